@@ -61,7 +61,12 @@ impl PlanDialect for GsdDialect {
 fn read_elements<'a>(document: &MarkdownDocument<'a>) -> (TagIndex<'a>, Vec<TaskElement<'a>>) {
     let index = TagIndex::new(document.text, document.body_start);
     let is_task = |task: &TaskElement<'_>| {
-        task.fields.iter().any(|field| matches!(field.name, "name" | "action" | "verify" | "done" | "what-built" | "how-to-verify" | "decision" | "instructions"))
+        task.fields.iter().any(|field| {
+            matches!(
+                field.name,
+                "name" | "action" | "verify" | "done" | "what-built" | "how-to-verify" | "decision" | "instructions"
+            )
+        })
     };
     let has_key = KEYS.iter().any(|key| document.front_matter_field(key).is_some());
     let mut tasks = index.tasks(false);
@@ -80,12 +85,12 @@ fn read_gsd(document: &MarkdownDocument<'_>, plan: &mut Plan) {
     if let Some(title) = read_title(document) {
         plan.title = title;
     }
-    if let Some(objective) = index.section("objective") {
+    if let Some(objective) = index.section("objective", &elements) {
         let text = verification::dedent(document.slice(objective));
         let first = text.split("\n\n").next().unwrap_or_default();
         plan.goal = first.split_whitespace().collect::<Vec<_>>().join(" ");
     }
-    if let Some(section) = index.section("verification") {
+    if let Some(section) = index.section("verification", &elements) {
         let (checks, _) = verification::read_rows(&verification::dedent(document.slice(section)));
         plan.final_checks = checks.into_iter().filter(|check| check.command.contains(' ')).collect();
     }

@@ -7,6 +7,7 @@ mod dependencies;
 mod task_text;
 mod tasks_file;
 
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use omo_core::text::{list_some, sanitize};
@@ -96,12 +97,19 @@ fn read_tasks(text: &str, file: &TasksFile<'_>, plan: &mut Plan) {
     };
     let Some(tag) = file.chosen_tag() else { return };
     let start = span_of(text, json_text(text)).start;
-    let name = tag.name.as_deref().map_or("the tasks without a tag".to_owned(), |name| format!("`{}`", sanitize(name, 40)));
+    let name =
+        tag.name.as_deref().map_or("the tasks without a tag".to_owned(), |name| format!("`{}`", sanitize(name, 40)));
     let others = file.tags.iter().filter(|other| !std::ptr::eq(*other, tag) && !other.tasks.is_empty());
     let others: Vec<String> = others.map(|other| sanitize(other.name.as_deref().unwrap_or("no tag"), 40)).collect();
     if !others.is_empty() {
         let others = list_some(others.iter().map(String::as_str), SHOWN_NAMES);
-        report(Code::OtherTags, start..start, None, format!("{name} is read; there are tasks below {others} too"), None);
+        report(
+            Code::OtherTags,
+            start..start,
+            None,
+            format!("{name} is read; there are tasks below {others} too"),
+            None,
+        );
     }
     if tag.tasks.is_empty() {
         let help = "a task is `{\"id\": 1, \"title\": \"…\", \"status\": \"pending\", \"dependencies\": []}`";
@@ -112,12 +120,18 @@ fn read_tasks(text: &str, file: &TasksFile<'_>, plan: &mut Plan) {
     }
     let entries = collect_tasks(text, tag);
     let ids = TaskIds::new(&entries);
+    // By the place of a parent that is done, its subtasks that are not.
+    let mut open_below: BTreeMap<Option<usize>, Vec<String>> = BTreeMap::new();
     let mut tasks: Vec<Task> = Vec::with_capacity(entries.len());
     for (place, entry) in entries.iter().enumerate() {
         let above = entry.parent.and_then(|parent| tasks.get(parent));
         let mut task = task_text::read_task(entry, above);
         task.lines = [lines.line_of(entry.span.start), lines.line_of(entry.span.end.saturating_sub(1))];
-        apply_status(entry, above, &mut task, &mut report);
+        apply_status(entry, &mut task, &mut report);
+        if !task.is_done && above.is_some_and(|above| above.is_done) {
+            task.is_done = true;
+            open_below.entry(entry.parent).or_default().push(task.id.clone());
+        }
         task.stated_deps = ids.stated_dependencies(place);
         if entry.is_too_deep {
             let text = format!("the subtasks of {} are too deep to be read", sanitize(&task.id, 60));
@@ -127,6 +141,13 @@ fn read_tasks(text: &str, file: &TasksFile<'_>, plan: &mut Plan) {
     }
     if !ids.derive_dependencies(&mut tasks) {
         report(Code::TooManyDependencies, start..start, None, "the tasks have too many dependencies".to_owned(), None);
+    }
+    for (place, open) in open_below {
+        let Some(entry) = place.and_then(|place| entries.get(place)) else { continue };
+        let shown = list_some(open.iter().map(String::as_str), SHOWN_NAMES);
+        let text = format!("task {} is done and {} are not: they count as done", entry.id, shown);
+        let help = "set its `status` to `pending` to have them done";
+        report(Code::OpenBelowDone, entry.span.clone(), Some(&entry.id), sanitize(&text, 400), Some(help));
     }
     report_deferred_needs(&tasks, &entries, &mut report);
     plan.tasks = tasks;
@@ -145,7 +166,7 @@ fn plan_title(file: &TasksFile<'_>) -> Option<String> {
 }
 
 /// What the status says of a task, and of what is left out because of it.
-fn apply_status(entry: &JsonTask<'_>, above: Option<&Task>, task: &mut Task, report: &mut Report<'_>) {
+fn apply_status(entry: &JsonTask<'_>, task: &mut Task, report: &mut Report<'_>) {
     let word = entry.fields.text("status").unwrap_or_default();
     let status = parse_status(&word);
     let shown = sanitize(&task.id, 60);
@@ -164,20 +185,13 @@ fn apply_status(entry: &JsonTask<'_>, above: Option<&Task>, task: &mut Task, rep
             let help = "set its `status` to `pending` to have it done";
             report(Code::TaskLeftOut, entry.span.clone(), Some(&task.id), text, Some(help));
         }
-        TaskStatus::Open if above.is_some_and(|above| above.is_done) => {
-            task.is_done = true;
-            let text = format!("task {shown} is open and its parent is done: it counts as done");
-            let help = "set the `status` of its parent to `pending` to have it done";
-            report(Code::OpenBelowDone, entry.span.clone(), Some(&task.id), text, Some(help));
-        }
         TaskStatus::Open | TaskStatus::Done => {}
     }
 }
 
 /// Tells what an open task needs that is deferred.
 fn report_deferred_needs(tasks: &[Task], entries: &[JsonTask<'_>], report: &mut Report<'_>) {
-    let deferred: std::collections::HashSet<&str> =
-        tasks.iter().filter(|task| task.is_optional).map(|task| task.id.as_str()).collect();
+    let deferred: HashSet<&str> = tasks.iter().filter(|task| task.is_optional).map(|task| task.id.as_str()).collect();
     let open = tasks.iter().zip(entries).filter(|(task, _)| !task.is_done && !task.is_optional);
     for (task, entry) in open {
         let needs: Vec<&str> = task.deps.iter().map(String::as_str).filter(|id| deferred.contains(id)).collect();

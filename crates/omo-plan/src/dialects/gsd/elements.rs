@@ -13,6 +13,8 @@ const FIELDS: [&str; 8] =
     ["name", "files", "read_first", "behavior", "action", "verify", "acceptance_criteria", "done"];
 /// The start tag of a task may have so many bytes.
 const MAX_TAG_BYTES: usize = 1000;
+/// So many tags in code are passed over on the way to the end of an element.
+const MAX_TAGS_IN_CODE: usize = 200;
 
 /// An element.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +84,8 @@ pub(super) struct TagIndex<'a> {
     ends: HashMap<&'a str, Vec<usize>>,
     /// The lines that begin with a tag of a task or of what it has.
     lines: Vec<(usize, LineTag)>,
+    /// Those of them at which a task begins or ends.
+    borders: Vec<usize>,
     /// The lines that open or close code.
     fences: Vec<usize>,
 }
@@ -89,7 +93,7 @@ pub(super) struct TagIndex<'a> {
 impl<'a> TagIndex<'a> {
     /// The tags of a text from this byte on.
     pub(super) fn new(text: &'a str, from: usize) -> Self {
-        let mut index = Self { text, ends: HashMap::new(), lines: Vec::new(), fences: Vec::new() };
+        let mut index = Self { text, ends: HashMap::new(), lines: Vec::new(), borders: Vec::new(), fences: Vec::new() };
         for line in line_ranges(text, from..text.len()) {
             let row = text.get(line.clone()).unwrap_or_default();
             let inner = row.trim_start();
@@ -98,6 +102,7 @@ impl<'a> TagIndex<'a> {
                 index.fences.push(start);
             } else if let Some(tag) = line_tag(inner) {
                 index.lines.push((start, tag));
+                index.borders.extend((tag != LineTag::Field).then_some(start));
             }
             for at in memchr::memmem::find_iter(row.as_bytes(), "</") {
                 let behind = row.get(at + 2..).unwrap_or_default();
@@ -127,9 +132,14 @@ impl<'a> TagIndex<'a> {
         found
     }
 
-    /// The element of a name that begins a line outside of the tasks.
-    pub(super) fn section(&self, name: &str) -> Option<Range<usize>> {
-        let start = self.text.find(&format!("<{name}>")).map(|at| at + name.len() + 2)?;
+    /// What is between the tags of the first element of a name that is outside of the tasks.
+    pub(super) fn section(&self, name: &str, tasks: &[TaskElement<'_>]) -> Option<Range<usize>> {
+        let tag = format!("<{name}>");
+        let is_in_task = |at: usize| {
+            let behind = tasks.partition_point(|task| task.element.span.start <= at);
+            behind.checked_sub(1).and_then(|last| tasks.get(last)).is_some_and(|task| task.element.span.contains(&at))
+        };
+        let start = self.text.match_indices(&tag).map(|(at, _)| at).find(|at| !is_in_task(*at))? + tag.len();
         let ends = self.ends.get(name)?;
         let end = *ends.get(ends.partition_point(|end| *end < start))?;
         Some(start..end)
@@ -141,15 +151,25 @@ impl<'a> TagIndex<'a> {
         (count(at) - count(from).min(count(at))) % 2 == 1
     }
 
-    /// The first of the lines from a byte on that is no code and that has such a tag.
-    fn next_line(&self, from: usize, until: usize, is_wanted: impl Fn(LineTag) -> bool) -> Option<usize> {
+    /// The first of some places from a byte on, before another one, that is not in code. After many that are, none is
+    /// looked for.
+    fn first_outside_code(&self, places: impl Iterator<Item = usize>, from: usize, until: usize) -> Option<usize> {
+        let mut near = places.take_while(|at| *at < until).take(MAX_TAGS_IN_CODE);
+        near.find(|at| !self.is_in_code(from, *at))
+    }
+
+    fn next_border(&self, from: usize, until: usize) -> Option<usize> {
+        let first = self.borders.partition_point(|at| *at < from);
+        self.first_outside_code(self.borders.iter().skip(first).copied(), from, until)
+    }
+
+    fn next_line(&self, from: usize) -> Option<usize> {
         let first = self.lines.partition_point(|(at, _)| *at < from);
-        let lines = self.lines.iter().skip(first).take_while(|(at, _)| *at < until);
-        lines.filter(|(_, tag)| is_wanted(*tag)).map(|(at, _)| *at).find(|at| !self.is_in_code(from, *at))
+        self.first_outside_code(self.lines.iter().skip(first).map(|(at, _)| *at), from, self.text.len())
     }
 
     fn read_task(&self, start: usize) -> Option<TaskElement<'a>> {
-        let (name, attributes, inner) = self.read_tag(start, MAX_TAG_BYTES)?;
+        let (name, attributes, inner) = self.read_tag(start)?;
         let mut fields = Vec::new();
         let mut at = inner;
         let (end, is_closed) = loop {
@@ -177,7 +197,7 @@ impl<'a> TagIndex<'a> {
 
     /// The element that begins at a byte, where one does.
     fn read_field(&self, start: usize) -> Option<Element<'a>> {
-        let (name, attributes, inner) = self.read_tag(start, MAX_TAG_BYTES)?;
+        let (name, attributes, inner) = self.read_tag(start)?;
         let element = |end: usize, close: usize, is_closed: bool| Element {
             name,
             attributes,
@@ -190,13 +210,10 @@ impl<'a> TagIndex<'a> {
         }
         let ends = self.ends.get(name).map_or(&[][..], Vec::as_slice);
         let end = ends.get(ends.partition_point(|end| *end < inner)).copied();
-        let until = end.unwrap_or(self.text.len());
-        let border = self.next_line(inner, until, |tag| tag != LineTag::Field);
-        match (border, end) {
-            (None, Some(end)) => Some(element(end, end + name.len() + 3, true)),
+        match end {
+            Some(end) if self.next_border(inner, end).is_none() => Some(element(end, end + name.len() + 3, true)),
             _ if FIELDS.contains(&name) => {
-                let until = border.unwrap_or(self.text.len());
-                let end = self.next_line(inner, until, |_| true).unwrap_or(until);
+                let end = self.next_line(inner).unwrap_or(self.text.len());
                 Some(element(end, end, false))
             }
             _ => None,
@@ -204,11 +221,16 @@ impl<'a> TagIndex<'a> {
     }
 
     /// The name, the attributes and the end of a start tag.
-    fn read_tag(&self, start: usize, most: usize) -> Option<(&'a str, &'a str, usize)> {
+    fn read_tag(&self, start: usize) -> Option<(&'a str, &'a str, usize)> {
         let behind = self.text.get(start + 1..)?;
         let name = tag_name(behind);
-        let rest = behind.get(name.len()..).filter(|rest| !name.is_empty() && rest.starts_with([' ', '\t', '\r', '\n', '>', '/']))?;
-        let length = rest.bytes().take(most).position(|byte| byte == b'>')?;
+        let rest = behind
+            .get(name.len()..)
+            .filter(|rest| !name.is_empty() && rest.starts_with([' ', '\t', '\r', '\n', '>', '/']))?;
+        let length = rest.bytes().take(MAX_TAG_BYTES).position(|byte| matches!(byte, b'>' | b'<'))?;
+        if !rest.get(length..)?.starts_with('>') {
+            return None;
+        }
         Some((name, rest.get(..length)?.trim(), start + 1 + name.len() + length + 1))
     }
 }

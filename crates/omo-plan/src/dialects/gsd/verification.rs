@@ -76,6 +76,39 @@ fn is_alone(row: &str) -> bool {
     shlex::split(row).is_some() && !GOES_ON.is_match(row)
 }
 
+/// What a line of a shell often begins with.
+static TOOL: Pattern = Pattern::new(
+    r"^(?:[./~]|[A-Z_]+=|(?:npm|npx|pnpm|yarn|bun|node|deno|tsc|cargo|rustc|go|python3?|pytest|pip|uv|poetry|ruff|make|just|cmake|git|gh|grep|rg|ls|cat|test|find|wc|head|tail|diff|curl|bash|sh|docker|kubectl|terraform|dotnet|mvn|gradle|ruby|rake|bundle|php|composer|mix|flutter|dart|swift|xcodebuild|zig)\s)",
+);
+
+/// The rows of a text, those of a sentence or an item that goes on as one.
+fn join_sentences(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let (mut is_code, mut is_item) = (false, false);
+    for row in text.lines() {
+        let inner = row.trim();
+        let is_fence = inner.starts_with("```") || inner.starts_with("~~~");
+        is_code ^= is_fence;
+        let has_marker = split_list_marker(row).0.is_some();
+        let before = found.last_mut().filter(|before| {
+            let said = split_list_marker(before).1;
+            let is_open =
+                !said.trim_end().ends_with(['.', ':', ';', '!', '?', '`']) && said.starts_with(char::is_uppercase);
+            is_open || is_item && row.starts_with([' ', '\t']) && !said.trim_end().ends_with(':')
+        });
+        let goes_on = inner.starts_with(char::is_lowercase) && !TOOL.is_match(inner) && !is_fence && !is_code;
+        match before {
+            Some(before) if goes_on && !has_marker => {
+                before.push(' ');
+                before.push_str(inner);
+            }
+            _ => found.push(row.to_owned()),
+        }
+        is_item = !inner.is_empty() && (has_marker || is_item);
+    }
+    found
+}
+
 /// A command in a row of prose, and what is said of it: `npm test passes`, `make → no warning`.
 static SAID: Pattern = Pattern::new(
     r"^([a-z.~/][^`]*?[^\s`,;:])\s*(?:\s(?i-u:passes|pass|succeeds|completes|works|compiles|is clean|exits|returns|shows|prints|outputs|reports|runs without|has no|without errors|with no errors)\b|\s(?:→|->|=>|—|–|#|//)\s)",
@@ -83,13 +116,12 @@ static SAID: Pattern = Pattern::new(
 
 /// The commands of rows and blocks, and the rows that have none.
 pub(super) fn read_rows(text: &str) -> (Vec<TaskCheck>, Vec<String>) {
-    let rows: Vec<String> = text.lines().map(|row| mark_command(&unescape(row))).collect();
+    let rows: Vec<String> = join_sentences(text).iter().map(|row| mark_command(&unescape(row))).collect();
     let text = rows.join("\n");
     let document = MarkdownDocument::read(&text);
     let found = read_checks(&document, 0..text.len());
-    let is_read = |place: usize| {
-        found.iter().any(|stated| stated.span.contains(&place)) || document.code_at(place).is_some()
-    };
+    let is_read =
+        |place: usize| found.iter().any(|stated| stated.span.contains(&place)) || document.code_at(place).is_some();
     let mut said = String::new();
     let mut at = 0;
     for row in text.split_inclusive('\n') {

@@ -54,9 +54,12 @@ fn read_files(fields: &JsonObject<'_>) -> Vec<FileUse> {
 }
 
 /// A word that says to run what stands behind it as code.
-static RUN: Pattern = Pattern::new(r"\b(?i-u:(?:re-?)?(?:run|runs|running|execute|executes|executing))\b[^`.;:!?\n]{0,40}:?\s?`");
+static RUN: Pattern =
+    Pattern::new(r"\b(?i-u:(?:re-?)?(?:run|runs|running|execute|executes|executing))\b[^`.;:!?\n]{0,40}:?\s?`");
 /// What is not to be run, or not by this.
-static NOT_RUN: Pattern = Pattern::new(r"(?i-u:\b(?:not|n't|never|without|before|after|can|could|should|if|when)\s+(?:be\s+|to\s+)?\w*)$");
+static NOT_RUN: Pattern = Pattern::new(
+    r"(?i-u:(?:\bnot|n't|\bnever|\bwithout|\bbefore|\bafter|\bcan|\bcould|\bif|\bwhen)\b\s*(?:be\s+|to\s+)?\w*)$",
+);
 /// What does not end, or proves nothing.
 static NO_CHECK: Pattern = Pattern::new(
     r"(?i-u:\b(?:dev|start|serve|watch|preview|install|add|init|create|commit|push|runserver)\b)|[<>{}…]|\s\.\.\.|^(?i-u:cd|open|code|docker(?:-|\s)compose up)\b",
