@@ -128,13 +128,13 @@ fn tasks_are_read_with_what_proves_them() {
         assert!(oven.stop_after && !dough.stop_after && flour.stop_after);
         assert!(oven.extra.get("Checkpoint").is_some_and(|text| text.contains("Touch it.")));
         assert!(oven.body.starts_with("<task type=\"auto\"") && oven.body.ends_with("</task>"));
-        assert_eq!(oven.lines, [29, 60]);
+        assert_eq!(oven.lines, [28, 57]);
         assert_eq!(
             plan.final_checks.iter().map(|check| check.command.as_str()).collect::<Vec<_>>(),
             ["make bread test"]
         );
         let found: Vec<_> = plan.diagnostics.iter().map(|found| (found.code, found.line)).collect();
-        assert_eq!(found, [(Code::UnclosedElement, 73)]);
+        assert_eq!(found, [(Code::UnclosedElement, 70)]);
         assert_eq!(Dialect::Gsd.rules().write_back(&text, &PlanChange::Done { task: "1" }), None);
     }
 }

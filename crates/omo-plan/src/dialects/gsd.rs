@@ -1,7 +1,8 @@
 //! Plans of the dialect GSD: `<task>` elements below `<tasks>`, in a file of `.planning`.
 //!
 //! The tasks of a file are done in their order. A checkpoint with a name is a task behind which the run stops for a
-//! person; one without is only such a stop, behind the task before it. No state is kept in the file.
+//! person; one without is only such a stop, behind the task before it, unless the file
+//! has nothing else. No state is kept in the file.
 
 mod elements;
 pub mod folder;
@@ -96,10 +97,11 @@ fn read_gsd(document: &MarkdownDocument<'_>, plan: &mut Plan) {
     }
     let mut heads: Vec<Range<usize>> = Vec::new();
     let mut ids: HashSet<String> = HashSet::new();
+    let has_only_stops = elements.iter().all(task::is_stop);
     for (place, element) in elements.iter().enumerate() {
         let head = element.element.span.start..element.element.span.start;
         report_unclosed(document, element, plan);
-        if task::is_stop(element) {
+        if !has_only_stops && task::is_stop(element) {
             add_stop(document, element, plan);
             continue;
         }
@@ -107,11 +109,6 @@ fn read_gsd(document: &MarkdownDocument<'_>, plan: &mut Plan) {
         task.deps = plan.tasks.last().map(|before| before.id.clone()).into_iter().collect();
         plan.tasks.push(task);
         heads.push(head);
-    }
-    if plan.tasks.is_empty() {
-        let start = document.body_start..document.body_start;
-        let text = "the plan has only stops for a person, and no task".to_owned();
-        plan.diagnostics.push(span_diagnostic(document, Code::NoTasks, start, text, None));
     }
     report_task_problems(plan, &heads, |byte| document.line_number(byte));
 }

@@ -107,8 +107,9 @@ impl<'a> TagIndex<'a> {
             for at in memchr::memmem::find_iter(row.as_bytes(), "</") {
                 let behind = row.get(at + 2..).unwrap_or_default();
                 let name = tag_name(behind);
-                let is_code = row.get(..at).is_some_and(|before| before.ends_with('`'));
-                if !name.is_empty() && !is_code && behind.get(name.len()..).is_some_and(|rest| rest.starts_with('>')) {
+                let Some(rest) = behind.get(name.len()..).and_then(|rest| rest.strip_prefix('>')) else { continue };
+                let is_code = rest.starts_with('`') && row.get(..at).is_some_and(|before| before.ends_with('`'));
+                if !name.is_empty() && !is_code {
                     index.ends.entry(name).or_default().push(line.start + at);
                 }
             }
@@ -235,7 +236,8 @@ impl<'a> TagIndex<'a> {
     }
 }
 
-fn tag_name(text: &str) -> &str {
+/// The name that a tag begins with.
+pub(super) fn tag_name(text: &str) -> &str {
     let is_part = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-');
     let name = text.get(..text.find(|char| !is_part(char)).unwrap_or(text.len())).unwrap_or_default();
     if name.starts_with(|first: char| first.is_ascii_alphabetic()) { name } else { "" }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::elements::{Element, TaskElement};
-use super::verification::{dedent, read_items, read_verify, unescape};
+use super::verification::{dedent, read_items, read_verify, unescape, unwrap_elements};
 use crate::document::MarkdownDocument;
 use crate::fields::named_files::{path_problem, read_files};
 use crate::labels::split_list_marker;
@@ -64,7 +64,7 @@ pub(super) fn read_task(
                 task.criteria.extend(criteria);
             }
             "acceptance_criteria" | "done" | "how-to-verify" => {
-                task.criteria.extend(read_items(&dedent(&unescape(text))))
+                task.criteria.extend(read_items(&dedent(&unescape(&unwrap_elements(text)))))
             }
             _ => {}
         }
@@ -96,7 +96,7 @@ static BARE_FILE: Pattern = Pattern::new(r"^(?:[A-Z][A-Za-z]{3,}file|[A-Z]{4,})$
 
 /// The files of a `<files>`, on lines or with commas between them.
 fn read_changed_files(text: &str) -> Vec<FileUse> {
-    let text = unescape(text);
+    let text = unescape(&unwrap_elements(text));
     let rows: Vec<&str> = text.lines().flat_map(split_mixed).map(|row| row.trim().trim_start_matches('@')).collect();
     let bare = rows.iter().filter(|row| !row.contains('`')).flat_map(|row| split_list_marker(row).1.split(','));
     let bare = bare.map(str::trim).filter(|part| BARE_FILE.is_match(part));
@@ -120,7 +120,7 @@ static REMARK: Pattern = Pattern::new(r"\s(?:—|–|--?)\s|\s\(|:\s|;");
 
 /// Adds the files that are only read.
 fn add_read_files(text: &str, files: &mut Vec<FileUse>) {
-    let text = dedent(&unescape(text));
+    let text = unescape(&unwrap_elements(text));
     let mut seen: HashSet<String> = files.iter().map(|file| file.path.clone()).collect();
     for row in text.lines() {
         let (_, inner) = split_list_marker(row);

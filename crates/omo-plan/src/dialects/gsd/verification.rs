@@ -2,6 +2,7 @@
 
 use omo_core::check::task_check::TaskCheck;
 
+use super::elements::tag_name;
 use crate::document::MarkdownDocument;
 use crate::fields::stated_checks::{read_checks, reads_like_prose, split_code_span};
 use crate::labels::split_list_marker;
@@ -78,7 +79,7 @@ fn is_alone(row: &str) -> bool {
 
 /// What a line of a shell often begins with.
 static TOOL: Pattern = Pattern::new(
-    r"^(?:[./~]|[A-Z_]+=|(?:npm|npx|pnpm|yarn|bun|node|deno|tsc|cargo|rustc|go|python3?|pytest|pip|uv|poetry|ruff|make|just|cmake|git|gh|grep|rg|ls|cat|test|find|wc|head|tail|diff|curl|bash|sh|docker|kubectl|terraform|dotnet|mvn|gradle|ruby|rake|bundle|php|composer|mix|flutter|dart|swift|xcodebuild|zig)\s)",
+    r"^(?:[./~]|[A-Z_]+=|(?:npm|npx|pnpm|yarn|bun|bunx|node|deno|tsc|cargo|rustc|go|python3?|pytest|pip|uv|poetry|ruff|make|just|cmake|git|gh|grep|rg|ls|cat|test|find|wc|head|tail|diff|curl|bash|sh|docker|kubectl|terraform|dotnet|mvn|gradle|ruby|rake|bundle|php|composer|mix|flutter|dart|swift|xcodebuild|zig)\s)",
 );
 
 /// The rows of a text, those of a sentence or an item that goes on as one.
@@ -134,13 +135,37 @@ pub(super) fn read_rows(text: &str) -> (Vec<TaskCheck>, Vec<String>) {
     (checks.collect(), read_items(&without_tags(&said)))
 }
 
-/// A row with its command as code, where words are behind it.
+/// What a row says before its command, and its command.
+static NAMED: Pattern = Pattern::new(r"^[^`]{1,80}[^`\s]:\s*(`[^`]+`)[\s.;]*$");
+
+/// A row with its command as code, where words are behind it or before it.
 fn mark_command(row: &str) -> String {
     let (_, inner) = split_list_marker(row);
+    let is_command = |command: &str| {
+        let is_plain = TOOL.is_match(command) || command.split_whitespace().count() > 1;
+        is_plain && !reads_like_prose(command) && is_alone(command) && !NO_COMMAND.is_match(command)
+    };
+    if let Some((command, rest)) = split_code_span(inner) {
+        let is_shell = command.starts_with(|first: char| first.is_ascii_lowercase() || "./~".contains(first));
+        let has_words = rest.trim_start().starts_with(char::is_alphabetic);
+        return if is_shell && has_words && is_command(command) {
+            format!("`{command}` - {}", rest.trim_start())
+        } else {
+            row.to_owned()
+        };
+    }
+    if let Some(([code], _)) = NAMED.read(inner)
+        && TOOL.is_match(code.trim_matches('`'))
+    {
+        return code.to_owned();
+    }
     let Some(([command], _)) = SAID.read(inner) else { return row.to_owned() };
     let rest = inner.get(command.len()..).unwrap_or_default();
-    let is_command = command.split_whitespace().count() > 1 && !reads_like_prose(command) && is_alone(command);
-    if is_command { format!("`{command}` - {}", rest.trim_start()) } else { row.to_owned() }
+    if command.contains(' ') && is_command(command) {
+        format!("`{command}` - {}", rest.trim_start())
+    } else {
+        row.to_owned()
+    }
 }
 
 /// The items of a list, or the one text that is there.
@@ -179,6 +204,15 @@ fn without_tags(text: &str) -> String {
     }
     out.push_str(rest);
     out
+}
+
+/// A text of which each item is an element, with each item on lines of its own; any other text as it is.
+pub(super) fn unwrap_elements(text: &str) -> String {
+    let name = text.trim_start().strip_prefix('<').map_or("", tag_name);
+    if name.is_empty() {
+        return text.to_owned();
+    }
+    text.replace(&format!("<{name}>"), "\n- ").replace(&format!("</{name}>"), "\n")
 }
 
 /// A text with the signs that XML writes as words.
@@ -221,6 +255,11 @@ mod tests {
             ("- `make a` passes\n- The page shows\n  a list", "make a", "The page shows a list"),
             ("The list shows all that was made", "", "The list shows all that was made"),
             ("```bash\nmake a\n```\nLook:\n```bash\nmake b\n```", "make a|make b", ""),
+            ("TypeScript compiles: `npm run build`", "npm run build", ""),
+            ("1. `cat a.md | head -3` shows two lines", "cat a.md | head -3", ""),
+            ("1. `omo list --all` finds it\n2. `heat` is there", "omo list --all", "`heat` is there"),
+            ("Look at `src/a.rs`", "", "Look at `src/a.rs`"),
+            ("Two parts: `src/a.rs`", "", "Two parts: `src/a.rs`"),
             ("", "", ""),
         ] {
             let (checks, said) = read_verify(text);

@@ -75,7 +75,7 @@ fn stated_commands(text: &str) -> Vec<TaskCheck> {
         for start in starts {
             let Some((before, rest)) = line.split_at_checked(start) else { continue };
             let code = rest.find('`').and_then(|at| split_code_span(rest.get(at..)?));
-            let command = code.map_or("", |(code, _)| code.trim());
+            let command = code.filter(|(_, rest)| !rest.starts_with(" command")).map_or("", |(code, _)| code.trim());
             let is_command = command.contains(' ') || TEST_RUNNERS.contains(&command);
             let is_known = found.iter().any(|check| check.command == command);
             if is_command && !is_known && !NOT_RUN.is_match(before.trim_end()) && !NO_CHECK.is_match(command) {
@@ -103,6 +103,7 @@ mod tests {
             ("Do not run `cargo test`", ""),
             ("Run `main.py`", ""),
             ("Run `cargo test` twice: run `cargo test`", "cargo test"),
+            ("Run `php artisan` commands", ""),
             ("Run `unclosed", ""),
         ] {
             let commands: Vec<String> = stated_commands(text).into_iter().map(|check| check.command).collect();
