@@ -64,7 +64,7 @@ pub(super) fn read_task(
                 task.criteria.extend(criteria);
             }
             "acceptance_criteria" | "done" | "how-to-verify" => {
-                task.criteria.extend(read_items(&dedent(&unescape(&unwrap_elements(text)))))
+                task.criteria.extend(read_items(&dedent(&unescape(&unwrap_elements(text)))));
             }
             _ => {}
         }

@@ -79,7 +79,7 @@ fn is_alone(row: &str) -> bool {
 
 /// What a line of a shell often begins with.
 static TOOL: Pattern = Pattern::new(
-    r"^(?:[./~]|[A-Z_]+=|(?:npm|npx|pnpm|yarn|bun|bunx|node|deno|tsc|cargo|rustc|go|python3?|pytest|pip|uv|poetry|ruff|make|just|cmake|git|gh|grep|rg|ls|cat|test|find|wc|head|tail|diff|curl|bash|sh|docker|kubectl|terraform|dotnet|mvn|gradle|ruby|rake|bundle|php|composer|mix|flutter|dart|swift|xcodebuild|zig)\s)",
+    r"^(?:[.~]+/\S|[\w./-]+\.(?:sh|py|js|rb)\s|[A-Z_]+=|(?:npm|npx|pnpm|yarn|bun|bunx|node|deno|tsc|cargo|rustc|go|python3?|pytest|pip|uv|poetry|ruff|make|just|cmake|git|gh|grep|rg|ls|cat|test|find|wc|head|tail|diff|curl|bash|sh|docker|kubectl|terraform|dotnet|mvn|gradle|ruby|rake|bundle|php|composer|mix|flutter|dart|swift|xcodebuild|zig)\s)",
 );
 
 /// The rows of a text, those of a sentence or an item that goes on as one.
@@ -120,7 +120,12 @@ pub(super) fn read_rows(text: &str) -> (Vec<TaskCheck>, Vec<String>) {
     let rows: Vec<String> = join_sentences(text).iter().map(|row| mark_command(&unescape(row))).collect();
     let text = rows.join("\n");
     let document = MarkdownDocument::read(&text);
-    let found = read_checks(&document, 0..text.len());
+    let mut found = read_checks(&document, 0..text.len());
+    found.retain(|stated| {
+        let is_block = document.code_at(stated.span.start).is_some();
+        let is_code = document.slice(stated.span.clone()).contains('`');
+        is_block || is_row_command(&stated.check.command, is_code)
+    });
     let is_read =
         |place: usize| found.iter().any(|stated| stated.span.contains(&place)) || document.code_at(place).is_some();
     let mut said = String::new();
@@ -133,6 +138,20 @@ pub(super) fn read_rows(text: &str) -> (Vec<TaskCheck>, Vec<String>) {
     }
     let checks = found.into_iter().map(|stated| stated.check);
     (checks.collect(), read_items(&without_tags(&said)))
+}
+
+/// What does not end by itself.
+static SERVER: Pattern = Pattern::new(
+    r"&\s*$|^(?:(?:npm|pnpm|yarn|bun)(?:\s+run)?|next|vite|expo|nuxt|astro)\s+(?:dev|start|serve|preview|watch)\s*$",
+);
+/// What names a thing and runs nothing: a route, a file that is no script, markup.
+static NAMES_A_THING: Pattern = Pattern::new(
+    r#"^(?:/|[\w@().+\[\]-]+(?:/[\w@().+\[\]-]+)*\.(?:tsx?|jsx|svelte|vue|rs|go|md|json|ya?ml|toml|css|html|swift|kt|java|sql)\b|\S+\s+\w+=["']|\W*$)"#,
+);
+
+/// Whether what stands in a row is a command: as code, or as what a shell's line begins with.
+fn is_row_command(command: &str, is_code: bool) -> bool {
+    (is_code || TOOL.is_match(command)) && !SERVER.is_match(command) && !NAMES_A_THING.is_match(command)
 }
 
 /// What a row says before its command, and its command.
@@ -191,16 +210,9 @@ fn without_tags(text: &str) -> String {
         out.push_str(before);
         let name = behind.trim_start_matches('/');
         let length = name.find(|char: char| !char.is_ascii_alphanumeric() && !matches!(char, '_' | '-'));
-        match length.filter(|length| *length > 0).and_then(|length| name.get(length..)?.strip_prefix('>')) {
-            Some(more) => {
-                out.push('\n');
-                rest = more;
-            }
-            None => {
-                out.push('<');
-                rest = behind;
-            }
-        }
+        let closed = length.filter(|length| *length > 0).and_then(|length| name.get(length..)?.strip_prefix('>'));
+        out.push(if closed.is_some() { '\n' } else { '<' });
+        rest = closed.unwrap_or(behind);
     }
     out.push_str(rest);
     out
@@ -258,6 +270,11 @@ mod tests {
             ("TypeScript compiles: `npm run build`", "npm run build", ""),
             ("1. `cat a.md | head -3` shows two lines", "cat a.md | head -3", ""),
             ("1. `omo list --all` finds it\n2. `heat` is there", "omo list --all", "`heat` is there"),
+            ("- users table with a field", "", "users table with a field"),
+            ("- src/a.ts has two lines\n- /start shows it", "", "src/a.ts has two lines|/start shows it"),
+            ("- `src/a.ts` - exists", "", "`src/a.ts` - exists"),
+            ("- `npm run dev` - starts", "", "`npm run dev` - starts"),
+            ("- tests/all.sh --fast", "tests/all.sh --fast", ""),
             ("Look at `src/a.rs`", "", "Look at `src/a.rs`"),
             ("Two parts: `src/a.rs`", "", "Two parts: `src/a.rs`"),
             ("", "", ""),

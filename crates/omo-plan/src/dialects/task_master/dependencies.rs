@@ -55,8 +55,9 @@ impl<'e, 'a> TaskIds<'e, 'a> {
     pub(super) fn derive_dependencies(&self, tasks: &mut [Task]) -> bool {
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); tasks.len()];
         for (place, entry) in self.entries.iter().enumerate() {
-            let own = entry.parent.and_then(|parent| children.get_mut(parent));
-            own.into_iter().for_each(|own| own.push(place));
+            if let Some(own) = entry.parent.and_then(|parent| children.get_mut(parent)) {
+                own.push(place);
+            }
         }
         let mut left = MAX_DEPENDENCIES;
         let mut needs: Vec<Vec<String>> = Vec::with_capacity(tasks.len());

@@ -150,12 +150,12 @@ impl<'a> TasksFile<'a> {
 
     /// Whether it is a file of tasks, and no other JSON with a list of that name.
     pub(super) fn has_tasks(&self) -> bool {
-        let is_task = |raw: &&str| {
+        let is_task = |raw: &str| {
             JsonObject::parse(raw).is_some_and(|task| task.raw("id").is_some() && task.raw("title").is_some())
         };
         let is_empty = self.tags.iter().all(|tag| tag.tasks.is_empty());
         let has_main = self.tags.iter().any(|tag| tag.name.as_deref() == Some(MAIN_TAG));
-        if is_empty { has_main } else { self.tags.iter().any(|tag| tag.tasks.iter().any(|raw| is_task(&raw))) }
+        if is_empty { has_main } else { self.tags.iter().any(|tag| tag.tasks.iter().any(|raw| is_task(raw))) }
     }
 }
 
