@@ -126,8 +126,12 @@ pub(super) fn read_rows(text: &str) -> (Vec<TaskCheck>, Vec<String>) {
         let is_code = document.slice(stated.span.clone()).contains('`');
         is_block || is_row_command(&stated.check.command, is_code)
     });
-    let is_read =
-        |place: usize| found.iter().any(|stated| stated.span.contains(&place)) || document.code_at(place).is_some();
+    // They stand in the order of the text.
+    let is_read = |place: usize| {
+        let behind = found.partition_point(|stated| stated.span.start <= place);
+        let last = behind.checked_sub(1).and_then(|last| found.get(last));
+        last.is_some_and(|stated| stated.span.contains(&place)) || document.code_at(place).is_some()
+    };
     let mut said = String::new();
     let mut at = 0;
     for row in text.split_inclusive('\n') {
