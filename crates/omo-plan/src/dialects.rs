@@ -115,6 +115,11 @@ pub enum PlanChange<'a> {
         /// The label of the option.
         option: &'a str,
     },
+    /// The task has passed.
+    Done {
+        /// Its id.
+        task: &'a str,
+    },
 }
 
 /// How a plan is read.
@@ -153,7 +158,9 @@ pub fn read(path: &str, bytes: &[u8], options: BatchOptions) -> Plan {
     match decode_plan_text(bytes) {
         Ok(text) => {
             let input = PlanInput::new(path, text);
-            plan.title = title(input.document()).unwrap_or(plan.title);
+            if !input.is_json() {
+                plan.title = title(input.document()).unwrap_or(plan.title);
+            }
             match Dialect::ALL.iter().find(|dialect| dialect.rules().recognizes(&input)) {
                 Some(dialect) => {
                     plan.dialect = *dialect;
@@ -182,6 +189,7 @@ fn empty(path: &str, bytes: &[u8], options: BatchOptions) -> Plan {
         tasks: Vec::new(),
         groups: Vec::new(),
         final_checks: Vec::new(),
+        requires_plans: Vec::new(),
         policy: RunPolicy {
             on_task_fail: OnTaskFail::Continue,
             parallel: Parallelism::None,

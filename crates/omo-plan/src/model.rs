@@ -39,6 +39,9 @@ pub struct Plan {
     pub groups: Vec<TaskGroup>,
     /// What is run once all tasks are done.
     pub final_checks: Vec<TaskCheck>,
+    /// The plans that have to be done before this one, as it names them.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub requires_plans: Vec<String>,
     /// How a run of it goes.
     pub policy: RunPolicy,
     /// What was found in it.

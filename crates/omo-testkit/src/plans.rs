@@ -16,6 +16,7 @@ pub fn plan(tasks: &[(&str, &[&str])]) -> Plan {
         tasks: tasks.iter().map(|(id, deps)| task(id, deps)).collect(),
         groups: Vec::new(),
         final_checks: Vec::new(),
+        requires_plans: Vec::new(),
         policy: RunPolicy {
             on_task_fail: OnTaskFail::Continue,
             parallel: Parallelism::None,

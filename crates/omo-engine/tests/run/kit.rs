@@ -47,6 +47,7 @@ pub(crate) fn plan(tasks: Vec<Task>) -> Plan {
         tasks,
         groups: vec![TaskGroup { tasks: all, ..group(0) }],
         final_checks: Vec::new(),
+        requires_plans: Vec::new(),
         policy: RunPolicy {
             on_task_fail: OnTaskFail::Continue,
             parallel: Parallelism::None,

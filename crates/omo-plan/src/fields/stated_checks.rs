@@ -194,7 +194,7 @@ pub(crate) fn split_code_span(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Whether a command reads like a sentence.
-fn reads_like_prose(text: &str) -> bool {
+pub(crate) fn reads_like_prose(text: &str) -> bool {
     const SMALL: [&str; 18] = [
         "the", "a", "an", "is", "are", "should", "that", "with", "and", "to", "of", "it", "all", "in", "no", "when",
         "be", "on",

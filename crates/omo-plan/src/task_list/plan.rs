@@ -59,6 +59,7 @@ pub fn task_list_plan(session: &TaskListFile, tasks: &[TaskFile], folder: &str, 
         preconditions: Vec::new(),
         groups: vec![group_of_all(&units)],
         final_checks,
+        requires_plans: Vec::new(),
         policy: RunPolicy {
             on_task_fail: OnTaskFail::NextRound,
             parallel: Parallelism::Tasks,
