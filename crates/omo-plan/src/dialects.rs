@@ -115,6 +115,11 @@ pub enum PlanChange<'a> {
         /// The label of the option.
         option: &'a str,
     },
+    /// The task has passed.
+    Done {
+        /// Its id.
+        task: &'a str,
+    },
 }
 
 /// How a plan is read.
