@@ -93,6 +93,8 @@ enum TaskVerb {
     Delete,
     /// Look at what is there.
     Inspect,
+    /// Have something hold, whether it does already or not.
+    Ensure,
     /// Run or test what is there.
     Run,
     Unknown,
@@ -104,10 +106,11 @@ fn read_verb(row: &str) -> TaskVerb {
     match word.as_str() {
         "create" | "add" | "scaffold" | "write" | "generate" | "new" | "introduce" => TaskVerb::Create,
         "delete" | "remove" | "drop" => TaskVerb::Delete,
-        "review" | "read" | "verify" | "validate" | "check" | "confirm" | "ensure" | "inspect" | "audit"
-        | "analyze" | "analyse" | "research" | "investigate" | "study" | "cross-reference" | "manually" | "manual" => {
+        "review" | "read" | "verify" | "validate" | "check" | "confirm" | "inspect" | "audit" | "analyze"
+        | "analyse" | "research" | "investigate" | "study" | "cross-reference" | "manually" | "manual" => {
             TaskVerb::Inspect
         }
+        "ensure" => TaskVerb::Ensure,
         "run" | "execute" | "rerun" | "re-run" => TaskVerb::Run,
         "implement" | "update" | "modify" | "extend" | "change" | "edit" | "refactor" | "register" | "integrate"
         | "configure" | "wire" | "export" | "define" | "document" | "move" | "rename" | "replace" | "fix" | "set"

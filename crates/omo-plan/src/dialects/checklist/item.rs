@@ -36,7 +36,7 @@ pub(super) struct ChecklistItem<'a> {
 static CHECKBOX: Pattern = Pattern::new(r"^([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX~\-/✓✔✅]?)\](\\?\*)?[ \t]+");
 /// Emphasis before a number, the number of a task, what ends it, and the mark of an optional task.
 static NUMBER: Pattern = Pattern::new(
-    r"^([*_`~]*)((?:T-?\d+|[A-Z]{1,4}\d+[.-]\d+|\d+)[a-z]?(?:[.-]\d+[a-z]?)*)([.):]|\b)([*_`]*)(\\?\*)?[*_`]*[.):]?(\s|$)",
+    r"^([*_`~]*)((?:T-?\d+|[A-Z]{1,3}-?\d{3,}|[A-Z]{1,4}\d+[.-]\d+|\d+)[a-z]?(?:[.-]\d+[a-z]?)*)([.):]|\b)([*_`]*)(\\?\*)?[*_`]*[.):]?(\s|$)",
 );
 /// A marker behind the number: `[P]`, `[US1]`, `(P)`, `[US1, US2]`, `*`.
 static MARKER: Pattern = Pattern::new(

@@ -111,8 +111,12 @@ impl<'a> ChecklistOutline<'a> {
             open.push(place);
             numbered.extend(entry.item.number.map(|number| (number, place)));
         }
+        // What is a part of something optional is optional. Parents stand before their parts.
+        let mut optional: Vec<bool> = Vec::with_capacity(parents.len());
         for (entry, parent) in self.entries.iter_mut().zip(parents) {
             entry.parent = parent;
+            entry.item.is_optional |= parent.and_then(|place| optional.get(place).copied()).unwrap_or(false);
+            optional.push(entry.item.is_optional);
         }
     }
 

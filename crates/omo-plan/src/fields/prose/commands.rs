@@ -13,7 +13,7 @@ static PROGRAM: Pattern = Pattern::new(
 );
 /// What changes or begins something, and so shows nothing.
 static PREPARES: Pattern = Pattern::new(
-    r"(?:^|\s|&&|;)(?:(?:npm|pnpm|yarn|bun|pip3?|uv|poetry|cargo|brew|apt(?:-get)?|go|composer|bundle|gem|flutter|dart|mix|dotnet|pod)\s+(?:-\S+\s+)*(?:install|i|add|ci|sync|lock|update|upgrade|get|remove|uninstall|init|create|publish|new|tool|mod|pub|restore|pip|dev|start|run\s+(?:dev|start|serve|preview|watch|format|lint:fix|fix)(?:\s|$)|venv|link|login|deps\.get)|yarn$|(?:npx|pnpx|bunx)\s+\S*(?:create|shadcn|init|sv|degit)|docker(?:[ -]compose)?\s+(?:up|run|pull|push|start|exec|down)|git\s|supabase\s+(?:start|db)|prisma\s+(?:generate|migrate|db)|alembic\s+(?:upgrade|revision)|uvicorn|flask\s+run|rails\s+(?:s|server|generate|g|db)|terraform\s+(?:apply|init|destroy)|kubectl\s+apply|helm\s+(?:install|upgrade)|openspec\s+(?:archive|init)|manage\.py\s+(?:runserver|migrate|makemigrations)|uv\s+build|next\s+dev|vite$|expo\s+start|flutter\s+run|cargo\s+run|go\s+run|dotnet\s+run)",
+    r"(?:^|\s|&&|;)(?:(?:npm|pnpm|yarn|bun|pip3?|uv|poetry|cargo|brew|apt(?:-get)?|go|composer|bundle|gem|flutter|dart|mix|dotnet|pod)\s+(?:-\S+\s+)*(?:install|i|add|ci|sync|lock|update|upgrade|get|remove|uninstall|init|create|publish|new|tool|mod|pub|restore|pip|dev|start|run\s+(?:dev|start|serve|preview|watch|lint:fix|fix)(?:\s|$)|venv|link|login|deps\.get)|yarn$|(?:npx|pnpx|bunx)\s+\S*(?:create|shadcn|init|sv|degit)|docker(?:[ -]compose)?\s+(?:up|run|pull|push|start|exec|down)|git\s|supabase\s+(?:start|db)|prisma\s+(?:generate|migrate|db)|alembic\s+(?:upgrade|revision)|uvicorn|flask\s+run|rails\s+(?:s|server|generate|g|db)|terraform\s+(?:apply|init|destroy)|kubectl\s+apply|helm\s+(?:install|upgrade)|openspec\s+(?:archive|init)|manage\.py\s+(?:runserver|migrate|makemigrations)|uv\s+build|next\s+dev|vite$|expo\s+start|flutter\s+run|cargo\s+run|go\s+run|dotnet\s+run)",
 );
 /// What shows by its status that something holds.
 static PROVES: Pattern = Pattern::new(
@@ -47,7 +47,7 @@ pub(super) fn read_commands(row: &str) -> Vec<String> {
             None => rest = text.trim_start_matches('`'),
         }
     }
-    if found.is_empty() && !row.contains('`') && matches!(verb, TaskVerb::Run | TaskVerb::Inspect) {
+    if found.is_empty() && !row.contains('`') && matches!(verb, TaskVerb::Run | TaskVerb::Inspect | TaskVerb::Ensure) {
         found.extend(read_plain_command(row));
     }
     found
@@ -72,7 +72,9 @@ fn is_check(code: &str, row: &str, byte: usize, behind: &str, verb: TaskVerb) ->
     // A job or a script that runs it is what the task makes.
     let is_made = near.first().is_some_and(|word| matches!(word.as_str(), "runs" | "add" | "script" | "define"));
     match verb {
-        TaskVerb::Run | TaskVerb::Inspect => !is_made && (PROVES.is_match(code) || is_run || is_with(&near)),
+        TaskVerb::Run | TaskVerb::Inspect | TaskVerb::Ensure => {
+            !is_made && (PROVES.is_match(code) || is_run || is_with(&near))
+        }
         TaskVerb::Create | TaskVerb::Change | TaskVerb::Delete => {
             !is_made && PROVES.is_match(code) && (is_run || is_passed)
         }
@@ -93,18 +95,28 @@ fn is_command(code: &str) -> bool {
 /// The command of a sentence without code: `with cargo test --workspace`, `(npm test)`, `Run make lint`.
 fn read_plain_command(row: &str) -> Option<String> {
     let mut rest = row;
-    let mut found = None;
+    let mut found: Option<(u8, &str)> = None;
     while let Some((before, behind)) = LEADS.around(rest) {
-        let lead = rest.get(before.len()..rest.len() - behind.len()).unwrap_or_default();
+        let lead =
+            rest.get(before.len()..rest.len() - behind.len()).unwrap_or_default().trim_end().to_ascii_lowercase();
         let end = plain_end(behind, lead == "(");
-        let command = behind.get(..end).unwrap_or_default().trim_end_matches(['.', ',', ';', ' ']);
+        let command = behind.get(..end).unwrap_or_default().trim_end_matches([',', ';', ' ']);
+        // The end of the sentence, but not the folder `.`.
+        let command = command.strip_suffix('.').filter(|bare| !bare.ends_with(' ')).unwrap_or(command);
         let is_several = command.split_whitespace().nth(1).is_some();
-        if is_several && is_command(command) && PROVES.is_match(command) && !is_sentence(command) {
-            found = Some(command.to_owned());
+        // `Run ruff check with uv run ruff check src`: what it is run with is the command.
+        let rank = match lead.as_str() {
+            "with" | "via" | "using" => 2,
+            "run" | "execute" => 0,
+            _ => 1,
+        };
+        let is_better = found.is_none_or(|(known, _)| rank > known);
+        if is_several && is_better && is_command(command) && PROVES.is_match(command) && !is_sentence(command) {
+            found = Some((rank, command));
         }
         rest = behind;
     }
-    found
+    found.map(|(_, command)| command.to_owned())
 }
 
 /// Where a command in a sentence ends.
@@ -134,7 +146,7 @@ fn plain_end(text: &str, is_bracketed: bool) -> usize {
 
 /// `pytest linter and fix`: words behind a program that are none of its arguments.
 fn is_sentence(command: &str) -> bool {
-    let small = ["the", "all", "any", "is", "are", "that", "and", "tests", "suite", "linter", "command", "commands"];
-    command.split_whitespace().skip(1).filter(|word| small.contains(word)).count() > 0
-        && !command.contains(['"', '/', '-'])
+    const WORDS: [&str; 13] =
+        ["the", "all", "any", "is", "are", "that", "and", "tests", "suite", "linter", "command", "commands", "across"];
+    !command.contains(['"', '\'']) && command.split_whitespace().skip(1).any(|word| WORDS.contains(&word))
 }

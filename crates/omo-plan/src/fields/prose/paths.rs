@@ -174,6 +174,19 @@ const NAMES: &[&str] = &[
     "justfile",
     "makefile",
 ];
+/// Files that begin with a dot.
+const DOT_FILES: &[&str] = &[
+    ".editorconfig",
+    ".env",
+    ".gitattributes",
+    ".gitkeep",
+    ".gitmodules",
+    ".mailmap",
+    ".node-version",
+    ".python-version",
+    ".ruby-version",
+    ".tool-versions",
+];
 /// Names of libraries that look like files.
 const LIBRARIES: &[&str] = &[
     "alpine.js",
@@ -344,17 +357,16 @@ fn without_lines(word: &str) -> &str {
 
 fn is_file_name(path: &str, is_code: bool) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
-    if name.is_empty() || !path.chars().any(char::is_alphanumeric) || name.starts_with("*.") && !path.contains('/') {
+    if name.is_empty() || !path.chars().any(char::is_alphanumeric) || (name.starts_with("*.") && !path.contains('/')) {
         return false;
     }
     if NAMES.contains(&name) || name.starts_with("Dockerfile.") || (name.starts_with(".env") && name.len() > 4) {
         return true;
     }
     if name.starts_with('.') && !name.trim_start_matches('.').contains('.') {
-        // `.gitignore`, but not the end of a sentence and no `.ts` files.
-        let known = EXTENSIONS.contains(&name.trim_start_matches('.'));
-        return name == ".env"
-            || (name.len() > 4 && !known && (is_code || name.ends_with("ignore") || name.ends_with("rc")));
+        // A name with a leading dot may be a class or a target: `.active`, `.PHONY`.
+        let is_ignore = name.ends_with("ignore") && name != ".ignore";
+        return is_ignore || name.ends_with("rc") && name.len() > 4 || DOT_FILES.contains(&name);
     }
     let Some((stem, end)) = name.rsplit_once('.') else { return false };
     let lower = end.to_ascii_lowercase();
@@ -410,5 +422,7 @@ fn is_mention(row: &str, byte: usize, verb: TaskVerb) -> bool {
     let mut before =
         words_before(row, byte).filter(|word| !matches!(word.as_str(), "the" | "a" | "an" | "existing" | "file"));
     let last = before.next().unwrap_or_default();
-    is_aside || matches!(verb, TaskVerb::Inspect | TaskVerb::Run) || MENTIONS.contains(&last.as_str())
+    // What is removed or exported from a file is in it.
+    let is_inside = last == "from" && (verb == TaskVerb::Delete || row.trim_start().starts_with("Export"));
+    is_aside || !is_inside && (matches!(verb, TaskVerb::Inspect | TaskVerb::Run) || MENTIONS.contains(&last.as_str()))
 }
