@@ -65,6 +65,7 @@ pub enum Dialect {
     /// `- [ ] T001 [P] [US1] …` in phases.
     SpecKit,
     /// `- [ ] 1.1 …` below `## 1. …`, with a proposal beside it.
+    #[serde(rename = "openspec")]
     OpenSpec,
     /// `- [ ] 1. …` with `- [ ] 1.1 …` below it, and `_Requirements: …_`.
     Kiro,
