@@ -70,6 +70,12 @@ pub trait PlanDialect: Sync {
         }
     }
 
+    /// Most tasks of its plans have no command that proves them, and are not meant to: they let those begin that wait
+    /// for them, and a run that has such a task is not complete.
+    fn unproved_continues(&self) -> bool {
+        false
+    }
+
     /// What it calls the checks behind all tasks.
     fn final_checks_title(&self) -> &'static str {
         "Verification"
@@ -164,6 +170,7 @@ pub fn read(path: &str, bytes: &[u8], options: BatchOptions) -> Plan {
             match Dialect::ALL.iter().find(|dialect| dialect.rules().recognizes(&input)) {
                 Some(dialect) => {
                     plan.dialect = *dialect;
+                    plan.policy.unproved_continues = dialect.rules().unproved_continues();
                     dialect.rules().read_plan(&input, options, &mut plan);
                 }
                 None => plan.diagnostics.push(unrecognized(&input)),
@@ -199,6 +206,7 @@ fn empty(path: &str, bytes: &[u8], options: BatchOptions) -> Plan {
             requires_contracts: false,
             hub_dependents: number(options.k),
             skips_verification: false,
+            unproved_continues: false,
         },
         diagnostics: Vec::new(),
     }

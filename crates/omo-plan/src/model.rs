@@ -423,6 +423,9 @@ pub struct RunPolicy {
     /// The whole is not verified once its tasks are done.
     #[serde(default)]
     pub skips_verification: bool,
+    /// A task that nothing can prove lets those begin that wait for it. It is never shown as passed.
+    #[serde(default)]
+    pub unproved_continues: bool,
 }
 
 /// What a task that has failed for good does to a run.

@@ -26,6 +26,7 @@ pub fn plan(tasks: &[(&str, &[&str])]) -> Plan {
             requires_contracts: false,
             hub_dependents: 3,
             skips_verification: false,
+            unproved_continues: false,
         },
         diagnostics: Vec::new(),
     }

@@ -57,6 +57,7 @@ pub(crate) fn plan(tasks: Vec<Task>) -> Plan {
             requires_contracts: false,
             hub_dependents: 3,
             skips_verification: false,
+            unproved_continues: false,
         },
         diagnostics: Vec::new(),
     }

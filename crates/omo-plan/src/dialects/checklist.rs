@@ -47,6 +47,10 @@ impl PlanDialect for ChecklistDialect {
         }
     }
 
+    fn unproved_continues(&self) -> bool {
+        true
+    }
+
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
         recognition::find_format(input) == Some(self.format)
     }

@@ -37,6 +37,10 @@ impl PlanDialect for GsdDialect {
         "gsd"
     }
 
+    fn unproved_continues(&self) -> bool {
+        true
+    }
+
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
         // What holds for few files is looked for first.
         input.text().contains("<task") && !read_elements(input.document()).1.is_empty()

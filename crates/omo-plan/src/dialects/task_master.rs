@@ -34,6 +34,10 @@ impl PlanDialect for TaskMasterDialect {
         "task-master"
     }
 
+    fn unproved_continues(&self) -> bool {
+        true
+    }
+
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
         input.is_json() && TasksFile::parse(input.text()).is_ok_and(|file| file.has_tasks())
     }
