@@ -8,6 +8,7 @@ pub mod checklist;
 pub mod dev_workflow;
 pub mod gsd;
 mod input;
+mod outlined_task;
 pub mod session_spec;
 pub mod superpowers;
 pub mod task_master;
@@ -114,6 +115,11 @@ pub enum PlanChange<'a> {
         decision: &'a PlanDecision,
         /// The label of the option.
         option: &'a str,
+    },
+    /// The task has passed.
+    Done {
+        /// Its id.
+        task: &'a str,
     },
 }
 
