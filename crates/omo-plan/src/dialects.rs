@@ -8,6 +8,7 @@ pub mod checklist;
 pub mod dev_workflow;
 pub mod gsd;
 mod input;
+mod outlined_task;
 pub mod session_spec;
 pub mod superpowers;
 pub mod task_master;

@@ -2,4 +2,5 @@
 
 pub mod named_files;
 pub(crate) mod prose;
+pub(crate) mod shell_commands;
 pub mod stated_checks;

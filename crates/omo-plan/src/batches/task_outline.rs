@@ -60,16 +60,27 @@ pub struct TaskOutline<'a> {
     /// What was found: at most a thousand of each kind.
     pub diagnostics: Vec<Diagnostic>,
     counts: BTreeMap<Code, usize>,
+    form: HeadingForm,
+}
+
+/// How the headings of tasks are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeadingForm {
+    /// `### Task 1: title` or `## Task 1-tests — title`.
+    Exact,
+    /// In every way in which people write it: `## ✅ Task 1.2. title`, `### 任务 3：title`.
+    Loose,
 }
 
 impl<'a> TaskOutline<'a> {
     /// The tasks of a document, without what they depend on.
-    pub(super) fn read_tasks(document: &MarkdownDocument<'a>) -> Self {
+    pub(super) fn read_tasks(document: &MarkdownDocument<'a>, form: HeadingForm) -> Self {
         let mut outline = TaskOutline {
             tasks: Vec::new(),
             positions: HashMap::new(),
             diagnostics: Vec::new(),
             counts: BTreeMap::new(),
+            form,
         };
         outline.find_tasks(document);
         if outline.tasks.is_empty() {
@@ -85,7 +96,7 @@ impl<'a> TaskOutline<'a> {
     fn find_tasks(&mut self, document: &MarkdownDocument<'a>) {
         let mut open = false;
         for heading in &document.headings {
-            let task = read_task(document, heading);
+            let task = read_task(document, heading, self.form);
             let ends = task.is_some() || heading.level <= 2;
             if let Some(last) = self.tasks.last_mut().filter(|_| open && ends) {
                 last.section.end = heading.span.start;
@@ -102,7 +113,7 @@ impl<'a> TaskOutline<'a> {
         }
         for span in &document.html_blocks {
             for line in line_ranges(document.text, span.clone()) {
-                if is_task_line(document.slice(line.clone())) {
+                if is_task_line(document.slice(line.clone()), self.form) {
                     self.report_look_alike(document, line);
                 }
             }
@@ -132,7 +143,8 @@ impl<'a> TaskOutline<'a> {
         }
         // Fences that open where others were meant to close can hide tasks: nothing is run then.
         let hidden = document.code_blocks.iter().flat_map(|code| line_ranges(document.text, code.inner.clone()));
-        for line in hidden.filter(|line| is_task_line(document.slice(line.clone()))).take(1) {
+        let form = self.form;
+        for line in hidden.filter(|line| is_task_line(document.slice(line.clone()), form)).take(1) {
             let text = "this task stands in code, behind a fence that is not closed where it began".to_owned();
             self.report(document, Code::UnclosedFence, line, text, None);
         }
@@ -168,6 +180,11 @@ impl<'a> TaskOutline<'a> {
                 }
             }
         }
+    }
+
+    /// Whether a heading is a task's.
+    pub(crate) fn is_task_heading(&self, heading: &Heading<'_>) -> bool {
+        self.tasks.binary_search_by_key(&heading.span.start, |task| task.heading.start).is_ok()
     }
 
     /// The place of the task that a byte belongs to.
@@ -213,15 +230,15 @@ pub(crate) fn span_diagnostic(
 }
 
 /// Whether a document has a task at all.
-pub(crate) fn has_tasks(document: &MarkdownDocument<'_>) -> bool {
-    document.headings.iter().any(|heading| read_task(document, heading).is_some())
+pub(crate) fn has_tasks(document: &MarkdownDocument<'_>, form: HeadingForm) -> bool {
+    document.headings.iter().any(|heading| read_task(document, heading, form).is_some())
 }
 
-fn read_task<'a>(document: &MarkdownDocument<'a>, heading: &Heading<'a>) -> Option<TaskHeading<'a>> {
-    if heading.level != 3 || heading.is_indented {
+fn read_task<'a>(document: &MarkdownDocument<'a>, heading: &Heading<'a>, form: HeadingForm) -> Option<TaskHeading<'a>> {
+    if !matches!(heading.level, 2 | 3) || (heading.is_indented && form == HeadingForm::Exact) {
         return None;
     }
-    let (id, title) = split_task_heading(heading.text)?;
+    let (id, title) = split_task_heading(heading.text, form)?;
     is_id(id).then(|| TaskHeading {
         id,
         title: without_comments(title),
@@ -235,17 +252,27 @@ fn read_task<'a>(document: &MarkdownDocument<'a>, heading: &Heading<'a>) -> Opti
 }
 
 /// Whether a line would be a task's heading, were it no code and no HTML.
-fn is_task_line(row: &str) -> bool {
-    row.strip_prefix("### ").is_some_and(|text| split_task_heading(text.trim_start()).is_some())
+fn is_task_line(row: &str, form: HeadingForm) -> bool {
+    let text = row.strip_prefix("### ").or_else(|| row.strip_prefix("## "));
+    text.is_some_and(|text| split_task_heading(text.trim_start(), form).is_some())
 }
 
 /// A task's number, without the zeros before it, and the word behind it.
-static TASK: Pattern = Pattern::new(r"^Task\s+0*([0-9]+(?:-[A-Za-z]+)?)\s*:");
+static TASK: Pattern = Pattern::new(r"^Task\s+0*([0-9]+(?:-[A-Za-z]+)?)(?:\s*:|\s*[–—―−]|\s+-{1,3}(?:\s|$))");
+/// The same in every way of writing: with marks and emphasis around it, in other languages, with letters and parts,
+/// with a remark, and with any sign or nothing before its title.
+static LOOSE_TASK: Pattern = Pattern::new(
+    r"^[\s*_~]*(?:[✅✔☑🟢🔲⬜]\x{FE0F}?\s*)?(?:\[[ xX]\]\s*)?[*_~]*(?:(?:(?i-u:task|aufgabe|tarea|tarefa|tache)|[Tt]âche|[Зз]адача|任务|任務|タスク|작업)\s*[#№]?\s*0*([0-9]+(?:\.[0-9]+)*[A-Za-z]?(?:-[A-Za-z]+)?)|(?i-u:task)\s+([A-Z][0-9]*(?:\.[0-9]+)*))[*_~]*\s*(?:[(（][^)）]*[)）]\s*)?(?:[:：.)|–—―−-]+|$)[*_~]*",
+);
 
 /// The id and the title of `Task 1-tests: title`.
-fn split_task_heading(text: &str) -> Option<(&str, &str)> {
-    let ([id], title) = TASK.read(text)?;
-    Some((id, title))
+fn split_task_heading(text: &str, form: HeadingForm) -> Option<(&str, &str)> {
+    match form {
+        HeadingForm::Exact => TASK.read(text).map(|([id], title)| (id, title)),
+        HeadingForm::Loose => LOOSE_TASK.read(text).map(|([number, letter], title)| {
+            (if number.is_empty() { letter } else { number }, title.trim_end_matches(['*', '_', '~', ' ', '✅']))
+        }),
+    }
 }
 
 /// Whether a heading that is no task's could be meant as one.
