@@ -14,6 +14,9 @@ const MAX_PAIRS: usize = 4096;
 /// So many ids of one statement are read.
 const MAX_IDS: usize = 1000;
 
+/// A longer line states nothing.
+const MAX_LINE_BYTES: usize = 16_384;
+
 /// What says that a task needs others, up to their ids: `depends on T001`, `Dependencies: 1.1`, `blocked by task 2`.
 static NEEDS: Pattern = Pattern::new(
     r"(?i-u:\b(?:depend(?:s|ing|ent)?[ \t]+(?:up)?on|dependenc(?:y|ies)|depends|requires|blocked[ \t]+by|after|needs)\b)[*_]*[ \t]*[:：]?[*_ \t]*(?:(?i-u:the|both|all of|completion of|tasks?|steps?)[ \t]+)*",
@@ -88,7 +91,7 @@ pub(super) fn read_stated(
 
 /// Adds what a line of a task says that it needs.
 fn add_needs(names: &TaskNames<'_>, row: &str, own: &mut Option<Vec<usize>>) {
-    let mut rest = row;
+    let mut rest = if row.len() <= MAX_LINE_BYTES { row } else { "" };
     while let Some((_, behind)) = NEEDS.around(rest) {
         let (found, after) = names.read_list(behind);
         if !found.is_empty() {
@@ -120,6 +123,10 @@ fn read_statements(
             continue;
         }
         let row = document.slice(line);
+        // Most lines outside of the tasks name none.
+        if row.len() > MAX_LINE_BYTES || !row.contains(|char: char| char.is_ascii_digit()) {
+            continue;
+        }
         let text = row.trim_start_matches([' ', '\t', '-', '*', '+', '`', '|']);
         let text = text.strip_prefix("Task ").or_else(|| text.strip_prefix("Tasks ")).unwrap_or(text);
         let (subjects, rest) = names.read_list(text);

@@ -6,6 +6,8 @@ use crate::pattern::Pattern;
 
 /// A longer number is a word.
 const MAX_NUMBER_BYTES: usize = 40;
+/// A longer line is no item.
+const MAX_LINE_BYTES: usize = 16_384;
 /// Columns of a tab.
 const TAB_COLUMNS: usize = 4;
 
@@ -20,8 +22,6 @@ pub(super) struct ChecklistItem<'a> {
     pub is_done: bool,
     /// Its number as it is written, such as `T001` or `1.2`.
     pub number: Option<&'a str>,
-    /// Its number ends with a dot or a bracket: `1.`.
-    pub has_dotted_number: bool,
     /// `[P]` or `(P)`: it can be done at the same time as those beside it.
     pub is_parallel: bool,
     /// `*`: the plan can do without it.
@@ -47,20 +47,21 @@ impl<'a> ChecklistItem<'a> {
     /// The item that a line is. `span` has the bytes of the line in the file.
     pub(super) fn read(line: &'a str, span: Range<usize>) -> Option<Self> {
         // Most lines are told by their first letter.
-        line.trim_start()
-            .starts_with(['-', '*', '+', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
-            .then_some(())?;
+        let is_listed = line.trim_start().starts_with(|first: char| "-*+".contains(first) || first.is_ascii_digit());
+        if line.len() > MAX_LINE_BYTES || !is_listed {
+            return None;
+        }
         let ([indent, mark, star], text) = CHECKBOX.read(line)?;
         let before = indent.len() + line.get(indent.len()..)?.find('[')? + 1;
         let mark_span = span.start + before..span.start + before + mark.len();
         let mut is_optional = !star.is_empty();
         let mut is_parallel = false;
-        let (number, has_dotted_number, mut rest) = match read_number(text) {
+        let (number, mut rest) = match read_number(text) {
             Some(found) => {
                 is_optional |= found.is_optional;
-                (Some(found.number), found.is_dotted, found.rest)
+                (Some(found.number), found.rest)
             }
-            None => (None, false, text),
+            None => (None, text),
         };
         while let Some(([parallel, optional], behind)) = MARKER.read(rest) {
             is_parallel |= !parallel.is_empty();
@@ -73,7 +74,6 @@ impl<'a> ChecklistItem<'a> {
             mark: mark_span,
             is_done: !matches!(mark, "" | " " | "-" | "~" | "/"),
             number,
-            has_dotted_number,
             is_parallel: is_parallel || trailing.is_parallel,
             is_optional: is_optional || trailing.is_optional,
             title,
@@ -84,7 +84,6 @@ impl<'a> ChecklistItem<'a> {
 
 struct ItemNumber<'a> {
     number: &'a str,
-    is_dotted: bool,
     is_optional: bool,
     rest: &'a str,
 }
@@ -97,7 +96,7 @@ fn read_number(text: &str) -> Option<ItemNumber<'_>> {
         number.len() <= MAX_NUMBER_BYTES && (is_dotted || !number.bytes().all(|byte| byte.is_ascii_digit()));
     // A star that closes no emphasis marks what is optional.
     let is_optional = open.is_empty() && (close.starts_with('*') || !star.is_empty());
-    is_number.then(|| ItemNumber { number, is_dotted, is_optional, rest: rest.trim_start() })
+    is_number.then(|| ItemNumber { number, is_optional, rest: rest.trim_start() })
 }
 
 #[derive(Default)]

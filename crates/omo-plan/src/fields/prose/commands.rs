@@ -5,7 +5,7 @@ use crate::fields::stated_checks::split_code_span;
 use crate::pattern::Pattern;
 
 /// So many bytes of a line are read: a longer one is no sentence.
-const MAX_ROW_BYTES: usize = 20_000;
+const MAX_ROW_BYTES: usize = 16_384;
 
 /// What a command begins with, behind settings of its environment and changes of the folder.
 static PROGRAM: Pattern = Pattern::new(

@@ -9,7 +9,7 @@ use crate::model::FileUse;
 /// A longer word is no path.
 const MAX_PATH_BYTES: usize = 300;
 /// So many bytes of a line are read: a longer one is no sentence.
-const MAX_ROW_BYTES: usize = 20_000;
+const MAX_ROW_BYTES: usize = 16_384;
 
 /// What the names of files end with.
 const EXTENSIONS: &[&str] = &[
