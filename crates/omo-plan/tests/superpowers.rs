@@ -1,6 +1,6 @@
 //! Plans of superpowers, from their text to the model and back.
 
-#![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
+#![expect(clippy::indexing_slicing, reason = "a test's helpers fail as a test does")]
 
 use omo_core::check::task_check::ExpectedExit;
 use omo_plan::dialects::{BatchOptions, PlanChange, read};
