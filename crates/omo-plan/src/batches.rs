@@ -7,6 +7,7 @@
 //! person is asked.
 
 mod depends_on;
+mod heading_form;
 mod task_order;
 mod task_outline;
 
@@ -17,7 +18,8 @@ use crate::document::MarkdownDocument;
 use crate::model::{MAX_PLAN_BYTES, MAX_PLAN_TASKS};
 use task_order::Unit;
 
-pub use task_outline::{HeadingForm, TaskHeading, TaskOutline};
+pub use heading_form::HeadingForm;
+pub use task_outline::{TaskHeading, TaskOutline};
 pub(crate) use task_outline::{has_tasks, span_diagnostic, task_diagnostic};
 
 /// How many direct dependents make a task a hub, where nothing else is said.

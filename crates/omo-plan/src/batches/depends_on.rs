@@ -16,12 +16,11 @@ use crate::pattern::Pattern;
 use references::{Reference, Value, merge_values, parse_references};
 
 /// The words of the label.
-static LABEL: Pattern = Pattern::new(r"(?i-u:depends on|dependenc(?:ies|y)|blocked by)|依赖|依賴");
+static LABEL: Pattern = Pattern::new(r"(?i-u:depends on|dependenc(?:ies|y))");
 /// The words behind which anything else may stand as well, such as the names of packages.
 static SOFT_LABEL: Pattern = Pattern::new(r"^(?i-u:dependenc)");
 /// The label from its words to its colon, or to the end of its emphasis behind that.
-static WHOLE_LABEL: Pattern =
-    Pattern::new(r"^(?:(?i-u:depends on|dependenc(?:ies|y)|blocked by)|依赖于?|依賴於?)[*_ \t]*[:：][*_]*");
+static WHOLE_LABEL: Pattern = Pattern::new(r"^(?i-u:depends on|dependenc(?:ies|y))[*_ \t]*[:：][*_]*");
 /// How many bytes before a label are looked at: for its line's start, a list's sign and emphasis.
 const LOOK_BACK: usize = 64;
 /// More than so many edges are no plan: each of all tasks needing each of them.

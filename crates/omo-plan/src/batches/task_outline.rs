@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
+use crate::batches::heading_form::{HeadingForm, split_task_heading};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::{Heading, MarkdownDocument, line_ranges};
 use crate::id::is_id;
-use crate::pattern::Pattern;
 
 /// More findings of one kind are not kept: a reader does not go through them.
 pub(super) const MAX_FINDINGS_OF_A_KIND: usize = 1000;
@@ -61,15 +61,6 @@ pub struct TaskOutline<'a> {
     pub diagnostics: Vec<Diagnostic>,
     counts: BTreeMap<Code, usize>,
     form: HeadingForm,
-}
-
-/// How the headings of tasks are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeadingForm {
-    /// `### Task 1: title` or `## Task 1-tests — title`.
-    Exact,
-    /// In every way in which people write it: `## ✅ Task 1.2. title`, `### 任务 3：title`.
-    Loose,
 }
 
 impl<'a> TaskOutline<'a> {
@@ -148,7 +139,7 @@ impl<'a> TaskOutline<'a> {
             let text = "this task stands in code, behind a fence that is not closed where it began".to_owned();
             self.report(document, Code::UnclosedFence, line, text, None);
         }
-        for fence in document.code_blocks.iter().filter(|code| code.is_open) {
+        for fence in document.code_blocks.iter().filter(|code| code.is_open && !document.is_blank(code)) {
             let (code, text) = if last == Some(fence) {
                 (Code::UnclosedFence, "the fence is not closed: all that follows is code")
             } else {
@@ -255,24 +246,6 @@ fn read_task<'a>(document: &MarkdownDocument<'a>, heading: &Heading<'a>, form: H
 fn is_task_line(row: &str, form: HeadingForm) -> bool {
     let text = row.strip_prefix("### ").or_else(|| row.strip_prefix("## "));
     text.is_some_and(|text| split_task_heading(text.trim_start(), form).is_some())
-}
-
-/// A task's number, without the zeros before it, and the word behind it.
-static TASK: Pattern = Pattern::new(r"^Task\s+0*([0-9]+(?:-[A-Za-z]+)?)(?:\s*:|\s*[–—―−]|\s+-{1,3}(?:\s|$))");
-/// The same in every way of writing: with marks and emphasis around it, in other languages, with letters and parts,
-/// with a remark, and with any sign or nothing before its title.
-static LOOSE_TASK: Pattern = Pattern::new(
-    r"^[\s*_~]*(?:[✅✔☑🟢🔲⬜]\x{FE0F}?\s*)?(?:\[[ xX]\]\s*)?[*_~]*(?:(?:(?i-u:task|aufgabe|tarea|tarefa|tache)|[Tt]âche|[Зз]адача|任务|任務|タスク|작업)\s*[#№]?\s*0*([0-9]+(?:\.[0-9]+)*[A-Za-z]?(?:-[A-Za-z]+)?)|(?i-u:task)\s+([A-Z][0-9]*(?:\.[0-9]+)*))[*_~]*\s*(?:[(（][^)）]*[)）]\s*)?(?:[:：.)|–—―−-]+|$)[*_~]*",
-);
-
-/// The id and the title of `Task 1-tests: title`.
-fn split_task_heading(text: &str, form: HeadingForm) -> Option<(&str, &str)> {
-    match form {
-        HeadingForm::Exact => TASK.read(text).map(|([id], title)| (id, title)),
-        HeadingForm::Loose => LOOSE_TASK.read(text).map(|([number, letter], title)| {
-            (if number.is_empty() { letter } else { number }, title.trim_end_matches(['*', '_', '~', ' ', '✅']))
-        }),
-    }
 }
 
 /// Whether a heading that is no task's could be meant as one.

@@ -228,13 +228,33 @@ fn without_lines(name: &str) -> (&str, Option<&str>) {
         .map_or((name, None), |([path, lines], _)| (path, Some(lines.trim()).filter(|lines| !lines.is_empty())))
 }
 
+/// Folders of the system, in which no repository is.
+const SYSTEM_FOLDERS: [&str; 12] =
+    ["bin", "boot", "dev", "etc", "lib", "lib64", "proc", "run", "sbin", "sys", "system", "windows"];
+
+/// Whether a path begins at the root of the disk, at a place where a repository may be.
+fn may_be_in_repository(path: &str) -> bool {
+    let path = path.trim().replace('\\', "/");
+    let is_drive = path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) && path.get(1..3) == Some(":/");
+    let inner = if is_drive { path.get(3..) } else { path.strip_prefix('/') };
+    let Some((folder, rest)) = inner.and_then(|inner| inner.split_once('/')) else { return false };
+    let is_system = SYSTEM_FOLDERS.contains(&folder.to_ascii_lowercase().as_str());
+    !folder.is_empty() && !is_system && !rest.split('/').any(|part| part == "..")
+}
+
 /// What is wrong with a path.
 pub(crate) fn path_problem(path: &str) -> Option<(Code, String)> {
     let shown = omo_core::text::sanitize(path, 80);
+    let in_git = |path: &str| path.split(['/', '\\']).any(|part| part.eq_ignore_ascii_case(".git"));
+    if may_be_in_repository(path) && !in_git(path) {
+        let text =
+            "begins at the root of the disk, so the task is not held to it: write it from the top of the repository";
+        return Some((Code::PathAbsolute, format!("`{shown}` {text}")));
+    }
     let Some(plain) = normalize_path(path) else {
         return Some((Code::PathOutsideRepository, format!("`{shown}` leads out of the repository")));
     };
-    if plain.split('/').any(|part| part.eq_ignore_ascii_case(".git")) {
+    if in_git(&plain) {
         return Some((Code::PathInGitDir, format!("`{shown}` leads into the folder of git")));
     }
     if path.contains(['*', '?']) {
@@ -246,77 +266,4 @@ pub(crate) fn path_problem(path: &str) -> Option<(Code, String)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn files_are_known_in_every_form() {
-        for (text, expected) in [
-            ("- Create: `src/a.rs`", "Create src/a.rs"),
-            ("- **Modify:** `b.rs:10-20`", "Modify b.rs 10-20"),
-            ("- Test: `tests/c.rs:7`", "Test tests/c.rs 7"),
-            ("- Delete: `d.rs`", "Delete d.rs"),
-            ("- `src/build.py`", "Modify src/build.py"),
-            ("- `src/e.rs` (new)", "Create src/e.rs"),
-            ("`a.rs` (new), `b.rs`", "Create a.rs;Modify b.rs"),
-            ("`a.rs` *(new)*; `b.rs` (delete)", "Create a.rs;Delete b.rs"),
-            ("`a.rs` (new, 40 lines), `b.rs` (lines 3-5)", "Create a.rs;Modify b.rs 3-5"),
-            ("`a.rs`, src/b.rs (new), `c.rs`", "Modify a.rs;Create src/b.rs;Modify c.rs"),
-            ("`a.rs`, `b.rs`, and `c.rs`", "Modify a.rs;Modify b.rs;Modify c.rs"),
-            ("`a.rs` as `b` is, c.rs", "Modify a.rs"),
-            ("src/a.rs, src/b.rs (new)", "Modify src/a.rs;Create src/b.rs"),
-            ("`Makefile`, `.gitignore`", "Modify Makefile;Modify .gitignore"),
-            ("**/*.toml", "Modify **/*.toml"),
-            ("`docs/på melding.md`\n\n---", "Modify docs/på melding.md"),
-            ("`a.rs`, `b.rs` and `c.rs`", "Modify a.rs;Modify b.rs;Modify c.rs"),
-            ("- Modify: `a.rs` — the `open()` of it", "Modify a.rs"),
-            ("- Create `a b.txt`", "Create a b.txt"),
-            ("- Modify: src/a.rs, src/b.rs (lines)", "Modify src/a.rs;Modify src/b.rs"),
-            ("- Create:\n  - `a.rs`\n  - `b.rs`\n- Modify:\n  - `c.rs`", "Create a.rs;Create b.rs;Modify c.rs"),
-            ("- tests/a.rs", "Modify tests/a.rs"),
-            ("Create `a.rs`; Test `b.rs`", "Create a.rs;Test b.rs"),
-            ("Create: `a.rs` (x, y), Modify: `b.rs`", "Create a.rs;Modify b.rs"),
-            ("- Test: `a.py::test_it`, `b.py:~10+`", "Test a.py;Test b.py ~10+"),
-            ("- Modify: `a.rs#L3-L9`, `b.rs` lines 3-5", "Modify a.rs L3-L9;Modify b.rs 3-5"),
-            ("- 新建：`a.rs`\n- 修改: `b.rs`", "Create a.rs;Modify b.rs"),
-            ("- Keep: `a.rs` as it is", ""),
-            ("- Modify: `npm run build`, `open()`", ""),
-            ("none", ""),
-            ("- N/A (no files).", ""),
-            ("```\n- Create: `x`\n```", ""),
-        ] {
-            let document = MarkdownDocument::read(text);
-            let found = read_files(&document, 0..text.len());
-            let shown = found.iter().map(|(file, _)| {
-                format!("{:?} {} {}", file.action, file.path, file.lines.as_deref().unwrap_or_default())
-                    .trim()
-                    .to_owned()
-            });
-            assert_eq!(shown.collect::<Vec<_>>().join(";"), expected, "{text}");
-            for (file, span) in found {
-                assert!(text[span.clone()].trim_matches('`').starts_with(&file.path), "{text}: {span:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn what_is_wrong_with_a_path_is_told() {
-        for (path, code) in [
-            ("src/a.rs", None),
-            ("src/", None),
-            (".github/x.yml", None),
-            ("../a", Some(Code::PathOutsideRepository)),
-            ("/etc/passwd", Some(Code::PathOutsideRepository)),
-            ("~/.bashrc", Some(Code::PathOutsideRepository)),
-            (".git/hooks/x", Some(Code::PathInGitDir)),
-            ("sub/.GIT/config", Some(Code::PathInGitDir)),
-            ("src/*.rs", Some(Code::GlobInFiles)),
-            ("./src/a.rs", Some(Code::PathNotNormal)),
-            ("src//a.rs", Some(Code::PathNotNormal)),
-        ] {
-            assert_eq!(path_problem(path).map(|found| found.0), code, "{path}");
-        }
-        let told = path_problem("a\\\u{1b}[2Jb").map(|found| found.1);
-        assert_eq!(told.as_deref(), Some("`a\\ [2Jb` is `a/ [2Jb`"));
-    }
-}
+mod tests;

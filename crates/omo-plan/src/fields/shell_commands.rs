@@ -24,7 +24,10 @@ static BEFORE_PROGRAM: Pattern = Pattern::new(
 pub(crate) fn names_program(text: &str) -> bool {
     let command = BEFORE_PROGRAM.behind(text).unwrap_or(text).trim_start();
     let first = command.split_whitespace().next().unwrap_or_default();
-    let is_script = first.starts_with("./") || first.starts_with("scripts/") || first.ends_with(".sh") || first == "[";
+    let extension = std::path::Path::new(first).extension();
+    let is_script =
+        first.starts_with("./") || first.starts_with("scripts/") || extension.is_some_and(|end| end == "sh");
+    let is_script = is_script || first == "[";
     let is_path = first.contains('/') && first != command && first.starts_with(['.', '~', '/']);
     let is_known = PROGRAMS.split_whitespace().any(|program| program == first);
     is_script || is_path || is_known

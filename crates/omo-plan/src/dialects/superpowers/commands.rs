@@ -14,6 +14,9 @@ use crate::fields::stated_checks::{
 use crate::labels::split_list_marker;
 use crate::pattern::Pattern;
 
+/// A longer line, in bytes, is none of sentences.
+const MAX_SENTENCES: usize = 8 * 1024;
+
 /// What the steps of a task run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct StepCommands {
@@ -231,7 +234,7 @@ impl<'d, 'a> StepReader<'d, 'a> {
 
     /// The commands in sentences: `Run x and y.`, or a command that is a sentence by itself.
     fn read_sentences(&mut self, text: &str, line: &Range<usize>) {
-        if self.kind.is_preamble {
+        if self.kind.is_preamble || text.len() > MAX_SENTENCES {
             return;
         }
         let (mut rest, mut before) = (text, String::new());
