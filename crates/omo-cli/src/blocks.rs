@@ -20,7 +20,6 @@ use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::report::dev_workflow::{self, EndedTask, REPORT_PATH};
 use omo_engine::report::heading::{HeadingKind, run_heading};
 use omo_engine::report::plan_overview::unable_lines;
-use omo_engine::request::client_policy::quote_argument;
 use omo_engine::state::{ANSWER_CONTINUE, QuestionState, RunPhase, RunState, TaskStanding};
 use omo_plan::diagnostic::Severity;
 use omo_plan::dialects::PlanKind;
@@ -29,6 +28,7 @@ use omo_plan::model::Task;
 use crate::blocks::parts::{LONG_TIMEOUT, fit_block, plan_path, progress_words};
 use crate::blocks::ways_out::way_out_lines;
 use crate::blocks::workflow_batch::WorkflowBatch;
+use crate::execute::request::ExecuteRequest;
 use crate::run_report::next_steps::end_lines;
 
 /// Rows of tasks in a block.
@@ -43,13 +43,14 @@ pub(crate) fn opened_block(id: &str, state: &RunState) -> String {
         .groups
         .iter()
         .enumerate()
-        .filter(|(_, group)| group.hard_stop)
+        // Nothing waits behind the last batch.
+        .filter(|(place, group)| group.hard_stop && place + 1 < plan.groups.len())
         .map(|(place, _)| (place + 1).to_string())
         .collect();
     let stops = if stops.is_empty() {
-        "no hard stop".to_owned()
+        "no stop for you".to_owned()
     } else {
-        format!("hard stops after batch {}", stops.join(", "))
+        format!("a stop for you after batch {}", stops.join(", "))
     };
     let mut text = format!(
         "omo: opened the run {id} of {}: {} in {}, {stops}.\n",
@@ -88,16 +89,14 @@ pub(crate) fn resumed_block(id: &str, state: &RunState) -> String {
     fit_block(format!("omo: going on with the run {id} of {}: {}.\n", plan_path(state), progress_words(state)))
 }
 
-/// The run of this very plan has come to its end before.
-pub(crate) fn complete_already(id: &str, state: &RunState) -> String {
+/// The run of this very plan has come to its end before. `request` is what was
+/// typed.
+pub(crate) fn complete_already(id: &str, state: &RunState, request: &ExecuteRequest) -> String {
     let head = format!("omo: the run {id} of {} is complete, and the plan is as it was then.", plan_path(state));
-    let command = match state.mode {
-        ExecutionMode::Batches => "execute-plan".to_owned(),
-        mode => format!("execute {}", mode.option()),
-    };
-    let typed = sanitize(&format!("/omo:{command} {}", quote_argument(&state.plan.source.path)), 300);
+    let anew = ExecuteRequest { again: true, ..request.clone() };
+    let typed = sanitize(&anew.typed(&request.source), 300);
     // Below the block's own lines, which are what the person is shown.
-    fit_block(format!("{head}\n\n{}\n  To begin anew, type: {typed} --again", end_block(state)))
+    fit_block(format!("{head}\n\n{}\n  To begin anew, type: {typed}", end_block(state)))
 }
 
 /// A batch for the Workflow tool.

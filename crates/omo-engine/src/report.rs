@@ -331,7 +331,7 @@ fn check_row(command: &str, outcome: Option<&TaskCheckOutcome>) -> CheckRow {
     CheckRow {
         command: command.to_owned(),
         verdict: outcome.map(|outcome| outcome.verdict.word()),
-        detail: outcome.map(|outcome| outcome.detail.clone()).unwrap_or_default(),
+        detail: outcome.map(|outcome| outcome.describe().to_owned()).unwrap_or_default(),
         exit: outcome.and_then(|outcome| outcome.exit),
         duration_millis: outcome.map(|outcome| outcome.took_millis),
     }

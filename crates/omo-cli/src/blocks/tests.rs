@@ -6,6 +6,8 @@ use omo_plan::dialects::{self, BatchOptions};
 
 use super::*;
 use crate::blocks::parts::MAX_BYTES;
+use crate::execute::line::{TypedLine, read_typed_line};
+use crate::execute::request::ExecuteCommand;
 
 fn state(plan: &str, batch_size: u32) -> RunState {
     let plan = dialects::read("docs/plan.md", plan.as_bytes(), BatchOptions::of(3, batch_size));
@@ -73,6 +75,42 @@ fn no_block_is_longer_than_it_may_be_and_each_ends_with_what_to_do() {
             assert!(block.len() <= MAX_BYTES, "{} bytes:\n{block}", block.len());
             assert!(block.contains("omo"), "{block}");
         }
+    }
+}
+
+#[test]
+fn the_stops_of_a_run_are_those_that_come() {
+    let stops = |tasks, batch_size| opened_block("r", &state(&plan(tasks, "x"), batch_size));
+    assert!(stops(2, 5).contains("in 1 batch, no stop for you."), "{}", stops(2, 5));
+    assert!(stops(4, 2).contains("in 2 batches, a stop for you after batch 1."), "{}", stops(4, 2));
+    let checkpoint = plan(3, "x").replace("### Task 3", "<!-- checkpoint -->\n\n### Task 3");
+    let last = plan(3, "x").replace("## Verification", "<!-- checkpoint -->\n\n## Verification");
+    assert!(opened_block("r", &state(&checkpoint, 1)).contains("after batch 1, 2."));
+    assert!(opened_block("r", &state(&last, 1)).contains("after batch 1."));
+}
+
+#[test]
+fn a_stop_says_once_what_to_type_and_an_end_how_it_came() {
+    let stopped = played(state(&plan(4, "x"), 2));
+    let block = question_block(stopped.open_question().unwrap(), &stopped, true);
+    let shown = user_part(&block);
+    assert!(shown.contains("\n  Batch 1 of 2 of docs/plan.md is over: ") && !shown.contains("omo answer"), "{shown}");
+    assert!(shown.contains("  To go on, type: /omo:execute\n"), "{shown}");
+    let ended = end_block(&played(state(&plan(2, "x"), 5)));
+    assert!(user_part(&ended).starts_with("  Failed at task 1 and 1 more\n"), "{ended}");
+}
+
+#[test]
+fn a_complete_run_offers_the_command_that_was_typed() {
+    let state = state(&plan(1, "x"), 5);
+    for (command, line, expected) in [
+        (ExecuteCommand::Execute, "docs/plan.md", "/omo:execute docs/plan.md --again"),
+        (ExecuteCommand::Execute, "--batches docs/plan.md", "/omo:execute --batches docs/plan.md --again"),
+        (ExecuteCommand::ExecutePlan, "docs/plan.md", "/omo:execute-plan docs/plan.md --again"),
+    ] {
+        let TypedLine::Request(request) = read_typed_line(command, line).unwrap() else { panic!("{line}") };
+        let block = complete_already("r", &state, &request);
+        assert!(block.ends_with(&format!("  To begin anew, type: {expected}")), "{block}");
     }
 }
 

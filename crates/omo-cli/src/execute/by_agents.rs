@@ -81,7 +81,7 @@ impl KnownRun {
                 continue_run::continue_run(context, &run, &state, Some(request), request.digest.as_deref())
             }
             Self::Complete(..) if context.is_preview => Ok(()),
-            Self::Complete(run, state) => print_block(&blocks::complete_already(run.id(), &state)),
+            Self::Complete(run, state) => print_block(&blocks::complete_already(run.id(), &state, request)),
         }
     }
 }

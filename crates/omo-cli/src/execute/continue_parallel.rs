@@ -48,10 +48,10 @@ pub(crate) fn continue_run(
     }
     if before.phase == (RunPhase::Ended { result: RunResult::Complete }) && replanned.is_none() {
         context.note_ended_run(run, before);
-        return print_block(&if request.is_some_and(|request| !request.scope.is_resume) {
-            blocks::complete_already(run.id(), before)
-        } else {
-            blocks::end_block(before)
+        let afresh = request.filter(|request| !request.scope.is_resume);
+        return print_block(&match afresh {
+            Some(request) => blocks::complete_already(run.id(), before, request),
+            None => blocks::end_block(before),
         });
     }
     let accepted = check_billing(before, request)?;

@@ -64,16 +64,16 @@ fn before_finishing(state: &RunState, report: &RunReport) -> Vec<String> {
 
 /// What of a run's work is not committed, each on one line; nothing where all of it is.
 pub(crate) fn uncommitted_lines(checkout: &CheckoutReport) -> Vec<String> {
-    let mut lines = Vec::new();
-    let own = checkout.uncommitted.len();
-    if own > 0 {
-        let names = list_some(checkout.uncommitted.iter().map(String::as_str), NAMED_FILES);
-        lines.push(format!("{} of this run: {}", pluralize(own, "file"), sanitize(&names, 300)));
-    }
-    if checkout.other_uncommitted > 0 {
-        lines.push(pluralize(checkout.other_uncommitted, "other file"));
-    }
-    lines
+    let (own, others) = (&checkout.uncommitted, &checkout.other_uncommitted);
+    let counted = [
+        (own, format!("{} of this run", pluralize(own.len(), "file"))),
+        (others, pluralize(others.len(), "other file")),
+    ];
+    let line = |(files, words): (&Vec<String>, String)| {
+        let names = list_some(files.iter().map(String::as_str), NAMED_FILES);
+        format!("{words}: {}", sanitize(&names, 300))
+    };
+    counted.into_iter().filter(|(files, _)| !files.is_empty()).map(line).collect()
 }
 
 /// The two lines of it that stand at the end of a run, where it is over; the checkout is looked at.

@@ -13,8 +13,8 @@ pub struct CheckoutReport {
     pub commits: Option<usize>,
     /// Files that a task changed and that are not committed.
     pub uncommitted: Vec<String>,
-    /// How many other files are not committed.
-    pub other_uncommitted: usize,
+    /// Other files that are not committed; those that omo itself writes are none of them.
+    pub other_uncommitted: Vec<String>,
 }
 
 impl CheckoutReport {
@@ -22,8 +22,7 @@ impl CheckoutReport {
     pub fn new(state: &RunState, commits: Option<usize>, uncommitted: Vec<String>) -> Self {
         let ends = state.tasks.values().filter_map(|task| task.last_end.as_ref());
         let changed: BTreeSet<&str> = ends.flat_map(|end| &end.files).map(String::as_str).collect();
-        let all = uncommitted.len();
-        let own: Vec<String> = uncommitted.into_iter().filter(|path| changed.contains(path.as_str())).collect();
-        Self { commits, other_uncommitted: all - own.len(), uncommitted: own }
+        let (own, others) = uncommitted.into_iter().partition(|path| changed.contains(path.as_str()));
+        Self { commits, uncommitted: own, other_uncommitted: others }
     }
 }

@@ -7,6 +7,7 @@ use omo_git::repository::GitRepository;
 
 use crate::report::checkout::CheckoutReport;
 use crate::state::RunState;
+use crate::work::committed_work::without_omo_files;
 
 /// More commits are not counted.
 const MAX_COMMITS: usize = 10_000;
@@ -14,7 +15,7 @@ const MAX_COMMITS: usize = 10_000;
 /// What the checkout of a run is like; `None` where it is no work tree of git, or git cannot tell.
 pub fn read_checkout(state: &RunState) -> Option<CheckoutReport> {
     let repository = GitRepository::find(Path::new(&state.root))?;
-    let uncommitted = uncommitted_paths(&repository).ok()?;
+    let uncommitted = without_omo_files(state, uncommitted_paths(&repository).ok()?);
     let commits = |base: &String| count_commits_since(&repository, base, MAX_COMMITS).ok();
     Some(CheckoutReport::new(state, state.base.as_ref().and_then(commits), uncommitted))
 }

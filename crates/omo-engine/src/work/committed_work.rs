@@ -202,7 +202,7 @@ impl Engine<'_> {
 }
 
 /// These files without those that omo itself writes.
-fn without_omo_files(state: &RunState, mut files: Vec<String>) -> Vec<String> {
+pub(super) fn without_omo_files(state: &RunState, mut files: Vec<String>) -> Vec<String> {
     let own = files_written_by_omo(state);
     let own: Vec<&str> = own.iter().map(String::as_str).collect();
     files.retain(|file| !is_omo_path(file, &own) && !ultraplan::is_progress_file(file));
