@@ -283,9 +283,9 @@ pub(crate) fn running_group_of<'a>(state: &'a RunState, parallel: &ParallelState
 /// one of them is still to be done.
 pub fn group_outcome(state: &RunState, group: &TaskGroup) -> Option<GroupStatus> {
     let has_failed = |id: &String| match state.tasks.get(id).map(|known| known.status) {
-        Some(TaskStatus::Failed | TaskStatus::Unverified) => true,
-        // A person left it out, and its plan does not let it be: nothing behind it can be begun.
-        Some(TaskStatus::Skipped) => !state.unblocks_dependents(id),
+        Some(TaskStatus::Failed) => true,
+        // Nothing proves it, or a person left it out, and its plan does not let that be: nothing behind it can be begun.
+        Some(TaskStatus::Skipped | TaskStatus::Unverified) => !state.unblocks_dependents(id),
         _ => false,
     };
     if group.tasks.iter().any(has_failed) {

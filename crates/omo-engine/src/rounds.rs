@@ -16,6 +16,8 @@ pub(crate) fn tasks_to_reopen(state: &RunState) -> Vec<(String, String)> {
     let of_unit = |task: &Task| {
         let known = state.tasks.get(&task.id)?;
         match known.status {
+            // Another round proves no more.
+            TaskStatus::Unverified if state.plan.policy.unproved_continues => None,
             TaskStatus::Failed | TaskStatus::Unverified => Some(failure_reason(known)),
             TaskStatus::Passed | TaskStatus::Claimed => {
                 let own = red.iter().find(|(place, _)| {

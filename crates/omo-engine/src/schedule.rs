@@ -138,7 +138,7 @@ fn final_check_action<'a>(view: &View<'a>) -> NextAction<'a> {
     match () {
         () if outcomes().flatten().any(|outcome| !outcome.is_green()) => NextAction::End(RunResult::Failed),
         () if outcomes().any(|outcome| outcome.is_none()) => NextAction::FinalChecks,
-        // What its plan lets be left out holds nothing up, and the run is not whole without it all the same.
+        // What its plan lets be left out, or lets go on unproved, holds nothing up, and the run is not whole all the same.
         () if view.was_left_out() => NextAction::End(RunResult::CompletedWithFailures),
         () => NextAction::End(RunResult::Complete),
     }
@@ -254,7 +254,9 @@ impl<'a> View<'a> {
     /// The tasks that ended so that what depends on them cannot be done, and those.
     fn failures(&self) -> impl Iterator<Item = &'a Task> {
         let failed = self.standings.iter().filter(|(task, standing)| match standing {
-            TaskStanding::Is(status) => status.is_ended() && !unblocks_dependents(task, *status),
+            TaskStanding::Is(status) => {
+                status.is_ended() && !unblocks_dependents(&self.state.plan.policy, task, *status)
+            }
             TaskStanding::Blocked { .. } => true,
         });
         failed.map(|(task, _)| *task)
@@ -272,12 +274,15 @@ impl<'a> View<'a> {
 
     /// Whether the task itself did, and not another that it waits for; nor did a person leave it out.
     fn has_failed(&self, task: &Task) -> bool {
-        let status = self.state.tasks.get(&task.id).map(|known| known.status);
-        matches!(status, Some(TaskStatus::Failed | TaskStatus::Unverified))
+        match self.state.tasks.get(&task.id).map(|known| known.status) {
+            Some(TaskStatus::Unverified) => !self.state.plan.policy.unproved_continues,
+            status => status == Some(TaskStatus::Failed),
+        }
     }
 
     fn was_left_out(&self) -> bool {
-        self.standings.iter().any(|(_, standing)| *standing == TaskStanding::Is(TaskStatus::Skipped))
+        let is_missing = |status: &TaskStatus| matches!(status, TaskStatus::Skipped | TaskStatus::Unverified);
+        self.standings.iter().any(|(_, standing)| matches!(standing, TaskStanding::Is(status) if is_missing(status)))
     }
 
     fn is_over(&self, group: &TaskGroup) -> bool {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use omo_plan::model::{OnFailure, Plan, Task, TaskKind};
+use omo_plan::model::{OnFailure, Plan, RunPolicy, Task, TaskKind};
 
 use crate::state::{QuestionState, RunState, RunningAttempt, TaskCounts, TaskStanding, TaskStatus};
 
@@ -51,7 +51,7 @@ impl RunState {
                 for id in &task.deps {
                     dependents.entry(id).or_default().push(&task.id);
                 }
-            } else if status.is_ended() && !unblocks_dependents(task, status) {
+            } else if status.is_ended() && !unblocks_dependents(&self.plan.policy, task, status) {
                 ends.push_back(task.id.as_str());
             }
         }
@@ -72,8 +72,9 @@ impl RunState {
         match self.status_of(id) {
             // Only here does the plan have a say: looking it up is not free.
             TaskStatus::Skipped => {
-                self.plan.task(id).is_some_and(|task| unblocks_dependents(task, TaskStatus::Skipped))
+                self.plan.task(id).is_some_and(|task| unblocks_dependents(&self.plan.policy, task, TaskStatus::Skipped))
             }
+            TaskStatus::Unverified => self.plan.policy.unproved_continues,
             status => matches!(status, TaskStatus::Passed | TaskStatus::Claimed),
         }
     }
@@ -105,13 +106,12 @@ impl RunState {
 }
 
 /// Whether what depends on a task of this status may be begun.
-pub(crate) fn unblocks_dependents(task: &Task, status: TaskStatus) -> bool {
+pub(crate) fn unblocks_dependents(policy: &RunPolicy, task: &Task, status: TaskStatus) -> bool {
     match status {
         TaskStatus::Passed | TaskStatus::Claimed => true,
+        TaskStatus::Unverified => policy.unproved_continues,
         TaskStatus::Skipped => task.on_failure == OnFailure::Skip,
-        TaskStatus::Pending | TaskStatus::Running | TaskStatus::Held | TaskStatus::Unverified | TaskStatus::Failed => {
-            false
-        }
+        TaskStatus::Pending | TaskStatus::Running | TaskStatus::Held | TaskStatus::Failed => false,
     }
 }
 

@@ -13,7 +13,7 @@ use omo_core::timestamp::Timestamp;
 use omo_plan::model::{Plan, Task};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
-use crate::event::{AttemptEnd, EventActor, EventKind};
+use crate::event::{AttemptEnd, EventActor, EventKind, ImportedStatus};
 use crate::question_text::build_question;
 use crate::rounds;
 use crate::schedule::{self, NextAction};
@@ -153,10 +153,17 @@ pub fn automatic_event(state: &RunState) -> Option<EventKind> {
     }
 }
 
-/// What is written down right after a run was opened: tasks without the contract that the plan promises
-/// are failed before they begin. Those of an edited plan are by [`automatic_event`].
+/// What is written down right after a run was opened: tasks that the plan has checked off are not done again, and
+/// those without the contract that the plan promises are failed before they begin. Those of an edited plan are by
+/// [`automatic_event`].
 pub fn opening_events(plan: &Plan) -> Vec<EventKind> {
-    tasks_without_contract(plan).map(missing_contract_event).collect()
+    let done = plan.tasks.iter().filter(|task| task.is_done).map(|task| EventKind::TaskImported {
+        task: task.id.clone(),
+        status: ImportedStatus::Done,
+        evidence: "the plan has it checked off".to_owned(),
+        files: Vec::new(),
+    });
+    done.chain(tasks_without_contract(plan).map(missing_contract_event)).collect()
 }
 
 fn tasks_without_contract(plan: &Plan) -> impl Iterator<Item = &Task> {

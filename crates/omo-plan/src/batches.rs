@@ -7,6 +7,7 @@
 //! person is asked.
 
 mod depends_on;
+mod heading_form;
 mod task_order;
 mod task_outline;
 
@@ -17,6 +18,7 @@ use crate::document::MarkdownDocument;
 use crate::model::{MAX_PLAN_BYTES, MAX_PLAN_TASKS};
 use task_order::Unit;
 
+pub use heading_form::HeadingForm;
 pub use task_outline::{TaskHeading, TaskOutline};
 pub(crate) use task_outline::{has_tasks, span_diagnostic, task_diagnostic};
 
@@ -70,8 +72,8 @@ fn as_map<S: Serializer>(pairs: &[(&str, usize)], serializer: S) -> Result<S::Ok
 }
 
 /// The tasks of a document, each with what it depends on.
-pub(crate) fn read_outline<'a>(document: &MarkdownDocument<'a>) -> TaskOutline<'a> {
-    let mut outline = TaskOutline::read_tasks(document);
+pub(crate) fn read_outline<'a>(document: &MarkdownDocument<'a>, form: HeadingForm) -> TaskOutline<'a> {
+    let mut outline = TaskOutline::read_tasks(document, form);
     depends_on::read_dependencies(document, &mut outline);
     outline
 }
@@ -79,7 +81,10 @@ pub(crate) fn read_outline<'a>(document: &MarkdownDocument<'a>) -> TaskOutline<'
 /// The batches of a plan file. Where it cannot be read they are empty, and a diagnostic says why.
 pub fn compute_batches(bytes: &[u8], k: usize, batch_size: usize) -> PlanBatches<'_> {
     match decode_plan_text(bytes) {
-        Ok(text) => batch_outline(&read_outline(&MarkdownDocument::read(text)), k, batch_size),
+        Ok(text) => {
+            let outline = read_outline(&MarkdownDocument::read(text), HeadingForm::Exact);
+            batch_outline(&outline, k, batch_size)
+        }
         Err(diagnostic) => empty_batches(k, batch_size, vec![diagnostic]),
     }
 }

@@ -87,6 +87,7 @@ codes! {
     StepInSeveralSessions Error "step_in_several_sessions" "A step belongs to more than one session.",
     SessionNamesUnknownStep Error "session_names_unknown_step" "A session names a step that is not there.",
     DuplicateSession Error "duplicate_session" "Two sessions have the same number.",
+    StrategyNotRead Warning "strategy_not_read" "The execution strategy names sessions in a form that is not read: the steps are run one after the other.",
     UnknownSession Error "unknown_session" "A session that is named is not there.",
     SessionDependsOnLaterWave Error "session_depends_on_later_wave" "A session depends on one that runs in the same wave or later.",
     WavesDisagree Warning "waves_disagree" "A session's wave is another one in the execution order.",
@@ -94,6 +95,7 @@ codes! {
     FileInNeverTouch Error "file_in_never_touch" "A step changes a file that its session may never touch.",
     PathOutsideRepository Error "path_outside_repository" "A path leads out of the repository.",
     PathInGitDir Error "path_in_git_dir" "A path leads into the folder of git.",
+    PathAbsolute Warning "path_absolute" "A path begins at the root of the disk: whether it is in the repository cannot be told.",
     FenceNotRead Warning "fence_not_read" "A scope fence says something and names no path.",
     FileOutsideTouch Warning "file_outside_touch" "A step changes a file that its session does not list.",
     StepInNoSession Warning "step_in_no_session" "A step belongs to no session.",
@@ -120,6 +122,11 @@ codes! {
     NotVerified Warning "not_verified" "The plan has no Verification section with the verdict Approved.",
     UnresolvedDecision Warning "unresolved_decision" "A decision of the plan is not made yet.",
     MarkerOutsideTask Warning "marker_outside_task" "A checkpoint marker stands outside of every task and has no effect.",
+    OtherTags Note "other_tags" "The file has tasks below other tags too, and they are not read.",
+    TaskLeftOut Warning "task_left_out" "A task is cancelled or deferred and is not worked on.",
+    OpenBelowDone Warning "open_below_done" "A task is done and has subtasks that are not: they count as done.",
+    UnclosedElement Warning "unclosed_element" "An element of a task is not closed where it should be.",
+    RequiredPlanMissing Warning "required_plan_missing" "A plan requires another one that is not in its folder.",
     Reordered Note "reordered" "A task is run later than it stands in the file, after what it depends on.",
 }
 

@@ -4,9 +4,15 @@
 //! the table at the end of this file. Every file becomes a plan: one that cannot be read, or is of no known
 //! dialect, has no tasks and a diagnostic that says why.
 
+pub mod checklist;
 pub mod dev_workflow;
+pub mod gsd;
 mod input;
+mod outlined_task;
 pub mod session_spec;
+pub mod superpowers;
+pub mod task_master;
+mod task_problems;
 pub mod tasks_json;
 pub mod ultraplan;
 
@@ -65,6 +71,12 @@ pub trait PlanDialect: Sync {
         }
     }
 
+    /// Most tasks of its plans have no command that proves them, and are not meant to: they let those begin that wait
+    /// for them, and a run that has such a task is not complete.
+    fn unproved_continues(&self) -> bool {
+        false
+    }
+
     /// What it calls the checks behind all tasks.
     fn final_checks_title(&self) -> &'static str {
         "Verification"
@@ -110,6 +122,11 @@ pub enum PlanChange<'a> {
         /// The label of the option.
         option: &'a str,
     },
+    /// The task has passed.
+    Done {
+        /// Its id.
+        task: &'a str,
+    },
 }
 
 /// How a plan is read.
@@ -148,10 +165,13 @@ pub fn read(path: &str, bytes: &[u8], options: BatchOptions) -> Plan {
     match decode_plan_text(bytes) {
         Ok(text) => {
             let input = PlanInput::new(path, text);
-            plan.title = title(input.document()).unwrap_or(plan.title);
+            if !input.is_json() {
+                plan.title = title(input.document()).unwrap_or(plan.title);
+            }
             match Dialect::ALL.iter().find(|dialect| dialect.rules().recognizes(&input)) {
                 Some(dialect) => {
                     plan.dialect = *dialect;
+                    plan.policy.unproved_continues = dialect.rules().unproved_continues();
                     dialect.rules().read_plan(&input, options, &mut plan);
                 }
                 None => plan.diagnostics.push(unrecognized(&input)),
@@ -177,6 +197,7 @@ fn empty(path: &str, bytes: &[u8], options: BatchOptions) -> Plan {
         tasks: Vec::new(),
         groups: Vec::new(),
         final_checks: Vec::new(),
+        requires_plans: Vec::new(),
         policy: RunPolicy {
             on_task_fail: OnTaskFail::Continue,
             parallel: Parallelism::None,
@@ -186,6 +207,7 @@ fn empty(path: &str, bytes: &[u8], options: BatchOptions) -> Plan {
             requires_contracts: false,
             hub_dependents: number(options.k),
             skips_verification: false,
+            unproved_continues: false,
         },
         diagnostics: Vec::new(),
     }
@@ -219,9 +241,15 @@ macro_rules! dialects {
 
 // The more a dialect wants of a file, the earlier it stands: the first that recognizes one reads it.
 dialects! {
+    TaskMaster => task_master::TaskMasterDialect,
+    Gsd => gsd::GsdDialect,
     SessionSpec => session_spec::SessionSpecDialect,
     Ultraplan => ultraplan::UltraplanDialect,
+    Superpowers => superpowers::SuperpowersDialect,
     DevWorkflow => dev_workflow::DevWorkflowDialect,
+    SpecKit => checklist::SPEC_KIT,
+    Kiro => checklist::KIRO,
+    OpenSpec => checklist::OPEN_SPEC,
     TasksJson => tasks_json::TasksJsonDialect,
 }
 

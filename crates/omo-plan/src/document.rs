@@ -153,11 +153,16 @@ impl<'a> MarkdownDocument<'a> {
         behind.checked_sub(1).and_then(|last| self.html_blocks.get(last)).is_some_and(|span| span.contains(&byte))
     }
 
-    /// The fence that is never closed, so that all that follows is code.
+    /// The fence that is never closed, so that all that follows is code. One on the last line hides nothing.
     pub fn unclosed_fence(&self) -> Option<&CodeBlock<'a>> {
         let last = self.code_blocks.last()?;
         let rest = self.text.get(last.span.end..).unwrap_or_default();
-        (last.is_open && rest.trim().is_empty()).then_some(last)
+        (last.is_open && rest.trim().is_empty() && !self.is_blank(last)).then_some(last)
+    }
+
+    /// Whether nothing stands in a code block.
+    pub(crate) fn is_blank(&self, code: &CodeBlock<'_>) -> bool {
+        self.slice(code.inner.clone()).trim().is_empty()
     }
 
     /// What a code block holds, without the indentation that all of its lines share.

@@ -116,6 +116,32 @@ pub(crate) fn split_list_marker(row: &str) -> (Option<usize>, &str) {
     }
 }
 
+/// The part of a label's value that is its list: its first paragraph, and the items that follow it. What stands behind
+/// a list is not about the label any more, and neither is an item with a box, which is a step.
+pub(crate) fn list_part(document: &MarkdownDocument<'_>, value: Range<usize>) -> Range<usize> {
+    let (mut end, mut is_list, mut has_gap) = (value.start, false, false);
+    for line in line_ranges(document.text, value.clone()) {
+        let row = document.slice(line.clone());
+        if row.trim().is_empty() {
+            has_gap = end > value.start;
+            continue;
+        }
+        let is_item = split_list_marker(row).0.is_some();
+        let is_inside = is_list && row.starts_with([' ', '\t']);
+        let is_paragraph = !is_list && !has_gap;
+        if CHECKBOX.is_match(row) || !(is_item || is_inside || is_paragraph) {
+            break;
+        }
+        is_list |= is_item;
+        has_gap = false;
+        end = line.end;
+    }
+    value.start..end
+}
+
+/// An item with a box, up to what is in the box.
+pub(crate) static CHECKBOX: Pattern = Pattern::new(r"^[ \t]*(?:[-*+]|[0-9]+[.)])[ \t]+\[[ xX]\](?:\s|$)");
+
 fn end_last_value(found: &mut [LabeledField<'_>], document: &MarkdownDocument<'_>, end: usize) {
     if let Some(last) = found.last_mut() {
         last.value = trim_range(document, last.value.start..end.min(last.value.end));
@@ -221,6 +247,21 @@ mod tests {
         assert_eq!(read(text, &["verify"]), [("Steps", "1. a\n2. Verify: c")]);
         let text = "**Goal:** a\n- **Verify:** c\n";
         assert_eq!(read(text, &["verify"]), [("Goal", "a"), ("Verify", "c")]);
+    }
+
+    #[test]
+    fn a_field_ends_where_its_list_ends() {
+        for (text, part) in [
+            ("\n- a\n- b\n\nRun: c\n", "\n- a\n- b"),
+            ("\n\n- a\n\n  more\n- b\n\n- [ ] step\n", "\n\n- a\n\n  more\n- b"),
+            (" `a`, `b`\nand `c`\n\nA sentence.", " `a`, `b`\nand `c`"),
+            (" these\n\n- a\nb", " these\n\n- a"),
+            ("\n- [ ] step", ""),
+            ("", ""),
+        ] {
+            let document = MarkdownDocument::read(text);
+            assert_eq!(document.slice(list_part(&document, 0..text.len())), part, "{text:?}");
+        }
     }
 
     #[test]

@@ -18,4 +18,5 @@ mod pattern;
 pub mod plan_summary;
 pub mod refusal;
 pub mod strategy;
+pub mod task_graph;
 pub mod task_list;

@@ -9,6 +9,7 @@ use omo_core::check::task_check::TaskCheck;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostic, has_errors};
+use crate::digest::sha256_hex;
 
 /// The version of this model, in what is written down.
 pub const PLAN_SCHEMA: u32 = 1;
@@ -38,6 +39,9 @@ pub struct Plan {
     pub groups: Vec<TaskGroup>,
     /// What is run once all tasks are done.
     pub final_checks: Vec<TaskCheck>,
+    /// The plans that have to be done before this one, as it names them.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub requires_plans: Vec<String>,
     /// How a run of it goes.
     pub policy: RunPolicy,
     /// What was found in it.
@@ -56,6 +60,19 @@ pub enum Dialect {
     SessionSpec,
     /// A folder of task files with waves and a verifier.
     TasksJson,
+    /// `### Task N:` with steps that are checkboxes.
+    Superpowers,
+    /// `- [ ] T001 [P] [US1] …` in phases.
+    SpecKit,
+    /// `- [ ] 1.1 …` below `## 1. …`, with a proposal beside it.
+    #[serde(rename = "openspec")]
+    OpenSpec,
+    /// `- [ ] 1. …` with `- [ ] 1.1 …` below it, and `_Requirements: …_`.
+    Kiro,
+    /// `tasks.json` with tags and subtasks.
+    TaskMaster,
+    /// `<task>` elements below `<tasks>`.
+    Gsd,
 }
 
 /// The file that a plan was read from.
@@ -143,8 +160,24 @@ pub struct Task {
     pub kind: TaskKind,
     /// The other half of a pair of tests and their implementation.
     pub pair: Option<String>,
-    /// The tasks that have to have passed before.
+    /// The tasks that have to have passed before: those that the plan names, and those that follow from its order.
     pub deps: Vec<String>,
+    /// Those of [`Task::deps`] that the plan names. `None` where it says nothing about them, which is not the same as
+    /// that the task needs none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub stated_deps: Option<Vec<String>>,
+    /// The title of the phase, story or parent that it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub section: Option<String>,
+    /// The plan has it checked off.
+    #[serde(skip_serializing_if = "is_false", default)]
+    pub is_done: bool,
+    /// The plan calls it optional.
+    #[serde(skip_serializing_if = "is_false", default)]
+    pub is_optional: bool,
+    /// How urgent the plan calls it, in the plan's word.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub priority: Option<String>,
     /// What it changes.
     pub files: Vec<FileUse>,
     /// Patterns of what it must not change.
@@ -176,6 +209,46 @@ pub struct Task {
 }
 
 impl Task {
+    /// A task of which the plan says nothing but its id and its title.
+    pub fn new(id: impl Into<String>, title: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            title: title.into(),
+            lines: [1, 1],
+            body_sha256: String::new(),
+            body: String::new(),
+            kind: TaskKind::Impl,
+            pair: None,
+            deps: Vec::new(),
+            stated_deps: None,
+            section: None,
+            is_done: false,
+            is_optional: false,
+            priority: None,
+            files: Vec::new(),
+            never_touch: Vec::new(),
+            checks: Vec::new(),
+            red_check: None,
+            on_failure: OnFailure::Hold,
+            alternative: None,
+            max_attempts: 1,
+            commit: None,
+            stop_after: false,
+            criteria: Vec::new(),
+            complexity: TaskComplexity::Standard,
+            model: None,
+            contract: None,
+            extra: BTreeMap::new(),
+        }
+    }
+
+    /// The same task with this text, which is at these lines of the file.
+    #[must_use]
+    pub fn with_body(self, body: impl Into<String>, lines: [usize; 2]) -> Self {
+        let body = body.into();
+        Self { body_sha256: sha256_hex(body.as_bytes()), body, lines, ..self }
+    }
+
     /// The checks that prove it once it was worked on, in their order. Tests are proved by their failure,
     /// as long as what they test is not there; anywhere else that failure is looked for before the work
     /// begins, and cannot be there any more when it is done.
@@ -216,6 +289,21 @@ pub struct FileUse {
     /// The lines that are meant, as the plan writes them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub lines: Option<String>,
+    /// The plan names it without saying that it is changed.
+    #[serde(skip_serializing_if = "is_false", default)]
+    pub is_optional: bool,
+}
+
+impl FileUse {
+    /// A file without lines.
+    pub fn new(path: impl Into<String>, action: FileAction) -> Self {
+        Self { path: path.into(), action, lines: None, is_optional: false }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// What happens to a file.
@@ -335,6 +423,9 @@ pub struct RunPolicy {
     /// The whole is not verified once its tasks are done.
     #[serde(default)]
     pub skips_verification: bool,
+    /// A task that nothing can prove lets those begin that wait for it. It is never shown as passed.
+    #[serde(default)]
+    pub unproved_continues: bool,
 }
 
 /// What a task that has failed for good does to a run.

@@ -381,3 +381,16 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_people_write_otherwise_is_read() {
+    let text = "## Task 1 — a\n\n**Files:** `/home/me/app/src/a.rs`\n\n**Verify:** `make a`, then `make b` and `./c.sh`\n\n## Task 2: b\n\n**Dependencies:** #1 (not 3)\n\n**Verify:**\nRun: `make a` (quick) and `make b`\nExpected: all pass\n\n## Task 3 - c\n\n**Depends on:** all previous tasks\n\n**Verify:** `true`\n\n```";
+    let plan = read("plan.md", text.as_bytes(), BatchOptions::default());
+    assert_eq!((plan.dialect, plan.can_run()), (Dialect::DevWorkflow, true), "{:?}", plan.diagnostics);
+    let commands =
+        |place: usize| plan.tasks[place].checks.iter().map(|check| check.command.as_str()).collect::<Vec<_>>();
+    assert_eq!((commands(0), commands(1)), (vec!["make a", "make b", "./c.sh"], vec!["make a", "make b"]));
+    assert_eq!((plan.tasks[1].deps.join(" "), plan.tasks[2].deps.join(" ")), ("1".to_owned(), "1 2".to_owned()));
+    let codes: Vec<_> = plan.diagnostics.iter().map(|found| found.code.word()).collect();
+    assert!(codes.contains(&"path_absolute") && !codes.contains(&"unclosed_fence"), "{codes:?}");
+}

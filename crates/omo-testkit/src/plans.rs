@@ -2,10 +2,7 @@
 
 use omo_core::timestamp::Timestamp;
 use omo_engine::event::EventKind;
-use omo_plan::model::{
-    Dialect, OnFailure, OnTaskFail, PLAN_SCHEMA, Parallelism, Plan, PlanSource, RunPolicy, Task, TaskComplexity,
-    TaskKind,
-};
+use omo_plan::model::{Dialect, OnTaskFail, PLAN_SCHEMA, Parallelism, Plan, PlanSource, RunPolicy, Task};
 
 /// A plan with these tasks, each with what it depends on.
 pub fn plan(tasks: &[(&str, &[&str])]) -> Plan {
@@ -19,6 +16,7 @@ pub fn plan(tasks: &[(&str, &[&str])]) -> Plan {
         tasks: tasks.iter().map(|(id, deps)| task(id, deps)).collect(),
         groups: Vec::new(),
         final_checks: Vec::new(),
+        requires_plans: Vec::new(),
         policy: RunPolicy {
             on_task_fail: OnTaskFail::Continue,
             parallel: Parallelism::None,
@@ -28,6 +26,7 @@ pub fn plan(tasks: &[(&str, &[&str])]) -> Plan {
             requires_contracts: false,
             hub_dependents: 3,
             skips_verification: false,
+            unproved_continues: false,
         },
         diagnostics: Vec::new(),
     }
@@ -35,28 +34,9 @@ pub fn plan(tasks: &[(&str, &[&str])]) -> Plan {
 
 fn task(id: &str, deps: &[&str]) -> Task {
     Task {
-        id: id.to_owned(),
-        title: format!("Unit {id}"),
-        lines: [1, 1],
-        body_sha256: "0".repeat(64),
-        body: String::new(),
-        kind: TaskKind::Impl,
-        pair: None,
         deps: deps.iter().map(|dep| (*dep).to_owned()).collect(),
-        files: Vec::new(),
-        never_touch: Vec::new(),
-        checks: Vec::new(),
-        red_check: None,
-        on_failure: OnFailure::Hold,
-        alternative: None,
-        max_attempts: 1,
-        commit: None,
-        stop_after: false,
-        criteria: Vec::new(),
-        complexity: TaskComplexity::Standard,
-        model: None,
-        contract: None,
-        extra: std::collections::BTreeMap::new(),
+        body_sha256: "0".repeat(64),
+        ..Task::new(id, format!("Unit {id}"))
     }
 }
 

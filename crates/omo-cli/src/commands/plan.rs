@@ -2,6 +2,7 @@
 //!
 //! It reads one file, or stdin, and changes nothing. Nothing of a plan is run here.
 
+mod parse;
 mod show;
 
 use std::io::{Read, Write};
@@ -140,7 +141,7 @@ pub(crate) fn run(action: PlanCommand) -> Result<(), CommandError> {
         PlanCommand::Lint(options) => lint(&options),
         PlanCommand::Parse(options) => {
             let (plan, _) = read_plan(&options.plan, options.sizes)?;
-            print_json(&plan)?;
+            parse::print_plan(&plan)?;
             validity_status(plan.can_run())
         }
         PlanCommand::Batches(options) => print_batches(&options),

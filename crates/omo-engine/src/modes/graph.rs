@@ -1,11 +1,11 @@
 //! The tasks of a plan as one graph: what a plan says with sessions is said with dependencies alone.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::BTreeMap;
 
 use omo_plan::model::{FileAction, FileUse, GroupIsolation, Plan, Task, TaskGroup, TaskKind};
 use omo_plan::paths;
 use omo_plan::plan_summary::SESSION_PREFIX;
+use omo_plan::task_graph;
 
 /// The plan without its groups: each task names all that has to be done before it, what its session lets it change, and
 /// stands behind everything that it needs.
@@ -28,7 +28,7 @@ pub(super) fn flattened(mut plan: Plan) -> Plan {
         task.never_touch.extend(group.never_touch.iter().cloned());
         task.never_touch.dedup();
         if task.files.is_empty() {
-            let file = |path: &String| FileUse { path: path.clone(), action: FileAction::Modify, lines: None };
+            let file = |path: &String| FileUse::new(path.clone(), FileAction::Modify);
             task.files = group.may_touch.iter().map(file).collect();
         }
     }
@@ -42,36 +42,16 @@ fn comes_before(groups: &[TaskGroup], other: &TaskGroup, group: &TaskGroup) -> b
     group.deps.contains(&other.id) || Some(other.wave) == last_wave
 }
 
-/// The tasks, each behind those that it needs, and else as they stand. Units that need each other come last.
+/// The tasks, each behind those that it needs, and else as they stand.
 fn in_order(tasks: Vec<Task>) -> Vec<Task> {
     let places: BTreeMap<String, usize> =
         tasks.iter().enumerate().map(|(place, task)| (task.id.clone(), place)).collect();
-    let mut needed_by: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    let mut open: Vec<usize> = Vec::with_capacity(tasks.len());
-    for (place, task) in tasks.iter().enumerate() {
-        let needs: BTreeSet<usize> = task.deps.iter().filter_map(|id| places.get(id).copied()).collect();
-        open.push(needs.len());
-        for need in needs {
-            needed_by.entry(need).or_default().push(place);
-        }
-    }
-    let mut free: BinaryHeap<Reverse<usize>> =
-        open.iter().enumerate().filter(|(_, open)| **open == 0).map(|(place, _)| Reverse(place)).collect();
+    let needs: Vec<Vec<usize>> =
+        tasks.iter().map(|task| task.deps.iter().filter_map(|id| places.get(id).copied()).collect()).collect();
+    // A plan with a circle is never run: it stays as it stands.
+    let Ok(order) = task_graph::order_by_needs(&needs) else { return tasks };
     let mut left: Vec<Option<Task>> = tasks.into_iter().map(Some).collect();
-    let mut ordered = Vec::with_capacity(left.len());
-    while let Some(Reverse(place)) = free.pop() {
-        ordered.extend(left.get_mut(place).and_then(Option::take));
-        for dependent in needed_by.remove(&place).unwrap_or_default() {
-            if let Some(open) = open.get_mut(dependent) {
-                *open = open.saturating_sub(1);
-                if *open == 0 {
-                    free.push(Reverse(dependent));
-                }
-            }
-        }
-    }
-    ordered.extend(left.into_iter().flatten());
-    ordered
+    order.into_iter().filter_map(|place| left.get_mut(place).and_then(Option::take)).collect()
 }
 
 /// So many tasks name each task as what they need.

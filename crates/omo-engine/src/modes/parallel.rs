@@ -27,8 +27,14 @@ pub(super) fn arranged(plan: Plan) -> Plan {
     let chains = chains(&plan.tasks);
     plan.groups = in_waves(&plan.tasks, &chains, are_free);
     plan.tasks = by_worker(std::mem::take(&mut plan.tasks), &plan.groups);
-    plan.policy =
-        RunPolicy { on_task_fail: OnTaskFail::Stop, parallel: Parallelism::Groups, max_workers: 0, ..plan.policy };
+    plan.policy = RunPolicy {
+        on_task_fail: OnTaskFail::Stop,
+        parallel: Parallelism::Groups,
+        max_workers: 0,
+        // Only commits of tasks that were checked are merged, and others would begin without this one.
+        unproved_continues: false,
+        ..plan.policy
+    };
     plan
 }
 

@@ -1,8 +1,6 @@
 //! Waves: all tasks that can be begun are worked on at the same time, in one work tree. At the end the whole is verified,
 //! and what has failed is done again.
 
-use std::collections::BTreeMap;
-
 use omo_plan::id;
 use omo_plan::model::{OnFailure, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskComplexity, TaskKind};
 use omo_plan::task_list::VERIFY_TASK_ID;
@@ -53,28 +51,13 @@ fn add_verification(plan: &mut Plan) {
     }
     let body = "# Verification\n\nEvery task is done as the plan says, and shown to be.\n";
     plan.tasks.push(Task {
-        id,
-        title: "Verification".to_owned(),
-        lines: [1, 1],
-        body_sha256: omo_plan::digest::sha256_hex(body.as_bytes()),
-        body: body.to_owned(),
         kind: TaskKind::Verify,
-        pair: None,
         deps: plan.tasks.iter().map(|task| task.id.clone()).collect(),
-        files: Vec::new(),
-        never_touch: Vec::new(),
-        checks: Vec::new(),
-        red_check: None,
-        on_failure: OnFailure::Hold,
-        alternative: None,
-        max_attempts: 1,
-        commit: None,
-        stop_after: false,
         criteria: vec!["the goal of the plan is reached".to_owned()],
         complexity: TaskComplexity::Complex,
         model: Some("opus".to_owned()),
         contract: Some("a verdict, shown by commands".to_owned()),
-        extra: BTreeMap::new(),
+        ..Task::new(id, "Verification").with_body(body, [1, 1])
     });
 }
 

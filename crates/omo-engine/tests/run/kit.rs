@@ -1,7 +1,5 @@
 //! Plans of small shape, and a run that makes verbs into events and folds them at once.
 
-use std::collections::BTreeMap;
-
 use omo_core::check::printed_output::PrintedOutput;
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::timestamp::Timestamp;
@@ -10,36 +8,19 @@ use omo_engine::schedule::{NextAction, next_action};
 use omo_engine::state::{RunPhase, RunState};
 use omo_engine::verbs::{self, AttemptMeasurement, AttemptStart, VerbCaller};
 use omo_plan::model::{
-    DecisionOption, Dialect, FileAction, FileUse, GroupIsolation, OnFailure, OnTaskFail, PLAN_SCHEMA, Parallelism,
-    Plan, PlanDecision, PlanSource, RunPolicy, Task, TaskGroup, TaskKind,
+    DecisionOption, Dialect, FileAction, FileUse, GroupIsolation, OnTaskFail, PLAN_SCHEMA, Parallelism, Plan,
+    PlanDecision, PlanSource, RunPolicy, Task, TaskGroup,
 };
 use omo_plan::refusal::VerbRefusal;
 
 /// A task with one check of its own that fails once and stays failed.
 pub(crate) fn task(id: &str) -> Task {
     Task {
-        id: id.to_owned(),
-        title: format!("Unit {id}"),
-        lines: [1, 2],
         body_sha256: format!("text of {id}"),
-        body: format!("### Task {id}: Unit {id}"),
-        kind: TaskKind::Impl,
-        pair: None,
-        deps: Vec::new(),
         files: vec![file(&format!("src/{id}.rs"))],
-        never_touch: Vec::new(),
         checks: vec![TaskCheck::new(&format!("prove {id}"))],
-        red_check: None,
-        on_failure: OnFailure::Hold,
-        alternative: None,
-        max_attempts: 1,
-        commit: None,
-        stop_after: false,
-        criteria: Vec::new(),
-        complexity: omo_plan::model::TaskComplexity::Standard,
-        model: None,
         contract: Some("contract".to_owned()),
-        extra: BTreeMap::new(),
+        ..Task::new(id, format!("Unit {id}")).with_body(format!("### Task {id}: Unit {id}"), [1, 2])
     }
 }
 
@@ -50,7 +31,7 @@ pub(crate) fn needs(id: &str, deps: &[&str]) -> Task {
 
 /// A file that is changed.
 pub(crate) fn file(path: &str) -> FileUse {
-    FileUse { path: path.to_owned(), action: FileAction::Modify, lines: None }
+    FileUse::new(path, FileAction::Modify)
 }
 
 /// A plan that is done one task after the other, all of them in one batch.
@@ -66,6 +47,7 @@ pub(crate) fn plan(tasks: Vec<Task>) -> Plan {
         tasks,
         groups: vec![TaskGroup { tasks: all, ..group(0) }],
         final_checks: Vec::new(),
+        requires_plans: Vec::new(),
         policy: RunPolicy {
             on_task_fail: OnTaskFail::Continue,
             parallel: Parallelism::None,
@@ -75,6 +57,7 @@ pub(crate) fn plan(tasks: Vec<Task>) -> Plan {
             requires_contracts: false,
             hub_dependents: 3,
             skips_verification: false,
+            unproved_continues: false,
         },
         diagnostics: Vec::new(),
     }

@@ -68,6 +68,28 @@ fn a_task_that_nothing_can_prove_is_unverified_and_blocks_what_needs_it() {
     assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));
 }
 
+#[test]
+fn a_plan_may_let_go_on_what_waits_for_a_task_that_nothing_can_prove() {
+    let mut lenient = plan(vec![checked(&[]), needs("2", &["1"])]);
+    lenient.policy.unproved_continues = true;
+    let mut run = Run::open(lenient);
+    run.work("1", &Green);
+    assert_eq!((run.standing("1"), run.standing("2")), ("unverified", "pending"));
+    run.work("2", &Green);
+    // It is never shown as passed, and the run is not complete.
+    assert_eq!((run.standing("1"), run.standing("2")), ("unverified", "passed"));
+    assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));
+}
+
+#[test]
+fn a_task_that_its_plan_has_checked_off_is_not_done_again() {
+    let done = Task { is_done: true, ..task("1") };
+    let mut run = Run::open(plan(vec![done, needs("2", &["1"])]));
+    assert_eq!((run.standing("1"), run.standing("2")), ("claimed", "pending"));
+    run.work("2", &Green);
+    assert_eq!(run.result(), Some(RunResult::Complete));
+}
+
 /// Tests for something that is not there yet, and its implementation.
 fn pair() -> Vec<Task> {
     let red = TaskCheck {

@@ -154,7 +154,7 @@ pub(crate) fn ended(state: RunState, result: RunResult) -> RunState {
 
 /// A file that a task names.
 pub(crate) fn file(path: &str) -> FileUse {
-    FileUse { path: path.to_owned(), action: FileAction::Modify, lines: None }
+    FileUse::new(path, FileAction::Modify)
 }
 
 /// A worker begins.

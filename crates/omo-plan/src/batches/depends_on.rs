@@ -1,7 +1,7 @@
 //! What a task names behind `Depends on:`, in every form in which plans write it.
 //!
 //! `Task 1, Task 2 and 3`, `Tasks 1-3`, `Task 2-tests (schema)`, a list below the label, or one of the
-//! words for nothing. A number counts behind the word `Task` alone.
+//! words for nothing. A number counts behind the word `Task`, or where numbers are all that there is.
 
 mod references;
 
@@ -16,9 +16,11 @@ use crate::pattern::Pattern;
 use references::{Reference, Value, merge_values, parse_references};
 
 /// The words of the label.
-static LABEL: Pattern = Pattern::new(r"(?i-u:depends on)");
+static LABEL: Pattern = Pattern::new(r"(?i-u:depends on|dependenc(?:ies|y))");
+/// The words behind which anything else may stand as well, such as the names of packages.
+static SOFT_LABEL: Pattern = Pattern::new(r"^(?i-u:dependenc)");
 /// The label from its words to its colon, or to the end of its emphasis behind that.
-static WHOLE_LABEL: Pattern = Pattern::new(r"^(?i-u:depends on)[*_ \t]*[:：][*_]*");
+static WHOLE_LABEL: Pattern = Pattern::new(r"^(?i-u:depends on|dependenc(?:ies|y))[*_ \t]*[:：][*_]*");
 /// How many bytes before a label are looked at: for its line's start, a list's sign and emphasis.
 const LOOK_BACK: usize = 64;
 /// More than so many edges are no plan: each of all tasks needing each of them.
@@ -36,7 +38,13 @@ pub(super) fn read_dependencies<'a>(document: &MarkdownDocument<'a>, outline: &m
             continue;
         }
         let (value, span) = value_of(document, value);
+        if value == Value::Unreadable && SOFT_LABEL.is_match(document.slice(at..span.end)) {
+            continue;
+        }
         done = span.end;
+        if let Some(task) = outline.tasks.get_mut(place) {
+            task.states_dependencies = true;
+        }
         let references = match value {
             Value::Nothing => continue,
             Value::References(references) => references,
@@ -49,7 +57,7 @@ pub(super) fn read_dependencies<'a>(document: &MarkdownDocument<'a>, outline: &m
             }
         };
         for reference in references {
-            let needed = resolve_reference(outline, &numbers, &reference);
+            let needed = resolve_reference(outline, &numbers, place, &reference);
             edges += needed.len();
             if edges > MAX_EDGES {
                 let text = format!("the tasks name more than {MAX_EDGES} dependencies");
@@ -114,6 +122,7 @@ fn tasks_by_number(outline: &TaskOutline<'_>) -> BTreeMap<u64, usize> {
 fn resolve_reference(
     outline: &TaskOutline<'_>,
     numbers: &BTreeMap<u64, usize>,
+    place: usize,
     reference: &Reference<'_>,
 ) -> Vec<Result<usize, String>> {
     match reference {
@@ -122,6 +131,8 @@ fn resolve_reference(
             let numbered = || numbers.get(&id.parse().ok()?).copied();
             vec![named.or_else(numbered).ok_or_else(|| (*id).to_owned())]
         }
+        Reference::AllBefore => (0..place).map(Ok).collect(),
+        Reference::OneBefore => place.checked_sub(1).map(Ok).into_iter().collect(),
         Reference::Range(one, other) => {
             let (first, last) = (*one.min(other), *one.max(other));
             let found: Vec<_> = numbers.range(first..=last).map(|(_, place)| Ok(*place)).collect();

@@ -1,13 +1,8 @@
 //! The order of a plan's tasks: what is needed before what needs it, and else as in the file.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use crate::batches::task_outline::{MAX_FINDINGS_OF_A_KIND, TaskOutline, task_diagnostic};
 use crate::diagnostic::{Code, Diagnostic};
-
-/// So many members of a circle are named.
-const SHOWN: usize = 12;
+use crate::task_graph;
 
 /// What is done as one: a task, or the two halves of a pair.
 #[derive(Clone, Copy)]
@@ -34,31 +29,13 @@ impl Unit {
 pub(super) fn order_tasks(outline: &TaskOutline<'_>, diagnostics: &mut Vec<Diagnostic>) -> Option<Vec<Unit>> {
     let (tasks, unit_of) = pair_tasks(outline);
     let needs = collect_needs(outline, &unit_of, diagnostics)?;
-    let mut needed_by: Vec<Vec<usize>> = vec![Vec::new(); tasks.len()];
-    let mut open: Vec<usize> = needs.iter().map(Vec::len).collect();
-    for (task, needs) in needs.iter().enumerate() {
-        for need in needs {
-            needed_by.get_mut(*need)?.push(task);
+    let order = match task_graph::order_by_needs(&needs) {
+        Ok(order) => order,
+        Err(circle) => {
+            diagnostics.push(report_cycle(outline, &tasks, &circle));
+            return None;
         }
-    }
-    let is_free = |(task, open): (usize, &usize)| (*open == 0).then_some(Reverse(task));
-    // Of what can be run, what stands first in the file.
-    let mut free: BinaryHeap<Reverse<usize>> = open.iter().enumerate().filter_map(is_free).collect();
-    let mut order = Vec::with_capacity(tasks.len());
-    while let Some(Reverse(task)) = free.pop() {
-        order.push(task);
-        for dependent in needed_by.get(task)? {
-            let open = open.get_mut(*dependent)?;
-            *open -= 1;
-            if *open == 0 {
-                free.push(Reverse(*dependent));
-            }
-        }
-    }
-    if order.len() < tasks.len() {
-        diagnostics.push(report_cycle(outline, &tasks, &needs, &open));
-        return None;
-    }
+    };
     report_reordered(outline, &tasks, &order, diagnostics);
     Some(order.into_iter().filter_map(|task| tasks.get(task).copied()).collect())
 }
@@ -110,35 +87,16 @@ fn collect_needs(
     is_sound.then_some(needs)
 }
 
-/// One circle of those that wait for each other. Each task that is open waits for one that is open.
-fn report_cycle(outline: &TaskOutline<'_>, units: &[Unit], needs: &[Vec<usize>], open: &[usize]) -> Diagnostic {
-    let is_open = |unit: &usize| open.get(*unit).is_some_and(|open| *open > 0);
-    let mut seen = vec![None; units.len()];
-    let mut path: Vec<usize> = Vec::new();
-    let mut at = (0..units.len()).find(is_open);
-    while let Some(unit) = at {
-        match seen.get_mut(unit) {
-            Some(slot @ None) => *slot = Some(path.len()),
-            Some(Some(first)) => {
-                path.drain(..*first);
-                break;
-            }
-            None => break,
-        }
-        path.push(unit);
-        at = needs.get(unit).and_then(|needs| needs.iter().copied().find(is_open));
-    }
+/// Tells a circle of those that wait for each other.
+fn report_cycle(outline: &TaskOutline<'_>, units: &[Unit], circle: &[usize]) -> Diagnostic {
     let name = |unit: &usize| {
         let places = units.get(*unit).into_iter().flat_map(|unit| unit.positions());
         places.filter_map(|place| outline.tasks.get(place)).map(|task| task.id).collect::<Vec<_>>().join("/")
     };
-    let mut names: Vec<String> = path.iter().take(SHOWN).map(name).collect();
-    if path.len() > SHOWN {
-        names.push("…".to_owned());
-    }
-    names.extend(path.first().map(name));
-    let text = format!("tasks depend on each other in a circle: {}", names.join(" → "));
-    let first = path.first().and_then(|unit| outline.tasks.get(units.get(*unit)?.first));
+    let names: Vec<String> = circle.iter().map(name).collect();
+    let words = task_graph::circle_words(names.iter().map(String::as_str));
+    let text = format!("tasks depend on each other in a circle: {words}");
+    let first = circle.first().and_then(|unit| outline.tasks.get(units.get(*unit)?.first));
     task_diagnostic(first, Code::Cycle, text)
 }
 

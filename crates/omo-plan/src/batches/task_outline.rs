@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
+use crate::batches::heading_form::{HeadingForm, split_task_heading};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::{Heading, MarkdownDocument, line_ranges};
 use crate::id::is_id;
-use crate::pattern::Pattern;
 
 /// More findings of one kind are not kept: a reader does not go through them.
 pub(super) const MAX_FINDINGS_OF_A_KIND: usize = 1000;
@@ -27,6 +27,8 @@ pub struct TaskHeading<'a> {
     pub section: Range<usize>,
     /// The places of the tasks that it names as needed before, each once.
     pub depends_on: Vec<usize>,
+    /// It says what it needs, also where that is nothing.
+    pub states_dependencies: bool,
     /// It has a checkpoint marker.
     pub is_marked: bool,
 }
@@ -58,16 +60,18 @@ pub struct TaskOutline<'a> {
     /// What was found: at most a thousand of each kind.
     pub diagnostics: Vec<Diagnostic>,
     counts: BTreeMap<Code, usize>,
+    form: HeadingForm,
 }
 
 impl<'a> TaskOutline<'a> {
     /// The tasks of a document, without what they depend on.
-    pub(super) fn read_tasks(document: &MarkdownDocument<'a>) -> Self {
+    pub(super) fn read_tasks(document: &MarkdownDocument<'a>, form: HeadingForm) -> Self {
         let mut outline = TaskOutline {
             tasks: Vec::new(),
             positions: HashMap::new(),
             diagnostics: Vec::new(),
             counts: BTreeMap::new(),
+            form,
         };
         outline.find_tasks(document);
         if outline.tasks.is_empty() {
@@ -83,7 +87,7 @@ impl<'a> TaskOutline<'a> {
     fn find_tasks(&mut self, document: &MarkdownDocument<'a>) {
         let mut open = false;
         for heading in &document.headings {
-            let task = read_task(document, heading);
+            let task = read_task(document, heading, self.form);
             let ends = task.is_some() || heading.level <= 2;
             if let Some(last) = self.tasks.last_mut().filter(|_| open && ends) {
                 last.section.end = heading.span.start;
@@ -100,7 +104,7 @@ impl<'a> TaskOutline<'a> {
         }
         for span in &document.html_blocks {
             for line in line_ranges(document.text, span.clone()) {
-                if is_task_line(document.slice(line.clone())) {
+                if is_task_line(document.slice(line.clone()), self.form) {
                     self.report_look_alike(document, line);
                 }
             }
@@ -130,11 +134,12 @@ impl<'a> TaskOutline<'a> {
         }
         // Fences that open where others were meant to close can hide tasks: nothing is run then.
         let hidden = document.code_blocks.iter().flat_map(|code| line_ranges(document.text, code.inner.clone()));
-        for line in hidden.filter(|line| is_task_line(document.slice(line.clone()))).take(1) {
+        let form = self.form;
+        for line in hidden.filter(|line| is_task_line(document.slice(line.clone()), form)).take(1) {
             let text = "this task stands in code, behind a fence that is not closed where it began".to_owned();
             self.report(document, Code::UnclosedFence, line, text, None);
         }
-        for fence in document.code_blocks.iter().filter(|code| code.is_open) {
+        for fence in document.code_blocks.iter().filter(|code| code.is_open && !document.is_blank(code)) {
             let (code, text) = if last == Some(fence) {
                 (Code::UnclosedFence, "the fence is not closed: all that follows is code")
             } else {
@@ -166,6 +171,11 @@ impl<'a> TaskOutline<'a> {
                 }
             }
         }
+    }
+
+    /// Whether a heading is a task's.
+    pub(crate) fn is_task_heading(&self, heading: &Heading<'_>) -> bool {
+        self.tasks.binary_search_by_key(&heading.span.start, |task| task.heading.start).is_ok()
     }
 
     /// The place of the task that a byte belongs to.
@@ -211,15 +221,15 @@ pub(crate) fn span_diagnostic(
 }
 
 /// Whether a document has a task at all.
-pub(crate) fn has_tasks(document: &MarkdownDocument<'_>) -> bool {
-    document.headings.iter().any(|heading| read_task(document, heading).is_some())
+pub(crate) fn has_tasks(document: &MarkdownDocument<'_>, form: HeadingForm) -> bool {
+    document.headings.iter().any(|heading| read_task(document, heading, form).is_some())
 }
 
-fn read_task<'a>(document: &MarkdownDocument<'a>, heading: &Heading<'a>) -> Option<TaskHeading<'a>> {
-    if heading.level != 3 || heading.is_indented {
+fn read_task<'a>(document: &MarkdownDocument<'a>, heading: &Heading<'a>, form: HeadingForm) -> Option<TaskHeading<'a>> {
+    if !matches!(heading.level, 2 | 3) || (heading.is_indented && form == HeadingForm::Exact) {
         return None;
     }
-    let (id, title) = split_task_heading(heading.text)?;
+    let (id, title) = split_task_heading(heading.text, form)?;
     is_id(id).then(|| TaskHeading {
         id,
         title: without_comments(title),
@@ -227,22 +237,15 @@ fn read_task<'a>(document: &MarkdownDocument<'a>, heading: &Heading<'a>) -> Opti
         line: document.line_number(heading.span.start),
         section: heading.span.start..document.text.len(),
         depends_on: Vec::new(),
+        states_dependencies: false,
         is_marked: false,
     })
 }
 
 /// Whether a line would be a task's heading, were it no code and no HTML.
-fn is_task_line(row: &str) -> bool {
-    row.strip_prefix("### ").is_some_and(|text| split_task_heading(text.trim_start()).is_some())
-}
-
-/// A task's number, without the zeros before it, and the word behind it.
-static TASK: Pattern = Pattern::new(r"^Task\s+0*([0-9]+(?:-[A-Za-z]+)?)\s*:");
-
-/// The id and the title of `Task 1-tests: title`.
-fn split_task_heading(text: &str) -> Option<(&str, &str)> {
-    let ([id], title) = TASK.read(text)?;
-    Some((id, title))
+fn is_task_line(row: &str, form: HeadingForm) -> bool {
+    let text = row.strip_prefix("### ").or_else(|| row.strip_prefix("## "));
+    text.is_some_and(|text| split_task_heading(text.trim_start(), form).is_some())
 }
 
 /// Whether a heading that is no task's could be meant as one.

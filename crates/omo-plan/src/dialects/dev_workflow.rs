@@ -5,8 +5,9 @@ mod task;
 
 use std::collections::HashMap;
 
+use super::outlined_task::read_goal;
 use super::{BatchOptions, PlanChange, PlanDialect, PlanInput};
-use crate::batches::{PlanBatches, TaskOutline, batch_outline, has_tasks, read_outline, span_diagnostic};
+use crate::batches::{HeadingForm, PlanBatches, TaskOutline, batch_outline, has_tasks, read_outline, span_diagnostic};
 use crate::diagnostic::Code;
 use crate::document::MarkdownDocument;
 use crate::labels::{normalize_key, read_labels};
@@ -24,17 +25,18 @@ impl PlanDialect for DevWorkflowDialect {
     }
 
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
-        has_tasks(input.document())
+        has_tasks(input.document(), HeadingForm::Exact)
     }
 
     fn read_plan(&self, input: &PlanInput<'_>, options: BatchOptions, plan: &mut Plan) {
         let document = input.document();
-        read_dev_workflow(document, &read_outline(document), options, plan);
+        read_dev_workflow(document, &read_outline(document, HeadingForm::Exact), options, plan);
     }
 
     fn write_back(&self, text: &str, change: &PlanChange<'_>) -> Option<String> {
         match change {
             PlanChange::Choice { decision, option } => Some(write_choice(text, decision, option)),
+            PlanChange::Done { .. } => None,
         }
     }
 }
@@ -74,13 +76,6 @@ static APPROVED: Pattern = Pattern::new(r"^[\W_]*(?i-u:approved)(?:[^\w:]|_|$)")
 /// Whether the front matter has a version of contracts from 1 on.
 fn requires_contracts(document: &MarkdownDocument<'_>) -> bool {
     document.front_matter_field("contract_version").is_some_and(|field| VERSION.is_match(field.value))
-}
-
-fn read_goal(document: &MarkdownDocument<'_>, outline: &TaskOutline<'_>) -> String {
-    let end = outline.tasks.first().map_or(document.text.len(), |task| task.section.start);
-    let found = read_labels(document, document.body_start..end, &["goal"]);
-    let goal = found.iter().find(|label| label.key == "goal");
-    goal.map_or(String::new(), |goal| document.slice(goal.first_line.clone()).to_owned())
 }
 
 /// A batch is a group, and all that follows a batch waits for it.

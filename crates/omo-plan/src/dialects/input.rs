@@ -28,6 +28,12 @@ impl<'a> PlanInput<'a> {
         self.text
     }
 
+    /// Whether it looks like a JSON object, which no Markdown is read in.
+    pub fn is_json(&self) -> bool {
+        let text = self.text.trim_start_matches('\u{feff}').trim_start();
+        text.strip_prefix('{').is_some_and(|inner| inner.trim_start().starts_with(['"', '}']))
+    }
+
     /// Its text as Markdown.
     pub fn document(&self) -> &MarkdownDocument<'a> {
         self.document.get_or_init(|| MarkdownDocument::read(self.text))

@@ -235,6 +235,7 @@ pub(crate) fn run_policy(parallel: Parallelism) -> RunPolicy {
         requires_contracts: false,
         hub_dependents: 0,
         skips_verification: false,
+        unproved_continues: false,
     }
 }
 

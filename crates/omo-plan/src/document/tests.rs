@@ -69,10 +69,11 @@ fn code_is_known_with_what_it_holds() {
 
 #[test]
 fn an_open_fence_is_told() {
-    for text in ["# A\n```\n# B\n", "```", "````\n```\n", "~~~\n```\n"] {
+    for text in ["# A\n```\n# B\n", "````\n```\n", "~~~\n```\n"] {
         let document = MarkdownDocument::read(text);
         assert!(document.unclosed_fence().is_some(), "{text:?}");
     }
+    assert!(MarkdownDocument::read("a\n\n```\n").unclosed_fence().is_none(), "it hides nothing");
     assert!(MarkdownDocument::read("- x\n  ```\n  a\n\ntext\n").unclosed_fence().is_none());
 }
 

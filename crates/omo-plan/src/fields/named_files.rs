@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::diagnostic::Code;
 use crate::document::{MarkdownDocument, line_ranges};
+use crate::fields::shell_commands::names_program;
 use crate::fields::stated_checks::split_code_span;
 use crate::labels::split_list_marker;
 use crate::model::{FileAction, FileUse};
@@ -18,49 +19,125 @@ pub type NamedFile = (FileUse, Range<usize>);
 /// one says is done.
 pub fn read_files(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<NamedFile> {
     let mut found = Vec::new();
-    let mut above = FileAction::Modify;
+    let mut above = Mention::Used(FileAction::Modify);
     for line in line_ranges(document.text, value) {
         if document.code_at(line.start).is_some() {
             continue;
         }
         let (_, row) = split_list_marker(document.slice(line.clone()));
-        let (said, rest) = split_action(row);
-        let names = read_names(rest);
-        if names.is_empty() {
-            above = said.unwrap_or(above);
+        let mut said_before = None;
+        for part in split_parts(row) {
+            let (said, rest) = split_action(part.text);
+            let said = said.or(said_before);
+            said_before = said;
+            let names = read_names(rest);
+            if names.is_empty() {
+                above = said.unwrap_or(above);
+            }
+            found.extend(names.into_iter().filter_map(|name| {
+                let (path, lines) = without_lines(name.text);
+                let (noted, lines_noted) = read_remark(name.note);
+                let (action, is_optional) = match noted.map(Mention::Used).or(said).unwrap_or(above) {
+                    Mention::Used(action) => (action, false),
+                    Mention::Read => (FileAction::Modify, true),
+                    Mention::Kept => return None,
+                };
+                let lines = lines.or(lines_noted).map(str::to_owned);
+                // What is behind a name is the same in the part, the row and the line.
+                let start = line.end - part.left - name.left;
+                is_path(path).then(|| {
+                    let file = FileUse { lines, is_optional, ..FileUse::new(path, action) };
+                    (file, start..start + name.length)
+                })
+            }));
         }
-        found.extend(names.into_iter().map(|name| {
-            let (path, lines) = without_lines(name.text);
-            let (noted, lines_noted) = read_remark(name.note);
-            let action = noted.or(said).unwrap_or(above);
-            let lines = lines.or(lines_noted).map(str::to_owned);
-            // What is behind a name is the same in the row and in the line.
-            let span = line.end - name.left..line.end - name.left + name.length;
-            (FileUse { path: path.to_owned(), action, lines }, span)
-        }));
     }
+    found
+}
+
+/// What an item says of the files that it names.
+#[derive(Clone, Copy)]
+enum Mention {
+    /// This is done to them.
+    Used(FileAction),
+    /// They are looked at.
+    Read,
+    /// They stay as they are.
+    Kept,
+}
+
+/// A part of a row that may say what is done by itself, and how many bytes of the row are behind it.
+struct RowPart<'a> {
+    text: &'a str,
+    left: usize,
+}
+
+/// The parts of a row: `Create a; test b` has two.
+fn split_parts(row: &str) -> Vec<RowPart<'_>> {
+    let (mut found, mut start, mut depth, mut in_code) = (Vec::new(), 0, 0_usize, false);
+    for (at, char) in row.char_indices() {
+        match char {
+            '`' => in_code = !in_code,
+            '(' | '（' if !in_code => depth += 1,
+            ')' | '）' if !in_code => depth = depth.saturating_sub(1),
+            ';' | '；' | ',' | '，' | '、' | '.' | '。' if !in_code && depth == 0 => {
+                let behind = at + char.len_utf8();
+                let rest = row.get(behind..).unwrap_or_default();
+                let is_end = matches!(char, ';' | '；')
+                    || rest.starts_with([' ', '`']) && split_action(rest.trim_start()).0.is_some();
+                if is_end {
+                    found.push(RowPart { text: row.get(start..at).unwrap_or_default(), left: row.len() - at });
+                    start = behind;
+                }
+            }
+            _ => {}
+        }
+    }
+    found.push(RowPart { text: row.get(start..).unwrap_or_default(), left: 0 });
     found
 }
 
 /// The word of what is done, up to behind its colon or to the code behind it: `Test files: …`, `**Create:** …`, but
 /// no path such as `test.rs` or `tests/a.rs`.
-static ACTION: Pattern = Pattern::new(r"^[*_]*([A-Za-z]+)(?:(?:[^A-Za-z/.`:][^/.`:]*)?:[*_ ]*|\s*(`))");
+static ACTION: Pattern = Pattern::new(
+    r"^\s*[*_]*([A-Za-zÀ-ÿ]+|[\x{4e00}-\x{9fff}]{2})(?:(?:[^A-Za-z/.`:：][^/.`:：]*)?[:：][*_ ]*|[*_]*\s*(`))",
+);
 
 /// What an item says is done, and what it says behind that.
-fn split_action(row: &str) -> (Option<FileAction>, &str) {
-    let found = ACTION.read(row).and_then(|([word, code], rest)| Some((parse_action(word)?, code, rest)));
-    let Some((action, code, rest)) = found else { return (None, row) };
-    (Some(action), row.get(row.len() - rest.len() - code.len()..).unwrap_or_default())
+fn split_action(row: &str) -> (Option<Mention>, &str) {
+    let found = ACTION.read(row).and_then(|([word, code], rest)| Some((parse_mention(word)?, code, rest)));
+    let Some((said, code, rest)) = found else { return (None, row) };
+    (Some(said), row.get(row.len() - rest.len() - code.len()..).unwrap_or_default())
+}
+
+fn parse_mention(word: &str) -> Option<Mention> {
+    match word.to_ascii_lowercase().as_str() {
+        "read" | "verify" | "see" | "check" | "review" | "inspect" | "reference" | "references" | "consult" => {
+            Some(Mention::Read)
+        }
+        "keep" | "leave" | "unchanged" | "untouched" | "保留" | "不变" => Some(Mention::Kept),
+        word => parse_action(word).map(Mention::Used),
+    }
 }
 
 fn parse_action(word: &str) -> Option<FileAction> {
     match word.to_ascii_lowercase().as_str() {
-        "create" | "add" | "new" => Some(FileAction::Create),
-        "modify" | "edit" | "update" | "change" | "rename" | "move" => Some(FileAction::Modify),
-        "test" | "tests" => Some(FileAction::Test),
-        "delete" | "remove" => Some(FileAction::Delete),
+        "create" | "creates" | "add" | "new" | "erstellen" | "neu" | "crear" | "créer" | "criar" | "新建" | "创建"
+        | "建立" | "新增" | "作成" => Some(FileAction::Create),
+        "modify" | "edit" | "update" | "change" | "rename" | "move" | "extend" | "replace" | "ändern" | "modificar"
+        | "modifier" | "修改" | "更新" | "变更" | "変更" => Some(FileAction::Modify),
+        "test" | "tests" | "testen" | "probar" | "测试" | "測試" => Some(FileAction::Test),
+        "delete" | "remove" | "löschen" | "eliminar" | "supprimer" | "删除" | "刪除" | "削除" => {
+            Some(FileAction::Delete)
+        }
         _ => None,
     }
+}
+
+/// Whether code that stands where files are named can be one: no call, and no command.
+fn is_path(text: &str) -> bool {
+    let is_command = text.contains(char::is_whitespace) && (names_program(text) || !text.contains(['/', '.', '\\']));
+    !is_command && !text.ends_with("()") && !text.contains(" && ") && !text.contains(['\n', '\r'])
 }
 
 /// A name in a row, and the remark behind it.
@@ -128,7 +205,8 @@ fn without_remark(between: &str) -> String {
 
 /// What a remark such as `(new)` or `(lines 3-5)` says of the file before it.
 fn read_remark(text: &str) -> (Option<FileAction>, Option<&str>) {
-    let inside = text.split_once('(').and_then(|(_, rest)| Some(rest.split_once(')')?.0.trim()));
+    let in_brackets = text.split_once('(').and_then(|(_, rest)| Some(rest.split_once(')')?.0.trim()));
+    let inside = in_brackets.or_else(|| Some(text.trim()).filter(|text| text.starts_with("line")));
     let (first, rest) = inside.map_or(("", ""), |inside| inside.split_once([' ', ',', ':']).unwrap_or((inside, "")));
     let is_lines = matches!(first.to_ascii_lowercase().as_str(), "line" | "lines") && !rest.trim().is_empty();
     (parse_action(first), is_lines.then_some(rest.trim()))
@@ -140,21 +218,43 @@ fn is_name(word: &str) -> bool {
     !is_nothing && word.contains(['/', '.', '\\']) && word.chars().any(char::is_alphanumeric) && !word.ends_with('.')
 }
 
-/// A path and the lines behind its colon: `a.rs:10-20`, `a.rs:L3, 7`.
-static WITH_LINES: Pattern = Pattern::new(r"^([^:]+):([0-9L][0-9L, \-–]*)$");
+/// A path and the lines behind its colon, or the test: `a.rs:10-20`, `a.rs:L3, 7`, `a.rs#L3`, `a.py::test_it`.
+static WITH_LINES: Pattern = Pattern::new(r"^([^:#]+)(?:[:#]([0-9L~][0-9L, ~+:\-–]*)|::[^/]*)$");
 
 fn without_lines(name: &str) -> (&str, Option<&str>) {
     let name = name.trim();
-    WITH_LINES.read(name).map_or((name, None), |([path, lines], _)| (path, Some(lines.trim())))
+    WITH_LINES
+        .read(name)
+        .map_or((name, None), |([path, lines], _)| (path, Some(lines.trim()).filter(|lines| !lines.is_empty())))
+}
+
+/// Folders of the system, in which no repository is.
+const SYSTEM_FOLDERS: [&str; 12] =
+    ["bin", "boot", "dev", "etc", "lib", "lib64", "proc", "run", "sbin", "sys", "system", "windows"];
+
+/// Whether a path begins at the root of the disk, at a place where a repository may be.
+fn may_be_in_repository(path: &str) -> bool {
+    let path = path.trim().replace('\\', "/");
+    let is_drive = path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) && path.get(1..3) == Some(":/");
+    let inner = if is_drive { path.get(3..) } else { path.strip_prefix('/') };
+    let Some((folder, rest)) = inner.and_then(|inner| inner.split_once('/')) else { return false };
+    let is_system = SYSTEM_FOLDERS.contains(&folder.to_ascii_lowercase().as_str());
+    !folder.is_empty() && !is_system && !rest.split('/').any(|part| part == "..")
 }
 
 /// What is wrong with a path.
 pub(crate) fn path_problem(path: &str) -> Option<(Code, String)> {
     let shown = omo_core::text::sanitize(path, 80);
+    let in_git = |path: &str| path.split(['/', '\\']).any(|part| part.eq_ignore_ascii_case(".git"));
+    if may_be_in_repository(path) && !in_git(path) {
+        let text =
+            "begins at the root of the disk, so the task is not held to it: write it from the top of the repository";
+        return Some((Code::PathAbsolute, format!("`{shown}` {text}")));
+    }
     let Some(plain) = normalize_path(path) else {
         return Some((Code::PathOutsideRepository, format!("`{shown}` leads out of the repository")));
     };
-    if plain.split('/').any(|part| part.eq_ignore_ascii_case(".git")) {
+    if in_git(&plain) {
         return Some((Code::PathInGitDir, format!("`{shown}` leads into the folder of git")));
     }
     if path.contains(['*', '?']) {
@@ -166,70 +266,4 @@ pub(crate) fn path_problem(path: &str) -> Option<(Code, String)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn files_are_known_in_every_form() {
-        for (text, expected) in [
-            ("- Create: `src/a.rs`", "Create src/a.rs"),
-            ("- **Modify:** `b.rs:10-20`", "Modify b.rs 10-20"),
-            ("- Test: `tests/c.rs:7`", "Test tests/c.rs 7"),
-            ("- Delete: `d.rs`", "Delete d.rs"),
-            ("- `src/build.py`", "Modify src/build.py"),
-            ("- `src/e.rs` (new)", "Create src/e.rs"),
-            ("`a.rs` (new), `b.rs`", "Create a.rs;Modify b.rs"),
-            ("`a.rs` *(new)*; `b.rs` (delete)", "Create a.rs;Delete b.rs"),
-            ("`a.rs` (new, 40 lines), `b.rs` (lines 3-5)", "Create a.rs;Modify b.rs 3-5"),
-            ("`a.rs`, src/b.rs (new), `c.rs`", "Modify a.rs;Create src/b.rs;Modify c.rs"),
-            ("`a.rs`, `b.rs`, and `c.rs`", "Modify a.rs;Modify b.rs;Modify c.rs"),
-            ("`a.rs` as `b` is, c.rs", "Modify a.rs"),
-            ("src/a.rs, src/b.rs (new)", "Modify src/a.rs;Create src/b.rs"),
-            ("`Makefile`, `.gitignore`", "Modify Makefile;Modify .gitignore"),
-            ("**/*.toml", "Modify **/*.toml"),
-            ("`docs/på melding.md`\n\n---", "Modify docs/på melding.md"),
-            ("`a.rs`, `b.rs` and `c.rs`", "Modify a.rs;Modify b.rs;Modify c.rs"),
-            ("- Modify: `a.rs` — the `open()` of it", "Modify a.rs"),
-            ("- Create `a b.txt`", "Create a b.txt"),
-            ("- Modify: src/a.rs, src/b.rs (lines)", "Modify src/a.rs;Modify src/b.rs"),
-            ("- Create:\n  - `a.rs`\n  - `b.rs`\n- Modify:\n  - `c.rs`", "Create a.rs;Create b.rs;Modify c.rs"),
-            ("- tests/a.rs", "Modify tests/a.rs"),
-            ("none", ""),
-            ("- N/A (no files).", ""),
-            ("```\n- Create: `x`\n```", ""),
-        ] {
-            let document = MarkdownDocument::read(text);
-            let found = read_files(&document, 0..text.len());
-            let shown = found.iter().map(|(file, _)| {
-                format!("{:?} {} {}", file.action, file.path, file.lines.as_deref().unwrap_or_default())
-                    .trim()
-                    .to_owned()
-            });
-            assert_eq!(shown.collect::<Vec<_>>().join(";"), expected, "{text}");
-            for (file, span) in found {
-                assert!(text[span.clone()].trim_matches('`').starts_with(&file.path), "{text}: {span:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn what_is_wrong_with_a_path_is_told() {
-        for (path, code) in [
-            ("src/a.rs", None),
-            ("src/", None),
-            (".github/x.yml", None),
-            ("../a", Some(Code::PathOutsideRepository)),
-            ("/etc/passwd", Some(Code::PathOutsideRepository)),
-            ("~/.bashrc", Some(Code::PathOutsideRepository)),
-            (".git/hooks/x", Some(Code::PathInGitDir)),
-            ("sub/.GIT/config", Some(Code::PathInGitDir)),
-            ("src/*.rs", Some(Code::GlobInFiles)),
-            ("./src/a.rs", Some(Code::PathNotNormal)),
-            ("src//a.rs", Some(Code::PathNotNormal)),
-        ] {
-            assert_eq!(path_problem(path).map(|found| found.0), code, "{path}");
-        }
-        let told = path_problem("a\\\u{1b}[2Jb").map(|found| found.1);
-        assert_eq!(told.as_deref(), Some("`a\\ [2Jb` is `a/ [2Jb`"));
-    }
-}
+mod tests;

@@ -11,6 +11,7 @@ use std::ops::Range;
 use omo_core::check::task_check::TaskCheck;
 
 use crate::document::{CodeBlock, MarkdownDocument, line_ranges};
+use crate::fields::shell_commands::names_program;
 use crate::labels::split_list_marker;
 use crate::pattern::Pattern;
 use expectation::{Expectation, parse_expectation};
@@ -35,18 +36,34 @@ pub struct StatedCheck {
     pub span: Range<usize>,
 }
 
-/// What the next line or block is for, where a label stands alone on its line.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Awaited {
-    Nothing,
+/// What a line is for, or the next line or block where a label stands alone on its line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LinePurpose {
+    /// Neither of these.
+    Other,
+    /// It says what to run.
     Command,
+    /// It says what to expect of it.
     Expectation,
+}
+
+impl StatedCheck {
+    /// A command of which nothing is expected but success, in these bytes.
+    pub(crate) fn new(command: &str, span: Range<usize>) -> Self {
+        Self {
+            check: TaskCheck::new(command.trim()),
+            stated_outcome: StatedOutcome::Nothing,
+            is_expected_in_prose: false,
+            is_prose: false,
+            span,
+        }
+    }
 }
 
 /// Reads the checks of the value of a `Verify` label.
 pub(crate) fn read_checks(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<StatedCheck> {
     let mut found: Vec<StatedCheck> = Vec::new();
-    let mut awaited = Awaited::Nothing;
+    let mut awaited = LinePurpose::Other;
     let mut done = value.start;
     for line in line_ranges(document.text, value.clone()) {
         if line.start < done {
@@ -56,7 +73,7 @@ pub(crate) fn read_checks(document: &MarkdownDocument<'_>, value: Range<usize>) 
         if let Some(code) = document.code_at(line.end.saturating_sub(1).max(line.start)) {
             done = code.span.end;
             read_block(document, code, awaited, &mut found);
-            awaited = Awaited::Nothing;
+            awaited = LinePurpose::Other;
             continue;
         }
         let (_, text) = split_list_marker(row);
@@ -64,23 +81,23 @@ pub(crate) fn read_checks(document: &MarkdownDocument<'_>, value: Range<usize>) 
             continue;
         }
         match split_keyword(text) {
-            (Awaited::Command, "") => awaited = Awaited::Command,
-            (Awaited::Expectation, "") => awaited = Awaited::Expectation,
-            (Awaited::Command, rest) => {
-                found.extend(read_command(rest, line.clone(), true));
-                awaited = Awaited::Nothing;
+            (LinePurpose::Command, "") => awaited = LinePurpose::Command,
+            (LinePurpose::Expectation, "") => awaited = LinePurpose::Expectation,
+            (LinePurpose::Command, rest) => {
+                found.extend(read_commands(rest, &line, true));
+                awaited = LinePurpose::Other;
             }
-            (Awaited::Expectation, rest) => {
+            (LinePurpose::Expectation, rest) => {
                 apply_expectation(found.last_mut(), rest);
-                awaited = Awaited::Nothing;
+                awaited = LinePurpose::Other;
             }
-            (Awaited::Nothing, _) => {
+            (LinePurpose::Other, _) => {
                 match awaited {
-                    Awaited::Command => found.extend(read_command(text, line.clone(), true)),
-                    Awaited::Expectation => apply_expectation(found.last_mut(), text),
-                    Awaited::Nothing => found.extend(read_command(text, line.clone(), false)),
+                    LinePurpose::Command => found.extend(read_commands(text, &line, true)),
+                    LinePurpose::Expectation => apply_expectation(found.last_mut(), text),
+                    LinePurpose::Other => found.extend(read_commands(text, &line, false)),
                 }
-                awaited = Awaited::Nothing;
+                awaited = LinePurpose::Other;
             }
         }
     }
@@ -94,76 +111,97 @@ static KEYWORD: Pattern = Pattern::new(
 );
 
 /// What a line is for, and what stands behind the word that says so.
-fn split_keyword(text: &str) -> (Awaited, &str) {
-    let Some(([command, code], rest)) = KEYWORD.read(text) else { return (Awaited::Nothing, text) };
-    let kind = if command.is_empty() { Awaited::Expectation } else { Awaited::Command };
+pub(crate) fn split_keyword(text: &str) -> (LinePurpose, &str) {
+    let Some(([command, code], rest)) = KEYWORD.read(text) else { return (LinePurpose::Other, text) };
+    let kind = if command.is_empty() { LinePurpose::Expectation } else { LinePurpose::Command };
     (kind, text.get(text.len() - rest.len() - code.len()..).unwrap_or_default().trim_end())
 }
 
-fn read_block(document: &MarkdownDocument<'_>, code: &CodeBlock<'_>, awaited: Awaited, found: &mut Vec<StatedCheck>) {
+fn read_block(
+    document: &MarkdownDocument<'_>,
+    code: &CodeBlock<'_>,
+    awaited: LinePurpose,
+    found: &mut Vec<StatedCheck>,
+) {
     let text = document.dedented_code(code);
-    if awaited == Awaited::Expectation {
-        // More than one line of output is rarely the same twice: it is for people.
-        let is_line = !text.is_empty() && !text.contains('\n');
-        apply_expectation(found.last_mut(), &if is_line { format!("`{text}`") } else { text });
+    if awaited == LinePurpose::Expectation {
+        apply_expectation(found.last_mut(), &quote_output(&text));
         return;
     }
+    found.extend(read_shell_block(document, code).map(|command| StatedCheck::new(&command, code.span.clone())));
+}
+
+/// The output in a block as an expectation. More than one line of it is rarely the same twice: it is for people.
+pub(crate) fn quote_output(text: &str) -> String {
+    if text.is_empty() || text.contains('\n') { text.to_owned() } else { format!("`{text}`") }
+}
+
+/// The commands of a code block of a shell, without its prompts and its output.
+pub(crate) fn read_shell_block(document: &MarkdownDocument<'_>, code: &CodeBlock<'_>) -> Option<String> {
+    let text = document.dedented_code(code);
     let language = code.info.unwrap_or_default().split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
     if !SHELLS.contains(&language.as_str()) {
-        return;
+        return None;
     }
     // Where lines have a prompt, the others are output.
     let prompted: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("$ ")).collect();
     let rows: Vec<&str> = if prompted.is_empty() { text.lines().collect() } else { prompted };
     let is_comment = |row: &&str| row.trim().is_empty() || row.trim_start().starts_with('#');
-    if rows.iter().all(is_comment) {
-        return;
+    let mut commands = rows.iter().filter(|row| !is_comment(row));
+    match (commands.next(), commands.next()) {
+        (None, _) => None,
+        (Some(only), None) => Some((*only).to_owned()),
+        _ => Some(rows.join("\n")),
     }
-    let is_alone = rows.iter().filter(|row| !is_comment(row)).count() == 1;
-    let command =
-        if is_alone { rows.into_iter().find(|row| !is_comment(row)).map(str::to_owned) } else { Some(rows.join("\n")) };
-    found.extend(command.map(|command| StatedCheck {
-        check: TaskCheck::new(command.trim()),
-        stated_outcome: StatedOutcome::Nothing,
-        is_expected_in_prose: false,
-        is_prose: false,
-        span: code.span.clone(),
-    }));
 }
 
-/// The check of a line. One that does not say that it is a command has to look like one.
-fn read_command(text: &str, span: Range<usize>, is_said: bool) -> Option<StatedCheck> {
+/// The checks of a line, of which several are joined by `and`, `then` or a comma. One that does not say that it is a
+/// command has to look like one.
+fn read_commands(text: &str, span: &Range<usize>, is_said: bool) -> Vec<StatedCheck> {
     let (command, rest) = match split_code_span(text) {
         Some((code, rest)) => (code.trim(), rest.trim()),
         None => (text.trim(), ""),
     };
     let is_code = text.starts_with('`');
+    let (others, rest) = if is_code { split_joined_commands(rest) } else { (Vec::new(), rest) };
     let joins = ["→", "->", "=>", "—", "–", "-", "(", ":", ",", ";", ".", "exit", "pass", "succeed", "fail", "return"];
-    let has_end = rest.is_empty() || joins.iter().any(|join| rest.starts_with(join));
+    let has_end = rest.is_empty() || !others.is_empty() || joins.iter().any(|join| rest.starts_with(join));
     let is_prose = reads_like_prose(command);
     let is_one = is_said || (if is_code { has_end && !is_prose } else { looks_like_command(command) });
     if command.is_empty() || !is_one {
-        return None;
+        return Vec::new();
     }
-    let mut found = StatedCheck {
-        check: TaskCheck::new(command),
-        stated_outcome: StatedOutcome::Nothing,
-        is_expected_in_prose: false,
-        is_prose,
-        span,
-    };
+    let mut found = vec![StatedCheck { is_prose, ..StatedCheck::new(command, span.clone()) }];
+    found.extend(others.into_iter().map(|command| StatedCheck::new(command, span.clone())));
     let rest = rest.trim_matches(|char: char| !char.is_alphanumeric() && !"`\"“”".contains(char));
     if !rest.is_empty() {
         let rest = match split_keyword(rest) {
-            (Awaited::Expectation, rest) => rest,
+            (LinePurpose::Expectation, rest) => rest,
             _ => rest,
         };
-        apply_expectation(Some(&mut found), rest);
+        apply_expectation(found.last_mut(), rest);
     }
-    Some(found)
+    found
 }
 
-fn apply_expectation(found: Option<&mut StatedCheck>, text: &str) {
+/// What joins a command to the one before it, with a remark in parentheses about that one.
+static JOINT: Pattern = Pattern::new(
+    r"^\s*(?:[(（][^)）]*[)）])?\s*(?:[,;&+，；、]\s*)?(?:(?:and|then|also|und|dann|y|et|和|与|及|然后)\s+)*",
+);
+
+/// The commands that are joined to the one before a text, and what is behind them.
+pub(crate) fn split_joined_commands(text: &str) -> (Vec<&str>, &str) {
+    let (mut found, mut rest) = (Vec::new(), text);
+    while let Some(behind) = JOINT.behind(rest).filter(|behind| behind.len() < rest.trim_start().len()) {
+        let code = split_code_span(behind).filter(|(code, _)| names_program(code));
+        let Some((code, behind)) = code else { break };
+        found.push(code.trim());
+        rest = behind;
+    }
+    (found, rest.trim_start())
+}
+
+pub(crate) fn apply_expectation(found: Option<&mut StatedCheck>, text: &str) {
     let Some(found) = found else { return };
     let Expectation { expect, stated, is_prose } = parse_expectation(text, &found.check.command);
     // Of two expectations the first that says something counts.
@@ -194,7 +232,7 @@ pub(crate) fn split_code_span(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Whether a command reads like a sentence.
-fn reads_like_prose(text: &str) -> bool {
+pub(crate) fn reads_like_prose(text: &str) -> bool {
     const SMALL: [&str; 18] = [
         "the", "a", "an", "is", "are", "should", "that", "with", "and", "to", "of", "it", "all", "in", "no", "when",
         "be", "on",

@@ -8,8 +8,8 @@ use omo_core::text::sanitize;
 use super::criterion::parse_criterion_command;
 use crate::digest::sha256_hex;
 use crate::model::{
-    Dialect, FileAction, FileUse, GroupIsolation, OnFailure, OnTaskFail, PLAN_SCHEMA, Parallelism, Plan, PlanSource,
-    RunPolicy, Task, TaskComplexity, TaskGroup, TaskKind,
+    Dialect, FileAction, FileUse, GroupIsolation, OnTaskFail, PLAN_SCHEMA, Parallelism, Plan, PlanSource, RunPolicy,
+    Task, TaskComplexity, TaskGroup, TaskKind,
 };
 use crate::task_list::validate;
 use crate::task_list::{TaskFile, TaskFileStatus, TaskListFile, VERIFY_TASK_ID};
@@ -59,6 +59,7 @@ pub fn task_list_plan(session: &TaskListFile, tasks: &[TaskFile], folder: &str, 
         preconditions: Vec::new(),
         groups: vec![group_of_all(&units)],
         final_checks,
+        requires_plans: Vec::new(),
         policy: RunPolicy {
             on_task_fail: OnTaskFail::NextRound,
             parallel: Parallelism::Tasks,
@@ -68,6 +69,7 @@ pub fn task_list_plan(session: &TaskListFile, tasks: &[TaskFile], folder: &str, 
             requires_contracts: false,
             hub_dependents: count,
             skips_verification,
+            unproved_continues: false,
         },
         tasks: units,
         diagnostics,
@@ -85,29 +87,20 @@ pub fn task_from_file(task: &TaskFile) -> Task {
     if criteria.is_empty() && checks.is_empty() {
         criteria.push(if is_verification { AS_A_WHOLE } else { AS_DESCRIBED }.to_owned());
     }
+    let title = if task.subject.is_empty() { task.id.clone() } else { task.subject.clone() };
+    let lines = [1, body.lines().count().max(1)];
     Task {
-        id: task.id.clone(),
-        title: if task.subject.is_empty() { task.id.clone() } else { task.subject.clone() },
-        lines: [1, body.lines().count().max(1)],
-        body_sha256: definition_digest(task),
-        body,
         kind: if is_verification { TaskKind::Verify } else { TaskKind::Impl },
-        pair: None,
         deps: task.dependencies(),
+        stated_deps: Some(task.dependencies()),
         files: named_files(task),
-        never_touch: Vec::new(),
         checks,
-        red_check: None,
-        on_failure: OnFailure::Hold,
-        alternative: None,
-        max_attempts: 1,
-        commit: None,
-        stop_after: false,
         criteria,
         complexity: if is_verification { TaskComplexity::Complex } else { task.complexity },
         model: is_verification.then(|| "opus".to_owned()),
-        contract: None,
-        extra: BTreeMap::new(),
+        // What defines it is its digest, not how its body is worded.
+        body_sha256: definition_digest(task),
+        ..Task::new(task.id.clone(), title).with_body(body, lines)
     }
 }
 
@@ -189,7 +182,7 @@ fn without_duplicates(checks: impl Iterator<Item = TaskCheck>) -> Vec<TaskCheck>
 fn named_files(task: &TaskFile) -> Vec<FileUse> {
     let named = task.extra.get("files").and_then(serde_json::Value::as_array);
     let paths = named.into_iter().flatten().filter_map(serde_json::Value::as_str);
-    paths.map(|path| FileUse { path: path.to_owned(), action: FileAction::Modify, lines: None }).collect()
+    paths.map(|path| FileUse::new(path, FileAction::Modify)).collect()
 }
 
 /// The test that a task should begin with, where it names one.

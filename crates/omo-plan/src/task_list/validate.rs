@@ -10,9 +10,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::fields::named_files::path_problem;
 use crate::id::is_id;
 use crate::model::{MAX_PLAN_TASKS, Task};
-
-/// So many members of a circle are named.
-const SHOWN: usize = 12;
+use crate::task_graph;
 
 /// What a task is known by: `02` and `2` are one number.
 pub(super) fn canonical_id(id: &str) -> &str {
@@ -87,47 +85,16 @@ fn check_dependency(task: &TaskFile, id: &str, known: &BTreeSet<&str>) -> Option
 
 /// A circle of tasks that wait for each other, where there is one.
 pub(super) fn find_cycle(tasks: &[&TaskFile]) -> Option<Diagnostic> {
-    let mut open: BTreeMap<&str, (&TaskFile, Vec<String>)> =
-        tasks.iter().map(|task| (canonical_id(&task.id), (*task, task.dependencies()))).collect();
-    let ids: BTreeSet<&str> = open.keys().copied().collect();
-    for (own, (_, needs)) in &mut open {
-        // What is not there, and a task that waits for itself, was found before.
-        needs.retain(|id| ids.contains(canonical_id(id)) && canonical_id(id) != *own);
-    }
-    let mut needed_by: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    let mut left: BTreeMap<&str, usize> = open.iter().map(|(id, (_, needs))| (*id, needs.len())).collect();
-    for (id, (_, needs)) in &open {
-        for need in needs {
-            needed_by.entry(canonical_id(need)).or_default().push(id);
-        }
-    }
-    let mut free: Vec<&str> = left.iter().filter(|(_, count)| **count == 0).map(|(id, _)| *id).collect();
-    while let Some(id) = free.pop() {
-        left.remove(id);
-        for dependent in needed_by.remove(id).unwrap_or_default() {
-            if let Some(count) = left.get_mut(dependent) {
-                *count -= 1;
-                free.extend((*count == 0).then_some(dependent));
-            }
-        }
-    }
-    // Each of those that are left waits for one that is left: following them leads around the circle.
-    let mut path: Vec<&str> = vec![left.keys().next()?];
-    let start = loop {
-        let (_, needs) = open.get(path.last()?)?;
-        let next = needs.iter().map(|id| canonical_id(id)).find(|id| left.contains_key(id))?;
-        if let Some(start) = path.iter().position(|known| *known == next) {
-            break start;
-        }
-        path.push(next);
-    };
-    let members = path.get(start..)?;
-    let first = members.first().copied();
-    let mut shown: Vec<&str> = members.iter().copied().take(SHOWN).collect();
-    shown.extend((members.len() > SHOWN).then_some("…"));
-    shown.extend(first);
-    let text = format!("tasks wait for each other in a circle: {}", shown.join(" → "));
-    Some(task_diagnostic(Code::Cycle, first.and_then(|id| open.get(id)).map(|(task, _)| *task), text))
+    let places: BTreeMap<&str, usize> =
+        tasks.iter().enumerate().map(|(place, task)| (canonical_id(&task.id), place)).collect();
+    let place_of = |id: &String| places.get(canonical_id(id)).copied();
+    let needs: Vec<Vec<usize>> =
+        tasks.iter().map(|task| task.dependencies().iter().filter_map(place_of).collect()).collect();
+    let circle = task_graph::order_by_needs(&needs).err()?;
+    let members: Vec<&TaskFile> = circle.iter().filter_map(|place| tasks.get(*place).copied()).collect();
+    let words = task_graph::circle_words(members.iter().map(|task| canonical_id(&task.id)));
+    let text = format!("tasks wait for each other in a circle: {words}");
+    Some(task_diagnostic(Code::Cycle, members.first().copied(), text))
 }
 
 fn task_diagnostic(code: Code, task: Option<&TaskFile>, text: String) -> Diagnostic {

@@ -225,3 +225,21 @@ fn sessions_that_cannot_be_distinguished_are_errors() {
     ));
     assert_eq!(codes(&other), [(Code::LooksLikeAStep, None)]);
 }
+
+#[test]
+fn a_strategy_without_headings_is_warned_about() {
+    for strategy in [
+        "| Session | Steps |\n|---|---|\n| Session 1 | 1-2 |\n",
+        "- Session 1: Steps 1-2\n- Session 2: Step 3\n",
+        "**Session 1:** Steps 1-3\n",
+        "Wave 1 has all of it.\n",
+    ] {
+        let text = format!("## Implementation Plan\n\n{}## Execution Strategy\n\n{strategy}", three_steps().concat());
+        let found = read(&text);
+        assert!(codes(&found).contains(&(Code::StrategyNotRead, None)), "{strategy}: {:?}", codes(&found));
+        assert!(found.can_run());
+    }
+    let plain =
+        format!("## Implementation Plan\n\n{}## Execution Strategy\n\nOne after the other.\n", three_steps().concat());
+    assert!(!codes(&read(&plain)).contains(&(Code::StrategyNotRead, None)));
+}

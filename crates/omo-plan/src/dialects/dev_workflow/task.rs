@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use omo_core::check::task_check::{ExpectedExit, TaskCheck, has_pipe};
+use omo_core::check::task_check::{ExpectedExit, TaskCheck};
 
 use crate::batches::{TaskHeading, TaskOutline, span_diagnostic};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::digest::sha256_hex;
-use crate::document::{MarkdownDocument, line_ranges};
+use crate::dialects::outlined_task::{report_check_doubts, stated_dependencies, task_dependencies, without_tail};
+use crate::document::MarkdownDocument;
 use crate::fields::stated_checks::{StatedCheck, StatedOutcome};
 use crate::fields::{named_files, stated_checks};
 use crate::labels::{LabeledField, read_labels};
-use crate::model::{FileUse, OnFailure, Task, TaskComplexity, TaskKind};
+use crate::model::{FileUse, Task, TaskKind};
 
 /// Labels that are read, and others of this dialect that end a value without emphasis too.
 const KNOWN: [&str; 9] = [
@@ -48,53 +48,21 @@ pub(super) fn read_task(
     }
     let files = read_files(document, &found, &mut report);
     let (checks, red_check) = split_checks(task, read_verify(document, task, &found, &mut report));
-    let body = document.slice(section.clone());
     let pair = task.other_half().filter(|half| outline.positions.contains_key(half.as_str()));
+    let lines = [task.line, document.line_number(section.end.saturating_sub(1).max(section.start))];
     Task {
-        id: task.id.to_owned(),
-        title: task.title.clone().into_owned(),
-        lines: [task.line, document.line_number(section.end.saturating_sub(1).max(section.start))],
-        body_sha256: sha256_hex(body.as_bytes()),
-        body: body.to_owned(),
         kind: if task.is_tests() { TaskKind::Tests } else { TaskKind::Impl },
         deps: task_dependencies(outline, task, pair.as_deref()),
+        stated_deps: stated_dependencies(outline, task),
         pair,
         files,
-        never_touch: Vec::new(),
         checks,
         red_check,
-        on_failure: OnFailure::Hold,
-        alternative: None,
-        max_attempts: 1,
-        commit: None,
         stop_after: task.is_marked,
-        criteria: Vec::new(),
-        complexity: TaskComplexity::Standard,
-        model: None,
         contract,
         extra: extra_labels(document, &found),
+        ..Task::new(task.id, task.title.clone()).with_body(document.slice(section), lines)
     }
-}
-
-/// A task's text without what stands before the next one: empty lines, a line of dashes, and the
-/// comment that names a section.
-fn without_tail(document: &MarkdownDocument<'_>, section: Range<usize>) -> Range<usize> {
-    let mut end = section.start;
-    for line in line_ranges(document.text, section.clone()) {
-        let row = document.slice(line.clone()).trim();
-        let is_rule = row.len() > 2 && row.chars().all(|char| char == '-');
-        if !(row.is_empty() || is_rule || row.starts_with("<!-- section:")) {
-            end = line.end;
-        }
-    }
-    section.start..end
-}
-
-/// What it names, and the tests that its implementation is written for.
-fn task_dependencies(outline: &TaskOutline<'_>, task: &TaskHeading<'_>, pair: Option<&str>) -> Vec<String> {
-    let named = || task.depends_on.iter().filter_map(|place| outline.tasks.get(*place)).map(|task| task.id);
-    let tests = pair.filter(|half| half.ends_with("-tests") && named().all(|id| id != *half));
-    named().chain(tests).map(str::to_owned).collect()
 }
 
 fn read_contract(document: &MarkdownDocument<'_>, labels: &[LabeledField<'_>]) -> Option<String> {
@@ -141,21 +109,7 @@ fn read_verify(
         }
         Some(_) => {}
     }
-    for one in &found {
-        let shown = omo_core::text::sanitize(&one.check.command, 60);
-        let mut tell = |holds: bool, code: Code, what: &str| {
-            if holds {
-                report(code, one.span.clone(), format!("`{shown}` {what}"));
-            }
-        };
-        tell(one.is_prose, Code::VerifyMayBeProse, "reads like a sentence, not like a command");
-        let is_piped = has_pipe(&one.check.command);
-        tell(is_piped, Code::PipeInVerify, "has a pipe: without pipefail only what stands behind it counts");
-        let has_lines = one.check.command.lines().filter(|line| !line.trim_end().ends_with('\\')).count() > 1;
-        tell(has_lines, Code::SeveralCommands, "has several lines: only the status of the last one counts");
-        let words = "is held to its exit status alone: what else is expected is prose";
-        tell(one.is_expected_in_prose, Code::ExpectationIsProse, words);
-    }
+    report_check_doubts(&found, report);
     found
 }
 

@@ -37,7 +37,7 @@ impl ScopeFence {
     /// Reports what leads out of the repository, and what names no path.
     pub(crate) fn report_findings(&self, findings: &mut PlanFindings<'_>) {
         for (file, span) in &self.touch {
-            if let Some((code @ (Code::PathOutsideRepository | Code::PathInGitDir), text)) =
+            if let Some((code @ (Code::PathOutsideRepository | Code::PathAbsolute | Code::PathInGitDir), text)) =
                 named_files::path_problem(&file.path)
             {
                 findings.add(code, span.clone(), None, text, "name it from the top of the repository");
@@ -129,20 +129,22 @@ pub(crate) fn read_scope_fence(outline: &SectionOutline<'_>, part: Range<usize>)
     fence
 }
 
-/// The two lists of `Touch: …; Never touch: …`.
+/// The two lists of `Touch: …; Never touch: …`. Without these words all of it may be touched; the colons may be left
+/// out.
 fn split_one_line_fence(line: &str) -> (Range<usize>, Range<usize>) {
     let lower = line.to_ascii_lowercase();
-    let never = lower.find("never");
-    let behind_colon = |from: usize, to: usize| {
-        let colon = lower.get(from..to).and_then(|text| text.find(':'));
-        colon.map_or(to..to, |colon| from + colon + 1..to)
+    let never = ["never", "do not touch", "don't touch"].iter().filter_map(|words| lower.find(words)).min();
+    let behind_words = |from: usize, to: usize| {
+        let words = lower.get(from..to).unwrap_or_default();
+        let end = words.find(':').map(|colon| colon + 1).or_else(|| words.find("touch").map(|at| at + "touch".len()));
+        from + end.or_else(|| words.find(' ')).unwrap_or(words.len())..to
     };
     let touch_end = never.unwrap_or(line.len());
     let touch = lower.find("touch").filter(|at| *at < touch_end);
-    let touch = touch.map_or(0..0, |at| behind_colon(at, touch_end));
-    let never = never.map_or(0..0, |at| behind_colon(at, line.len()));
-    let inner = line.get(touch.clone()).unwrap_or_default().trim_end_matches([' ', ';', ',', '|', '.', '*']).len();
-    (touch.start..touch.start + inner, never)
+    let touch = touch.map_or(0..touch_end, |at| behind_words(at, touch_end));
+    let never = never.map_or(0..0, |at| behind_words(at, line.len()));
+    let inner = line.get(touch.clone()).unwrap_or_default().trim_end_matches([' ', ';', ',', '|', '.', '*', '(', '—']);
+    (touch.start..touch.start + inner.len(), never)
 }
 
 /// More was compared than any plan needs.
@@ -206,6 +208,9 @@ mod tests {
             "### Touch\n\n- `a.rs`\n- `b/`\n\n### Never touch\n\n- `c.rs`\n",
             "- **Scope fence:** Touch: `a.rs`, `b/`; Never touch: `c.rs`\n",
             "- **Scope fence**: touch: a.rs, b/ | never-touch: c.rs\n",
+            "- **Scope fence:** `a.rs`, `b/` (never touch `c.rs`)",
+            "**Scope fence:** `a.rs`, `b/`; never `c.rs`",
+            "Scope fence: touch `a.rs`, `b/`; do not touch: `c.rs`",
             "Touch: a.rs, b/\r\nNever touch: c.rs\r\n",
         ] {
             let expected = (vec!["a.rs".to_owned(), "b/".to_owned()], vec!["c.rs".to_owned()]);
@@ -221,6 +226,7 @@ mod tests {
             ("- Touch: `a.rs`\n- Never touch: everything else\n", 1),
             ("- Touch: the whole crate\n- Never touch: none\n", 1),
             ("- Touch: none\n- Never touch:\n", 0),
+            ("**Scope fence:** the whole crate", 1),
         ] {
             let document = MarkdownDocument::read(text);
             assert_eq!(

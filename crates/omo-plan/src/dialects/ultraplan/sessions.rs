@@ -14,6 +14,7 @@ use crate::dialects::ultraplan::section_outline::{
 use crate::document::line_ranges;
 use crate::labels::{LabeledField, read_labels, split_list_marker};
 use crate::model::MAX_PLAN_TASKS;
+use crate::pattern::Pattern;
 
 /// The labels of a session.
 const KNOWN: [&str; 5] = ["steps", "wave", "depends on", "dependencies", "scope fence"];
@@ -100,7 +101,29 @@ pub(crate) fn read_strategy(
             NumberedHeading::Other => {}
         }
     }
+    if sessions.is_empty() {
+        report_unread_sessions(outline, section.content(), findings);
+    }
     Some(ExecutionStrategy { sessions, wave_lines: order })
+}
+
+/// A session that is named in a table, a list or a line.
+static NAMED_SESSION: Pattern = Pattern::new(r"\b(?i-u:sessions?|waves?)[ *_|]*[0-9]");
+
+/// Tells where a strategy without a heading for each session names some all the same: they would be lost.
+fn report_unread_sessions(outline: &SectionOutline<'_>, part: Range<usize>, findings: &mut PlanFindings<'_>) {
+    let document = outline.document;
+    let names_one = |line: &Range<usize>| {
+        let row = document.slice(line.clone());
+        !row.trim_start().starts_with('#') && NAMED_SESSION.is_match(row)
+    };
+    let mut lines = line_ranges(document.text, part).filter(|line| document.code_at(line.start).is_none());
+    if let Some(line) = lines.find(names_one) {
+        let text =
+            "the sessions here have no headings: the steps are run in one session, one after the other".to_owned();
+        let help = "write each session as `### Session 1: Title` with `**Steps:**`, `**Wave:**` and `**Scope fence:**` below it";
+        findings.add(Code::StrategyNotRead, line, None, text, help);
+    }
 }
 
 /// What reads the sessions of one plan.

@@ -12,10 +12,9 @@ use crate::dialects::ultraplan::section_outline::{
     NumberedHeading, PlanFindings, PlanSection, SectionOutline, parse_numbered_heading,
 };
 use crate::dialects::ultraplan::{commit_checkpoint, expectation, on_failure};
-use crate::digest::sha256_hex;
 use crate::fields::named_files::{self, NamedFile};
 use crate::labels::{LabeledField, read_labels, trim_range};
-use crate::model::{MAX_PLAN_TASKS, OnFailure, Task, TaskCommit, TaskComplexity, TaskKind};
+use crate::model::{MAX_PLAN_TASKS, OnFailure, Task, TaskCommit};
 
 /// The labels of a step that a rule reads, and those that only a worker does.
 const KNOWN: [&str; 8] = ["files", "changes", "reuses", "test first", "verify", "expected", "on failure", "checkpoint"];
@@ -111,30 +110,18 @@ fn read_step(
     for label in labels.iter().filter(|label| !INTERPRETED.contains(&label.key.as_str())) {
         extra.entry(label.name.to_owned()).or_insert_with(|| document.slice(label.value.clone()).to_owned());
     }
-    let body = document.slice(whole.clone()).to_owned();
+    let lines = [document.line_number(whole.start), document.line_number(whole.end.saturating_sub(1).max(whole.start))];
     let task = Task {
-        id: id.clone(),
-        title: title.to_owned(),
-        lines: [document.line_number(whole.start), document.line_number(whole.end.saturating_sub(1).max(whole.start))],
-        body_sha256: sha256_hex(body.as_bytes()),
-        body,
-        kind: TaskKind::Impl,
-        pair: None,
-        deps: Vec::new(),
         files: files.iter().map(|(file, _)| file.clone()).collect(),
-        never_touch: Vec::new(),
         checks,
         red_check: test_first.and_then(red_check),
         on_failure,
         alternative,
         max_attempts: on_failure::max_attempts(on_failure),
         commit,
-        stop_after: false,
         criteria,
-        complexity: TaskComplexity::Standard,
-        model: None,
-        contract: None,
         extra,
+        ..Task::new(id.clone(), title).with_body(document.slice(whole), lines)
     };
     ParsedStep { number, heading: section.heading.span.clone(), files, task }
 }

@@ -1,0 +1,31 @@
+//! `omo plan parse`: a plan as omo reads it, for programs.
+
+use std::collections::HashSet;
+
+use anyhow::Context as _;
+use omo_plan::model::{Plan, Task};
+use serde_json::{Value, json};
+
+use crate::error::CommandError;
+use crate::output::print_json;
+
+/// Prints a plan as the ledger has it, but for the dependencies: those that the plan states stand in `depends_on`, and
+/// those that follow from its order, phases and nesting in `derived_depends_on`.
+pub(super) fn print_plan(plan: &Plan) -> Result<(), CommandError> {
+    let mut value = serde_json::to_value(plan).context("the plan cannot be written as JSON")?;
+    let shown = value.get_mut("tasks").and_then(Value::as_array_mut);
+    for (shown, task) in shown.into_iter().flatten().zip(&plan.tasks) {
+        if let Some(fields) = shown.as_object_mut() {
+            fields.remove("deps");
+            fields.remove("stated_deps");
+            fields.insert("depends_on".to_owned(), json!(task.stated_deps));
+            fields.insert("derived_depends_on".to_owned(), json!(derived_dependencies(task)));
+        }
+    }
+    print_json(&value)
+}
+
+fn derived_dependencies(task: &Task) -> Vec<&str> {
+    let stated: HashSet<&str> = task.stated_deps.iter().flatten().map(String::as_str).collect();
+    task.deps.iter().map(String::as_str).filter(|id| !stated.contains(id)).collect()
+}

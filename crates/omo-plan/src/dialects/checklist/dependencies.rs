@@ -1,0 +1,240 @@
+//! What the tasks of a checklist need: what the plan says of it, and what follows from order, phases and markers.
+
+use std::collections::{HashMap, HashSet};
+
+use super::ChecklistFormat;
+use super::outline::{ChecklistEntry, ChecklistOutline, plain_lines};
+use super::waves::read_waves;
+use crate::document::{MarkdownDocument, line_ranges};
+use crate::pattern::Pattern;
+use crate::task_graph::order_by_needs;
+
+/// Two neighboring sets of tasks with more pairs than this are joined by one task instead.
+const MAX_PAIRS: usize = 4096;
+/// So many ids of one statement are read.
+const MAX_IDS: usize = 1000;
+
+/// A longer line states nothing.
+const MAX_LINE_BYTES: usize = 16_384;
+
+/// What says that a task needs others, up to their ids: `depends on T001`, `Dependencies: 1.1`, `blocked by task 2`.
+static NEEDS: Pattern = Pattern::new(
+    r"(?i-u:\b(?:depend(?:s|ing|ent)?[ \t]+(?:up)?on|dependenc(?:y|ies)|depends|requires|blocked[ \t]+by|after|needs)\b)[*_]*[ \t]*[:：]?[*_ \t]*(?:(?i-u:the|both|all of|completion of|tasks?|steps?)[ \t]+)*",
+);
+/// An id of a list, and what joins it to the next one or to the end of a range.
+static LISTED_ID: Pattern = Pattern::new(
+    r"^[`*_\[(]*((?:[A-Z]{1,4}-?)?\d+[a-z]?(?:[.-]\d+[a-z]?)*)[`*_\])]*(?:[ \t]*(-|–|—|\.\.+|(?i-u:to|through|thru))[ \t]*[`*_]*|[ \t]*(?:,|&|\+|/|;)?[ \t]*(?:(?i-u:and|or)[ \t]+)?(?:(?i-u:tasks?)[ \t]+)?)",
+);
+/// What says that a task needs no other.
+static NOTHING: Pattern = Pattern::new(r"^(?i-u:none|nothing|no|n/a|-|—)\b?");
+
+/// The tasks by what they are called, in the order of the file.
+struct TaskNames<'a> {
+    ids: Vec<&'a str>,
+    places: HashMap<&'a str, usize>,
+}
+
+impl<'a> TaskNames<'a> {
+    fn new(outline: &'a ChecklistOutline<'_>) -> Self {
+        let ids: Vec<&str> = outline.tasks().map(|entry| entry.id.as_str()).collect();
+        let places = ids.iter().enumerate().rev().map(|(place, id)| (*id, place)).collect();
+        Self { ids, places }
+    }
+
+    /// The tasks of a list such as `T001, T002 and T005-T007`, and what is behind it.
+    fn read_list<'t>(&self, text: &'t str) -> (Vec<usize>, &'t str) {
+        let mut found = Vec::new();
+        let mut rest = text;
+        let mut range_start: Option<usize> = None;
+        while let Some(([id, range], behind)) = LISTED_ID.read(rest) {
+            let Some(place) = self.places.get(id).copied() else { break };
+            match range_start.take() {
+                Some(start) if start < place => found.extend(start + 1..=place),
+                _ => found.push(place),
+            }
+            range_start = (!range.is_empty()).then_some(place);
+            rest = behind;
+            if found.len() >= MAX_IDS {
+                break;
+            }
+        }
+        found.truncate(MAX_IDS);
+        (found, rest)
+    }
+}
+
+/// For each task the ids that the plan names for it; `None` where it says nothing.
+pub(super) fn read_stated(
+    document: &MarkdownDocument<'_>,
+    outline: &ChecklistOutline<'_>,
+    format: ChecklistFormat,
+) -> Vec<Option<Vec<String>>> {
+    let names = TaskNames::new(outline);
+    let mut stated: Vec<Option<Vec<usize>>> = Vec::with_capacity(names.ids.len());
+    for entry in outline.tasks() {
+        let mut own: Option<Vec<usize>> = None;
+        for line in line_ranges(document.text, entry.item.span.start..entry.body.end) {
+            add_needs(&names, document.slice(line), &mut own);
+        }
+        stated.push(own);
+    }
+    if format == ChecklistFormat::SpecKit {
+        read_statements(document, outline, &names, &mut stated);
+    }
+    let id = |place: &usize| names.ids.get(*place).map(|id| (*id).to_owned());
+    let own = stated.into_iter().enumerate().map(|(task, places)| {
+        let mut seen = HashSet::from([task]);
+        places.map(|places| places.iter().filter(|place| seen.insert(**place)).filter_map(id).collect())
+    });
+    own.collect()
+}
+
+/// Adds what a line of a task says that it needs.
+fn add_needs(names: &TaskNames<'_>, row: &str, own: &mut Option<Vec<usize>>) {
+    let mut rest = if row.len() <= MAX_LINE_BYTES { row } else { "" };
+    while let Some((_, behind)) = NEEDS.around(rest) {
+        let (found, after) = names.read_list(behind);
+        if !found.is_empty() {
+            own.get_or_insert_default().extend(found);
+        } else if rest.len() > behind.len() && NOTHING.is_match(behind) && is_label(rest, behind) {
+            own.get_or_insert_default();
+        }
+        rest = after;
+    }
+}
+
+/// What stands before a value is a label with a colon.
+fn is_label(text: &str, value: &str) -> bool {
+    let head = text.get(..text.len() - value.len()).unwrap_or_default();
+    head.trim_end_matches([' ', '\t', '*', '_']).ends_with([':', '：'])
+}
+
+/// Reads the statements that stand outside of the tasks: `T005 depends on T002`.
+fn read_statements(
+    document: &MarkdownDocument<'_>,
+    outline: &ChecklistOutline<'_>,
+    names: &TaskNames<'_>,
+    stated: &mut [Option<Vec<usize>>],
+) {
+    let mut bodies = outline.entries.iter().map(|entry| entry.body.clone()).peekable();
+    for line in plain_lines(document) {
+        while bodies.next_if(|body| body.end <= line.start).is_some() {}
+        if bodies.peek().is_some_and(|body| body.contains(&line.start)) {
+            continue;
+        }
+        let row = document.slice(line);
+        // Most lines outside of the tasks name none.
+        if row.len() > MAX_LINE_BYTES || !row.contains(|char: char| char.is_ascii_digit()) {
+            continue;
+        }
+        let text = row.trim_start_matches([' ', '\t', '-', '*', '+', '`', '|']);
+        let text = text.strip_prefix("Task ").or_else(|| text.strip_prefix("Tasks ")).unwrap_or(text);
+        let (subjects, rest) = names.read_list(text);
+        let says = rest.trim_start_matches(['*', '_', ' ', ':', '(', '`']);
+        let is_statement = ["depend", "requires", "needs", "must run after", "must follow", "blocked by", "after "]
+            .iter()
+            .any(|word| says.starts_with(word));
+        if subjects.is_empty() || !is_statement {
+            continue;
+        }
+        let mut needs = None;
+        add_needs(names, rest, &mut needs);
+        let Some(needs) = needs.filter(|needs| needs.len() * subjects.len() <= MAX_PAIRS) else { continue };
+        for subject in subjects {
+            if let Some(own) = stated.get_mut(subject) {
+                own.get_or_insert_default().extend(&needs);
+            }
+        }
+    }
+}
+
+/// For each task everything that it needs: what is stated, and what follows from the plan.
+pub(super) fn derive(
+    document: &MarkdownDocument<'_>,
+    outline: &ChecklistOutline<'_>,
+    stated: &[Option<Vec<String>>],
+) -> Vec<Vec<String>> {
+    let names = TaskNames::new(outline);
+    let stated: Vec<Vec<usize>> = stated
+        .iter()
+        .map(|ids| ids.iter().flatten().filter_map(|id| names.places.get(id.as_str()).copied()).collect())
+        .collect();
+    let followed = follow_waves(document, &names).unwrap_or_else(|| follow_order(outline));
+    let mut needs: Vec<Vec<usize>> = stated.iter().zip(followed).map(|(own, more)| join(own, &more)).collect();
+    if order_by_needs(&needs).is_err() {
+        // The order of the file and what it says contradict each other: what it says counts.
+        needs.clone_from(&stated);
+        if let Ok(order) = order_by_needs(&stated) {
+            for (before, task) in order.iter().zip(order.iter().skip(1)) {
+                if let Some(own) = needs.get_mut(*task).filter(|own| !own.contains(before)) {
+                    own.push(*before);
+                }
+            }
+        }
+    }
+    let id = |place: usize| names.ids.get(place).map(|id| (*id).to_owned());
+    needs.into_iter().map(|own| own.into_iter().filter_map(id).collect()).collect()
+}
+
+fn join(own: &[usize], more: &[usize]) -> Vec<usize> {
+    let known: HashSet<usize> = own.iter().copied().collect();
+    own.iter().chain(more.iter().filter(|place| !known.contains(place))).copied().collect()
+}
+
+/// What follows from order: each task needs those before it, and neighbors that are marked as parallel do not need
+/// each other.
+fn follow_order(outline: &ChecklistOutline<'_>) -> Vec<Vec<usize>> {
+    let place_in_plan = |entry: &ChecklistEntry<'_>| (entry.heading, entry.parent);
+    let mut sets: Vec<Vec<usize>> = Vec::new();
+    let mut before: Option<&ChecklistEntry<'_>> = None;
+    let mut count = 0;
+    for (place, entry) in outline.tasks().enumerate() {
+        let is_beside = before.is_some_and(|before| {
+            before.item.is_parallel && entry.item.is_parallel && place_in_plan(before) == place_in_plan(entry)
+        });
+        match sets.last_mut().filter(|_| is_beside) {
+            Some(set) => set.push(place),
+            None => sets.push(vec![place]),
+        }
+        before = Some(entry);
+        count = place + 1;
+    }
+    let mut needs = vec![Vec::new(); count];
+    follow_sets(&sets, &mut needs);
+    needs
+}
+
+/// Each task of a set needs those of the set before.
+fn follow_sets(sets: &[Vec<usize>], needs: &mut [Vec<usize>]) {
+    for (before, set) in sets.iter().zip(sets.iter().skip(1)) {
+        let is_small = before.len() * set.len() <= MAX_PAIRS;
+        let joint: Vec<usize> = set.first().copied().into_iter().collect();
+        for (position, task) in set.iter().enumerate() {
+            let own = if is_small || position == 0 { before } else { &joint };
+            if let Some(needs) = needs.get_mut(*task) {
+                needs.extend(own);
+            }
+        }
+    }
+}
+
+/// What follows from a graph of waves. A task that is in none of them needs what stands before it in the file.
+fn follow_waves(document: &MarkdownDocument<'_>, names: &TaskNames<'_>) -> Option<Vec<Vec<usize>>> {
+    let mut known: HashSet<usize> = HashSet::new();
+    let waves: Vec<Vec<usize>> = read_waves(document)?
+        .iter()
+        .map(|wave| wave.iter().filter_map(|id| names.places.get(id.as_str()).copied()))
+        .map(|wave| wave.filter(|place| known.insert(*place)).collect::<Vec<usize>>())
+        .filter(|wave| !wave.is_empty())
+        .collect();
+    let mut needs = vec![Vec::new(); names.ids.len()];
+    follow_sets(&waves, &mut needs);
+    let mut above: Vec<usize> = Vec::new();
+    for (place, needs) in needs.iter_mut().enumerate() {
+        if !known.contains(&place) {
+            needs.append(&mut above);
+        }
+        above.push(place);
+    }
+    (!waves.is_empty()).then_some(needs)
+}

@@ -1,0 +1,146 @@
+//! One item of a checklist: its checkbox, its number, its markers and its title.
+
+use std::ops::Range;
+
+use crate::pattern::Pattern;
+
+/// A longer number is a word.
+const MAX_NUMBER_BYTES: usize = 40;
+/// A longer line is no item.
+const MAX_LINE_BYTES: usize = 16_384;
+/// Columns of a tab.
+const TAB_COLUMNS: usize = 4;
+
+/// An item with a checkbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ChecklistItem<'a> {
+    /// The columns before its list's sign.
+    pub indentation: usize,
+    /// The byte between the brackets of its checkbox.
+    pub mark: Range<usize>,
+    /// It is checked off.
+    pub is_done: bool,
+    /// Its number as it is written, such as `T001` or `1.2`.
+    pub number: Option<&'a str>,
+    /// `[P]` or `(P)`: it can be done at the same time as those beside it.
+    pub is_parallel: bool,
+    /// `*`: the plan can do without it.
+    pub is_optional: bool,
+    /// Its title, without the markers.
+    pub title: String,
+    /// The bytes of its line.
+    pub span: Range<usize>,
+}
+
+/// The sign of a list, a checkbox, and the text behind it. The `*` of an optional item may be escaped.
+static CHECKBOX: Pattern = Pattern::new(r"^([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX~\-/✓✔✅]?)\](\\?\*)?[ \t]+");
+/// Emphasis before a number, the number of a task, what ends it, and the mark of an optional task.
+static NUMBER: Pattern = Pattern::new(
+    r"^([*_`~]*)((?:T-?\d+|[A-Z]{1,3}-?\d{3,}|[A-Z]{1,4}\d+[.-]\d+|\d+)[a-z]?(?:[.-]\d+[a-z]?)*)([.):]|\b)([*_`]*)(\\?\*)?[*_`]*[.):]?(\s|$)",
+);
+/// A marker behind the number: `[P]`, `[US1]`, `(P)`, `[US1, US2]`, `*`.
+static MARKER: Pattern = Pattern::new(
+    r"^(?:[*_`]*[\[(](P|p)[\])][*_`]*|[*_`]*\[(?:[A-Z]{1,8}[ -]?\d*(?:[,/& +-]+[A-Z]{0,8}\d+)*|(?i-u:story|setup|shared|foundation(?:al)?|polish|core|infra))\][*_`]*|(\\?\*))(?:[ \t:]+|$)",
+);
+
+impl<'a> ChecklistItem<'a> {
+    /// The item that a line is. `span` has the bytes of the line in the file.
+    pub(super) fn read(line: &'a str, span: Range<usize>) -> Option<Self> {
+        // Most lines are told by their first letter.
+        let is_listed = line.trim_start().starts_with(|first: char| "-*+".contains(first) || first.is_ascii_digit());
+        if line.len() > MAX_LINE_BYTES || !is_listed {
+            return None;
+        }
+        let ([indent, mark, star], text) = CHECKBOX.read(line)?;
+        let before = indent.len() + line.get(indent.len()..)?.find('[')? + 1;
+        let mark_span = span.start + before..span.start + before + mark.len();
+        let mut is_optional = !star.is_empty();
+        let mut is_parallel = false;
+        let (number, mut rest) = match read_number(text) {
+            Some(found) => {
+                is_optional |= found.is_optional;
+                (Some(found.number), found.rest)
+            }
+            None => (None, text),
+        };
+        while let Some(([parallel, optional], behind)) = MARKER.read(rest) {
+            is_parallel |= !parallel.is_empty();
+            is_optional |= !optional.is_empty();
+            rest = behind.trim_start();
+        }
+        let (title, trailing) = clean_title(rest);
+        Some(Self {
+            indentation: columns(indent),
+            mark: mark_span,
+            is_done: !matches!(mark, "" | " " | "-" | "~" | "/"),
+            number,
+            is_parallel: is_parallel || trailing.is_parallel,
+            is_optional: is_optional || trailing.is_optional,
+            title,
+            span,
+        })
+    }
+}
+
+struct ItemNumber<'a> {
+    number: &'a str,
+    is_optional: bool,
+    rest: &'a str,
+}
+
+fn read_number(text: &str) -> Option<ItemNumber<'_>> {
+    let ([open, number, end, close, star, _], rest) = NUMBER.read(text)?;
+    let is_dotted = !end.is_empty();
+    // A plain number begins a title: `3 tests fail`.
+    let is_number =
+        number.len() <= MAX_NUMBER_BYTES && (is_dotted || !number.bytes().all(|byte| byte.is_ascii_digit()));
+    // A star that closes no emphasis marks what is optional.
+    let is_optional = open.is_empty() && (close.starts_with('*') || !star.is_empty());
+    is_number.then(|| ItemNumber { number, is_optional, rest: rest.trim_start() })
+}
+
+#[derive(Default)]
+struct TrailingMarkers {
+    is_parallel: bool,
+    is_optional: bool,
+}
+
+/// A title without the emphasis around it and the markers behind it.
+fn clean_title(text: &str) -> (String, TrailingMarkers) {
+    let mut found = TrailingMarkers::default();
+    let mut title = text.trim();
+    loop {
+        let before = title;
+        for marker in ["[P]", "(P)"] {
+            if let Some(rest) = title.strip_suffix(marker) {
+                title = rest.trim_end();
+                found.is_parallel = true;
+            }
+        }
+        if let Some(rest) = title.strip_suffix(" *") {
+            title = rest.trim_end();
+            found.is_optional = true;
+        }
+        if title == before {
+            break;
+        }
+    }
+    let lower = title.to_lowercase();
+    found.is_optional |= ["(optional)", "[optional]"].iter().any(|word| lower.contains(word));
+    for sign in ["~~", "**", "__"] {
+        if title.matches(sign).count() == 1 {
+            title = title.trim_end_matches(sign).trim_end();
+        }
+        if let Some(inner) = title.strip_prefix(sign).and_then(|inner| inner.strip_suffix(sign))
+            && !inner.contains(sign)
+        {
+            title = inner.trim();
+        }
+    }
+    (title.trim_start_matches(['-', '–', '—', ':']).trim().to_owned(), found)
+}
+
+/// How far a text reaches that stands before a list's sign.
+pub(super) fn columns(indent: &str) -> usize {
+    indent.bytes().map(|byte| if byte == b'\t' { TAB_COLUMNS } else { 1 }).sum()
+}

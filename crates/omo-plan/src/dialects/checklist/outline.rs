@@ -1,0 +1,221 @@
+//! What is below what in a checklist: the items with their numbers, texts and parents.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use super::ChecklistFormat;
+use super::item::{ChecklistItem, columns};
+use crate::document::{MarkdownDocument, line_ranges};
+use crate::labels::split_list_marker;
+use crate::pattern::Pattern;
+
+/// What says where an item comes from, and nothing about what is to be done.
+static REFERENCE: Pattern =
+    Pattern::new(r"^[_*]+(?i-u:requirements?|validates|status|estimate|effort|priority|phase|depends(?: on)?)[:：* ]");
+
+/// An item with what belongs to it.
+#[derive(Debug)]
+pub(super) struct ChecklistEntry<'a> {
+    pub item: ChecklistItem<'a>,
+    /// Its number, or its place among the tasks.
+    pub id: String,
+    /// Its line and the lines below it that belong to it.
+    pub body: Range<usize>,
+    /// The lines below its own.
+    pub details: Range<usize>,
+    /// The title of what it stands below.
+    pub section: Option<String>,
+    /// The heading that it stands below, by its place in the document.
+    pub heading: Option<usize>,
+    /// The place of the item that it is a part of.
+    pub parent: Option<usize>,
+    /// It has items of its own and no text.
+    pub is_group: bool,
+}
+
+/// The items of a checklist, in their order.
+#[derive(Debug)]
+pub(super) struct ChecklistOutline<'a> {
+    pub entries: Vec<ChecklistEntry<'a>>,
+}
+
+impl<'a> ChecklistOutline<'a> {
+    pub(super) fn read(document: &MarkdownDocument<'a>, format: ChecklistFormat) -> Self {
+        let found = read_entries(document, format);
+        let mut outline = Self { entries: found };
+        outline.name_entries();
+        outline.find_parents();
+        outline.find_groups(document);
+        outline.name_sections(document);
+        outline
+    }
+
+    /// The items that are tasks.
+    pub(super) fn tasks(&self) -> impl Iterator<Item = &ChecklistEntry<'a>> {
+        self.entries.iter().filter(|entry| !entry.is_group)
+    }
+
+    /// The checkboxes that are ticked when a task is done: its own, and those of the groups that have nothing left to
+    /// do. `None` where there is no such task, or its id stands twice.
+    pub(super) fn marks_to_tick(&self, id: &str) -> Option<Vec<Range<usize>>> {
+        let mut places = (0..self.entries.len())
+            .filter(|place| self.entries.get(*place).is_some_and(|entry| !entry.is_group && entry.id == id));
+        let place = places.next().filter(|_| places.next().is_none())?;
+        let mut done: HashSet<usize> = HashSet::from([place]);
+        let mut marks: Vec<Range<usize>> = Vec::new();
+        let mut at = Some(place);
+        while let Some(entry) = at.and_then(|place| self.entries.get(place)) {
+            if !entry.item.is_done {
+                marks.push(entry.item.mark.clone());
+            }
+            let parent = entry.parent.filter(|parent| self.entries.get(*parent).is_some_and(|entry| entry.is_group));
+            let is_complete = parent.is_some_and(|parent| {
+                let parts = self.entries.iter().enumerate().filter(|(_, entry)| entry.parent == Some(parent));
+                parts.into_iter().all(|(place, entry)| entry.item.is_done || done.contains(&place))
+            });
+            at = parent.filter(|parent| is_complete && done.insert(*parent));
+        }
+        // From behind, so that what is before stays where it is.
+        marks.sort_by_key(|mark| std::cmp::Reverse(mark.start));
+        Some(marks)
+    }
+
+    fn name_entries(&mut self) {
+        let written: HashSet<&str> = self.entries.iter().filter_map(|entry| entry.item.number).collect();
+        for (place, entry) in self.entries.iter_mut().enumerate() {
+            let number = (place + 1).to_string();
+            entry.id = match entry.item.number {
+                Some(number) => number.to_owned(),
+                None if written.contains(number.as_str()) => format!("item-{number}"),
+                None => number,
+            };
+        }
+    }
+
+    fn find_parents(&mut self) {
+        // The items that the next one may be a part of, from the outermost.
+        let mut open: Vec<usize> = Vec::new();
+        let mut numbered: HashMap<&str, usize> = HashMap::new();
+        let mut parents: Vec<Option<usize>> = Vec::with_capacity(self.entries.len());
+        for (place, entry) in self.entries.iter().enumerate() {
+            let indentation = entry.item.indentation;
+            while open
+                .last()
+                .and_then(|last| self.entries.get(*last))
+                .is_some_and(|last| last.item.indentation >= indentation || last.heading != entry.heading)
+            {
+                open.pop();
+            }
+            let by_number = entry.item.number.and_then(|number| numbered.get(number.rsplit_once('.')?.0).copied());
+            parents.push(by_number.or_else(|| open.last().copied()));
+            open.push(place);
+            numbered.extend(entry.item.number.map(|number| (number, place)));
+        }
+        // What is a part of something optional is optional. Parents stand before their parts.
+        let mut optional: Vec<bool> = Vec::with_capacity(parents.len());
+        for (entry, parent) in self.entries.iter_mut().zip(parents) {
+            entry.parent = parent;
+            entry.item.is_optional |= parent.and_then(|place| optional.get(place).copied()).unwrap_or(false);
+            optional.push(entry.item.is_optional);
+        }
+    }
+
+    fn find_groups(&mut self, document: &MarkdownDocument<'_>) {
+        let parents: HashSet<usize> = self.entries.iter().filter_map(|entry| entry.parent).collect();
+        for (place, entry) in self.entries.iter_mut().enumerate() {
+            entry.is_group = parents.contains(&place) && !has_text(document, entry.details.clone());
+        }
+    }
+
+    fn name_sections(&mut self, document: &MarkdownDocument<'_>) {
+        let titles: Vec<String> = self.entries.iter().map(|entry| entry.item.title.clone()).collect();
+        for entry in &mut self.entries {
+            let heading =
+                entry.heading.and_then(|place| document.headings.get(place)).map(|found| found.text.to_owned());
+            let parent = entry.parent.and_then(|place| titles.get(place)).cloned();
+            entry.section = parent.or(heading);
+        }
+    }
+}
+
+/// Lines of its own that say what is to be done.
+fn has_text(document: &MarkdownDocument<'_>, details: Range<usize>) -> bool {
+    line_ranges(document.text, details).any(|line| {
+        let (_, text) = split_list_marker(document.slice(line));
+        !text.trim().is_empty() && !REFERENCE.is_match(text)
+    })
+}
+
+/// The lines of a document that stand in no code with a fence and in no HTML.
+pub(super) fn plain_lines(document: &MarkdownDocument<'_>) -> impl Iterator<Item = Range<usize>> {
+    line_ranges(document.text, document.body_start..document.text.len())
+        .filter(|line| !is_fenced(document, line) && !document.is_in_html(line.start))
+}
+
+fn is_fenced(document: &MarkdownDocument<'_>, line: &Range<usize>) -> bool {
+    // The fence of a list's item begins behind its indentation.
+    document.code_at(line.end.saturating_sub(1).max(line.start)).is_some_and(|code| code.info.is_some())
+}
+
+fn read_entries<'a>(document: &MarkdownDocument<'a>, format: ChecklistFormat) -> Vec<ChecklistEntry<'a>> {
+    let mut found: Vec<ChecklistEntry<'a>> = Vec::new();
+    let mut headings = document.headings.iter().enumerate().peekable();
+    let mut heading = None;
+    // Lines belong to the last item as long as they stand below it.
+    let mut is_open = false;
+    let mut is_paragraph = false;
+    for line in line_ranges(document.text, document.body_start..document.text.len()) {
+        let row = document.slice(line.clone());
+        if let Some((place, _)) = headings.next_if(|(_, found)| found.span.start < line.end) {
+            heading = Some(place);
+            is_open = false;
+            continue;
+        }
+        let is_plain = !is_fenced(document, &line) && !document.is_in_html(line.start);
+        let item = if is_plain { ChecklistItem::read(row, line.clone()) } else { None };
+        if let Some(item) = item.filter(|item| is_task(item, found.last().filter(|_| is_open), format)) {
+            let details = line.end..line.end;
+            let entry = ChecklistEntry {
+                item,
+                id: String::new(),
+                body: line,
+                details,
+                section: None,
+                heading,
+                parent: None,
+                is_group: false,
+            };
+            found.push(entry);
+            is_open = true;
+            is_paragraph = true;
+            continue;
+        }
+        if row.trim().is_empty() {
+            is_paragraph = false;
+            continue;
+        }
+        let Some(last) = found.last_mut().filter(|_| is_open) else { continue };
+        let indent = row.get(..row.len() - row.trim_start().len()).unwrap_or_default();
+        let is_below = columns(indent) > last.item.indentation;
+        let is_text = !row.trim_start().starts_with(['-', '*', '+', '#', '>', '|', '`', '_', '=']);
+        if is_below || !is_plain || (is_paragraph && is_text) {
+            last.body.end = line.end;
+            last.details.end = line.end;
+            is_paragraph = true;
+        } else {
+            is_open = false;
+        }
+    }
+    found
+}
+
+/// Whether an item is one of the plan's tasks. `above` is the one whose text it would be a part of.
+fn is_task(item: &ChecklistItem<'_>, above: Option<&ChecklistEntry<'_>>, format: ChecklistFormat) -> bool {
+    let is_below = above.is_some_and(|above| above.item.indentation < item.indentation && above.item.number.is_some());
+    match (format, item.number) {
+        (ChecklistFormat::SpecKit, Some(number)) => number.starts_with(|first: char| first.is_ascii_alphabetic()),
+        (_, Some(_)) => true,
+        (ChecklistFormat::OpenSpec, None) => !is_below,
+        (ChecklistFormat::SpecKit | ChecklistFormat::Kiro, None) => false,
+    }
+}

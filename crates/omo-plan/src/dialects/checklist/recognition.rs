@@ -1,0 +1,127 @@
+//! Whose checklist a file is: by what it says, then by where it stands.
+
+use super::ChecklistFormat;
+use super::item::ChecklistItem;
+use super::outline::plain_lines;
+use crate::dialects::PlanInput;
+use crate::pattern::Pattern;
+
+/// What Kiro's plans say of their tasks: `_Requirements: 1.1, 2.3_`.
+static REQUIREMENTS: Pattern =
+    Pattern::new(r"^\s*[-*+]?\s*[_*]+(?i-u:requirements?|validates|leverage|prompt|boundary|depends)[:：* ]");
+/// A heading that has a number: `## 1. Setup`.
+static NUMBERED_HEADING: Pattern = Pattern::new(r"^\d+[.)]\s");
+
+/// What the items of a file look like.
+#[derive(Default)]
+struct ChecklistShape {
+    items: usize,
+    /// `T001`.
+    task_numbers: usize,
+    /// `1.2`.
+    section_numbers: usize,
+    /// `1.` at the start of a list.
+    dotted_numbers: usize,
+    has_optional: bool,
+    has_requirements: bool,
+    has_numbered_headings: bool,
+}
+
+/// The format of a file; `None` where it is of none of them.
+pub(super) fn find_format(input: &PlanInput<'_>) -> Option<ChecklistFormat> {
+    let shape = ChecklistShape::read(input);
+    let numbered = shape.section_numbers + shape.dotted_numbers;
+    let is_most = |count: usize| count > 0 && count * 2 >= shape.items;
+    let by_place = format_of_place(input.path()).filter(|_| shape.items > 0);
+    if is_most(shape.task_numbers) || (shape.task_numbers > 2 && shape.task_numbers >= numbered) {
+        return Some(ChecklistFormat::SpecKit);
+    }
+    if numbered > 0 && (shape.has_requirements || (shape.has_optional && shape.dotted_numbers > 0)) {
+        return Some(ChecklistFormat::Kiro);
+    }
+    by_place.or_else(|| {
+        if is_most(shape.section_numbers) && shape.has_numbered_headings {
+            Some(ChecklistFormat::OpenSpec)
+        } else if is_most(numbered) && shape.dotted_numbers > 0 && shape.section_numbers > 0 {
+            Some(ChecklistFormat::Kiro)
+        } else {
+            None
+        }
+    })
+}
+
+impl ChecklistShape {
+    fn read(input: &PlanInput<'_>) -> Self {
+        let mut shape = Self::default();
+        // A file without any checkbox is not read as Markdown for this.
+        if !input.text().contains("[ ]") && !input.text().to_ascii_lowercase().contains("[x]") {
+            return shape;
+        }
+        let document = input.document();
+        shape.has_numbered_headings = document.headings.iter().any(|heading| NUMBERED_HEADING.is_match(heading.text));
+        for line in plain_lines(document) {
+            let row = document.slice(line.clone());
+            if let Some(item) = ChecklistItem::read(row, line) {
+                shape.items += 1;
+                shape.has_optional |= item.is_optional;
+                if let Some(number) = item.number {
+                    let is_word = number.starts_with(|first: char| first.is_ascii_alphabetic());
+                    shape.task_numbers += usize::from(is_word);
+                    shape.section_numbers += usize::from(!is_word && number.contains('.'));
+                    shape.dotted_numbers += usize::from(!is_word && !number.contains('.'));
+                }
+            } else if !shape.has_requirements && row.contains(['_', '*']) {
+                shape.has_requirements = REQUIREMENTS.is_match(row);
+            }
+        }
+        shape
+    }
+}
+
+/// The format of the files at a place of a repository.
+fn format_of_place(path: &str) -> Option<ChecklistFormat> {
+    let parts: Vec<&str> = path.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".").collect();
+    let (name, folders) = parts.split_last()?;
+    if *name != "tasks.md" {
+        return None;
+    }
+    let has = |wanted: &[&str]| folders.windows(wanted.len()).any(|found| found == wanted);
+    if has(&["openspec", "changes"]) {
+        Some(ChecklistFormat::OpenSpec)
+    } else if has(&[".kiro", "specs"]) {
+        Some(ChecklistFormat::Kiro)
+    } else if has(&["specs"]) || has(&[".specify"]) {
+        Some(ChecklistFormat::SpecKit)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_format_is_known_by_what_a_file_says_then_by_its_place() {
+        let kit = Some(ChecklistFormat::SpecKit);
+        let open = Some(ChecklistFormat::OpenSpec);
+        let kiro = Some(ChecklistFormat::Kiro);
+        for (path, text, expected) in [
+            ("x.md", "## Phase 1\n- [ ] T001 [P] a\n", kit),
+            ("x.md", "## 1. A\n- [ ] 1.1 a\n", open),
+            ("x.md", "- [ ] 1. A\n  - [ ] 1.1 a\n", kiro),
+            ("x.md", "## 1. A\n- [ ] 1.1 a\n  - _Requirements: 1.1_\n", kiro),
+            ("x.md", "- [ ] 1. A\n- [ ]* 2. b\n", kiro),
+            ("x.md", "- [ ] a\n- [x] b\n", None),
+            ("x.md", "# A\n\ntext\n", None),
+            ("x.md", "```\n- [ ] T001 a\n```\n", None),
+            ("openspec/changes/a/tasks.md", "- [ ] a\n", open),
+            ("C:\\r\\openspec\\changes\\archive\\a\\tasks.md", "- [ ] 1. A\n  - [ ] 1.1 b\n", open),
+            (".kiro/specs/a/tasks.md", "## 1. A\n- [ ] 1.1 a\n", kiro),
+            ("openspec/changes/a/tasks.md", "no list\n", None),
+            ("openspec/changes/a/design.md", "- [ ] a\n", None),
+        ] {
+            assert_eq!(find_format(&PlanInput::new(path, text)), expected, "{path}: {text}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Plans of the dialect GSD: `<task>` elements below `<tasks>`, in a file of `.planning`.
+//!
+//! The tasks of a file are done in their order. A checkpoint with a name is a task behind which the run stops for a
+//! person; one without is only such a stop, behind the task before it, unless the file
+//! has nothing else. No state is kept in the file.
+
+mod elements;
+pub mod folder;
+mod front_matter;
+mod task;
+mod verification;
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use omo_core::text::sanitize;
+
+use super::task_problems::report_task_problems;
+use super::{BatchOptions, PlanDialect, PlanInput};
+use crate::batches::span_diagnostic;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::document::MarkdownDocument;
+use crate::model::{Plan, Precondition, Task};
+use elements::{TagIndex, TaskElement};
+
+/// Keys of the front matter of which a plan has some.
+const KEYS: [&str; 6] = ["phase", "plan", "wave", "depends_on", "files_modified", "must_haves"];
+/// Where the text of a checkpoint without a name is kept.
+const CHECKPOINT: &str = "Checkpoint";
+
+/// Plans of `<task>` elements, as GSD writes them.
+#[derive(Debug)]
+pub struct GsdDialect;
+
+impl PlanDialect for GsdDialect {
+    fn name(&self) -> &'static str {
+        "gsd"
+    }
+
+    fn unproved_continues(&self) -> bool {
+        true
+    }
+
+    fn recognizes(&self, input: &PlanInput<'_>) -> bool {
+        // What holds for few files is looked for first.
+        input.text().contains("<task") && !read_elements(input.document()).1.is_empty()
+    }
+
+    fn near_miss(&self, input: &PlanInput<'_>) -> Option<Diagnostic> {
+        let document = input.document();
+        let is_meant = ["phase", "plan"].iter().all(|key| document.front_matter_field(key).is_some());
+        let start = document.body_start..document.body_start;
+        let help = "a task is `<task type=\"auto\">` with `<name>`, `<files>`, `<action>`, `<verify>` and `<done>`";
+        is_meant.then(|| Diagnostic {
+            help: Some(help.to_owned()),
+            ..span_diagnostic(document, Code::NoTasks, start, "the plan has no element `<task>`".to_owned(), None)
+        })
+    }
+
+    fn read_plan(&self, input: &PlanInput<'_>, _options: BatchOptions, plan: &mut Plan) {
+        read_gsd(input.document(), plan);
+    }
+}
+
+/// The tags of a plan, and its tasks; none where it is no GSD plan.
+fn read_elements<'a>(document: &MarkdownDocument<'a>) -> (TagIndex<'a>, Vec<TaskElement<'a>>) {
+    let index = TagIndex::new(document.text, document.body_start);
+    let is_task = |task: &TaskElement<'_>| {
+        task.fields.iter().any(|field| {
+            matches!(
+                field.name,
+                "name" | "action" | "verify" | "done" | "what-built" | "how-to-verify" | "decision" | "instructions"
+            )
+        })
+    };
+    let has_key = KEYS.iter().any(|key| document.front_matter_field(key).is_some());
+    let mut tasks = index.tasks(false);
+    if tasks.is_empty() && has_key {
+        // Code in code that is closed too early hides them.
+        tasks = index.tasks(true);
+    }
+    let is_plan = has_key || document.text.contains("<tasks>") || document.text.contains("<objective>");
+    let is_plan = is_plan && tasks.iter().any(is_task);
+    (index, if is_plan { tasks } else { Vec::new() })
+}
+
+fn read_gsd(document: &MarkdownDocument<'_>, plan: &mut Plan) {
+    let (index, elements) = read_elements(document);
+    plan.requires_plans = front_matter::read_list(document, "depends_on").unwrap_or_default();
+    if let Some(title) = read_title(document) {
+        plan.title = title;
+    }
+    if let Some(objective) = index.section("objective", &elements) {
+        let text = verification::dedent(document.slice(objective));
+        let first = text.split("\n\n").next().unwrap_or_default();
+        plan.goal = first.split_whitespace().collect::<Vec<_>>().join(" ");
+    }
+    if let Some(section) = index.section("verification", &elements) {
+        let (checks, _) = verification::read_rows(&verification::dedent(document.slice(section)));
+        plan.final_checks = checks.into_iter().filter(|check| check.command.contains(' ')).collect();
+    }
+    let mut heads: Vec<Range<usize>> = Vec::new();
+    let mut ids: HashSet<String> = HashSet::new();
+    let has_only_stops = elements.iter().all(task::is_stop);
+    for (place, element) in elements.iter().enumerate() {
+        let head = element.element.span.start..element.element.span.start;
+        report_unclosed(document, element, plan);
+        if !has_only_stops && task::is_stop(element) {
+            add_stop(document, element, plan);
+            continue;
+        }
+        let mut task = task::read_task(document, element, place + 1, &mut ids);
+        task.deps = plan.tasks.last().map(|before| before.id.clone()).into_iter().collect();
+        plan.tasks.push(task);
+        heads.push(head);
+    }
+    report_task_problems(plan, &heads, |byte| document.line_number(byte));
+}
+
+/// `Phase 02-sync, plan 13`, where the front matter says so.
+fn read_title(document: &MarkdownDocument<'_>) -> Option<String> {
+    let value = |key: &str| document.front_matter_field(key).map(|field| sanitize(field.value, 100));
+    let (phase, plan) = (value("phase")?, value("plan")?);
+    Some(format!("Phase {phase}, plan {plan}"))
+}
+
+/// A stop for a person behind the task before it, or before all tasks.
+fn add_stop(document: &MarkdownDocument<'_>, element: &TaskElement<'_>, plan: &mut Plan) {
+    let text = verification::dedent(document.slice(element.element.inner.clone()));
+    match plan.tasks.last_mut() {
+        Some(Task { stop_after, extra, .. }) => {
+            *stop_after = true;
+            let all = extra.entry(CHECKPOINT.to_owned()).or_default();
+            if !all.is_empty() {
+                all.push_str("\n\n");
+            }
+            all.push_str(&text);
+        }
+        None => plan.preconditions.push(Precondition::EntryCondition { text, checks: Vec::new() }),
+    }
+}
+
+fn report_unclosed(document: &MarkdownDocument<'_>, task: &TaskElement<'_>, plan: &mut Plan) {
+    let all = std::iter::once(&task.element).chain(&task.fields);
+    for element in all.filter(|element| !element.is_closed) {
+        let text = format!("`<{}>` has no end tag of its own: it is read up to the next element", element.name);
+        let span = element.span.start..element.span.start;
+        plan.diagnostics.push(span_diagnostic(document, Code::UnclosedElement, span, text, None));
+    }
+}

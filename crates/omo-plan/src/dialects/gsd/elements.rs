@@ -1,0 +1,260 @@
+//! Where the elements of a GSD plan are. It is no XML: elements hold code with any signs, and some are never closed.
+//!
+//! A task reaches to its end tag, or to the next task; what is in it, to its own end tag, or to the next element that
+//! a task has. One pass finds the tags, and the rest are look-ups.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::document::line_ranges;
+
+/// What a task has, and what ends one that is not closed.
+const FIELDS: [&str; 8] =
+    ["name", "files", "read_first", "behavior", "action", "verify", "acceptance_criteria", "done"];
+/// The start tag of a task may have so many bytes.
+const MAX_TAG_BYTES: usize = 1000;
+/// So many tags in code are passed over on the way to the end of an element.
+const MAX_TAGS_IN_CODE: usize = 200;
+
+/// An element.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Element<'a> {
+    /// Its name.
+    pub(super) name: &'a str,
+    /// What its start tag says behind its name.
+    pub(super) attributes: &'a str,
+    /// Its bytes, with its tags.
+    pub(super) span: Range<usize>,
+    /// The bytes between its tags.
+    pub(super) inner: Range<usize>,
+    /// It has an end tag.
+    pub(super) is_closed: bool,
+}
+
+impl<'a> Element<'a> {
+    /// The value of an attribute.
+    pub(super) fn attribute(&self, key: &str) -> Option<&'a str> {
+        let mut rest = self.attributes;
+        while let Some((before, behind)) = rest.split_once('=') {
+            let name = before.split_whitespace().next_back().unwrap_or_default();
+            let behind = behind.trim_start();
+            let quote = behind.chars().next().filter(|sign| matches!(sign, '"' | '\''));
+            let (value, more) = match quote {
+                Some(quote) => behind.get(1..)?.split_once(quote)?,
+                None => behind.split_at(behind.find(char::is_whitespace).unwrap_or(behind.len())),
+            };
+            if name == key {
+                return Some(value);
+            }
+            rest = more;
+        }
+        None
+    }
+}
+
+/// A task, with the elements in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TaskElement<'a> {
+    /// Itself.
+    pub(super) element: Element<'a>,
+    /// What is in it, in its order.
+    pub(super) fields: Vec<Element<'a>>,
+}
+
+impl<'a> TaskElement<'a> {
+    /// The elements in it of a name.
+    pub(super) fn fields_named(&self, name: &str) -> impl Iterator<Item = &Element<'a>> {
+        self.fields.iter().filter(move |field| field.name == name)
+    }
+}
+
+/// A tag that a line begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LineTag {
+    TaskStart,
+    TaskEnd,
+    Field,
+}
+
+/// The tags of a text.
+#[derive(Debug)]
+pub(super) struct TagIndex<'a> {
+    text: &'a str,
+    /// Where the end tags of each name begin.
+    ends: HashMap<&'a str, Vec<usize>>,
+    /// The lines that begin with a tag of a task or of what it has.
+    lines: Vec<(usize, LineTag)>,
+    /// Those of them at which a task begins or ends.
+    borders: Vec<usize>,
+    /// The lines that open or close code.
+    fences: Vec<usize>,
+}
+
+impl<'a> TagIndex<'a> {
+    /// The tags of a text from this byte on.
+    pub(super) fn new(text: &'a str, from: usize) -> Self {
+        let mut index = Self { text, ends: HashMap::new(), lines: Vec::new(), borders: Vec::new(), fences: Vec::new() };
+        for line in line_ranges(text, from..text.len()) {
+            let row = text.get(line.clone()).unwrap_or_default();
+            let inner = row.trim_start();
+            let start = line.end - inner.len();
+            if inner.starts_with("```") || inner.starts_with("~~~") {
+                index.fences.push(start);
+            } else if let Some(tag) = line_tag(inner) {
+                index.lines.push((start, tag));
+                index.borders.extend((tag != LineTag::Field).then_some(start));
+            }
+            for at in memchr::memmem::find_iter(row.as_bytes(), "</") {
+                let behind = row.get(at + 2..).unwrap_or_default();
+                let name = tag_name(behind);
+                let Some(rest) = behind.get(name.len()..).and_then(|rest| rest.strip_prefix('>')) else { continue };
+                let is_code = rest.starts_with('`') && row.get(..at).is_some_and(|before| before.ends_with('`'));
+                if !name.is_empty() && !is_code {
+                    index.ends.entry(name).or_default().push(line.start + at);
+                }
+            }
+        }
+        index
+    }
+
+    /// The tasks. Those in code are none, unless `reads_code`.
+    pub(super) fn tasks(&self, reads_code: bool) -> Vec<TaskElement<'a>> {
+        let mut found: Vec<TaskElement<'a>> = Vec::new();
+        let mut from = 0;
+        for (at, tag) in &self.lines {
+            if *tag != LineTag::TaskStart || *at < from || !reads_code && self.is_in_code(from, *at) {
+                continue;
+            }
+            if let Some(task) = self.read_task(*at) {
+                from = task.element.span.end;
+                found.push(task);
+            }
+        }
+        found
+    }
+
+    /// What is between the tags of the first element of a name that is outside of the tasks.
+    pub(super) fn section(&self, name: &str, tasks: &[TaskElement<'_>]) -> Option<Range<usize>> {
+        let tag = format!("<{name}>");
+        let is_in_task = |at: usize| {
+            let behind = tasks.partition_point(|task| task.element.span.start <= at);
+            behind.checked_sub(1).and_then(|last| tasks.get(last)).is_some_and(|task| task.element.span.contains(&at))
+        };
+        let start = self.text.match_indices(&tag).map(|(at, _)| at).find(|at| !is_in_task(*at))? + tag.len();
+        let ends = self.ends.get(name)?;
+        let end = *ends.get(ends.partition_point(|end| *end < start))?;
+        Some(start..end)
+    }
+
+    /// Whether a place is in code that was opened behind another one.
+    fn is_in_code(&self, from: usize, at: usize) -> bool {
+        let count = |byte: usize| self.fences.partition_point(|fence| *fence < byte);
+        (count(at) - count(from).min(count(at))) % 2 == 1
+    }
+
+    /// The first of some places from a byte on, before another one, that is not in code. After many that are, none is
+    /// looked for.
+    fn first_outside_code(&self, places: impl Iterator<Item = usize>, from: usize, until: usize) -> Option<usize> {
+        let mut near = places.take_while(|at| *at < until).take(MAX_TAGS_IN_CODE);
+        near.find(|at| !self.is_in_code(from, *at))
+    }
+
+    fn next_border(&self, from: usize, until: usize) -> Option<usize> {
+        let first = self.borders.partition_point(|at| *at < from);
+        self.first_outside_code(self.borders.iter().skip(first).copied(), from, until)
+    }
+
+    fn next_line(&self, from: usize) -> Option<usize> {
+        let first = self.lines.partition_point(|(at, _)| *at < from);
+        self.first_outside_code(self.lines.iter().skip(first).map(|(at, _)| *at), from, self.text.len())
+    }
+
+    fn read_task(&self, start: usize) -> Option<TaskElement<'a>> {
+        let (name, attributes, inner) = self.read_tag(start)?;
+        let mut fields = Vec::new();
+        let mut at = inner;
+        let (end, is_closed) = loop {
+            let rest = self.text.get(at..).unwrap_or_default();
+            let Some(next) = rest.find('<').map(|next| at + next) else { break (self.text.len(), false) };
+            let behind = self.text.get(next..).unwrap_or_default();
+            if behind.starts_with("</task>") {
+                break (next, true);
+            }
+            if behind.starts_with("</tasks>") || is_task_start(behind) {
+                break (next, false);
+            }
+            match self.read_field(next) {
+                Some(field) => {
+                    at = field.span.end;
+                    fields.push(field);
+                }
+                None => at = next + 1,
+            }
+        };
+        let close = if is_closed { end + "</task>".len() } else { end };
+        let element = Element { name, attributes, span: start..close, inner: inner..end, is_closed };
+        Some(TaskElement { element, fields })
+    }
+
+    /// The element that begins at a byte, where one does.
+    fn read_field(&self, start: usize) -> Option<Element<'a>> {
+        let (name, attributes, inner) = self.read_tag(start)?;
+        let element = |end: usize, close: usize, is_closed: bool| Element {
+            name,
+            attributes,
+            span: start..close,
+            inner: inner..end,
+            is_closed,
+        };
+        if attributes.ends_with('/') {
+            return Some(element(inner, inner, true));
+        }
+        let ends = self.ends.get(name).map_or(&[][..], Vec::as_slice);
+        let end = ends.get(ends.partition_point(|end| *end < inner)).copied();
+        match end {
+            Some(end) if self.next_border(inner, end).is_none() => Some(element(end, end + name.len() + 3, true)),
+            _ if FIELDS.contains(&name) => {
+                let end = self.next_line(inner).unwrap_or(self.text.len());
+                Some(element(end, end, false))
+            }
+            _ => None,
+        }
+    }
+
+    /// The name, the attributes and the end of a start tag.
+    fn read_tag(&self, start: usize) -> Option<(&'a str, &'a str, usize)> {
+        let behind = self.text.get(start + 1..)?;
+        let name = tag_name(behind);
+        let rest = behind
+            .get(name.len()..)
+            .filter(|rest| !name.is_empty() && rest.starts_with([' ', '\t', '\r', '\n', '>', '/']))?;
+        let length = rest.bytes().take(MAX_TAG_BYTES).position(|byte| matches!(byte, b'>' | b'<'))?;
+        if !rest.get(length..)?.starts_with('>') {
+            return None;
+        }
+        Some((name, rest.get(..length)?.trim(), start + 1 + name.len() + length + 1))
+    }
+}
+
+/// The name that a tag begins with.
+pub(super) fn tag_name(text: &str) -> &str {
+    let is_part = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-');
+    let name = text.get(..text.find(|char| !is_part(char)).unwrap_or(text.len())).unwrap_or_default();
+    if name.starts_with(|first: char| first.is_ascii_alphabetic()) { name } else { "" }
+}
+
+fn is_task_start(text: &str) -> bool {
+    let rest = text.strip_prefix("<task");
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n', '>']))
+}
+
+fn line_tag(row: &str) -> Option<LineTag> {
+    if is_task_start(row) {
+        return Some(LineTag::TaskStart);
+    }
+    if row.starts_with("</task>") || row.starts_with("</tasks>") {
+        return Some(LineTag::TaskEnd);
+    }
+    let name = tag_name(row.strip_prefix('<')?);
+    FIELDS.contains(&name).then_some(LineTag::Field)
+}

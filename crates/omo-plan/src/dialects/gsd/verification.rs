@@ -1,0 +1,291 @@
+//! What proves a task of a GSD plan: commands, and what only a reader can judge.
+
+use omo_core::check::task_check::TaskCheck;
+
+use super::elements::tag_name;
+use crate::document::MarkdownDocument;
+use crate::fields::stated_checks::{read_checks, reads_like_prose, split_code_span};
+use crate::labels::split_list_marker;
+use crate::pattern::Pattern;
+
+/// What a `<verify>` says: its commands, and the rest of it.
+pub(super) fn read_verify(text: &str) -> (Vec<TaskCheck>, Vec<String>) {
+    let (commands, rest) = split_automated(text);
+    if commands.is_empty() {
+        return read_rows(&dedent(text));
+    }
+    let (mut checks, mut criteria) = (Vec::new(), Vec::new());
+    for command in commands {
+        let command = dedent(&unescape(command));
+        if command.contains("```") {
+            let (found, said) = read_rows(&command);
+            checks.extend(found);
+            criteria.extend(said);
+        } else {
+            read_automated(&command, &mut checks, &mut criteria);
+        }
+    }
+    criteria.extend(read_items(&without_tags(&rest)));
+    (checks, criteria)
+}
+
+/// The texts of the `<automated>` elements, and what is beside them.
+fn split_automated(text: &str) -> (Vec<&str>, String) {
+    let (mut found, mut beside, mut rest) = (Vec::new(), String::new(), text);
+    while let Some((before, behind)) = rest.split_once("<automated>") {
+        beside.push_str(before);
+        let (command, more) = behind.split_once("</automated>").unwrap_or((behind, ""));
+        found.push(command);
+        rest = more;
+    }
+    beside.push_str(rest);
+    (found, beside)
+}
+
+/// Commands as they stand, one on each line where no line goes on in the next.
+fn read_automated(text: &str, checks: &mut Vec<TaskCheck>, criteria: &mut Vec<String>) {
+    let rows: Vec<&str> = text.lines().map(|row| unwrap_code(row.trim_end())).filter(|row| is_code(row)).collect();
+    let is_prose = |row: &str| NO_COMMAND.is_match(row) || reads_like_prose(row);
+    if rows.iter().all(|row| is_alone(row)) {
+        for row in rows {
+            if is_prose(row) { criteria.push(row.trim().to_owned()) } else { checks.push(TaskCheck::new(row.trim())) }
+        }
+    } else {
+        checks.push(TaskCheck::new(rows.join("\n").trim()));
+    }
+}
+
+/// A text that says that there is no command.
+static NO_COMMAND: Pattern = Pattern::new(r"^\W*(?i-u:missing|none|n/a|tbd|todo|manual|manually|human|visual|see)\b");
+
+fn is_code(row: &str) -> bool {
+    !row.trim().is_empty() && !row.trim_start().starts_with('#')
+}
+
+fn unwrap_code(row: &str) -> &str {
+    let code = split_code_span(row.trim_start()).filter(|(_, rest)| rest.trim().is_empty());
+    code.map_or(row, |(code, _)| code)
+}
+
+/// What opens or closes more than its line, or holds for the lines behind it.
+static GOES_ON: Pattern = Pattern::new(
+    r"^\s*(?:&&|\|)|(?:\\|&&|\||[({])\s*$|<<|^\s*(?:(?:if|then|else|elif|fi|for|while|do|done|case|esac|cd|export|set|source)\b|[})]|[A-Za-z_]+=\S*\s*$)",
+);
+
+/// Whether a line is a command by itself.
+fn is_alone(row: &str) -> bool {
+    shlex::split(row).is_some() && !GOES_ON.is_match(row)
+}
+
+/// What a line of a shell often begins with.
+static TOOL: Pattern = Pattern::new(
+    r"^(?:[.~]+/\S|[\w./-]+\.(?:sh|py|js|rb)\s|[A-Z_]+=|(?:npm|npx|pnpm|yarn|bun|bunx|node|deno|tsc|cargo|rustc|go|python3?|pytest|pip|uv|poetry|ruff|make|just|cmake|git|gh|grep|rg|ls|cat|test|find|wc|head|tail|diff|curl|bash|sh|docker|kubectl|terraform|dotnet|mvn|gradle|ruby|rake|bundle|php|composer|mix|flutter|dart|swift|xcodebuild|zig)\s)",
+);
+
+/// The rows of a text, those of a sentence or an item that goes on as one.
+fn join_sentences(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let (mut is_code, mut is_item) = (false, false);
+    for row in text.lines() {
+        let inner = row.trim();
+        let is_fence = inner.starts_with("```") || inner.starts_with("~~~");
+        is_code ^= is_fence;
+        let has_marker = split_list_marker(row).0.is_some();
+        let before = found.last_mut().filter(|before| {
+            let said = split_list_marker(before).1;
+            let is_open =
+                !said.trim_end().ends_with(['.', ':', ';', '!', '?', '`']) && said.starts_with(char::is_uppercase);
+            is_open || is_item && row.starts_with([' ', '\t']) && !said.trim_end().ends_with(':')
+        });
+        let goes_on = inner.starts_with(char::is_lowercase) && !TOOL.is_match(inner) && !is_fence && !is_code;
+        match before {
+            Some(before) if goes_on && !has_marker => {
+                before.push(' ');
+                before.push_str(inner);
+            }
+            _ => found.push(row.to_owned()),
+        }
+        is_item = !inner.is_empty() && (has_marker || is_item);
+    }
+    found
+}
+
+/// A command in a row of prose, and what is said of it: `npm test passes`, `make → no warning`.
+static SAID: Pattern = Pattern::new(
+    r"^([a-z.~/][^`]*?[^\s`,;:])\s*(?:\s(?i-u:passes|pass|succeeds|completes|works|compiles|is clean|exits|returns|shows|prints|outputs|reports|runs without|has no|without errors|with no errors)\b|\s(?:→|->|=>|—|–|#|//)\s)",
+);
+
+/// The commands of rows and blocks, and the rows that have none.
+pub(super) fn read_rows(text: &str) -> (Vec<TaskCheck>, Vec<String>) {
+    let rows: Vec<String> = join_sentences(text).iter().map(|row| mark_command(&unescape(row))).collect();
+    let text = rows.join("\n");
+    let document = MarkdownDocument::read(&text);
+    let mut found = read_checks(&document, 0..text.len());
+    found.retain(|stated| {
+        let is_block = document.code_at(stated.span.start).is_some();
+        let is_code = document.slice(stated.span.clone()).contains('`');
+        is_block || is_row_command(&stated.check.command, is_code)
+    });
+    // They stand in the order of the text.
+    let is_read = |place: usize| {
+        let behind = found.partition_point(|stated| stated.span.start <= place);
+        let last = behind.checked_sub(1).and_then(|last| found.get(last));
+        last.is_some_and(|stated| stated.span.contains(&place)) || document.code_at(place).is_some()
+    };
+    let mut said = String::new();
+    let mut at = 0;
+    for row in text.split_inclusive('\n') {
+        if !is_read(at) && !row.trim_end().ends_with(':') {
+            said.push_str(row);
+        }
+        at += row.len();
+    }
+    let checks = found.into_iter().map(|stated| stated.check);
+    (checks.collect(), read_items(&without_tags(&said)))
+}
+
+/// What does not end by itself.
+static SERVER: Pattern = Pattern::new(
+    r"&\s*$|^(?:(?:npm|pnpm|yarn|bun)(?:\s+run)?|next|vite|expo|nuxt|astro)\s+(?:dev|start|serve|preview|watch)\s*$",
+);
+/// What names a thing and runs nothing: a route, a file that is no script, markup.
+static NAMES_A_THING: Pattern = Pattern::new(
+    r#"^(?:/|[\w@().+\[\]-]+(?:/[\w@().+\[\]-]+)*\.(?:tsx?|jsx|svelte|vue|rs|go|md|json|ya?ml|toml|css|html|swift|kt|java|sql)\b|\S+\s+\w+=["']|\W*$)"#,
+);
+
+/// Whether what stands in a row is a command: as code, or as what a shell's line begins with.
+fn is_row_command(command: &str, is_code: bool) -> bool {
+    (is_code || TOOL.is_match(command)) && !SERVER.is_match(command) && !NAMES_A_THING.is_match(command)
+}
+
+/// What a row says before its command, and its command.
+static NAMED: Pattern = Pattern::new(r"^[^`]{1,80}[^`\s]:\s*(`[^`]+`)[\s.;]*$");
+
+/// A row with its command as code, where words are behind it or before it.
+fn mark_command(row: &str) -> String {
+    let (_, inner) = split_list_marker(row);
+    let is_command = |command: &str| {
+        let is_plain = TOOL.is_match(command) || command.split_whitespace().count() > 1;
+        is_plain && !reads_like_prose(command) && is_alone(command) && !NO_COMMAND.is_match(command)
+    };
+    if let Some((command, rest)) = split_code_span(inner) {
+        let is_shell = command.starts_with(|first: char| first.is_ascii_lowercase() || "./~".contains(first));
+        let has_words = rest.trim_start().starts_with(char::is_alphabetic);
+        return if is_shell && has_words && is_command(command) {
+            format!("`{command}` - {}", rest.trim_start())
+        } else {
+            row.to_owned()
+        };
+    }
+    if let Some(([code], _)) = NAMED.read(inner)
+        && TOOL.is_match(code.trim_matches('`'))
+    {
+        return code.to_owned();
+    }
+    let Some(([command], _)) = SAID.read(inner) else { return row.to_owned() };
+    let rest = inner.get(command.len()..).unwrap_or_default();
+    if command.contains(' ') && is_command(command) {
+        format!("`{command}` - {}", rest.trim_start())
+    } else {
+        row.to_owned()
+    }
+}
+
+/// The items of a list, or the one text that is there.
+pub(super) fn read_items(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for row in text.lines().map(str::trim_end).filter(|row| !row.trim().is_empty()) {
+        match (split_list_marker(row), found.last_mut()) {
+            ((None, inner), Some(last)) => {
+                last.push(' ');
+                last.push_str(inner.trim());
+            }
+            ((_, inner), _) => found.push(inner.trim().to_owned()),
+        }
+    }
+    found
+}
+
+/// A text without the tags in it, each of which begins a line of its own.
+fn without_tags(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('<') {
+        out.push_str(before);
+        let name = behind.trim_start_matches('/');
+        let length = name.find(|char: char| !char.is_ascii_alphanumeric() && !matches!(char, '_' | '-'));
+        let closed = length.filter(|length| *length > 0).and_then(|length| name.get(length..)?.strip_prefix('>'));
+        out.push(if closed.is_some() { '\n' } else { '<' });
+        rest = closed.unwrap_or(behind);
+    }
+    out.push_str(rest);
+    out
+}
+
+/// A text of which each item is an element, with each item on lines of its own; any other text as it is.
+pub(super) fn unwrap_elements(text: &str) -> String {
+    let name = text.trim_start().strip_prefix('<').map_or("", tag_name);
+    if name.is_empty() {
+        return text.to_owned();
+    }
+    text.replace(&format!("<{name}>"), "\n- ").replace(&format!("</{name}>"), "\n")
+}
+
+/// A text with the signs that XML writes as words.
+pub(super) fn unescape(text: &str) -> String {
+    let pairs = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'"), ("&amp;", "&")];
+    if !text.contains('&') {
+        return text.to_owned();
+    }
+    pairs.iter().fold(text.to_owned(), |text, (word, sign)| text.replace(word, sign))
+}
+
+/// A text without the space that all of its lines begin with, and without empty lines around it. A first line that
+/// stands behind a tag has none.
+pub(super) fn dedent(text: &str) -> String {
+    let indentation = |row: &str| row.len() - row.trim_start_matches([' ', '\t']).len();
+    let behind = text.lines().skip(1).filter(|row| !row.trim().is_empty());
+    let shared = behind.map(indentation).min().unwrap_or(0);
+    let rows = text.lines().map(|row| row.get(shared.min(indentation(row))..).unwrap_or_default());
+    rows.collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_told_from_prose() {
+        for (text, commands, criteria) in [
+            ("\n  <automated>make a &amp;&amp; make b</automated>\n", "make a && make b", ""),
+            ("<automated>make a</automated>\n<manual>Look at it</manual>", "make a", "Look at it"),
+            ("<automated>make a</automated> <automated>make b</automated>", "make a|make b", ""),
+            ("<automated>\n make a\n make b\n</automated>", "make a|make b", ""),
+            ("<automated>\n cd sub\n make b\n</automated>", "cd sub\nmake b", ""),
+            ("<automated>\n node -e \"\n a()\n \"\n</automated>", "node -e \"\na()\n\"", ""),
+            ("<automated>`make a`</automated>", "make a", ""),
+            ("<automated>MISSING: no test yet</automated>", "", "MISSING: no test yet"),
+            ("<automated>make a", "make a", ""),
+            ("\n  make a\n  grep -c x b.md | head -1\n", "make a|grep -c x b.md | head -1", ""),
+            ("npm run build passes without a warning", "npm run build", ""),
+            ("- `make a` passes\n- The page shows\n  a list", "make a", "The page shows a list"),
+            ("The list shows all that was made", "", "The list shows all that was made"),
+            ("```bash\nmake a\n```\nLook:\n```bash\nmake b\n```", "make a|make b", ""),
+            ("TypeScript compiles: `npm run build`", "npm run build", ""),
+            ("1. `cat a.md | head -3` shows two lines", "cat a.md | head -3", ""),
+            ("1. `omo list --all` finds it\n2. `heat` is there", "omo list --all", "`heat` is there"),
+            ("- users table with a field", "", "users table with a field"),
+            ("- src/a.ts has two lines\n- /start shows it", "", "src/a.ts has two lines|/start shows it"),
+            ("- `src/a.ts` - exists", "", "`src/a.ts` - exists"),
+            ("- `npm run dev` - starts", "", "`npm run dev` - starts"),
+            ("- tests/all.sh --fast", "tests/all.sh --fast", ""),
+            ("Look at `src/a.rs`", "", "Look at `src/a.rs`"),
+            ("Two parts: `src/a.rs`", "", "Two parts: `src/a.rs`"),
+            ("", "", ""),
+        ] {
+            let (checks, said) = read_verify(text);
+            let found: Vec<&str> = checks.iter().map(|check| check.command.as_str()).collect();
+            assert_eq!((found.join("|").as_str(), said.join("|").as_str()), (commands, criteria), "{text}");
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! The commands that the steps of a task say to run, and which of them has to fail before the work begins.
+
+use std::ops::Range;
+
+use omo_core::check::task_check::ExpectedExit;
+
+use super::steps::{TaskStep, TaskSteps};
+use crate::document::{CodeBlock, MarkdownDocument, line_ranges};
+use crate::fields::shell_commands::{names_program, split_script};
+use crate::fields::stated_checks::{
+    LinePurpose, StatedCheck, StatedOutcome, apply_expectation, quote_output, read_shell_block, reads_like_prose,
+    split_code_span, split_joined_commands, split_keyword,
+};
+use crate::labels::split_list_marker;
+use crate::pattern::Pattern;
+
+/// A longer line, in bytes, is none of sentences.
+const MAX_SENTENCES: usize = 8 * 1024;
+
+/// What the steps of a task run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct StepCommands {
+    /// What proves it.
+    pub(super) checks: Vec<StatedCheck>,
+    /// The first command that is run to see it fail.
+    pub(super) red_check: Option<StatedCheck>,
+}
+
+/// Reads the commands of all steps, and of what stands before them.
+pub(super) fn read_commands(document: &MarkdownDocument<'_>, steps: &TaskSteps) -> StepCommands {
+    let mut found = StepCommands::default();
+    let before = TaskStep { title: steps.preamble.start..steps.preamble.start, span: steps.preamble.clone() };
+    let kind = if steps.steps.is_empty() {
+        StepKind::default()
+    } else {
+        StepKind { is_preamble: true, ..StepKind::default() }
+    };
+    StepReader::new(document, kind).read(&before, &mut found);
+    for step in &steps.steps {
+        let kind = StepKind::of(document.slice(step.title.clone()));
+        StepReader::new(document, kind).read(step, &mut found);
+    }
+    found
+}
+
+/// A step that runs something to see whether it holds.
+static PROVING: Pattern = Pattern::new(
+    r"(?i-u:\b(?:re-?run|run|runs|verify|verifies|verification|check|checks|confirm|validate|validation|smoke|ensure|typecheck|type-check|lint|proofs?|prove|execute|verifizieren|ejecutar|verificar|comprobar|lancer|executar)\b)|[Aa]usführen|[Pp]rüfen|[Ee]xécuter|[Vv]érifier|验证|驗證|运行|運行|执行|執行|检查|檢查|测试通过|確認|実行|실행|확인|Запустить|Проверить",
+);
+/// A step that is about running something by its first word.
+static PROVING_FIRST: Pattern = Pattern::new(r"^(?i-u:test|build|compile|final|full)\b");
+/// A step that makes something: a script in it is what it makes.
+static MAKING: Pattern = Pattern::new(
+    r"^(?i-u:write|add|create|implement|update|replace|insert|define|copy|extract|move|remove|delete|install|commit|document|refactor|bundle|append|set|configure|generate|scaffold|deploy|push|tag)\b|^(?:编写|添加|创建|实现|提交|寫|写|新增)",
+);
+/// A step that is there to see something fail, and one that says that nothing does.
+static FAILING: Pattern =
+    Pattern::new(r"(?i-u:\bfail(?:s|ing|ed|ure)?\b|\bred\b|fehlschl|\bfalla\b)|schlägt fehl|échou|失败|失敗");
+static NOT_FAILING: Pattern = Pattern::new(
+    r"(?i-u:\b(?:no|not|never|no longer|without|0|zero|fix(?:es)?|any|if|nothing|cannot|doesn't|don't)\b)[^.;]{0,30}\b(?i-u:fail)",
+);
+
+/// What the title of a step says that it is for.
+#[derive(Clone, Copy, Debug, Default)]
+struct StepKind {
+    /// It is what stands before the steps.
+    is_preamble: bool,
+    /// It runs something to see whether it holds.
+    is_proof: bool,
+    /// It runs something to see it fail.
+    is_red: bool,
+}
+
+impl StepKind {
+    fn of(title: &str) -> Self {
+        let words = NUMBER.behind(title).unwrap_or(title).trim_start_matches(['*', '_', ' ']);
+        let is_making = MAKING.is_match(words);
+        Self {
+            is_preamble: false,
+            is_proof: !is_making && (PROVING.is_match(words) || PROVING_FIRST.is_match(words)),
+            is_red: says_failure(words),
+        }
+    }
+}
+
+/// The number of a step, up to its title.
+static NUMBER: Pattern = Pattern::new(
+    r"^(?:(?i-u:step|schritt|paso)|[Éé]tape|步骤|步驟|ステップ)[ \t]*[0-9]+(?:\.[0-9]+)*[A-Za-z]?[ \t]*[:：.)—–-]*[*_ \t]*[:：—–-]*",
+);
+
+fn says_failure(text: &str) -> bool {
+    FAILING.is_match(text) && !NOT_FAILING.is_match(text)
+}
+
+/// Reads one step.
+struct StepReader<'d, 'a> {
+    document: &'d MarkdownDocument<'a>,
+    kind: StepKind,
+    /// What was found, and how many of it the last command line had.
+    checks: Vec<StatedCheck>,
+    last: usize,
+    awaited: LinePurpose,
+    /// A block that counts only where something is expected of it.
+    doubtful: Vec<StatedCheck>,
+}
+
+impl<'d, 'a> StepReader<'d, 'a> {
+    fn new(document: &'d MarkdownDocument<'a>, kind: StepKind) -> Self {
+        Self { document, kind, checks: Vec::new(), last: 0, awaited: LinePurpose::Other, doubtful: Vec::new() }
+    }
+
+    fn read(mut self, step: &TaskStep, found: &mut StepCommands) {
+        let mut done = step.span.start;
+        for line in line_ranges(self.document.text, step.span.clone()) {
+            if line.start < done {
+                continue;
+            }
+            if let Some(code) = self.document.code_at(line.end.saturating_sub(1).max(line.start)) {
+                done = code.span.end;
+                self.read_block(code);
+            } else if !self.document.is_in_html(line.start) {
+                let start = if line.end == step.title.end { step.title.start } else { line.start };
+                self.read_line(start..line.end);
+            }
+        }
+        for check in self.checks {
+            sort_check(self.kind, check, found);
+        }
+    }
+
+    fn read_line(&mut self, line: Range<usize>) {
+        let row = self.document.slice(line.clone());
+        let (_, text) = split_list_marker(row);
+        let text = text.trim();
+        if text.is_empty() {
+            return;
+        }
+        let text = NUMBER.behind(text).unwrap_or(text).trim_start_matches(['*', '_', ' ']);
+        let (purpose, rest) = split_keyword(text);
+        match (purpose, rest.trim_matches(['*', '_', ' '])) {
+            (LinePurpose::Other, _) if self.awaited == LinePurpose::Expectation => self.expect(text),
+            (LinePurpose::Other, _) if self.awaited == LinePurpose::Command && text.starts_with('`') => {
+                self.add_commands(text, &line);
+            }
+            (LinePurpose::Other, _) => {
+                self.read_sentences(text, &line);
+                let is_announced =
+                    text.ends_with([':', '：']) && (PROVING.is_match(text) || VERIFY_LABEL.is_match(text));
+                self.awaited = if is_announced { LinePurpose::Command } else { LinePurpose::Other };
+                return;
+            }
+            (purpose, "") => {
+                self.awaited = purpose;
+                return;
+            }
+            (LinePurpose::Command, rest) => self.add_commands(rest, &line),
+            (LinePurpose::Expectation, rest) => self.expect(rest),
+        }
+        self.awaited = LinePurpose::Other;
+    }
+
+    /// The commands behind a word that says that they are run.
+    fn add_commands(&mut self, text: &str, line: &Range<usize>) {
+        let (first, rest) = match split_code_span(text) {
+            Some((code, rest)) => (code.trim(), rest),
+            None if names_program(text) && !reads_like_prose(text) => (text, ""),
+            None => return self.read_sentences(text, line),
+        };
+        if first.is_empty() || reads_like_prose(first) && !names_program(first) {
+            return;
+        }
+        let (others, rest) = split_joined_commands(rest);
+        let commands = std::iter::once(first).chain(others).flat_map(split_script);
+        let new: Vec<StatedCheck> = commands.map(|command| StatedCheck::new(&command, line.clone())).collect();
+        self.add(new);
+        let rest = rest.trim_matches(|char: char| !char.is_alphanumeric() && !"`\"“”".contains(char));
+        if !rest.is_empty() {
+            let (purpose, said) = split_keyword(rest);
+            if purpose == LinePurpose::Expectation || says_failure(rest) {
+                self.expect(said);
+            }
+        }
+    }
+
+    fn add(&mut self, new: Vec<StatedCheck>) {
+        self.last = new.len();
+        self.checks.extend(new);
+        self.doubtful.clear();
+    }
+
+    /// What is expected of the commands before. The output is expected of the last one, a failure of each.
+    fn expect(&mut self, text: &str) {
+        if !self.doubtful.is_empty() {
+            let doubtful = std::mem::take(&mut self.doubtful);
+            self.add(doubtful);
+        }
+        let first = self.checks.len().saturating_sub(self.last);
+        let mut is_failure = says_failure(text);
+        if let Some(last) = self.checks.get_mut(first..).and_then(<[StatedCheck]>::last_mut) {
+            apply_expectation(Some(last), text);
+            is_failure &= last.stated_outcome != StatedOutcome::Success;
+        }
+        for check in self
+            .checks
+            .iter_mut()
+            .skip(first)
+            .filter(|check| is_failure && check.check.expect.exit == ExpectedExit::Zero)
+        {
+            check.check.expect.exit = ExpectedExit::NonZero;
+            check.stated_outcome = StatedOutcome::Failure;
+        }
+    }
+
+    fn read_block(&mut self, code: &CodeBlock<'_>) {
+        let awaited = std::mem::replace(&mut self.awaited, LinePurpose::Other);
+        if awaited == LinePurpose::Expectation {
+            return self.expect(&quote_output(&self.document.dedented_code(code)));
+        }
+        let Some(script) = read_shell_block(self.document, code) else { return };
+        // A block that names no shell may be anything.
+        let is_shell = code.info.is_some_and(|info| !info.is_empty());
+        let is_command = |line: &str| names_program(line.trim_start_matches("$ "));
+        if !is_shell && !script.lines().next().is_some_and(is_command) {
+            return;
+        }
+        let commands = split_script(&script).into_iter();
+        let new: Vec<StatedCheck> = commands.map(|command| StatedCheck::new(&command, code.span.clone())).collect();
+        if awaited == LinePurpose::Command || self.kind.is_proof {
+            self.add(new);
+        } else if !self.kind.is_preamble {
+            self.doubtful = new;
+        }
+    }
+
+    /// The commands in sentences: `Run x and y.`, or a command that is a sentence by itself.
+    fn read_sentences(&mut self, text: &str, line: &Range<usize>) {
+        if self.kind.is_preamble || text.len() > MAX_SENTENCES {
+            return;
+        }
+        let (mut rest, mut before) = (text, String::new());
+        while let Some(at) = rest.find('`') {
+            let (words, code) = rest.split_at(at);
+            before.push_str(words);
+            let Some((command, behind)) = split_code_span(code) else { return };
+            let sentence = last_sentence(&before);
+            let is_run = RUNNING.is_match(sentence);
+            let is_alone = sentence.trim_matches(|char: char| !char.is_alphanumeric()).is_empty()
+                && ENDING.is_match(behind)
+                && command.contains(char::is_whitespace);
+            if (is_run || is_alone) && names_program(command) {
+                let is_red = says_failure(last_sentence(&before)) || FAILS_BEHIND.is_match(behind);
+                let (others, left) = split_joined_commands(behind);
+                let commands = std::iter::once(command).chain(others).flat_map(split_script);
+                let new: Vec<StatedCheck> = commands.map(|command| StatedCheck::new(&command, line.clone())).collect();
+                self.add(new);
+                if is_red || FAILS_BEHIND.is_match(left) {
+                    self.expect("FAIL");
+                }
+                before.clear();
+                before.push('x');
+                rest = left;
+                continue;
+            }
+            before.push('x');
+            rest = behind;
+        }
+    }
+}
+
+/// A label behind which a check stands.
+static VERIFY_LABEL: Pattern = Pattern::new(r"^[*_]*(?i-u:verify|verification|test|check|validation|run)\b");
+/// The words before a command that say that it is run.
+static RUNNING: Pattern = Pattern::new(
+    r"(?:^|[\s*(])(?i-u:re-?run|run|execute|running|verify with|verify via|check with|via|ejecuta|lance)(?:[^`.;]{0,40})$|(?:运行|執行|执行|実行)[^`。]{0,12}$",
+);
+/// What follows a command that is a sentence by itself.
+static ENDING: Pattern = Pattern::new(r"^\s*(?:[.;,。；，]|$|→|->|—|–|\(|and\b|passes\b|must\b)");
+/// That it fails, said right behind a command.
+static FAILS_BEHIND: Pattern =
+    Pattern::new(r"^\s*(?:→|->|—|–|-|:|,|\()?\s*(?i-u:expect(?:ed|s)?:?\s+)?(?i-u:to\s+|it\s+)?(?i-u:fails?|red)\b");
+
+/// What stands behind the last end of a sentence.
+fn last_sentence(text: &str) -> &str {
+    let ends = text.rmatch_indices(['.', ';', '。', '；']);
+    let mut ends = ends.filter(|(at, sign)| {
+        text.get(at + sign.len()..).is_some_and(|rest| rest.starts_with([' ', '*']) || !sign.is_ascii())
+    });
+    ends.next().and_then(|(at, sign)| text.get(at + sign.len()..)).unwrap_or(text)
+}
+
+/// A command that has to fail before the work begins is the red check, the first of them; any other one proves the task.
+fn sort_check(kind: StepKind, mut check: StatedCheck, found: &mut StepCommands) {
+    let fails = check.check.expect.exit == ExpectedExit::NonZero;
+    let is_red = fails || kind.is_red && check.stated_outcome != StatedOutcome::Success;
+    if !is_red {
+        found.checks.push(check);
+        return;
+    }
+    if found.red_check.is_none() {
+        // What a program says before its subject is there is different each time: that it fails is what counts.
+        check.check.expect.exit = ExpectedExit::NonZero;
+        check.check.expect.stdout_has = None;
+        found.red_check = Some(check);
+    }
+}

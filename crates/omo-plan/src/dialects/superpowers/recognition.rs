@@ -1,0 +1,51 @@
+//! How a plan of superpowers is told from one of dev-workflow, whose tasks have headings as well.
+
+use super::steps::TaskSteps;
+use crate::batches::{HeadingForm, has_tasks, read_outline};
+use crate::document::{MarkdownDocument, line_ranges};
+use crate::labels::read_labels;
+use crate::pattern::Pattern;
+
+/// Labels that only tasks of dev-workflow have, and those that they have mostly.
+const CONTRACT_LABEL: &str = "task contract";
+const WORKFLOW_LABELS: [&str; 2] = ["depends on", "verify"];
+/// What the head of a plan says of the skill that executes it.
+static SKILL: Pattern = Pattern::new(r"(?i-u:superpowers|required sub-?skill|for agentic workers)");
+/// A heading that calls its task optional.
+static OPTIONAL: Pattern = Pattern::new(r"(?i-u:[(\[]\s*optional|optional\s*[)\]])");
+
+/// Whether a heading calls its task optional.
+pub(super) fn is_called_optional(heading: &str) -> bool {
+    OPTIONAL.is_match(heading)
+}
+
+/// Whether a document is a plan of superpowers.
+pub(super) fn is_superpowers(document: &MarkdownDocument<'_>) -> bool {
+    if !has_tasks(document, HeadingForm::Loose) || document.front_matter_field("contract_version").is_some() {
+        return false;
+    }
+    let outline = read_outline(document, HeadingForm::Loose);
+    let (mut has_steps, mut has_boxes, mut has_labels) = (false, false, false);
+    for task in &outline.tasks {
+        let part = task.heading.end..task.section.end;
+        let labels = read_labels(document, part.clone(), &[]);
+        if task.is_marked || task.other_half().is_some() || labels.iter().any(|label| label.key == CONTRACT_LABEL) {
+            return false;
+        }
+        has_labels |= labels.iter().any(|label| WORKFLOW_LABELS.contains(&label.key.as_str()));
+        let steps = TaskSteps::read(document, part);
+        has_boxes |= !steps.boxes.is_empty();
+        has_steps |= steps.steps.iter().any(|step| is_numbered_step(document.slice(step.title.clone())));
+    }
+    let first = outline.tasks.first().map_or(document.text.len(), |task| task.section.start);
+    let mut head = line_ranges(document.text, document.body_start..first).map(|line| document.slice(line));
+    let has_skill = head.any(|row| SKILL.is_match(row));
+    let is_loose_only = !has_tasks(document, HeadingForm::Exact);
+    has_steps || has_skill || (!has_labels && (has_boxes || is_loose_only))
+}
+
+static NUMBERED_STEP: Pattern = Pattern::new(r"^(?:(?i-u:step|schritt|paso)|[Éé]tape|步骤|步驟|ステップ)[ \t]*[0-9]");
+
+fn is_numbered_step(title: &str) -> bool {
+    NUMBERED_STEP.is_match(title)
+}

@@ -1,0 +1,30 @@
+//! The state of a task in its file: the boxes of its steps.
+
+use super::steps::TaskSteps;
+use crate::batches::{HeadingForm, read_outline};
+use crate::document::MarkdownDocument;
+use crate::pattern::Pattern;
+
+/// A heading that says itself that its task is done.
+static DONE_HEADING: Pattern = Pattern::new(r"^[#\s*_~]*(?:[✅✔☑]|\[[xX]\])|[✅✔☑]\x{FE0F}?[\s*_#]*$");
+
+/// Whether a heading says that its task is done.
+pub(super) fn is_marked_done(heading: &str) -> bool {
+    DONE_HEADING.is_match(heading)
+}
+
+/// The text with all boxes of a task ticked. `None` where it has no such task, or the task has no box.
+pub(super) fn tick_steps(text: &str, id: &str) -> Option<String> {
+    let document = MarkdownDocument::read(text);
+    let outline = read_outline(&document, HeadingForm::Loose);
+    let task = outline.positions.get(id).and_then(|place| outline.tasks.get(*place))?;
+    let steps = TaskSteps::read(&document, task.heading.end..task.section.end);
+    let (mut changed, mut done) = (String::with_capacity(text.len()), 0);
+    for (at, _) in steps.boxes.iter().filter(|(_, is_ticked)| !is_ticked) {
+        changed.push_str(text.get(done..*at)?);
+        changed.push('x');
+        done = at + 1;
+    }
+    changed.push_str(text.get(done..)?);
+    (!steps.boxes.is_empty()).then_some(changed)
+}

@@ -1,0 +1,78 @@
+//! The steps of a task: where each begins and ends, and the boxes that are its state.
+
+use std::ops::Range;
+
+use crate::document::{MarkdownDocument, line_ranges};
+use crate::labels::CHECKBOX;
+use crate::pattern::Pattern;
+
+/// A step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TaskStep {
+    /// The bytes of its first line, without its sign and its box.
+    pub(super) title: Range<usize>,
+    /// From its first line to the next step.
+    pub(super) span: Range<usize>,
+}
+
+/// A task as its steps have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TaskSteps {
+    /// What stands before the first step.
+    pub(super) preamble: Range<usize>,
+    /// In their order.
+    pub(super) steps: Vec<TaskStep>,
+    /// The byte in each box, and whether it is ticked.
+    pub(super) boxes: Vec<(usize, bool)>,
+}
+
+/// A step without a box: `**Step 1: …**`, `#### Step 1 …`, as an item or not.
+static NAMED_STEP: Pattern = Pattern::new(
+    r"^ {0,3}(?:(?:[-*+]|[0-9]+[.)])[ \t]+)?(?:#{3,6}[ \t]+)?(?:\*\*|__)?(?:(?i-u:step|schritt|paso)|[Éé]tape|步骤|步驟|ステップ)[ \t]*[0-9]",
+);
+/// What stands before the text of a step.
+static STEP_SIGN: Pattern =
+    Pattern::new(r"^[ \t]*(?:(?:[-*+]|[0-9]+[.)])[ \t]+(?:\[[ xX]\]\s*)?)?(?:#{3,6}[ \t]+)?[*_]*");
+
+impl TaskSteps {
+    /// Reads the text of a task behind its heading.
+    pub(super) fn read(document: &MarkdownDocument<'_>, part: Range<usize>) -> Self {
+        let (mut steps, mut boxes): (Vec<TaskStep>, Vec<(usize, bool)>) = (Vec::new(), Vec::new());
+        for line in line_ranges(document.text, part.clone()) {
+            let row = document.slice(line.clone());
+            let has_box = CHECKBOX.is_match(row);
+            let is_outer = !row.starts_with("    ") && !row.starts_with('\t');
+            let is_step = is_outer && has_box || NAMED_STEP.is_match(row);
+            if !(has_box || is_step) || document.code_at(line.end.saturating_sub(1).max(line.start)).is_some() {
+                continue;
+            }
+            if document.is_in_html(line.start) {
+                continue;
+            }
+            if let Some(at) = row.find('[').filter(|_| has_box) {
+                boxes.push((line.start + at + 1, row.get(at + 1..at + 2) != Some(" ")));
+            }
+            // A box below a step is a part of it.
+            let indentation = row.len() - row.trim_start().len();
+            let is_nested = indentation > 1 && !steps.is_empty();
+            if is_step && !is_nested {
+                end_last(&mut steps, line.start);
+                let text = STEP_SIGN.behind(row).unwrap_or(row);
+                steps.push(TaskStep { title: line.end - text.len()..line.end, span: line.start..part.end });
+            }
+        }
+        let first = steps.first().map_or(part.end, |step| step.span.start);
+        Self { preamble: part.start..first, steps, boxes }
+    }
+
+    /// All of its steps are ticked, and there are some.
+    pub(super) fn is_done(&self) -> bool {
+        !self.boxes.is_empty() && self.boxes.iter().all(|(_, is_ticked)| *is_ticked)
+    }
+}
+
+fn end_last(steps: &mut [TaskStep], end: usize) {
+    if let Some(last) = steps.last_mut() {
+        last.span.end = end;
+    }
+}

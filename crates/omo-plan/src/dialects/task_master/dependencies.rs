@@ -1,0 +1,101 @@
+//! What the tasks of a `tasks.json` need: what they name, and what follows from their subtasks.
+
+use std::collections::{HashMap, HashSet};
+
+use super::tasks_file::{JsonTask, is_below, value_text};
+use crate::model::Task;
+
+/// A file whose tasks need more is refused.
+const MAX_DEPENDENCIES: usize = 100_000;
+
+/// The ids of all tasks, by which dependencies are told apart.
+pub(super) struct TaskIds<'e, 'a> {
+    entries: &'e [JsonTask<'a>],
+    places: HashMap<&'e str, usize>,
+}
+
+impl<'e, 'a> TaskIds<'e, 'a> {
+    pub(super) fn new(entries: &'e [JsonTask<'a>]) -> Self {
+        let places = entries.iter().enumerate().map(|(place, entry)| (entry.id.as_str(), place)).collect();
+        Self { entries, places }
+    }
+
+    fn has(&self, id: &str) -> bool {
+        self.places.contains_key(id)
+    }
+
+    /// The ids that a task names; `None` where it says nothing about dependencies.
+    pub(super) fn stated_dependencies(&self, place: usize) -> Option<Vec<String>> {
+        let entry = self.entries.get(place)?;
+        let parent = entry.parent.and_then(|parent| self.entries.get(parent)).map(|parent| parent.id.as_str());
+        let items = entry.fields.items("dependencies")?;
+        let words: Vec<String> = items.into_iter().filter_map(dependency_text).collect();
+        let names = words.iter().flat_map(|words| words.split(',')).map(|name| name.trim().trim_start_matches('#'));
+        let mut seen = HashSet::new();
+        let mut found: Vec<String> = Vec::new();
+        for name in names.filter(|name| !name.is_empty()) {
+            let id = self.resolve(name, &entry.id, parent);
+            if seen.insert(id.clone()) {
+                found.push(id);
+            }
+        }
+        Some(found)
+    }
+
+    /// The id that is meant: below a parent that of a sibling, else that of a task.
+    fn resolve(&self, name: &str, own: &str, parent: Option<&str>) -> String {
+        let Some(parent) = parent else { return name.to_owned() };
+        let sibling = format!("{parent}.{name}");
+        let is_full = name.contains('.') && self.has(name);
+        if !is_full && sibling != own && self.has(&sibling) { sibling } else { name.to_owned() }
+    }
+
+    /// Fills in what each task needs: what it names, its subtasks, and for these what their parent needs. `false` where
+    /// there are too many.
+    pub(super) fn derive_dependencies(&self, tasks: &mut [Task]) -> bool {
+        let mut children: Vec<Vec<usize>> = vec![Vec::new(); tasks.len()];
+        for (place, entry) in self.entries.iter().enumerate() {
+            if let Some(own) = entry.parent.and_then(|parent| children.get_mut(parent)) {
+                own.push(place);
+            }
+        }
+        let mut left = MAX_DEPENDENCIES;
+        let mut needs: Vec<Vec<String>> = Vec::with_capacity(tasks.len());
+        for (place, entry) in self.entries.iter().enumerate() {
+            let Some(task) = tasks.get(place) else { return true };
+            let stated = task.stated_deps.iter().flatten().map(String::as_str);
+            // What is above a task waits for it, whatever it says. What a task needed that is done does not matter.
+            let stated = stated.filter(|id| !is_below(&entry.id, id) && (!task.is_done || self.has(id)));
+            let above = entry.parent.and_then(|parent| Some((self.entries.get(parent)?, needs.get(parent)?)));
+            let inherited = above.into_iter().flat_map(|(parent, needs)| {
+                needs.iter().map(String::as_str).filter(move |id| !is_below(id, &parent.id))
+            });
+            let below = children.get(place).into_iter().flatten();
+            let below = below.filter_map(|child| self.entries.get(*child)).map(|child| child.id.as_str());
+            let mut seen = HashSet::new();
+            let own: Vec<String> = stated
+                .chain(inherited)
+                .chain(below)
+                .take(left + 1)
+                .filter(|id| seen.insert(*id))
+                .map(str::to_owned)
+                .collect();
+            if own.len() > left {
+                return false;
+            }
+            left -= own.len();
+            needs.push(own);
+        }
+        for (task, own) in tasks.iter_mut().zip(needs) {
+            task.deps = own;
+        }
+        true
+    }
+}
+
+/// What an item of the dependencies names: itself, or its `id`.
+fn dependency_text(raw: &str) -> Option<String> {
+    let object: Option<super::tasks_file::JsonObject<'_>> =
+        if raw.starts_with('{') { serde_json::from_str(raw).ok() } else { None };
+    object.map_or_else(|| value_text(raw), |object| object.text("id"))
+}

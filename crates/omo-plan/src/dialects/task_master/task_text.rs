@@ -1,0 +1,113 @@
+//! What a task of a `tasks.json` says: its brief, and what proves it.
+
+use omo_core::check::task_check::TaskCheck;
+
+use super::tasks_file::{JsonObject, JsonTask};
+use crate::fields::stated_checks::split_code_span;
+use crate::model::{FileAction, FileUse, Task};
+use crate::pattern::Pattern;
+
+/// Reads what a task says, but for its state and its dependencies.
+pub(super) fn read_task(entry: &JsonTask<'_>, above: Option<&Task>) -> Task {
+    let fields = &entry.fields;
+    let description = fields.text("description");
+    let title = fields.text("title").or_else(|| description.clone()).unwrap_or_default();
+    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    let test_strategy = fields.text("testStrategy");
+    let mut task = Task::new(&entry.id, &title).with_body(brief(entry, &title, above), [1, 1]);
+    task.section = above.map(|above| above.title.clone());
+    task.priority = fields.text("priority");
+    task.files = read_files(fields);
+    task.checks = test_strategy.as_deref().map(stated_commands).unwrap_or_default();
+    task.criteria = test_strategy.into_iter().collect();
+    let accepted = fields.items("acceptanceCriteria").unwrap_or_default();
+    task.criteria.extend(accepted.into_iter().filter_map(super::tasks_file::value_text));
+    task
+}
+
+/// The text of a task for its worker, without the signs of JSON.
+fn brief(entry: &JsonTask<'_>, title: &str, above: Option<&Task>) -> String {
+    let mut parts = vec![format!("# {} {title}", entry.id)];
+    parts.extend(above.map(|above| format!("A part of task {}: {}", above.id, above.title)));
+    parts.extend(["description", "details"].into_iter().filter_map(|key| entry.fields.text(key)));
+    parts.extend(entry.fields.text("testStrategy").map(|text| format!("## Test strategy\n\n{text}")));
+    parts.extend(entry.fields.text("acceptanceCriteria").map(|text| format!("## Acceptance criteria\n\n{text}")));
+    parts.join("\n\n")
+}
+
+/// The files that are named by `relevantFiles`, each with what is done to it.
+fn read_files(fields: &JsonObject<'_>) -> Vec<FileUse> {
+    let items = fields.items("relevantFiles").unwrap_or_default();
+    let read = |raw: &str| {
+        let object: JsonObject<'_> = serde_json::from_str(raw).ok()?;
+        let path = object.text("path")?;
+        let word = object.text("action").unwrap_or_default().to_lowercase();
+        let action = match word.as_str() {
+            "create" | "add" => FileAction::Create,
+            "delete" | "remove" => FileAction::Delete,
+            _ => FileAction::Modify,
+        };
+        let is_optional = !matches!(word.as_str(), "create" | "add" | "delete" | "remove" | "modify" | "update");
+        Some(FileUse { is_optional, ..FileUse::new(path.trim(), action) })
+    };
+    items.into_iter().filter_map(read).collect()
+}
+
+/// A word that says to run what stands behind it as code.
+static RUN: Pattern =
+    Pattern::new(r"\b(?i-u:(?:re-?)?(?:run|runs|running|execute|executes|executing))\b[^`.;:!?\n]{0,40}:?\s?`");
+/// What is not to be run, or not by this.
+static NOT_RUN: Pattern = Pattern::new(
+    r"(?i-u:(?:\bnot|n't|\bnever|\bwithout|\bbefore|\bafter|\bcan|\bcould|\bif|\bwhen)\b\s*(?:be\s+|to\s+)?\w*)$",
+);
+/// What does not end, or proves nothing.
+static NO_CHECK: Pattern = Pattern::new(
+    r"(?i-u:\b(?:dev|start|serve|watch|preview|install|add|init|create|commit|push|runserver)\b)|[<>{}…]|\s\.\.\.|^(?i-u:cd|open|code|docker(?:-|\s)compose up)\b",
+);
+/// Commands of one word that are known to check something.
+const TEST_RUNNERS: [&str; 8] = ["pytest", "make", "tox", "nox", "jest", "vitest", "rspec", "ctest"];
+
+/// The commands that a text says to run.
+fn stated_commands(text: &str) -> Vec<TaskCheck> {
+    let mut found: Vec<TaskCheck> = Vec::new();
+    for line in text.lines() {
+        let starts: Vec<usize> = RUN.starts(line).collect();
+        for start in starts {
+            let Some((before, rest)) = line.split_at_checked(start) else { continue };
+            let code = rest.find('`').and_then(|at| split_code_span(rest.get(at..)?));
+            let command = code.filter(|(_, rest)| !rest.starts_with(" command")).map_or("", |(code, _)| code.trim());
+            let is_command = command.contains(' ') || TEST_RUNNERS.contains(&command);
+            let is_known = found.iter().any(|check| check.command == command);
+            if is_command && !is_known && !NOT_RUN.is_match(before.trim_end()) && !NO_CHECK.is_match(command) {
+                found.push(TaskCheck::new(command));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_said_to_be_run_is_a_command() {
+        for (text, expected) in [
+            ("Run `npm test` and look", "npm test"),
+            ("Verify by running `cargo test -p a`; then run `pytest`.", "cargo test -p a|pytest"),
+            ("Execute the suite with `go test ./...`", "go test ./..."),
+            ("Run the suite: `go vet ./pkg`", "go vet ./pkg"),
+            ("Check that `npm test` is documented", ""),
+            ("Run `npm run dev` and open the page", ""),
+            ("Run `npm install`", ""),
+            ("Do not run `cargo test`", ""),
+            ("Run `main.py`", ""),
+            ("Run `cargo test` twice: run `cargo test`", "cargo test"),
+            ("Run `php artisan` commands", ""),
+            ("Run `unclosed", ""),
+        ] {
+            let commands: Vec<String> = stated_commands(text).into_iter().map(|check| check.command).collect();
+            assert_eq!(commands.join("|"), expected, "{text}");
+        }
+    }
+}

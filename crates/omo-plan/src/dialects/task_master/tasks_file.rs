@@ -1,0 +1,216 @@
+//! What is where in a `tasks.json`: its tags, and the objects of its tasks with their bytes.
+//!
+//! A key that stands twice in an object means what it says last, as for the program that wrote the file.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// The tag that is read where it has tasks.
+const MAIN_TAG: &str = "master";
+/// Subtasks of subtasks are read so far down.
+const MAX_DEPTH: usize = 8;
+
+/// A JSON object: its keys and the text of their values, in their order.
+#[derive(Debug, Default)]
+pub(super) struct JsonObject<'a> {
+    /// With each key the text of its value.
+    pub(super) members: Vec<(String, &'a str)>,
+}
+
+impl<'de> Deserialize<'de> for JsonObject<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = JsonObject<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some((key, value)) = map.next_entry::<String, &'de RawValue>()? {
+                    members.push((key, value.get()));
+                }
+                Ok(JsonObject { members })
+            }
+        }
+        deserializer.deserialize_map(Members)
+    }
+}
+
+impl<'a> JsonObject<'a> {
+    fn parse(text: &'a str) -> Option<Self> {
+        if text.starts_with('{') { serde_json::from_str(text).ok() } else { None }
+    }
+
+    /// The text of the value of a key.
+    pub(super) fn raw(&self, key: &str) -> Option<&'a str> {
+        self.members.iter().rev().find(|(name, _)| name == key).map(|(_, value)| *value)
+    }
+
+    /// The value of a key as text: that of a string, a number as it is written, the items of a list as lines.
+    pub(super) fn text(&self, key: &str) -> Option<String> {
+        self.raw(key).and_then(value_text).filter(|text| !text.trim().is_empty())
+    }
+
+    /// The items of the list that a key has. One value stands for a list of one.
+    pub(super) fn items(&self, key: &str) -> Option<Vec<&'a str>> {
+        let raw = self.raw(key).filter(|raw| *raw != "null")?;
+        Some(parse_list(raw).unwrap_or_else(|| vec![raw]))
+    }
+}
+
+/// The text of a value, where it has one.
+pub(super) fn value_text(raw: &str) -> Option<String> {
+    match raw.as_bytes().first()? {
+        b'"' => Some(serde_json::from_str(raw).unwrap_or_else(|_| raw.trim_matches('"').to_owned())),
+        b'0'..=b'9' | b'-' | b't' | b'f' => Some(raw.to_owned()),
+        b'[' => {
+            let lines: Vec<String> = parse_list(raw)?.into_iter().filter_map(scalar_text).collect();
+            Some(lines.join("\n"))
+        }
+        _ => None,
+    }
+}
+
+fn scalar_text(raw: &str) -> Option<String> {
+    if raw.starts_with('[') { None } else { value_text(raw) }
+}
+
+fn parse_list(raw: &str) -> Option<Vec<&str>> {
+    let items: Vec<&RawValue> = if raw.starts_with('[') { serde_json::from_str(raw).ok()? } else { return None };
+    Some(items.into_iter().map(RawValue::get).collect())
+}
+
+/// A tag: a list of tasks that is worked on by itself.
+#[derive(Debug)]
+pub(super) struct TaskTag<'a> {
+    /// Its name; `None` for the tasks of a file without tags.
+    pub(super) name: Option<String>,
+    /// The texts of its tasks.
+    pub(super) tasks: Vec<&'a str>,
+}
+
+/// A file with tags.
+#[derive(Debug)]
+pub(super) struct TasksFile<'a> {
+    /// What stands at its top.
+    pub(super) root: JsonObject<'a>,
+    /// Its tags, in their order.
+    pub(super) tags: Vec<TaskTag<'a>>,
+}
+
+/// The text without a byte order mark and the space around it.
+pub(super) fn json_text(text: &str) -> &str {
+    text.trim_start_matches('\u{feff}').trim()
+}
+
+impl<'a> TasksFile<'a> {
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// The text is no JSON object.
+    pub(super) fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
+        let root: JsonObject<'a> = serde_json::from_str(json_text(text))?;
+        let mut tags = Vec::new();
+        if let Some(tasks) = root.raw("tasks").and_then(parse_list) {
+            tags.push(TaskTag { name: None, tasks });
+        }
+        let mut add = |object: &JsonObject<'a>| {
+            for (name, value) in &object.members {
+                let tasks = JsonObject::parse(value).and_then(|tag| parse_list(tag.raw("tasks")?));
+                if let Some(tasks) = tasks {
+                    tags.push(TaskTag { name: Some(name.clone()), tasks });
+                }
+            }
+        };
+        add(&root);
+        root.raw("tags").and_then(JsonObject::parse).iter().for_each(&mut add);
+        Ok(Self { root, tags })
+    }
+
+    /// The object that a key at its top has.
+    pub(super) fn object(&self, key: &str) -> Option<JsonObject<'a>> {
+        self.root.raw(key).and_then(JsonObject::parse)
+    }
+
+    /// The tag that is read: the main one where it has tasks, else the first that has some.
+    pub(super) fn chosen_tag(&self) -> Option<&TaskTag<'a>> {
+        let has_tasks = |tag: &&TaskTag<'a>| !tag.tasks.is_empty();
+        let is_main = |tag: &&TaskTag<'a>| tag.name.as_deref() == Some(MAIN_TAG);
+        // Of a tag that stands twice the last counts.
+        let main = self.tags.iter().rev().find(is_main).filter(has_tasks);
+        main.or_else(|| self.tags.iter().find(has_tasks)).or_else(|| self.tags.first())
+    }
+
+    /// Whether it is a file of tasks, and no other JSON with a list of that name.
+    pub(super) fn has_tasks(&self) -> bool {
+        let is_task = |raw: &str| {
+            JsonObject::parse(raw).is_some_and(|task| task.raw("id").is_some() && task.raw("title").is_some())
+        };
+        let is_empty = self.tags.iter().all(|tag| tag.tasks.is_empty());
+        let has_main = self.tags.iter().any(|tag| tag.name.as_deref() == Some(MAIN_TAG));
+        if is_empty { has_main } else { self.tags.iter().any(|tag| tag.tasks.iter().any(|raw| is_task(raw))) }
+    }
+}
+
+/// A task or subtask as it stands in the file.
+#[derive(Debug)]
+pub(super) struct JsonTask<'a> {
+    /// Its id; that of a subtask has the one of its parent before it.
+    pub(super) id: String,
+    /// The bytes of its object.
+    pub(super) span: Range<usize>,
+    /// The place of the task that it is a subtask of.
+    pub(super) parent: Option<usize>,
+    /// What its object has.
+    pub(super) fields: JsonObject<'a>,
+    /// It has subtasks further down than they are read.
+    pub(super) is_too_deep: bool,
+}
+
+/// The tasks of a tag with their subtasks, each behind its parent.
+pub(super) fn collect_tasks<'a>(text: &str, tag: &TaskTag<'a>) -> Vec<JsonTask<'a>> {
+    let mut found = Vec::new();
+    add_tasks(text, &tag.tasks, None, 0, &mut found);
+    found
+}
+
+fn add_tasks<'a>(text: &str, list: &[&'a str], parent: Option<usize>, depth: usize, found: &mut Vec<JsonTask<'a>>) {
+    for raw in list {
+        let fields = JsonObject::parse(raw).unwrap_or_default();
+        let above = parent.and_then(|place| found.get(place)).map(|task| task.id.clone());
+        let id = task_id(fields.text("id").unwrap_or_default().trim(), above.as_deref());
+        let subtasks = fields.raw("subtasks").and_then(parse_list).unwrap_or_default();
+        let is_too_deep = depth == MAX_DEPTH && !subtasks.is_empty();
+        let place = found.len();
+        found.push(JsonTask { id, span: span_of(text, raw), parent, fields, is_too_deep });
+        if !is_too_deep {
+            add_tasks(text, &subtasks, Some(place), depth + 1, found);
+        }
+    }
+}
+
+/// The id of a task: `2` below `1` is `1.2`, and so is `1.2`.
+fn task_id(own: &str, above: Option<&str>) -> String {
+    match above {
+        Some(above) if !is_below(own, above) => format!("{above}.{own}"),
+        _ => own.to_owned(),
+    }
+}
+
+/// Whether an id is that of something below another one.
+pub(super) fn is_below(id: &str, above: &str) -> bool {
+    id.strip_prefix(above).is_some_and(|rest| rest.starts_with('.'))
+}
+
+/// The bytes that a part of a text stands in.
+pub(super) fn span_of(text: &str, part: &str) -> Range<usize> {
+    let start = part.as_ptr().addr().saturating_sub(text.as_ptr().addr()).min(text.len());
+    start..(start + part.len()).min(text.len())
+}

@@ -1,0 +1,72 @@
+//! What is wrong with the tasks of a plan, whatever its dialect: ids that stand twice, needs that are not there,
+//! circles, and paths that lead out of the repository.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use omo_core::text::sanitize;
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::fields::named_files::path_problem;
+use crate::id::is_id;
+use crate::model::{MAX_PLAN_TASKS, Plan, Task};
+use crate::task_graph;
+
+/// More findings are not kept: a reader does not go through them.
+const MAX_FINDINGS: usize = 1000;
+/// Bytes of an id in a message.
+const SHOWN_BYTES: usize = 60;
+
+/// Adds what is wrong with the tasks of a plan. `heads` has for each task the bytes of its first line, and `line_of`
+/// tells the line of a byte, from 1.
+pub(crate) fn report_task_problems(plan: &mut Plan, heads: &[Range<usize>], line_of: impl Fn(usize) -> usize) {
+    let mut found: Vec<Diagnostic> = Vec::new();
+    let mut report = |place: usize, code: Code, text: String| {
+        let span = heads.get(place).cloned().unwrap_or(0..0);
+        if found.len() < MAX_FINDINGS {
+            let line = line_of(span.start);
+            let task = plan.tasks.get(place).map(|task| task.id.clone());
+            found.push(Diagnostic { code, severity: code.severity(), span, line, task, text, help: None });
+        }
+    };
+    if plan.tasks.len() > MAX_PLAN_TASKS {
+        let text = format!("the plan has {} tasks, and a run can have {MAX_PLAN_TASKS}", plan.tasks.len());
+        report(MAX_PLAN_TASKS, Code::TooManyTasks, text);
+    }
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for (place, task) in plan.tasks.iter().enumerate() {
+        let first = *places.entry(&task.id).or_insert(place);
+        if !is_id(&task.id) {
+            report(place, Code::InvalidId, format!("`{}` is no id of a task", sanitize(&task.id, SHOWN_BYTES)));
+        } else if first != place {
+            let line = heads.get(first).map_or(1, |head| line_of(head.start));
+            report(place, Code::DuplicateId, format!("task {} stands on line {line} already", task.id));
+        }
+        for (code, text) in task.files.iter().filter_map(|file| path_problem(&file.path)) {
+            report(place, code, text);
+        }
+    }
+    let needs: Vec<Vec<usize>> = plan
+        .tasks
+        .iter()
+        .map(|task| task.deps.iter().filter_map(|id| places.get(id.as_str()).copied()).collect())
+        .collect();
+    for (place, task) in plan.tasks.iter().enumerate() {
+        for id in &task.deps {
+            let shown = sanitize(id, SHOWN_BYTES);
+            match places.get(id.as_str()) {
+                None => report(place, Code::UnknownDependency, format!("there is no task {shown}")),
+                Some(need) if *need == place => {
+                    report(place, Code::SelfDependency, format!("task {shown} depends on itself"));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    if let Err(circle) = task_graph::order_by_needs(&needs) {
+        let names = circle.iter().filter_map(|place| plan.tasks.get(*place)).map(|task: &Task| task.id.as_str());
+        let text = format!("tasks depend on each other in a circle: {}", task_graph::circle_words(names));
+        report(circle.first().copied().unwrap_or(0), Code::Cycle, text);
+    }
+    plan.diagnostics.append(&mut found);
+}

@@ -1,0 +1,139 @@
+//! What a task says in prose: the files that it is about, and the commands that show that it is done.
+//!
+//! A checklist has no field for either. A path is known by its form, and a file counts as changed unless the words
+//! before it say that it is only read. A command counts where the sentence says to run it or to verify with it.
+
+mod commands;
+mod paths;
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use omo_core::check::task_check::TaskCheck;
+
+use crate::document::{MarkdownDocument, line_ranges};
+use crate::labels::split_list_marker;
+use crate::model::{FileAction, FileUse};
+
+/// So many files and commands of one task are read.
+const MAX_FINDINGS: usize = 200;
+
+/// What a task says in prose.
+#[derive(Debug, Default)]
+pub(crate) struct ProseFields {
+    /// The files, those that are only mentioned marked as optional.
+    pub files: Vec<FileUse>,
+    /// The commands that show that it is done.
+    pub checks: Vec<TaskCheck>,
+}
+
+/// Reads the title of a task and the lines below it.
+pub(crate) fn read_prose(document: &MarkdownDocument<'_>, title: &str, details: Range<usize>) -> ProseFields {
+    let mut found = ProseFields::default();
+    let mut seen: HashSet<String> = HashSet::new();
+    let mut read = |row: &str| {
+        for file in paths::read_paths(row) {
+            add_file(&mut found.files, file);
+        }
+        for command in commands::read_commands(row) {
+            if found.checks.len() < MAX_FINDINGS && seen.insert(command.clone()) {
+                found.checks.push(TaskCheck::new(&command));
+            }
+        }
+    };
+    read(title);
+    for line in line_ranges(document.text, details) {
+        if document.code_at(line.end.saturating_sub(1).max(line.start)).is_some_and(|code| code.info.is_some()) {
+            continue;
+        }
+        let (_, row) = split_list_marker(document.slice(line));
+        if !row.is_empty() {
+            read(row);
+        }
+    }
+    mark_short_names(&mut found.files);
+    found
+}
+
+/// A file that is named more than once is changed where one of its mentions says so.
+fn add_file(files: &mut Vec<FileUse>, file: FileUse) {
+    let Some(known) = files.iter_mut().find(|known| known.path == file.path) else {
+        if files.len() < MAX_FINDINGS {
+            files.push(file);
+        }
+        return;
+    };
+    if known.is_optional && !file.is_optional {
+        known.action = file.action;
+    }
+    known.is_optional &= file.is_optional;
+}
+
+/// A bare name beside a path with this name is the same file.
+fn mark_short_names(files: &mut [FileUse]) {
+    let names: HashSet<String> =
+        files.iter().filter_map(|file| Some(file.path.rsplit_once('/')?.1.to_owned())).collect();
+    for file in files.iter_mut().filter(|file| names.contains(&file.path)) {
+        file.is_optional = true;
+    }
+}
+
+/// The words of a text before a byte of it, from the last one back, in small letters and without signs around them.
+fn words_before(text: &str, byte: usize) -> impl Iterator<Item = String> {
+    let before = text.get(..byte).unwrap_or_default();
+    let words = before.rsplit(|char: char| char.is_whitespace() || char == '(').filter(|word| !word.is_empty());
+    words.map(|word| word.trim_matches(|char: char| !char.is_alphanumeric()).to_lowercase())
+}
+
+/// What a task is to do with what it names, as its first word says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TaskVerb {
+    Create,
+    Change,
+    Delete,
+    /// Look at what is there.
+    Inspect,
+    /// Have something hold, whether it does already or not.
+    Ensure,
+    /// Run or test what is there.
+    Run,
+    Unknown,
+}
+
+fn read_verb(row: &str) -> TaskVerb {
+    let first = row.split(|char: char| char.is_whitespace() || char == ':').find(|word| !word.is_empty());
+    let word = first.unwrap_or_default().trim_matches(|char: char| !char.is_alphanumeric()).to_ascii_lowercase();
+    match word.as_str() {
+        "create" | "add" | "scaffold" | "write" | "generate" | "new" | "introduce" => TaskVerb::Create,
+        "delete" | "remove" | "drop" => TaskVerb::Delete,
+        "review" | "read" | "verify" | "validate" | "check" | "confirm" | "inspect" | "audit" | "analyze"
+        | "analyse" | "research" | "investigate" | "study" | "cross-reference" | "manually" | "manual" => {
+            TaskVerb::Inspect
+        }
+        "ensure" => TaskVerb::Ensure,
+        "run" | "execute" | "rerun" | "re-run" => TaskVerb::Run,
+        "implement" | "update" | "modify" | "extend" | "change" | "edit" | "refactor" | "register" | "integrate"
+        | "configure" | "wire" | "export" | "define" | "document" | "move" | "rename" | "replace" | "fix" | "set"
+        | "setup" | "include" | "support" | "build" | "make" | "import" | "use" | "copy" | "handle" | "install" => {
+            TaskVerb::Change
+        }
+        _ => TaskVerb::Unknown,
+    }
+}
+
+/// What happens to a file at this path.
+fn file_action(verb: TaskVerb, path: &str) -> FileAction {
+    let name = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    let is_test = [".test.", ".spec.", "_test.", "_spec."].iter().any(|part| name.contains(part))
+        || name.starts_with("test_")
+        || path.split('/').rev().skip(1).any(|folder| matches!(folder, "test" | "tests" | "__tests__" | "spec"));
+    match verb {
+        TaskVerb::Delete => FileAction::Delete,
+        _ if is_test => FileAction::Test,
+        TaskVerb::Create => FileAction::Create,
+        _ => FileAction::Modify,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,217 @@
+//! Checklists of Spec Kit, OpenSpec and Kiro: what is read from them, what is written back, and hostile ones.
+
+#![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
+
+use omo_plan::dialects::{self, PlanChange};
+use omo_plan::model::{Dialect, Plan, Task};
+
+const SPEC_KIT: &str = "\
+# Tasks: Shopping cart
+
+## Format: `[ID] [P?] [Story] Description`
+
+- **[P]**: can run in parallel
+
+## Phase 1: Setup
+
+- [x] T001 Create the package in shop/pyproject.toml
+- [ ] T002 [P] Add models in shop/cart/model.py
+- [ ] T003 [P] Add storage in shop/cart/store.py (depends on T001)
+
+**Checkpoint**: the package can be imported
+
+## Phase 2: User Story 1
+
+- [ ] T004 [US1] Implement totals in `shop/cart/total.py`
+  - round up as notes.md says
+- [ ] **T005** [P] [US1] Run the tests (`pytest tests/cart`)
+- [ ] T006b [P] Review shop/cart/total.py
+
+## Dependencies
+
+- T004 depends on T002, T003
+- All stories depend on the setup.
+- [ ] every story was shown to its owner
+";
+
+const OPEN_SPEC: &str = "\
+## 1. Storage
+- [x] 1.1 Create `store/disk.ts`
+  - writes are atomic
+  - [ ] a step of it
+- [ ] 1.2 Read through the cache:
+  - [ ] 1.2.1 Add `store/cache.ts`
+  - [ ] 1.2.2 Evict what is old
+## 2. Proof
+- [ ] 2.1 Run `npm test` and fix what fails
+- [ ] Tell the users
+";
+
+const KIRO: &str = "\
+# Implementation Plan
+
+- [ ] 1. Build the board
+  - [x] 1.1 Create `src/board.ts`
+    - _Requirements: 1.1_
+  - [ ]* 1.2 Write property tests
+    - **Validates: Requirements 1.2**
+- [ ] 2. Checkpoint
+  - Verify that `npm run build` passes
+- [ ] 3 (P) Not numbered with a dot
+- [ ]* 4. Polish
+  - [ ] 4.1 Animate the board
+
+## Graph
+
+```json
+{\"waves\": [{\"id\": 0, \"tasks\": [\"1.1\", \"4.1\"]}, {\"id\": 1, \"tasks\": [\"1.2\"]}]}
+```
+";
+
+fn read(text: &str) -> Plan {
+    dialects::read("plan.md", text.as_bytes(), dialects::BatchOptions::default())
+}
+
+fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
+    (0..count).map(line).collect::<Vec<_>>().concat()
+}
+
+fn task<'a>(plan: &'a Plan, id: &str) -> &'a Task {
+    plan.task(id).unwrap()
+}
+
+fn ids(plan: &Plan) -> Vec<&str> {
+    plan.tasks.iter().map(|task| task.id.as_str()).collect()
+}
+
+fn done(dialect: Dialect, text: &str, task: &str) -> Option<String> {
+    dialect.rules().write_back(text, &PlanChange::Done { task })
+}
+
+#[test]
+fn a_plan_of_spec_kit_is_read() {
+    let plan = read(SPEC_KIT);
+    assert_eq!((plan.dialect, plan.can_run()), (Dialect::SpecKit, true), "{:?}", plan.diagnostics);
+    assert_eq!(ids(&plan), ["T001", "T002", "T003", "T004", "T005", "T006b"]);
+    assert!(task(&plan, "T001").is_done && !task(&plan, "T002").is_done);
+    assert_eq!(task(&plan, "T002").title, "Add models in shop/cart/model.py");
+    assert_eq!(task(&plan, "T002").stated_deps, None);
+    assert_eq!(task(&plan, "T002").deps, ["T001"]);
+    assert_eq!(task(&plan, "T003").deps, ["T001"]);
+    assert_eq!(task(&plan, "T003").stated_deps.as_deref(), Some(&["T001".to_owned()][..]));
+    assert_eq!(task(&plan, "T004").stated_deps.as_deref(), Some(&["T002".to_owned(), "T003".to_owned()][..]));
+    assert_eq!(task(&plan, "T005").deps, ["T004"]);
+    assert_eq!(task(&plan, "T006b").deps, ["T004"]);
+    assert_eq!(task(&plan, "T005").checks[0].command, "pytest tests/cart");
+    assert_eq!(task(&plan, "T005").title, "Run the tests (`pytest tests/cart`)");
+    assert_eq!(task(&plan, "T004").section.as_deref(), Some("Phase 2: User Story 1"));
+    assert!(task(&plan, "T004").body.ends_with("as notes.md says"));
+    assert_eq!(task(&plan, "T004").lines, [17, 18]);
+    assert!(task(&plan, "T006b").files[0].is_optional);
+}
+
+#[test]
+fn a_plan_of_openspec_is_read() {
+    let plan = read(OPEN_SPEC);
+    assert_eq!((plan.dialect, plan.can_run()), (Dialect::OpenSpec, true), "{:?}", plan.diagnostics);
+    assert_eq!(ids(&plan), ["1.1", "1.2.1", "1.2.2", "2.1", "6"]);
+    assert!(task(&plan, "1.1").body.contains("a step of it"));
+    assert_eq!(task(&plan, "1.2.1").section.as_deref(), Some("Read through the cache:"));
+    assert_eq!(task(&plan, "2.1").deps, ["1.2.2"]);
+    assert_eq!(task(&plan, "2.1").checks[0].command, "npm test");
+}
+
+#[test]
+fn a_plan_of_kiro_is_read() {
+    let plan = read(KIRO);
+    assert_eq!((plan.dialect, plan.can_run()), (Dialect::Kiro, true), "{:?}", plan.diagnostics);
+    assert_eq!(ids(&plan), ["1.1", "1.2", "2", "4.1"]);
+    assert!(task(&plan, "1.2").is_optional && !task(&plan, "1.1").is_optional);
+    assert!(task(&plan, "4.1").is_optional, "what is below an optional task is optional");
+    assert_eq!(task(&plan, "1.1").deps, [""; 0]);
+    assert_eq!(task(&plan, "4.1").deps, [""; 0]);
+    assert_eq!(task(&plan, "1.2").deps, ["1.1", "4.1"]);
+    assert_eq!(task(&plan, "2").deps, ["1.1", "1.2"]);
+    assert_eq!(task(&plan, "2").checks[0].command, "npm run build");
+}
+
+#[test]
+fn a_task_that_passed_is_ticked_and_nothing_else_changes() {
+    for (from, to) in [("\n", "\n"), ("\n", "\r\n")] {
+        let convert = |text: &str| text.replace(from, to);
+        let kit = convert(SPEC_KIT);
+        assert_eq!(done(Dialect::SpecKit, &kit, "T002"), Some(kit.replace("[ ] T002", "[x] T002")));
+        assert_eq!(done(Dialect::SpecKit, &kit, "T001"), Some(kit.clone()));
+        assert_eq!(done(Dialect::SpecKit, &kit, "T999"), None);
+        let open = convert(OPEN_SPEC);
+        assert_eq!(done(Dialect::OpenSpec, &open, "6"), Some(open.replace("[ ] Tell", "[x] Tell")));
+        let kiro = convert(KIRO);
+        assert_eq!(done(Dialect::Kiro, &kiro, "2"), Some(kiro.replace("[ ] 2.", "[x] 2.")));
+        let both = kiro.replace("[ ]* 1.2", "[x]* 1.2").replace("[ ] 1. Build", "[x] 1. Build");
+        assert_eq!(done(Dialect::Kiro, &kiro, "1.2"), Some(both));
+    }
+    let marked = format!("\u{feff}{KIRO}");
+    let ticked = done(Dialect::Kiro, &marked, "2").unwrap();
+    assert_eq!(ticked, marked.replace("[ ] 2.", "[x] 2."));
+    let twice = "## 1. A\n- [ ] 1.1 a\n- [ ] 1.1 b\n";
+    assert_eq!(done(Dialect::OpenSpec, twice, "1.1"), None, "which one of two?");
+}
+
+#[test]
+fn line_ends_and_a_byte_order_mark_change_nothing() {
+    for text in [SPEC_KIT, OPEN_SPEC, KIRO] {
+        let (plain, other) = (read(text), read(&format!("\u{feff}{}", text.replace('\n', "\r\n"))));
+        assert_eq!(plain.dialect, other.dialect);
+        let view = |plan: &Plan| -> Vec<_> {
+            let tasks = plan.tasks.iter();
+            tasks
+                .map(|task| (task.id.clone(), task.title.clone(), task.lines, task.deps.clone(), task.files.clone()))
+                .collect()
+        };
+        assert_eq!(view(&plain), view(&other));
+    }
+}
+
+#[test]
+fn what_a_plan_states_counts_more_than_its_order() {
+    let plan = read("- [ ] T001 a (depends on T002)\n- [ ] T002 b\n- [ ] T003 c\n");
+    assert!(plan.can_run(), "{:?}", plan.diagnostics);
+    assert_eq!(task(&plan, "T001").deps, ["T002"]);
+    assert_eq!(task(&plan, "T003").deps, ["T001"]);
+    let circle = read("- [ ] T001 a (depends on T002)\n- [ ] T002 b (depends on T001)\n- [ ] T003 c\n");
+    assert!(!circle.can_run());
+}
+
+#[test]
+fn lists_of_no_format_are_refused() {
+    for text in ["- [ ] a\n- [ ] b\n", "# Plan\n\n## 1. A\n\n- [ ] do it\n", "", "- [ ] 3 tests fail\n", "[ ] T001\n"] {
+        assert!(!read(text).can_run(), "{text}");
+    }
+}
+
+#[test]
+fn hostile_lists_are_read_without_a_panic() {
+    let many = lines(10_000, |number| format!("- [ ] T{number:05} [P] a\n"));
+    let phases = format!("## A\n{many}## B\n{}", many.replace("] T", "] TT-").replace("TT-", "T9"));
+    let deep = lines(3000, |level| format!("{}- [ ] 1.{level} a\n", " ".repeat(level % 200)));
+    let long = format!("- [ ] T001 {}\n- [ ] T002 {}\n", "`a.rs` ".repeat(50_000), "depends on T001, ".repeat(50_000));
+    let chain = format!("- [ ] {} x\n- [ ] T001 {}\n", "1.".repeat(50_000), "(".repeat(100_000));
+    for text in [
+        many,
+        phases,
+        deep,
+        long,
+        chain,
+        "- [ ] T001 \u{0}\u{7}\u{1b}[2J\n```\n- [ ] T002 unclosed\n".to_owned(),
+        "- [ ] T001 `unclosed\n-[ ] T002\n- [] T003 x\n- [ ]\n".to_owned(),
+        "- [ ] 1. a\n- [ ] 1.1 b\n```json\n{\"waves\": [[1, null, {}], {\"tasks\": [\"9\", \"1.1\"]}]}\n```\n"
+            .to_owned(),
+    ] {
+        let plan = read(&text);
+        let dialect = plan.dialect;
+        assert!(!plan.tasks.is_empty() || !plan.can_run());
+        for task in plan.tasks.iter().take(3) {
+            done(dialect, &text, &task.id);
+        }
+    }
+}
