@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::StateLock;
 use omo_state::git_worktree::GitWorktree;
 use thiserror::Error;
 
@@ -60,6 +62,13 @@ pub struct GitRepository {
     known: Arc<RepositoryCache>,
 }
 
+/// The folder of omo below the one that all work trees share.
+const OMO_FOLDER: &str = "omo";
+/// Held while git makes or removes a worktree.
+const WORKTREES_LOCK: &str = "worktrees.lock";
+/// Longer than others can take to make and remove theirs before this one.
+const WORKTREES_WAIT: Duration = Duration::from_secs(60);
+
 /// What was found out about a repository, whichever of its work trees it is seen from.
 #[derive(Debug, Default)]
 struct RepositoryCache {
@@ -67,8 +76,6 @@ struct RepositoryCache {
     empty: OnceLock<String>,
     /// What turns off the programs that its settings name, and the marks of the files with those settings.
     off: Mutex<Option<(String, Vec<String>)>>,
-    /// Held while git makes or removes a worktree: it fails where it meets another that is half there.
-    worktrees: Mutex<()>,
 }
 
 impl GitRepository {
@@ -189,9 +196,12 @@ impl GitRepository {
         if status == 0 { Ok(said) } else { Err(self.failure_of(arguments)) }
     }
 
-    /// As [`Repository::git_with`], for making and removing worktrees.
+    /// As [`Repository::git_with`], for making and removing worktrees: one at a time, since git fails where it meets
+    /// another that is half there. Workers are processes of their own, so it is a file that they wait for; where it
+    /// cannot be had, git is asked all the same.
     pub(crate) fn git_on_worktrees(&self, arguments: &[&str]) -> Result<(), GitFailed> {
-        let _alone = self.known.worktrees.lock().unwrap_or_else(PoisonError::into_inner);
+        let folder = GuardedFolder::create_below(self.common(), &[OMO_FOLDER]).ok();
+        let _alone = folder.and_then(|folder| StateLock::take_named(&folder, WORKTREES_LOCK, WORKTREES_WAIT).ok());
         self.git_with(&[["worktree"].as_slice(), arguments].concat(), &[], &[]).map(drop)
     }
 
