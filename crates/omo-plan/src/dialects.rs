@@ -220,9 +220,14 @@ fn title(document: &MarkdownDocument<'_>) -> Option<String> {
 }
 
 fn unrecognized(input: &PlanInput<'_>) -> Diagnostic {
-    let text = "the file is no plan that omo knows: it has no task `### Task 1: its title`".to_owned();
+    let text = "the file is no plan that omo knows: it has neither tasks such as `### Task 1: its title` nor numbered \
+                checkboxes such as `- [ ] 1.1 its title`";
+    let help = "docs/plans.md has a table of the formats; `/omo:ulw-plan` makes a task list of a goal".to_owned();
     let near = Dialect::ALL.iter().find_map(|dialect| dialect.rules().near_miss(input));
-    near.unwrap_or_else(|| task_diagnostic(None, Code::UnrecognizedFormat, text))
+    near.unwrap_or_else(|| Diagnostic {
+        help: Some(help),
+        ..task_diagnostic(None, Code::UnrecognizedFormat, text.to_owned())
+    })
 }
 
 macro_rules! dialects {

@@ -26,9 +26,9 @@ Examples:
   omo plan lint docs/plan.md
   omo plan batches docs/plan.md > batches.json
 
-It reads one file and changes nothing; `-` in its place is stdin. Three dialects
-are known: `### Task N:` with dependencies, `### Step N:` below an Implementation
-Plan, and one session of the latter. `omo run start FILE` runs a plan.";
+It reads one file and changes nothing; `-` in its place is stdin. It knows plans
+of superpowers, dev-workflow, Spec Kit, OpenSpec, Kiro, Task Master and GSD, and
+those with `### Step N:`. `omo run start FILE` runs a plan.";
 
 const SHOW_HELP: &str = "\
 Example:
@@ -141,8 +141,9 @@ pub(crate) fn run(action: PlanCommand) -> Result<(), CommandError> {
         PlanCommand::Lint(options) => lint(&options),
         PlanCommand::Parse(options) => {
             let (plan, _) = read_plan(&options.plan, options.sizes)?;
-            parse::print_plan(&plan)?;
-            validity_status(plan.can_run())
+            let is_sound = plan.can_run();
+            parse::print_plan(plan)?;
+            validity_status(is_sound)
         }
         PlanCommand::Batches(options) => print_batches(&options),
     }

@@ -9,10 +9,12 @@ use serde_json::{Value, json};
 use crate::error::CommandError;
 use crate::output::print_json;
 
-/// Prints a plan as the ledger has it, but for the dependencies: those that the plan states stand in `depends_on`, and
-/// those that follow from its order, phases and nesting in `derived_depends_on`.
-pub(super) fn print_plan(plan: &Plan) -> Result<(), CommandError> {
-    let mut value = serde_json::to_value(plan).context("the plan cannot be written as JSON")?;
+/// Prints a plan as the ledger has it, with its tasks in the order of the file, and but for the dependencies: those that
+/// the plan states stand in `depends_on`, and those that follow from its order, phases and nesting in
+/// `derived_depends_on`.
+pub(super) fn print_plan(mut plan: Plan) -> Result<(), CommandError> {
+    plan.tasks.sort_by_key(|task| task.lines);
+    let mut value = serde_json::to_value(&plan).context("the plan cannot be written as JSON")?;
     let shown = value.get_mut("tasks").and_then(Value::as_array_mut);
     for (shown, task) in shown.into_iter().flatten().zip(&plan.tasks) {
         if let Some(fields) = shown.as_object_mut() {
