@@ -14,7 +14,7 @@ use crate::client_lab::{CLAIM, LIMIT, plugin};
 use crate::marketplace::{HIGHER, VERSION, add, hooks, install, lines, session_id};
 
 /// How long the real cargo may build on a busy machine.
-const BUILD_LIMIT: Duration = Duration::from_mins(9);
+const BUILD_LIMIT: Duration = Duration::from_mins(20);
 /// What the folder around a home may be called.
 const ODD: &str = "it's a \"home\" with $PATH and ü";
 

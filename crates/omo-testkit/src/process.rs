@@ -15,7 +15,7 @@ use crate::wait::wait_until;
 const PIPES_GRACE: Duration = Duration::from_secs(2);
 
 /// Longer than any run takes, however busy the machine is.
-const LIMIT: Duration = Duration::from_secs(20);
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// What a child process left behind.
 #[derive(Debug)]

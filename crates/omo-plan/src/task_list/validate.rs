@@ -85,6 +85,9 @@ fn check_dependency(task: &TaskFile, id: &str, known: &BTreeSet<&str>) -> Option
 
 /// A circle of tasks that wait for each other, where there is one.
 pub(super) fn find_cycle(tasks: &[&TaskFile]) -> Option<Diagnostic> {
+    // A circle is named from its first id on, wherever its tasks stand.
+    let mut tasks = tasks.to_vec();
+    tasks.sort_by_key(|task| canonical_id(&task.id));
     let places: BTreeMap<&str, usize> =
         tasks.iter().enumerate().map(|(place, task)| (canonical_id(&task.id), place)).collect();
     let place_of = |id: &String| places.get(canonical_id(id)).copied();

@@ -1,3 +1,5 @@
+//! Files and commands that sentences of plans name.
+
 use super::*;
 
 fn shown(text: &str) -> (String, String) {
