@@ -179,6 +179,36 @@ fn task_list(ground: &Ground, last: &str) -> Result<()> {
     Ok(())
 }
 
+/// A checklist as Kiro writes it: the first task is checked off, and nothing proves the second.
+const CHECKLIST: &str = "\
+# Implementation Plan
+
+- [x] 1. Create `words/1.txt`
+  - _Requirements: 1.1_
+- [ ] 2. Write the word into `words/2.txt`
+  - _Requirements: 1.2_
+- [ ] 3. Write the word into `words/3.txt`
+  - Run `grep -q done words/3.txt`
+  - _Requirements: 1.3_
+";
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_checklist_continues_behind_what_nothing_proves_and_is_not_complete() {
+    for mode in ["--batches", "--waves", "--fg"] {
+        let fixture = ModeFixture::new(Some(CHECKLIST), "").unwrap();
+        fixture.start(&[mode]).unwrap();
+        let (said, _) = fixture.carry_out().unwrap();
+        let report = fixture.ground.report().unwrap();
+        let standings: Vec<&str> =
+            report["tasks"].as_array().unwrap().iter().map(|task| task["standing"].as_str().unwrap()).collect();
+        assert_eq!(standings[..3], ["claimed", "unverified", "passed"], "{mode}: {}", said.out);
+        assert_eq!(report["result"], "completed_with_failures", "{mode}: {}", said.out);
+        let words = fixture.ground.lab().project().join("words");
+        assert!(!words.join("1.txt").exists() && words.join("3.txt").exists(), "{mode}: {}", said.out);
+    }
+}
+
 /// The same three tasks in each dialect; the last one is judged by this.
 fn dialects(last: &str) -> [(&'static str, Option<String>); 4] {
     let (one, second) = (word_check(1), word_check(2));

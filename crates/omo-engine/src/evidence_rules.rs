@@ -44,8 +44,13 @@ pub(crate) fn check_passing_verdict(state: &RunState, verdict: &PlanVerdict) -> 
 /// The same without the checks of the tasks.
 pub(crate) fn check_tasks_and_evidence(state: &RunState, verdict: &PlanVerdict) -> Result<(), String> {
     for task in state.plan.tasks.iter().filter(|task| task.kind != TaskKind::Verify) {
-        let status = state.tasks.get(&task.id).map(|known| known.status);
-        if !matches!(status, Some(TaskStatus::Passed | TaskStatus::Claimed)) {
+        let is_done = match state.tasks.get(&task.id).map(|known| known.status) {
+            Some(TaskStatus::Passed | TaskStatus::Claimed) => true,
+            // No command proves it: the verifier's own look is all that there is, and it stays unverified.
+            Some(TaskStatus::Unverified) => state.plan.policy.unproved_continues,
+            _ => false,
+        };
+        if !is_done {
             let standing = state.standing(&task.id).map_or("missing", |standing| standing.word());
             return Err(format!("{} {} is {standing}", state.plan.dialect.unit_word(), task.id));
         }

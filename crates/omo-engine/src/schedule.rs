@@ -138,8 +138,8 @@ fn final_check_action<'a>(view: &View<'a>) -> NextAction<'a> {
     match () {
         () if outcomes().flatten().any(|outcome| !outcome.is_green()) => NextAction::End(RunResult::Failed),
         () if outcomes().any(|outcome| outcome.is_none()) => NextAction::FinalChecks,
-        // What its plan lets be left out, or lets go on unproved, holds nothing up, and the run is not whole all the same.
-        () if view.was_left_out() => NextAction::End(RunResult::CompletedWithFailures),
+        // What its plan lets be left out, or lets be unproved, holds nothing up, and the run is not complete all the same.
+        () if view.lacks_a_task() => NextAction::End(RunResult::CompletedWithFailures),
         () => NextAction::End(RunResult::Complete),
     }
 }
@@ -280,7 +280,7 @@ impl<'a> View<'a> {
         }
     }
 
-    fn was_left_out(&self) -> bool {
+    fn lacks_a_task(&self) -> bool {
         let is_missing = |status: &TaskStatus| matches!(status, TaskStatus::Skipped | TaskStatus::Unverified);
         self.standings.iter().any(|(_, standing)| matches!(standing, TaskStanding::Is(status) if is_missing(status)))
     }

@@ -160,7 +160,7 @@ pub fn opening_events(plan: &Plan) -> Vec<EventKind> {
     let done = plan.tasks.iter().filter(|task| task.is_done).map(|task| EventKind::TaskImported {
         task: task.id.clone(),
         status: ImportedStatus::Done,
-        evidence: "the plan has it checked off".to_owned(),
+        evidence: "the plan says that there is nothing left to do".to_owned(),
         files: Vec::new(),
     });
     done.chain(tasks_without_contract(plan).map(missing_contract_event)).collect()
