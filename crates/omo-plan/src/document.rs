@@ -28,7 +28,7 @@ pub struct MarkdownDocument<'a> {
     pub code_blocks: Vec<CodeBlock<'a>>,
     /// The HTML blocks, in their order: what looks like Markdown in one is none.
     pub html_blocks: Vec<Range<usize>>,
-    line_starts: OnceCell<Vec<usize>>,
+    lines: OnceCell<LineIndex>,
 }
 
 /// A line `key: value` of a front matter.
@@ -82,7 +82,7 @@ impl<'a> MarkdownDocument<'a> {
             headings: Vec::new(),
             code_blocks: Vec::new(),
             html_blocks: Vec::new(),
-            line_starts: OnceCell::new(),
+            lines: OnceCell::new(),
         };
         document.read_blocks();
         document
@@ -135,10 +135,7 @@ impl<'a> MarkdownDocument<'a> {
 
     /// The line that a byte stands in, from 1.
     pub(crate) fn line_number(&self, byte: usize) -> usize {
-        let starts = self
-            .line_starts
-            .get_or_init(|| line_ranges(self.text, 0..self.text.len()).map(|line| line.start).collect());
-        starts.partition_point(|start| *start <= byte).max(1)
+        self.lines.get_or_init(|| LineIndex::new(self.text)).line_number(byte)
     }
 
     /// The code block that a byte stands in.
@@ -172,6 +169,22 @@ impl<'a> MarkdownDocument<'a> {
         let shared = rows.iter().filter(|row| !row.trim().is_empty()).map(indentation).min().unwrap_or(0);
         let rows: Vec<&str> = rows.iter().map(|row| row.get(shared..).unwrap_or_default()).collect();
         rows.join("\n").trim_end().to_owned()
+    }
+}
+
+/// Where the lines of a text begin.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct LineIndex(Vec<usize>);
+
+impl LineIndex {
+    /// The lines of a text.
+    pub(crate) fn new(text: &str) -> Self {
+        Self(line_ranges(text, 0..text.len()).map(|line| line.start).collect())
+    }
+
+    /// The line that a byte stands in, from 1.
+    pub(crate) fn line_number(&self, byte: usize) -> usize {
+        self.0.partition_point(|start| *start <= byte).max(1)
     }
 }
 

@@ -129,7 +129,7 @@ fn what_is_left_out_is_told() {
         found,
         [
             (2, "task 1 is cancelled: it is not worked on, and counts as done for what needs it"),
-            (3, "task 2 is deferred: it is not worked on"),
+            (3, "task 2 is deferred, and a run works on it all the same"),
             (4, "task 3 needs what is deferred: 2"),
             (5, "task 4 is done and 4.1 are not: they count as done"),
         ]

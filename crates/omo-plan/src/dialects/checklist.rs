@@ -1,7 +1,7 @@
-//! Plans that are lists of checkboxes: those of Spec Kit, `OpenSpec` and Kiro, nested and numbered each in its way.
+//! Plans that are lists of checkboxes: those of Spec Kit, OpenSpec and Kiro, nested and numbered each in its way.
 //!
 //! A numbered item is a task. One with items of its own and no text is a group: what is done is done by its items.
-//! An item without a number is a task only where `OpenSpec` has it; elsewhere it is a part of the item above it.
+//! An item without a number is a task only where OpenSpec has it; elsewhere it is a part of the item above it.
 
 mod dependencies;
 mod item;
@@ -19,7 +19,7 @@ use outline::{ChecklistEntry, ChecklistOutline};
 
 /// Spec Kit: `- [ ] T001 [P] [US1] …` in phases.
 pub static SPEC_KIT: ChecklistDialect = ChecklistDialect { format: ChecklistFormat::SpecKit };
-/// `OpenSpec`: `- [ ] 1.1 …` below `## 1. …`.
+/// OpenSpec: `- [ ] 1.1 …` below `## 1. …`.
 pub static OPEN_SPEC: ChecklistDialect = ChecklistDialect { format: ChecklistFormat::OpenSpec };
 /// Kiro: `- [ ] 1. …` with `- [ ] 1.1 …` below it.
 pub static KIRO: ChecklistDialect = ChecklistDialect { format: ChecklistFormat::Kiro };

@@ -15,7 +15,7 @@ use omo_core::text::{list_some, sanitize};
 use super::task_problems::report_task_problems;
 use super::{BatchOptions, PlanChange, PlanDialect, PlanInput};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::document::line_ranges;
+use crate::document::{LineIndex, line_ranges};
 use crate::model::{Plan, Task};
 use dependencies::TaskIds;
 use tasks_file::{JsonTask, TasksFile, collect_tasks, json_text, span_of};
@@ -78,24 +78,11 @@ fn parse_status(word: &str) -> TaskStatus {
     }
 }
 
-/// Where the lines of a text begin.
-struct LineIndex(Vec<usize>);
-
-impl LineIndex {
-    fn new(text: &str) -> Self {
-        Self(line_ranges(text, 0..text.len()).map(|line| line.start).collect())
-    }
-
-    fn line_of(&self, byte: usize) -> usize {
-        self.0.partition_point(|start| *start <= byte).max(1)
-    }
-}
-
 fn read_tasks(text: &str, file: &TasksFile<'_>, plan: &mut Plan) {
     let lines = LineIndex::new(text);
     let mut found: Vec<Diagnostic> = Vec::new();
     let mut report = |code: Code, span: Range<usize>, task: Option<&str>, text: String, help: Option<&str>| {
-        let line = lines.line_of(span.start);
+        let line = lines.line_number(span.start);
         let (task, help) = (task.map(str::to_owned), help.map(str::to_owned));
         found.push(Diagnostic { code, severity: code.severity(), span, line, task, text, help });
     };
@@ -130,7 +117,7 @@ fn read_tasks(text: &str, file: &TasksFile<'_>, plan: &mut Plan) {
     for (place, entry) in entries.iter().enumerate() {
         let above = entry.parent.and_then(|parent| tasks.get(parent));
         let mut task = task_text::read_task(entry, above);
-        task.lines = [lines.line_of(entry.span.start), lines.line_of(entry.span.end.saturating_sub(1))];
+        task.lines = [lines.line_number(entry.span.start), lines.line_number(entry.span.end.saturating_sub(1))];
         apply_status(entry, &mut task, &mut report);
         if !task.is_done && above.is_some_and(|above| above.is_done) {
             task.is_done = true;
@@ -157,7 +144,7 @@ fn read_tasks(text: &str, file: &TasksFile<'_>, plan: &mut Plan) {
     plan.tasks = tasks;
     plan.diagnostics.append(&mut found);
     let heads: Vec<Range<usize>> = entries.into_iter().map(|entry| entry.span).collect();
-    report_task_problems(plan, &heads, |byte| lines.line_of(byte));
+    report_task_problems(plan, &heads, |byte| lines.line_number(byte));
 }
 
 /// Where findings go: the rule, the bytes, the task, the text, and what fixes it.
@@ -169,7 +156,7 @@ fn plan_title(file: &TasksFile<'_>) -> Option<String> {
     described.or_else(|| file.root.text("name")).map(|title| sanitize(&title, 200))
 }
 
-/// What the status says of a task, and of what is left out because of it.
+/// What the status says of a task, and what is to know about a cancelled or deferred one.
 fn apply_status(entry: &JsonTask<'_>, task: &mut Task, report: &mut Report<'_>) {
     let word = entry.fields.text("status").unwrap_or_default();
     let status = parse_status(&word);
@@ -185,8 +172,8 @@ fn apply_status(entry: &JsonTask<'_>, task: &mut Task, report: &mut Report<'_>) 
             report(Code::TaskLeftOut, entry.span.clone(), Some(&task.id), text, None);
         }
         TaskStatus::Deferred => {
-            let text = format!("task {shown} is deferred: it is not worked on");
-            let help = "set its `status` to `pending` to have it done";
+            let text = format!("task {shown} is deferred, and a run works on it all the same");
+            let help = "`omo run skip ID` leaves it out";
             report(Code::TaskLeftOut, entry.span.clone(), Some(&task.id), text, Some(help));
         }
         TaskStatus::Open | TaskStatus::Done => {}
