@@ -89,8 +89,7 @@ pub(crate) fn resumed_block(id: &str, state: &RunState) -> String {
     fit_block(format!("omo: going on with the run {id} of {}: {}.\n", plan_path(state), progress_words(state)))
 }
 
-/// The run of this very plan has come to its end before. `request` is what was
-/// typed.
+/// The run of this very plan has come to its end before; `request` is what was typed.
 pub(crate) fn complete_already(id: &str, state: &RunState, request: &ExecuteRequest) -> String {
     let head = format!("omo: the run {id} of {} is complete, and the plan is as it was then.", plan_path(state));
     let anew = ExecuteRequest { again: true, ..request.clone() };

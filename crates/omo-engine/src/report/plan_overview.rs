@@ -55,7 +55,7 @@ pub fn unable_lines(plan: &Plan) -> Vec<String> {
     let unable: Vec<&str> =
         plan.tasks.iter().filter(|task| lacks_contract(plan, task)).map(|task| task.id.as_str()).collect();
     let unchecked: Vec<&str> = work_tasks(plan)
-        .filter(|task| !unable.contains(&task.id.as_str()))
+        .filter(|task| !task.is_done && !unable.contains(&task.id.as_str()))
         .filter(|task| task.proving_checks().next().is_none() && task.criteria.is_empty())
         .map(|task| task.id.as_str())
         .collect();
