@@ -7,7 +7,7 @@ use omo_engine::request::arguments::{PlanSelection, RunRequest};
 use omo_engine::request::client_policy::ClientPolicyRequest;
 
 use crate::execute::options::{
-    BatchOptions, ExecuteLocalLine, ExecutePlanLine, StartOptions, UlwExecLine, WaveOptions, positive,
+    BatchOptions, ExecuteLocalLine, ExecutePlanLine, ProofOptions, StartOptions, UlwExecLine, WaveOptions, positive,
 };
 
 /// Which slash command opens a run.
@@ -57,6 +57,8 @@ pub(crate) struct ExecuteRequest {
     pub batches: BatchOptions,
     /// How waves go.
     pub waves: WaveOptions,
+    /// What proves tasks that name no check.
+    pub proof: ProofOptions,
     /// What clients are started with.
     pub clients: ClientPolicyRequest,
     /// Begin anew what is complete, or has failed.
@@ -97,6 +99,7 @@ impl ExecuteRequest {
             scope: RunRequest::default(),
             batches: BatchOptions::default(),
             waves: WaveOptions::default(),
+            proof: ProofOptions::default(),
             clients: ClientPolicyRequest::default(),
             again: false,
             digest: None,
@@ -137,7 +140,10 @@ impl TryFrom<StartOptions> for ExecuteRequest {
         let is_foreground = options.way.fg;
         let scope =
             RunRequest { is_foreground, is_resume: options.resume, is_dry_run: options.dry_run, selection: part };
-        let is_bare = scope == RunRequest::default() && mode.is_none() && !options.again;
+        let is_bare = scope == RunRequest::default()
+            && mode.is_none()
+            && !options.again
+            && options.proof == ProofOptions::default();
         let is_usual_list = options.tasks && mode.is_none();
         if source == PlanSource::OpenRun && !is_bare {
             return Err("no plan is named".to_owned());
@@ -147,6 +153,7 @@ impl TryFrom<StartOptions> for ExecuteRequest {
             scope,
             batches: options.batches,
             waves: options.waves,
+            proof: options.proof,
             clients: options.clients.into(),
             again: options.again,
             digest: options.digest,
@@ -159,13 +166,18 @@ impl TryFrom<ExecutePlanLine> for ExecuteRequest {
     type Error = String;
 
     fn try_from(line: ExecutePlanLine) -> Result<Self, String> {
-        let has_option = line.again || line.batches != BatchOptions::default();
+        let has_option = line.again || line.batches != BatchOptions::default() || line.proof != ProofOptions::default();
         let source = match line.plan {
             Some(plan) if plan != "continue" || has_option => PlanSource::File(plan),
             None if has_option => return Err("no plan is named".to_owned()),
             _ => PlanSource::OpenRun,
         };
-        Ok(Self { batches: line.batches, again: line.again, ..Self::new(ExecuteCommand::ExecutePlan, source) })
+        Ok(Self {
+            batches: line.batches,
+            proof: line.proof,
+            again: line.again,
+            ..Self::new(ExecuteCommand::ExecutePlan, source)
+        })
     }
 }
 
@@ -178,7 +190,13 @@ impl TryFrom<ExecuteLocalLine> for ExecuteRequest {
             RunRequest { is_foreground: line.fg, is_resume: line.resume, is_dry_run: line.dry_run, selection: part };
         let source = PlanSource::File(line.plan);
         let again = line.again;
-        Ok(Self { scope, again, clients: line.clients.into(), ..Self::new(ExecuteCommand::ExecuteLocal, source) })
+        Ok(Self {
+            scope,
+            again,
+            proof: line.proof,
+            clients: line.clients.into(),
+            ..Self::new(ExecuteCommand::ExecuteLocal, source)
+        })
     }
 }
 
@@ -187,7 +205,12 @@ impl TryFrom<UlwExecLine> for ExecuteRequest {
 
     fn try_from(line: UlwExecLine) -> Result<Self, String> {
         let source = line.plan.map_or(PlanSource::TaskList(line.session), PlanSource::File);
-        Ok(Self { waves: line.waves, again: line.again, ..Self::new(ExecuteCommand::UlwExec, source) })
+        Ok(Self {
+            waves: line.waves,
+            proof: line.proof,
+            again: line.again,
+            ..Self::new(ExecuteCommand::UlwExec, source)
+        })
     }
 }
 

@@ -8,8 +8,8 @@ use omo_engine::schedule::{NextAction, next_action};
 use omo_engine::state::{RunPhase, RunState};
 use omo_engine::verbs::{self, AttemptMeasurement, AttemptStart, VerbCaller};
 use omo_plan::model::{
-    DecisionOption, Dialect, FileAction, FileUse, GroupIsolation, OnTaskFail, PLAN_SCHEMA, Parallelism, Plan,
-    PlanDecision, PlanSource, RunPolicy, Task, TaskGroup,
+    DecisionOption, Dialect, FileAction, FileUse, GroupIsolation, Plan, PlanDecision, PlanSource, RunPolicy, Task,
+    TaskGroup,
 };
 use omo_plan::refusal::VerbRefusal;
 
