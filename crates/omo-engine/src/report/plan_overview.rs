@@ -75,7 +75,7 @@ pub fn unable_lines(plan: &Plan) -> Vec<String> {
     if !unchecked.is_empty() && plan.policy.unproved_continues {
         lines.push(unproved_line(plan, &unchecked));
     } else if !unchecked.is_empty() {
-        lines.push(format!("Without a check: {}, which omo can only report as not verified.", names(word, &unchecked)));
+        lines.push(format!("Without a check: {}, which omo can only report as unproved.", names(word, &unchecked)));
     }
     lines
 }
@@ -300,7 +300,7 @@ mod tests {
         let expected = "Words: 4 tasks, in waves: several workers at the same time in your checkout\nthree words\n\n\
             Wave 1\n  1  One  [1 check]\n  4  Four  [review]\nWave 2\n  2  Two  (after 1)  [1 check]\nWave 3\n  3  Three  (after 2)  [1 check]\n\n\
             Cannot begin: task 2 without a Task Contract, which this plan's `contract_version` demands; task 3 waits for that.\n\
-            Without a check: task 4, which omo can only report as not verified.\nCost: ";
+            Without a check: task 4, which omo can only report as unproved.\nCost: ";
         assert!(shown.starts_with(expected), "{shown}");
         assert!(shown.contains("for at most 5 rounds, and a verifier in each"), "{shown}");
     }
