@@ -195,7 +195,7 @@ const CHECKLIST: &str = "\
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_checklist_continues_behind_what_nothing_proves_and_is_not_complete() {
-    for mode in ["--batches", "--waves", "--fg"] {
+    for mode in MODES {
         let fixture = ModeFixture::new(Some(CHECKLIST), "").unwrap();
         fixture.start(&[mode]).unwrap();
         let (said, _) = fixture.carry_out().unwrap();

@@ -79,6 +79,12 @@ impl RunState {
         }
     }
 
+    /// Whether a task was left out or is unproved. What its plan lets be so holds nothing up, and the run is not complete
+    /// all the same.
+    pub(crate) fn lacks_a_task(&self) -> bool {
+        self.tasks.values().any(|task| matches!(task.status, TaskStatus::Skipped | TaskStatus::Unverified))
+    }
+
     /// How many tasks stand how. What verifies the others is no task to their reader.
     pub fn task_counts(&self) -> TaskCounts {
         let mut counts = TaskCounts::default();
