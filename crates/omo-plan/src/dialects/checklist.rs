@@ -14,7 +14,7 @@ use super::{BatchOptions, PlanChange, PlanDialect, PlanInput};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::MarkdownDocument;
 use crate::fields::prose::{read_prose, read_row_checks};
-use crate::model::{Checkpoint, Plan, Task};
+use crate::model::{Checkpoint, MAX_PLAN_TASKS, Plan, Task};
 use crate::pattern::Pattern;
 use outline::{ChecklistEntry, ChecklistOutline};
 
@@ -30,7 +30,7 @@ pub static KIRO: ChecklistDialect = ChecklistDialect { format: ChecklistFormat::
 
 /// Whose checkboxes they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ChecklistFormat {
+pub(super) enum ChecklistFormat {
     SpecKit,
     OpenSpec,
     Kiro,
@@ -56,7 +56,7 @@ impl PlanDialect for ChecklistDialect {
     }
 
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
-        recognition::find_format(input) == Some(self.format)
+        input.checklist_format(|| recognition::find_format(input)) == Some(self.format)
     }
 
     fn read_plan(&self, input: &PlanInput<'_>, _options: BatchOptions, plan: &mut Plan) {
@@ -64,7 +64,7 @@ impl PlanDialect for ChecklistDialect {
         let outline = ChecklistOutline::read(document, self.format);
         let stated = dependencies::read_stated(document, &outline, self.format);
         let derived = dependencies::derive(document, &outline, &stated);
-        let tasks = outline.tasks().zip(stated).zip(derived);
+        let tasks = outline.tasks().zip(stated).zip(derived).take(MAX_PLAN_TASKS + 1);
         plan.tasks = tasks.map(|((entry, stated), deps)| read_task(document, entry, stated, deps)).collect();
         let heads: Vec<_> = outline.tasks().map(|entry| entry.item.span.clone()).collect();
         plan.checkpoints = read_checkpoints(document, &outline);

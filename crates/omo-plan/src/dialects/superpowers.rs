@@ -21,7 +21,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::document::MarkdownDocument;
 use crate::fields::named_files::{NamedFile, read_files};
 use crate::labels::{LabeledField, list_part, read_labels};
-use crate::model::{FileUse, OnTaskFail, Parallelism, Plan, Task};
+use crate::model::{FileUse, MAX_PLAN_TASKS, OnTaskFail, Parallelism, Plan, Task};
 use commands::{StepCommands, read_commands};
 use steps::TaskSteps;
 
@@ -57,7 +57,7 @@ impl PlanDialect for SuperpowersDialect {
         plan.diagnostics.extend(outline.diagnostics.iter().filter(told).cloned());
         let sections = enclosing_sections(document, &outline);
         let mut before: Option<String> = None;
-        for (task, section) in outline.tasks.iter().zip(sections) {
+        for (task, section) in outline.tasks.iter().zip(sections).take(MAX_PLAN_TASKS + 1) {
             let mut read = read_task(document, &outline, task, &mut plan.diagnostics);
             // The next task builds on the one before, where the plan says nothing else.
             let deps = read.stated_deps.clone().unwrap_or_else(|| before.iter().cloned().collect());
