@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use omo_plan::model::{
-    GroupIsolation, OnFailure, OnTaskFail, Parallelism, Plan, PlanDecision, Precondition, Task, TaskGroup, TaskKind,
+    GroupIsolation, OnFailure, OnTaskFail, Parallelism, Plan, PlanDecision, PlannedState, Precondition, Task,
+    TaskGroup, TaskKind,
 };
 use omo_plan::paths;
 
@@ -281,8 +282,11 @@ impl<'a> View<'a> {
     }
 
     fn lacks_a_task(&self) -> bool {
-        let is_missing = |status: &TaskStatus| matches!(status, TaskStatus::Skipped | TaskStatus::Unverified);
-        self.standings.iter().any(|(_, standing)| matches!(standing, TaskStanding::Is(status) if is_missing(status)))
+        self.standings.iter().any(|(task, standing)| match standing {
+            TaskStanding::Is(TaskStatus::Unverified) => true,
+            TaskStanding::Is(TaskStatus::Skipped) => task.state != PlannedState::LeftOut,
+            _ => false,
+        })
     }
 
     fn is_over(&self, group: &TaskGroup) -> bool {

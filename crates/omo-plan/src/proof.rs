@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::command_concern::find_concern;
 use crate::fields::shell_commands::names_program;
-use crate::model::{FileAction, Plan, RefusedCheck, Task, TaskKind};
+use crate::model::{FileAction, Plan, PlannedState, RefusedCheck, Task, TaskKind};
 use crate::pattern::Pattern;
 use crate::task_graph::order_by_needs;
 
@@ -90,7 +90,7 @@ pub fn find_proofs(mut plan: Plan, added: &[TaskCheck]) -> Plan {
 
 /// The tasks that nothing proves, in their order; those that are done already are none of them.
 pub fn unproved_tasks(plan: &Plan) -> impl Iterator<Item = &Task> {
-    let is_open = |task: &&Task| !task.is_done && task.kind != TaskKind::Verify;
+    let is_open = |task: &&Task| task.state == PlannedState::Open && task.kind != TaskKind::Verify;
     plan.tasks.iter().filter(is_open).filter(|task| TaskProof::from(*task) == TaskProof::None)
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use omo_core::text::{list_some, pluralize, sanitize};
-use omo_plan::model::{Plan, Task, TaskGroup, TaskKind};
+use omo_plan::model::{Plan, PlannedState, Task, TaskGroup, TaskKind};
 
 use crate::billing::BillingFacts;
 use crate::client_policy::ClientPolicy;
@@ -55,7 +55,7 @@ pub fn unable_lines(plan: &Plan) -> Vec<String> {
     let unable: Vec<&str> =
         plan.tasks.iter().filter(|task| lacks_contract(plan, task)).map(|task| task.id.as_str()).collect();
     let unchecked: Vec<&str> = work_tasks(plan)
-        .filter(|task| !task.is_done && !unable.contains(&task.id.as_str()))
+        .filter(|task| task.state == PlannedState::Open && !unable.contains(&task.id.as_str()))
         .filter(|task| task.proving_checks().next().is_none() && task.criteria.is_empty())
         .map(|task| task.id.as_str())
         .collect();

@@ -14,7 +14,7 @@ use super::{BatchOptions, PlanChange, PlanDialect, PlanInput};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::MarkdownDocument;
 use crate::fields::prose::{read_prose, read_row_checks};
-use crate::model::{Checkpoint, MAX_PLAN_TASKS, Plan, Task};
+use crate::model::{Checkpoint, MAX_PLAN_TASKS, Plan, PlannedState, Task};
 use crate::pattern::Pattern;
 use outline::{ChecklistEntry, ChecklistOutline};
 
@@ -97,7 +97,7 @@ fn read_task(
         stated_deps: stated,
         deps,
         section: entry.section.clone(),
-        is_done: entry.item.is_done,
+        state: PlannedState::checked_off(entry.item.is_done),
         is_optional: entry.item.is_optional,
         files: prose.files,
         checks: prose.checks,

@@ -21,7 +21,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::document::MarkdownDocument;
 use crate::fields::named_files::{NamedFile, read_files};
 use crate::labels::{LabeledField, list_part, read_labels};
-use crate::model::{FileUse, MAX_PLAN_TASKS, OnTaskFail, Parallelism, Plan, Task};
+use crate::model::{FileUse, MAX_PLAN_TASKS, OnTaskFail, Parallelism, Plan, PlannedState, Task};
 use commands::{StepCommands, read_commands};
 use steps::TaskSteps;
 
@@ -99,7 +99,7 @@ fn read_task(
     let heading = document.slice(task.heading.clone());
     Task {
         stated_deps: stated_dependencies(outline, task),
-        is_done: steps.is_done() || steps.boxes.is_empty() && state::is_marked_done(heading),
+        state: PlannedState::checked_off(steps.is_done() || steps.boxes.is_empty() && state::is_marked_done(heading)),
         is_optional: recognition::is_called_optional(heading),
         files: task_files(document, &steps),
         checks: unique_checks(checks.into_iter().map(|check| check.check)),

@@ -16,7 +16,7 @@ use super::task_problems::report_task_problems;
 use super::{BatchOptions, PlanChange, PlanDialect, PlanInput};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::{LineIndex, line_ranges};
-use crate::model::{Plan, Task};
+use crate::model::{Plan, PlannedState, Task};
 use dependencies::TaskIds;
 use tasks_file::{JsonTask, TasksFile, collect_tasks, json_text, span_of};
 
@@ -61,20 +61,11 @@ impl PlanDialect for TaskMasterDialect {
 }
 
 /// What a task's status means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum TaskStatus {
-    Open,
-    Done,
-    Cancelled,
-    Deferred,
-}
-
-fn parse_status(word: &str) -> TaskStatus {
+fn parse_status(word: &str) -> PlannedState {
     match word.trim().to_lowercase().as_str() {
-        "done" | "completed" | "complete" => TaskStatus::Done,
-        "cancelled" | "canceled" => TaskStatus::Cancelled,
-        "deferred" => TaskStatus::Deferred,
-        _ => TaskStatus::Open,
+        "done" | "completed" | "complete" => PlannedState::Done,
+        "cancelled" | "canceled" | "deferred" => PlannedState::LeftOut,
+        _ => PlannedState::Open,
     }
 }
 
@@ -119,9 +110,13 @@ fn read_tasks(text: &str, file: &TasksFile<'_>, plan: &mut Plan) {
         let mut task = task_text::read_task(entry, above);
         task.lines = [lines.line_number(entry.span.start), lines.line_number(entry.span.end.saturating_sub(1))];
         apply_status(entry, &mut task, &mut report);
-        if !task.is_done && above.is_some_and(|above| above.is_done) {
-            task.is_done = true;
-            open_below.entry(entry.parent).or_default().push(task.id.clone());
+        match above.map_or(PlannedState::Open, |above| above.state) {
+            PlannedState::Done if task.state == PlannedState::Open => {
+                task.state = PlannedState::Done;
+                open_below.entry(entry.parent).or_default().push(task.id.clone());
+            }
+            PlannedState::LeftOut if task.state == PlannedState::Open => task.state = PlannedState::LeftOut,
+            _ => {}
         }
         task.stated_deps = ids.stated_dependencies(place);
         if entry.is_too_deep {
@@ -140,7 +135,7 @@ fn read_tasks(text: &str, file: &TasksFile<'_>, plan: &mut Plan) {
         let help = "set its `status` to `pending` to have them done";
         report(Code::OpenBelowDone, entry.span.clone(), Some(&entry.id), sanitize(&text, 400), Some(help));
     }
-    report_deferred_needs(&tasks, &entries, &mut report);
+    report_needs_left_out(&tasks, &entries, &mut report);
     plan.tasks = tasks;
     plan.diagnostics.append(&mut found);
     let heads: Vec<Range<usize>> = entries.into_iter().map(|entry| entry.span).collect();
@@ -156,39 +151,31 @@ fn plan_title(file: &TasksFile<'_>) -> Option<String> {
     described.or_else(|| file.root.text("name")).map(|title| sanitize(&title, 200))
 }
 
-/// What the status says of a task, and what is to know about a cancelled or deferred one.
+/// What the status says of a task, and what has to be known about one that is left out.
 fn apply_status(entry: &JsonTask<'_>, task: &mut Task, report: &mut Report<'_>) {
     let word = entry.fields.text("status").unwrap_or_default();
-    let status = parse_status(&word);
-    let shown = sanitize(&task.id, 60);
-    task.is_done = matches!(status, TaskStatus::Done | TaskStatus::Cancelled);
-    task.is_optional = status == TaskStatus::Deferred;
-    if !word.is_empty() && status != TaskStatus::Done && word != "pending" {
-        task.extra.insert("Status".to_owned(), sanitize(&word, 40));
+    let shown = sanitize(&word, 40);
+    task.state = parse_status(&word);
+    if task.state == PlannedState::LeftOut {
+        let text =
+            format!("task {} is {shown}: a run leaves it out, and goes on with what needs it", sanitize(&task.id, 60));
+        let help = "set its `status` to `pending` to have it done";
+        report(Code::TaskLeftOut, entry.span.clone(), Some(&task.id), text, Some(help));
     }
-    match status {
-        TaskStatus::Cancelled => {
-            let text = format!("task {shown} is cancelled: it is not worked on, and counts as done for what needs it");
-            report(Code::TaskLeftOut, entry.span.clone(), Some(&task.id), text, None);
-        }
-        TaskStatus::Deferred => {
-            let text = format!("task {shown} is deferred, and a run works on it all the same");
-            let help = "`omo run skip ID` leaves it out";
-            report(Code::TaskLeftOut, entry.span.clone(), Some(&task.id), text, Some(help));
-        }
-        TaskStatus::Open | TaskStatus::Done => {}
+    if !word.is_empty() && task.state != PlannedState::Done && word != "pending" {
+        task.extra.insert("Status".to_owned(), shown);
     }
 }
 
-/// Tells what an open task needs that is deferred.
-fn report_deferred_needs(tasks: &[Task], entries: &[JsonTask<'_>], report: &mut Report<'_>) {
-    let deferred: HashSet<&str> = tasks.iter().filter(|task| task.is_optional).map(|task| task.id.as_str()).collect();
-    let open = tasks.iter().zip(entries).filter(|(task, _)| !task.is_done && !task.is_optional);
-    for (task, entry) in open {
-        let needs: Vec<&str> = task.deps.iter().map(String::as_str).filter(|id| deferred.contains(id)).collect();
+/// Tells what an open task needs that is left out.
+fn report_needs_left_out(tasks: &[Task], entries: &[JsonTask<'_>], report: &mut Report<'_>) {
+    let in_state = |state: PlannedState| tasks.iter().zip(entries).filter(move |(task, _)| task.state == state);
+    let left_out: HashSet<&str> = in_state(PlannedState::LeftOut).map(|(task, _)| task.id.as_str()).collect();
+    for (task, entry) in in_state(PlannedState::Open) {
+        let needs: Vec<&str> = task.deps.iter().map(String::as_str).filter(|id| left_out.contains(id)).collect();
         if !needs.is_empty() {
             let shown = [&task.id, &list_some(needs, SHOWN_NAMES)].map(|text| sanitize(text, 200));
-            let text = format!("task {} needs what is deferred: {}", shown[0], shown[1]);
+            let text = format!("task {} needs what is left out: {}", shown[0], shown[1]);
             report(Code::TaskLeftOut, entry.span.clone(), Some(&task.id), text, None);
         }
     }
@@ -222,7 +209,7 @@ fn write_done(text: &str, id: &str) -> Option<String> {
     let (entry, None) = (named.next()?, named.next()) else { return None };
     if let Some(status) = entry.fields.raw("status") {
         let word = tasks_file::value_text(status).unwrap_or_default();
-        let is_done = parse_status(&word) == TaskStatus::Done;
+        let is_done = parse_status(&word) == PlannedState::Done;
         return if is_done { Some(text.to_owned()) } else { replace_bytes(text, span_of(text, status), DONE) };
     }
     // Before its first key, as that one stands.
