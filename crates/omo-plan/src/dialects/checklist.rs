@@ -10,7 +10,7 @@ mod recognition;
 mod waves;
 
 use super::task_problems::report_task_problems;
-use super::{BatchOptions, PlanChange, PlanDialect, PlanInput};
+use super::{BatchOptions, PlanChange, PlanDialect, PlanInput, near_miss};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::MarkdownDocument;
 use crate::fields::prose::{read_prose, read_row_checks};
@@ -135,6 +135,7 @@ fn report_file_problems(document: &MarkdownDocument<'_>, plan: &mut Plan) {
         report(Code::UnclosedFence, code.span.clone(), "this code fence is not closed: everything after it is code");
     }
     if plan.tasks.is_empty() {
-        report(Code::NoTasks, 0..0, "the file has no task: an item such as `- [ ] 1.1 its title`");
+        let first = near_miss::first_box(document).unwrap_or(0..0);
+        report(Code::NoTasks, first, "the file has no task: an item with a number, such as `- [ ] 1.1 its title`");
     }
 }

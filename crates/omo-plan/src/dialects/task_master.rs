@@ -43,7 +43,9 @@ impl PlanDialect for TaskMasterDialect {
     }
 
     fn near_miss(&self, input: &PlanInput<'_>) -> Option<Diagnostic> {
-        input.is_json().then(|| why_unrecognized(input.text()))
+        let is_list =
+            json_text(input.text()).strip_prefix('[').is_some_and(|inner| inner.trim_start().starts_with('{'));
+        (input.is_json() || is_list).then(|| why_unrecognized(input.text()))
     }
 
     fn read_plan(&self, input: &PlanInput<'_>, _options: BatchOptions, plan: &mut Plan) {
@@ -94,8 +96,7 @@ fn read_tasks(text: &str, file: &TasksFile<'_>, plan: &mut Plan) {
         );
     }
     if tag.tasks.is_empty() {
-        let help = "a task is `{\"id\": 1, \"title\": \"…\", \"status\": \"pending\", \"dependencies\": []}`";
-        report(Code::NoTasks, start..start, None, format!("{name} has no task"), Some(help));
+        report(Code::NoTasks, start..start, None, format!("{name} has no task"), Some(FORM));
     }
     if let Some(title) = plan_title(file) {
         plan.title = title;
@@ -181,20 +182,33 @@ fn report_needs_left_out(tasks: &[Task], entries: &[JsonTask<'_>], report: &mut 
     }
 }
 
+/// How a task is written.
+const FORM: &str = "a task is `{\"id\": 1, \"title\": \"…\", \"status\": \"pending\", \"dependencies\": []}`, and `tasks` is the \
+                    list of them";
+
 /// What is wrong with a JSON file that is none of tasks.
 fn why_unrecognized(text: &str) -> Diagnostic {
     let inner = json_text(text);
     let start = span_of(text, inner).start;
-    let (line, text) = match TasksFile::parse(text) {
-        Ok(_) => (1, "the file has no list `tasks` of objects with an `id` and a `title`".to_owned()),
-        Err(error) => {
-            let above = text.get(..start).unwrap_or_default().matches('\n').count();
-            (error.line().max(1) + above, format!("the file is no JSON that can be read: {error}"))
+    let (at, why) = if inner.starts_with('[') {
+        (start, "the file is a list, and no object with a list `tasks`".to_owned())
+    } else {
+        match TasksFile::parse(text) {
+            Ok(file) => match file.tags.iter().find_map(|tag| tag.tasks.first()) {
+                Some(first) => {
+                    (span_of(text, first).start, "this item of `tasks` has no `id` or no `title`".to_owned())
+                }
+                None => (start, "the file has no list `tasks` of objects with an `id` and a `title`".to_owned()),
+            },
+            Err(error) => {
+                let at = line_ranges_start(inner, error.line().max(1)).map_or(start, |at| start + at);
+                (at, format!("the file is no JSON that can be read: {error}"))
+            }
         }
     };
-    let at = line_ranges_start(inner, line).map_or(start, |at| start + at);
     let code = Code::UnrecognizedFormat;
-    Diagnostic { code, severity: code.severity(), span: at..at, line, task: None, text, help: None }
+    let (severity, line) = (code.severity(), LineIndex::new(text).line_number(at));
+    Diagnostic { code, severity, span: at..at, line, task: None, text: why, help: Some(FORM.to_owned()) }
 }
 
 fn line_ranges_start(text: &str, line: usize) -> Option<usize> {
