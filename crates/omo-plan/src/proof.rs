@@ -51,12 +51,12 @@ impl<'a> From<&'a Task> for TaskProof<'a> {
 
 /// The title of a task or a group that judges what was done before.
 static JUDGES: Pattern = Pattern::new(
-    r"(?i)^[^\p{L}]*(?:final\s+|full\s+|manual\s+|end-to-end\s+|phase\s+\S+[:.]?\s+)*(?:checkpoint|run|re-?run|verify|verification|validate|validation|ensure|confirm|check|test|tests|testing|execute|quality|smoke|sanity|qa)\b",
+    r"^[^\p{L}]*(?:(?i-u:final|full|manual|end-to-end)\s+|(?i-u:phase)\s+\S+[:.]?\s+)*(?i-u:checkpoint|run|re-?run|verify|verification|validate|validation|ensure|confirm|check|test|tests|testing|execute|quality|smoke|sanity|qa)\b",
 );
 
 /// A command behind a word that says to run it or to see something by it.
 static NAMED_COMMAND: Pattern =
-    Pattern::new(r"(?i)\b(?:run|verify|validate|check|test|execute|ensure|confirm)\b[^`]*`([^`]+)`");
+    Pattern::new(r"\b(?i-u:run|verify|validate|check|test|execute|ensure|confirm)\b[^`]*`([^`]+)`");
 /// So many rows of a task, and so many bytes of one, are looked through for such commands.
 const MAX_ROWS: usize = 200;
 const MAX_ROW_BYTES: usize = 4_096;

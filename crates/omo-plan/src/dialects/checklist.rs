@@ -19,7 +19,7 @@ use crate::pattern::Pattern;
 use outline::{ChecklistEntry, ChecklistOutline};
 
 /// A line that says what holds once the tasks above it are done.
-static CHECKPOINT: Pattern = Pattern::new(r"(?i)^[\s>*_#]*checkpoint\b");
+static CHECKPOINT: Pattern = Pattern::new(r"^[\s>*_#]*(?i-u:checkpoint)\b");
 
 /// Spec Kit: `- [ ] T001 [P] [US1] …` in phases.
 pub static SPEC_KIT: ChecklistDialect = ChecklistDialect { format: ChecklistFormat::SpecKit };
