@@ -5,7 +5,7 @@ use std::ops::Range;
 use omo_core::text::sanitize;
 
 use super::PlanInput;
-use crate::batches::span_diagnostic;
+use crate::batches::{span_diagnostic, task_diagnostic};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::{MarkdownDocument, line_ranges};
 use crate::labels::{CHECKBOX, split_list_marker};
@@ -13,11 +13,12 @@ use crate::pattern::Pattern;
 
 /// A heading of a task by its word, one by its number, and one of a larger part of the work.
 static TASK_HEADING: Pattern = Pattern::new(
-    r"^[^\p{L}\p{N}]*(?:(?i-u:(?:sub-?)?(?:task|step|ticket|issue|story|item|todo|commit|pr)s?)\b|[A-Z]{1,4}-?[0-9]+\b)",
+    r"^[^\p{L}\p{N}]*(?:(?i-u:(?:sub-?)?(?:task|step|ticket|issue|story|item|todo))\b|[A-Z]{1,4}-?[0-9]+\b)",
 );
-static NUMBERED_HEADING: Pattern = Pattern::new(r"^[^\p{L}\p{N}]*[0-9]+(?:\.[0-9]+)*[.):]?\s");
-static PART_HEADING: Pattern =
-    Pattern::new(r"^[^\p{L}\p{N}]*(?i-u:phase|stage|milestone|sprint|wave|batch|part|week|day|iteration)s?\b.*[0-9]");
+static NUMBERED_HEADING: Pattern = Pattern::new(r"^[^\p{L}\p{N}]*[0-9]+(?:\.[0-9]+)+[.):]?\s");
+static PART_HEADING: Pattern = Pattern::new(
+    r"^[^\p{L}\p{N}]*(?:[0-9]+[.):]?\s|(?i-u:phase|stage|milestone|sprint|wave|batch|part|week|day|iteration)\b.*[0-9])",
+);
 /// A step of a list with numbers.
 static NUMBERED_ITEM: Pattern = Pattern::new(r"^[ \t]*[0-9]{1,4}[.)][ \t]+\S");
 /// So many bytes of a line are shown.
@@ -27,8 +28,8 @@ const SHOWN_BYTES: usize = 60;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum TaskLook {
     Heading,
-    Box,
     NumberedHeading,
+    Box,
     Item,
     PartHeading,
 }
@@ -62,19 +63,20 @@ pub(super) fn describe(input: &PlanInput<'_>) -> Diagnostic {
     let document = input.document();
     let path = sanitize(input.path(), 120);
     let found = boxes(document).chain(items(document)).chain(headings(document)).min_by_key(|(look, _)| *look);
-    let (text, form, span) = match found {
+    let (found, form) = match found {
         Some((look, span)) => {
             let row = split_list_marker(document.slice(span.clone())).1.trim_start_matches(['#', ' ']);
-            (look.text(&sanitize(&row.replace('`', "'"), SHOWN_BYTES)), look.form(), span)
+            let text = look.text(&sanitize(&row.replace('`', "'"), SHOWN_BYTES));
+            (span_diagnostic(document, Code::UnrecognizedFormat, span, text, None), look.form())
         }
         None => {
-            let first = document.headings.first().map_or(0..0, |heading| heading.span.clone());
             let text = "the file is no plan that omo knows: nothing in it looks like a task".to_owned();
-            (text, "`### Task 1: its title` or `- [ ] 1.1 its title`", first)
+            let found = task_diagnostic(None, Code::UnrecognizedFormat, text);
+            (found, "`### Task 1: its title` or `- [ ] 1.1 its title`")
         }
     };
     let help = format!("write each task as {form}; or `/omo:ulw-plan --from {path}` makes a plan of the file");
-    Diagnostic { help: Some(help), ..span_diagnostic(document, Code::UnrecognizedFormat, span, text, None) }
+    Diagnostic { help: Some(help), ..found }
 }
 
 /// The first item with a checkbox and no number of a task.
@@ -124,9 +126,10 @@ mod tests {
             ("# A\n\n* [ ] do this\n", 3, "`do this` has a checkbox and no number"),
             ("# A\n\n- [ ] a\n\n## Task one\n\ntext\n", 5, "`Task one` looks most like a task"),
             ("# A\n\n## Phase 1\n\n### 1.1 Do this\n", 5, "`1.1 Do this` looks most like a task"),
+            ("# A\n\n## 1. Part\n\n- [ ] do this\n", 5, "`do this` has a checkbox"),
             ("# A\n\n## Stage 1 – Do this\n\n- text\n", 3, "`Stage 1 – Do this` is a part"),
             ("# A\n\n## T1 — Do `this`\n", 3, "`T1 — Do 'this'` looks most"),
-            ("```\n- [ ] a\n```\n\n# Notes\n\ntext\n", 5, "nothing in it looks like a task"),
+            ("```\n- [ ] a\n```\n\n# Notes\n\ntext\n", 1, "nothing in it looks like a task"),
             ("text\n", 1, "nothing in it"),
             ("", 1, "nothing in it"),
             ("[{\"id\": 1,\n\"title\": \"A\"}]", 1, "a list"),
