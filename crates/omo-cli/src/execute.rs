@@ -32,6 +32,7 @@ use omo_engine::work::PlanFile;
 use omo_engine::{Run, RunStore};
 use omo_plan::dialects::BatchOptions;
 use omo_plan::model::Plan;
+use omo_plan::project_paths::name_files_from_top;
 use omo_plan::proof::find_proofs;
 
 use crate::blocks::next_at_terminal;
@@ -108,6 +109,7 @@ fn read_plan(context: &CommandContext, request: &ExecuteRequest, path: &str) -> 
     let file = PlanFile::read_anywhere(&context.root, &current, Path::new(path))?;
     let options = request.mode_options();
     let plan = file.plan(BatchOptions::of(options.hub_k, options.batch_size));
+    let plan = name_files_from_top(plan, &context.root.to_string_lossy());
     if !plan.can_run() {
         return Err(invalid_plan_error(&plan, &file.bytes));
     }

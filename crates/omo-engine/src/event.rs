@@ -548,8 +548,8 @@ pub enum ImportedStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunResult {
-    /// Every task has passed, or was done before the run as another program says, and so have the final
-    /// checks.
+    /// Every task has passed, or was done before the run as another program says, or is left out by the plan; and so
+    /// have the final checks.
     Complete,
     /// Some did not.
     CompletedWithFailures,

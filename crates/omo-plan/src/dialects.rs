@@ -8,6 +8,7 @@ pub mod checklist;
 pub mod dev_workflow;
 pub mod gsd;
 mod input;
+mod near_miss;
 mod outlined_task;
 pub mod session_spec;
 pub mod superpowers;
@@ -18,8 +19,8 @@ pub mod ultraplan;
 
 use std::path::Path;
 
-use crate::batches::{DEFAULT_BATCH_SIZE, DEFAULT_HUB_DEPENDENTS, decode_plan_text, task_diagnostic};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::batches::{DEFAULT_BATCH_SIZE, DEFAULT_HUB_DEPENDENTS, decode_plan_text};
+use crate::diagnostic::Diagnostic;
 use crate::digest::sha256_hex;
 use crate::document::MarkdownDocument;
 use crate::model::{Dialect, Plan, PlanDecision, PlanSource, RunPolicy};
@@ -203,15 +204,11 @@ fn title(document: &MarkdownDocument<'_>) -> Option<String> {
     Some(first.text.to_owned()).filter(|title| !title.is_empty())
 }
 
+/// What is wrong with a file of no known format: what the dialect says that it was likely meant for, or what it has that
+/// looks most like a task.
 fn unrecognized(input: &PlanInput<'_>) -> Diagnostic {
-    let text = "the file is no plan that omo knows: it has neither tasks such as `### Task 1: its title` nor numbered \
-                checkboxes such as `- [ ] 1.1 its title`";
-    let help = "docs/plans.md has a table of the formats; `/omo:ulw-plan` makes a task list of a goal".to_owned();
     let near = Dialect::ALL.iter().find_map(|dialect| dialect.rules().near_miss(input));
-    near.unwrap_or_else(|| Diagnostic {
-        help: Some(help),
-        ..task_diagnostic(None, Code::UnrecognizedFormat, text.to_owned())
-    })
+    near.unwrap_or_else(|| near_miss::describe(input))
 }
 
 macro_rules! dialects {

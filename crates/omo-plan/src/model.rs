@@ -177,9 +177,9 @@ pub struct Task {
     /// The title of the phase, story or parent that it belongs to.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub section: Option<String>,
-    /// The plan has it checked off.
-    #[serde(skip_serializing_if = "is_false", default)]
-    pub is_done: bool,
+    /// What the plan says of its state.
+    #[serde(default)]
+    pub state: PlannedState,
     /// The plan calls it optional.
     #[serde(skip_serializing_if = "is_false", default)]
     pub is_optional: bool,
@@ -233,7 +233,7 @@ impl Task {
             deps: Vec::new(),
             stated_deps: None,
             section: None,
-            is_done: false,
+            state: PlannedState::Open,
             is_optional: false,
             priority: None,
             files: Vec::new(),
@@ -273,6 +273,26 @@ impl Task {
     /// fail before the work begins, then its checks.
     pub fn all_checks(&self) -> impl Iterator<Item = &TaskCheck> {
         self.red_check.iter().chain(&self.checks)
+    }
+}
+
+/// What a plan says of the state of a task, before any run of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlannedState {
+    /// It has to be done.
+    #[default]
+    Open,
+    /// It is checked off.
+    Done,
+    /// It is not to be done now, or at all. What depends on it goes on without it.
+    LeftOut,
+}
+
+impl PlannedState {
+    /// The state of a task that is checked off, or is not.
+    pub(crate) fn checked_off(is_done: bool) -> Self {
+        if is_done { Self::Done } else { Self::Open }
     }
 }
 

@@ -4,7 +4,7 @@
 
 use omo_core::check::task_check::ExpectedExit;
 use omo_plan::dialects::{BatchOptions, PlanChange, read};
-use omo_plan::model::{Dialect, FileAction, Plan};
+use omo_plan::model::{Dialect, FileAction, Plan, PlannedState};
 
 const PLAN: &str = r#"# Rate Limit Implementation Plan
 
@@ -121,7 +121,7 @@ fn a_plan_is_read_as_a_person_reads_it() {
     assert_eq!(red.expect.stdout_has, None, "what a compiler says is different each time");
     assert_eq!(first.section.as_deref(), Some("Phase A"));
     assert!(first.body.starts_with("### Task 1: Count") && first.body.ends_with("```"), "{}", first.body);
-    assert_eq!((first.is_done, second.is_done, third.is_done), (false, false, true));
+    assert_eq!([first.state, second.state, third.state], [PlannedState::Open, PlannedState::Open, PlannedState::Done]);
     assert_eq!((second.is_optional, third.is_optional), (false, true));
     assert_eq!(second.files.iter().map(|file| file.action).collect::<Vec<_>>(), [FileAction::Modify, FileAction::Test]);
     assert_eq!(commands(&plan, 1), ["cargo test --test server", "cargo clippy"]);
@@ -137,7 +137,7 @@ fn a_plan_reads_the_same_with_other_line_ends() {
         let plan = plan(text);
         plan.tasks
             .into_iter()
-            .map(|task| (task.id, task.files, task.checks, task.red_check, task.is_done))
+            .map(|task| (task.id, task.files, task.checks, task.red_check, task.state))
             .collect::<Vec<_>>()
     };
     let expected = strip(PLAN);
@@ -230,7 +230,7 @@ fn a_task_that_passed_is_ticked_and_nothing_else() {
     assert_eq!(done("### Task 1: a\n\n**Step 1: x**\n", "1"), None, "there is no box");
     let code = "### Task 1: a\n\n- [ ] b\n\n  ```md\n  - [ ] no\n  ```\n- [ ] c";
     assert_eq!(done(code, "1").unwrap(), code.replace("- [ ] b", "- [x] b").replace("- [ ] c", "- [x] c"));
-    assert!(plan(&done(PLAN, "2").unwrap()).task("2").unwrap().is_done);
+    assert_eq!(plan(&done(PLAN, "2").unwrap()).task("2").unwrap().state, PlannedState::Done);
 }
 
 #[test]

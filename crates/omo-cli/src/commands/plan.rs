@@ -13,7 +13,9 @@ use clap::{Args, Subcommand};
 use omo_engine::work::read_plan_bytes;
 use omo_plan::diagnostic::{Code, has_errors};
 use omo_plan::dialects::{self, BatchOptions};
+use omo_plan::project_paths::name_files_from_top;
 use omo_plan::{batches, model};
+use omo_state::project_root;
 
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
@@ -192,7 +194,10 @@ fn print_batches(options: &BatchesOptions) -> Result<(), CommandError> {
 fn read_plan(given: &FileOptions, sizes: SizeOptions) -> Result<(model::Plan, Vec<u8>), CommandError> {
     let bytes = bytes(given)?;
     let options = BatchOptions::of(sizes.k, sizes.batch_size);
-    Ok((dialects::read(&path(given), &bytes, options), bytes))
+    let plan = dialects::read(&path(given), &bytes, options);
+    let current = std::env::current_dir().ok();
+    let Some(root) = current.and_then(|current| project_root::find_project(&current)) else { return Ok((plan, bytes)) };
+    Ok((name_files_from_top(plan, &root.to_string_lossy()), bytes))
 }
 
 /// A plan's bytes: one more than a plan may have show that it is too large.

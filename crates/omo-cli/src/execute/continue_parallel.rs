@@ -16,6 +16,7 @@ use omo_engine::work::{PlanFile, find_edit};
 use omo_engine::{Run, resume, verbs};
 use omo_plan::dialects::BatchOptions;
 use omo_plan::model::Plan;
+use omo_plan::project_paths::name_files_from_top;
 
 use crate::billing::{self, PAYER, check_billing};
 use crate::blocks::{self, parallel_run};
@@ -126,7 +127,7 @@ fn reread_plan(
 ) -> Result<(Plan, String), CommandError> {
     let root = Path::new(&state.root);
     let file = PlanFile::read_anywhere(root, root, Path::new(&state.plan.source.path))?;
-    let plan = file.plan(BatchOptions::from(&state.plan.policy));
+    let plan = name_files_from_top(file.plan(BatchOptions::from(&state.plan.policy)), &state.root);
     if !plan.can_run() {
         return Err(invalid_plan_error(&plan, &file.bytes));
     }

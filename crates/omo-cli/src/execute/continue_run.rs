@@ -10,6 +10,7 @@ use omo_engine::work::{PlanEdit, PlanFile, find_edit};
 use omo_engine::{Run, verbs};
 use omo_plan::dialects::BatchOptions;
 use omo_plan::model::Plan;
+use omo_plan::project_paths::name_files_from_top;
 
 use crate::blocks::{self, parts};
 use crate::context::{CommandContext, EndedRuns};
@@ -94,7 +95,7 @@ fn reread_plan(
     let root = Path::new(&state.root);
     let file = PlanFile::read(root, root, Path::new(&state.plan.source.path))?;
     // Read with the options that the run has; others would make other batches of the same tasks.
-    let plan = file.plan(BatchOptions::from(&state.plan.policy));
+    let plan = name_files_from_top(file.plan(BatchOptions::from(&state.plan.policy)), &state.root);
     if !plan.can_run() {
         return Err(refusals::invalid_plan_error(&plan, &file.bytes));
     }

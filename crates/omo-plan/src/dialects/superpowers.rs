@@ -21,7 +21,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::document::MarkdownDocument;
 use crate::fields::named_files::{NamedFile, read_files};
 use crate::labels::{LabeledField, list_part, read_labels};
-use crate::model::{FileUse, OnTaskFail, Parallelism, Plan, Task};
+use crate::model::{FileUse, MAX_PLAN_TASKS, OnTaskFail, Parallelism, Plan, PlannedState, Task};
 use commands::{StepCommands, read_commands};
 use steps::TaskSteps;
 
@@ -57,7 +57,7 @@ impl PlanDialect for SuperpowersDialect {
         plan.diagnostics.extend(outline.diagnostics.iter().filter(told).cloned());
         let sections = enclosing_sections(document, &outline);
         let mut before: Option<String> = None;
-        for (task, section) in outline.tasks.iter().zip(sections) {
+        for (task, section) in outline.tasks.iter().zip(sections).take(MAX_PLAN_TASKS + 1) {
             let mut read = read_task(document, &outline, task, &mut plan.diagnostics);
             // The next task builds on the one before, where the plan says nothing else.
             let deps = read.stated_deps.clone().unwrap_or_else(|| before.iter().cloned().collect());
@@ -99,7 +99,7 @@ fn read_task(
     let heading = document.slice(task.heading.clone());
     Task {
         stated_deps: stated_dependencies(outline, task),
-        is_done: steps.is_done() || steps.boxes.is_empty() && state::is_marked_done(heading),
+        state: PlannedState::checked_off(steps.is_done() || steps.boxes.is_empty() && state::is_marked_done(heading)),
         is_optional: recognition::is_called_optional(heading),
         files: task_files(document, &steps),
         checks: unique_checks(checks.into_iter().map(|check| check.check)),

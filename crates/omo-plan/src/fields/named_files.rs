@@ -244,25 +244,24 @@ fn may_be_in_repository(path: &str) -> bool {
 
 /// What is wrong with a path.
 pub(crate) fn path_problem(path: &str) -> Option<(Code, String)> {
-    let shown = omo_core::text::sanitize(path, 80);
+    let shown = |path: &str| omo_core::text::sanitize(path, 80);
     let in_git = |path: &str| path.split(['/', '\\']).any(|part| part.eq_ignore_ascii_case(".git"));
     if may_be_in_repository(path) && !in_git(path) {
         let text =
             "begins at the root of the disk, so the task is not held to it: write it from the top of the repository";
-        return Some((Code::PathAbsolute, format!("`{shown}` {text}")));
+        return Some((Code::PathAbsolute, format!("`{}` {text}", shown(path))));
     }
     let Some(plain) = normalize_path(path) else {
-        return Some((Code::PathOutsideRepository, format!("`{shown}` leads out of the repository")));
+        return Some((Code::PathOutsideRepository, format!("`{}` leads out of the repository", shown(path))));
     };
     if in_git(&plain) {
-        return Some((Code::PathInGitDir, format!("`{shown}` leads into the folder of git")));
+        return Some((Code::PathInGitDir, format!("`{}` leads into the folder of git", shown(path))));
     }
     if path.contains(['*', '?']) {
-        return Some((Code::GlobInFiles, format!("`{shown}` is a pattern")));
+        return Some((Code::GlobInFiles, format!("`{}` is a pattern", shown(path))));
     }
     let is_normal = plain == path || path.strip_suffix('/').is_some_and(|path| path == plain);
-    let plain = omo_core::text::sanitize(&plain, 80);
-    (!is_normal).then(|| (Code::PathNotNormal, format!("`{shown}` is `{plain}`")))
+    (!is_normal).then(|| (Code::PathNotNormal, format!("`{}` is `{}`", shown(path), shown(&plain))))
 }
 
 #[cfg(test)]

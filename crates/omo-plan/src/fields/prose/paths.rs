@@ -315,6 +315,10 @@ fn read_plain(text: &str, start: usize, read: &mut impl FnMut(&str, usize, bool)
 
 /// The path that a word is, from the top of the repository.
 fn read_path(word: &str, is_code: bool) -> Option<String> {
+    // Most words of a sentence are told by this.
+    if !word.contains('.') && !word.contains("file") && !word.contains("CODEOWNERS") {
+        return None;
+    }
     let word = word.trim().trim_end_matches([',', ';', '.', ':', '!', '?']);
     let word = if is_code { word } else { word.trim_matches(['*', '[', ']', '<', '>', ':']) };
     let word = trim_brackets(word);
@@ -328,11 +332,21 @@ fn read_path(word: &str, is_code: bool) -> Option<String> {
         return None;
     }
     let path = bare.replace('\\', "/");
-    let path = path.trim_start_matches("./").trim_start_matches('/');
-    let is_library = LIBRARIES.contains(&path.to_ascii_lowercase().as_str());
-    let is_file = is_file_name(path, is_code) && !is_library;
-    let is_inside = path_problem(path).is_none_or(|(code, _)| code.severity() != Severity::Error);
-    (is_file && is_inside).then(|| path.to_owned())
+    let path = path.trim_start_matches("./");
+    let path = if is_from_disk_root(path) { path } else { path.trim_start_matches('/') };
+    let is_library = || LIBRARIES.contains(&path.to_ascii_lowercase().as_str());
+    let is_inside = || path_problem(path).is_none_or(|(code, _)| code.severity() != Severity::Error);
+    (is_file_name(path, is_code) && !is_library() && is_inside()).then(|| path.to_owned())
+}
+
+/// Folders at the root of a disk below which repositories lie. Any other path that begins with a slash is meant from
+/// the top of the repository.
+const ROOT_FOLDERS: [&str; 12] =
+    ["home", "Users", "root", "mnt", "opt", "private", "srv", "tmp", "var", "Volumes", "workspace", "workspaces"];
+
+fn is_from_disk_root(path: &str) -> bool {
+    let folder = path.strip_prefix('/').and_then(|inner| inner.split_once('/')).map(|(folder, _)| folder);
+    folder.is_some_and(|folder| ROOT_FOLDERS.contains(&folder))
 }
 
 /// A word of a sentence takes a bracket that it does not open with it.
