@@ -9,6 +9,7 @@ pub mod dev_workflow;
 pub mod gsd;
 mod input;
 mod outlined_task;
+mod place;
 pub mod session_spec;
 pub mod superpowers;
 pub mod task_master;
@@ -25,6 +26,7 @@ use crate::document::MarkdownDocument;
 use crate::model::{Dialect, OnTaskFail, PLAN_SCHEMA, Parallelism, Plan, PlanDecision, PlanSource, RunPolicy};
 
 pub use input::PlanInput;
+pub use place::PlanPlace;
 
 /// What kind of plans a dialect has. What a run keeps, writes and reports follows from it, so that a new dialect of a
 /// known kind needs nothing of the engine.
@@ -92,7 +94,13 @@ pub trait PlanDialect: Sync {
         false
     }
 
-    /// Whether a file is of this dialect, by what it says.
+    /// Where its files stand in a repository. A file there that it recognizes is read by it, also where another dialect
+    /// could read it too.
+    fn places(&self) -> &'static [PlanPlace] {
+        &[]
+    }
+
+    /// Whether a file is of this dialect, by what it says; where that leaves it open, by its place.
     fn recognizes(&self, _input: &PlanInput<'_>) -> bool {
         false
     }
@@ -168,9 +176,9 @@ pub fn read(path: &str, bytes: &[u8], options: BatchOptions) -> Plan {
             if !input.is_json() {
                 plan.title = title(input.document()).unwrap_or(plan.title);
             }
-            match Dialect::ALL.iter().find(|dialect| dialect.rules().recognizes(&input)) {
+            match recognize(&input) {
                 Some(dialect) => {
-                    plan.dialect = *dialect;
+                    plan.dialect = dialect;
                     plan.policy.unproved_continues = dialect.rules().unproved_continues();
                     dialect.rules().read_plan(&input, options, &mut plan);
                 }
@@ -181,6 +189,13 @@ pub fn read(path: &str, bytes: &[u8], options: BatchOptions) -> Plan {
     }
     plan.diagnostics.sort_by_key(|found| (found.span.start, found.code));
     plan
+}
+
+/// The dialect of a file: that of its place, where it can read it, and else the first that does.
+fn recognize(input: &PlanInput<'_>) -> Option<Dialect> {
+    let recognizes = |dialect: &Dialect| dialect.rules().recognizes(input);
+    let of_place = Dialect::of_place(input.path()).filter(recognizes);
+    of_place.or_else(|| Dialect::ALL.iter().copied().find(recognizes))
 }
 
 /// A plan of this file without anything in it.
@@ -278,6 +293,23 @@ impl Dialect {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_two_dialects_can_read_is_read_by_that_of_its_place() {
+        let both = "# Plan\n\n### Task 1: Bake\n\n- [ ] 1.1 Mix\n- [ ] 1.2 Bake\n\n**Verify:** `true`\n";
+        let plain = "# Plan\n\n### Task 1: Bake\n\nBake it.\n";
+        let labelled = "# Plan\n\n### Task 1: Bake\n\n**Verify:** `true`\n";
+        for (path, text, expected) in [
+            ("plan.md", both, Dialect::DevWorkflow),
+            ("openspec/changes/bake/tasks.md", both, Dialect::OpenSpec),
+            ("openspec/changes/bake/tasks.md", labelled, Dialect::DevWorkflow),
+            ("docs/bake.md", plain, Dialect::DevWorkflow),
+            ("docs/superpowers/plans/bake.md", plain, Dialect::Superpowers),
+            ("docs/superpowers/plans/bake.md", labelled, Dialect::DevWorkflow),
+        ] {
+            assert_eq!(recognize(&PlanInput::new(path, text)), Some(expected), "{path}: {text}");
+        }
+    }
 
     #[test]
     fn a_dialect_is_called_the_same_in_json() {

@@ -10,11 +10,11 @@ mod recognition;
 mod waves;
 
 use super::task_problems::report_task_problems;
-use super::{BatchOptions, PlanChange, PlanDialect, PlanInput};
+use super::{BatchOptions, PlanChange, PlanDialect, PlanInput, PlanPlace};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::MarkdownDocument;
 use crate::fields::prose::read_prose;
-use crate::model::{Plan, Task};
+use crate::model::{Dialect, Plan, Task};
 use outline::{ChecklistEntry, ChecklistOutline};
 
 /// Spec Kit: `- [ ] T001 [P] [US1] …` in phases.
@@ -30,6 +30,18 @@ enum ChecklistFormat {
     SpecKit,
     OpenSpec,
     Kiro,
+}
+
+impl ChecklistFormat {
+    /// The format that a dialect is, where it is one of checklists.
+    fn of(dialect: Dialect) -> Option<Self> {
+        match dialect {
+            Dialect::SpecKit => Some(Self::SpecKit),
+            Dialect::OpenSpec => Some(Self::OpenSpec),
+            Dialect::Kiro => Some(Self::Kiro),
+            _ => None,
+        }
+    }
 }
 
 /// A list of checkboxes.
@@ -49,6 +61,17 @@ impl PlanDialect for ChecklistDialect {
 
     fn unproved_continues(&self) -> bool {
         true
+    }
+
+    fn places(&self) -> &'static [PlanPlace] {
+        const NAME: &str = "tasks.md";
+        match self.format {
+            ChecklistFormat::SpecKit => {
+                const { &[PlanPlace::below("specs", NAME), PlanPlace::below(".specify", NAME)] }
+            }
+            ChecklistFormat::OpenSpec => const { &[PlanPlace::below("openspec/changes", NAME)] },
+            ChecklistFormat::Kiro => const { &[PlanPlace::below(".kiro/specs", NAME)] },
+        }
     }
 
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {

@@ -16,7 +16,7 @@ use std::ops::Range;
 use omo_core::text::sanitize;
 
 use super::task_problems::report_task_problems;
-use super::{BatchOptions, PlanDialect, PlanInput};
+use super::{BatchOptions, PlanDialect, PlanInput, PlanPlace};
 use crate::batches::span_diagnostic;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::MarkdownDocument;
@@ -39,6 +39,10 @@ impl PlanDialect for GsdDialect {
 
     fn unproved_continues(&self) -> bool {
         true
+    }
+
+    fn places(&self) -> &'static [PlanPlace] {
+        const { &[PlanPlace::below(".planning", "*-PLAN.md"), PlanPlace::below(".planning", "PLAN.md")] }
     }
 
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
