@@ -167,8 +167,31 @@ impl From<&RunPolicy> for BatchOptions {
     }
 }
 
+/// How a file is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlanReading {
+    /// The sizes of its batches.
+    pub batches: BatchOptions,
+    /// Whose plan it is; `None` where the file has to say that.
+    pub dialect: Option<Dialect>,
+}
+
+impl From<BatchOptions> for PlanReading {
+    fn from(batches: BatchOptions) -> Self {
+        Self { batches, dialect: None }
+    }
+}
+
+impl From<&Plan> for PlanReading {
+    /// As this plan was read: a run reads an edited file of its plan by the dialect that it was opened with.
+    fn from(plan: &Plan) -> Self {
+        Self { batches: BatchOptions::from(&plan.policy), dialect: Some(plan.dialect) }
+    }
+}
+
 /// Reads a plan file.
-pub fn read(path: &str, bytes: &[u8], options: BatchOptions) -> Plan {
+pub fn read(path: &str, bytes: &[u8], reading: impl Into<PlanReading>) -> Plan {
+    let PlanReading { batches: options, dialect } = reading.into();
     let mut plan = empty(path, bytes, options);
     match decode_plan_text(bytes) {
         Ok(text) => {
@@ -176,11 +199,14 @@ pub fn read(path: &str, bytes: &[u8], options: BatchOptions) -> Plan {
             if !input.is_json() {
                 plan.title = title(input.document()).unwrap_or(plan.title);
             }
-            match recognize(&input) {
+            match dialect.or_else(|| recognize(&input)) {
                 Some(dialect) => {
                     plan.dialect = dialect;
                     plan.policy.unproved_continues = dialect.rules().unproved_continues();
                     dialect.rules().read_plan(&input, options, &mut plan);
+                    if plan.tasks.is_empty() && plan.can_run() {
+                        plan.diagnostics.push(no_tasks(&input, dialect));
+                    }
                 }
                 None => plan.diagnostics.push(unrecognized(&input)),
             }
@@ -234,6 +260,13 @@ fn title(document: &MarkdownDocument<'_>) -> Option<String> {
     Some(first.text.to_owned()).filter(|title| !title.is_empty())
 }
 
+/// A dialect that was named, or was that of the run, finds nothing of its own in a file.
+fn no_tasks(input: &PlanInput<'_>, dialect: Dialect) -> Diagnostic {
+    let text = format!("the file has no task in the format {}", dialect.word());
+    let near = dialect.rules().near_miss(input);
+    near.unwrap_or_else(|| task_diagnostic(None, Code::NoTasks, text))
+}
+
 fn unrecognized(input: &PlanInput<'_>) -> Diagnostic {
     let text = "the file is no plan that omo knows: it has neither tasks such as `### Task 1: its title` nor numbered \
                 checkboxes such as `- [ ] 1.1 its title`";
@@ -284,6 +317,11 @@ impl Dialect {
         self.rules().name()
     }
 
+    /// Those whose plans are in files, which can be named for one.
+    pub fn of_files() -> impl Iterator<Item = Self> {
+        Self::ALL.iter().copied().filter(|dialect| dialect.kind() != PlanKind::TaskList)
+    }
+
     /// What it calls a task of work.
     pub fn unit_word(self) -> &'static str {
         self.rules().task_word()
@@ -308,6 +346,22 @@ mod tests {
             ("docs/superpowers/plans/bake.md", labelled, Dialect::DevWorkflow),
         ] {
             assert_eq!(recognize(&PlanInput::new(path, text)), Some(expected), "{path}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_dialect_that_is_named_reads_the_file_or_says_that_it_has_no_task() {
+        let text = "# Plan\n\n## 1. Bake\n\n- [ ] 1.1 Mix\n";
+        let named = |dialect: Dialect| PlanReading { dialect: Some(dialect), ..PlanReading::default() };
+        assert_eq!(read("p.md", text.as_bytes(), BatchOptions::default()).dialect, Dialect::OpenSpec);
+        let kiro = read("p.md", text.as_bytes(), named(Dialect::Kiro));
+        assert_eq!((kiro.dialect, kiro.tasks.len(), kiro.can_run()), (Dialect::Kiro, 1, true));
+        assert_eq!(PlanReading::from(&kiro), named(Dialect::Kiro));
+        for dialect in Dialect::of_files() {
+            for other in ["", "text", "{}", "{\"a\": 1}", "<task>", "\u{feff}---\n"] {
+                let plan = read("p.md", other.as_bytes(), named(dialect));
+                assert_eq!((plan.dialect, plan.can_run()), (dialect, false), "{dialect:?} {other:?}");
+            }
         }
     }
 
