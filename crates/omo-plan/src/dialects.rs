@@ -6,6 +6,8 @@
 
 pub mod checklist;
 pub mod dev_workflow;
+pub mod folder;
+pub mod goal;
 pub mod gsd;
 mod input;
 mod outlined_task;
@@ -25,6 +27,7 @@ use crate::digest::sha256_hex;
 use crate::document::MarkdownDocument;
 use crate::model::{Dialect, OnTaskFail, PLAN_SCHEMA, Parallelism, Plan, PlanDecision, PlanSource, RunPolicy};
 
+pub use goal::GoalFile;
 pub use input::PlanInput;
 pub use place::PlanPlace;
 
@@ -97,6 +100,11 @@ pub trait PlanDialect: Sync {
     /// Where its files stand in a repository. A file there that it recognizes is read by it, also where another dialect
     /// could read it too.
     fn places(&self) -> &'static [PlanPlace] {
+        &[]
+    }
+
+    /// The files beside a plan that say what it is for, where the plan itself does not.
+    fn goal_files(&self) -> &'static [GoalFile] {
         &[]
     }
 

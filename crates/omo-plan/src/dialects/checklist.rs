@@ -9,6 +9,7 @@ mod outline;
 mod recognition;
 mod waves;
 
+use super::goal::{GoalFile, GoalPart};
 use super::task_problems::report_task_problems;
 use super::{BatchOptions, PlanChange, PlanDialect, PlanInput, PlanPlace};
 use crate::diagnostic::{Code, Diagnostic};
@@ -71,6 +72,24 @@ impl PlanDialect for ChecklistDialect {
             }
             ChecklistFormat::OpenSpec => const { &[PlanPlace::below("openspec/changes", NAME)] },
             ChecklistFormat::Kiro => const { &[PlanPlace::below(".kiro/specs", NAME)] },
+        }
+    }
+
+    fn goal_files(&self) -> &'static [GoalFile] {
+        const fn first(path: &'static str) -> GoalFile {
+            GoalFile { path, part: GoalPart::FirstParagraph }
+        }
+        match self.format {
+            ChecklistFormat::SpecKit => const { &[first("spec.md")] },
+            ChecklistFormat::Kiro => const { &[first("requirements.md"), first("design.md")] },
+            ChecklistFormat::OpenSpec => {
+                const {
+                    &[
+                        GoalFile { path: "proposal.md", part: GoalPart::Sections(&["why", "what changes"]) },
+                        GoalFile { path: "specs/*/spec.md", part: GoalPart::Requirements },
+                    ]
+                }
+            }
         }
     }
 

@@ -88,6 +88,23 @@ fn read_elements<'a>(document: &MarkdownDocument<'a>) -> (TagIndex<'a>, Vec<Task
     (index, if is_plan { tasks } else { Vec::new() })
 }
 
+/// Where a plan stands among those of its folder.
+pub(super) struct PlanOrder {
+    /// The wave that it belongs to.
+    pub wave: Option<u32>,
+    /// It says which plans it needs, be it none.
+    pub states_needs: bool,
+}
+
+/// Where a plan stands among those of its folder, by its front matter.
+pub(super) fn read_plan_order(text: &str) -> PlanOrder {
+    let document = MarkdownDocument::read(text);
+    PlanOrder {
+        wave: document.front_matter_field("wave").and_then(|field| field.value.trim().parse().ok()),
+        states_needs: document.front_matter_field("depends_on").is_some(),
+    }
+}
+
 fn read_gsd(document: &MarkdownDocument<'_>, plan: &mut Plan) {
     let (index, elements) = read_elements(document);
     plan.requires_plans = front_matter::read_list(document, "depends_on").unwrap_or_default();
