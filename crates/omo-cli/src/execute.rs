@@ -117,6 +117,7 @@ fn read_plan(context: &CommandContext, request: &ExecuteRequest, path: &str) -> 
 fn path_target(path: &Path) -> PathTarget {
     match path.metadata() {
         Ok(meta) if meta.is_file() => PathTarget::File,
+        Ok(meta) if meta.is_dir() => PathTarget::Folder,
         Ok(_) => PathTarget::Other,
         // What this user cannot look at is not there for them.
         Err(_) => PathTarget::Nothing,

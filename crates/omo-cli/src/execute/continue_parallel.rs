@@ -14,7 +14,6 @@ use omo_engine::request::part::strategy_of_mode;
 use omo_engine::state::{ANSWER_CONTINUE, RunPhase, RunState};
 use omo_engine::work::{PlanFile, find_edit};
 use omo_engine::{Run, resume, verbs};
-use omo_plan::dialects::BatchOptions;
 use omo_plan::model::Plan;
 
 use crate::billing::{self, PAYER, check_billing};
@@ -126,7 +125,7 @@ fn reread_plan(
 ) -> Result<(Plan, String), CommandError> {
     let root = Path::new(&state.root);
     let file = PlanFile::read_anywhere(root, root, Path::new(&state.plan.source.path))?;
-    let plan = file.plan(BatchOptions::from(&state.plan.policy));
+    let plan = file.plan(&state.plan);
     if !plan.can_run() {
         return Err(invalid_plan_error(&plan, &file.bytes));
     }

@@ -8,7 +8,6 @@ use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::state::{ANSWER_CONTINUE, RunPhase, RunState};
 use omo_engine::work::{PlanEdit, PlanFile, find_edit};
 use omo_engine::{Run, verbs};
-use omo_plan::dialects::BatchOptions;
 use omo_plan::model::Plan;
 
 use crate::blocks::{self, parts};
@@ -93,8 +92,8 @@ fn reread_plan(
 ) -> Result<(Plan, String), CommandError> {
     let root = Path::new(&state.root);
     let file = PlanFile::read(root, root, Path::new(&state.plan.source.path))?;
-    // Read with the options that the run has; others would make other batches of the same tasks.
-    let plan = file.plan(BatchOptions::from(&state.plan.policy));
+    // Read by the dialect and with the options that the run has; others would make other batches of the same tasks.
+    let plan = file.plan(&state.plan);
     if !plan.can_run() {
         return Err(refusals::invalid_plan_error(&plan, &file.bytes));
     }
