@@ -127,7 +127,7 @@ fn reread_plan(
     let file = PlanFile::read_anywhere(root, root, Path::new(&state.plan.source.path))?;
     let plan = file.plan(&state.plan);
     if !plan.can_run() {
-        return Err(invalid_plan_error(&plan, &file.bytes));
+        return Err(invalid_plan_error(&plan, &file));
     }
     if let Some(asked) = state.scope {
         check_selection(&plan, asked.selection).map_err(argument_error)?;

@@ -95,7 +95,7 @@ fn reread_plan(
     // Read by the dialect and with the options that the run has; others would make other batches of the same tasks.
     let plan = file.plan(&state.plan);
     if !plan.can_run() {
-        return Err(refusals::invalid_plan_error(&plan, &file.bytes));
+        return Err(refusals::invalid_plan_error(&plan, &file));
     }
     let plan = state.as_in_run(plan);
     let typed = ExecuteRequest::new(command_for_mode(state.mode), PlanSource::File(plan.source.path.clone()));

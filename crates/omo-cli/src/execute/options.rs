@@ -5,6 +5,9 @@ use omo_engine::client_policy::ClientPolicy;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::launcher::LauncherTemplate;
 use omo_engine::request::client_policy::{ClientPolicyRequest, parse_budget};
+use omo_plan::model::Dialect;
+
+use crate::plan_dialect::parse_dialect;
 
 /// The longest model name, rule or template, in characters.
 const MAX_CHARS: usize = 1_000;
@@ -16,7 +19,7 @@ pub(crate) struct StartOptions {
     #[command(flatten)]
     pub way: WayOptions,
     /// A task list, in place of a plan file
-    #[arg(long, conflicts_with_all = ["plan", "step"])]
+    #[arg(long, conflicts_with_all = ["plan", "step", "dialect"])]
     pub tasks: bool,
     /// Whose task list; or only this session of a plan
     #[arg(long, value_name = "ID")]
@@ -30,6 +33,9 @@ pub(crate) struct StartOptions {
     /// Only this step
     #[arg(long, hide = true, value_name = "N", value_parser = positive, allow_hyphen_values = true)]
     pub step: Option<u64>,
+    /// The format of the plan, in place of the one that it looks like
+    #[arg(long, hide = true, value_name = "NAME", value_parser = parse_dialect)]
+    pub dialect: Option<Dialect>,
     /// Begin anew what is complete, or has failed
     #[arg(long)]
     pub again: bool,
@@ -170,6 +176,9 @@ pub(crate) struct ExecuteLine {
 pub(crate) struct ExecutePlanLine {
     #[command(flatten)]
     pub batches: BatchOptions,
+    /// The format of the plan, in place of the one that it looks like
+    #[arg(long, value_name = "NAME", value_parser = parse_dialect)]
+    pub dialect: Option<Dialect>,
     /// Begin a plan anew that is done
     #[arg(long)]
     pub again: bool,
@@ -200,6 +209,9 @@ pub(crate) struct ExecuteLocalLine {
     /// Only this step
     #[arg(long, value_name = "N", value_parser = positive, allow_hyphen_values = true, conflicts_with = "session")]
     pub step: Option<u64>,
+    /// The format of the plan, in place of the one that it looks like
+    #[arg(long, value_name = "NAME", value_parser = parse_dialect)]
+    pub dialect: Option<Dialect>,
     /// Only this session of the plan's Execution Strategy
     #[arg(long, value_name = "N", value_parser = positive, allow_hyphen_values = true)]
     pub session: Option<u64>,
@@ -221,6 +233,9 @@ pub(crate) struct UlwExecLine {
     pub session: Option<String>,
     #[command(flatten)]
     pub waves: WaveOptions,
+    /// The format of the plan, in place of the one that it looks like
+    #[arg(long, value_name = "NAME", value_parser = parse_dialect)]
+    pub dialect: Option<Dialect>,
     /// Go on with what has failed
     #[arg(long)]
     pub again: bool,
