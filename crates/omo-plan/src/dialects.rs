@@ -21,6 +21,8 @@ pub mod ultraplan;
 
 use std::path::Path;
 
+use omo_core::text::sanitize;
+
 use crate::batches::{DEFAULT_BATCH_SIZE, DEFAULT_HUB_DEPENDENTS, decode_plan_text, task_diagnostic};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::digest::sha256_hex;
@@ -275,10 +277,25 @@ fn no_tasks(input: &PlanInput<'_>, dialect: Dialect) -> Diagnostic {
     near.unwrap_or_else(|| task_diagnostic(None, Code::NoTasks, text))
 }
 
+/// What a user types to have a file in no known format turned into a task list.
+pub fn command_from_file(path: &str) -> String {
+    // The path of stdin is none.
+    let path = if path == "-" { "FILE".to_owned() } else { sanitize(path, 200) };
+    let is_plain = !path.contains(|char: char| char.is_whitespace() || matches!(char, '\'' | '"' | '\\'));
+    match path {
+        path if is_plain => format!("/omo:ulw-plan --from {path}"),
+        path if path.contains('\'') => format!("/omo:ulw-plan --from \"{path}\""),
+        path => format!("/omo:ulw-plan --from '{path}'"),
+    }
+}
+
 fn unrecognized(input: &PlanInput<'_>) -> Diagnostic {
     let text = "the file is no plan that omo knows: it has neither tasks such as `### Task 1: its title` nor numbered \
                 checkboxes such as `- [ ] 1.1 its title`";
-    let help = "docs/plans.md has a table of the formats; `/omo:ulw-plan` makes a task list of a goal".to_owned();
+    let help = format!(
+        "`{}` turns it into a task list; if it is in a format that omo knows, `--dialect NAME` says in which",
+        command_from_file(input.path())
+    );
     let near = Dialect::ALL.iter().find_map(|dialect| dialect.rules().near_miss(input));
     near.unwrap_or_else(|| Diagnostic {
         help: Some(help),
@@ -370,6 +387,20 @@ mod tests {
                 let plan = read("p.md", other.as_bytes(), named(dialect));
                 assert_eq!((plan.dialect, plan.can_run()), (dialect, false), "{dialect:?} {other:?}");
             }
+        }
+    }
+
+    #[test]
+    fn a_file_of_no_dialect_can_be_turned_into_a_task_list() {
+        for (path, command) in [
+            ("docs/notes.md", "`/omo:ulw-plan --from docs/notes.md`"),
+            ("my notes.md", "`/omo:ulw-plan --from 'my notes.md'`"),
+            ("it's.md", "`/omo:ulw-plan --from \"it's.md\"`"),
+            ("-", "`/omo:ulw-plan --from FILE`"),
+        ] {
+            let plan = read(path, b"First bake, then eat.\n", BatchOptions::default());
+            let help = plan.diagnostics.first().and_then(|found| found.help.as_deref()).unwrap_or_default();
+            assert!(help.starts_with(command), "{path}: {help}");
         }
     }
 
