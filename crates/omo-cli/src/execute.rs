@@ -32,6 +32,7 @@ use omo_engine::work::PlanFile;
 use omo_engine::{Run, RunStore};
 use omo_plan::dialects::{BatchOptions, PlanReading};
 use omo_plan::model::{Dialect, Plan};
+use omo_plan::proof::find_proofs;
 
 use crate::blocks::next_at_terminal;
 use crate::blocks::parallel_run::next_command;
@@ -112,6 +113,9 @@ fn read_plan(context: &CommandContext, request: &ExecuteRequest, path: &str) -> 
         return Err(invalid_plan_error(&plan, &file));
     }
     check_selection(&plan, request.scope.selection).map_err(argument_error)?;
+    let mut plan = find_proofs(plan, &request.proof.added_checks());
+    plan.policy.requires_checks |= request.proof.require_checks;
+    plan.policy.review = request.proof.review.unwrap_or_default();
     Ok(plan)
 }
 

@@ -6,6 +6,7 @@
 use omo_core::check::task_check::TaskCheckOutcome;
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::{Plan, Task};
+use omo_plan::proof::ProofSource;
 use serde::{Deserialize, Serialize};
 
 use crate::client_policy::ClientPolicy;
@@ -177,6 +178,13 @@ pub enum EventKind {
         /// What else is known about it.
         #[serde(flatten)]
         end: AttemptEnd,
+    },
+    /// Tasks that were done without a check of their own were proved by what judges their group.
+    TasksProved {
+        /// Which ones.
+        tasks: Vec<String>,
+        /// What has proved them.
+        by: ProofSource,
     },
     /// A task was done, and its evidence has to be judged: its worker has put forward commands that were run.
     TaskClaimed {

@@ -10,8 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use omo_plan::dialects::PlanKind;
 use omo_plan::model::{Plan, PlanDecision, Precondition};
+use omo_plan::proof::ProofSource;
 
 use crate::event::{AttemptEnd, EventKind, ImportedStatus, Question, QuestionKind, RunEvent};
+use crate::evidence_rules;
 use crate::execution_mode::ExecutionMode;
 use crate::schedule;
 use crate::state::{
@@ -92,6 +94,7 @@ impl RunState {
                 self.changed_files.push((file.clone(), kept.clone()));
             }
             EventKind::TaskAdded { task: added } => self.apply_added_task(event, added)?,
+            EventKind::TasksProved { tasks, by } => self.apply_proof(event, tasks, by)?,
             EventKind::UnfinishedSearched { unfinished } => self.unfinished = Some(unfinished.clone()),
             EventKind::VerdictGiven { verdict } => self.apply_verdict(event, verdict)?,
             EventKind::RoundStarted { round: iteration, reopened } => self.start_round(event, *iteration, reopened)?,
@@ -122,6 +125,26 @@ impl RunState {
             what => self.apply_to_task(event, what)?,
         }
         (self.seq, self.updated_at) = (event.seq, event.ts);
+        Ok(())
+    }
+
+    /// What judges a group has passed: its tasks that were done without a check of their own have, too.
+    fn apply_proof(&mut self, event: &RunEvent, tasks: &[String], by: &ProofSource) -> Result<(), LedgerError> {
+        let is_proved = |id: &String| {
+            let known = self.tasks.get(id).is_some_and(|known| known.status == TaskStatus::Unverified);
+            known && self.plan.task(id).is_some_and(|task| task.proved_by.as_ref() == Some(by))
+        };
+        if tasks.is_empty() || !tasks.iter().all(is_proved) || !evidence_rules::proves_now(self, by) {
+            return Err(LedgerError { seq: event.seq, problem: "proves a task by what does not prove it".to_owned() });
+        }
+        let evidence = evidence_rules::describe_proof(self, by);
+        for id in tasks {
+            let Some(task) = self.tasks.get_mut(id) else { continue };
+            task.status = TaskStatus::Passed;
+            task.updated_at = Some(event.ts);
+            let end = task.last_end.get_or_insert_default();
+            end.evidence.clone_from(&evidence);
+        }
         Ok(())
     }
 

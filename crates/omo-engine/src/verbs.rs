@@ -14,13 +14,15 @@ use omo_plan::model::{Plan, Task};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
 use crate::event::{AttemptEnd, EventActor, EventKind, ImportedStatus};
+use crate::evidence_rules;
 use crate::question_text::build_question;
 use crate::rounds;
 use crate::schedule::{self, NextAction};
 use crate::standing::lacks_contract;
 use crate::state::{MAX_LOST_WORKERS, QuestionState, RunPhase, RunState, TaskStatus};
 
-pub(crate) use attempts::has_passed_task;
+pub(crate) use crate::evidence_rules::judges_the_whole;
+pub(crate) use attempts::has_done_task;
 pub use attempts::{
     AttemptMeasurement, AttemptStart, CommitOutcome, StrayCommit, final_check_events, give_up_attempt, judge_attempt,
     may_start, report_lost_worker, reverts_changes, start_attempt, task_of_ticket, with_snapshot,
@@ -142,6 +144,11 @@ pub fn automatic_event(state: &RunState) -> Option<EventKind> {
         && let Some(task) = tasks_without_contract(&state.plan).find(|task| is_waiting(state, task))
     {
         return Some(missing_contract_event(task));
+    }
+    if state.phase == RunPhase::Executing
+        && let Some((tasks, by)) = evidence_rules::newly_proved(state)
+    {
+        return Some(EventKind::TasksProved { tasks, by });
     }
     match schedule::next_action(state) {
         NextAction::AskNew(about) => Some(EventKind::QuestionOpened { question: build_question(state, about) }),

@@ -27,7 +27,7 @@ use crate::batches::{DEFAULT_BATCH_SIZE, DEFAULT_HUB_DEPENDENTS, decode_plan_tex
 use crate::diagnostic::{Code, Diagnostic};
 use crate::digest::sha256_hex;
 use crate::document::MarkdownDocument;
-use crate::model::{Dialect, OnTaskFail, PLAN_SCHEMA, Parallelism, Plan, PlanDecision, PlanSource, RunPolicy};
+use crate::model::{Dialect, Plan, PlanDecision, PlanSource, RunPolicy};
 
 pub use goal::GoalFile;
 pub use input::PlanInput;
@@ -198,6 +198,8 @@ impl From<&Plan> for PlanReading {
         Self { batches: BatchOptions::from(&plan.policy), dialect: Some(plan.dialect) }
     }
 }
+/// The line by which a plan says that it is not run unless a command proves each of its tasks.
+pub const CHECKS_REQUIRED: &str = "<!-- checks: required -->";
 
 /// Reads a plan file.
 pub fn read(path: &str, bytes: &[u8], reading: impl Into<PlanReading>) -> Plan {
@@ -213,6 +215,7 @@ pub fn read(path: &str, bytes: &[u8], reading: impl Into<PlanReading>) -> Plan {
                 Some(dialect) => {
                     plan.dialect = dialect;
                     plan.policy.unproved_continues = dialect.rules().unproved_continues();
+                    plan.policy.requires_checks = text.lines().any(|line| line.trim() == CHECKS_REQUIRED);
                     dialect.rules().read_plan(&input, options, &mut plan);
                     if plan.tasks.is_empty() && plan.can_run() {
                         plan.diagnostics.push(no_tasks(&input, dialect));
@@ -238,30 +241,10 @@ fn recognize(input: &PlanInput<'_>) -> Option<Dialect> {
 fn empty(path: &str, bytes: &[u8], options: BatchOptions) -> Plan {
     let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
     let name = Path::new(path).file_stem().unwrap_or_default().to_string_lossy();
-    Plan {
-        schema: PLAN_SCHEMA,
-        dialect: Dialect::DevWorkflow,
-        source: PlanSource { path: path.to_owned(), sha256: sha256_hex(bytes), bytes: bytes.len() as u64 },
-        title: name.into_owned(),
-        goal: String::new(),
-        preconditions: Vec::new(),
-        tasks: Vec::new(),
-        groups: Vec::new(),
-        final_checks: Vec::new(),
-        requires_plans: Vec::new(),
-        policy: RunPolicy {
-            on_task_fail: OnTaskFail::Continue,
-            parallel: Parallelism::None,
-            max_workers: 1,
-            max_rounds: 1,
-            batch_size: number(options.batch_size),
-            requires_contracts: false,
-            hub_dependents: number(options.k),
-            skips_verification: false,
-            unproved_continues: false,
-        },
-        diagnostics: Vec::new(),
-    }
+    let source = PlanSource { path: path.to_owned(), sha256: sha256_hex(bytes), bytes: bytes.len() as u64 };
+    let policy =
+        RunPolicy { batch_size: number(options.batch_size), hub_dependents: number(options.k), ..RunPolicy::default() };
+    Plan { title: name.into_owned(), policy, ..Plan::new(Dialect::DevWorkflow, source) }
 }
 
 /// The text of the first heading of the first level.

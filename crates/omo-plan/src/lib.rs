@@ -5,6 +5,7 @@
 //! diagnostics and decisions come out.
 
 pub mod batches;
+pub mod command_concern;
 pub mod diagnostic;
 pub mod dialects;
 pub mod digest;
@@ -16,6 +17,7 @@ pub mod model;
 pub mod paths;
 mod pattern;
 pub mod plan_summary;
+pub mod proof;
 pub mod refusal;
 pub mod strategy;
 pub mod task_graph;

@@ -8,8 +8,10 @@ use std::collections::BTreeMap;
 use omo_core::check::task_check::TaskCheck;
 use serde::{Deserialize, Serialize};
 
+use crate::command_concern::CommandConcern;
 use crate::diagnostic::{Diagnostic, has_errors};
 use crate::digest::sha256_hex;
+use crate::proof::ProofSource;
 
 /// The version of this model, in what is written down.
 pub const PLAN_SCHEMA: u32 = 1;
@@ -39,6 +41,12 @@ pub struct Plan {
     pub groups: Vec<TaskGroup>,
     /// What is run once all tasks are done.
     pub final_checks: Vec<TaskCheck>,
+    /// Checks that stand behind tasks and judge all of the group up to there, each with the task that it stands behind.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub checkpoints: Vec<Checkpoint>,
+    /// Commands that the plan names as checks and that are not run, each with why.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub refused_checks: Vec<RefusedCheck>,
     /// The plans that have to be done before this one, as it names them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub requires_plans: Vec<String>,
@@ -184,6 +192,9 @@ pub struct Task {
     pub never_touch: Vec<String>,
     /// What proves it, in this order.
     pub checks: Vec<TaskCheck>,
+    /// What proves it where it has no check of its own: see [`crate::proof`].
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub proved_by: Option<ProofSource>,
     /// What has to fail before the work begins.
     pub red_check: Option<TaskCheck>,
     /// What a failure becomes.
@@ -228,6 +239,7 @@ impl Task {
             files: Vec::new(),
             never_touch: Vec::new(),
             checks: Vec::new(),
+            proved_by: None,
             red_check: None,
             on_failure: OnFailure::Hold,
             alternative: None,
@@ -405,6 +417,7 @@ pub enum GroupIsolation {
 
 /// How a run of a plan goes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a rule that stands alone, by its name in the ledger")]
 pub struct RunPolicy {
     /// What a task that has failed for good does to the run.
     pub on_task_fail: OnTaskFail,
@@ -426,6 +439,50 @@ pub struct RunPolicy {
     /// A task that nothing can prove lets those begin that wait for it. It is never shown as passed.
     #[serde(default)]
     pub unproved_continues: bool,
+    /// The plan is not run as long as one of its tasks has nothing that proves it.
+    #[serde(default)]
+    pub requires_checks: bool,
+    /// When work that no command proves is reviewed.
+    #[serde(default)]
+    pub review: ReviewTime,
+    /// What its user has added to the checks of the whole.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub added_checks: Vec<TaskCheck>,
+}
+
+/// When a reviewer judges work that no command proves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReviewTime {
+    /// Behind each such task.
+    Tasks,
+    /// Behind each wave or batch with such a task.
+    Waves,
+    /// Once, behind all tasks.
+    #[default]
+    End,
+    /// At no time.
+    Never,
+}
+
+/// A check that stands behind a task and judges the group up to there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    /// The id of the task that it stands behind.
+    pub task: String,
+    /// The check.
+    pub check: TaskCheck,
+}
+
+/// A command that a plan names as a check, and that is not run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedCheck {
+    /// Of which task; `None` for those of the whole plan.
+    pub task: Option<String>,
+    /// The command, as the plan has it.
+    pub command: String,
+    /// Why it is not run.
+    pub concern: CommandConcern,
 }
 
 /// What a task that has failed for good does to a run.
@@ -452,7 +509,47 @@ pub enum Parallelism {
     Tasks,
 }
 
+impl Default for RunPolicy {
+    /// One task after the other, and each that can be done is done once.
+    fn default() -> Self {
+        Self {
+            on_task_fail: OnTaskFail::Continue,
+            parallel: Parallelism::None,
+            max_workers: 1,
+            max_rounds: 1,
+            batch_size: 0,
+            requires_contracts: false,
+            hub_dependents: 0,
+            skips_verification: false,
+            unproved_continues: false,
+            requires_checks: false,
+            review: ReviewTime::default(),
+            added_checks: Vec::new(),
+        }
+    }
+}
+
 impl Plan {
+    /// A plan of this file without anything in it.
+    pub fn new(dialect: Dialect, source: PlanSource) -> Self {
+        Self {
+            schema: PLAN_SCHEMA,
+            dialect,
+            source,
+            title: String::new(),
+            goal: String::new(),
+            preconditions: Vec::new(),
+            tasks: Vec::new(),
+            groups: Vec::new(),
+            final_checks: Vec::new(),
+            checkpoints: Vec::new(),
+            refused_checks: Vec::new(),
+            requires_plans: Vec::new(),
+            policy: RunPolicy::default(),
+            diagnostics: Vec::new(),
+        }
+    }
+
     /// Whether a run of it may be opened.
     pub fn can_run(&self) -> bool {
         !has_errors(&self.diagnostics)

@@ -2,33 +2,16 @@
 
 use omo_core::timestamp::Timestamp;
 use omo_engine::event::EventKind;
-use omo_plan::model::{Dialect, OnTaskFail, PLAN_SCHEMA, Parallelism, Plan, PlanSource, RunPolicy, Task};
+use omo_plan::model::{Dialect, Plan, PlanSource, RunPolicy, Task};
 
 /// A plan with these tasks, each with what it depends on.
 pub fn plan(tasks: &[(&str, &[&str])]) -> Plan {
+    let source = PlanSource { path: "docs/plan.md".to_owned(), sha256: "0".repeat(64), bytes: 1 };
     Plan {
-        schema: PLAN_SCHEMA,
-        dialect: Dialect::DevWorkflow,
-        source: PlanSource { path: "docs/plan.md".to_owned(), sha256: "0".repeat(64), bytes: 1 },
         title: "A plan".to_owned(),
-        goal: String::new(),
-        preconditions: Vec::new(),
         tasks: tasks.iter().map(|(id, deps)| task(id, deps)).collect(),
-        groups: Vec::new(),
-        final_checks: Vec::new(),
-        requires_plans: Vec::new(),
-        policy: RunPolicy {
-            on_task_fail: OnTaskFail::Continue,
-            parallel: Parallelism::None,
-            max_workers: 1,
-            max_rounds: 1,
-            batch_size: 5,
-            requires_contracts: false,
-            hub_dependents: 3,
-            skips_verification: false,
-            unproved_continues: false,
-        },
-        diagnostics: Vec::new(),
+        policy: RunPolicy { batch_size: 5, hub_dependents: 3, ..RunPolicy::default() },
+        ..Plan::new(Dialect::DevWorkflow, source)
     }
 }
 

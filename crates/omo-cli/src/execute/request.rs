@@ -8,7 +8,7 @@ use omo_engine::request::client_policy::ClientPolicyRequest;
 use omo_plan::model::Dialect;
 
 use crate::execute::options::{
-    BatchOptions, ExecuteLocalLine, ExecutePlanLine, StartOptions, UlwExecLine, WaveOptions, positive,
+    BatchOptions, ExecuteLocalLine, ExecutePlanLine, ProofOptions, StartOptions, UlwExecLine, WaveOptions, positive,
 };
 
 /// Which slash command opens a run.
@@ -60,6 +60,8 @@ pub(crate) struct ExecuteRequest {
     pub batches: BatchOptions,
     /// How waves go.
     pub waves: WaveOptions,
+    /// What proves tasks that name no check.
+    pub proof: ProofOptions,
     /// What clients are started with.
     pub clients: ClientPolicyRequest,
     /// Begin anew what is complete, or has failed.
@@ -101,6 +103,7 @@ impl ExecuteRequest {
             dialect: None,
             batches: BatchOptions::default(),
             waves: WaveOptions::default(),
+            proof: ProofOptions::default(),
             clients: ClientPolicyRequest::default(),
             again: false,
             digest: None,
@@ -141,7 +144,7 @@ impl TryFrom<StartOptions> for ExecuteRequest {
         let is_foreground = options.way.fg;
         let scope =
             RunRequest { is_foreground, is_resume: options.resume, is_dry_run: options.dry_run, selection: part };
-        let is_named = mode.is_some() || options.dialect.is_some();
+        let is_named = mode.is_some() || options.dialect.is_some() || options.proof != ProofOptions::default();
         let is_bare = scope == RunRequest::default() && !is_named && !options.again;
         let is_usual_list = options.tasks && mode.is_none();
         if source == PlanSource::OpenRun && !is_bare {
@@ -153,6 +156,7 @@ impl TryFrom<StartOptions> for ExecuteRequest {
             dialect: options.dialect,
             batches: options.batches,
             waves: options.waves,
+            proof: options.proof,
             clients: options.clients.into(),
             again: options.again,
             digest: options.digest,
@@ -165,14 +169,20 @@ impl TryFrom<ExecutePlanLine> for ExecuteRequest {
     type Error = String;
 
     fn try_from(line: ExecutePlanLine) -> Result<Self, String> {
-        let has_option = line.again || line.dialect.is_some() || line.batches != BatchOptions::default();
+        let is_usual = line.batches == BatchOptions::default() && line.proof == ProofOptions::default();
+        let has_option = line.again || line.dialect.is_some() || !is_usual;
         let source = match line.plan {
             Some(plan) if plan != "continue" || has_option => PlanSource::File(plan),
             None if has_option => return Err("no plan is named".to_owned()),
             _ => PlanSource::OpenRun,
         };
-        let (batches, dialect, again) = (line.batches, line.dialect, line.again);
-        Ok(Self { batches, dialect, again, ..Self::new(ExecuteCommand::ExecutePlan, source) })
+        Ok(Self {
+            batches: line.batches,
+            dialect: line.dialect,
+            proof: line.proof,
+            again: line.again,
+            ..Self::new(ExecuteCommand::ExecutePlan, source)
+        })
     }
 }
 
@@ -184,11 +194,11 @@ impl TryFrom<ExecuteLocalLine> for ExecuteRequest {
         let scope =
             RunRequest { is_foreground: line.fg, is_resume: line.resume, is_dry_run: line.dry_run, selection: part };
         let source = PlanSource::File(line.plan);
-        let (again, dialect) = (line.again, line.dialect);
         Ok(Self {
             scope,
-            dialect,
-            again,
+            dialect: line.dialect,
+            again: line.again,
+            proof: line.proof,
             clients: line.clients.into(),
             ..Self::new(ExecuteCommand::ExecuteLocal, source)
         })
@@ -203,8 +213,13 @@ impl TryFrom<UlwExecLine> for ExecuteRequest {
             return Err("no plan is named".to_owned());
         }
         let source = line.plan.map_or(PlanSource::TaskList(line.session), PlanSource::File);
-        let (waves, dialect, again) = (line.waves, line.dialect, line.again);
-        Ok(Self { waves, dialect, again, ..Self::new(ExecuteCommand::UlwExec, source) })
+        Ok(Self {
+            waves: line.waves,
+            dialect: line.dialect,
+            proof: line.proof,
+            again: line.again,
+            ..Self::new(ExecuteCommand::UlwExec, source)
+        })
     }
 }
 

@@ -6,6 +6,7 @@ use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::request::arguments::PlanSelection;
 use omo_engine::request::client_policy::quote_argument;
 
+use crate::execute::options::REVIEW_TIMES;
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
 
 impl ExecuteRequest {
@@ -59,6 +60,13 @@ impl ExecuteRequest {
                 let _ = write!(text, " {name} {number}");
             }
         }
+        for check in &self.proof.check {
+            let _ = write!(text, " --check {}", quote_argument(check));
+        }
+        if let Some((word, _)) = REVIEW_TIMES.iter().find(|(_, time)| self.proof.review == Some(*time)) {
+            let _ = write!(text, " --review {word}");
+        }
+        flag(&mut text, "--require-checks", self.proof.require_checks);
         flag(&mut text, "--skip-verify", self.waves.skip_verify);
         flag(&mut text, "--again", self.again);
         text
@@ -95,6 +103,8 @@ mod tests {
             (ExecutePlan, "p.md --dialect=openspec --k 2", "--dialect openspec p.md --k 2"),
             (ExecuteLocal, "p.md --dialect gsd", "--dialect gsd p.md"),
             (UlwExec, "p.md --dialect task-master", "--dialect task-master p.md"),
+            (Execute, "--check 'npm test' --review=waves p.md", "p.md --check 'npm test' --review waves"),
+            (UlwExec, "--require-checks p.md --check none", "p.md --check none --require-checks"),
         ] {
             let TypedLine::Request(request) = read_typed_line(command, line).unwrap() else { panic!("{line}") };
             let typed = request.typed(&request.source);

@@ -220,6 +220,7 @@ fn approval_prompt(id: &str, request: Option<&ExecuteRequest>) -> ApprovalReques
         command_line: request.unwrap_or(&usual).typed(&PlanSource::TaskList(Some(id.to_owned()))),
         shown_by: format!("`omo agent task list --session {id} --format json` shows the criteria"),
         overview: String::new(),
+        offer: None,
     }
 }
 

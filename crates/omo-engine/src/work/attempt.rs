@@ -152,7 +152,8 @@ impl Engine<'_> {
             commit: None,
         };
         let passes = |measured: &AttemptMeasurement| {
-            verbs::judge_attempt(&state, &digest, measured.clone()).is_ok_and(|events| verbs::has_passed_task(&events))
+            verbs::judge_attempt(&state, &digest, measured.clone())
+                .is_ok_and(|events| verbs::has_done_task(&state, &events))
         };
         let mut refused = stray_commits.err();
         if passes(&measured) && refused.is_none() {

@@ -8,8 +8,8 @@ use omo_engine::schedule::{NextAction, next_action};
 use omo_engine::state::{RunPhase, RunState};
 use omo_engine::verbs::{self, AttemptMeasurement, AttemptStart, VerbCaller};
 use omo_plan::model::{
-    DecisionOption, Dialect, FileAction, FileUse, GroupIsolation, OnTaskFail, PLAN_SCHEMA, Parallelism, Plan,
-    PlanDecision, PlanSource, RunPolicy, Task, TaskGroup,
+    DecisionOption, Dialect, FileAction, FileUse, GroupIsolation, Plan, PlanDecision, PlanSource, RunPolicy, Task,
+    TaskGroup,
 };
 use omo_plan::refusal::VerbRefusal;
 
@@ -37,29 +37,13 @@ pub(crate) fn file(path: &str) -> FileUse {
 /// A plan that is done one task after the other, all of them in one batch.
 pub(crate) fn plan(tasks: Vec<Task>) -> Plan {
     let all: Vec<String> = tasks.iter().map(|task| task.id.clone()).collect();
+    let source = PlanSource { path: "plan.md".to_owned(), sha256: "plan".to_owned(), bytes: 1 };
     Plan {
-        schema: PLAN_SCHEMA,
-        dialect: Dialect::DevWorkflow,
-        source: PlanSource { path: "plan.md".to_owned(), sha256: "plan".to_owned(), bytes: 1 },
         title: "A plan".to_owned(),
-        goal: String::new(),
-        preconditions: Vec::new(),
         tasks,
         groups: vec![TaskGroup { tasks: all, ..group(0) }],
-        final_checks: Vec::new(),
-        requires_plans: Vec::new(),
-        policy: RunPolicy {
-            on_task_fail: OnTaskFail::Continue,
-            parallel: Parallelism::None,
-            max_workers: 0,
-            max_rounds: 1,
-            batch_size: 5,
-            requires_contracts: false,
-            hub_dependents: 3,
-            skips_verification: false,
-            unproved_continues: false,
-        },
-        diagnostics: Vec::new(),
+        policy: RunPolicy { max_workers: 0, batch_size: 5, hub_dependents: 3, ..RunPolicy::default() },
+        ..Plan::new(Dialect::DevWorkflow, source)
     }
 }
 

@@ -14,9 +14,13 @@ use super::task_problems::report_task_problems;
 use super::{BatchOptions, PlanChange, PlanDialect, PlanInput, PlanPlace};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::MarkdownDocument;
-use crate::fields::prose::read_prose;
-use crate::model::{Dialect, Plan, Task};
+use crate::fields::prose::{read_prose, read_row_checks};
+use crate::model::{Checkpoint, Dialect, Plan, Task};
+use crate::pattern::Pattern;
 use outline::{ChecklistEntry, ChecklistOutline};
+
+/// A line that says what holds once the tasks above it are done.
+static CHECKPOINT: Pattern = Pattern::new(r"(?i)^[\s>*_#]*checkpoint\b");
 
 /// Spec Kit: `- [ ] T001 [P] [US1] …` in phases.
 pub static SPEC_KIT: ChecklistDialect = ChecklistDialect { format: ChecklistFormat::SpecKit };
@@ -105,6 +109,7 @@ impl PlanDialect for ChecklistDialect {
         let tasks = outline.tasks().zip(stated).zip(derived);
         plan.tasks = tasks.map(|((entry, stated), deps)| read_task(document, entry, stated, deps)).collect();
         let heads: Vec<_> = outline.tasks().map(|entry| entry.item.span.clone()).collect();
+        plan.checkpoints = read_checkpoints(document, &outline);
         report_file_problems(document, plan);
         report_task_problems(plan, &heads, |byte| document.line_number(byte));
     }
@@ -140,6 +145,25 @@ fn read_task(
         checks: prose.checks,
         ..Task::new(entry.id.clone(), entry.item.title.clone()).with_body(document.slice(entry.body.clone()), lines)
     }
+}
+
+/// The commands of the lines that say what holds behind a phase.
+fn read_checkpoints(document: &MarkdownDocument<'_>, outline: &ChecklistOutline<'_>) -> Vec<Checkpoint> {
+    let mut tasks = outline.tasks().peekable();
+    let mut last: Option<&ChecklistEntry<'_>> = None;
+    let mut found = Vec::new();
+    for line in outline::plain_lines(document) {
+        while let Some(entry) = tasks.next_if(|entry| entry.body.start <= line.start) {
+            last = Some(entry);
+        }
+        let Some(entry) = last.filter(|entry| line.start >= entry.body.end) else { continue };
+        let row = document.slice(line);
+        if CHECKPOINT.is_match(row) {
+            let checks = read_row_checks(row);
+            found.extend(checks.into_iter().map(|check| Checkpoint { task: entry.id.clone(), check }));
+        }
+    }
+    found
 }
 
 /// Adds what is wrong with the file as a whole.

@@ -226,17 +226,7 @@ pub(crate) fn order_tasks(mut tasks: Vec<Task>, groups: &[TaskGroup]) -> Vec<Tas
 
 /// How a run goes.
 pub(crate) fn run_policy(parallel: Parallelism) -> RunPolicy {
-    RunPolicy {
-        on_task_fail: OnTaskFail::Stop,
-        parallel,
-        max_workers: 0,
-        max_rounds: 1,
-        batch_size: 0,
-        requires_contracts: false,
-        hub_dependents: 0,
-        skips_verification: false,
-        unproved_continues: false,
-    }
+    RunPolicy { on_task_fail: OnTaskFail::Stop, parallel, max_workers: 0, ..RunPolicy::default() }
 }
 
 #[cfg(test)]

@@ -55,6 +55,11 @@ pub(crate) fn read_prose(document: &MarkdownDocument<'_>, title: &str, details: 
     found
 }
 
+/// The commands of one line that show that something is done.
+pub(crate) fn read_row_checks(row: &str) -> Vec<TaskCheck> {
+    commands::read_commands(row).iter().take(MAX_FINDINGS).map(|command| TaskCheck::new(command)).collect()
+}
+
 /// A file that is named more than once is changed where one of its mentions says so.
 fn add_file(files: &mut Vec<FileUse>, file: FileUse) {
     let Some(known) = files.iter_mut().find(|known| known.path == file.path) else {

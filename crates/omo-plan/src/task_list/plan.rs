@@ -8,8 +8,8 @@ use omo_core::text::sanitize;
 use super::criterion::parse_criterion_command;
 use crate::digest::sha256_hex;
 use crate::model::{
-    Dialect, FileAction, FileUse, GroupIsolation, OnTaskFail, PLAN_SCHEMA, Parallelism, Plan, PlanSource, RunPolicy,
-    Task, TaskComplexity, TaskGroup, TaskKind,
+    Dialect, FileAction, FileUse, GroupIsolation, OnTaskFail, Parallelism, Plan, PlanSource, RunPolicy, Task,
+    TaskComplexity, TaskGroup, TaskKind,
 };
 use crate::task_list::validate;
 use crate::task_list::{TaskFile, TaskFileStatus, TaskListFile, VERIFY_TASK_ID};
@@ -46,33 +46,29 @@ pub fn task_list_plan(session: &TaskListFile, tasks: &[TaskFile], folder: &str, 
         units.push(verification_task(own, &units));
     }
     let count = u32::try_from(units.len()).unwrap_or(u32::MAX);
+    let source = PlanSource {
+        path: folder.to_owned(),
+        sha256: tasks_digest(&units),
+        bytes: units.iter().map(|unit| unit.body.len() as u64).sum(),
+    };
     Plan {
-        schema: PLAN_SCHEMA,
-        dialect: Dialect::TasksJson,
-        source: PlanSource {
-            path: folder.to_owned(),
-            sha256: tasks_digest(&units),
-            bytes: units.iter().map(|unit| unit.body.len() as u64).sum(),
-        },
         title: sanitize(session.goal.lines().next().unwrap_or_default(), MAX_TITLE),
         goal: session.goal.clone(),
-        preconditions: Vec::new(),
         groups: vec![group_of_all(&units)],
         final_checks,
-        requires_plans: Vec::new(),
         policy: RunPolicy {
             on_task_fail: OnTaskFail::NextRound,
             parallel: Parallelism::Tasks,
             max_workers: session.options.max_workers,
             max_rounds: session.options.max_iterations.max(1),
             batch_size: count,
-            requires_contracts: false,
             hub_dependents: count,
             skips_verification,
-            unproved_continues: false,
+            ..RunPolicy::default()
         },
         tasks: units,
         diagnostics,
+        ..Plan::new(Dialect::TasksJson, source)
     }
 }
 

@@ -24,6 +24,7 @@ pub fn join_plans(folder: &str, plans: Vec<Plan>) -> Plan {
     joined.dialect = Dialect::Gsd;
     if let Some(first) = plans.first() {
         joined.policy = first.policy.clone();
+        joined.policy.requires_checks = plans.iter().any(|plan| plan.policy.requires_checks);
     }
     joined.source = PlanSource {
         path: folder.to_owned(),
