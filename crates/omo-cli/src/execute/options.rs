@@ -6,7 +6,9 @@ use omo_engine::client_policy::ClientPolicy;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::launcher::LauncherTemplate;
 use omo_engine::request::client_policy::{ClientPolicyRequest, parse_budget};
-use omo_plan::model::ReviewTime;
+use omo_plan::model::{Dialect, ReviewTime};
+
+use crate::plan_dialect::parse_dialect;
 
 /// The longest model name, rule or template, in characters.
 const MAX_CHARS: usize = 1_000;
@@ -18,7 +20,7 @@ pub(crate) struct StartOptions {
     #[command(flatten)]
     pub way: WayOptions,
     /// A task list, in place of a plan file
-    #[arg(long, conflicts_with_all = ["plan", "step"])]
+    #[arg(long, conflicts_with_all = ["plan", "step", "dialect"])]
     pub tasks: bool,
     /// Whose task list; or only this session of a plan
     #[arg(long, value_name = "ID")]
@@ -32,6 +34,9 @@ pub(crate) struct StartOptions {
     /// Only this step
     #[arg(long, hide = true, value_name = "N", value_parser = positive, allow_hyphen_values = true)]
     pub step: Option<u64>,
+    /// The format of the plan, in place of the one that it looks like
+    #[arg(long, hide = true, value_name = "NAME", value_parser = parse_dialect)]
+    pub dialect: Option<Dialect>,
     /// Begin anew what is complete, or has failed
     #[arg(long)]
     pub again: bool,
@@ -211,6 +216,9 @@ pub(crate) struct ExecuteLine {
 pub(crate) struct ExecutePlanLine {
     #[command(flatten)]
     pub batches: BatchOptions,
+    /// The format of the plan, in place of the one that it looks like
+    #[arg(long, value_name = "NAME", value_parser = parse_dialect)]
+    pub dialect: Option<Dialect>,
     #[command(flatten)]
     pub proof: ProofOptions,
     /// Begin a plan anew that is done
@@ -243,6 +251,9 @@ pub(crate) struct ExecuteLocalLine {
     /// Only this step
     #[arg(long, value_name = "N", value_parser = positive, allow_hyphen_values = true, conflicts_with = "session")]
     pub step: Option<u64>,
+    /// The format of the plan, in place of the one that it looks like
+    #[arg(long, value_name = "NAME", value_parser = parse_dialect)]
+    pub dialect: Option<Dialect>,
     /// Only this session of the plan's Execution Strategy
     #[arg(long, value_name = "N", value_parser = positive, allow_hyphen_values = true)]
     pub session: Option<u64>,
@@ -266,6 +277,9 @@ pub(crate) struct UlwExecLine {
     pub session: Option<String>,
     #[command(flatten)]
     pub waves: WaveOptions,
+    /// The format of the plan, in place of the one that it looks like
+    #[arg(long, value_name = "NAME", value_parser = parse_dialect)]
+    pub dialect: Option<Dialect>,
     #[command(flatten)]
     pub proof: ProofOptions,
     /// Go on with what has failed

@@ -37,6 +37,9 @@ impl ExecuteRequest {
         };
         text += &part;
         text += &self.clients.to_command_line();
+        if let Some(dialect) = self.dialect {
+            let _ = write!(text, " --dialect {}", dialect.word());
+        }
         match source {
             PlanSource::File(path) if path.starts_with('-') => {
                 let _ = write!(text, " -- {}", quote_argument(path));
@@ -96,6 +99,10 @@ mod tests {
             (Execute, "p.md --waves --max-iterations 2", "--waves p.md --max-iterations 2"),
             (Execute, "--tasks --session s --parallel", "--parallel --tasks --session s"),
             (Execute, "--fg p.md", "--fg p.md"),
+            (Execute, "p.md --dialect kiro", "--dialect kiro p.md"),
+            (ExecutePlan, "p.md --dialect=openspec --k 2", "--dialect openspec p.md --k 2"),
+            (ExecuteLocal, "p.md --dialect gsd", "--dialect gsd p.md"),
+            (UlwExec, "p.md --dialect task-master", "--dialect task-master p.md"),
             (Execute, "--check 'npm test' --review=waves p.md", "p.md --check 'npm test' --review waves"),
             (UlwExec, "--require-checks p.md --check none", "p.md --check none --require-checks"),
         ] {

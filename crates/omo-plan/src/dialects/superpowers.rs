@@ -15,13 +15,13 @@ use omo_core::check::task_check::TaskCheck;
 
 use super::outlined_task::{read_goal, report_check_doubts, stated_dependencies, without_tail};
 use super::task_problems::report_task_problems;
-use super::{BatchOptions, PlanChange, PlanDialect, PlanInput};
+use super::{BatchOptions, PlanChange, PlanDialect, PlanInput, PlanPlace};
 use crate::batches::{HeadingForm, TaskHeading, TaskOutline, read_outline, span_diagnostic};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::MarkdownDocument;
 use crate::fields::named_files::{NamedFile, read_files};
 use crate::labels::{LabeledField, list_part, read_labels};
-use crate::model::{FileUse, MAX_PLAN_TASKS, OnTaskFail, Parallelism, Plan, PlannedState, Task};
+use crate::model::{Dialect, FileUse, MAX_PLAN_TASKS, OnTaskFail, Parallelism, Plan, PlannedState, Task};
 use commands::{StepCommands, read_commands};
 use steps::TaskSteps;
 
@@ -42,8 +42,13 @@ impl PlanDialect for SuperpowersDialect {
         true
     }
 
+    fn places(&self) -> &'static [PlanPlace] {
+        const { &[PlanPlace::in_folder("docs/superpowers/plans", "*.md")] }
+    }
+
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
-        recognition::is_superpowers(input.document())
+        let is_at_place = Dialect::of_place(input.path()) == Some(Dialect::Superpowers);
+        recognition::is_superpowers(input.document(), is_at_place)
     }
 
     fn read_plan(&self, input: &PlanInput<'_>, _options: BatchOptions, plan: &mut Plan) {

@@ -13,7 +13,7 @@ use std::ops::Range;
 use omo_core::text::{list_some, sanitize};
 
 use super::task_problems::report_task_problems;
-use super::{BatchOptions, PlanChange, PlanDialect, PlanInput};
+use super::{BatchOptions, PlanChange, PlanDialect, PlanInput, PlanPlace};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::{LineIndex, line_ranges};
 use crate::model::{Plan, PlannedState, Task};
@@ -36,6 +36,10 @@ impl PlanDialect for TaskMasterDialect {
 
     fn unproved_continues(&self) -> bool {
         true
+    }
+
+    fn places(&self) -> &'static [PlanPlace] {
+        const { &[PlanPlace::below(".taskmaster", "tasks.json"), PlanPlace::in_folder("tasks", "tasks.json")] }
     }
 
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
