@@ -4,6 +4,7 @@
 //! the table at the end of this file. Every file becomes a plan: one that cannot be read, or is of no known
 //! dialect, has no tasks and a diagnostic that says why.
 
+mod checkboxes;
 pub mod checklist;
 pub mod dev_workflow;
 pub mod gsd;
@@ -110,6 +111,12 @@ pub trait PlanDialect: Sync {
     fn write_back(&self, _text: &str, _change: &PlanChange<'_>) -> Option<String> {
         None
     }
+
+    /// The text of a file, or of a task in it, as it would be with every task open: where nothing else differs, only
+    /// state does. `None` where the dialect keeps no state in its files.
+    fn without_state(&self, _text: &str) -> Option<String> {
+        None
+    }
 }
 
 /// What a run writes back into the file of its plan.
@@ -124,6 +131,11 @@ pub enum PlanChange<'a> {
     },
     /// The task has passed.
     Done {
+        /// Its id.
+        task: &'a str,
+    },
+    /// The task is done again.
+    Open {
         /// Its id.
         task: &'a str,
     },
@@ -173,6 +185,7 @@ pub fn read(path: &str, bytes: &[u8], options: BatchOptions) -> Plan {
                     plan.dialect = *dialect;
                     plan.policy.unproved_continues = dialect.rules().unproved_continues();
                     dialect.rules().read_plan(&input, options, &mut plan);
+                    digest_without_state(text, &mut plan);
                 }
                 None => plan.diagnostics.push(unrecognized(&input)),
             }
@@ -183,6 +196,18 @@ pub fn read(path: &str, bytes: &[u8], options: BatchOptions) -> Plan {
     plan
 }
 
+/// Has the digests of a plan's tasks say nothing of what is ticked: a task that was ticked is the task that it was.
+fn digest_without_state(text: &str, plan: &mut Plan) {
+    let rules = plan.dialect.rules();
+    let Some(open) = rules.without_state(text) else { return };
+    plan.source.sha256_without_state = Some(sha256_hex(open.as_bytes()));
+    for task in &mut plan.tasks {
+        if let Some(open) = rules.without_state(&task.body).filter(|open| *open != task.body) {
+            task.body_sha256 = sha256_hex(open.as_bytes());
+        }
+    }
+}
+
 /// A plan of this file without anything in it.
 fn empty(path: &str, bytes: &[u8], options: BatchOptions) -> Plan {
     let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
@@ -190,7 +215,12 @@ fn empty(path: &str, bytes: &[u8], options: BatchOptions) -> Plan {
     Plan {
         schema: PLAN_SCHEMA,
         dialect: Dialect::DevWorkflow,
-        source: PlanSource { path: path.to_owned(), sha256: sha256_hex(bytes), bytes: bytes.len() as u64 },
+        source: PlanSource {
+            path: path.to_owned(),
+            sha256: sha256_hex(bytes),
+            sha256_without_state: None,
+            bytes: bytes.len() as u64,
+        },
         title: name.into_owned(),
         goal: String::new(),
         preconditions: Vec::new(),

@@ -9,7 +9,12 @@ pub fn plan(tasks: &[(&str, &[&str])]) -> Plan {
     Plan {
         schema: PLAN_SCHEMA,
         dialect: Dialect::DevWorkflow,
-        source: PlanSource { path: "docs/plan.md".to_owned(), sha256: "0".repeat(64), bytes: 1 },
+        source: PlanSource {
+            path: "docs/plan.md".to_owned(),
+            sha256: "0".repeat(64),
+            sha256_without_state: None,
+            bytes: 1,
+        },
         title: "A plan".to_owned(),
         goal: String::new(),
         preconditions: Vec::new(),

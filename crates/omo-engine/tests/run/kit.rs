@@ -40,7 +40,12 @@ pub(crate) fn plan(tasks: Vec<Task>) -> Plan {
     Plan {
         schema: PLAN_SCHEMA,
         dialect: Dialect::DevWorkflow,
-        source: PlanSource { path: "plan.md".to_owned(), sha256: "plan".to_owned(), bytes: 1 },
+        source: PlanSource {
+            path: "plan.md".to_owned(),
+            sha256: "plan".to_owned(),
+            sha256_without_state: None,
+            bytes: 1,
+        },
         title: "A plan".to_owned(),
         goal: String::new(),
         preconditions: Vec::new(),

@@ -52,6 +52,7 @@ pub fn task_list_plan(session: &TaskListFile, tasks: &[TaskFile], folder: &str, 
         source: PlanSource {
             path: folder.to_owned(),
             sha256: tasks_digest(&units),
+            sha256_without_state: None,
             bytes: units.iter().map(|unit| unit.body.len() as u64).sum(),
         },
         title: sanitize(session.goal.lines().next().unwrap_or_default(), MAX_TITLE),
