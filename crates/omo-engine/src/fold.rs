@@ -44,6 +44,8 @@ impl RunState {
             reviewed_tasks: BTreeSet::new(),
             final_checks: BTreeMap::new(),
             changed_files: Vec::new(),
+            ticked: BTreeSet::new(),
+            tick_refusal: None,
             dispatched: None,
             round: 1,
             evidence: Vec::new(),
@@ -91,6 +93,10 @@ impl RunState {
             EventKind::ProjectionChanged { file, backup: kept } => {
                 self.changed_files.push((file.clone(), kept.clone()));
             }
+            EventKind::PlanTicked { ticked, opened, plan_sha256, tip } => {
+                self.apply_ticks(event, [ticked, opened], plan_sha256.as_ref(), tip.as_ref())?;
+            }
+            EventKind::PlanNotTicked { reason: why } => self.tick_refusal = Some(why.clone()),
             EventKind::TaskAdded { task: added } => self.apply_added_task(event, added)?,
             EventKind::UnfinishedSearched { unfinished } => self.unfinished = Some(unfinished.clone()),
             EventKind::VerdictGiven { verdict } => self.apply_verdict(event, verdict)?,
@@ -122,6 +128,32 @@ impl RunState {
             what => self.apply_to_task(event, what)?,
         }
         (self.seq, self.updated_at) = (event.seq, event.ts);
+        Ok(())
+    }
+
+    /// The plan's file, or the commit that the run has come to, says of some tasks that they are done, and of others that
+    /// they are not.
+    fn apply_ticks(
+        &mut self,
+        event: &RunEvent,
+        [ticked, opened]: [&[String]; 2],
+        plan_sha256: Option<&String>,
+        tip: Option<&String>,
+    ) -> Result<(), LedgerError> {
+        let bad = |what: &str| LedgerError { seq: event.seq, problem: what.to_owned() };
+        if ticked.iter().chain(opened).any(|id| !self.tasks.contains_key(id)) {
+            return Err(bad("ticks a task that the plan does not have"));
+        }
+        if let Some(tip) = tip {
+            let parallel = self.parallel.as_mut().filter(|parallel| parallel.landed.is_none());
+            let parallel = parallel.ok_or_else(|| bad("ticks in a commit of no parallel worker"))?;
+            parallel.tip.clone_from(tip);
+        }
+        self.ticked.extend(ticked.iter().cloned());
+        self.ticked.retain(|id| !opened.contains(id));
+        if let Some(sha256) = plan_sha256 {
+            self.plan_sha256.clone_from(sha256);
+        }
         Ok(())
     }
 
@@ -255,6 +287,8 @@ impl RunState {
             tasks.insert(task.id.clone(), state);
         }
         self.reviewed_tasks.retain(|id| tasks.contains_key(id));
+        self.ticked.retain(|id| tasks.contains_key(id));
+        self.tick_refusal = None;
         let before = std::mem::replace(&mut self.plan, plan.clone());
         self.keep_choices(&before);
         self.tasks = tasks;
@@ -378,6 +412,7 @@ impl RunState {
         }
         self.phase = RunPhase::Executing;
         self.is_stopped = false;
+        self.tick_refusal = None;
         self.change_holder(event);
         self.final_checks.clear();
         // The person who had the run stopped is asked again, now that it goes on.

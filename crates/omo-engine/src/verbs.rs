@@ -157,13 +157,18 @@ pub fn automatic_event(state: &RunState) -> Option<EventKind> {
 /// those without the contract that the plan promises are failed before they begin. Those of an edited plan are by
 /// [`automatic_event`].
 pub fn opening_events(plan: &Plan) -> Vec<EventKind> {
-    let done = plan.tasks.iter().filter(|task| task.is_done).map(|task| EventKind::TaskImported {
+    let done = plan.tasks.iter().filter(|task| task.is_done).map(done_by_plan_event);
+    done.chain(tasks_without_contract(plan).map(missing_contract_event)).collect()
+}
+
+/// The plan has a task checked off.
+fn done_by_plan_event(task: &Task) -> EventKind {
+    EventKind::TaskImported {
         task: task.id.clone(),
         status: ImportedStatus::Done,
         evidence: "the plan says that there is nothing left to do".to_owned(),
         files: Vec::new(),
-    });
-    done.chain(tasks_without_contract(plan).map(missing_contract_event)).collect()
+    }
 }
 
 fn tasks_without_contract(plan: &Plan) -> impl Iterator<Item = &Task> {

@@ -318,7 +318,8 @@ impl Engine<'_> {
         let own = files_written_by_omo(state);
         let own: Vec<&str> = own.iter().map(String::as_str).collect();
         let changed = before.zip(now.as_ref()).and_then(|(before, now)| {
-            changes::changed_paths(self.work_tree, self.state_home, self.run.id(), &before, now, &own)
+            let found = changes::changed_paths(self.work_tree, self.state_home, self.run.id(), &before, now, &own);
+            Some(self.without_ticked_plan(state, &before, now, found?))
         });
         let is_known = changed.is_some();
         let files = changed.unwrap_or_default().into_iter().map(|change| change.path);
@@ -375,7 +376,10 @@ impl Engine<'_> {
             .and_then(tree_from_text)
             .zip(now.and_then(tree_from_text))
             .filter(|_| state.is_task_list() || state.plan.verification_task().is_some())?;
-        let added = changes::added_lines(self.work_tree, self.state_home, self.run.id(), &before, &now, &[])?;
+        // A line that was ticked is as finished as it was.
+        let plan = state.plan.source.sha256_without_state.as_ref().map(|_| state.plan.source.path.as_str());
+        let added =
+            changes::added_lines(self.work_tree, self.state_home, self.run.id(), &before, &now, plan.as_slice())?;
         Some(find_unfinished_lines(added.iter().map(|line| (line.file, line.line, line.text))))
     }
 

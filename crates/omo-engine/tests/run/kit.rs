@@ -256,7 +256,7 @@ impl Run {
 
     /// The run goes on with an edited plan.
     pub(crate) fn replan(&mut self, plan: Plan) -> Result<(), VerbRefusal> {
-        self.take(verbs::replace_plan(&self.state, plan, "approved again".to_owned()).map(|what| vec![what]))
+        self.take(verbs::replace_plan(&self.state, plan, "approved again".to_owned()))
     }
 
     /// Where a task stands, in a word.

@@ -47,7 +47,10 @@ fn what_differs_is_named() {
     let same = run.state.compare_plan(&plan(vec![task("3"), task("2"), task("1")]));
     assert_eq!(same, PlanDifferences::default(), "their order is not their text");
     let other = run.state.compare_plan(&plan(vec![task("4"), edited(task("3")), task("1"), edited(task("5"))]));
-    assert_eq!(other, PlanDifferences { changed: ids(&["3"]), added: ids(&["4", "5"]), removed: ids(&["2"]) });
+    assert_eq!(
+        other,
+        PlanDifferences { changed: ids(&["3"]), added: ids(&["4", "5"]), removed: ids(&["2"]), ticked: ids(&[]) }
+    );
 }
 
 #[test]
