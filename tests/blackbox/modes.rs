@@ -209,6 +209,58 @@ fn a_checklist_continues_behind_what_nothing_proves_and_is_not_complete() {
     }
 }
 
+/// A checklist of which everything can be proved, with a group, a step below a task, and a task that is done.
+const PROVABLE_CHECKLIST: &str = "\
+# Implementation Plan
+
+- [x] 1. Think about words
+- [ ] 2. Write words
+  - [ ] 2.1 Write the word into `words/2.1.txt`
+    - Run `grep -q done words/2.1.txt`
+  - [ ] 2.2 Write the word into `words/2.2.txt`
+    - [ ] with care
+    - Run `grep -q done words/2.2.txt`
+- [ ] 3. Write the word into `words/3.txt`
+  - Run `grep -q done words/3.txt`
+  - _Requirements: 1.3_
+";
+
+/// The same with what has passed ticked: the group with its last task.
+fn ticked_checklist() -> String {
+    ["2.", "2.1", "2.2", "3."]
+        .iter()
+        .fold(PROVABLE_CHECKLIST.to_owned(), |text, id| text.replace(&format!("- [ ] {id} "), &format!("- [x] {id} ")))
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn what_has_passed_is_ticked_in_the_plan_and_nothing_else_of_it_changes_in_any_mode() {
+    for (mode, end) in MODES.into_iter().zip(["\n", "\r\n", "\r\n", "\n"]) {
+        let text = PROVABLE_CHECKLIST.replace('\n', end);
+        let fixture = ModeFixture::new(Some(&text), "").unwrap();
+        fixture.start(&[mode]).unwrap();
+        let (said, _) = fixture.carry_out().unwrap();
+        let report = fixture.ground.report().unwrap();
+        assert_eq!(report["result"], "complete", "{mode}: {}", said.out);
+        let lab = fixture.ground.lab();
+        assert_eq!(
+            fs::read_to_string(lab.project().join(PLAN)).unwrap(),
+            ticked_checklist().replace('\n', end),
+            "{mode}"
+        );
+        for task in report["tasks"].as_array().unwrap() {
+            assert_eq!(task["out_of_scope"], json!([]), "{mode}: {task}");
+        }
+        let again = fixture.start(&[mode]).unwrap();
+        assert!(again.out.contains("is complete") && again.out.contains(" --again"), "{mode}: {}", again.out);
+        if mode == "--parallel" {
+            let log = lab.git(&["log", "--format=%an %s", "--", PLAN]).unwrap();
+            assert_eq!(log.trim(), format!("Lab omo: tick what has passed in {PLAN}\nlab plan"));
+            assert_eq!(lab.git(&["status", "--porcelain", "--", PLAN]).unwrap().trim(), "");
+        }
+    }
+}
+
 /// The same three tasks in each dialect; the last one is judged by this.
 fn dialects(last: &str) -> [(&'static str, Option<String>); 4] {
     let (one, second) = (word_check(1), word_check(2));

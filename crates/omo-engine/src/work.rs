@@ -40,7 +40,7 @@ pub(crate) use commit::commit_message;
 pub(crate) use committed_work::is_preview_worker;
 pub use evidence::{RecordedEvidence, VerdictOutcome};
 pub use plan_file::{PlanEdit, PlanFile, PlanFileError, find_edit, read_plan_bytes, write_choices};
-pub(crate) use plan_ticks::tick_merged;
+pub(crate) use plan_ticks::{path_in_repository, tick_merged};
 pub use start::{RunOpening, StartedTask, planned_commands, task_brief};
 
 /// Why a verb did nothing, or not all of it.

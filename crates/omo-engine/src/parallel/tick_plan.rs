@@ -1,14 +1,12 @@
 //! What has passed is ticked in the plan's file as a commit of omo's own, once all is merged: so that the user's branch
 //! has it with the work.
 
-use std::path::Path;
-
 use omo_git::integrate::{commit_file, committed_file, keep_commit, uncommitted_paths};
 
 use super::{DriveError, INTEGRATED, ParallelDriver};
 use crate::parallel_state::ParallelState;
 use crate::state::RunState;
-use crate::work::tick_merged;
+use crate::work::{path_in_repository, tick_merged};
 
 /// The file that git writes while it makes the commit.
 const INDEX_FILE: &str = "ticks.index";
@@ -19,7 +17,8 @@ impl ParallelDriver<'_> {
     /// in the user's work tree afterwards.
     pub(super) fn ticked_tip(&self, state: &RunState, parallel: &ParallelState) -> Result<String, DriveError> {
         let unticked = || Ok(parallel.tip.clone());
-        let Some(path) = self.plan_path(state) else { return unticked() };
+        let path = path_in_repository(&self.repository, self.engine.root, &state.plan.source.path);
+        let Some(path) = path else { return unticked() };
         let Some(mut file) = committed_file(&self.repository, &parallel.tip, &path)? else { return unticked() };
         let Some(ticked) = tick_merged(state, &file.bytes) else { return unticked() };
         if ticked.text.as_bytes() == file.bytes || uncommitted_paths(&self.repository)?.contains(&path) {
@@ -38,13 +37,5 @@ impl ParallelDriver<'_> {
         let event = ticked.to_event(Some(made.clone()));
         self.record(|_| vec![event])?;
         Ok(made)
-    }
-
-    /// Where the plan is, from the top of the repository.
-    fn plan_path(&self, state: &RunState) -> Option<String> {
-        let root = self.engine.root.canonicalize().ok()?;
-        let project = root.strip_prefix(self.repository.top()).ok()?;
-        let path = project.join(Path::new(&state.plan.source.path));
-        Some(path.to_str()?.replace('\\', "/")).filter(|path| !path.starts_with('/'))
     }
 }

@@ -122,6 +122,7 @@ impl Engine<'_> {
         let _guard = self.run.try_lock_check(&task.id)?.ok_or_else(|| checked_elsewhere(&task.id))?;
         // The process that held it before has judged this very attempt.
         let (task, running, state) = self.attempt_of_ticket(&digest).map(|now| (task, running, now.2))?;
+        self.take_back_worker_ticks(&state);
         let mut worked = self.work_result(&state, &task, &running);
         if let Some(committed) = elsewhere {
             worked.files.clone_from(&committed.files);

@@ -4,8 +4,12 @@
 //! found in it is the task by its id. What comes in between is made up for by the next command.
 
 use std::fs;
+use std::path::Path;
 
 use omo_git::changes::{PathChange, TreeSnapshot, snapshot_file};
+use omo_git::commit_preview::head_commit;
+use omo_git::integrate::committed_file;
+use omo_git::repository::GitRepository;
 use omo_plan::dialects::{self, BatchOptions, PlanChange};
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::{MAX_PLAN_BYTES, Plan, Task, TaskKind};
@@ -164,6 +168,32 @@ impl Engine<'_> {
         Ok(state)
     }
 
+    /// Takes back what a parallel worker has ticked itself in its own worktree: omo ticks what has passed once all is
+    /// merged, and ticks of several branches in neighbouring lines would be a conflict.
+    pub(super) fn take_back_worker_ticks(&self, state: &RunState) {
+        if state.parallel.is_some() && self.work_tree != self.root {
+            // What is not taken back is judged like every other change.
+            let _ = self.restore_plan_of_worker(state);
+        }
+    }
+
+    fn restore_plan_of_worker(&self, state: &RunState) -> Option<()> {
+        let path = &state.plan.source.path;
+        let file = ProjectFile::at(self.work_tree, path)?;
+        let now = file.read(MAX_PLAN_BYTES).ok()??;
+        let repository = GitRepository::find(self.work_tree)?;
+        let name = path_in_repository(&repository, self.work_tree, path)?;
+        let committed = committed_file(&repository, &head_commit(self.work_tree)?, &name).ok()??;
+        if open_text(state, now.clone())? != open_text(state, committed.bytes.clone())? {
+            return None;
+        }
+        // git may have checked it out with other ends of its lines.
+        let text = String::from_utf8(committed.bytes).ok()?;
+        let has_returns = now.windows(2).any(|pair| pair == b"\r\n") && !text.contains('\r');
+        let text = if has_returns { text.replace('\n', "\r\n") } else { text };
+        file.replace_unchanged(&now, text.as_bytes()).ok().map(drop)
+    }
+
     /// What differs between two looks at the work tree, without the plan's file where that differs in ticks alone.
     pub(super) fn without_ticked_plan(
         &self,
@@ -187,6 +217,13 @@ impl Engine<'_> {
         };
         open(from).is_some_and(|before| open(to) == Some(before))
     }
+}
+
+/// Where a file of the project is, from the top of the repository; `None` where that is outside of it.
+pub(crate) fn path_in_repository(repository: &GitRepository, root: &Path, path: &str) -> Option<String> {
+    let root = root.canonicalize().ok()?;
+    let inner = root.strip_prefix(repository.top()).ok()?.join(path);
+    Some(inner.to_str()?.replace('\\', "/")).filter(|path| !path.starts_with('/'))
 }
 
 /// A plan's text with every task open, whatever its lines end with; `None` where its dialect keeps no state in it.
