@@ -179,7 +179,7 @@ impl Engine<'_> {
                 (None, None) => self.commit_task(&state, &task, &worked, watcher)?,
             };
         }
-        let (events, state) = self.end_attempt(&state, |state| {
+        let (events, state) = self.end_attempt(&state, &task, |state| {
             let mut events = verbs::judge_attempt(state, &digest, measured.clone())?;
             events.extend(takes_next.then(|| self.handover_event(state, &task.id, &events)).flatten());
             Ok(events)
@@ -206,7 +206,7 @@ impl Engine<'_> {
         let _guard = self.run.try_lock_check(&task.id)?.ok_or_else(|| checked_elsewhere(&task.id))?;
         let files = self.work_result(&state, &task, &running).files;
         let (events, state) =
-            self.end_attempt(&state, |state| verbs::give_up_attempt(state, &digest, why, files.clone()))?;
+            self.end_attempt(&state, &task, |state| verbs::give_up_attempt(state, &digest, why, files.clone()))?;
         Ok(self.judged_attempt(task, Vec::new(), events, state))
     }
 
@@ -215,12 +215,17 @@ impl Engine<'_> {
     fn end_attempt(
         &self,
         state: &RunState,
+        task: &Task,
         judge: impl Fn(&RunState) -> Result<Vec<EventKind>, VerbRefusal>,
     ) -> Result<(Vec<EventKind>, RunState), EngineError> {
+        let ticked = self.worker_tick(state, task);
         let takes_back = judge(state).is_ok_and(|events| verbs::reverts_changes(state, &events));
         let left = if takes_back { Some(self.keep_work_tree(state)?) } else { None };
         self.transact(|state| {
-            let events = verbs::with_snapshot(judge(state)?, left.as_ref());
+            let mut events = verbs::with_snapshot(judge(state)?, left.as_ref());
+            if !verbs::has_passed_task(&events) {
+                events.extend(ticked);
+            }
             Ok((events.clone(), events))
         })
     }

@@ -168,6 +168,17 @@ impl Engine<'_> {
         Ok(state)
     }
 
+    /// What is written down where a worker has ticked its own task in the user's work tree and has not passed: the file
+    /// says that it is done, and has to be opened again.
+    pub(super) fn worker_tick(&self, state: &RunState, task: &Task) -> Option<EventKind> {
+        state.plan.source.sha256_without_state.as_ref().filter(|_| self.work_tree == self.root && !task.is_done)?;
+        let path = &state.plan.source.path;
+        let bytes = ProjectFile::at(self.root, path)?.read(MAX_PLAN_BYTES).ok()??;
+        let now = dialects::read(path, &bytes, BatchOptions::from(&state.plan.policy));
+        let ticked = vec![now.task(&task.id).filter(|now| now.is_done)?.id.clone()];
+        Some(EventKind::PlanTicked { ticked, opened: Vec::new(), plan_sha256: None, tip: None })
+    }
+
     /// Takes back what a parallel worker has ticked itself in its own worktree: omo ticks what has passed once all is
     /// merged, and ticks of several branches in neighbouring lines would be a conflict.
     pub(super) fn take_back_worker_ticks(&self, state: &RunState) {
