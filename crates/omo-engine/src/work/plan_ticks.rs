@@ -146,7 +146,7 @@ fn tick_file(engine: &Engine<'_>, state: &RunState, due: &DueTicks<'_>) -> Resul
 impl Engine<'_> {
     /// Has the plan's file say what is done. The caller holds the lock of the files.
     pub(super) fn tick_plan(&self, state: RunState) -> Result<RunState, EngineError> {
-        if self.caller.group.is_some() || DueTicks::of_checkout(&state).is_empty() {
+        if DueTicks::of_checkout(&state).is_empty() {
             return Ok(state);
         }
         // Another process may have ticked it before this one held the lock.
