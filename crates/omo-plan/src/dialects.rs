@@ -4,6 +4,7 @@
 //! the table at the end of this file. Every file becomes a plan: one that cannot be read, or is of no known
 //! dialect, has no tasks and a diagnostic that says why.
 
+mod checkboxes;
 pub mod checklist;
 pub mod dev_workflow;
 pub mod folder;
@@ -129,6 +130,12 @@ pub trait PlanDialect: Sync {
     fn write_back(&self, _text: &str, _change: &PlanChange<'_>) -> Option<String> {
         None
     }
+
+    /// The text of a file, or of a task in it, as it would be with every task open: where nothing else differs, only
+    /// state does. `None` where the dialect keeps no state in its files.
+    fn without_state(&self, _text: &str) -> Option<String> {
+        None
+    }
 }
 
 /// What a run writes back into the file of its plan.
@@ -143,6 +150,11 @@ pub enum PlanChange<'a> {
     },
     /// The task has passed.
     Done {
+        /// Its id.
+        task: &'a str,
+    },
+    /// The task is done again.
+    Open {
         /// Its id.
         task: &'a str,
     },
@@ -221,6 +233,7 @@ pub fn read(path: &str, bytes: &[u8], reading: impl Into<PlanReading>) -> Plan {
                     if plan.tasks.is_empty() && plan.can_run() {
                         plan.diagnostics.push(no_tasks(&input, dialect));
                     }
+                    digest_without_state(text, &mut plan);
                 }
                 None => plan.diagnostics.push(unrecognized(&input)),
             }
@@ -238,11 +251,23 @@ fn recognize(input: &PlanInput<'_>) -> Option<Dialect> {
     of_place.or_else(|| Dialect::ALL.iter().copied().find(recognizes))
 }
 
+/// Has the digests of a plan's tasks say nothing of what is ticked: a task that was ticked is the task that it was.
+fn digest_without_state(text: &str, plan: &mut Plan) {
+    let rules = plan.dialect.rules();
+    let Some(open) = rules.without_state(text) else { return };
+    plan.source.sha256_without_state = Some(sha256_hex(open.as_bytes()));
+    for task in &mut plan.tasks {
+        if let Some(open) = rules.without_state(&task.body).filter(|open| *open != task.body) {
+            task.body_sha256 = sha256_hex(open.as_bytes());
+        }
+    }
+}
+
 /// A plan of this file without anything in it.
 fn empty(path: &str, bytes: &[u8], options: BatchOptions) -> Plan {
     let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
     let name = Path::new(path).file_stem().unwrap_or_default().to_string_lossy();
-    let source = PlanSource { path: path.to_owned(), sha256: sha256_hex(bytes), bytes: bytes.len() as u64 };
+    let source = PlanSource::new(path, sha256_hex(bytes), bytes.len() as u64);
     let policy =
         RunPolicy { batch_size: number(options.batch_size), hub_dependents: number(options.k), ..RunPolicy::default() };
     Plan { title: name.into_owned(), policy, ..Plan::new(Dialect::DevWorkflow, source) }

@@ -66,8 +66,10 @@ pub(crate) fn continue_run(
     let is_edited = replanned.is_some();
     let budget = request.and_then(|request| request.clients.policy.budget_micros);
     let ((), state) = engine.take_over(|state| {
-        let replanned: Option<EventKind> =
-            replanned.map(|(plan, approved)| verbs::replace_plan(state, plan, approved)).transpose()?;
+        let replanned: Vec<EventKind> = replanned
+            .map(|(plan, approved)| verbs::replace_plan(state, plan, approved))
+            .transpose()?
+            .unwrap_or_default();
         // Another process may start the next client: it reads in the ledger that the costs are accepted.
         let accepts =
             accepts && state.parallel.is_some() && !accepts_billing(state) && billing::billing_facts().has_api_key;

@@ -75,7 +75,10 @@ pub(crate) fn continue_run(
     }
     let _door = context.runs.as_ref().map(|runs| context.lock_opening(runs, Some(run.id()))).transpose()?;
     let ((), state) = engine.take_over(|state| {
-        let replanned = replanned.map(|(plan, approved)| verbs::replace_plan(state, plan, approved)).transpose()?;
+        let replanned = replanned
+            .map(|(plan, approved)| verbs::replace_plan(state, plan, approved))
+            .transpose()?
+            .unwrap_or_default();
         Ok((replanned.into_iter().chain(dispatched_tasks::forget_dispatched_if_any(state)).collect(), ()))
     })?;
     context.note_in_session(run, &before.holder, &state);

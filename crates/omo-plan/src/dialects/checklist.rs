@@ -9,6 +9,7 @@ mod outline;
 mod recognition;
 mod waves;
 
+use super::checkboxes::with_open_boxes;
 use super::goal::{GoalFile, GoalPart};
 use super::task_problems::report_task_problems;
 use super::{BatchOptions, PlanChange, PlanDialect, PlanInput, PlanPlace, near_miss};
@@ -115,15 +116,22 @@ impl PlanDialect for ChecklistDialect {
     }
 
     fn write_back(&self, text: &str, change: &PlanChange<'_>) -> Option<String> {
-        let PlanChange::Done { task } = change else { return None };
         let document = MarkdownDocument::read(text);
         let outline = ChecklistOutline::read(&document, self.format);
-        let marks = outline.marks_to_tick(task)?;
+        let (marks, mark) = match change {
+            PlanChange::Done { task } => (outline.marks_to_tick(task)?, "x"),
+            PlanChange::Open { task } => (outline.marks_to_open(task)?, " "),
+            PlanChange::Choice { .. } => return None,
+        };
         let mut changed = text.to_owned();
-        for mark in marks {
-            changed.replace_range(mark, "x");
+        for place in marks {
+            changed.replace_range(place, mark);
         }
         Some(changed)
+    }
+
+    fn without_state(&self, text: &str) -> Option<String> {
+        Some(with_open_boxes(text))
     }
 }
 

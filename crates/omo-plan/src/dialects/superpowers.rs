@@ -13,6 +13,7 @@ use std::ops::Range;
 
 use omo_core::check::task_check::TaskCheck;
 
+use super::checkboxes::with_open_boxes;
 use super::outlined_task::{read_goal, report_check_doubts, stated_dependencies, without_tail};
 use super::task_problems::report_task_problems;
 use super::{BatchOptions, PlanChange, PlanDialect, PlanInput, PlanPlace};
@@ -23,6 +24,7 @@ use crate::fields::named_files::{NamedFile, read_files};
 use crate::labels::{LabeledField, list_part, read_labels};
 use crate::model::{Dialect, FileUse, MAX_PLAN_TASKS, OnTaskFail, Parallelism, Plan, PlannedState, Task};
 use commands::{StepCommands, read_commands};
+use state::StepMark;
 use steps::TaskSteps;
 
 /// Plans of `### Task N:` whose steps are checkboxes, as superpowers writes them.
@@ -77,9 +79,14 @@ impl PlanDialect for SuperpowersDialect {
 
     fn write_back(&self, text: &str, change: &PlanChange<'_>) -> Option<String> {
         match change {
-            PlanChange::Done { task } => state::tick_steps(text, task),
+            PlanChange::Done { task } => state::mark_steps(text, task, StepMark::Ticked),
+            PlanChange::Open { task } => state::mark_steps(text, task, StepMark::Open),
             PlanChange::Choice { .. } => None,
         }
+    }
+
+    fn without_state(&self, text: &str) -> Option<String> {
+        Some(with_open_boxes(text))
     }
 }
 

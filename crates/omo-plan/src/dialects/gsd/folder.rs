@@ -29,6 +29,7 @@ pub fn join_plans(folder: &str, plans: Vec<Plan>) -> Plan {
     joined.source = PlanSource {
         path: folder.to_owned(),
         sha256: folder_digest(plans.iter().map(|plan| (plan.source.path.as_str(), plan.source.sha256.as_str()))),
+        sha256_without_state: None,
         bytes: plans.iter().map(|plan| plan.source.bytes).sum(),
     };
     let names = PlanNames::of(&plans);
