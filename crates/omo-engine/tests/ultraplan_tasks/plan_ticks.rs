@@ -1,6 +1,7 @@
 //! What has passed is ticked in the plan's file: as omo's own edit, made up for after a kill, merged by id with the
 //! edits of its user, and taken back for what is done again.
 
+use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
@@ -37,7 +38,8 @@ const RED: &str = "1\nhalf\n";
 fn checklist() -> String {
     let mut text = String::from("# Implementation Plan\r\n\r\n");
     for number in 1..=3 {
-        text += &format!(
+        let _ = write!(
+            text,
             "- [ ] {number}. Write `src/{number}.rs`\r\n  - [ ] with care\r\n  - Run `sh verify.sh {number}`\r\n  - \
              _Requirements: 1.{number}_\r\n"
         );
