@@ -89,7 +89,7 @@ pub(crate) struct FileOptions {
     /// The plan, or the folder of one; `-` reads it from stdin
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Its format, in place of the one that it looks like
+    /// Its format, if not the one that it looks like
     #[arg(long, value_name = "NAME", value_parser = parse_dialect)]
     pub dialect: Option<Dialect>,
 }
@@ -127,11 +127,11 @@ pub(crate) struct BatchesOptions {
 /// What the batches of a plan are computed with.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct SizeOptions {
-    /// So many direct dependents make a task a hub, behind whose batch you are asked
-    #[arg(long, default_value_t = 3)]
+    /// Ask behind a task that so many others need
+    #[arg(long, value_name = "N", default_value_t = 3)]
     pub k: u32,
     /// Tasks in a batch
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, value_name = "N", default_value_t = 5)]
     pub batch_size: u32,
 }
 

@@ -8,7 +8,7 @@ use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::modes::{ModeOptions, arranged};
 use omo_plan::batches::{PlanBatches, TaskDependencies, compute_batches};
 use omo_plan::diagnostic::{Code, has_errors};
-use omo_plan::model::{Plan, Task};
+use omo_plan::model::{Plan, ReviewTime, Task};
 
 use super::{BatchesOptions, SizeOptions, read_file, reading};
 use crate::error::CommandError;
@@ -26,7 +26,12 @@ pub(super) fn print_batches(options: &BatchesOptions) -> Result<(), CommandError
     // Headings `### Task N:` have batches of their own, of which a plan that cannot be run keeps as many as it can.
     let is_other = options.plan.dialect.is_some() || by_headings.total == 0;
     let plan = is_other.then(|| file.plan(reading(&options.plan, options.sizes))).filter(|plan| !plan.tasks.is_empty());
-    let plan = plan.map(|plan| (arranged(plan.clone(), ExecutionMode::Batches, &mode_options(options.sizes)), plan));
+    let plan = plan.map(|plan| {
+        // Of the tasks of the plan alone: a run may add one that reviews them.
+        let mut of_tasks = plan.clone();
+        of_tasks.policy.review = ReviewTime::Never;
+        (arranged(of_tasks, ExecutionMode::Batches, &mode_options(options.sizes)), plan)
+    });
     let found = match &plan {
         Some((arranged, plan)) => batches_of_plan(arranged, plan, hub, batch_size),
         None => by_headings,

@@ -23,8 +23,7 @@ const HELP: &str = "\
 Example:
   omo agent tasks create --max-iterations 3 add a login page
 
-What an earlier session of this id has left is kept beside the new one's files,
-under names that end with `.before-1`.";
+What an earlier session of this id has left is kept as `NAME.before-1`.";
 
 /// Begin a task list, or go on with one that was given up
 #[derive(Clone, Debug, Default, Args)]
