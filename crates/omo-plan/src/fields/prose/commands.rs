@@ -148,5 +148,8 @@ fn plain_end(text: &str, is_bracketed: bool) -> usize {
 fn is_sentence(command: &str) -> bool {
     const WORDS: [&str; 13] =
         ["the", "all", "any", "is", "are", "that", "and", "tests", "suite", "linter", "command", "commands", "across"];
-    !command.contains(['"', '\'']) && command.split_whitespace().skip(1).any(|word| WORDS.contains(&word))
+    // What runs tests by their paths is told no single word.
+    let is_bare = ["pytest", "jest", "vitest"].iter().any(|runner| command.starts_with(runner))
+        && !command.contains(['/', '.', '-', ':', '=']);
+    is_bare || !command.contains(['"', '\'']) && command.split_whitespace().skip(1).any(|word| WORDS.contains(&word))
 }

@@ -53,6 +53,11 @@ const MENTIONS: &[&str] = &[
     "loading",
     "importing",
     "for",
+    "verify",
+    "verifies",
+    "verifying",
+    "checks",
+    "validates",
 ];
 
 /// The files of a sentence.
