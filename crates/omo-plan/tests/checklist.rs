@@ -215,3 +215,16 @@ fn hostile_lists_are_read_without_a_panic() {
         }
     }
 }
+
+#[test]
+fn a_task_that_comes_before_another_is_needed_by_it() {
+    let text = "- [ ] T001 a\n- [ ] T002 b\n- [ ] T003 c\n- [ ] T004 d\n\n## Dependencies\n\n- T001 before T002 (types first)\n\
+                - T003 must be completed before T001, T004\n- T003 blocks what is not there\n";
+    let plan = read(text);
+    let needs = |id: &str| task(&plan, id).stated_deps.clone();
+    let stated = |ids: &[&str]| Some(ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>());
+    assert_eq!(
+        (needs("T002"), needs("T001"), needs("T004"), needs("T003")),
+        (stated(&["T001"]), stated(&["T003"]), stated(&["T003"]), None)
+    );
+}

@@ -255,3 +255,27 @@ fn hostile_plans_are_answers() {
         let _ = done(&text, "1");
     }
 }
+
+#[test]
+fn a_task_that_is_told_in_sentences_has_their_files_and_commands() {
+    let text = "# A\n\n> superpowers\n\n## Task 1: Data\n\n- Create app/data.test.mjs.\n- Create app/data.json with all of it.\n\n\
+                ## Task 2: Check\n\n- Run node --test app/data.test.mjs.\n- Confirm that the page can be read.\n";
+    let found = plan(text);
+    let files: Vec<_> = found.tasks[0].files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(files, ["app/data.test.mjs", "app/data.json"]);
+    let commands: Vec<_> = found.tasks[1].checks.iter().map(|check| check.command.as_str()).collect();
+    assert_eq!(commands, ["node --test app/data.test.mjs"]);
+}
+
+#[test]
+fn files_are_read_without_code_and_in_chinese() {
+    let text = "# A\n\n> superpowers\n\n### Task 1：甲\n\n文件：修改 src/a.c、src/b.h；创建 tests/c.c。\n\n- [ ] Step 1：做\n\n\
+                ### Task 2: B\n\n**Files:** Create src/d.rs, delete src/e.rs\n\n- [ ] Step 1: do\n";
+    let found = plan(text);
+    let files = |place: usize| -> Vec<_> {
+        found.tasks[place].files.iter().map(|file| (file.path.as_str(), file.action)).collect()
+    };
+    let [create, modify, delete] = [FileAction::Create, FileAction::Modify, FileAction::Delete];
+    assert_eq!(files(0), [("src/a.c", modify), ("src/b.h", modify), ("tests/c.c", create)]);
+    assert_eq!(files(1), [("src/d.rs", create), ("src/e.rs", delete)]);
+}

@@ -21,6 +21,7 @@ use crate::batches::{HeadingForm, TaskHeading, TaskOutline, read_outline, span_d
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::MarkdownDocument;
 use crate::fields::named_files::{NamedFile, read_files};
+use crate::fields::prose::read_prose;
 use crate::labels::{LabeledField, list_part, read_labels};
 use crate::model::{Dialect, FileUse, MAX_PLAN_TASKS, OnTaskFail, Parallelism, Plan, PlannedState, Task};
 use commands::{StepCommands, read_commands};
@@ -103,6 +104,14 @@ fn read_task(
     let steps = TaskSteps::read(document, task.heading.end..section.end);
     let StepCommands { checks, red_check } = read_commands(document, &steps);
     report_check_doubts(&checks, &mut report);
+    // A task without any of its fields says in sentences what it is about.
+    let has_fields = !steps.steps.is_empty() || checks.len() + usize::from(red_check.is_some()) > 0;
+    let (mut files, mut checks) =
+        (task_files(document, &steps), unique_checks(checks.into_iter().map(|check| check.check)));
+    if !has_fields && files.is_empty() {
+        let prose = read_prose(document, "", steps.preamble.clone());
+        (files, checks) = (prose.files, prose.checks);
+    }
     if checks.is_empty() && red_check.is_none() {
         let text = format!("task {} has no command to run: nothing can prove it", task.id);
         report(Code::MissingVerify, task.heading.clone(), text);
@@ -113,8 +122,8 @@ fn read_task(
         stated_deps: stated_dependencies(outline, task),
         state: PlannedState::checked_off(steps.is_done() || steps.boxes.is_empty() && state::is_marked_done(heading)),
         is_optional: recognition::is_called_optional(heading),
-        files: task_files(document, &steps),
-        checks: unique_checks(checks.into_iter().map(|check| check.check)),
+        files,
+        checks,
         red_check: red_check.map(|check| check.check),
         stop_after: task.is_marked,
         ..Task::new(task.id, task.title.clone()).with_body(document.slice(section), lines)

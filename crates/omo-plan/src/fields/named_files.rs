@@ -103,8 +103,21 @@ static ACTION: Pattern = Pattern::new(
     r"^\s*[*_]*([A-Za-zÀ-ÿ]+|[\x{4e00}-\x{9fff}]{2})(?:(?:[^A-Za-z/.`:：][^/.`:：]*)?[:：][*_ ]*|[*_]*\s*(`))",
 );
 
+/// The word of what is done right before a path that is no code: `Create src/a.rs`, `修改 src/a.rs`.
+static BARE_ACTION: Pattern = Pattern::new(r"^\s*[*_]*([A-Za-z]+\s|[\x{4e00}-\x{9fff}]{2}\s?)\s*");
+
+fn split_bare_action(row: &str) -> Option<(Mention, &str)> {
+    let ([word], rest) = BARE_ACTION.read(row)?;
+    let first = rest.split(|char: char| char.is_whitespace() || NAME_ENDS.contains(&char)).next()?;
+    let said = parse_mention(word.trim()).filter(|_| is_name(first.trim_end_matches('.')))?;
+    Some((said, rest))
+}
+
 /// What an item says is done, and what it says behind that.
 fn split_action(row: &str) -> (Option<Mention>, &str) {
+    if let Some((said, rest)) = split_bare_action(row) {
+        return (Some(said), rest);
+    }
     let found = ACTION.read(row).and_then(|([word, code], rest)| Some((parse_mention(word)?, code, rest)));
     let Some((said, code, rest)) = found else { return (None, row) };
     (Some(said), row.get(row.len() - rest.len() - code.len()..).unwrap_or_default())
@@ -171,11 +184,16 @@ fn read_names(text: &str) -> Vec<Name<'_>> {
     found
 }
 
+/// What stands between names that are no code, and behind the last one.
+const NAME_ENDS: [char; 4] = [',', '，', '、', '。'];
+
 /// The names in a text without code, apart by commas.
 fn plain_names(text: &str) -> Vec<Name<'_>> {
     let mut found = Vec::new();
     let mut left = text.len();
-    for part in text.split(',') {
+    for part in text.split_inclusive(NAME_ENDS) {
+        let whole = part.len();
+        let part = part.strip_suffix(NAME_ENDS).unwrap_or(part);
         let inner = part.trim_start();
         let name = inner.split(char::is_whitespace).next().unwrap_or_default();
         if is_name(name) {
@@ -183,7 +201,7 @@ fn plain_names(text: &str) -> Vec<Name<'_>> {
             let note = inner.get(name.len()..).unwrap_or_default();
             found.push(Name { text: name, left: start, length: name.len(), note });
         }
-        left = left.saturating_sub(part.len() + 1);
+        left = left.saturating_sub(whole);
     }
     found
 }
