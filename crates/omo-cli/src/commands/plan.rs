@@ -16,6 +16,7 @@ use omo_engine::work::PlanFile;
 use omo_plan::dialects::{BatchOptions, PlanReading};
 use omo_plan::model::{Dialect, MAX_PLAN_BYTES, Plan};
 use omo_plan::project_paths::name_files_from_top;
+use omo_plan::proof::find_proofs;
 use omo_state::project_root;
 
 use crate::error::CommandError;
@@ -143,6 +144,8 @@ pub(crate) fn run(action: PlanCommand) -> Result<(), CommandError> {
     match action {
         PlanCommand::Show(options) => {
             let (plan, _) = read_plan(&options.plan, options.sizes)?;
+            // As a run would have it: these are the commands that its user approves.
+            let plan = find_proofs(plan, &[]);
             show::show_plan(&plan, options.json)?;
             validity_status(plan.can_run())
         }

@@ -199,7 +199,7 @@ fn proof_words(plan: &Plan, task: &Task) -> String {
 }
 
 /// The commands that the plan names as checks and that are not run, each with why; none where there are none.
-fn refused_lines(plan: &Plan) -> Vec<String> {
+pub fn refused_lines(plan: &Plan) -> Vec<String> {
     let heading = "Not run as checks; a check ends by itself, and its status says something:".to_owned();
     let row = |refused: &RefusedCheck| {
         let task = refused.task.as_deref().unwrap_or(FINAL_CHECKS_ID);
