@@ -27,6 +27,7 @@ mod harmless_messages;
 mod launchers;
 mod modes;
 mod plan;
+mod plan_doors;
 mod plan_run_hooks;
 mod promise_provenance;
 mod prompt_context;

@@ -270,6 +270,11 @@ impl From<PlanFileError> for CommandError {
         let message = error.to_string();
         match error {
             PlanFileError::Missing(_) => Self::not_found(message, "name the file from the current folder"),
+            PlanFileError::Folder { .. } => Self::usage(
+                message,
+                "name the file of a plan, or a folder with `*-PLAN.md` or one `tasks.md`; `omo plan list` finds plans",
+            ),
+            PlanFileError::TooLarge(_) => Self::invalid_plan(message, "name one of its files"),
             PlanFileError::Outside(_) => Self::precondition(message, "a run changes the project that its plan lies in"),
             PlanFileError::Read { .. } | PlanFileError::Write(_) => Self::io(message, "check the rights of that file"),
         }

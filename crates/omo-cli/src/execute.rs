@@ -30,9 +30,10 @@ use omo_engine::request::part::requested_strategy;
 use omo_engine::state::RunState;
 use omo_engine::work::PlanFile;
 use omo_engine::{Run, RunStore};
-use omo_plan::dialects::BatchOptions;
-use omo_plan::model::Plan;
+use omo_plan::dialects::{BatchOptions, PlanReading};
+use omo_plan::model::{Dialect, Plan};
 use omo_plan::project_paths::name_files_from_top;
+use omo_plan::proof::find_proofs;
 
 use crate::blocks::next_at_terminal;
 use crate::blocks::parallel_run::next_command;
@@ -107,18 +108,43 @@ fn read_plan(context: &CommandContext, request: &ExecuteRequest, path: &str) -> 
     check_file(path, path_target(&current.join(path))).map_err(argument_error)?;
     let file = PlanFile::read_anywhere(&context.root, &current, Path::new(path))?;
     let options = request.mode_options();
-    let plan = file.plan(BatchOptions::of(options.hub_k, options.batch_size));
+    let batches = BatchOptions::of(options.hub_k, options.batch_size);
+    let plan = file.plan(PlanReading { batches, dialect: pick_dialect(context, request, &file.path)? });
     let plan = name_files_from_top(plan, &context.root.to_string_lossy());
     if !plan.can_run() {
-        return Err(invalid_plan_error(&plan, &file.bytes));
+        return Err(invalid_plan_error(&plan, &file));
     }
     check_selection(&plan, request.scope.selection).map_err(argument_error)?;
+    let mut plan = find_proofs(plan, &request.proof.added_checks());
+    plan.policy.requires_checks |= request.proof.require_checks;
+    plan.policy.review = request.proof.review.unwrap_or_default();
     Ok(plan)
+}
+
+/// The dialect that was named. While a run of the plan is open it is that of the run, which no other one can be named
+/// for.
+fn pick_dialect(
+    context: &CommandContext,
+    request: &ExecuteRequest,
+    path: &str,
+) -> Result<Option<Dialect>, CommandError> {
+    let open = context.runs.as_ref().filter(|_| !request.scope.is_dry_run).map(|runs| context.open_run(runs));
+    let of_plan = open.transpose()?.flatten().filter(|(_, state)| state.plan.source.path == path);
+    match (of_plan, request.dialect) {
+        (Some((run, state)), Some(named)) if named != state.plan.dialect => {
+            let word = state.plan.dialect.word();
+            let message = format!("the run {} of {} is open, and reads it as {word}", run.id(), sanitize(path, 200));
+            Err(CommandError::busy(message, "without --dialect this goes on with it; `omo run cancel` ends it first"))
+        }
+        (Some((_, state)), _) => Ok(Some(state.plan.dialect)),
+        (None, named) => Ok(named),
+    }
 }
 
 fn path_target(path: &Path) -> PathTarget {
     match path.metadata() {
         Ok(meta) if meta.is_file() => PathTarget::File,
+        Ok(meta) if meta.is_dir() => PathTarget::Folder,
         Ok(_) => PathTarget::Other,
         // What this user cannot look at is not there for them.
         Err(_) => PathTarget::Nothing,

@@ -19,6 +19,7 @@ mod last_run;
 mod local_time;
 mod output;
 mod parallel_workers;
+mod plan_dialect;
 mod plan_findings;
 mod platform;
 mod project;

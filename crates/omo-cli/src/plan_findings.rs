@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use omo_core::text::{pluralize, sanitize};
+use omo_engine::work::PlanFile;
 use omo_plan::diagnostic::{Diagnostic, Severity};
 use omo_plan::model::Plan;
 use serde::Serialize;
@@ -29,8 +30,24 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// All findings of a plan with their lines, each followed by an empty line; the empty text where there are
 /// none. With colours: the caller prints it to a stream that removes them where no terminal shows them.
-pub(crate) fn render_diagnostics(plan: &Plan, bytes: &[u8]) -> String {
-    render_findings(&plan.source.path, bytes, &plan.diagnostics)
+pub(crate) fn render_diagnostics(plan: &Plan, file: &PlanFile) -> String {
+    if !file.is_folder() {
+        return render_findings(&plan.source.path, &file.bytes, &plan.diagnostics);
+    }
+    let mut left = plan.diagnostics.clone();
+    let mut text = String::new();
+    for (path, bytes) in file.files() {
+        // What was found in a file of a folder begins with its path.
+        let head = format!("{}: ", sanitize(path, 200));
+        let (of_file, others): (Vec<_>, Vec<_>) = left.into_iter().partition(|one| one.text.starts_with(&head));
+        let of_file: Vec<Diagnostic> = of_file
+            .into_iter()
+            .map(|one| Diagnostic { text: one.text.strip_prefix(&head).unwrap_or_default().to_owned(), ..one })
+            .collect();
+        text += &render_findings(path, bytes, &of_file);
+        left = others;
+    }
+    text + &render_findings(&plan.source.path, &[], &left)
 }
 
 /// The same of findings that stand by themselves. Where there are too many the worst ones are shown.

@@ -6,6 +6,7 @@
 use omo_core::check::task_check::TaskCheckOutcome;
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::{Plan, Task};
+use omo_plan::proof::ProofSource;
 use serde::{Deserialize, Serialize};
 
 use crate::client_policy::ClientPolicy;
@@ -177,6 +178,13 @@ pub enum EventKind {
         /// What else is known about it.
         #[serde(flatten)]
         end: AttemptEnd,
+    },
+    /// Tasks that were done without a check of their own were proved by what judges their group.
+    TasksProved {
+        /// Which ones.
+        tasks: Vec<String>,
+        /// What has proved them.
+        by: ProofSource,
     },
     /// A task was done, and its evidence has to be judged: its worker has put forward commands that were run.
     TaskClaimed {
@@ -404,6 +412,25 @@ pub enum EventKind {
         from: String,
         /// The commit that it is at.
         to: String,
+    },
+    /// The plan's file was made to say what is done: omo's own edit, which is no edit by its user.
+    PlanTicked {
+        /// The tasks that it says are done by now.
+        ticked: Vec<String>,
+        /// The tasks that it says are open again.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        opened: Vec<String>,
+        /// The SHA-256 of the file after that, where it was as the run knew it.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        plan_sha256: Option<String>,
+        /// The commit that the run has come to with it, where it was made to a commit and to no file.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        tip: Option<String>,
+    },
+    /// The plan's file cannot be made to say what is done, and is left as it is.
+    PlanNotTicked {
+        /// Why.
+        reason: String,
     },
     /// A file that omo writes for others was changed by something else.
     ProjectionChanged {

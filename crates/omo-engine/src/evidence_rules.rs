@@ -1,11 +1,66 @@
 //! What evidence shows: commands that were run and were green, by the worker that had to run them. Why it does not, in
 //! words.
 
+use std::collections::HashSet;
+
+use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_core::text::sanitize;
-use omo_plan::model::TaskKind;
+use omo_plan::model::{Task, TaskKind};
+use omo_plan::proof::ProofSource;
 
 use crate::event::{Evidence, PlanVerdict};
 use crate::state::{RunState, TaskStatus};
+
+/// What is said of a task that was done and that has no check of its own.
+pub(crate) fn unproved_reason(task: &Task) -> String {
+    match &task.proved_by {
+        Some(ProofSource::Task(judge)) => format!("no check of its own: {judge} proves it, once that has passed"),
+        Some(ProofSource::FinalChecks) => "no check of its own: the checks of the whole prove it".to_owned(),
+        None => "no Verify: nothing could prove it".to_owned(),
+    }
+}
+
+/// The tasks that were done without a check of their own and that something has proved since, with what did; those that
+/// the same has proved together.
+pub(crate) fn newly_proved(state: &RunState) -> Option<(Vec<String>, ProofSource)> {
+    let mut found: Option<(Vec<String>, ProofSource)> = None;
+    for task in &state.plan.tasks {
+        if state.tasks.get(&task.id).is_none_or(|known| known.status != TaskStatus::Unverified) {
+            continue;
+        }
+        let Some(source) = task.proved_by.as_ref().filter(|source| proves_now(state, source)) else { continue };
+        match &mut found {
+            None => found = Some((vec![task.id.clone()], source.clone())),
+            Some((tasks, known)) if known == source => tasks.push(task.id.clone()),
+            Some(_) => {}
+        }
+    }
+    found
+}
+
+/// Whether what proves a task has done so.
+pub(crate) fn proves_now(state: &RunState, source: &ProofSource) -> bool {
+    match source {
+        ProofSource::Task(judge) => state.tasks.get(judge).is_some_and(|known| known.status == TaskStatus::Passed),
+        ProofSource::FinalChecks => {
+            let mut outcomes = (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
+            !state.plan.final_checks.is_empty() && outcomes.all(|known| known.is_some_and(TaskCheckOutcome::is_green))
+        }
+    }
+}
+
+/// What has proved tasks, with the checks that did.
+pub(crate) fn describe_proof(state: &RunState, source: &ProofSource) -> String {
+    let (name, checks): (String, Vec<&TaskCheck>) = match source {
+        ProofSource::Task(judge) => {
+            (judge.clone(), state.plan.task(judge).into_iter().flat_map(Task::proving_checks).collect())
+        }
+        ProofSource::FinalChecks => ("the checks of the whole".to_owned(), state.plan.final_checks.iter().collect()),
+    };
+    let commands: Vec<String> =
+        checks.iter().map(|check| format!("`{}`", sanitize(&check.command, 120).replace('`', "'"))).collect();
+    format!("no check of its own; proved by {name}: {}", sanitize(&commands.join(", "), 300))
+}
 
 /// Whether evidence shows that a task is done: the worker that is at it has run all of it, and all is known and green.
 pub(crate) fn check_worker_evidence(state: &RunState, task: &str, ids: &[String]) -> Result<(), String> {
@@ -28,6 +83,9 @@ pub(crate) fn check_worker_evidence(state: &RunState, task: &str, ids: &[String]
 /// cited was green, some of it was run by the verifier, and no check of the tasks is red or was not run since.
 pub(crate) fn check_passing_verdict(state: &RunState, verdict: &PlanVerdict) -> Result<(), String> {
     check_tasks_and_evidence(state, verdict)?;
+    if !judges_the_whole(state) {
+        return Ok(());
+    }
     for (place, check) in state.plan.final_checks.iter().enumerate() {
         let command = sanitize(&check.command, 120).replace('`', "'");
         match state.final_checks.get(&place) {
@@ -43,7 +101,9 @@ pub(crate) fn check_passing_verdict(state: &RunState, verdict: &PlanVerdict) -> 
 
 /// The same without the checks of the tasks.
 pub(crate) fn check_tasks_and_evidence(state: &RunState, verdict: &PlanVerdict) -> Result<(), String> {
-    for task in state.plan.tasks.iter().filter(|task| task.kind != TaskKind::Verify) {
+    let review = running_review(state);
+    let is_judged = |task: &&Task| review.is_none_or(|review| review.deps.contains(&task.id));
+    for task in state.plan.tasks.iter().filter(|task| task.kind != TaskKind::Verify).filter(is_judged) {
         let is_done = match state.tasks.get(&task.id).map(|known| known.status) {
             Some(TaskStatus::Passed | TaskStatus::Claimed) => true,
             // No command proves it: the verifier's own look is all that there is, and it stays unverified.
@@ -58,13 +118,26 @@ pub(crate) fn check_tasks_and_evidence(state: &RunState, verdict: &PlanVerdict) 
     if verdict.evidence_ids.is_empty() {
         return Err("no evidence is named".to_owned());
     }
-    let verification = state.plan.verification_task().map(|task| task.id.as_str()).unwrap_or_default();
+    let verification = review.map(|task| task.id.as_str()).unwrap_or_default();
     let mut has_own = false;
     for id in &verdict.evidence_ids {
         let evidence = green_evidence(state, id)?;
         has_own |= evidence.task == verification && is_of_current_worker(state, evidence);
     }
     if has_own { Ok(()) } else { Err("none of the evidence was run by this verification".to_owned()) }
+}
+
+/// The verification or review that a worker is at.
+pub(crate) fn running_review(state: &RunState) -> Option<&Task> {
+    let is_running = |task: &&Task| state.tasks.get(&task.id).is_some_and(|known| known.running.is_some());
+    state.plan.tasks.iter().filter(|task| task.kind == TaskKind::Verify).find(is_running)
+}
+
+/// Whether the verdict that is due is on all of the plan, and not on a part of it.
+pub(crate) fn judges_the_whole(state: &RunState) -> bool {
+    let Some(review) = running_review(state) else { return true };
+    let judged: HashSet<&str> = review.deps.iter().map(String::as_str).collect();
+    state.plan.tasks.iter().all(|task| task.kind == TaskKind::Verify || judged.contains(task.id.as_str()))
 }
 
 /// Whether evidence was run by the worker that is at its task.

@@ -10,8 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use omo_plan::dialects::PlanKind;
 use omo_plan::model::{Plan, PlanDecision, Precondition};
+use omo_plan::proof::ProofSource;
 
 use crate::event::{AttemptEnd, EventKind, ImportedStatus, Question, QuestionKind, RunEvent};
+use crate::evidence_rules;
 use crate::execution_mode::ExecutionMode;
 use crate::schedule;
 use crate::state::{
@@ -44,6 +46,8 @@ impl RunState {
             reviewed_tasks: BTreeSet::new(),
             final_checks: BTreeMap::new(),
             changed_files: Vec::new(),
+            ticked: BTreeSet::new(),
+            tick_refusal: None,
             dispatched: None,
             round: 1,
             evidence: Vec::new(),
@@ -91,7 +95,12 @@ impl RunState {
             EventKind::ProjectionChanged { file, backup: kept } => {
                 self.changed_files.push((file.clone(), kept.clone()));
             }
+            EventKind::PlanTicked { ticked, opened, plan_sha256, tip } => {
+                self.apply_ticks(event, [ticked, opened], plan_sha256.as_ref(), tip.as_ref())?;
+            }
+            EventKind::PlanNotTicked { reason: why } => self.tick_refusal = Some(why.clone()),
             EventKind::TaskAdded { task: added } => self.apply_added_task(event, added)?,
+            EventKind::TasksProved { tasks, by } => self.apply_proof(event, tasks, by)?,
             EventKind::UnfinishedSearched { unfinished } => self.unfinished = Some(unfinished.clone()),
             EventKind::VerdictGiven { verdict } => self.apply_verdict(event, verdict)?,
             EventKind::RoundStarted { round: iteration, reopened } => self.start_round(event, *iteration, reopened)?,
@@ -122,6 +131,52 @@ impl RunState {
             what => self.apply_to_task(event, what)?,
         }
         (self.seq, self.updated_at) = (event.seq, event.ts);
+        Ok(())
+    }
+
+    /// What judges a group has passed: its tasks that were done without a check of their own have, too.
+    fn apply_proof(&mut self, event: &RunEvent, tasks: &[String], by: &ProofSource) -> Result<(), LedgerError> {
+        let is_proved = |id: &String| {
+            let known = self.tasks.get(id).is_some_and(|known| known.status == TaskStatus::Unverified);
+            known && self.plan.task(id).is_some_and(|task| task.proved_by.as_ref() == Some(by))
+        };
+        if tasks.is_empty() || !tasks.iter().all(is_proved) || !evidence_rules::proves_now(self, by) {
+            return Err(LedgerError { seq: event.seq, problem: "proves a task by what does not prove it".to_owned() });
+        }
+        let evidence = evidence_rules::describe_proof(self, by);
+        for id in tasks {
+            let Some(task) = self.tasks.get_mut(id) else { continue };
+            task.status = TaskStatus::Passed;
+            task.updated_at = Some(event.ts);
+            let end = task.last_end.get_or_insert_default();
+            end.evidence.clone_from(&evidence);
+        }
+        Ok(())
+    }
+
+    /// The plan's file, or the commit that the run has come to, says of some tasks that they are done, and of others that
+    /// they are not.
+    fn apply_ticks(
+        &mut self,
+        event: &RunEvent,
+        [ticked, opened]: [&[String]; 2],
+        plan_sha256: Option<&String>,
+        tip: Option<&String>,
+    ) -> Result<(), LedgerError> {
+        let bad = |what: &str| LedgerError { seq: event.seq, problem: what.to_owned() };
+        if ticked.iter().chain(opened).any(|id| !self.tasks.contains_key(id)) {
+            return Err(bad("ticks a task that the plan does not have"));
+        }
+        if let Some(tip) = tip {
+            let parallel = self.parallel.as_mut().filter(|parallel| parallel.landed.is_none());
+            let parallel = parallel.ok_or_else(|| bad("ticks in a commit of no parallel worker"))?;
+            parallel.tip.clone_from(tip);
+        }
+        self.ticked.extend(ticked.iter().cloned());
+        self.ticked.retain(|id| !opened.contains(id));
+        if let Some(sha256) = plan_sha256 {
+            self.plan_sha256.clone_from(sha256);
+        }
         Ok(())
     }
 
@@ -255,6 +310,8 @@ impl RunState {
             tasks.insert(task.id.clone(), state);
         }
         self.reviewed_tasks.retain(|id| tasks.contains_key(id));
+        self.ticked.retain(|id| tasks.contains_key(id));
+        self.tick_refusal = None;
         let before = std::mem::replace(&mut self.plan, plan.clone());
         self.keep_choices(&before);
         self.tasks = tasks;
@@ -378,6 +435,7 @@ impl RunState {
         }
         self.phase = RunPhase::Executing;
         self.is_stopped = false;
+        self.tick_refusal = None;
         self.change_holder(event);
         self.final_checks.clear();
         // The person who had the run stopped is asked again, now that it goes on.

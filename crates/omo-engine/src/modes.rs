@@ -9,11 +9,13 @@ mod batches;
 mod chosen;
 mod graph;
 pub(crate) mod parallel;
+mod review;
 mod step_by_step;
 mod waves;
 
 use omo_plan::batches::{DEFAULT_BATCH_SIZE, DEFAULT_HUB_DEPENDENTS};
 use omo_plan::model::{Plan, RunPolicy};
+use omo_plan::proof;
 
 use crate::execution_mode::ExecutionMode;
 use crate::state::RunState;
@@ -84,6 +86,9 @@ impl RunState {
             Some(asked) => asked.narrow_plan(plan),
             None => plan,
         };
+        let RunPolicy { requires_checks, review, added_checks, .. } = &self.plan.policy;
+        let mut plan = proof::find_proofs(plan, added_checks);
+        (plan.policy.requires_checks, plan.policy.review) = (*requires_checks, *review);
         arranged(plan, self.mode, &ModeOptions::from(&self.plan.policy))
     }
 }

@@ -4,7 +4,7 @@
 //! It is one pure function of the state, as for tasks (`schedule`). The user's own branch is the last thing that moves,
 //! once, and everything before that can be done again or thrown away.
 
-use omo_plan::model::{PlannedState, Task, TaskGroup};
+use omo_plan::model::{Task, TaskGroup};
 
 use crate::event::{QuestionKind, RunResult};
 use crate::parallel_state::{GroupState, GroupStatus, ParallelState};
@@ -42,10 +42,7 @@ pub const BUDGET_SPENT: &str = "the budget of the run is spent; --resume --max-b
 /// Decides what comes next.
 pub fn next_action<'a>(state: &'a RunState, parallel: &'a ParallelState) -> ParallelAction<'a> {
     if parallel.landed.is_some() {
-        // What its plan lets be left out on a failure holds nothing up, and the run is not whole without it all the same.
-        let is_skipped = |task: &Task| state.status_of(&task.id) == TaskStatus::Skipped;
-        let was_left_out = state.plan.tasks.iter().any(|task| task.state != PlannedState::LeftOut && is_skipped(task));
-        let result = if was_left_out { RunResult::CompletedWithFailures } else { RunResult::Complete };
+        let result = if state.lacks_a_task() { RunResult::CompletedWithFailures } else { RunResult::Complete };
         return clean_worktrees(state, parallel, |_| true).unwrap_or(ParallelAction::End(result));
     }
     let view = View { state, parallel };

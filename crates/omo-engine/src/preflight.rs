@@ -221,8 +221,15 @@ fn check_branches(facts: &PreflightFacts) -> Option<PreflightFinding> {
 /// The files that are not committed: those that the plan touches, and the others. A work tree of a session is made of
 /// a commit, so the others are only not there.
 fn check_dirty_files(plan: &Plan, facts: &PreflightFacts) -> [Option<PreflightFinding>; 2] {
-    let plan_file = facts.plan_file.as_deref().map(paths::normalize_path);
-    let files = facts.dirty.iter().filter(|path| plan_file.as_ref() != Some(&paths::normalize_path(path)));
+    let plan_file = facts.plan_file.as_deref().and_then(paths::normalize_path);
+    let is_of_plan = |path: &String| {
+        let behind = plan_file.as_deref().zip(paths::normalize_path(path));
+        // A plan may be a folder of files.
+        behind.is_some_and(|(plan, path)| {
+            path.strip_prefix(plan).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+    };
+    let files = facts.dirty.iter().filter(|path| !is_of_plan(path));
     let (is_open, planned) = (may_touch_anything(plan), PlannedPaths::new(planned_paths(plan)));
     let (touched, others): (Vec<String>, Vec<String>) =
         files.cloned().partition(|path| is_open || planned.covers(path));

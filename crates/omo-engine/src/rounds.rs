@@ -2,7 +2,7 @@
 
 use omo_core::check::task_check::TaskCheckVerdict;
 use omo_core::text::sanitize;
-use omo_plan::model::{OnTaskFail, Task};
+use omo_plan::model::{OnTaskFail, Task, TaskKind};
 
 use crate::event::EventKind;
 use crate::execution_mode::ExecutionMode;
@@ -42,8 +42,8 @@ pub(crate) fn tasks_to_reopen(state: &RunState) -> Vec<(String, String)> {
 
 /// Whether the verifier said that the whole is not done, or could not say anything.
 pub(crate) fn has_failed_verification(state: &RunState) -> bool {
-    let verification = state.plan.verification_task().and_then(|task| state.tasks.get(&task.id));
-    verification.is_some_and(|known| known.status == TaskStatus::Failed)
+    let reviews = state.plan.tasks.iter().filter(|task| task.kind == TaskKind::Verify);
+    reviews.filter_map(|task| state.tasks.get(&task.id)).any(|known| known.status == TaskStatus::Failed)
 }
 
 /// Goes on with a run that is over. One that came to its end counts its iterations anew, and all that has to be done

@@ -6,8 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use omo_plan::model::{
-    GroupIsolation, OnFailure, OnTaskFail, Parallelism, Plan, PlanDecision, PlannedState, Precondition, Task,
-    TaskGroup, TaskKind,
+    GroupIsolation, OnFailure, OnTaskFail, Parallelism, Plan, PlanDecision, Precondition, Task, TaskGroup, TaskKind,
 };
 use omo_plan::paths;
 
@@ -139,8 +138,7 @@ fn final_check_action<'a>(view: &View<'a>) -> NextAction<'a> {
     match () {
         () if outcomes().flatten().any(|outcome| !outcome.is_green()) => NextAction::End(RunResult::Failed),
         () if outcomes().any(|outcome| outcome.is_none()) => NextAction::FinalChecks,
-        // What its plan lets be left out, or lets be unproved, holds nothing up, and the run is not complete all the same.
-        () if view.lacks_a_task() => NextAction::End(RunResult::CompletedWithFailures),
+        () if state.lacks_a_task() => NextAction::End(RunResult::CompletedWithFailures),
         () => NextAction::End(RunResult::Complete),
     }
 }
@@ -279,14 +277,6 @@ impl<'a> View<'a> {
             Some(TaskStatus::Unverified) => !self.state.plan.policy.unproved_continues,
             status => status == Some(TaskStatus::Failed),
         }
-    }
-
-    fn lacks_a_task(&self) -> bool {
-        self.standings.iter().any(|(task, standing)| match standing {
-            TaskStanding::Is(TaskStatus::Unverified) => true,
-            TaskStanding::Is(TaskStatus::Skipped) => task.state != PlannedState::LeftOut,
-            _ => false,
-        })
     }
 
     fn is_over(&self, group: &TaskGroup) -> bool {

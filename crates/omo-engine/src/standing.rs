@@ -79,6 +79,16 @@ impl RunState {
         }
     }
 
+    /// Whether a task was left out or is unproved. What its plan lets be so holds nothing up, and the run is not complete
+    /// all the same.
+    pub(crate) fn lacks_a_task(&self) -> bool {
+        self.plan.tasks.iter().any(|task| match self.status_of(&task.id) {
+            TaskStatus::Unverified => true,
+            TaskStatus::Skipped => task.state != PlannedState::LeftOut,
+            _ => false,
+        })
+    }
+
     /// How many tasks stand how. What verifies the others is no task to their reader.
     pub fn task_counts(&self) -> TaskCounts {
         let mut counts = TaskCounts::default();

@@ -14,13 +14,15 @@ use omo_plan::model::{Plan, PlannedState, Task};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
 use crate::event::{AttemptEnd, EventActor, EventKind, ImportedStatus};
+use crate::evidence_rules;
 use crate::question_text::build_question;
 use crate::rounds;
 use crate::schedule::{self, NextAction};
 use crate::standing::lacks_contract;
 use crate::state::{MAX_LOST_WORKERS, QuestionState, RunPhase, RunState, TaskStatus};
 
-pub(crate) use attempts::has_passed_task;
+pub(crate) use crate::evidence_rules::judges_the_whole;
+pub(crate) use attempts::has_done_task;
 pub use attempts::{
     AttemptMeasurement, AttemptStart, CommitOutcome, StrayCommit, final_check_events, give_up_attempt, judge_attempt,
     may_start, report_lost_worker, reverts_changes, start_attempt, task_of_ticket, with_snapshot,
@@ -143,6 +145,11 @@ pub fn automatic_event(state: &RunState) -> Option<EventKind> {
     {
         return Some(missing_contract_event(task));
     }
+    if state.phase == RunPhase::Executing
+        && let Some((tasks, by)) = evidence_rules::newly_proved(state)
+    {
+        return Some(EventKind::TasksProved { tasks, by });
+    }
     match schedule::next_action(state) {
         NextAction::AskNew(about) => Some(EventKind::QuestionOpened { question: build_question(state, about) }),
         NextAction::End(result) => Some(EventKind::RunEnded { result }),
@@ -157,16 +164,19 @@ pub fn automatic_event(state: &RunState) -> Option<EventKind> {
 /// those without the contract that the plan promises are failed before they begin. Those of an edited plan are by
 /// [`automatic_event`].
 pub fn opening_events(plan: &Plan) -> Vec<EventKind> {
-    let known = plan.tasks.iter().filter_map(|task| {
-        let (status, evidence) = match task.state {
-            PlannedState::Open => return None,
-            PlannedState::Done => (ImportedStatus::Done, "the plan says that there is nothing left to do"),
-            PlannedState::LeftOut => (ImportedStatus::Blocked, "the plan leaves it out"),
-        };
-        let (task, evidence) = (task.id.clone(), evidence.to_owned());
-        Some(EventKind::TaskImported { task, status, evidence, files: Vec::new() })
-    });
+    let known = plan.tasks.iter().filter_map(known_by_plan_event);
     known.chain(tasks_without_contract(plan).map(missing_contract_event)).collect()
+}
+
+/// The plan has a task checked off, or leaves it out.
+fn known_by_plan_event(task: &Task) -> Option<EventKind> {
+    let (status, evidence) = match task.state {
+        PlannedState::Open => return None,
+        PlannedState::Done => (ImportedStatus::Done, "the plan says that there is nothing left to do"),
+        PlannedState::LeftOut => (ImportedStatus::Blocked, "the plan leaves it out"),
+    };
+    let (task, evidence) = (task.id.clone(), evidence.to_owned());
+    Some(EventKind::TaskImported { task, status, evidence, files: Vec::new() })
 }
 
 fn tasks_without_contract(plan: &Plan) -> impl Iterator<Item = &Task> {

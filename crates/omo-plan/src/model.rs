@@ -90,8 +90,18 @@ pub struct PlanSource {
     pub path: String,
     /// The SHA-256 of its bytes, in hexadecimal digits.
     pub sha256: String,
+    /// The SHA-256 of its text with every task open; `None` where its dialect keeps no state in its files.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sha256_without_state: Option<String>,
     /// How many bytes it has.
     pub bytes: u64,
+}
+
+impl PlanSource {
+    /// A file without state of its own, by its path, its digest and its bytes.
+    pub fn new(path: impl Into<String>, sha256: impl Into<String>, bytes: u64) -> Self {
+        Self { path: path.into(), sha256: sha256.into(), sha256_without_state: None, bytes }
+    }
 }
 
 /// What a person has to have decided before anything runs.
@@ -160,7 +170,7 @@ pub struct Task {
     pub title: String,
     /// Its first and its last line in the file, from 1.
     pub lines: [usize; 2],
-    /// The SHA-256 of its text, in hexadecimal digits.
+    /// The SHA-256 of its text as it would be if it were open, in hexadecimal digits.
     pub body_sha256: String,
     /// Its text as it stands in the file, its heading included.
     pub body: String,

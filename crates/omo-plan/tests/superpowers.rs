@@ -210,10 +210,13 @@ fn a_plan_of_another_dialect_stays_one() {
         "### Task 1-tests: a\n### Task 1-impl: b\n\n- [ ] x\n",
         "---\ncontract_version: 2\n---\n### Task 1: a\n\n- [ ] **Step 1: x**\n",
         "### Task 1: a\n\n**Task Contract:**\n- Expected: x\n\n- [ ] **Step 1: x**\n",
-        "### Task 1: a\n\nb\n",
     ] {
         assert_eq!(plan(text).dialect, Dialect::DevWorkflow, "{text}");
     }
+    // What says nothing of either is of the dialect of its place.
+    let open = "### Task 1: a\n\nb\n";
+    assert_eq!(plan(open).dialect, Dialect::Superpowers);
+    assert_eq!(read("docs/limit.md", open.as_bytes(), BatchOptions::default()).dialect, Dialect::DevWorkflow);
 }
 
 #[test]

@@ -2,16 +2,15 @@
 
 use omo_core::timestamp::Timestamp;
 use omo_engine::event::EventKind;
-use omo_plan::model::{Dialect, OnTaskFail, PLAN_SCHEMA, Parallelism, Plan, PlanSource, RunPolicy, Task};
+use omo_plan::model::{Dialect, Plan, PlanSource, RunPolicy, Task};
 
 /// A plan with these tasks, each with what it depends on.
 pub fn plan(tasks: &[(&str, &[&str])]) -> Plan {
-    let source = PlanSource { path: "plan.md".to_owned(), sha256: "plan".to_owned(), bytes: 1 };
+    let source = PlanSource::new("docs/plan.md", "0".repeat(64), 1);
     Plan {
         title: "A plan".to_owned(),
-        tasks,
-        groups: vec![TaskGroup { tasks: all, ..group(0) }],
-        policy: RunPolicy { max_workers: 0, batch_size: 5, hub_dependents: 3, ..RunPolicy::default() },
+        tasks: tasks.iter().map(|(id, deps)| task(id, deps)).collect(),
+        policy: RunPolicy { batch_size: 5, hub_dependents: 3, ..RunPolicy::default() },
         ..Plan::new(Dialect::DevWorkflow, source)
     }
 }

@@ -109,9 +109,9 @@ fn what_became_of_a_task_is_reported_in_the_words_of_its_plan() {
                 let report = s.omo_at_terminal(&["report", "--format", "summary"])?.exits_with(0)?.out;
                 ensure!(report.contains("**Result:** PARTIAL (1/2 passed)") && report.contains("| UNVERIFIED |"));
                 let ended = s.next()?.out;
-                ensure!(ended.contains("\n  Complete, 1 of 2 steps not verified\n  Result: PARTIAL"), "{ended}");
+                ensure!(ended.contains("\n  Complete, 1 of 2 steps unproved\n  Result: PARTIAL"), "{ended}");
                 let report = s.omo_at_terminal(&["report"])?.exits_with(0)?.out;
-                ensure!(report.starts_with("Complete, 1 of 2 steps not verified\n"), "{report}");
+                ensure!(report.starts_with("Complete, 1 of 2 steps unproved\n"), "{report}");
                 ensure!(report.contains("Next\n  1. Judge yourself what nothing has verified: step 2.\n"), "{report}");
                 Ok(())
             },

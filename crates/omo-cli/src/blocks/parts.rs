@@ -36,7 +36,7 @@ fn count_words(counts: TaskCounts, word: &str) -> String {
     for (count, word) in [
         (claimed, "done before, unchecked"),
         (failed - unverified, "failed"),
-        (unverified, "not verified"),
+        (unverified, "unproved"),
         (blocked, "blocked"),
     ] {
         if count > 0 {

@@ -1,7 +1,9 @@
 //! The commands of a plan: its user approves exactly these, and the one that makes a fresh work tree ready.
 
+use std::fmt::Write;
 use std::path::Path;
 
+use omo_checks::detected_check::DetectedCheck;
 use omo_checks::repository_config::RepositoryConfig;
 use omo_core::messages::checks::CODE_CHARS;
 use omo_core::messages::plan::STEP_PLAN_PREFIX;
@@ -9,6 +11,7 @@ use omo_core::session::plan_run::PlannedCommand;
 use omo_core::session::task_list::task_list_id;
 use omo_core::text::command_text::quote_argument;
 use omo_core::text::{pluralize, sanitize};
+use omo_engine::state::FINAL_CHECKS_ID;
 use omo_engine::work::planned_commands;
 use omo_plan::dialects::PlanKind;
 use omo_plan::model::Plan;
@@ -19,7 +22,7 @@ use crate::confirm::{self, Confirmation};
 use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
-use crate::output::print_block;
+use crate::output::{print_block, print_stderr_line};
 
 /// How a person is asked about commands.
 #[derive(Clone)]
@@ -32,13 +35,45 @@ pub(crate) struct ApprovalRequest {
     pub shown_by: String,
     /// What would be run and what it may cost, above the commands; empty where a run goes on.
     pub overview: String,
+    /// The project's own test command, where nothing else proves some of the tasks.
+    pub offer: Option<ProofOffer>,
+}
+
+/// A command that would prove the tasks that nothing else does.
+#[derive(Clone)]
+pub(crate) struct ProofOffer {
+    /// The command, and the file that tells it.
+    pub check: DetectedCheck,
+    /// So many tasks have nothing that proves them.
+    pub unproved: usize,
+    /// The line that executes the plan with it.
+    pub with_check: String,
+    /// The line that executes the plan without it.
+    pub without: String,
+}
+
+impl ProofOffer {
+    /// The commands of a plan with the one that is offered behind them.
+    fn join(&self, commands: &[PlannedCommand]) -> Vec<PlannedCommand> {
+        let own =
+            PlannedCommand { task: FINAL_CHECKS_ID.to_owned(), command: self.check.command.to_owned(), folder: None };
+        let is_known = commands.iter().any(|known| known.command == own.command && known.folder.is_none());
+        commands.iter().cloned().chain((!is_known).then_some(own)).collect()
+    }
+
+    /// What is offered, in words.
+    fn words(&self) -> String {
+        let DetectedCheck { command, found_in } = self.check;
+        let tasks = pluralize(self.unproved, "task");
+        format!("Nothing proves {tasks}. `{command}` (found in {found_in}) can, run once behind all tasks")
+    }
 }
 
 impl ApprovalRequest {
     /// About those of a plan; `typed` is the command that executes it.
     pub(crate) fn for_plan(path: &str, command_line: String) -> Self {
         let shown_by = format!("`omo plan show {}` shows the commands", quote_argument(path));
-        Self { name: path.to_owned(), command_line, shown_by, overview: String::new() }
+        Self { name: path.to_owned(), command_line, shown_by, overview: String::new(), offer: None }
     }
 }
 
@@ -60,8 +95,19 @@ pub(crate) fn approve_commands(
     request: &ApprovalRequest,
 ) -> Result<String, CommandError> {
     let now = pending_approval::commands_digest(&context.root, commands);
-    if commands.is_empty() || pending_approval::is_approved(Some(&context.state_home), &now) {
-        return Ok(now);
+    let is_approved = !commands.is_empty() && pending_approval::is_approved(Some(&context.state_home), &now);
+    match &request.offer {
+        _ if is_approved => return Ok(now),
+        None if commands.is_empty() => return Ok(now),
+        Some(offer) if !context.env.in_session => {
+            let check = quote_argument(offer.check.command);
+            print_stderr_line(&format_args!("note: {}: `--check {check}` has it do so", offer.words()));
+            if commands.is_empty() {
+                return Ok(now);
+            }
+        }
+        Some(offer) if commands.is_empty() => return Err(only_offer(context, request, offer)?),
+        None | Some(_) => {}
     }
     let name = &request.name;
     let left = pending_approval::write(Some(&context.state_home), &context.root, name, commands)?;
@@ -122,7 +168,11 @@ fn not_approved(
     let heading = commands_heading(&request.name, commands.len());
     let screen = format!("{}{heading}\n{}", request.overview, parts::list_commands(commands).trim_end());
     let code = digest.get(..CODE_CHARS).unwrap_or(digest);
-    let typed = format!("  {} --approve {code}", request.command_line);
+    let mut typed = format!("  {} --approve {code}", request.command_line);
+    if let Some(offer) = &request.offer {
+        let line = approve_with_offer(context, request, offer, commands)?;
+        let _ = write!(typed, "\n{}. To begin with it, type:\n  {line}", offer.words());
+    }
     if context.is_preview {
         print_block(&format!(
             "[omo] Nothing has run yet: this plan waits for your approval.\n\n{screen}\n\n\
@@ -138,6 +188,37 @@ fn not_approved(
     Ok(CommandError::needs_person(message, hint))
 }
 
+/// Leaves the commands for approval with the one that is offered, and gives the line that approves them.
+fn approve_with_offer(
+    context: &CommandContext,
+    request: &ApprovalRequest,
+    offer: &ProofOffer,
+    commands: &[PlannedCommand],
+) -> Result<String, CommandError> {
+    let all = offer.join(commands);
+    let digest = pending_approval::write(Some(&context.state_home), &context.root, &request.name, &all)?;
+    Ok(format!("{} --approve {}", offer.with_check, digest.get(..CODE_CHARS).unwrap_or(&digest)))
+}
+
+/// The screen of a plan that runs no command, while the project has one that would prove its tasks.
+fn only_offer(
+    context: &CommandContext,
+    request: &ApprovalRequest,
+    offer: &ProofOffer,
+) -> Result<CommandError, CommandError> {
+    let with = approve_with_offer(context, request, offer, &[])?;
+    let typed = format!("To begin with it, type:\n  {with}\nTo begin without it, type:\n  {}", offer.without);
+    let name = sanitize(&request.name, 300);
+    if context.is_preview {
+        let heading = "[omo] Nothing has run yet: no command proves the tasks of this plan.";
+        print_block(&format!("{heading}\n\n{}{}.\n{typed}", request.overview, offer.words()))?;
+        return Ok(CommandError::already_printed(ExitKind::NeedsPerson));
+    }
+    let message = format!("nothing was run: {name} waits for a choice\n\n{}{}.", request.overview, offer.words());
+    let hint = format!("{typed}\nOnly the user can do that: a model shows them this and ends its turn.");
+    Ok(CommandError::needs_person(message, hint))
+}
+
 /// How a person is asked about the commands of a plan; `typed` is the command as its user types it.
 pub(crate) fn step_approval_request(plan: &Plan, typed: String) -> ApprovalRequest {
     let path = &plan.source.path;
@@ -147,6 +228,7 @@ pub(crate) fn step_approval_request(plan: &Plan, typed: String) -> ApprovalReque
         command_line: typed,
         shown_by: format!("they are among those that `omo plan show {}` shows", quote_argument(path)),
         overview: String::new(),
+        offer: None,
     }
 }
 

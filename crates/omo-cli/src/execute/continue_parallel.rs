@@ -14,7 +14,6 @@ use omo_engine::request::part::strategy_of_mode;
 use omo_engine::state::{ANSWER_CONTINUE, RunPhase, RunState};
 use omo_engine::work::{PlanFile, find_edit};
 use omo_engine::{Run, resume, verbs};
-use omo_plan::dialects::BatchOptions;
 use omo_plan::model::Plan;
 use omo_plan::project_paths::name_files_from_top;
 
@@ -67,8 +66,10 @@ pub(crate) fn continue_run(
     let is_edited = replanned.is_some();
     let budget = request.and_then(|request| request.clients.policy.budget_micros);
     let ((), state) = engine.take_over(|state| {
-        let replanned: Option<EventKind> =
-            replanned.map(|(plan, approved)| verbs::replace_plan(state, plan, approved)).transpose()?;
+        let replanned: Vec<EventKind> = replanned
+            .map(|(plan, approved)| verbs::replace_plan(state, plan, approved))
+            .transpose()?
+            .unwrap_or_default();
         // Another process may start the next client: it reads in the ledger that the costs are accepted.
         let accepts =
             accepts && state.parallel.is_some() && !accepts_billing(state) && billing::billing_facts().has_api_key;
@@ -127,9 +128,9 @@ fn reread_plan(
 ) -> Result<(Plan, String), CommandError> {
     let root = Path::new(&state.root);
     let file = PlanFile::read_anywhere(root, root, Path::new(&state.plan.source.path))?;
-    let plan = name_files_from_top(file.plan(BatchOptions::from(&state.plan.policy)), &state.root);
+    let plan = name_files_from_top(file.plan(&state.plan), &state.root);
     if !plan.can_run() {
-        return Err(invalid_plan_error(&plan, &file.bytes));
+        return Err(invalid_plan_error(&plan, &file));
     }
     if let Some(asked) = state.scope {
         check_selection(&plan, asked.selection).map_err(argument_error)?;

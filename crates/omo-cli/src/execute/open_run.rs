@@ -1,6 +1,7 @@
 //! A run is opened, in whichever mode, once nothing is in its way and its user has agreed to its commands.
 
-use omo_core::text::sanitize;
+use omo_checks::detected_check::offer_check;
+use omo_core::text::{pluralize, sanitize};
 use omo_engine::RunStore;
 use omo_engine::client_policy::ClientPolicy;
 use omo_engine::event::EventKind;
@@ -10,14 +11,16 @@ use omo_engine::report::plan_overview::plan_overview;
 use omo_engine::request::run_scope::RunScope;
 use omo_engine::state::RunState;
 use omo_engine::work::{RunOpening, begin_parallel, opening_events};
-use omo_plan::model::Plan;
-use omo_state::env;
+use omo_plan::model::{Plan, Task};
+use omo_plan::proof::unproved_tasks;
+use omo_state::{config, env};
 
 use crate::billing::{billing_facts, who_pays};
 use crate::blocks::{self, parallel_run, parts, task_list_run};
 use crate::context::CommandContext;
 use crate::error::CommandError;
-use crate::execute::approval::{self, ApprovalRequest};
+use crate::execute::approval::{self, ApprovalRequest, ProofOffer};
+use crate::execute::options::{NO_CHECK, ProofOptions};
 use crate::execute::print_then_next;
 use crate::execute::request::ExecuteRequest;
 use crate::execute::{entry_condition, preflight};
@@ -65,7 +68,9 @@ pub(crate) fn prepare(
     said += &told;
     let setup = if is_parallel { approval::setup_command(&context.root)? } else { None };
     let overview = plan_overview(&plan, mode, &request.clients.policy, &billing_facts()) + "\n";
-    let about = &ApprovalRequest { overview: format!("{}{overview}", request.choice), ..about.clone() };
+    require_checks(&plan)?;
+    let offer = proof_offer(context, request, &plan);
+    let about = &ApprovalRequest { overview: format!("{}{overview}", request.choice), offer, ..about.clone() };
     let approved = approval::approve_with_setup(context, &plan, setup.as_deref(), request.digest.as_deref(), about)?;
     // A command of the plan: it runs once, where the run is opened.
     if !context.is_preview {
@@ -80,6 +85,38 @@ pub(crate) fn prepare(
     let clients = is_parallel.then(|| begin_parallel(&context.root, policy).ok_or_else(is_gone)).transpose()?;
     let choice = request.choice.clone();
     Ok(PreparedRun { plan, mode, scope, approved, clients, choice, said })
+}
+
+/// Refuses a plan that demands a check for each task and has tasks that nothing proves.
+fn require_checks(plan: &Plan) -> Result<(), CommandError> {
+    const SHOWN: usize = 20;
+    let unproved: Vec<&Task> = unproved_tasks(plan).filter(|_| plan.policy.requires_checks).collect();
+    if unproved.is_empty() {
+        return Ok(());
+    }
+    let row = |task: &&Task| format!("  {}  {}", sanitize(&task.id, 64), sanitize(&task.title, 80));
+    let rows: Vec<String> = unproved.iter().take(SHOWN).map(row).collect();
+    let more =
+        if unproved.len() > SHOWN { format!("\n  … and {} more", unproved.len() - SHOWN) } else { String::new() };
+    let (path, count) = (sanitize(&plan.source.path, 200), pluralize(unproved.len(), plan.dialect.unit_word()));
+    let message =
+        format!("{path} demands a check for each task, and nothing proves {count}:\n{}{more}", rows.join("\n"));
+    Err(CommandError::invalid_plan(message, "name a command in each, or add one for the whole: `--check COMMAND`"))
+}
+
+/// The project's own test command, where nothing proves some of the tasks and its user has not said what does.
+fn proof_offer(context: &CommandContext, request: &ExecuteRequest, plan: &Plan) -> Option<ProofOffer> {
+    let unproved = unproved_tasks(plan).filter(|_| plan.policy.unproved_continues).count();
+    if unproved == 0 || !request.proof.check.is_empty() {
+        return None;
+    }
+    let check = offer_check(&context.root, config::load(context.env.config_file.as_deref()).detection).ok()?;
+    let line = |check: &str| {
+        let proof = ProofOptions { check: vec![check.to_owned()], ..request.proof.clone() };
+        let request = ExecuteRequest { proof, ..request.clone() };
+        request.typed(&request.source)
+    };
+    Some(ProofOffer { check, unproved, with_check: line(check.command), without: line(NO_CHECK) })
 }
 
 impl PreparedRun {

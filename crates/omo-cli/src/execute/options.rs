@@ -1,10 +1,14 @@
 //! What is typed to start a plan: behind `omo run start`, and behind the slash commands. Both are read by clap.
 
 use clap::{Args, Parser};
+use omo_core::check::task_check::TaskCheck;
 use omo_engine::client_policy::ClientPolicy;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::launcher::LauncherTemplate;
 use omo_engine::request::client_policy::{ClientPolicyRequest, parse_budget};
+use omo_plan::model::{Dialect, ReviewTime};
+
+use crate::plan_dialect::parse_dialect;
 
 /// The longest model name, rule or template, in characters.
 const MAX_CHARS: usize = 1_000;
@@ -16,7 +20,7 @@ pub(crate) struct StartOptions {
     #[command(flatten)]
     pub way: WayOptions,
     /// A task list, in place of a plan file
-    #[arg(long, conflicts_with_all = ["plan", "step"])]
+    #[arg(long, conflicts_with_all = ["plan", "step", "dialect"])]
     pub tasks: bool,
     /// Whose task list; or only this session of a plan
     #[arg(long, value_name = "ID")]
@@ -30,6 +34,9 @@ pub(crate) struct StartOptions {
     /// Only this step
     #[arg(long, hide = true, value_name = "N", value_parser = positive, allow_hyphen_values = true)]
     pub step: Option<u64>,
+    /// The format of the plan, in place of the one that it looks like
+    #[arg(long, hide = true, value_name = "NAME", value_parser = parse_dialect)]
+    pub dialect: Option<Dialect>,
     /// Begin anew what is complete, or has failed
     #[arg(long)]
     pub again: bool,
@@ -37,6 +44,8 @@ pub(crate) struct StartOptions {
     pub batches: BatchOptions,
     #[command(flatten)]
     pub waves: WaveOptions,
+    #[command(flatten)]
+    pub proof: ProofOptions,
     #[command(flatten)]
     pub clients: ClientOptions,
     /// Approve exactly the commands shown, by their digest
@@ -88,6 +97,43 @@ pub(crate) struct BatchOptions {
     /// Batches: tasks in one (5)
     #[arg(long, hide = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub batch_size: Option<u32>,
+}
+
+/// What proves tasks that name no check.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub(crate) struct ProofOptions {
+    /// A check of the whole plan, which proves what has no check of its own; `none` for no such check
+    #[arg(long, hide = true, value_name = "COMMAND", value_parser = text)]
+    pub check: Vec<String>,
+    /// When a reviewer judges what no command proves: tasks, waves, end or never (end)
+    #[arg(long, hide = true, value_name = "WHEN", value_parser = review_time)]
+    pub review: Option<ReviewTime>,
+    /// Refuse the plan where nothing proves one of its tasks
+    #[arg(long, hide = true)]
+    pub require_checks: bool,
+}
+
+/// What stands for no check of the whole.
+pub(crate) const NO_CHECK: &str = "none";
+
+impl ProofOptions {
+    /// The checks that are added to those of the whole plan.
+    pub(crate) fn added_checks(&self) -> Vec<TaskCheck> {
+        self.check.iter().filter(|check| *check != NO_CHECK).map(|check| TaskCheck::new(check)).collect()
+    }
+}
+
+/// The words for when work is reviewed.
+pub(crate) const REVIEW_TIMES: [(&str, ReviewTime); 4] = [
+    ("tasks", ReviewTime::Tasks),
+    ("waves", ReviewTime::Waves),
+    ("end", ReviewTime::End),
+    ("never", ReviewTime::Never),
+];
+
+fn review_time(value: &str) -> Result<ReviewTime, String> {
+    let known = REVIEW_TIMES.iter().find(|(word, _)| *word == value).map(|(_, time)| *time);
+    known.ok_or_else(|| "is one of tasks, waves, end, never".to_owned())
 }
 
 /// How waves go.
@@ -170,6 +216,11 @@ pub(crate) struct ExecuteLine {
 pub(crate) struct ExecutePlanLine {
     #[command(flatten)]
     pub batches: BatchOptions,
+    /// The format of the plan, in place of the one that it looks like
+    #[arg(long, value_name = "NAME", value_parser = parse_dialect)]
+    pub dialect: Option<Dialect>,
+    #[command(flatten)]
+    pub proof: ProofOptions,
     /// Begin a plan anew that is done
     #[arg(long)]
     pub again: bool,
@@ -200,9 +251,14 @@ pub(crate) struct ExecuteLocalLine {
     /// Only this step
     #[arg(long, value_name = "N", value_parser = positive, allow_hyphen_values = true, conflicts_with = "session")]
     pub step: Option<u64>,
+    /// The format of the plan, in place of the one that it looks like
+    #[arg(long, value_name = "NAME", value_parser = parse_dialect)]
+    pub dialect: Option<Dialect>,
     /// Only this session of the plan's Execution Strategy
     #[arg(long, value_name = "N", value_parser = positive, allow_hyphen_values = true)]
     pub session: Option<u64>,
+    #[command(flatten)]
+    pub proof: ProofOptions,
     #[command(flatten)]
     pub clients: ClientOptions,
     #[command(flatten)]
@@ -221,6 +277,11 @@ pub(crate) struct UlwExecLine {
     pub session: Option<String>,
     #[command(flatten)]
     pub waves: WaveOptions,
+    /// The format of the plan, in place of the one that it looks like
+    #[arg(long, value_name = "NAME", value_parser = parse_dialect)]
+    pub dialect: Option<Dialect>,
+    #[command(flatten)]
+    pub proof: ProofOptions,
     /// Go on with what has failed
     #[arg(long)]
     pub again: bool,

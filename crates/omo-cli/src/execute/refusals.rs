@@ -6,7 +6,9 @@ use omo_engine::projection::{self, Projection};
 use omo_engine::report::dev_workflow;
 use omo_engine::request::arguments::ArgumentError;
 use omo_engine::state::RunState;
-use omo_plan::diagnostic::Severity;
+use omo_engine::work::PlanFile;
+use omo_plan::diagnostic::{Code, Severity};
+use omo_plan::dialects::command_from_file;
 use omo_plan::model::Plan;
 
 use crate::blocks::parts;
@@ -32,15 +34,18 @@ pub(crate) fn no_repository_error(root: &Path) -> CommandError {
     CommandError::precondition(message, "`git init` makes one; `omo plan` reads plans anywhere")
 }
 
-pub(crate) fn invalid_plan_error(plan: &Plan, bytes: &[u8]) -> CommandError {
+pub(crate) fn invalid_plan_error(plan: &Plan, file: &PlanFile) -> CommandError {
     let errors = plan.diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
-    let shown = plan_findings::render_diagnostics(plan, bytes);
+    let shown = plan_findings::render_diagnostics(plan, file);
     let errors = if errors == 1 { "an error".to_owned() } else { format!("{errors} errors") };
     let message = format!("{} has {errors}, so nothing was run\n\n{shown}", plan.source.path);
-    CommandError::invalid_plan(
-        message,
-        format!("fix the plan; `omo plan lint {}` shows all of this again", plan.source.path),
-    )
+    let is_unknown = plan.diagnostics.iter().any(|found| found.code == Code::UnrecognizedFormat);
+    let hint = if is_unknown {
+        format!("`{}` turns the file into a task list", command_from_file(&plan.source.path))
+    } else {
+        format!("fix the plan; `omo plan lint {}` shows all of this again", plan.source.path)
+    };
+    CommandError::invalid_plan(message, hint)
 }
 
 /// What was typed cannot be done.

@@ -5,9 +5,10 @@ use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::modes::ModeOptions;
 use omo_engine::request::arguments::{PlanSelection, RunRequest};
 use omo_engine::request::client_policy::ClientPolicyRequest;
+use omo_plan::model::Dialect;
 
 use crate::execute::options::{
-    BatchOptions, ExecuteLocalLine, ExecutePlanLine, StartOptions, UlwExecLine, WaveOptions, positive,
+    BatchOptions, ExecuteLocalLine, ExecutePlanLine, ProofOptions, StartOptions, UlwExecLine, WaveOptions, positive,
 };
 
 /// Which slash command opens a run.
@@ -53,10 +54,14 @@ pub(crate) struct ExecuteRequest {
     pub mode: Option<ExecutionMode>,
     /// How much of it, and in which way.
     pub scope: RunRequest,
+    /// The format of the plan, where it was named.
+    pub dialect: Option<Dialect>,
     /// How tasks are put into batches.
     pub batches: BatchOptions,
     /// How waves go.
     pub waves: WaveOptions,
+    /// What proves tasks that name no check.
+    pub proof: ProofOptions,
     /// What clients are started with.
     pub clients: ClientPolicyRequest,
     /// Begin anew what is complete, or has failed.
@@ -95,8 +100,10 @@ impl ExecuteRequest {
             source,
             mode: None,
             scope: RunRequest::default(),
+            dialect: None,
             batches: BatchOptions::default(),
             waves: WaveOptions::default(),
+            proof: ProofOptions::default(),
             clients: ClientPolicyRequest::default(),
             again: false,
             digest: None,
@@ -137,7 +144,8 @@ impl TryFrom<StartOptions> for ExecuteRequest {
         let is_foreground = options.way.fg;
         let scope =
             RunRequest { is_foreground, is_resume: options.resume, is_dry_run: options.dry_run, selection: part };
-        let is_bare = scope == RunRequest::default() && mode.is_none() && !options.again;
+        let is_named = mode.is_some() || options.dialect.is_some() || options.proof != ProofOptions::default();
+        let is_bare = scope == RunRequest::default() && !is_named && !options.again;
         let is_usual_list = options.tasks && mode.is_none();
         if source == PlanSource::OpenRun && !is_bare {
             return Err("no plan is named".to_owned());
@@ -145,8 +153,10 @@ impl TryFrom<StartOptions> for ExecuteRequest {
         Ok(Self {
             mode,
             scope,
+            dialect: options.dialect,
             batches: options.batches,
             waves: options.waves,
+            proof: options.proof,
             clients: options.clients.into(),
             again: options.again,
             digest: options.digest,
@@ -159,13 +169,20 @@ impl TryFrom<ExecutePlanLine> for ExecuteRequest {
     type Error = String;
 
     fn try_from(line: ExecutePlanLine) -> Result<Self, String> {
-        let has_option = line.again || line.batches != BatchOptions::default();
+        let is_usual = line.batches == BatchOptions::default() && line.proof == ProofOptions::default();
+        let has_option = line.again || line.dialect.is_some() || !is_usual;
         let source = match line.plan {
             Some(plan) if plan != "continue" || has_option => PlanSource::File(plan),
             None if has_option => return Err("no plan is named".to_owned()),
             _ => PlanSource::OpenRun,
         };
-        Ok(Self { batches: line.batches, again: line.again, ..Self::new(ExecuteCommand::ExecutePlan, source) })
+        Ok(Self {
+            batches: line.batches,
+            dialect: line.dialect,
+            proof: line.proof,
+            again: line.again,
+            ..Self::new(ExecuteCommand::ExecutePlan, source)
+        })
     }
 }
 
@@ -177,8 +194,14 @@ impl TryFrom<ExecuteLocalLine> for ExecuteRequest {
         let scope =
             RunRequest { is_foreground: line.fg, is_resume: line.resume, is_dry_run: line.dry_run, selection: part };
         let source = PlanSource::File(line.plan);
-        let again = line.again;
-        Ok(Self { scope, again, clients: line.clients.into(), ..Self::new(ExecuteCommand::ExecuteLocal, source) })
+        Ok(Self {
+            scope,
+            dialect: line.dialect,
+            again: line.again,
+            proof: line.proof,
+            clients: line.clients.into(),
+            ..Self::new(ExecuteCommand::ExecuteLocal, source)
+        })
     }
 }
 
@@ -186,8 +209,17 @@ impl TryFrom<UlwExecLine> for ExecuteRequest {
     type Error = String;
 
     fn try_from(line: UlwExecLine) -> Result<Self, String> {
+        if line.dialect.is_some() && line.plan.is_none() {
+            return Err("no plan is named".to_owned());
+        }
         let source = line.plan.map_or(PlanSource::TaskList(line.session), PlanSource::File);
-        Ok(Self { waves: line.waves, again: line.again, ..Self::new(ExecuteCommand::UlwExec, source) })
+        Ok(Self {
+            waves: line.waves,
+            dialect: line.dialect,
+            proof: line.proof,
+            again: line.again,
+            ..Self::new(ExecuteCommand::UlwExec, source)
+        })
     }
 }
 

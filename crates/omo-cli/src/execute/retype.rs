@@ -6,6 +6,7 @@ use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::request::arguments::PlanSelection;
 use omo_engine::request::client_policy::quote_argument;
 
+use crate::execute::options::REVIEW_TIMES;
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
 
 impl ExecuteRequest {
@@ -36,6 +37,9 @@ impl ExecuteRequest {
         };
         text += &part;
         text += &self.clients.to_command_line();
+        if let Some(dialect) = self.dialect {
+            let _ = write!(text, " --dialect {}", dialect.word());
+        }
         match source {
             PlanSource::File(path) if path.starts_with('-') => {
                 let _ = write!(text, " -- {}", quote_argument(path));
@@ -56,6 +60,13 @@ impl ExecuteRequest {
                 let _ = write!(text, " {name} {number}");
             }
         }
+        for check in &self.proof.check {
+            let _ = write!(text, " --check {}", quote_argument(check));
+        }
+        if let Some((word, _)) = REVIEW_TIMES.iter().find(|(_, time)| self.proof.review == Some(*time)) {
+            let _ = write!(text, " --review {word}");
+        }
+        flag(&mut text, "--require-checks", self.proof.require_checks);
         flag(&mut text, "--skip-verify", self.waves.skip_verify);
         flag(&mut text, "--again", self.again);
         text
@@ -88,6 +99,12 @@ mod tests {
             (Execute, "p.md --waves --max-iterations 2", "--waves p.md --max-iterations 2"),
             (Execute, "--tasks --session s --parallel", "--parallel --tasks --session s"),
             (Execute, "--fg p.md", "--fg p.md"),
+            (Execute, "p.md --dialect kiro", "--dialect kiro p.md"),
+            (ExecutePlan, "p.md --dialect=openspec --k 2", "--dialect openspec p.md --k 2"),
+            (ExecuteLocal, "p.md --dialect gsd", "--dialect gsd p.md"),
+            (UlwExec, "p.md --dialect task-master", "--dialect task-master p.md"),
+            (Execute, "--check 'npm test' --review=waves p.md", "p.md --check 'npm test' --review waves"),
+            (UlwExec, "--require-checks p.md --check none", "p.md --check none --require-checks"),
         ] {
             let TypedLine::Request(request) = read_typed_line(command, line).unwrap() else { panic!("{line}") };
             let typed = request.typed(&request.source);

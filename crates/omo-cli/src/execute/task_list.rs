@@ -220,6 +220,7 @@ fn approval_prompt(id: &str, request: Option<&ExecuteRequest>) -> ApprovalReques
         command_line: request.unwrap_or(&usual).typed(&PlanSource::TaskList(Some(id.to_owned()))),
         shown_by: format!("`omo agent task list --session {id} --format json` shows the criteria"),
         overview: String::new(),
+        offer: None,
     }
 }
 
@@ -245,7 +246,8 @@ fn continue_run(
         let answered = stop
             .map(|question| verbs::answer_question(state, &engine.caller, &question, ANSWER_CONTINUE, None))
             .transpose()?;
-        let replanned = changed.map(|(plan, approved)| verbs::replace_plan(state, plan, approved)).transpose()?;
+        let replanned =
+            changed.map(|(plan, approved)| verbs::replace_plan(state, plan, approved)).transpose()?.unwrap_or_default();
         let anew = is_typed.then(dispatched_tasks::forget_dispatched);
         Ok((answered.into_iter().chain(replanned).chain(anew).collect(), ()))
     })?;

@@ -59,8 +59,9 @@ fn cells(source: &ReportSource<'_>, row: &TaskRow, columns: Option<usize>) -> [C
 fn standing_style(standing: &TaskStanding) -> Style {
     match standing {
         TaskStanding::Is(TaskStatus::Passed) => AnsiColor::Green.on_default(),
-        TaskStanding::Is(TaskStatus::Failed | TaskStatus::Unverified) => AnsiColor::Red.on_default(),
-        TaskStanding::Blocked { .. } | TaskStanding::Is(TaskStatus::Skipped | TaskStatus::Claimed) => {
+        TaskStanding::Is(TaskStatus::Failed) => AnsiColor::Red.on_default(),
+        TaskStanding::Blocked { .. }
+        | TaskStanding::Is(TaskStatus::Skipped | TaskStatus::Claimed | TaskStatus::Unverified) => {
             AnsiColor::Yellow.on_default()
         }
         TaskStanding::Is(_) => Style::new(),

@@ -109,7 +109,7 @@ pub(super) fn standing_words(standing: &TaskStanding, row: &TaskRow) -> String {
     match (standing, &row.blocked_by) {
         (_, Some(by)) => format!("blocked by {}", sanitize(by, 64)),
         (TaskStanding::Is(TaskStatus::Running), _) => "at work".to_owned(),
-        (TaskStanding::Is(TaskStatus::Unverified), _) => "not verified".to_owned(),
+        (TaskStanding::Is(TaskStatus::Unverified), _) => "unproved".to_owned(),
         (TaskStanding::Is(TaskStatus::Held), _) => "interrupted".to_owned(),
         (standing, None) => standing.word().to_owned(),
     }

@@ -70,8 +70,7 @@ impl RunState {
     /// A verdict ends the verification. One that the whole is not done has failed what it names, too.
     pub(super) fn apply_verdict(&mut self, event: &RunEvent, verdict: &PlanVerdict) -> Result<(), LedgerError> {
         let bad = |what: &str| LedgerError { seq: event.seq, problem: what.to_owned() };
-        let id = self.plan.verification_task().map(|task| task.id.clone());
-        let id = id.filter(|id| self.tasks.get(id).is_some_and(|known| known.running.is_some()));
+        let id = evidence_rules::running_review(self).map(|task| task.id.clone());
         let id = id.ok_or_else(|| bad("has a verdict that was not asked for"))?;
         if verdict.passed && evidence_rules::check_passing_verdict(self, verdict).is_err() {
             return Err(bad("says that all is done, and it is not"));
@@ -81,8 +80,9 @@ impl RunState {
         }
         for (named, why) in &verdict.reopen {
             let named = self.tasks.get_mut(named);
-            if let Some(named) = named.filter(|named| matches!(named.status, TaskStatus::Passed | TaskStatus::Claimed))
-            {
+            if let Some(named) = named.filter(|named| {
+                matches!(named.status, TaskStatus::Passed | TaskStatus::Claimed | TaskStatus::Unverified)
+            }) {
                 named.status = TaskStatus::Failed;
                 named.reason = Some(format!("the verifier says: {why}"));
                 named.updated_at = Some(event.ts);

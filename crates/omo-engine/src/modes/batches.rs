@@ -4,6 +4,7 @@ use omo_plan::model::{OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskGroup}
 
 use super::ModeOptions;
 use super::graph::{dependents, flattened, group};
+use super::review::add_reviews;
 
 /// A plan that was read in batches keeps them. Any other one is put into batches: a person is asked behind the first,
 /// behind one with a task that many others need, and behind one with a task that the plan marks.
@@ -20,6 +21,7 @@ pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
         hub_dependents: options.hub_k,
         ..plan.policy
     };
+    add_reviews(&mut plan, false);
     plan
 }
 

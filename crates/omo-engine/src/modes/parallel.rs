@@ -9,6 +9,7 @@ use omo_plan::model::{GroupIsolation, OnTaskFail, Parallelism, Plan, RunPolicy, 
 use omo_plan::strategy::RunStrategy;
 
 use super::graph::{dependents, flattened, group, may_collide};
+use super::review::add_reviews;
 
 /// What the groups of workers that were made are called, before their first task.
 /// What the id of a worker begins with that this mode has made.
@@ -24,17 +25,12 @@ pub(super) fn arranged(plan: Plan) -> Plan {
     // The tasks of a list were made for workers at the same time, and few of them name their files.
     let are_free = plan.dialect.kind() == PlanKind::TaskList;
     let mut plan = flattened(plan);
+    add_reviews(&mut plan, true);
     let chains = chains(&plan.tasks);
     plan.groups = in_waves(&plan.tasks, &chains, are_free);
     plan.tasks = by_worker(std::mem::take(&mut plan.tasks), &plan.groups);
-    plan.policy = RunPolicy {
-        on_task_fail: OnTaskFail::Stop,
-        parallel: Parallelism::Groups,
-        max_workers: 0,
-        // Only commits of tasks that were checked are merged, and others would begin without this one.
-        unproved_continues: false,
-        ..plan.policy
-    };
+    plan.policy =
+        RunPolicy { on_task_fail: OnTaskFail::Stop, parallel: Parallelism::Groups, max_workers: 0, ..plan.policy };
     plan
 }
 

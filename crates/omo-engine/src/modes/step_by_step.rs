@@ -3,6 +3,7 @@
 use omo_plan::model::{GroupIsolation, Parallelism, Plan, RunPolicy, TaskGroup};
 
 use super::graph::{flattened, group};
+use super::review::add_reviews;
 
 /// Everything is done in the user's own work tree, in its order. Only the stops that the plan itself marks are kept.
 pub(super) fn arranged(plan: Plan) -> Plan {
@@ -11,6 +12,7 @@ pub(super) fn arranged(plan: Plan) -> Plan {
         return in_stretches(flattened(plan));
     }
     let mut plan = plan;
+    add_reviews(&mut plan, false);
     let alone = |group: TaskGroup| TaskGroup { wave: 0, deps: Vec::new(), isolation: GroupIsolation::Shared, ..group };
     plan.groups = plan.groups.into_iter().map(alone).collect();
     plan.policy = RunPolicy { parallel: Parallelism::None, ..plan.policy };
@@ -18,6 +20,7 @@ pub(super) fn arranged(plan: Plan) -> Plan {
 }
 
 fn in_stretches(mut plan: Plan) -> Plan {
+    add_reviews(&mut plan, false);
     let mut stretches: Vec<TaskGroup> = Vec::new();
     for task in &plan.tasks {
         let place = stretches.len();

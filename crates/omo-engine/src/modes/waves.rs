@@ -1,12 +1,13 @@
 //! Waves: all tasks that can be begun are worked on at the same time, in one work tree. At the end the whole is verified,
 //! and what has failed is done again.
 
-use omo_plan::id;
-use omo_plan::model::{OnFailure, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskComplexity, TaskKind};
-use omo_plan::task_list::VERIFY_TASK_ID;
+use omo_plan::model::{
+    OnFailure, OnTaskFail, Parallelism, Plan, ReviewTime, RunPolicy, Task, TaskComplexity, TaskKind,
+};
 
 use super::ModeOptions;
 use super::graph::{flattened, group};
+use super::review::{add_reviews, free_id};
 
 /// A plan that was read for workers at the same time stays as it is.
 pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
@@ -22,8 +23,14 @@ pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
         };
         task.max_attempts = 1;
     }
-    if !options.skips_verification && plan.verification_task().is_none() {
-        add_verification(&mut plan);
+    let skips_verification = options.skips_verification || plan.policy.review == ReviewTime::Never;
+    if plan.verification_task().is_none() {
+        if plan.policy.review != ReviewTime::End {
+            add_reviews(&mut plan, true);
+        }
+        if !skips_verification {
+            add_verification(&mut plan);
+        }
     }
     let ids = plan.tasks.iter().map(|task| task.id.clone()).collect();
     plan.groups = vec![group("tasks".to_owned(), "Tasks".to_owned(), ids, 0)];
@@ -32,7 +39,7 @@ pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
         parallel: Parallelism::Tasks,
         max_workers: options.max_workers,
         max_rounds: options.max_iterations.max(1),
-        skips_verification: options.skips_verification,
+        skips_verification,
         ..plan.policy
     };
     plan
@@ -59,11 +66,4 @@ fn add_verification(plan: &mut Plan) {
         contract: Some("a verdict, shown by commands".to_owned()),
         ..Task::new(id, "Verification").with_body(body, [1, 1])
     });
-}
-
-/// The id of the verification: the usual one, unless a task of the plan is called so.
-fn free_id(plan: &Plan) -> Option<String> {
-    let names =
-        std::iter::once(VERIFY_TASK_ID.to_owned()).chain((1..100).map(|number| format!("{VERIFY_TASK_ID}-{number}")));
-    names.into_iter().find(|name| id::is_id(name) && plan.task(name).is_none())
 }

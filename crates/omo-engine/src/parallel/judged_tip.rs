@@ -97,7 +97,7 @@ impl ParallelDriver<'_> {
 /// The steps of a session that have passed.
 fn passed_tasks<'s>(state: &'s RunState, group: &'s TaskGroup) -> impl Iterator<Item = &'s TaskState> {
     let tasks = group.tasks.iter().filter_map(|id| state.tasks.get(id));
-    tasks.filter(|task| is_done(task.status))
+    tasks.filter(|task| is_done(state, task.status))
 }
 
 /// The files that the steps of a session had changed when they passed, but for those that they do not list: their

@@ -26,7 +26,7 @@ pub(super) fn launch_number(branch: &str, name: &str) -> Option<u32> {
 /// from. A step that is done again may pass after those that follow it.
 pub(crate) fn last_passed_commit<'s>(state: &'s RunState, group: &TaskGroup, base: &'s str) -> &'s str {
     let commit = |id: &String| {
-        let known = state.tasks.get(id).filter(|known| is_done(known.status))?;
+        let known = state.tasks.get(id).filter(|known| is_done(state, known.status))?;
         Some((known.updated_at, known.last_end.as_ref()?.commit.as_deref()?))
     };
     // The last of those that are equal.
@@ -34,8 +34,12 @@ pub(crate) fn last_passed_commit<'s>(state: &'s RunState, group: &TaskGroup, bas
 }
 
 /// Whether the work on a step is done as far as its worker goes.
-pub(crate) fn is_done(status: TaskStatus) -> bool {
-    matches!(status, TaskStatus::Passed | TaskStatus::Claimed)
+pub(crate) fn is_done(state: &RunState, status: TaskStatus) -> bool {
+    match status {
+        TaskStatus::Passed | TaskStatus::Claimed => true,
+        TaskStatus::Unverified => state.plan.policy.unproved_continues,
+        _ => false,
+    }
 }
 
 /// The last of the commits, oldest first with their messages, that is marked as one of a step of a run.

@@ -26,13 +26,15 @@ pub struct EndedTask {
     pub evidence: String,
 }
 
-/// The three ends of a task.
+/// The ends of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndedStatus {
     /// Its checks were green, or another program said that it was done before omo knew of it.
     Done,
-    /// They were not, or there was none.
+    /// They were not, or there was none where the plan needs one.
     Failed,
+    /// It was done, and nothing proves it.
+    Unproved,
     /// It was not begun, because of another one.
     Blocked,
 }
@@ -43,6 +45,7 @@ impl EndedStatus {
         match self {
             Self::Done => "done",
             Self::Failed => "failed",
+            Self::Unproved => "unproved",
             Self::Blocked => "blocked",
         }
     }
@@ -52,6 +55,7 @@ impl EndedStatus {
         match self {
             Self::Done => "✅",
             Self::Failed => "❌",
+            Self::Unproved => "❔",
             Self::Blocked => "⏭️",
         }
     }
@@ -61,7 +65,7 @@ impl EndedStatus {
 pub fn ended_tasks(state: &RunState) -> Vec<EndedTask> {
     let ended = state.standings().into_iter().filter_map(|(task, standing)| {
         let known = state.tasks.get(&task.id);
-        let (status, evidence) = task_end(&standing, known)?;
+        let (status, evidence) = task_end(&standing, known, state.plan.policy.unproved_continues)?;
         let files_written =
             known.and_then(|known| known.last_end.as_ref()).map(|end| end.files.clone()).unwrap_or_default();
         Some(EndedTask { id: task.id.clone(), title: task.title.clone(), status, files_written, evidence })
@@ -69,7 +73,11 @@ pub fn ended_tasks(state: &RunState) -> Vec<EndedTask> {
     ended.collect()
 }
 
-fn task_end(standing: &TaskStanding, known: Option<&TaskState>) -> Option<(EndedStatus, String)> {
+fn task_end(
+    standing: &TaskStanding,
+    known: Option<&TaskState>,
+    lets_be_unproved: bool,
+) -> Option<(EndedStatus, String)> {
     let evidence =
         || known.and_then(|known| known.last_end.as_ref()).map(|end| end.evidence.clone()).unwrap_or_default();
     match standing {
@@ -77,6 +85,7 @@ fn task_end(standing: &TaskStanding, known: Option<&TaskState>) -> Option<(Ended
         TaskStanding::Is(TaskStatus::Claimed) => {
             Some((EndedStatus::Done, format!("not checked by omo: {}", evidence())))
         }
+        TaskStanding::Is(TaskStatus::Unverified) if lets_be_unproved => Some((EndedStatus::Unproved, evidence())),
         TaskStanding::Is(TaskStatus::Failed | TaskStatus::Unverified) => Some((EndedStatus::Failed, evidence())),
         TaskStanding::Is(TaskStatus::Skipped) => {
             let why = known.and_then(|known| known.reason.clone()).unwrap_or_default();

@@ -35,7 +35,7 @@ pub enum HeadingKind {
 pub struct RunHeading {
     /// In short.
     pub kind: HeadingKind,
-    /// In words, such as `Complete, 2 of 5 tasks not verified` or `Failed at task 2`.
+    /// In words, such as `Complete, 2 of 5 tasks unproved` or `Failed at task 2`.
     pub text: String,
 }
 
@@ -63,9 +63,10 @@ fn ended_heading(state: &RunState, result: RunResult) -> RunHeading {
     } else if state.parallel.as_ref().is_some_and(|parallel| parallel.landed.is_none()) {
         (HeadingKind::Incomplete, "Incomplete: not in your branch".to_owned())
     } else if tasks.unproved > 0 {
-        (HeadingKind::Unproved, format!("Complete, {} of {} {word}s not verified", tasks.unproved, tasks.total))
+        let reviewed = if tasks.is_reviewed { ", reviewed" } else { "" };
+        (HeadingKind::Unproved, format!("Complete, {} of {} {word}s unproved{reviewed}", tasks.unproved, tasks.total))
     } else if FinalChecksResult::for_run(state) == FinalChecksResult::Skipped {
-        (HeadingKind::Unproved, "Complete, the whole not verified".to_owned())
+        (HeadingKind::Unproved, "Complete, the whole unproved".to_owned())
     } else if result == RunResult::Failed {
         (HeadingKind::Failed, "Failed".to_owned())
     } else if tasks.judged > 0 {
@@ -86,6 +87,8 @@ struct TaskTally<'a> {
     skipped: usize,
     unproved: usize,
     judged: usize,
+    /// A reviewer has judged the whole, what is unproved included.
+    is_reviewed: bool,
 }
 
 impl<'a> TaskTally<'a> {
@@ -94,7 +97,7 @@ impl<'a> TaskTally<'a> {
             .plan
             .verification_task()
             .is_some_and(|task| state.standing(&task.id) == Some(TaskStanding::Is(TaskStatus::Passed)));
-        let mut tally = Self::default();
+        let mut tally = Self { is_reviewed: is_judged, ..Self::default() };
         let tasks = match state.scope {
             Some(scope) => part::selected_tasks(&state.plan, scope.selection),
             None => state.plan.tasks.iter().collect(),

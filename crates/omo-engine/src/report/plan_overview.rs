@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use omo_core::text::{list_some, pluralize, sanitize};
-use omo_plan::model::{Plan, PlannedState, Task, TaskGroup, TaskKind};
+use omo_plan::model::{Plan, PlannedState, RefusedCheck, ReviewTime, Task, TaskGroup, TaskKind};
+use omo_plan::proof::TaskProof;
 
 use crate::billing::BillingFacts;
 use crate::client_policy::ClientPolicy;
@@ -13,6 +14,7 @@ use crate::execution_mode::ExecutionMode;
 use crate::parallel::DEFAULT_TIME_LIMIT_SECONDS;
 use crate::parallel::worker_row::format_dollars;
 use crate::standing::lacks_contract;
+use crate::state::FINAL_CHECKS_ID;
 
 /// So many tasks are listed; the rest is counted.
 const MAX_TASKS: usize = 60;
@@ -34,7 +36,7 @@ pub fn plan_overview(plan: &Plan, mode: ExecutionMode, clients: &ClientPolicy, b
         }
         let _ = writeln!(text, "{heading}");
         for task in tasks.iter().take(left) {
-            let _ = writeln!(text, "  {}", task_row(task));
+            let _ = writeln!(text, "  {}", task_row(plan, task));
         }
         left = left.saturating_sub(tasks.len());
     }
@@ -43,7 +45,7 @@ pub fn plan_overview(plan: &Plan, mode: ExecutionMode, clients: &ClientPolicy, b
         let _ = writeln!(text, "  … and {hidden} more");
     }
     text.push('\n');
-    for line in unable_lines(plan) {
+    for line in unable_lines(plan).into_iter().chain(refused_lines(plan)) {
         let _ = writeln!(text, "{line}");
     }
     let _ = writeln!(text, "{}", cost_line(plan, mode, clients, billing));
@@ -56,7 +58,7 @@ pub fn unable_lines(plan: &Plan) -> Vec<String> {
         plan.tasks.iter().filter(|task| lacks_contract(plan, task)).map(|task| task.id.as_str()).collect();
     let unchecked: Vec<&str> = work_tasks(plan)
         .filter(|task| task.state == PlannedState::Open && !unable.contains(&task.id.as_str()))
-        .filter(|task| task.proving_checks().next().is_none() && task.criteria.is_empty())
+        .filter(|task| TaskProof::from(*task) == TaskProof::None && task.criteria.is_empty())
         .map(|task| task.id.as_str())
         .collect();
     let mut lines = Vec::new();
@@ -70,8 +72,10 @@ pub fn unable_lines(plan: &Plan) -> Vec<String> {
             names(word, &unable)
         ));
     }
-    if !unchecked.is_empty() {
-        lines.push(format!("Without a check: {}, which omo can only report as not verified.", names(word, &unchecked)));
+    if !unchecked.is_empty() && plan.policy.unproved_continues {
+        lines.push(unproved_line(plan, &unchecked));
+    } else if !unchecked.is_empty() {
+        lines.push(format!("Without a check: {}, which omo can only report as unproved.", names(word, &unchecked)));
     }
     lines
 }
@@ -171,10 +175,53 @@ fn waves_by_dependency(plan: &Plan) -> Vec<(usize, &Task)> {
     work_tasks(plan).map(|task| (waves.get(task.id.as_str()).copied().unwrap_or_default(), task)).collect()
 }
 
-fn task_row(task: &Task) -> String {
+fn task_row(plan: &Plan, task: &Task) -> String {
     let deps: Vec<&str> = task.deps.iter().map(String::as_str).collect();
     let after = if deps.is_empty() { String::new() } else { format!("  (after {})", list_some(deps, MAX_NAMES)) };
-    format!("{}  {}{after}", sanitize(&task.id, 64), sanitize(&task.title, 80))
+    format!("{}  {}{after}  [{}]", sanitize(&task.id, 64), sanitize(&task.title, 80), proof_words(plan, task))
+}
+
+/// What proves a task, in a few words.
+fn proof_words(plan: &Plan, task: &Task) -> String {
+    let is_reviewed = || {
+        let mut reviews = plan.tasks.iter().filter(|review| review.kind == TaskKind::Verify);
+        reviews.any(|review| review.deps.contains(&task.id))
+    };
+    match TaskProof::from(task) {
+        _ if task.state == PlannedState::Done => "done before".to_owned(),
+        _ if task.state == PlannedState::LeftOut => "left out".to_owned(),
+        TaskProof::OwnChecks(count) => pluralize(count, "check"),
+        TaskProof::Task(id) => format!("check of {}", sanitize(id, 64)),
+        TaskProof::FinalChecks => "check of the whole".to_owned(),
+        TaskProof::None if is_reviewed() => "review".to_owned(),
+        TaskProof::None => "nothing".to_owned(),
+    }
+}
+
+/// The commands that the plan names as checks and that are not run, each with why; none where there are none.
+fn refused_lines(plan: &Plan) -> Vec<String> {
+    let heading = "Not run as checks; a check ends by itself, and its status says something:".to_owned();
+    let row = |refused: &RefusedCheck| {
+        let task = refused.task.as_deref().unwrap_or(FINAL_CHECKS_ID);
+        format!("  {}  {}: {}", sanitize(task, 64), sanitize(&refused.command, 160), refused.concern)
+    };
+    let rows = plan.refused_checks.iter().take(MAX_NAMES).map(row);
+    let more = plan.refused_checks.len().saturating_sub(MAX_NAMES);
+    let more = (more > 0).then(|| format!("  … and {more} more"));
+    let has_one = !plan.refused_checks.is_empty();
+    has_one.then_some(heading).into_iter().chain(rows).chain(more).collect()
+}
+
+/// What becomes of the tasks that no command proves.
+fn unproved_line(plan: &Plan, unproved: &[&str]) -> String {
+    let word = plan.dialect.unit_word();
+    let review = match plan.policy.review {
+        _ if plan.verification_task().is_none() => "no reviewer judges them",
+        ReviewTime::Tasks => "a reviewer judges each of them",
+        ReviewTime::Waves => "a reviewer judges those of each part",
+        ReviewTime::End | ReviewTime::Never => "a reviewer judges them at the end",
+    };
+    format!("No command proves {}: once done they are shown as unproved, and {review}.", names(word, unproved))
 }
 
 fn cost_line(plan: &Plan, mode: ExecutionMode, clients: &ClientPolicy, billing: &BillingFacts) -> String {
@@ -252,9 +299,9 @@ mod tests {
     fn tasks_stand_in_waves_and_those_that_cannot_begin_are_named() {
         let shown = overview(PLAN, ExecutionMode::Waves, &ClientPolicy::default());
         let expected = "Words: 4 tasks, in waves: several workers at the same time in your checkout\nthree words\n\n\
-            Wave 1\n  1  One\n  4  Four\nWave 2\n  2  Two  (after 1)\nWave 3\n  3  Three  (after 2)\n\n\
+            Wave 1\n  1  One  [1 check]\n  4  Four  [review]\nWave 2\n  2  Two  (after 1)  [1 check]\nWave 3\n  3  Three  (after 2)  [1 check]\n\n\
             Cannot begin: task 2 without a Task Contract, which this plan's `contract_version` demands; task 3 waits for that.\n\
-            Without a check: task 4, which omo can only report as not verified.\nCost: ";
+            Without a check: task 4, which omo can only report as unproved.\nCost: ";
         assert!(shown.starts_with(expected), "{shown}");
         assert!(shown.contains("for at most 5 rounds, and a verifier in each"), "{shown}");
     }

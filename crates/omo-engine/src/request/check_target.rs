@@ -11,7 +11,9 @@ use super::arguments::{ArgumentError, PlanSelection};
 pub enum PathTarget {
     /// A file.
     File,
-    /// Something that is no file, such as a folder.
+    /// A folder, which may be a plan.
+    Folder,
+    /// Something that is neither, such as a device.
     Other,
     /// Nothing.
     Nothing,
@@ -21,11 +23,11 @@ pub enum PathTarget {
 ///
 /// # Errors
 ///
-/// It leads to nothing, or to what is no file.
+/// It leads to nothing, or to what is neither a file nor a folder.
 pub fn check_file(path: &str, found: PathTarget) -> Result<(), ArgumentError> {
     let shown = sanitize(path, 200);
     match found {
-        PathTarget::File => Ok(()),
+        PathTarget::File | PathTarget::Folder => Ok(()),
         PathTarget::Other => Err(ArgumentError::new(format!("not a file: {shown}"), "name the file of the plan")),
         PathTarget::Nothing => Err(ArgumentError {
             is_missing: true,

@@ -256,9 +256,6 @@ pub fn judge_attempt(
         // A command that fails because there is no test fails, too.
         let evidence = format!("the tests are not there: {}", end.missing.join(", "));
         events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
-    } else if wanted.is_empty() && !needs_verdict(state, task) {
-        let evidence = "no Verify: nothing could prove it".to_owned();
-        events.push(EventKind::TaskUnverified { task: id, end: AttemptEnd { evidence, ..end } });
     } else if !is_green {
         let evidence = match measured.left_out.as_slice() {
             [] => end.evidence.clone(),
@@ -272,6 +269,9 @@ pub fn judge_attempt(
         events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
     } else if let Some(evidence) = missing_commit(measured.commit.as_ref(), &end) {
         events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
+    } else if wanted.is_empty() && !needs_verdict(state, task) {
+        let evidence = evidence_rules::unproved_reason(task);
+        events.push(EventKind::TaskUnverified { task: id, end: AttemptEnd { evidence, ..end } });
     } else if needs_verdict(state, task) {
         events.push(claim_event(state, task, measured.evidence_ids, &outcomes, end)?);
     } else {
@@ -280,9 +280,14 @@ pub fn judge_attempt(
     Ok(events)
 }
 
-/// Whether events end a task as done: it has passed, or what is left of it is judged with the whole.
-pub(crate) fn has_passed_task(events: &[EventKind]) -> bool {
-    events.iter().any(|event| matches!(event, EventKind::TaskPassed { .. } | EventKind::TaskClaimed { .. }))
+/// Whether events end a task as done: it has passed, what is left of it is judged with the whole, or its plan lets it be
+/// unproved.
+pub(crate) fn has_done_task(state: &RunState, events: &[EventKind]) -> bool {
+    events.iter().any(|event| match event {
+        EventKind::TaskPassed { .. } | EventKind::TaskClaimed { .. } => true,
+        EventKind::TaskUnverified { .. } => state.plan.policy.unproved_continues,
+        _ => false,
+    })
 }
 
 /// Whether events end a task of this state for good, and have what it left taken back.

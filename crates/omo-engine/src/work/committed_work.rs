@@ -211,6 +211,6 @@ pub(super) fn without_omo_files(state: &RunState, mut files: Vec<String>) -> Vec
 
 /// Whether another step of a session was worked on and has not passed.
 fn has_unjudged_commits(state: &RunState, group: &TaskGroup, task: &Task) -> bool {
-    let is_unjudged = |known: &TaskState| known.attempts > 0 && !is_done(known.status);
+    let is_unjudged = |known: &TaskState| known.attempts > 0 && !is_done(state, known.status);
     group.tasks.iter().any(|id| *id != task.id && state.tasks.get(id).is_some_and(is_unjudged))
 }

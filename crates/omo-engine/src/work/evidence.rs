@@ -111,7 +111,8 @@ impl Engine<'_> {
         if let Some(why) = verbs::verdict_objection(&state, &digest, verdict) {
             return refused(why, Vec::new(), state);
         }
-        let checks: Vec<&TaskCheck> = state.plan.final_checks.iter().collect();
+        let checks: Vec<&TaskCheck> =
+            if verbs::judges_the_whole(&state) { state.plan.final_checks.iter().collect() } else { Vec::new() };
         let outcomes = self.run_checks(FINAL_CHECKS_ID, &checks, Some(0), watcher)?;
         let found = self.final_check_events(&state, outcomes.clone());
         let (why, state) = self

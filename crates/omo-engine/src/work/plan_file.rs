@@ -1,16 +1,21 @@
 //! The plan's file: read once and whole, compared with what a run knows of it, and edited where a
 //! decision is written into it.
 
+mod plan_folder;
+mod plan_goal;
+
 use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use omo_plan::dialects::{self, BatchOptions, PlanChange};
+use omo_plan::dialects::folder::PlanFolder;
+use omo_plan::dialects::{self, PlanChange, PlanReading};
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::{MAX_PLAN_BYTES, Plan, PlanDecision, Precondition};
 use omo_state::files::project_file::{ProjectFile, ProjectFileError};
 
 use crate::state::{PlanDifferences, RunState};
+use plan_folder::FolderParts;
 
 /// Why a plan's file could not be used.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +31,17 @@ pub enum PlanFileError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// It is a folder, and not one plan.
+    #[error("the folder {path} is not one plan: it holds {holds}")]
+    Folder {
+        /// Which folder.
+        path: String,
+        /// What is in it, for people.
+        holds: String,
+    },
+    /// The plans of a folder are too large together.
+    #[error("the plans of the folder {0} have more than {MAX_PLAN_BYTES} bytes together")]
+    TooLarge(String),
     /// It lies outside of the project.
     #[error("{0} lies outside of the project")]
     Outside(PathBuf),
@@ -34,17 +50,23 @@ pub enum PlanFileError {
     Write(#[from] ProjectFileError),
 }
 
-/// A plan's file as it was read.
+/// A plan's file as it was read, or the files of a folder that are one plan.
 #[derive(Debug)]
 pub struct PlanFile {
-    /// Its path from the project's top, with `/` between its parts.
+    /// Its path from the project's top, with `/` between its parts. That of the folder, where it is one.
     pub path: String,
-    /// Its content.
+    /// Its content; empty for a folder.
     pub bytes: Vec<u8>,
+    /// What else is known of it.
+    surroundings: PlanSurroundings,
 }
 
 impl PlanFile {
     /// Reads a plan, which lies in the project. `given` is absolute, or from the current folder.
+    ///
+    /// # Errors
+    ///
+    /// It is not there, lies elsewhere, cannot be read, or is a folder that is not one plan.
     pub fn read(root: &Path, current: &Path, given: &Path) -> Result<Self, PlanFileError> {
         let absolute = current.join(given);
         let real = absolute.canonicalize().map_err(|source| read_error(&absolute, source))?;
@@ -52,24 +74,95 @@ impl PlanFile {
         let inner = real.strip_prefix(&top).map_err(|_| PlanFileError::Outside(absolute.clone()))?;
         let parts: Vec<String> =
             inner.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
-        Ok(Self { path: parts.join("/"), bytes: read_plan_bytes(&real)? })
+        Self::load(&real, parts.join("/"))
     }
 
     /// As [`PlanFile::read`], also where the plan lies outside of the project: its path is absolute then.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`PlanFile::read`], but for that one.
     pub fn read_anywhere(root: &Path, current: &Path, given: &Path) -> Result<Self, PlanFileError> {
         match Self::read(root, current, given) {
             Err(PlanFileError::Outside(path)) => {
                 let real = path.canonicalize().map_err(|source| read_error(&path, source))?;
-                Ok(Self { path: real.to_string_lossy().into_owned(), bytes: read_plan_bytes(&real)? })
+                Self::load(&real, real.to_string_lossy().into_owned())
             }
             read => read,
         }
     }
 
-    /// The plan that it holds.
-    pub fn plan(&self, options: BatchOptions) -> Plan {
-        dialects::read(&self.path, &self.bytes, options)
+    /// Reads the plan at a path, which is called otherwise.
+    ///
+    /// # Errors
+    ///
+    /// It is not there, cannot be read, or is a folder that is not one plan.
+    pub fn load(at: &Path, path: String) -> Result<Self, PlanFileError> {
+        if !at.is_dir() {
+            let folder = at.parent().unwrap_or(Path::new("")).to_owned();
+            return Ok(Self { path, bytes: read_plan_bytes(at)?, surroundings: PlanSurroundings::Beside(folder) });
+        }
+        match plan_folder::find(at, &path)? {
+            PlanFolder::File(name) => Self::load(&at.join(&name), format!("{}/{name}", path.trim_end_matches('/'))),
+            PlanFolder::Joined(names) => {
+                let parts = plan_folder::read_parts(at, &path, &names)?;
+                Ok(Self { path, bytes: Vec::new(), surroundings: PlanSurroundings::Joined(parts) })
+            }
+            PlanFolder::Unclear(plans) => Err(PlanFileError::Folder { path, holds: plan_folder::describe(at, &plans) }),
+        }
     }
+
+    /// Its bytes as they were read from elsewhere, such as stdin.
+    pub fn from_bytes(path: String, bytes: Vec<u8>) -> Self {
+        Self { path, bytes, surroundings: PlanSurroundings::Nothing }
+    }
+
+    /// The plan that it holds, with what it is for, as the files beside it say.
+    pub fn plan(&self, reading: impl Into<PlanReading>) -> Plan {
+        match &self.surroundings {
+            PlanSurroundings::Joined(parts) => parts.plan(&self.path, reading.into()),
+            PlanSurroundings::Nothing => dialects::read(&self.path, &self.bytes, reading),
+            PlanSurroundings::Beside(folder) => {
+                let mut plan = dialects::read(&self.path, &self.bytes, reading);
+                if plan.goal.is_empty() {
+                    plan.goal = plan_goal::read(folder, plan.dialect);
+                }
+                plan
+            }
+        }
+    }
+
+    /// What stands for its content: that of [`Plan::source`].
+    fn digest(&self) -> String {
+        match &self.surroundings {
+            PlanSurroundings::Joined(parts) => parts.digest(),
+            PlanSurroundings::Nothing | PlanSurroundings::Beside(_) => sha256_hex(&self.bytes),
+        }
+    }
+
+    /// Whether it is a folder of plans.
+    pub fn is_folder(&self) -> bool {
+        matches!(self.surroundings, PlanSurroundings::Joined(_))
+    }
+
+    /// The path and the bytes of each file that it is of.
+    pub fn files(&self) -> Vec<(&str, &[u8])> {
+        match &self.surroundings {
+            PlanSurroundings::Joined(parts) => parts.files().collect(),
+            PlanSurroundings::Nothing | PlanSurroundings::Beside(_) => vec![(&self.path, &self.bytes)],
+        }
+    }
+}
+
+/// What stands around the bytes of a plan.
+#[derive(Debug)]
+enum PlanSurroundings {
+    /// The folder that it lies in.
+    Beside(PathBuf),
+    /// It is a folder, of these plans.
+    Joined(FolderParts),
+    /// It is in no folder.
+    Nothing,
 }
 
 fn read_error(path: &Path, source: std::io::Error) -> PlanFileError {
@@ -80,6 +173,10 @@ fn read_error(path: &Path, source: std::io::Error) -> PlanFileError {
 }
 
 /// Reads a plan's bytes: one more than a plan may have show that it is too large.
+///
+/// # Errors
+///
+/// There is no such file, or it cannot be read.
 pub fn read_plan_bytes(path: &Path) -> Result<Vec<u8>, PlanFileError> {
     use std::io::Read;
     let failed = |source| read_error(path, source);
@@ -108,8 +205,12 @@ impl fmt::Display for PlanEdit {
             Self::Tasks(differences) => differences,
             Self::OtherText(word) => return write!(f, "what stands around its {word}s"),
         };
-        let parts =
-            [("changed", &differences.changed), ("added", &differences.added), ("removed", &differences.removed)];
+        let parts = [
+            ("changed", &differences.changed),
+            ("added", &differences.added),
+            ("removed", &differences.removed),
+            ("ticked", &differences.ticked),
+        ];
         let said: Vec<String> = parts
             .iter()
             .filter(|(_, ids)| !ids.is_empty())
@@ -126,18 +227,26 @@ pub fn find_edit(root: &Path, state: &RunState) -> Result<Option<PlanEdit>, Plan
     if state.is_task_list() {
         return Ok(None);
     }
-    let path = root.join(&state.plan.source.path);
-    let bytes = match read_plan_bytes(&path) {
-        Err(PlanFileError::Missing(_)) => return Ok(None),
+    let path = &state.plan.source.path;
+    let file = match PlanFile::load(&root.join(path), path.clone()) {
+        Err(PlanFileError::Missing(_) | PlanFileError::Folder { .. }) => return Ok(None),
         read => read?,
     };
-    if sha256_hex(&bytes) == state.plan_sha256 {
+    if file.digest() == state.plan_sha256 {
         return Ok(None);
     }
-    let plan = dialects::read(&state.plan.source.path, &bytes, BatchOptions::from(&state.plan.policy));
+    Ok(describe_edit(state, file.plan(&state.plan)))
+}
+
+/// What is different in another reading of the plan's file from what a run knows of it. What omo ticks is no
+/// difference, and neither is a tick at a task that a worker is or was at.
+pub(super) fn describe_edit(state: &RunState, plan: Plan) -> Option<PlanEdit> {
+    let is_same = state.has_plan(&plan);
     let differences = state.compare_plan(&state.as_in_run(plan));
-    let around = PlanEdit::OtherText(state.plan.dialect.unit_word());
-    Ok(Some(if differences == PlanDifferences::default() { around } else { PlanEdit::Tasks(differences) }))
+    if differences != PlanDifferences::default() {
+        return Some(PlanEdit::Tasks(differences));
+    }
+    (!is_same).then(|| PlanEdit::OtherText(state.plan.dialect.unit_word()))
 }
 
 /// Writes what was chosen into the plan's file, and gives the digest of it as it is then. Nothing is
@@ -151,11 +260,14 @@ pub fn write_choices(
 ) -> Result<Option<String>, PlanFileError> {
     let path = &state.plan.source.path;
     let Some(file) = ProjectFile::at(root, path) else { return Ok(None) };
+    if file.path().is_dir() {
+        return Ok(None);
+    }
     let before = match read_plan_bytes(file.path()) {
         Err(PlanFileError::Missing(_)) => return Ok(None),
         read => read?,
     };
-    let now = dialects::read(path, &before, BatchOptions::from(&state.plan.policy));
+    let now = dialects::read(path, &before, &state.plan);
     let Ok(mut text) = String::from_utf8(before) else { return Ok(None) };
     let label = |id: &str| choices.iter().find(|(decision, _)| decision.id == id).map(|(_, label)| label);
     let known = now.preconditions.iter().filter_map(|precondition| match precondition {

@@ -10,6 +10,7 @@
 mod answers;
 mod attempts;
 mod event_table;
+mod group_proof;
 mod hard_stops;
 mod holders;
 mod invariants;

@@ -3,8 +3,6 @@
 use omo_core::check::task_check::TaskCheckVerdict::{self, Green, NothingRan, Red, TimedOut};
 use omo_core::check::task_check::{ExpectedExit, ExpectedResult, TaskCheck};
 use omo_engine::event::{EventKind, QuestionKind, RunResult};
-use omo_engine::execution_mode::ExecutionMode;
-use omo_engine::modes::{ModeOptions, arranged};
 use omo_engine::verbs::{self, AttemptMeasurement};
 use omo_plan::model::{OnFailure, PlannedState, Task, TaskKind};
 use omo_plan::refusal::VerbRefusalKind;
@@ -71,11 +69,9 @@ fn a_task_that_nothing_can_prove_is_unverified_and_blocks_what_needs_it() {
 }
 
 #[test]
-fn a_plan_may_continue_behind_a_task_that_nothing_can_prove_but_not_in_parallel() {
+fn a_plan_may_continue_behind_a_task_that_nothing_can_prove() {
     let mut lenient = plan(vec![checked(&[]), needs("2", &["1"])]);
     lenient.policy.unproved_continues = true;
-    let parallel = arranged(lenient.clone(), ExecutionMode::Parallel, &ModeOptions::default());
-    assert!(!parallel.policy.unproved_continues);
     let mut run = Run::open(lenient);
     run.work("1", &Green);
     assert_eq!((run.standing("1"), run.standing("2")), ("unverified", "pending"));

@@ -89,7 +89,7 @@ fn a_heading_says_complete_only_where_all_of_it_passed() {
     for id in ["1", "2", "3"] {
         run.work(id, &Green);
     }
-    assert_eq!(heading(&run), "Complete, 2 of 3 tasks not verified");
+    assert_eq!(heading(&run), "Complete, 2 of 3 tasks unproved");
     let mut run = Run::open(plan(vec![task("1"), task("2"), needs("3", &["2"]), task("4")]));
     run.work("1", &Green);
     run.fail("2");

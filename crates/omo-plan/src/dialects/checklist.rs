@@ -9,12 +9,14 @@ mod outline;
 mod recognition;
 mod waves;
 
+use super::checkboxes::with_open_boxes;
+use super::goal::{GoalFile, GoalPart};
 use super::task_problems::report_task_problems;
-use super::{BatchOptions, PlanChange, PlanDialect, PlanInput, near_miss};
+use super::{BatchOptions, PlanChange, PlanDialect, PlanInput, PlanPlace, near_miss};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::MarkdownDocument;
 use crate::fields::prose::{read_prose, read_row_checks};
-use crate::model::{Checkpoint, MAX_PLAN_TASKS, Plan, PlannedState, Task};
+use crate::model::{Checkpoint, Dialect, MAX_PLAN_TASKS, Plan, PlannedState, Task};
 use crate::pattern::Pattern;
 use outline::{ChecklistEntry, ChecklistOutline};
 
@@ -36,6 +38,18 @@ pub(super) enum ChecklistFormat {
     Kiro,
 }
 
+impl ChecklistFormat {
+    /// The format that a dialect is, where it is one of checklists.
+    fn of(dialect: Dialect) -> Option<Self> {
+        match dialect {
+            Dialect::SpecKit => Some(Self::SpecKit),
+            Dialect::OpenSpec => Some(Self::OpenSpec),
+            Dialect::Kiro => Some(Self::Kiro),
+            _ => None,
+        }
+    }
+}
+
 /// A list of checkboxes.
 #[derive(Debug)]
 pub struct ChecklistDialect {
@@ -53,6 +67,35 @@ impl PlanDialect for ChecklistDialect {
 
     fn unproved_continues(&self) -> bool {
         true
+    }
+
+    fn places(&self) -> &'static [PlanPlace] {
+        const NAME: &str = "tasks.md";
+        match self.format {
+            ChecklistFormat::SpecKit => {
+                const { &[PlanPlace::below("specs", NAME), PlanPlace::below(".specify", NAME)] }
+            }
+            ChecklistFormat::OpenSpec => const { &[PlanPlace::below("openspec/changes", NAME)] },
+            ChecklistFormat::Kiro => const { &[PlanPlace::below(".kiro/specs", NAME)] },
+        }
+    }
+
+    fn goal_files(&self) -> &'static [GoalFile] {
+        const fn first(path: &'static str) -> GoalFile {
+            GoalFile { path, part: GoalPart::FirstParagraph }
+        }
+        match self.format {
+            ChecklistFormat::SpecKit => const { &[first("spec.md")] },
+            ChecklistFormat::Kiro => const { &[first("requirements.md"), first("design.md")] },
+            ChecklistFormat::OpenSpec => {
+                const {
+                    &[
+                        GoalFile { path: "proposal.md", part: GoalPart::Sections(&["why", "what changes"]) },
+                        GoalFile { path: "specs/*/spec.md", part: GoalPart::Requirements },
+                    ]
+                }
+            }
+        }
     }
 
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
@@ -73,15 +116,22 @@ impl PlanDialect for ChecklistDialect {
     }
 
     fn write_back(&self, text: &str, change: &PlanChange<'_>) -> Option<String> {
-        let PlanChange::Done { task } = change else { return None };
         let document = MarkdownDocument::read(text);
         let outline = ChecklistOutline::read(&document, self.format);
-        let marks = outline.marks_to_tick(task)?;
+        let (marks, mark) = match change {
+            PlanChange::Done { task } => (outline.marks_to_tick(task)?, "x"),
+            PlanChange::Open { task } => (outline.marks_to_open(task)?, " "),
+            PlanChange::Choice { .. } => return None,
+        };
         let mut changed = text.to_owned();
-        for mark in marks {
-            changed.replace_range(mark, "x");
+        for place in marks {
+            changed.replace_range(place, mark);
         }
         Some(changed)
+    }
+
+    fn without_state(&self, text: &str) -> Option<String> {
+        Some(with_open_boxes(text))
     }
 }
 

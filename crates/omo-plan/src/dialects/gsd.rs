@@ -16,7 +16,7 @@ use std::ops::Range;
 use omo_core::text::sanitize;
 
 use super::task_problems::report_task_problems;
-use super::{BatchOptions, PlanDialect, PlanInput};
+use super::{BatchOptions, PlanDialect, PlanInput, PlanPlace};
 use crate::batches::span_diagnostic;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::MarkdownDocument;
@@ -39,6 +39,10 @@ impl PlanDialect for GsdDialect {
 
     fn unproved_continues(&self) -> bool {
         true
+    }
+
+    fn places(&self) -> &'static [PlanPlace] {
+        const { &[PlanPlace::below(".planning", "*-PLAN.md"), PlanPlace::below(".planning", "PLAN.md")] }
     }
 
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
@@ -88,6 +92,23 @@ fn read_elements<'a>(document: &MarkdownDocument<'a>) -> (TagIndex<'a>, Vec<Task
     let is_plan = has_key || document.text.contains("<tasks>") || document.text.contains("<objective>");
     let is_plan = is_plan && tasks.iter().any(is_task);
     (index, if is_plan { tasks } else { Vec::new() })
+}
+
+/// Where a plan stands among those of its folder.
+pub(super) struct PlanOrder {
+    /// The wave that it belongs to.
+    pub wave: Option<u32>,
+    /// It says which plans it needs, be it none.
+    pub states_needs: bool,
+}
+
+/// Where a plan stands among those of its folder, by its front matter.
+pub(super) fn read_plan_order(text: &str) -> PlanOrder {
+    let document = MarkdownDocument::read(text);
+    PlanOrder {
+        wave: document.front_matter_field("wave").and_then(|field| field.value.trim().parse().ok()),
+        states_needs: document.front_matter_field("depends_on").is_some(),
+    }
 }
 
 fn read_gsd(document: &MarkdownDocument<'_>, plan: &mut Plan) {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use omo_core::text::sanitize;
 
-use super::PlanInput;
+use super::{PlanInput, command_from_file};
 use crate::batches::{span_diagnostic, task_diagnostic};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::{MarkdownDocument, line_ranges};
@@ -61,7 +61,6 @@ impl TaskLook {
 /// What is wrong with a file of no known format, at the line of what looks most like a task.
 pub(super) fn describe(input: &PlanInput<'_>) -> Diagnostic {
     let document = input.document();
-    let path = sanitize(input.path(), 120);
     let found = boxes(document).chain(items(document)).chain(headings(document)).min_by_key(|(look, _)| *look);
     let (found, form) = if let Some((look, span)) = found {
         let row = split_list_marker(document.slice(span.clone())).1.trim_start_matches(['#', ' ']);
@@ -72,7 +71,11 @@ pub(super) fn describe(input: &PlanInput<'_>) -> Diagnostic {
         let found = task_diagnostic(None, Code::UnrecognizedFormat, text);
         (found, "`### Task 1: its title` or `- [ ] 1.1 its title`")
     };
-    let help = format!("write each task as {form}; or `/omo:ulw-plan --from {path}` makes a plan of the file");
+    let command = command_from_file(input.path());
+    let help = format!(
+        "`{command}` turns it into a task list; or write each task as {form}; if it is in a format that omo knows, \
+         `--dialect NAME` says in which"
+    );
     Diagnostic { help: Some(help), ..found }
 }
 

@@ -13,17 +13,19 @@ use std::ops::Range;
 
 use omo_core::check::task_check::TaskCheck;
 
+use super::checkboxes::with_open_boxes;
 use super::outlined_task::{read_goal, report_check_doubts, stated_dependencies, without_tail};
 use super::task_problems::report_task_problems;
-use super::{BatchOptions, PlanChange, PlanDialect, PlanInput};
+use super::{BatchOptions, PlanChange, PlanDialect, PlanInput, PlanPlace};
 use crate::batches::{HeadingForm, TaskHeading, TaskOutline, read_outline, span_diagnostic};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::MarkdownDocument;
 use crate::fields::named_files::{NamedFile, read_files};
 use crate::fields::prose::read_prose;
 use crate::labels::{LabeledField, list_part, read_labels};
-use crate::model::{FileUse, MAX_PLAN_TASKS, OnTaskFail, Parallelism, Plan, PlannedState, Task};
+use crate::model::{Dialect, FileUse, MAX_PLAN_TASKS, OnTaskFail, Parallelism, Plan, PlannedState, Task};
 use commands::{StepCommands, read_commands};
+use state::StepMark;
 use steps::TaskSteps;
 
 /// Plans of `### Task N:` whose steps are checkboxes, as superpowers writes them.
@@ -43,8 +45,13 @@ impl PlanDialect for SuperpowersDialect {
         true
     }
 
+    fn places(&self) -> &'static [PlanPlace] {
+        const { &[PlanPlace::in_folder("docs/superpowers/plans", "*.md")] }
+    }
+
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
-        recognition::is_superpowers(input.document())
+        let is_at_place = Dialect::of_place(input.path()) == Some(Dialect::Superpowers);
+        recognition::is_superpowers(input.document(), is_at_place)
     }
 
     fn read_plan(&self, input: &PlanInput<'_>, _options: BatchOptions, plan: &mut Plan) {
@@ -73,9 +80,14 @@ impl PlanDialect for SuperpowersDialect {
 
     fn write_back(&self, text: &str, change: &PlanChange<'_>) -> Option<String> {
         match change {
-            PlanChange::Done { task } => state::tick_steps(text, task),
+            PlanChange::Done { task } => state::mark_steps(text, task, StepMark::Ticked),
+            PlanChange::Open { task } => state::mark_steps(text, task, StepMark::Open),
             PlanChange::Choice { .. } => None,
         }
+    }
+
+    fn without_state(&self, text: &str) -> Option<String> {
+        Some(with_open_boxes(text))
     }
 }
 

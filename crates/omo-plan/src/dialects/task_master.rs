@@ -4,6 +4,7 @@
 //! them. Numbers among the dependencies of a subtask are its siblings, where there are such.
 
 mod dependencies;
+mod state;
 mod task_text;
 mod tasks_file;
 
@@ -13,17 +14,16 @@ use std::ops::Range;
 use omo_core::text::{list_some, sanitize};
 
 use super::task_problems::report_task_problems;
-use super::{BatchOptions, PlanChange, PlanDialect, PlanInput};
+use super::{BatchOptions, PlanChange, PlanDialect, PlanInput, PlanPlace};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::{LineIndex, line_ranges};
 use crate::model::{Plan, PlannedState, Task};
 use dependencies::TaskIds;
+use state::parse_status;
 use tasks_file::{JsonTask, TasksFile, collect_tasks, json_text, span_of};
 
 /// Names in a message.
 const SHOWN_NAMES: usize = 8;
-/// The status that is written for a task that has passed.
-const DONE: &str = "\"done\"";
 
 /// `tasks.json` of Task Master: tags, tasks, subtasks.
 #[derive(Debug)]
@@ -36,6 +36,10 @@ impl PlanDialect for TaskMasterDialect {
 
     fn unproved_continues(&self) -> bool {
         true
+    }
+
+    fn places(&self) -> &'static [PlanPlace] {
+        const { &[PlanPlace::below(".taskmaster", "tasks.json"), PlanPlace::in_folder("tasks", "tasks.json")] }
     }
 
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
@@ -56,18 +60,14 @@ impl PlanDialect for TaskMasterDialect {
 
     fn write_back(&self, text: &str, change: &PlanChange<'_>) -> Option<String> {
         match change {
-            PlanChange::Done { task } => write_done(text, task),
+            PlanChange::Done { task } => state::write_done(text, task),
+            PlanChange::Open { task } => state::write_open(text, task),
             PlanChange::Choice { .. } => None,
         }
     }
-}
 
-/// What a task's status means.
-fn parse_status(word: &str) -> PlannedState {
-    match word.trim().to_lowercase().as_str() {
-        "done" | "completed" | "complete" => PlannedState::Done,
-        "cancelled" | "canceled" | "deferred" => PlannedState::LeftOut,
-        _ => PlannedState::Open,
+    fn without_state(&self, text: &str) -> Option<String> {
+        state::without_statuses(text)
     }
 }
 
@@ -213,27 +213,4 @@ fn why_unrecognized(text: &str) -> Diagnostic {
 
 fn line_ranges_start(text: &str, line: usize) -> Option<usize> {
     line_ranges(text, 0..text.len()).nth(line.saturating_sub(1)).map(|line| line.start)
-}
-
-/// The text with the status of one task set to done; `None` where there is no task of this id, or more than one.
-fn write_done(text: &str, id: &str) -> Option<String> {
-    let file = TasksFile::parse(text).ok()?;
-    let entries = collect_tasks(text, file.chosen_tag()?);
-    let mut named = entries.iter().filter(|entry| entry.id == id);
-    let (entry, None) = (named.next()?, named.next()) else { return None };
-    if let Some(status) = entry.fields.raw("status") {
-        let word = tasks_file::value_text(status).unwrap_or_default();
-        let is_done = parse_status(&word) == PlannedState::Done;
-        return if is_done { Some(text.to_owned()) } else { replace_bytes(text, span_of(text, status), DONE) };
-    }
-    // Before its first key, as that one stands.
-    let at = entry.span.start + 1;
-    let behind = text.get(at..entry.span.end)?;
-    let space = behind.get(..behind.len() - behind.trim_start().len())?;
-    let comma = if entry.fields.members.is_empty() { "" } else { "," };
-    replace_bytes(text, at..at, &format!("{space}\"status\": {DONE}{comma}"))
-}
-
-fn replace_bytes(text: &str, span: Range<usize>, by: &str) -> Option<String> {
-    Some([text.get(..span.start)?, by, text.get(span.end..)?].concat())
 }

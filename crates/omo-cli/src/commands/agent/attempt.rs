@@ -39,7 +39,7 @@ fn print_judgement(judged: &JudgedAttempt, prints_next: bool) -> Result<(), Comm
     let word = match &standing {
         Some(TaskStanding::Is(TaskStatus::Passed)) => "PASSED",
         Some(TaskStanding::Is(TaskStatus::Claimed)) => "CLAIMED",
-        Some(TaskStanding::Is(TaskStatus::Unverified)) => "NOT VERIFIED",
+        Some(TaskStanding::Is(TaskStatus::Unverified)) => "UNPROVED",
         Some(TaskStanding::Is(TaskStatus::Held)) => "HELD",
         _ => "FAILED",
     };

@@ -21,7 +21,7 @@ Examples:
   omo agent done --ticket 4f1c9a --evidence e1,e2
 
 The first line says what became of the task: PASSED, CLAIMED, FAILED, HELD or
-NOT VERIFIED, or for a step which checks are green. A red check is an answer:
+UNPROVED, or for a step which checks are green. A red check is an answer:
 the exit status is 0 wherever omo has judged the work.";
 
 /// Have a finished task judged: omo runs its checks

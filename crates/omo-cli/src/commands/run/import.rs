@@ -72,7 +72,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &ImportOptions) -> Result<(), Comma
     let plan = file.plan(BatchOptions::of(found.k.get(), found.batch_size.get()));
     let plan = name_files_from_top(plan, &context.root.to_string_lossy());
     if !plan.can_run() {
-        return Err(refusals::invalid_plan_error(&plan, &file.bytes));
+        return Err(refusals::invalid_plan_error(&plan, &file));
     }
     let events = imports::checkpoint(&plan, &text)
         .map_err(|error| CommandError::conflict(format!("`{shown}` {error}"), "remove it to begin afresh"))?;

@@ -19,7 +19,7 @@ pub fn section(state: &RunState) -> String {
     // Each in a paragraph of its own: rendered, lines that follow each other run into one.
     let mut text = format!("{HEADING}\n\n{}\n\n", plan_line(&state.plan.source.path));
     let _ = write!(text, "**Status:** {}\n\n", report_status(state));
-    let _ = write!(text, "**Tasks:** {}\n\n", tally(counts));
+    let _ = write!(text, "**Tasks:** {}\n\n", tally(counts, state.plan.policy.unproved_continues));
     if state.plan.diagnostics.iter().any(|found| found.code == Code::NoContractVersion) {
         let _ = write!(
             text,
@@ -68,11 +68,16 @@ fn plan_line(path: &str) -> String {
     format!("**Plan:** {}", one_line(path))
 }
 
-fn tally(counts: TaskCounts) -> String {
-    let TaskCounts { total, passed, claimed, failed, unverified: _, blocked, pending } = counts;
+fn tally(counts: TaskCounts, lets_be_unproved: bool) -> String {
+    let TaskCounts { total, passed, claimed, failed, unverified, blocked, pending } = counts;
+    let unproved = if lets_be_unproved { unverified } else { 0 };
+    let failed = failed - unproved;
     let unchecked = if claimed > 0 { format!(" ({claimed} of them unchecked)") } else { String::new() };
     let completed = passed + claimed;
-    format!("{total} total, {completed} completed{unchecked}, {blocked} blocked, {failed} failed, {pending} pending")
+    let unproved = if unproved > 0 { format!(", {unproved} unproved") } else { String::new() };
+    format!(
+        "{total} total, {completed} completed{unchecked}{unproved}, {blocked} blocked, {failed} failed, {pending} pending"
+    )
 }
 
 fn row(task: &EndedTask) -> String {

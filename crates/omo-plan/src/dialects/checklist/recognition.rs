@@ -4,6 +4,7 @@ use super::ChecklistFormat;
 use super::item::ChecklistItem;
 use super::outline::plain_lines;
 use crate::dialects::PlanInput;
+use crate::model::Dialect;
 use crate::pattern::Pattern;
 
 /// What Kiro's plans say of their tasks: `_Requirements: 1.1, 2.3_`.
@@ -32,7 +33,7 @@ pub(super) fn find_format(input: &PlanInput<'_>) -> Option<ChecklistFormat> {
     let shape = ChecklistShape::read(input);
     let numbered = shape.section_numbers + shape.dotted_numbers;
     let is_most = |count: usize| count > 0 && count * 2 >= shape.items;
-    let by_place = format_of_place(input.path()).filter(|_| shape.items > 0);
+    let by_place = Dialect::of_place(input.path()).and_then(ChecklistFormat::of).filter(|_| shape.items > 0);
     if is_most(shape.task_numbers) || (shape.task_numbers > 2 && shape.task_numbers >= numbered) {
         return Some(ChecklistFormat::SpecKit);
     }
@@ -75,25 +76,6 @@ impl ChecklistShape {
             }
         }
         shape
-    }
-}
-
-/// The format of the files at a place of a repository.
-fn format_of_place(path: &str) -> Option<ChecklistFormat> {
-    let parts: Vec<&str> = path.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".").collect();
-    let (name, folders) = parts.split_last()?;
-    if *name != "tasks.md" {
-        return None;
-    }
-    let has = |wanted: &[&str]| folders.windows(wanted.len()).any(|found| found == wanted);
-    if has(&["openspec", "changes"]) {
-        Some(ChecklistFormat::OpenSpec)
-    } else if has(&[".kiro", "specs"]) {
-        Some(ChecklistFormat::Kiro)
-    } else if has(&["specs"]) || has(&[".specify"]) {
-        Some(ChecklistFormat::SpecKit)
-    } else {
-        None
     }
 }
 

@@ -24,11 +24,12 @@ pub fn join_plans(folder: &str, plans: Vec<Plan>) -> Plan {
     joined.dialect = Dialect::Gsd;
     if let Some(first) = plans.first() {
         joined.policy = first.policy.clone();
+        joined.policy.requires_checks = plans.iter().any(|plan| plan.policy.requires_checks);
     }
-    let digests: Vec<&str> = plans.iter().map(|plan| plan.source.sha256.as_str()).collect();
     joined.source = PlanSource {
         path: folder.to_owned(),
-        sha256: sha256_hex(digests.join("\n").as_bytes()),
+        sha256: folder_digest(plans.iter().map(|plan| (plan.source.path.as_str(), plan.source.sha256.as_str()))),
+        sha256_without_state: None,
         bytes: plans.iter().map(|plan| plan.source.bytes).sum(),
     };
     let names = PlanNames::of(&plans);
@@ -58,6 +59,12 @@ pub fn join_plans(folder: &str, plans: Vec<Plan>) -> Plan {
         joined.diagnostics.push(finding(Code::TooManyTasks, &text));
     }
     joined
+}
+
+/// The digest of a folder of plans, from the path and the digest of each: another name is another plan.
+pub fn folder_digest<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let rows: Vec<String> = files.map(|(path, sha256)| format!("{path}\0{sha256}")).collect();
+    sha256_hex(rows.join("\n").as_bytes())
 }
 
 fn finding(code: Code, text: &str) -> Diagnostic {

@@ -19,8 +19,8 @@ pub(super) fn is_called_optional(heading: &str) -> bool {
     OPTIONAL.is_match(heading)
 }
 
-/// Whether a document is a plan of superpowers.
-pub(super) fn is_superpowers(document: &MarkdownDocument<'_>) -> bool {
+/// Whether a document is a plan of superpowers. Where its text leaves that open, its place decides.
+pub(super) fn is_superpowers(document: &MarkdownDocument<'_>, is_at_place: bool) -> bool {
     if !has_tasks(document, HeadingForm::Loose) || document.front_matter_field("contract_version").is_some() {
         return false;
     }
@@ -41,7 +41,7 @@ pub(super) fn is_superpowers(document: &MarkdownDocument<'_>) -> bool {
     let mut head = line_ranges(document.text, document.body_start..first).map(|line| document.slice(line));
     let has_skill = head.any(|row| SKILL.is_match(row));
     let is_loose_only = !has_tasks(document, HeadingForm::Exact);
-    has_steps || has_skill || (!has_labels && (has_boxes || is_loose_only))
+    has_steps || has_skill || (!has_labels && (has_boxes || is_loose_only || is_at_place))
 }
 
 static NUMBERED_STEP: Pattern = Pattern::new(r"^(?:(?i-u:step|schritt|paso)|[Éé]tape|步骤|步驟|ステップ)[ \t]*[0-9]");

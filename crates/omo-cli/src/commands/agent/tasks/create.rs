@@ -1,6 +1,7 @@
 //! `omo agent tasks create`: begins a session, or goes on with one that was given up.
 
 mod raw_args;
+mod source_file;
 
 use anyhow::Context as _;
 use clap::Args;
@@ -16,13 +17,13 @@ use crate::error::CommandError;
 use crate::project::{Project, own_session};
 use crate::task_list_files::{self, TaskListOption};
 use crate::{output, task_list_note};
+use source_file::SourceFile;
 
 const HELP: &str = "\
 Example:
   omo agent tasks create --max-iterations 3 add a login page
 
-What an earlier session of this id has left is kept beside the new one's files,
-under names that end with `.before-1`.";
+What an earlier session of this id has left is kept as `NAME.before-1`.";
 
 /// Begin a task list, or go on with one that was given up
 #[derive(Clone, Debug, Default, Args)]
@@ -53,11 +54,14 @@ pub(crate) struct CreateOptions {
     /// Go on with the one that is there
     #[arg(long, short, conflicts_with_all = ["force", "goal", "words"])]
     pub resume: bool,
+    /// Make it of the tasks in this file
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    pub from: Option<String>,
     /// Take what the user typed behind /omo:ulw-plan
-    #[arg(long, conflicts_with_all = ["goal", "resume", "words"])]
+    #[arg(long, conflicts_with_all = ["goal", "resume", "words", "from"])]
     pub args_from_hook: bool,
     /// What it is for
-    #[arg(value_name = "GOAL", required_unless_present_any = ["goal", "resume", "args_from_hook"])]
+    #[arg(value_name = "GOAL", required_unless_present_any = ["goal", "resume", "args_from_hook", "from"])]
     pub words: Vec<String>,
 }
 
@@ -79,11 +83,14 @@ pub(crate) fn run(env: &ProcessEnv, options: &CreateOptions) -> Result<(), Comma
         ));
     }
     let goal = options.goal.clone().unwrap_or(words);
+    let current = std::env::current_dir().context("the current folder cannot be found")?;
+    let source = options.from.as_deref();
+    let source = source.map(|given| SourceFile::find(&Project::find_root(env)?, &current, given)).transpose()?;
+    let goal = source.as_ref().map_or_else(|| goal.clone(), |source| source.goal(goal.trim()));
     if goal.trim().is_empty() {
         return Err(CommandError::usage("the goal says nothing", "say what the session is for"));
     }
-    let working_dir =
-        std::env::current_dir().context("the current folder cannot be found")?.to_string_lossy().into_owned();
+    let working_dir = current.to_string_lossy().into_owned();
     let how = TaskListSettings {
         max_workers: options.max_workers,
         max_iterations: options.max_iterations,
@@ -101,7 +108,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &CreateOptions) -> Result<(), Comma
     locked.write_context(&ContextFile::default())?;
     locked.write_session(&session)?;
     task_list_note::note_from_files(env, &locked);
-    say("begins", &locked, &session)
+    say("begins", &locked, &session, source.as_ref())
 }
 
 /// What the user typed behind the command, where the hook has kept it.
@@ -125,7 +132,7 @@ fn resume_task_list(env: &ProcessEnv, id: &SessionId) -> Result<(), CommandError
     let session = rules::resume_task_list(&session, has_tasks, env.now)?;
     locked.write_session(&session)?;
     task_list_note::note_from_files(env, &locked);
-    say("goes on", &locked, &session)
+    say("goes on", &locked, &session, None)
 }
 
 /// One that goes on is only replaced with `--force`, and never while a run works on it.
@@ -146,11 +153,17 @@ fn require_replaceable(env: &ProcessEnv, locked: &LockedTaskList, is_forced: boo
     Err(CommandError::precondition(message, hint))
 }
 
-fn say(what: &str, locked: &LockedTaskList, session: &TaskListFile) -> Result<(), CommandError> {
+fn say(
+    what: &str,
+    locked: &LockedTaskList,
+    session: &TaskListFile,
+    source: Option<&SourceFile>,
+) -> Result<(), CommandError> {
+    let instruction = source.map(|source| format!("\n\n{}", source.instruction())).unwrap_or_default();
     let TaskListSettings { max_workers, max_iterations, .. } = session.options;
     let workers = if max_workers == 0 { "as many as there can be".to_owned() } else { max_workers.to_string() };
     task_list_files::print(&format!(
-        "Session {} {what}: {}\nFolder: {}\nWorkers at once: {workers}. Iterations at most: {max_iterations}.\n{}",
+        "Session {} {what}: {}\nFolder: {}\nWorkers at once: {workers}. Iterations at most: {max_iterations}.\n{}{instruction}",
         session.session_id,
         session.phase.word(),
         locked.path().display(),

@@ -5,7 +5,7 @@ use omo_core::messages::usage;
 
 use crate::commands::agent::tasks::create::CreateOptions;
 use crate::error::CommandError;
-use crate::execute::line::clap_message;
+use crate::execute::line::{clap_message, split_words};
 use crate::task_list_files::TaskListOption;
 
 /// The command whose arguments the hook keeps.
@@ -24,8 +24,11 @@ struct PlanLine {
     /// Which session, if not this one
     #[arg(long, value_name = "ID")]
     session: Option<String>,
+    /// The file whose tasks become those of the list
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    from: Option<String>,
     /// What is planned
-    #[arg(value_name = "goal", trailing_var_arg = true, required_unless_present = "resume")]
+    #[arg(value_name = "goal", trailing_var_arg = true, required_unless_present_any = ["resume", "from"])]
     goal: Vec<String>,
 }
 
@@ -33,19 +36,42 @@ struct PlanLine {
 /// for byte. A goal is prose, in which a quote or a second option is a word like any other: so it is not split as the
 /// lines of other commands are.
 pub(crate) fn parse_raw_args(text: &str, options: &CreateOptions) -> Result<CreateOptions, CommandError> {
-    let words: Vec<&str> = text.split_whitespace().collect();
+    let (words, ends): (Vec<String>, Vec<usize>) = words_with_ends(text).into_iter().unzip();
     let hint = usage::usage_of(COMMAND).unwrap_or_default();
     let line = PlanLine::try_parse_from(&words).map_err(|error| CommandError::usage(clap_message(&error), hint))?;
-    let in_front = words.len() - line.goal.len();
-    let goal = (0..in_front).fold(text.trim(), |rest, _| behind_first_word(rest));
-    let goal = Some(goal.to_owned()).filter(|goal| !goal.is_empty());
+    let in_front = words.len().saturating_sub(line.goal.len());
+    let start = in_front.checked_sub(1).and_then(|last| ends.get(last)).copied().unwrap_or(0);
+    let goal = Some(text.get(start..).unwrap_or_default().trim().to_owned()).filter(|goal| !goal.is_empty());
     let which = line.session.map_or_else(|| options.which.clone(), |id| TaskListOption { session: Some(id) });
     let (resume, force) = (options.resume || line.resume, options.force || line.force);
-    Ok(CreateOptions { words: Vec::new(), goal, which, resume, force, ..options.clone() })
+    let from = line.from.or_else(|| options.from.clone());
+    Ok(CreateOptions { words: Vec::new(), goal, which, resume, force, from, ..options.clone() })
 }
 
-fn behind_first_word(text: &str) -> &str {
-    text.split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim_start())
+/// The words of a line, and where each ends. Only the name of a file can have blanks, between quotes.
+fn words_with_ends(text: &str) -> Vec<(String, usize)> {
+    let mut ends = text.char_indices().filter(|(at, char)| {
+        let is_last = at + char.len_utf8() == text.len();
+        !char.is_whitespace()
+            && (is_last || text.get(at + char.len_utf8()..).is_some_and(|rest| rest.starts_with(char::is_whitespace)))
+    });
+    let ends: Vec<usize> = ends.by_ref().map(|(at, char)| at + char.len_utf8()).collect();
+    let mut words: Vec<(String, usize)> = Vec::new();
+    let mut place = 0;
+    while let Some(end) = ends.get(place) {
+        let from = words.last().map_or(0, |(_, end)| *end);
+        let word = |end: usize| text.get(from..end).unwrap_or_default().trim_start();
+        let names_file = words.last().is_some_and(|(word, _)| word == "--from") || word(*end).starts_with("--from=");
+        let one = |end: &usize| match split_words(word(*end)).as_deref() {
+            Ok([one]) => Some((one.clone(), *end)),
+            _ => None,
+        };
+        let quoted = ends.iter().skip(place).find_map(one).filter(|_| names_file);
+        let found = quoted.unwrap_or_else(|| (word(*end).to_owned(), *end));
+        place = ends.iter().position(|end| *end > found.1).unwrap_or(ends.len());
+        words.push(found);
+    }
+    words
 }
 
 #[cfg(test)]
@@ -71,8 +97,27 @@ mod tests {
     }
 
     #[test]
+    fn a_file_takes_the_place_of_a_goal() {
+        for (text, file, goal) in [
+            ("--from docs/notes.md", "docs/notes.md", None),
+            ("--from=docs/notes.md in Rust, don't ask", "docs/notes.md", Some("in Rust, don't ask")),
+            (" --force --from 'my  notes.md'  in\n Rust", "my  notes.md", Some("in\n Rust")),
+            ("--from=\"it's.md\"", "it's.md", None),
+            ("--from it's.md", "it's.md", None),
+        ] {
+            let read = parse_raw_args(text, &CreateOptions::default()).unwrap();
+            assert_eq!((read.from.as_deref(), read.goal.as_deref()), (Some(file), goal), "{text}");
+        }
+        let goal = "look at --from 'here on'";
+        let read = parse_raw_args(goal, &CreateOptions::default()).unwrap();
+        assert_eq!((read.from, read.goal.as_deref()), (None, Some(goal)));
+    }
+
+    #[test]
     fn what_cannot_be_is_refused() {
-        for text in ["", "  ", "--force", "--yolo add it", "--resume add it", "--session a-1"] {
+        for text in
+            ["--from", "--from x --resume", "", "  ", "--force", "--yolo add it", "--resume add it", "--session a-1"]
+        {
             assert!(typed(text).is_err(), "{text}");
         }
     }

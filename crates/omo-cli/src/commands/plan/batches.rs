@@ -1,0 +1,82 @@
+//! `omo plan batches`: which tasks are done together, and behind which of them a person is asked.
+
+use std::collections::HashMap;
+use std::io::Write;
+
+use omo_core::text::sanitize;
+use omo_engine::execution_mode::ExecutionMode;
+use omo_engine::modes::{ModeOptions, arranged};
+use omo_plan::batches::{PlanBatches, TaskDependencies, compute_batches};
+use omo_plan::diagnostic::{Code, has_errors};
+use omo_plan::model::{Plan, ReviewTime, Task};
+
+use super::{BatchesOptions, SizeOptions, read_file, reading};
+use crate::error::CommandError;
+use crate::output::print_json;
+use crate::plan_findings::{error_count_words, render_findings};
+
+/// The batches, and on stderr what is wrong with the plan. Without an order in which the tasks can be run there
+/// are no batches; where only a part of what the plan says could not be followed there are, with what was found
+/// among them, and the status is that of a plan that is not valid all the same.
+pub(super) fn print_batches(options: &BatchesOptions) -> Result<(), CommandError> {
+    let file = read_file(&options.plan)?;
+    let size = |size: u32| usize::try_from(size).unwrap_or(usize::MAX);
+    let (hub, batch_size) = (size(options.sizes.k), size(options.sizes.batch_size));
+    let by_headings = compute_batches(&file.bytes, hub, batch_size);
+    // Headings `### Task N:` have batches of their own, of which a plan that cannot be run keeps as many as it can.
+    let is_other = options.plan.dialect.is_some() || by_headings.total == 0;
+    let plan = is_other.then(|| file.plan(reading(&options.plan, options.sizes))).filter(|plan| !plan.tasks.is_empty());
+    let plan = plan.map(|plan| {
+        // Of the tasks of the plan alone: a run may add one that reviews them.
+        let mut of_tasks = plan.clone();
+        of_tasks.policy.review = ReviewTime::Never;
+        (arranged(of_tasks, ExecutionMode::Batches, &mode_options(options.sizes)), plan)
+    });
+    let found = match &plan {
+        Some((arranged, plan)) => batches_of_plan(arranged, plan, hub, batch_size),
+        None => by_headings,
+    };
+    let has = |codes: &[Code]| found.diagnostics.iter().any(|one| codes.contains(&one.code));
+    let has_order = !has(&[Code::DuplicateId, Code::Cycle, Code::NotUtf8, Code::TooLarge]);
+    if has_order {
+        print_json(&found)?;
+    }
+    if !has_errors(&found.diagnostics) {
+        return Ok(());
+    }
+    write!(anstream::stderr(), "{}", render_findings(&file.path, &file.bytes, &found.diagnostics))?;
+    // Batches are made in spite of the other errors: programs that call this rely on that.
+    let is_followed = has_order && !has(&[Code::UnknownDependency, Code::UnclosedFence]);
+    if is_followed {
+        return Ok(());
+    }
+    let (errors, path) = (error_count_words(&found.diagnostics), sanitize(&file.path, 200));
+    let hint = "fix the plan; `omo plan lint` says all that it finds in it";
+    let consequence = if has_order { "so its batches may not be what is meant" } else { "so there are no batches" };
+    Err(CommandError::invalid_plan(format!("{path} has {errors}, {consequence}"), hint))
+}
+
+fn mode_options(sizes: SizeOptions) -> ModeOptions {
+    ModeOptions { hub_k: sizes.k, batch_size: sizes.batch_size, ..ModeOptions::default() }
+}
+
+/// The batches that a run of a plan in batches would have.
+fn batches_of_plan<'a>(arranged: &'a Plan, plan: &'a Plan, k: usize, batch_size: usize) -> PlanBatches<'a> {
+    let mut dependents: HashMap<&str, usize> = HashMap::new();
+    for dep in plan.tasks.iter().flat_map(|task| &task.deps) {
+        *dependents.entry(dep).or_default() += 1;
+    }
+    let count = |task: &'a Task| (task.id.as_str(), dependents.get(task.id.as_str()).copied().unwrap_or(0));
+    let ids = |ids: &'a [String]| ids.iter().map(String::as_str).collect::<Vec<_>>();
+    let stops = arranged.groups.iter().enumerate().filter(|(_, group)| group.hard_stop);
+    PlanBatches {
+        batch_size,
+        total: plan.tasks.len(),
+        batches: arranged.groups.iter().map(|group| ids(&group.tasks)).collect(),
+        dependents: plan.tasks.iter().map(count).collect(),
+        hard_stops: stops.map(|(place, _)| place).collect(),
+        tasks: plan.tasks.iter().map(|task| TaskDependencies { id: &task.id, depends_on: ids(&task.deps) }).collect(),
+        k,
+        diagnostics: plan.diagnostics.clone(),
+    }
+}

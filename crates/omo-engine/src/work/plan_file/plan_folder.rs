@@ -1,0 +1,102 @@
+//! A folder that is a plan: the files of it that are plans, read together.
+
+use std::collections::BTreeSet;
+use std::fs::FileType;
+use std::path::Path;
+
+use omo_core::text::{list_some, sanitize};
+use omo_plan::dialects::PlanReading;
+use omo_plan::dialects::folder::{PlanFolder, read_folder, summary_name};
+use omo_plan::dialects::gsd::folder::folder_digest;
+use omo_plan::digest::sha256_hex;
+use omo_plan::model::{MAX_PLAN_BYTES, Plan};
+use omo_state::files::regular_file;
+
+use super::{PlanFileError, read_error};
+
+/// More entries of a folder are not looked at.
+const MAX_ENTRIES: usize = 2_000;
+/// Names in a message.
+const SHOWN_NAMES: usize = 6;
+
+/// The plans of a folder, each with its path and its bytes.
+#[derive(Debug)]
+pub(super) struct FolderParts {
+    files: Vec<(String, Vec<u8>)>,
+    /// The paths of those that GSD has written a summary for.
+    done: BTreeSet<String>,
+}
+
+impl FolderParts {
+    /// All of them as one plan.
+    pub(super) fn plan(&self, folder: &str, reading: PlanReading) -> Plan {
+        read_folder(folder, &self.files, |path| self.done.contains(path), reading)
+    }
+
+    /// What stands for all of them.
+    pub(super) fn digest(&self) -> String {
+        let digests: Vec<(&str, String)> =
+            self.files.iter().map(|(path, bytes)| (path.as_str(), sha256_hex(bytes))).collect();
+        folder_digest(digests.iter().map(|(path, sha256)| (*path, sha256.as_str())))
+    }
+
+    pub(super) fn files(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice()))
+    }
+}
+
+/// What a folder is as a plan.
+pub(super) fn find(at: &Path, path: &str) -> Result<PlanFolder, PlanFileError> {
+    Ok(PlanFolder::find(path, &entry_names(at, FileType::is_file).map_err(|source| read_error(at, source))?))
+}
+
+/// Reads plans of a folder. One that is a link is refused: what it leads to may lie anywhere.
+pub(super) fn read_parts(at: &Path, path: &str, names: &[String]) -> Result<FolderParts, PlanFileError> {
+    use std::io::Read;
+    let mut left = MAX_PLAN_BYTES;
+    let mut parts = FolderParts { files: Vec::new(), done: BTreeSet::new() };
+    for name in names {
+        let file = at.join(name);
+        let failed = |source| read_error(&file, source);
+        let opened = regular_file::open_unlinked(&file).map_err(failed)?;
+        let opened = opened.ok_or_else(|| failed(std::io::Error::other("it is no regular file")))?;
+        let mut bytes = Vec::new();
+        opened.take(left + 1).read_to_end(&mut bytes).map_err(failed)?;
+        let length = bytes.len() as u64;
+        left = left.checked_sub(length).ok_or_else(|| PlanFileError::TooLarge(path.to_owned()))?;
+        let part = format!("{}/{name}", path.trim_end_matches('/'));
+        if summary_name(name).is_some_and(|summary| at.join(summary).is_file()) {
+            parts.done.insert(part.clone());
+        }
+        parts.files.push((part, bytes));
+    }
+    Ok(parts)
+}
+
+/// What a folder holds that is not one plan, for people.
+pub(super) fn describe(at: &Path, plans: &[String]) -> String {
+    let shown = |names: &[String]| {
+        let names: Vec<String> = names.iter().map(|name| format!("`{}`", sanitize(name, 60))).collect();
+        list_some(names.iter().map(String::as_str), SHOWN_NAMES)
+    };
+    if !plans.is_empty() {
+        return format!("the plans {}", shown(plans));
+    }
+    let mut names = entry_names(at, FileType::is_file).unwrap_or_default();
+    let mut folders = entry_names(at, FileType::is_dir).unwrap_or_default();
+    names.sort();
+    folders.sort();
+    match (names.as_slice(), folders.as_slice()) {
+        ([], []) => "nothing".to_owned(),
+        ([], folders) => format!("no file, and the folders {}", shown(folders)),
+        (names, _) => format!("no plan, but {}", shown(names)),
+    }
+}
+
+/// The names of what is in a folder and of a kind. A link is of none of them, and a name that is no text cannot be
+/// typed.
+fn entry_names(at: &Path, is_kind: fn(&FileType) -> bool) -> std::io::Result<Vec<String>> {
+    let entries = std::fs::read_dir(at)?.take(MAX_ENTRIES).flatten();
+    let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| is_kind(&kind)));
+    Ok(files.filter_map(|entry| entry.file_name().into_string().ok()).collect())
+}

@@ -1,0 +1,143 @@
+//! What a folder is as a plan, by the names of the files in it.
+
+use std::collections::BTreeSet;
+
+use super::gsd::{folder::join_plans, read_plan_order};
+use super::{PlanPlace, PlanReading, read};
+use crate::model::{Dialect, Plan, PlannedState};
+
+/// The plan that a folder holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlanFolder {
+    /// The one file of this name.
+    File(String),
+    /// The files of these names together, in their order.
+    Joined(Vec<String>),
+    /// Not one plan: these files of it are plans by their place, if any.
+    Unclear(Vec<String>),
+}
+
+impl PlanFolder {
+    /// What the folder at this path is. `names` are those of the regular files in it.
+    pub fn find(folder: &str, names: &[String]) -> Self {
+        let places = || Dialect::ALL.iter().flat_map(|dialect| dialect.rules().places());
+        let are_of = |is_plan: &dyn Fn(&str) -> bool| -> Vec<String> {
+            let found: BTreeSet<&String> = names.iter().filter(|name| is_plan(name)).collect();
+            found.into_iter().cloned().collect()
+        };
+        let joined = are_of(&|name| Dialect::Gsd.rules().places().iter().any(|place| place.has_name(name)));
+        if !joined.is_empty() {
+            return Self::Joined(joined);
+        }
+        let mut found = are_of(&|name| Dialect::of_place(&format!("{folder}/{name}")).is_some());
+        if found.is_empty() {
+            // Of a folder elsewhere, a name that plans of one format always have.
+            found = are_of(&|name| places().any(|place| place.name == name));
+        }
+        match found.as_slice() {
+            [one] => Self::File(one.clone()),
+            _ => Self::Unclear(found),
+        }
+    }
+}
+
+/// Reads the files of a folder as one plan: each with its path and its bytes, in the order of their names. `is_done`
+/// says of which of them a summary tells that it was executed.
+pub fn read_folder(
+    folder: &str,
+    files: &[(String, Vec<u8>)],
+    is_done: impl Fn(&str) -> bool,
+    reading: impl Into<PlanReading>,
+) -> Plan {
+    let reading = PlanReading { dialect: Some(Dialect::Gsd), ..reading.into() };
+    let orders: Vec<_> = files.iter().map(|(_, bytes)| read_plan_order(&String::from_utf8_lossy(bytes))).collect();
+    let waves: BTreeSet<u32> = orders.iter().filter_map(|order| order.wave).collect();
+    let plans = files.iter().zip(&orders).map(|((path, bytes), order)| {
+        let mut plan = read(path, bytes, reading);
+        if is_done(path) {
+            plan.tasks.iter_mut().for_each(|task| task.state = PlannedState::Done);
+        }
+        // A plan that says nothing of what it needs waits for all of the wave before its own.
+        let before = order.wave.filter(|_| !order.states_needs).and_then(|own| waves.range(..own).next_back());
+        if let Some(before) = before {
+            let of_wave = files.iter().zip(&orders).filter(|(_, order)| order.wave == Some(*before));
+            plan.requires_plans.extend(of_wave.map(|((path, _), _)| path.clone()));
+        }
+        plan
+    });
+    join_plans(folder, plans.collect())
+}
+
+/// The name of the summary that GSD writes beside a plan that it has executed.
+pub fn summary_name(name: &str) -> Option<String> {
+    let stem = name.strip_suffix("PLAN.md")?;
+    Some(format!("{stem}SUMMARY.md"))
+}
+
+impl PlanPlace {
+    /// Whether files of this place may have this name.
+    fn has_name(&self, name: &str) -> bool {
+        omo_core::text::glob::matches_glob(self.name, name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_the_plan_that_it_holds() {
+        let file = |name: &str| PlanFolder::File(name.to_owned());
+        let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        for (folder, names, expected) in [
+            ("openspec/changes/a", &["design.md", "proposal.md", "tasks.md"][..], file("tasks.md")),
+            ("specs/001-a", &["spec.md", "tasks.md"], file("tasks.md")),
+            ("elsewhere", &["spec.md", "tasks.md"], file("tasks.md")),
+            (".taskmaster/tasks", &["tasks.json"], file("tasks.json")),
+            ("docs/superpowers/plans", &["a.md"], file("a.md")),
+            ("docs/superpowers/plans", &["b.md", "a.md"], PlanFolder::Unclear(list(&["a.md", "b.md"]))),
+            ("docs", &["a.md"], PlanFolder::Unclear(Vec::new())),
+            ("docs", &[], PlanFolder::Unclear(Vec::new())),
+            (
+                ".planning/phases/01-a",
+                &["01-02-PLAN.md", "01-01-PLAN.md", "01-01-SUMMARY.md", "tasks.md"],
+                PlanFolder::Joined(list(&["01-01-PLAN.md", "01-02-PLAN.md"])),
+            ),
+            ("x", &["01-01-PLAN.md"], PlanFolder::Joined(list(&["01-01-PLAN.md"]))),
+        ] {
+            assert_eq!(PlanFolder::find(folder, &list(names)), expected, "{folder}");
+        }
+    }
+
+    #[test]
+    fn a_plan_of_a_folder_waits_for_the_wave_before_it_and_is_done_where_its_summary_says_so() {
+        let text = |matter: &str| {
+            let text = format!(
+                "---\nphase: 01-a\n{matter}---\n<tasks>\n<task type=\"auto\">\n<name>Bake</name>\n\
+                                <action>Bake.</action>\n</task>\n</tasks>\n"
+            );
+            text.into_bytes()
+        };
+        let files =
+            [("1-1", "wave: 1\n"), ("1-2", "wave: 1\n"), ("1-3", "wave: 2\n"), ("1-4", "wave: 2\ndepends_on: []\n")];
+        let files = files.map(|(name, matter)| (format!("a/{name}-PLAN.md"), text(matter)));
+        let plan = read_folder("a", &files, |path| path.contains("1-1"), PlanReading::default());
+        let shown: Vec<String> = plan
+            .tasks
+            .iter()
+            .map(|task| {
+                format!(
+                    "{}<{}{}",
+                    task.id,
+                    task.deps.join(","),
+                    if task.state == PlannedState::Done { " done" } else { "" }
+                )
+            })
+            .collect();
+        assert_eq!(shown, ["1-1.1< done", "1-2.1<", "1-3.1<1-1.1,1-2.1", "1-4.1<"]);
+        assert_eq!((plan.source.path.as_str(), plan.dialect), ("a", Dialect::Gsd));
+        assert!(plan.can_run(), "{:?}", plan.diagnostics);
+        assert_eq!(summary_name("1-1-PLAN.md").as_deref(), Some("1-1-SUMMARY.md"));
+        assert_eq!(summary_name("notes.md"), None);
+    }
+}

@@ -1,0 +1,101 @@
+//! Where plans stand in a repository: what decides about a file whose text leaves it open whose plan it is.
+
+use std::fmt;
+
+use omo_core::text::glob::matches_glob;
+
+use crate::model::Dialect;
+
+/// Files of a name in a folder, wherever in a repository that folder is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlanPlace {
+    /// The folder, with `/` between its parts.
+    pub folder: &'static str,
+    /// The folders below it count as well.
+    pub is_deep: bool,
+    /// What the files are called, as a pattern.
+    pub name: &'static str,
+}
+
+impl PlanPlace {
+    /// Files in a folder.
+    pub(crate) const fn in_folder(folder: &'static str, name: &'static str) -> Self {
+        Self { folder, is_deep: false, name }
+    }
+
+    /// Files in a folder, and in those below it.
+    pub(crate) const fn below(folder: &'static str, name: &'static str) -> Self {
+        Self { folder, is_deep: true, name }
+    }
+
+    /// Whether a file stands here, by its path, which may be absolute.
+    pub fn holds(&self, path: &str) -> bool {
+        let parts: Vec<&str> = path.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".").collect();
+        let Some((name, folders)) = parts.split_last() else { return false };
+        let wanted: Vec<&str> = self.folder.split('/').collect();
+        matches_glob(self.name, name)
+            && if self.is_deep {
+                folders.windows(wanted.len()).any(|found| found == wanted)
+            } else {
+                folders.ends_with(&wanted)
+            }
+    }
+
+    fn depth(&self) -> usize {
+        self.folder.split('/').count()
+    }
+}
+
+impl fmt::Display for PlanPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let between = if self.is_deep { "/**/" } else { "/" };
+        write!(f, "{}{between}{}", self.folder, self.name)
+    }
+}
+
+impl Dialect {
+    /// The dialect of the files at the place of this one. Of two places the one of more folders counts: plans of Kiro
+    /// stand in `.kiro/specs`, and `specs` is the place of Spec Kit.
+    pub fn of_place(path: &str) -> Option<Self> {
+        let places = Self::ALL.iter().flat_map(|dialect| dialect.rules().places().iter().map(move |at| (at, *dialect)));
+        places.filter(|(place, _)| place.holds(path)).max_by_key(|(place, _)| place.depth()).map(|(_, dialect)| dialect)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_says_whose_plans_stand_there() {
+        for (path, expected) in [
+            ("specs/001-login/tasks.md", Some(Dialect::SpecKit)),
+            ("./packages/a/specs/001-login/tasks.md", Some(Dialect::SpecKit)),
+            (".kiro/specs/login/tasks.md", Some(Dialect::Kiro)),
+            ("/home/a/r/.kiro/specs/login/tasks.md", Some(Dialect::Kiro)),
+            ("openspec/changes/add-login/tasks.md", Some(Dialect::OpenSpec)),
+            ("C:\\r\\openspec\\changes\\archive\\a\\tasks.md", Some(Dialect::OpenSpec)),
+            (".taskmaster/tasks/tasks.json", Some(Dialect::TaskMaster)),
+            ("tasks/tasks.json", Some(Dialect::TaskMaster)),
+            (".planning/phases/01-a/01-02-PLAN.md", Some(Dialect::Gsd)),
+            ("docs/superpowers/plans/2026-01-01-login.md", Some(Dialect::Superpowers)),
+            ("docs/superpowers/plans/old/login.md", None),
+            ("openspec/changes/add-login/design.md", None),
+            ("specs.md/tasks.markdown", None),
+            ("xspecs/a/tasks.md", None),
+            ("tasks/deep/tasks.json", None),
+            ("tasks.md", None),
+            ("-", None),
+            ("", None),
+        ] {
+            assert_eq!(Dialect::of_place(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_place_is_written_as_a_pattern() {
+        let written = |dialect: Dialect| dialect.rules().places().iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(written(Dialect::Kiro), [".kiro/specs/**/tasks.md"]);
+        assert_eq!(written(Dialect::Superpowers), ["docs/superpowers/plans/*.md"]);
+    }
+}
