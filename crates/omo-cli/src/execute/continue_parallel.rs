@@ -38,6 +38,9 @@ pub(crate) fn continue_run(
 ) -> Result<(), CommandError> {
     let engine = context.engine(run, before)?;
     context.require_free_run(before)?;
+    if let Some(request) = request {
+        request.warn_of_kept_proof(&before.plan.policy);
+    }
     if before.phase != (RunPhase::Ended { result: RunResult::Complete }) {
         require_clean_checkout(context, run, before)?;
     }

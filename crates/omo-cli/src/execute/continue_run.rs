@@ -56,6 +56,9 @@ pub(crate) fn continue_run(
 ) -> Result<(), CommandError> {
     let engine = context.engine(run, before)?;
     context.require_free_run(before)?;
+    if let Some(request) = request {
+        request.warn_of_kept_proof(&before.plan.policy);
+    }
     let edit = find_edit(Path::new(&before.root), before)?;
     let replanned = match &edit {
         None => None,

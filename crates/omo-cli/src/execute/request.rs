@@ -6,10 +6,12 @@ use omo_engine::modes::ModeOptions;
 use omo_engine::request::arguments::{PlanSelection, RunRequest};
 use omo_engine::request::client_policy::ClientPolicyRequest;
 use omo_plan::model::Dialect;
+use omo_plan::model::RunPolicy;
 
 use crate::execute::options::{
     BatchOptions, ExecuteLocalLine, ExecutePlanLine, ProofOptions, StartOptions, UlwExecLine, WaveOptions, positive,
 };
+use crate::output::print_warning;
 
 /// Which slash command opens a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -91,6 +93,17 @@ impl ExecuteRequest {
             known == mode || known == ExecutionMode::Waves && matches!(self.source, PlanSource::TaskList(_))
         };
         of_mode.into_iter().filter(|(known, _, is_set)| *is_set && !is_used(*known)).map(|(_, name, _)| name).collect()
+    }
+
+    /// Says that a run which goes on keeps what proves its tasks, where something else was asked for.
+    pub(crate) fn warn_of_kept_proof(&self, policy: &RunPolicy) {
+        let asks_otherwise = !self.proof.check.is_empty() && self.proof.added_checks() != policy.added_checks
+            || self.proof.review.is_some_and(|review| review != policy.review)
+            || self.proof.require_checks && !policy.requires_checks;
+        if asks_otherwise {
+            let kept = "the run goes on with the checks and reviews that it was opened with";
+            print_warning(&format!("{kept}: --check, --review and --require-checks change nothing of it"));
+        }
     }
 
     /// One of a command, with nothing asked for but what is executed.
