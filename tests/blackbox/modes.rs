@@ -31,6 +31,7 @@ for _ in $(seq 20); do
   ticket="$(sed -n 's/.*--ticket \([^ ]*\).*/\1/p' <<<"$block" | head -n 1)"
   mkdir -p words
   [ "$task" = verify ] || echo done >"words/$task.txt"
+  [ ! -f "$HOME/beside.sh" ] || . "$HOME/beside.sh"
   case "$block" in
     *"omo agent evidence run"*) id="$(omo agent evidence run --ticket "$ticket" -- true | sed -n 's/^EVIDENCE \([^:]*\):.*/\1/p')" ;;
     *) id= ;;
@@ -57,8 +58,17 @@ impl ModeFixture {
         Self::with_key(plan, last, "")
     }
 
+    /// With this plan, and what git ignores.
+    fn ignoring(plan: &str, ignored: &str) -> Result<Self> {
+        Self::build(Some(plan), "", "", ignored)
+    }
+
     /// With an API key in the environment of its user.
     fn with_key(plan: Option<&str>, last: &str, key: &str) -> Result<Self> {
+        Self::build(plan, last, key, "")
+    }
+
+    fn build(plan: Option<&str>, last: &str, key: &str, ignored: &str) -> Result<Self> {
         let plugin = scene::plugin();
         let programs = tempfile::Builder::new().prefix("omo-programs-").tempdir()?;
         let client = programs.path().join("claude");
@@ -70,6 +80,9 @@ impl ModeFixture {
         let ground = Ground { scene: Scene::in_lab(&plugin, lab)?, options: &[] };
         for (name, value) in [("user.name", "Lab"), ("user.email", "lab@example.org")] {
             ground.git(&["config", name, value])?;
+        }
+        if !ignored.is_empty() {
+            ground.lab().write(".gitignore", ignored)?;
         }
         ground.git(&["add", "."])?;
         ground.git(&["commit", "-q", "-m", "plan"])?;
@@ -195,7 +208,7 @@ const CHECKLIST: &str = "\
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_checklist_continues_behind_what_nothing_proves_and_is_not_complete() {
-    for mode in ["--batches", "--waves", "--fg"] {
+    for mode in MODES {
         let fixture = ModeFixture::new(Some(CHECKLIST), "").unwrap();
         fixture.start(&[mode]).unwrap();
         let (said, _) = fixture.carry_out().unwrap();
@@ -206,6 +219,89 @@ fn a_checklist_continues_behind_what_nothing_proves_and_is_not_complete() {
         assert_eq!(report["result"], "completed_with_failures", "{mode}: {}", said.out);
         let words = fixture.ground.lab().project().join("words");
         assert!(!words.join("1.txt").exists() && words.join("3.txt").exists(), "{mode}: {}", said.out);
+    }
+}
+
+/// A checklist of which everything can be proved, with a group, a step below a task, and a task that is done.
+const PROVABLE_CHECKLIST: &str = "\
+# Implementation Plan
+
+- [x] 1. Think about words
+- [ ] 2. Write words
+  - [ ] 2.1 Write the word into `words/2.1.txt`
+    - Run `grep -q done words/2.1.txt`
+  - [ ] 2.2 Write the word into `words/2.2.txt`
+    - [ ] with care
+    - Run `grep -q done words/2.2.txt`
+- [ ] 3. Write the word into `words/3.txt`
+  - Run `grep -q done words/3.txt`
+  - _Requirements: 1.3_
+";
+
+/// The same with what has passed ticked: the group with its last task.
+fn ticked_checklist() -> String {
+    ["2.", "2.1", "2.2", "3."]
+        .iter()
+        .fold(PROVABLE_CHECKLIST.to_owned(), |text, id| text.replace(&format!("- [ ] {id} "), &format!("- [x] {id} ")))
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn what_has_passed_is_ticked_in_the_plan_and_nothing_else_of_it_changes_in_any_mode() {
+    for (mode, end) in MODES.into_iter().zip(["\n", "\r\n", "\r\n", "\n"]) {
+        let text = PROVABLE_CHECKLIST.replace('\n', end);
+        let fixture = ModeFixture::new(Some(&text), "").unwrap();
+        fixture.start(&[mode]).unwrap();
+        let (said, _) = fixture.carry_out().unwrap();
+        let report = fixture.ground.report().unwrap();
+        assert_eq!(report["result"], "complete", "{mode}: {}", said.out);
+        let lab = fixture.ground.lab();
+        assert_eq!(
+            fs::read_to_string(lab.project().join(PLAN)).unwrap(),
+            ticked_checklist().replace('\n', end),
+            "{mode}"
+        );
+        for task in report["tasks"].as_array().unwrap() {
+            assert_eq!(task["out_of_scope"], json!([]), "{mode}: {task}");
+        }
+        let again = fixture.start(&[mode]).unwrap();
+        assert!(again.out.contains("is complete") && again.out.contains(" --again"), "{mode}: {}", again.out);
+        if mode == "--parallel" {
+            let log = lab.git(&["log", "--format=%an %s", "--", PLAN]).unwrap();
+            assert_eq!(log.trim(), format!("Lab omo: tick what has passed in {PLAN}\nlab plan"));
+            assert_eq!(lab.git(&["status", "--porcelain", "--", PLAN]).unwrap().trim(), "");
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn in_parallel_the_branch_is_ticked_once_whatever_workers_and_their_user_do_to_the_plan() {
+    // What is done beside the work, what git ignores, the plan at the end, and the commits of it.
+    for (beside, ignored, plan, commits) in [
+        // Workers tick what they do themselves.
+        ("sed -i \"s/- \\[ \\] $task/- [x] $task/\" docs/plan.md", "", ticked_checklist(), 2),
+        // Its user edits it, and has not committed that.
+        (
+            "[ \"$task\" != 2.1 ] || printf '\\nA note.\\n' >>../../../docs/plan.md",
+            "",
+            ticked_checklist() + "\nA note.\n",
+            1,
+        ),
+        // git does not know it.
+        (":", "docs/\n", ticked_checklist(), 0),
+    ] {
+        let fixture = ModeFixture::ignoring(PROVABLE_CHECKLIST, ignored).unwrap();
+        let lab = fixture.ground.lab();
+        fs::write(lab.home().join("beside.sh"), beside).unwrap();
+        fixture.start(&["--parallel"]).unwrap();
+        let (said, _) = fixture.carry_out().unwrap();
+        assert_eq!(fixture.ground.report().unwrap()["result"], "complete", "{beside}: {}", said.out);
+        assert_eq!(fs::read_to_string(lab.project().join(PLAN)).unwrap(), plan, "{beside}");
+        let log = lab.git(&["log", "--format=%s", "--", PLAN]).unwrap();
+        assert_eq!(log.lines().count(), commits, "{beside}: {log}");
+        let kept = lab.git(&["for-each-ref", "refs/omo", "refs/heads/omo"]).unwrap();
+        assert_eq!(kept, "", "{beside}: nothing is kept apart");
     }
 }
 

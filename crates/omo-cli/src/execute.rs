@@ -32,6 +32,7 @@ use omo_engine::work::PlanFile;
 use omo_engine::{Run, RunStore};
 use omo_plan::dialects::{BatchOptions, PlanReading};
 use omo_plan::model::{Dialect, Plan};
+use omo_plan::project_paths::name_files_from_top;
 use omo_plan::proof::find_proofs;
 
 use crate::blocks::next_at_terminal;
@@ -109,6 +110,7 @@ fn read_plan(context: &CommandContext, request: &ExecuteRequest, path: &str) -> 
     let options = request.mode_options();
     let batches = BatchOptions::of(options.hub_k, options.batch_size);
     let plan = file.plan(PlanReading { batches, dialect: pick_dialect(context, request, &file.path)? });
+    let plan = name_files_from_top(plan, &context.root.to_string_lossy());
     if !plan.can_run() {
         return Err(invalid_plan_error(&plan, &file));
     }

@@ -413,6 +413,25 @@ pub enum EventKind {
         /// The commit that it is at.
         to: String,
     },
+    /// The plan's file was made to say what is done: omo's own edit, which is no edit by its user.
+    PlanTicked {
+        /// The tasks that it says are done by now.
+        ticked: Vec<String>,
+        /// The tasks that it says are open again.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        opened: Vec<String>,
+        /// The SHA-256 of the file after that, where it was as the run knew it.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        plan_sha256: Option<String>,
+        /// The commit that the run has come to with it, where it was made to a commit and to no file.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        tip: Option<String>,
+    },
+    /// The plan's file cannot be made to say what is done, and is left as it is.
+    PlanNotTicked {
+        /// Why.
+        reason: String,
+    },
     /// A file that omo writes for others was changed by something else.
     ProjectionChanged {
         /// Which file.
@@ -548,8 +567,8 @@ pub enum ImportedStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunResult {
-    /// Every task has passed, or was done before the run as another program says, and so have the final
-    /// checks.
+    /// Every task has passed, or was done before the run as another program says, or is left out by the plan; and so
+    /// have the final checks.
     Complete,
     /// Some did not.
     CompletedWithFailures,

@@ -46,6 +46,8 @@ impl RunState {
             reviewed_tasks: BTreeSet::new(),
             final_checks: BTreeMap::new(),
             changed_files: Vec::new(),
+            ticked: BTreeSet::new(),
+            tick_refusal: None,
             dispatched: None,
             round: 1,
             evidence: Vec::new(),
@@ -93,6 +95,10 @@ impl RunState {
             EventKind::ProjectionChanged { file, backup: kept } => {
                 self.changed_files.push((file.clone(), kept.clone()));
             }
+            EventKind::PlanTicked { ticked, opened, plan_sha256, tip } => {
+                self.apply_ticks(event, [ticked, opened], plan_sha256.as_ref(), tip.as_ref())?;
+            }
+            EventKind::PlanNotTicked { reason: why } => self.tick_refusal = Some(why.clone()),
             EventKind::TaskAdded { task: added } => self.apply_added_task(event, added)?,
             EventKind::TasksProved { tasks, by } => self.apply_proof(event, tasks, by)?,
             EventKind::UnfinishedSearched { unfinished } => self.unfinished = Some(unfinished.clone()),
@@ -144,6 +150,32 @@ impl RunState {
             task.updated_at = Some(event.ts);
             let end = task.last_end.get_or_insert_default();
             end.evidence.clone_from(&evidence);
+        }
+        Ok(())
+    }
+
+    /// The plan's file, or the commit that the run has come to, says of some tasks that they are done, and of others that
+    /// they are not.
+    fn apply_ticks(
+        &mut self,
+        event: &RunEvent,
+        [ticked, opened]: [&[String]; 2],
+        plan_sha256: Option<&String>,
+        tip: Option<&String>,
+    ) -> Result<(), LedgerError> {
+        let bad = |what: &str| LedgerError { seq: event.seq, problem: what.to_owned() };
+        if ticked.iter().chain(opened).any(|id| !self.tasks.contains_key(id)) {
+            return Err(bad("ticks a task that the plan does not have"));
+        }
+        if let Some(tip) = tip {
+            let parallel = self.parallel.as_mut().filter(|parallel| parallel.landed.is_none());
+            let parallel = parallel.ok_or_else(|| bad("ticks in a commit of no parallel worker"))?;
+            parallel.tip.clone_from(tip);
+        }
+        self.ticked.extend(ticked.iter().cloned());
+        self.ticked.retain(|id| !opened.contains(id));
+        if let Some(sha256) = plan_sha256 {
+            self.plan_sha256.clone_from(sha256);
         }
         Ok(())
     }
@@ -278,6 +310,8 @@ impl RunState {
             tasks.insert(task.id.clone(), state);
         }
         self.reviewed_tasks.retain(|id| tasks.contains_key(id));
+        self.ticked.retain(|id| tasks.contains_key(id));
+        self.tick_refusal = None;
         let before = std::mem::replace(&mut self.plan, plan.clone());
         self.keep_choices(&before);
         self.tasks = tasks;
@@ -401,6 +435,7 @@ impl RunState {
         }
         self.phase = RunPhase::Executing;
         self.is_stopped = false;
+        self.tick_refusal = None;
         self.change_holder(event);
         self.final_checks.clear();
         // The person who had the run stopped is asked again, now that it goes on.

@@ -1,6 +1,6 @@
 //! What a run of an ultraplan came to, in the words of its progress file: each step, how many stand how, and the whole.
 
-use omo_plan::model::{Dialect, OnFailure};
+use omo_plan::model::{Dialect, OnFailure, TaskKind};
 use serde::{Deserialize, Serialize};
 
 use crate::request::arguments::PlanSelection;
@@ -162,10 +162,10 @@ impl OutcomeSummary {
     /// What a run came to, of which this part was asked for. Of one step alone the others count as not reached; a
     /// session is told about by itself, and the checks behind all steps are none of it.
     pub fn for_run(state: &RunState, part: PlanSelection) -> Self {
-        let units = part::selected_tasks(&state.plan, part);
+        let mut units = part::selected_tasks(&state.plan, part);
+        units.retain(|task| task.kind != TaskKind::Verify);
         let total = match part {
-            PlanSelection::Session(_) => units.len(),
-            PlanSelection::Whole => state.plan.tasks.len(),
+            PlanSelection::Session(_) | PlanSelection::Whole => units.len(),
             PlanSelection::Step(_) => state.scope.and_then(|asked| asked.total_tasks).unwrap_or(state.plan.tasks.len()),
         };
         let status = |id: &str| state.standing(id).as_ref().map_or(ReportedStatus::Pending, ReportedStatus::from);

@@ -13,6 +13,7 @@ pub(crate) mod push_rules;
 mod remote_branches;
 mod remote_workers;
 mod start_workers;
+mod tick_plan;
 pub mod worker_row;
 
 use std::collections::{BTreeMap, BTreeSet};

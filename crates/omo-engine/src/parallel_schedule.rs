@@ -42,9 +42,7 @@ pub const BUDGET_SPENT: &str = "the budget of the run is spent; --resume --max-b
 /// Decides what comes next.
 pub fn next_action<'a>(state: &'a RunState, parallel: &'a ParallelState) -> ParallelAction<'a> {
     if parallel.landed.is_some() {
-        // What its plan lets be left out holds nothing up, and the run is not whole without it all the same.
-        let was_left_out = state.tasks.values().any(|task| task.status == TaskStatus::Skipped);
-        let result = if was_left_out { RunResult::CompletedWithFailures } else { RunResult::Complete };
+        let result = if state.lacks_a_task() { RunResult::CompletedWithFailures } else { RunResult::Complete };
         return clean_worktrees(state, parallel, |_| true).unwrap_or(ParallelAction::End(result));
     }
     let view = View { state, parallel };

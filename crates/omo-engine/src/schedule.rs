@@ -138,8 +138,7 @@ fn final_check_action<'a>(view: &View<'a>) -> NextAction<'a> {
     match () {
         () if outcomes().flatten().any(|outcome| !outcome.is_green()) => NextAction::End(RunResult::Failed),
         () if outcomes().any(|outcome| outcome.is_none()) => NextAction::FinalChecks,
-        // What its plan lets be left out, or lets be unproved, holds nothing up, and the run is not complete all the same.
-        () if view.lacks_a_task() => NextAction::End(RunResult::CompletedWithFailures),
+        () if state.lacks_a_task() => NextAction::End(RunResult::CompletedWithFailures),
         () => NextAction::End(RunResult::Complete),
     }
 }
@@ -278,11 +277,6 @@ impl<'a> View<'a> {
             Some(TaskStatus::Unverified) => !self.state.plan.policy.unproved_continues,
             status => status == Some(TaskStatus::Failed),
         }
-    }
-
-    fn lacks_a_task(&self) -> bool {
-        let is_missing = |status: &TaskStatus| matches!(status, TaskStatus::Skipped | TaskStatus::Unverified);
-        self.standings.iter().any(|(_, standing)| matches!(standing, TaskStanding::Is(status) if is_missing(status)))
     }
 
     fn is_over(&self, group: &TaskGroup) -> bool {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use omo_plan::model::{OnFailure, Plan, RunPolicy, Task, TaskKind};
+use omo_plan::model::{OnFailure, Plan, PlannedState, RunPolicy, Task, TaskKind};
 
 use crate::state::{QuestionState, RunState, RunningAttempt, TaskCounts, TaskStanding, TaskStatus};
 
@@ -35,7 +35,7 @@ impl RunState {
         self.plan.tasks.iter().map(|task| (task, standing(task))).collect()
     }
 
-    fn status_of(&self, id: &str) -> TaskStatus {
+    pub(crate) fn status_of(&self, id: &str) -> TaskStatus {
         self.tasks.get(id).map(|state| state.status).unwrap_or_default()
     }
 
@@ -79,6 +79,16 @@ impl RunState {
         }
     }
 
+    /// Whether a task was left out or is unproved. What its plan lets be so holds nothing up, and the run is not complete
+    /// all the same.
+    pub(crate) fn lacks_a_task(&self) -> bool {
+        self.plan.tasks.iter().any(|task| match self.status_of(&task.id) {
+            TaskStatus::Unverified => true,
+            TaskStatus::Skipped => task.state != PlannedState::LeftOut,
+            _ => false,
+        })
+    }
+
     /// How many tasks stand how. What verifies the others is no task to their reader.
     pub fn task_counts(&self) -> TaskCounts {
         let mut counts = TaskCounts::default();
@@ -110,7 +120,7 @@ pub(crate) fn unblocks_dependents(policy: &RunPolicy, task: &Task, status: TaskS
     match status {
         TaskStatus::Passed | TaskStatus::Claimed => true,
         TaskStatus::Unverified => policy.unproved_continues,
-        TaskStatus::Skipped => task.on_failure == OnFailure::Skip,
+        TaskStatus::Skipped => task.on_failure == OnFailure::Skip || task.state == PlannedState::LeftOut,
         TaskStatus::Pending | TaskStatus::Running | TaskStatus::Held | TaskStatus::Failed => false,
     }
 }

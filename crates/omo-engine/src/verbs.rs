@@ -10,7 +10,7 @@ mod user_actions;
 use omo_core::recorded_answer::RecordedAnswer;
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
-use omo_plan::model::{Plan, Task};
+use omo_plan::model::{Plan, PlannedState, Task};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
 use crate::event::{AttemptEnd, EventActor, EventKind, ImportedStatus};
@@ -164,13 +164,19 @@ pub fn automatic_event(state: &RunState) -> Option<EventKind> {
 /// those without the contract that the plan promises are failed before they begin. Those of an edited plan are by
 /// [`automatic_event`].
 pub fn opening_events(plan: &Plan) -> Vec<EventKind> {
-    let done = plan.tasks.iter().filter(|task| task.is_done).map(|task| EventKind::TaskImported {
-        task: task.id.clone(),
-        status: ImportedStatus::Done,
-        evidence: "the plan says that there is nothing left to do".to_owned(),
-        files: Vec::new(),
-    });
-    done.chain(tasks_without_contract(plan).map(missing_contract_event)).collect()
+    let known = plan.tasks.iter().filter_map(known_by_plan_event);
+    known.chain(tasks_without_contract(plan).map(missing_contract_event)).collect()
+}
+
+/// The plan has a task checked off, or leaves it out.
+fn known_by_plan_event(task: &Task) -> Option<EventKind> {
+    let (status, evidence) = match task.state {
+        PlannedState::Open => return None,
+        PlannedState::Done => (ImportedStatus::Done, "the plan says that there is nothing left to do"),
+        PlannedState::LeftOut => (ImportedStatus::Blocked, "the plan leaves it out"),
+    };
+    let (task, evidence) = (task.id.clone(), evidence.to_owned());
+    Some(EventKind::TaskImported { task, status, evidence, files: Vec::new() })
 }
 
 fn tasks_without_contract(plan: &Plan) -> impl Iterator<Item = &Task> {

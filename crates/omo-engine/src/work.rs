@@ -8,6 +8,7 @@ mod commit;
 mod committed_work;
 mod evidence;
 mod plan_file;
+mod plan_ticks;
 mod start;
 
 use std::path::{Path, PathBuf};
@@ -39,6 +40,7 @@ pub(crate) use commit::commit_message;
 pub(crate) use committed_work::is_preview_worker;
 pub use evidence::{RecordedEvidence, VerdictOutcome};
 pub use plan_file::{PlanEdit, PlanFile, PlanFileError, find_edit, read_plan_bytes, write_choices};
+pub(crate) use plan_ticks::{path_in_repository, tick_merged};
 pub use start::{RunOpening, StartedTask, planned_commands, task_brief};
 
 /// Why a verb did nothing, or not all of it.
@@ -242,9 +244,11 @@ impl Engine<'_> {
         Projection::new(self.root, &memory, self.run.id()).write(state)
     }
 
-    /// Makes the files for others say what the ledger says, and notes whatever was changed in them.
+    /// Makes the files for others, and the plan's own file, say what the ledger says, and notes whatever was changed in
+    /// them.
     pub fn write_projections(&self, state: RunState) -> Result<RunState, EngineError> {
         let _alone = self.run.lock_files()?;
+        let state = self.tick_plan(state)?;
         let drifts = match self.write_files(&state) {
             // Nothing is read from it, and a plan may lie where no file can be written.
             Err(error) if state.is_ultraplan() || self.caller.group.is_some() => {

@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::git_command::GitCalls;
 use crate::platform::lies_in;
 use crate::repository::is_object_name;
+use crate::restore::tree_path;
 use crate::tree::{ScratchTree, id_of_submodule};
 
 pub use added_lines::{AddedLine, AddedLines, added_lines};
@@ -116,6 +117,23 @@ pub fn changed_paths(
     found.retain(|change| !is_omo_path(&change.path, own));
     found.sort();
     Some(found)
+}
+
+/// What a file held at one moment, by its path from the project's top; `None` where it was no file, or that cannot be
+/// told.
+pub fn snapshot_file(
+    root: &Path,
+    state_home: &Path,
+    run_id: &str,
+    snapshot: &TreeSnapshot,
+    path: &str,
+) -> Option<Vec<u8>> {
+    let work_tree = GitWorktree::find(root)?;
+    let name = tree_path(&project_folder(root, &work_tree)?, path)?;
+    let place = format!("{}:{}", snapshot.tree, std::str::from_utf8(&name.0).ok()?);
+    let calls = GitCalls::default();
+    let scratch = scratch(&work_tree, state_home, &calls, run_id).filter(|_| is_object_name(&snapshot.tree))?;
+    scratch.git(&["cat-file", "blob", &place], &[])
 }
 
 /// What git says of the difference between two snapshots of a run.

@@ -9,6 +9,7 @@ mod facts;
 mod journal;
 pub mod land;
 mod merge;
+mod one_file;
 mod references;
 mod steps;
 
@@ -19,4 +20,5 @@ pub use facts::{
 };
 pub use land::{LandOutcome, land};
 pub use merge::{MergeError, MergePreview, commit_merge, preview_merge};
+pub use one_file::{CommittedFile, commit_file, committed_file};
 pub use references::{branch_tip, contains_commits, keep_commit, later_commit, release_kept};

@@ -123,7 +123,7 @@ codes! {
     UnresolvedDecision Warning "unresolved_decision" "A decision of the plan is not made yet.",
     MarkerOutsideTask Warning "marker_outside_task" "A checkpoint marker stands outside of every task and has no effect.",
     OtherTags Note "other_tags" "The file has tasks below other tags too, and they are not read.",
-    TaskLeftOut Warning "task_left_out" "A task is cancelled or deferred, or needs one that is.",
+    TaskLeftOut Warning "task_left_out" "A task is left out, or needs one that is.",
     OpenBelowDone Warning "open_below_done" "A task is done and has subtasks that are not: they count as done.",
     UnclosedElement Warning "unclosed_element" "An element of a task is not closed where it should be.",
     RequiredPlanMissing Warning "required_plan_missing" "A plan requires another one that is not in its folder.",

@@ -1,6 +1,7 @@
 //! What the fields of a task say, in the ways that dialects share: files, and checks with what is expected.
 
 pub mod named_files;
+pub(crate) mod programs;
 pub(crate) mod prose;
 pub(crate) mod shell_commands;
 pub mod stated_checks;

@@ -180,10 +180,12 @@ fn split_emphasized_label<'a>(inner: &'a str, sign: &str) -> Option<(&'a str, us
     Some((text.trim_end(), inner.len() - rest.len()))
 }
 
-/// The same for a label without emphasis, behind whose colon is a space or nothing.
+/// The same for a label without emphasis, behind whose colon is a space or nothing, unless the colon is a wide one.
 fn split_plain_label(inner: &str) -> Option<(&str, usize)> {
     let (name, behind) = inner.split_once([':', '：'])?;
-    let has_end = behind.is_empty() || behind.starts_with(char::is_whitespace);
+    // The wide colon stands for a space as well.
+    let has_end =
+        behind.is_empty() || behind.starts_with(char::is_whitespace) || name.len() + behind.len() + 3 == inner.len();
     has_end.then_some((name.trim_end(), inner.len() - behind.len()))
 }
 
@@ -211,6 +213,7 @@ mod tests {
             "__Verify:__ a b",
             "*Verify:* a b",
             "**Verify：** a b",
+            "Verify：a b",
             "**Verify:**\n\n  a b\n\n",
             "\u{feff}Verify: a b",
         ] {

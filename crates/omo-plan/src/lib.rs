@@ -17,6 +17,7 @@ pub mod model;
 pub mod paths;
 mod pattern;
 pub mod plan_summary;
+pub mod project_paths;
 pub mod proof;
 pub mod refusal;
 pub mod strategy;

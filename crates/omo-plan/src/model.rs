@@ -90,8 +90,18 @@ pub struct PlanSource {
     pub path: String,
     /// The SHA-256 of its bytes, in hexadecimal digits.
     pub sha256: String,
+    /// The SHA-256 of its text with every task open; `None` where its dialect keeps no state in its files.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sha256_without_state: Option<String>,
     /// How many bytes it has.
     pub bytes: u64,
+}
+
+impl PlanSource {
+    /// A file without state of its own, by its path, its digest and its bytes.
+    pub fn new(path: impl Into<String>, sha256: impl Into<String>, bytes: u64) -> Self {
+        Self { path: path.into(), sha256: sha256.into(), sha256_without_state: None, bytes }
+    }
 }
 
 /// What a person has to have decided before anything runs.
@@ -160,7 +170,7 @@ pub struct Task {
     pub title: String,
     /// Its first and its last line in the file, from 1.
     pub lines: [usize; 2],
-    /// The SHA-256 of its text, in hexadecimal digits.
+    /// The SHA-256 of its text as it would be if it were open, in hexadecimal digits.
     pub body_sha256: String,
     /// Its text as it stands in the file, its heading included.
     pub body: String,
@@ -177,9 +187,9 @@ pub struct Task {
     /// The title of the phase, story or parent that it belongs to.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub section: Option<String>,
-    /// The plan has it checked off.
-    #[serde(skip_serializing_if = "is_false", default)]
-    pub is_done: bool,
+    /// What the plan says of its state.
+    #[serde(default)]
+    pub state: PlannedState,
     /// The plan calls it optional.
     #[serde(skip_serializing_if = "is_false", default)]
     pub is_optional: bool,
@@ -233,7 +243,7 @@ impl Task {
             deps: Vec::new(),
             stated_deps: None,
             section: None,
-            is_done: false,
+            state: PlannedState::Open,
             is_optional: false,
             priority: None,
             files: Vec::new(),
@@ -273,6 +283,26 @@ impl Task {
     /// fail before the work begins, then its checks.
     pub fn all_checks(&self) -> impl Iterator<Item = &TaskCheck> {
         self.red_check.iter().chain(&self.checks)
+    }
+}
+
+/// What a plan says of the state of a task, before any run of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlannedState {
+    /// It has to be done.
+    #[default]
+    Open,
+    /// It is checked off.
+    Done,
+    /// It is not to be done now, or at all. What depends on it goes on without it.
+    LeftOut,
+}
+
+impl PlannedState {
+    /// The state of a task that is checked off, or is not.
+    pub(crate) fn checked_off(is_done: bool) -> Self {
+        if is_done { Self::Done } else { Self::Open }
     }
 }
 

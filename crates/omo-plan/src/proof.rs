@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::command_concern::find_concern;
 use crate::fields::shell_commands::names_program;
-use crate::model::{FileAction, Plan, RefusedCheck, Task, TaskKind};
+use crate::model::{FileAction, Plan, PlannedState, RefusedCheck, Task, TaskKind};
 use crate::pattern::Pattern;
 use crate::task_graph::order_by_needs;
 
@@ -51,12 +51,12 @@ impl<'a> From<&'a Task> for TaskProof<'a> {
 
 /// The title of a task or a group that judges what was done before.
 static JUDGES: Pattern = Pattern::new(
-    r"(?i)^[^\p{L}]*(?:final\s+|full\s+|manual\s+|end-to-end\s+|phase\s+\S+[:.]?\s+)*(?:checkpoint|run|re-?run|verify|verification|validate|validation|ensure|confirm|check|test|tests|testing|execute|quality|smoke|sanity|qa)\b",
+    r"^[^\p{L}]*(?:(?i-u:final|full|manual|end-to-end)\s+|(?i-u:phase)\s+\S+[:.]?\s+)*(?i-u:checkpoint|run|re-?run|verify|verification|validate|validation|ensure|confirm|check|test|tests|testing|execute|quality|smoke|sanity|qa)\b",
 );
 
 /// A command behind a word that says to run it or to see something by it.
 static NAMED_COMMAND: Pattern =
-    Pattern::new(r"(?i)\b(?:run|verify|validate|check|test|execute|ensure|confirm)\b[^`]*`([^`]+)`");
+    Pattern::new(r"\b(?i-u:run|verify|validate|check|test|execute|ensure|confirm)\b[^`]*`([^`]+)`");
 /// So many rows of a task, and so many bytes of one, are looked through for such commands.
 const MAX_ROWS: usize = 200;
 const MAX_ROW_BYTES: usize = 4_096;
@@ -90,7 +90,7 @@ pub fn find_proofs(mut plan: Plan, added: &[TaskCheck]) -> Plan {
 
 /// The tasks that nothing proves, in their order; those that are done already are none of them.
 pub fn unproved_tasks(plan: &Plan) -> impl Iterator<Item = &Task> {
-    let is_open = |task: &&Task| !task.is_done && task.kind != TaskKind::Verify;
+    let is_open = |task: &&Task| task.state == PlannedState::Open && task.kind != TaskKind::Verify;
     plan.tasks.iter().filter(is_open).filter(|task| TaskProof::from(*task) == TaskProof::None)
 }
 

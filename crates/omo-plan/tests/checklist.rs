@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
 
 use omo_plan::dialects::{self, PlanChange};
-use omo_plan::model::{Dialect, Plan, Task};
+use omo_plan::model::{Dialect, Plan, PlannedState, Task};
 
 const SPEC_KIT: &str = "\
 # Tasks: Shopping cart
@@ -93,7 +93,7 @@ fn a_plan_of_spec_kit_is_read() {
     let plan = read(SPEC_KIT);
     assert_eq!((plan.dialect, plan.can_run()), (Dialect::SpecKit, true), "{:?}", plan.diagnostics);
     assert_eq!(ids(&plan), ["T001", "T002", "T003", "T004", "T005", "T006b"]);
-    assert!(task(&plan, "T001").is_done && !task(&plan, "T002").is_done);
+    assert_eq!(["T001", "T002"].map(|id| task(&plan, id).state), [PlannedState::Done, PlannedState::Open]);
     assert_eq!(task(&plan, "T002").title, "Add models in shop/cart/model.py");
     assert_eq!(task(&plan, "T002").stated_deps, None);
     assert_eq!(task(&plan, "T002").deps, ["T001"]);
@@ -214,4 +214,17 @@ fn hostile_lists_are_read_without_a_panic() {
             done(dialect, &text, &task.id);
         }
     }
+}
+
+#[test]
+fn a_task_that_comes_before_another_is_needed_by_it() {
+    let text = "- [ ] T001 a\n- [ ] T002 b\n- [ ] T003 c\n- [ ] T004 d\n\n## Dependencies\n\n- T001 before T002 (types first)\n\
+                - T003 must be completed before T001, T004\n- T003 blocks what is not there\n";
+    let plan = read(text);
+    let needs = |id: &str| task(&plan, id).stated_deps.clone();
+    let stated = |ids: &[&str]| Some(ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>());
+    assert_eq!(
+        (needs("T002"), needs("T001"), needs("T004"), needs("T003")),
+        (stated(&["T001"]), stated(&["T003"]), stated(&["T003"]), None)
+    );
 }

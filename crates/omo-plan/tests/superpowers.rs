@@ -4,7 +4,7 @@
 
 use omo_core::check::task_check::ExpectedExit;
 use omo_plan::dialects::{BatchOptions, PlanChange, read};
-use omo_plan::model::{Dialect, FileAction, Plan};
+use omo_plan::model::{Dialect, FileAction, Plan, PlannedState};
 
 const PLAN: &str = r#"# Rate Limit Implementation Plan
 
@@ -121,7 +121,7 @@ fn a_plan_is_read_as_a_person_reads_it() {
     assert_eq!(red.expect.stdout_has, None, "what a compiler says is different each time");
     assert_eq!(first.section.as_deref(), Some("Phase A"));
     assert!(first.body.starts_with("### Task 1: Count") && first.body.ends_with("```"), "{}", first.body);
-    assert_eq!((first.is_done, second.is_done, third.is_done), (false, false, true));
+    assert_eq!([first.state, second.state, third.state], [PlannedState::Open, PlannedState::Open, PlannedState::Done]);
     assert_eq!((second.is_optional, third.is_optional), (false, true));
     assert_eq!(second.files.iter().map(|file| file.action).collect::<Vec<_>>(), [FileAction::Modify, FileAction::Test]);
     assert_eq!(commands(&plan, 1), ["cargo test --test server", "cargo clippy"]);
@@ -137,7 +137,7 @@ fn a_plan_reads_the_same_with_other_line_ends() {
         let plan = plan(text);
         plan.tasks
             .into_iter()
-            .map(|task| (task.id, task.files, task.checks, task.red_check, task.is_done))
+            .map(|task| (task.id, task.files, task.checks, task.red_check, task.state))
             .collect::<Vec<_>>()
     };
     let expected = strip(PLAN);
@@ -233,7 +233,7 @@ fn a_task_that_passed_is_ticked_and_nothing_else() {
     assert_eq!(done("### Task 1: a\n\n**Step 1: x**\n", "1"), None, "there is no box");
     let code = "### Task 1: a\n\n- [ ] b\n\n  ```md\n  - [ ] no\n  ```\n- [ ] c";
     assert_eq!(done(code, "1").unwrap(), code.replace("- [ ] b", "- [x] b").replace("- [ ] c", "- [x] c"));
-    assert!(plan(&done(PLAN, "2").unwrap()).task("2").unwrap().is_done);
+    assert_eq!(plan(&done(PLAN, "2").unwrap()).task("2").unwrap().state, PlannedState::Done);
 }
 
 #[test]
@@ -254,4 +254,28 @@ fn hostile_plans_are_answers() {
         assert!(plan.diagnostics.len() < 20_000, "{}", plan.diagnostics.len());
         let _ = done(&text, "1");
     }
+}
+
+#[test]
+fn a_task_that_is_told_in_sentences_has_their_files_and_commands() {
+    let text = "# A\n\n> superpowers\n\n## Task 1: Data\n\n- Create app/data.test.mjs.\n- Create app/data.json with all of it.\n\n\
+                ## Task 2: Check\n\n- Run node --test app/data.test.mjs.\n- Confirm that the page can be read.\n";
+    let found = plan(text);
+    let files: Vec<_> = found.tasks[0].files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(files, ["app/data.test.mjs", "app/data.json"]);
+    let commands: Vec<_> = found.tasks[1].checks.iter().map(|check| check.command.as_str()).collect();
+    assert_eq!(commands, ["node --test app/data.test.mjs"]);
+}
+
+#[test]
+fn files_are_read_without_code_and_in_chinese() {
+    let text = "# A\n\n> superpowers\n\n### Task 1：甲\n\n文件：修改 src/a.c、src/b.h；创建 tests/c.c。\n\n- [ ] Step 1：做\n\n\
+                ### Task 2: B\n\n**Files:** Create src/d.rs, delete src/e.rs\n\n- [ ] Step 1: do\n";
+    let found = plan(text);
+    let files = |place: usize| -> Vec<_> {
+        found.tasks[place].files.iter().map(|file| (file.path.as_str(), file.action)).collect()
+    };
+    let [create, modify, delete] = [FileAction::Create, FileAction::Modify, FileAction::Delete];
+    assert_eq!(files(0), [("src/a.c", modify), ("src/b.h", modify), ("tests/c.c", create)]);
+    assert_eq!(files(1), [("src/d.rs", create), ("src/e.rs", delete)]);
 }

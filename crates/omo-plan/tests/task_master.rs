@@ -2,7 +2,7 @@
 
 use omo_plan::diagnostic::Code;
 use omo_plan::dialects::{BatchOptions, PlanChange, read};
-use omo_plan::model::{Dialect, Plan};
+use omo_plan::model::{Dialect, Plan, PlannedState};
 
 fn read_text(text: &str) -> Plan {
     read(".taskmaster/tasks/tasks.json", text.as_bytes(), BatchOptions::default())
@@ -72,7 +72,7 @@ fn tasks_and_subtasks_are_read_with_what_they_need() {
         ];
         assert_eq!(shown(&plan), expected);
         let oven = &plan.tasks[0];
-        assert!(oven.is_done && !plan.tasks[1].is_done);
+        assert_eq!([oven.state, plan.tasks[1].state], [PlannedState::Done, PlannedState::Open]);
         assert_eq!((oven.title.as_str(), oven.priority.as_deref()), ("Heat the öven", Some("high")));
         assert!(oven.body.contains("Line one\nLine two"), "{}", oven.body);
         assert_eq!(oven.checks.iter().map(|check| check.command.as_str()).collect::<Vec<_>>(), ["make heat-test"]);
@@ -119,7 +119,7 @@ fn one_tag_is_read_and_the_others_are_told() {
 fn what_is_left_out_is_told() {
     let text = r#"{"tasks": [
         {"id": 1, "title": "A", "status": "cancelled"},
-        {"id": 2, "title": "B", "status": "deferred"},
+        {"id": 2, "title": "B", "status": "deferred", "subtasks": [{"id": 1, "title": "B1"}]},
         {"id": 3, "title": "C", "dependencies": [1, 2], "status": "review"},
         {"id": 4, "title": "D", "status": "done", "dependencies": [99], "subtasks": [{"id": 1, "title": "E"}]}
     ]}"#;
@@ -128,15 +128,17 @@ fn what_is_left_out_is_told() {
     assert_eq!(
         found,
         [
-            (2, "task 1 is cancelled: it is not worked on, and counts as done for what needs it"),
-            (3, "task 2 is deferred, and a run works on it all the same"),
-            (4, "task 3 needs what is deferred: 2"),
+            (2, "task 1 is cancelled: a run leaves it out, and goes on with what needs it"),
+            (3, "task 2 is deferred: a run leaves it out, and goes on with what needs it"),
+            (4, "task 3 needs what is left out: 1, 2"),
             (5, "task 4 is done and 4.1 are not: they count as done"),
         ]
     );
-    let states: Vec<_> = plan.tasks.iter().map(|task| (task.is_done, task.is_optional)).collect();
-    assert_eq!(states, [(true, false), (false, true), (false, false), (true, false), (true, false)]);
-    assert_eq!(plan.tasks[2].extra.get("Status").map(String::as_str), Some("review"));
+    let states: Vec<_> = plan.tasks.iter().map(|task| task.state).collect();
+    let [open, done, left_out] = [PlannedState::Open, PlannedState::Done, PlannedState::LeftOut];
+    assert_eq!(states, [left_out, left_out, left_out, open, done, done]);
+    assert_eq!(serde_json::to_value(states).unwrap()[0], "left_out");
+    assert_eq!(plan.tasks[3].extra.get("Status").map(String::as_str), Some("review"));
     assert!(plan.can_run());
 }
 
@@ -172,7 +174,7 @@ fn one_status_is_written_and_nothing_else() {
             let expected = text.replacen(old, new, 1);
             assert_ne!(expected, text);
             assert_eq!(write_done(&text, task).as_deref(), Some(expected.as_str()), "{task}");
-            assert!(read_text(&expected).task(task).is_some_and(|task| task.is_done));
+            assert!(read_text(&expected).task(task).is_some_and(|task| task.state == PlannedState::Done));
         }
         assert_eq!(write_done(&text, "1").as_deref(), Some(text.as_str()));
         assert_eq!(write_done(&text, "9"), None);

@@ -6,7 +6,7 @@ use omo_plan::model::{Dialect, Plan, PlanSource, RunPolicy, Task};
 
 /// A plan with these tasks, each with what it depends on.
 pub fn plan(tasks: &[(&str, &[&str])]) -> Plan {
-    let source = PlanSource { path: "docs/plan.md".to_owned(), sha256: "0".repeat(64), bytes: 1 };
+    let source = PlanSource::new("docs/plan.md", "0".repeat(64), 1);
     Plan {
         title: "A plan".to_owned(),
         tasks: tasks.iter().map(|(id, deps)| task(id, deps)).collect(),

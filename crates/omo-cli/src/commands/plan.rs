@@ -15,6 +15,9 @@ use clap::{Args, Subcommand};
 use omo_engine::work::PlanFile;
 use omo_plan::dialects::{BatchOptions, PlanReading};
 use omo_plan::model::{Dialect, MAX_PLAN_BYTES, Plan};
+use omo_plan::project_paths::name_files_from_top;
+use omo_plan::proof::find_proofs;
+use omo_state::project_root;
 
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
@@ -141,6 +144,8 @@ pub(crate) fn run(action: PlanCommand) -> Result<(), CommandError> {
     match action {
         PlanCommand::Show(options) => {
             let (plan, _) = read_plan(&options.plan, options.sizes)?;
+            // As a run would have it: these are the commands that its user approves.
+            let plan = find_proofs(plan, &[]);
             show::show_plan(&plan, options.json)?;
             validity_status(plan.can_run())
         }
@@ -170,7 +175,10 @@ fn lint(options: &ReadOptions) -> Result<(), CommandError> {
 
 fn read_plan(given: &FileOptions, sizes: SizeOptions) -> Result<(Plan, PlanFile), CommandError> {
     let file = read_file(given)?;
-    Ok((file.plan(reading(given, sizes)), file))
+    let plan = file.plan(reading(given, sizes));
+    let current = std::env::current_dir().ok();
+    let Some(root) = current.and_then(|current| project_root::find_project(&current)) else { return Ok((plan, file)) };
+    Ok((name_files_from_top(plan, &root.to_string_lossy()), file))
 }
 
 fn reading(given: &FileOptions, sizes: SizeOptions) -> PlanReading {

@@ -110,7 +110,7 @@ fn find_known_run(
         let run = runs.get(&listed.id)?;
         match &state.phase {
             RunPhase::Ended { result } if is_same && !begins_anew(request, &state) => {
-                let is_unchanged = state.plan_sha256 == plan.source.sha256;
+                let is_unchanged = state.has_plan(plan);
                 let is_of_mode = request.mode.is_none_or(|mode| mode == state.mode);
                 return match result {
                     RunResult::Complete if is_unchanged => Ok(Some(KnownRun::Complete(run, Box::new(state)))),

@@ -15,6 +15,7 @@ use omo_engine::state::{ANSWER_CONTINUE, RunPhase, RunState};
 use omo_engine::work::{PlanFile, find_edit};
 use omo_engine::{Run, resume, verbs};
 use omo_plan::model::Plan;
+use omo_plan::project_paths::name_files_from_top;
 
 use crate::billing::{self, PAYER, check_billing};
 use crate::blocks::{self, parallel_run};
@@ -65,8 +66,10 @@ pub(crate) fn continue_run(
     let is_edited = replanned.is_some();
     let budget = request.and_then(|request| request.clients.policy.budget_micros);
     let ((), state) = engine.take_over(|state| {
-        let replanned: Option<EventKind> =
-            replanned.map(|(plan, approved)| verbs::replace_plan(state, plan, approved)).transpose()?;
+        let replanned: Vec<EventKind> = replanned
+            .map(|(plan, approved)| verbs::replace_plan(state, plan, approved))
+            .transpose()?
+            .unwrap_or_default();
         // Another process may start the next client: it reads in the ledger that the costs are accepted.
         let accepts =
             accepts && state.parallel.is_some() && !accepts_billing(state) && billing::billing_facts().has_api_key;
@@ -125,7 +128,7 @@ fn reread_plan(
 ) -> Result<(Plan, String), CommandError> {
     let root = Path::new(&state.root);
     let file = PlanFile::read_anywhere(root, root, Path::new(&state.plan.source.path))?;
-    let plan = file.plan(&state.plan);
+    let plan = name_files_from_top(file.plan(&state.plan), &state.root);
     if !plan.can_run() {
         return Err(invalid_plan_error(&plan, &file));
     }

@@ -9,6 +9,7 @@ use omo_engine::state::{ANSWER_CONTINUE, RunPhase, RunState};
 use omo_engine::work::{PlanEdit, PlanFile, find_edit};
 use omo_engine::{Run, verbs};
 use omo_plan::model::Plan;
+use omo_plan::project_paths::name_files_from_top;
 
 use crate::blocks::{self, parts};
 use crate::context::{CommandContext, EndedRuns};
@@ -74,7 +75,10 @@ pub(crate) fn continue_run(
     }
     let _door = context.runs.as_ref().map(|runs| context.lock_opening(runs, Some(run.id()))).transpose()?;
     let ((), state) = engine.take_over(|state| {
-        let replanned = replanned.map(|(plan, approved)| verbs::replace_plan(state, plan, approved)).transpose()?;
+        let replanned = replanned
+            .map(|(plan, approved)| verbs::replace_plan(state, plan, approved))
+            .transpose()?
+            .unwrap_or_default();
         Ok((replanned.into_iter().chain(dispatched_tasks::forget_dispatched_if_any(state)).collect(), ()))
     })?;
     context.note_in_session(run, &before.holder, &state);
@@ -93,7 +97,7 @@ fn reread_plan(
     let root = Path::new(&state.root);
     let file = PlanFile::read(root, root, Path::new(&state.plan.source.path))?;
     // Read by the dialect and with the options that the run has; others would make other batches of the same tasks.
-    let plan = file.plan(&state.plan);
+    let plan = name_files_from_top(file.plan(&state.plan), &state.root);
     if !plan.can_run() {
         return Err(refusals::invalid_plan_error(&plan, &file));
     }

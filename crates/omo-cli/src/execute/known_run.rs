@@ -67,7 +67,7 @@ pub(crate) fn find_known_run(
                 continue;
             }
             if state.phase == (RunPhase::Ended { result: RunResult::Complete }) {
-                if state.plan_sha256 == plan.source.sha256 {
+                if state.has_plan(plan) {
                     return Ok(Some((runs.get(&listed.id)?, state)));
                 }
                 // What was done stays done, and the plan says something else now.

@@ -246,7 +246,8 @@ fn continue_run(
         let answered = stop
             .map(|question| verbs::answer_question(state, &engine.caller, &question, ANSWER_CONTINUE, None))
             .transpose()?;
-        let replanned = changed.map(|(plan, approved)| verbs::replace_plan(state, plan, approved)).transpose()?;
+        let replanned =
+            changed.map(|(plan, approved)| verbs::replace_plan(state, plan, approved)).transpose()?.unwrap_or_default();
         let anew = is_typed.then(dispatched_tasks::forget_dispatched);
         Ok((answered.into_iter().chain(replanned).chain(anew).collect(), ()))
     })?;

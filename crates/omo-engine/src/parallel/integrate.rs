@@ -63,12 +63,13 @@ impl ParallelDriver<'_> {
         if let Some(why) = self.rewritten_history(state, parallel, &at)? {
             return self.refuse_landing(&why, Vec::new());
         }
-        let landed = match land(&self.repository, &at, &parallel.tip) {
+        let tip = self.ticked_tip(state, parallel)?;
+        let landed = match land(&self.repository, &at, &tip) {
             Ok(LandOutcome::Moved) => at,
             Ok(LandOutcome::AlreadyThere) => user_branch_base(state, parallel).map_or(at, str::to_owned),
             Err(error) => return self.on_land_error(error),
         };
-        let moved = EventKind::Landed { from: landed, to: parallel.tip.clone() };
+        let moved = EventKind::Landed { from: landed, to: tip };
         self.record(|_| vec![moved])?;
         // The user's branch holds all of it.
         Ok(release_kept(&self.repository, &self.worker_name(INTEGRATED)?)?)

@@ -2,7 +2,7 @@
 //! and every format, and "Complete" alone is said only where each task has passed.
 
 use omo_core::text::sanitize;
-use omo_plan::model::{Task, TaskKind};
+use omo_plan::model::{PlannedState, Task, TaskKind};
 
 use crate::event::RunResult;
 use crate::outcome::FinalChecksResult;
@@ -114,7 +114,7 @@ impl<'a> TaskTally<'a> {
                 TaskStanding::Is(TaskStatus::Unverified | TaskStatus::Claimed) => tally.unproved += 1,
                 TaskStanding::Is(TaskStatus::Skipped) => {
                     tally.skipped += 1;
-                    tally.undone += 1;
+                    tally.undone += usize::from(task.state != PlannedState::LeftOut);
                 }
                 TaskStanding::Is(TaskStatus::Pending | TaskStatus::Running | TaskStatus::Held)
                 | TaskStanding::Blocked { .. } => tally.undone += 1,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use omo_core::text::{list_some, pluralize, sanitize};
-use omo_plan::model::{Plan, RefusedCheck, ReviewTime, Task, TaskGroup, TaskKind};
+use omo_plan::model::{Plan, PlannedState, RefusedCheck, ReviewTime, Task, TaskGroup, TaskKind};
 use omo_plan::proof::TaskProof;
 
 use crate::billing::BillingFacts;
@@ -57,7 +57,7 @@ pub fn unable_lines(plan: &Plan) -> Vec<String> {
     let unable: Vec<&str> =
         plan.tasks.iter().filter(|task| lacks_contract(plan, task)).map(|task| task.id.as_str()).collect();
     let unchecked: Vec<&str> = work_tasks(plan)
-        .filter(|task| !task.is_done && !unable.contains(&task.id.as_str()))
+        .filter(|task| task.state == PlannedState::Open && !unable.contains(&task.id.as_str()))
         .filter(|task| TaskProof::from(*task) == TaskProof::None && task.criteria.is_empty())
         .map(|task| task.id.as_str())
         .collect();
@@ -188,7 +188,8 @@ fn proof_words(plan: &Plan, task: &Task) -> String {
         reviews.any(|review| review.deps.contains(&task.id))
     };
     match TaskProof::from(task) {
-        _ if task.is_done => "done before".to_owned(),
+        _ if task.state == PlannedState::Done => "done before".to_owned(),
+        _ if task.state == PlannedState::LeftOut => "left out".to_owned(),
         TaskProof::OwnChecks(count) => pluralize(count, "check"),
         TaskProof::Task(id) => format!("check of {}", sanitize(id, 64)),
         TaskProof::FinalChecks => "check of the whole".to_owned(),
@@ -198,7 +199,7 @@ fn proof_words(plan: &Plan, task: &Task) -> String {
 }
 
 /// The commands that the plan names as checks and that are not run, each with why; none where there are none.
-fn refused_lines(plan: &Plan) -> Vec<String> {
+pub fn refused_lines(plan: &Plan) -> Vec<String> {
     let heading = "Not run as checks; a check ends by itself, and its status says something:".to_owned();
     let row = |refused: &RefusedCheck| {
         let task = refused.task.as_deref().unwrap_or(FINAL_CHECKS_ID);

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use omo_core::recorded_answer::RecordedAnswer;
 use omo_core::text::sanitize;
-use omo_plan::model::{Dialect, Plan, Task, TaskGroup, TaskKind};
+use omo_plan::model::{Dialect, Plan, PlannedState, Task, TaskGroup, TaskKind};
 use omo_plan::plan_summary::SESSION_PREFIX;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
-use super::{VerbCaller, ended_refusal, find_task};
+use super::{VerbCaller, ended_refusal, find_task, known_by_plan_event};
 use crate::event::{EventKind, QuestionKind};
 use crate::parallel_state::{GroupStatus, ParallelState};
 use crate::question_text::build_question;
@@ -306,12 +306,12 @@ pub fn cancel_run(state: &RunState, why: &str) -> Result<EventKind, VerbRefusal>
     Err(VerbRefusal::new(VerbRefusalKind::Precondition, "the run has ended already", "`omo run show` says how"))
 }
 
-/// Goes on with an edited plan.
+/// Goes on with an edited plan. What its user has checked off in it meanwhile counts as done.
 ///
 /// # Errors
 ///
 /// It is of another dialect, a worker is at a task that changed or is gone, or a session loses what it has.
-pub fn replace_plan(state: &RunState, plan: Plan, approved: String) -> Result<EventKind, VerbRefusal> {
+pub fn replace_plan(state: &RunState, plan: Plan, approved: String) -> Result<Vec<EventKind>, VerbRefusal> {
     if plan.dialect != state.plan.dialect {
         let word = |dialect: Dialect| dialect.word();
         let message = format!("the plan was {} and is {} now", word(state.plan.dialect), word(plan.dialect));
@@ -331,7 +331,10 @@ pub fn replace_plan(state: &RunState, plan: Plan, approved: String) -> Result<Ev
     if let Some(parallel) = &state.parallel {
         require_kept_sessions(state, parallel, &plan)?;
     }
-    Ok(EventKind::PlanChanged { plan: Box::new(plan), approved })
+    let is_new = |task: &&Task| task.state != PlannedState::Open && differences.added.contains(&task.id);
+    let is_ticked = |task: &&Task| is_new(task) || differences.ticked.contains(&task.id);
+    let done: Vec<EventKind> = plan.tasks.iter().filter(is_ticked).filter_map(known_by_plan_event).collect();
+    Ok([vec![EventKind::PlanChanged { plan: Box::new(plan), approved }], done].concat())
 }
 
 /// Refuses a plan that parts sessions from what they have: the client that works on one, or the commits on its branch,

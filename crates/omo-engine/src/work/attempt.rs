@@ -122,6 +122,7 @@ impl Engine<'_> {
         let _guard = self.run.try_lock_check(&task.id)?.ok_or_else(|| checked_elsewhere(&task.id))?;
         // The process that held it before has judged this very attempt.
         let (task, running, state) = self.attempt_of_ticket(&digest).map(|now| (task, running, now.2))?;
+        self.take_back_worker_ticks(&state);
         let mut worked = self.work_result(&state, &task, &running);
         if let Some(committed) = elsewhere {
             worked.files.clone_from(&committed.files);
@@ -179,7 +180,7 @@ impl Engine<'_> {
                 (None, None) => self.commit_task(&state, &task, &worked, watcher)?,
             };
         }
-        let (events, state) = self.end_attempt(&state, |state| {
+        let (events, state) = self.end_attempt(&state, &task, |state| {
             let mut events = verbs::judge_attempt(state, &digest, measured.clone())?;
             events.extend(takes_next.then(|| self.handover_event(state, &task.id, &events)).flatten());
             Ok(events)
@@ -206,7 +207,7 @@ impl Engine<'_> {
         let _guard = self.run.try_lock_check(&task.id)?.ok_or_else(|| checked_elsewhere(&task.id))?;
         let files = self.work_result(&state, &task, &running).files;
         let (events, state) =
-            self.end_attempt(&state, |state| verbs::give_up_attempt(state, &digest, why, files.clone()))?;
+            self.end_attempt(&state, &task, |state| verbs::give_up_attempt(state, &digest, why, files.clone()))?;
         Ok(self.judged_attempt(task, Vec::new(), events, state))
     }
 
@@ -215,12 +216,19 @@ impl Engine<'_> {
     fn end_attempt(
         &self,
         state: &RunState,
+        task: &Task,
         judge: impl Fn(&RunState) -> Result<Vec<EventKind>, VerbRefusal>,
     ) -> Result<(Vec<EventKind>, RunState), EngineError> {
+        let ticked = self.worker_tick(state, task);
         let takes_back = judge(state).is_ok_and(|events| verbs::reverts_changes(state, &events));
         let left = if takes_back { Some(self.keep_work_tree(state)?) } else { None };
         self.transact(|state| {
-            let events = verbs::with_snapshot(judge(state)?, left.as_ref());
+            let mut events = verbs::with_snapshot(judge(state)?, left.as_ref());
+            let is_passed =
+                |event: &EventKind| matches!(event, EventKind::TaskPassed { .. } | EventKind::TaskClaimed { .. });
+            if !events.iter().any(is_passed) {
+                events.extend(ticked);
+            }
             Ok((events.clone(), events))
         })
     }
@@ -319,7 +327,8 @@ impl Engine<'_> {
         let own = files_written_by_omo(state);
         let own: Vec<&str> = own.iter().map(String::as_str).collect();
         let changed = before.zip(now.as_ref()).and_then(|(before, now)| {
-            changes::changed_paths(self.work_tree, self.state_home, self.run.id(), &before, now, &own)
+            let found = changes::changed_paths(self.work_tree, self.state_home, self.run.id(), &before, now, &own);
+            Some(self.without_ticked_plan(state, &before, now, found?))
         });
         let is_known = changed.is_some();
         let files = changed.unwrap_or_default().into_iter().map(|change| change.path);
@@ -376,7 +385,10 @@ impl Engine<'_> {
             .and_then(tree_from_text)
             .zip(now.and_then(tree_from_text))
             .filter(|_| state.is_task_list() || state.plan.verification_task().is_some())?;
-        let added = changes::added_lines(self.work_tree, self.state_home, self.run.id(), &before, &now, &[])?;
+        // A line that was ticked is as finished as it was.
+        let plan = state.plan.source.sha256_without_state.as_ref().map(|_| state.plan.source.path.as_str());
+        let added =
+            changes::added_lines(self.work_tree, self.state_home, self.run.id(), &before, &now, plan.as_slice())?;
         Some(find_unfinished_lines(added.iter().map(|line| (line.file, line.line, line.text))))
     }
 

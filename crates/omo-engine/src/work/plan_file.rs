@@ -205,8 +205,12 @@ impl fmt::Display for PlanEdit {
             Self::Tasks(differences) => differences,
             Self::OtherText(word) => return write!(f, "what stands around its {word}s"),
         };
-        let parts =
-            [("changed", &differences.changed), ("added", &differences.added), ("removed", &differences.removed)];
+        let parts = [
+            ("changed", &differences.changed),
+            ("added", &differences.added),
+            ("removed", &differences.removed),
+            ("ticked", &differences.ticked),
+        ];
         let said: Vec<String> = parts
             .iter()
             .filter(|(_, ids)| !ids.is_empty())
@@ -236,10 +240,18 @@ pub fn find_edit(root: &Path, state: &RunState) -> Result<Option<PlanEdit>, Plan
     if file.digest() == state.plan_sha256 {
         return Ok(None);
     }
-    let plan = file.plan(&state.plan);
+    Ok(describe_edit(state, file.plan(&state.plan)))
+}
+
+/// What is different in another reading of the plan's file from what a run knows of it. What omo ticks is no
+/// difference, and neither is a tick at a task that a worker is or was at.
+pub(super) fn describe_edit(state: &RunState, plan: Plan) -> Option<PlanEdit> {
+    let is_same = state.has_plan(&plan);
     let differences = state.compare_plan(&state.as_in_run(plan));
-    let around = PlanEdit::OtherText(state.plan.dialect.unit_word());
-    Ok(Some(if differences == PlanDifferences::default() { around } else { PlanEdit::Tasks(differences) }))
+    if differences != PlanDifferences::default() {
+        return Some(PlanEdit::Tasks(differences));
+    }
+    (!is_same).then(|| PlanEdit::OtherText(state.plan.dialect.unit_word()))
 }
 
 /// Writes what was chosen into the plan's file, and gives the digest of it as it is then. Nothing is

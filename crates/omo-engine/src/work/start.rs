@@ -232,6 +232,12 @@ pub fn task_brief(state: &RunState, task: &Task) -> String {
     let _ = write!(text, "\n---\n\n## What omo holds this {word} to\n\n");
     describe_files(&mut text, task);
     describe_checks(&mut text, task);
+    if state.plan.source.sha256_without_state.is_some() {
+        let _ = writeln!(
+            text,
+            "- omo ticks this {word} in the plan once it has passed: leave the state of the plan as it is."
+        );
+    }
     let guarded = guarded_test_files(state, task);
     if !guarded.is_empty() {
         let names: Vec<&str> = guarded.iter().map(|(path, _)| path.as_str()).collect();

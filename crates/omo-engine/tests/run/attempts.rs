@@ -257,6 +257,6 @@ fn an_edited_task_begins_where_its_first_attempt_began() {
     assert!(ground.is_some());
     let mut edited = run.state.plan.clone();
     edited.tasks[0].body_sha256 = "another text".to_owned();
-    run.take(verbs::replace_plan(&run.state, edited, "approved".to_owned()).map(|event| vec![event])).unwrap();
+    run.take(verbs::replace_plan(&run.state, edited, "approved".to_owned())).unwrap();
     assert_eq!((run.standing("1"), &run.state.tasks["1"].baseline), ("pending", &ground));
 }

@@ -130,6 +130,12 @@ fn a_ledger_that_cannot_be_is_refused_and_nothing_is_folded() {
     let run = Run::open(plan(vec![task("1"), needs("2", &["1"])]));
     let known =
         |what: EventKind| RunEvent { seq: 2, ts: Timestamp::from_millis(1), actor: session("s", 1), kind: what };
+    let ticked = |ids: &[&str], tip: Option<&str>| EventKind::PlanTicked {
+        ticked: ids.iter().map(|id| (*id).to_owned()).collect(),
+        opened: Vec::new(),
+        plan_sha256: None,
+        tip: tip.map(str::to_owned),
+    };
     let open = || EventKind::RunOpened {
         plan: Box::new(plan(Vec::new())),
         approved: String::new(),
@@ -153,6 +159,8 @@ fn a_ledger_that_cannot_be_is_refused_and_nothing_is_folded() {
             known(EventKind::QuestionAnswered { question: "q1".to_owned(), option: String::new(), plan_sha256: None }),
             "event 2 of the ledger answers a question that is not open",
         ),
+        (known(ticked(&["1", "9"], None)), "event 2 of the ledger ticks a task that the plan does not have"),
+        (known(ticked(&["1"], Some("tip"))), "event 2 of the ledger ticks in a commit of no parallel worker"),
     ] {
         let mut state = run.state.clone();
         assert_eq!(state.apply(&event).unwrap_err().to_string(), says);

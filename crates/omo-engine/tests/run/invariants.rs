@@ -98,7 +98,11 @@ impl Witness {
                 self.withdraw(id);
             }
             EventKind::TaskImported { task: id, .. } => self.import(&task(id)),
-            EventKind::ProjectionChanged { .. } | EventKind::HolderChanged | EventKind::TasksDispatched { .. } => {}
+            EventKind::ProjectionChanged { .. }
+            | EventKind::PlanTicked { .. }
+            | EventKind::PlanNotTicked { .. }
+            | EventKind::HolderChanged
+            | EventKind::TasksDispatched { .. } => {}
             EventKind::QuestionOpened { question } => {
                 let opened = (question.kind.clone(), event.ts.as_millis(), None);
                 assert!(!question.options.is_empty(), "nothing can be answered");

@@ -37,7 +37,7 @@ pub(crate) fn file(path: &str) -> FileUse {
 /// A plan that is done one task after the other, all of them in one batch.
 pub(crate) fn plan(tasks: Vec<Task>) -> Plan {
     let all: Vec<String> = tasks.iter().map(|task| task.id.clone()).collect();
-    let source = PlanSource { path: "plan.md".to_owned(), sha256: "plan".to_owned(), bytes: 1 };
+    let source = PlanSource::new("plan.md", "plan", 1);
     Plan {
         title: "A plan".to_owned(),
         tasks,
@@ -235,7 +235,7 @@ impl Run {
 
     /// The run goes on with an edited plan.
     pub(crate) fn replan(&mut self, plan: Plan) -> Result<(), VerbRefusal> {
-        self.take(verbs::replace_plan(&self.state, plan, "approved again".to_owned()).map(|what| vec![what]))
+        self.take(verbs::replace_plan(&self.state, plan, "approved again".to_owned()))
     }
 
     /// Where a task stands, in a word.

@@ -415,7 +415,7 @@ impl World {
         });
         if let Ok(replanned) = said.transpose() {
             *self = played;
-            self.play(replanned.into_iter().collect());
+            self.play(replanned.unwrap_or_default());
         }
     }
 

@@ -2,7 +2,7 @@
 
 use omo_engine::event::{EventKind, RunResult};
 use omo_engine::state::{ANSWER_CONTINUE, ANSWER_WITHDRAWN, PlanDifferences};
-use omo_plan::model::{Dialect, Plan, Precondition, Task};
+use omo_plan::model::{Dialect, Plan, PlannedState, Precondition, Task};
 use omo_plan::refusal::VerbRefusalKind;
 
 use crate::kit::{Run, decision, in_batches, needs, plan, session, task};
@@ -47,7 +47,10 @@ fn what_differs_is_named() {
     let same = run.state.compare_plan(&plan(vec![task("3"), task("2"), task("1")]));
     assert_eq!(same, PlanDifferences::default(), "their order is not their text");
     let other = run.state.compare_plan(&plan(vec![task("4"), edited(task("3")), task("1"), edited(task("5"))]));
-    assert_eq!(other, PlanDifferences { changed: ids(&["3"]), added: ids(&["4", "5"]), removed: ids(&["2"]) });
+    assert_eq!(
+        other,
+        PlanDifferences { changed: ids(&["3"]), added: ids(&["4", "5"]), removed: ids(&["2"]), ticked: ids(&[]) }
+    );
 }
 
 #[test]
@@ -198,4 +201,52 @@ fn an_imported_claim_is_done_again_where_its_text_changed() {
     run.replan(again(vec![edited(task("1")), needs("2", &["1"])])).unwrap();
     assert_eq!((run.standing("1"), run.ready()), ("pending", vec!["1"]));
     assert!(run.state.tasks["1"].is_stale);
+}
+
+/// A plan of these tasks, of which these are checked off.
+fn with_ticks(ids: &[&str], ticked: &[&str]) -> Plan {
+    let state = |id: &&str| if ticked.contains(id) { PlannedState::Done } else { PlannedState::Open };
+    again(ids.iter().map(|id| Task { state: state(id), ..task(id) }).collect())
+}
+
+#[test]
+fn what_is_checked_off_meanwhile_counts_as_done_where_no_worker_was() {
+    let ids = ["1", "2", "3", "4", "5"];
+    let mut run = Run::open(with_ticks(&ids, &[]));
+    run.pass("1");
+    run.fail("2");
+    let ticket = run.start("3").unwrap();
+    run.write([EventKind::TaskSkipped { task: "4".to_owned(), reason: String::new() }]);
+    let all = with_ticks(&["1", "2", "3", "4", "5", "6"], &["1", "2", "3", "4", "6"]);
+    assert_eq!(run.state.compare_plan(&all).ticked, ["4"]);
+    run.replan(all.clone()).unwrap();
+    let standings: Vec<&str> = ["1", "2", "3", "4", "5", "6"].iter().map(|id| run.standing(id)).collect();
+    assert_eq!(standings, ["passed", "failed", "running", "claimed", "pending", "claimed"]);
+    run.done(&ticket, crate::kit::all(&task("3"), &omo_core::check::task_check::TaskCheckVerdict::Green)).unwrap();
+    // What was taken in once is not taken in again.
+    run.caller.prompted_at = None;
+    run.retry("4").unwrap();
+    run.replan(all).unwrap();
+    assert_eq!((run.standing("3"), run.standing("4")), ("passed", "pending"));
+}
+
+#[test]
+fn what_omo_has_ticked_is_no_edit_and_what_it_cannot_tick_is_tried_again_later() {
+    let mut run = Run::open(with_ticks(&["1", "2"], &[]));
+    run.pass("1");
+    let tick = |ticked: &[&str], opened: &[&str]| EventKind::PlanTicked {
+        ticked: ticked.iter().map(|id| (*id).to_owned()).collect(),
+        opened: opened.iter().map(|id| (*id).to_owned()).collect(),
+        plan_sha256: Some("ticked".to_owned()),
+        tip: None,
+    };
+    run.write([tick(&["1", "2"], &[])]);
+    assert_eq!(run.state.compare_plan(&with_ticks(&["1", "2"], &["1", "2"])), PlanDifferences::default());
+    assert_eq!(run.state.plan_sha256, "ticked");
+    run.write([tick(&[], &["2"])]);
+    assert_eq!(run.state.ticked.iter().collect::<Vec<_>>(), ["1"]);
+    run.write([EventKind::PlanNotTicked { reason: "it is read-only".to_owned() }]);
+    assert_eq!(run.state.tick_refusal.as_deref(), Some("it is read-only"));
+    run.replan(with_ticks(&["2"], &[])).unwrap();
+    assert_eq!((run.state.ticked.len(), &run.state.tick_refusal), (0, &None));
 }

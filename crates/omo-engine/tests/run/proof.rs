@@ -4,7 +4,7 @@ use omo_core::check::task_check::TaskCheckVerdict::{self, Green, NothingRan, Red
 use omo_core::check::task_check::{ExpectedExit, ExpectedResult, TaskCheck};
 use omo_engine::event::{EventKind, QuestionKind, RunResult};
 use omo_engine::verbs::{self, AttemptMeasurement};
-use omo_plan::model::{OnFailure, Task, TaskKind};
+use omo_plan::model::{OnFailure, PlannedState, Task, TaskKind};
 use omo_plan::refusal::VerbRefusalKind;
 
 use crate::kit::{Run, all, needs, no_tool, outcome, plan, task};
@@ -83,9 +83,19 @@ fn a_plan_may_continue_behind_a_task_that_nothing_can_prove() {
 
 #[test]
 fn a_task_that_its_plan_has_checked_off_is_not_done_again() {
-    let done = Task { is_done: true, ..task("1") };
+    let done = Task { state: PlannedState::Done, ..task("1") };
     let mut run = Run::open(plan(vec![done, needs("2", &["1"])]));
     assert_eq!((run.standing("1"), run.standing("2")), ("claimed", "pending"));
+    run.work("2", &Green);
+    assert_eq!(run.result(), Some(RunResult::Complete));
+}
+
+#[test]
+fn a_task_that_its_plan_leaves_out_is_not_begun_and_what_needs_it_is() {
+    let left_out = Task { state: PlannedState::LeftOut, ..task("1") };
+    let mut run = Run::open(plan(vec![left_out, needs("2", &["1"])]));
+    assert_eq!((run.standing("1"), run.standing("2")), ("skipped", "pending"));
+    assert_eq!(run.state.tasks["1"].reason.as_deref(), Some("the plan leaves it out"));
     run.work("2", &Green);
     assert_eq!(run.result(), Some(RunResult::Complete));
 }

@@ -4,6 +4,7 @@
 
 mod concurrent_workers;
 mod kills;
+mod plan_ticks;
 mod published_commands;
 mod state_machine;
 mod ultraplan_lab;
@@ -19,7 +20,15 @@ type Named = (&'static str, fn());
 fn main() -> ExitCode {
     omo_process::keeper::run_if_asked();
     let tests: Vec<Named> = if cfg!(unix) {
-        [state_machine::ALL, published_commands::ALL, kills::ALL, concurrent_workers::ALL, written_files::ALL].concat()
+        [
+            state_machine::ALL,
+            published_commands::ALL,
+            kills::ALL,
+            concurrent_workers::ALL,
+            written_files::ALL,
+            plan_ticks::ALL,
+        ]
+        .concat()
     } else {
         Vec::new()
     };

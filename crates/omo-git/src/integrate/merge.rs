@@ -101,7 +101,7 @@ pub fn commit_merge(
 }
 
 /// What a step of git came to that was given these commits; where it failed because one of them is none, that.
-fn require_commits<T>(
+pub(super) fn require_commits<T>(
     repository: &GitRepository,
     commits: &[&str],
     step: Result<T, GitFailed>,

@@ -65,7 +65,7 @@ pub struct TaskOutline<'a> {
 
 impl<'a> TaskOutline<'a> {
     /// The tasks of a document, without what they depend on.
-    pub(super) fn read_tasks(document: &MarkdownDocument<'a>, form: HeadingForm) -> Self {
+    pub(crate) fn read_tasks(document: &MarkdownDocument<'a>, form: HeadingForm) -> Self {
         let mut outline = TaskOutline {
             tasks: Vec::new(),
             positions: HashMap::new(),

@@ -9,18 +9,19 @@ mod outline;
 mod recognition;
 mod waves;
 
+use super::checkboxes::with_open_boxes;
 use super::goal::{GoalFile, GoalPart};
 use super::task_problems::report_task_problems;
-use super::{BatchOptions, PlanChange, PlanDialect, PlanInput, PlanPlace};
+use super::{BatchOptions, PlanChange, PlanDialect, PlanInput, PlanPlace, near_miss};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::MarkdownDocument;
 use crate::fields::prose::{read_prose, read_row_checks};
-use crate::model::{Checkpoint, Dialect, Plan, Task};
+use crate::model::{Checkpoint, Dialect, MAX_PLAN_TASKS, Plan, PlannedState, Task};
 use crate::pattern::Pattern;
 use outline::{ChecklistEntry, ChecklistOutline};
 
 /// A line that says what holds once the tasks above it are done.
-static CHECKPOINT: Pattern = Pattern::new(r"(?i)^[\s>*_#]*checkpoint\b");
+static CHECKPOINT: Pattern = Pattern::new(r"^[\s>*_#]*(?i-u:checkpoint)\b");
 
 /// Spec Kit: `- [ ] T001 [P] [US1] …` in phases.
 pub static SPEC_KIT: ChecklistDialect = ChecklistDialect { format: ChecklistFormat::SpecKit };
@@ -31,7 +32,7 @@ pub static KIRO: ChecklistDialect = ChecklistDialect { format: ChecklistFormat::
 
 /// Whose checkboxes they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ChecklistFormat {
+pub(super) enum ChecklistFormat {
     SpecKit,
     OpenSpec,
     Kiro,
@@ -98,7 +99,7 @@ impl PlanDialect for ChecklistDialect {
     }
 
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
-        recognition::find_format(input) == Some(self.format)
+        input.checklist_format(|| recognition::find_format(input)) == Some(self.format)
     }
 
     fn read_plan(&self, input: &PlanInput<'_>, _options: BatchOptions, plan: &mut Plan) {
@@ -106,7 +107,7 @@ impl PlanDialect for ChecklistDialect {
         let outline = ChecklistOutline::read(document, self.format);
         let stated = dependencies::read_stated(document, &outline, self.format);
         let derived = dependencies::derive(document, &outline, &stated);
-        let tasks = outline.tasks().zip(stated).zip(derived);
+        let tasks = outline.tasks().zip(stated).zip(derived).take(MAX_PLAN_TASKS + 1);
         plan.tasks = tasks.map(|((entry, stated), deps)| read_task(document, entry, stated, deps)).collect();
         let heads: Vec<_> = outline.tasks().map(|entry| entry.item.span.clone()).collect();
         plan.checkpoints = read_checkpoints(document, &outline);
@@ -115,15 +116,22 @@ impl PlanDialect for ChecklistDialect {
     }
 
     fn write_back(&self, text: &str, change: &PlanChange<'_>) -> Option<String> {
-        let PlanChange::Done { task } = change else { return None };
         let document = MarkdownDocument::read(text);
         let outline = ChecklistOutline::read(&document, self.format);
-        let marks = outline.marks_to_tick(task)?;
+        let (marks, mark) = match change {
+            PlanChange::Done { task } => (outline.marks_to_tick(task)?, "x"),
+            PlanChange::Open { task } => (outline.marks_to_open(task)?, " "),
+            PlanChange::Choice { .. } => return None,
+        };
         let mut changed = text.to_owned();
-        for mark in marks {
-            changed.replace_range(mark, "x");
+        for place in marks {
+            changed.replace_range(place, mark);
         }
         Some(changed)
+    }
+
+    fn without_state(&self, text: &str) -> Option<String> {
+        Some(with_open_boxes(text))
     }
 }
 
@@ -139,7 +147,7 @@ fn read_task(
         stated_deps: stated,
         deps,
         section: entry.section.clone(),
-        is_done: entry.item.is_done,
+        state: PlannedState::checked_off(entry.item.is_done),
         is_optional: entry.item.is_optional,
         files: prose.files,
         checks: prose.checks,
@@ -177,6 +185,7 @@ fn report_file_problems(document: &MarkdownDocument<'_>, plan: &mut Plan) {
         report(Code::UnclosedFence, code.span.clone(), "this code fence is not closed: everything after it is code");
     }
     if plan.tasks.is_empty() {
-        report(Code::NoTasks, 0..0, "the file has no task: an item such as `- [ ] 1.1 its title`");
+        let first = near_miss::first_box(document).unwrap_or(0..0);
+        report(Code::NoTasks, first, "the file has no task: an item with a number, such as `- [ ] 1.1 its title`");
     }
 }

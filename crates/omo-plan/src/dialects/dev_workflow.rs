@@ -36,7 +36,7 @@ impl PlanDialect for DevWorkflowDialect {
     fn write_back(&self, text: &str, change: &PlanChange<'_>) -> Option<String> {
         match change {
             PlanChange::Choice { decision, option } => Some(write_choice(text, decision, option)),
-            PlanChange::Done { .. } => None,
+            PlanChange::Done { .. } | PlanChange::Open { .. } => None,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::gsd::{folder::join_plans, read_plan_order};
 use super::{PlanPlace, PlanReading, read};
-use crate::model::{Dialect, Plan};
+use crate::model::{Dialect, Plan, PlannedState};
 
 /// The plan that a folder holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub fn read_folder(
     let plans = files.iter().zip(&orders).map(|((path, bytes), order)| {
         let mut plan = read(path, bytes, reading);
         if is_done(path) {
-            plan.tasks.iter_mut().for_each(|task| task.is_done = true);
+            plan.tasks.iter_mut().for_each(|task| task.state = PlannedState::Done);
         }
         // A plan that says nothing of what it needs waits for all of the wave before its own.
         let before = order.wave.filter(|_| !order.states_needs).and_then(|own| waves.range(..own).next_back());
@@ -125,7 +125,14 @@ mod tests {
         let shown: Vec<String> = plan
             .tasks
             .iter()
-            .map(|task| format!("{}<{}{}", task.id, task.deps.join(","), if task.is_done { " done" } else { "" }))
+            .map(|task| {
+                format!(
+                    "{}<{}{}",
+                    task.id,
+                    task.deps.join(","),
+                    if task.state == PlannedState::Done { " done" } else { "" }
+                )
+            })
             .collect();
         assert_eq!(shown, ["1-1.1< done", "1-2.1<", "1-3.1<1-1.1,1-2.1", "1-4.1<"]);
         assert_eq!((plan.source.path.as_str(), plan.dialect), ("a", Dialect::Gsd));

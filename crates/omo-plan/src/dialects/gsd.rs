@@ -53,11 +53,17 @@ impl PlanDialect for GsdDialect {
     fn near_miss(&self, input: &PlanInput<'_>) -> Option<Diagnostic> {
         let document = input.document();
         let is_meant = ["phase", "plan"].iter().all(|key| document.front_matter_field(key).is_some());
-        let start = document.body_start..document.body_start;
+        let start = document.text.find("<tasks>").unwrap_or(document.body_start);
         let help = "a task is `<task type=\"auto\">` with `<name>`, `<files>`, `<action>`, `<verify>` and `<done>`";
         is_meant.then(|| Diagnostic {
             help: Some(help.to_owned()),
-            ..span_diagnostic(document, Code::NoTasks, start, "the plan has no element `<task>`".to_owned(), None)
+            ..span_diagnostic(
+                document,
+                Code::NoTasks,
+                start..start,
+                "the plan has no element `<task>`".to_owned(),
+                None,
+            )
         })
     }
 

@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 
+use super::checklist::ChecklistFormat;
 use crate::document::MarkdownDocument;
 
 /// A file that may be a plan. Its Markdown is read once, for all dialects, and only where one asks for it.
@@ -10,12 +11,13 @@ pub struct PlanInput<'a> {
     path: &'a str,
     text: &'a str,
     document: OnceCell<MarkdownDocument<'a>>,
+    checklist_format: OnceCell<Option<ChecklistFormat>>,
 }
 
 impl<'a> PlanInput<'a> {
     /// The text of the file at this path.
     pub fn new(path: &'a str, text: &'a str) -> Self {
-        Self { path, text, document: OnceCell::new() }
+        Self { path, text, document: OnceCell::new(), checklist_format: OnceCell::new() }
     }
 
     /// Its path, as it was given.
@@ -37,5 +39,10 @@ impl<'a> PlanInput<'a> {
     /// Its text as Markdown.
     pub fn document(&self) -> &MarkdownDocument<'a> {
         self.document.get_or_init(|| MarkdownDocument::read(self.text))
+    }
+
+    /// Whose checklist it is, which each of their dialects asks; `find` looks.
+    pub(super) fn checklist_format(&self, find: impl FnOnce() -> Option<ChecklistFormat>) -> Option<ChecklistFormat> {
+        *self.checklist_format.get_or_init(find)
     }
 }

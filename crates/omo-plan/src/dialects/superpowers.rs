@@ -13,6 +13,7 @@ use std::ops::Range;
 
 use omo_core::check::task_check::TaskCheck;
 
+use super::checkboxes::with_open_boxes;
 use super::outlined_task::{read_goal, report_check_doubts, stated_dependencies, without_tail};
 use super::task_problems::report_task_problems;
 use super::{BatchOptions, PlanChange, PlanDialect, PlanInput, PlanPlace};
@@ -20,9 +21,11 @@ use crate::batches::{HeadingForm, TaskHeading, TaskOutline, read_outline, span_d
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::MarkdownDocument;
 use crate::fields::named_files::{NamedFile, read_files};
+use crate::fields::prose::read_prose;
 use crate::labels::{LabeledField, list_part, read_labels};
-use crate::model::{Dialect, FileUse, OnTaskFail, Parallelism, Plan, Task};
+use crate::model::{Dialect, FileUse, MAX_PLAN_TASKS, OnTaskFail, Parallelism, Plan, PlannedState, Task};
 use commands::{StepCommands, read_commands};
+use state::StepMark;
 use steps::TaskSteps;
 
 /// Plans of `### Task N:` whose steps are checkboxes, as superpowers writes them.
@@ -62,7 +65,7 @@ impl PlanDialect for SuperpowersDialect {
         plan.diagnostics.extend(outline.diagnostics.iter().filter(told).cloned());
         let sections = enclosing_sections(document, &outline);
         let mut before: Option<String> = None;
-        for (task, section) in outline.tasks.iter().zip(sections) {
+        for (task, section) in outline.tasks.iter().zip(sections).take(MAX_PLAN_TASKS + 1) {
             let mut read = read_task(document, &outline, task, &mut plan.diagnostics);
             // The next task builds on the one before, where the plan says nothing else.
             let deps = read.stated_deps.clone().unwrap_or_else(|| before.iter().cloned().collect());
@@ -77,9 +80,14 @@ impl PlanDialect for SuperpowersDialect {
 
     fn write_back(&self, text: &str, change: &PlanChange<'_>) -> Option<String> {
         match change {
-            PlanChange::Done { task } => state::tick_steps(text, task),
+            PlanChange::Done { task } => state::mark_steps(text, task, StepMark::Ticked),
+            PlanChange::Open { task } => state::mark_steps(text, task, StepMark::Open),
             PlanChange::Choice { .. } => None,
         }
+    }
+
+    fn without_state(&self, text: &str) -> Option<String> {
+        Some(with_open_boxes(text))
     }
 }
 
@@ -96,6 +104,14 @@ fn read_task(
     let steps = TaskSteps::read(document, task.heading.end..section.end);
     let StepCommands { checks, red_check } = read_commands(document, &steps);
     report_check_doubts(&checks, &mut report);
+    // A task without any of its fields says in sentences what it is about.
+    let has_fields = !steps.steps.is_empty() || checks.len() + usize::from(red_check.is_some()) > 0;
+    let (mut files, mut checks) =
+        (task_files(document, &steps), unique_checks(checks.into_iter().map(|check| check.check)));
+    if !has_fields && files.is_empty() {
+        let prose = read_prose(document, "", steps.preamble.clone());
+        (files, checks) = (prose.files, prose.checks);
+    }
     if checks.is_empty() && red_check.is_none() {
         let text = format!("task {} has no command to run: nothing can prove it", task.id);
         report(Code::MissingVerify, task.heading.clone(), text);
@@ -104,10 +120,10 @@ fn read_task(
     let heading = document.slice(task.heading.clone());
     Task {
         stated_deps: stated_dependencies(outline, task),
-        is_done: steps.is_done() || steps.boxes.is_empty() && state::is_marked_done(heading),
+        state: PlannedState::checked_off(steps.is_done() || steps.boxes.is_empty() && state::is_marked_done(heading)),
         is_optional: recognition::is_called_optional(heading),
-        files: task_files(document, &steps),
-        checks: unique_checks(checks.into_iter().map(|check| check.check)),
+        files,
+        checks,
         red_check: red_check.map(|check| check.check),
         stop_after: task.is_marked,
         ..Task::new(task.id, task.title.clone()).with_body(document.slice(section), lines)

@@ -4,6 +4,7 @@
 //! them. Numbers among the dependencies of a subtask are its siblings, where there are such.
 
 mod dependencies;
+mod state;
 mod task_text;
 mod tasks_file;
 
@@ -16,14 +17,13 @@ use super::task_problems::report_task_problems;
 use super::{BatchOptions, PlanChange, PlanDialect, PlanInput, PlanPlace};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::{LineIndex, line_ranges};
-use crate::model::{Plan, Task};
+use crate::model::{Plan, PlannedState, Task};
 use dependencies::TaskIds;
+use state::parse_status;
 use tasks_file::{JsonTask, TasksFile, collect_tasks, json_text, span_of};
 
 /// Names in a message.
 const SHOWN_NAMES: usize = 8;
-/// The status that is written for a task that has passed.
-const DONE: &str = "\"done\"";
 
 /// `tasks.json` of Task Master: tags, tasks, subtasks.
 #[derive(Debug)]
@@ -47,7 +47,9 @@ impl PlanDialect for TaskMasterDialect {
     }
 
     fn near_miss(&self, input: &PlanInput<'_>) -> Option<Diagnostic> {
-        input.is_json().then(|| why_unrecognized(input.text()))
+        let is_list =
+            json_text(input.text()).strip_prefix('[').is_some_and(|inner| inner.trim_start().starts_with('{'));
+        (input.is_json() || is_list).then(|| why_unrecognized(input.text()))
     }
 
     fn read_plan(&self, input: &PlanInput<'_>, _options: BatchOptions, plan: &mut Plan) {
@@ -58,27 +60,14 @@ impl PlanDialect for TaskMasterDialect {
 
     fn write_back(&self, text: &str, change: &PlanChange<'_>) -> Option<String> {
         match change {
-            PlanChange::Done { task } => write_done(text, task),
+            PlanChange::Done { task } => state::write_done(text, task),
+            PlanChange::Open { task } => state::write_open(text, task),
             PlanChange::Choice { .. } => None,
         }
     }
-}
 
-/// What a task's status means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum TaskStatus {
-    Open,
-    Done,
-    Cancelled,
-    Deferred,
-}
-
-fn parse_status(word: &str) -> TaskStatus {
-    match word.trim().to_lowercase().as_str() {
-        "done" | "completed" | "complete" => TaskStatus::Done,
-        "cancelled" | "canceled" => TaskStatus::Cancelled,
-        "deferred" => TaskStatus::Deferred,
-        _ => TaskStatus::Open,
+    fn without_state(&self, text: &str) -> Option<String> {
+        state::without_statuses(text)
     }
 }
 
@@ -107,8 +96,7 @@ fn read_tasks(text: &str, file: &TasksFile<'_>, plan: &mut Plan) {
         );
     }
     if tag.tasks.is_empty() {
-        let help = "a task is `{\"id\": 1, \"title\": \"…\", \"status\": \"pending\", \"dependencies\": []}`";
-        report(Code::NoTasks, start..start, None, format!("{name} has no task"), Some(help));
+        report(Code::NoTasks, start..start, None, format!("{name} has no task"), Some(FORM));
     }
     if let Some(title) = plan_title(file) {
         plan.title = title;
@@ -123,9 +111,13 @@ fn read_tasks(text: &str, file: &TasksFile<'_>, plan: &mut Plan) {
         let mut task = task_text::read_task(entry, above);
         task.lines = [lines.line_number(entry.span.start), lines.line_number(entry.span.end.saturating_sub(1))];
         apply_status(entry, &mut task, &mut report);
-        if !task.is_done && above.is_some_and(|above| above.is_done) {
-            task.is_done = true;
-            open_below.entry(entry.parent).or_default().push(task.id.clone());
+        match above.map_or(PlannedState::Open, |above| above.state) {
+            PlannedState::Done if task.state == PlannedState::Open => {
+                task.state = PlannedState::Done;
+                open_below.entry(entry.parent).or_default().push(task.id.clone());
+            }
+            PlannedState::LeftOut if task.state == PlannedState::Open => task.state = PlannedState::LeftOut,
+            _ => {}
         }
         task.stated_deps = ids.stated_dependencies(place);
         if entry.is_too_deep {
@@ -144,7 +136,7 @@ fn read_tasks(text: &str, file: &TasksFile<'_>, plan: &mut Plan) {
         let help = "set its `status` to `pending` to have them done";
         report(Code::OpenBelowDone, entry.span.clone(), Some(&entry.id), sanitize(&text, 400), Some(help));
     }
-    report_deferred_needs(&tasks, &entries, &mut report);
+    report_needs_left_out(&tasks, &entries, &mut report);
     plan.tasks = tasks;
     plan.diagnostics.append(&mut found);
     let heads: Vec<Range<usize>> = entries.into_iter().map(|entry| entry.span).collect();
@@ -160,83 +152,65 @@ fn plan_title(file: &TasksFile<'_>) -> Option<String> {
     described.or_else(|| file.root.text("name")).map(|title| sanitize(&title, 200))
 }
 
-/// What the status says of a task, and what is to know about a cancelled or deferred one.
+/// What the status says of a task, and what has to be known about one that is left out.
 fn apply_status(entry: &JsonTask<'_>, task: &mut Task, report: &mut Report<'_>) {
     let word = entry.fields.text("status").unwrap_or_default();
-    let status = parse_status(&word);
-    let shown = sanitize(&task.id, 60);
-    task.is_done = matches!(status, TaskStatus::Done | TaskStatus::Cancelled);
-    task.is_optional = status == TaskStatus::Deferred;
-    if !word.is_empty() && status != TaskStatus::Done && word != "pending" {
-        task.extra.insert("Status".to_owned(), sanitize(&word, 40));
+    let shown = sanitize(&word, 40);
+    task.state = parse_status(&word);
+    if task.state == PlannedState::LeftOut {
+        let text =
+            format!("task {} is {shown}: a run leaves it out, and goes on with what needs it", sanitize(&task.id, 60));
+        let help = "set its `status` to `pending` to have it done";
+        report(Code::TaskLeftOut, entry.span.clone(), Some(&task.id), text, Some(help));
     }
-    match status {
-        TaskStatus::Cancelled => {
-            let text = format!("task {shown} is cancelled: it is not worked on, and counts as done for what needs it");
-            report(Code::TaskLeftOut, entry.span.clone(), Some(&task.id), text, None);
-        }
-        TaskStatus::Deferred => {
-            let text = format!("task {shown} is deferred, and a run works on it all the same");
-            let help = "`omo run skip ID` leaves it out";
-            report(Code::TaskLeftOut, entry.span.clone(), Some(&task.id), text, Some(help));
-        }
-        TaskStatus::Open | TaskStatus::Done => {}
+    if !word.is_empty() && task.state != PlannedState::Done && word != "pending" {
+        task.extra.insert("Status".to_owned(), shown);
     }
 }
 
-/// Tells what an open task needs that is deferred.
-fn report_deferred_needs(tasks: &[Task], entries: &[JsonTask<'_>], report: &mut Report<'_>) {
-    let deferred: HashSet<&str> = tasks.iter().filter(|task| task.is_optional).map(|task| task.id.as_str()).collect();
-    let open = tasks.iter().zip(entries).filter(|(task, _)| !task.is_done && !task.is_optional);
-    for (task, entry) in open {
-        let needs: Vec<&str> = task.deps.iter().map(String::as_str).filter(|id| deferred.contains(id)).collect();
+/// Tells what an open task needs that is left out.
+fn report_needs_left_out(tasks: &[Task], entries: &[JsonTask<'_>], report: &mut Report<'_>) {
+    let in_state = |state: PlannedState| tasks.iter().zip(entries).filter(move |(task, _)| task.state == state);
+    let left_out: HashSet<&str> = in_state(PlannedState::LeftOut).map(|(task, _)| task.id.as_str()).collect();
+    for (task, entry) in in_state(PlannedState::Open) {
+        let needs: Vec<&str> = task.deps.iter().map(String::as_str).filter(|id| left_out.contains(id)).collect();
         if !needs.is_empty() {
             let shown = [&task.id, &list_some(needs, SHOWN_NAMES)].map(|text| sanitize(text, 200));
-            let text = format!("task {} needs what is deferred: {}", shown[0], shown[1]);
+            let text = format!("task {} needs what is left out: {}", shown[0], shown[1]);
             report(Code::TaskLeftOut, entry.span.clone(), Some(&task.id), text, None);
         }
     }
 }
+
+/// How a task is written.
+const FORM: &str = "a task is `{\"id\": 1, \"title\": \"…\", \"status\": \"pending\", \"dependencies\": []}`, and `tasks` is the \
+                    list of them";
 
 /// What is wrong with a JSON file that is none of tasks.
 fn why_unrecognized(text: &str) -> Diagnostic {
     let inner = json_text(text);
     let start = span_of(text, inner).start;
-    let (line, text) = match TasksFile::parse(text) {
-        Ok(_) => (1, "the file has no list `tasks` of objects with an `id` and a `title`".to_owned()),
-        Err(error) => {
-            let above = text.get(..start).unwrap_or_default().matches('\n').count();
-            (error.line().max(1) + above, format!("the file is no JSON that can be read: {error}"))
+    let (at, why) = if inner.starts_with('[') {
+        (start, "the file is a list, and no object with a list `tasks`".to_owned())
+    } else {
+        match TasksFile::parse(text) {
+            Ok(file) => match file.tags.iter().find_map(|tag| tag.tasks.first()) {
+                Some(first) => {
+                    (span_of(text, first).start, "this item of `tasks` has no `id` or no `title`".to_owned())
+                }
+                None => (start, "the file has no list `tasks` of objects with an `id` and a `title`".to_owned()),
+            },
+            Err(error) => {
+                let at = line_ranges_start(inner, error.line().max(1)).map_or(start, |at| start + at);
+                (at, format!("the file is no JSON that can be read: {error}"))
+            }
         }
     };
-    let at = line_ranges_start(inner, line).map_or(start, |at| start + at);
     let code = Code::UnrecognizedFormat;
-    Diagnostic { code, severity: code.severity(), span: at..at, line, task: None, text, help: None }
+    let (severity, line) = (code.severity(), LineIndex::new(text).line_number(at));
+    Diagnostic { code, severity, span: at..at, line, task: None, text: why, help: Some(FORM.to_owned()) }
 }
 
 fn line_ranges_start(text: &str, line: usize) -> Option<usize> {
     line_ranges(text, 0..text.len()).nth(line.saturating_sub(1)).map(|line| line.start)
-}
-
-/// The text with the status of one task set to done; `None` where there is no task of this id, or more than one.
-fn write_done(text: &str, id: &str) -> Option<String> {
-    let file = TasksFile::parse(text).ok()?;
-    let entries = collect_tasks(text, file.chosen_tag()?);
-    let mut named = entries.iter().filter(|entry| entry.id == id);
-    let (entry, None) = (named.next()?, named.next()) else { return None };
-    if let Some(status) = entry.fields.raw("status") {
-        let word = tasks_file::value_text(status).unwrap_or_default();
-        let is_done = parse_status(&word) == TaskStatus::Done;
-        return if is_done { Some(text.to_owned()) } else { replace_bytes(text, span_of(text, status), DONE) };
-    }
-    // Before its first key, as that one stands.
-    let at = entry.span.start + 1;
-    let behind = text.get(at..entry.span.end)?;
-    let space = behind.get(..behind.len() - behind.trim_start().len())?;
-    let comma = if entry.fields.members.is_empty() { "" } else { "," };
-    replace_bytes(text, at..at, &format!("{space}\"status\": {DONE}{comma}"))
-}
-
-fn replace_bytes(text: &str, span: Range<usize>, by: &str) -> Option<String> {
-    Some([text.get(..span.start)?, by, text.get(span.end..)?].concat())
 }

@@ -30,8 +30,11 @@ pub(crate) fn report_task_problems(plan: &mut Plan, heads: &[Range<usize>], line
         }
     };
     if plan.tasks.len() > MAX_PLAN_TASKS {
-        let text = format!("the plan has {} tasks, and a run can have {MAX_PLAN_TASKS}", plan.tasks.len());
+        // What is behind them may not be read, so that nothing more can be said of their needs.
+        let text = format!("the plan has more than {MAX_PLAN_TASKS} tasks, which is all that a run can have");
         report(MAX_PLAN_TASKS, Code::TooManyTasks, text);
+        plan.diagnostics.append(&mut found);
+        return;
     }
     let mut places: HashMap<&str, usize> = HashMap::new();
     for (place, task) in plan.tasks.iter().enumerate() {

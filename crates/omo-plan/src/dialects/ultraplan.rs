@@ -1,6 +1,7 @@
 //! The dialect of plans with `## Implementation Plan` and `### Step N:`, whose sessions run in waves; and what
 //! a session spec, which is one session of such a plan, has in common with it: steps, their fields, and fences.
 
+mod brief_sessions;
 pub mod commands;
 pub mod commit_checkpoint;
 pub mod consistency;
@@ -75,7 +76,8 @@ fn read_ultra(outline: &SectionOutline<'_>, plan: &mut Plan) {
     let mut findings = PlanFindings::new(outline.document);
     let steps = read_steps(outline, &mut findings);
     consistency::report_numbering(&steps, Some(1), &mut findings);
-    let strategy = read_strategy(outline, &mut findings).filter(|strategy| !strategy.sessions.is_empty());
+    let numbers: Vec<u64> = steps.iter().map(|step| step.number).collect();
+    let strategy = read_strategy(outline, &numbers, &mut findings).filter(|strategy| !strategy.sessions.is_empty());
     plan.goal = read_goal(outline);
     plan.groups = match &strategy {
         Some(strategy) => of_sessions(strategy, &steps, &mut findings),

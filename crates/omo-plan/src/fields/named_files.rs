@@ -103,8 +103,21 @@ static ACTION: Pattern = Pattern::new(
     r"^\s*[*_]*([A-Za-zÀ-ÿ]+|[\x{4e00}-\x{9fff}]{2})(?:(?:[^A-Za-z/.`:：][^/.`:：]*)?[:：][*_ ]*|[*_]*\s*(`))",
 );
 
+/// The word of what is done right before a path that is no code: `Create src/a.rs`, `修改 src/a.rs`.
+static BARE_ACTION: Pattern = Pattern::new(r"^\s*[*_]*([A-Za-z]+\s|[\x{4e00}-\x{9fff}]{2}\s?)\s*");
+
+fn split_bare_action(row: &str) -> Option<(Mention, &str)> {
+    let ([word], rest) = BARE_ACTION.read(row)?;
+    let first = rest.split(|char: char| char.is_whitespace() || NAME_ENDS.contains(&char)).next()?;
+    let said = parse_mention(word.trim()).filter(|_| is_name(first.trim_end_matches('.')))?;
+    Some((said, rest))
+}
+
 /// What an item says is done, and what it says behind that.
 fn split_action(row: &str) -> (Option<Mention>, &str) {
+    if let Some((said, rest)) = split_bare_action(row) {
+        return (Some(said), rest);
+    }
     let found = ACTION.read(row).and_then(|([word, code], rest)| Some((parse_mention(word)?, code, rest)));
     let Some((said, code, rest)) = found else { return (None, row) };
     (Some(said), row.get(row.len() - rest.len() - code.len()..).unwrap_or_default())
@@ -171,11 +184,16 @@ fn read_names(text: &str) -> Vec<Name<'_>> {
     found
 }
 
+/// What stands between names that are no code, and behind the last one.
+const NAME_ENDS: [char; 4] = [',', '，', '、', '。'];
+
 /// The names in a text without code, apart by commas.
 fn plain_names(text: &str) -> Vec<Name<'_>> {
     let mut found = Vec::new();
     let mut left = text.len();
-    for part in text.split(',') {
+    for part in text.split_inclusive(NAME_ENDS) {
+        let whole = part.len();
+        let part = part.strip_suffix(NAME_ENDS).unwrap_or(part);
         let inner = part.trim_start();
         let name = inner.split(char::is_whitespace).next().unwrap_or_default();
         if is_name(name) {
@@ -183,7 +201,7 @@ fn plain_names(text: &str) -> Vec<Name<'_>> {
             let note = inner.get(name.len()..).unwrap_or_default();
             found.push(Name { text: name, left: start, length: name.len(), note });
         }
-        left = left.saturating_sub(part.len() + 1);
+        left = left.saturating_sub(whole);
     }
     found
 }
@@ -244,25 +262,24 @@ fn may_be_in_repository(path: &str) -> bool {
 
 /// What is wrong with a path.
 pub(crate) fn path_problem(path: &str) -> Option<(Code, String)> {
-    let shown = omo_core::text::sanitize(path, 80);
+    let shown = |path: &str| omo_core::text::sanitize(path, 80);
     let in_git = |path: &str| path.split(['/', '\\']).any(|part| part.eq_ignore_ascii_case(".git"));
     if may_be_in_repository(path) && !in_git(path) {
         let text =
             "begins at the root of the disk, so the task is not held to it: write it from the top of the repository";
-        return Some((Code::PathAbsolute, format!("`{shown}` {text}")));
+        return Some((Code::PathAbsolute, format!("`{}` {text}", shown(path))));
     }
     let Some(plain) = normalize_path(path) else {
-        return Some((Code::PathOutsideRepository, format!("`{shown}` leads out of the repository")));
+        return Some((Code::PathOutsideRepository, format!("`{}` leads out of the repository", shown(path))));
     };
     if in_git(&plain) {
-        return Some((Code::PathInGitDir, format!("`{shown}` leads into the folder of git")));
+        return Some((Code::PathInGitDir, format!("`{}` leads into the folder of git", shown(path))));
     }
     if path.contains(['*', '?']) {
-        return Some((Code::GlobInFiles, format!("`{shown}` is a pattern")));
+        return Some((Code::GlobInFiles, format!("`{}` is a pattern", shown(path))));
     }
     let is_normal = plain == path || path.strip_suffix('/').is_some_and(|path| path == plain);
-    let plain = omo_core::text::sanitize(&plain, 80);
-    (!is_normal).then(|| (Code::PathNotNormal, format!("`{shown}` is `{plain}`")))
+    (!is_normal).then(|| (Code::PathNotNormal, format!("`{}` is `{}`", shown(path), shown(&plain))))
 }
 
 #[cfg(test)]

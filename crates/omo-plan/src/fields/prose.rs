@@ -4,6 +4,7 @@
 //! before it say that it is only read. A command counts where the sentence says to run it or to verify with it.
 
 mod commands;
+mod file_names;
 mod paths;
 
 use std::collections::HashSet;

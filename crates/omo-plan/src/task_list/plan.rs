@@ -46,11 +46,8 @@ pub fn task_list_plan(session: &TaskListFile, tasks: &[TaskFile], folder: &str, 
         units.push(verification_task(own, &units));
     }
     let count = u32::try_from(units.len()).unwrap_or(u32::MAX);
-    let source = PlanSource {
-        path: folder.to_owned(),
-        sha256: tasks_digest(&units),
-        bytes: units.iter().map(|unit| unit.body.len() as u64).sum(),
-    };
+    let bytes = units.iter().map(|unit| unit.body.len() as u64).sum();
+    let source = PlanSource::new(folder, tasks_digest(&units), bytes);
     Plan {
         title: sanitize(session.goal.lines().next().unwrap_or_default(), MAX_TITLE),
         goal: session.goal.clone(),

@@ -230,8 +230,12 @@ fn sessions_that_cannot_be_distinguished_are_errors() {
 fn a_strategy_without_headings_is_warned_about() {
     for strategy in [
         "| Session | Steps |\n|---|---|\n| Session 1 | 1-2 |\n",
-        "- Session 1: Steps 1-2\n- Session 2: Step 3\n",
-        "**Session 1:** Steps 1-3\n",
+        "| Session | Steps |\n|---|---|\n| Session 1 | 1-3 |\n| Session 1 | 1 |\n",
+        "| Session | Work |\n|---|---|\n| Session 1 | 1-3 |\n",
+        "- Session 1: Steps 1-2\n- Session 2: Step 4\n",
+        "- Session 1: Steps 1-3\n- Session 2: the rest\n",
+        "- Session 1: Steps 1-3\n- Session 2: Step 3\n",
+        "Session 1: Steps 1-3 and what session 2 needs\n",
         "Wave 1 has all of it.\n",
     ] {
         let text = format!("## Implementation Plan\n\n{}## Execution Strategy\n\n{strategy}", three_steps().concat());
@@ -242,4 +246,37 @@ fn a_strategy_without_headings_is_warned_about() {
     let plain =
         format!("## Implementation Plan\n\n{}## Execution Strategy\n\nOne after the other.\n", three_steps().concat());
     assert!(!codes(&read(&plain)).contains(&(Code::StrategyNotRead, None)));
+}
+
+#[test]
+fn sessions_without_headings_are_read_where_they_are_clear() {
+    for (strategy, expected) in [
+        (
+            "How it goes:\n\n| Session | Wave | Steps | Depends on |\n|:--|--|--|--|\n| **Session 1** | 1 | 1, 2 | none |\n\
+             | Session 2 | Wave 2 | Step 3 | Session 1 |\n",
+            "session-1@0:1,2 <;session-2@1:3 <session-1",
+        ),
+        ("- Session 1: Steps 1-2\n- Session 2: Step 3\n", "session-1@0:1,2 <;session-2@1:3 <"),
+        (
+            "**Session 1** (Wave 1): Steps 1 and 2\n\n**Session 2** (Wave 1): Step 3\n",
+            "session-1@0:1,2 <;session-2@0:3 <",
+        ),
+        (
+            "1. **Session 1:** Steps 2, 3 (Wave 2), depends on Session 2\n2. Session 2 — Step 1 (wave 1)\n",
+            "session-1@1:2,3 <session-2;session-2@0:1 <",
+        ),
+        (
+            "- Session 1: Steps 1, 2\n- Session 2: Step 3\n- Wave 1: Session 1, Session 2\n",
+            "session-1@0:1,2 <;session-2@0:3 <",
+        ),
+        ("**Session 1:** Steps 1-3\n", "session-1@0:1,2,3 <"),
+    ] {
+        let text = format!("## Implementation Plan\n\n{}## Execution Strategy\n\n{strategy}", three_steps().concat());
+        let found = read(&text);
+        let shown = |group: &omo_plan::model::TaskGroup| {
+            format!("{}@{}:{} <{}", group.id, group.wave, group.tasks.join(","), group.deps.join(","))
+        };
+        assert_eq!(found.groups.iter().map(shown).collect::<Vec<_>>().join(";"), expected, "{strategy}");
+        assert!(found.can_run() && !codes(&found).contains(&(Code::StrategyNotRead, None)), "{:?}", codes(&found));
+    }
 }

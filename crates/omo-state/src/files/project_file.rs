@@ -103,6 +103,16 @@ impl ProjectFile {
 
     /// Puts this in the place of what is there, making the folders on the way.
     pub fn replace(&self, bytes: &[u8]) -> Result<(), ProjectFileError> {
+        self.replace_if(bytes, || true).map(drop)
+    }
+
+    /// Puts this in the place of what is there, as long as that is still `before`. `false` where something else has
+    /// written it meanwhile, which stays.
+    pub fn replace_unchanged(&self, before: &[u8], bytes: &[u8]) -> Result<bool, ProjectFileError> {
+        self.replace_if(bytes, || fs::read(&self.path).is_ok_and(|now| now == before))
+    }
+
+    fn replace_if(&self, bytes: &[u8], is_meant: impl FnOnce() -> bool) -> Result<bool, ProjectFileError> {
         for folder in &self.folders {
             match kind(folder)? {
                 Some(Kind::Folder) => {}
@@ -119,14 +129,14 @@ impl ProjectFile {
             return Err(refused(&self.path, "is no regular file"));
         }
         let temporary = self.temporary();
-        let written = self.write(&temporary, bytes);
-        if written.is_err() {
+        let written = self.write(&temporary, bytes, is_meant);
+        if !matches!(written, Ok(true)) {
             let _ = fs::remove_file(&temporary);
         }
         written
     }
 
-    fn write(&self, temporary: &Path, bytes: &[u8]) -> Result<(), ProjectFileError> {
+    fn write(&self, temporary: &Path, bytes: &[u8], is_meant: impl FnOnce() -> bool) -> Result<bool, ProjectFileError> {
         // Of a process that was killed.
         let _ = fs::remove_file(temporary);
         let mut file = new_file(temporary).map_err(|source| io_error("create", temporary, source))?;
@@ -136,7 +146,12 @@ impl ProjectFile {
         }
         file.write_all(bytes).map_err(|source| io_error("write", temporary, source))?;
         file.sync_data().map_err(|source| io_error("write", temporary, source))?;
-        fs::rename(temporary, &self.path).map_err(|source| io_error("replace", &self.path, source))
+        // As late as it can be asked.
+        if !is_meant() {
+            return Ok(false);
+        }
+        fs::rename(temporary, &self.path).map_err(|source| io_error("replace", &self.path, source))?;
+        Ok(true)
     }
 
     /// Removes it; nothing happens where there is none.
@@ -200,6 +215,18 @@ mod tests {
         file.remove().unwrap();
         file.remove().unwrap();
         assert_eq!(file.read(100).unwrap(), None);
+    }
+
+    #[test]
+    fn what_was_written_meanwhile_stays() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = ProjectFile::at(temp.path(), "plan.md").unwrap();
+        assert!(!file.replace_unchanged(b"one", b"two").unwrap(), "it is gone");
+        file.replace(b"one").unwrap();
+        assert!(file.replace_unchanged(b"one", b"two").unwrap());
+        assert!(!file.replace_unchanged(b"one", b"three").unwrap());
+        assert_eq!(file.read(100).unwrap().unwrap(), b"two");
+        assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 1, "nothing but the file");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use omo_engine::state::RunState;
 use omo_engine::work::PlanFile;
 use omo_plan::diagnostic::Code;
 use omo_plan::dialects::BatchOptions;
-use omo_plan::model::Dialect;
+use omo_plan::model::{Dialect, PlannedState};
 use omo_state::env::ProcessEnv;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
@@ -179,7 +179,7 @@ fn plan_line(root: &Path, path: &str, runs: &HashMap<String, (String, RunState)>
     Some(PlanLine {
         path: path.to_owned(),
         dialect: dialect.word(),
-        done: plan.tasks.iter().filter(|task| task.is_done).count(),
+        done: plan.tasks.iter().filter(|task| task.state == PlannedState::Done).count(),
         total: plan.tasks.len(),
         valid: plan.can_run(),
         run: run.map(|(id, _)| id.clone()),

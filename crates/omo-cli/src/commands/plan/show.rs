@@ -5,9 +5,11 @@ use std::io::Write;
 use anstyle::Style;
 use omo_core::session::plan_run::PlannedCommand;
 use omo_core::text::{pluralize, sanitize};
+use omo_engine::report::plan_overview::refused_lines;
 use omo_engine::work::planned_commands;
 use omo_plan::diagnostic::Severity;
 use omo_plan::model::{Plan, PlanDecision, Precondition, Task};
+use omo_plan::proof::TaskProof;
 use omo_state::env::ProcessEnv;
 use omo_state::trust::pending_approval;
 use serde::Serialize;
@@ -86,6 +88,9 @@ pub(crate) fn show_plan(plan: &Plan, json: bool) -> Result<(), CommandError> {
     batches(&mut out, plan)?;
     decisions(&mut out, plan)?;
     write_commands(&mut out, &approval)?;
+    for line in refused_lines(plan) {
+        writeln!(out, "{line}")?;
+    }
     let path = sanitize(&plan.source.path, TEXT);
     writeln!(out, "\nfound: {}; `omo plan lint {path}` shows them", plan_findings::count_words(&plan.diagnostics))?;
     Ok(())
@@ -132,13 +137,10 @@ fn head(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
     let path = sanitize(&plan.source.path, TEXT);
     let title = if plan.title.is_empty() { path.clone() } else { sanitize(&plan.title, TEXT) };
     writeln!(out, "{bold}{title}{bold:#}")?;
-    writeln!(
-        out,
-        "{path}: {}, {} in {}",
-        plan.dialect.word(),
-        pluralize(plan.tasks.len(), plan.dialect.unit_word()),
-        pluralize(plan.groups.len(), "batch"),
-    )?;
+    let batches = plan.groups.len();
+    let batches = if batches == 0 { String::new() } else { format!(" in {}", pluralize(batches, "batch")) };
+    let tasks = pluralize(plan.tasks.len(), plan.dialect.unit_word());
+    writeln!(out, "{path}: {}, {tasks}{batches}", plan.dialect.word())?;
     if !plan.goal.is_empty() {
         writeln!(out, "goal: {}", sanitize(&plan.goal, TEXT))?;
     }
@@ -163,11 +165,13 @@ fn tasks(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
     table::write_table(out, heads, plan.tasks.iter().map(row).collect())
 }
 
-/// A task without a check is never found to be done.
+/// What proves a task, in short. One that nothing proves is done and never found to be.
 fn checks(task: &Task) -> Cell {
-    match task.proving_checks().count() {
-        0 => Cell::new("none", anstyle::AnsiColor::Yellow.on_default()),
-        checks => Cell::plain(checks.to_string()),
+    match TaskProof::from(task) {
+        TaskProof::OwnChecks(count) => Cell::plain(count.to_string()),
+        TaskProof::Task(id) => Cell::plain(format!("of {}", sanitize(id, NEEDS_COLUMNS))),
+        TaskProof::FinalChecks => Cell::plain("of the whole"),
+        TaskProof::None => Cell::new("none", anstyle::AnsiColor::Yellow.on_default()),
     }
 }
 

@@ -12,6 +12,7 @@ use omo_engine::report::dev_workflow;
 use omo_engine::work::{PlanFile, RunOpening, opening_events};
 use omo_engine::{RunStore, import as imports};
 use omo_plan::dialects::BatchOptions;
+use omo_plan::project_paths::name_files_from_top;
 use omo_state::env::{self, ProcessEnv};
 use omo_state::files::project_file::ProjectFile;
 use omo_state::git_worktree::GitWorktree;
@@ -69,6 +70,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &ImportOptions) -> Result<(), Comma
         )
     })?;
     let plan = file.plan(BatchOptions::of(found.k.get(), found.batch_size.get()));
+    let plan = name_files_from_top(plan, &context.root.to_string_lossy());
     if !plan.can_run() {
         return Err(refusals::invalid_plan_error(&plan, &file));
     }

@@ -25,6 +25,10 @@ static NEEDS: Pattern = Pattern::new(
 static LISTED_ID: Pattern = Pattern::new(
     r"^[`*_\[(]*((?:[A-Z]{1,4}-?)?\d+[a-z]?(?:[.-]\d+[a-z]?)*)[`*_\])]*(?:[ \t]*(-|–|—|\.\.+|(?i-u:to|through|thru))[ \t]*[`*_]*|[ \t]*(?:,|&|\+|/|;)?[ \t]*(?:(?i-u:and|or)[ \t]+)?(?:(?i-u:tasks?)[ \t]+)?)",
 );
+/// What says that a task comes before others, up to their ids: `T004 before T005`, `T001 blocks T002`.
+static BEFORE: Pattern = Pattern::new(
+    r"^(?i-u:(?:(?:must|should|has to)[ \t]+(?:be[ \t]+)?(?:done[ \t]+|completed?[ \t]+|finished?[ \t]+|come[ \t]+|run[ \t]+)?)?before|blocks)[ \t]+[*_`]*(?:(?i-u:tasks?)[ \t]+)?",
+);
 /// What says that a task needs no other.
 static NOTHING: Pattern = Pattern::new(r"^(?i-u:none|nothing|no|n/a|-|—)\b?");
 
@@ -131,6 +135,17 @@ fn read_statements(
         let text = text.strip_prefix("Task ").or_else(|| text.strip_prefix("Tasks ")).unwrap_or(text);
         let (subjects, rest) = names.read_list(text);
         let says = rest.trim_start_matches(['*', '_', ' ', ':', '(', '`']);
+        if let Some(later) = BEFORE.behind(says) {
+            let (later, _) = names.read_list(later);
+            if later.len() * subjects.len() <= MAX_PAIRS {
+                for task in later {
+                    if let Some(own) = stated.get_mut(task) {
+                        own.get_or_insert_default().extend(&subjects);
+                    }
+                }
+            }
+            continue;
+        }
         let is_statement = ["depend", "requires", "needs", "must run after", "must follow", "blocked by", "after "]
             .iter()
             .any(|word| says.starts_with(word));

@@ -58,9 +58,7 @@ impl<'a> ChecklistOutline<'a> {
     /// The checkboxes that are ticked when a task is done: its own, and those of the groups that have nothing left to
     /// do. `None` where there is no such task, or its id stands twice.
     pub(super) fn marks_to_tick(&self, id: &str) -> Option<Vec<Range<usize>>> {
-        let mut places = (0..self.entries.len())
-            .filter(|place| self.entries.get(*place).is_some_and(|entry| !entry.is_group && entry.id == id));
-        let place = places.next().filter(|_| places.next().is_none())?;
+        let place = self.task_place(id)?;
         let mut done: HashSet<usize> = HashSet::from([place]);
         let mut marks: Vec<Range<usize>> = Vec::new();
         let mut at = Some(place);
@@ -68,7 +66,7 @@ impl<'a> ChecklistOutline<'a> {
             if !entry.item.is_done {
                 marks.push(entry.item.mark.clone());
             }
-            let parent = entry.parent.filter(|parent| self.entries.get(*parent).is_some_and(|entry| entry.is_group));
+            let parent = self.group_of(entry);
             let is_complete = parent.is_some_and(|parent| {
                 let parts = self.entries.iter().enumerate().filter(|(_, entry)| entry.parent == Some(parent));
                 parts.into_iter().all(|(place, entry)| entry.item.is_done || done.contains(&place))
@@ -78,6 +76,34 @@ impl<'a> ChecklistOutline<'a> {
         // From behind, so that what is before stays where it is.
         marks.sort_by_key(|mark| std::cmp::Reverse(mark.start));
         Some(marks)
+    }
+
+    /// The checkboxes that are opened when a task is done again: its own, and those of the groups that it is in. `None`
+    /// where there is no such task, or its id stands twice.
+    pub(super) fn marks_to_open(&self, id: &str) -> Option<Vec<Range<usize>>> {
+        let mut marks: Vec<Range<usize>> = Vec::new();
+        let mut known: HashSet<usize> = HashSet::new();
+        let mut at = Some(self.task_place(id)?);
+        while let Some(entry) = at.filter(|place| known.insert(*place)).and_then(|place| self.entries.get(place)) {
+            if entry.item.is_done {
+                marks.push(entry.item.mark.clone());
+            }
+            at = self.group_of(entry);
+        }
+        marks.sort_by_key(|mark| std::cmp::Reverse(mark.start));
+        Some(marks)
+    }
+
+    /// The place of a task. An id that stands twice names none.
+    fn task_place(&self, id: &str) -> Option<usize> {
+        let is_it = |entry: &ChecklistEntry<'_>| !entry.is_group && entry.id == id;
+        let mut places = (0..self.entries.len()).filter(|place| self.entries.get(*place).is_some_and(is_it));
+        places.next().filter(|_| places.next().is_none())
+    }
+
+    /// The place of the group that an item is in.
+    fn group_of(&self, entry: &ChecklistEntry<'a>) -> Option<usize> {
+        entry.parent.filter(|parent| self.entries.get(*parent).is_some_and(|entry| entry.is_group))
     }
 
     fn name_entries(&mut self) {

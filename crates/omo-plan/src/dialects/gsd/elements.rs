@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::document::line_ranges;
+use crate::model::MAX_PLAN_TASKS;
 
 /// What a task has, and what ends one that is not closed.
 const FIELDS: [&str; 8] =
@@ -94,6 +95,7 @@ impl<'a> TagIndex<'a> {
     /// The tags of a text from this byte on.
     pub(super) fn new(text: &'a str, from: usize) -> Self {
         let mut index = Self { text, ends: HashMap::new(), lines: Vec::new(), borders: Vec::new(), fences: Vec::new() };
+        let end_sign = memchr::memmem::Finder::new("</");
         for line in line_ranges(text, from..text.len()) {
             let row = text.get(line.clone()).unwrap_or_default();
             let inner = row.trim_start();
@@ -104,7 +106,7 @@ impl<'a> TagIndex<'a> {
                 index.lines.push((start, tag));
                 index.borders.extend((tag != LineTag::Field).then_some(start));
             }
-            for at in memchr::memmem::find_iter(row.as_bytes(), "</") {
+            for at in end_sign.find_iter(row.as_bytes()) {
                 let behind = row.get(at + 2..).unwrap_or_default();
                 let name = tag_name(behind);
                 let Some(rest) = behind.get(name.len()..).and_then(|rest| rest.strip_prefix('>')) else { continue };
@@ -117,11 +119,14 @@ impl<'a> TagIndex<'a> {
         index
     }
 
-    /// The tasks. Those in code are none, unless `reads_code`.
+    /// The tasks, as far as a plan may have some, and one more. Those in code are none, unless `reads_code`.
     pub(super) fn tasks(&self, reads_code: bool) -> Vec<TaskElement<'a>> {
         let mut found: Vec<TaskElement<'a>> = Vec::new();
         let mut from = 0;
         for (at, tag) in &self.lines {
+            if found.len() > MAX_PLAN_TASKS {
+                break;
+            }
             if *tag != LineTag::TaskStart || *at < from || !reads_code && self.is_in_code(from, *at) {
                 continue;
             }

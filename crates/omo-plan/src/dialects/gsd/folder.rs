@@ -5,8 +5,7 @@ use std::path::Path;
 
 use omo_core::text::sanitize;
 
-use super::super::BatchOptions;
-use super::super::reading::empty;
+use super::super::{BatchOptions, empty};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::digest::sha256_hex;
 use crate::model::{Dialect, MAX_PLAN_TASKS, Plan, PlanSource, Task};
@@ -30,6 +29,7 @@ pub fn join_plans(folder: &str, plans: Vec<Plan>) -> Plan {
     joined.source = PlanSource {
         path: folder.to_owned(),
         sha256: folder_digest(plans.iter().map(|plan| (plan.source.path.as_str(), plan.source.sha256.as_str()))),
+        sha256_without_state: None,
         bytes: plans.iter().map(|plan| plan.source.bytes).sum(),
     };
     let names = PlanNames::of(&plans);

@@ -4,6 +4,7 @@ use omo_core::check::task_check::TaskCheck;
 
 use super::elements::tag_name;
 use crate::document::MarkdownDocument;
+use crate::fields::programs::{is_only_program, never_ends};
 use crate::fields::stated_checks::{read_checks, reads_like_prose, split_code_span};
 use crate::labels::split_list_marker;
 use crate::pattern::Pattern;
@@ -77,10 +78,14 @@ fn is_alone(row: &str) -> bool {
     shlex::split(row).is_some() && !GOES_ON.is_match(row)
 }
 
-/// What a line of a shell often begins with.
-static TOOL: Pattern = Pattern::new(
-    r"^(?:[.~]+/\S|[\w./-]+\.(?:sh|py|js|rb)\s|[A-Z_]+=|(?:npm|npx|pnpm|yarn|bun|bunx|node|deno|tsc|cargo|rustc|go|python3?|pytest|pip|uv|poetry|ruff|make|just|cmake|git|gh|grep|rg|ls|cat|test|find|wc|head|tail|diff|curl|bash|sh|docker|kubectl|terraform|dotnet|mvn|gradle|ruby|rake|bundle|php|composer|mix|flutter|dart|swift|xcodebuild|zig)\s)",
-);
+/// What a line of a shell begins with where that is not the name of a program.
+static PATH_OR_VARIABLE: Pattern = Pattern::new(r"^(?:[.~]+/\S|[\w./-]+\.(?:sh|py|js|rb)\s|[A-Z_]+=)");
+
+/// Whether a row begins as a line of a shell.
+fn begins_as_shell(row: &str) -> bool {
+    let is_call = row.split_once(char::is_whitespace).is_some_and(|(first, _)| is_only_program(first));
+    is_call || PATH_OR_VARIABLE.is_match(row)
+}
 
 /// The rows of a text, those of a sentence or an item that goes on as one.
 fn join_sentences(text: &str) -> Vec<String> {
@@ -97,7 +102,7 @@ fn join_sentences(text: &str) -> Vec<String> {
                 !said.trim_end().ends_with(['.', ':', ';', '!', '?', '`']) && said.starts_with(char::is_uppercase);
             is_open || is_item && row.starts_with([' ', '\t']) && !said.trim_end().ends_with(':')
         });
-        let goes_on = inner.starts_with(char::is_lowercase) && !TOOL.is_match(inner) && !is_fence && !is_code;
+        let goes_on = inner.starts_with(char::is_lowercase) && !begins_as_shell(inner) && !is_fence && !is_code;
         match before {
             Some(before) if goes_on && !has_marker => {
                 before.push(' ');
@@ -144,10 +149,6 @@ pub(super) fn read_rows(text: &str) -> (Vec<TaskCheck>, Vec<String>) {
     (checks.collect(), read_items(&without_tags(&said)))
 }
 
-/// What does not end by itself.
-static SERVER: Pattern = Pattern::new(
-    r"&\s*$|^(?:(?:npm|pnpm|yarn|bun)(?:\s+run)?|next|vite|expo|nuxt|astro)\s+(?:dev|start|serve|preview|watch)\s*$",
-);
 /// What names a thing and runs nothing: a route, a file that is no script, markup.
 static NAMES_A_THING: Pattern = Pattern::new(
     r#"^(?:/|[\w@().+\[\]-]+(?:/[\w@().+\[\]-]+)*\.(?:tsx?|jsx|svelte|vue|rs|go|md|json|ya?ml|toml|css|html|swift|kt|java|sql)\b|\S+\s+\w+=["']|\W*$)"#,
@@ -155,7 +156,7 @@ static NAMES_A_THING: Pattern = Pattern::new(
 
 /// Whether what stands in a row is a command: as code, or as what a shell's line begins with.
 fn is_row_command(command: &str, is_code: bool) -> bool {
-    (is_code || TOOL.is_match(command)) && !SERVER.is_match(command) && !NAMES_A_THING.is_match(command)
+    (is_code || begins_as_shell(command)) && !never_ends(command) && !NAMES_A_THING.is_match(command)
 }
 
 /// What a row says before its command, and its command.
@@ -165,7 +166,7 @@ static NAMED: Pattern = Pattern::new(r"^[^`]{1,80}[^`\s]:\s*(`[^`]+`)[\s.;]*$");
 fn mark_command(row: &str) -> String {
     let (_, inner) = split_list_marker(row);
     let is_command = |command: &str| {
-        let is_plain = TOOL.is_match(command) || command.split_whitespace().count() > 1;
+        let is_plain = begins_as_shell(command) || command.split_whitespace().count() > 1;
         is_plain && !reads_like_prose(command) && is_alone(command) && !NO_COMMAND.is_match(command)
     };
     if let Some((command, rest)) = split_code_span(inner) {
@@ -178,7 +179,7 @@ fn mark_command(row: &str) -> String {
         };
     }
     if let Some(([code], _)) = NAMED.read(inner)
-        && TOOL.is_match(code.trim_matches('`'))
+        && begins_as_shell(code.trim_matches('`'))
     {
         return code.to_owned();
     }

@@ -1,7 +1,7 @@
 //! How a plan of superpowers is told from one of dev-workflow, whose tasks have headings as well.
 
 use super::steps::TaskSteps;
-use crate::batches::{HeadingForm, has_tasks, read_outline};
+use crate::batches::{HeadingForm, TaskOutline, has_tasks};
 use crate::document::{MarkdownDocument, line_ranges};
 use crate::labels::read_labels;
 use crate::pattern::Pattern;
@@ -24,7 +24,7 @@ pub(super) fn is_superpowers(document: &MarkdownDocument<'_>, is_at_place: bool)
     if !has_tasks(document, HeadingForm::Loose) || document.front_matter_field("contract_version").is_some() {
         return false;
     }
-    let outline = read_outline(document, HeadingForm::Loose);
+    let outline = TaskOutline::read_tasks(document, HeadingForm::Loose);
     let (mut has_steps, mut has_boxes, mut has_labels) = (false, false, false);
     for task in &outline.tasks {
         let part = task.heading.end..task.section.end;

@@ -13,16 +13,23 @@ pub(super) fn is_marked_done(heading: &str) -> bool {
     DONE_HEADING.is_match(heading)
 }
 
-/// The text with all boxes of a task ticked. `None` where it has no such task, or the task has no box.
-pub(super) fn tick_steps(text: &str, id: &str) -> Option<String> {
+/// What is written into the box of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StepMark {
+    Ticked,
+    Open,
+}
+
+/// The text with all boxes of a task ticked, or open. `None` where it has no such task, or the task has no box.
+pub(super) fn mark_steps(text: &str, id: &str, mark: StepMark) -> Option<String> {
     let document = MarkdownDocument::read(text);
     let outline = read_outline(&document, HeadingForm::Loose);
     let task = outline.positions.get(id).and_then(|place| outline.tasks.get(*place))?;
     let steps = TaskSteps::read(&document, task.heading.end..task.section.end);
     let (mut changed, mut done) = (String::with_capacity(text.len()), 0);
-    for (at, _) in steps.boxes.iter().filter(|(_, is_ticked)| !is_ticked) {
+    for (at, _) in steps.boxes.iter().filter(|(_, is_ticked)| *is_ticked != (mark == StepMark::Ticked)) {
         changed.push_str(text.get(done..*at)?);
-        changed.push('x');
+        changed.push(if mark == StepMark::Ticked { 'x' } else { ' ' });
         done = at + 1;
     }
     changed.push_str(text.get(done..)?);

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::tasks_file::{JsonTask, is_below, value_text};
-use crate::model::Task;
+use crate::model::{PlannedState, Task};
 
 /// A file whose tasks need more is refused.
 const MAX_DEPENDENCIES: usize = 100_000;
@@ -64,8 +64,9 @@ impl<'e, 'a> TaskIds<'e, 'a> {
         for (place, entry) in self.entries.iter().enumerate() {
             let Some(task) = tasks.get(place) else { return true };
             let stated = task.stated_deps.iter().flatten().map(String::as_str);
-            // What is above a task waits for it, whatever it says. What a task needed that is done does not matter.
-            let stated = stated.filter(|id| !is_below(&entry.id, id) && (!task.is_done || self.has(id)));
+            // What is above a task waits for it, whatever it says. What a task needs that is not open does not matter.
+            let stated =
+                stated.filter(|id| !is_below(&entry.id, id) && (task.state == PlannedState::Open || self.has(id)));
             let above = entry.parent.and_then(|parent| Some((self.entries.get(parent)?, needs.get(parent)?)));
             let inherited = above.into_iter().flat_map(|(parent, needs)| {
                 needs.iter().map(String::as_str).filter(move |id| !is_below(id, &parent.id))

@@ -3,6 +3,7 @@
 use omo_core::check::task_check::TaskCheck;
 
 use super::tasks_file::{JsonObject, JsonTask};
+use crate::fields::programs::proves_something;
 use crate::fields::stated_checks::split_code_span;
 use crate::model::{FileAction, FileUse, Task};
 use crate::pattern::Pattern;
@@ -60,10 +61,11 @@ static RUN: Pattern =
 static NOT_RUN: Pattern = Pattern::new(
     r"(?i-u:(?:\bnot|n't|\bnever|\bwithout|\bbefore|\bafter|\bcan|\bcould|\bif|\bwhen)\b\s*(?:be\s+|to\s+)?\w*)$",
 );
-/// What does not end, or proves nothing.
+/// What stands for something else, and what begins something.
 static NO_CHECK: Pattern = Pattern::new(
-    r"(?i-u:\b(?:dev|start|serve|watch|preview|install|add|init|create|commit|push|runserver)\b)|[<>{}…]|\s\.\.\.|^(?i-u:cd|open|code|docker(?:-|\s)compose up)\b",
+    r"(?i-u:\b(?:dev|start|serve|watch|preview|install|add|init|create|commit|push|runserver)\b)|[<>{}…]|\s\.\.\.",
 );
+
 /// Commands of one word that are known to check something.
 const TEST_RUNNERS: [&str; 8] = ["pytest", "make", "tox", "nox", "jest", "vitest", "rspec", "ctest"];
 
@@ -78,7 +80,12 @@ fn stated_commands(text: &str) -> Vec<TaskCheck> {
             let command = code.filter(|(_, rest)| !rest.starts_with(" command")).map_or("", |(code, _)| code.trim());
             let is_command = command.contains(' ') || TEST_RUNNERS.contains(&command);
             let is_known = found.iter().any(|check| check.command == command);
-            if is_command && !is_known && !NOT_RUN.is_match(before.trim_end()) && !NO_CHECK.is_match(command) {
+            if is_command
+                && !is_known
+                && !NOT_RUN.is_match(before.trim_end())
+                && !NO_CHECK.is_match(command)
+                && proves_something(command)
+            {
                 found.push(TaskCheck::new(command));
             }
         }

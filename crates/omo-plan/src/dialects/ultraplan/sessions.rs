@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use omo_core::text::sanitize;
 
+use super::brief_sessions;
 use super::numbers::parse_numbers;
 use crate::diagnostic::Code;
 use crate::dialects::ultraplan::scope_fence::{ScopeFence, read_scope_fence};
@@ -19,7 +20,7 @@ use crate::pattern::Pattern;
 /// The labels of a session.
 const KNOWN: [&str; 5] = ["steps", "wave", "depends on", "dependencies", "scope fence"];
 /// What a reference to a session is called.
-const SESSION_WORDS: [&str; 3] = ["session", "sessions", "s"];
+pub(super) const SESSION_WORDS: [&str; 3] = ["session", "sessions", "s"];
 
 /// A session.
 #[derive(Debug)]
@@ -70,9 +71,10 @@ pub(crate) struct ExecutionStrategy {
 /// How many numbers the sessions of a plan can name in all: each step once, and as many sessions.
 const MAX_NUMBERS: usize = 2 * MAX_PLAN_TASKS;
 
-/// Reads the strategy of a plan; `None` where it has none.
+/// Reads the strategy of a plan whose steps have these numbers; `None` where it has none.
 pub(crate) fn read_strategy(
     outline: &SectionOutline<'_>,
+    steps: &[u64],
     findings: &mut PlanFindings<'_>,
 ) -> Option<ExecutionStrategy> {
     let section = outline.section_named("execution strategy")?;
@@ -102,6 +104,9 @@ pub(crate) fn read_strategy(
         }
     }
     if sessions.is_empty() {
+        if let Some(strategy) = brief_sessions::read(outline.document, section.content(), steps) {
+            return Some(strategy);
+        }
         report_unread_sessions(outline, section.content(), findings);
     }
     Some(ExecutionStrategy { sessions, wave_lines: order })
@@ -110,12 +115,17 @@ pub(crate) fn read_strategy(
 /// A session that is named in a table, a list or a line.
 static NAMED_SESSION: Pattern = Pattern::new(r"\b(?i-u:sessions?|waves?)[ *_|]*[0-9]");
 
+/// Whether a line names a session or a wave.
+pub(super) fn names_session(row: &str) -> bool {
+    NAMED_SESSION.is_match(row)
+}
+
 /// Tells where a strategy without a heading for each session names some all the same: they would be lost.
 fn report_unread_sessions(outline: &SectionOutline<'_>, part: Range<usize>, findings: &mut PlanFindings<'_>) {
     let document = outline.document;
     let names_one = |line: &Range<usize>| {
         let row = document.slice(line.clone());
-        !row.trim_start().starts_with('#') && NAMED_SESSION.is_match(row)
+        !row.trim_start().starts_with('#') && names_session(row)
     };
     let mut lines = line_ranges(document.text, part).filter(|line| document.code_at(line.start).is_none());
     if let Some(line) = lines.find(names_one) {

@@ -1,20 +1,13 @@
 //! The commands of a sentence that show that a task is done.
 
 use super::{TaskVerb, read_verb, words_before};
+use crate::fields::programs::{does_more_than_look, is_program, program_part};
 use crate::fields::stated_checks::split_code_span;
 use crate::pattern::Pattern;
 
 /// So many bytes of a line are read: a longer one is no sentence.
 const MAX_ROW_BYTES: usize = 16_384;
 
-/// What a command begins with, behind settings of its environment and changes of the folder.
-static PROGRAM: Pattern = Pattern::new(
-    r"^(?:[A-Z_][A-Z0-9_]*=\S*\s+|cd\s+\S+\s*(?:&&|;)\s*)*(?:\./[\w./-]+|(?:\.venv/bin/)?(?:npm|npx|pnpm|pnpx|yarn|bun|bunx|deno|node|tsc|eslint|prettier|biome|vitest|jest|playwright|cypress|mocha|turbo|nx|lerna|cargo|rustc|go|golangci-lint|gofmt|python3?|pytest|uv|uvx|poetry|pdm|hatch|pipenv|tox|nox|ruff|mypy|pyright|basedpyright|black|flake8|pylint|isort|pre-commit|pip|pip3|make|just|task|cmake|ctest|ninja|bazel|mvn|mvnw|gradle|gradlew|dotnet|swift|xcodebuild|flutter|dart|fvm|mix|rebar3|elixir|bundle|rake|rails|rspec|rubocop|ruby|php|composer|phpunit|artisan|phpstan|pest|docker|docker-compose|podman|kubectl|helm|terraform|tofu|openspec|specify|curl|wget|grep|rg|test|ls|cat|diff|find|bash|sh|zsh|jq|shellcheck|actionlint|hadolint|markdownlint|markdownlint-cli2|ansible-lint|yamllint|sbt|lein|stack|cabal|zig|forge|anvil|hardhat|alembic|prisma|supabase|psql|sqlite3|wrangler|astro|nuxt|next|vite|svelte-check|vue-tsc|stylelint|tsx|act|sam|cdk|pulumi|godot|melos|tuist|swiftlint|ktlint|detekt|buf|sqlfluff|lychee|mkdocs|hugo|jekyll))(?:\s|$)",
-);
-/// What changes or begins something, and so shows nothing.
-static PREPARES: Pattern = Pattern::new(
-    r"(?:^|\s|&&|;)(?:(?:npm|pnpm|yarn|bun|pip3?|uv|poetry|cargo|brew|apt(?:-get)?|go|composer|bundle|gem|flutter|dart|mix|dotnet|pod)\s+(?:-\S+\s+)*(?:install|i|add|ci|sync|lock|update|upgrade|get|remove|uninstall|init|create|publish|new|tool|mod|pub|restore|pip|dev|start|run\s+(?:dev|start|serve|preview|watch|lint:fix|fix)(?:\s|$)|venv|link|login|deps\.get)|yarn$|(?:npx|pnpx|bunx)\s+\S*(?:create|shadcn|init|sv|degit)|docker(?:[ -]compose)?\s+(?:up|run|pull|push|start|exec|down)|git\s|supabase\s+(?:start|db)|prisma\s+(?:generate|migrate|db)|alembic\s+(?:upgrade|revision)|uvicorn|flask\s+run|rails\s+(?:s|server|generate|g|db)|terraform\s+(?:apply|init|destroy)|kubectl\s+apply|helm\s+(?:install|upgrade)|openspec\s+(?:archive|init)|manage\.py\s+(?:runserver|migrate|makemigrations)|uv\s+build|next\s+dev|vite$|expo\s+start|flutter\s+run|cargo\s+run|go\s+run|dotnet\s+run)",
-);
 /// What shows by its status that something holds.
 static PROVES: Pattern = Pattern::new(
     r"(?i-u:\b(?:test|tests|pytest|vitest|jest|lint|eslint|ruff|mypy|pyright|basedpyright|tsc|typecheck|type-check|types|check|checks|build|compile|validate|verify|quality|clippy|fmt|vet|e2e|ci|coverage|spec|rspec|phpunit|phpstan|playwright|cypress|analyze|golangci-lint|rubocop|tox|nox|pre-commit|prettier|biome|svelte-check|vue-tsc|ctest|assemble|xcodebuild|black|flake8|pylint)\b|test:|lint:|check:|:test|:check|:lint|--check|--noEmit)",
@@ -89,7 +82,14 @@ fn is_with(near: &[String]) -> bool {
 /// A command that can be run as it stands, and that only looks at what is there.
 fn is_command(code: &str) -> bool {
     let has_gap = ["...", "…", "<", "{{", "YOUR_", "[options]"].iter().any(|sign| code.contains(sign));
-    !code.is_empty() && !has_gap && PROGRAM.is_match(code) && !PREPARES.is_match(code)
+    !code.is_empty() && !has_gap && begins_with_program(code) && !does_more_than_look(code)
+}
+
+/// Whether code begins with a program, or with the path of one below the folder.
+fn begins_with_program(code: &str) -> bool {
+    let first = program_part(code).split_whitespace().next().unwrap_or_default();
+    let is_path = first.strip_prefix("./").is_some_and(|rest| !rest.is_empty());
+    is_path || is_program(first.strip_prefix(".venv/bin/").unwrap_or(first))
 }
 
 /// The command of a sentence without code: `with cargo test --workspace`, `(npm test)`, `Run make lint`.
@@ -148,5 +148,8 @@ fn plain_end(text: &str, is_bracketed: bool) -> usize {
 fn is_sentence(command: &str) -> bool {
     const WORDS: [&str; 13] =
         ["the", "all", "any", "is", "are", "that", "and", "tests", "suite", "linter", "command", "commands", "across"];
-    !command.contains(['"', '\'']) && command.split_whitespace().skip(1).any(|word| WORDS.contains(&word))
+    // What runs tests by their paths is told no single word.
+    let is_bare = ["pytest", "jest", "vitest"].iter().any(|runner| command.starts_with(runner))
+        && !command.contains(['/', '.', '-', ':', '=']);
+    is_bare || !command.contains(['"', '\'']) && command.split_whitespace().skip(1).any(|word| WORDS.contains(&word))
 }

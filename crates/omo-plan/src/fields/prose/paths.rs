@@ -1,5 +1,6 @@
 //! The paths of a sentence: code or words that have the form of a file's path.
 
+use super::file_names::is_file_name;
 use super::{TaskVerb, file_action, read_verb, words_before};
 use crate::diagnostic::Severity;
 use crate::fields::named_files::path_problem;
@@ -11,220 +12,6 @@ const MAX_PATH_BYTES: usize = 300;
 /// So many bytes of a line are read: a longer one is no sentence.
 const MAX_ROW_BYTES: usize = 16_384;
 
-/// What the names of files end with.
-const EXTENSIONS: &[&str] = &[
-    "adoc",
-    "astro",
-    "avsc",
-    "bash",
-    "bat",
-    "bicep",
-    "blade",
-    "c",
-    "cc",
-    "cfg",
-    "cjs",
-    "clj",
-    "cmake",
-    "cmd",
-    "conf",
-    "config",
-    "cpp",
-    "cs",
-    "csproj",
-    "css",
-    "csv",
-    "cts",
-    "cxx",
-    "dart",
-    "db",
-    "dockerfile",
-    "edn",
-    "ejs",
-    "env",
-    "erb",
-    "erl",
-    "ex",
-    "example",
-    "exs",
-    "feature",
-    "fs",
-    "fsproj",
-    "gd",
-    "gif",
-    "go",
-    "gql",
-    "gradle",
-    "graphql",
-    "groovy",
-    "h",
-    "hbs",
-    "hcl",
-    "heex",
-    "hpp",
-    "hs",
-    "htm",
-    "html",
-    "ico",
-    "ini",
-    "ipynb",
-    "java",
-    "jinja",
-    "jinja2",
-    "jpg",
-    "js",
-    "json",
-    "json5",
-    "jsonc",
-    "jsonl",
-    "jsx",
-    "kt",
-    "kts",
-    "less",
-    "liquid",
-    "lock",
-    "lua",
-    "m",
-    "mako",
-    "md",
-    "mdc",
-    "mdx",
-    "mjs",
-    "mk",
-    "ml",
-    "mli",
-    "mm",
-    "mod",
-    "mts",
-    "nim",
-    "nix",
-    "php",
-    "pl",
-    "plist",
-    "png",
-    "prisma",
-    "properties",
-    "proto",
-    "props",
-    "ps1",
-    "psm1",
-    "pug",
-    "py",
-    "pyi",
-    "r",
-    "rb",
-    "rego",
-    "rs",
-    "rst",
-    "sass",
-    "sbt",
-    "scala",
-    "scss",
-    "service",
-    "sh",
-    "sln",
-    "snap",
-    "sol",
-    "sql",
-    "sqlite",
-    "storyboard",
-    "sum",
-    "sv",
-    "svelte",
-    "svg",
-    "swift",
-    "targets",
-    "template",
-    "tf",
-    "tfvars",
-    "tmpl",
-    "toml",
-    "tpl",
-    "ts",
-    "tsx",
-    "txt",
-    "v",
-    "vb",
-    "vhd",
-    "vue",
-    "webp",
-    "wgsl",
-    "xaml",
-    "xcconfig",
-    "xml",
-    "xsd",
-    "yaml",
-    "yml",
-    "zig",
-    "zsh",
-];
-/// Files without such an end.
-const NAMES: &[&str] = &[
-    "Brewfile",
-    "CODEOWNERS",
-    "Dockerfile",
-    "Gemfile",
-    "Jenkinsfile",
-    "Justfile",
-    "Makefile",
-    "Podfile",
-    "Procfile",
-    "Rakefile",
-    "Vagrantfile",
-    "justfile",
-    "makefile",
-];
-/// Files that begin with a dot.
-const DOT_FILES: &[&str] = &[
-    ".editorconfig",
-    ".env",
-    ".gitattributes",
-    ".gitkeep",
-    ".gitmodules",
-    ".mailmap",
-    ".node-version",
-    ".python-version",
-    ".ruby-version",
-    ".tool-versions",
-];
-/// Names of libraries that look like files.
-const LIBRARIES: &[&str] = &[
-    "alpine.js",
-    "asp.net",
-    "backbone.js",
-    "chart.js",
-    "d3.js",
-    "deck.gl",
-    "discord.js",
-    "ember.js",
-    "express.js",
-    "fabric.js",
-    "highlight.js",
-    "htmx.js",
-    "js.org",
-    "leaflet.js",
-    "moment.js",
-    "nest.js",
-    "next.js",
-    "node.js",
-    "nuxt.js",
-    "p5.js",
-    "pdf.js",
-    "phaser.js",
-    "pixi.js",
-    "plotly.js",
-    "react.js",
-    "solid.js",
-    "socket.io",
-    "tensorflow.js",
-    "three.js",
-    "tone.js",
-    "transformers.js",
-    "vue.js",
-    "web3.js",
-    "ethers.js",
-    "ffmpeg.wasm",
-];
 /// Words before a path that say that it is only looked at.
 const MENTIONS: &[&str] = &[
     "per",
@@ -266,6 +53,11 @@ const MENTIONS: &[&str] = &[
     "loading",
     "importing",
     "for",
+    "verify",
+    "verifies",
+    "verifying",
+    "checks",
+    "validates",
 ];
 
 /// The files of a sentence.
@@ -315,6 +107,10 @@ fn read_plain(text: &str, start: usize, read: &mut impl FnMut(&str, usize, bool)
 
 /// The path that a word is, from the top of the repository.
 fn read_path(word: &str, is_code: bool) -> Option<String> {
+    // Most words of a sentence are told by this.
+    if !word.contains('.') && !word.contains("file") && !word.contains("CODEOWNERS") {
+        return None;
+    }
     let word = word.trim().trim_end_matches([',', ';', '.', ':', '!', '?']);
     let word = if is_code { word } else { word.trim_matches(['*', '[', ']', '<', '>', ':']) };
     let word = trim_brackets(word);
@@ -328,11 +124,20 @@ fn read_path(word: &str, is_code: bool) -> Option<String> {
         return None;
     }
     let path = bare.replace('\\', "/");
-    let path = path.trim_start_matches("./").trim_start_matches('/');
-    let is_library = LIBRARIES.contains(&path.to_ascii_lowercase().as_str());
-    let is_file = is_file_name(path, is_code) && !is_library;
-    let is_inside = path_problem(path).is_none_or(|(code, _)| code.severity() != Severity::Error);
-    (is_file && is_inside).then(|| path.to_owned())
+    let path = path.trim_start_matches("./");
+    let path = if is_from_disk_root(path) { path } else { path.trim_start_matches('/') };
+    let is_inside = || path_problem(path).is_none_or(|(code, _)| code.severity() != Severity::Error);
+    (is_file_name(path, is_code) && is_inside()).then(|| path.to_owned())
+}
+
+/// Folders at the root of a disk below which repositories lie. Any other path that begins with a slash is meant from
+/// the top of the repository.
+const ROOT_FOLDERS: [&str; 12] =
+    ["home", "Users", "root", "mnt", "opt", "private", "srv", "tmp", "var", "Volumes", "workspace", "workspaces"];
+
+fn is_from_disk_root(path: &str) -> bool {
+    let folder = path.strip_prefix('/').and_then(|inner| inner.split_once('/')).map(|(folder, _)| folder);
+    folder.is_some_and(|folder| ROOT_FOLDERS.contains(&folder))
 }
 
 /// A word of a sentence takes a bracket that it does not open with it.
@@ -353,63 +158,6 @@ fn without_lines(word: &str) -> &str {
         Some((path, lines)) if is_lines(lines) => path,
         _ => word,
     }
-}
-
-fn is_file_name(path: &str, is_code: bool) -> bool {
-    let name = path.rsplit('/').next().unwrap_or_default();
-    if name.is_empty() || !path.chars().any(char::is_alphanumeric) || (name.starts_with("*.") && !path.contains('/')) {
-        return false;
-    }
-    if NAMES.contains(&name) || name.starts_with("Dockerfile.") || (name.starts_with(".env") && name.len() > 4) {
-        return true;
-    }
-    if name.starts_with('.') && !name.trim_start_matches('.').contains('.') {
-        // A name with a leading dot may be a class or a target: `.active`, `.PHONY`.
-        let is_ignore = name.ends_with("ignore") && name != ".ignore";
-        return is_ignore || name.ends_with("rc") && name.len() > 4 || DOT_FILES.contains(&name);
-    }
-    let Some((stem, end)) = name.rsplit_once('.') else { return false };
-    let lower = end.to_ascii_lowercase();
-    let is_name =
-        !stem.is_empty() && stem.chars().any(|char| char.is_alphanumeric() || matches!(char, '*' | '_' | '['));
-    // `e.g`, `i.e` and versions are none; nor is `v1.c` in a sentence.
-    let is_short = !is_code && !path.contains('/') && end.len() < 2;
-    // A field of a value is no file: `app.config`, `process.env`.
-    let is_field = !path.contains('/')
-        && matches!(
-            lower.as_str(),
-            "env"
-                | "config"
-                | "db"
-                | "service"
-                | "example"
-                | "props"
-                | "m"
-                | "v"
-                | "r"
-                | "h"
-                | "template"
-                | "feature"
-                | "targets"
-                | "mod"
-                | "lock"
-                | "sum"
-                | "properties"
-                | "conf"
-        )
-        && !matches!(
-            name,
-            "go.mod"
-                | "go.sum"
-                | "Cargo.lock"
-                | "poetry.lock"
-                | "uv.lock"
-                | "yarn.lock"
-                | "nginx.conf"
-                | "gradle.properties"
-                | "application.properties"
-        );
-    is_name && !is_short && !is_field && EXTENSIONS.contains(&lower.as_str())
 }
 
 /// A file is only looked at.

@@ -1,0 +1,41 @@
+//! What has passed is ticked in the plan's file as a commit of omo's own, once all is merged: so that the user's branch
+//! has it with the work.
+
+use omo_git::integrate::{commit_file, committed_file, keep_commit, uncommitted_paths};
+
+use super::{DriveError, INTEGRATED, ParallelDriver};
+use crate::parallel_state::ParallelState;
+use crate::state::RunState;
+use crate::work::{path_in_repository, tick_merged};
+
+/// The file that git writes while it makes the commit.
+const INDEX_FILE: &str = "ticks.index";
+
+impl ParallelDriver<'_> {
+    /// The commit that the user's branch has to move to: what the run has come to, with what has passed ticked in the
+    /// plan's file. Where git does not know that file, or its user has edits in it that are not committed, it is ticked
+    /// in the user's work tree afterwards.
+    pub(super) fn ticked_tip(&self, state: &RunState, parallel: &ParallelState) -> Result<String, DriveError> {
+        let unticked = || Ok(parallel.tip.clone());
+        let path = path_in_repository(&self.repository, self.engine.root, &state.plan.source.path);
+        let Some(path) = path else { return unticked() };
+        let Some(mut file) = committed_file(&self.repository, &parallel.tip, &path)? else { return unticked() };
+        let Some(ticked) = tick_merged(state, &file.bytes) else { return unticked() };
+        if ticked.text.as_bytes() == file.bytes || uncommitted_paths(&self.repository)?.contains(&path) {
+            return unticked();
+        }
+        let (_, index) = self.engine.run.log_file(INDEX_FILE)?;
+        // git takes an empty one for a broken one.
+        let _ = std::fs::remove_file(&index);
+        file.bytes = ticked.text.clone().into_bytes();
+        let message = format!("omo: tick what has passed in {path}\n\nOmo-Run: {}\n", self.engine.run.id());
+        let made = commit_file(&self.repository, &parallel.tip, &file, &index, &message);
+        let _ = std::fs::remove_file(&index);
+        // The work is what matters: it lands all the same.
+        let Ok(made) = made else { return unticked() };
+        keep_commit(&self.repository, &self.worker_name(INTEGRATED)?, &made)?;
+        let event = ticked.to_event(Some(made.clone()));
+        self.record(|_| vec![event])?;
+        Ok(made)
+    }
+}

@@ -1,0 +1,249 @@
+//! What is done, written into the plan's file: omo's own edit, of one character for each checkbox.
+//!
+//! A task is ticked once it has passed, and opened again where it is done again. The file is read as it is by then, and
+//! found in it is the task by its id. What comes in between is made up for by the next command.
+
+use std::fs;
+use std::path::Path;
+
+use omo_git::changes::{PathChange, TreeSnapshot, snapshot_file};
+use omo_git::commit_preview::head_commit;
+use omo_git::integrate::committed_file;
+use omo_git::repository::GitRepository;
+use omo_plan::dialects::{self, PlanChange};
+use omo_plan::digest::sha256_hex;
+use omo_plan::model::{MAX_PLAN_BYTES, Plan, PlannedState, Task, TaskKind};
+use omo_state::files::project_file::ProjectFile;
+
+use super::plan_file::describe_edit;
+use super::{Engine, EngineError};
+use crate::event::EventKind;
+use crate::state::{RunState, TaskStatus};
+
+/// Another program may save the file at the same moment: then it is read and ticked once more.
+const ATTEMPTS: usize = 2;
+
+/// What the plan's file does not say yet.
+#[derive(Debug, Default)]
+struct DueTicks<'s> {
+    /// The tasks that have passed.
+    done: Vec<&'s Task>,
+    /// The tasks that were ticked and are done again.
+    open: Vec<&'s Task>,
+}
+
+impl<'s> DueTicks<'s> {
+    /// Of all tasks.
+    fn of(state: &'s RunState) -> Self {
+        if state.plan.source.sha256_without_state.is_none() || state.tick_refusal.is_some() {
+            return Self::default();
+        }
+        let has_passed =
+            |task: &Task| state.tasks.get(&task.id).is_some_and(|known| known.status == TaskStatus::Passed);
+        let is_ticked = |task: &Task| state.ticked.contains(&task.id);
+        let tasks = || state.plan.tasks.iter().filter(|task| task.kind != TaskKind::Verify);
+        Self {
+            done: tasks().filter(|task| has_passed(task) && !is_ticked(task)).collect(),
+            open: tasks().filter(|task| !has_passed(task) && is_ticked(task)).collect(),
+        }
+    }
+
+    /// Of those whose work is where the user's files are: that of parallel workers is only once their branch has moved.
+    fn of_checkout(state: &'s RunState) -> Self {
+        let is_there = state.parallel.as_ref().is_none_or(|parallel| parallel.landed.is_some());
+        if is_there { Self::of(state) } else { Self::default() }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.done.is_empty() && self.open.is_empty()
+    }
+}
+
+/// A plan's file with its ticks.
+#[derive(Debug)]
+pub(crate) struct TickedPlan {
+    /// What it says.
+    pub text: String,
+    ticked: Vec<String>,
+    opened: Vec<String>,
+    /// But for ticks it was as the run knows it.
+    is_known: bool,
+}
+
+impl TickedPlan {
+    /// What is written down about it. `tip` is the commit that it was made to, where it was.
+    pub(crate) fn to_event(&self, tip: Option<String>) -> EventKind {
+        EventKind::PlanTicked {
+            ticked: self.ticked.clone(),
+            opened: self.opened.clone(),
+            plan_sha256: self.is_known.then(|| sha256_hex(self.text.as_bytes())),
+            tip,
+        }
+    }
+}
+
+/// Ticks in the text of a plan what has passed, once the work of all tasks is brought together; `None` where nothing is
+/// to be ticked.
+pub(crate) fn tick_merged(state: &RunState, bytes: &[u8]) -> Option<TickedPlan> {
+    tick_text(state, bytes, &DueTicks { open: Vec::new(), ..DueTicks::of(state) })
+}
+
+/// A plan's text with what is due. A task that says something else than the run knows is left as it is, and so is one
+/// that the file does not have.
+fn tick_text(state: &RunState, bytes: &[u8], due: &DueTicks<'_>) -> Option<TickedPlan> {
+    let mut text = std::str::from_utf8(bytes).ok()?.to_owned();
+    let now = dialects::read(&state.plan.source.path, bytes, &state.plan);
+    if now.dialect != state.plan.dialect {
+        return None;
+    }
+    let rules = now.dialect.rules();
+    let is_same = |task: &&&Task| now.task(&task.id).is_some_and(|now| now.body_sha256 == task.body_sha256);
+    let mut write = |tasks: &[&Task], change: fn(&str) -> PlanChange<'_>| -> Vec<String> {
+        let mut written = Vec::new();
+        for task in tasks.iter().filter(is_same) {
+            if let Some(changed) = rules.write_back(&text, &change(&task.id)) {
+                text = changed;
+                written.push(task.id.clone());
+            }
+        }
+        written
+    };
+    let ticked = write(&due.done, |task| PlanChange::Done { task });
+    let opened = write(&due.open, |task| PlanChange::Open { task });
+    let is_known = is_known(state, now);
+    (!ticked.is_empty() || !opened.is_empty()).then_some(TickedPlan { text, ticked, opened, is_known })
+}
+
+fn is_known(state: &RunState, now: Plan) -> bool {
+    state.plan_sha256 == now.source.sha256 || describe_edit(state, now).is_none()
+}
+
+/// Writes what is due into the plan's file. `None` where nothing was: the file is gone, or has no such task.
+///
+/// # Errors
+///
+/// Why the file has to be left as it is.
+fn tick_file(engine: &Engine<'_>, state: &RunState, due: &DueTicks<'_>) -> Result<Option<EventKind>, String> {
+    let outside = || "it lies outside of the project".to_owned();
+    let file = ProjectFile::at(engine.root, &state.plan.source.path).ok_or_else(outside)?;
+    for _ in 0..ATTEMPTS {
+        let Some(before) = file.read(MAX_PLAN_BYTES).map_err(|error| error.to_string())? else { return Ok(None) };
+        let Some(ticked) = tick_text(state, &before, due) else { return Ok(None) };
+        let is_written = ticked.text.as_bytes() == before;
+        if !is_written && fs::metadata(file.path()).is_ok_and(|found| found.permissions().readonly()) {
+            return Err("its user has made it read-only".to_owned());
+        }
+        let replaced = || file.replace_unchanged(&before, ticked.text.as_bytes()).map_err(|error| error.to_string());
+        if is_written || replaced()? {
+            return Ok(Some(ticked.to_event(None)));
+        }
+    }
+    let path = &state.plan.source.path;
+    (engine.warn)(&format!("{path} is being written by another program; the next command ticks what has passed"));
+    Ok(None)
+}
+
+impl Engine<'_> {
+    /// Has the plan's file say what is done. The caller holds the lock of the files.
+    pub(super) fn tick_plan(&self, state: RunState) -> Result<RunState, EngineError> {
+        if DueTicks::of_checkout(&state).is_empty() {
+            return Ok(state);
+        }
+        // Another process may have ticked it before this one held the lock.
+        let state = self.run.state()?;
+        let due = DueTicks::of_checkout(&state);
+        if due.is_empty() {
+            return Ok(state);
+        }
+        let event = match tick_file(self, &state, &due) {
+            Ok(None) => return Ok(state),
+            Ok(Some(event)) => event,
+            Err(reason) => {
+                let path = &state.plan.source.path;
+                (self.warn)(&format!("what has passed is not ticked in {path}, which is left as it is: {reason}"));
+                EventKind::PlanNotTicked { reason }
+            }
+        };
+        let ((), state) = self.run.transact(&self.caller.actor, (self.now)(), |_| Ok((vec![event], ())))?;
+        Ok(state)
+    }
+
+    /// What is written down where a worker has ticked its own task in the user's work tree and has not passed: the file
+    /// says that it is done, and has to be opened again.
+    pub(super) fn worker_tick(&self, state: &RunState, task: &Task) -> Option<EventKind> {
+        state
+            .plan
+            .source
+            .sha256_without_state
+            .as_ref()
+            .filter(|_| self.work_tree == self.root && task.state != PlannedState::Done)?;
+        let path = &state.plan.source.path;
+        let bytes = ProjectFile::at(self.root, path)?.read(MAX_PLAN_BYTES).ok()??;
+        let now = dialects::read(path, &bytes, &state.plan);
+        let ticked = vec![now.task(&task.id).filter(|now| now.state == PlannedState::Done)?.id.clone()];
+        Some(EventKind::PlanTicked { ticked, opened: Vec::new(), plan_sha256: None, tip: None })
+    }
+
+    /// Takes back what a parallel worker has ticked itself in its own worktree: omo ticks what has passed once all is
+    /// merged, and ticks of several branches in neighbouring lines would be a conflict.
+    pub(super) fn take_back_worker_ticks(&self, state: &RunState) {
+        if state.parallel.is_some() && self.work_tree != self.root {
+            // What is not taken back is judged like every other change.
+            let _ = self.restore_plan_of_worker(state);
+        }
+    }
+
+    fn restore_plan_of_worker(&self, state: &RunState) -> Option<()> {
+        let path = &state.plan.source.path;
+        let file = ProjectFile::at(self.work_tree, path)?;
+        let now = file.read(MAX_PLAN_BYTES).ok()??;
+        let repository = GitRepository::find(self.work_tree)?;
+        let name = path_in_repository(&repository, self.work_tree, path)?;
+        let committed = committed_file(&repository, &head_commit(self.work_tree)?, &name).ok()??;
+        if open_text(state, now.clone())? != open_text(state, committed.bytes.clone())? {
+            return None;
+        }
+        // git may have checked it out with other ends of its lines.
+        let text = String::from_utf8(committed.bytes).ok()?;
+        let has_returns = now.windows(2).any(|pair| pair == b"\r\n") && !text.contains('\r');
+        let text = if has_returns { text.replace('\n', "\r\n") } else { text };
+        file.replace_unchanged(&now, text.as_bytes()).ok().map(drop)
+    }
+
+    /// What differs between two looks at the work tree, without the plan's file where that differs in ticks alone.
+    pub(super) fn without_ticked_plan(
+        &self,
+        state: &RunState,
+        from: &TreeSnapshot,
+        to: &TreeSnapshot,
+        mut found: Vec<PathChange>,
+    ) -> Vec<PathChange> {
+        let is_plan = |change: &PathChange| change.path == state.plan.source.path;
+        if found.iter().any(is_plan) && self.is_plan_only_ticked(state, from, to) {
+            found.retain(|change| !is_plan(change));
+        }
+        found
+    }
+
+    fn is_plan_only_ticked(&self, state: &RunState, from: &TreeSnapshot, to: &TreeSnapshot) -> bool {
+        let open = |tree: &TreeSnapshot| {
+            let path = &state.plan.source.path;
+            let bytes = snapshot_file(self.work_tree, self.state_home, self.run.id(), tree, path)?;
+            open_text(state, bytes)
+        };
+        open(from).is_some_and(|before| open(to) == Some(before))
+    }
+}
+
+/// Where a file of the project is, from the top of the repository; `None` where that is outside of it.
+pub(crate) fn path_in_repository(repository: &GitRepository, root: &Path, path: &str) -> Option<String> {
+    let root = root.canonicalize().ok()?;
+    let inner = root.strip_prefix(repository.top()).ok()?.join(path);
+    Some(inner.to_str()?.replace('\\', "/")).filter(|path| !path.starts_with('/'))
+}
+
+/// A plan's text with every task open, whatever its lines end with; `None` where its dialect keeps no state in it.
+fn open_text(state: &RunState, bytes: Vec<u8>) -> Option<String> {
+    let text = String::from_utf8(bytes).ok()?;
+    Some(state.plan.dialect.rules().without_state(&text)?.replace("\r\n", "\n"))
+}

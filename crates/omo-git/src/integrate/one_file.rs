@@ -1,0 +1,72 @@
+//! One file of a commit: read, and changed by a commit of its own, without any checkout.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use super::merge::{MergeError, require_commits};
+use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
+
+/// A regular file of a commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommittedFile {
+    /// Its path from the top of the work tree, with `/` between its parts.
+    pub path: String,
+    /// What it holds, as the repository keeps it.
+    pub bytes: Vec<u8>,
+    mode: String,
+}
+
+/// The file that a commit has at a path from the top of the work tree; `None` where it has none, or a link.
+///
+/// # Errors
+///
+/// There is no such commit, or git fails.
+pub fn committed_file(
+    repository: &GitRepository,
+    commit: &str,
+    path: &str,
+) -> Result<Option<CommittedFile>, GitFailed> {
+    let listing = ["ls-tree", "-z", "--full-tree", commit, "--", path];
+    if !is_object_name(commit) {
+        return Err(repository.failure_of(&listing));
+    }
+    let listed = repository.git_with(&listing, &[], &[])?;
+    // `<mode> <kind> <object>`, a tab, and the path.
+    let entry = listed.split(|byte| *byte == 0).find_map(|entry| {
+        let (about, name) = std::str::from_utf8(entry).ok()?.split_once('\t')?;
+        let [mode, "blob", object] = about.split(' ').collect::<Vec<_>>()[..] else { return None };
+        (name == path && mode.starts_with("100")).then(|| (mode.to_owned(), object.to_owned()))
+    });
+    let Some((mode, object)) = entry else { return Ok(None) };
+    let bytes = repository.git_with(&["cat-file", "blob", &object], &[], &[])?;
+    Ok(Some(CommittedFile { path: path.to_owned(), bytes, mode }))
+}
+
+/// Makes a commit on top of `tip` in which one of its files holds something else. Its user is who commits. No reference
+/// names it yet. `index` is a file of the caller's that git may write, and that is not there.
+///
+/// # Errors
+///
+/// There is no such commit, git does not know who commits, or it fails.
+pub fn commit_file(
+    repository: &GitRepository,
+    tip: &str,
+    file: &CommittedFile,
+    index: &Path,
+    message: &str,
+) -> Result<String, MergeError> {
+    if !is_object_name(tip) {
+        return Err(MergeError::NoCommit { commit: tip.to_owned() });
+    }
+    let object = trimmed_line(&repository.git_with(&["hash-object", "-w", "--stdin"], &[], &file.bytes)?);
+    let own: [(&str, &OsStr); 1] = [("GIT_INDEX_FILE", index.as_os_str())];
+    let entry = format!("{} {object}\t{}\0", file.mode, file.path);
+    repository.git_with(&["read-tree", tip], &own, &[])?;
+    repository.git_with(&["update-index", "-z", "--index-info"], &own, entry.as_bytes())?;
+    let tree = trimmed_line(&repository.git_with(&["write-tree"], &own, &[])?);
+    let made = repository.git_line(&["commit-tree", &tree, "-p", tip, "-m", message]);
+    if made.is_err() && repository.answer(&["var", "GIT_COMMITTER_IDENT"], &[], &[])?.0 != 0 {
+        return Err(MergeError::NoIdentity);
+    }
+    require_commits(repository, &[tip], made)
+}

@@ -1,0 +1,126 @@
+//! Sessions that a strategy writes without a heading for each: as the rows of a table, the items of a list, or lines.
+//!
+//! They are read where nothing about them is left open: each is named once, with steps that are there, and all steps
+//! belong to one of them.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::numbers::parse_numbers;
+use super::sessions::{ExecutionStrategy, NumberList, SESSION_WORDS, SessionSection, WaveLine};
+use crate::dialects::ultraplan::scope_fence::ScopeFence;
+use crate::document::{MarkdownDocument, line_ranges};
+use crate::labels::{normalize_key, split_list_marker};
+use crate::model::MAX_PLAN_TASKS;
+use crate::pattern::Pattern;
+
+/// A longer line names no session.
+const MAX_LINE_BYTES: usize = 4_096;
+
+/// `Session 1: …`, `Session 2 (Wave 1) — …`, or `Wave 1: …`; the numbers, and what is behind the colon.
+static NAMED: Pattern = Pattern::new(
+    r"^(?i-u:(session|wave|batch))\s+([0-9]{1,6})\s*(?:[(\[]\s*(?i-u:wave)\s+([0-9]{1,6})\s*[)\]])?\s*(?::|—|–|\s-\s|→|->)\s*(?:[(\[]\s*(?i-u:wave)\s+([0-9]{1,6})\s*[)\]]\s*:?)?\s*",
+);
+/// The steps of a session, and a wave and what it needs behind them.
+static STEPS: Pattern = Pattern::new(
+    r"^(?i-u:steps?)\s*:?\s+([0-9][0-9,\s–-]*(?:(?i-u:and|to|&)\s*(?:(?i-u:steps?)\s*)?[0-9][0-9,\s–-]*)*)[,;.]?\s*(?:[(\[—–-]*\s*(?i-u:wave)\s+([0-9]{1,6})[)\]]*[,;.]?)?\s*(?:[(\[—–-]*\s*(?i-u:depends\s+on|after|needs)\s+((?i-u:sessions?)\s+[0-9][0-9,\s]*(?:(?i-u:and)\s+[0-9]+)?)[)\]]*)?\s*\.?\s*$",
+);
+
+/// The sessions of a part of a document, where it clearly names them. `steps` are the numbers of the plan's steps.
+pub(super) fn read(document: &MarkdownDocument<'_>, part: Range<usize>, steps: &[u64]) -> Option<ExecutionStrategy> {
+    let lines = line_ranges(document.text, part)
+        .filter(|line| document.code_at(line.start).is_none() && !document.slice(line.clone()).trim().is_empty());
+    let mut reader = BriefReader { columns: None, sessions: Vec::new(), wave_lines: Vec::new() };
+    for line in lines.filter(|line| line.len() <= MAX_LINE_BYTES) {
+        reader.read_line(document.slice(line.clone()), line)?;
+    }
+    let BriefReader { sessions, wave_lines, .. } = reader;
+    let mut left: HashSet<u64> = steps.iter().copied().collect();
+    let mut numbers = HashSet::new();
+    let is_clear = sessions.iter().all(|session| {
+        let own = &session.steps.numbers;
+        !own.is_empty() && own.iter().all(|step| left.remove(step)) && numbers.insert(session.number)
+    });
+    (is_clear && left.is_empty() && !sessions.is_empty()).then_some(ExecutionStrategy { sessions, wave_lines })
+}
+
+/// The places of the columns of a table of sessions.
+#[derive(Clone, Copy)]
+struct TableColumns {
+    session: usize,
+    steps: usize,
+    wave: Option<usize>,
+    deps: Option<usize>,
+}
+
+struct BriefReader {
+    columns: Option<TableColumns>,
+    sessions: Vec<SessionSection>,
+    wave_lines: Vec<WaveLine>,
+}
+
+impl BriefReader {
+    /// Reads a line. `None` where it names something that cannot be read.
+    fn read_line(&mut self, row: &str, line: Range<usize>) -> Option<()> {
+        if row.trim_start().starts_with('|') {
+            return self.read_row(row, line);
+        }
+        self.columns = None;
+        let plain = split_list_marker(row).1.replace(['*', '_', '`'], "");
+        let Some(([word, number, wave_before, wave_behind], rest)) = NAMED.read(&plain) else {
+            // A sentence names none.
+            return (!super::sessions::names_session(&plain)).then_some(());
+        };
+        let number = number.parse().ok()?;
+        let list = |numbers: Vec<u64>| NumberList { numbers, span: line.clone() };
+        if !word.eq_ignore_ascii_case("session") {
+            let sessions = parse_numbers(rest, &SESSION_WORDS, MAX_PLAN_TASKS).ok();
+            let sessions = sessions.filter(|_| rest.trim_start().starts_with(['S', 's']))?;
+            self.wave_lines.push(WaveLine { wave: number, sessions: list(sessions) });
+            return Some(());
+        }
+        let ([steps, wave_last, deps], _) = STEPS.read(rest)?;
+        let steps = parse_numbers(&steps.replace('\u{a0}', " "), &["step", "steps"], MAX_PLAN_TASKS).ok()?;
+        let deps = parse_numbers(deps, &SESSION_WORDS, MAX_PLAN_TASKS).ok()?;
+        let wave = [wave_before, wave_behind, wave_last].into_iter().find(|wave| !wave.is_empty());
+        let wave = wave.map(str::parse).transpose().ok()?;
+        self.add(number, list(steps), wave, list(deps));
+        Some(())
+    }
+
+    fn read_row(&mut self, row: &str, line: Range<usize>) -> Option<()> {
+        let cells: Vec<String> =
+            row.trim().trim_matches('|').split('|').map(|cell| cell.replace(['*', '`'], "")).collect();
+        if cells.iter().all(|cell| !cell.is_empty() && cell.chars().all(|char| matches!(char, '-' | ':' | ' '))) {
+            return Some(());
+        }
+        let Some(columns) = self.columns else {
+            let names: Vec<String> = cells.iter().map(|cell| normalize_key(cell)).collect();
+            let place = |known: &[&str]| names.iter().position(|name| known.contains(&name.as_str()));
+            self.columns = Some(TableColumns {
+                session: place(&["session", "#", "no.", "session #"])?,
+                steps: place(&["steps", "step"])?,
+                wave: place(&["wave", "batch"]),
+                deps: place(&["depends on", "dependencies", "needs", "after"]),
+            });
+            return Some(());
+        };
+        let numbers = |place: Option<usize>, words: &[&str]| match place {
+            Some(place) => parse_numbers(cells.get(place)?, words, MAX_PLAN_TASKS).ok(),
+            None => Some(Vec::new()),
+        };
+        let list = |numbers: Vec<u64>| NumberList { numbers, span: line.clone() };
+        let [number] = numbers(Some(columns.session), &SESSION_WORDS)?.try_into().ok()?;
+        let steps = numbers(Some(columns.steps), &["step", "steps"])?;
+        let wave = numbers(columns.wave, &["wave", "batch"])?.first().copied();
+        let deps = numbers(columns.deps, &SESSION_WORDS)?;
+        self.add(number, list(steps), wave, list(deps));
+        Some(())
+    }
+
+    fn add(&mut self, number: u64, steps: NumberList, wave: Option<u64>, deps: NumberList) {
+        let heading = steps.span.clone();
+        let (title, fence) = (format!("Session {number}"), ScopeFence::default());
+        self.sessions.push(SessionSection { number, title, heading, steps, wave, deps, fence });
+    }
+}
