@@ -53,7 +53,8 @@ fn what_is_no_plan_of_this_project_opens_no_run() {
             symlink("loop.md", g.lab().project().join("loop.md"))?;
             refused(g, "fifo.md", 2, "not a file: ", "name the file of the plan")?;
             for name in ["docs", "."] {
-                refused(g, name, 2, "is not one plan: it holds no plan, but ", "name the file of a plan")?;
+                let message = format!("the folder {name} is not one plan: it holds no ");
+                refused(g, name, 2, &message, "name the file of a plan")?;
             }
             refused(g, "loop.md", 3, "file not found: ", "")?;
             Ok(())
