@@ -51,8 +51,10 @@ fn what_is_no_plan_of_this_project_opens_no_run() {
         ("no file", two_tasks(), |g| {
             fifo(&g.lab().project().join("fifo.md"))?;
             symlink("loop.md", g.lab().project().join("loop.md"))?;
-            for name in ["fifo.md", "docs", "."] {
-                refused(g, name, 2, "not a file: ", "name the file of the plan")?;
+            refused(g, "fifo.md", 2, "not a file: ", "name the file of the plan")?;
+            for name in ["docs", "."] {
+                let message = format!("the folder {name} is not one plan: it holds no ");
+                refused(g, name, 2, &message, "name the file of a plan")?;
             }
             refused(g, "loop.md", 3, "file not found: ", "")?;
             Ok(())
@@ -75,7 +77,9 @@ fn what_is_no_plan_of_this_project_opens_no_run() {
             ];
             for (name, text) in broken {
                 g.lab().write(name, &text)?;
-                refused(g, name, 4, &format!("{name} has "), &format!("omo plan lint {name}"))?;
+                let is_free = ["empty.md", "bytes.md", "prose.md"].contains(&name);
+                let typed = if is_free { "/omo:ulw-plan --from" } else { "omo plan lint" };
+                refused(g, name, 4, &format!("{name} has "), &format!("{typed} {name}"))?;
             }
             Ok(())
         }),

@@ -66,7 +66,7 @@ You are asked behind the first batch, one with a hub, and one with a task that
 has a line `<!-- checkpoint -->`. Where tasks need each other, or have the same
 id, there are no batches; stderr says why, and the exit status is 4.";
 
-/// Find plans, and read one: show it, lint it, or print it for programs
+/// Find plans, and read one: show it, lint it, or print it
 #[derive(Debug, Subcommand)]
 #[command(after_help = HELP)]
 pub(crate) enum PlanCommand {

@@ -102,6 +102,8 @@ impl PlanFile {
             let folder = at.parent().unwrap_or(Path::new("")).to_owned();
             return Ok(Self { path, bytes: read_plan_bytes(at)?, surroundings: PlanSurroundings::Beside(folder) });
         }
+        // The top of the project.
+        let path = if path.is_empty() { ".".to_owned() } else { path };
         match plan_folder::find(at, &path)? {
             PlanFolder::File(name) => Self::load(&at.join(&name), format!("{}/{name}", path.trim_end_matches('/'))),
             PlanFolder::Joined(names) => {

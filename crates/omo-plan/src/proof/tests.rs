@@ -1,3 +1,5 @@
+//! What proves each task of small plans in the formats whose tasks name few checks.
+
 use super::*;
 use crate::command_concern::CommandConcern;
 use crate::dialects::{BatchOptions, read};
