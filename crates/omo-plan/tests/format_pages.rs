@@ -33,10 +33,10 @@ fn code_of_line(page: &str, name: &str, beginning: &str) -> Vec<String> {
 
 /// The first fenced block, without its fences.
 fn first_block<'a>(page: &'a str, name: &str) -> &'a str {
-    let (_, behind) = page.split_once("\n````").unwrap_or_else(|| panic!("{name} has no example"));
+    let (_, behind) = page.split_once("\n```").unwrap_or_else(|| panic!("{name} has no example"));
     let (language, behind) = behind.split_once('\n').unwrap();
     assert!(["md", "json"].contains(&language), "{name}: {language}");
-    let (block, _) = behind.split_once("\n````\n").unwrap();
+    let (block, _) = behind.split_once("\n```\n").unwrap();
     block
 }
 
