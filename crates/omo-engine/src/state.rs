@@ -6,7 +6,7 @@ use std::path::Path;
 use omo_core::check::task_check::TaskCheckOutcome;
 use omo_core::timestamp::Timestamp;
 use omo_plan::dialects::PlanKind;
-use omo_plan::model::{Plan, PlanDecision, PlannedState, Task};
+use omo_plan::model::{Plan, PlanDecision, PlannedState, Task, TaskKind};
 use serde::{Deserialize, Serialize};
 
 use crate::event::{
@@ -366,19 +366,24 @@ impl RunState {
     /// tasks that say something else, that are new, and that are gone.
     pub fn compare_plan(&self, plan: &Plan) -> PlanDifferences {
         let (before, after) = (task_digests(&self.plan), task_digests(plan));
+        // A review is made of what the plan says, and nothing in the file.
+        let is_in_file = |task: &&Task| task.kind != TaskKind::Verify || self.is_task_list();
         let ids_where = |tasks: &[Task], keep: &dyn Fn(&str) -> bool| -> Vec<String> {
-            tasks.iter().map(|task| &task.id).filter(|id| keep(id)).cloned().collect()
+            tasks.iter().filter(is_in_file).map(|task| &task.id).filter(|id| keep(id)).cloned().collect()
         };
+        let open = self.plan.tasks.iter().filter(|task| task.state != PlannedState::Done);
+        let open: BTreeSet<&str> = open.map(|task| task.id.as_str()).collect();
+        let is_ticked = |task: &&Task| open.contains(task.id.as_str()) && self.is_ticked_by_hand(task);
         PlanDifferences {
             changed: ids_where(&plan.tasks, &|id| before.get(id).is_some_and(|text| after.get(id) != Some(text))),
             added: ids_where(&plan.tasks, &|id| !before.contains_key(id)),
             removed: ids_where(&self.plan.tasks, &|id| !after.contains_key(id)),
-            ticked: ids_where(&plan.tasks, &|id| plan.task(id).is_some_and(|task| self.is_ticked_by_hand(task))),
+            ticked: plan.tasks.iter().filter(is_ticked).map(|task| task.id.clone()).collect(),
         }
     }
 
-    /// Whether another reading of the plan has a task checked off that it had not, which omo did not tick and which no
-    /// worker was ever at: a worker may tick its own, and that proves nothing.
+    /// Whether another reading of the plan has a task checked off which omo did not tick and which no worker was ever at:
+    /// a worker may tick its own, and that proves nothing.
     fn is_ticked_by_hand(&self, task: &Task) -> bool {
         let is_untouched = |known: &TaskState| {
             known.attempts == 0
@@ -387,7 +392,6 @@ impl RunState {
                 && matches!(known.status, TaskStatus::Pending | TaskStatus::Skipped)
         };
         task.state == PlannedState::Done
-            && self.plan.task(&task.id).is_some_and(|known| known.state != PlannedState::Done)
             && !self.ticked.contains(&task.id)
             && self.tasks.get(&task.id).is_some_and(is_untouched)
     }

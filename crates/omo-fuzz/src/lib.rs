@@ -11,6 +11,8 @@ pub mod ledger;
 pub mod omo_toml;
 pub mod own_words;
 pub mod plan_file;
+pub mod plan_readers;
+pub mod plan_write_back;
 pub mod prompt_text;
 pub mod runner_output;
 mod scratch;
@@ -21,11 +23,13 @@ pub mod transcript_tail;
 pub type Target = fn(&[u8]);
 
 /// Every target by its name, which is that of its corpus too.
-pub const TARGETS: [(&str, Target); 8] = [
+pub const TARGETS: [(&str, Target); 10] = [
     ("hook_input", hook_input::check),
     ("ledger", ledger::check),
     ("omo_toml", omo_toml::check),
     ("plan_file", plan_file::check),
+    ("plan_readers", plan_readers::check),
+    ("plan_write_back", plan_write_back::check),
     ("prompt_text", prompt_text::check),
     ("runner_output", runner_output::check),
     ("state_file", state_file::check),

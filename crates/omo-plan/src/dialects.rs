@@ -14,6 +14,7 @@ mod input;
 mod near_miss;
 mod outlined_task;
 mod place;
+mod reading;
 pub mod session_spec;
 pub mod superpowers;
 pub mod task_master;
@@ -21,19 +22,14 @@ mod task_problems;
 pub mod tasks_json;
 pub mod ultraplan;
 
-use std::path::Path;
-
-use omo_core::text::sanitize;
-
-use crate::batches::{DEFAULT_BATCH_SIZE, DEFAULT_HUB_DEPENDENTS, decode_plan_text, task_diagnostic};
-use crate::diagnostic::{Code, Diagnostic};
-use crate::digest::sha256_hex;
-use crate::document::MarkdownDocument;
-use crate::model::{Dialect, Plan, PlanDecision, PlanSource, RunPolicy};
+use crate::batches::{DEFAULT_BATCH_SIZE, DEFAULT_HUB_DEPENDENTS};
+use crate::diagnostic::Diagnostic;
+use crate::model::{Dialect, Plan, PlanDecision, RunPolicy};
 
 pub use goal::GoalFile;
 pub use input::PlanInput;
 pub use place::PlanPlace;
+pub use reading::{CHECKS_REQUIRED, PlanReading, command_from_file, read};
 
 /// What kind of plans a dialect has. What a run keeps, writes and reports follows from it, so that a new dialect of a
 /// known kind needs nothing of the engine.
@@ -190,121 +186,6 @@ impl From<&RunPolicy> for BatchOptions {
     }
 }
 
-/// How a file is read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PlanReading {
-    /// The sizes of its batches.
-    pub batches: BatchOptions,
-    /// Whose plan it is; `None` where the file has to say that.
-    pub dialect: Option<Dialect>,
-}
-
-impl From<BatchOptions> for PlanReading {
-    fn from(batches: BatchOptions) -> Self {
-        Self { batches, dialect: None }
-    }
-}
-
-impl From<&Plan> for PlanReading {
-    /// As this plan was read: a run reads an edited file of its plan by the dialect that it was opened with.
-    fn from(plan: &Plan) -> Self {
-        Self { batches: BatchOptions::from(&plan.policy), dialect: Some(plan.dialect) }
-    }
-}
-/// The line by which a plan says that it is not run unless a command proves each of its tasks.
-pub const CHECKS_REQUIRED: &str = "<!-- checks: required -->";
-
-/// Reads a plan file.
-pub fn read(path: &str, bytes: &[u8], reading: impl Into<PlanReading>) -> Plan {
-    let PlanReading { batches: options, dialect } = reading.into();
-    let mut plan = empty(path, bytes, options);
-    match decode_plan_text(bytes) {
-        Ok(text) => {
-            let input = PlanInput::new(path, text);
-            if !input.is_json() {
-                plan.title = title(input.document()).unwrap_or(plan.title);
-            }
-            match dialect.or_else(|| recognize(&input)) {
-                Some(dialect) => {
-                    plan.dialect = dialect;
-                    plan.policy.unproved_continues = dialect.rules().unproved_continues();
-                    plan.policy.requires_checks = text.lines().any(|line| line.trim() == CHECKS_REQUIRED);
-                    dialect.rules().read_plan(&input, options, &mut plan);
-                    if plan.tasks.is_empty() && plan.can_run() {
-                        plan.diagnostics.push(no_tasks(&input, dialect));
-                    }
-                    digest_without_state(text, &mut plan);
-                }
-                None => plan.diagnostics.push(unrecognized(&input)),
-            }
-        }
-        Err(diagnostic) => plan.diagnostics.push(diagnostic),
-    }
-    plan.diagnostics.sort_by_key(|found| (found.span.start, found.code));
-    plan
-}
-
-/// The dialect of a file: that of its place, where it can read it, and else the first that does.
-fn recognize(input: &PlanInput<'_>) -> Option<Dialect> {
-    let recognizes = |dialect: &Dialect| dialect.rules().recognizes(input);
-    let of_place = Dialect::of_place(input.path()).filter(recognizes);
-    of_place.or_else(|| Dialect::ALL.iter().copied().find(recognizes))
-}
-
-/// Has the digests of a plan's tasks say nothing of what is ticked: a task that was ticked is the task that it was.
-fn digest_without_state(text: &str, plan: &mut Plan) {
-    let rules = plan.dialect.rules();
-    let Some(open) = rules.without_state(text) else { return };
-    plan.source.sha256_without_state = Some(sha256_hex(open.as_bytes()));
-    for task in &mut plan.tasks {
-        if let Some(open) = rules.without_state(&task.body).filter(|open| *open != task.body) {
-            task.body_sha256 = sha256_hex(open.as_bytes());
-        }
-    }
-}
-
-/// A plan of this file without anything in it.
-fn empty(path: &str, bytes: &[u8], options: BatchOptions) -> Plan {
-    let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
-    let name = Path::new(path).file_stem().unwrap_or_default().to_string_lossy();
-    let source = PlanSource::new(path, sha256_hex(bytes), bytes.len() as u64);
-    let policy =
-        RunPolicy { batch_size: number(options.batch_size), hub_dependents: number(options.k), ..RunPolicy::default() };
-    Plan { title: name.into_owned(), policy, ..Plan::new(Dialect::DevWorkflow, source) }
-}
-
-/// The text of the first heading of the first level.
-fn title(document: &MarkdownDocument<'_>) -> Option<String> {
-    let first = document.headings.iter().find(|heading| heading.level == 1)?;
-    Some(first.text.to_owned()).filter(|title| !title.is_empty())
-}
-
-/// A dialect that was named, or was that of the run, finds nothing of its own in a file.
-fn no_tasks(input: &PlanInput<'_>, dialect: Dialect) -> Diagnostic {
-    let text = format!("the file has no task in the format {}", dialect.word());
-    let near = dialect.rules().near_miss(input);
-    near.unwrap_or_else(|| task_diagnostic(None, Code::NoTasks, text))
-}
-
-/// What a user types to have a file in no known format turned into a task list.
-pub fn command_from_file(path: &str) -> String {
-    // The path of stdin is none.
-    let path = if path == "-" { "FILE".to_owned() } else { sanitize(path, 200) };
-    let is_plain = !path.contains(|char: char| char.is_whitespace() || matches!(char, '\'' | '"' | '\\'));
-    match path {
-        path if is_plain => format!("/omo:ulw-plan --from {path}"),
-        path if path.contains('\'') => format!("/omo:ulw-plan --from \"{path}\""),
-        path => format!("/omo:ulw-plan --from '{path}'"),
-    }
-}
-
-/// What is wrong with a file of no known format: what the dialect says that it was likely meant for, or what it has that
-/// looks most like a task.
-fn unrecognized(input: &PlanInput<'_>) -> Diagnostic {
-    let near = Dialect::ALL.iter().find_map(|dialect| dialect.rules().near_miss(input));
-    near.unwrap_or_else(|| near_miss::describe(input))
-}
-
 macro_rules! dialects {
     ($($dialect:ident => $rules:path,)*) => {
         impl Dialect {
@@ -358,53 +239,6 @@ impl Dialect {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_file_that_two_dialects_can_read_is_read_by_that_of_its_place() {
-        let both = "# Plan\n\n### Task 1: Bake\n\n- [ ] 1.1 Mix\n- [ ] 1.2 Bake\n\n**Verify:** `true`\n";
-        let plain = "# Plan\n\n### Task 1: Bake\n\nBake it.\n";
-        let labelled = "# Plan\n\n### Task 1: Bake\n\n**Verify:** `true`\n";
-        for (path, text, expected) in [
-            ("plan.md", both, Dialect::DevWorkflow),
-            ("openspec/changes/bake/tasks.md", both, Dialect::OpenSpec),
-            ("openspec/changes/bake/tasks.md", labelled, Dialect::DevWorkflow),
-            ("docs/bake.md", plain, Dialect::DevWorkflow),
-            ("docs/superpowers/plans/bake.md", plain, Dialect::Superpowers),
-            ("docs/superpowers/plans/bake.md", labelled, Dialect::DevWorkflow),
-        ] {
-            assert_eq!(recognize(&PlanInput::new(path, text)), Some(expected), "{path}: {text}");
-        }
-    }
-
-    #[test]
-    fn a_dialect_that_is_named_reads_the_file_or_says_that_it_has_no_task() {
-        let text = "# Plan\n\n## 1. Bake\n\n- [ ] 1.1 Mix\n";
-        let named = |dialect: Dialect| PlanReading { dialect: Some(dialect), ..PlanReading::default() };
-        assert_eq!(read("p.md", text.as_bytes(), BatchOptions::default()).dialect, Dialect::OpenSpec);
-        let kiro = read("p.md", text.as_bytes(), named(Dialect::Kiro));
-        assert_eq!((kiro.dialect, kiro.tasks.len(), kiro.can_run()), (Dialect::Kiro, 1, true));
-        assert_eq!(PlanReading::from(&kiro), named(Dialect::Kiro));
-        for dialect in Dialect::of_files() {
-            for other in ["", "text", "{}", "{\"a\": 1}", "<task>", "\u{feff}---\n"] {
-                let plan = read("p.md", other.as_bytes(), named(dialect));
-                assert_eq!((plan.dialect, plan.can_run()), (dialect, false), "{dialect:?} {other:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_file_of_no_dialect_can_be_turned_into_a_task_list() {
-        for (path, command) in [
-            ("docs/notes.md", "`/omo:ulw-plan --from docs/notes.md`"),
-            ("my notes.md", "`/omo:ulw-plan --from 'my notes.md'`"),
-            ("it's.md", "`/omo:ulw-plan --from \"it's.md\"`"),
-            ("-", "`/omo:ulw-plan --from FILE`"),
-        ] {
-            let plan = read(path, b"First bake, then eat.\n", BatchOptions::default());
-            let help = plan.diagnostics.first().and_then(|found| found.help.as_deref()).unwrap_or_default();
-            assert!(help.starts_with(command), "{path}: {help}");
-        }
-    }
 
     #[test]
     fn a_dialect_is_called_the_same_in_json() {

@@ -29,7 +29,7 @@ Executes a plan task by task, each proved by its own check. Typed alone it goes 
   --approve CODE  agree to exactly the commands that were shown";
 
 const ULW_PLAN: &str = "\
-usage: /omo:ulw-plan [--from FILE] <goal>
+usage: /omo:ulw-plan <goal> | --from FILE [<goal>]
 Explores, writes a design and the tasks of a session with what shows that each is done, and stops.
 Nothing of it is begun before you type /omo:ulw-exec.
   --from FILE     take the tasks of this file as they are; it needs no goal then

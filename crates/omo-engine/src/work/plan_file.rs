@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use omo_plan::dialects::folder::PlanFolder;
 use omo_plan::dialects::{self, PlanChange, PlanReading};
 use omo_plan::digest::sha256_hex;
-use omo_plan::model::{MAX_PLAN_BYTES, Plan, PlanDecision, Precondition};
+use omo_plan::model::{Dialect, MAX_PLAN_BYTES, Plan, PlanDecision, Precondition};
 use omo_state::files::project_file::{ProjectFile, ProjectFileError};
 
 use crate::state::{PlanDifferences, RunState};
@@ -229,7 +229,12 @@ pub fn find_edit(root: &Path, state: &RunState) -> Result<Option<PlanEdit>, Plan
     }
     let path = &state.plan.source.path;
     let file = match PlanFile::load(&root.join(path), path.clone()) {
-        Err(PlanFileError::Missing(_) | PlanFileError::Folder { .. }) => return Ok(None),
+        Err(PlanFileError::Missing(_)) => return Ok(None),
+        // A folder whose plans are gone says nothing either; one in the place of a file is no plan any more.
+        Err(PlanFileError::Folder { .. }) if state.plan.dialect == Dialect::Gsd => return Ok(None),
+        Err(PlanFileError::Folder { .. }) => {
+            return Err(read_error(&root.join(path), std::io::Error::other("it is no regular file")));
+        }
         read => read?,
     };
     if file.digest() == state.plan_sha256 {

@@ -62,17 +62,14 @@ impl TaskLook {
 pub(super) fn describe(input: &PlanInput<'_>) -> Diagnostic {
     let document = input.document();
     let found = boxes(document).chain(items(document)).chain(headings(document)).min_by_key(|(look, _)| *look);
-    let (found, form) = match found {
-        Some((look, span)) => {
-            let row = split_list_marker(document.slice(span.clone())).1.trim_start_matches(['#', ' ']);
-            let text = look.text(&sanitize(&row.replace('`', "'"), SHOWN_BYTES));
-            (span_diagnostic(document, Code::UnrecognizedFormat, span, text, None), look.form())
-        }
-        None => {
-            let text = "the file is no plan that omo knows: nothing in it looks like a task".to_owned();
-            let found = task_diagnostic(None, Code::UnrecognizedFormat, text);
-            (found, "`### Task 1: its title` or `- [ ] 1.1 its title`")
-        }
+    let (found, form) = if let Some((look, span)) = found {
+        let row = split_list_marker(document.slice(span.clone())).1.trim_start_matches(['#', ' ']);
+        let text = look.text(&sanitize(&row.replace('`', "'"), SHOWN_BYTES));
+        (span_diagnostic(document, Code::UnrecognizedFormat, span, text, None), look.form())
+    } else {
+        let text = "the file is no plan that omo knows: nothing in it looks like a task".to_owned();
+        let found = task_diagnostic(None, Code::UnrecognizedFormat, text);
+        (found, "`### Task 1: its title` or `- [ ] 1.1 its title`")
     };
     let command = command_from_file(input.path());
     let help = format!(
@@ -148,7 +145,7 @@ mod tests {
             let [found] = plan.diagnostics.as_slice() else { panic!("{text}: {:?}", plan.diagnostics) };
             assert_eq!(found.line, line, "{text}: {}", found.text);
             assert!(found.text.contains(words), "{text}: {}", found.text);
-            assert!(found.help.as_ref().is_some_and(|help| help.contains("`")), "{text}: {:?}", found.help);
+            assert!(found.help.as_ref().is_some_and(|help| help.contains('`')), "{text}: {:?}", found.help);
             assert!(!plan.can_run());
         }
     }

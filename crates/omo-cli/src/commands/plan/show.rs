@@ -137,13 +137,10 @@ fn head(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
     let path = sanitize(&plan.source.path, TEXT);
     let title = if plan.title.is_empty() { path.clone() } else { sanitize(&plan.title, TEXT) };
     writeln!(out, "{bold}{title}{bold:#}")?;
-    writeln!(
-        out,
-        "{path}: {}, {} in {}",
-        plan.dialect.word(),
-        pluralize(plan.tasks.len(), plan.dialect.unit_word()),
-        pluralize(plan.groups.len(), "batch"),
-    )?;
+    let batches = plan.groups.len();
+    let batches = if batches == 0 { String::new() } else { format!(" in {}", pluralize(batches, "batch")) };
+    let tasks = pluralize(plan.tasks.len(), plan.dialect.unit_word());
+    writeln!(out, "{path}: {}, {tasks}{batches}", plan.dialect.word())?;
     if !plan.goal.is_empty() {
         writeln!(out, "goal: {}", sanitize(&plan.goal, TEXT))?;
     }

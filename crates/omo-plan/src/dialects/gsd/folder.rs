@@ -5,7 +5,8 @@ use std::path::Path;
 
 use omo_core::text::sanitize;
 
-use super::super::{BatchOptions, empty};
+use super::super::BatchOptions;
+use super::super::reading::empty;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::digest::sha256_hex;
 use crate::model::{Dialect, MAX_PLAN_TASKS, Plan, PlanSource, Task};

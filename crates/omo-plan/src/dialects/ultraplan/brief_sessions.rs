@@ -67,7 +67,7 @@ impl BriefReader {
         }
         self.columns = None;
         let plain = split_list_marker(row).1.replace(['*', '_', '`'], "");
-        let Some(([word, number, before, behind], rest)) = NAMED.read(&plain) else {
+        let Some(([word, number, wave_before, wave_behind], rest)) = NAMED.read(&plain) else {
             // A sentence names none.
             return (!super::sessions::names_session(&plain)).then_some(());
         };
@@ -79,10 +79,10 @@ impl BriefReader {
             self.wave_lines.push(WaveLine { wave: number, sessions: list(sessions) });
             return Some(());
         }
-        let ([steps, last, deps], _) = STEPS.read(rest)?;
+        let ([steps, wave_last, deps], _) = STEPS.read(rest)?;
         let steps = parse_numbers(&steps.replace('\u{a0}', " "), &["step", "steps"], MAX_PLAN_TASKS).ok()?;
         let deps = parse_numbers(deps, &SESSION_WORDS, MAX_PLAN_TASKS).ok()?;
-        let wave = [before, behind, last].into_iter().find(|wave| !wave.is_empty());
+        let wave = [wave_before, wave_behind, wave_last].into_iter().find(|wave| !wave.is_empty());
         let wave = wave.map(str::parse).transpose().ok()?;
         self.add(number, list(steps), wave, list(deps));
         Some(())

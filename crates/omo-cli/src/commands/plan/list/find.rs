@@ -113,7 +113,8 @@ impl PlanWalk<'_> {
 }
 
 fn is_candidate(path: &str) -> bool {
-    let is_note = || path.strip_prefix(DOCS).is_some_and(|rest| rest.starts_with('/')) && path.ends_with(".md");
+    let is_markdown = || Path::new(path).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("md"));
+    let is_note = || path.strip_prefix(DOCS).is_some_and(|rest| rest.starts_with('/')) && is_markdown();
     Dialect::of_place(path).is_some() || is_note()
 }
 
