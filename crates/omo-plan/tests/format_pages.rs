@@ -1,11 +1,11 @@
 //! The example of each page on a format is read as the page says.
 
-#![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
 
 use std::fs;
 use std::path::PathBuf;
 
-use omo_plan::dialects::{BatchOptions, read};
+use omo_plan::dialects::{BatchOptions, PlanChange, read};
 use omo_plan::model::Dialect;
 
 /// The pages of `docs/formats`, each with the dialect of its example.
@@ -50,6 +50,35 @@ fn the_example_of_each_page_is_a_plan_of_its_format() {
         assert!(plan.can_run(), "{name}: {:?}", plan.diagnostics);
         let ids: Vec<&str> = plan.tasks.iter().map(|task| task.id.as_str()).collect();
         assert_eq!(ids, code_of_line(&page, name, "Tasks: "), "{name}");
+    }
+}
+
+#[test]
+fn the_state_of_a_task_goes_back_where_the_page_says_so() {
+    // The last task of the example, and what stands in its line once it has passed; none where no state is kept.
+    for (name, dialect, task, written) in [
+        ("dev-workflow", Dialect::DevWorkflow, "2", None),
+        ("gsd", Dialect::Gsd, "2", None),
+        ("kiro", Dialect::Kiro, "1.2", Some("  - [x]* 1.2")),
+        ("openspec", Dialect::OpenSpec, "3.1", Some("- [x] 3.1")),
+        ("spec-kit", Dialect::SpecKit, "T005", Some("- [x] T005")),
+        ("steps", Dialect::Ultraplan, "2", None),
+        ("superpowers", Dialect::Superpowers, "2", Some("- [x] **Step 1: Add one call")),
+        ("task-master", Dialect::TaskMaster, "3", Some("        \"status\": \"done\"")),
+    ] {
+        let page = fs::read_to_string(folder().join(format!("{name}.md"))).unwrap();
+        let block = first_block(&page, name);
+        let after = dialect.rules().write_back(block, &PlanChange::Done { task });
+        let changed = after.map(|after| {
+            assert_eq!(after.lines().count(), block.lines().count(), "{name}");
+            let rows = after.lines().zip(block.lines()).filter(|(now, before)| now != before).map(|(now, _)| now);
+            rows.map(str::to_owned).collect::<Vec<_>>()
+        });
+        match (changed.as_deref(), written) {
+            (None, None) => {}
+            (Some([row]), Some(written)) => assert!(row.starts_with(written), "{name}: {row}"),
+            (changed, _) => panic!("{name}: {changed:?}"),
+        }
     }
 }
 
