@@ -4,9 +4,17 @@ use clap::error::ErrorKind;
 
 use crate::{fenced, first_cells, outside_of_blocks, page, top};
 
-const PAGES: [&str; 8] = [
+const PAGES: [&str; 16] = [
     "README.md",
     "CONTRIBUTING.md",
+    "docs/formats/dev-workflow.md",
+    "docs/formats/gsd.md",
+    "docs/formats/kiro.md",
+    "docs/formats/openspec.md",
+    "docs/formats/spec-kit.md",
+    "docs/formats/steps.md",
+    "docs/formats/superpowers.md",
+    "docs/formats/task-master.md",
     "docs/guide.md",
     "docs/how-it-works.md",
     "docs/plan-reference.md",
