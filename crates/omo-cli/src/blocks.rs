@@ -19,7 +19,7 @@ use omo_engine::event::{QuestionKind, RunResult};
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::report::dev_workflow::{self, EndedTask, REPORT_PATH};
 use omo_engine::report::heading::{HeadingKind, run_heading};
-use omo_engine::report::plan_overview::unable_lines;
+use omo_engine::report::plan_overview::{refused_lines, unable_lines};
 use omo_engine::state::{ANSWER_CONTINUE, QuestionState, RunPhase, RunState, TaskStanding};
 use omo_plan::diagnostic::Severity;
 use omo_plan::dialects::PlanKind;
@@ -72,6 +72,9 @@ fn plan_notes(state: &RunState) -> String {
     }
     if found.len() > SHOWN {
         let _ = writeln!(text, "note: and {} more: omo plan lint {}", found.len() - SHOWN, plan_path(state));
+    }
+    for line in refused_lines(&state.plan) {
+        let _ = writeln!(text, "{line}");
     }
     text
 }

@@ -117,7 +117,7 @@ impl<'a> ReportSource<'a> {
             format!("{what}{}", sanitize(&item.reason, 300))
         };
         let rows: Vec<String> = self.report.not_verified.iter().map(line).collect();
-        lines.section("Not verified", &rows);
+        lines.section("Unproved", &rows);
     }
 
     fn answers(&self) -> Vec<String> {

@@ -383,8 +383,10 @@ fn next_command(run: &str, state: &RunState) -> Option<String> {
         RunPhase::Cancelled { .. } => return Some(format!("omo run resume {run}")),
         RunPhase::Ended { .. } => {
             // What is tried again has failed itself: what it blocks follows.
-            let may_retry = |standing: &TaskStanding| {
-                matches!(standing, TaskStanding::Is(TaskStatus::Failed | TaskStatus::Unverified))
+            let may_retry = |standing: &TaskStanding| match standing {
+                TaskStanding::Is(TaskStatus::Failed) => true,
+                TaskStanding::Is(TaskStatus::Unverified) => !state.plan.policy.unproved_continues,
+                _ => false,
             };
             let standings = state.standings();
             let failed = standings.iter().find(|(_, standing)| may_retry(standing));

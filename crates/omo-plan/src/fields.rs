@@ -5,3 +5,4 @@ pub(crate) mod programs;
 pub(crate) mod prose;
 pub(crate) mod shell_commands;
 pub mod stated_checks;
+pub(crate) mod verification_section;

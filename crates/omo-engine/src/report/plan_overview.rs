@@ -188,6 +188,7 @@ fn proof_words(plan: &Plan, task: &Task) -> String {
         reviews.any(|review| review.deps.contains(&task.id))
     };
     match TaskProof::from(task) {
+        _ if task.kind == TaskKind::Verify => "verdict".to_owned(),
         _ if task.state == PlannedState::Done => "done before".to_owned(),
         _ if task.state == PlannedState::LeftOut => "left out".to_owned(),
         TaskProof::OwnChecks(count) => pluralize(count, "check"),
@@ -216,12 +217,12 @@ pub fn refused_lines(plan: &Plan) -> Vec<String> {
 fn unproved_line(plan: &Plan, unproved: &[&str]) -> String {
     let word = plan.dialect.unit_word();
     let review = match plan.policy.review {
-        _ if plan.verification_task().is_none() => "no reviewer judges them",
-        ReviewTime::Tasks => "a reviewer judges each of them",
-        ReviewTime::Waves => "a reviewer judges those of each part",
-        ReviewTime::End | ReviewTime::Never => "a reviewer judges them at the end",
+        _ if plan.verification_task().is_none() => "no reviewer judges that",
+        ReviewTime::Tasks => "a reviewer judges each",
+        ReviewTime::Waves => "a reviewer judges each part of the plan",
+        ReviewTime::End | ReviewTime::Never => "a reviewer judges that at the end",
     };
-    format!("No command proves {}: once done they are shown as unproved, and {review}.", names(word, unproved))
+    format!("No command proves {}: shown as unproved once done, and {review}.", names(word, unproved))
 }
 
 fn cost_line(plan: &Plan, mode: ExecutionMode, clients: &ClientPolicy, billing: &BillingFacts) -> String {

@@ -16,6 +16,7 @@ use super::{BatchOptions, PlanChange, PlanDialect, PlanInput, PlanPlace, near_mi
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::MarkdownDocument;
 use crate::fields::prose::{read_prose, read_row_checks};
+use crate::fields::verification_section::read_verification_section;
 use crate::model::{Checkpoint, Dialect, MAX_PLAN_TASKS, Plan, PlannedState, Task};
 use crate::pattern::Pattern;
 use outline::{ChecklistEntry, ChecklistOutline};
@@ -111,6 +112,7 @@ impl PlanDialect for ChecklistDialect {
         plan.tasks = tasks.map(|((entry, stated), deps)| read_task(document, entry, stated, deps)).collect();
         let heads: Vec<_> = outline.tasks().map(|entry| entry.item.span.clone()).collect();
         plan.checkpoints = read_checkpoints(document, &outline);
+        plan.final_checks = read_verification_section(document, &plan.tasks);
         report_file_problems(document, plan);
         report_task_problems(plan, &heads, |byte| document.line_number(byte));
     }

@@ -7,7 +7,7 @@ use omo_core::text::sanitize;
 use crate::document::{MarkdownDocument, line_ranges};
 
 /// Characters of a goal, of what one section or paragraph adds to it, and of one requirement.
-const MAX_GOAL: usize = 2_000;
+pub(super) const MAX_GOAL: usize = 2_000;
 const MAX_PART: usize = 900;
 const MAX_REQUIREMENT: usize = 120;
 /// More requirements are not named.

@@ -22,6 +22,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::document::MarkdownDocument;
 use crate::fields::named_files::{NamedFile, read_files};
 use crate::fields::prose::read_prose;
+use crate::fields::verification_section::read_verification_section;
 use crate::labels::{LabeledField, list_part, read_labels};
 use crate::model::{Dialect, FileUse, MAX_PLAN_TASKS, OnTaskFail, Parallelism, Plan, PlannedState, Task};
 use commands::{StepCommands, read_commands};
@@ -74,6 +75,7 @@ impl PlanDialect for SuperpowersDialect {
             before = Some(read.id.clone());
             plan.tasks.push(read);
         }
+        plan.final_checks = read_verification_section(document, &plan.tasks);
         let heads: Vec<Range<usize>> = outline.tasks.iter().map(|task| task.heading.clone()).collect();
         report_task_problems(plan, &heads, |byte| document.line_number(byte));
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 use omo_core::text::sanitize;
 
 use super::super::BatchOptions;
+use super::super::goal::MAX_GOAL;
 use super::super::reading::empty;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::digest::sha256_hex;
@@ -33,6 +34,8 @@ pub fn join_plans(folder: &str, plans: Vec<Plan>) -> Plan {
         sha256_without_state: None,
         bytes: plans.iter().map(|plan| plan.source.bytes).sum(),
     };
+    let goals: Vec<&str> = plans.iter().map(|plan| plan.goal.as_str()).filter(|goal| !goal.is_empty()).collect();
+    joined.goal = sanitize(&goals.join(" "), MAX_GOAL);
     let names = PlanNames::of(&plans);
     let needs = read_requirements(&plans, &names, &mut joined);
     let order = order_by_needs(&needs).unwrap_or_else(|circle| {

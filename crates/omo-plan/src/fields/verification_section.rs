@@ -1,0 +1,66 @@
+//! The section of a plan that says how the whole of it is verified.
+
+use omo_core::check::task_check::TaskCheck;
+
+use super::prose::read_row_checks;
+use super::shell_commands::split_script;
+use super::stated_checks::read_shell_block;
+use crate::document::{MarkdownDocument, line_ranges};
+use crate::model::Task;
+use crate::pattern::Pattern;
+
+/// What such a section is called.
+static TITLE: Pattern = Pattern::new(
+    r"^[^\p{L}]*(?i-u:(?:(?:final|overall|full|end-to-end|plan)\s+)?(?:verification|validation|how to verify)(?:\s+(?:steps|checks|commands|plan))?)[\s:*]*$",
+);
+/// So many commands of it are read.
+const MAX_CHECKS: usize = 50;
+
+/// The commands below a heading such as `## Verification`, where no task stands below it.
+pub(crate) fn read_verification_section(document: &MarkdownDocument<'_>, tasks: &[Task]) -> Vec<TaskCheck> {
+    let mut found: Vec<TaskCheck> = Vec::new();
+    for (heading, section) in document.headings.iter().zip(document.section_ranges()) {
+        let lines = document.line_number(section.start)..=document.line_number(section.end.saturating_sub(1));
+        let has_task = || tasks.iter().any(|task| lines.contains(&task.lines[0]));
+        let is_of_task = || tasks.iter().any(|task| task.lines[0] <= *lines.start() && *lines.start() <= task.lines[1]);
+        if heading.level > 2 || !TITLE.is_match(heading.text) || has_task() || is_of_task() {
+            continue;
+        }
+        let blocks = document.code_blocks.iter().filter(|code| section.contains(&code.span.start));
+        let scripts = blocks.filter_map(|code| read_shell_block(document, code));
+        let in_code = scripts.flat_map(|script| split_script(&script)).map(|command| TaskCheck::new(&command));
+        let rows = line_ranges(document.text, section.clone()).filter(|line| document.code_at(line.start).is_none());
+        let in_text = rows.flat_map(|line| read_row_checks(document.slice(line)));
+        for check in in_code.chain(in_text) {
+            if found.len() < MAX_CHECKS && !found.contains(&check) {
+                found.push(check);
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_commands_of_the_whole_are_read_and_those_of_tasks_are_not() {
+        for (text, expected) in [
+            (
+                "# P\n\n## Verification\n\n```bash\nnpm test\nnpm install\nnpm run lint\n```\n",
+                vec!["npm test", "npm run lint"],
+            ),
+            ("# P\n\n## Final Verification:\n\n- Run `make check`\n- look at the page\n", vec!["make check"]),
+            ("# P\n\n### Verification\n\nRun `make check`\n", vec![]),
+            ("# P\n\n## Verification of users\n\nRun `make check`\n", vec![]),
+        ] {
+            let found = read_verification_section(&MarkdownDocument::read(text), &[]);
+            let commands: Vec<&str> = found.iter().map(|check| check.command.as_str()).collect();
+            assert_eq!(commands, expected, "{text}");
+        }
+        let text = "# P\n\n## Verification\n\n- [ ] 1.1 Run `make check`\n";
+        let task = Task { lines: [5, 5], ..Task::new("1.1", "Run") };
+        assert!(read_verification_section(&MarkdownDocument::read(text), &[task]).is_empty(), "it is a task");
+    }
+}
