@@ -33,7 +33,7 @@ const LONG: Duration = Duration::from_mins(3);
 const ALL: &str = "test -f a.txt && test -f b.txt && test -f c.txt && test -f d.txt && test -f e.txt";
 
 /// The user is logged in, with tokens that open nothing. The client hands none of `CLAUDE_CODE_OAUTH_TOKEN` on.
-const SUBSCRIBED: &str = r#"{"claudeAiOauth": {"accessToken": "scripted", "refreshToken": "scripted",
+pub(crate) const SUBSCRIBED: &str = r#"{"claudeAiOauth": {"accessToken": "scripted", "refreshToken": "scripted",
     "expiresAt": 4102444800000, "scopes": ["user:inference", "user:profile"], "subscriptionType": "max"}}"#;
 
 /// Who pays for the sessions, as far as the client can see.

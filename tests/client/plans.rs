@@ -2,6 +2,7 @@
 //! asked to do, and what the files say.
 
 mod decisions;
+mod formats;
 pub(crate) mod obedient_model;
 mod run_ownership;
 mod seven_tasks;

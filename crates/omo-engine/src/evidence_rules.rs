@@ -5,17 +5,18 @@ use std::collections::HashSet;
 
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_core::text::sanitize;
-use omo_plan::model::{Task, TaskKind};
+use omo_plan::model::{Plan, Task, TaskKind};
 use omo_plan::proof::ProofSource;
 
 use crate::event::{Evidence, PlanVerdict};
 use crate::state::{RunState, TaskStatus};
 
 /// What is said of a task that was done and that has no check of its own.
-pub(crate) fn unproved_reason(task: &Task) -> String {
+pub(crate) fn unproved_reason(plan: &Plan, task: &Task) -> String {
     match &task.proved_by {
         Some(ProofSource::Task(judge)) => format!("no check of its own: {judge} proves it, once that has passed"),
         Some(ProofSource::FinalChecks) => "no check of its own: the checks of the whole prove it".to_owned(),
+        None if plan.policy.unproved_continues => "no command proves it".to_owned(),
         None => "no Verify: nothing could prove it".to_owned(),
     }
 }
@@ -116,7 +117,9 @@ pub(crate) fn check_tasks_and_evidence(state: &RunState, verdict: &PlanVerdict) 
         }
     }
     if verdict.evidence_ids.is_empty() {
-        return Err("no evidence is named".to_owned());
+        // What no command proves stays unproved after a good review too: a reviewer may judge it by reading.
+        let is_by_reading = state.plan.policy.unproved_continues;
+        return if is_by_reading { Ok(()) } else { Err("no evidence is named".to_owned()) };
     }
     let verification = review.map(|task| task.id.as_str()).unwrap_or_default();
     let mut has_own = false;

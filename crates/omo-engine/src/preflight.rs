@@ -10,6 +10,7 @@ use omo_plan::diagnostic::Code;
 use omo_plan::model::Plan;
 use omo_plan::paths::{self, PlannedPaths};
 
+use crate::report::dev_workflow::{CHECKPOINT_PATH, REPORT_PATH};
 use crate::request::client_policy::quote_argument;
 use protected_paths::is_protected;
 
@@ -218,6 +219,11 @@ fn check_branches(facts: &PreflightFacts) -> Option<PreflightFinding> {
     Some(new_finding(PreflightRule::Branches, PreflightSeverity::Stop, text, hint))
 }
 
+/// What omo itself has written of an earlier run, or of this one, is in no worker's way.
+fn is_written_by_omo(path: &str) -> bool {
+    [CHECKPOINT_PATH, REPORT_PATH].contains(&path)
+}
+
 /// The files that are not committed: those that the plan touches, and the others. A work tree of a session is made of
 /// a commit, so the others are only not there.
 fn check_dirty_files(plan: &Plan, facts: &PreflightFacts) -> [Option<PreflightFinding>; 2] {
@@ -232,7 +238,7 @@ fn check_dirty_files(plan: &Plan, facts: &PreflightFacts) -> [Option<PreflightFi
     let files = facts.dirty.iter().filter(|path| !is_of_plan(path));
     let (is_open, planned) = (may_touch_anything(plan), PlannedPaths::new(planned_paths(plan)));
     let (touched, others): (Vec<String>, Vec<String>) =
-        files.cloned().partition(|path| is_open || planned.covers(path));
+        files.cloned().partition(|path| (is_open && !is_written_by_omo(path)) || planned.covers(path));
     let of_touched = list_names(&touched).map(|names| {
         let text = format!("working tree is not clean, and the plan touches {names}");
         new_finding(

@@ -87,7 +87,7 @@ pub(crate) fn dispatcher(request: &RecordedRequest) -> ModelTurn {
 }
 
 /// The calls of the Agent tool that a block asks for.
-fn started(block: &str) -> impl Iterator<Item = serde_json::Value> {
+pub(crate) fn started(block: &str) -> impl Iterator<Item = serde_json::Value> {
     let quoted = |line: &str| line.split('"').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
     let lines = block.lines().zip(block.lines().skip(1)).filter(|(line, _)| line.contains("subagent_type: "));
     lines.map(move |(line, prompt)| {

@@ -7,7 +7,7 @@ use omo_core::text::{first_lines, list_some, pluralize, sanitize};
 use omo_engine::event::{EventKind, RunEvent};
 use omo_engine::report::task_list;
 use omo_engine::state::{RunPhase, RunState};
-use omo_plan::model::{Task, TaskKind};
+use omo_plan::model::{Plan, Task, TaskKind};
 use omo_plan::task_list::{TaskFile, TaskFileStatus};
 
 use crate::blocks::parts::{self, LONG_TIMEOUT, MAX_BYTES};
@@ -173,12 +173,17 @@ pub(crate) fn ended_without_a_run(id: &str, tasks: &[TaskFile], is_complete: boo
 
 /// The commands with which the worker that has the ticket ends a task of such a run.
 /// `next` is the option of a worker that goes on.
-pub(crate) fn how_to_end(task: &Task, run: &str, ticket: &str, next: &str) -> String {
+pub(crate) fn how_to_end(task: &Task, plan: &Plan, run: &str, ticket: &str, next: &str) -> String {
     let with = format!("--run {run} --ticket {ticket}");
     if task.kind == TaskKind::Verify {
+        let (show, ids) = if plan.policy.unproved_continues {
+            ("Read what was done. Where you may run commands, show with them that it is:", "[--evidence <ids>]")
+        } else {
+            ("Show with commands of your own that the whole is done:", "--evidence <ids>")
+        };
         return format!(
-            "Show with commands of your own that the whole is done:\n  run: omo agent evidence run {with} -- COMMAND\n\
-             Then judge it. Where all of it is done:\n  run: omo agent verdict PASS {with} --evidence <ids>      {LONG_TIMEOUT}\n\
+            "{show}\n  run: omo agent evidence run {with} -- COMMAND\n\
+             Then judge it. Where all of it is done:\n  run: omo agent verdict PASS {with} {ids}      {LONG_TIMEOUT}\n\
              Where it is not, naming each task that is to be done again:\n  run: omo agent verdict FAIL {with} --reopen \"<task>: <why, one line>\""
         );
     }

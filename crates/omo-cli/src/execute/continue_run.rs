@@ -22,6 +22,10 @@ use crate::output;
 /// The user typed the command alone: the run that is open goes on, past the stop that it waits at.
 pub(crate) fn continue_open_run(context: &CommandContext) -> Result<(), CommandError> {
     let (run, before) = context.find_run(None, EndedRuns::Excluded)?;
+    // What its user has edited meanwhile is taken in first.
+    if find_edit(Path::new(&before.root), &before)?.is_some() && before.parallel.is_none() {
+        return continue_run(context, &run, &before, None, None);
+    }
     if context.is_preview {
         return context.require_free_run(&before);
     }

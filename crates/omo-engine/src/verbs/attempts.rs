@@ -270,7 +270,7 @@ pub fn judge_attempt(
     } else if let Some(evidence) = missing_commit(measured.commit.as_ref(), &end) {
         events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
     } else if wanted.is_empty() && !needs_verdict(state, task) {
-        let evidence = evidence_rules::unproved_reason(task);
+        let evidence = evidence_rules::unproved_reason(&state.plan, task);
         events.push(EventKind::TaskUnverified { task: id, end: AttemptEnd { evidence, ..end } });
     } else if needs_verdict(state, task) {
         events.push(claim_event(state, task, measured.evidence_ids, &outcomes, end)?);

@@ -299,3 +299,13 @@ fn findings_stand_in_the_order_in_which_they_are_fixed() {
     ];
     assert_eq!(found, expected);
 }
+
+#[test]
+fn what_omo_wrote_of_a_run_does_not_stop_the_next_one_of_a_plan_without_files() {
+    let mut open = two_sessions();
+    open.tasks[0].files.clear();
+    open.groups[0].may_touch.clear();
+    let own = [".claude/execute-plan-checkpoint.json", "docs/06-plans/execution-report.md"];
+    let findings = check_repository(&open, &PreflightFacts { dirty: names(&own), ..clean() });
+    assert_eq!(rules(&findings), [(PreflightRule::Dirty, PreflightSeverity::Note)]);
+}

@@ -135,3 +135,15 @@ fn a_review_may_have_unproved_work_done_again() {
     run.take(verbs::give_verdict(&run.state, &ticket, verdict)).unwrap();
     assert_eq!((run.standing("1"), run.standing("2"), run.ready()), ("pending", "unverified", vec!["1"]));
 }
+
+#[test]
+fn a_good_review_by_reading_ends_a_run_that_stays_unproved() {
+    let raw = Plan { groups: Vec::new(), ..lenient(vec![unproved("1")]) };
+    let mut run = Run::open(arranged(raw, ExecutionMode::Batches, &ModeOptions::default()));
+    run.work("1", &Green);
+    let ticket = run.start("verify").unwrap();
+    let verdict = PlanVerdict { passed: true, ..PlanVerdict::default() };
+    run.take(verbs::give_verdict(&run.state, &ticket, verdict)).unwrap();
+    assert_eq!((run.standing("1"), run.standing("verify")), ("unverified", "passed"));
+    assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));
+}

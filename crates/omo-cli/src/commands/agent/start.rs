@@ -73,7 +73,7 @@ pub(super) fn begin_task(
     context.note_in_session(run, &before.holder, &run.state()?);
     let (id, ticket, run) = (&started.task.id, &started.ticket, run.id());
     let end = if before.is_task_list() || started.task.kind == TaskKind::Verify {
-        task_list_run::how_to_end(&started.task, run, ticket, &follows.option())
+        task_list_run::how_to_end(&started.task, &before.plan, run, ticket, &follows.option())
     } else {
         how_to_end(run, ticket, before.plan.dialect.unit_word(), &follows.option())
     };

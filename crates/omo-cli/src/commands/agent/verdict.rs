@@ -88,7 +88,10 @@ pub(crate) fn run(env: &ProcessEnv, options: &VerdictOptions) -> Result<(), Comm
 
 fn verdict_line(verdict: &PlanVerdict, state: &RunState) -> String {
     if verdict.passed {
-        return format!("PASS verify: evidence {}", verdict.evidence_ids.join(", "));
+        return match verdict.evidence_ids.as_slice() {
+            [] => "PASS verify: judged by reading".to_owned(),
+            ids => format!("PASS verify: evidence {}", ids.join(", ")),
+        };
     }
     let tasks: Vec<String> =
         verdict.reopen.iter().map(|(task, why)| format!("{task} ({})", sanitize(why, 120))).collect();

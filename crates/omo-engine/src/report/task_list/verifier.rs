@@ -1,5 +1,7 @@
 //! What the verifier of a task list has to know: how every task ended, and what was put forward for it.
 
+use std::fmt::Write;
+
 use omo_core::text::command_text::paste_form;
 use omo_core::text::sanitize;
 use omo_plan::model::Task;
@@ -34,11 +36,17 @@ pub(super) fn brief(state: &RunState, unit: &Task) -> String {
     }
     push_section(&mut text, "Added lines that look unfinished", &found, PART_BYTES, "and more");
     push_section(&mut text, "The verdict before", &previous_verdict(state), PART_BYTES / 2, "and more");
-    text.push_str(
+    let evidence = if state.plan.policy.unproved_continues {
+        "Evidence that you run with your own ticket has to be green; where you may run no command, read the files"
+    } else {
+        "A PASS needs green evidence that was run with your own ticket"
+    };
+    let _ = write!(
+        text,
         "## WHAT COUNTS\n\n\
          - Judge every criterion by what you see, not by what is claimed, and change no file.\n\
-         - A PASS needs green evidence that was run with your own ticket. omo then runs the commands of all tasks once \
-         more; with one of them red, or a task that is not done, it is no PASS.\n\
+         - {evidence}. omo then runs the commands of all tasks once more; with one of them red, or a task that is not \
+         done, it is no PASS.\n\
          - What you write beside the verdict decides nothing.\n",
     );
     text
