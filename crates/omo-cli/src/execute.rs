@@ -52,7 +52,7 @@ pub(crate) fn execute(context: &CommandContext, request: &ExecuteRequest) -> Res
         return Err(CommandError::precondition(message, "`omo agent next` says what it is to do"));
     }
     match &request.source {
-        PlanSource::OpenRun => continue_open_run(context),
+        PlanSource::OpenRun => continue_open_run(context, request.is_typed),
         PlanSource::TaskList(session) => task_list::execute(context, request, session.as_deref()),
         PlanSource::File(path) => execute_file(context, request, path),
     }

@@ -29,7 +29,8 @@ pub(crate) fn newly_proved(state: &RunState) -> Option<(Vec<String>, ProofSource
         if state.tasks.get(&task.id).is_none_or(|known| known.status != TaskStatus::Unverified) {
             continue;
         }
-        let Some(source) = task.proved_by.as_ref().filter(|source| proves_now(state, source)) else { continue };
+        let proves = |source: &&ProofSource| is_green(state, source) && judged_since(state, &task.id, source);
+        let Some(source) = task.proved_by.as_ref().filter(proves) else { continue };
         match &mut found {
             None => found = Some((vec![task.id.clone()], source.clone())),
             Some((tasks, known)) if known == source => tasks.push(task.id.clone()),
@@ -39,8 +40,18 @@ pub(crate) fn newly_proved(state: &RunState) -> Option<(Vec<String>, ProofSource
     found
 }
 
-/// Whether what proves a task has done so.
-pub(crate) fn proves_now(state: &RunState, source: &ProofSource) -> bool {
+/// Whether what judges a task was run after the work on it had ended: an earlier green result says nothing about it. The
+/// checks of the whole are void as soon as anything is begun.
+pub(crate) fn judged_since(state: &RunState, task: &str, source: &ProofSource) -> bool {
+    let at = |id: &str| state.tasks.get(id).and_then(|known| known.updated_at);
+    match source {
+        ProofSource::Task(judge) => at(task).zip(at(judge)).is_some_and(|(done, judged)| done < judged),
+        ProofSource::FinalChecks => true,
+    }
+}
+
+/// Whether what judges tasks is green.
+pub(crate) fn is_green(state: &RunState, source: &ProofSource) -> bool {
     match source {
         ProofSource::Task(judge) => state.tasks.get(judge).is_some_and(|known| known.status == TaskStatus::Passed),
         ProofSource::FinalChecks => {

@@ -130,6 +130,9 @@ impl RunState {
             EventKind::RunEnded { result } => self.phase = RunPhase::Ended { result: *result },
             what => self.apply_to_task(event, what)?,
         }
+        if self.plan.policy.unproved_continues && may_end_proofs(&event.kind) {
+            self.follow_proofs(event);
+        }
         (self.seq, self.updated_at) = (event.seq, event.ts);
         Ok(())
     }
@@ -138,16 +141,16 @@ impl RunState {
     fn apply_proof(&mut self, event: &RunEvent, tasks: &[String], by: &ProofSource) -> Result<(), LedgerError> {
         let is_proved = |id: &String| {
             let known = self.tasks.get(id).is_some_and(|known| known.status == TaskStatus::Unverified);
-            known && self.plan.task(id).is_some_and(|task| task.proved_by.as_ref() == Some(by))
+            let is_meant = self.plan.task(id).is_some_and(|task| task.proved_by.as_ref() == Some(by));
+            known && is_meant && evidence_rules::judged_since(self, id, by)
         };
-        if tasks.is_empty() || !tasks.iter().all(is_proved) || !evidence_rules::proves_now(self, by) {
+        if tasks.is_empty() || !tasks.iter().all(is_proved) || !evidence_rules::is_green(self, by) {
             return Err(LedgerError { seq: event.seq, problem: "proves a task by what does not prove it".to_owned() });
         }
         let evidence = evidence_rules::describe_proof(self, by);
         for id in tasks {
             let Some(task) = self.tasks.get_mut(id) else { continue };
-            task.status = TaskStatus::Passed;
-            task.updated_at = Some(event.ts);
+            (task.status, task.proved_by) = (TaskStatus::Passed, Some(by.clone()));
             let end = task.last_end.get_or_insert_default();
             end.evidence.clone_from(&evidence);
         }
@@ -178,6 +181,45 @@ impl RunState {
             self.plan_sha256.clone_from(sha256);
         }
         Ok(())
+    }
+
+    /// Has what judges tasks judge them anew where one of them is to be done again, and takes the proof back of those
+    /// whose judge is no longer green.
+    fn follow_proofs(&mut self, event: &RunEvent) {
+        let is_due = |status| matches!(status, TaskStatus::Pending | TaskStatus::Held | TaskStatus::Running);
+        let mut again: BTreeSet<&str> = BTreeSet::new();
+        for task in &self.plan.tasks {
+            if let (Some(ProofSource::Task(judge)), true) = (&task.proved_by, is_due(self.status_of(&task.id)))
+                && self.status_of(judge) == TaskStatus::Passed
+            {
+                again.insert(judge);
+            }
+        }
+        let again: Vec<String> = again.into_iter().map(str::to_owned).collect();
+        for judge in again {
+            if let Some(known) = self.tasks.get_mut(&judge) {
+                reopen_task(known, "what it judges is done again");
+                known.updated_at = Some(event.ts);
+            }
+        }
+        let is_void = |known: &TaskState| known.status == TaskStatus::Passed && known.proved_by.is_some();
+        let void: Vec<String> = self
+            .tasks
+            .iter()
+            .filter(|(id, known)| {
+                let source = self.plan.task(id).and_then(|task| task.proved_by.as_ref());
+                let holds = source.is_some_and(|source| evidence_rules::is_green(self, source));
+                is_void(known) && !(holds && source == known.proved_by.as_ref())
+            })
+            .map(|(id, _)| id.clone())
+            .collect();
+        for id in void {
+            let evidence = self.plan.task(&id).map(|task| evidence_rules::unproved_reason(&self.plan, task));
+            if let Some(known) = self.tasks.get_mut(&id) {
+                (known.status, known.proved_by) = (TaskStatus::Unverified, None);
+                known.last_end.get_or_insert_default().evidence = evidence.unwrap_or_default();
+            }
+        }
     }
 
     fn apply_to_task(&mut self, event: &RunEvent, what: &EventKind) -> Result<(), LedgerError> {
@@ -245,6 +287,7 @@ impl RunState {
                 task.judgment = None;
                 task.not_restored.clear();
                 task.checks.clear();
+                task.proved_by = None;
                 task.evidence_ids.clear();
                 // A task that is done again finds what its last attempt has left: that is green by its own work.
                 let is_gone_over = self.plan.dialect.kind() == PlanKind::TaskList || self.mode == ExecutionMode::Waves;
@@ -448,6 +491,22 @@ impl RunState {
 /// Whether a worker is at a task, and what its checks have shown since the worker began is green.
 fn is_proved(task: &TaskState) -> bool {
     task.running.is_some() && !task.checks.is_empty() && task.checks.iter().all(|(_, outcome)| outcome.is_green())
+}
+
+/// Whether what proved tasks may prove them no longer after an event.
+fn may_end_proofs(kind: &EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::TaskStarted { .. }
+            | EventKind::TaskFailed { .. }
+            | EventKind::TaskHeld { .. }
+            | EventKind::TaskSkipped { .. }
+            | EventKind::TaskReopened { .. }
+            | EventKind::RoundStarted { .. }
+            | EventKind::VerdictGiven { .. }
+            | EventKind::PlanChanged { .. }
+            | EventKind::CheckRan { attempt: 0, .. }
+    )
 }
 
 /// Ends an attempt that does not count.

@@ -7,6 +7,7 @@ use omo_core::check::task_check::TaskCheckOutcome;
 use omo_core::timestamp::Timestamp;
 use omo_plan::dialects::PlanKind;
 use omo_plan::model::{Plan, PlanDecision, PlannedState, Task, TaskKind};
+use omo_plan::proof::ProofSource;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{
@@ -171,6 +172,9 @@ pub struct TaskState {
     /// The ids of the evidence that its last worker had run; of a claimed task those that were put forward.
     #[serde(default)]
     pub evidence_ids: Vec<String>,
+    /// What proved it, where that was no check of its own. It is proved only as long as that is green.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub proved_by: Option<ProofSource>,
     /// When the last event about it was written.
     #[serde(default)]
     pub updated_at: Option<Timestamp>,

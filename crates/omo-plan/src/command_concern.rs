@@ -14,6 +14,8 @@ pub enum CommandConcern {
     Placeholder,
     /// It only prints something: it is green whatever was done.
     OnlyPrints,
+    /// Its status is thrown away, or it looks at nothing: it is green whatever was done.
+    AlwaysGreen,
     /// It is a server or a watcher, and runs until it is ended.
     NeverEnds,
     /// It is written for PowerShell, cmd or fish; omo runs checks with `sh`.
@@ -25,6 +27,7 @@ impl fmt::Display for CommandConcern {
         f.write_str(match self {
             Self::Placeholder => "it has a placeholder",
             Self::OnlyPrints => "it only prints, and is green whatever was done",
+            Self::AlwaysGreen => "it is green whatever was done",
             Self::NeverEnds => "it runs until it is ended",
             Self::OtherShell => "it is written for another shell than sh",
         })
@@ -66,6 +69,17 @@ static OTHER_SHELL: Pattern = Pattern::new(concat!(
     r"|\|\s*(?:Select|Where|Measure|ForEach|Out|Sort)-[A-Z]|^(?:powershell|pwsh|cmd)(?:\.exe)?\s|^\.\\|^dir\s+/|^set\s+-[xg]+\s+[A-Z]",
 ));
 
+/// A command that throws its status away, or that looks at nothing of the project.
+static ALWAYS_GREEN: Pattern = Pattern::new(concat!(
+    r"(?:\|\||;)\s*(?:true|:|exit\s+0|echo\b[^&|;]*)\s*$|[^&]&\s*$|\|\s*(?:cat|tee\s+\S+|head|tail|less|more)(?:\s+-\S+)*\s*$",
+    r"|^\S+(?:\s+\S+)?\s+(?:--help|--version|-h|-V|--collect-only|--listTests)\s*$",
+    r"|^(?:exit\s+0|sh|bash)\s*$|^(?:ba|da|z)?sh\s+-c\s+(?:true|:|''|)\s*$|^make\s+(?:-n|--dry-run)\b",
+));
+/// A whole command in quotes that does nothing.
+static DOES_NOTHING: Pattern = Pattern::new(
+    r#"^(?:(?:ba|da|z)?sh|python3?|node)\s+-[ce]\s+["'](?:\s|true|:|exit\s+0|exit\(0\)|pass|0|;)*["']\s*$"#,
+);
+
 /// Why a command is not run as a check; `None` where nothing speaks against it.
 pub fn find_concern(command: &str) -> Option<CommandConcern> {
     let plain = without_quoted(command);
@@ -79,6 +93,9 @@ pub fn find_concern(command: &str) -> Option<CommandConcern> {
     let is_endless = |part: &str| !BOUNDED.is_match(part) && (ENDLESS.is_match(part) || WATCHES.is_match(part));
     if parts().any(is_endless) {
         return Some(CommandConcern::NeverEnds);
+    }
+    if ALWAYS_GREEN.is_match(plain.trim()) || DOES_NOTHING.is_match(command.trim()) {
+        return Some(CommandConcern::AlwaysGreen);
     }
     // What is piped into another program, or decides with `||`, is that program's to judge.
     let prints = |part: &str| part.is_empty() || (PRINTS.is_match(part) && !HAS_STATUS.is_match(part));
@@ -121,8 +138,24 @@ mod tests {
 
     #[test]
     fn what_cannot_judge_is_found() {
-        use CommandConcern::{NeverEnds, OnlyPrints, OtherShell, Placeholder};
+        use CommandConcern::{AlwaysGreen, NeverEnds, OnlyPrints, OtherShell, Placeholder};
         for (command, expected) in [
+            ("npm test || true", Some(AlwaysGreen)),
+            ("npm test; exit 0", Some(AlwaysGreen)),
+            ("npm test | cat", Some(AlwaysGreen)),
+            ("npm test &", Some(AlwaysGreen)),
+            ("sh -c true", Some(AlwaysGreen)),
+            ("bash -c 'exit 0'", Some(AlwaysGreen)),
+            ("python3 -c \"pass\"", Some(AlwaysGreen)),
+            ("pytest --version", Some(AlwaysGreen)),
+            ("make -n test", Some(AlwaysGreen)),
+            ("exit 0", Some(AlwaysGreen)),
+            ("npm test && echo ok", None),
+            ("git diff --exit-code || exit 1", None),
+            ("sh -c 'test -f a'", None),
+            ("go test ./...", None),
+            ("bazel test //...", None),
+            ("npm test 2>&1 | grep -q ok", None),
             ("ls <dir>", Some(Placeholder)),
             ("pytest tests/{{module}}", Some(Placeholder)),
             ("curl -H x-key:YOUR_KEY localhost", Some(Placeholder)),

@@ -144,6 +144,9 @@ fn find_sources(plan: &Plan) -> Vec<(usize, ProofSource)> {
     let mut found = Vec::new();
     for (place, task) in plan.tasks.iter().enumerate().rev() {
         let section = task.section.as_deref();
+        if task.state != PlannedState::Open {
+            continue;
+        }
         if task.proving_checks().next().is_some() {
             let is_checkpoint = behind.contains(task.id.as_str());
             if is_checkpoint || judges_others(task) {

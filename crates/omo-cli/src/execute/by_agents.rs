@@ -78,7 +78,8 @@ impl KnownRun {
     fn go_on(self, context: &CommandContext, request: &ExecuteRequest) -> Result<(), CommandError> {
         match self {
             Self::Open(run, state) => {
-                continue_run::continue_run(context, &run, &state, Some(request), request.digest.as_deref())
+                let is_user = request.is_typed || context.is_person();
+                continue_run::continue_run(context, &run, &state, Some(request), request.digest.as_deref(), is_user)
             }
             Self::Complete(..) if context.is_preview => Ok(()),
             Self::Complete(run, state) => print_block(&blocks::complete_already(run.id(), &state, request)),

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use omo_core::text::sanitize;
 use omo_engine::dispatched_tasks;
-use omo_engine::event::RunResult;
+use omo_engine::event::{EventKind, RunResult};
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::state::{ANSWER_CONTINUE, RunPhase, RunState};
 use omo_engine::work::{PlanEdit, PlanFile, find_edit};
@@ -20,11 +21,11 @@ use crate::execute::{approval, refusals};
 use crate::output;
 
 /// The user typed the command alone: the run that is open goes on, past the stop that it waits at.
-pub(crate) fn continue_open_run(context: &CommandContext) -> Result<(), CommandError> {
+pub(crate) fn continue_open_run(context: &CommandContext, is_typed: bool) -> Result<(), CommandError> {
     let (run, before) = context.find_run(None, EndedRuns::Excluded)?;
     // What its user has edited meanwhile is taken in first.
     if find_edit(Path::new(&before.root), &before)?.is_some() && before.parallel.is_none() {
-        return continue_run(context, &run, &before, None, None);
+        return continue_run(context, &run, &before, None, None, is_typed || context.is_person());
     }
     if context.is_preview {
         return context.require_free_run(&before);
@@ -50,13 +51,15 @@ pub(crate) fn known_run_line(state: &RunState) -> String {
 }
 
 /// Goes on with a run. One in waves that has failed is gone over anew where that is asked for, as `omo run resume` does,
-/// which has no request. `digest` is what its user has read of an edited plan.
+/// which has no request. `digest` is what its user has read of an
+/// edited plan; `is_user` says that its user asks, and not a model: then what is checked off in it counts.
 pub(crate) fn continue_run(
     context: &CommandContext,
     run: &Run,
     before: &RunState,
     request: Option<&ExecuteRequest>,
     digest: Option<&str>,
+    is_user: bool,
 ) -> Result<(), CommandError> {
     let engine = context.engine(run, before)?;
     context.require_free_run(before)?;
@@ -66,8 +69,9 @@ pub(crate) fn continue_run(
     let edit = find_edit(Path::new(&before.root), before)?;
     let replanned = match &edit {
         None => None,
-        Some(_) => Some(reread_plan(context, before, digest)?),
+        Some(_) => Some(reread_plan(context, before, digest, is_user)?),
     };
+    let opened = replanned.as_ref().map(|(_, _, opened)| opened.join(", ")).unwrap_or_default();
     if context.is_preview {
         return Ok(());
     }
@@ -82,16 +86,27 @@ pub(crate) fn continue_run(
     }
     let _door = context.runs.as_ref().map(|runs| context.lock_opening(runs, Some(run.id()))).transpose()?;
     let ((), state) = engine.take_over(|state| {
-        let replanned = replanned
-            .map(|(plan, approved)| verbs::replace_plan(state, plan, approved))
-            .transpose()?
-            .unwrap_or_default();
-        Ok((replanned.into_iter().chain(dispatched_tasks::forget_dispatched_if_any(state)).collect(), ()))
+        let mut events = Vec::new();
+        if let Some((plan, approved, opened)) = replanned {
+            events = verbs::replace_plan(state, plan, approved)?;
+            // So that the file says of them what the run does: they are opened again with what omo ticked itself.
+            let ticked = EventKind::PlanTicked { ticked: opened, opened: Vec::new(), plan_sha256: None, tip: None };
+            events.push(ticked);
+        }
+        Ok((events.into_iter().chain(dispatched_tasks::forget_dispatched_if_any(state)).collect(), ()))
     })?;
     context.note_in_session(run, &before.holder, &state);
     let choice = request.map(|request| request.choice.as_str()).unwrap_or_default();
     let edited = edit.map(|edit| describe_edit(&edit, before, &state)).unwrap_or_default();
-    let head = parts::fit_block(format!("{choice}{edited}{}", blocks::resumed_block(run.id(), &state)));
+    let opened = if opened.is_empty() {
+        String::new()
+    } else {
+        format!(
+            "note: opened again, as neither omo nor its user ticked it: {}; what you tick counts where you type /omo:execute yourself\n",
+            sanitize(&opened, 300)
+        )
+    };
+    let head = parts::fit_block(format!("{choice}{edited}{opened}{}", blocks::resumed_block(run.id(), &state)));
     print_then_next(context, run, state, &head)
 }
 
@@ -100,7 +115,8 @@ fn reread_plan(
     context: &CommandContext,
     state: &RunState,
     digest: Option<&str>,
-) -> Result<(Plan, String), CommandError> {
+    is_user: bool,
+) -> Result<(Plan, String, Vec<String>), CommandError> {
     let root = Path::new(&state.root);
     let file = PlanFile::read(root, root, Path::new(&state.plan.source.path))?;
     // Read by the dialect and with the options that the run has; others would make other batches of the same tasks.
@@ -108,11 +124,13 @@ fn reread_plan(
     if !plan.can_run() {
         return Err(refusals::invalid_plan_error(&plan, &file));
     }
+    let mut plan = plan;
+    let opened = if is_user { Vec::new() } else { verbs::distrust_ticks(state, &mut plan) };
     let plan = state.as_in_run(plan);
     let typed = ExecuteRequest::new(command_for_mode(state.mode), PlanSource::File(plan.source.path.clone()));
     let about = approval::ApprovalRequest::for_plan(&plan.source.path, typed.typed(&typed.source));
     let approved = approval::approve_plan(context, &plan, digest, &about)?;
-    Ok((plan, approved))
+    Ok((plan, approved, opened))
 }
 
 /// The slash command that goes on with a run that agents work on.

@@ -337,6 +337,26 @@ pub fn replace_plan(state: &RunState, plan: Plan, approved: String) -> Result<Ve
     Ok([vec![EventKind::PlanChanged { plan: Box::new(plan), approved }], done].concat())
 }
 
+/// Takes what is checked off in an edited plan for open where omo has not ticked it: a worker, or the session that has
+/// the run go on, may have done so. Gives the ids of these tasks.
+pub fn distrust_ticks(state: &RunState, plan: &mut Plan) -> Vec<String> {
+    let was_done: BTreeSet<&str> = state
+        .plan
+        .tasks
+        .iter()
+        .filter(|task| task.state == PlannedState::Done || state.ticked.contains(&task.id))
+        .map(|task| task.id.as_str())
+        .collect();
+    let mut opened = Vec::new();
+    for task in &mut plan.tasks {
+        if task.state == PlannedState::Done && !was_done.contains(task.id.as_str()) {
+            task.state = PlannedState::Open;
+            opened.push(task.id.clone());
+        }
+    }
+    opened
+}
+
 /// Refuses a plan that parts sessions from what they have: the client that works on one, or the commits on its branch,
 /// which no other session's branch has.
 fn require_kept_sessions(state: &RunState, parallel: &ParallelState, plan: &Plan) -> Result<(), VerbRefusal> {

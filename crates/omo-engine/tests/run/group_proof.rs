@@ -147,3 +147,46 @@ fn a_good_review_by_reading_ends_a_run_that_stays_unproved() {
     assert_eq!((run.standing("1"), run.standing("verify")), ("unverified", "passed"));
     assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));
 }
+
+#[test]
+fn a_judge_that_passed_before_proves_nothing_that_is_done_afterwards() {
+    let first = lenient(vec![judged_by("1", "9"), judge(&["1"]), unproved("5")]);
+    let mut run = Run::open(first);
+    run.work("1", &Green);
+    run.pass("9");
+    // A task joins the group: its judge is run once more.
+    let more = lenient(vec![judged_by("1", "9"), judged_by("2", "9"), judge(&["1", "2"]), unproved("5")]);
+    run.replan(Plan { source: omo_plan::model::PlanSource::new("plan.md", "edited", 1), ..more }).unwrap();
+    assert_eq!((run.standing("1"), run.standing("2"), run.standing("9")), ("unverified", "pending", "pending"));
+    run.work("2", &Green);
+    assert_eq!(run.standing("2"), "unverified");
+    run.fail("9");
+    run.work("5", &Green);
+    assert_eq!((run.standing("1"), run.standing("2"), run.standing("9")), ("unverified", "unverified", "failed"));
+    assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));
+}
+
+#[test]
+fn a_proof_is_taken_back_with_its_judge() {
+    let mut run = Run::open(lenient(vec![judged_by("1", "9"), judge(&["1"])]));
+    run.work("1", &Green);
+    run.pass("9");
+    run.types();
+    run.take(verbs::reopen_passed_task(&run.state, &run.caller, "9")).unwrap();
+    assert_eq!((run.standing("1"), run.standing("9")), ("unverified", "pending"));
+    run.fail("9");
+    assert_eq!((run.standing("1"), run.standing("9")), ("unverified", "failed"));
+    run.retry("9").unwrap();
+    run.pass("9");
+    assert_eq!((run.standing("1"), run.standing("9")), ("passed", "passed"));
+}
+
+#[test]
+fn what_a_session_has_ticked_itself_does_not_count() {
+    use omo_plan::model::PlannedState::{Done, Open};
+    let run = Run::open(lenient(vec![unproved("1"), unproved("2")]));
+    let mut edited =
+        lenient(vec![Task { state: Done, ..unproved("1") }, unproved("2"), Task { state: Done, ..unproved("3") }]);
+    assert_eq!(verbs::distrust_ticks(&run.state, &mut edited), ["1", "3"]);
+    assert!(edited.tasks.iter().all(|task| task.state == Open));
+}

@@ -39,6 +39,8 @@ pub(crate) fn run(env: &ProcessEnv, options: &ResumeOptions) -> Result<(), Comma
         ExecutionMode::Parallel | ExecutionMode::StepByStep => {
             continue_parallel::continue_run(&context, &run, &state, None, digest)
         }
-        ExecutionMode::Batches | ExecutionMode::Waves => continue_run(&context, &run, &state, None, digest),
+        ExecutionMode::Batches | ExecutionMode::Waves => {
+            continue_run(&context, &run, &state, None, digest, context.is_person())
+        }
     }
 }

@@ -19,6 +19,10 @@ static VERIFIES: Pattern = Pattern::new(
 /// What leads to a command without code around it.
 static LEADS: Pattern = Pattern::new(r"(?:\(|(?i-u:\b(?:with|via|using|run|execute)\s+)|:\s+)");
 
+/// What says right before a command that it is not the one that is run.
+static NEGATES: Pattern =
+    Pattern::new(r"(?i-u:\b(?:do not|don't|never|without|instead of|rather than|avoid|not)\s+(?:\w+\s+){0,2})$");
+
 /// The commands of a sentence.
 pub(super) fn read_commands(row: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -48,7 +52,7 @@ pub(super) fn read_commands(row: &str) -> Vec<String> {
 
 /// Whether code in a sentence is a command that shows that the task is done.
 fn is_check(code: &str, row: &str, byte: usize, behind: &str, verb: TaskVerb) -> bool {
-    if !is_command(code) {
+    if !is_command(code) || row.get(..byte).is_some_and(|before| NEGATES.is_match(before)) {
         return false;
     }
     let near: Vec<String> = words_before(row, byte).take(4).collect();
@@ -81,7 +85,9 @@ fn is_with(near: &[String]) -> bool {
 
 /// A command that can be run as it stands, and that only looks at what is there.
 fn is_command(code: &str) -> bool {
-    let has_gap = ["...", "…", "<", "{{", "YOUR_", "[options]"].iter().any(|sign| code.contains(sign));
+    // All packages below a folder, as Go and Bazel write it.
+    let plain = code.replace("/...", "/").replace("//...", "//");
+    let has_gap = ["...", "…", "<", "{{", "YOUR_", "[options]"].iter().any(|sign| plain.contains(sign));
     !code.is_empty() && !has_gap && begins_with_program(code) && !does_more_than_look(code)
 }
 
@@ -102,7 +108,7 @@ fn read_plain_command(row: &str) -> Option<String> {
         let end = plain_end(behind, lead == "(");
         let command = behind.get(..end).unwrap_or_default().trim_end_matches([',', ';', ' ']);
         // The end of the sentence, but not the folder `.`.
-        let command = command.strip_suffix('.').filter(|bare| !bare.ends_with(' ')).unwrap_or(command);
+        let command = command.strip_suffix('.').filter(|bare| !bare.ends_with([' ', '.'])).unwrap_or(command);
         let is_several = command.split_whitespace().nth(1).is_some();
         // `Run ruff check with uv run ruff check src`: what it is run with is the command.
         let rank = match lead.as_str() {
