@@ -31,8 +31,8 @@ pub use client_events::{client_end_events, pause_event, running_task_in};
 pub(crate) use client_events::{is_unrecorded_client, limit_reset_at};
 pub use task_list::{add_task, give_verdict, record_evidence, verdict_objection};
 pub use user_actions::{
-    accept_billing, answer_question, cancel_run, distrust_ticks, reopen_passed_task, replace_plan, retry_task,
-    set_budget, skip_task,
+    accept_billing, answer_question, cancel_run, distrust_ticks, foreign_ticks_event, reopen_passed_task, replace_plan,
+    retry_task, set_budget, skip_task,
 };
 
 /// Who asks, and what is known about them.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use omo_engine::event::{EventKind, RunResult};
+use omo_engine::event::RunResult;
 use omo_engine::parallel::worker_row::format_dollars;
 use omo_engine::parallel_schedule::accepts_billing;
 use omo_engine::preflight::{PreflightRule, can_start};
@@ -69,10 +69,11 @@ pub(crate) fn continue_run(
     let is_edited = replanned.is_some();
     let budget = request.and_then(|request| request.clients.policy.budget_micros);
     let ((), state) = engine.take_over(|state| {
-        let replanned: Vec<EventKind> = replanned
-            .map(|(plan, approved)| verbs::replace_plan(state, plan, approved))
-            .transpose()?
-            .unwrap_or_default();
+        let mut edited = Vec::new();
+        if let Some((plan, approved, opened)) = replanned {
+            edited = verbs::replace_plan(state, plan, approved)?;
+            edited.extend(verbs::foreign_ticks_event(opened));
+        }
         // Another process may start the next client: it reads in the ledger that the costs are accepted.
         let accepts =
             accepts && state.parallel.is_some() && !accepts_billing(state) && billing::billing_facts().has_api_key;
@@ -82,7 +83,7 @@ pub(crate) fn continue_run(
             Vec::new()
         });
         let budget = budget.map(|micros| verbs::set_budget(state, &engine.caller, micros)).transpose()?.flatten();
-        Ok((accepted.chain(budget).chain(replanned).collect(), ()))
+        Ok((accepted.chain(budget).chain(edited).collect(), ()))
     })?;
     context.note_in_session(run, &before.holder, &state);
     let heading = |request: &ExecuteRequest| {
@@ -128,7 +129,7 @@ fn reread_plan(
     state: &RunState,
     request: Option<&ExecuteRequest>,
     digest: Option<&str>,
-) -> Result<(Plan, String), CommandError> {
+) -> Result<(Plan, String, Vec<String>), CommandError> {
     let root = Path::new(&state.root);
     let file = PlanFile::read_anywhere(root, root, Path::new(&state.plan.source.path))?;
     let plan = name_files_from_top(file.plan(&state.plan), &state.root);
@@ -138,11 +139,15 @@ fn reread_plan(
     if let Some(asked) = state.scope {
         check_selection(&plan, asked.selection).map_err(argument_error)?;
     }
+    let mut plan = plan;
+    // What a session has ticked and goes on with by itself counts for nothing.
+    let is_user = context.is_person() || request.is_some_and(|request| request.is_typed);
+    let opened = if is_user { Vec::new() } else { verbs::distrust_ticks(state, &mut plan) };
     let plan = state.as_in_run(plan);
     let setup = state.parallel.as_ref().and_then(|parallel| parallel.policy.setup.as_deref());
     let resumes = || format!("{COMMAND} --resume {}", quote_argument(&plan.source.path));
     let typed = request.map_or_else(resumes, |request| request.typed(&request.source));
     let approved =
         approval::approve_with_setup(context, &plan, setup, digest, &approval::step_approval_request(&plan, typed))?;
-    Ok((plan, approved))
+    Ok((plan, approved, opened))
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use omo_core::text::sanitize;
 use omo_engine::dispatched_tasks;
-use omo_engine::event::{EventKind, RunResult};
+use omo_engine::event::RunResult;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::state::{ANSWER_CONTINUE, RunPhase, RunState};
 use omo_engine::work::{PlanEdit, PlanFile, find_edit};
@@ -89,9 +89,7 @@ pub(crate) fn continue_run(
         let mut events = Vec::new();
         if let Some((plan, approved, opened)) = replanned {
             events = verbs::replace_plan(state, plan, approved)?;
-            // So that the file says of them what the run does: they are opened again with what omo ticked itself.
-            let ticked = EventKind::PlanTicked { ticked: opened, opened: Vec::new(), plan_sha256: None, tip: None };
-            events.push(ticked);
+            events.extend(verbs::foreign_ticks_event(opened));
         }
         Ok((events.into_iter().chain(dispatched_tasks::forget_dispatched_if_any(state)).collect(), ()))
     })?;

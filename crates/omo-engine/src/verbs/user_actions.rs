@@ -357,6 +357,13 @@ pub fn distrust_ticks(state: &RunState, plan: &mut Plan) -> Vec<String> {
     opened
 }
 
+/// What is written down about ticks that do not count: they are known as if omo had made them, and so are opened again
+/// in the file with what omo ticked and is not done.
+pub fn foreign_ticks_event(tasks: Vec<String>) -> Option<EventKind> {
+    let has_one = !tasks.is_empty();
+    has_one.then_some(EventKind::PlanTicked { ticked: tasks, opened: Vec::new(), plan_sha256: None, tip: None })
+}
+
 /// Refuses a plan that parts sessions from what they have: the client that works on one, or the commits on its branch,
 /// which no other session's branch has.
 fn require_kept_sessions(state: &RunState, parallel: &ParallelState, plan: &Plan) -> Result<(), VerbRefusal> {
