@@ -23,7 +23,7 @@ fn what_is_no_plan_of_steps_opens_no_run() {
         for (name, text) in [("prose.md", "# Notes\n"), ("twice.md", &twice)] {
             s.lab().write(name, text)?;
         }
-        refused(s, "prose.md", 4, "the file is no plan that omo knows", "omo plan lint prose.md")?;
+        refused(s, "prose.md", 4, "the file is no plan that omo knows", "/omo:ulw-plan --from prose.md")?;
         refused(s, "twice.md", 4, "twice.md has an error", "omo plan lint twice.md")?;
         refused(s, "--dry-run twice.md", 4, "twice.md has an error", "omo plan lint twice.md")?;
         refused(s, "none.md", 3, "file not found: none.md", "from the folder that you are in")?;

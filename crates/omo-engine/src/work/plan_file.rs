@@ -32,7 +32,7 @@ pub enum PlanFileError {
         source: std::io::Error,
     },
     /// It is a folder, and not one plan.
-    #[error("the folder {path} is not one plan: it holds {holds}")]
+    #[error("not a file: {path}; the folder {path} is not one plan: it holds {holds}")]
     Folder {
         /// Which folder.
         path: String,
