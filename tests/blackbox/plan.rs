@@ -364,7 +364,10 @@ fn what_cannot_be_read_has_a_status_of_its_own() {
             ensure!(Command::new("mkfifo").arg(&fifo).status()?.success(), "no FIFO could be made");
             for verb in ["show", "lint", "parse", "batches"] {
                 let (_, stderr) = gives(s, &["plan", verb, "folder.md"], 2)?;
-                has(&stderr, &["error: not a file: folder.md; the folder folder.md is not one plan: it holds nothing", "hint:"])?;
+                has(
+                    &stderr,
+                    &["error: not a file: folder.md; the folder folder.md is not one plan: it holds nothing", "hint:"],
+                )?;
                 let (_, stderr) = gives(s, &["plan", verb, "fifo.md"], 9)?;
                 has(&stderr, &["error: read fifo.md: it is no regular file", "hint:"])?;
             }

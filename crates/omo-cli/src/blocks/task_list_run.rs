@@ -176,14 +176,14 @@ pub(crate) fn ended_without_a_run(id: &str, tasks: &[TaskFile], is_complete: boo
 pub(crate) fn how_to_end(task: &Task, plan: &Plan, run: &str, ticket: &str, next: &str) -> String {
     let with = format!("--run {run} --ticket {ticket}");
     if task.kind == TaskKind::Verify {
-        let (show, ids) = if plan.policy.unproved_continues {
-            ("Read what was done. Where you may run commands, show with them that it is:", "[--evidence <ids>]")
+        let show = if plan.policy.unproved_continues {
+            "Read what was done, and show it with commands; where you may run none, leave `--evidence` out below:"
         } else {
-            ("Show with commands of your own that the whole is done:", "--evidence <ids>")
+            "Show with commands of your own that the whole is done:"
         };
         return format!(
             "{show}\n  run: omo agent evidence run {with} -- COMMAND\n\
-             Then judge it. Where all of it is done:\n  run: omo agent verdict PASS {with} {ids}      {LONG_TIMEOUT}\n\
+             Then judge it. Where all of it is done:\n  run: omo agent verdict PASS {with} --evidence <ids>      {LONG_TIMEOUT}\n\
              Where it is not, naming each task that is to be done again:\n  run: omo agent verdict FAIL {with} --reopen \"<task>: <why, one line>\""
         );
     }
