@@ -9,6 +9,7 @@ use omo_plan::model::{Plan, Task, TaskKind};
 use omo_plan::proof::ProofSource;
 
 use crate::event::{Evidence, PlanVerdict};
+use crate::standing::is_work_done;
 use crate::state::{RunState, TaskStatus};
 
 /// What is said of a task that was done and that has no check of its own.
@@ -116,12 +117,9 @@ pub(crate) fn check_tasks_and_evidence(state: &RunState, verdict: &PlanVerdict) 
     let review = running_review(state);
     let is_judged = |task: &&Task| review.is_none_or(|review| review.deps.contains(&task.id));
     for task in state.plan.tasks.iter().filter(|task| task.kind != TaskKind::Verify).filter(is_judged) {
-        let is_done = match state.tasks.get(&task.id).map(|known| known.status) {
-            Some(TaskStatus::Passed | TaskStatus::Claimed) => true,
-            // No command proves it: the verifier's own look is all that there is, and it stays unverified.
-            Some(TaskStatus::Unverified) => state.plan.policy.unproved_continues,
-            _ => false,
-        };
+        // What no command proves the verifier only looks at, and it stays unverified.
+        let known = state.tasks.get(&task.id);
+        let is_done = known.is_some_and(|known| is_work_done(&state.plan.policy, known.status));
         if !is_done {
             let standing = state.standing(&task.id).map_or("missing", |standing| standing.word());
             return Err(format!("{} {} is {standing}", state.plan.dialect.unit_word(), task.id));

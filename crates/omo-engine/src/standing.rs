@@ -118,10 +118,19 @@ impl RunState {
 /// Whether what depends on a task of this status may be begun.
 pub(crate) fn unblocks_dependents(policy: &RunPolicy, task: &Task, status: TaskStatus) -> bool {
     match status {
-        TaskStatus::Passed | TaskStatus::Claimed => true,
-        TaskStatus::Unverified => policy.unproved_continues,
+        TaskStatus::Passed | TaskStatus::Claimed | TaskStatus::Unverified => is_work_done(policy, status),
         TaskStatus::Skipped => task.on_failure == OnFailure::Skip || task.state == PlannedState::LeftOut,
         TaskStatus::Pending | TaskStatus::Running | TaskStatus::Held | TaskStatus::Failed => false,
+    }
+}
+
+/// Whether the work on a task of this status is done as far as its worker goes: proved, or unproved where its plan lets
+/// it be.
+pub(crate) fn is_work_done(policy: &RunPolicy, status: TaskStatus) -> bool {
+    match status {
+        TaskStatus::Passed | TaskStatus::Claimed => true,
+        TaskStatus::Unverified => policy.unproved_continues,
+        _ => false,
     }
 }
 

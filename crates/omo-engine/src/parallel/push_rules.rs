@@ -6,6 +6,7 @@ use omo_core::text::sanitize;
 use omo_plan::model::TaskGroup;
 
 use crate::report::ultraplan::remote_prompt::{RUN_TRAILER, TASK_TRAILER};
+use crate::standing::is_work_done;
 use crate::state::{RunState, TaskStatus};
 
 /// The branch of a session on the remote, for the launch of this number, from 1: a client that is still at work for an
@@ -35,11 +36,7 @@ pub(crate) fn last_passed_commit<'s>(state: &'s RunState, group: &TaskGroup, bas
 
 /// Whether the work on a step is done as far as its worker goes.
 pub(crate) fn is_done(state: &RunState, status: TaskStatus) -> bool {
-    match status {
-        TaskStatus::Passed | TaskStatus::Claimed => true,
-        TaskStatus::Unverified => state.plan.policy.unproved_continues,
-        _ => false,
-    }
+    is_work_done(&state.plan.policy, status)
 }
 
 /// The last of the commits, oldest first with their messages, that is marked as one of a step of a run.
