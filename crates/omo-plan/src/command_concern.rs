@@ -1,10 +1,14 @@
 //! Commands that a plan names as checks and that prove nothing, or never end: such a command is shown, and is not run.
 
+mod status;
+
 use std::fmt;
 
+use omo_core::check::task_check::TaskCheck;
 use serde::{Deserialize, Serialize};
 
 use crate::pattern::Pattern;
+use status::{CommandStatus, command_status};
 
 /// Why a command is not run as a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,14 +16,22 @@ use crate::pattern::Pattern;
 pub enum CommandConcern {
     /// A part of it stands for something that the reader fills in, such as `<dir>`.
     Placeholder,
-    /// It only prints something: it is green whatever was done.
+    /// It only prints what is there: it is green whatever was done.
     OnlyPrints,
-    /// Its status is thrown away, or it looks at nothing: it is green whatever was done.
+    /// Its status is thrown away, or it does nothing that can fail: it is green whatever was done.
     AlwaysGreen,
+    /// It compares what stands in it, and looks at nothing of the project.
+    Constant,
     /// It is a server or a watcher, and runs until it is ended.
     NeverEnds,
     /// It is written for PowerShell, cmd or fish; omo runs checks with `sh`.
     OtherShell,
+    /// It installs, starts, commits or deploys something.
+    Prepares,
+    /// It begins with no program that omo knows, where the format does not say that it is a command.
+    UnknownProgram,
+    /// A character in it is no text, such as what moves a cursor.
+    ControlCharacter,
 }
 
 impl fmt::Display for CommandConcern {
@@ -28,8 +40,12 @@ impl fmt::Display for CommandConcern {
             Self::Placeholder => "it has a placeholder",
             Self::OnlyPrints => "it only prints, and is green whatever was done",
             Self::AlwaysGreen => "it is green whatever was done",
+            Self::Constant => "it compares what stands in it, and looks at nothing of the project",
             Self::NeverEnds => "it runs until it is ended",
             Self::OtherShell => "it is written for another shell than sh",
+            Self::Prepares => "it prepares or changes something, and judges nothing",
+            Self::UnknownProgram => "it begins with no program that omo knows",
+            Self::ControlCharacter => "it has a control character",
         })
     }
 }
@@ -41,12 +57,6 @@ static PLACEHOLDER: Pattern = Pattern::new(concat!(
     r"<[A-Za-z][A-Za-z0-9_./:| -]*>|\{\{[^}]*\}\}|\[[a-z]+(?:[-_ ][a-z]+)*\](?:\s|$)|",
     r"\bYOUR[_-][A-Z]|\byour-[a-z]+|(?:^|[\s=/])path/to/|(?:^|\s)(?:\.\.\.|…)(?:\s|$)",
 ));
-/// A part of a command that prints and proves nothing.
-static PRINTS: Pattern = Pattern::new(
-    r"^(?:echo|printf|pwd|date|true|:|env|printenv|whoami|hostname|clear|git\s+(?:--no-pager\s+)?(?:log|show|status|diff|branch)|cd|sleep|open|xdg-open)(?:\s|$)",
-);
-/// `git diff` with a status that says something.
-static HAS_STATUS: Pattern = Pattern::new(r"\s--(?:exit-code|quiet|check)\b");
 /// What bounds the time of the command behind it.
 static BOUNDED: Pattern = Pattern::new(r"^(?:timeout|gtimeout)\s");
 /// Servers, watchers, and what follows a log.
@@ -69,38 +79,56 @@ static OTHER_SHELL: Pattern = Pattern::new(concat!(
     r"|\|\s*(?:Select|Where|Measure|ForEach|Out|Sort)-[A-Z]|^(?:powershell|pwsh|cmd)(?:\.exe)?\s|^\.\\|^dir\s+/|^set\s+-[xg]+\s+[A-Z]",
 ));
 
-/// A command that throws its status away, or that looks at nothing of the project.
-static ALWAYS_GREEN: Pattern = Pattern::new(concat!(
-    r"(?:\|\||;)\s*(?:true|:|exit\s+0|echo\b[^&|;]*)\s*$|[^&]&\s*$|\|\s*(?:cat|tee\s+\S+|head|tail|less|more)(?:\s+-\S+)*\s*$",
-    r"|^\S+(?:\s+\S+)?\s+(?:--help|--version|-h|-V|--collect-only|--listTests)\s*$",
-    r"|^(?:exit\s+0|sh|bash)\s*$|^(?:ba|da|z)?sh\s+-c\s+(?:true|:|''|)\s*$|^make\s+(?:-n|--dry-run)\b",
+/// What says something of a program and runs nothing, and a shell without a command.
+static RUNS_NOTHING: Pattern = Pattern::new(concat!(
+    r"^\S+(?:\s+\S+)?\s+(?:--help|--version|-h|-V|--collect-only|--listTests)\s*$",
+    r"|^(?:ba|da|z)?sh(?:\s+-c)?\s*$|^make\s+(?:-n|--dry-run)\b",
 ));
-/// A whole command in quotes that does nothing.
-static DOES_NOTHING: Pattern = Pattern::new(
-    r#"^(?:(?:ba|da|z)?sh|python3?|node)\s+-[ce]\s+["'](?:\s|true|:|exit\s+0|exit\(0\)|pass|0|;)*["']\s*$"#,
-);
+/// A program in quotes that does nothing.
+static DOES_NOTHING: Pattern =
+    Pattern::new(r#"^(?:python3?|node)\s+-[ce]\s+["'](?:\s|true|:|exit\s+0|exit\(0\)|pass|0|;)*["']\s*$"#);
 
 /// Why a command is not run as a check; `None` where nothing speaks against it.
 pub fn find_concern(command: &str) -> Option<CommandConcern> {
-    let plain = without_quoted(command);
+    if command.contains(|char: char| char.is_control() && !matches!(char, '\n' | '\t' | '\r')) {
+        return Some(CommandConcern::ControlCharacter);
+    }
     if OTHER_SHELL.is_match(command.trim()) {
         return Some(CommandConcern::OtherShell);
     }
+    let plain = without_quoted(command);
     if PLACEHOLDER.is_match(&plain) {
         return Some(CommandConcern::Placeholder);
     }
-    let parts = || plain.split("&&").flat_map(|part| part.split([';', '\n'])).map(program_part);
-    let is_endless = |part: &str| !BOUNDED.is_match(part) && (ENDLESS.is_match(part) || WATCHES.is_match(part));
-    if parts().any(is_endless) {
+    if has_endless_part(&plain) {
         return Some(CommandConcern::NeverEnds);
     }
-    if ALWAYS_GREEN.is_match(plain.trim()) || DOES_NOTHING.is_match(command.trim()) {
+    if RUNS_NOTHING.is_match(plain.trim()) || DOES_NOTHING.is_match(command.trim()) {
         return Some(CommandConcern::AlwaysGreen);
     }
-    // What is piped into another program, or decides with `||`, is that program's to judge.
-    let prints = |part: &str| part.is_empty() || (PRINTS.is_match(part) && !HAS_STATUS.is_match(part));
-    let only_prints = !plain.contains('|') && parts().all(prints);
-    only_prints.then_some(CommandConcern::OnlyPrints)
+    match command_status(command) {
+        CommandStatus::Judges => None,
+        CommandStatus::Prints => Some(CommandConcern::OnlyPrints),
+        CommandStatus::Nothing | CommandStatus::ThrownAway => Some(CommandConcern::AlwaysGreen),
+        CommandStatus::Constant => Some(CommandConcern::Constant),
+    }
+}
+
+/// Why a check is not run. What only prints is judged where an output is expected of it.
+pub fn find_check_concern(check: &TaskCheck) -> Option<CommandConcern> {
+    let is_judged = check.expect.stdout_has.as_ref().is_some_and(|expected| !expected.trim().is_empty());
+    find_concern(&check.command).filter(|concern| *concern != CommandConcern::OnlyPrints || !is_judged)
+}
+
+/// Whether a command, or a part of it, runs until it is ended.
+pub(crate) fn never_ends(command: &str) -> bool {
+    has_endless_part(&without_quoted(command))
+}
+
+fn has_endless_part(plain: &str) -> bool {
+    let parts = plain.split("&&").flat_map(|part| part.split([';', '\n'])).map(program_part);
+    let is_endless = |part: &str| !BOUNDED.is_match(part) && (ENDLESS.is_match(part) || WATCHES.is_match(part));
+    parts.into_iter().any(is_endless)
 }
 
 /// A part of a command from its program on: what it sets for it is left out.
@@ -133,67 +161,4 @@ fn without_quoted(command: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_cannot_judge_is_found() {
-        use CommandConcern::{AlwaysGreen, NeverEnds, OnlyPrints, OtherShell, Placeholder};
-        for (command, expected) in [
-            ("npm test || true", Some(AlwaysGreen)),
-            ("npm test; exit 0", Some(AlwaysGreen)),
-            ("npm test | cat", Some(AlwaysGreen)),
-            ("npm test &", Some(AlwaysGreen)),
-            ("sh -c true", Some(AlwaysGreen)),
-            ("bash -c 'exit 0'", Some(AlwaysGreen)),
-            ("python3 -c \"pass\"", Some(AlwaysGreen)),
-            ("pytest --version", Some(AlwaysGreen)),
-            ("make -n test", Some(AlwaysGreen)),
-            ("exit 0", Some(AlwaysGreen)),
-            ("npm test && echo ok", None),
-            ("git diff --exit-code || exit 1", None),
-            ("sh -c 'test -f a'", None),
-            ("go test ./...", None),
-            ("bazel test //...", None),
-            ("npm test 2>&1 | grep -q ok", None),
-            ("ls <dir>", Some(Placeholder)),
-            ("pytest tests/{{module}}", Some(Placeholder)),
-            ("curl -H x-key:YOUR_KEY localhost", Some(Placeholder)),
-            ("node path/to/script.js", Some(Placeholder)),
-            ("cargo test ...", Some(Placeholder)),
-            ("grep -q '<div>' index.html", None),
-            ("sort < in.txt > out.txt", None),
-            ("test 1 -lt 2", None),
-            ("echo done", Some(OnlyPrints)),
-            ("cd app && git status", Some(OnlyPrints)),
-            ("git diff --exit-code", None),
-            ("git log | grep -q fix", None),
-            ("echo x && npm test", None),
-            ("npm run dev", Some(NeverEnds)),
-            ("PORT=1 npm start", Some(NeverEnds)),
-            ("cd app && yarn dev:web", Some(NeverEnds)),
-            ("npm run start-server-and-test", None),
-            ("timeout 5 npm start", None),
-            ("vite", Some(NeverEnds)),
-            ("vite build", None),
-            ("npx vitest --watch", Some(NeverEnds)),
-            ("npx vitest run", None),
-            ("tsc -w", Some(NeverEnds)),
-            ("python -m http.server 8000", Some(NeverEnds)),
-            ("uv run uvicorn app:app", Some(NeverEnds)),
-            ("tail -f log", Some(NeverEnds)),
-            ("tail -n 5 log", None),
-            ("docker compose up", Some(NeverEnds)),
-            ("docker compose up -d", None),
-            ("Get-ChildItem src", Some(OtherShell)),
-            ("$env:CI='1'; npm test", Some(OtherShell)),
-            (".\\gradlew.bat test", Some(OtherShell)),
-            ("./gradlew test", None),
-            ("[ -f a.txt ]", None),
-            ("npm test", None),
-            ("", Some(OnlyPrints)),
-        ] {
-            assert_eq!(find_concern(command), expected, "{command}");
-        }
-    }
-}
+mod tests;

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use omo_core::check::task_check::TaskCheck;
 use serde::{Deserialize, Serialize};
 
-use crate::command_concern::find_concern;
+use crate::command_concern::find_check_concern;
 use crate::fields::shell_commands::names_program;
 use crate::model::{FileAction, Plan, PlannedState, RefusedCheck, Task, TaskKind};
 use crate::pattern::Pattern;
@@ -108,7 +108,7 @@ fn add_checkpoints(plan: &mut Plan) {
 fn refuse_checks(plan: &mut Plan) {
     let refused = &mut plan.refused_checks;
     let mut is_run = |task: Option<&str>, check: &TaskCheck| {
-        let Some(concern) = find_concern(&check.command) else { return true };
+        let Some(concern) = find_check_concern(check) else { return true };
         let task = task.map(str::to_owned);
         let found = RefusedCheck { task, command: check.command.clone(), concern };
         if !refused.contains(&found) {

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use crate::command_concern::{CommandConcern, find_concern};
+use crate::command_concern::never_ends as has_server;
 use crate::pattern::Pattern;
 
 /// Programs that a plan names at the start of a command.
@@ -94,12 +94,12 @@ static RUNS: Pattern = Pattern::new(concat!(
 pub(crate) fn does_more_than_look(command: &str) -> bool {
     let parts = command.split("&&").flat_map(|part| part.split([';', '\n'])).map(program_part);
     let mut parts = parts.filter(|part| !part.is_empty() && !part.starts_with("cd "));
-    find_concern(command) == Some(CommandConcern::NeverEnds) || parts.any(|part| prepares(part) || RUNS.is_match(part))
+    has_server(command) || parts.any(|part| prepares(part) || RUNS.is_match(part))
 }
 
 /// Whether a command never ends by itself.
 pub(crate) fn never_ends(command: &str) -> bool {
-    command.trim_end().ends_with('&') || find_concern(command) == Some(CommandConcern::NeverEnds)
+    command.trim_end().ends_with('&') || has_server(command)
 }
 
 #[cfg(test)]
