@@ -34,6 +34,13 @@ pub enum CommandConcern {
     ControlCharacter,
 }
 
+impl CommandConcern {
+    /// Whether such a command was meant to show that something is done. The others are a part of the work.
+    pub(crate) fn is_of_check(self) -> bool {
+        !matches!(self, Self::Prepares | Self::UnknownProgram)
+    }
+}
+
 impl fmt::Display for CommandConcern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

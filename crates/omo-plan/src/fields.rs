@@ -5,4 +5,5 @@ pub(crate) mod programs;
 pub(crate) mod prose;
 pub(crate) mod shell_commands;
 pub mod stated_checks;
+pub(crate) mod unused_commands;
 pub(crate) mod verification_section;

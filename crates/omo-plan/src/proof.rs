@@ -3,14 +3,17 @@
 //! Most tasks of most formats name no command. One that has none is proved by what judges its group: the command of a
 //! checkpoint, a later task that is a check itself, or the checks of the whole plan. What is left is unproved: it is done
 //! and shown as that, and a reviewer judges it.
+//!
+//! A task that names a check of its own that is not run is not proved by that of its group: its author meant something
+//! else to show that it is done. A check that the user adds proves it, since the screen shows both.
 
 use std::collections::{HashMap, HashSet};
 
 use omo_core::check::task_check::TaskCheck;
 use serde::{Deserialize, Serialize};
 
-use crate::command_concern::find_check_concern;
-use crate::fields::shell_commands::names_program;
+use crate::command_concern::{CommandConcern, find_check_concern};
+use crate::fields::unused_commands::unused_commands;
 use crate::model::{FileAction, Plan, PlannedState, RefusedCheck, Task, TaskKind};
 use crate::pattern::Pattern;
 use crate::task_graph::order_by_needs;
@@ -54,12 +57,8 @@ static JUDGES: Pattern = Pattern::new(
     r"^[^\p{L}]*(?:(?i-u:final|full|manual|end-to-end)\s+|(?i-u:phase)\s+\S+[:.]?\s+)*(?i-u:checkpoint|run|re-?run|verify|verification|validate|validation|ensure|confirm|check|test|tests|testing|execute|quality|smoke|sanity|qa)\b",
 );
 
-/// A command behind a word that says to run it or to see something by it.
-static NAMED_COMMAND: Pattern =
-    Pattern::new(r"\b(?i-u:run|verify|validate|check|test|execute|ensure|confirm)\b[^`]*`([^`]+)`");
-/// So many rows of a task, and so many bytes of one, are looked through for such commands.
-const MAX_ROWS: usize = 200;
-const MAX_ROW_BYTES: usize = 4_096;
+/// So many commands that are not run are named.
+const MAX_REFUSED: usize = 10_000;
 
 /// The plan as it is run: with these checks of the whole beside its own, without the commands that prove nothing or never
 /// end, and with what proves each task. A plan to which that was done before is the same afterwards.
@@ -104,35 +103,39 @@ fn add_checkpoints(plan: &mut Plan) {
     }
 }
 
-/// Takes the commands out that cannot judge anything.
+/// Takes the commands out that cannot judge anything, and names those that the reader has left out.
 fn refuse_checks(plan: &mut Plan) {
     let refused = &mut plan.refused_checks;
-    let mut is_run = |task: Option<&str>, check: &TaskCheck| {
-        let Some(concern) = find_check_concern(check) else { return true };
+    let mut known: HashSet<(Option<String>, String)> =
+        refused.iter().map(|known| (known.task.clone(), known.command.clone())).collect();
+    let mut refuse = |task: Option<&str>, command: &str, concern: CommandConcern| {
         let task = task.map(str::to_owned);
-        let found = RefusedCheck { task, command: check.command.clone(), concern };
-        if !refused.contains(&found) {
-            refused.push(found);
+        if refused.len() < MAX_REFUSED && known.insert((task.clone(), command.to_owned())) {
+            refused.push(RefusedCheck { task, command: command.to_owned(), concern });
         }
-        false
+    };
+    let mut is_run = |task: Option<&str>, check: &TaskCheck| {
+        let concern = find_check_concern(check);
+        concern.into_iter().for_each(|concern| refuse(task, &check.command, concern));
+        concern.is_none()
     };
     for task in &mut plan.tasks {
         let id = task.id.clone();
-        // What the reader has left out already is named all the same: its author may count on it.
-        for command in named_commands(&task.body).filter(|_| task.checks.is_empty()) {
-            is_run(Some(&id), &TaskCheck::new(command));
-        }
         task.checks.retain(|check| is_run(Some(&id), check));
         task.red_check = task.red_check.take().filter(|check| is_run(Some(&id), check));
     }
     plan.final_checks.retain(|check| is_run(None, check));
-}
-
-/// The commands that the text of a task says to run or to verify with, one a line.
-fn named_commands(body: &str) -> impl Iterator<Item = &str> {
-    let rows = body.lines().take(MAX_ROWS).filter(|row| row.len() <= MAX_ROW_BYTES);
-    let named = rows.filter_map(|row| NAMED_COMMAND.read::<1>(row).map(|([command], _)| command.trim()));
-    named.filter(|command| names_program(command))
+    for task in &plan.tasks {
+        let is_used = |command: &str| task.all_checks().any(|check| check.command == command);
+        for (command, concern) in unused_commands(&task.body).into_iter().filter(|(command, _)| !is_used(command)) {
+            refuse(Some(&task.id), &command, concern);
+        }
+    }
+    let places: HashMap<&str, usize> =
+        plan.tasks.iter().enumerate().map(|(place, task)| (task.id.as_str(), place)).collect();
+    let place =
+        |known: &RefusedCheck| known.task.as_deref().map_or(usize::MAX, |id| places.get(id).copied().unwrap_or(0));
+    plan.refused_checks.sort_by_cached_key(place);
 }
 
 /// What proves each of the tasks that have no check, by their places.
@@ -141,6 +144,10 @@ fn find_sources(plan: &Plan) -> Vec<(usize, ProofSource)> {
     // From the last on: the nearest one behind a task that judges its group, and the nearest that judges everything.
     let mut of_section: HashMap<Option<&str>, &str> = HashMap::new();
     let mut of_all: Option<&str> = None;
+    let is_own = |refused: &&RefusedCheck| refused.concern.is_of_check();
+    let without_own: HashSet<&str> =
+        plan.refused_checks.iter().filter(is_own).filter_map(|refused| refused.task.as_deref()).collect();
+    let has_added = plan.policy.added_checks.iter().any(|added| plan.final_checks.contains(added));
     let mut found = Vec::new();
     for (place, task) in plan.tasks.iter().enumerate().rev() {
         let section = task.section.as_deref();
@@ -158,6 +165,10 @@ fn find_sources(plan: &Plan) -> Vec<(usize, ProofSource)> {
             continue;
         }
         if task.kind == TaskKind::Verify {
+            continue;
+        }
+        if without_own.contains(task.id.as_str()) {
+            found.extend(has_added.then_some((place, ProofSource::FinalChecks)));
             continue;
         }
         let judge = of_section.get(&section).copied().or(of_all);

@@ -151,8 +151,9 @@ pub(crate) fn run(action: PlanCommand) -> Result<(), CommandError> {
         }
         PlanCommand::Lint(options) => lint(&options),
         PlanCommand::Parse(options) => {
-            let (plan, _) = read_plan(&options.plan, options.sizes)?;
+            let (mut plan, _) = read_plan(&options.plan, options.sizes)?;
             let is_sound = plan.can_run();
+            plan.refused_checks = find_proofs(plan.clone(), &[]).refused_checks;
             parse::print_plan(plan)?;
             validity_status(is_sound)
         }

@@ -6,6 +6,7 @@ use omo_engine::client_policy::ClientPolicy;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::launcher::LauncherTemplate;
 use omo_engine::request::client_policy::{ClientPolicyRequest, parse_budget};
+use omo_plan::command_concern::find_concern;
 use omo_plan::model::{Dialect, ReviewTime};
 
 use crate::plan_dialect::parse_dialect;
@@ -103,7 +104,7 @@ pub(crate) struct BatchOptions {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct ProofOptions {
     /// A check of the whole plan, which proves what has no check of its own; `none` for no such check
-    #[arg(long, hide = true, value_name = "COMMAND", value_parser = text)]
+    #[arg(long, hide = true, value_name = "COMMAND", value_parser = added_check)]
     pub check: Vec<String>,
     /// When a reviewer judges what no command proves: tasks, waves, end or never (end)
     #[arg(long, hide = true, value_name = "WHEN", value_parser = review_time)]
@@ -316,6 +317,15 @@ fn text(value: &str) -> Result<String, String> {
         return Err("cannot be used".to_owned());
     }
     Ok(value.to_owned())
+}
+
+/// A check that is added to those of the whole; one that can judge nothing proves nothing.
+fn added_check(value: &str) -> Result<String, String> {
+    let command = text(value)?;
+    match find_concern(&command).filter(|_| command != NO_CHECK) {
+        Some(concern) => Err(format!("cannot be used as a check: {concern}")),
+        None => Ok(command),
+    }
 }
 
 fn template(value: &str) -> Result<String, String> {

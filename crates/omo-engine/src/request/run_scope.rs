@@ -50,6 +50,7 @@ impl RunScope {
             !is_whole || !omo_plan::strategy::RunStrategy::for_plan(&plan).starts_clients() || self.is_foreground;
         let mut plan = plan;
         plan.tasks.retain(|task| is_meant(&task.id));
+        plan.refused_checks.retain(|refused| refused.task.as_ref().is_none_or(is_meant));
         for task in &mut plan.tasks {
             task.deps.retain(is_meant);
         }

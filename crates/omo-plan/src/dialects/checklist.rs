@@ -16,8 +16,9 @@ use super::{BatchOptions, PlanChange, PlanDialect, PlanInput, PlanPlace, near_mi
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::MarkdownDocument;
 use crate::fields::prose::{read_prose, read_row_checks};
+use crate::fields::unused_commands::unused_commands;
 use crate::fields::verification_section::read_verification_section;
-use crate::model::{Checkpoint, Dialect, MAX_PLAN_TASKS, Plan, PlannedState, Task};
+use crate::model::{Checkpoint, Dialect, MAX_PLAN_TASKS, Plan, PlannedState, RefusedCheck, Task};
 use crate::pattern::Pattern;
 use outline::{ChecklistEntry, ChecklistOutline};
 
@@ -111,8 +112,8 @@ impl PlanDialect for ChecklistDialect {
         let tasks = outline.tasks().zip(stated).zip(derived).take(MAX_PLAN_TASKS + 1);
         plan.tasks = tasks.map(|((entry, stated), deps)| read_task(document, entry, stated, deps)).collect();
         let heads: Vec<_> = outline.tasks().map(|entry| entry.item.span.clone()).collect();
-        plan.checkpoints = read_checkpoints(document, &outline);
-        plan.final_checks = read_verification_section(document, &plan.tasks);
+        read_checkpoints(document, &outline, plan);
+        read_verification_section(document, plan);
         report_file_problems(document, plan);
         report_task_problems(plan, &heads, |byte| document.line_number(byte));
     }
@@ -158,10 +159,9 @@ fn read_task(
 }
 
 /// The commands of the lines that say what holds behind a phase.
-fn read_checkpoints(document: &MarkdownDocument<'_>, outline: &ChecklistOutline<'_>) -> Vec<Checkpoint> {
+fn read_checkpoints(document: &MarkdownDocument<'_>, outline: &ChecklistOutline<'_>, plan: &mut Plan) {
     let mut tasks = outline.tasks().peekable();
     let mut last: Option<&ChecklistEntry<'_>> = None;
-    let mut found = Vec::new();
     for line in outline::plain_lines(document) {
         while let Some(entry) = tasks.next_if(|entry| entry.body.start <= line.start) {
             last = Some(entry);
@@ -170,10 +170,14 @@ fn read_checkpoints(document: &MarkdownDocument<'_>, outline: &ChecklistOutline<
         let row = document.slice(line);
         if CHECKPOINT.is_match(row) {
             let checks = read_row_checks(row);
-            found.extend(checks.into_iter().map(|check| Checkpoint { task: entry.id.clone(), check }));
+            plan.checkpoints.extend(checks.into_iter().map(|check| Checkpoint { task: entry.id.clone(), check }));
+            plan.refused_checks.extend(unused_commands(row).into_iter().map(|(command, concern)| RefusedCheck {
+                task: Some(entry.id.clone()),
+                command,
+                concern,
+            }));
         }
     }
-    found
 }
 
 /// Adds what is wrong with the file as a whole.

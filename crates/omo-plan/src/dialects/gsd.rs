@@ -20,8 +20,9 @@ use super::{BatchOptions, PlanDialect, PlanInput, PlanPlace};
 use crate::batches::span_diagnostic;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::MarkdownDocument;
-use crate::model::{Plan, Precondition, Task};
+use crate::model::{Plan, Precondition, RefusedCheck, Task};
 use elements::{TagIndex, TaskElement};
+use verification::VerifyText;
 
 /// Keys of the front matter of which a plan has some.
 const KEYS: [&str; 6] = ["phase", "plan", "wave", "depends_on", "files_modified", "must_haves"];
@@ -123,8 +124,9 @@ fn read_gsd(document: &MarkdownDocument<'_>, plan: &mut Plan) {
         plan.goal = first.split_whitespace().collect::<Vec<_>>().join(" ");
     }
     if let Some(section) = index.section("verification", &elements) {
-        let (checks, _) = verification::read_rows(&verification::dedent(document.slice(section)));
+        let VerifyText { checks, unused, .. } = verification::read_rows(&verification::dedent(document.slice(section)));
         plan.final_checks = checks.into_iter().filter(|check| check.command.contains(' ')).collect();
+        plan.refused_checks.extend(unused.iter().map(|command| RefusedCheck::unused(None, command)));
     }
     let mut heads: Vec<Range<usize>> = Vec::new();
     let mut ids: HashSet<String> = HashSet::new();
@@ -136,7 +138,8 @@ fn read_gsd(document: &MarkdownDocument<'_>, plan: &mut Plan) {
             add_stop(document, element, plan);
             continue;
         }
-        let mut task = task::read_task(document, element, place + 1, &mut ids);
+        let (mut task, unused) = task::read_task(document, element, place + 1, &mut ids);
+        plan.refused_checks.extend(unused.iter().map(|command| RefusedCheck::unused(Some(&task.id), command)));
         task.deps = plan.tasks.last().map(|before| before.id.clone()).into_iter().collect();
         plan.tasks.push(task);
         heads.push(head);

@@ -24,7 +24,7 @@ use crate::fields::named_files::{NamedFile, read_files};
 use crate::fields::prose::read_prose;
 use crate::fields::verification_section::read_verification_section;
 use crate::labels::{LabeledField, list_part, read_labels};
-use crate::model::{Dialect, FileUse, MAX_PLAN_TASKS, OnTaskFail, Parallelism, Plan, PlannedState, Task};
+use crate::model::{Dialect, FileUse, MAX_PLAN_TASKS, OnTaskFail, Parallelism, Plan, PlannedState, RefusedCheck, Task};
 use commands::{StepCommands, read_commands};
 use state::StepMark;
 use steps::TaskSteps;
@@ -67,7 +67,7 @@ impl PlanDialect for SuperpowersDialect {
         let sections = enclosing_sections(document, &outline);
         let mut before: Option<String> = None;
         for (task, section) in outline.tasks.iter().zip(sections).take(MAX_PLAN_TASKS + 1) {
-            let mut read = read_task(document, &outline, task, &mut plan.diagnostics);
+            let mut read = read_task(document, &outline, task, &mut plan.diagnostics, &mut plan.refused_checks);
             // The next task builds on the one before, where the plan says nothing else.
             let deps = read.stated_deps.clone().unwrap_or_else(|| before.iter().cloned().collect());
             read.deps = deps;
@@ -75,7 +75,7 @@ impl PlanDialect for SuperpowersDialect {
             before = Some(read.id.clone());
             plan.tasks.push(read);
         }
-        plan.final_checks = read_verification_section(document, &plan.tasks);
+        read_verification_section(document, plan);
         let heads: Vec<Range<usize>> = outline.tasks.iter().map(|task| task.heading.clone()).collect();
         report_task_problems(plan, &heads, |byte| document.line_number(byte));
     }
@@ -98,13 +98,15 @@ fn read_task(
     outline: &TaskOutline<'_>,
     task: &TaskHeading<'_>,
     diagnostics: &mut Vec<Diagnostic>,
+    refused: &mut Vec<RefusedCheck>,
 ) -> Task {
     let mut report = |code: Code, span: Range<usize>, text: String| {
         diagnostics.push(span_diagnostic(document, code, span, text, Some(task.id)));
     };
     let section = without_tail(document, task.section.clone());
     let steps = TaskSteps::read(document, task.heading.end..section.end);
-    let StepCommands { checks, red_check } = read_commands(document, &steps);
+    let StepCommands { checks, red_check, unused } = read_commands(document, &steps);
+    refused.extend(unused.iter().map(|command| RefusedCheck::unused(Some(task.id), command)));
     report_check_doubts(&checks, &mut report);
     // A task without any of its fields says in sentences what it is about.
     let has_fields = !steps.steps.is_empty() || checks.len() + usize::from(red_check.is_some()) > 0;

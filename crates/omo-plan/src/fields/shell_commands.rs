@@ -3,7 +3,7 @@
 //! A plan has commands that prove something, and others that prepare something, start a server or commit. Only those
 //! that prove something are checks.
 
-use super::programs::{is_program, prepares, program_part, proves_something};
+use super::programs::{does_more_than_look, is_program, prepares, program_part, proves_something};
 use crate::pattern::Pattern;
 
 /// Whether a text begins with the name of a program, or with the path of a script.
@@ -18,24 +18,50 @@ pub(crate) fn names_program(text: &str) -> bool {
     is_script || is_path || is_program(first)
 }
 
+/// Whether a text begins with what a shell does itself, or with a path: what follows may be anything.
+pub(crate) fn begins_as_script(text: &str) -> bool {
+    BUILT_IN.is_match(program_part(text))
+}
+static BUILT_IN: Pattern =
+    Pattern::new(r"^(?:\[|:|true|false|exit|echo|printf|cd|set|export|source|eval|for|while|if|case)(?:\s|$)");
+
+/// Whether a command prepares or changes something, so that it is no check.
+pub(crate) fn does_not_prove(command: &str) -> bool {
+    !proves_something(command) || does_more_than_look(command)
+}
+
 /// What only says where the next command runs.
 static CONTEXT: Pattern = Pattern::new(r"^(?:cd|export|source|pushd|popd|set|\.)(?:\s|$)|^[A-Za-z_][A-Za-z0-9_]*=\S*$");
-/// The commands of a script that prove something: one for each line where every line stands for itself, or one for
-/// all of them where a line needs what another one does.
-pub(crate) fn split_script(script: &str) -> Vec<String> {
+
+/// A script taken apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ScriptCommands {
+    /// The commands that prove something.
+    pub checks: Vec<String>,
+    /// The others, but for what only says where a command runs.
+    pub unused: Vec<String>,
+}
+
+/// Takes a script apart. Of the commands that prove something there is one for each line where every line stands for
+/// itself, or one for all of them where a line needs what another one does.
+pub(crate) fn read_script(script: &str) -> ScriptCommands {
+    let only = |checks: Vec<String>| ScriptCommands { checks, unused: Vec::new() };
     // A commit is the last thing that is done: what follows it is its message.
     let lines: Vec<&str> = join_continued(script).into_iter().take_while(|line| !is_commit(line)).collect();
     let rows = lines.iter().map(|line| line.trim()).filter(|row| !row.is_empty() && !row.starts_with('#'));
     if !rows.clone().all(is_whole) {
         let whole = lines.concat().trim_end().to_owned();
-        return if rows.into_iter().next().is_some_and(proves_something) { vec![whole] } else { Vec::new() };
+        let proves = rows.into_iter().next().is_some_and(proves_something);
+        return if proves { only(vec![whole]) } else { ScriptCommands { checks: Vec::new(), unused: vec![whole] } };
     }
-    let rows: Vec<&str> = rows.filter(|row| CONTEXT.is_match(row) || proves_something(row)).collect();
+    let (rows, unused): (Vec<&str>, Vec<&str>) = rows.partition(|row| CONTEXT.is_match(row) || proves_something(row));
+    let unused = unused.into_iter().map(str::to_owned).collect();
     if rows.iter().all(|row| CONTEXT.is_match(row)) {
-        return Vec::new();
+        return ScriptCommands { checks: Vec::new(), unused };
     }
     let needs_context = rows.iter().any(|row| CONTEXT.is_match(row));
-    if needs_context { vec![rows.join("\n")] } else { rows.into_iter().map(str::to_owned).collect() }
+    let checks = if needs_context { vec![rows.join("\n")] } else { rows.into_iter().map(str::to_owned).collect() };
+    ScriptCommands { checks, unused }
 }
 
 fn is_commit(row: &str) -> bool {

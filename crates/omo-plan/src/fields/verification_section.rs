@@ -3,10 +3,11 @@
 use omo_core::check::task_check::TaskCheck;
 
 use super::prose::read_row_checks;
-use super::shell_commands::split_script;
+use super::shell_commands::{ScriptCommands, read_script};
 use super::stated_checks::read_shell_block;
+use super::unused_commands::unused_commands;
 use crate::document::{MarkdownDocument, line_ranges};
-use crate::model::Task;
+use crate::model::{Plan, RefusedCheck};
 use crate::pattern::Pattern;
 
 /// What such a section is called.
@@ -17,8 +18,8 @@ static TITLE: Pattern = Pattern::new(
 const MAX_CHECKS: usize = 50;
 
 /// The commands below a heading such as `## Verification`, where no task stands below it.
-pub(crate) fn read_verification_section(document: &MarkdownDocument<'_>, tasks: &[Task]) -> Vec<TaskCheck> {
-    let mut found: Vec<TaskCheck> = Vec::new();
+pub(crate) fn read_verification_section(document: &MarkdownDocument<'_>, plan: &mut Plan) {
+    let Plan { tasks, final_checks: found, refused_checks: refused, .. } = plan;
     for (heading, section) in document.headings.iter().zip(document.section_ranges()) {
         let lines = document.line_number(section.start)..=document.line_number(section.end.saturating_sub(1));
         let has_task = || tasks.iter().any(|task| lines.contains(&task.lines[0]));
@@ -28,21 +29,43 @@ pub(crate) fn read_verification_section(document: &MarkdownDocument<'_>, tasks: 
         }
         let blocks = document.code_blocks.iter().filter(|code| section.contains(&code.span.start));
         let scripts = blocks.filter_map(|code| read_shell_block(document, code));
-        let in_code = scripts.flat_map(|script| split_script(&script)).map(|command| TaskCheck::new(&command));
+        let scripts: Vec<ScriptCommands> = scripts.map(|script| read_script(&script)).collect();
+        let unused = scripts.iter().flat_map(|script| &script.unused).take(MAX_CHECKS);
+        refused.extend(unused.map(|command| RefusedCheck::unused(None, command)));
+        let in_code = scripts.iter().flat_map(|script| &script.checks).map(|command| TaskCheck::new(command));
         let rows = line_ranges(document.text, section.clone()).filter(|line| document.code_at(line.start).is_none());
-        let in_text = rows.flat_map(|line| read_row_checks(document.slice(line)));
+        let rows: Vec<&str> = rows.map(|line| document.slice(line)).collect();
+        let unused = rows.iter().flat_map(|row| unused_commands(row)).take(MAX_CHECKS);
+        refused.extend(unused.map(|(command, concern)| RefusedCheck { task: None, command, concern }));
+        let in_text = rows.iter().flat_map(|row| read_row_checks(row));
         for check in in_code.chain(in_text) {
             if found.len() < MAX_CHECKS && !found.contains(&check) {
                 found.push(check);
             }
         }
     }
-    found
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::command_concern::CommandConcern;
+    use crate::model::{Dialect, PlanSource, Task};
+
+    fn read(text: &str, tasks: Vec<Task>) -> Plan {
+        let mut plan = Plan { tasks, ..Plan::new(Dialect::OpenSpec, PlanSource::new("p.md", "", 0)) };
+        read_verification_section(&MarkdownDocument::read(text), &mut plan);
+        plan
+    }
+
+    #[test]
+    fn what_proves_nothing_there_is_named() {
+        let plan =
+            read("# P\n\n## Verification\n\n```sh\nnpm install\nnpm test\n```\n- Run `npm run dev`\n", Vec::new());
+        let refused = plan.refused_checks.iter().map(|known| (known.command.as_str(), known.concern));
+        let expected = [("npm install", CommandConcern::Prepares), ("npm run dev", CommandConcern::NeverEnds)];
+        assert_eq!(refused.collect::<Vec<_>>(), expected);
+    }
 
     #[test]
     fn the_commands_of_the_whole_are_read_and_those_of_tasks_are_not() {
@@ -55,12 +78,12 @@ mod tests {
             ("# P\n\n### Verification\n\nRun `make check`\n", vec![]),
             ("# P\n\n## Verification of users\n\nRun `make check`\n", vec![]),
         ] {
-            let found = read_verification_section(&MarkdownDocument::read(text), &[]);
-            let commands: Vec<&str> = found.iter().map(|check| check.command.as_str()).collect();
+            let plan = read(text, Vec::new());
+            let commands: Vec<&str> = plan.final_checks.iter().map(|check| check.command.as_str()).collect();
             assert_eq!(commands, expected, "{text}");
         }
         let text = "# P\n\n## Verification\n\n- [ ] 1.1 Run `make check`\n";
         let task = Task { lines: [5, 5], ..Task::new("1.1", "Run") };
-        assert!(read_verification_section(&MarkdownDocument::read(text), &[task]).is_empty(), "it is a task");
+        assert!(read(text, vec![task]).final_checks.is_empty(), "it is a task");
     }
 }

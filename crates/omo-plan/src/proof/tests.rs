@@ -93,3 +93,47 @@ fn a_proof_makes_no_circle() {
     let plan = proved("specs/001-x/tasks.md", text, &[]);
     assert!(plan.tasks.iter().all(|task| task.proved_by.is_none()), "{:?}", proofs(&plan));
 }
+
+#[test]
+fn a_task_whose_own_check_is_not_run_is_not_proved_by_its_group() {
+    let text = "# Tasks\n\n## 1. Page\n- [ ] 1.1 Write the page, run `git status`\n- [ ] 1.2 Install it: run `npm install`\n\
+        - [ ] 1.3 Verify with `ls`\n- [ ] 1.4 Run `npm test`\n";
+    let plan = proved("openspec/changes/a/tasks.md", text, &[]);
+    assert_eq!(proofs(&plan), ["1.1: none", "1.2: by 1.4", "1.3: none", "1.4: own 1"]);
+    let refused: Vec<_> =
+        plan.refused_checks.iter().map(|known| (known.task.as_deref(), known.command.as_str())).collect();
+    assert_eq!(refused, [(Some("1.1"), "git status"), (Some("1.2"), "npm install"), (Some("1.3"), "ls")]);
+    // The user, who sees both, may say what proves it; what judges nothing does not.
+    let plan = proved("openspec/changes/a/tasks.md", text, &["make test"]);
+    assert_eq!(proofs(&plan), ["1.1: final", "1.2: by 1.4", "1.3: final", "1.4: own 1"]);
+    let again = find_proofs(plan.clone(), &plan.policy.added_checks.clone());
+    assert_eq!(again, plan);
+    let hollow = proved("openspec/changes/a/tasks.md", text, &["exit 0"]);
+    assert_eq!(proofs(&hollow), ["1.1: none", "1.2: by 1.4", "1.3: none", "1.4: own 1"]);
+}
+
+#[test]
+fn each_command_of_a_check_that_is_not_run_is_named_in_every_format() {
+    let superpowers = "# P\n\n### Task 1: One\n\n**Files:**\n- Create: `a`\n\n- [ ] **Step 1: Run**\n\nRun: `npm install`\nRun: `npm run dev`\n\
+        Expected: it starts\nRun: `true`\n\n```bash\nnpm ci\nls\nnpm test\ngit commit -m x\n```\n";
+    let gsd = "---\nphase: 1\nplan: 1\n---\n<tasks>\n<task type=\"auto\">\n<name>A</name>\n<action>b</action>\n<verify>\n\
+        - `npm run dev` starts\n- `git status`\n- `make a`\n</verify>\n</task>\n</tasks>\n<verification>\n- `npm start` starts\n</verification>\n";
+    let task_master =
+        r#"{"tasks":[{"id":1,"title":"A","testStrategy":"Run `npm install`. Run `npm run dev`. Run `make a`."}]}"#;
+    let spec_kit =
+        "# Tasks: x\n\n## Phase 1: A\n\n- [ ] T001 Run `[ -f a ]` and `exit 0`\n\n**Checkpoint**: run `npm run dev`\n";
+    for (path, text, expected) in [
+        ("docs/superpowers/plans/p.md", superpowers, "npm install|npm run dev|true|npm ci|ls"),
+        (".planning/01-PLAN.md", gsd, "npm run dev|git status|npm start"),
+        (".taskmaster/tasks/tasks.json", task_master, "npm install|npm run dev"),
+        ("specs/a/tasks.md", spec_kit, "npm run dev|exit 0"),
+    ] {
+        let plan = proved(path, text, &[]);
+        let mut refused: Vec<&str> = plan.refused_checks.iter().map(|known| known.command.as_str()).collect();
+        let mut expected: Vec<&str> = expected.split('|').collect();
+        refused.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(refused, expected, "{path}");
+        assert_eq!(plan.tasks.first().map(|task| task.checks.len()), Some(1), "{path}: {:?}", plan.tasks);
+    }
+}

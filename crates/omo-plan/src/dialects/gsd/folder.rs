@@ -10,7 +10,7 @@ use super::super::goal::MAX_GOAL;
 use super::super::reading::empty;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::digest::sha256_hex;
-use crate::model::{Dialect, MAX_PLAN_TASKS, Plan, PlanSource, Task};
+use crate::model::{Dialect, MAX_PLAN_TASKS, Plan, PlanSource, RefusedCheck, Task};
 use crate::task_graph::{circle_words, order_by_needs};
 
 /// Bytes of a name in the id of a task.
@@ -103,6 +103,11 @@ fn add_plan(plan: Plan, name: &str, before: &BTreeSet<String>, joined: &mut Plan
     let checks = plan.final_checks.into_iter();
     let known: HashSet<String> = joined.final_checks.iter().map(|check| check.command.clone()).collect();
     joined.final_checks.extend(checks.filter(|check| !known.contains(&check.command)));
+    joined.refused_checks.extend(
+        plan.refused_checks
+            .into_iter()
+            .map(|refused| RefusedCheck { task: refused.task.as_ref().map(full), ..refused }),
+    );
     joined.preconditions.extend(plan.preconditions);
     let file = sanitize(&plan.source.path, 200);
     joined.diagnostics.extend(plan.diagnostics.into_iter().map(|found| Diagnostic {

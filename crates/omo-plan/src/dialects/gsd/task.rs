@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::elements::{Element, TaskElement};
-use super::verification::{dedent, read_items, read_verify, unescape, unwrap_elements};
+use super::verification::{VerifyText, dedent, read_items, read_verify, unescape, unwrap_elements};
 use crate::document::MarkdownDocument;
 use crate::fields::named_files::{path_problem, read_files};
 use crate::labels::split_list_marker;
@@ -27,13 +27,14 @@ static NUMBERED: Pattern = Pattern::new(
     r"^[*_ ]*(?:(?i-u:task|checkpoint|step)\s+#?([A-Za-z]?[0-9][A-Za-z0-9._-]*)|([0-9]+(?:\.[0-9]+)*)[.)])\s*(?:[:.)—–-]+|\s|$)[*_ ]*",
 );
 
-/// Reads a task. `place` is its number where it has none, and `ids` are those that are taken.
+/// Reads a task, and the commands of it that never end. `place` is its number where it has none, and `ids` are those that
+/// are taken.
 pub(super) fn read_task(
     document: &MarkdownDocument<'_>,
     element: &TaskElement<'_>,
     place: usize,
     ids: &mut HashSet<String>,
-) -> Task {
+) -> (Task, Vec<String>) {
     let text_of = |field: &Element<'_>| document.slice(field.inner.clone());
     let named = ["name", "title"].iter().find_map(|key| element.fields_named(key).next());
     let attribute = || ["name", "title"].iter().find_map(|key| element.element.attribute(key)).map(one_line);
@@ -54,14 +55,16 @@ pub(super) fn read_task(
     let span = element.element.span.clone();
     let lines = [document.line_number(span.start), document.line_number(span.end.saturating_sub(1))];
     let mut task = Task::new(id, title).with_body(document.slice(span), lines);
+    let mut servers = Vec::new();
     for field in &element.fields {
         let text = text_of(field);
         match field.name {
             "files" => task.files.extend(read_changed_files(text)),
             "verify" => {
-                let (checks, criteria) = read_verify(text);
+                let VerifyText { checks, criteria, unused } = read_verify(text);
                 task.checks.extend(checks);
                 task.criteria.extend(criteria);
+                servers.extend(unused);
             }
             "acceptance_criteria" | "done" | "how-to-verify" => {
                 task.criteria.extend(read_items(&dedent(&unescape(&unwrap_elements(text)))));
@@ -73,7 +76,7 @@ pub(super) fn read_task(
         add_read_files(text_of(field), &mut task.files);
     }
     task.stop_after = is_checkpoint(element);
-    task
+    (task, servers)
 }
 
 fn free_id(place: usize, ids: &HashSet<String>) -> String {

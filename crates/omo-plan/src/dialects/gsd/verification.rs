@@ -9,25 +9,37 @@ use crate::fields::stated_checks::{read_checks, reads_like_prose, split_code_spa
 use crate::labels::split_list_marker;
 use crate::pattern::Pattern;
 
+/// What a `<verify>` says.
+#[derive(Debug, Default)]
+pub(super) struct VerifyText {
+    /// Its commands.
+    pub(super) checks: Vec<TaskCheck>,
+    /// What is no command.
+    pub(super) criteria: Vec<String>,
+    /// Its commands that never end.
+    pub(super) unused: Vec<String>,
+}
+
 /// What a `<verify>` says: its commands, and the rest of it.
-pub(super) fn read_verify(text: &str) -> (Vec<TaskCheck>, Vec<String>) {
+pub(super) fn read_verify(text: &str) -> VerifyText {
     let (commands, rest) = split_automated(text);
     if commands.is_empty() {
         return read_rows(&dedent(text));
     }
-    let (mut checks, mut criteria) = (Vec::new(), Vec::new());
+    let mut all = VerifyText::default();
     for command in commands {
         let command = dedent(&unescape(command));
         if command.contains("```") {
-            let (found, said) = read_rows(&command);
-            checks.extend(found);
-            criteria.extend(said);
+            let found = read_rows(&command);
+            all.checks.extend(found.checks);
+            all.criteria.extend(found.criteria);
+            all.unused.extend(found.unused);
         } else {
-            read_automated(&command, &mut checks, &mut criteria);
+            read_automated(&command, &mut all.checks, &mut all.criteria);
         }
     }
-    criteria.extend(read_items(&without_tags(&rest)));
-    (checks, criteria)
+    all.criteria.extend(read_items(&without_tags(&rest)));
+    all
 }
 
 /// The texts of the `<automated>` elements, and what is beside them.
@@ -121,15 +133,19 @@ static SAID: Pattern = Pattern::new(
 );
 
 /// The commands of rows and blocks, and the rows that have none.
-pub(super) fn read_rows(text: &str) -> (Vec<TaskCheck>, Vec<String>) {
+pub(super) fn read_rows(text: &str) -> VerifyText {
     let rows: Vec<String> = join_sentences(text).iter().map(|row| mark_command(&unescape(row))).collect();
     let text = rows.join("\n");
     let document = MarkdownDocument::read(&text);
     let mut found = read_checks(&document, 0..text.len());
+    let mut unused = Vec::new();
     found.retain(|stated| {
         let is_block = document.code_at(stated.span.start).is_some();
         let is_code = document.slice(stated.span.clone()).contains('`');
-        is_block || is_row_command(&stated.check.command, is_code)
+        let is_command = is_block || is_row_command(&stated.check.command, is_code);
+        let is_used = is_command && (is_block || !never_ends(&stated.check.command));
+        unused.extend((is_command && !is_used).then(|| stated.check.command.clone()));
+        is_used
     });
     // They stand in the order of the text.
     let is_read = |place: usize| {
@@ -145,8 +161,8 @@ pub(super) fn read_rows(text: &str) -> (Vec<TaskCheck>, Vec<String>) {
         }
         at += row.len();
     }
-    let checks = found.into_iter().map(|stated| stated.check);
-    (checks.collect(), read_items(&without_tags(&said)))
+    let checks = found.into_iter().map(|stated| stated.check).collect();
+    VerifyText { checks, criteria: read_items(&without_tags(&said)), unused }
 }
 
 /// What names a thing and runs nothing: a route, a file that is no script, markup.
@@ -156,7 +172,7 @@ static NAMES_A_THING: Pattern = Pattern::new(
 
 /// Whether what stands in a row is a command: as code, or as what a shell's line begins with.
 fn is_row_command(command: &str, is_code: bool) -> bool {
-    (is_code || begins_as_shell(command)) && !never_ends(command) && !NAMES_A_THING.is_match(command)
+    (is_code || begins_as_shell(command)) && !NAMES_A_THING.is_match(command)
 }
 
 /// What a row says before its command, and its command.
@@ -284,9 +300,11 @@ mod tests {
             ("Two parts: `src/a.rs`", "", "Two parts: `src/a.rs`"),
             ("", "", ""),
         ] {
-            let (checks, said) = read_verify(text);
+            let VerifyText { checks, criteria: said, .. } = read_verify(text);
             let found: Vec<&str> = checks.iter().map(|check| check.command.as_str()).collect();
             assert_eq!((found.join("|").as_str(), said.join("|").as_str()), (commands, criteria), "{text}");
         }
+        let servers = read_verify("- `npm run dev` starts\n- `make a` passes\nnpm start\n");
+        assert_eq!(servers.unused, ["npm run dev", "npm start"]);
     }
 }

@@ -6,7 +6,7 @@ use omo_core::check::task_check::ExpectedExit;
 
 use super::steps::{TaskStep, TaskSteps};
 use crate::document::{CodeBlock, MarkdownDocument, line_ranges};
-use crate::fields::shell_commands::{names_program, split_script};
+use crate::fields::shell_commands::{ScriptCommands, names_program, read_script};
 use crate::fields::stated_checks::{
     LinePurpose, StatedCheck, StatedOutcome, apply_expectation, quote_output, read_shell_block, reads_like_prose,
     split_code_span, split_joined_commands, split_keyword,
@@ -24,6 +24,8 @@ pub(super) struct StepCommands {
     pub(super) checks: Vec<StatedCheck>,
     /// The first command that is run to see it fail.
     pub(super) red_check: Option<StatedCheck>,
+    /// What stands where commands are run, and proves nothing.
+    pub(super) unused: Vec<String>,
 }
 
 /// Reads the commands of all steps, and of what stands before them.
@@ -102,11 +104,13 @@ struct StepReader<'d, 'a> {
     awaited: LinePurpose,
     /// A block that counts only where something is expected of it.
     doubtful: Vec<StatedCheck>,
+    unused: Vec<String>,
 }
 
 impl<'d, 'a> StepReader<'d, 'a> {
     fn new(document: &'d MarkdownDocument<'a>, kind: StepKind) -> Self {
-        Self { document, kind, checks: Vec::new(), last: 0, awaited: LinePurpose::Other, doubtful: Vec::new() }
+        let awaited = LinePurpose::Other;
+        Self { document, kind, checks: Vec::new(), last: 0, awaited, doubtful: Vec::new(), unused: Vec::new() }
     }
 
     fn read(mut self, step: &TaskStep, found: &mut StepCommands) {
@@ -126,6 +130,7 @@ impl<'d, 'a> StepReader<'d, 'a> {
         for check in self.checks {
             sort_check(self.kind, check, found);
         }
+        found.unused.append(&mut self.unused);
     }
 
     fn read_line(&mut self, line: Range<usize>) {
@@ -170,9 +175,7 @@ impl<'d, 'a> StepReader<'d, 'a> {
             return;
         }
         let (others, rest) = split_joined_commands(rest);
-        let commands = std::iter::once(first).chain(others).flat_map(split_script);
-        let new: Vec<StatedCheck> = commands.map(|command| StatedCheck::new(&command, line.clone())).collect();
-        self.add(new);
+        self.add_scripts(std::iter::once(first).chain(others), line);
         let rest = rest.trim_matches(|char: char| !char.is_alphanumeric() && !"`\"“”".contains(char));
         if !rest.is_empty() {
             let (purpose, said) = split_keyword(rest);
@@ -180,6 +183,15 @@ impl<'d, 'a> StepReader<'d, 'a> {
                 self.expect(said);
             }
         }
+    }
+
+    fn add_scripts<'t>(&mut self, scripts: impl Iterator<Item = &'t str>, line: &Range<usize>) {
+        let mut new = Vec::new();
+        for ScriptCommands { checks, unused } in scripts.map(read_script) {
+            new.extend(checks.iter().map(|command| StatedCheck::new(command, line.clone())));
+            self.unused.extend(unused);
+        }
+        self.add(new);
     }
 
     fn add(&mut self, new: Vec<StatedCheck>) {
@@ -223,10 +235,11 @@ impl<'d, 'a> StepReader<'d, 'a> {
         if !is_shell && !script.lines().next().is_some_and(is_command) {
             return;
         }
-        let commands = split_script(&script).into_iter();
-        let new: Vec<StatedCheck> = commands.map(|command| StatedCheck::new(&command, code.span.clone())).collect();
+        let ScriptCommands { checks, unused } = read_script(&script);
+        let new = checks.iter().map(|command| StatedCheck::new(command, code.span.clone())).collect();
         if awaited == LinePurpose::Command || self.kind.is_proof {
             self.add(new);
+            self.unused.extend(unused);
         } else if !self.kind.is_preamble {
             self.doubtful = new;
         }
@@ -250,9 +263,7 @@ impl<'d, 'a> StepReader<'d, 'a> {
             if (is_run || is_alone) && names_program(command) {
                 let is_red = says_failure(last_sentence(&before)) || FAILS_BEHIND.is_match(behind);
                 let (others, left) = split_joined_commands(behind);
-                let commands = std::iter::once(command).chain(others).flat_map(split_script);
-                let new: Vec<StatedCheck> = commands.map(|command| StatedCheck::new(&command, line.clone())).collect();
-                self.add(new);
+                self.add_scripts(std::iter::once(command).chain(others), line);
                 if is_red || FAILS_BEHIND.is_match(left) {
                     self.expect("FAIL");
                 }

@@ -56,7 +56,7 @@ fn read_files(fields: &JsonObject<'_>) -> Vec<FileUse> {
 
 /// A word that says to run what stands behind it as code.
 static RUN: Pattern =
-    Pattern::new(r"\b(?i-u:(?:re-?)?(?:run|runs|running|execute|executes|executing))\b[^`.;:!?\n]{0,40}:?\s?`");
+    Pattern::new(r"\b(?i-u:(?:re-?)?(?:run|runs|running|execute|executes|executing))\b[^`.;:!?\n]{0,40}:?\s?$");
 /// What is not to be run, or not by this.
 static NOT_RUN: Pattern = Pattern::new(
     r"(?i-u:(?:\bnot|n't|\bnever|\bwithout|\bbefore|\bafter|\bcan|\bcould|\bif|\bwhen)\b\s*(?:be\s+|to\s+)?\w*)$",
@@ -73,11 +73,12 @@ const TEST_RUNNERS: [&str; 8] = ["pytest", "make", "tox", "nox", "jest", "vitest
 fn stated_commands(text: &str) -> Vec<TaskCheck> {
     let mut found: Vec<TaskCheck> = Vec::new();
     for line in text.lines() {
-        let starts: Vec<usize> = RUN.starts(line).collect();
-        for start in starts {
-            let Some((before, rest)) = line.split_at_checked(start) else { continue };
-            let code = rest.find('`').and_then(|at| split_code_span(rest.get(at..)?));
-            let command = code.filter(|(_, rest)| !rest.starts_with(" command")).map_or("", |(code, _)| code.trim());
+        let mut rest = line;
+        while let Some((words, text)) = rest.find('`').and_then(|at| rest.split_at_checked(at)) {
+            let Some((code, behind)) = split_code_span(text) else { break };
+            rest = behind;
+            let Some((before, _)) = RUN.around(words) else { continue };
+            let command = if behind.starts_with(" command") { "" } else { code.trim() };
             let is_command = command.contains(' ') || TEST_RUNNERS.contains(&command);
             let is_known = found.iter().any(|check| check.command == command);
             if is_command
@@ -107,6 +108,7 @@ mod tests {
             ("Check that `npm test` is documented", ""),
             ("Run `npm run dev` and open the page", ""),
             ("Run `npm install`", ""),
+            ("Run `npm run dev`. Run `make a`", "make a"),
             ("Do not run `cargo test`", ""),
             ("Run `main.py`", ""),
             ("Run `cargo test` twice: run `cargo test`", "cargo test"),

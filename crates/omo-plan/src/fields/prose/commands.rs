@@ -20,7 +20,7 @@ static VERIFIES: Pattern = Pattern::new(
 static LEADS: Pattern = Pattern::new(r"(?:\(|(?i-u:\b(?:with|via|using|run|execute)\s+)|:\s+)");
 
 /// What says right before a command that it is not the one that is run.
-static NEGATES: Pattern =
+pub(crate) static NEGATES: Pattern =
     Pattern::new(r"(?i-u:\b(?:do not|don't|never|without|instead of|rather than|avoid|not)\s+(?:\w+\s+){0,2})$");
 
 /// The commands of a sentence.
@@ -95,7 +95,7 @@ fn is_command(code: &str) -> bool {
 fn begins_with_program(code: &str) -> bool {
     let first = program_part(code).split_whitespace().next().unwrap_or_default();
     let is_path = first.strip_prefix("./").is_some_and(|rest| !rest.is_empty());
-    is_path || is_program(first.strip_prefix(".venv/bin/").unwrap_or(first))
+    is_path || first == "[" || is_program(first.strip_prefix(".venv/bin/").unwrap_or(first))
 }
 
 /// The command of a sentence without code: `with cargo test --workspace`, `(npm test)`, `Run make lint`.

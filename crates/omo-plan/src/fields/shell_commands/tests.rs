@@ -44,6 +44,7 @@ fn a_script_is_taken_apart_where_its_lines_stand_for_themselves() {
         ("npm test\nnpm run lint", vec!["npm test", "npm run lint"]),
         ("cd web\nnpm test", vec!["cd web\nnpm test"]),
         ("cd web\nnpm run dev", vec![]),
+        ("git push", vec![]),
         ("# say\n\nnpm test\ngit add -A\ngit commit -m \"a\n\nb\"", vec!["npm test"]),
         ("git add a\ngit commit -m \"a\n\nCo: b\"", vec![]),
         ("pytest \\\n  -q a.py\nruff check", vec!["pytest \\\n  -q a.py", "ruff check"]),
@@ -52,7 +53,7 @@ fn a_script_is_taken_apart_where_its_lines_stand_for_themselves() {
         ("npm install\nnpm test", vec!["npm test"]),
         ("", vec![]),
     ] {
-        assert_eq!(split_script(script), expected, "{script}");
+        assert_eq!(read_script(script).checks, expected, "{script}");
     }
 }
 
@@ -65,5 +66,18 @@ fn a_program_is_known_by_its_name() {
     }
     for text in ["func (a *App) run()", "src/a.rs", "build_all", "the tests", "", "a.b.c(\"d\")"] {
         assert!(!names_program(text), "{text}");
+    }
+}
+
+#[test]
+fn what_proves_nothing_in_a_script_is_kept_beside_it() {
+    for (script, unused) in [
+        ("npm install\nnpm test", vec!["npm install"]),
+        ("cd web\nnpm run dev", vec!["npm run dev"]),
+        ("npm test\ngit add a\ngit commit -m x", vec![]),
+        ("mkdir \\\n  a &&\nnpm install", vec!["mkdir \\\n  a &&\nnpm install"]),
+        ("cd web", vec![]),
+    ] {
+        assert_eq!(read_script(script).unused, unused, "{script}");
     }
 }

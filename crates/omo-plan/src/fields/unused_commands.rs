@@ -1,0 +1,119 @@
+//! The commands that a text says to run or to verify with, and that are no checks: what is wrong with each.
+//!
+//! A reader takes what judges the work. What it leaves out is named, since its author may count on it.
+
+use super::prose::NEGATES;
+use super::shell_commands::{begins_as_script, does_not_prove, names_program};
+use super::stated_checks::split_code_span;
+use crate::command_concern::{CommandConcern, find_concern};
+use crate::pattern::Pattern;
+
+/// So many rows of a text, and so many bytes of one, are looked through.
+const MAX_ROWS: usize = 200;
+const MAX_ROW_BYTES: usize = 4_096;
+
+/// What says right before code that it is run, or that something is shown by it.
+static RUN: Pattern = Pattern::new(
+    r"(?:\b(?i-u:(?:re-?)?run|execute)|\b(?i-u:run|verify|validate|check|test|ensure|confirm)\b[^.;]*\b(?i-u:with|via|using))(?:\s+(?i-u:the|a|command|from|in|root|it))*[:：]?[\s*_(]*$",
+);
+/// What says somewhere before code that something is looked at.
+static VERIFY: Pattern = Pattern::new(r"\b(?i-u:run|verify|validate|check|test|execute|ensure|confirm)\b[^`]*$");
+/// What joins code to the code before it.
+static JOINS: Pattern = Pattern::new(r"^[\s,;/&+]*(?:(?i-u:and|or|then|und|dann)[\s,]*)*$");
+/// What may be the name of a program.
+static PROGRAM: Pattern = Pattern::new(r"^[A-Za-z_.~/][\w./~-]*(?:\s|$)");
+
+/// The commands of a text that no check can be, each with why.
+pub(crate) fn unused_commands(text: &str) -> Vec<(String, CommandConcern)> {
+    let rows = text.lines().take(MAX_ROWS).filter(|row| row.len() <= MAX_ROW_BYTES);
+    let mut found = Vec::new();
+    let mut is_fenced = false;
+    for row in rows {
+        let is_fence = row.trim_start().starts_with("```") || row.trim_start().starts_with("~~~");
+        is_fenced ^= is_fence;
+        if is_fence || is_fenced {
+            continue;
+        }
+        let mut rest = row;
+        let mut before = Said::Nothing;
+        while let Some((words, code)) = rest.find('`').and_then(|at| rest.split_at_checked(at)) {
+            let Some((command, behind)) = split_code_span(code) else { break };
+            before = match before {
+                _ if NEGATES.is_match(words) => Said::Nothing,
+                _ if RUN.is_match(words) => Said::Run,
+                _ if VERIFY.is_match(words) => Said::Verify,
+                known if JOINS.is_match(words) => known,
+                _ => Said::Nothing,
+            };
+            let concern = command_concern(command.trim(), before);
+            found.extend(concern.map(|concern| (command.trim().to_owned(), concern)));
+            rest = behind;
+        }
+    }
+    found
+}
+
+/// What a sentence says of code in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Said {
+    /// It may name anything.
+    Nothing,
+    /// Something is looked at.
+    Verify,
+    /// It is run.
+    Run,
+}
+
+/// Why code that a sentence says something of is no check; `None` where it may be one, or is no command.
+fn command_concern(command: &str, said: Said) -> Option<CommandConcern> {
+    let is_known = names_program(command);
+    match said {
+        Said::Nothing => None,
+        // `Verify the file`: one word may be what is verified.
+        Said::Verify if !is_known || !command.contains(char::is_whitespace) => None,
+        Said::Verify | Said::Run => {
+            let concern = unused_concern(command);
+            let is_unknown = !is_known && !begins_as_script(command) && PROGRAM.is_match(command);
+            concern.or(is_unknown.then_some(CommandConcern::UnknownProgram))
+        }
+    }
+}
+
+/// Why a command that a plan has where it names its checks is none; `None` where it may be one.
+pub(crate) fn unused_concern(command: &str) -> Option<CommandConcern> {
+    find_concern(command).or_else(|| does_not_prove(command).then_some(CommandConcern::Prepares))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_to_be_run_and_is_no_check_is_found() {
+        use CommandConcern::{
+            AlwaysGreen, Constant, ControlCharacter, NeverEnds, OnlyPrints, Placeholder, Prepares, UnknownProgram,
+        };
+        for (text, expected) in [
+            ("Run `git status`", vec![("git status", OnlyPrints)]),
+            ("Run `npm install`. Run `npm run dev`.", vec![("npm install", Prepares), ("npm run dev", NeverEnds)]),
+            ("Run: `true`, `exit 0` and `:`", vec![("true", AlwaysGreen), ("exit 0", AlwaysGreen), (":", AlwaysGreen)]),
+            ("Verify with `[ 1 -eq 1 ]`", vec![("[ 1 -eq 1 ]", Constant)]),
+            ("Verify that `pytest <dir>` passes", vec![("pytest <dir>", Placeholder)]),
+            ("Run `npm \u{1b}[1mtest`", vec![("npm \u{1b}[1mtest", ControlCharacter)]),
+            ("- [ ] 1.1 Run the command `frobnicate all`", vec![("frobnicate all", UnknownProgram)]),
+            ("Run `npm test` and `cargo run`", vec![("cargo run", Prepares)]),
+            ("Run `npm test` in `web`", vec![]),
+            ("Do not run `npm install`", vec![]),
+            ("Verify it with `frobnicate all`", vec![("frobnicate all", UnknownProgram)]),
+            ("Verify the `file` and `sort` fields", vec![]),
+            ("Add a `dev` script", vec![]),
+            ("Run `unclosed", vec![]),
+            ("```md\nRun `npm install`\n```\nRun `ls`", vec![("ls", OnlyPrints)]),
+            ("`npm run dev` is what users run", vec![]),
+        ] {
+            let found = unused_commands(text);
+            let found: Vec<_> = found.iter().map(|(command, concern)| (command.as_str(), *concern)).collect();
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+}
