@@ -121,6 +121,7 @@ codes! {
     NoContractVersion Note "no_contract_version" "The plan names no version of its contracts: its tasks are run without a Task Contract.",
     NotVerified Warning "not_verified" "The plan has no Verification section with the verdict Approved.",
     UnresolvedDecision Warning "unresolved_decision" "A decision of the plan is not made yet.",
+    ItemNotRead Warning "item_not_read" "An item looks like a task and is none: it is not done.",
     MarkerOutsideTask Warning "marker_outside_task" "A checkpoint marker stands outside of every task and has no effect.",
     OtherTags Note "other_tags" "The file has tasks below other tags too, and they are not read.",
     TaskLeftOut Warning "task_left_out" "A task is left out, or needs one that is.",

@@ -2,7 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
 
-use omo_plan::dialects::{self, PlanChange};
+use omo_plan::diagnostic::Code;
+use omo_plan::dialects::{self, BatchOptions, PlanChange};
 use omo_plan::model::{Dialect, Plan, PlannedState, Task};
 
 const SPEC_KIT: &str = "\
@@ -227,4 +228,33 @@ fn a_task_that_comes_before_another_is_needed_by_it() {
         (needs("T002"), needs("T001"), needs("T004"), needs("T003")),
         (stated(&["T001"]), stated(&["T003"]), stated(&["T003"]), None)
     );
+}
+
+/// The ids of a plan's tasks, and the lines at which an item is told that is none.
+fn read_items(path: &str, text: &str) -> (Vec<String>, Vec<usize>) {
+    let plan = dialects::read(path, text.as_bytes(), BatchOptions::default());
+    let told = plan.diagnostics.iter().filter(|found| found.code == Code::ItemNotRead).map(|found| found.line);
+    (plan.tasks.iter().map(|task| task.id.clone()).collect(), told.collect())
+}
+
+#[test]
+fn an_item_with_an_odd_id_is_read_or_told_at_its_line() {
+    let kit = "# Tasks\n\n## Phase 1: A\n\n- [ ] T001 a\n- [ ] t002 b\n- [ ] [T003] c\n- [ ] (T004) d\n- [ ] **T005** e\n\
+        - [ ] Т006 with a Cyrillic letter\n- T007 without a box\n- [ ]T008 without a space\n- [?] T009 with an odd mark\n\
+        - [ ] no number\n- [ ] T010 f (depends on t002)\n  - [ ] a part of T010\n- T001 is named again\n\n\
+        ## Review\n\n- [ ] all is well\n- [ ] all is good\n- T011 is not here\n\n```\n- [ ] T012 code\n```\n";
+    let (ids, told) = read_items("specs/a/tasks.md", kit);
+    assert_eq!(ids, ["T001", "t002", "T003", "T004", "T005", "T010"]);
+    assert_eq!(told, [10, 11, 12, 13, 14, 21]);
+    let plan = dialects::read("specs/a/tasks.md", kit.as_bytes(), BatchOptions::default());
+    assert_eq!(plan.task("T010").unwrap().stated_deps, Some(vec!["t002".to_owned()]));
+
+    let kiro = "# Implementation Plan\n\n- [ ] 1. A\n  - [ ] 1.1 a\n  - 1.2 without a box\n  - [ ] 1.3 c\n- [ ] without a number\n\
+        3. without a box\n- [ ] 4. D\n\nSee [1] and [x](y).\n\n## Notes\n\n1. Look\n2. Think\n";
+    let (ids, told) = read_items(".kiro/specs/a/tasks.md", kiro);
+    assert_eq!((ids.join(" ").as_str(), told), ("1.1 1.3 4", vec![5, 7, 8]));
+
+    let spec = "## 1. A\n\n- [ ] 1.1 a\n- 1.2 without a box\n- [ ] without a number\n";
+    let (ids, told) = read_items("openspec/changes/a/tasks.md", spec);
+    assert_eq!((ids.join(" ").as_str(), told), ("1.1 2", vec![4]));
 }

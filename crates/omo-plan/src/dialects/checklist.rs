@@ -7,6 +7,7 @@ mod dependencies;
 mod item;
 mod outline;
 mod recognition;
+mod unread_items;
 mod waves;
 
 use super::checkboxes::with_open_boxes;
@@ -21,6 +22,7 @@ use crate::fields::verification_section::read_verification_section;
 use crate::model::{Checkpoint, Dialect, MAX_PLAN_TASKS, Plan, PlannedState, RefusedCheck, Task};
 use crate::pattern::Pattern;
 use outline::{ChecklistEntry, ChecklistOutline};
+use unread_items::find_unread_items;
 
 /// A line that says what holds once the tasks above it are done.
 static CHECKPOINT: Pattern = Pattern::new(r"^[\s>*_#]*(?i-u:checkpoint)\b");
@@ -115,6 +117,9 @@ impl PlanDialect for ChecklistDialect {
         read_checkpoints(document, &outline, plan);
         read_verification_section(document, plan);
         report_file_problems(document, plan);
+        if !plan.tasks.is_empty() {
+            plan.diagnostics.extend(find_unread_items(document, &outline, self.format));
+        }
         report_task_problems(plan, &heads, |byte| document.line_number(byte));
     }
 

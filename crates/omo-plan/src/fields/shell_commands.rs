@@ -64,7 +64,8 @@ pub(crate) fn read_script(script: &str) -> ScriptCommands {
     ScriptCommands { checks, unused }
 }
 
-fn is_commit(row: &str) -> bool {
+/// Whether a row changes the history of the repository.
+pub(crate) fn is_commit(row: &str) -> bool {
     let row = row.trim();
     row.starts_with("git") && prepares(row)
 }

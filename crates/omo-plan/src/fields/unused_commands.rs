@@ -3,7 +3,7 @@
 //! A reader takes what judges the work. What it leaves out is named, since its author may count on it.
 
 use super::prose::NEGATES;
-use super::shell_commands::{begins_as_script, does_not_prove, names_program};
+use super::shell_commands::{begins_as_script, does_not_prove, is_commit, names_program};
 use super::stated_checks::split_code_span;
 use crate::command_concern::{CommandConcern, find_concern};
 use crate::pattern::Pattern;
@@ -45,7 +45,8 @@ pub(crate) fn unused_commands(text: &str) -> Vec<(String, CommandConcern)> {
                 known if JOINS.is_match(words) => known,
                 _ => Said::Nothing,
             };
-            let concern = command_concern(command.trim(), before);
+            // What commits is no check, and nobody takes it for one.
+            let concern = command_concern(command.trim(), before).filter(|_| !is_commit(command));
             found.extend(concern.map(|concern| (command.trim().to_owned(), concern)));
             rest = behind;
         }
@@ -103,6 +104,7 @@ mod tests {
             ("- [ ] 1.1 Run the command `frobnicate all`", vec![("frobnicate all", UnknownProgram)]),
             ("Run `npm test` and `cargo run`", vec![("cargo run", Prepares)]),
             ("Run `npm test` in `web`", vec![]),
+            ("Run: `git commit -m x`", vec![]),
             ("Do not run `npm install`", vec![]),
             ("Verify it with `frobnicate all`", vec![("frobnicate all", UnknownProgram)]),
             ("Verify the `file` and `sort` fields", vec![]),

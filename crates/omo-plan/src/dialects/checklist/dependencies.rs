@@ -23,7 +23,7 @@ static NEEDS: Pattern = Pattern::new(
 );
 /// An id of a list, and what joins it to the next one or to the end of a range.
 static LISTED_ID: Pattern = Pattern::new(
-    r"^[`*_\[(]*((?:[A-Z]{1,4}-?)?\d+[a-z]?(?:[.-]\d+[a-z]?)*)[`*_\])]*(?:[ \t]*(-|–|—|\.\.+|(?i-u:to|through|thru))[ \t]*[`*_]*|[ \t]*(?:,|&|\+|/|;)?[ \t]*(?:(?i-u:and|or)[ \t]+)?(?:(?i-u:tasks?)[ \t]+)?)",
+    r"^[`*_\[(]*((?:[A-Z]{1,4}-?|t-?)?\d+[a-z]?(?:[.-]\d+[a-z]?)*)[`*_\])]*(?:[ \t]*(-|–|—|\.\.+|(?i-u:to|through|thru))[ \t]*[`*_]*|[ \t]*(?:,|&|\+|/|;)?[ \t]*(?:(?i-u:and|or)[ \t]+)?(?:(?i-u:tasks?)[ \t]+)?)",
 );
 /// What says that a task comes before others, up to their ids: `T004 before T005`, `T001 blocks T002`.
 static BEFORE: Pattern = Pattern::new(

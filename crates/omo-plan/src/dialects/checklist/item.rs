@@ -36,8 +36,11 @@ pub(super) struct ChecklistItem<'a> {
 static CHECKBOX: Pattern = Pattern::new(r"^([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX~\-/✓✔✅]?)\](\\?\*)?[ \t]+");
 /// Emphasis before a number, the number of a task, what ends it, and the mark of an optional task.
 static NUMBER: Pattern = Pattern::new(
-    r"^([*_`~]*)((?:T-?\d+|[A-Z]{1,3}-?\d{3,}|[A-Z]{1,4}\d+[.-]\d+|\d+)[a-z]?(?:[.-]\d+[a-z]?)*)([.):]|\b)([*_`]*)(\\?\*)?[*_`]*[.):]?(\s|$)",
+    r"^([*_`~]*)((?:T-?\d+|t-?\d{2,}|[A-Z]{1,3}-?\d{3,}|[A-Z]{1,4}\d+[.-]\d+|\d+)[a-z]?(?:[.-]\d+[a-z]?)*)([.):]|\b)([*_`]*)(\\?\*)?[*_`]*[.):]?(\s|$)",
 );
+/// The number of a task in brackets.
+static BRACKETED: Pattern =
+    Pattern::new(r"^[*_`~]*[\[(]([Tt]-?\d{2,}[a-z]?(?:[.-]\d+[a-z]?)*)[\])][*_`~]*[.):]?(?:\s+|$)");
 /// A marker behind the number: `[P]`, `[US1]`, `(P)`, `[US1, US2]`, `*`.
 static MARKER: Pattern = Pattern::new(
     r"^(?:[*_`]*[\[(](P|p)[\])][*_`]*|[*_`]*\[(?:[A-Z]{1,8}[ -]?\d*(?:[,/& +-]+[A-Z]{0,8}\d+)*|(?i-u:story|setup|shared|foundation(?:al)?|polish|core|infra))\][*_`]*|(\\?\*))(?:[ \t:]+|$)",
@@ -88,7 +91,15 @@ struct ItemNumber<'a> {
     rest: &'a str,
 }
 
+/// The number that a text begins with.
+pub(super) fn written_number(text: &str) -> Option<&str> {
+    read_number(text).map(|found| found.number)
+}
+
 fn read_number(text: &str) -> Option<ItemNumber<'_>> {
+    if let Some(([number], rest)) = BRACKETED.read(text).filter(|([number], _)| number.len() <= MAX_NUMBER_BYTES) {
+        return Some(ItemNumber { number, is_optional: false, rest });
+    }
     let ([open, number, end, close, star, _], rest) = NUMBER.read(text)?;
     let is_dotted = !end.is_empty();
     // A plain number begins a title: `3 tests fail`.

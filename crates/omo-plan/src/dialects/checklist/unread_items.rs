@@ -1,0 +1,108 @@
+//! Items that look like tasks and are none: what is left out of a plan is told at its line.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use omo_core::text::sanitize;
+
+use super::ChecklistFormat;
+use super::item::{ChecklistItem, written_number};
+use super::outline::{ChecklistOutline, plain_lines};
+use crate::batches::span_diagnostic;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::document::MarkdownDocument;
+use crate::labels::split_list_marker;
+use crate::pattern::Pattern;
+
+/// So many of them are told.
+const MAX_FOUND: usize = 100;
+/// So many bytes of an item are shown, and are looked at.
+const SHOWN_BYTES: usize = 60;
+const LOOKED_AT_BYTES: usize = 200;
+
+/// What was likely meant for a checkbox, in every spelling.
+static BOX: Pattern =
+    Pattern::new(r"^[ \t]*(?:[-*+•–—]|\d{1,9}[.)])?[ \t]*\[(?:[^\p{L}\p{N}\[\]]{0,2}|[xXoOvV])\](?:[^(\[:]|$)");
+/// The number of an item of a numbered list.
+static LISTED: Pattern = Pattern::new(r"^[ \t]*(\d{1,9})[.)][ \t]");
+
+/// The items outside of the tasks that look like one: those with a box, and those whose number no task has.
+pub(super) fn find_unread_items(
+    document: &MarkdownDocument<'_>,
+    outline: &ChecklistOutline<'_>,
+    format: ChecklistFormat,
+) -> Vec<Diagnostic> {
+    let ids: HashSet<&str> = outline.entries.iter().map(|entry| entry.id.as_str()).collect();
+    let headings: HashSet<Option<usize>> = outline.entries.iter().map(|entry| entry.heading).collect();
+    let mut bodies = outline.entries.iter().map(|entry| entry.body.clone()).peekable();
+    let mut place = Below::default();
+    let mut found: Vec<Diagnostic> = Vec::new();
+    for line in plain_lines(document) {
+        while bodies.next_if(|body| body.end <= line.start).is_some() {}
+        if bodies.peek().is_some_and(|body| body.contains(&line.start)) || found.len() >= MAX_FOUND {
+            continue;
+        }
+        place.advance(document, line.start);
+        let row = document.slice(line.clone());
+        let head = row.get(..row.floor_char_boundary(LOOKED_AT_BYTES)).unwrap_or_default();
+        let is_box = BOX.is_match(head);
+        let is_among_tasks = headings.contains(&place.heading);
+        let number = is_among_tasks.then(|| unread_number(head, format)).flatten();
+        if !is_box && number.is_none_or(|number| ids.contains(number)) {
+            continue;
+        }
+        // Boxes of a part without tasks, such as those of a review, are told at the first one.
+        if !is_among_tasks && std::mem::replace(&mut place.is_told, true) {
+            continue;
+        }
+        found.push(describe(document, line, is_box, format));
+    }
+    found
+}
+
+/// The heading that the lines stand below, by its place, and whether it was told that its items are no tasks.
+#[derive(Default)]
+struct Below {
+    next: usize,
+    heading: Option<usize>,
+    is_told: bool,
+}
+
+impl Below {
+    fn advance(&mut self, document: &MarkdownDocument<'_>, byte: usize) {
+        while document.headings.get(self.next).is_some_and(|heading| heading.span.start <= byte) {
+            self.heading = Some(self.next);
+            self.next += 1;
+            self.is_told = false;
+        }
+    }
+}
+
+/// The number of an item without a box, where tasks of the format have such a one.
+fn unread_number(row: &str, format: ChecklistFormat) -> Option<&str> {
+    let (sign, text) = split_list_marker(row);
+    sign?;
+    let is_of_format = |number: &&str| {
+        format != ChecklistFormat::SpecKit || number.starts_with(|first: char| first.is_ascii_alphabetic())
+    };
+    let listed = || (format == ChecklistFormat::Kiro).then(|| LISTED.read(row).map(|([number], _)| number)).flatten();
+    written_number(text).or_else(listed).filter(is_of_format)
+}
+
+fn describe(document: &MarkdownDocument<'_>, line: Range<usize>, is_box: bool, format: ChecklistFormat) -> Diagnostic {
+    let row = document.slice(line.clone());
+    let shown = sanitize(&row.trim().replace('`', "'"), SHOWN_BYTES);
+    let why = match ChecklistItem::read(row, line.clone()) {
+        _ if !is_box => "has no checkbox",
+        Some(_) => "has no number that tasks have",
+        None => "has no checkbox that can be read",
+    };
+    let form = match format {
+        ChecklistFormat::SpecKit => "- [ ] T001 its title",
+        ChecklistFormat::OpenSpec => "- [ ] 1.1 its title",
+        ChecklistFormat::Kiro => "- [ ] 1. its title",
+    };
+    let text = format!("`{shown}` {why}: it is no task, and is not done");
+    let help = Some(format!("a task is `{form}`"));
+    Diagnostic { help, ..span_diagnostic(document, Code::ItemNotRead, line, text, None) }
+}
