@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::command_concern::CommandConcern;
 use crate::diagnostic::{Diagnostic, has_errors};
-use crate::fields::unused_commands::unused_concern;
 
 pub use policy::{OnTaskFail, Parallelism, ReviewTime, RunPolicy};
 pub use task::{FileAction, FileUse, OnFailure, PlannedState, Task, TaskCommit, TaskComplexity, TaskKind};
@@ -217,14 +216,6 @@ pub struct RefusedCheck {
     pub command: String,
     /// Why it is not run.
     pub concern: CommandConcern,
-}
-
-impl RefusedCheck {
-    /// A command that stands where checks are named, and that no check was made of.
-    pub(crate) fn unused(task: Option<&str>, command: &str) -> Self {
-        let concern = unused_concern(command).unwrap_or(CommandConcern::Prepares);
-        Self { task: task.map(str::to_owned), command: command.to_owned(), concern }
-    }
 }
 
 impl Plan {

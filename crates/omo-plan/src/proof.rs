@@ -13,9 +13,9 @@ use omo_core::check::task_check::TaskCheck;
 use serde::{Deserialize, Serialize};
 
 use crate::command_concern::{CommandConcern, find_check_concern};
+use crate::fields::prose::JUDGES;
 use crate::fields::unused_commands::unused_commands;
 use crate::model::{FileAction, Plan, PlannedState, RefusedCheck, Task, TaskKind};
-use crate::pattern::Pattern;
 use crate::task_graph::order_by_needs;
 
 /// What proves a task that has no check of its own.
@@ -51,11 +51,6 @@ impl<'a> From<&'a Task> for TaskProof<'a> {
         }
     }
 }
-
-/// The title of a task or a group that judges what was done before.
-static JUDGES: Pattern = Pattern::new(
-    r"^[^\p{L}]*(?:(?i-u:final|full|manual|end-to-end)\s+|(?i-u:phase)\s+\S+[:.]?\s+)*(?i-u:checkpoint|run|re-?run|verify|verification|validate|validation|ensure|confirm|check|test|tests|testing|execute|quality|smoke|sanity|qa)\b",
-);
 
 /// So many commands that are not run are named.
 const MAX_REFUSED: usize = 10_000;
@@ -116,7 +111,9 @@ fn refuse_checks(plan: &mut Plan) {
     };
     let mut is_run = |task: Option<&str>, check: &TaskCheck| {
         let concern = find_check_concern(check);
-        concern.into_iter().for_each(|concern| refuse(task, &check.command, concern));
+        if let Some(concern) = concern {
+            refuse(task, &check.command, concern);
+        }
         concern.is_none()
     };
     for task in &mut plan.tasks {

@@ -211,3 +211,25 @@ fn the_plans_of_a_folder_are_one_plan() {
     assert!(plan.can_run() && plan.diagnostics.is_empty(), "{:?}", plan.diagnostics);
     assert_eq!(plan.tasks[0].section.as_deref(), Some("Phase 03-bakery, plan 01"));
 }
+
+#[test]
+fn the_verification_names_its_commands_also_in_boxes_and_in_sentences() {
+    for (rows, expected) in [
+        ("- [ ] `npm test` passes\n- [x] npm run lint", "npm test|npm run lint"),
+        ("- [ ] Verify `npm test` passes\n- [ ] all is well", "npm test"),
+        ("- [ ] **Build:** `npm run build`", "npm run build"),
+        ("- [ ] Full suite `npm test` passes", "npm test"),
+        ("- [ ] All tests pass (`npm test`)", "npm test"),
+        ("- [ ] `pytest`\n- [ ] `README.md`", "pytest"),
+        ("- [ ] Run the page with `npm run dev`", ""),
+    ] {
+        let text = format!(
+            "---\nphase: 1\nplan: 1\n---\n<tasks>\n<task type=\"auto\">\n<name>A</name>\n<action>b</action>\n</task>\n</tasks>\n\
+             <verification>\n{rows}\n</verification>\n"
+        );
+        let plan = read(".planning/01-PLAN.md", text.as_bytes(), BatchOptions::default());
+        let commands: Vec<&str> = plan.final_checks.iter().map(|check| check.command.as_str()).collect();
+        assert_eq!(commands.join("|"), expected, "{rows}");
+        assert_eq!(plan.refused_checks.len(), usize::from(rows.contains("dev")), "{rows}: {:?}", plan.refused_checks);
+    }
+}

@@ -113,7 +113,7 @@ fn masked_status(text: &str, depth: usize) -> CommandStatus {
             Some(before) => before.and(own),
         };
         // What ends the shell leaves the rest undone.
-        if matches!(joint, Joint::And | Joint::Or) && !(ends && !is_or) {
+        if matches!(joint, Joint::And | Joint::Or) && (is_or || !ends) {
             is_or = joint == Joint::Or;
             list = Some(own);
             continue;

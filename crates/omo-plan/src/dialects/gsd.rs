@@ -13,6 +13,7 @@ mod verification;
 use std::collections::HashSet;
 use std::ops::Range;
 
+use omo_core::check::task_check::TaskCheck;
 use omo_core::text::sanitize;
 
 use super::task_problems::report_task_problems;
@@ -20,6 +21,9 @@ use super::{BatchOptions, PlanDialect, PlanInput, PlanPlace};
 use crate::batches::span_diagnostic;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::MarkdownDocument;
+use crate::fields::programs::is_test_runner;
+use crate::fields::prose::read_row_checks;
+use crate::fields::unused_commands::{refused_check, unused_commands};
 use crate::model::{Plan, Precondition, RefusedCheck, Task};
 use elements::{TagIndex, TaskElement};
 use verification::VerifyText;
@@ -124,9 +128,19 @@ fn read_gsd(document: &MarkdownDocument<'_>, plan: &mut Plan) {
         plan.goal = first.split_whitespace().collect::<Vec<_>>().join(" ");
     }
     if let Some(section) = index.section("verification", &elements) {
-        let VerifyText { checks, unused, .. } = verification::read_rows(&verification::dedent(document.slice(section)));
-        plan.final_checks = checks.into_iter().filter(|check| check.command.contains(' ')).collect();
-        plan.refused_checks.extend(unused.iter().map(|command| RefusedCheck::unused(None, command)));
+        let VerifyText { checks, criteria, unused } =
+            verification::read_rows(&verification::dedent(document.slice(section)));
+        let is_command = |check: &TaskCheck| check.command.contains(' ') || is_test_runner(&check.command);
+        plan.final_checks = checks.into_iter().filter(is_command).collect();
+        plan.refused_checks.extend(unused.iter().map(|command| refused_check(None, command)));
+        // A sentence names its command somewhere in it.
+        for row in criteria {
+            let new: Vec<TaskCheck> =
+                read_row_checks(&row).into_iter().filter(|check| !plan.final_checks.contains(check)).collect();
+            plan.final_checks.extend(new);
+            let refused = |(command, concern)| RefusedCheck { task: None, command, concern };
+            plan.refused_checks.extend(unused_commands(&row).into_iter().map(refused));
+        }
     }
     let mut heads: Vec<Range<usize>> = Vec::new();
     let mut ids: HashSet<String> = HashSet::new();
@@ -139,7 +153,7 @@ fn read_gsd(document: &MarkdownDocument<'_>, plan: &mut Plan) {
             continue;
         }
         let (mut task, unused) = task::read_task(document, element, place + 1, &mut ids);
-        plan.refused_checks.extend(unused.iter().map(|command| RefusedCheck::unused(Some(&task.id), command)));
+        plan.refused_checks.extend(unused.iter().map(|command| refused_check(Some(&task.id), command)));
         task.deps = plan.tasks.last().map(|before| before.id.clone()).into_iter().collect();
         plan.tasks.push(task);
         heads.push(head);

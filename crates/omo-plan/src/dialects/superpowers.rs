@@ -22,6 +22,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::document::MarkdownDocument;
 use crate::fields::named_files::{NamedFile, read_files};
 use crate::fields::prose::read_prose;
+use crate::fields::unused_commands::refused_check;
 use crate::fields::verification_section::read_verification_section;
 use crate::labels::{LabeledField, list_part, read_labels};
 use crate::model::{Dialect, FileUse, MAX_PLAN_TASKS, OnTaskFail, Parallelism, Plan, PlannedState, RefusedCheck, Task};
@@ -106,7 +107,7 @@ fn read_task(
     let section = without_tail(document, task.section.clone());
     let steps = TaskSteps::read(document, task.heading.end..section.end);
     let StepCommands { checks, red_check, unused } = read_commands(document, &steps);
-    refused.extend(unused.iter().map(|command| RefusedCheck::unused(Some(task.id), command)));
+    refused.extend(unused.iter().map(|command| refused_check(Some(task.id), command)));
     report_check_doubts(&checks, &mut report);
     // A task without any of its fields says in sentences what it is about.
     let has_fields = !steps.steps.is_empty() || checks.len() + usize::from(red_check.is_some()) > 0;

@@ -48,6 +48,14 @@ pub(crate) fn is_only_program(word: &str) -> bool {
     is_program(word) && !WORDS.contains(&word)
 }
 
+/// Commands of one word that are known to check something.
+const TEST_RUNNERS: [&str; 8] = ["pytest", "make", "tox", "nox", "jest", "vitest", "rspec", "ctest"];
+
+/// Whether a command is one word that is known to check something.
+pub(crate) fn is_test_runner(command: &str) -> bool {
+    TEST_RUNNERS.contains(&command)
+}
+
 /// What ends without proving anything, or never ends: preparations, servers, deployments, and what changes the
 /// history of the repository.
 static SETUP: Pattern = Pattern::new(concat!(

@@ -15,7 +15,7 @@ use omo_core::check::task_check::TaskCheck;
 use crate::document::{MarkdownDocument, line_ranges};
 use crate::labels::split_list_marker;
 use crate::model::{FileAction, FileUse};
-pub(crate) use commands::NEGATES;
+pub(crate) use commands::{JUDGES, NEGATES};
 
 /// So many files and commands of one task are read.
 const MAX_FINDINGS: usize = 200;

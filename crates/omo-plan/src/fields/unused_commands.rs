@@ -6,6 +6,7 @@ use super::prose::NEGATES;
 use super::shell_commands::{begins_as_script, does_not_prove, is_commit, names_program};
 use super::stated_checks::split_code_span;
 use crate::command_concern::{CommandConcern, find_concern};
+use crate::model::RefusedCheck;
 use crate::pattern::Pattern;
 
 /// So many rows of a text, and so many bytes of one, are looked through.
@@ -80,8 +81,14 @@ fn command_concern(command: &str, said: Said) -> Option<CommandConcern> {
     }
 }
 
+/// A command that stands where a plan names its checks, and that no check was made of; of the whole plan without a task.
+pub(crate) fn refused_check(task: Option<&str>, command: &str) -> RefusedCheck {
+    let concern = unused_concern(command).unwrap_or(CommandConcern::Prepares);
+    RefusedCheck { task: task.map(str::to_owned), command: command.to_owned(), concern }
+}
+
 /// Why a command that a plan has where it names its checks is none; `None` where it may be one.
-pub(crate) fn unused_concern(command: &str) -> Option<CommandConcern> {
+fn unused_concern(command: &str) -> Option<CommandConcern> {
     find_concern(command).or_else(|| does_not_prove(command).then_some(CommandConcern::Prepares))
 }
 

@@ -5,7 +5,7 @@ use omo_core::check::task_check::TaskCheck;
 use super::prose::read_row_checks;
 use super::shell_commands::{ScriptCommands, read_script};
 use super::stated_checks::read_shell_block;
-use super::unused_commands::unused_commands;
+use super::unused_commands::{refused_check, unused_commands};
 use crate::document::{MarkdownDocument, line_ranges};
 use crate::model::{Plan, RefusedCheck};
 use crate::pattern::Pattern;
@@ -31,7 +31,7 @@ pub(crate) fn read_verification_section(document: &MarkdownDocument<'_>, plan: &
         let scripts = blocks.filter_map(|code| read_shell_block(document, code));
         let scripts: Vec<ScriptCommands> = scripts.map(|script| read_script(&script)).collect();
         let unused = scripts.iter().flat_map(|script| &script.unused).take(MAX_CHECKS);
-        refused.extend(unused.map(|command| RefusedCheck::unused(None, command)));
+        refused.extend(unused.map(|command| refused_check(None, command)));
         let in_code = scripts.iter().flat_map(|script| &script.checks).map(|command| TaskCheck::new(command));
         let rows = line_ranges(document.text, section.clone()).filter(|line| document.code_at(line.start).is_none());
         let rows: Vec<&str> = rows.map(|line| document.slice(line)).collect();

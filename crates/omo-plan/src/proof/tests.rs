@@ -137,3 +137,23 @@ fn each_command_of_a_check_that_is_not_run_is_named_in_every_format() {
         assert_eq!(plan.tasks.first().map(|task| task.checks.len()), Some(1), "{path}: {:?}", plan.tasks);
     }
 }
+
+#[test]
+fn a_last_task_that_is_a_check_proves_all_before_it_however_it_is_called() {
+    for title in [
+        "Final: run `npm test`",
+        "Final - run `npm test`",
+        "Final check: `npm test` passes",
+        "Checkpoint - run npm test",
+        "Final: run npm test",
+    ] {
+        let text = format!(
+            "# Implementation Plan\n\n- [ ] 1. Recipes\n  - Write `a.py`\n- [ ] 2. Search\n  - [ ] 2.1 Write `b.py`\n- [ ] 3. {title}\n"
+        );
+        assert_eq!(
+            proofs(&proved(".kiro/specs/a/tasks.md", &text, &[])),
+            ["1: by 3", "2.1: by 3", "3: own 1"],
+            "{title}"
+        );
+    }
+}

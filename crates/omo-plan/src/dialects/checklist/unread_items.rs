@@ -44,7 +44,7 @@ pub(super) fn find_unread_items(
         }
         place.advance(document, line.start);
         let row = document.slice(line.clone());
-        let head = row.get(..row.floor_char_boundary(LOOKED_AT_BYTES)).unwrap_or_default();
+        let head = (0..=row.len().min(LOOKED_AT_BYTES)).rev().find_map(|end| row.get(..end)).unwrap_or_default();
         let is_box = BOX.is_match(head);
         let is_among_tasks = headings.contains(&place.heading);
         let number = is_among_tasks.then(|| unread_number(head, format)).flatten();

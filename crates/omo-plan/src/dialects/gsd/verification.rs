@@ -176,7 +176,7 @@ fn is_row_command(command: &str, is_code: bool) -> bool {
 }
 
 /// What a row says before its command, and its command.
-static NAMED: Pattern = Pattern::new(r"^[^`]{1,80}[^`\s]:\s*(`[^`]+`)[\s.;]*$");
+static NAMED: Pattern = Pattern::new(r"^[^`]{1,80}[^`\s]:[*_]*\s*(`[^`]+`)[\s.;]*$");
 
 /// A row with its command as code, where words are behind it or before it.
 fn mark_command(row: &str) -> String {
@@ -201,7 +201,7 @@ fn mark_command(row: &str) -> String {
     }
     let Some(([command], _)) = SAID.read(inner) else { return row.to_owned() };
     let rest = inner.get(command.len()..).unwrap_or_default();
-    if command.contains(' ') && is_command(command) {
+    if begins_as_shell(command) && is_command(command) {
         format!("`{command}` - {}", rest.trim_start())
     } else {
         row.to_owned()
@@ -291,6 +291,7 @@ mod tests {
             ("TypeScript compiles: `npm run build`", "npm run build", ""),
             ("1. `cat a.md | head -3` shows two lines", "cat a.md | head -3", ""),
             ("1. `omo list --all` finds it\n2. `heat` is there", "omo list --all", "`heat` is there"),
+            ("all tests pass (`make a`)", "", "all tests pass (`make a`)"),
             ("- users table with a field", "", "users table with a field"),
             ("- src/a.ts has two lines\n- /start shows it", "", "src/a.ts has two lines|/start shows it"),
             ("- `src/a.ts` - exists", "", "`src/a.ts` - exists"),

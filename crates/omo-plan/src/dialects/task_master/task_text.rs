@@ -3,7 +3,7 @@
 use omo_core::check::task_check::TaskCheck;
 
 use super::tasks_file::{JsonObject, JsonTask};
-use crate::fields::programs::proves_something;
+use crate::fields::programs::{is_test_runner, proves_something};
 use crate::fields::stated_checks::split_code_span;
 use crate::model::{FileAction, FileUse, Task};
 use crate::pattern::Pattern;
@@ -66,9 +66,6 @@ static NO_CHECK: Pattern = Pattern::new(
     r"(?i-u:\b(?:dev|start|serve|watch|preview|install|add|init|create|commit|push|runserver)\b)|[<>{}…]|\s\.\.\.",
 );
 
-/// Commands of one word that are known to check something.
-const TEST_RUNNERS: [&str; 8] = ["pytest", "make", "tox", "nox", "jest", "vitest", "rspec", "ctest"];
-
 /// The commands that a text says to run.
 fn stated_commands(text: &str) -> Vec<TaskCheck> {
     let mut found: Vec<TaskCheck> = Vec::new();
@@ -79,7 +76,7 @@ fn stated_commands(text: &str) -> Vec<TaskCheck> {
             rest = behind;
             let Some((before, _)) = RUN.around(words) else { continue };
             let command = if behind.starts_with(" command") { "" } else { code.trim() };
-            let is_command = command.contains(' ') || TEST_RUNNERS.contains(&command);
+            let is_command = command.contains(' ') || is_test_runner(command);
             let is_known = found.iter().any(|check| check.command == command);
             if is_command
                 && !is_known

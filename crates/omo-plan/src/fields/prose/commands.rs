@@ -23,6 +23,11 @@ static LEADS: Pattern = Pattern::new(r"(?:\(|(?i-u:\b(?:with|via|using|run|execu
 pub(crate) static NEGATES: Pattern =
     Pattern::new(r"(?i-u:\b(?:do not|don't|never|without|instead of|rather than|avoid|not)\s+(?:\w+\s+){0,2})$");
 
+/// The title of a task or a group that judges what was done before.
+pub(crate) static JUDGES: Pattern = Pattern::new(
+    r"^[^\p{L}]*(?:(?i-u:final|full|manual|end-to-end)(?:\s+|\s*[:：–—-]+\s*)|(?i-u:phase)\s+\S+[:.]?\s+)*(?i-u:checkpoint|run|re-?run|verify|verification|validate|validation|ensure|confirm|check|test|tests|testing|execute|quality|smoke|sanity|qa)\b",
+);
+
 /// The commands of a sentence.
 pub(super) fn read_commands(row: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -44,7 +49,8 @@ pub(super) fn read_commands(row: &str) -> Vec<String> {
             None => rest = text.trim_start_matches('`'),
         }
     }
-    if found.is_empty() && !row.contains('`') && matches!(verb, TaskVerb::Run | TaskVerb::Inspect | TaskVerb::Ensure) {
+    let judges = || matches!(verb, TaskVerb::Run | TaskVerb::Inspect | TaskVerb::Ensure) || JUDGES.is_match(row);
+    if found.is_empty() && !row.contains('`') && judges() {
         found.extend(read_plain_command(row));
     }
     found
