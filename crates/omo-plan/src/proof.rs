@@ -13,6 +13,7 @@ use omo_core::check::task_check::TaskCheck;
 use serde::{Deserialize, Serialize};
 
 use crate::command_concern::{CommandConcern, find_check_concern};
+use crate::dialects::checklist::FILE_TITLES;
 use crate::fields::prose::JUDGES;
 use crate::fields::unused_commands::unused_commands;
 use crate::model::{FileAction, Plan, PlannedState, RefusedCheck, Task, TaskKind};
@@ -155,7 +156,7 @@ fn find_sources(plan: &Plan) -> Vec<(usize, ProofSource)> {
             let is_checkpoint = behind.contains(task.id.as_str());
             if is_checkpoint || judges_others(task) {
                 of_section.insert(section, &task.id);
-                if !is_checkpoint && section.is_none_or(|title| JUDGES.is_match(title) || title == plan.title) {
+                if !is_checkpoint && section.is_none_or(|title| is_of_whole(title, plan)) {
                     of_all = Some(&task.id);
                 }
             }
@@ -174,6 +175,11 @@ fn find_sources(plan: &Plan) -> Vec<(usize, ProofSource)> {
         found.extend(source.map(|source| (place, source)));
     }
     found
+}
+
+/// Whether what stands below a heading is about the whole plan.
+fn is_of_whole(title: &str, plan: &Plan) -> bool {
+    JUDGES.is_match(title) || title == plan.title || FILE_TITLES.contains(&title.to_lowercase().as_str())
 }
 
 /// Whether a task is a check of what was done before it: its title says so, and it makes nothing itself.

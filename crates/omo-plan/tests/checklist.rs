@@ -258,3 +258,26 @@ fn an_item_with_an_odd_id_is_read_or_told_at_its_line() {
     let (ids, told) = read_items("openspec/changes/a/tasks.md", spec);
     assert_eq!((ids.join(" ").as_str(), told), ("1.1 2", vec![4]));
 }
+
+#[test]
+fn more_dependencies_than_a_plan_may_have_are_told_and_not_kept() {
+    let item = |number: usize| match number {
+        0 => "- [ ] T0000 x\n".to_owned(),
+        _ => format!("- [ ] T{number:04} x (depends on T0000-T{:04})\n", number - 1),
+    };
+    for (count, is_too_many) in [(300, false), (1500, true)] {
+        let plan = read(&lines(count, item));
+        assert_eq!(
+            plan.diagnostics.iter().any(|found| found.code == Code::TooManyDependencies),
+            is_too_many,
+            "{count}"
+        );
+        let needs: usize = plan.tasks.iter().map(|task| task.deps.len()).sum();
+        assert!(needs <= 200_000, "{needs}");
+        assert_eq!(plan.tasks.len(), count);
+    }
+    let statements = lines(100, |number| format!("- [ ] T{number:04} x\n"))
+        + "\n"
+        + &"T0050-T0099 depends on T0000-T0049\n".repeat(100);
+    assert!(!read(&statements).can_run());
+}

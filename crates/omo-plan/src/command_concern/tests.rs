@@ -59,6 +59,15 @@ fn what_cannot_judge_is_found() {
         ("npm test", None),
         ("", Some(AlwaysGreen)),
         ("npm \u{1b}[1mtest", Some(ControlCharacter)),
+    ] {
+        assert_eq!(find_concern(command), expected, "{command}");
+    }
+}
+
+#[test]
+fn what_nothing_can_make_fail_is_found_in_every_spelling() {
+    use CommandConcern::{AlwaysGreen, Constant, NeverEnds, OnlyPrints};
+    for (command, expected) in [
         // What prints what is there, and nobody reads.
         ("ls", Some(OnlyPrints)),
         ("ls -la .", Some(OnlyPrints)),

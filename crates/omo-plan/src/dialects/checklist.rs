@@ -14,6 +14,7 @@ use super::checkboxes::with_open_boxes;
 use super::goal::{GoalFile, GoalPart};
 use super::task_problems::report_task_problems;
 use super::{BatchOptions, PlanChange, PlanDialect, PlanInput, PlanPlace, near_miss};
+use crate::batches::span_diagnostic;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::MarkdownDocument;
 use crate::fields::prose::{read_prose, read_row_checks};
@@ -21,6 +22,7 @@ use crate::fields::unused_commands::unused_commands;
 use crate::fields::verification_section::read_verification_section;
 use crate::model::{Checkpoint, Dialect, MAX_PLAN_TASKS, Plan, PlannedState, RefusedCheck, Task};
 use crate::pattern::Pattern;
+use dependencies::{MAX_DEPENDENCIES, StatedNeeds};
 use outline::{ChecklistEntry, ChecklistOutline};
 use unread_items::find_unread_items;
 
@@ -109,13 +111,22 @@ impl PlanDialect for ChecklistDialect {
     fn read_plan(&self, input: &PlanInput<'_>, _options: BatchOptions, plan: &mut Plan) {
         let document = input.document();
         let outline = ChecklistOutline::read(document, self.format);
-        let stated = dependencies::read_stated(document, &outline, self.format);
+        let StatedNeeds { ids: stated, too_many_at } = dependencies::read_stated(document, &outline, self.format);
         let derived = dependencies::derive(document, &outline, &stated);
         let tasks = outline.tasks().zip(stated).zip(derived).take(MAX_PLAN_TASKS + 1);
         plan.tasks = tasks.map(|((entry, stated), deps)| read_task(document, entry, stated, deps)).collect();
         let heads: Vec<_> = outline.tasks().map(|entry| entry.item.span.clone()).collect();
         read_checkpoints(document, &outline, plan);
         read_verification_section(document, plan);
+        if let Some(head) = too_many_at.and_then(|place| heads.get(place)) {
+            let text = format!("the tasks name more than {MAX_DEPENDENCIES} dependencies");
+            plan.diagnostics.push(span_diagnostic(document, Code::TooManyDependencies, head.clone(), text, None));
+        }
+        if let Some(name) =
+            self.folder_title(input.path()).filter(|_| FILE_TITLES.contains(&plan.title.to_lowercase().as_str()))
+        {
+            plan.title = name.to_owned();
+        }
         report_file_problems(document, plan);
         if !plan.tasks.is_empty() {
             plan.diagnostics.extend(find_unread_items(document, &outline, self.format));
@@ -140,6 +151,19 @@ impl PlanDialect for ChecklistDialect {
 
     fn without_state(&self, text: &str) -> Option<String> {
         Some(with_open_boxes(text))
+    }
+}
+
+/// What a file calls itself that is one of many of this name.
+pub(crate) const FILE_TITLES: [&str; 1] = ["tasks"];
+
+impl ChecklistDialect {
+    /// The name of the change that a file of OpenSpec is in.
+    fn folder_title<'p>(&self, path: &'p str) -> Option<&'p str> {
+        let is_of_change =
+            self.format == ChecklistFormat::OpenSpec && Dialect::of_place(path) == Some(Dialect::OpenSpec);
+        let mut parts = path.rsplit(['/', '\\']).skip(1);
+        parts.next().filter(|name| is_of_change && !name.is_empty() && *name != "changes")
     }
 }
 

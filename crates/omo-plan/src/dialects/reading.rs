@@ -8,7 +8,7 @@ use super::{BatchOptions, PlanInput, near_miss};
 use crate::batches::{decode_plan_text, task_diagnostic};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::digest::sha256_hex;
-use crate::document::MarkdownDocument;
+use crate::document::{MarkdownDocument, line_ranges};
 use crate::model::{Dialect, Plan, PlanSource, RunPolicy};
 
 /// How a file is read.
@@ -50,7 +50,7 @@ pub fn read(path: &str, bytes: &[u8], reading: impl Into<PlanReading>) -> Plan {
                 Some(dialect) => {
                     plan.dialect = dialect;
                     plan.policy.unproved_continues = dialect.rules().unproved_continues();
-                    plan.policy.requires_checks = text.lines().any(|line| line.trim() == CHECKS_REQUIRED);
+                    plan.policy.requires_checks = requires_checks(&input);
                     dialect.rules().read_plan(&input, options, &mut plan);
                     if plan.tasks.is_empty() && plan.can_run() {
                         plan.diagnostics.push(no_tasks(&input, dialect));
@@ -83,6 +83,17 @@ fn digest_without_state(text: &str, plan: &mut Plan) {
             task.body_sha256 = sha256_hex(open.as_bytes());
         }
     }
+}
+
+/// Whether a line of a plan, and none of code in it, says that each task has to be proved.
+fn requires_checks(input: &PlanInput<'_>) -> bool {
+    let text = input.text();
+    if input.is_json() || !text.contains(CHECKS_REQUIRED) {
+        return false;
+    }
+    let document = input.document();
+    let mut lines = line_ranges(text, 0..text.len());
+    lines.any(|line| document.slice(line.clone()).trim() == CHECKS_REQUIRED && document.code_at(line.start).is_none())
 }
 
 /// A plan of this file without anything in it.
@@ -145,6 +156,33 @@ mod tests {
             ("docs/superpowers/plans/bake.md", labelled, Dialect::DevWorkflow),
         ] {
             assert_eq!(recognize(&PlanInput::new(path, text)), Some(expected), "{path}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_plan_requires_checks_where_a_line_of_its_text_says_so() {
+        for (text, expected) in [
+            ("## 1. A\n- [ ] 1.1 a\n\n<!-- checks: required -->\n", true),
+            ("<!-- checks: required -->\n## 1. A\n- [ ] 1.1 a\n", true),
+            ("## 1. A\n- [ ] 1.1 a\n\n```md\n<!-- checks: required -->\n```\n", false),
+            ("## 1. A\n- [ ] 1.1 a\n\n~~~\n  <!-- checks: required -->\n~~~\n", false),
+            ("## 1. A\n- [ ] 1.1 a `<!-- checks: required -->`\n", false),
+        ] {
+            let plan = read("p.md", text.as_bytes(), BatchOptions::default());
+            assert_eq!((plan.tasks.len(), plan.policy.requires_checks), (1, expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_change_without_a_title_of_its_own_is_called_after_its_folder() {
+        for (path, text, title) in [
+            ("openspec/changes/add-search/tasks.md", "# Tasks\n\n## 1. A\n- [ ] 1.1 a\n", "add-search"),
+            ("openspec/changes/add-search/tasks.md", "## 1. A\n- [ ] 1.1 a\n", "add-search"),
+            ("openspec/changes/add-search/tasks.md", "# Search\n\n## 1. A\n- [ ] 1.1 a\n", "Search"),
+            ("openspec/changes/tasks.md", "## 1. A\n- [ ] 1.1 a\n", "tasks"),
+            ("other/tasks.md", "## 1. A\n- [ ] 1.1 a\n", "tasks"),
+        ] {
+            assert_eq!(read(path, text.as_bytes(), BatchOptions::default()).title, title, "{path} {text}");
         }
     }
 

@@ -8,7 +8,7 @@ use omo_core::text::sanitize;
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::fields::named_files::path_problem;
-use crate::id::is_id;
+use crate::id::{MAX_ID_BYTES, is_id};
 use crate::model::{MAX_PLAN_TASKS, Plan, Task};
 use crate::task_graph;
 
@@ -40,7 +40,12 @@ pub(crate) fn report_task_problems(plan: &mut Plan, heads: &[Range<usize>], line
     for (place, task) in plan.tasks.iter().enumerate() {
         let first = *places.entry(&task.id).or_insert(place);
         if !is_id(&task.id) {
-            report(place, Code::InvalidId, format!("`{}` is no id of a task", sanitize(&task.id, SHOWN_BYTES)));
+            let shown = sanitize(&task.id, SHOWN_BYTES);
+            let text = format!(
+                "`{shown}` is no id of a task: that is a letter or digit, then up to {} of letters, digits, `.`, `_` and `-`",
+                MAX_ID_BYTES - 1
+            );
+            report(place, Code::InvalidId, text);
         } else if first != place {
             let line = heads.get(first).map_or(1, |head| line_of(head.start));
             report(place, Code::DuplicateId, format!("task {} stands on line {line} already", task.id));

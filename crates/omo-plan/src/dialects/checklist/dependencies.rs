@@ -14,6 +14,8 @@ const MAX_PAIRS: usize = 4096;
 /// So many ids of one statement are read.
 const MAX_IDS: usize = 1000;
 
+/// A plan whose tasks are said to need more is not run.
+pub(super) const MAX_DEPENDENCIES: usize = 100_000;
 /// A longer line states nothing.
 const MAX_LINE_BYTES: usize = 16_384;
 
@@ -67,30 +69,48 @@ impl<'a> TaskNames<'a> {
     }
 }
 
-/// For each task the ids that the plan names for it; `None` where it says nothing.
+/// What the tasks of a plan are said to need.
+pub(super) struct StatedNeeds {
+    /// For each task the ids that the plan names for it; `None` where it says nothing.
+    pub ids: Vec<Option<Vec<String>>>,
+    /// The place of the task with which they are more than a plan may have, if they are. What is behind it is not read.
+    pub too_many_at: Option<usize>,
+}
+
+/// Reads what the tasks are said to need.
 pub(super) fn read_stated(
     document: &MarkdownDocument<'_>,
     outline: &ChecklistOutline<'_>,
     format: ChecklistFormat,
-) -> Vec<Option<Vec<String>>> {
+) -> StatedNeeds {
     let names = TaskNames::new(outline);
+    let mut left = MAX_DEPENDENCIES;
+    let mut too_many_at = None;
     let mut stated: Vec<Option<Vec<usize>>> = Vec::with_capacity(names.ids.len());
     for entry in outline.tasks() {
         let mut own: Option<Vec<usize>> = None;
         for line in line_ranges(document.text, entry.item.span.start..entry.body.end) {
-            add_needs(&names, document.slice(line), &mut own);
+            if own.as_ref().map_or(0, Vec::len) <= left {
+                add_needs(&names, document.slice(line), &mut own);
+            }
         }
+        let count = own.as_ref().map_or(0, Vec::len);
+        if count > left {
+            too_many_at = too_many_at.or(Some(stated.len()));
+            own = None;
+        }
+        left = left.saturating_sub(count);
         stated.push(own);
     }
-    if format == ChecklistFormat::SpecKit {
-        read_statements(document, outline, &names, &mut stated);
+    if format == ChecklistFormat::SpecKit && too_many_at.is_none() {
+        too_many_at = read_statements(document, outline, &names, &mut stated, left);
     }
     let id = |place: &usize| names.ids.get(*place).map(|id| (*id).to_owned());
     let own = stated.into_iter().enumerate().map(|(task, places)| {
         let mut seen = HashSet::from([task]);
         places.map(|places| places.iter().filter(|place| seen.insert(**place)).filter_map(id).collect())
     });
-    own.collect()
+    StatedNeeds { ids: own.collect(), too_many_at }
 }
 
 /// Adds what a line of a task says that it needs.
@@ -113,13 +133,15 @@ fn is_label(text: &str, value: &str) -> bool {
     head.trim_end_matches([' ', '\t', '*', '_']).ends_with([':', '：'])
 }
 
-/// Reads the statements that stand outside of the tasks: `T005 depends on T002`.
+/// Reads the statements that stand outside of the tasks: `T005 depends on T002`. The first task of one with which they
+/// are more than `left` is told.
 fn read_statements(
     document: &MarkdownDocument<'_>,
     outline: &ChecklistOutline<'_>,
     names: &TaskNames<'_>,
     stated: &mut [Option<Vec<usize>>],
-) {
+    mut left: usize,
+) -> Option<usize> {
     let mut bodies = outline.entries.iter().map(|entry| entry.body.clone()).peekable();
     for line in plain_lines(document) {
         while bodies.next_if(|body| body.end <= line.start).is_some() {}
@@ -137,7 +159,12 @@ fn read_statements(
         let says = rest.trim_start_matches(['*', '_', ' ', ':', '(', '`']);
         if let Some(later) = BEFORE.behind(says) {
             let (later, _) = names.read_list(later);
-            if later.len() * subjects.len() <= MAX_PAIRS {
+            let count = later.len() * subjects.len();
+            if count <= MAX_PAIRS {
+                left = match left.checked_sub(count) {
+                    Some(left) => left,
+                    None => return later.first().copied(),
+                };
                 for task in later {
                     if let Some(own) = stated.get_mut(task) {
                         own.get_or_insert_default().extend(&subjects);
@@ -155,12 +182,17 @@ fn read_statements(
         let mut needs = None;
         add_needs(names, rest, &mut needs);
         let Some(needs) = needs.filter(|needs| needs.len() * subjects.len() <= MAX_PAIRS) else { continue };
+        left = match left.checked_sub(needs.len() * subjects.len()) {
+            Some(left) => left,
+            None => return subjects.first().copied(),
+        };
         for subject in subjects {
             if let Some(own) = stated.get_mut(subject) {
                 own.get_or_insert_default().extend(&needs);
             }
         }
     }
+    None
 }
 
 /// For each task everything that it needs: what is stated, and what follows from the plan.
