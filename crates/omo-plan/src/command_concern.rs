@@ -123,8 +123,13 @@ pub fn find_concern(command: &str) -> Option<CommandConcern> {
 
 /// Why a check is not run. What only prints is judged where an output is expected of it.
 pub fn find_check_concern(check: &TaskCheck) -> Option<CommandConcern> {
-    let is_judged = check.expect.stdout_has.as_ref().is_some_and(|expected| !expected.trim().is_empty());
+    let is_judged = has_expected_output(check);
     find_concern(&check.command).filter(|concern| *concern != CommandConcern::OnlyPrints || !is_judged)
+}
+
+/// Whether a text is expected in the output of a check.
+pub(crate) fn has_expected_output(check: &TaskCheck) -> bool {
+    check.expect.stdout_has.as_ref().is_some_and(|expected| !expected.trim().is_empty())
 }
 
 /// Whether a command, or a part of it, runs until it is ended.

@@ -127,6 +127,7 @@ codes! {
     TaskLeftOut Warning "task_left_out" "A task is left out, or needs one that is.",
     OpenBelowDone Warning "open_below_done" "A task is done and has subtasks that are not: they count as done.",
     UnclosedElement Warning "unclosed_element" "An element of a task is not closed where it should be.",
+    OtherPlan Warning "other_plan" "The folder has a plan in another format too, and it is not read.",
     RequiredPlanMissing Warning "required_plan_missing" "A plan requires another one that is not in its folder.",
     Reordered Note "reordered" "A task is run later than it stands in the file, after what it depends on.",
 }

@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use omo_core::check::task_check::TaskCheck;
 use serde::{Deserialize, Serialize};
 
-use crate::command_concern::{CommandConcern, find_check_concern};
+use crate::command_concern::{CommandConcern, find_check_concern, has_expected_output};
 use crate::dialects::checklist::FILE_TITLES;
 use crate::fields::prose::JUDGES;
 use crate::fields::unused_commands::unused_commands;
@@ -91,8 +91,14 @@ pub fn unproved_tasks(plan: &Plan) -> impl Iterator<Item = &Task> {
 
 /// Has the task that a checkpoint stands behind run its check.
 fn add_checkpoints(plan: &mut Plan) {
-    for checkpoint in &plan.checkpoints {
-        let task = plan.tasks.iter_mut().find(|task| task.id == checkpoint.task);
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for (place, task) in plan.tasks.iter().enumerate() {
+        places.entry(&task.id).or_insert(place);
+    }
+    let behind: Vec<Option<usize>> =
+        plan.checkpoints.iter().map(|checkpoint| places.get(checkpoint.task.as_str()).copied()).collect();
+    for (checkpoint, place) in plan.checkpoints.iter().zip(behind) {
+        let task = place.and_then(|place| plan.tasks.get_mut(place));
         if let Some(task) = task.filter(|task| !task.checks.contains(&checkpoint.check)) {
             task.checks.push(checkpoint.check.clone());
         }
@@ -110,8 +116,11 @@ fn refuse_checks(plan: &mut Plan) {
             refused.push(RefusedCheck { task, command: command.to_owned(), concern });
         }
     };
+    // Most plans run the same few commands again and again.
+    let mut concerns: HashMap<(String, bool), Option<CommandConcern>> = HashMap::new();
     let mut is_run = |task: Option<&str>, check: &TaskCheck| {
-        let concern = find_check_concern(check);
+        let is_judged = has_expected_output(check);
+        let concern = *concerns.entry((check.command.clone(), is_judged)).or_insert_with(|| find_check_concern(check));
         if let Some(concern) = concern {
             refuse(task, &check.command, concern);
         }

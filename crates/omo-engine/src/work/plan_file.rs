@@ -106,8 +106,8 @@ impl PlanFile {
         let path = if path.is_empty() { ".".to_owned() } else { path };
         match plan_folder::find(at, &path)? {
             PlanFolder::File(name) => Self::load(&at.join(&name), format!("{}/{name}", path.trim_end_matches('/'))),
-            PlanFolder::Joined(names) => {
-                let parts = plan_folder::read_parts(at, &path, &names)?;
+            PlanFolder::Joined { plans, others } => {
+                let parts = plan_folder::read_parts(at, &path, &plans, others)?;
                 Ok(Self { path, bytes: Vec::new(), surroundings: PlanSurroundings::Joined(parts) })
             }
             PlanFolder::Unclear(plans) => Err(PlanFileError::Folder { path, holds: plan_folder::describe(at, &plans) }),

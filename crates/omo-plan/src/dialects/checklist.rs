@@ -111,8 +111,18 @@ impl PlanDialect for ChecklistDialect {
     fn read_plan(&self, input: &PlanInput<'_>, _options: BatchOptions, plan: &mut Plan) {
         let document = input.document();
         let outline = ChecklistOutline::read(document, self.format);
-        let StatedNeeds { ids: stated, too_many_at } = dependencies::read_stated(document, &outline, self.format);
-        let derived = dependencies::derive(document, &outline, &stated);
+        // Of a plan that is refused for its size only the tasks are looked at.
+        let is_too_large = outline.tasks().nth(MAX_PLAN_TASKS).is_some();
+        let StatedNeeds { ids: stated, too_many_at } = if is_too_large {
+            StatedNeeds { ids: vec![None; MAX_PLAN_TASKS + 1], too_many_at: None }
+        } else {
+            dependencies::read_stated(document, &outline, self.format)
+        };
+        let derived = if is_too_large {
+            vec![Vec::new(); MAX_PLAN_TASKS + 1]
+        } else {
+            dependencies::derive(document, &outline, &stated)
+        };
         let tasks = outline.tasks().zip(stated).zip(derived).take(MAX_PLAN_TASKS + 1);
         plan.tasks = tasks.map(|((entry, stated), deps)| read_task(document, entry, stated, deps)).collect();
         let heads: Vec<_> = outline.tasks().map(|entry| entry.item.span.clone()).collect();

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use omo_core::text::sanitize;
+
 use super::gsd::{folder::join_plans, read_plan_order};
 use super::{PlanPlace, PlanReading, read};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Dialect, Plan, PlannedState};
 
 /// The plan that a folder holds.
@@ -11,8 +14,13 @@ use crate::model::{Dialect, Plan, PlannedState};
 pub enum PlanFolder {
     /// The one file of this name.
     File(String),
-    /// The files of these names together, in their order.
-    Joined(Vec<String>),
+    /// The files of these names together, in their order. The others are plans of another format, which are not read.
+    Joined {
+        /// Those that are read.
+        plans: Vec<String>,
+        /// Those that are not.
+        others: Vec<String>,
+    },
     /// Not one plan: these files of it are plans by their place, if any.
     Unclear(Vec<String>),
 }
@@ -27,7 +35,9 @@ impl PlanFolder {
         };
         let joined = are_of(&|name| Dialect::Gsd.rules().places().iter().any(|place| place.has_name(name)));
         if !joined.is_empty() {
-            return Self::Joined(joined);
+            let is_other = |place: &PlanPlace, name: &str| place.name == name && !joined.iter().any(|own| own == name);
+            let others = are_of(&|name| places().any(|place| is_other(place, name)));
+            return Self::Joined { plans: joined, others };
         }
         let mut found = are_of(&|name| Dialect::of_place(&format!("{folder}/{name}")).is_some());
         if found.is_empty() {
@@ -68,6 +78,15 @@ pub fn read_folder(
     join_plans(folder, plans.collect())
 }
 
+/// What is told of the plans in a folder that are not read as a part of it.
+pub fn unread_plan(folder: &str, name: &str) -> Diagnostic {
+    let (folder, name) = (sanitize(folder.trim_end_matches('/'), 200), sanitize(name, 60));
+    let code = Code::OtherPlan;
+    let text = format!("the folder is read as a phase of GSD, and `{name}` in it is not read");
+    let help = Some(format!("`{folder}/{name}` in place of the folder names that plan"));
+    Diagnostic { code, severity: code.severity(), span: 0..0, line: 1, task: None, text, help }
+}
+
 /// The name of the summary that GSD writes beside a plan that it has executed.
 pub fn summary_name(name: &str) -> Option<String> {
     let stem = name.strip_suffix("PLAN.md")?;
@@ -89,6 +108,7 @@ mod tests {
     fn a_folder_is_the_plan_that_it_holds() {
         let file = |name: &str| PlanFolder::File(name.to_owned());
         let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let joined = |plans: &[&str], others: &[&str]| PlanFolder::Joined { plans: list(plans), others: list(others) };
         for (folder, names, expected) in [
             ("openspec/changes/a", &["design.md", "proposal.md", "tasks.md"][..], file("tasks.md")),
             ("specs/001-a", &["spec.md", "tasks.md"], file("tasks.md")),
@@ -101,9 +121,9 @@ mod tests {
             (
                 ".planning/phases/01-a",
                 &["01-02-PLAN.md", "01-01-PLAN.md", "01-01-SUMMARY.md", "tasks.md"],
-                PlanFolder::Joined(list(&["01-01-PLAN.md", "01-02-PLAN.md"])),
+                joined(&["01-01-PLAN.md", "01-02-PLAN.md"], &["tasks.md"]),
             ),
-            ("x", &["01-01-PLAN.md"], PlanFolder::Joined(list(&["01-01-PLAN.md"]))),
+            ("x", &["01-01-PLAN.md"], joined(&["01-01-PLAN.md"], &[])),
         ] {
             assert_eq!(PlanFolder::find(folder, &list(names)), expected, "{folder}");
         }

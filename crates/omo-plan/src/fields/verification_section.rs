@@ -16,17 +16,25 @@ static TITLE: Pattern = Pattern::new(
 );
 /// So many commands of it are read.
 const MAX_CHECKS: usize = 50;
+/// So many such sections, and so many rows of one, are read.
+const MAX_SECTIONS: usize = 20;
+const MAX_ROWS: usize = 1_000;
 
 /// The commands below a heading such as `## Verification`, where no task stands below it.
 pub(crate) fn read_verification_section(document: &MarkdownDocument<'_>, plan: &mut Plan) {
     let Plan { tasks, final_checks: found, refused_checks: refused, .. } = plan;
+    let mut sections = 0;
     for (heading, section) in document.headings.iter().zip(document.section_ranges()) {
         let lines = document.line_number(section.start)..=document.line_number(section.end.saturating_sub(1));
         let has_task = || tasks.iter().any(|task| lines.contains(&task.lines[0]));
         let is_of_task = || tasks.iter().any(|task| task.lines[0] <= *lines.start() && *lines.start() <= task.lines[1]);
+        if sections >= MAX_SECTIONS {
+            break;
+        }
         if heading.level > 2 || !TITLE.is_match(heading.text) || has_task() || is_of_task() {
             continue;
         }
+        sections += 1;
         let blocks = document.code_blocks.iter().filter(|code| section.contains(&code.span.start));
         let scripts = blocks.filter_map(|code| read_shell_block(document, code));
         let scripts: Vec<ScriptCommands> = scripts.map(|script| read_script(&script)).collect();
@@ -34,7 +42,7 @@ pub(crate) fn read_verification_section(document: &MarkdownDocument<'_>, plan: &
         refused.extend(unused.map(|command| refused_check(None, command)));
         let in_code = scripts.iter().flat_map(|script| &script.checks).map(|command| TaskCheck::new(command));
         let rows = line_ranges(document.text, section.clone()).filter(|line| document.code_at(line.start).is_none());
-        let rows: Vec<&str> = rows.map(|line| document.slice(line)).collect();
+        let rows: Vec<&str> = rows.map(|line| document.slice(line)).take(MAX_ROWS).collect();
         let unused = rows.iter().flat_map(|row| unused_commands(row)).take(MAX_CHECKS);
         refused.extend(unused.map(|(command, concern)| RefusedCheck { task: None, command, concern }));
         let in_text = rows.iter().flat_map(|row| read_row_checks(row));

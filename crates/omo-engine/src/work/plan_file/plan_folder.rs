@@ -6,7 +6,7 @@ use std::path::Path;
 
 use omo_core::text::{list_some, sanitize};
 use omo_plan::dialects::PlanReading;
-use omo_plan::dialects::folder::{PlanFolder, read_folder, summary_name};
+use omo_plan::dialects::folder::{PlanFolder, read_folder, summary_name, unread_plan};
 use omo_plan::dialects::gsd::folder::folder_digest;
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::{MAX_PLAN_BYTES, Plan};
@@ -25,12 +25,16 @@ pub(super) struct FolderParts {
     files: Vec<(String, Vec<u8>)>,
     /// The paths of those that GSD has written a summary for.
     done: BTreeSet<String>,
+    /// The names of the plans of another format, which are not read.
+    unread: Vec<String>,
 }
 
 impl FolderParts {
     /// All of them as one plan.
     pub(super) fn plan(&self, folder: &str, reading: PlanReading) -> Plan {
-        read_folder(folder, &self.files, |path| self.done.contains(path), reading)
+        let mut plan = read_folder(folder, &self.files, |path| self.done.contains(path), reading);
+        plan.diagnostics.extend(self.unread.iter().map(|name| unread_plan(folder, name)));
+        plan
     }
 
     /// What stands for all of them.
@@ -51,10 +55,15 @@ pub(super) fn find(at: &Path, path: &str) -> Result<PlanFolder, PlanFileError> {
 }
 
 /// Reads plans of a folder. One that is a link is refused: what it leads to may lie anywhere.
-pub(super) fn read_parts(at: &Path, path: &str, names: &[String]) -> Result<FolderParts, PlanFileError> {
+pub(super) fn read_parts(
+    at: &Path,
+    path: &str,
+    names: &[String],
+    unread: Vec<String>,
+) -> Result<FolderParts, PlanFileError> {
     use std::io::Read;
     let mut left = MAX_PLAN_BYTES;
-    let mut parts = FolderParts { files: Vec::new(), done: BTreeSet::new() };
+    let mut parts = FolderParts { files: Vec::new(), done: BTreeSet::new(), unread };
     for name in names {
         let file = at.join(name);
         let failed = |source| read_error(&file, source);

@@ -61,26 +61,28 @@ impl<'e, 'a> TaskIds<'e, 'a> {
         }
         let mut left = MAX_DEPENDENCIES;
         let mut needs: Vec<Vec<String>> = Vec::with_capacity(tasks.len());
+        // How many of them are passed on to what is below: its siblings are not.
+        let mut passed_on: Vec<usize> = Vec::with_capacity(tasks.len());
         for (place, entry) in self.entries.iter().enumerate() {
             let Some(task) = tasks.get(place) else { return true };
             let stated = task.stated_deps.iter().flatten().map(String::as_str);
             // What is above a task waits for it, whatever it says. What a task needs that is not open does not matter.
             let stated =
                 stated.filter(|id| !is_below(&entry.id, id) && (task.state == PlannedState::Open || self.has(id)));
-            let above = entry.parent.and_then(|parent| Some((self.entries.get(parent)?, needs.get(parent)?)));
+            let above = entry.parent.and_then(|parent| {
+                let needs = needs.get(parent)?.get(..*passed_on.get(parent)?)?;
+                Some((self.entries.get(parent)?, needs))
+            });
             let inherited = above.into_iter().flat_map(|(parent, needs)| {
                 needs.iter().map(String::as_str).filter(move |id| !is_below(id, &parent.id))
             });
             let below = children.get(place).into_iter().flatten();
             let below = below.filter_map(|child| self.entries.get(*child)).map(|child| child.id.as_str());
             let mut seen = HashSet::new();
-            let own: Vec<String> = stated
-                .chain(inherited)
-                .chain(below)
-                .take(left + 1)
-                .filter(|id| seen.insert(*id))
-                .map(str::to_owned)
-                .collect();
+            let first = stated.chain(inherited).take(left + 1).filter(|id| seen.insert(*id)).map(str::to_owned);
+            let mut own: Vec<String> = first.collect();
+            passed_on.push(own.len());
+            own.extend(below.take(left + 1).filter(|id| seen.insert(*id)).map(str::to_owned));
             if own.len() > left {
                 return false;
             }
