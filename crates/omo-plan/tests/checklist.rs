@@ -179,6 +179,17 @@ fn what_a_plan_states_counts_more_than_its_order() {
     assert!(plan.can_run(), "{:?}", plan.diagnostics);
     assert_eq!(task(&plan, "T001").deps, ["T002"]);
     assert_eq!(task(&plan, "T003").deps, ["T001"]);
+    let plan = read("- [ ] T001 a\n- [ ] T002 b\n- [ ] T003 c\n  - Depends on: T001 (its shape), T002 (its name)\n");
+    assert_eq!(task(&plan, "T003").stated_deps.as_deref().unwrap_or_default(), ["T001", "T002"]);
+    for need in [
+        "タスク 1.1、1.2 に依存",
+        "1.1, 1.2 の型に依存する",
+        "依赖：任务 1.1、1.2",
+        "Depende de 1.1 y más, depende de 1.2",
+    ] {
+        let plan = read(&format!("## 1. A\n- [ ] 1.1 a\n- [ ] 1.2 b\n- [ ] 1.3 c\n  - {need}\n"));
+        assert_eq!(task(&plan, "1.3").stated_deps.as_deref().unwrap_or_default(), ["1.1", "1.2"], "{need}");
+    }
     let circle = read("- [ ] T001 a (depends on T002)\n- [ ] T002 b (depends on T001)\n- [ ] T003 c\n");
     assert!(!circle.can_run());
 }

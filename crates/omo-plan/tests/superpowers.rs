@@ -191,6 +191,9 @@ fn commands_are_known_in_every_form() {
         ("- [ ] **Step 1: Install**\n\nRun: `bun add a`", "", ""),
         ("- [ ] **Step 1: Start**\n\nRun: `npm run dev`\nExpected: it listens", "", ""),
         ("- [ ] **Step 1: Check**\n\n```bash\ncd web\nnpm test\n```", "cd web\nnpm test", ""),
+        ("- [ ] **Step 1: Check**\n\nRun: `cd web && npm test`\nExpected: PASS", "cd web && npm test", ""),
+        ("- [ ] **Step 1: Check**\n\n```powershell\nuv run pytest a\\b.py\n```", "uv run pytest a\\b.py", ""),
+        ("1. Verify the count: `grep -c a b.md` — expect 5\n2. Write `make it` down", "grep -c a b.md", ""),
         ("- [ ] **Step 1: Run x**\n\nRun: `make a` and `make b`\nExpected: FAIL", "", "make a"),
         ("- [ ] **Step 1: 运行测试**\n\n```bash\npnpm test\n```", "pnpm test", ""),
         ("- [ ] **Step 1: Add `run it` to the page**\n\nCall `make()` and `src/a.rs`.", "", ""),
@@ -270,7 +273,8 @@ fn a_task_that_is_told_in_sentences_has_their_files_and_commands() {
 #[test]
 fn files_are_read_without_code_and_in_chinese() {
     let text = "# A\n\n> superpowers\n\n### Task 1：甲\n\n文件：修改 src/a.c、src/b.h；创建 tests/c.c。\n\n- [ ] Step 1：做\n\n\
-                ### Task 2: B\n\n**Files:** Create src/d.rs, delete src/e.rs\n\n- [ ] Step 1: do\n";
+                ### Task 2: B\n\n**Files:** Create src/d.rs, delete src/e.rs\n\n- [ ] Step 1: do\n\n\
+                ### Task 3: C\n\n#### Files touched\n\n- `src/f.rs` (new)\n\n#### Why\n\nSee `src/g.rs`.\n";
     let found = plan(text);
     let files = |place: usize| -> Vec<_> {
         found.tasks[place].files.iter().map(|file| (file.path.as_str(), file.action)).collect()
@@ -278,4 +282,5 @@ fn files_are_read_without_code_and_in_chinese() {
     let [create, modify, delete] = [FileAction::Create, FileAction::Modify, FileAction::Delete];
     assert_eq!(files(0), [("src/a.c", modify), ("src/b.h", modify), ("tests/c.c", create)]);
     assert_eq!(files(1), [("src/d.rs", create), ("src/e.rs", delete)]);
+    assert_eq!(files(2), [("src/f.rs", create)]);
 }

@@ -16,13 +16,14 @@ use super::task_problems::report_task_problems;
 use super::{BatchOptions, PlanChange, PlanDialect, PlanInput, PlanPlace, near_miss};
 use crate::batches::span_diagnostic;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::document::MarkdownDocument;
+use crate::document::{CodeBlock, MarkdownDocument, line_ranges};
 use crate::fields::prose::{read_prose, read_row_checks};
 use crate::fields::unused_commands::unused_commands;
 use crate::fields::verification_section::read_verification_section;
 use crate::model::{Checkpoint, Dialect, MAX_PLAN_TASKS, Plan, PlannedState, RefusedCheck, Task};
 use crate::pattern::Pattern;
 use dependencies::{MAX_DEPENDENCIES, StatedNeeds};
+use item::ChecklistItem;
 use outline::{ChecklistEntry, ChecklistOutline};
 use unread_items::find_unread_items;
 
@@ -35,6 +36,11 @@ pub static SPEC_KIT: ChecklistDialect = ChecklistDialect { format: ChecklistForm
 pub static OPEN_SPEC: ChecklistDialect = ChecklistDialect { format: ChecklistFormat::OpenSpec };
 /// Kiro: `- [ ] 1. …` with `- [ ] 1.1 …` below it.
 pub static KIRO: ChecklistDialect = ChecklistDialect { format: ChecklistFormat::Kiro };
+
+/// Whether a file is one of Kiro, also where its headings call its parts tasks.
+pub(super) fn is_surely_kiro(input: &PlanInput<'_>) -> bool {
+    recognition::is_surely_kiro(input)
+}
 
 /// Whose checkboxes they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -226,7 +232,12 @@ fn report_file_problems(document: &MarkdownDocument<'_>, plan: &mut Plan) {
         let text = text.to_owned();
         plan.diagnostics.push(Diagnostic { code, severity: code.severity(), span, line, task: None, text, help: None });
     };
-    if let Some(code) = document.unclosed_fence() {
+    // A fence that opens where it was meant to close, and hides no item, does no harm.
+    let hides_item = |code: &&CodeBlock<'_>| {
+        line_ranges(document.text, code.inner.clone())
+            .any(|line| ChecklistItem::read(document.slice(line.clone()), line).is_some())
+    };
+    if let Some(code) = document.unclosed_fence().filter(hides_item) {
         report(Code::UnclosedFence, code.span.clone(), "this code fence is not closed: everything after it is code");
     }
     if plan.tasks.is_empty() {

@@ -5,6 +5,7 @@ mod task;
 
 use std::collections::HashMap;
 
+use super::checklist::is_surely_kiro;
 use super::outlined_task::read_goal;
 use super::{BatchOptions, PlanChange, PlanDialect, PlanInput};
 use crate::batches::{HeadingForm, PlanBatches, TaskOutline, batch_outline, has_tasks, read_outline, span_diagnostic};
@@ -25,7 +26,7 @@ impl PlanDialect for DevWorkflowDialect {
     }
 
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
-        has_tasks(input.document(), HeadingForm::Exact)
+        has_tasks(input.document(), HeadingForm::Exact) && !is_surely_kiro(input)
     }
 
     fn read_plan(&self, input: &PlanInput<'_>, options: BatchOptions, plan: &mut Plan) {

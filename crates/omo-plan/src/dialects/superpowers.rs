@@ -14,6 +14,7 @@ use std::ops::Range;
 use omo_core::check::task_check::TaskCheck;
 
 use super::checkboxes::with_open_boxes;
+use super::checklist::is_surely_kiro;
 use super::outlined_task::{read_goal, report_check_doubts, stated_dependencies, without_tail};
 use super::task_problems::report_task_problems;
 use super::{BatchOptions, PlanChange, PlanDialect, PlanInput, PlanPlace};
@@ -24,7 +25,7 @@ use crate::fields::named_files::{NamedFile, read_files};
 use crate::fields::prose::read_prose;
 use crate::fields::unused_commands::refused_check;
 use crate::fields::verification_section::read_verification_section;
-use crate::labels::{LabeledField, list_part, read_labels};
+use crate::labels::{list_part, normalize_key, read_labels};
 use crate::model::{Dialect, FileUse, MAX_PLAN_TASKS, OnTaskFail, Parallelism, Plan, PlannedState, RefusedCheck, Task};
 use commands::{StepCommands, read_commands};
 use state::StepMark;
@@ -53,7 +54,7 @@ impl PlanDialect for SuperpowersDialect {
 
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
         let is_at_place = Dialect::of_place(input.path()) == Some(Dialect::Superpowers);
-        recognition::is_superpowers(input.document(), is_at_place)
+        recognition::is_superpowers(input.document(), is_at_place) && !is_surely_kiro(input)
     }
 
     fn read_plan(&self, input: &PlanInput<'_>, _options: BatchOptions, plan: &mut Plan) {
@@ -136,17 +137,27 @@ fn read_task(
 }
 
 /// The names of the label that lists the files of a task.
-const FILE_LABELS: [&str; 10] = [
+const FILE_LABELS: [&str; 20] = [
     "files",
     "file",
     "file(s)",
     "files to change",
     "files changed",
     "files touched",
+    "affected files",
+    "modified files",
+    "target files",
     "dateien",
     "archivos",
+    "arquivos",
     "fichiers",
+    "файлы",
     "文件",
+    "涉及文件",
+    "修改文件",
+    "ファイル",
+    "対象ファイル",
+    "파일",
 ];
 /// Labels that say themselves what is done to the files behind them.
 const ACTION_LABELS: [&str; 5] = ["create", "modify", "test", "tests", "delete"];
@@ -154,11 +165,17 @@ const ACTION_LABELS: [&str; 5] = ["create", "modify", "test", "tests", "delete"]
 /// The files that a task names before its steps.
 fn task_files(document: &MarkdownDocument<'_>, steps: &TaskSteps) -> Vec<FileUse> {
     let labels = read_labels(document, steps.preamble.clone(), &FILE_LABELS);
-    let is_list =
-        |label: &&LabeledField<'_>| FILE_LABELS.contains(&label.key.as_str()) || label.key.starts_with("files ");
-    let lists = labels.iter().filter(is_list).map(|label| list_part(document, label.value.clone()));
-    let mut found: Vec<NamedFile> = lists.flat_map(|value| read_files(document, value)).collect();
-    if !labels.iter().any(|label| is_list(&label)) {
+    let is_name = |key: &str| FILE_LABELS.contains(&key) || key.starts_with("files ");
+    let lists = labels.iter().filter(|label| is_name(&label.key)).map(|label| label.value.clone());
+    // A heading may stand for the label.
+    let headings = document.headings.iter().filter(|heading| {
+        steps.preamble.contains(&heading.span.start)
+            && is_name(&normalize_key(heading.text.trim_end_matches([':', '：'])))
+    });
+    let lists: Vec<_> = lists.chain(headings.map(|heading| heading.span.end..steps.preamble.end)).collect();
+    let mut found: Vec<NamedFile> =
+        lists.iter().flat_map(|value| read_files(document, list_part(document, value.clone()))).collect();
+    if lists.is_empty() {
         // Where no label lists them, each may have a label of its own.
         let labels = read_labels(document, steps.preamble.clone(), &ACTION_LABELS);
         let own = labels.iter().filter(|label| ACTION_LABELS.contains(&label.key.as_str()));

@@ -150,7 +150,18 @@ fn parse_action(word: &str) -> Option<FileAction> {
 /// Whether code that stands where files are named can be one: no call, and no command.
 fn is_path(text: &str) -> bool {
     let is_command = text.contains(char::is_whitespace) && (names_program(text) || !text.contains(['/', '.', '\\']));
-    !is_command && !text.ends_with("()") && !text.contains(" && ") && !text.contains(['\n', '\r'])
+    !is_command
+        && !is_identifier(text)
+        && !text.ends_with("()")
+        && !text.contains(" && ")
+        && !text.contains(['\n', '\r'])
+}
+
+/// The name of what is in a file, such as `ParserTest`, `parseLine` or `parse_line`.
+static IDENTIFIER: Pattern = Pattern::new(r"^[A-Za-z0-9]*(?:[a-z0-9][A-Z]|[a-z0-9]_[A-Za-z0-9])[A-Za-z0-9_]*$");
+
+fn is_identifier(text: &str) -> bool {
+    IDENTIFIER.is_match(text) && !text.to_ascii_lowercase().ends_with("file")
 }
 
 /// A name in a row, and the remark behind it.

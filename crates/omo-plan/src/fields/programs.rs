@@ -9,17 +9,20 @@ use crate::pattern::Pattern;
 
 /// Programs that a plan names at the start of a command.
 const PROGRAMS: &str = "\
-    act actionlint alembic ansible-lint ansible-playbook anvil artisan astro awk basedpyright bash bats bazel \
-    biome black brew buf bun bundle bunx cabal cargo cat cdk clang-tidy clippy cmake cmp composer coverage \
-    createdb ctest curl cypress dart deno detekt diff docker docker-compose dotnet duckdb elixir eslint expo \
-    file find flake8 flutter forge fvm gh git gleam go godot gofmt golangci-lint gradle gradlew grep hadolint \
-    hardhat hatch head helm hugo isort java javac jekyll jest jq julia just ktlint kubectl lein lerna ls lua \
-    luac lychee make markdownlint markdownlint-cli2 melos meson mix mkdocs mocha mvn mvnw mypy next nim ninja \
-    nix node nox npm npx nuxt nx opa openspec pdm perl pest php phpstan phpunit pip pip3 pipenv playwright pnpm \
-    pnpx podman poetry pre-commit prettier prisma psql pulumi pylint pyright pytest python python3 rails rake \
-    rebar3 rg rspec rubocop ruby ruff rustc sam sbt sed sh shellcheck specify sqlfluff sqlite3 sqlx stack stat \
-    stylelint supabase svelte-check swift swiftformat swiftlint tail task terraform test tofu tox trivy tsc tsx \
-    tuist turbo uv uvx vale vite vitest vue-tsc wc webpack wget wrangler xcodebuild xcrun xmllint yamllint yarn \
+    act actionlint alembic ansible-lint ansible-playbook anvil artisan astro awk aws bandit basedpyright bash bats \
+    bazel biome black brew buf bun bundle bunx busted cabal cargo cat cdk clang clang-format clang-tidy clippy cmake \
+    cmp codespell composer conda coverage createdb cspell ctest curl cypress dart dbt deno detekt diff docker \
+    docker-compose dotnet dprint duckdb elixir esbuild eslint expo fastlane ffmpeg ffprobe file find flake8 flutter \
+    forge fvm gcc gcloud gh git gitleaks gleam go godot gofmt golangci-lint gradle gradlew gradlew.bat grep hadolint \
+    hardhat hatch head helm hugo hurl hyperfine isort java javac jekyll jest jq julia jupyter just k6 knip ktlint \
+    kubeconform kubectl kustomize latexmk lein lerna lhci ls lua luac luacheck lychee madge make markdownlint \
+    markdownlint-cli2 melos meson mix mkdocs mocha mongosh mvn mvnw mypy mysql newman next ng nim ninja nix node nox \
+    npm npx nuxt nx opa openspec openssl oxlint pandoc pdm perl pest php phpstan phpunit pip pip-audit pip3 pipenv \
+    pixi playwright pnpm pnpx podman poetry pre-commit prettier prisma promtool protoc psql pulumi pwsh py pylint \
+    pyrefly pyright pytest python python3 rails rake rebar3 redis-cli rg rollup Rscript rspec rubocop ruby ruff \
+    rustc sam sbt sed semgrep sh shellcheck specify sqlc sqlfluff sqlite3 sqlx stack stat stylelint stylua supabase \
+    svelte-check swift swiftc swiftformat swiftlint tail taplo task terraform test tofu tox trivy tsc tsup tsx tuist \
+    turbo uv uvx vale vite vitest vue-tsc wc webpack wget wrangler xcodebuild xcodegen xcrun xmllint yamllint yarn \
     yq zig zsh";
 static PROGRAM_SET: LazyLock<HashSet<&str>> = LazyLock::new(|| PROGRAMS.split(' ').collect());
 /// Those that are words of a sentence as well.
@@ -28,9 +31,9 @@ const WORDS: [&str; 16] = [
     "stat", "task", "vale",
 ];
 
-/// What stands before a program's name: variables, and a change of the folder.
+/// What stands before a program's name: the bracket of a shell of its own, variables, and a change of the folder.
 static BEFORE_PROGRAM: Pattern = Pattern::new(
-    r#"^\s*(?:(?:[A-Za-z_][A-Za-z0-9_]*=(?:"[^"]*"|'[^']*'|[^\s"']*)|time|env|sudo|!)\s+|cd\s+[^&;|]+(?:&&|;)\s*)*"#,
+    r#"^\s*(?:\(\s*)?(?:(?:[A-Za-z_][A-Za-z0-9_]*=(?:"[^"]*"|'[^']*'|[^\s"']*)|time|env|sudo|!)\s+|cd\s+[^&;|]+(?:&&|;)\s*)*"#,
 );
 
 /// A command from its program on.
@@ -136,7 +139,8 @@ mod tests {
         ] {
             assert!(does_more_than_look(command), "{command}");
         }
-        for command in ["cargo test", "npm run build", "cd a && go vet ./...", "uv run pytest", "docker compose config"]
+        for command in
+            ["cargo test", "npm run build", "(cd a && go vet ./...)", "uv run pytest", "docker compose config"]
         {
             assert!(!does_more_than_look(command), "{command}");
         }

@@ -11,8 +11,9 @@ pub(crate) fn names_program(text: &str) -> bool {
     let command = program_part(text);
     let first = command.split_whitespace().next().unwrap_or_default();
     let extension = std::path::Path::new(first).extension();
+    let is_script_name = extension.is_some_and(|end| ["sh", "ps1", "bat"].iter().any(|known| end == *known));
     let is_script =
-        first.starts_with("./") || first.starts_with("scripts/") || extension.is_some_and(|end| end == "sh");
+        ["./", ".\\"].iter().any(|sign| first.starts_with(sign)) || first.starts_with("scripts/") || is_script_name;
     let is_script = is_script || first == "[";
     let is_path = first.contains('/') && first != command && first.starts_with(['.', '~', '/']);
     is_script || is_path || is_program(first)
@@ -51,15 +52,21 @@ pub(crate) fn read_script(script: &str) -> ScriptCommands {
     let rows = lines.iter().map(|line| line.trim()).filter(|row| !row.is_empty() && !row.starts_with('#'));
     if !rows.clone().all(is_whole) {
         let whole = lines.concat().trim_end().to_owned();
-        let proves = rows.into_iter().next().is_some_and(proves_something);
+        let mut rows = rows.skip_while(|row| CONTEXT.is_match(row) && !proves_something(row));
+        let proves = rows.next().is_some_and(proves_something);
         return if proves { only(vec![whole]) } else { ScriptCommands { checks: Vec::new(), unused: vec![whole] } };
     }
     let (rows, unused): (Vec<&str>, Vec<&str>) = rows.partition(|row| CONTEXT.is_match(row) || proves_something(row));
     let unused = unused.into_iter().map(str::to_owned).collect();
-    if rows.iter().all(|row| CONTEXT.is_match(row)) {
+    if !rows.iter().any(|row| proves_something(row)) {
         return ScriptCommands { checks: Vec::new(), unused };
     }
-    let needs_context = rows.iter().any(|row| CONTEXT.is_match(row));
+    // `cd a && b` changes the folder for a line behind it that changes none itself.
+    let first = rows.iter().position(|row| CONTEXT.is_match(row));
+    let needs_context = first.is_some_and(|first| {
+        rows.iter().any(|row| CONTEXT.is_match(row) && !proves_something(row))
+            || rows.iter().skip(first).any(|row| !CONTEXT.is_match(row))
+    });
     let checks = if needs_context { vec![rows.join("\n")] } else { rows.into_iter().map(str::to_owned).collect() };
     ScriptCommands { checks, unused }
 }

@@ -19,7 +19,24 @@ use expectation::{Expectation, parse_expectation};
 pub use expectation::StatedOutcome;
 
 /// Code blocks that hold commands.
-const SHELLS: [&str; 9] = ["", "sh", "bash", "shell", "zsh", "console", "terminal", "shell-session", "cmd"];
+const SHELLS: [&str; 16] = [
+    "",
+    "sh",
+    "bash",
+    "shell",
+    "zsh",
+    "fish",
+    "console",
+    "terminal",
+    "shell-session",
+    "cmd",
+    "bat",
+    "batch",
+    "powershell",
+    "pwsh",
+    "ps1",
+    "ps",
+];
 
 /// A check with what the plan says of it.
 #[derive(Clone, Debug, PartialEq, Eq)]

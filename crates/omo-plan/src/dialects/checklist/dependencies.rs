@@ -16,16 +16,20 @@ const MAX_IDS: usize = 1000;
 
 /// A plan whose tasks are said to need more is not run.
 pub(super) const MAX_DEPENDENCIES: usize = 100_000;
+/// In a longer line what is needed does not stand before the word that says so.
+const MAX_NEEDED_LINE_BYTES: usize = 1000;
 /// A longer line states nothing.
 const MAX_LINE_BYTES: usize = 16_384;
 
 /// What says that a task needs others, up to their ids: `depends on T001`, `Dependencies: 1.1`, `blocked by task 2`.
 static NEEDS: Pattern = Pattern::new(
-    r"(?i-u:\b(?:depend(?:s|ing|ent)?[ \t]+(?:up)?on|dependenc(?:y|ies)|depends|requires|blocked[ \t]+by|after|needs)\b)[*_]*[ \t]*[:：]?[*_ \t]*(?:(?i-u:the|both|all of|completion of|tasks?|steps?)[ \t]+)*",
+    r"(?:(?i-u:\b(?:depend(?:s|ing|ent)?[ \t]+(?:up)?on|dependenc(?:y|ies)|depends|requires|blocked[ \t]+by|after|needs|prerequisites?|dependencias?|depende[ \t]+de)\b)|依[赖賴](?:[于於]|项)?|依存(?:関係|先)?[ \t]*[:：]|前置(?:任务|任務|条件)?[ \t]*[:：]|前提(?:タスク)?[ \t]*[:：]|의존(?:성)?|[Aa]bhängig(?:keiten|[ \t]+von)|[Dd]ependências?|[Dd]épend(?:ances?|[ \t]+de)|[Зз]ависит от|[Зз]ависимости|[Pp]hụ thuộc)[*_]*[ \t]*[:：]?[*_ \t]*(?:(?:(?i-u:the|both|all of|completion of|tasks?|steps?)|任务|任務|タスク)[ \t]*)*",
 );
-/// An id of a list, and what joins it to the next one or to the end of a range.
+/// What says behind ids that they are needed: `1.1、1.2 に依存`.
+static NEEDED: Pattern = Pattern::new(r"^[ \t]*(?:の[^、。,]{0,20})?(?:に依存|の?完了後)");
+/// An id of a list with a remark in brackets, and what joins it to the next one or to the end of a range.
 static LISTED_ID: Pattern = Pattern::new(
-    r"^[`*_\[(]*((?:[A-Z]{1,4}-?|t-?)?\d+[a-z]?(?:[.-]\d+[a-z]?)*)[`*_\])]*(?:[ \t]*(-|–|—|\.\.+|(?i-u:to|through|thru))[ \t]*[`*_]*|[ \t]*(?:,|&|\+|/|;)?[ \t]*(?:(?i-u:and|or)[ \t]+)?(?:(?i-u:tasks?)[ \t]+)?)",
+    r"^[`*_\[(]*((?:[A-Z]{1,4}-?|t-?)?\d+[a-z]?(?:[.-]\d+[a-z]?)*)[`*_\])]*(?:[ \t]+\([^()]{1,80}\))?(?:[ \t]*(-|–|—|\.\.+|(?i-u:to|through|thru))[ \t]*[`*_]*|[ \t]*(?:,|&|\+|/|;|、|，)?[ \t]*(?:(?:(?i-u:and|or)[ \t]+)|[和及と][ \t]*)?(?:(?i-u:tasks?)[ \t]+|任务[ \t]*|タスク[ \t]*)?)",
 );
 /// What says that a task comes before others, up to their ids: `T004 before T005`, `T001 blocks T002`.
 static BEFORE: Pattern = Pattern::new(
@@ -125,6 +129,25 @@ fn add_needs(names: &TaskNames<'_>, row: &str, own: &mut Option<Vec<usize>>) {
         }
         rest = after;
     }
+    if row.len() <= MAX_NEEDED_LINE_BYTES && row.contains(['依', '完']) {
+        if let Some(found) = read_needed(names, row) {
+            own.get_or_insert_default().extend(found);
+        }
+    }
+}
+
+/// The ids that stand before the word that says that they are needed.
+fn read_needed(names: &TaskNames<'_>, row: &str) -> Option<Vec<usize>> {
+    let is_part = |char: char| char.is_ascii_alphanumeric() || matches!(char, '.' | '-');
+    let starts = row.char_indices().scan(' ', |before, (at, char)| {
+        let is_start = !is_part(*before) && char.is_ascii_alphanumeric();
+        *before = char;
+        Some(Some(at).filter(|_| is_start))
+    });
+    starts.flatten().find_map(|at| {
+        let (found, behind) = names.read_list(row.get(at..)?);
+        Some(found).filter(|found| !found.is_empty() && NEEDED.is_match(behind))
+    })
 }
 
 /// What stands before a value is a label with a colon.

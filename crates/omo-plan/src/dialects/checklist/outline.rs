@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::ChecklistFormat;
 use super::item::{ChecklistItem, columns};
+use super::recognition::NUMBERS_NOTE;
 use crate::document::{MarkdownDocument, line_ranges};
 use crate::labels::split_list_marker;
 use crate::pattern::Pattern;
@@ -168,7 +169,7 @@ impl<'a> ChecklistOutline<'a> {
 fn has_text(document: &MarkdownDocument<'_>, details: Range<usize>) -> bool {
     line_ranges(document.text, details).any(|line| {
         let (_, text) = split_list_marker(document.slice(line));
-        !text.trim().is_empty() && !REFERENCE.is_match(text)
+        !text.trim().is_empty() && !REFERENCE.is_match(text) && !NUMBERS_NOTE.is_match(text)
     })
 }
 

@@ -10,8 +10,15 @@ use crate::pattern::Pattern;
 /// What Kiro's plans say of their tasks: `_Requirements: 1.1, 2.3_`.
 static REQUIREMENTS: Pattern =
     Pattern::new(r"^\s*[-*+]?\s*[_*]+(?i-u:requirements?|validates|leverage|prompt|boundary|depends)[:：* ]");
-/// A heading that has a number: `## 1. Setup`.
-static NUMBERED_HEADING: Pattern = Pattern::new(r"^\d+[.)]\s");
+/// The same in any language: a word in emphasis, and numbers behind its colon.
+pub(super) static NUMBERS_NOTE: Pattern =
+    Pattern::new(r"^[\s*+-]*[_*]+[^_*:：]{2,40}[:：][\s*_]*\d+(?:\.\d+)*(?:[,、，;\s]+\d+(?:\.\d+)*)*[_*]+\s*$");
+/// A heading that has a number: `## 1. Setup`, `### 1.1 Setup`.
+static NUMBERED_HEADING: Pattern = Pattern::new(r"^\d+(?:[.)]|\.\d+(?:\.\d+)*[.)]?)\s");
+/// A title that calls the file a list of tasks.
+static TASKS_TITLE: Pattern = Pattern::new(
+    r"^(?:(?i-u:implementation\s+)?(?i-u:tasks|task list|tareas|tarefas|tâches|aufgaben)\b|任务|任務|タスク|작업)",
+);
 
 /// What the items of a file look like.
 #[derive(Default)]
@@ -26,6 +33,8 @@ struct ChecklistShape {
     has_optional: bool,
     has_requirements: bool,
     has_numbered_headings: bool,
+    /// Its title says that it has tasks, or it has no title and its parts have numbers.
+    is_task_list: bool,
 }
 
 /// The format of a file; `None` where it is of none of them.
@@ -41,14 +50,22 @@ pub(super) fn find_format(input: &PlanInput<'_>) -> Option<ChecklistFormat> {
         return Some(ChecklistFormat::Kiro);
     }
     by_place.or_else(|| {
-        if is_most(shape.section_numbers) && shape.has_numbered_headings {
+        if is_most(shape.section_numbers) && (shape.has_numbered_headings || shape.dotted_numbers == 0) {
             Some(ChecklistFormat::OpenSpec)
-        } else if is_most(numbered) && shape.dotted_numbers > 0 && shape.section_numbers > 0 {
+        } else if is_most(numbered) && shape.dotted_numbers > 0 && numbered > 1 {
             Some(ChecklistFormat::Kiro)
+        } else if shape.items > 0 && shape.is_task_list {
+            Some(ChecklistFormat::OpenSpec)
         } else {
             None
         }
     })
+}
+
+/// Whether most items have numbers and notes of Kiro, whatever headings stand above them.
+pub(super) fn is_surely_kiro(input: &PlanInput<'_>) -> bool {
+    let shape = ChecklistShape::read(input);
+    shape.has_requirements && (shape.section_numbers + shape.dotted_numbers) * 2 > shape.items
 }
 
 impl ChecklistShape {
@@ -60,6 +77,8 @@ impl ChecklistShape {
         }
         let document = input.document();
         shape.has_numbered_headings = document.headings.iter().any(|heading| NUMBERED_HEADING.is_match(heading.text));
+        let title = document.headings.iter().find(|heading| heading.level == 1);
+        shape.is_task_list = title.map_or(shape.has_numbered_headings, |title| TASKS_TITLE.is_match(title.text.trim()));
         for line in plain_lines(document) {
             let row = document.slice(line.clone());
             if let Some(item) = ChecklistItem::read(row, line) {
@@ -72,7 +91,7 @@ impl ChecklistShape {
                     shape.dotted_numbers += usize::from(!is_word && !number.contains('.'));
                 }
             } else if !shape.has_requirements && row.contains(['_', '*']) {
-                shape.has_requirements = REQUIREMENTS.is_match(row);
+                shape.has_requirements = REQUIREMENTS.is_match(row) || NUMBERS_NOTE.is_match(row);
             }
         }
         shape
@@ -94,6 +113,13 @@ mod tests {
             ("x.md", "- [ ] 1. A\n  - [ ] 1.1 a\n", kiro),
             ("x.md", "## 1. A\n- [ ] 1.1 a\n  - _Requirements: 1.1_\n", kiro),
             ("x.md", "- [ ] 1. A\n- [ ]* 2. b\n", kiro),
+            ("x.md", "## 1. A\n- [ ] 1. a\n  - _要件: 1.1, 2_\n", kiro),
+            ("x.md", "## A\n- [ ] 1. a\n- [ ] 2. b\n", kiro),
+            ("x.md", "# A\n\n### 1.1 A\n- [ ] 1.1.1 a\n", open),
+            ("x.md", "# A\n\n## A\n- [ ] 1.1 a\n- [ ] 1.2 b\n", open),
+            ("x.md", "## 1. A\n- [ ] a\n", open),
+            ("x.md", "# Tasks: bake\n\n- [ ] a\n", open),
+            ("x.md", "# Notes\n\n## 1. A\n- [ ] a\n", None),
             ("x.md", "- [ ] a\n- [x] b\n", None),
             ("x.md", "# A\n\ntext\n", None),
             ("x.md", "```\n- [ ] T001 a\n```\n", None),

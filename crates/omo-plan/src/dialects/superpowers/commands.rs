@@ -282,7 +282,7 @@ impl<'d, 'a> StepReader<'d, 'a> {
 static VERIFY_LABEL: Pattern = Pattern::new(r"^[*_]*(?i-u:verify|verification|test|check|validation|run)\b");
 /// The words before a command that say that it is run.
 static RUNNING: Pattern = Pattern::new(
-    r"(?:^|[\s*(])(?i-u:re-?run|run|execute|running|verify with|verify via|check with|via|ejecuta|lance)(?:[^`.;]{0,40})$|(?:运行|執行|执行|実行)[^`。]{0,12}$",
+    r"(?:^|[\s*(])(?i-u:re-?run|run|execute|running|verify with|verify via|check with|via|ejecuta|lance)(?:[^`.;]{0,40})$|(?:^|[\s*(])(?i-u:verify|verification|check|confirm|validate|build|lint|type-?check)\b[^`.;:]{0,60}:[*_]*\s*$|(?:运行|執行|执行|実行)[^`。]{0,12}$",
 );
 /// What follows a command that is a sentence by itself.
 static ENDING: Pattern = Pattern::new(r"^\s*(?:[.;,。；，]|$|→|->|—|–|\(|and\b|passes\b|must\b)");

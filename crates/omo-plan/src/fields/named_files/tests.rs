@@ -32,6 +32,8 @@ fn files_are_known_in_every_form() {
         ("- Test: `a.py::test_it`, `b.py:~10+`", "Test a.py;Test b.py ~10+"),
         ("- Modify: `a.rs#L3-L9`, `b.rs` lines 3-5", "Modify a.rs L3-L9;Modify b.rs 3-5"),
         ("- 新建：`a.rs`\n- 修改: `b.rs`", "Create a.rs;Modify b.rs"),
+        ("- Test: `tests/a.rs`\n  - `ReadsLines`, `reads_lines`", "Test tests/a.rs"),
+        ("- Modify: `LICENSE`, `CODE_OWNERS`, `Makefile`", "Modify LICENSE;Modify CODE_OWNERS;Modify Makefile"),
         ("- Keep: `a.rs` as it is", ""),
         ("- Modify: `npm run build`, `open()`", ""),
         ("none", ""),

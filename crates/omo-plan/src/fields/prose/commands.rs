@@ -10,14 +10,17 @@ const MAX_ROW_BYTES: usize = 16_384;
 
 /// What shows by its status that something holds.
 static PROVES: Pattern = Pattern::new(
-    r"(?i-u:\b(?:test|tests|pytest|vitest|jest|lint|eslint|ruff|mypy|pyright|basedpyright|tsc|typecheck|type-check|types|check|checks|build|compile|validate|verify|quality|clippy|fmt|vet|e2e|ci|coverage|spec|rspec|phpunit|phpstan|playwright|cypress|analyze|golangci-lint|rubocop|tox|nox|pre-commit|prettier|biome|svelte-check|vue-tsc|ctest|assemble|xcodebuild|black|flake8|pylint)\b|test:|lint:|check:|:test|:check|:lint|--check|--noEmit)",
+    r"(?i-u:\b(?:test|tests|pytest|vitest|jest|lint|eslint|ruff|mypy|pyright|basedpyright|tsc|typecheck|type-check|types|check|checks|build|compile|validate|verify|quality|clippy|fmt|vet|e2e|ci|coverage|spec|rspec|phpunit|phpstan|playwright|cypress|analyze|golangci-lint|rubocop|tox|nox|pre-commit|prettier|biome|svelte-check|vue-tsc|ctest|assemble|xcodebuild|black|flake8|pylint)\b|\b(?:check|test|lint|verify|validate)_|test:|lint:|check:|:test|:check|:lint|--check|--noEmit)",
 );
 /// What says that something is looked at.
 static VERIFIES: Pattern = Pattern::new(
-    r"(?i-u:\b(?:run|runs|running|verify|verified|verifying|validate|validated|validating|ensure|check|confirm|execute|test|tests|pass|passes|passing|succeeds?|lint|linting|build|builds|compiles?|typecheck|quality|gate|clean|green)\b)|実行|確認|検証|チェック|テスト|运行|验证|检查|测试|통과|실행|확인",
+    r"(?i-u:\b(?:run|runs|running|verify|verified|verifying|validate|validated|validating|ensure|check|confirm|execute|test|tests|pass|passes|passing|succeeds?|lint|linting|build|builds|compiles?|typecheck|quality|gate|clean|green)\b)|実行|確認|検証|チェック|テスト|运行|验证|检查|测试|통과|실행|확인|自检|自測|[Cc]hạy|[Kk]iểm tra|(?i-u:ejecut|verific|comprob|rodar)|[Ee]xécut|[Vv]érifi|[Aa]usführen|[Pp]rüfen|[Зз]апуст|[Пп]ровер",
 );
 /// What leads to a command without code around it.
 static LEADS: Pattern = Pattern::new(r"(?:\(|(?i-u:\b(?:with|via|using|run|execute)\s+)|:\s+)");
+
+/// What joins a command to the one before it.
+static JOINT: Pattern = Pattern::new(r"^\s*[,&+、，]?\s*(?:and|then)?\s*$");
 
 /// What says right before a command that it is not the one that is run.
 pub(crate) static NEGATES: Pattern =
@@ -37,13 +40,14 @@ pub(super) fn read_commands(row: &str) -> Vec<String> {
     let verb = read_verb(row);
     let mut rest = row;
     while let Some(at) = rest.find('`') {
-        let text = rest.get(at..).unwrap_or_default();
+        let (before, text) = rest.split_at(at);
         match split_code_span(text) {
             Some((code, behind)) => {
                 let byte = row.len() - text.len();
-                found.extend(
-                    Some(code.trim()).filter(|code| is_check(code, row, byte, behind, verb)).map(str::to_owned),
-                );
+                // What is run together with a check is one as well.
+                let is_joined = verb == TaskVerb::Run && !found.is_empty() && JOINT.is_match(before);
+                let is_wanted = |code: &&str| is_joined && is_command(code) || is_check(code, row, byte, behind, verb);
+                found.extend(Some(code.trim()).filter(is_wanted).map(str::to_owned));
                 rest = behind;
             }
             None => rest = text.trim_start_matches('`'),
@@ -65,7 +69,7 @@ fn is_check(code: &str, row: &str, byte: usize, behind: &str, verb: TaskVerb) ->
     let is_run = near.iter().any(|word| {
         matches!(
             word.as_str(),
-            "run" | "running" | "verify" | "validate" | "ensure" | "confirm" | "check" | "execute" | "rerun"
+            "run" | "running" | "verify" | "validate" | "ensure" | "confirm" | "check" | "execute" | "rerun" | "re-run"
         )
     });
     // `passes` behind a command says as much as `run` before it.
@@ -153,13 +157,17 @@ fn plain_end(text: &str, is_bracketed: bool) -> usize {
             " for ",
         ]
     };
-    ends.iter().filter_map(|end| text.find(end)).min().unwrap_or(text.len())
+    // Where the command is run, or what it looks at.
+    let places: &[&str] = if text.contains(['"', '\'']) { &[] } else { &[" in ", " on ", " against ", " from "] };
+    ends.iter().chain(places).filter_map(|end| text.find(end)).min().unwrap_or(text.len())
 }
 
 /// `pytest linter and fix`: words behind a program that are none of its arguments.
 fn is_sentence(command: &str) -> bool {
-    const WORDS: [&str; 13] =
-        ["the", "all", "any", "is", "are", "that", "and", "tests", "suite", "linter", "command", "commands", "across"];
+    const WORDS: [&str; 16] = [
+        "of", "type", "account", "the", "all", "any", "is", "are", "that", "and", "tests", "suite", "linter",
+        "command", "commands", "across",
+    ];
     // What runs tests by their paths is told no single word.
     let is_bare = ["pytest", "jest", "vitest"].iter().any(|runner| command.starts_with(runner))
         && !command.contains(['/', '.', '-', ':', '=']);

@@ -2,22 +2,26 @@
 
 /// What the names of files end with.
 const EXTENSIONS: &str = "\
-    adoc astro avsc bash bat bicep blade c cc cfg cjs clj cmake cmd conf config cpp cs csproj css csv cts cxx dart \
-    db dockerfile edn ejs env erb erl ex example exs feature fs fsproj gd gif go gql gradle graphql groovy h hbs \
-    hcl heex hpp hs htm html ico ini ipynb java jinja jinja2 jpg js json json5 jsonc jsonl jsx kt kts less liquid \
-    lock lua m mako md mdc mdx mjs mk ml mli mm mod mts nim nix php pl plist png prisma properties proto props ps1 \
-    psm1 pug py pyi r rb rego rs rst sass sbt scala scss service sh sln snap sol sql sqlite storyboard sum sv \
-    svelte svg swift targets template tf tfvars tmpl toml tpl ts tsx txt v vb vhd vue webp wgsl xaml xcconfig xml \
-    xsd yaml yml zig zsh";
+    adoc arb asm astro avsc axaml bash bat bats bicep blade bru c cairo cc cfg circom cjs clj cmake cmd conf config \
+    cpp cppm cs cshtml csproj css csv cts cu cuh cxx dart db dockerfile drawio edn ejs entitlements env erb erl ex \
+    example exs f90 feature fish fs fsproj fxml gd gemspec gif glsl go gql gradle graphql groovy h hbs hcl heex hpp \
+    hs htm html hxx ico ini ino ipynb java jinja jinja2 jpeg jpg js json json5 jsonc jsonl jsx kql kt kts latte ldif \
+    less liquid lock lua m mako md mdc mdx mjml mjs mk ml mli mm mmd mod mts nim nix njk nu pbxproj pcss php phtml \
+    pl plantuml plist png podspec prisma properties props proto ps1 psm1 pug puml py pyi r rake razor rb rego resx \
+    rs rst sass sbt scala scss service sh sln slnx snap sol sql sqlite storyboard strings styl sum sv svelte svg \
+    swift targets template tf tfvars tmpl toml tpl tres ts tscn tsx ttf twig txt v vb vhd vue vy webmanifest webp \
+    wgsl woff woff2 xaml xcconfig xcscheme xcstrings xib xml xsd yaml yml zig zsh";
 /// Files without such an end.
 const NAMES: &[&str] = &[
     "Brewfile",
     "CODEOWNERS",
+    "Containerfile",
     "Dockerfile",
     "Gemfile",
     "Jenkinsfile",
     "Justfile",
     "Makefile",
+    "Pipfile",
     "Podfile",
     "Procfile",
     "Rakefile",
@@ -40,10 +44,11 @@ const DOT_FILES: &[&str] = &[
 ];
 /// Names of libraries that look like files.
 const LIBRARIES: &str = "\
-    alpine.js asp.net backbone.js chart.js d3.js deck.gl discord.js ember.js express.js fabric.js highlight.js \
-    htmx.js js.org leaflet.js moment.js nest.js next.js node.js nuxt.js p5.js pdf.js phaser.js pixi.js plotly.js \
-    react.js solid.js socket.io tensorflow.js three.js tone.js transformers.js vue.js web3.js ethers.js \
-    ffmpeg.wasm";
+    alpine.js anime.js asp.net babylon.js backbone.js bignumber.js chart.js cytoscape.js d3.js day.js decimal.js \
+    deck.gl discord.js ember.js ethers.js express.js fabric.js ffmpeg.wasm fuse.js highlight.js hls.js howler.js \
+    htmx.js js.org knex.js koa.js konva.js leaflet.js mapbox.js matter.js moment.js nest.js next.js nextauth.js \
+    node.js nuxt.js p5.js passport.js pdf.js phaser.js pixi.js plotly.js react.js reveal.js sails.js socket.io \
+    solid.js tensorflow.js three.js tone.js transformers.js video.js vue.js web3.js xterm.js";
 
 fn has_word(words: &str, wanted: &str) -> bool {
     words.split(' ').any(|word| word == wanted)
@@ -100,6 +105,15 @@ pub(super) fn is_file_name(path: &str, is_code: bool) -> bool {
             "go.mod"
                 | "go.sum"
                 | "Cargo.lock"
+                | "bun.lock"
+                | "composer.lock"
+                | "deno.lock"
+                | "flake.lock"
+                | "mix.lock"
+                | "pubspec.lock"
+                | "Gemfile.lock"
+                | "Pipfile.lock"
+                | "Podfile.lock"
                 | "poetry.lock"
                 | "uv.lock"
                 | "yarn.lock"

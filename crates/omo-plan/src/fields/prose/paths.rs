@@ -6,6 +6,7 @@ use crate::diagnostic::Severity;
 use crate::fields::named_files::path_problem;
 use crate::fields::stated_checks::split_code_span;
 use crate::model::FileUse;
+use crate::pattern::Pattern;
 
 /// A longer word is no path.
 const MAX_PATH_BYTES: usize = 300;
@@ -94,7 +95,9 @@ pub(super) fn read_paths(row: &str) -> Vec<FileUse> {
 fn read_plain(text: &str, start: usize, read: &mut impl FnMut(&str, usize, bool)) {
     let is_part = |char: char| char.is_ascii_alphanumeric() || "._-/@[]*+~\\:<>{}$".contains(char);
     let mut from = 0;
-    for part in text.split(|char: char| !is_part(char)) {
+    while from < text.len() {
+        let rest = text.get(from..).unwrap_or_default();
+        let part = rest.get(..word_end(rest, is_part)).unwrap_or_default();
         // A link is a text and a target.
         let is_link = text.get(..from).is_some_and(|before| before.ends_with("]("));
         if !part.is_empty() && !is_link {
@@ -103,6 +106,31 @@ fn read_plain(text: &str, start: usize, read: &mut impl FnMut(&str, usize, bool)
         let length = text.get(from + part.len()..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
         from += part.len() + length;
     }
+}
+
+/// A folder of a path that only groups what is in it, as web frameworks name it: `/(auth)/`.
+static GROUP_FOLDER: Pattern = Pattern::new(r"^\([A-Za-z0-9_.@-]{1,40}\)/");
+
+/// Where the word that a text begins with ends. A folder `(auth)` inside of a path is a part of it.
+fn word_end(text: &str, is_part: impl Fn(char) -> bool) -> usize {
+    let mut end = 0;
+    loop {
+        let rest = text.get(end..).unwrap_or_default();
+        end += rest.find(|char: char| !is_part(char)).unwrap_or(rest.len());
+        let before = text.get(..end).unwrap_or_default();
+        let behind = text.get(end..).and_then(|rest| GROUP_FOLDER.behind(rest)).filter(|_| before.ends_with('/'));
+        let Some(behind) = behind else { return end };
+        end = text.len() - behind.len();
+    }
+}
+
+/// A path without what its folders `(auth)` have that no other path has.
+fn without_groups(path: &str) -> String {
+    let parts = path.split('/').map(|part| {
+        let inner = part.strip_prefix('(').and_then(|part| part.strip_suffix(')'));
+        inner.filter(|inner| !inner.is_empty()).unwrap_or(part)
+    });
+    parts.collect::<Vec<_>>().join("/")
 }
 
 /// The path that a word is, from the top of the repository.
@@ -118,7 +146,7 @@ fn read_path(word: &str, is_code: bool) -> Option<String> {
         return None;
     }
     let bare = without_lines(word.trim_end_matches('_'));
-    if bare.contains(['<', '>', '{', '}', '$', '(', ')', '"', '\'', '=', '|', '&', ';', ' ', ',', ':'])
+    if without_groups(bare).contains(['<', '>', '{', '}', '$', '(', ')', '"', '\'', '=', '|', '&', ';', ' ', ',', ':'])
         || bare.contains("...")
     {
         return None;
@@ -149,13 +177,15 @@ fn trim_brackets(word: &str) -> &str {
     word
 }
 
-/// A path without the lines behind it: `a.rs:10-20`, `a.rs#L3`.
+/// A path without the lines or the name behind it: `a.rs:10-20`, `a.rs#L3`, `a.py::test_it`.
 fn without_lines(word: &str) -> &str {
     let is_lines = |lines: &str| {
         !lines.is_empty() && lines.chars().all(|char| char.is_ascii_digit() || matches!(char, 'L' | '-' | ':' | ','))
     };
     match word.split_once([':', '#']) {
         Some((path, lines)) if is_lines(lines) => path,
+        // What is meant in it: `a.php::find()`.
+        Some((path, inner)) if inner.starts_with(':') && inner.len() > 1 && path.contains('/') => path,
         _ => word,
     }
 }

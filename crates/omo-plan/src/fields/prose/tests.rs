@@ -25,6 +25,10 @@ fn files_are_those_that_a_sentence_says_are_changed() {
         ("`app/[id]/page.tsx`を作る", "app/[id]/page.tsx"),
         ("_Files: a/b.ts, a/c.ts_", "a/b.ts;a/c.ts"),
         ("Fix `a.rs:10-20` and .gitignore", "a.rs;.gitignore"),
+        ("Add a form to app/(shop)/(cart)/page.tsx (new)", "app/(shop)/(cart)/page.tsx"),
+        ("Update `src/routes/(app)/[id]/+page.svelte`: a hint", "src/routes/(app)/[id]/+page.svelte"),
+        ("Change save(a.b) and list/(all) of lib/(x", ""),
+        ("Add a check in src/Cart.php::total() and in `src/cart.py::Cart`", "src/Cart.php;src/cart.py"),
     ] {
         let (files, _) = shown(text);
         let sorted = |list: &str| {
@@ -51,6 +55,12 @@ fn checks_are_the_commands_that_show_that_a_task_is_done() {
         ("Run pytest to see that all is well", ""),
         ("`pnpm quality` による品質チェック", "pnpm quality"),
         ("Run `cargo test <name>` for each", ""),
+        ("Run `(cd api && make test)`", "(cd api && make test)"),
+        ("Run npm run lint in the folder web", "npm run lint"),
+        ("Run the gate: `npm test`, `npm run cycles`, and `npm install`", "npm test;npm run cycles"),
+        ("文案自检：`python3 tools/check_texts.py`", "python3 tools/check_texts.py"),
+        ("Run mypy type check on the api", ""),
+        ("Verify the login with test account ann@example.com", ""),
         ("Verify all targets with `make help`", "make help"),
     ] {
         assert_eq!(shown(text).1, expected, "{text}");

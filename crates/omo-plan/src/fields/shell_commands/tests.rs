@@ -51,6 +51,12 @@ fn a_script_is_taken_apart_where_its_lines_stand_for_themselves() {
         ("for a in b; do\n  test -f $a\ndone", vec!["for a in b; do\n  test -f $a\ndone"]),
         ("python - <<'END'\nassert True\nEND", vec!["python - <<'END'\nassert True\nEND"]),
         ("npm install\nnpm test", vec!["npm test"]),
+        ("cd web && npm test", vec!["cd web && npm test"]),
+        ("cd web && npm test\ncd api && make check", vec!["cd web && npm test", "cd api && make check"]),
+        ("cd web && npm test\nnpm run lint", vec!["cd web && npm test\nnpm run lint"]),
+        ("npm test\ncd web && npm test", vec!["npm test", "cd web && npm test"]),
+        ("cd web && npm install", vec![]),
+        ("cd web\npython -c \"\nimport a\n\"", vec!["cd web\npython -c \"\nimport a\n\""]),
         ("", vec![]),
     ] {
         assert_eq!(read_script(script).checks, expected, "{script}");
@@ -59,9 +65,17 @@ fn a_script_is_taken_apart_where_its_lines_stand_for_themselves() {
 
 #[test]
 fn a_program_is_known_by_its_name() {
-    for text in
-        ["cargo test", "A=1 B='x y' npm t", "cd a && make", "./run.sh", "scripts/check a", "pytest", "! grep x y"]
-    {
+    for text in [
+        "cargo test",
+        "A=1 B='x y' npm t",
+        "cd a && make",
+        "./run.sh",
+        "scripts/check a",
+        "pytest",
+        "! grep x y",
+        ".\\gradlew test",
+        "tools\\check.ps1 -All",
+    ] {
         assert!(names_program(text), "{text}");
     }
     for text in ["func (a *App) run()", "src/a.rs", "build_all", "the tests", "", "a.b.c(\"d\")"] {
