@@ -110,13 +110,14 @@ fn read_task(
     let StepCommands { checks, red_check, unused } = read_commands(document, &steps);
     refused.extend(unused.iter().map(|command| refused_check(Some(task.id), command)));
     report_check_doubts(&checks, &mut report);
-    // A task without any of its fields says in sentences what it is about.
-    let has_fields = !steps.steps.is_empty() || checks.len() + usize::from(red_check.is_some()) > 0;
+    let has_checks = checks.len() + usize::from(red_check.is_some()) > 0;
     let (mut files, mut checks) =
         (task_files(document, &steps), unique_checks(checks.into_iter().map(|check| check.check)));
-    if !has_fields && files.is_empty() {
+    // A task without steps and files says in sentences what it is about.
+    if steps.steps.is_empty() && files.is_empty() {
         let prose = read_prose(document, "", steps.preamble.clone());
-        (files, checks) = (prose.files, prose.checks);
+        files = prose.files;
+        checks = if has_checks { checks } else { prose.checks };
     }
     if checks.is_empty() && red_check.is_none() {
         let text = format!("task {} has no command to run: nothing can prove it", task.id);

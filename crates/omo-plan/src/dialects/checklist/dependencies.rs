@@ -129,10 +129,9 @@ fn add_needs(names: &TaskNames<'_>, row: &str, own: &mut Option<Vec<usize>>) {
         }
         rest = after;
     }
-    if row.len() <= MAX_NEEDED_LINE_BYTES && row.contains(['依', '完']) {
-        if let Some(found) = read_needed(names, row) {
-            own.get_or_insert_default().extend(found);
-        }
+    let says_so = row.len() <= MAX_NEEDED_LINE_BYTES && row.contains(['依', '完']);
+    if let Some(found) = says_so.then(|| read_needed(names, row)).flatten() {
+        own.get_or_insert_default().extend(found);
     }
 }
 

@@ -20,6 +20,9 @@ static TASKS_TITLE: Pattern = Pattern::new(
     r"^(?:(?i-u:implementation\s+)?(?i-u:tasks|task list|tareas|tarefas|tâches|aufgaben)\b|任务|任務|タスク|작업)",
 );
 
+/// A heading that is a task itself: the boxes below it are none.
+static TASK_HEADING: Pattern = Pattern::new(r"^[^\p{L}\p{N}]*(?:(?i-u:task)\s+\d|T-?\d+\b)");
+
 /// What the items of a file look like.
 #[derive(Default)]
 struct ChecklistShape {
@@ -33,8 +36,8 @@ struct ChecklistShape {
     has_optional: bool,
     has_requirements: bool,
     has_numbered_headings: bool,
-    /// Its title says that it has tasks, or it has no title and its parts have numbers.
-    is_task_list: bool,
+    /// Whether its title says that it has tasks, where it has a title.
+    title_names_tasks: Option<bool>,
 }
 
 /// The format of a file; `None` where it is of none of them.
@@ -54,7 +57,7 @@ pub(super) fn find_format(input: &PlanInput<'_>) -> Option<ChecklistFormat> {
             Some(ChecklistFormat::OpenSpec)
         } else if is_most(numbered) && shape.dotted_numbers > 0 && numbered > 1 {
             Some(ChecklistFormat::Kiro)
-        } else if shape.items > 0 && shape.is_task_list {
+        } else if shape.items > 0 && shape.title_names_tasks.unwrap_or(shape.has_numbered_headings) {
             Some(ChecklistFormat::OpenSpec)
         } else {
             None
@@ -78,7 +81,11 @@ impl ChecklistShape {
         let document = input.document();
         shape.has_numbered_headings = document.headings.iter().any(|heading| NUMBERED_HEADING.is_match(heading.text));
         let title = document.headings.iter().find(|heading| heading.level == 1);
-        shape.is_task_list = title.map_or(shape.has_numbered_headings, |title| TASKS_TITLE.is_match(title.text.trim()));
+        let has_task_headings = document.headings.iter().any(|heading| TASK_HEADING.is_match(heading.text));
+        shape.title_names_tasks = match title {
+            _ if has_task_headings => Some(false),
+            title => title.map(|title| TASKS_TITLE.is_match(title.text.trim())),
+        };
         for line in plain_lines(document) {
             let row = document.slice(line.clone());
             if let Some(item) = ChecklistItem::read(row, line) {
@@ -120,6 +127,7 @@ mod tests {
             ("x.md", "## 1. A\n- [ ] a\n", open),
             ("x.md", "# Tasks: bake\n\n- [ ] a\n", open),
             ("x.md", "# Notes\n\n## 1. A\n- [ ] a\n", None),
+            ("x.md", "# Tasks: bake\n\n### T001 Mix\n- [ ] it is mixed\n", None),
             ("x.md", "- [ ] a\n- [x] b\n", None),
             ("x.md", "# A\n\ntext\n", None),
             ("x.md", "```\n- [ ] T001 a\n```\n", None),
