@@ -46,7 +46,9 @@ const REMOVING: &str = "omo-removing";
 #[derive(Debug, Error)]
 pub enum WorktreeError {
     /// The name of a run or group that would be none of a folder and a branch.
-    #[error("{name:?} cannot be part of the name of a branch and a folder; use letters, digits, `-` and `_`")]
+    #[error(
+        "{name:?} cannot be part of the name of a branch and a folder; use letters, digits, `-`, `_` and single dots"
+    )]
     InvalidName {
         /// The name.
         name: String,
@@ -132,11 +134,14 @@ pub struct WorkerName {
 }
 
 impl WorkerName {
-    /// Letters, digits, `-` and `_`, and at most 80 of them.
+    /// Letters, digits, `-`, `_` and dots where git takes them in the name of a branch, and at most 80 of them.
+    ///
+    /// # Errors
+    ///
+    /// Another name is refused.
     pub fn new(run: &str, group: &str) -> Result<Self, WorktreeError> {
         for name in [run, group] {
-            let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
-            if !is_plain || name.is_empty() || name.len() > MAX_NAME || name.starts_with('-') {
+            if !is_worker_name(name) {
                 return Err(WorktreeError::InvalidName { name: name.to_owned() });
             }
         }
@@ -172,6 +177,20 @@ impl WorkerName {
     pub fn path(&self, repository: &GitRepository) -> PathBuf {
         repository.top().join(FOLDER).join(format!("omo-{}-{}", self.run, self.worker))
     }
+}
+
+/// Whether a folder and a branch can have a name in theirs: git refuses `a..b`, `a.` and `a.lock`, and an option begins
+/// with `-`.
+pub fn is_worker_name(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    let is_lock = name.to_ascii_lowercase().ends_with(".lock");
+    name.bytes().all(is_plain)
+        && !name.is_empty()
+        && name.len() <= MAX_NAME
+        && !name.starts_with(['-', '.'])
+        && !name.ends_with('.')
+        && !name.contains("..")
+        && !is_lock
 }
 
 /// git's own folder of the worktree at a path: what the worktree says of itself does not count, since

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use omo_git::worktree::is_worker_name;
 use omo_plan::dialects::PlanKind;
 use omo_plan::id::MAX_ID_BYTES;
 use omo_plan::model::{GroupIsolation, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskGroup, TaskKind};
@@ -11,7 +12,6 @@ use omo_plan::strategy::RunStrategy;
 use super::graph::{dependents, flattened, group, may_collide};
 use super::review::add_reviews;
 
-/// What the groups of workers that were made are called, before their first task.
 /// What the id of a worker begins with that this mode has made.
 pub(crate) const WORKER_PREFIX: &str = "worker-";
 
@@ -84,10 +84,11 @@ fn in_waves(tasks: &[Task], chains: &[Vec<usize>], are_free: bool) -> Vec<TaskGr
     made.into_iter().map(worker).collect()
 }
 
-/// What a worker is called: by its first task, so that it keeps its name where the plan is edited around it.
+/// What a worker is called: by its first task, so that it keeps its name where the plan is edited around it. Its branch
+/// is called after it, which not every id can be a part of.
 fn worker_id(first: &str) -> String {
     let name = format!("{WORKER_PREFIX}{first}");
-    if name.len() <= MAX_ID_BYTES {
+    if name.len() <= MAX_ID_BYTES && is_worker_name(&name) {
         return name;
     }
     let digest = omo_plan::digest::sha256_hex(first.as_bytes());

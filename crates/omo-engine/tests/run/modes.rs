@@ -2,6 +2,7 @@
 
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::modes::{ModeOptions, arranged, choose};
+use omo_git::worktree::is_worker_name;
 use omo_plan::dialects::{self, BatchOptions};
 use omo_plan::model::{OnFailure, Plan, TaskKind};
 
@@ -75,6 +76,21 @@ fn tasks_that_follow_each_other_stay_with_one_client_and_all_others_are_parallel
         let plan = in_mode(&tasks(all), ExecutionMode::Parallel);
         assert_eq!(groups(&plan), expected, "{name}");
         assert!(plan.groups.iter().all(|group| group.id.starts_with("worker-")), "{name}");
+    }
+}
+
+#[test]
+fn a_worker_is_called_after_its_first_task_where_a_branch_can_be() {
+    let names = |ids: [&str; 2]| -> Vec<String> {
+        let mut plan = tasks(&[("1", "a", ""), ("2", "b", "")]);
+        for (task, id) in plan.tasks.iter_mut().zip(ids) {
+            task.id = id.to_owned();
+        }
+        in_mode(&plan, ExecutionMode::Parallel).groups.into_iter().map(|group| group.id).collect()
+    };
+    assert_eq!(names(["1.1", "02-01.2"]), ["worker-1.1", "worker-02-01.2"]);
+    for name in names(["1..1", "a.lock"]) {
+        assert!(name.starts_with("worker-") && is_worker_name(&name) && name.len() == 23, "{name}");
     }
 }
 

@@ -82,7 +82,7 @@ fn what_is_not_ours_is_left_alone() {
     let it = Project::new();
     let base = it.head();
     let make = |name: &WorkerName| create_worktree(&it.repository(), name, &base);
-    for bad in ["", "a/b", "..", "-x", "a b", &"x".repeat(81)] {
+    for bad in ["", "a/b", "..", ".x", "x.", "a..b", "a.lock", "-x", "a b", &"x".repeat(81)] {
         assert!(matches!(WorkerName::new("run1", bad), Err(WorktreeError::InvalidName { .. })), "{bad}");
     }
     assert!(matches!(create_worktree(&it.repository(), &name(), "HEAD"), Err(WorktreeError::UnknownBase { .. })));
@@ -91,6 +91,7 @@ fn what_is_not_ours_is_left_alone() {
     assert_eq!(it.git(&["branch", "--list", "omo/*"]), "");
     let exclude = fs::read_to_string(it.top.join(".git/info/exclude")).unwrap_or_default();
     assert!(!exclude.contains("omo"), "{exclude}");
+    make(&WorkerName::new("run1", "worker-1.1").unwrap()).unwrap();
     // The same folder for another group of another run.
     make(&WorkerName::new("a", "b-c").unwrap()).unwrap();
     assert!(matches!(make(&WorkerName::new("a-b", "c").unwrap()), Err(WorktreeError::Taken { .. })));
