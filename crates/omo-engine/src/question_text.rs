@@ -114,9 +114,11 @@ fn decision_question(decisions: &[PlanDecision]) -> (String, Vec<QuestionOption>
 fn hard_stop_question(state: &RunState, group: usize) -> (String, Vec<QuestionOption>) {
     let counts = state.task_counts();
     let ended = counts.total - counts.pending;
-    let failed = if counts.failed > 0 { format!(", {} failed", counts.failed) } else { String::new() };
-    let blocked = if counts.blocked > 0 { format!(", {} blocked", counts.blocked) } else { String::new() };
-    let claimed = if counts.claimed > 0 { format!(", {} imported as done", counts.claimed) } else { String::new() };
+    let some = |count: usize, name: &str| if count > 0 { format!(", {count} {name}") } else { String::new() };
+    let claimed = some(counts.claimed, "done before, unchecked");
+    // Those that nothing proves are counted among the failed.
+    let failed = some(counts.failed - counts.unverified, "failed") + &some(counts.unverified, "unproved");
+    let blocked = some(counts.blocked, "blocked");
     let question = format!(
         "Batch {} of {} is done: {ended} of {} tasks have ended, {} passed{claimed}{failed}{blocked}. Continue?",
         group + 1,

@@ -41,6 +41,18 @@ fn a_person_is_asked_behind_a_batch_and_nothing_behind_it_is_begun_before() {
 }
 
 #[test]
+fn a_task_without_proof_is_unproved_at_a_stop_and_not_failed() {
+    let mut plan = seven(&[0]);
+    plan.policy.unproved_continues = true;
+    plan.tasks[1].checks.clear();
+    let mut run = Run::open(plan);
+    run.pass("1");
+    run.pass("2");
+    let refusal = run.start("3").unwrap_err();
+    assert!(refusal.message.contains(": 2 of 7 tasks have ended, 1 passed, 1 unproved. Continue?"), "{refusal:?}");
+}
+
+#[test]
 fn no_question_is_asked_where_nothing_is_left() {
     let mut run = Run::open(in_batches(plan(vec![task("1"), needs("2", &["1"])]), &[&["1"], &["2"]], &[0, 1]));
     run.fail("1");
