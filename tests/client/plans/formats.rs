@@ -1,15 +1,18 @@
-//! A plan of each format that people have, from the typed command to its end in the real client: one task goes wrong at
-//! first, one is edited meanwhile, and the file says at the end what has passed.
+//! A plan of each format that people have, from the typed command to its end in the real client, in each mode: what the
+//! person reads at the end, and what the files say.
 
+mod good_ends;
 mod plan_workers;
+mod table;
+mod troubles;
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use omo_testkit::{Lab, MockModel, PrintRun};
+use omo_testkit::{Lab, MockModel};
+use serde_json::Value;
 use tempfile::TempDir;
 
 use super::{code, omo, tasks, type_prompt};
@@ -17,36 +20,49 @@ use crate::client_lab::{ClientFixture, client, plugin};
 use crate::parallel::SUBSCRIBED;
 use crate::task_lists::MAY_SHOW;
 use plan_workers::{PlanWorkers, Work};
+use table::{Format, Proof};
 
-/// A plan as its tool writes it, and what becomes of it.
-struct Play {
-    /// Where the plan lies, and its text.
-    path: &'static str,
-    text: &'static str,
-    /// What is typed, but for the approval.
-    command: &'static str,
-    /// What the workers write, which edit the user makes meanwhile, and what goes wrong first.
-    work: Work,
-    /// A task that its user has done again with `/omo:retry`.
-    retried: Option<&'static str>,
-    /// Each task with its standing and its attempts at the end.
-    standings: &'static [&'static str],
-    /// What omo changes in the edited file.
-    ticks: &'static [(&'static str, &'static str)],
-    /// What the person reads at the end.
-    end: &'static [&'static str],
+/// The ways to execute a plan.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Mode {
+    Batches,
+    Waves,
+    Parallel,
 }
+
+impl Mode {
+    /// What is typed for it before the plan.
+    fn options(self) -> &'static str {
+        match self {
+            Self::Batches => "--batches --batch-size 2",
+            Self::Waves => "--waves",
+            Self::Parallel => "--parallel --allow 'Bash(omo agent evidence run:*)'",
+        }
+    }
+}
+
+/// All words that are there are right.
+const CHECK: &str = "for file in words/*.txt; do grep -q done \"$file\" || exit 1; done\n";
+/// How often a person types on until they give up.
+const MOST_PROMPTS: usize = 7;
 
 /// A project with the plan, the plugin and the client, below a home with a subscription.
 struct Stage {
+    format: &'static Format,
+    mode: Mode,
+    command: String,
     fixture: ClientFixture,
+    /// What the person read last.
+    last: String,
+    /// The session that they type in; nothing begins a new one.
+    session: Option<String>,
     _programs: TempDir,
 }
 
 impl Stage {
-    fn new(play: &Play) -> Self {
+    fn new(format: &'static Format, mode: Mode, work: Work) -> Self {
         let client = client().with_limit(Duration::from_mins(2));
-        let workers = Arc::new(PlanWorkers::new(play.work));
+        let workers = Arc::new(PlanWorkers::new(format, work));
         let model = MockModel::start(PlanWorkers::script(&workers)).expect("start the scripted model");
         let programs = tempfile::Builder::new().prefix("omo-programs-").tempdir().expect("a folder");
         symlink(client.program(), programs.path().join("claude")).expect("link the client");
@@ -54,224 +70,119 @@ impl Stage {
         let lab = lab.build().expect("set up a lab");
         fs::write(lab.home().join(".claude/.credentials.json"), SUBSCRIBED).expect("log in");
         lab.configure("[verify]\nreview = false\n").expect("configure");
-        workers.set_plan(lab.project().join(play.path));
-        for (path, text) in [(play.path, play.text), ("check.sh", CHECK), ("README.md", "words\n")] {
+        workers.set_plan(lab.project().join(format.files[0].0));
+        for (path, text) in [("check.sh", CHECK), ("README.md", "words\n")].iter().chain(format.files) {
             lab.write(path, text).expect("write a file");
         }
         for line in ["config user.name Lab", "config user.email lab@example.org", "add .", "commit -q -m plan"] {
             lab.git(&line.split(' ').collect::<Vec<_>>()).expect("run git");
         }
-        Self { fixture: ClientFixture { model, lab, client }, _programs: programs }
+        let command = format!("/omo:execute {} {}", mode.options(), format.target);
+        let fixture = ClientFixture { model, lab, client };
+        Self { format, mode, command, fixture, last: String::new(), session: None, _programs: programs }
     }
 
+    /// A file of the plan as it is now.
     fn text(&self, path: &str) -> String {
-        let path: PathBuf = self.fixture.lab.project().join(path);
-        fs::read_to_string(path).expect("the plan is there")
+        fs::read_to_string(self.fixture.lab.project().join(path)).expect("the plan is there")
     }
 
-    /// What the person reads behind a prompt, in a new session or in that one, and the session.
-    fn types(&self, prompt: &str, session: Option<&str>) -> (String, Option<String>) {
-        let more: Vec<&str> = session.into_iter().flat_map(|id| ["--resume", id]).chain(MAY_SHOW).collect();
+    /// The person types a prompt in their session, or in a new one.
+    fn types(&mut self, prompt: &str) -> &str {
+        let more: Vec<&str> = self.session.iter().flat_map(|id| ["--resume", id]).chain(MAY_SHOW).collect();
         let run = type_prompt(&self.fixture, prompt, &more);
-        (said(&run), run.session_id().map(str::to_owned))
+        self.session = run.session_id().map(str::to_owned).or(self.session.take());
+        self.last = run.result().map_or_else(|| format!("{run:?}"), str::to_owned);
+        &self.last
     }
-}
 
-/// All words that are there are right.
-const CHECK: &str = "for file in words/*.txt; do grep -q done \"$file\" || exit 1; done\n";
+    /// The person reads the commands of the plan and approves them.
+    fn begins(&mut self) {
+        let command = self.command.clone();
+        let code = code(self.types(&command));
+        assert_eq!(self.fixture.requests(), 0, "no model reads what is to be approved");
+        self.session = None;
+        self.types(&format!("{command} --approve {code}"));
+    }
 
-fn said(run: &PrintRun) -> String {
-    run.result().map_or_else(|| format!("{run:?}"), str::to_owned)
-}
-
-fn report(stage: &Stage) -> serde_json::Value {
-    let (shown, _) = omo(&stage.fixture, &["run", "show", "--json"]);
-    serde_json::from_str(&shown).expect("a report as JSON")
-}
-
-/// The person approves what is shown, takes their edit in with `omo run resume` as omo tells them to, has the task that
-/// failed done again, and types on until the run is over.
-fn play(play: &Play) {
-    let stage = Stage::new(play);
-    let (shown, _) = stage.types(play.command, None);
-    assert_eq!(stage.fixture.requests(), 0, "no model reads what is to be approved");
-    let (mut last, first) = stage.types(&format!("{} --approve {}", play.command, code(&shown)), None);
-    let mut retried = play.retried;
-    let mut session = first;
-    for _ in 0..7 {
-        if omo(&stage.fixture, &["report"]).0.contains("\nEdited\n") {
-            let (taken, status) = omo(&stage.fixture, &["run", "resume"]);
-            assert_eq!(status, Some(0), "{taken}");
-            assert!(taken.contains("note: the plan was edited: changed "), "{taken}");
+    /// They type on until the run is over.
+    fn goes_on(&mut self) {
+        for _ in 0..MOST_PROMPTS {
+            if self.is_over() {
+                return;
+            }
+            self.types("/omo:execute");
         }
-        let fails = |task: &&str| tasks(&stage.fixture).contains(&format!("{task} failed 1"));
-        if let Some(task) = retried.filter(fails) {
-            retried = None;
-            let (again, _) = stage.types(&format!("/omo:retry {task}"), session.as_deref());
-            assert!(again.contains(" is to be done again. To go on, type /omo:execute"), "{again}");
-        } else if ["complete", "completed_with_failures", "failed"]
-            .contains(&report(&stage)["result"].as_str().unwrap_or(""))
-        {
-            break;
+    }
+
+    fn report(&self) -> Value {
+        let (shown, _) = omo(&self.fixture, &["run", "show", "--json"]);
+        serde_json::from_str(&shown).expect("a report as JSON")
+    }
+
+    fn is_over(&self) -> bool {
+        let result = self.report()["result"].as_str().unwrap_or_default().to_owned();
+        ["complete", "completed_with_failures", "failed"].contains(&&*result)
+    }
+
+    /// The run ended well: each task stands as the format says, but for those of `other`; what passed has a check that
+    /// was green, what has none is shown as unproved; and of the files of the plan, which `edited` gives as their user
+    /// left them, nothing but the state of what has passed has changed.
+    fn ended(&self, other: &[(&str, &str)], edited: impl Fn(&str) -> String) {
+        let Format { tasks: rows, ticks, files, end, .. } = self.format;
+        let standing = |(id, proof): &(&str, Proof)| {
+            let standing = match proof {
+                Proof::Check => "passed 1",
+                Proof::Review => "unverified 1",
+                Proof::Before => "claimed 0",
+            };
+            let standing = other.iter().find(|(task, _)| task == id).map_or(standing, |(_, standing)| standing);
+            format!("{id} {standing}")
+        };
+        let mut expected: Vec<String> = rows.iter().map(standing).collect();
+        // A verifier looks at the whole of a run in waves, and a reviewer at what no command proves.
+        let is_reviewed = rows.iter().any(|(_, proof)| *proof == Proof::Review);
+        if is_reviewed || self.mode == Mode::Waves {
+            expected.push("verify passed 1".to_owned());
         }
-        let (shown, id) = stage.types("/omo:execute", session.as_deref());
-        session = id.or(session);
-        last = shown;
+        assert_eq!(tasks(&self.fixture), expected, "{}", self.last);
+        let report = self.report();
+        let result = if is_reviewed { "completed_with_failures" } else { "complete" };
+        assert_eq!(report["result"], result, "{}", self.last);
+        for task in rows_of(&report).filter(|task| task["standing"] == "passed" && task["id"] != "verify") {
+            assert!(is_proved(task, &report), "{task:#}");
+        }
+        for (place, (path, text)) in files.iter().enumerate() {
+            let ticks = if place == 0 { *ticks } else { &[] };
+            let ticked = ticks.iter().fold(edited(text), |text, (open, done)| {
+                assert_eq!(text.matches(open).count(), 1, "{open}");
+                text.replace(open, done)
+            });
+            assert_eq!(self.text(path), ticked, "{path}");
+        }
+        assert!(self.last.contains(end), "{end} is not in:\n{}", self.last);
+        for (id, proof) in *rows {
+            let mark = format!("❔ {id}  ");
+            assert_eq!(self.last.contains(&mark), *proof == Proof::Review, "{mark}\n{}", self.last);
+        }
+        assert_eq!(self.fixture.model.unscripted(), 0);
     }
-    assert_eq!(tasks(&stage.fixture), play.standings, "{last}");
-    let edited = play.text.replace(play.work.edit.0, play.work.edit.1);
-    assert_ne!(edited, play.text, "the edit is one");
-    let ticked = play.ticks.iter().fold(edited, |text, (open, done)| {
-        assert_eq!(text.matches(open).count(), 1, "{open}");
-        text.replace(open, done)
-    });
-    assert_eq!(stage.text(play.path), ticked);
-    for part in play.end {
-        assert!(last.contains(part), "{part} is not in:\n{last}");
-    }
-    assert_eq!(stage.fixture.model.unscripted(), 0);
 }
 
-#[test]
-#[ignore = "needs the real client: cargo xtask test"]
-fn a_plan_of_kiro_is_executed_in_batches() {
-    play(&Play {
-        path: ".kiro/specs/words/tasks.md",
-        text: include_str!("formats/kiro.md"),
-        command: "/omo:execute .kiro/specs/words/tasks.md --batches --batch-size 2",
-        work: Work {
-            files: &[
-                ("2.1", "words/greeting.txt"),
-                ("2.2", "words/farewell.txt"),
-                ("3.1", "words/counter.txt"),
-                ("3.2", "words/counter-test.txt"),
-                ("4", "words/notes.txt"),
-            ],
-            wrong: "3.1",
-            edit: ("Whatever a reader asks first", "Whatever a reader asks often"),
-        },
-        retried: Some("3.1"),
-        standings: &[
-            "1 claimed 0",
-            "2.1 passed 1",
-            "2.2 unverified 1",
-            "3.1 passed 2",
-            "3.2 unverified 1",
-            "4 unverified 1",
-            "verify passed 1",
-        ],
-        ticks: &[("- [ ] 2.1", "- [x] 2.1"), ("- [ ] 3.1", "- [x] 3.1")],
-        end: &["2 of 6 tasks done, 1 done before, unchecked, 3 unproved.", "❔ 4  "],
-    });
+fn rows_of(report: &Value) -> impl Iterator<Item = &Value> {
+    report["tasks"].as_array().into_iter().flatten()
 }
 
-#[test]
-#[ignore = "needs the real client: cargo xtask test"]
-fn a_plan_of_openspec_is_executed_in_waves() {
-    play(&Play {
-        path: "openspec/changes/words/tasks.md",
-        text: include_str!("formats/openspec.md"),
-        command: "/omo:execute openspec/changes/words/tasks.md --waves",
-        work: Work {
-            files: &[
-                ("1.2", "words/store.txt"),
-                ("1.3", "words/index.txt"),
-                ("2.1", "words/page.txt"),
-                ("2.2", "words/style.txt"),
-            ],
-            wrong: "2.2",
-            edit: ("Write the style", "Write a style"),
-        },
-        retried: None,
-        standings: &[
-            "1.1 claimed 0",
-            "1.2 passed 1",
-            "1.3 passed 1",
-            "2.1 passed 1",
-            "2.2 passed 2",
-            "3.1 passed 1",
-            "verify passed 1",
-        ],
-        ticks: &[
-            ("- [ ] 1.2", "- [x] 1.2"),
-            ("- [ ] 1.3", "- [x] 1.3"),
-            ("- [ ] 2.1", "- [x] 2.1"),
-            ("- [ ] 2.2", "- [x] 2.2"),
-            ("- [ ] 3.1", "- [x] 3.1"),
-        ],
-        end: &["5 of 6 tasks done, 1 done before, unchecked."],
-    });
-}
-
-#[test]
-#[ignore = "needs the real client: cargo xtask test"]
-fn a_plan_of_spec_kit_is_executed_in_parallel() {
-    play(&Play {
-        path: "specs/001-words/tasks.md",
-        text: include_str!("formats/spec-kit.md"),
-        command: "/omo:execute --parallel --allow 'Bash(omo agent evidence run:*)' specs/001-words/tasks.md",
-        work: Work {
-            files: &[
-                ("T002", "words/settings.txt"),
-                ("T003", "words/reader.txt"),
-                ("T004", "words/finder.txt"),
-                ("T006", "words/notes.txt"),
-            ],
-            wrong: "T003",
-            edit: ("Write the notes", "Write notes"),
-        },
-        retried: Some("T003"),
-        standings: &[
-            "T001 claimed 0",
-            "T002 unverified 2",
-            "T003 passed 2",
-            "T004 passed 2",
-            "T005 passed 1",
-            "T006 unverified 1",
-            "verify passed 1",
-        ],
-        ticks: &[("- [ ] T003", "- [x] T003"), ("- [ ] T004", "- [x] T004"), ("- [ ] T005", "- [x] T005")],
-        end: &["3 of 6 tasks done, 1 done before, unchecked, 2 unproved.", "❔ T006  "],
-    });
-}
-
-#[test]
-#[ignore = "needs the real client: cargo xtask test"]
-fn a_plan_of_task_master_is_executed_in_batches() {
-    play(&Play {
-        path: ".taskmaster/tasks/tasks.json",
-        text: include_str!("formats/task-master.json"),
-        command: "/omo:execute .taskmaster/tasks/tasks.json --batches --batch-size 2",
-        work: Work {
-            files: &[
-                ("2", "words/reader.txt"),
-                ("3.1", "words/index.txt"),
-                ("3.2", "words/search.txt"),
-                ("4", "words/notes.txt"),
-            ],
-            wrong: "3.2",
-            edit: ("Whatever a reader asks first", "Whatever a reader asks often"),
-        },
-        retried: Some("3.2"),
-        standings: &[
-            "1 claimed 0",
-            "2 passed 1",
-            "3.1 unverified 1",
-            "3.2 passed 2",
-            "3 unverified 1",
-            "4 unverified 1",
-            "verify passed 1",
-        ],
-        ticks: &[
-            (
-                "\"dependencies\": [1],\n        \"status\": \"pending\"",
-                "\"dependencies\": [1],\n        \"status\": \"done\"",
-            ),
-            (
-                "\"dependencies\": [1],\n            \"status\": \"pending\"",
-                "\"dependencies\": [1],\n            \"status\": \"done\"",
-            ),
-        ],
-        end: &["2 of 6 tasks done, 1 done before, unchecked, 3 unproved.", "❔ 4  "],
-    });
+/// Whether a task that is shown as passed has a check that was green: its own, or that of what proves it.
+fn is_proved(task: &Value, report: &Value) -> bool {
+    let is_green = |checks: &Value| {
+        let checks = checks.as_array().map(Vec::as_slice).unwrap_or_default();
+        !checks.is_empty() && checks.iter().all(|check| check["verdict"] == "green")
+    };
+    let is_proved_by = |what: &str| task["evidence"].to_string().contains(&format!("; proved by {what}: "));
+    let by_another =
+        |other: &Value| is_proved_by(other["id"].as_str().unwrap_or_default()) && is_green(&other["checks"]);
+    is_green(&task["checks"])
+        || rows_of(report).any(by_another)
+        || is_proved_by("the checks of the whole") && is_green(&report["final_checks"])
 }

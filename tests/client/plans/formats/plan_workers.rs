@@ -10,6 +10,7 @@ use omo_testkit::model::RecordedRequest;
 use omo_testkit::{ModelScript, ModelTurn};
 use serde_json::{Value, json};
 
+use super::table::Format;
 use crate::block_text::{bash, bash_input, between, field, last_block};
 use crate::task_lists::scripted_agents::started;
 
@@ -18,19 +19,18 @@ const MOST_TURNS: usize = 40;
 /// What a brief begins with, behind the task and its plan.
 const BRIEF: &str = " is yours";
 
-/// What is written for the tasks.
-#[derive(Clone, Copy)]
+/// What does not go as the plan says.
+#[derive(Clone, Copy, Default)]
 pub(super) struct Work {
-    /// Each task with its file.
-    pub files: &'static [(&'static str, &'static str)],
-    /// The task whose first attempt goes wrong; meanwhile its user edits the plan.
-    pub wrong: &'static str,
-    /// The text that its user edits, and what it becomes.
-    pub edit: (&'static str, &'static str),
+    /// The task whose first attempt goes wrong.
+    pub wrong: Option<&'static str>,
+    /// The text that the user edits meanwhile, and what it becomes.
+    pub edit: Option<(&'static str, &'static str)>,
 }
 
 /// All agents of a run.
 pub(super) struct PlanWorkers {
+    words: &'static [(&'static str, &'static str)],
     work: Work,
     plan: Mutex<PathBuf>,
     /// How often each task was written.
@@ -38,8 +38,8 @@ pub(super) struct PlanWorkers {
 }
 
 impl PlanWorkers {
-    pub(super) fn new(work: Work) -> Self {
-        Self { work, plan: Mutex::default(), attempts: Mutex::default() }
+    pub(super) fn new(format: &Format, work: Work) -> Self {
+        Self { words: format.words, work, plan: Mutex::default(), attempts: Mutex::default() }
     }
 
     /// Says where the plan lies.
@@ -107,13 +107,13 @@ impl PlanWorkers {
             *attempt += 1;
             *attempt
         };
-        let is_wrong = self.work.wrong == id && attempt == 1;
-        if is_wrong {
+        let is_wrong = self.work.wrong == Some(id) && attempt == 1;
+        if let Some((before, after)) = self.work.edit.filter(|_| is_wrong) {
             let path = self.plan.lock().expect("no test fails while it has this lock");
             let text = fs::read_to_string(&*path).expect("the plan is there");
-            fs::write(&*path, text.replace(self.work.edit.0, self.work.edit.1)).expect("edit the plan");
+            fs::write(&*path, text.replace(before, after)).expect("edit the plan");
         }
-        let Some((_, file)) = self.work.files.iter().find(|(task, _)| *task == id) else { return end(all) };
+        let Some((_, file)) = self.words.iter().find(|(task, _)| *task == id) else { return end(all) };
         let root = between(all, "Primary working directory: ", "\n").expect("a folder");
         let word = if is_wrong { "nothing" } else { "done" };
         ModelTurn::call("Write", json!({ "file_path": format!("{root}/{file}"), "content": format!("{word}\n") }))
