@@ -2,22 +2,24 @@
 
 use omo_core::check::task_check::TaskCheckVerdict;
 use omo_core::text::sanitize;
-use omo_plan::model::{OnTaskFail, Task, TaskKind};
+use omo_plan::dialects::PlanKind;
+use omo_plan::model::{OnTaskFail, Plan, Task, TaskKind};
+use omo_plan::proof::TaskProof;
 
 use crate::event::EventKind;
 use crate::execution_mode::ExecutionMode;
 use crate::standing::lacks_contract;
 use crate::state::{MAX_REASON_CHARS, RunPhase, RunState, TaskState, TaskStatus};
 
-/// The tasks that have ended and have to be done again, each with why: what has failed or could not be proved, what a
-/// red check of the whole belongs to, and with any of them the verification.
+/// The tasks that have ended and have to be done again, each with why: what has failed or was not proved and can be, what
+/// a red check of the whole belongs to, and with any of them the verification.
 pub(crate) fn tasks_to_reopen(state: &RunState) -> Vec<(String, String)> {
     let red = red_checks(state);
     let of_unit = |task: &Task| {
         let known = state.tasks.get(&task.id)?;
         match known.status {
             // Another round proves no more.
-            TaskStatus::Unverified if state.plan.policy.unproved_continues => None,
+            TaskStatus::Unverified if state.plan.policy.unproved_continues || !can_be_proved(&state.plan, task) => None,
             TaskStatus::Failed | TaskStatus::Unverified => Some(failure_reason(known)),
             TaskStatus::Passed | TaskStatus::Claimed => {
                 let own = red.iter().find(|(place, _)| {
@@ -38,6 +40,11 @@ pub(crate) fn tasks_to_reopen(state: &RunState) -> Vec<(String, String)> {
         reopened.push((verification.id.clone(), "what it verified is done again".to_owned()));
     }
     reopened
+}
+
+/// Whether something may show one day that a task is done: a command, or the evidence of the worker of a task list.
+fn can_be_proved(plan: &Plan, task: &Task) -> bool {
+    plan.dialect.kind() == PlanKind::TaskList || TaskProof::from(task) != TaskProof::None
 }
 
 /// Whether the verifier said that the whole is not done, or could not say anything.

@@ -4,7 +4,7 @@ use omo_core::check::task_check::TaskCheckVerdict::{self, Green, NothingRan, Red
 use omo_core::check::task_check::{ExpectedExit, ExpectedResult, TaskCheck};
 use omo_engine::event::{EventKind, QuestionKind, RunResult};
 use omo_engine::verbs::{self, AttemptMeasurement};
-use omo_plan::model::{OnFailure, PlannedState, Task, TaskKind};
+use omo_plan::model::{OnFailure, OnTaskFail, PlannedState, Task, TaskKind};
 use omo_plan::refusal::VerbRefusalKind;
 
 use crate::kit::{Run, all, needs, no_tool, outcome, plan, task};
@@ -65,6 +65,21 @@ fn a_task_that_nothing_can_prove_is_unverified_and_blocks_what_needs_it() {
     run.work("1", &Green);
     assert_eq!((run.standing("1"), run.standing("2")), ("unverified", "blocked"));
     assert_eq!(run.state.tasks["1"].last_end.as_ref().unwrap().evidence, "no Verify: nothing could prove it");
+    assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));
+}
+
+#[test]
+fn another_round_does_nothing_again_that_nothing_can_prove() {
+    let mut strict = plan(vec![checked(&[]), task("2")]);
+    strict.policy.on_task_fail = OnTaskFail::NextRound;
+    strict.policy.max_rounds = 5;
+    let mut run = Run::open(strict);
+    run.work("1", &Green);
+    run.fail("2");
+    run.advance();
+    assert_eq!((run.standing("1"), run.standing("2")), ("unverified", "pending"));
+    run.pass("2");
+    assert_eq!((run.standing("1"), run.state.tasks["1"].attempts), ("unverified", 1));
     assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));
 }
 
