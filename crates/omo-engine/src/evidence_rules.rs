@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_core::text::sanitize;
 use omo_plan::model::{Plan, Task, TaskKind};
-use omo_plan::proof::ProofSource;
+use omo_plan::proof::{ProofSource, judges_others};
 
 use crate::event::{Evidence, PlanVerdict};
 use crate::standing::is_work_done;
@@ -60,6 +60,24 @@ pub(crate) fn is_green(state: &RunState, source: &ProofSource) -> bool {
             !state.plan.final_checks.is_empty() && outcomes.all(|known| known.is_some_and(TaskCheckOutcome::is_green))
         }
     }
+}
+
+/// Whether a check of a task that has not begun judges what was done before it: it may be green by then, and that says
+/// nothing against it.
+pub(crate) fn judges_earlier_work(state: &RunState, task: &Task, check: &TaskCheck) -> bool {
+    if !state.plan.policy.unproved_continues {
+        return false;
+    }
+    let mut checkpoints = state.plan.checkpoints.iter().filter(|known| known.task == task.id).peekable();
+    let is_checkpoint = checkpoints.peek().is_some();
+    if is_checkpoint && !checkpoints.any(|known| known.check == *check) {
+        return false;
+    }
+    let is_proved_here = |other: &Task| matches!(&other.proved_by, Some(ProofSource::Task(judge)) if *judge == task.id);
+    let is_judged = |other: &Task| is_proved_here(other) || is_checkpoint && other.section == task.section;
+    let is_begun = |other: &Task| state.tasks.get(&other.id).is_some_and(|known| known.attempts > 0);
+    let mut others = state.plan.tasks.iter().filter(|other| other.id != task.id);
+    others.any(|other| is_judged(other) && is_begun(other)) || task.files.is_empty() && judges_others(task)
 }
 
 /// What has proved tasks, with the checks that did.

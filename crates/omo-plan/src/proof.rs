@@ -192,7 +192,7 @@ fn is_of_whole(title: &str, plan: &Plan) -> bool {
 }
 
 /// Whether a task is a check of what was done before it: its title says so, and it makes nothing itself.
-fn judges_others(task: &Task) -> bool {
+pub fn judges_others(task: &Task) -> bool {
     let makes = |action| matches!(action, FileAction::Create | FileAction::Test);
     JUDGES.is_match(&task.title) && !task.files.iter().any(|file| !file.is_optional && makes(file.action))
 }

@@ -14,6 +14,7 @@ use omo_state::trust::pending_approval;
 
 use super::{CommandWatcher, Engine, EngineError};
 use crate::event::EventKind;
+use crate::evidence_rules;
 use crate::execution_mode::ExecutionMode;
 use crate::report::ultraplan;
 use crate::request::client_policy::quote_argument;
@@ -168,8 +169,9 @@ impl Engine<'_> {
         // A test that should fail before the work is run only for a plan whose steps have such tests.
         let is_looked_at = state.is_ultraplan() && !is_test_unwritten(task);
         let first = usize::from(task.red_check.is_some() && !is_looked_at);
+        let is_of_this_work = |check: &TaskCheck| !evidence_rules::judges_earlier_work(state, task, check);
         let mut green = Vec::new();
-        for (place, known) in task.all_checks().enumerate().skip(first) {
+        for (place, known) in task.all_checks().enumerate().skip(first).filter(|(_, check)| is_of_this_work(check)) {
             let short =
                 TaskCheck { timeout_seconds: known.effective_timeout().min(BASELINE_CHECK_SECONDS), ..known.clone() };
             watcher.begins(&known.command, place, task.all_checks().count());

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helpers fail as a test does")]
 
 mod concurrent_workers;
+mod group_checks;
 mod kills;
 mod plan_ticks;
 mod published_commands;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
             concurrent_workers::ALL,
             written_files::ALL,
             plan_ticks::ALL,
+            group_checks::ALL,
         ]
         .concat()
     } else {
