@@ -31,9 +31,10 @@ const HELP: &str = "\
 Example:
   omo plan list
 
-It looks where the formats have their plans, such as `specs/*/tasks.md`, and at
-the Markdown below docs/. Archived changes of OpenSpec are left out. The plans
-of a folder of GSD are one plan. `omo plan show PATH` shows one.";
+It looks where the formats have their plans, such as `specs/*/tasks.md`, also in
+the packages of a project, and at the Markdown below docs/. Archived changes of
+OpenSpec are left out. The plans of a folder of GSD are one plan. `omo plan show
+PATH` shows one.";
 
 /// The columns of the screen, and of the blanks between those of the table.
 const SCREEN: usize = 80;
@@ -77,8 +78,11 @@ pub(super) fn run(options: &ListOptions) -> Result<(), CommandError> {
     let runs = last_runs(&env, &root)?;
     let lines = found.paths.iter().filter_map(|path| plan_line(&root, path, &runs)).take(MAX_PLANS);
     let lines: Vec<PlanLine> = lines.collect();
-    if found.is_cut || lines.len() == MAX_PLANS {
-        crate::output::print_warning(&"there is more here than is looked at: some plans may be missing");
+    let too_many = (lines.len() == MAX_PLANS).then(|| format!("no more than {MAX_PLANS} plans are listed"));
+    let omissions: Vec<String> = found.omissions.into_iter().chain(too_many).collect();
+    if !omissions.is_empty() {
+        let why = omissions.join("; ");
+        crate::output::print_warning(&format!("{why}: plans may be missing here, and `omo plan show FILE` reads each"));
     }
     if options.json {
         return print_json(&lines);

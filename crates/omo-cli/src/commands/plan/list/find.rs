@@ -7,9 +7,11 @@ use omo_git::integrate::ignored_paths;
 use omo_git::repository::GitRepository;
 use omo_plan::model::Dialect;
 
-/// Entries of folders that are looked at in all, and folders in folders.
+/// Entries that are looked at below each place, and folders in folders.
 const MAX_ENTRIES: usize = 5_000;
 const MAX_DEPTH: usize = 7;
+/// So many folders deep a package of the project is looked for.
+const PACKAGE_DEPTH: usize = 3;
 /// The folder whose Markdown is looked at, whatever its files are called.
 const DOCS: &str = "docs";
 /// Folders of tools, which hold no plan of this project.
@@ -21,8 +23,8 @@ const ARCHIVE: &str = "openspec/changes/archive";
 pub(super) struct PlanSearch {
     /// The paths of what may be plans, from the top of the project, in their order: files, and folders of GSD.
     pub paths: BTreeSet<String>,
-    /// There was more than is looked at.
-    pub is_cut: bool,
+    /// Why some may be missing.
+    pub omissions: Vec<String>,
 }
 
 /// The places that are looked at, as a user reads them.
@@ -31,16 +33,29 @@ pub(super) fn searched_places() -> Vec<String> {
     places.chain([format!("{DOCS}/**/*.md")]).collect()
 }
 
-/// Looks for plans below the top of a project. No link is followed.
+/// Looks for plans below the top of a project: where the formats have them, there and in its packages, and among its
+/// notes. Each of these is bounded by itself, so that none keeps another from being looked at. No link is followed.
 pub(super) fn find_plans(root: &Path) -> PlanSearch {
-    let mut walk = PlanWalk { root, left: MAX_ENTRIES, files: BTreeSet::new(), seen: BTreeSet::new() };
+    let mut walk = PlanWalk {
+        root,
+        left: MAX_ENTRIES,
+        files: BTreeSet::new(),
+        seen: BTreeSet::new(),
+        is_cut: false,
+        omissions: Vec::new(),
+    };
     let places = Dialect::of_files().flat_map(|dialect| dialect.rules().places());
-    let known: BTreeSet<&str> = places.map(|place| place.folder).chain([DOCS]).collect();
-    for folder in known {
-        walk.enter(folder, MAX_DEPTH);
+    let places: BTreeSet<&str> = places.map(|place| place.folder).collect();
+    for folder in places.iter().chain([&DOCS]) {
+        walk.look_below(&format!("{folder}/"), |walk| walk.enter(folder, MAX_DEPTH));
     }
-    let is_cut = walk.left == 0;
-    let mut paths = without_ignored(root, walk.files);
+    let mut in_packages = Vec::new();
+    walk.look_below("the folders of the project", |walk| in_packages = walk.find_in_packages(&places));
+    walk.look_below("the plans of its packages", |walk| {
+        in_packages.iter().for_each(|folder| walk.enter(folder, MAX_DEPTH));
+    });
+    let PlanWalk { files, omissions, .. } = walk;
+    let mut paths = without_ignored(root, files);
     // The plans of a folder of GSD are one plan.
     let of_folders: Vec<String> =
         paths.iter().filter(|path| Dialect::of_place(path) == Some(Dialect::Gsd)).cloned().collect();
@@ -48,7 +63,7 @@ pub(super) fn find_plans(root: &Path) -> PlanSearch {
         paths.remove(&path);
         paths.extend(path.rsplit_once('/').map(|(folder, _)| folder.to_owned()));
     }
-    PlanSearch { paths, is_cut }
+    PlanSearch { paths, omissions }
 }
 
 /// Leaves out notes that git ignores. What stands at the place of a format counts all the same: many keep the folders of
@@ -57,10 +72,15 @@ fn without_ignored(root: &Path, files: BTreeSet<String>) -> BTreeSet<String> {
     let (placed, notes): (BTreeSet<String>, BTreeSet<String>) =
         files.into_iter().partition(|path| Dialect::of_place(path).is_some());
     let asked: Vec<String> = notes.iter().cloned().collect();
-    let repository = GitRepository::find(root).filter(|_| !asked.is_empty());
-    let ignored = repository.and_then(|repository| ignored_paths(&repository, &asked).ok()).unwrap_or_default();
-    let ignored: BTreeSet<String> = ignored.into_iter().collect();
+    let ignored = ignored(root, &asked);
     placed.into_iter().chain(notes.into_iter().filter(|path| !ignored.contains(path))).collect()
+}
+
+/// Those of the paths that git ignores.
+fn ignored(root: &Path, paths: &[String]) -> BTreeSet<String> {
+    let repository = GitRepository::find(root).filter(|_| !paths.is_empty());
+    let ignored = repository.and_then(|repository| ignored_paths(&repository, paths).ok()).unwrap_or_default();
+    ignored.into_iter().collect()
 }
 
 struct PlanWalk<'a> {
@@ -70,9 +90,63 @@ struct PlanWalk<'a> {
     files: BTreeSet<String>,
     /// Folders that were looked at: one place may lie in another.
     seen: BTreeSet<String>,
+    /// There was an entry more.
+    is_cut: bool,
+    omissions: Vec<String>,
 }
 
 impl PlanWalk<'_> {
+    /// Looks at what is called so, as far as the bound allows.
+    fn look_below(&mut self, what: &str, look: impl FnOnce(&mut Self)) {
+        (self.left, self.is_cut) = (MAX_ENTRIES, false);
+        look(self);
+        if self.is_cut {
+            self.omissions.push(format!("only the first {MAX_ENTRIES} entries of {what} were looked at"));
+        }
+    }
+
+    /// The places of plans in the folders of the project, which may be packages of it: the nearest to its top first.
+    fn find_in_packages(&mut self, places: &BTreeSet<&str>) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut level = vec![String::new()];
+        for depth in 0..=PACKAGE_DEPTH {
+            let mut inner = Vec::new();
+            for folder in &level {
+                let names = self.folder_names(folder);
+                let is_top = depth == 0;
+                let holds = |place: &&&str| place.split('/').next().is_some_and(|first| names.contains(first));
+                found.extend(places.iter().filter(holds).filter(|_| !is_top).map(|place| format!("{folder}/{place}")));
+                let is_place = |name: &str| is_top && (name == DOCS || places.contains(name));
+                let may_hold = |name: &&String| depth < PACKAGE_DEPTH && !name.starts_with('.') && !is_place(name);
+                let join = |name: &String| if is_top { name.clone() } else { format!("{folder}/{name}") };
+                inner.extend(names.iter().filter(may_hold).map(join));
+            }
+            // Copies that a build has made are no packages.
+            let ignored = ignored(self.root, &inner);
+            inner.retain(|path| !ignored.contains(path));
+            level = inner;
+        }
+        found
+    }
+
+    /// The names of the folders in a folder.
+    fn folder_names(&mut self, folder: &str) -> BTreeSet<String> {
+        let mut names = BTreeSet::new();
+        for entry in std::fs::read_dir(self.root.join(folder)).into_iter().flatten() {
+            if self.left == 0 {
+                self.is_cut = true;
+                break;
+            }
+            self.left -= 1;
+            let Ok(entry) = entry else { continue };
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) && !LEFT_OUT.contains(&name.as_str()) {
+                names.insert(name);
+            }
+        }
+        names
+    }
+
     /// Looks into a folder, where it and those above it are folders and no links.
     fn enter(&mut self, folder: &str, depth: usize) {
         let mut at = self.root.to_owned();
@@ -86,12 +160,13 @@ impl PlanWalk<'_> {
     }
 
     fn look_into(&mut self, folder: &str, depth: usize) {
-        if folder == ARCHIVE || !self.seen.insert(folder.to_owned()) {
+        if Path::new(folder).ends_with(ARCHIVE) || !self.seen.insert(folder.to_owned()) {
             return;
         }
         let mut folders = Vec::new();
         for entry in std::fs::read_dir(self.root.join(folder)).into_iter().flatten() {
             if self.left == 0 {
+                self.is_cut = true;
                 return;
             }
             self.left -= 1;
@@ -162,7 +237,52 @@ mod tests {
             "specs/001-a/tasks.md",
         ];
         assert_eq!(found.paths.iter().collect::<Vec<_>>(), expected);
-        assert!(!found.is_cut);
+        assert!(found.omissions.is_empty());
+    }
+
+    #[test]
+    fn plans_of_packages_are_found() {
+        let temp = tempfile::tempdir().unwrap();
+        write(
+            temp.path(),
+            &[
+                "packages/a/specs/001-a/tasks.md",
+                "packages/a/docs/superpowers/plans/a.md",
+                "packages/a/docs/notes.md",
+                "apps/web/b/.kiro/specs/b/tasks.md",
+                "c/openspec/changes/c/tasks.md",
+                "c/openspec/changes/archive/old/tasks.md",
+                "node_modules/d/specs/001-d/tasks.md",
+                ".cache/e/specs/001-e/tasks.md",
+                "a/b/c/d/specs/001-f/tasks.md",
+            ],
+        );
+        let found = find_plans(temp.path());
+        let expected = [
+            "apps/web/b/.kiro/specs/b/tasks.md",
+            "c/openspec/changes/c/tasks.md",
+            "packages/a/docs/superpowers/plans/a.md",
+            "packages/a/specs/001-a/tasks.md",
+        ];
+        assert_eq!(found.paths.iter().collect::<Vec<_>>(), expected);
+        assert!(found.omissions.is_empty());
+    }
+
+    #[test]
+    fn a_large_folder_keeps_no_other_from_being_looked_at() {
+        let temp = tempfile::tempdir().unwrap();
+        let plans = ["specs/001-a/tasks.md", "packages/a/specs/001-a/tasks.md", ".taskmaster/tasks/tasks.json"];
+        write(temp.path(), &plans);
+        std::fs::create_dir(temp.path().join("docs")).unwrap();
+        let fill = |count: usize| {
+            (0..count).for_each(|number| std::fs::write(temp.path().join(format!("docs/{number}.txt")), "").unwrap());
+        };
+        fill(MAX_ENTRIES);
+        assert!(find_plans(temp.path()).omissions.is_empty(), "all of it was looked at");
+        fill(MAX_ENTRIES + 1);
+        let found = find_plans(temp.path());
+        assert_eq!(found.omissions, ["only the first 5000 entries of docs/ were looked at"]);
+        assert!(plans.iter().all(|plan| found.paths.contains(*plan)), "{:?}", found.paths);
     }
 
     #[cfg(unix)]
@@ -181,6 +301,6 @@ mod tests {
         for number in 0..MAX_ENTRIES {
             std::fs::write(temp.path().join(format!("docs/{number}.txt")), "").unwrap();
         }
-        assert!(find_plans(temp.path()).is_cut);
+        assert_eq!(find_plans(temp.path()).omissions.len(), 1);
     }
 }
