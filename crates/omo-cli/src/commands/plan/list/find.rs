@@ -52,7 +52,9 @@ pub(super) fn find_plans(root: &Path) -> PlanSearch {
     let mut in_packages = Vec::new();
     walk.look_below("the folders of the project", |walk| in_packages = walk.find_in_packages(&places));
     walk.look_below("the plans of its packages", |walk| {
-        in_packages.iter().for_each(|folder| walk.enter(folder, MAX_DEPTH));
+        for folder in &in_packages {
+            walk.enter(folder, MAX_DEPTH);
+        }
     });
     let PlanWalk { files, omissions, .. } = walk;
     let mut paths = without_ignored(root, files);
