@@ -513,7 +513,7 @@ const BASELINE: &[Row] = &[
                 target.scene.start(&format!("--no-review --check \"{check}\""))?;
                 target.fix()?;
                 let line = target.scene.claim_ends("verified")?;
-                ensure!(line.contains("could not be counted apart"), "{check}: {line}");
+                ensure!(line.contains("could not be run in a copy"), "{check}: {line}");
             }
             Ok(())
         },

@@ -4,8 +4,6 @@
 //! It is counted by a process of its own, which ends with the run. A claim is held to what it found; where it found
 //! nothing, the verdict says why.
 
-mod project_copy;
-
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
@@ -19,15 +17,14 @@ use omo_core::session::id::SessionId;
 use omo_git::{git_command, own_git_dir, recorded};
 use omo_process::detached;
 use omo_process::environment::CheckEnvironment;
-use omo_process::job::{self, CommandJob};
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::StateLock;
 use omo_state::seal::{SealKey, hex_digest};
 use omo_state::state;
 
-use self::project_copy::ProjectCopy;
 use crate::pinned_files;
+use crate::project_copy::{CopyRun, INSTALLED, run_in_copy};
 
 /// What makes a binary of omo one that counts.
 pub(crate) const COUNTER_ARGUMENT: &str = "--count-before";
@@ -41,8 +38,6 @@ const MAX_BYTES: u64 = 1024 * 1024;
 /// A claim waits so long for what is still being counted, and has the rest of its time for its own checks.
 const PATIENCE: Duration = Duration::from_secs(TOTAL_TIMEOUT_SECONDS as u64 / 2);
 const ASK_EVERY: Duration = Duration::from_millis(20);
-/// What was installed for a project is no part of its tree, and its checks do not run without it.
-const INSTALLED: [&str; 4] = ["node_modules", ".venv", "venv", "vendor"];
 
 type BaselineResults = BTreeMap<String, CheckBaseline>;
 
@@ -109,26 +104,18 @@ fn count_in_copy(root: &Path, home: &Path, id: &SessionId, folder: &GuardedFolde
     for check in session.checks.iter().filter(|check| may_count(check, root)) {
         let mut variables = environment.variables_for_check(check);
         variables.push(("GIT_CEILING_DIRECTORIES".into(), folder.path().into()));
-        let project_copy = ProjectCopy::new(root, &project, &variables);
-        let Some((run, variables)) = project_copy.rewrite_check(check, variables) else {
-            let why = "it names the project by its path and could not be counted apart".to_owned();
-            results.insert(
-                hex_digest(&check.definition()),
-                CheckBaseline { missing_reason: why, ..CheckBaseline::default() },
-            );
-            write_results(folder, &key, id, &results)?;
-            continue;
-        };
         let own = Duration::from_secs(check.effective_timeout().into());
-        let job = CommandJob {
-            run,
-            folder: check.cwd.as_ref().map_or_else(|| project.clone(), |folder| project.join(folder)),
-            timeout: own.min(deadline.saturating_duration_since(Instant::now())),
-            variables,
-            log: None,
-            check: None,
+        let timeout = own.min(deadline.saturating_duration_since(Instant::now()));
+        let how = CopyRun { variables, timeout, log: None };
+        let outcome = match run_in_copy(check, root, &project, how, || armed().is_some()) {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                let baseline = CheckBaseline { missing_reason: error.to_string(), ..CheckBaseline::default() };
+                results.insert(hex_digest(&check.definition()), baseline);
+                write_results(folder, &key, id, &results)?;
+                continue;
+            }
         };
-        let outcome = job::run(job, || armed().is_some());
         let end = outcome.end?;
         let why = match &end {
             CheckEnd::Exited(_) => String::new(),
@@ -145,9 +132,9 @@ fn count_in_copy(root: &Path, home: &Path, id: &SessionId, folder: &GuardedFolde
     Some(())
 }
 
-/// Makes the copy a repository: git that a check calls would otherwise act on one that lies around it, such as the
+/// Makes a copy of a project a repository: git that a check calls would otherwise act on one that lies around it, such as the
 /// user's home. Asked from the project, none of whose programs is taken for git.
-fn make_repository(root: &Path, top: &Path) {
+pub fn make_repository(root: &Path, top: &Path) {
     let own = top.join(".git");
     let git = |arguments: &[&str]| git_command::git(root, arguments, &own_git_dir::variables(&own, top), &[]);
     let _ = git(&["init", "--quiet", "--template="]).and_then(|_| git(&["add", "--all", "--force"]));

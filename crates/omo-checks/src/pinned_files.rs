@@ -43,7 +43,7 @@ pub(crate) fn find_pins(check: &Check, root: &Path, search: &SearchPath) -> BTre
 }
 
 /// Whether a check runs tests with a runner whose count is known here, by itself or by a script of `package.json`.
-pub(crate) fn runs_tests(check: &Check, root: &Path) -> bool {
+pub fn runs_tests(check: &Check, root: &Path) -> bool {
     read_check(check, root, env::home(), &SearchPath::default()).runs_tests
 }
 

@@ -16,7 +16,7 @@ use omo_state::files::regular_file::{self, Links};
 use omo_state::seal::SealKey;
 use omo_state::search_path::SearchPath;
 use omo_state::trust::{self, ApprovalList, GivenApproval, TrustError};
-use toml::de::DeTable;
+use toml::de::{DeTable, DeValue};
 
 use crate::pinned_files;
 
@@ -24,6 +24,8 @@ use crate::pinned_files;
 pub const FILE: &str = "omo.toml";
 /// A larger file is refused.
 const MAX_BYTES: u64 = 64 * 1024;
+/// How many patterns of test files it may have.
+const MAX_PATTERNS: usize = 64;
 
 /// What a repository asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,6 +35,8 @@ pub struct RepositoryConfig {
     /// The command that puts into a new worktree what a checkout lacks, `npm ci` say. That the file is
     /// approved says nothing about it: it runs where its user approved this very command.
     pub setup: Option<String>,
+    /// Patterns of files that are tests, beyond the conventions of test runners.
+    pub tests: Vec<String>,
     /// What stands for exactly this content, in this repository, with the files that the checks run as they are.
     pub digest: String,
     /// The files of the project that its checks run, each with its digest.
@@ -99,7 +103,7 @@ fn parse(bytes: &[u8], root: &Path, path: &Path) -> RepositoryConfig {
     let content = trust::content_digest(root, bytes);
     let text = String::from_utf8_lossy(bytes);
     let mut reader = RepositoryReader { text: &text, path: path.to_owned(), problems: Vec::new() };
-    let (mut checks, mut setup) = (Vec::new(), None);
+    let (mut checks, mut setup, mut tests) = (Vec::new(), None, Vec::new());
     if std::str::from_utf8(bytes).is_err() {
         reader.problem(None, "is not UTF-8".to_owned());
     }
@@ -121,8 +125,17 @@ fn parse(bytes: &[u8], root: &Path, path: &Path) -> RepositoryConfig {
                             reader.problem(Some(value.span()), message);
                         }
                     }
+                    "tests" => {
+                        if let Some(patterns) = read_patterns(value.get_ref()) {
+                            tests = patterns;
+                        } else {
+                            let message =
+                                format!("`tests` must be a list of at most {MAX_PATTERNS} patterns for files");
+                            reader.problem(Some(value.span()), message);
+                        }
+                    }
                     unknown => {
-                        let message = format!("`{unknown}` is not a setting; known are: check, setup");
+                        let message = format!("`{unknown}` is not a setting; known are: check, setup, tests");
                         reader.problem(Some(key.span()), message);
                     }
                 }
@@ -136,7 +149,16 @@ fn parse(bytes: &[u8], root: &Path, path: &Path) -> RepositoryConfig {
     // Of those alone that are the same for every process: not the programs that a `PATH` leads to.
     let pinned: BTreeMap<String, String> =
         checks.iter().flat_map(|check| pinned_files::find_pins(check, root, &SearchPath::default())).collect();
-    RepositoryConfig { checks, setup, digest: trust::bound_digest(&content, &pinned), pinned, content, problems }
+    RepositoryConfig { checks, setup, tests, digest: trust::bound_digest(&content, &pinned), pinned, content, problems }
+}
+
+fn read_patterns(value: &DeValue) -> Option<Vec<String>> {
+    let patterns: Option<Vec<String>> = value
+        .as_array()?
+        .iter()
+        .map(|pattern| pattern.get_ref().as_str().filter(|text| is_command(text)).map(str::to_owned))
+        .collect();
+    patterns.filter(|patterns| patterns.len() <= MAX_PATTERNS)
 }
 
 fn is_command(text: &str) -> bool {
@@ -181,7 +203,7 @@ mod tests {
     #[test]
     fn what_cannot_be_is_named_with_its_line_and_nothing_is_asked_for() {
         for (text, expected) in [
-            ("trust = true", "omo.toml:1: `trust` is not a setting; known are: check, setup"),
+            ("trust = true", "omo.toml:1: `trust` is not a setting; known are: check, setup, tests"),
             ("[[check]]\nrun = \"a\"\nproject = \"/p\"", "omo.toml:3: `check.project` is not a setting"),
             ("[[check]]\nname = \"a\"", "omo.toml:1: [[check]]: a check needs a command"),
             ("[[check]]\nrun = 3", "omo.toml:2: `check.run` must be a text"),
@@ -196,6 +218,8 @@ mod tests {
             ("setup = \" \"", "omo.toml:1: `setup` must be a command"),
             ("setup = \"a\\u0000\"", "omo.toml:1: `setup` must be a command"),
             ("setup = \"a\"\nset-up = \"b\"", "omo.toml:2: `set-up` is not a setting"),
+            ("tests = \"a\"", "omo.toml:1: `tests` must be a list of at most 64 patterns"),
+            ("tests = [1]", "omo.toml:1: `tests` must be a list"),
             ("[[check", "omo.toml:1: is not TOML"),
             ("\"a\\u001b[2J\\nb\" = 1", "omo.toml:1: `a [2J b` is not a setting"),
             ("[[check]]\nrun = \"a\"\nenv = { \"\\u0007\" = 1 }", "omo.toml:3: `check.env. ` must be a text"),

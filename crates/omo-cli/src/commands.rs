@@ -9,6 +9,7 @@ mod completions;
 mod doctor;
 mod log;
 mod plan;
+mod prove;
 pub(crate) mod report;
 pub(crate) mod run;
 mod setup;
@@ -33,6 +34,7 @@ pub(crate) enum Command {
     Ulw(ulw::UlwCommand),
     Log(log::LogOptions),
     Verify(verify::VerifyOptions),
+    Prove(prove::ProveOptions),
     #[command(subcommand)]
     Check(check::CheckCommand),
     #[command(subcommand)]
@@ -72,6 +74,7 @@ pub(crate) fn run(
         Command::Ulw(command) => ulw::run(env, config, command),
         Command::Log(options) => log::run(env, &options),
         Command::Verify(options) => verify::run(env, config, &options),
+        Command::Prove(options) => prove::run(env, config, &options),
         Command::Check(command) => check::run(env, config, command),
         Command::Plan(command) => plan::run(command),
         Command::Run(command) => run::run(env, config, command),

@@ -3,6 +3,7 @@
 //!
 //! git is asked with settings that no repository can choose, and what a repository says is read as data.
 
+pub mod base_comparison;
 pub mod changes;
 pub mod commit;
 pub mod commit_preview;

@@ -23,6 +23,7 @@ use thiserror::Error;
 use crate::repository::{GitFailed, GitRepository};
 
 pub use checkout::checkout_at;
+pub(crate) use create::included_paths;
 pub use create::{CreatedWorktree, create_worktree, prepare_worktree_folder};
 pub use leftovers::{RemovedLeftover, find_leftovers, remove_leftovers};
 pub use remove::{WorktreeRemoval, carry_out_removal, discard_worktree, prepare_removal};

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::exclude::{add_exclude_line, exclude_file};
 use crate::platform::path_of;
-use crate::repository::{GitRepository, is_object_name};
+use crate::repository::{GitFailed, GitRepository, is_object_name};
 use crate::worktree::file_copier::FileCopier;
 use crate::worktree::state::remember_index;
 
@@ -152,6 +152,20 @@ pub fn prepare_worktree_folder(repository: &GitRepository) -> Result<(), Worktre
 
 /// Copies what `.worktreeinclude` names and git ignores; gives what could not be copied.
 fn copy_included(repository: &GitRepository, to: &Path) -> Result<Vec<String>, WorktreeError> {
+    let mut copies = FileCopier::new(repository.top(), to);
+    for path in included_paths(repository)? {
+        let is_link = repository.top().join(&path).is_symlink();
+        if is_link {
+            copies.not_copied.push(path.to_string_lossy().into_owned());
+        } else if !path.starts_with(FOLDER) && to.join(&path).symlink_metadata().is_err() {
+            copies.copy_path(&path, true);
+        }
+    }
+    Ok(copies.not_copied)
+}
+
+/// The files, from the top, that `.worktreeinclude` names and git ignores.
+pub(crate) fn included_paths(repository: &GitRepository) -> Result<Vec<PathBuf>, GitFailed> {
     let list = repository.top().join(INCLUDE);
     if !list.symlink_metadata().is_ok_and(|found| found.is_file()) {
         return Ok(Vec::new());
@@ -163,14 +177,5 @@ fn copy_included(repository: &GitRepository, to: &Path) -> Result<Vec<String>, W
     }
     // 1 says that git ignores none of them.
     let (_, ignored) = repository.answer(&["check-ignore", "-z", "--stdin"], &[], &named)?;
-    let mut copies = FileCopier::new(repository.top(), to);
-    for path in ignored.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(path_of) {
-        let is_link = repository.top().join(&path).is_symlink();
-        if is_link {
-            copies.not_copied.push(path.to_string_lossy().into_owned());
-        } else if !path.starts_with(FOLDER) && to.join(&path).symlink_metadata().is_err() {
-            copies.copy_path(&path, true);
-        }
-    }
-    Ok(copies.not_copied)
+    Ok(ignored.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(path_of).collect())
 }

@@ -1,20 +1,63 @@
-//! What a check says of the project by its whole path, said of a copy of the project.
+//! Running a check in a copy of its project: what the command, its variables and its scripts say of the project by its
+//! whole path is said of the copy.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use omo_core::check::session_check::Check;
+use omo_process::job::{self, CommandJob, CommandOutcome};
 use omo_state::env::is_variable_named;
 
-use super::INSTALLED;
+/// What was installed for a project is no part of its tree, and its checks do not run without it.
+pub const INSTALLED: [&str; 4] = ["node_modules", ".venv", "venv", "vendor"];
 
 /// Stands for the copy until all of a text is read: no command and no variable holds one.
 const MARK: char = '\0';
 /// Of a larger file that a check runs nothing is known.
 const MAX_SCRIPT_BYTES: u64 = 1024 * 1024;
 
+/// A check cannot be run in a copy: it names the project by its path, in a way that cannot be said of the copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it names the project by its path and could not be run in a copy")]
+pub struct NamesProject;
+
+/// How a check is run in a copy.
+#[derive(Debug)]
+pub struct CopyRun {
+    /// Its whole environment.
+    pub variables: Vec<(OsString, OsString)>,
+    /// For how long at most.
+    pub timeout: Duration,
+    /// Where its output goes; `None` for nowhere.
+    pub log: Option<File>,
+}
+
+/// Runs a check of the project at `root` in a copy of it. `should_continue` is asked all the while; once it says no,
+/// everything of the check is ended.
+///
+/// # Errors
+///
+/// The check names the project by its path, in a way that cannot be said of the copy.
+pub fn run_in_copy(
+    check: &Check,
+    root: &Path,
+    copy: &Path,
+    how: CopyRun,
+    should_continue: impl FnMut() -> bool,
+) -> Result<CommandOutcome, NamesProject> {
+    let project_copy = ProjectCopy::new(root, copy, &how.variables);
+    let (run, variables) = project_copy.rewrite_check(check, how.variables).ok_or(NamesProject)?;
+    let folder = check.cwd.as_ref().map_or_else(|| copy.to_owned(), |folder| copy.join(folder));
+    Ok(job::run(
+        CommandJob { run, folder, timeout: how.timeout, variables, log: how.log, check: None },
+        should_continue,
+    ))
+}
+
 /// A project, and the copy that its checks run in.
-pub(super) struct ProjectCopy {
+struct ProjectCopy {
     copy: PathBuf,
     /// How the project is called, longer names first.
     names: Vec<String>,
@@ -22,7 +65,7 @@ pub(super) struct ProjectCopy {
 
 impl ProjectCopy {
     /// `variables` are those of a check: a shell puts them into paths.
-    pub(super) fn new(root: &Path, copy: &Path, variables: &[(OsString, OsString)]) -> Self {
+    fn new(root: &Path, copy: &Path, variables: &[(OsString, OsString)]) -> Self {
         let paths: Vec<PathBuf> = [Some(root.to_owned()), root.canonicalize().ok()].into_iter().flatten().collect();
         let mut names: Vec<String> = paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
         for (name, value) in variables {
@@ -42,7 +85,7 @@ impl ProjectCopy {
 
     /// The command and the variables of a check as they are in the copy; `None` where they cannot be told apart from
     /// those of the project itself.
-    pub(super) fn rewrite_check(
+    fn rewrite_check(
         &self,
         check: &Check,
         variables: Vec<(OsString, OsString)>,

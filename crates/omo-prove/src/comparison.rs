@@ -1,0 +1,324 @@
+//! What the two sides of a check say together: with the change, and without it.
+//!
+//! What cannot be established is not called a proof. A check that is red without the change proves the work only where a
+//! test says so that passes with it, or where it cannot be built for want of something that the change defines.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use omo_core::check::session_check::{CheckEnd, CheckVerdict, TestCounts};
+use omo_core::text::sanitize;
+use serde::Serialize;
+
+use crate::missing_item::find_missing_items;
+use crate::test_report::{TestOutcome, TestReport};
+
+/// At most so many lines of an output explain an answer.
+const MAX_LINES: usize = 5;
+const MAX_LINE_CHARS: usize = 160;
+/// Exit statuses of a shell that could not run its command.
+const NOT_RUN: [i32; 2] = [126, 127];
+
+/// What a check did on one side.
+#[derive(Clone, Debug)]
+pub struct SideOutcome {
+    /// How it ended.
+    pub end: CheckEnd,
+    /// What that is worth.
+    pub verdict: CheckVerdict,
+    /// The verdict in a few words.
+    pub detail: String,
+    /// What its tests counted, where its runner is known.
+    pub counts: Option<TestCounts>,
+    /// The tests that it named.
+    pub report: TestReport,
+    /// The lines of its output.
+    pub lines: Vec<String>,
+}
+
+/// The answer of the side without the change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum WithoutChange {
+    /// The check fails without the change: it proves the work.
+    Red,
+    /// The check is green without the change, too: it says nothing about the work.
+    Green,
+    /// It could not be told.
+    Unknown,
+}
+
+/// A check with the change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum WithChange {
+    /// It is green.
+    Green,
+    /// It is not.
+    Red,
+}
+
+/// One test on both sides.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TestComparison {
+    /// Its name, as its runner gives it.
+    pub name: String,
+    /// How it ended with the change.
+    pub with: TestState,
+    /// How it ended without it.
+    pub without: TestState,
+}
+
+/// How a test ended on one side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum TestState {
+    /// It passed.
+    Passed,
+    /// It failed.
+    Failed,
+    /// It was skipped.
+    Skipped,
+    /// It was not there.
+    Absent,
+    /// The runner did not name it.
+    Unknown,
+}
+
+/// What a check proves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CheckProof {
+    /// The command.
+    pub run: String,
+    /// With the change.
+    pub with: WithChange,
+    /// Without it.
+    pub without: WithoutChange,
+    /// Why, in one sentence.
+    pub reason: String,
+    /// The lines of output that say so.
+    pub lines: Vec<String>,
+    /// The tests that are told apart by name.
+    pub tests: Vec<TestComparison>,
+}
+
+impl CheckProof {
+    /// Green with the change, red without it.
+    pub fn is_proved(&self) -> bool {
+        self.with == WithChange::Green && self.without == WithoutChange::Red
+    }
+
+    /// A check that is red with the change: the other side says nothing then.
+    pub fn red_with_change(run: &str, with: &SideOutcome) -> Self {
+        let tests = compare_tests(with, None);
+        Self {
+            run: run.to_owned(),
+            with: WithChange::Red,
+            without: WithoutChange::Unknown,
+            reason: format!("it is not green with the change: {}", with.detail),
+            lines: last_lines(with),
+            tests,
+        }
+    }
+
+    /// A check that could not be tried without the change.
+    pub fn could_not_run(run: &str, with: &SideOutcome, reason: String) -> Self {
+        Self {
+            run: run.to_owned(),
+            with: WithChange::Green,
+            without: WithoutChange::Unknown,
+            reason,
+            lines: Vec::new(),
+            tests: compare_tests(with, None),
+        }
+    }
+
+    /// A check that was green with the change on its first run and not on a second one of the same files.
+    pub fn not_repeatable(run: &str, with: &SideOutcome, again: &SideOutcome) -> Self {
+        let reason = format!("two runs with the same files differ: green first, then {}", again.detail);
+        Self { lines: last_lines(again), ..Self::could_not_run(run, with, reason) }
+    }
+}
+
+/// What the change defines, for the check that cannot be built without it.
+#[derive(Clone, Debug, Default)]
+pub struct ChangeWords {
+    /// The words that stand only in the source code of now.
+    pub defined: BTreeSet<String>,
+}
+
+/// Judges a check that is green with the change by what it did without it.
+pub fn compare_sides(run: &str, with: &SideOutcome, without: &SideOutcome, words: &ChangeWords) -> CheckProof {
+    let mut tests = compare_tests(with, Some(without));
+    let (answer, reason, lines) = judge_without(with, without, words, &tests);
+    if answer == WithoutChange::Red && without.counts.is_none() {
+        // It could not even be built.
+        tests
+            .iter_mut()
+            .filter(|test| test.without == TestState::Unknown)
+            .for_each(|it| it.without = TestState::Absent);
+    }
+    CheckProof { run: run.to_owned(), with: WithChange::Green, without: answer, reason, lines, tests }
+}
+
+fn judge_without(
+    with: &SideOutcome,
+    without: &SideOutcome,
+    words: &ChangeWords,
+    tests: &[TestComparison],
+) -> (WithoutChange, String, Vec<String>) {
+    let unknown = |reason: String| (WithoutChange::Unknown, reason, last_lines(without));
+    let status = match &without.end {
+        CheckEnd::Exited(status) => *status,
+        CheckEnd::Killed(signal) => return unknown(format!("without the change it was ended by signal {signal}")),
+        CheckEnd::TimedOut(seconds) => return unknown(format!("without the change it did not end within {seconds} s")),
+        CheckEnd::NotStarted(why) => return unknown(format!("without the change it could not be started: {why}")),
+    };
+    let failing: Vec<&TestComparison> = tests
+        .iter()
+        .filter(|test| test.without == TestState::Failed && matches!(test.with, TestState::Passed | TestState::Unknown))
+        .collect();
+    if without.verdict == CheckVerdict::Green {
+        return judge_green(with, without, tests);
+    }
+    if !failing.is_empty() {
+        let failing_words = count_tests(failing.len(), "test fails", "tests fail");
+        let reason = format!("{failing_words} without the change{}", absent_words(tests));
+        return (WithoutChange::Red, reason, lines_about(without, &failing));
+    }
+    if NOT_RUN.contains(&status) {
+        return unknown(format!("without the change its command could not be run (exit status {status})"));
+    }
+    if without.verdict == CheckVerdict::NothingRan {
+        return unknown("without the change no test was run".to_owned());
+    }
+    let missing = find_missing_items(&without.lines);
+    let explained: Vec<_> = missing.iter().filter(|item| words.defined.contains(&item.name)).collect();
+    if let Some(first) = explained.first() {
+        let names: BTreeSet<String> = explained.iter().map(|item| format!("`{}`", sanitize(&item.name, 60))).collect();
+        let names: Vec<String> = names.into_iter().take(3).collect();
+        let verb = if names.len() == 1 { "is" } else { "are" };
+        let reason = format!("it cannot be built without the change: {} {verb} missing", names.join(", "));
+        return (WithoutChange::Red, reason, vec![first.line.clone()]);
+    }
+    let is_runner = with.counts.is_some() || without.counts.is_some();
+    if is_runner || !missing.is_empty() || without.lines.iter().any(|line| is_build_failure(line)) {
+        let why = "it ends before its tests without the change, and names nothing that the change defines";
+        return unknown(format!("{why} (exit status {status})"));
+    }
+    (WithoutChange::Red, format!("without the change it ends with exit status {status}"), last_lines(without))
+}
+
+/// Green without the change as well: it shows nothing, unless tests came with the files that are not there.
+fn judge_green(
+    with: &SideOutcome,
+    without: &SideOutcome,
+    tests: &[TestComparison],
+) -> (WithoutChange, String, Vec<String>) {
+    let absent: Vec<&str> =
+        tests.iter().filter(|test| test.without == TestState::Absent).map(|test| test.name.as_str()).collect();
+    let more = match (with.counts, without.counts) {
+        (Some(with), Some(without)) => with.run.saturating_sub(without.run),
+        _ => 0,
+    };
+    let more = usize::try_from(more).unwrap_or(usize::MAX).max(absent.len());
+    if more > 0 {
+        let count = count_tests(more, "test is", "tests are");
+        let reason =
+            format!("{count} only there with the change, in files that are no test files, and could not be separated");
+        return (
+            WithoutChange::Unknown,
+            reason,
+            absent.iter().take(MAX_LINES).map(|name| (*name).to_owned()).collect(),
+        );
+    }
+    (
+        WithoutChange::Green,
+        "it is green without the change, too: it shows nothing about this work".to_owned(),
+        Vec::new(),
+    )
+}
+
+fn absent_words(tests: &[TestComparison]) -> String {
+    match tests.iter().filter(|test| test.without == TestState::Absent).count() {
+        0 => String::new(),
+        absent => format!(", {} not there", count_tests(absent, "test is", "tests are")),
+    }
+}
+
+/// The tests of both sides by name. A runner that names only what failed leaves the others unknown.
+fn compare_tests(with: &SideOutcome, without: Option<&SideOutcome>) -> Vec<TestComparison> {
+    let names: BTreeSet<&str> =
+        [Some(with), without].into_iter().flatten().flat_map(|side| side.report.iter().map(|(name, _)| name)).collect();
+    let state = |side: &SideOutcome, name: &str| match side.report.outcome(name) {
+        Some(TestOutcome::Passed) => TestState::Passed,
+        Some(TestOutcome::Failed) => TestState::Failed,
+        Some(TestOutcome::Skipped) => TestState::Skipped,
+        None if side.report.names_passed_tests() && !side.report.is_cut => TestState::Absent,
+        // It names only what failed, and all that it ran passed.
+        None if side.counts.is_some_and(|counts| counts.failed == 0 && counts.skipped == 0 && counts.run > 0) => {
+            TestState::Passed
+        }
+        None => TestState::Unknown,
+    };
+    let compared = names.into_iter().map(|name| TestComparison {
+        name: name.to_owned(),
+        with: state(with, name),
+        without: without.map_or(TestState::Unknown, |side| state(side, name)),
+    });
+    compared.collect()
+}
+
+/// The numbers of tests by what became of them, for people: those that went from failing or absent to passing first.
+pub fn count_changes(tests: &[TestComparison]) -> BTreeMap<&'static str, usize> {
+    let mut counts = BTreeMap::new();
+    for test in tests {
+        let word = match (test.without, test.with) {
+            (TestState::Failed, TestState::Passed) => "failing to passing",
+            (TestState::Absent, TestState::Passed) => "absent to passing",
+            (TestState::Passed, TestState::Passed) => "passed before",
+            (TestState::Passed, TestState::Failed) => "passing to failing",
+            (TestState::Passed, TestState::Skipped) => "passing to skipped",
+            (TestState::Passed, TestState::Absent) => "gone",
+            _ => continue,
+        };
+        *counts.entry(word).or_insert(0) += 1;
+    }
+    counts
+}
+
+fn count_tests(count: usize, one: &str, more: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
+}
+
+/// What a tool says when it could not build, or could not load, what it was to test.
+fn is_build_failure(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with("error[E")
+        || line.starts_with("error: could not compile")
+        || line.contains("[build failed]")
+        || line.contains("[setup failed]")
+        || line.starts_with("SyntaxError:")
+        || line.contains(": fatal error: ")
+        || line.contains(": error: ")
+        || line.contains(": error TS")
+        || line.contains("ERR_MODULE_NOT_FOUND")
+}
+
+fn lines_about(side: &SideOutcome, tests: &[&TestComparison]) -> Vec<String> {
+    let last = |name: &str| name.rsplit([':', '.', '>', ' ', '/']).next().unwrap_or(name).to_owned();
+    let names: Vec<String> = tests.iter().take(MAX_LINES).map(|test| last(&test.name)).collect();
+    let says = |line: &&String| names.iter().any(|name| !name.is_empty() && line.contains(name.as_str()));
+    let lines: Vec<String> =
+        side.lines.iter().filter(says).take(MAX_LINES).map(|line| sanitize(line.trim(), MAX_LINE_CHARS)).collect();
+    if lines.is_empty() { last_lines(side) } else { lines }
+}
+
+fn last_lines(side: &SideOutcome) -> Vec<String> {
+    let says = |line: &&String| line.chars().any(char::is_alphanumeric);
+    let lines: Vec<&String> = side.lines.iter().filter(says).collect();
+    let from = lines.len().saturating_sub(MAX_LINES);
+    lines.iter().skip(from).map(|line| sanitize(line.trim(), MAX_LINE_CHARS)).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+use super::*;
+
+/// A side of a check of a known runner, from its output and its exit status.
+fn side(status: i32, output: &str) -> SideOutcome {
+    let mut reader = omo_core::check::test_runner::TestOutputReader::default();
+    reader.read(output.as_bytes());
+    outcome(CheckEnd::Exited(status), reader.counts(), output)
+}
+
+fn outcome(end: CheckEnd, counts: Option<TestCounts>, output: &str) -> SideOutcome {
+    let (verdict, detail) = omo_core::check::session_check::judge_check(&end, counts, None, false);
+    let lines = output.lines().map(str::to_owned).collect();
+    SideOutcome { end, verdict, detail, counts, report: TestReport::read(output.as_bytes()), lines }
+}
+
+fn cargo(status: i32, tests: &[(&str, &str)]) -> SideOutcome {
+    let count = |word: &str| tests.iter().filter(|(_, end)| *end == word).count();
+    let lines: Vec<String> = tests.iter().map(|(name, end)| format!("test {name} ... {end}\n")).collect();
+    let lines = lines.concat();
+    let (ok, failed, ignored) = (count("ok"), count("FAILED"), count("ignored"));
+    let output = format!(
+        "running {} tests\n{lines}test result: x. {ok} passed; {failed} failed; {ignored} ignored; 0 measured; 0 filtered out\n",
+        tests.len()
+    );
+    side(status, &output)
+}
+
+fn judge(with: &SideOutcome, without: &SideOutcome, defined: &[&str]) -> CheckProof {
+    let words = ChangeWords { defined: defined.iter().map(|word| (*word).to_owned()).collect() };
+    compare_sides("check", with, without, &words)
+}
+
+#[test]
+fn a_test_that_fails_without_the_change_proves_it() {
+    let proof = judge(&cargo(0, &[("a", "ok"), ("b", "ok")]), &cargo(101, &[("a", "ok"), ("b", "FAILED")]), &[]);
+    assert!(proof.is_proved(), "{proof:?}");
+    assert_eq!(proof.reason, "1 test fails without the change");
+    assert_eq!(proof.lines, ["test b ... FAILED"]);
+    assert_eq!(count_changes(&proof.tests), [("failing to passing", 1), ("passed before", 1)].into());
+}
+
+#[test]
+fn a_check_that_is_green_without_the_change_shows_nothing() {
+    let same = cargo(0, &[("a", "ok")]);
+    let proof = judge(&same, &same, &["anything"]);
+    assert_eq!((proof.with, proof.without), (WithChange::Green, WithoutChange::Green));
+    // A test that is gone with the change is told, and proves nothing.
+    let proof = judge(&cargo(0, &[("a", "ok")]), &cargo(0, &[("a", "ok"), ("b", "ok")]), &[]);
+    assert_eq!(proof.without, WithoutChange::Green);
+    assert_eq!(count_changes(&proof.tests).get("gone"), Some(&1));
+}
+
+#[test]
+fn tests_that_came_with_other_files_are_not_guessed_about() {
+    let proof = judge(&cargo(0, &[("a", "ok"), ("new", "ok")]), &cargo(0, &[("a", "ok")]), &[]);
+    assert_eq!(proof.without, WithoutChange::Unknown);
+    assert!(proof.reason.starts_with("1 test is only there with the change"), "{}", proof.reason);
+    // A runner that does not name what passed tells it by its counts.
+    let counted = |run| outcome(CheckEnd::Exited(0), Some(TestCounts { run, failed: 0, skipped: 0 }), "");
+    assert_eq!(judge(&counted(3), &counted(2), &[]).without, WithoutChange::Unknown);
+    assert_eq!(judge(&counted(3), &counted(3), &[]).without, WithoutChange::Green);
+}
+
+#[test]
+fn a_build_that_fails_counts_only_for_what_the_change_defines() {
+    let with = cargo(0, &[("a", "ok")]);
+    let unbuilt = side(101, "error[E0425]: cannot find function `total` in this scope\nerror: could not compile `x`\n");
+    let proof = judge(&with, &unbuilt, &["total"]);
+    assert!(proof.is_proved(), "{proof:?}");
+    assert_eq!(proof.reason, "it cannot be built without the change: `total` is missing");
+    assert_eq!(judge(&with, &unbuilt, &["other"]).without, WithoutChange::Unknown);
+    let other = side(101, "error[E0308]: mismatched types\nerror: could not compile `x`\n");
+    assert_eq!(judge(&with, &other, &["total", "types"]).without, WithoutChange::Unknown);
+}
+
+#[test]
+fn a_check_that_could_not_run_proves_nothing() {
+    let with = outcome(CheckEnd::Exited(0), None, "");
+    for end in [
+        CheckEnd::Exited(127),
+        CheckEnd::Exited(126),
+        CheckEnd::Killed(9),
+        CheckEnd::TimedOut(300),
+        CheckEnd::NotStarted("no shell".to_owned()),
+    ] {
+        let proof = judge(&with, &outcome(end.clone(), None, ""), &["x"]);
+        assert_eq!(proof.without, WithoutChange::Unknown, "{end:?}");
+    }
+    // One that tests by its exit status alone is believed, unless it could not build.
+    assert!(judge(&with, &outcome(CheckEnd::Exited(1), None, "wrong total\n"), &[]).is_proved());
+    let unbuilt = outcome(CheckEnd::Exited(2), None, "a.c:1:10: fatal error: b.h: No such file or directory\n");
+    assert_eq!(judge(&with, &unbuilt, &[]).without, WithoutChange::Unknown);
+}
+
+#[test]
+fn a_runner_that_names_only_failures_is_compared_by_them() {
+    let with = outcome(CheckEnd::Exited(0), Some(TestCounts { run: 2, failed: 0, skipped: 0 }), "");
+    let without = outcome(
+        CheckEnd::Exited(1),
+        Some(TestCounts { run: 2, failed: 1, skipped: 0 }),
+        " FAIL  src/a.test.ts > adds\n",
+    );
+    let proof = judge(&with, &without, &[]);
+    assert!(proof.is_proved(), "{proof:?}");
+    let expected =
+        TestComparison { name: "src/a.test.ts > adds".to_owned(), with: TestState::Passed, without: TestState::Failed };
+    assert_eq!(proof.tests, [expected]);
+}
+
+#[test]
+fn a_test_that_failed_on_both_sides_proves_nothing() {
+    // The check is green all the same: its command forgives that test.
+    let with = outcome(CheckEnd::Exited(0), None, "test a ... FAILED\n");
+    let without = outcome(CheckEnd::Exited(127), None, "test a ... FAILED\n");
+    assert_eq!(judge(&with, &without, &[]).without, WithoutChange::Unknown);
+}

@@ -1,0 +1,14 @@
+//! Whether a check proves a change: it is green with the change, and red without it.
+//!
+//! Both sides are run in private copies of the project. The side without the change has every file as it was at the base,
+//! except for the test files, which are those of now. What decides is pure ([`comparison`]); what copies files and runs
+//! checks is at the edge ([`private_tree`], [`counterfactual`]). docs/proof.md explains it.
+
+pub mod comparison;
+pub mod counterfactual;
+mod installed;
+mod missing_item;
+mod private_tree;
+mod rust_tests;
+pub mod test_files;
+pub mod test_report;

@@ -1,0 +1,122 @@
+//! What a build, or an import, says is missing: the names that a change introduces and that are not there without it.
+//!
+//! A check that cannot even build without the change fails for a reason of its own. It counts only where the item that is
+//! missing is named by the tool, and is one that the change defines.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use omo_core::text::sanitize;
+use regex::Regex;
+
+/// Something that a tool did not find.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MissingItem {
+    /// Its last name: of `a::b::c` it is `c`, of a module's path the file's stem.
+    pub name: String,
+    /// The line that says so, made harmless.
+    pub line: String,
+}
+
+/// So many are looked for in one output.
+const MAX_ITEMS: usize = 200;
+const MAX_LINE_CHARS: usize = 160;
+
+/// How each tool says it. The named part is what is missing.
+const PATTERNS: [&str; 9] = [
+    // rustc
+    r"cannot find (?:[a-z]+,? )+?`(?P<item>[^`]+)`",
+    r"(?:unresolved imports?|use of undeclared [a-z ]+|could not find|file not found for module|cannot find) `(?P<item>[^`]+)`",
+    r"no (?:[a-z]+ (?:or [a-z]+ )?(?:[a-z]+ )?)?(?:named|field) `(?P<item>[^`]+)`",
+    r"has no field named `(?P<item>[^`]+)`",
+    // Go
+    r"undefined: (?P<item>[\w./]+)|(?:undefined|type .+) \(.*has no field or method (?P<member>\w+)|unknown field (?P<field>\w+) in struct|package (?P<package>\S+) is not in std",
+    // Python
+    r"cannot import name '(?P<item>[^']+)'|No module named '(?P<module>[^']+)'|has no attribute '(?P<attribute>[^']+)'",
+    // node, Vitest and TypeScript
+    r"does not provide an export named '(?P<item>[^']+)'|Cannot find (?:module|package|name) '(?P<module>[^']+)'",
+    r#"Failed to (?:resolve import|load url) "?(?P<item>[^" ]+)"?"#,
+    r"has no exported member(?: named)? '(?P<item>[^']+)'|Property '(?P<property>[^']+)' does not exist on type|(?P<call>[\w$.]+) is not a (?:function|constructor)",
+];
+
+static READERS: LazyLock<Vec<Regex>> =
+    LazyLock::new(|| PATTERNS.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect());
+
+/// The items that an output says are missing.
+pub(crate) fn find_missing_items(lines: &[String]) -> Vec<MissingItem> {
+    let mut items = Vec::new();
+    for line in lines {
+        for found in READERS.iter().flat_map(|reader| reader.captures_iter(line)) {
+            let named = found.iter().skip(1).flatten().next().map(|item| last_name(item.as_str()));
+            if let Some(name) = named.filter(|name| !name.is_empty()) {
+                items.push(MissingItem { name, line: sanitize(line.trim(), MAX_LINE_CHARS) });
+            }
+        }
+        if items.len() >= MAX_ITEMS {
+            break;
+        }
+    }
+    items
+}
+
+/// The last name in a path of any language; of a file its stem.
+fn last_name(path: &str) -> String {
+    let path = path.trim_end_matches('/');
+    let file = path.rsplit('/').next().unwrap_or(path);
+    let endings = [".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".py"];
+    let stem = endings.iter().find_map(|ending| file.strip_suffix(ending)).unwrap_or(file);
+    let name = stem.rsplit(['.', ':']).next().unwrap_or(stem);
+    name.trim_matches(|char: char| !(char.is_alphanumeric() || matches!(char, '_' | '-' | '$'))).to_owned()
+}
+
+/// The words in source code: what a change may define.
+pub(crate) fn add_words(text: &str, words: &mut BTreeSet<String>) {
+    let parts = text.split(|char: char| !(char.is_alphanumeric() || matches!(char, '_' | '$')));
+    words.extend(parts.filter(|word| word.len() > 1).map(str::to_owned));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_tool_names_what_is_missing() {
+        for (line, name) in [
+            ("error[E0425]: cannot find function `total_price` in this scope", "total_price"),
+            ("error[E0425]: cannot find function `total` in module `cart`", "total"),
+            ("error[E0412]: cannot find type `Cart` in this scope", "Cart"),
+            ("error[E0405]: cannot find trait `Priced` in this scope", "Priced"),
+            ("error[E0432]: unresolved import `shop::cart::Total`", "Total"),
+            ("error[E0433]: failed to resolve: use of undeclared type `Cart`", "Cart"),
+            ("error[E0433]: failed to resolve: could not find `cart` in `shop`", "cart"),
+            ("error[E0599]: no method named `total` found for struct `Cart` in the current scope", "total"),
+            ("error[E0599]: no function or associated item named `new` found for struct `Cart`", "new"),
+            ("error[E0599]: no variant or associated item named `Paid` found for enum `State`", "Paid"),
+            ("error[E0560]: struct `Cart` has no field named `tax`", "tax"),
+            ("error[E0609]: no field `tax` on type `Cart`", "tax"),
+            ("error: cannot find macro `sum` in this scope", "sum"),
+            ("error[E0583]: file not found for module `tax`", "tax"),
+            ("./cart_test.go:9:7: undefined: TotalPrice", "TotalPrice"),
+            ("./a_test.go:9:7: undefined: cart.Total", "Total"),
+            ("./a_test.go:7:4: c.Total undefined (type Cart has no field or method Total)", "Total"),
+            ("./a_test.go:7:4: unknown field Tax in struct literal of type Cart", "Tax"),
+            ("a_test.go:4:2: package example.org/shop/tax is not in std (/usr/lib/go/src/tax)", "tax"),
+            ("E   ImportError: cannot import name 'total' from 'shop.cart' (/x/cart.py)", "total"),
+            ("E   ModuleNotFoundError: No module named 'shop.tax'", "tax"),
+            ("AttributeError: module 'shop' has no attribute 'total'", "total"),
+            ("SyntaxError: The requested module '../cart.js' does not provide an export named 'total'", "total"),
+            ("Error: Cannot find module '/p/src/tax.js' imported from /p/test/a.test.js", "tax"),
+            ("Error: Failed to load url ../src/tax (resolved id: ../src/tax) in /p/a.test.ts.", "tax"),
+            ("Error: Failed to resolve import \"./tax.ts\" from \"src/a.test.ts\". Does the file exist?", "tax"),
+            ("a.ts(1,10): error TS2305: Module '\"./cart\"' has no exported member 'total'.", "total"),
+            ("a.ts(3,5): error TS2339: Property 'tax' does not exist on type 'Cart'.", "tax"),
+            ("TypeError: cart.total is not a function", "total"),
+        ] {
+            let items = find_missing_items(&[line.to_owned()]);
+            assert!(items.iter().any(|item| item.name == name), "{line}: {items:?}");
+        }
+        for line in ["error[E0308]: mismatched types", "all good", "test total ... ok", "undefined behaviour"] {
+            assert_eq!(find_missing_items(&[line.to_owned()]), [], "{line}");
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The two copies of a project that checks are compared in. While a check runs in one of them, it lies at the same path as
+//! the other one did, with files of the same time and a folder for temporary files of its own: nothing around a test
+//! tells it which side it is on.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use omo_state::files::folder::{FolderError, GuardedFolder};
+use omo_state::files::lock::{LockError, StateLock};
+
+/// Where they lie in the user's own folder.
+const PARTS: [&str; 2] = ["omo", "proofs"];
+/// Held as long as they are in use.
+const LOCK: &str = "alive.lock";
+/// The side that checks run in at the moment.
+const ACTIVE: &str = "active";
+const PROJECT: &str = "project";
+const TEMPORARY: &str = "tmp";
+
+/// Which copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// The files as they are now.
+    With,
+    /// The files as they were, with the test files of now.
+    Without,
+}
+
+impl Side {
+    fn folder(self) -> &'static str {
+        match self {
+            Self::With => "with",
+            Self::Without => "without",
+        }
+    }
+}
+
+/// Why there are no copies.
+#[derive(Debug, thiserror::Error)]
+pub enum PrivateTreeError {
+    /// The user's own folder cannot be used.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// It cannot be locked.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// A file of a copy cannot be written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// Both copies. They are removed with it; those of a process that was killed are removed by the next one.
+pub(crate) struct PrivateTrees {
+    parent: GuardedFolder,
+    name: String,
+    folder: GuardedFolder,
+    active: Option<Side>,
+    _alive: StateLock,
+}
+
+impl PrivateTrees {
+    /// Makes the folders of both, empty.
+    pub(crate) fn create(state_home: &Path, name: &str) -> Result<Self, PrivateTreeError> {
+        let parent = GuardedFolder::create_user_part(state_home, &PARTS)?;
+        remove_abandoned(&parent);
+        let folder = parent.empty_and_open(name)?;
+        let alive = StateLock::take_named(&folder, LOCK, Duration::from_secs(1))?;
+        for side in [Side::With, Side::Without] {
+            for part in [PROJECT, TEMPORARY] {
+                let path = folder.path().join(side.folder()).join(part);
+                fs::create_dir_all(&path).map_err(|source| PrivateTreeError::File { path, source })?;
+            }
+        }
+        Ok(Self { parent, name: name.to_owned(), folder, active: None, _alive: alive })
+    }
+
+    /// Where both lie.
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Where a side has the top of the work tree.
+    pub(crate) fn top(&self, side: Side) -> PathBuf {
+        let folder = if self.active == Some(side) { ACTIVE } else { side.folder() };
+        self.folder.path().join(folder).join(PROJECT)
+    }
+
+    /// Where the active side has the top of the work tree, whichever it is.
+    pub(crate) fn active_top(&self) -> PathBuf {
+        self.folder.path().join(ACTIVE).join(PROJECT)
+    }
+
+    /// Where the active side has its temporary files.
+    pub(crate) fn temporary(&self) -> PathBuf {
+        self.folder.path().join(ACTIVE).join(TEMPORARY)
+    }
+
+    /// Puts a side where checks run.
+    pub(crate) fn activate(&mut self, side: Side) -> Result<(), PrivateTreeError> {
+        if self.active == Some(side) {
+            return Ok(());
+        }
+        if let Some(other) = self.active.take() {
+            self.folder.rename(ACTIVE, other.folder())?;
+        }
+        self.folder.rename(side.folder(), ACTIVE)?;
+        self.active = Some(side);
+        Ok(())
+    }
+}
+
+impl Drop for PrivateTrees {
+    fn drop(&mut self) {
+        remove(&self.parent, &self.name);
+    }
+}
+
+/// Removes what processes have left that were killed.
+fn remove_abandoned(parent: &GuardedFolder) {
+    for entry in fs::read_dir(parent.path()).into_iter().flatten().flatten() {
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let is_abandoned = match parent.open_folder(&name) {
+            Ok(Some(folder)) => StateLock::take_named(&folder, LOCK, Duration::ZERO).is_ok(),
+            _ => false,
+        };
+        if is_abandoned {
+            remove(parent, &name);
+        }
+    }
+}
+
+/// A check may leave folders that not even their owner may write to.
+fn remove(parent: &GuardedFolder, name: &str) {
+    if parent.remove_folder(name).is_err() {
+        omo_state::files::make_removable(&parent.path().join(name));
+        let _ = parent.remove_folder(name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_sides_run_at_one_path_and_are_removed_with_their_process() {
+        let home = tempfile::tempdir().unwrap();
+        let mut trees = PrivateTrees::create(home.path(), "1").unwrap();
+        fs::write(trees.top(Side::With).join("a"), "with").unwrap();
+        let read = |trees: &PrivateTrees| fs::read_to_string(trees.active_top().join("a")).ok();
+        trees.activate(Side::With).unwrap();
+        assert_eq!(read(&trees).as_deref(), Some("with"));
+        trees.activate(Side::Without).unwrap();
+        assert_eq!(read(&trees), None);
+        trees.activate(Side::With).unwrap();
+        assert_eq!(read(&trees).as_deref(), Some("with"));
+        let path = trees.path().to_owned();
+        drop(trees);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_and_what_is_in_use_is_not() {
+        let home = tempfile::tempdir().unwrap();
+        let used = PrivateTrees::create(home.path(), "used").unwrap();
+        let left = used.parent.path().join("left");
+        fs::create_dir_all(left.join("active/project/closed/inner")).unwrap();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            fs::set_permissions(left.join("active/project/closed"), fs::Permissions::from_mode(0o500)).unwrap();
+        }
+        let _other = PrivateTrees::create(home.path(), "other").unwrap();
+        assert!(!left.exists() && used.path().exists());
+    }
+}

@@ -1,0 +1,137 @@
+//! Which files are tests, by the conventions of the test runners that omo knows, and by what a project adds to them.
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+/// Folders whose files are all tests, or what tests read: fixtures, snapshots, stand-ins.
+const TEST_FOLDERS: [&str; 11] = [
+    "tests",
+    "test",
+    "__tests__",
+    "__mocks__",
+    "__snapshots__",
+    "__fixtures__",
+    "fixtures",
+    "testdata",
+    "snapshots",
+    "spec",
+    "e2e",
+];
+/// Files that a test runner reads, by their whole names.
+const RUNNER_FILES: [&str; 2] = ["conftest.py", "pytest.ini"];
+/// Configurations of a test runner, by the part of their names before the ending.
+const RUNNER_CONFIGURATIONS: [&str; 3] = ["jest.config", "vitest.config", "vitest.setup"];
+const JAVASCRIPT_ENDINGS: [&str; 8] = ["js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts"];
+
+/// Tells test files from the files that they test.
+#[derive(Clone, Debug, Default)]
+pub struct TestFiles {
+    added: GlobSet,
+}
+
+/// A pattern that names no files.
+#[derive(Debug, thiserror::Error)]
+#[error("`{pattern}` is no pattern for files: {why}")]
+pub struct InvalidPattern {
+    /// The pattern.
+    pub pattern: String,
+    /// Why.
+    pub why: String,
+}
+
+impl TestFiles {
+    /// The conventions, and the patterns that a project adds to them; `*` stops at a `/`.
+    ///
+    /// # Errors
+    ///
+    /// A pattern cannot be read.
+    pub fn new(patterns: &[String]) -> Result<Self, InvalidPattern> {
+        let mut added = GlobSetBuilder::new();
+        for pattern in patterns {
+            let invalid =
+                |error: &globset::Error| InvalidPattern { pattern: pattern.clone(), why: error.kind().to_string() };
+            let glob = GlobBuilder::new(pattern).literal_separator(true).build();
+            added.add(glob.map_err(|error| invalid(&error))?);
+        }
+        let invalid =
+            |error: globset::Error| InvalidPattern { pattern: patterns.join(", "), why: error.kind().to_string() };
+        Ok(Self { added: added.build().map_err(invalid)? })
+    }
+
+    /// Whether the file at a path, as git writes it from the project's top, is a test file.
+    pub fn contains(&self, path: &str) -> bool {
+        let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+        folders.split('/').any(|folder| TEST_FOLDERS.contains(&folder))
+            || is_test_name(name)
+            || self.added.is_match(path)
+    }
+}
+
+/// Whether a file is a test by its name alone.
+fn is_test_name(name: &str) -> bool {
+    if RUNNER_FILES.contains(&name) {
+        return true;
+    }
+    let Some((stem, ending)) = name.rsplit_once('.') else { return false };
+    match ending {
+        "py" => stem.starts_with("test_") || stem.ends_with("_test"),
+        "go" => stem.ends_with("_test"),
+        "rs" => matches!(stem, "tests" | "test") || stem.ends_with("_tests") || stem.ends_with("_test"),
+        "snap" => true,
+        _ if JAVASCRIPT_ENDINGS.contains(&ending) => {
+            RUNNER_CONFIGURATIONS.contains(&stem)
+                || [".test", ".spec"].iter().any(|mark| stem.ends_with(mark))
+                || matches!(stem, "test" | "tests")
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_conventions_of_each_runner_are_known() {
+        let files = TestFiles::default();
+        for path in [
+            "tests/a.rs",
+            "crates/x/tests/data/a.json",
+            "src/parser/tests.rs",
+            "src/parser_test.rs",
+            "pkg/test_a.py",
+            "pkg/a_test.py",
+            "conftest.py",
+            "pkg/a_test.go",
+            "pkg/testdata/in.txt",
+            "src/a.test.ts",
+            "src/a.spec.tsx",
+            "src/__tests__/a.js",
+            "src/__snapshots__/a.snap",
+            "vitest.config.ts",
+            "test.js",
+        ] {
+            assert!(files.contains(path), "{path}");
+        }
+        for path in [
+            "src/a.rs",
+            "src/testing.rs",
+            "src/latest.py",
+            "contest.go",
+            "src/test-utils.ts",
+            "a.md",
+            "attest/a.py",
+            "test",
+        ] {
+            assert!(!files.contains(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_project_adds_patterns() {
+        let files = TestFiles::new(&["checks/*.sh".to_owned(), "**/*.case".to_owned()]).unwrap();
+        assert!(files.contains("checks/a.sh") && files.contains("a/b/c.case") && files.contains("tests/a.rs"));
+        assert!(!files.contains("checks/deep/a.sh") && !files.contains("src/a.sh"));
+        let error = TestFiles::new(&["a/[".to_owned()]).unwrap_err();
+        assert!(error.to_string().starts_with("`a/[` is no pattern for files: "), "{error}");
+    }
+}
