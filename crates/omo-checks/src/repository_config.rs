@@ -1,8 +1,8 @@
 //! `omo.toml` at the top of a project: checks that the repository asks for, and how a worktree of it is
 //! set up.
 //!
-//! No check of it runs unless its user approved exactly this content (`trust`), and the set-up command
-//! only as one of the commands of a plan that its user approved. It can name these and nothing else: no
+//! Nothing of it runs unless its user approved exactly this content (`trust`), and in the worktrees of a plan the set-up
+//! command only as one of the commands of that plan. It can name these and nothing else: no
 //! setting of omo, and above all nothing about trust.
 
 use std::collections::BTreeMap;
@@ -32,8 +32,8 @@ const MAX_PATTERNS: usize = 64;
 pub struct RepositoryConfig {
     /// Its checks.
     pub checks: Vec<Check>,
-    /// The command that puts into a new worktree what a checkout lacks, `npm ci` say. That the file is
-    /// approved says nothing about it: it runs where its user approved this very command.
+    /// The command that puts into a new worktree or copy what a checkout lacks, `npm ci` say. Its user sees it with the
+    /// checks; in the worktrees of a plan it runs where its user approved it with the commands of that plan.
     pub setup: Option<String>,
     /// Patterns of files that are tests, beyond the conventions of test runners.
     pub tests: Vec<String>,

@@ -29,14 +29,13 @@ use crate::project::Project;
 
 const HELP: &str = "\
 Examples:
-  omo prove                          the work since the main branch was left
-  omo prove --base HEAD~1            the last commit, and what is uncommitted
+  omo prove                 the work since the main branch was left
+  omo prove --base HEAD~1   the last commit, and what is uncommitted
   omo prove --check 'npm test' --json
 
-The checks run in two private copies of the project: with the change, and without
-it, where only the test files are those of now. A check proves the change if it is
-green with it and red without it. Exit status: 0 when every check proves it, 1 when
-one does not, 5 when that could not be told. docs/proof.md explains it.";
+The checks run in two private copies: with the change, and without it, where only
+the test files are those of now. Exit status: 0 when every check is green with it
+and red without it, 1 when one is not, 5 when that could not be told.";
 
 /// At most so many tests are listed for people; JSON has all.
 const MAX_ROWS: usize = 40;

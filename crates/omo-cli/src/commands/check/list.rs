@@ -124,7 +124,8 @@ fn show_repository_checks(
         writeln!(out, "digest of omo.toml: {}", repository.digest)?;
     }
     if let Some(setup) = &repository.setup {
-        let runs = "it runs where you approved it with the commands of a plan";
+        let runs =
+            "it runs where you approved it with the commands of a plan, and for `omo prove` with those of omo.toml";
         let gap = if is_plain_text(setup) { "; " } else { "\n" };
         writeln!(out, "\nset-up of a plan's worktrees: {}{gap}{runs}", show_whole(setup, "  "))?;
     }
