@@ -30,8 +30,8 @@ Examples:
   omo status               where each session of this project stands
   omo verify               run the checks now, and see what they are worth";
 
-/// Shows and stops ultrawork, which keeps a Claude Code session working until its task is proved
-/// done, within hard bounds. You turn it on there, by typing `ulw` in a prompt.
+/// Shows and stops ultrawork. It keeps a Claude Code session working until its task is proved
+/// done, within hard bounds; you turn it on by typing `ulw` there.
 #[derive(Debug, Parser)]
 #[command(name = "omo", version, arg_required_else_help = true, after_help = top_help())]
 #[command(max_term_width = 80)]

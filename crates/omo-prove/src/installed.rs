@@ -137,7 +137,8 @@ impl<'a> InstalledCopy<'a> {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 

@@ -70,9 +70,7 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &ProveOptions)
     })?;
     let environment = CheckEnvironment::from_variables(env::variables(), &project.root);
     let repository = approved_config(env, &project);
-    let tests = repository.as_ref().map(|repository| repository.tests.clone()).unwrap_or_default();
-    let tests = TestFiles::new(&tests)
-        .map_err(|error| CommandError::precondition(error.to_string(), "correct `tests` in omo.toml"))?;
+    let tests = TestFiles::new(repository.as_ref().map(|repository| repository.tests.clone()).unwrap_or_default());
     let request = ProofRequest {
         root: &project.root,
         state_home,

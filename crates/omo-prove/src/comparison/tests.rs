@@ -1,3 +1,5 @@
+//! What two sides say together.
+
 use super::*;
 
 /// A side of a check of a known runner, from its output and its exit status.

@@ -1,3 +1,5 @@
+//! What each runner prints, and the tests that are read from it.
+
 use super::*;
 
 fn read(output: &str) -> Vec<(String, TestOutcome)> {

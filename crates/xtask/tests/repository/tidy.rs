@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::{read, rust_files, top};
 
 /// What a crate of ours may use of the others. Arrows go one way.
-const ARROWS: [(&str, &[&str]); 16] = [
+const ARROWS: [(&str, &[&str]); 17] = [
     ("omo-core", &[]),
     // Speaks to the client in place of a model, and knows nothing of omo.
     ("omo-scripted-model", &[]),
@@ -19,6 +19,7 @@ const ARROWS: [(&str, &[&str]); 16] = [
     ("omo-claude", &["omo-core", "omo-process", "omo-state"]),
     ("omo-git", &["omo-core", "omo-process", "omo-state"]),
     ("omo-checks", &["omo-core", "omo-git", "omo-process", "omo-state"]),
+    ("omo-prove", &["omo-checks", "omo-core", "omo-git", "omo-process", "omo-state"]),
     ("omo-hooks", &["omo-checks", "omo-claude", "omo-core", "omo-git", "omo-process", "omo-state"]),
     ("omo-plan", &["omo-core"]),
     ("omo-engine", &["omo-checks", "omo-claude", "omo-core", "omo-git", "omo-plan", "omo-process", "omo-state"]),
@@ -32,6 +33,7 @@ const ARROWS: [(&str, &[&str]); 16] = [
             "omo-git",
             "omo-plan",
             "omo-process",
+            "omo-prove",
             "omo-scripted-model",
             "omo-state",
         ],
