@@ -2,6 +2,7 @@
 
 pub mod activation;
 pub mod baseline;
+pub mod claim_proof;
 pub mod detected_check;
 pub mod pinned_files;
 pub mod project_copy;

@@ -51,6 +51,7 @@ use crate::repository_sessions::folders_of_repository;
 pub fn main() -> ExitCode {
     omo_process::keeper::run_if_asked();
     omo_checks::baseline::run_if_asked();
+    omo_prove::claim::run_if_asked();
     omo_claude::supervisor::minder::run_if_asked();
     if let Some(options) = commands::statusline::options_without_clap(std::env::args_os().skip(1)) {
         commands::statusline::run(&options);

@@ -1,6 +1,7 @@
 //! Checks: commands that omo runs and whose result decides.
 
 pub mod command_line;
+pub mod counterfactual;
 mod output_listener;
 pub mod printed_output;
 pub mod session_check;

@@ -317,7 +317,7 @@ pub fn decide(intent: PromptIntent<'_>, event: &PromptEvent<'_>, facts: &PromptF
         PromptIntent::Nothing | PromptIntent::Command { .. } => decide_plain_prompt(event, facts),
         PromptIntent::Activate { .. } if event.plan_mode => PromptDecision::PlanNote,
         PromptIntent::Activate { trigger, task, options } => {
-            let UlwOptions { limits, checks, review } = *options;
+            let UlwOptions { limits, checks, review, prove } = *options;
             let activation = UlwActivation {
                 trigger,
                 task: task.map(Cow::into_owned),
@@ -325,6 +325,7 @@ pub fn decide(intent: PromptIntent<'_>, event: &PromptEvent<'_>, facts: &PromptF
                 limits,
                 checks,
                 review_wanted: review,
+                prove,
                 base: None,
             };
             let known = facts.session.is_some_and(|session| session.is_activated_by(&activation));

@@ -16,6 +16,7 @@ mod weakened;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::bounded_vec::BoundedVec;
+use crate::check::counterfactual::ProveMode;
 use crate::check::session_check::{self, Check, CheckOrigin, MAX_CHECKS};
 use crate::events::LastSeen;
 use crate::limits::RunLimits;
@@ -253,6 +254,15 @@ impl Session {
         (self.ulw.enabled && self.verdict.is_none()).then_some(&self.ulw)
     }
 
+    /// Whether a claim counts only where this check is red without the change.
+    pub fn needs_proof(&self, check: &Check) -> bool {
+        match self.verification.prove {
+            ProveMode::Off => false,
+            ProveMode::Inform => check.prove,
+            ProveMode::Require => true,
+        }
+    }
+
     /// A run is on: the session is armed.
     pub fn is_armed(&self) -> bool {
         self.active_run().is_some()
@@ -272,8 +282,11 @@ impl Session {
         let earlier = self.clone();
         let before = if self.continues_task() { Some(std::mem::take(&mut self.ulw)) } else { None };
         let rejected = self.verification.pending_rejection();
-        let mut verification =
-            ClaimVerification { review_wanted: activation.review_wanted, ..ClaimVerification::default() };
+        let mut verification = ClaimVerification {
+            review_wanted: activation.review_wanted,
+            prove: activation.prove,
+            ..ClaimVerification::default()
+        };
         if before.is_some() {
             verification.scope = self.verification.scope.take();
             verification.rejections = std::mem::take(&mut self.verification.rejections);
@@ -401,6 +414,7 @@ impl Session {
         self.resume(now);
         self.take_checks(activation.checks, true);
         self.verification.review_wanted = activation.review_wanted;
+        self.verification.prove = activation.prove;
         self.limits = activation.limits;
         self.ulw.prompt_id = activation.prompt_id;
         self.keep_weakened(&earlier, now);
@@ -447,6 +461,8 @@ pub struct UlwActivation {
     pub checks: Vec<Check>,
     /// A claim needs a review as well.
     pub review_wanted: bool,
+    /// Whether a claim's checks have to be red without the change.
+    pub prove: ProveMode,
     /// The commit that is checked out.
     pub base: Option<String>,
 }
@@ -467,6 +483,7 @@ mod tests {
             limits: RunLimits::default(),
             checks: Vec::new(),
             review_wanted: true,
+            prove: ProveMode::default(),
             base: None,
         }
     }

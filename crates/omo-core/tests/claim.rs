@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
 
+use omo_core::check::counterfactual::ProveMode;
 use omo_core::check::session_check::{BestCounts, Check, CheckOrigin, CheckRecord, CheckVerdict, TestCounts};
 use omo_core::limits::RunLimits;
 use omo_core::promise::{Claim, read_claim};
@@ -35,6 +36,7 @@ fn run() -> Session {
         limits: RunLimits::default(),
         checks,
         review_wanted: true,
+        prove: ProveMode::default(),
         base: None,
     };
     session.activate(activation, at(0));

@@ -2,6 +2,7 @@
 //!
 //! Which texts carry the keyword is the detector's affair; the prompts here are plain ones.
 
+use omo_core::check::counterfactual::ProveMode;
 use omo_core::keyword::Keywords;
 use omo_core::limits::RunLimits;
 use omo_core::prompt::ulw_arguments::UlwOptions;
@@ -30,6 +31,7 @@ fn armed() -> Session {
         limits: RunLimits::default(),
         checks: Vec::new(),
         review_wanted: true,
+        prove: ProveMode::default(),
         base: None,
     };
     session.activate(activation, at(START));
@@ -106,7 +108,12 @@ impl Given {
     }
 
     fn intent(&self) -> PromptIntent<'_> {
-        let options = || UlwOptions { limits: RunLimits::default(), checks: Vec::new(), review: true };
+        let options = || UlwOptions {
+            limits: RunLimits::default(),
+            checks: Vec::new(),
+            review: true,
+            prove: ProveMode::default(),
+        };
         read_intent(&self.event(), &Keywords::default(), options)
     }
 
@@ -325,7 +332,7 @@ fn the_users_own_bounds_hold_where_no_option_says_otherwise() {
     let mut own = RunLimits::default();
     (own.max_blocks, own.cooldown_seconds, own.max_minutes) = (20, 0, 30);
     let event = PromptEvent { prompt: "/omo:ulw --max-minutes=5 x", ..PromptEvent::default() };
-    let own_options = || UlwOptions { limits: own, checks: Vec::new(), review: false };
+    let own_options = || UlwOptions { limits: own, checks: Vec::new(), review: false, prove: ProveMode::default() };
     let PromptIntent::Activate { options, .. } = read_intent(&event, &Keywords::default(), own_options) else {
         panic!()
     };
@@ -364,7 +371,8 @@ proptest! {
 /// What a prompt of this text asks, and whether it is a person's word to the model.
 fn read(text: &str) -> (PromptIntent<'_>, bool) {
     let event = PromptEvent { prompt: text, ..PromptEvent::default() };
-    let options = || UlwOptions { limits: RunLimits::default(), checks: Vec::new(), review: true };
+    let options =
+        || UlwOptions { limits: RunLimits::default(), checks: Vec::new(), review: true, prove: ProveMode::default() };
     let intent = read_intent(&event, &Keywords::default(), options);
     let is_word = intent.is_answer_from_person();
     (intent, is_word)
@@ -432,7 +440,8 @@ fn only_what_a_person_says_to_the_model_is_a_word_that_a_plan_may_have_waited_fo
         assert!(!read(text).1, "{text}");
     }
     let event = PromptEvent { prompt: "continue", is_from_elsewhere: true, ..PromptEvent::default() };
-    let options = || UlwOptions { limits: RunLimits::default(), checks: Vec::new(), review: true };
+    let options =
+        || UlwOptions { limits: RunLimits::default(), checks: Vec::new(), review: true, prove: ProveMode::default() };
     assert!(!read_intent(&event, &Keywords::default(), options).is_answer_from_person(), "from elsewhere");
 }
 

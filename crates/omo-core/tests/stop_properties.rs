@@ -1,5 +1,6 @@
 //! What holds over every sequence of events, whatever the client, the clock and the user do.
 
+use omo_core::check::counterfactual::ProveMode;
 use omo_core::keyword::Keywords;
 use omo_core::limits::RunLimits;
 use omo_core::promise::Claim;
@@ -206,6 +207,7 @@ impl Life {
                         limits,
                         checks: Vec::new(),
                         review_wanted: true,
+                        prove: ProveMode::default(),
                         base: None,
                     },
                     self.now,
@@ -229,7 +231,12 @@ impl Life {
         let Prompt { text, is_typed, plan_mode } = *prompt;
         let before = self.session.clone();
         let event = PromptEvent { prompt: text, prompt_id: None, is_from_elsewhere: false, plan_mode };
-        let options = || UlwOptions { limits: RunLimits::default(), checks: Vec::new(), review: true };
+        let options = || UlwOptions {
+            limits: RunLimits::default(),
+            checks: Vec::new(),
+            review: true,
+            prove: ProveMode::default(),
+        };
         let facts = PromptFacts { session: Some(&before), ..PromptFacts::default() };
         match prompt::decide(read_intent(&event, &Keywords::default(), options), &event, &facts) {
             PromptDecision::Activate(activation, _) => {

@@ -1,5 +1,6 @@
 //! Everything that omo says, with a text from outside wherever there is room for one.
 
+use omo_core::check::counterfactual::ProveMode;
 use omo_core::check::printed_output::PrintedOutput;
 use omo_core::check::session_check::{Check, CheckOrigin, CheckRecord, CheckVerdict, TestCounts};
 use omo_core::keyword::{Keywords, PromptReading, read_prompt};
@@ -84,6 +85,7 @@ fn session(text: &str, trigger: UlwTrigger) -> Session {
         limits: RunLimits::default(),
         checks: Vec::new(),
         review_wanted: true,
+        prove: ProveMode::default(),
         base: None,
     };
     session.activate(activation, Timestamp::from_millis(0));

@@ -1,5 +1,6 @@
 //! What a person types, and what a model and a reviewer say last.
 
+use omo_core::check::counterfactual::ProveMode;
 use omo_core::check::session_check::MAX_CHECKS;
 use omo_core::keyword::{Keywords, PromptReading, is_from_a_person, read_prompt};
 use omo_core::limits::RunLimits;
@@ -107,7 +108,7 @@ fn armed(paused: bool) -> Session {
 }
 
 fn options() -> UlwOptions {
-    UlwOptions { limits: RunLimits::default(), checks: Vec::new(), review: true }
+    UlwOptions { limits: RunLimits::default(), checks: Vec::new(), review: true, prove: ProveMode::default() }
 }
 
 fn is_within_bounds(activation: &UlwActivation) {

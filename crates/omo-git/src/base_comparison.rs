@@ -12,18 +12,24 @@ use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
+use omo_core::session::id::SessionId;
 use omo_core::text::sanitize;
 use thiserror::Error;
 
 use self::folder_path::FolderPath;
+use crate::git_command::GitCalls;
 use crate::platform::{FolderEntry, OpenFolder, path_of};
+use crate::recorded::{RecordedRun, RecordedWorktree};
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
+use crate::scope::FileScope;
 use crate::tree::EMPTY_TREES;
 
 /// How deep submodules within submodules are followed.
 const MAX_DEPTH: usize = 8;
 /// At most so many objects are asked for at once.
 const OBJECTS_AT_ONCE: usize = 500;
+/// What tells git where more objects lie.
+const OBJECTS: &str = "GIT_ALTERNATE_OBJECT_DIRECTORIES";
 /// git's mode of a submodule.
 const SUBMODULE: &str = "160000";
 const LINK: &str = "120000";
@@ -46,6 +52,9 @@ pub enum BaseError {
     /// There is no such commit.
     #[error("{} is no commit of this repository", sanitize(.0, 100))]
     NoCommit(String),
+    /// The files that a run began with were not recorded, or are no longer there.
+    #[error("the files that the run began with were not recorded")]
+    NotRecorded,
     /// There is nothing before what is there.
     #[error("there is no commit before this one to compare with")]
     NoBase,
@@ -70,12 +79,34 @@ pub enum BaseError {
     },
 }
 
+/// What a project is compared with.
+#[derive(Clone, Copy, Debug)]
+pub enum BaseChoice<'a> {
+    /// The commit that the work on this branch began from.
+    BranchStart,
+    /// This commit.
+    Revision(&'a str),
+    /// The files that a run began with, uncommitted ones too.
+    Recorded {
+        /// The user's own state folder.
+        state_home: &'a Path,
+        /// The session of the run.
+        session: &'a SessionId,
+        /// What was settled of the files when it began.
+        scope: &'a str,
+        /// What stands for them in the session's entry.
+        recorded: &'a str,
+    },
+}
+
 /// A project beside what it was.
 #[derive(Debug)]
 pub struct BaseComparison {
     repository: GitRepository,
-    /// The commit.
+    /// git's name of the commit, or of the tree of what was recorded.
     pub base: String,
+    /// Where objects of the base lie beside those of the repository.
+    objects: Vec<PathBuf>,
     /// The project's folder, from the top of the work tree; empty for the top itself.
     pub project: PathBuf,
     /// The files that are there now, from the top.
@@ -116,23 +147,31 @@ pub enum BaseContent {
 }
 
 impl BaseComparison {
-    /// Compares the project with a commit, or with the one that its work began from.
+    /// Compares the project with what it was.
     ///
     /// # Errors
     ///
-    /// There is no repository, no such commit, or git fails.
-    pub fn read(root: &Path, base: Option<&str>) -> Result<Self, BaseError> {
+    /// There is no repository, nothing to compare with, or git fails.
+    pub fn read(root: &Path, base: BaseChoice) -> Result<Self, BaseError> {
         let none = || BaseError::NoRepository(root.to_owned());
         let repository = GitRepository::find(root).ok_or_else(none)?;
         let real = root.canonicalize().map_err(|_| none())?;
         let project = real.strip_prefix(repository.top()).map_err(|_| none())?.to_owned();
-        let base = match base {
-            Some(name) => repository.commit_of(name)?.ok_or_else(|| BaseError::NoCommit(name.to_owned()))?,
-            None => default_base(&repository)?,
+        let (base, objects) = match base {
+            BaseChoice::Revision(name) => {
+                let missing = || BaseError::NoCommit(name.to_owned());
+                (repository.commit_of(name)?.ok_or_else(missing)?, Vec::new())
+            }
+            BaseChoice::BranchStart => (default_base(&repository)?, Vec::new()),
+            BaseChoice::Recorded { state_home, session, scope, recorded } => {
+                recorded_tree(state_home, session, scope, recorded).ok_or(BaseError::NotRecorded)?
+            }
         };
+        let joined = std::env::join_paths(&objects).map_err(|_| BaseError::NotRecorded)?;
         let (mut present, mut changed) = (BTreeSet::new(), BTreeMap::new());
-        collect(&repository, Some(&base), Path::new(""), 0, &mut present, &mut changed)?;
-        Ok(Self { repository, base, project, present, changed })
+        let mut files = FileCollector { objects: &joined, present: &mut present, changed: &mut changed };
+        files.collect(&repository, Some(&base), Path::new(""), 0)?;
+        Ok(Self { repository, base, objects, project, present, changed })
     }
 
     /// How many files there are now.
@@ -253,13 +292,14 @@ impl BaseComparison {
             by_repository.entry(&file.repository).or_default().push((path, file));
         }
         let mut contents = BTreeMap::new();
+        let objects = std::env::join_paths(&self.objects).map_err(|_| BaseError::NotRecorded)?;
         for (at, files) in by_repository {
             let inner = if at.as_os_str().is_empty() { None } else { GitRepository::find(&self.top().join(at)) };
             let repository = inner.as_ref().unwrap_or(&self.repository);
             for files in files.chunks(OBJECTS_AT_ONCE) {
                 let asked: String = files.iter().flat_map(|(_, file)| [file.object.as_str(), "\n"]).collect();
                 let command = ["cat-file", "--batch"];
-                let said = repository.git_with(&command, &[], asked.as_bytes())?;
+                let said = repository.git_with(&command, &[(OBJECTS, &objects)], asked.as_bytes())?;
                 let mut said = said.as_slice();
                 for (path, _) in files {
                     let (content, rest) = batch_entry(said).ok_or_else(|| repository.failure_of(&command))?;
@@ -293,83 +333,108 @@ fn default_base(repository: &GitRepository) -> Result<String, BaseError> {
     repository.commit_of("HEAD~1")?.ok_or(BaseError::NoBase)
 }
 
-/// The files of one repository, and of those that lie in it; without a base every file is new.
-fn collect(
-    repository: &GitRepository,
-    base: Option<&str>,
-    at: &Path,
-    depth: usize,
-    present: &mut BTreeSet<PathBuf>,
-    changed: &mut BTreeMap<PathBuf, Option<BaseFile>>,
-) -> Result<(), BaseError> {
-    let mut submodules: BTreeMap<PathBuf, Option<String>> = BTreeMap::new();
-    let said = repository.git_with(&["ls-files", "-z", "--stage"], &[], &[])?;
-    for entry in entries(&said) {
-        let Some((about, path)) = split_at_byte(entry, b'\t') else { continue };
-        let path = path_of(path);
-        match about.starts_with(SUBMODULE.as_bytes()) {
-            _ if !is_plain(&path) => {}
-            true => _ = submodules.insert(path, None),
-            false => _ = present.insert(at.join(path)),
+/// The tree of the files that a run began with, and where its objects lie.
+fn recorded_tree(
+    state_home: &Path,
+    session: &SessionId,
+    scope: &str,
+    recorded: &str,
+) -> Option<(String, Vec<PathBuf>)> {
+    let calls = GitCalls::default();
+    let place = RecordedWorktree::outermost(&FileScope::load(state_home, scope)?);
+    RecordedRun::open(state_home, &calls, session, recorded)?.tree_of(&place)
+}
+
+/// Gathers the files of a repository, and of those that lie in it.
+struct FileCollector<'a> {
+    /// Where objects of the base lie beside those of the repository, as git reads it.
+    objects: &'a OsStr,
+    present: &'a mut BTreeSet<PathBuf>,
+    changed: &'a mut BTreeMap<PathBuf, Option<BaseFile>>,
+}
+
+impl FileCollector<'_> {
+    /// The files of one repository; without a base every file is new.
+    fn collect(
+        &mut self,
+        repository: &GitRepository,
+        base: Option<&str>,
+        at: &Path,
+        depth: usize,
+    ) -> Result<(), BaseError> {
+        let objects = [(OBJECTS, self.objects)];
+        let mut submodules: BTreeMap<PathBuf, Option<String>> = BTreeMap::new();
+        let said = repository.git_with(&["ls-files", "-z", "--stage"], &[], &[])?;
+        for entry in entries(&said) {
+            let Some((about, path)) = split_at_byte(entry, b'\t') else { continue };
+            let path = path_of(path);
+            match about.starts_with(SUBMODULE.as_bytes()) {
+                _ if !is_plain(&path) => {}
+                true => _ = submodules.insert(path, None),
+                false => _ = self.present.insert(at.join(path)),
+            }
         }
+        let said = repository.git_with(&["ls-files", "-z", "--others", "--exclude-standard"], &[], &[])?;
+        for path in entries(&said).map(path_of).filter(|path| is_plain(path)) {
+            // A repository in it that is no submodule is listed as a folder.
+            let is_repository = repository.top().join(&path).is_dir();
+            if is_repository {
+                submodules.insert(path, None);
+                continue;
+            }
+            if base.is_none() {
+                self.changed.insert(at.join(&path), None);
+            }
+            self.changed.entry(at.join(&path)).or_insert(None);
+            self.present.insert(at.join(path));
+        }
+        // git knows a tree without files, whether or not one was ever written.
+        let is_sha256 = base.is_none() && repository.git_line(&["rev-parse", "--show-object-format"])? == "sha256";
+        let [sha1, sha256] = EMPTY_TREES;
+        let compared = base.unwrap_or(if is_sha256 { sha256 } else { sha1 });
+        let said = repository.git_with(
+            &["diff-index", "--raw", "-z", "--no-renames", "--no-abbrev", compared],
+            &objects,
+            &[],
+        )?;
+        let mut parts = said.split(|byte| *byte == 0);
+        while let (Some(about), Some(path)) = (parts.next().filter(|about| !about.is_empty()), parts.next()) {
+            let (about, path) = (String::from_utf8_lossy(about).into_owned(), path_of(path));
+            let words: Vec<&str> = about.trim_start_matches(':').split(' ').collect();
+            let (Some(mode), Some(object), true) = (words.first(), words.get(2), is_plain(&path)) else { continue };
+            let was = mode.chars().any(|digit| digit != '0');
+            if *mode == SUBMODULE {
+                submodules.insert(path, Some((*object).to_owned()));
+            } else if !submodules.contains_key(&path) {
+                let (mode, object) = ((*mode).to_owned(), (*object).to_owned());
+                let base = was.then(|| BaseFile { mode, object, repository: at.to_owned() });
+                self.changed.insert(at.join(path), base);
+            }
+        }
+        if depth == MAX_DEPTH {
+            return Ok(());
+        }
+        for (path, was) in submodules {
+            // One that is not checked out has no files on either side.
+            let Some(inner) = GitRepository::find(&repository.top().join(&path)) else { continue };
+            if inner.top() == repository.top() {
+                continue;
+            }
+            let was = match (was, base) {
+                (Some(was), _) => Some(was),
+                // It is as it was.
+                (None, Some(base)) => repository.commit_in_tree(base, &path)?,
+                (None, None) => None,
+            };
+            if let Some(commit) = &was
+                && inner.commit_of(commit)?.is_none()
+            {
+                return Err(BaseError::Submodule { path: at.join(path), commit: commit.clone() });
+            }
+            self.collect(&inner, was.as_deref(), &at.join(path), depth + 1)?;
+        }
+        Ok(())
     }
-    let said = repository.git_with(&["ls-files", "-z", "--others", "--exclude-standard"], &[], &[])?;
-    for path in entries(&said).map(path_of).filter(|path| is_plain(path)) {
-        // A repository in it that is no submodule is listed as a folder.
-        let is_repository = repository.top().join(&path).is_dir();
-        if is_repository {
-            submodules.insert(path, None);
-            continue;
-        }
-        if base.is_none() {
-            changed.insert(at.join(&path), None);
-        }
-        changed.entry(at.join(&path)).or_insert(None);
-        present.insert(at.join(path));
-    }
-    // git knows a tree without files, whether or not one was ever written.
-    let is_sha256 = base.is_none() && repository.git_line(&["rev-parse", "--show-object-format"])? == "sha256";
-    let [sha1, sha256] = EMPTY_TREES;
-    let compared = base.unwrap_or(if is_sha256 { sha256 } else { sha1 });
-    let said =
-        repository.git_with(&["diff-index", "--raw", "-z", "--no-renames", "--no-abbrev", compared], &[], &[])?;
-    let mut parts = said.split(|byte| *byte == 0);
-    while let (Some(about), Some(path)) = (parts.next().filter(|about| !about.is_empty()), parts.next()) {
-        let (about, path) = (String::from_utf8_lossy(about).into_owned(), path_of(path));
-        let words: Vec<&str> = about.trim_start_matches(':').split(' ').collect();
-        let (Some(mode), Some(object), true) = (words.first(), words.get(2), is_plain(&path)) else { continue };
-        let was = mode.chars().any(|digit| digit != '0');
-        if *mode == SUBMODULE {
-            submodules.insert(path, Some((*object).to_owned()));
-        } else if !submodules.contains_key(&path) {
-            let (mode, object) = ((*mode).to_owned(), (*object).to_owned());
-            let base = was.then(|| BaseFile { mode, object, repository: at.to_owned() });
-            changed.insert(at.join(path), base);
-        }
-    }
-    if depth == MAX_DEPTH {
-        return Ok(());
-    }
-    for (path, was) in submodules {
-        // One that is not checked out has no files on either side.
-        let Some(inner) = GitRepository::find(&repository.top().join(&path)) else { continue };
-        if inner.top() == repository.top() {
-            continue;
-        }
-        let was = match (was, base) {
-            (Some(was), _) => Some(was),
-            // It is as it was.
-            (None, Some(base)) => repository.commit_in_tree(base, &path)?,
-            (None, None) => None,
-        };
-        if let Some(commit) = &was
-            && inner.commit_of(commit)?.is_none()
-        {
-            return Err(BaseError::Submodule { path: at.join(path), commit: commit.clone() });
-        }
-        collect(&inner, was.as_deref(), &at.join(path), depth + 1, present, changed)?;
-    }
-    Ok(())
 }
 
 impl GitRepository {

@@ -155,10 +155,11 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
 fn options(config: &UserConfig, context: &HookContext, session: Option<&Session>) -> UlwOptions {
     let checks = context.root.as_deref().map(|root| config.checks_for(root)).unwrap_or_default();
     let is_own = |session: &&Session| context.provenance(session).is_ok_and(|it| it == EntryProvenance::Own);
-    match session.filter(|session| session.continues_task()).filter(is_own) {
-        Some(session) => UlwOptions { limits: session.limits, checks, review: session.verification.review_wanted },
-        None => UlwOptions { limits: config.limits, checks, review: config.review == ReviewSetting::Wanted },
-    }
+    let (limits, review, prove) = match session.filter(|session| session.continues_task()).filter(is_own) {
+        Some(Session { limits, verification, .. }) => (*limits, verification.review_wanted, verification.prove),
+        None => (config.limits, config.review == ReviewSetting::Wanted, config.prove),
+    };
+    UlwOptions { limits, checks, review, prove }
 }
 
 /// Everything that acting on a decision needs.

@@ -16,8 +16,21 @@ const LIMIT: Duration = Duration::from_secs(30);
 
 /// Starts this very program with other arguments, and waits for the line that it says with [`report_ready`].
 /// What it complains about goes into `log`.
+///
+/// # Errors
+///
+/// It cannot be started, or ends before it is ready.
 pub fn start_detached(arguments: &[OsString], folder: &Path, log: File) -> io::Result<String> {
-    let mut command = Command::new(own_program()?);
+    start_detached_program(&own_program()?, arguments, folder, log)
+}
+
+/// As [`start_detached`], of another binary of omo.
+///
+/// # Errors
+///
+/// It cannot be started, or ends before it is ready.
+pub fn start_detached_program(program: &Path, arguments: &[OsString], folder: &Path, log: File) -> io::Result<String> {
+    let mut command = Command::new(program);
     command.args(arguments).current_dir(folder);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
     show_no_window(&mut command);

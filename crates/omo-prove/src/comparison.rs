@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use omo_core::check::counterfactual::{CheckCounterfactual, MAX_NAMED_TESTS, TestChanges, WithoutChange};
 use omo_core::check::session_check::{CheckEnd, CheckVerdict, TestCounts};
 use omo_core::text::sanitize;
 use serde::Serialize;
@@ -33,18 +34,6 @@ pub struct SideOutcome {
     pub report: TestReport,
     /// The lines of its output.
     pub lines: Vec<String>,
-}
-
-/// The answer of the side without the change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum WithoutChange {
-    /// The check fails without the change: it proves the work.
-    Red,
-    /// The check is green without the change, too: it says nothing about the work.
-    Green,
-    /// It could not be told.
-    Unknown,
 }
 
 /// A check with the change.
@@ -105,6 +94,27 @@ impl CheckProof {
     /// Green with the change, red without it.
     pub fn is_proved(&self) -> bool {
         self.with == WithChange::Green && self.without == WithoutChange::Red
+    }
+
+    /// What a verdict tells of it.
+    pub fn summarize(&self, name: &str) -> CheckCounterfactual {
+        let mut tests = TestChanges::default();
+        let mut shows_nothing = Vec::new();
+        for test in &self.tests {
+            match (test.without, test.with) {
+                (TestState::Failed | TestState::Absent, TestState::Passed) => tests.to_passing += 1,
+                (TestState::Passed, TestState::Passed) => {
+                    tests.passed_before += 1;
+                    if shows_nothing.len() < MAX_NAMED_TESTS {
+                        shows_nothing.push(test.name.clone());
+                    }
+                }
+                (TestState::Passed, TestState::Failed | TestState::Skipped | TestState::Absent) => tests.lost += 1,
+                _ => {}
+            }
+        }
+        let (without, reason) = (self.without, self.reason.clone());
+        CheckCounterfactual { name: name.to_owned(), without, reason, tests, shows_nothing }
     }
 
     /// A check that is red with the change: the other side says nothing then.

@@ -15,14 +15,15 @@ use omo_checks::pinned_files;
 use omo_checks::project_copy::{CopyRun, NamesProject, run_in_copy};
 use omo_checks::set_up::{SetUpError, set_up_worktree};
 use omo_checks::task_check::CheckLog;
+use omo_core::check::counterfactual::WithoutChange;
 use omo_core::check::session_check::{Check, CheckVerdict, judge_check};
 use omo_core::check::test_runner::LineSplitter;
-use omo_git::base_comparison::{BaseComparison, BaseContent, BaseError};
+use omo_git::base_comparison::{BaseChoice, BaseComparison, BaseContent, BaseError};
 use omo_process::environment::CheckEnvironment;
 use omo_state::env::is_variable_named;
 use serde::Serialize;
 
-use crate::comparison::{ChangeWords, CheckProof, SideOutcome, WithChange, WithoutChange, compare_sides};
+use crate::comparison::{ChangeWords, CheckProof, SideOutcome, WithChange, compare_sides};
 use crate::installed::{InstalledCopy, InstalledError, installed_folders};
 use crate::missing_item::add_words;
 use crate::private_tree::{PrivateTreeError, PrivateTrees, Side};
@@ -48,8 +49,8 @@ pub struct ProofRequest<'a> {
     pub root: &'a Path,
     /// The user's own state folder, where the copies are made.
     pub state_home: &'a Path,
-    /// What it is compared with; `None` for where its work began.
-    pub base: Option<&'a str>,
+    /// What it is compared with.
+    pub base: BaseChoice<'a>,
     /// The checks, pinned to the files that they run.
     pub checks: &'a [Check],
     /// What counts as a test file.
@@ -88,6 +89,9 @@ pub enum ProofError {
     /// The set-up failed in a copy.
     #[error(transparent)]
     SetUp(#[from] SetUpError),
+    /// The files are not those that were meant.
+    #[error("files changed before they were copied")]
+    FilesChanged,
     /// It was ended before all was done.
     #[error("it was ended before all was done")]
     Cancelled,
@@ -97,6 +101,10 @@ pub enum ProofError {
 pub trait ProofWatcher {
     /// The copies are made.
     fn preparing(&mut self, _file_count: usize) {}
+    /// The files of now are copied. `false` says that they are not those that are meant.
+    fn is_copied(&mut self) -> bool {
+        true
+    }
     /// A check begins to run on one side.
     fn check_started(&mut self, _check: &Check, _with_change: bool) {}
     /// Time goes by. `false` ends everything.
@@ -119,6 +127,9 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
     let mut trees = PrivateTrees::create(request.state_home, &folder_name(time))?;
     let (with, without) = (trees.top(Side::With), trees.top(Side::Without));
     comparison.write_now(&with, time)?;
+    if !watcher.is_copied() {
+        return Err(ProofError::FilesChanged);
+    }
     let change = Change::read(&comparison, &with, request, &mut notes)?;
     comparison.write_base(&with, &without, time, |path| change.content(path))?;
     install(request, &comparison, &mut trees, watcher)?;

@@ -4,6 +4,7 @@
 //! except for the test files, which are those of now. What decides is pure ([`comparison`]); what copies files and runs
 //! checks is at the edge ([`private_tree`], [`counterfactual`]). docs/proof.md explains it.
 
+pub mod claim;
 pub mod comparison;
 pub mod counterfactual;
 mod installed;

@@ -10,6 +10,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use omo_core::check::counterfactual::ProveMode;
 use omo_core::check::session_check::{Check, CheckOrigin};
 use omo_core::keyword::Keywords;
 use omo_core::limits::{LIMITS, LimitRow, RunLimits};
@@ -33,6 +34,8 @@ pub struct UserConfig {
     pub feedback: FeedbackMode,
     /// Whether a claim needs a review as well.
     pub review: ReviewSetting,
+    /// Whether the checks of a claim have to be red without the change.
+    pub prove: ProveMode,
     /// Whether a command is offered where no check judges a run.
     pub detection: CheckDetection,
     /// What becomes of a task whose commit would lack files that it made.
@@ -230,7 +233,15 @@ impl ConfigReader<'_> {
             ("detect", _) => {
                 self.problem(Some(value.span()), "`verify.detect` must be \"offer\" or \"off\"".to_owned());
             }
-            _ => self.unknown(span, &format!("verify.{name}"), "review, detect"),
+            ("prove", _) => {
+                if let Some(mode) = text.and_then(ProveMode::parse) {
+                    self.config.prove = mode;
+                } else {
+                    let message = "`verify.prove` must be \"require\", \"inform\" or \"off\"".to_owned();
+                    self.problem(Some(value.span()), message);
+                }
+            }
+            _ => self.unknown(span, &format!("verify.{name}"), "review, detect, prove"),
         }
     }
 
@@ -272,13 +283,14 @@ mod tests {
 
     #[test]
     fn every_setting_is_read() {
-        let text = "keywords = [\"go\", \"울트라워크\"]\n[limits]\nmax_blocks = 20\nmax_minutes = 60\ncooldown_seconds = 0\n[stop]\nfeedback = \"context\"\n[verify]\nreview = false\ndetect = \"off\"\n[tasks]\nunlisted_files = \"include\"\n[[check]]\nrun = \"a\"\n[[check]]\nrun = \"b\"\nproject = \"/p\"\n";
+        let text = "keywords = [\"go\", \"울트라워크\"]\n[limits]\nmax_blocks = 20\nmax_minutes = 60\ncooldown_seconds = 0\n[stop]\nfeedback = \"context\"\n[verify]\nreview = false\nprove = \"require\"\ndetect = \"off\"\n[tasks]\nunlisted_files = \"include\"\n[[check]]\nrun = \"a\"\n[[check]]\nrun = \"b\"\nproject = \"/p\"\n";
         let config = parse(text, Path::new("config.toml"));
         assert_eq!(config.problems, []);
         let RunLimits { max_blocks, max_minutes, cooldown_seconds, .. } = config.limits;
         assert_eq!((max_blocks, max_minutes, cooldown_seconds), (20, 60, 0));
         assert_eq!(config.feedback, FeedbackMode::Context);
         assert_eq!((config.review, config.detection), (ReviewSetting::Off, CheckDetection::Off));
+        assert_eq!(config.prove, ProveMode::Require);
         assert_eq!(config.unlisted_files, UnlistedFiles::Include);
         let runs =
             |root: &str| config.checks_for(Path::new(root)).into_iter().map(|check| check.command).collect::<Vec<_>>();
@@ -310,11 +322,12 @@ mod tests {
             ("keywords = [\"a b\"]", "config.toml:1: `keywords`"),
             ("\"a\\u001b[2J\\nb\" = 1", "config.toml:1: `a [2J b` is not a setting"),
             ("[stop]\nfeedback = \"loud\"", "config.toml:2: `stop.feedback` must be \"block\" or \"context\""),
+            ("[verify]\nprove = true", "config.toml:2: `verify.prove` must be \"require\", \"inform\" or \"off\""),
             ("[verify]\nreview = 1", "config.toml:2: `verify.review` must be true or false"),
             ("[verify]\ndetect = true", "config.toml:2: `verify.detect` must be \"offer\" or \"off\""),
             ("[tasks]\nunlisted_files = true", "config.toml:2: `tasks.unlisted_files` must be \"fail\" or \"include\""),
             ("[tasks]\nfiles = 1", "config.toml:2: `tasks.files` is not a setting; known are: unlisted_files"),
-            ("[verify]\nfind = 1", "config.toml:2: `verify.find` is not a setting; known are: review, detect"),
+            ("[verify]\nfind = 1", "config.toml:2: `verify.find` is not a setting; known are: review, detect, prove"),
             ("[[check]]\nrun = \"a\"\nproject = \"p\"", "config.toml:1: `check.project` must be an absolute path"),
             ("[stop\n", "config.toml:1: is not TOML"),
         ] {

@@ -8,6 +8,7 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
+use omo_core::check::counterfactual::ProveMode;
 use omo_core::limits::RunLimits;
 use omo_core::session::id::SessionId;
 use omo_core::session::{Session, UlwActivation, UlwTrigger, VerdictKind};
@@ -84,6 +85,7 @@ fn activation() -> UlwActivation {
         limits: RunLimits::default(),
         checks: Vec::new(),
         review_wanted: true,
+        prove: ProveMode::default(),
         base: None,
     }
 }

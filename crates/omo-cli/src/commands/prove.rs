@@ -9,12 +9,14 @@ use clap::Args;
 use omo_checks::detected_check::offer_check;
 use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
 use omo_checks::starting_checks;
+use omo_core::check::counterfactual::WithoutChange;
 use omo_core::check::session_check::{self, Check, CheckOrigin};
 use omo_core::text::command_text::typed_form;
 use omo_core::text::sanitize;
+use omo_git::base_comparison::BaseChoice;
 use omo_process::environment::CheckEnvironment;
 use omo_process::termination;
-use omo_prove::comparison::{CheckProof, TestComparison, TestState, WithChange, WithoutChange, count_changes};
+use omo_prove::comparison::{CheckProof, TestComparison, TestState, WithChange, count_changes};
 use omo_prove::counterfactual::{self, Proof, ProofError, ProofRequest, ProofWatcher};
 use omo_prove::test_files::TestFiles;
 use omo_state::config::UserConfig;
@@ -74,7 +76,7 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &ProveOptions)
     let request = ProofRequest {
         root: &project.root,
         state_home,
-        base: options.base.as_deref(),
+        base: options.base.as_deref().map_or(BaseChoice::BranchStart, BaseChoice::Revision),
         checks: &checks,
         tests: &tests,
         environment: &environment,
@@ -131,7 +133,7 @@ fn proof_failure(error: &ProofError) -> CommandError {
         ProofError::Base(_) => "name the commit without the change: `omo prove --base REV`",
         ProofError::Tree(_) | ProofError::Installed(_) => "free some space, or leave out what is not needed",
         ProofError::SetUp(_) => "correct `setup` in omo.toml, and approve it: `omo check approve`",
-        ProofError::Cancelled => "start it again when you want to",
+        ProofError::Cancelled | ProofError::FilesChanged => "start it again when you want to",
     };
     CommandError::precondition(format!("nothing could be compared: {error}"), hint)
 }

@@ -93,6 +93,7 @@ fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), 
         let goes_on = session.continues_task();
         let task = if goes_on { None } else { session.ulw.full_task().map(str::to_owned) };
         let (limits, review) = (session.limits, session.verification.review_wanted);
+        let prove = session.verification.prove;
         let activation = UlwActivation {
             trigger: UlwTrigger::Cli,
             task,
@@ -100,6 +101,7 @@ fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), 
             limits: if goes_on { limits } else { config.limits },
             checks: start.checks.clone(),
             review_wanted: if goes_on { review } else { config.review == ReviewSetting::Wanted },
+            prove: if goes_on { prove } else { config.prove },
             base: start.base.clone(),
         };
         let (root, state_home) = (Some(&*project.root), env.state_home.as_deref());

@@ -41,6 +41,9 @@ pub struct Check {
     /// What is added to its environment.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
+    /// A claim counts only where it is red without the change.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub prove: bool,
     /// The project's files that it runs, each with the digest that it had when the user last
     /// agreed to the check.
     pub pinned: BTreeMap<String, String>,

@@ -26,6 +26,7 @@ pub(super) fn objection_lines(session: &Session, check: Option<&ClaimOutcome>) -
     let Some(check) = check else { return open_claim_lines(session) };
     match &check.reason {
         ClaimReason::RedChecks => red_check_lines(&check.findings),
+        ClaimReason::NotProved(objections) => unproved_check_lines(objections),
         ClaimReason::Rejected(objections) => vec![
             "[omo] The claim was checked: the review did not verify the work. What it objects to, in the reviewer's words:"
                 .to_owned(),
@@ -161,6 +162,21 @@ fn red_check_lines(findings: &ClaimFindings) -> Vec<String> {
     lines
 }
 
+fn unproved_check_lines(objections: &[String]) -> Vec<String> {
+    let mut lines = vec![
+        "[omo] The claim was checked: all checks pass, and it is not shown that the work made them pass. They were run \
+         once more on the files as the run began, with the test files of now:"
+            .to_owned(),
+    ];
+    lines.extend(objections.iter().take(MAX_RED_CHECKS).map(|objection| format!("- {}", sanitize(objection, 500))));
+    lines.push(
+        "What is needed is a test that fails without the work and passes with it; then the final message claims again. \
+         Where there can be none, a refactoring say, only the user can agree to that."
+            .to_owned(),
+    );
+    lines
+}
+
 fn red_check_line(check: &CheckResult) -> String {
     let record = &check.record;
     let mut line = format!(
@@ -283,6 +299,9 @@ pub fn review_material(session: &Session, folder: &str, findings: &ClaimFindings
             sanitize(&record.detail, 200)
         );
     }
+    if let Some(words) = findings.counterfactual.verdict_words() {
+        let _ = writeln!(text, "- run on the files as the run began, with the test files of now: {words}");
+    }
     for weak in uncounted(findings).into_iter().chain(transient_files(findings)).chain(environment_differs(findings)) {
         let _ = writeln!(text, "- {weak}");
     }
@@ -338,6 +357,11 @@ pub fn describe_proof(findings: &ClaimFindings, reviewed: bool) -> String {
     let review = reviewed.then(|| "reviewed by omo:oracle".to_owned());
     let environment = environment_differs(findings).filter(|_| count > 0);
     let notes = uncounted(findings).into_iter().chain(transient_files(findings)).chain(environment);
+    let counterfactual = findings.counterfactual.verdict_words().filter(|_| count > 0);
+    let checks = match (checks, counterfactual) {
+        (Some(checks), Some(words)) => Some(format!("{checks}, {words}")),
+        (checks, _) => checks,
+    };
     let parts: Vec<String> = [checks, review].into_iter().flatten().chain(notes).collect();
     parts.join("; ")
 }
@@ -367,6 +391,9 @@ pub fn describe_check(check: &Check, margin: &str) -> String {
     }
     if let Some(seconds) = check.timeout_seconds {
         let _ = write!(text, "\n{margin}for at most {seconds} s");
+    }
+    if check.prove {
+        let _ = write!(text, "\n{margin}red without the change, or a claim does not count");
     }
     text
 }

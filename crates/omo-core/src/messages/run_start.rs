@@ -176,6 +176,7 @@ mod tests {
             limits: crate::limits::RunLimits::default(),
             checks: vec![Check::new(None, "cargo test", CheckOrigin::User).unwrap()],
             review_wanted: true,
+            prove: crate::check::counterfactual::ProveMode::default(),
             base: None,
         }
     }

@@ -143,6 +143,7 @@ mod tests {
                 limits: RunLimits { max_blocks: 8, ..RunLimits::default() },
                 checks: (0..checks).map(check).collect(),
                 review_wanted: true,
+                prove: crate::check::counterfactual::ProveMode::default(),
                 base: None,
             },
             at(1),

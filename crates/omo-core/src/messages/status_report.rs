@@ -266,6 +266,7 @@ mod tests {
                 limits: RunLimits { max_blocks: 8, max_minutes: 240, ..RunLimits::default() },
                 checks: Vec::new(),
                 review_wanted: true,
+                prove: crate::check::counterfactual::ProveMode::default(),
                 base: None,
             },
             at(1),

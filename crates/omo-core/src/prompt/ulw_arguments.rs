@@ -5,11 +5,12 @@
 
 use std::borrow::Cow;
 
+use crate::check::counterfactual::ProveMode;
 use crate::check::session_check::{self, Check, CheckOrigin};
 use crate::limits::{LIMITS, LimitRow, RunLimits};
 
 /// One line that shows how the command is used.
-pub const USAGE: &str = "usage: /omo:ulw [--check \"COMMAND\"]... [--no-review] [--max-blocks N] [--max-minutes N] <task>  (or type `ulw` in any prompt)";
+pub const USAGE: &str = "usage: /omo:ulw [--check \"COMMAND\"]... [--no-review] [--prove] [--max-blocks N] [--max-minutes N] <task>  (or type `ulw` in any prompt)";
 
 /// What the user asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub struct UlwOptions {
     pub checks: Vec<Check>,
     /// A claim needs a review as well.
     pub review: bool,
+    /// Whether the checks of a claim have to be red without the change.
+    pub prove: ProveMode,
 }
 
 /// Why nothing was turned on; the text is one line for the user.
@@ -86,7 +89,7 @@ fn refuse_check_within(task: &str) -> Result<(), UlwRefusal> {
 /// Whether an option of omo stands anywhere in a text. This is asked of every prompt that turns nothing on.
 pub(super) fn mentions_option(text: &str) -> bool {
     text.contains("--")
-        && ["--check", "--no-review"]
+        && ["--check", "--no-review", "--prove"]
             .into_iter()
             .chain(LIMITS.iter().filter_map(|row| row.option))
             .any(|name| text.contains(name))
@@ -139,7 +142,7 @@ fn take_front_options<'a>(text: &'a str, options: &mut UlwOptions) -> Result<&'a
 }
 
 /// The options that are no bound.
-const NAMES: [&str; 5] = ["-h", "--help", "--completion-promise", "--no-review", "--check"];
+const NAMES: [&str; 6] = ["-h", "--help", "--completion-promise", "--no-review", "--prove", "--check"];
 
 /// The option that was meant by a word that is nearly one: it would silently become a part of the task.
 fn similar_name(name: &str) -> Option<&'static str> {
@@ -217,6 +220,10 @@ fn take_option<'a>(
         }
         ("--no-review", _) if inline.is_none() => {
             options.review = false;
+            Ok(Some(rest))
+        }
+        ("--prove", _) if inline.is_none() => {
+            options.prove = ProveMode::Require;
             Ok(Some(rest))
         }
         ("--check", _) => {
@@ -326,7 +333,7 @@ mod tests {
     use super::*;
 
     fn options() -> UlwOptions {
-        UlwOptions { limits: RunLimits::default(), checks: Vec::new(), review: true }
+        UlwOptions { limits: RunLimits::default(), checks: Vec::new(), review: true, prove: ProveMode::default() }
     }
 
     fn task(arguments: &str) -> Option<String> {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::check::counterfactual::ProveMode;
 use crate::review::{RejectedTree, RequestedReview, Review, ReviewVerdict};
 use crate::timestamp::Timestamp;
 
@@ -26,6 +27,8 @@ pub struct ClaimVerification {
     pub claimed_at: Option<Timestamp>,
     /// A claim needs a review as well. On unless its user turned it off.
     pub review_wanted: bool,
+    /// Whether a claim's checks have to be red without the change.
+    pub prove: ProveMode,
     /// Which files count, settled when the run began: the name under which that is kept.
     pub scope: Option<String>,
     /// The review that is waited for.
@@ -48,6 +51,7 @@ impl Default for ClaimVerification {
             max_attempts: MAX_ATTEMPTS,
             claimed_at: None,
             review_wanted: true,
+            prove: ProveMode::default(),
             scope: None,
             asked: None,
             review: None,

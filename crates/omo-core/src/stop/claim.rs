@@ -3,6 +3,7 @@
 //! A claim is text, and text never verifies: it only starts the check. What the check found comes
 //! in as data; which of it counts is decided here.
 
+use crate::check::counterfactual::Counterfactual;
 use crate::check::printed_output::PrintedOutput;
 use crate::check::session_check::{Check, CheckBaseline, CheckRecord, CheckVerdict};
 use crate::review::{AgreementRefusal, RejectedTree, RequestedReview, Review, ReviewVerdict};
@@ -57,6 +58,8 @@ pub struct ClaimFindings {
     pub environment: Vec<String>,
     /// Why the agreement that came does not count.
     pub refusal: Option<AgreementRefusal>,
+    /// What the checks say without the change.
+    pub counterfactual: Counterfactual,
 }
 
 /// What a reviewer is given to read.
@@ -116,6 +119,8 @@ pub enum ClaimReason {
     None,
     /// These checks are red.
     RedChecks,
+    /// A check that has to be red without the change is not known to be.
+    NotProved(Vec<String>),
     /// Files were changed while they were judged.
     TreeChanged,
     /// The files could not be read.
@@ -149,12 +154,25 @@ pub fn judge_claim(session: &Session, findings: ClaimFindings) -> ClaimOutcome {
         (ClaimJudgement::Failed, ClaimReason::FilesUnreadable)
     } else if findings.tree_changed {
         (ClaimJudgement::Failed, ClaimReason::TreeChanged)
+    } else if let Some(objections) = unproved_checks(session, &findings) {
+        (ClaimJudgement::Failed, ClaimReason::NotProved(objections))
     } else if verification.review_wanted {
         judge_review(verification, &findings)
     } else {
         (ClaimJudgement::Verified, ClaimReason::None)
     };
     ClaimOutcome { judgement, reason, findings, material: None, rejection: verification.pending_rejection() }
+}
+
+/// What is said against the checks that have to be red without the change, one line each; `None` where all are.
+fn unproved_checks(session: &Session, findings: &ClaimFindings) -> Option<Vec<String>> {
+    let objection = |check: &Check| {
+        let objection = findings.counterfactual.objection(&check.name)?;
+        Some(format!("{}: {objection}", check.name))
+    };
+    let objections: Vec<String> =
+        session.checks.iter().filter(|check| session.needs_proof(check)).filter_map(objection).collect();
+    (!objections.is_empty()).then_some(objections)
 }
 
 fn judge_review(verification: &ClaimVerification, findings: &ClaimFindings) -> (ClaimJudgement, ClaimReason) {
@@ -216,6 +234,7 @@ impl ClaimOutcome {
                 let words = red.map(|check| format!("{}: {}", check.name, check.record.detail));
                 Some(words.collect::<Vec<_>>().join("; "))
             }
+            ClaimReason::NotProved(objections) => Some(format!("not proved: {}", objections.join("; "))),
             ClaimReason::Rejected(objections) => Some(format!("review: {objections}")),
             ClaimReason::NoVerdict => Some("no verdict of the review".to_owned()),
             ClaimReason::TreeChanged => Some("files changed while they were judged".to_owned()),
@@ -231,6 +250,7 @@ impl ClaimOutcome {
         match self.reason {
             ClaimReason::None => "claimed and judged",
             ClaimReason::RedChecks => "a check is not green",
+            ClaimReason::NotProved(_) => "a check is not red without the change",
             ClaimReason::TreeChanged => "files changed while they were judged",
             ClaimReason::FilesUnreadable => "the files could not be read",
             ClaimReason::Rejected(_) => "the review objects",

@@ -1,5 +1,6 @@
 //! What a Stop is decided from.
 
+use omo_core::check::counterfactual::ProveMode;
 use omo_core::limits::RunLimits;
 use omo_core::session::plan_run::PlanRun;
 use omo_core::session::{Session, UlwActivation, UlwTrigger};
@@ -33,6 +34,7 @@ impl Given {
             limits: RunLimits { max_blocks: 8, max_minutes: 240, ..RunLimits::default() },
             checks: Vec::new(),
             review_wanted: true,
+            prove: ProveMode::default(),
             base: None,
         };
         session.activate(activation, at(START));

@@ -5,15 +5,17 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use omo_checks::session_checks::{self, CheckContext, CheckWatcher, EvidenceReuse};
+use omo_checks::claim_proof::{ProofFolder, ProofQuestion};
+use omo_checks::session_checks::{self, CheckContext, CheckWatcher, EvidenceReuse, VerifyOutcome};
 use omo_claude::hook_input::HookInput;
+use omo_core::check::counterfactual::{Counterfactual, ProveMode};
 use omo_core::check::session_check::TOTAL_TIMEOUT_SECONDS;
 use omo_core::messages;
 use omo_core::review::{self, AgreementRefusal, REVIEWER, Review, ReviewVerdict, Reviewer, ReviewerFacts};
 use omo_core::session::claim_state::VerificationPhase;
 use omo_core::session::id::SessionId;
 use omo_core::session::{EntryProvenance, Session};
-use omo_core::stop::claim::{ClaimFindings, ClaimJudgement, ClaimOutcome, ReviewMaterial, judge_claim};
+use omo_core::stop::claim::{CheckResult, ClaimFindings, ClaimJudgement, ClaimOutcome, ReviewMaterial, judge_claim};
 use omo_git::difference::{self, FileVersions};
 use omo_git::work_files::WorkFiles;
 use omo_git::{git_command, tree};
@@ -66,11 +68,13 @@ pub(super) fn verify_claim(
         session: Some(place.id()),
     };
     let mut wanted = RunWatcher { context, place, root, shown: false };
+    let started = Instant::now();
     let verified = session_checks::verify(&session.checks, &setup, &mut wanted);
     watchdog::reset_limit();
     if verified.is_cancelled {
         return Ok(None);
     }
+    let counterfactual = run_without_change(place, &session, &verified, state_home, started, &mut wanted);
     look_for_review(&mut session, input);
     let asks = session.verification.asked.as_ref().is_some_and(|asked| asked.material.is_some());
     let findings = ClaimFindings {
@@ -83,6 +87,7 @@ pub(super) fn verify_claim(
         newly_ignored: Vec::new(),
         material: asks.then(|| material_mark(place)).flatten(),
         refusal: review_refusal(&session, input, place, root),
+        counterfactual,
     };
     let mut check = judge_claim(&session, findings);
     if check.judgement == ClaimJudgement::Verified && !are_files_unchanged(&files, check.findings.tree.as_deref()) {
@@ -98,6 +103,45 @@ pub(super) fn verify_claim(
         Ok(material) => ClaimOutcome { material: Some(material), ..check },
         Err(why) => check.with_hidden_work(why),
     }))
+}
+
+/// How long a verdict, or what a reviewer reads, waits for what the checks say without the change.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a claim waits for it that is held to it.
+const REQUIRED_PATIENCE: Duration = Duration::from_secs(TOTAL_TIMEOUT_SECONDS as u64 / 2);
+
+/// What the checks of a claim say without the change, as far as that is known in time. It is asked once all are green.
+fn run_without_change(
+    place: &SessionEntry,
+    session: &Session,
+    verified: &VerifyOutcome,
+    state_home: Option<&Path>,
+    started: Instant,
+    watcher: &mut RunWatcher,
+) -> Counterfactual {
+    let needs_proof = session.checks.iter().any(|check| session.needs_proof(check));
+    let is_green = !verified.tree_moves && verified.results.iter().all(CheckResult::is_green);
+    if session.checks.is_empty() || !is_green || (session.verification.prove == ProveMode::Off && !needs_proof) {
+        return Counterfactual::NotAsked;
+    }
+    let (Some(tree), Some(home), Some(recorded)) = (&verified.tree, state_home, &session.ulw.recorded) else {
+        return Counterfactual::NotAsked;
+    };
+    let question = ProofQuestion::new(tree, recorded, &session.checks);
+    let folder = match ProofFolder::open(home, place.id()) {
+        Ok(folder) => folder,
+        Err(error) => return Counterfactual::Failed(error.to_string()),
+    };
+    if let Err(error) = folder.ask(&question, watcher.root) {
+        return Counterfactual::Failed(error.to_string());
+    }
+    // The checks and this share the time that the client gives a Stop.
+    let left = Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into()).saturating_sub(started.elapsed());
+    let patience = left.min(if needs_proof { REQUIRED_PATIENCE } else { PATIENCE });
+    watchdog::extend_limit(patience + GIT_SLACK);
+    let found = folder.wait(&question, patience, || watcher.should_continue());
+    watchdog::reset_limit();
+    found
 }
 
 /// The environment that the run began with; `None` where it is gone. An older omo has kept none: then it is the present

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use omo_core::check::counterfactual::ProveMode;
 use omo_core::check::session_check::{CheckRecord, CheckVerdict};
 use omo_core::limits::RunLimits;
 use omo_core::promise::Claim;
@@ -108,6 +109,7 @@ fn starting_sessions() -> Vec<Session> {
             limits: RunLimits::default(),
             checks: Vec::new(),
             review_wanted,
+            prove: ProveMode::default(),
             base: None,
         };
         session.activate(activation, at(0));

@@ -45,12 +45,16 @@ impl CheckTables {
                 ("cwd", Some(text)) => check.cwd = Some(text.to_owned()).filter(|folder| folder != "."),
                 ("project", Some(text)) if origin == CheckOrigin::Config => project = Some(PathBuf::from(text)),
                 ("timeout", _) => check.timeout_seconds = Some(seconds(value).unwrap_or(0)),
+                ("prove", _) => match value.get_ref().as_bool() {
+                    Some(prove) => check.prove = prove,
+                    None => self.problems.push((value.span(), "`check.prove` must be true or false".to_owned())),
+                },
                 ("env", _) => self.read_env(value, &mut check.env),
                 (known @ ("name" | "run" | "cwd"), None) => {
                     self.problems.push((value.span(), format!("`check.{known}` must be a text")));
                 }
                 (unknown, _) => {
-                    let known = "name, run, cwd, timeout, env";
+                    let known = "name, run, cwd, timeout, prove, env";
                     let known =
                         if origin == CheckOrigin::Config { format!("{known}, project") } else { known.to_owned() };
                     self.problems.push((key.span(), format!("`check.{unknown}` is not a setting; known are: {known}")));

@@ -154,7 +154,14 @@ fn processes_are_started_in_known_places_and_nowhere_else() {
     let known = known.map(|file| format!("crates/{file}"));
     assert_eq!(places, known);
     // The sessions of a plan are started by a minder, which is omo itself, as the supervisor is.
-    assert!(read("crates/omo-process/src/detached.rs").contains("Command::new(own_program()?)"));
+    let detached = read("crates/omo-process/src/detached.rs");
+    assert!(detached.contains("start_detached_program(&own_program()?, "));
+    // The other binary that is started so is the omo beside a hook, found by the hook's own path.
+    let claim_proof = read("crates/omo-checks/src/claim_proof.rs");
+    assert!(
+        claim_proof.contains("let program = own_command::program()")
+            && claim_proof.contains("start_detached_program(&program, ")
+    );
     assert!(read("crates/omo-claude/src/supervisor.rs").contains("Command::new(own_program()?)"));
     assert!(read("crates/omo-claude/src/supervisor/minder.rs").contains("Command::new(&spec.program)"));
     // The one that runs what others wrote is a keeper, which is only ever given a check of a run or of

@@ -1,0 +1,181 @@
+//! Whether the checks of a claim are red without the change: asked once for a tree, found out in the background by `omo`,
+//! and read by whoever judges the claim.
+//!
+//! Question and answer lie beside the key and bear its seal. An answer counts for the question that it was given to: the
+//! same files, the same checks, the same beginning.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use omo_core::check::counterfactual::{CheckCounterfactual, Counterfactual};
+use omo_core::check::session_check::Check;
+use omo_core::session::id::SessionId;
+use omo_process::detached;
+use omo_process::own_command;
+use omo_state::files::folder::{FolderError, GuardedFolder};
+use omo_state::seal::{SealKey, hex_digest};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// What makes `omo` one that finds it out; the project and the session follow.
+pub const PROVE_ARGUMENT: &str = "--prove-claim";
+/// Held by the process that finds it out.
+pub const LOCK: &str = "proving.lock";
+const QUESTION: &str = "question.json";
+const ANSWER: &str = "answer.json";
+const LOG: &str = "log";
+const MAX_BYTES: u64 = 1024 * 1024;
+const ASK_EVERY: Duration = Duration::from_millis(50);
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProofQuestion {
+    /// The id of the files with the change.
+    pub tree: String,
+    /// What stands for the files that the run began with.
+    pub recorded: String,
+    /// The digest of each check.
+    pub checks: Vec<String>,
+}
+
+/// What was found out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProofAnswer {
+    /// What was asked.
+    pub question: ProofQuestion,
+    /// Each check's answer; or why there is none.
+    pub found: Result<Vec<CheckCounterfactual>, String>,
+}
+
+impl ProofQuestion {
+    /// About these files and checks.
+    pub fn new(tree: &str, recorded: &str, checks: &[Check]) -> Self {
+        let checks = checks.iter().map(|check| hex_digest(&check.definition())).collect();
+        Self { tree: tree.to_owned(), recorded: recorded.to_owned(), checks }
+    }
+}
+
+/// Where question and answer of a session lie.
+#[derive(Debug)]
+pub struct ProofFolder<'a> {
+    /// The folder.
+    pub folder: GuardedFolder,
+    key: SealKey,
+    id: &'a SessionId,
+}
+
+impl<'a> ProofFolder<'a> {
+    /// Opens that of a session, making it where there is none.
+    ///
+    /// # Errors
+    ///
+    /// The user's own folder cannot be used.
+    pub fn open(state_home: &Path, id: &'a SessionId) -> io::Result<Self> {
+        let folder =
+            GuardedFolder::create_user_part(state_home, &["omo", "claims", id.as_str()]).map_err(io::Error::other)?;
+        let key = SealKey::load(Some(state_home)).map_err(io::Error::other)?;
+        Ok(Self { folder, key, id })
+    }
+
+    /// What is asked at the moment.
+    pub fn question(&self) -> Option<ProofQuestion> {
+        self.read(QUESTION)
+    }
+
+    /// The last answer.
+    pub fn answer(&self) -> Option<ProofAnswer> {
+        self.read(ANSWER)
+    }
+
+    /// Writes down an answer.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn write_answer(&self, answer: &ProofAnswer) -> Result<(), FolderError> {
+        self.write(ANSWER, answer)
+    }
+
+    /// Asks, and starts the process that finds it out, unless the same is asked or answered already.
+    ///
+    /// # Errors
+    ///
+    /// There is no `omo` beside this program, or it cannot be started.
+    pub fn ask(&self, question: &ProofQuestion, root: &Path) -> io::Result<()> {
+        if self.answer().is_some_and(|answer| answer.question == *question)
+            || self.question().as_ref() == Some(question)
+        {
+            return Ok(());
+        }
+        let program = own_command::program().ok_or_else(|| io::Error::other("there is no omo beside this program"))?;
+        self.write(QUESTION, question).map_err(io::Error::other)?;
+        let log = self.folder.create_file(LOG).map_err(io::Error::other)?;
+        let arguments: [OsString; 3] = [PROVE_ARGUMENT.into(), root.into(), self.id.as_str().into()];
+        let started = detached::start_detached_program(&program, &arguments, root, log);
+        if started.is_err() {
+            // Asked again by the next claim.
+            let _ = self.folder.remove(QUESTION);
+        }
+        started.map(drop)
+    }
+
+    /// What is known of a question, for which this waits as long as `patience`.
+    pub fn wait(
+        &self,
+        question: &ProofQuestion,
+        patience: Duration,
+        mut should_continue: impl FnMut() -> bool,
+    ) -> Counterfactual {
+        let deadline = Instant::now() + patience;
+        loop {
+            if let Some(answer) = self.answer().filter(|answer| answer.question == *question) {
+                return answer.found.map_or_else(Counterfactual::Failed, Counterfactual::Known);
+            }
+            if Instant::now() >= deadline || !should_continue() {
+                return Counterfactual::Pending;
+            }
+            std::thread::sleep(ASK_EVERY);
+        }
+    }
+
+    fn sealed_bytes(&self, name: &str, json: &str) -> Vec<u8> {
+        format!("omo claim 1 {name} {}\n{json}", self.id.as_str()).into_bytes()
+    }
+
+    fn write(&self, name: &str, value: &impl Serialize) -> Result<(), FolderError> {
+        let json = serde_json::to_string(value).unwrap_or_default();
+        let seal = self.key.mac(&self.sealed_bytes(name, &json));
+        self.folder.replace(name, format!("{seal}\n{json}").as_bytes())
+    }
+
+    fn read<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        let text = String::from_utf8(self.folder.read(name, MAX_BYTES).ok()??).ok()?;
+        let (seal, json) = text.split_once('\n')?;
+        self.key.is_mac(&self.sealed_bytes(name, json), seal).then(|| serde_json::from_str(json).ok())?
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_counts_for_its_question_and_under_its_seal() {
+        let home = tempfile::tempdir().unwrap();
+        let id = SessionId::parse("11111111-1111-4111-8111-111111111111").unwrap();
+        let folder = ProofFolder::open(home.path(), &id).unwrap();
+        let question = |tree: &str| ProofQuestion::new(tree, "r", &[]);
+        let known = |tree: &str| folder.wait(&question(tree), Duration::ZERO, || true);
+        assert_eq!(known("a"), Counterfactual::Pending);
+        folder.write_answer(&ProofAnswer { question: question("a"), found: Ok(Vec::new()) }).unwrap();
+        assert_eq!((known("a"), known("b")), (Counterfactual::Known(Vec::new()), Counterfactual::Pending));
+        let path = folder.folder.path().join(ANSWER);
+        let text = std::fs::read_to_string(&path).unwrap().replace("[]", "[ ]");
+        std::fs::write(&path, text).unwrap();
+        assert_eq!(known("a"), Counterfactual::Pending);
+    }
+}

@@ -1,0 +1,228 @@
+//! What checks say without the change: whether they prove the work, or only pass.
+
+use serde::{Deserialize, Serialize};
+
+use crate::text::{pluralize, sanitize};
+
+/// How many tests that show nothing are named.
+pub const MAX_NAMED_TESTS: usize = 8;
+
+/// Whether a claim is held to it: `verify.prove` in config.toml, `--prove` on a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ProveMode {
+    /// It is not asked.
+    Off,
+    /// What it says is told, and decides nothing: a refactoring is rightly green before and after.
+    #[default]
+    Inform,
+    /// A claim whose checks are not red without the change fails.
+    Require,
+}
+
+impl ProveMode {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Off, Self::Inform, Self::Require];
+
+    /// The word in the configuration.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Inform => "inform",
+            Self::Require => "require",
+        }
+    }
+
+    /// From the word in the configuration.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.word() == word)
+    }
+}
+
+/// The answer of the side without the change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum WithoutChange {
+    /// The check fails without the change: it proves the work.
+    Red,
+    /// The check is green without the change, too: it says nothing about the work.
+    Green,
+    /// It could not be told.
+    #[default]
+    Unknown,
+}
+
+/// How many tests went from one state to another by the change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct TestChanges {
+    /// From failing, or from not being there, to passing.
+    pub to_passing: usize,
+    /// Those that passed before as well.
+    pub passed_before: usize,
+    /// Those that passed before and fail, are skipped or are gone now.
+    pub lost: usize,
+}
+
+/// What one check says without the change.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CheckCounterfactual {
+    /// The check's name in the run.
+    pub name: String,
+    /// The answer.
+    pub without: WithoutChange,
+    /// Why, in one sentence.
+    pub reason: String,
+    /// The tests that the runner named.
+    pub tests: TestChanges,
+    /// The first of those that passed before as well: they show nothing about this work.
+    pub shows_nothing: Vec<String>,
+}
+
+/// What is known of a claim's checks without the change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Counterfactual {
+    /// It was not asked.
+    #[default]
+    NotAsked,
+    /// It is still being found out.
+    Pending,
+    /// Each check's answer.
+    Known(Vec<CheckCounterfactual>),
+    /// It could not be found out, and why.
+    Failed(String),
+}
+
+impl Counterfactual {
+    /// What is said in a verdict beside the checks that are green; `None` where there is nothing to say.
+    pub fn verdict_words(&self) -> Option<String> {
+        let checks = match self {
+            Self::NotAsked => return None,
+            Self::Pending => {
+                return Some("whether they are red without the change is still being found out".to_owned());
+            }
+            Self::Failed(why) => {
+                return Some(format!("without the change they could not be run: {}", sanitize(why, 160)));
+            }
+            Self::Known(checks) => checks,
+        };
+        let named = |answer: WithoutChange| -> Vec<String> {
+            let of = checks.iter().filter(|check| check.without == answer);
+            of.map(|check| format!("`{}`", sanitize(&check.name, 40))).collect()
+        };
+        let (red, green, unknown) =
+            (named(WithoutChange::Red), named(WithoutChange::Green), named(WithoutChange::Unknown));
+        let mut parts = Vec::new();
+        if !red.is_empty() {
+            let which =
+                if green.is_empty() && unknown.is_empty() { String::new() } else { format!("{}: ", red.join(", ")) };
+            parts.push(format!("{which}red without the change"));
+        }
+        if !green.is_empty() {
+            parts.push(format!("green without the change, too, so nothing about it is shown: {}", green.join(", ")));
+        }
+        if !unknown.is_empty() {
+            let why = checks.iter().find(|check| check.without == WithoutChange::Unknown);
+            let why = why.map(|check| sanitize(&check.reason, 120)).unwrap_or_default();
+            parts.push(format!("could not be told without the change: {} ({why})", unknown.join(", ")));
+        }
+        let sum = |count: fn(&TestChanges) -> usize| checks.iter().map(|check| count(&check.tests)).sum::<usize>();
+        let (passing, lost) = (sum(|tests| tests.to_passing), sum(|tests| tests.lost));
+        if passing > 0 {
+            parts.push(format!("{} went from failing or absent to passing", pluralize(passing, "test")));
+        }
+        if lost > 0 {
+            parts.push(format!("{} that passed before fail, are skipped or are gone", pluralize(lost, "test")));
+        }
+        Some(parts.join("; ")).filter(|words| !words.is_empty())
+    }
+
+    /// What keeps a check from counting that has to be red without the change; `None` where it is.
+    pub fn objection(&self, name: &str) -> Option<String> {
+        let check = match self {
+            Self::NotAsked => return Some("it was not run without the change".to_owned()),
+            Self::Pending => return Some("without the change it was not done in time".to_owned()),
+            Self::Failed(why) => {
+                return Some(format!("without the change it could not be run: {}", sanitize(why, 200)));
+            }
+            Self::Known(checks) => checks.iter().find(|check| check.name == name),
+        };
+        let Some(check) = check else { return Some("it was not run without the change".to_owned()) };
+        let reason = sanitize(&check.reason, 300);
+        match check.without {
+            WithoutChange::Red => None,
+            WithoutChange::Green if check.shows_nothing.is_empty() => Some(reason),
+            WithoutChange::Green => {
+                let names: Vec<String> = check.shows_nothing.iter().map(|name| sanitize(name, 100)).collect();
+                Some(format!("{reason}; tests that show nothing: {}", names.join(", ")))
+            }
+            WithoutChange::Unknown => Some(reason),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(checks: &[(&str, WithoutChange)]) -> Counterfactual {
+        let check = |(name, without): &(&str, WithoutChange)| CheckCounterfactual {
+            name: (*name).to_owned(),
+            without: *without,
+            reason: format!("why {name}"),
+            ..CheckCounterfactual::default()
+        };
+        Counterfactual::Known(checks.iter().map(check).collect())
+    }
+
+    #[test]
+    fn a_verdict_says_what_each_check_shows() {
+        use WithoutChange::{Green, Red, Unknown};
+        for (state, words) in [
+            (Counterfactual::NotAsked, None),
+            (known(&[("tests", Red)]), Some("red without the change")),
+            (
+                known(&[("tests", Red), ("lint", Green)]),
+                Some(
+                    "`tests`: red without the change; green without the change, too, so nothing about it is shown: `lint`",
+                ),
+            ),
+            (known(&[("tests", Unknown)]), Some("could not be told without the change: `tests` (why tests)")),
+        ] {
+            assert_eq!(state.verdict_words().as_deref(), words);
+        }
+        let Counterfactual::Known(mut checks) = known(&[("tests", Red)]) else { panic!() };
+        checks[0].tests = TestChanges { to_passing: 3, passed_before: 9, lost: 1 };
+        assert_eq!(
+            Counterfactual::Known(checks).verdict_words().as_deref(),
+            Some(
+                "red without the change; 3 tests went from failing or absent to passing; 1 test that passed before fail, are skipped or are gone"
+            )
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_to_be_red_counts_against_a_claim_that_is_held_to_it() {
+        use WithoutChange::{Green, Red, Unknown};
+        assert_eq!(known(&[("tests", Red)]).objection("tests"), None);
+        for state in [
+            Counterfactual::NotAsked,
+            Counterfactual::Pending,
+            Counterfactual::Failed("no room".to_owned()),
+            known(&[("tests", Green)]),
+            known(&[("tests", Unknown)]),
+            known(&[("other", Red)]),
+        ] {
+            assert!(state.objection("tests").is_some(), "{state:?}");
+        }
+    }
+
+    #[test]
+    fn each_mode_has_a_word() {
+        for mode in ProveMode::ALL {
+            assert_eq!(ProveMode::parse(mode.word()), Some(mode));
+        }
+        assert_eq!(ProveMode::parse("always"), None);
+    }
+}

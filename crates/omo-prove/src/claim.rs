@@ -1,0 +1,146 @@
+//! The process that finds out for a claim whether its checks are red without the change: `omo` itself, started by a hook,
+//! which judges the claim and may wait for it. It ends with the run, unless that was verified.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use omo_checks::claim_proof::{LOCK, PROVE_ARGUMENT, ProofAnswer, ProofFolder, ProofQuestion};
+use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
+use omo_core::check::session_check::{Check, TOTAL_TIMEOUT_SECONDS};
+use omo_core::session::id::SessionId;
+use omo_core::session::{Session, VerdictKind};
+use omo_git::base_comparison::BaseChoice;
+use omo_git::git_command::{self, GitCalls};
+use omo_git::work_files::WorkFiles;
+use omo_process::detached;
+use omo_process::environment::CheckEnvironment;
+use omo_state::env::{self, ProcessEnv};
+use omo_state::files::lock::StateLock;
+use omo_state::seal::{SealKey, hex_digest};
+use omo_state::state;
+
+use crate::counterfactual::{ProofError, ProofRequest, ProofWatcher, prove};
+use crate::test_files::TestFiles;
+
+/// Later there is no answer: all runs of all checks share this time.
+const LIMIT: Duration = Duration::from_secs(2 * TOTAL_TIMEOUT_SECONDS as u64);
+/// So long another one is waited for, which ends once something else is asked.
+const LOCK_PATIENCE: Duration = Duration::from_secs(10);
+/// How often the state is asked whether the answer is still needed.
+const ASK_EVERY: Duration = Duration::from_millis(500);
+
+/// Finds out what was asked, where the process was started for that; otherwise nothing happens.
+///
+/// Called first thing in the `main` of `omo`.
+#[expect(clippy::exit, reason = "this is a process of its own, and does nothing else")]
+pub fn run_if_asked() {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|first| first == PROVE_ARGUMENT) {
+        if let (Some(root), Some(id)) = (arguments.next(), arguments.next()) {
+            let _ = answer(Path::new(&root), &id.to_string_lossy());
+        }
+        std::process::exit(0);
+    }
+}
+
+fn answer(root: &Path, id: &str) -> Option<()> {
+    let id = SessionId::parse(id).ok()?;
+    let home = ProcessEnv::from_process().state_home?;
+    let folder = ProofFolder::open(&home, &id).ok()?;
+    let question = folder.question()?;
+    detached::leave_terminal().ok()?;
+    detached::report_ready("proving").ok()?;
+    let _alone = StateLock::take_named(&folder.folder, LOCK, LOCK_PATIENCE).ok()?;
+    let asked = AskedProof { root, home: &home, id: &id, folder: &folder, question: &question };
+    let found = match asked.find_out() {
+        Err(ProofError::Cancelled) if !asked.is_needed() => return None,
+        Err(ProofError::Cancelled) => Err(format!("it was not done within {} s", LIMIT.as_secs())),
+        found => found.map_err(|error| error.to_string()),
+    };
+    folder.write_answer(&ProofAnswer { question: question.clone(), found }).ok()
+}
+
+/// One question, and where it was asked.
+struct AskedProof<'a> {
+    root: &'a Path,
+    home: &'a Path,
+    id: &'a SessionId,
+    folder: &'a ProofFolder<'a>,
+    question: &'a ProofQuestion,
+}
+
+impl AskedProof<'_> {
+    /// The session, as omo itself has written it.
+    fn session(&self) -> Option<Session> {
+        let key = SealKey::load(Some(self.home)).ok()?;
+        state::peek(self.root, self.id).ok().flatten().filter(|session| key.holds(self.id, session))
+    }
+
+    /// Whether the answer is still of use: nothing else was asked, and the run is on or was verified.
+    fn is_needed(&self) -> bool {
+        let is_wanted = |session: Session| {
+            session.is_armed() || session.verdict.is_some_and(|verdict| verdict.kind == VerdictKind::Verified)
+        };
+        self.folder.question().as_ref() == Some(self.question) && self.session().is_some_and(is_wanted)
+    }
+
+    fn find_out(&self) -> Result<Vec<omo_core::check::counterfactual::CheckCounterfactual>, ProofError> {
+        let session = self.session().ok_or(ProofError::Cancelled)?;
+        let verification = &session.verification;
+        let parts =
+            (verification.scope.as_deref(), session.ulw.recorded.as_deref(), verification.environment.as_deref());
+        let (Some(scope), Some(recorded), Some(kept)) = parts else { return Err(ProofError::Cancelled) };
+        let environment =
+            CheckEnvironment::load_for_run(self.home, self.id, kept, self.root).ok_or(ProofError::Cancelled)?;
+        git_command::use_environment(&environment);
+        let repository = RepositoryConfig::read(self.root)
+            .filter(|repository| matches!(repository.approval(Some(self.home)), ApprovalState::Yes(_)));
+        let tests = TestFiles::new(repository.as_ref().map(|repository| repository.tests.clone()).unwrap_or_default());
+        let is_asked = |check: &&Check| self.question.checks.contains(&hex_digest(&check.definition()));
+        let checks: Vec<Check> = session.checks.iter().filter(is_asked).cloned().collect();
+        let now = env::now().as_millis().unsigned_abs();
+        let request = ProofRequest {
+            root: self.root,
+            state_home: self.home,
+            base: BaseChoice::Recorded { state_home: self.home, session: self.id, scope, recorded },
+            checks: &checks,
+            tests: &tests,
+            environment: &environment,
+            time: std::time::UNIX_EPOCH + Duration::from_millis(now),
+            setup: repository.as_ref().and_then(|repository| repository.setup.as_deref()),
+        };
+        let mut watcher = ClaimWatcher { asked: self, scope, started: Instant::now(), looked: None };
+        if !watcher.is_copied() {
+            return Err(ProofError::FilesChanged);
+        }
+        let proof = prove(&request, &mut watcher)?;
+        Ok(checks.iter().zip(&proof.checks).map(|(check, proof)| proof.summarize(&check.name)).collect())
+    }
+}
+
+/// Ends it once the answer is not needed any more, or its time is up.
+struct ClaimWatcher<'a> {
+    asked: &'a AskedProof<'a>,
+    scope: &'a str,
+    started: Instant,
+    looked: Option<Instant>,
+}
+
+impl ProofWatcher for ClaimWatcher<'_> {
+    fn is_copied(&mut self) -> bool {
+        let calls = GitCalls::default();
+        let files = WorkFiles::new(self.asked.root, Some(self.asked.home), &calls, Some(self.scope));
+        files.state().is_some_and(|state| state.id == self.asked.question.tree)
+    }
+
+    fn should_continue(&mut self) -> bool {
+        if self.started.elapsed() > LIMIT {
+            return false;
+        }
+        if self.looked.is_some_and(|looked| looked.elapsed() < ASK_EVERY) {
+            return true;
+        }
+        self.looked = Some(Instant::now());
+        self.asked.is_needed()
+    }
+}
