@@ -8,6 +8,7 @@
 
 mod background_build;
 mod checks;
+mod claim_proof;
 mod cli;
 mod cli_errors;
 mod detected_check;

@@ -1,0 +1,136 @@
+//! A claim whose checks are green is told what they say without the change, and held to it where its user wants that.
+
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use omo_testkit::wait_until;
+
+use crate::claim_scene::{AGREES, play_with_review};
+use crate::cli::omo;
+use crate::scene::{Case, Scene};
+
+const LIMIT: Duration = Duration::from_secs(30);
+const CHECK: &str = "--check \"python3 -m unittest discover\"";
+const BEFORE: &str = "def total(prices):\n    return sum(prices)\n";
+const AFTER: &str = "def total(prices):\n    return sum(price for price in prices if price > 0)\n";
+const TEST: &str = "import unittest\nfrom app import total\n\nclass Total(unittest.TestCase):\n    def test_sum(self):\n        self.assertEqual(total([1, 2]), 3)\n";
+const HONEST: &str = "\n    def test_negative(self):\n        self.assertEqual(total([1, -2]), 1)\n";
+const VACUOUS: &str = "\n    def test_negative(self):\n        total([1, -2])\n";
+
+fn begin(scene: &mut Scene, options: &str) -> Result<()> {
+    scene.lab.write("app.py", BEFORE)?;
+    scene.lab.write("test_app.py", TEST)?;
+    scene.start(&format!("{options} {CHECK}"))
+}
+
+fn work(scene: &Scene, test: &str) -> Result<()> {
+    scene.lab.write("app.py", AFTER)?;
+    scene.lab.write("test_app.py", &format!("{TEST}{test}")).map(drop)
+}
+
+#[test]
+#[ignore = "needs the built plugin and python3: cargo xtask test"]
+fn a_verdict_says_what_the_checks_say_without_the_change() {
+    let cases: &[Case] = &[
+        ("a test that fails without the work", |s| {
+            begin(s, "--no-review")?;
+            work(s, HONEST)?;
+            let line = s.claim_ends("verified")?;
+            ensure!(line.contains("1 check green, 2 tests run, red without the change; 1 test went from"), "{line}");
+            Ok(())
+        }),
+        ("a test that asserts nothing is named, and decides nothing", |s| {
+            begin(s, "--no-review")?;
+            work(s, VACUOUS)?;
+            let line = s.claim_ends("verified")?;
+            ensure!(line.contains("green without the change, too, so nothing about it is shown"), "{line}");
+            Ok(())
+        }),
+        ("a reviewer reads it", |s| {
+            begin(s, "")?;
+            work(s, VACUOUS)?;
+            s.claim_fails()?;
+            let material = std::fs::read_to_string(s.material_path())?;
+            ensure!(material.contains("with the test files of now: green without the change, too"), "{material}");
+            s.agent_reports("omo:oracle", AGREES)?;
+            s.claim_ends("verified").map(drop)
+        }),
+        ("turned off, it is not asked", |s| {
+            s.lab.configure("[verify]\nreview = false\nprove = \"off\"\n")?;
+            begin(s, "")?;
+            work(s, HONEST)?;
+            let line = s.claim_ends("verified")?;
+            ensure!(!line.contains("without the change"), "{line}");
+            Ok(())
+        }),
+    ];
+    play_with_review(cases).unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin and python3: cargo xtask test"]
+fn a_claim_that_is_held_to_it_needs_a_test_that_fails_without_the_work() {
+    let cases: &[Case] = &[
+        ("by an option", |s| {
+            begin(s, "--no-review --prove")?;
+            work(s, VACUOUS)?;
+            let reason = s.claim_fails()?;
+            ensure!(reason.contains("it is not shown that the work made them pass"), "{reason}");
+            ensure!(reason.contains("green without the change, too"), "{reason}");
+            work(s, HONEST)?;
+            let line = s.claim_ends("verified")?;
+            ensure!(line.contains("red without the change"), "{line}");
+            Ok(())
+        }),
+        ("by the configuration, and three failures end the run", |s| {
+            s.lab.configure("[verify]\nreview = false\nprove = \"require\"\n")?;
+            begin(s, "")?;
+            for text in ["1", "2"] {
+                work(s, &format!("{VACUOUS}    # {text}\n"))?;
+                s.claim_fails()?;
+            }
+            work(s, VACUOUS)?;
+            let line = s.claim_ends("released")?;
+            ensure!(line.contains("NOT PROVED: not proved: ") && line.contains("without the change"), "{line}");
+            Ok(())
+        }),
+        ("by one check of the configuration", |s| {
+            let check = "[[check]]\nname = \"tests\"\nrun = \"python3 -m unittest discover\"\nprove = true\n";
+            s.lab.configure(&format!("[verify]\nreview = false\n{check}"))?;
+            s.lab.write("app.py", BEFORE)?;
+            s.lab.write("test_app.py", TEST)?;
+            s.start("")?;
+            work(s, VACUOUS)?;
+            let reason = s.claim_fails()?;
+            ensure!(reason.contains("tests: it is green without the change"), "{reason}");
+            Ok(())
+        }),
+    ];
+    play_with_review(cases).unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin and python3: cargo xtask test"]
+fn what_is_found_out_ends_with_a_run_that_its_user_stops() {
+    let cases: &[Case] = &[("stopped in the middle", |s| {
+        s.lab.write("app.py", BEFORE)?;
+        s.lab.write("test_app.py", TEST)?;
+        // In the copies it never ends.
+        s.start("--no-review --check \"case $PWD in */proofs/*) sleep 600;; esac\"")?;
+        s.lab.write("app.py", AFTER)?;
+        let folder = s.lab.home().join(".local/state/omo/proofs");
+        let count = || std::fs::read_dir(&folder).map_or(0, Iterator::count);
+        let scene: &Scene = s;
+        std::thread::scope(|scope| {
+            let claim = scope.spawn(|| scene.claim().map_err(|error| format!("{error:#}")));
+            wait_until("copies", LIMIT, || (count() > 0).then_some(()))?;
+            let stopped = omo(scene, &["stop"], &[])?;
+            ensure!(stopped.status.success(), "{stopped:?}");
+            wait_until("no copies", LIMIT, || (count() == 0).then_some(()))?;
+            ensure!(claim.join().is_ok_and(|claim| claim.is_ok()), "the hook failed");
+            Ok(())
+        })?;
+        Ok(())
+    })];
+    play_with_review(cases).unwrap();
+}
