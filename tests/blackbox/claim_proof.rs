@@ -37,6 +37,8 @@ fn a_verdict_says_what_the_checks_say_without_the_change() {
             work(s, HONEST)?;
             let line = s.claim_ends("verified")?;
             ensure!(line.contains("1 check green, 2 tests run, red without the change; 1 test went from"), "{line}");
+            let report = String::from_utf8(omo(s, &["report", "--last"], &[])?.stdout)?;
+            ensure!(report.contains("\nwithout the change  red without the change; 1 test"), "{report}");
             Ok(())
         }),
         ("a test that asserts nothing is named, and decides nothing", |s| {

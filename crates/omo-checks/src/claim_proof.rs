@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use omo_core::check::counterfactual::{CheckCounterfactual, Counterfactual};
 use omo_core::check::session_check::Check;
+use omo_core::session::Session;
 use omo_core::session::id::SessionId;
 use omo_process::detached;
 use omo_process::own_command;
@@ -56,6 +57,18 @@ impl ProofQuestion {
     pub fn new(tree: &str, recorded: &str, checks: &[Check]) -> Self {
         let checks = checks.iter().map(|check| hex_digest(&check.definition())).collect();
         Self { tree: tree.to_owned(), recorded: recorded.to_owned(), checks }
+    }
+}
+
+/// What is known of the checks of a session that has claimed, about the files that they were green on.
+pub fn known_counterfactual(state_home: &Path, id: &SessionId, session: &Session) -> Counterfactual {
+    let tree = session.checks.first().and_then(|check| check.last.as_ref()?.tree.as_deref());
+    let (Some(tree), Some(recorded)) = (tree, session.ulw.recorded.as_deref()) else { return Counterfactual::NotAsked };
+    let question = ProofQuestion::new(tree, recorded, &session.checks);
+    let Ok(folder) = ProofFolder::open(state_home, id) else { return Counterfactual::NotAsked };
+    match folder.wait(&question, Duration::ZERO, || false) {
+        Counterfactual::Pending if folder.question() != Some(question) => Counterfactual::NotAsked,
+        known => known,
     }
 }
 

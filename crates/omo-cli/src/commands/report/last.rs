@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use omo_checks::claim_proof::known_counterfactual;
 use omo_core::check::session_check::Check;
 use omo_core::messages::checks::describe_check;
 use omo_core::messages::run_end::run_ended;
@@ -35,6 +36,11 @@ pub(super) fn last_report(env: &ProcessEnv, session: Option<&str>) -> Result<Str
     for check in &session.checks {
         let log = last.record.as_ref().and_then(|record| record.logs.get(&check.name));
         describe_result(&mut text, check, log.map(String::as_str), env);
+    }
+    if let Some(home) = env.state_home.as_deref()
+        && let Some(words) = known_counterfactual(home, &last.id, session).verdict_words()
+    {
+        let _ = writeln!(text, "\nwithout the change  {words}");
     }
     describe_review(&mut text, session);
     let _ = writeln!(text, "\nEach decision: omo log --session {}", last.id);
