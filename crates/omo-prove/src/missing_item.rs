@@ -30,7 +30,7 @@ const PATTERNS: [&str; 9] = [
     r"no (?:[a-z]+ (?:or [a-z]+ )?(?:[a-z]+ )?)?(?:named|field) `(?P<item>[^`]+)`",
     r"has no field named `(?P<item>[^`]+)`",
     // Go
-    r"undefined: (?P<item>[\w./]+)|(?:undefined|type .+) \(.*has no field or method (?P<member>\w+)|unknown field (?P<field>\w+) in struct|package (?P<package>\S+) is not in std",
+    r"undefined: (?P<item>[\w./]+)|(?:undefined|type .+) \(.*has no field or method (?P<member>\w+)|unknown field (?P<field>\w+) in struct|package (?P<package>\S+) is not in std|provides package (?P<required>[^\s;]+)",
     // Python
     r"cannot import name '(?P<item>[^']+)'|No module named '(?P<module>[^']+)'|has no attribute '(?P<attribute>[^']+)'",
     // node, Vitest and TypeScript
@@ -101,6 +101,7 @@ mod tests {
             ("./a_test.go:7:4: c.Total undefined (type Cart has no field or method Total)", "Total"),
             ("./a_test.go:7:4: unknown field Tax in struct literal of type Cart", "Tax"),
             ("a_test.go:4:2: package example.org/shop/tax is not in std (/usr/lib/go/src/tax)", "tax"),
+            ("a_test.go:4:2: no required module provides package example.org/shop/tax; to add it:", "tax"),
             ("E   ImportError: cannot import name 'total' from 'shop.cart' (/x/cart.py)", "total"),
             ("E   ModuleNotFoundError: No module named 'shop.tax'", "tax"),
             ("AttributeError: module 'shop' has no attribute 'total'", "total"),
