@@ -160,8 +160,8 @@ pub struct ChangeWords {
 pub fn compare_sides(run: &str, with: &SideOutcome, without: &SideOutcome, words: &ChangeWords) -> CheckProof {
     let mut tests = compare_tests(with, Some(without));
     let (answer, reason, lines) = judge_without(with, without, words, &tests);
-    if answer == WithoutChange::Red && without.counts.is_none() {
-        // It could not even be built.
+    if answer == WithoutChange::Red && without.counts.is_none_or(|counts| counts.run == counts.failed) {
+        // It could not even be built, or nothing that was could be imported.
         tests
             .iter_mut()
             .filter(|test| test.without == TestState::Unknown)
