@@ -184,6 +184,11 @@ impl BaseComparison {
         self.changed.keys().map(PathBuf::as_path)
     }
 
+    /// Whether a file is there now.
+    pub fn is_present(&self, path: &Path) -> bool {
+        self.present.contains(path) && self.top().join(path).symlink_metadata().is_ok()
+    }
+
     /// Writes the files as they are now into an empty folder, all with one time.
     ///
     /// # Errors

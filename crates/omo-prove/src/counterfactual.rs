@@ -18,6 +18,7 @@ use omo_checks::task_check::CheckLog;
 use omo_core::check::counterfactual::WithoutChange;
 use omo_core::check::session_check::{Check, CheckVerdict, judge_check};
 use omo_core::check::test_runner::LineSplitter;
+use omo_core::text::sanitize;
 use omo_git::base_comparison::{BaseChoice, BaseComparison, BaseContent, BaseError};
 use omo_process::environment::CheckEnvironment;
 use omo_state::env::is_variable_named;
@@ -37,6 +38,8 @@ const MAX_LOG_BYTES: u64 = 4 * 1024 * 1024;
 const MAX_WORD_FILES: usize = 2_000;
 /// A larger copy is no repository of its own: git would read all of it first.
 const MAX_REPOSITORY_FILES: usize = 5_000;
+/// At most so many files are named in a note.
+const MAX_NAMED_FILES: usize = 5;
 /// Files with the name and versions of what a project needs: they are no part of a check, whatever reads them for it.
 const MANIFESTS: [&str; 6] = ["Cargo.toml", "Cargo.lock", "go.mod", "go.sum", "pyproject.toml", "setup.cfg"];
 /// Endings of source code, in which a change defines something.
@@ -197,6 +200,9 @@ impl Change {
         for path in kept.intersection(&pinned).filter(|path| !request.tests.contains(&name_of(path))) {
             notes.push(format!("{} is run by a check: both sides have it as it is now", path.display()));
         }
+        let removed: Vec<&Path> =
+            kept.iter().map(PathBuf::as_path).filter(|path| !comparison.is_present(path)).collect();
+        notes.extend(removed_test_files(&removed));
         let source = |path: &Path| {
             let ending = path.extension().and_then(|ending| ending.to_str());
             !kept.contains(path) && ending.is_some_and(|ending| SOURCE_ENDINGS.contains(&ending))
@@ -239,6 +245,19 @@ impl Change {
         }
         self.joined.get(path).map_or(BaseContent::Base, |text| BaseContent::Joined(text.clone()))
     }
+}
+
+/// Says which test files the change removed: what was in them is compared with nothing.
+fn removed_test_files(removed: &[&Path]) -> Option<String> {
+    let names: Vec<String> =
+        removed.iter().take(MAX_NAMED_FILES).map(|path| sanitize(&path.to_string_lossy(), 100)).collect();
+    let more = match removed.len().saturating_sub(MAX_NAMED_FILES) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let files = if removed.len() == 1 { "test file is" } else { "test files are" };
+    (!removed.is_empty())
+        .then(|| format!("{} {files} gone with the change, on both sides: {}{more}", removed.len(), names.join(", ")))
 }
 
 /// Puts into both copies what a checkout lacks.
