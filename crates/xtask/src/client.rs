@@ -1,6 +1,6 @@
-//! The real client for the tests: one pinned version, installed under `target/`.
+//! What the tests have from npm, the real client above all: one pinned version of each, installed under `target/`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -9,27 +9,43 @@ use crate::cargo;
 
 /// The version of the client that the tests are written for.
 const VERSION: &str = "2.1.328";
+/// The version of Vitest that the tests are written for: one that runs with the node of a stable Debian.
+const VITEST_VERSION: &str = "3.2.4";
 
 /// The client's program, installing it where it is not there yet.
 pub(crate) fn find_or_install() -> Result<PathBuf> {
     let folder = cargo::target()?.join("claude-code").join(VERSION);
     let program = folder.join("node_modules").join("@anthropic-ai").join(platform_package()?).join("claude");
+    install("@anthropic-ai/claude-code", VERSION, &folder, &program)?;
+    Ok(program)
+}
+
+/// The folder of Vitest with all that it needs, installing it where it is not there yet.
+pub(crate) fn find_or_install_vitest() -> Result<PathBuf> {
+    let folder = cargo::target()?.join("vitest").join(VITEST_VERSION);
+    let modules = folder.join("node_modules");
+    install("vitest", VITEST_VERSION, &folder, &modules.join("vitest").join("vitest.mjs"))?;
+    Ok(modules)
+}
+
+/// Installs a package from npm into a folder, where its program is not there yet.
+fn install(name: &str, version: &str, folder: &Path, program: &Path) -> Result<()> {
     if program.is_file() {
-        return Ok(program);
+        return Ok(());
     }
     if !cargo::has("npm") {
-        bail!("npm is not installed, so the client @anthropic-ai/claude-code {VERSION} cannot be");
+        bail!("npm is not installed, so {name} {version} cannot be");
     }
-    anstream::println!("installing @anthropic-ai/claude-code {VERSION} into {}", folder.display());
-    std::fs::create_dir_all(&folder).with_context(|| format!("create {}", folder.display()))?;
-    let package = format!("@anthropic-ai/claude-code@{VERSION}");
+    anstream::println!("installing {name} {version} into {}", folder.display());
+    std::fs::create_dir_all(folder).with_context(|| format!("create {}", folder.display()))?;
+    let package = format!("{name}@{version}");
     let install = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", ".", &package];
     // Not shown: the list of what npm added is no news.
-    cargo::output(Command::new("npm").args(install).current_dir(&folder))?;
+    cargo::output(Command::new("npm").args(install).current_dir(folder))?;
     if !program.is_file() {
         bail!("npm installed no {}", program.display());
     }
-    Ok(program)
+    Ok(())
 }
 
 fn platform_package() -> Result<String> {

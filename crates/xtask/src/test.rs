@@ -34,10 +34,11 @@ pub(crate) struct Options {
 /// Suites whose tests wait for other processes more than they compute: they run more at once.
 const WAITING: [&str; 4] = ["client", "parallel", "supervised_client", "supervisor"];
 /// The suites that are long, in the order in which they begin.
-const LONG: [&str; 9] = [
+const LONG: [&str; 10] = [
     "client",
     "reliability",
     "hostile",
+    "prove",
     "blackbox",
     "attacks",
     "parallel",
@@ -46,7 +47,7 @@ const LONG: [&str; 9] = [
     "ultraplan_tasks",
 ];
 /// The suites that take longer than an edit: other programs, faults, random plans and random work trees.
-const NOT_QUICK: [&str; 15] = [
+const NOT_QUICK: [&str; 16] = [
     "attacks",
     "batches",
     "client",
@@ -54,6 +55,7 @@ const NOT_QUICK: [&str; 15] = [
     "hostile",
     "instructions",
     "parallel",
+    "prove",
     "real_client",
     "reliability",
     "supervised_client",
@@ -97,15 +99,22 @@ enum PluginBuild {
 #[derive(Clone, Copy)]
 struct Wanted {
     plugin: Option<PluginBuild>,
-    client: bool,
+    npm: FromNpm<bool>,
     windows: bool,
     archives: bool,
+}
+
+/// What comes from npm: whether it is wanted, and where it is.
+#[derive(Clone, Copy)]
+struct FromNpm<T> {
+    client: T,
+    vitest: T,
 }
 
 /// What tests are given.
 struct Provided {
     plugin: Option<Plugin>,
-    client: Option<PathBuf>,
+    npm: FromNpm<Option<PathBuf>>,
     windows: Option<PathBuf>,
     packed: Option<dist::Packed>,
 }
@@ -118,16 +127,17 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let (built, provided, missing);
     if is_every {
         // What all tests together need is known before they are built, and is built beside them.
-        let wanted = Wanted { plugin: Some(PluginBuild::Release), client: true, windows: true, archives: true };
-        let (client, lacks) = look_for(wanted, options)?;
-        (built, provided) = beside(|| suites::build(&suites, true), || provide(wanted, client, &lacks))?;
+        let npm = FromNpm { client: true, vitest: true };
+        let wanted = Wanted { plugin: Some(PluginBuild::Release), npm, windows: true, archives: true };
+        let (npm, lacks) = look_for(wanted, options)?;
+        (built, provided) = beside(|| suites::build(&suites, true), || provide(wanted, npm, &lacks))?;
         missing = lacks;
     } else {
         built = suites::build(&suites, false)?;
         let wanted = wanted_by(&built, filter.as_deref(), &ignored, options)?;
-        let client;
-        (client, missing) = look_for(wanted, options)?;
-        provided = provide(wanted, client, &missing)?;
+        let npm;
+        (npm, missing) = look_for(wanted, options)?;
+        provided = provide(wanted, npm, &missing)?;
     }
     let left_out: Vec<&Ignored> = ignored.iter().filter(|test| !is_run(test, options, &missing)).collect();
     if let Some(name) = &options.name {
@@ -188,7 +198,7 @@ fn wanted_by(built: &[Built], filter: Option<&str>, ignored: &[Ignored], options
     let plugin = if release || archives { PluginBuild::Release } else { PluginBuild::Development };
     Ok(Wanted {
         plugin: (!chosen.is_empty()).then_some(plugin),
-        client: needs(needs::CLIENT),
+        npm: FromNpm { client: needs(needs::CLIENT), vitest: needs(needs::VITEST) },
         windows: needs(needs::WINE),
         archives,
     })
@@ -199,12 +209,16 @@ fn is_run(test: &Ignored, options: &Options, missing: &[Missing]) -> bool {
     test.can_run(missing) && (!options.quick || test.needs_only(needs::PLUGIN) && !test.is_in(&NOT_QUICK_FILES))
 }
 
-/// The client where it is wanted, and all that this machine lacks: known before anything is built.
-fn look_for(wanted: Wanted, options: &Options) -> Result<(Option<PathBuf>, Vec<Missing>)> {
+/// What is wanted of npm, and all that this machine lacks: known before anything is built.
+fn look_for(wanted: Wanted, options: &Options) -> Result<(FromNpm<Option<PathBuf>>, Vec<Missing>)> {
     let mut missing = needs::missing();
     let mut add = |name, why: String, can_be_installed| missing.push(Missing { name, why, can_be_installed });
-    let client = wanted.client.then(find_client).transpose().unwrap_or_else(|why| {
+    let client = wanted.npm.client.then(find_client).transpose().unwrap_or_else(|why| {
         add(needs::CLIENT, format!("{why:#}"), true);
+        None
+    });
+    let vitest = wanted.npm.vitest.then(client::find_or_install_vitest).transpose().unwrap_or_else(|why| {
+        add(needs::VITEST, format!("{why:#}"), true);
         None
     });
     if wanted.windows
@@ -224,11 +238,11 @@ fn look_for(wanted: Wanted, options: &Options) -> Result<(Option<PathBuf>, Vec<M
     if let Some(Missing { name, why, .. }) = to_install {
         bail!("some tests need {name}: {why}");
     }
-    Ok((client, missing))
+    Ok((FromNpm { client, vitest }, missing))
 }
 
 /// Builds what is wanted, as far as this machine can.
-fn provide(wanted: Wanted, client: Option<PathBuf>, missing: &[Missing]) -> Result<Provided> {
+fn provide(wanted: Wanted, npm: FromNpm<Option<PathBuf>>, missing: &[Missing]) -> Result<Provided> {
     let is_windows = wanted.windows && !missing.iter().any(|missing| missing.name == needs::WINE);
     let windows = || is_windows.then(windows::build).transpose();
     let plugin = || {
@@ -240,7 +254,7 @@ fn provide(wanted: Wanted, client: Option<PathBuf>, missing: &[Missing]) -> Resu
     };
     let (windows, plugin) = beside(windows, plugin)?;
     let packed = wanted.archives.then(dist::pack_for_tests).transpose()?;
-    Ok(Provided { plugin, client, windows, packed })
+    Ok(Provided { plugin, npm, windows, packed })
 }
 
 /// A suite with all that its tests are given.
@@ -265,7 +279,8 @@ fn ready(suite: &Built, filter: Option<&str>, left_out: &[&Ignored], provided: &
     let plugin = provided.plugin.as_ref();
     give("OMO_TEST_PLUGIN", plugin.map(|plugin| plugin.path.clone()));
     give("OMO_TEST_TARGET", plugin.map(|plugin| PathBuf::from(plugin.build.triple())));
-    give("OMO_TEST_CLIENT", provided.client.clone());
+    give("OMO_TEST_CLIENT", provided.npm.client.clone());
+    give("OMO_TEST_VITEST", provided.npm.vitest.clone());
     give("OMO_TEST_WINDOWS", provided.windows.clone());
     let packed = provided.packed.as_ref();
     give("OMO_TEST_ARCHIVE", packed.map(|packed| packed.archive.clone()));

@@ -17,6 +17,8 @@ pub(crate) const WINE: &str = "Wine";
 pub(crate) const ARCHIVES: &str = "the archives";
 /// What counts instructions.
 pub(crate) const VALGRIND: &str = "valgrind";
+/// What runs tests of TypeScript.
+pub(crate) const VITEST: &str = "Vitest";
 /// What the task always has: it builds it.
 pub(crate) const PLUGIN: &str = "the built plugin";
 
@@ -30,7 +32,7 @@ struct Need {
     package: Option<&'static str>,
 }
 
-const NEEDS: [Need; 15] = [
+const NEEDS: [Need; 16] = [
     // Where a container forbids to trace, the program alone is of no use.
     Need { name: "strace", probe: &["strace", "-qq", "-o", "/dev/null", "true"], package: Some("strace") },
     Need { name: VALGRIND, probe: &["valgrind", "--version"], package: Some("valgrind") },
@@ -38,6 +40,7 @@ const NEEDS: [Need; 15] = [
     Need { name: "tmux", probe: &["tmux", "-V"], package: Some("tmux") },
     Need { name: "node", probe: &["node", "--version"], package: Some("nodejs") },
     Need { name: "python3", probe: &["python3", "--version"], package: Some("python3") },
+    Need { name: "pytest", probe: &["sh", "-c", SOME_PYTHON_HAS_PYTEST], package: Some("python3-pytest") },
     Need { name: "go", probe: &["go", "version"], package: Some("golang-go") },
     Need { name: "dash", probe: &["dash", "-c", "exit"], package: Some("dash") },
     Need { name: "busybox", probe: &["busybox", "true"], package: Some("busybox") },
@@ -60,6 +63,10 @@ const NEEDS: [Need; 15] = [
         package: None,
     },
 ];
+
+/// The first Python in `PATH` may be another one than that of the system, which a package of Debian is for.
+const SOME_PYTHON_HAS_PYTEST: &str =
+    "for python in python3 /usr/bin/python3; do \"$python\" -c 'import pytest' && exit; done; exit 1";
 
 /// Runs the next word as a command, in a folder that is removed behind it.
 const IN_A_FOLDER: &str =
@@ -224,7 +231,8 @@ mod tests {
 
     #[test]
     fn every_need_is_known_and_a_test_is_left_out_alone() {
-        let names: Vec<&str> = NEEDS.iter().map(|need| need.name).chain([PLUGIN, CLIENT, WINE, ARCHIVES]).collect();
+        let names: Vec<&str> =
+            NEEDS.iter().map(|need| need.name).chain([PLUGIN, CLIENT, WINE, ARCHIVES, VITEST]).collect();
         let tests = ignored().unwrap();
         assert!(tests.len() > 400, "only {} were found", tests.len());
         let text: String = rust_files().unwrap().iter().map(|path| fs::read_to_string(path).unwrap()).collect();
