@@ -16,6 +16,9 @@ const PARTS: [&str; 2] = ["omo", "proofs"];
 const LOCK: &str = "alive.lock";
 /// The side that checks run in at the moment.
 const ACTIVE: &str = "active";
+/// The other one meanwhile, whichever it is.
+const WAITING: &str = "waiting";
+const MOVING: &str = "moving";
 const PROJECT: &str = "project";
 const TEMPORARY: &str = "tmp";
 
@@ -88,7 +91,11 @@ impl PrivateTrees {
 
     /// Where a side has the top of the work tree.
     pub(crate) fn top(&self, side: Side) -> PathBuf {
-        let folder = if self.active == Some(side) { ACTIVE } else { side.folder() };
+        let folder = match self.active {
+            None => side.folder(),
+            Some(active) if active == side => ACTIVE,
+            Some(_) => WAITING,
+        };
         self.folder.path().join(folder).join(PROJECT)
     }
 
@@ -107,10 +114,14 @@ impl PrivateTrees {
         if self.active == Some(side) {
             return Ok(());
         }
-        if let Some(other) = self.active.take() {
-            self.folder.rename(ACTIVE, other.folder())?;
+        let other = if side == Side::With { Side::Without } else { Side::With };
+        let renamed: &[(&str, &str)] = match self.active.take() {
+            None => &[(side.folder(), ACTIVE), (other.folder(), WAITING)],
+            Some(_) => &[(ACTIVE, MOVING), (WAITING, ACTIVE), (MOVING, WAITING)],
+        };
+        for (from, to) in renamed {
+            self.folder.rename(from, to)?;
         }
-        self.folder.rename(side.folder(), ACTIVE)?;
         self.active = Some(side);
         Ok(())
     }
@@ -158,8 +169,17 @@ mod tests {
         assert_eq!(read(&trees).as_deref(), Some("with"));
         trees.activate(Side::Without).unwrap();
         assert_eq!(read(&trees), None);
+        assert_eq!(trees.top(Side::With), trees.path().join("waiting/project"));
         trees.activate(Side::With).unwrap();
         assert_eq!(read(&trees).as_deref(), Some("with"));
+        let names = |trees: &PrivateTrees| -> Vec<_> {
+            let mut names: Vec<_> = fs::read_dir(trees.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
+            names.sort();
+            names
+        };
+        let beside_with = names(&trees);
+        trees.activate(Side::Without).unwrap();
+        assert_eq!(names(&trees), beside_with, "what lies beside a side tells which it is");
         let path = trees.path().to_owned();
         drop(trees);
         assert!(!path.exists());
