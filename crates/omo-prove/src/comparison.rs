@@ -10,7 +10,7 @@ use omo_core::check::session_check::{CheckEnd, CheckVerdict, TestCounts};
 use omo_core::text::sanitize;
 use serde::Serialize;
 
-use crate::missing_item::find_missing_items;
+use crate::missing_item::{MissingItem, find_missing_items};
 use crate::test_report::{TestOutcome, TestReport};
 
 /// At most so many lines of an output explain an answer.
@@ -18,6 +18,8 @@ const MAX_LINES: usize = 5;
 const MAX_LINE_CHARS: usize = 160;
 /// Exit statuses of a shell that could not run its command.
 const NOT_RUN: [i32; 2] = [126, 127];
+/// Exit statuses of a shell whose command was ended by a signal.
+const SIGNALLED: std::ops::RangeInclusive<i32> = 129..=159;
 
 /// What a check did on one side.
 #[derive(Clone, Debug)]
@@ -142,9 +144,10 @@ impl CheckProof {
         }
     }
 
-    /// A check that was green with the change on its first run and not on a second one of the same files.
-    pub fn not_repeatable(run: &str, with: &SideOutcome, again: &SideOutcome) -> Self {
-        let reason = format!("two runs with the same files differ: green first, then {}", again.detail);
+    /// A check that did something else on its second run with the same files.
+    pub fn not_repeatable(run: &str, with: &SideOutcome, is_with_change: bool, again: &SideOutcome) -> Self {
+        let (side, first) = if is_with_change { ("with", "green") } else { ("without", "red") };
+        let reason = format!("two runs {side} the change differ: {first} first, then {}", again.detail);
         Self { lines: last_lines(again), ..Self::could_not_run(run, with, reason) }
     }
 }
@@ -159,7 +162,7 @@ pub struct ChangeWords {
 /// Judges a check that is green with the change by what it did without it.
 pub fn compare_sides(run: &str, with: &SideOutcome, without: &SideOutcome, words: &ChangeWords) -> CheckProof {
     let mut tests = compare_tests(with, Some(without));
-    let (answer, reason, lines) = judge_without(with, without, words, &tests);
+    let (answer, reason, lines) = judge_without(run, with, without, words, &tests);
     if answer == WithoutChange::Red && without.counts.is_none_or(|counts| counts.run == counts.failed) {
         // It could not even be built, or nothing that was could be imported.
         tests
@@ -171,6 +174,7 @@ pub fn compare_sides(run: &str, with: &SideOutcome, without: &SideOutcome, words
 }
 
 fn judge_without(
+    run: &str,
     with: &SideOutcome,
     without: &SideOutcome,
     words: &ChangeWords,
@@ -198,11 +202,17 @@ fn judge_without(
     if NOT_RUN.contains(&status) {
         return unknown(format!("without the change its command could not be run (exit status {status})"));
     }
+    if SIGNALLED.contains(&status) {
+        return unknown(format!("without the change its command was ended by signal {}", status - 128));
+    }
     if without.verdict == CheckVerdict::NothingRan {
         return unknown("without the change no test was run".to_owned());
     }
     let missing = find_missing_items(&without.lines);
-    let explained: Vec<_> = missing.iter().filter(|item| words.defined.contains(&item.name)).collect();
+    // What the check itself asks for is what it runs, and not what that needs.
+    let is_asked_for = |item: &&MissingItem| item.module.as_ref().is_some_and(|module| run.contains(module.as_str()));
+    let explained: Vec<_> =
+        missing.iter().filter(|item| words.defined.contains(&item.name) && !is_asked_for(item)).collect();
     if let Some(first) = explained.first() {
         let names: BTreeSet<String> = explained.iter().map(|item| format!("`{}`", sanitize(&item.name, 60))).collect();
         let names: Vec<String> = names.into_iter().take(3).collect();

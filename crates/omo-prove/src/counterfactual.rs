@@ -1,7 +1,7 @@
 //! The counterfactual run: the checks with the change, and without it.
 //!
 //! What differs between the sides is what the change did to files that are no tests. A check that is red without the change
-//! is run once more with it: a test that goes by how often it was run is not taken for a proof.
+//! is run once more on both sides: a test that goes by how often it was run, or by chance, is not taken for a proof.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -146,11 +146,10 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
         checks.push(runner.prove_check(check, with, &change, watcher)?);
     }
     for (check, (proof, with)) in request.checks.iter().zip(checks.iter_mut().zip(&with_change)) {
-        if let (true, Ok(with)) = (proof.is_proved(), with) {
-            let again = runner.run(check, Side::With, watcher)?;
-            if let Some(again) = again.ok().filter(|again| again.verdict != CheckVerdict::Green) {
-                *proof = CheckProof::not_repeatable(&check.command, with, &again);
-            }
+        if let (true, Ok(with)) = (proof.is_proved(), with)
+            && let Some(why) = runner.is_chance(check, with, &change, watcher)?
+        {
+            *proof = why;
         }
     }
     Ok(Proof { base: comparison.base, checks, notes })
@@ -329,6 +328,24 @@ impl SideRunner<'_> {
             Ok(without) => compare_sides(&check.command, with, &without, &change.words),
             Err(error) => CheckProof::could_not_run(&check.command, with, error.to_string()),
         })
+    }
+
+    /// Whether a second run of each side says something else than the first one. The side without the change comes
+    /// first: what changes with each run would be the same again at every second one.
+    fn is_chance(
+        &mut self,
+        check: &Check,
+        with: &SideOutcome,
+        change: &Change,
+        watcher: &mut impl ProofWatcher,
+    ) -> Result<Option<CheckProof>, ProofError> {
+        if let Ok(without) = self.run(check, Side::Without, watcher)?
+            && compare_sides(&check.command, with, &without, &change.words).without != WithoutChange::Red
+        {
+            return Ok(Some(CheckProof::not_repeatable(&check.command, with, false, &without)));
+        }
+        let again = self.run(check, Side::With, watcher)?.ok().filter(|again| again.verdict != CheckVerdict::Green);
+        Ok(again.map(|again| CheckProof::not_repeatable(&check.command, with, true, &again)))
     }
 
     fn run(

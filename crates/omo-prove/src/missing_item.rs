@@ -14,6 +14,8 @@ use regex::Regex;
 pub(crate) struct MissingItem {
     /// Its last name: of `a::b::c` it is `c`, of a module's path the file's stem.
     pub name: String,
+    /// The whole of it, where it is a module that is loaded by its path.
+    pub module: Option<String>,
     /// The line that says so, made harmless.
     pub line: String,
 }
@@ -49,7 +51,8 @@ pub(crate) fn find_missing_items(lines: &[String]) -> Vec<MissingItem> {
         for found in READERS.iter().flat_map(|reader| reader.captures_iter(line)) {
             let named = found.iter().skip(1).flatten().next().map(|item| last_name(item.as_str()));
             if let Some(name) = named.filter(|name| !name.is_empty()) {
-                items.push(MissingItem { name, line: sanitize(line.trim(), MAX_LINE_CHARS) });
+                let module = found.name("module").map(|module| module.as_str().to_owned());
+                items.push(MissingItem { name, module, line: sanitize(line.trim(), MAX_LINE_CHARS) });
             }
         }
         if items.len() >= MAX_ITEMS {

@@ -116,3 +116,33 @@ fn a_test_that_failed_on_both_sides_proves_nothing() {
     let without = outcome(CheckEnd::Exited(127), None, "test a ... FAILED\n");
     assert_eq!(judge(&with, &without, &[]).without, WithoutChange::Unknown);
 }
+
+#[test]
+fn what_a_shell_ended_by_a_signal_did_proves_nothing() {
+    let with = side(0, "ok\n");
+    for status in [130, 137, 143] {
+        assert_eq!(judge(&with, &side(status, "Killed\n"), &[]).without, WithoutChange::Unknown, "{status}");
+    }
+    for status in [1, 128, 255] {
+        assert!(judge(&with, &side(status, "wrong total\n"), &[]).is_proved(), "{status}");
+    }
+}
+
+#[test]
+fn what_the_check_itself_asks_for_is_not_missing() {
+    let without = side(1, "ModuleNotFoundError: No module named 'shop.checks'\n");
+    let words = ChangeWords { defined: ["checks".to_owned()].into() };
+    let judge = |run: &str| compare_sides(run, &side(0, "ok\n"), &without, &words).without;
+    assert_eq!(judge("python3 -m unittest shop.checks"), WithoutChange::Unknown);
+    assert_eq!(judge("python3 -m unittest"), WithoutChange::Red);
+}
+
+#[test]
+fn a_session_that_was_interrupted_got_to_no_test() {
+    let with = side(0, "=== test session starts ===\nt.py::test_a PASSED [100%]\n=== 1 passed in 0.01s ===\n");
+    let said = "=== test session starts ===\nE   ImportError: cannot import name 'total' from 'shop'\n";
+    let without = side(2, &format!("{said}ERROR t.py\n=== 1 error in 0.10s ===\n"));
+    let proof = judge(&with, &without, &["total"]);
+    assert!(proof.is_proved(), "{proof:?}");
+    assert_eq!(proof.tests.first().map(|test| test.without), Some(TestState::Absent));
+}
