@@ -6,5 +6,6 @@
     reason = "only JSON values are indexed: what is not there is null, and nothing panics"
 )]
 
+mod attacks;
 mod languages;
 mod project;
