@@ -66,6 +66,12 @@ pub enum BaseError {
         /// The commit.
         commit: String,
     },
+    /// Something that was there has its place taken.
+    #[error("{} was there, and a test file of now has its place: both cannot be in one tree", path.display())]
+    PlaceTaken {
+        /// What was there.
+        path: PathBuf,
+    },
     /// A step of git failed.
     #[error(transparent)]
     Git(#[from] GitFailed),
@@ -246,7 +252,7 @@ impl BaseComparison {
                 (BaseContent::Now, _) => copy(&mut from, &mut to, path, time)?,
                 (BaseContent::Joined(bytes), base) => {
                     let mode = base.as_ref().map_or("100644", |base| base.mode.as_str());
-                    write(&mut to, path, mode, &bytes, time).map_err(|error| file_error(path, error))?;
+                    write(&mut to, path, mode, &bytes, time).map_err(|error| base_file_error(path, error))?;
                 }
                 (BaseContent::Base, Some(base)) => of_base.push((path.as_path(), base)),
                 (BaseContent::Base, None) => {}
@@ -255,7 +261,11 @@ impl BaseComparison {
         let contents = self.read_base(of_base.iter().copied())?;
         for (path, base) in of_base {
             let Some(bytes) = contents.get(path) else { continue };
-            write(&mut to, path, &base.mode, bytes, time).map_err(|error| file_error(path, error))?;
+            let is_written =
+                write(&mut to, path, &base.mode, bytes, time).map_err(|error| base_file_error(path, error))?;
+            if !is_written {
+                return Err(BaseError::PlaceTaken { path: path.to_owned() });
+            }
         }
         Ok(())
     }
@@ -482,6 +492,15 @@ fn file_error(path: &Path, error: io::Error) -> BaseError {
     BaseError::File { path: path.to_owned(), error }
 }
 
+fn base_file_error(path: &Path, error: io::Error) -> BaseError {
+    match error.kind() {
+        io::ErrorKind::AlreadyExists | io::ErrorKind::IsADirectory | io::ErrorKind::NotADirectory => {
+            BaseError::PlaceTaken { path: path.to_owned() }
+        }
+        _ => file_error(path, error),
+    }
+}
+
 /// Copies a file or a link by the same path. What is not there, or lies behind a link, is not copied.
 fn copy(from: &mut FolderPath, to: &mut FolderPath, path: &Path, time: SystemTime) -> Result<(), BaseError> {
     try_copy(from, to, path, time).map_err(|error| file_error(path, error))
@@ -506,14 +525,16 @@ fn try_copy(from: &mut FolderPath, to: &mut FolderPath, path: &Path, time: Syste
     }
 }
 
-fn write(to: &mut FolderPath, path: &Path, mode: &str, bytes: &[u8], time: SystemTime) -> io::Result<()> {
-    let (Some(name), Some(folder)) = (path.file_name(), to.parent_of(path)?) else { return Ok(()) };
+/// Writes a file; says whether its folder could be one.
+fn write(to: &mut FolderPath, path: &Path, mode: &str, bytes: &[u8], time: SystemTime) -> io::Result<bool> {
+    let (Some(name), Some(folder)) = (path.file_name(), to.parent_of(path)?) else { return Ok(false) };
     if mode == LINK {
-        return folder.link(name, path_of(bytes).as_os_str());
+        return folder.link(name, path_of(bytes).as_os_str()).map(|()| true);
     }
     let mut file = folder.create(name)?;
     file.write_all(bytes)?;
-    finish(&file, if mode == EXECUTABLE { 0o755 } else { 0o644 }, time)
+    finish(&file, if mode == EXECUTABLE { 0o755 } else { 0o644 }, time)?;
+    Ok(true)
 }
 
 fn finish(file: &std::fs::File, mode: u32, time: SystemTime) -> io::Result<()> {
