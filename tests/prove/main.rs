@@ -7,5 +7,8 @@
 )]
 
 mod attacks;
+mod bases;
+mod endings;
 mod languages;
 mod project;
+mod trees;
