@@ -4,6 +4,7 @@
 //! Nothing is written to the repository, its index or its work tree. A copy has the bytes of each file as they are; no
 //! filter stands between. Files that git ignores are no part of either.
 
+mod copying;
 mod folder_path;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +17,7 @@ use omo_core::session::id::SessionId;
 use omo_core::text::sanitize;
 use thiserror::Error;
 
+use self::copying::{copy, copy_files};
 use self::folder_path::FolderPath;
 use crate::git_command::GitCalls;
 use crate::platform::{FolderEntry, OpenFolder, path_of};
@@ -72,6 +74,9 @@ pub enum BaseError {
         /// What was there.
         path: PathBuf,
     },
+    /// Its caller has ended it.
+    #[error("it was ended before all was copied")]
+    Cancelled,
     /// A step of git failed.
     #[error(transparent)]
     Git(#[from] GitFailed),
@@ -199,13 +204,15 @@ impl BaseComparison {
     ///
     /// # Errors
     ///
-    /// A file cannot be read or written.
-    pub fn write_now(&self, to: &Path, time: SystemTime) -> Result<(), BaseError> {
-        let (mut from, mut to) = (open(self.repository.top(), false)?, open(to, true)?);
-        for path in &self.present {
-            copy(&mut from, &mut to, path, time)?;
-        }
-        Ok(())
+    /// A file cannot be read or written, or it was ended.
+    pub fn write_now(
+        &self,
+        to: &Path,
+        time: SystemTime,
+        should_continue: impl FnMut() -> bool,
+    ) -> Result<(), BaseError> {
+        let paths: Vec<&Path> = self.present.iter().map(PathBuf::as_path).collect();
+        copy_files(self.repository.top(), to, &paths, time, should_continue)
     }
 
     /// The files of the copy of now that differ from the base, with both contents, as far as `wants` asks for them.
@@ -241,12 +248,13 @@ impl BaseComparison {
         to: &Path,
         time: SystemTime,
         mut content: impl FnMut(&Path) -> BaseContent,
+        should_continue: impl FnMut() -> bool,
     ) -> Result<(), BaseError> {
+        let same = self.present.iter().filter(|path| !self.changed.contains_key(*path));
+        let same: Vec<&Path> = same.map(PathBuf::as_path).collect();
+        copy_files(copy_of_now, to, &same, time, should_continue)?;
         let (mut from, mut to) = (open(copy_of_now, false)?, open(to, true)?);
         let mut of_base = Vec::new();
-        for path in self.present.iter().filter(|path| !self.changed.contains_key(*path)) {
-            copy(&mut from, &mut to, path, time)?;
-        }
         for (path, base) in &self.changed {
             match (content(path), base) {
                 (BaseContent::Now, _) => copy(&mut from, &mut to, path, time)?,
@@ -498,30 +506,6 @@ fn base_file_error(path: &Path, error: io::Error) -> BaseError {
             BaseError::PlaceTaken { path: path.to_owned() }
         }
         _ => file_error(path, error),
-    }
-}
-
-/// Copies a file or a link by the same path. What is not there, or lies behind a link, is not copied.
-fn copy(from: &mut FolderPath, to: &mut FolderPath, path: &Path, time: SystemTime) -> Result<(), BaseError> {
-    try_copy(from, to, path, time).map_err(|error| file_error(path, error))
-}
-
-fn try_copy(from: &mut FolderPath, to: &mut FolderPath, path: &Path, time: SystemTime) -> io::Result<()> {
-    let (Some(name), Some(source)) = (path.file_name(), from.parent_of(path)?) else { return Ok(()) };
-    match source.look(name)? {
-        FolderEntry::Link(target) => match to.parent_of(path)? {
-            Some(folder) => folder.link(name, &target),
-            None => Ok(()),
-        },
-        FolderEntry::File { mode } => {
-            let mut file = source.read(name)?;
-            let Some(folder) = to.parent_of(path)? else { return Ok(()) };
-            let mut written = folder.create(name)?;
-            // Where the file system can, the two share what is in them until one is written.
-            io::copy(&mut file, &mut written)?;
-            finish(&written, if mode & 0o111 == 0 { 0o644 } else { 0o755 }, time)
-        }
-        FolderEntry::Nothing | FolderEntry::Folder | FolderEntry::Other => Ok(()),
     }
 }
 

@@ -82,7 +82,7 @@ pub struct Proof {
 pub enum ProofError {
     /// There is nothing to compare with.
     #[error(transparent)]
-    Base(#[from] BaseError),
+    Base(BaseError),
     /// No copy could be made.
     #[error(transparent)]
     Tree(#[from] PrivateTreeError),
@@ -98,6 +98,15 @@ pub enum ProofError {
     /// It was ended before all was done.
     #[error("it was ended before all was done")]
     Cancelled,
+}
+
+impl From<BaseError> for ProofError {
+    fn from(error: BaseError) -> Self {
+        match error {
+            BaseError::Cancelled => Self::Cancelled,
+            error => Self::Base(error),
+        }
+    }
 }
 
 /// Hears what happens, to show it, and can end it.
@@ -129,12 +138,12 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
     let time = request.time;
     let mut trees = PrivateTrees::create(request.state_home, &folder_name(time))?;
     let (with, without) = (trees.top(Side::With), trees.top(Side::Without));
-    comparison.write_now(&with, time)?;
+    comparison.write_now(&with, time, || watcher.should_continue())?;
     if !watcher.is_copied() {
         return Err(ProofError::FilesChanged);
     }
     let change = Change::read(&comparison, &with, request, &mut notes)?;
-    comparison.write_base(&with, &without, time, |path| change.content(path))?;
+    comparison.write_base(&with, &without, time, |path| change.content(path), || watcher.should_continue())?;
     install(request, &comparison, &mut trees, watcher)?;
     let mut runner = SideRunner { request, project: comparison.project.clone(), trees };
     let mut with_change = Vec::new();

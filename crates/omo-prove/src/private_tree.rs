@@ -129,6 +129,12 @@ impl PrivateTrees {
 
 impl Drop for PrivateTrees {
     fn drop(&mut self) {
+        // Each side may have many files, and the system takes its time for each of them.
+        std::thread::scope(|scope| {
+            for side in [ACTIVE, WAITING] {
+                scope.spawn(|| self.folder.remove_folder(side));
+            }
+        });
         remove(&self.parent, &self.name);
     }
 }
