@@ -85,7 +85,7 @@ fn what_a_killed_one_leaves_is_removed_by_the_next() {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn two_at_the_same_time_leave_each_other_alone() {
     let project =
-        changed_project("touch ~/began; while test ! -e ~/go; do sleep 0.05; done; grep -q 2 src/total.txt\n");
+        changed_project("touch ~/began; while test ! -e ~/go; do sleep 0.05; done; grep -q 2 src/total.txt\n").unwrap();
     let child = start(&project).unwrap();
     let other = project.command(&["--base", "HEAD", "--check", "grep -q 2 src/total.txt"]).output().unwrap();
     assert!(other.status.success(), "{other:?}");
