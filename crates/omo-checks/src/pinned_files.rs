@@ -15,10 +15,11 @@ mod python_modules;
 mod shell_state;
 mod steering;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use omo_core::check::session_check::Check;
+use omo_core::check::task_check::TaskCheck;
 use omo_state::env;
 use omo_state::files::regular_file;
 use omo_state::seal::hex_digest_of_reader;
@@ -28,6 +29,8 @@ use self::budget::MAX_PINNED_BYTES;
 use self::command_reading::CommandReading;
 use self::project::Project;
 
+/// So many commands of a plan are looked at.
+const MAX_COMMANDS: usize = 100;
 /// What stands for a file that cannot be read.
 const UNREADABLE: &str = "unreadable";
 /// What stands for all that is not looked at, where a command runs more than that.
@@ -45,6 +48,34 @@ pub(crate) fn find_pins(check: &Check, root: &Path, search: &SearchPath) -> BTre
 /// Whether a check runs tests with a runner whose count is known here, by itself or by a script of `package.json`.
 pub fn runs_tests(check: &Check, root: &Path) -> bool {
     read_check(check, root, env::home(), &SearchPath::default()).runs_tests
+}
+
+/// The files of the project that these commands of a plan run, as far as that can be told, by their path from the
+/// project's top, each with its digest.
+pub fn files_of_commands<'a>(
+    checks: impl Iterator<Item = &'a TaskCheck>,
+    root: &Path,
+    search: &SearchPath,
+) -> BTreeMap<String, String> {
+    let search = search.clone().without_disguised_folders(root);
+    let commands: BTreeSet<(&str, Option<&str>)> =
+        checks.map(|check| (check.command.as_str(), check.cwd.as_deref())).collect();
+    let mut found = BTreeMap::new();
+    for (command, folder) in commands.into_iter().take(MAX_COMMANDS) {
+        let folder = folder.map_or_else(|| root.to_owned(), |folder| root.join(folder));
+        let project = Project::new(root, env::home());
+        found.extend(CommandReading::of(command, &folder, &BTreeMap::new(), project, &search).pins());
+    }
+    found.retain(|path, digest| path != UNBOUNDED && digest != UNREADABLE);
+    found
+}
+
+/// Those of the files that commands run which were there before and are something else now.
+pub fn changed_files(before: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Vec<String> {
+    let is_other = |(path, digest): &(&String, &String)| {
+        before.get(*path).is_some_and(|known| known != *digest && known != ABSENT && *digest != ABSENT)
+    };
+    now.iter().filter(is_other).map(|(path, _)| path.clone()).collect()
 }
 
 fn read_check<'a>(check: &Check, root: &'a Path, home: Option<PathBuf>, search: &'a SearchPath) -> CommandReading<'a> {

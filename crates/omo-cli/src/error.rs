@@ -276,6 +276,9 @@ impl From<PlanFileError> for CommandError {
             ),
             PlanFileError::TooLarge(_) => Self::invalid_plan(message, "name one of its files"),
             PlanFileError::Outside(_) => Self::precondition(message, "a run changes the project that its plan lies in"),
+            PlanFileError::NotRegular(_) => {
+                Self::io(message, "a plan is a file that can be read again: save it as one, and name that")
+            }
             PlanFileError::Read { .. } | PlanFileError::Write(_) => Self::io(message, "check the rights of that file"),
         }
     }

@@ -75,6 +75,7 @@ mod tests {
             already_green: Vec::new(),
             snapshot: None,
             head: None,
+            check_files: Default::default(),
         };
         let again = EventKind::RoundStarted { round: 2, reopened: Vec::new() };
         for (name, whats, now, expected) in [

@@ -3,6 +3,8 @@
 //! Once written, an event of this version can be read by every later one: fields are added with a
 //! default and never change their meaning.
 
+use std::collections::BTreeMap;
+
 use omo_core::check::task_check::TaskCheckOutcome;
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::{Plan, Task};
@@ -138,6 +140,9 @@ pub enum EventKind {
         /// The commit that was checked out before its first attempt, where what the worker commits itself is looked at.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         head: Option<String>,
+        /// The files that checks of the plan run, each with its digest, as far as they were not known before.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+        check_files: BTreeMap<String, String>,
     },
     /// A check of a task ran.
     CheckRan {
@@ -530,6 +535,9 @@ pub struct AttemptEnd {
     /// Files that it had to make, and that are not there.
     #[serde(default)]
     pub missing: Vec<String>,
+    /// Files that checks of the plan run, and that are no longer as they were when they were first seen.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub changed_check_files: Vec<String>,
     /// What the worker left for those who come after it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub note: Option<String>,

@@ -135,7 +135,7 @@ pub(crate) fn check_tasks_and_evidence(state: &RunState, verdict: &PlanVerdict) 
     let review = running_review(state);
     let is_judged = |task: &&Task| review.is_none_or(|review| review.deps.contains(&task.id));
     for task in state.plan.tasks.iter().filter(|task| task.kind != TaskKind::Verify).filter(is_judged) {
-        // What no command proves the verifier only looks at, and it stays unverified.
+        // What no command proves the verifier only looks at, and it stays unproved.
         let known = state.tasks.get(&task.id);
         let is_done = known.is_some_and(|known| is_work_done(&state.plan.policy, known.status));
         if !is_done {

@@ -46,6 +46,8 @@ impl RunState {
             reviewed_tasks: BTreeSet::new(),
             final_checks: BTreeMap::new(),
             changed_files: Vec::new(),
+            check_files: BTreeMap::new(),
+            changed_check_files: BTreeMap::new(),
             ticked: BTreeSet::new(),
             tick_refusal: None,
             dispatched: None,
@@ -232,6 +234,9 @@ impl RunState {
             return Err(bad("passes a task whose checks were not seen to be green"));
         }
         task.updated_at = Some(event.ts);
+        for file in end_of(what).into_iter().flat_map(|end| &end.changed_check_files) {
+            self.changed_check_files.entry(file.clone()).or_insert_with(|| id.to_owned());
+        }
         let takes_back = self.plan.task(id).is_some_and(|task| task.on_failure.reverts_changes());
         let mut end_as = |status, end: &AttemptEnd| {
             task.status = status;
@@ -277,8 +282,12 @@ impl RunState {
                 already_green: vacuous,
                 snapshot: kept,
                 head,
+                check_files,
                 ..
             } => {
+                for (file, digest) in check_files {
+                    self.check_files.entry(file.clone()).or_insert_with(|| digest.clone());
+                }
                 let ground = || WorktreeBaseline { tree: tree.clone(), snapshot: kept.clone(), head: head.clone() };
                 task.baseline = task.baseline.take().or_else(|| kept.is_some().then(ground));
                 task.status = TaskStatus::Running;
@@ -527,6 +536,17 @@ fn open_decisions(plan: &mut Plan) -> impl Iterator<Item = &mut PlanDecision> {
         Precondition::Decision(decision) => Some(decision),
         Precondition::Verification { .. } | Precondition::EntryCondition { .. } => None,
     })
+}
+
+/// How an attempt ended, where an event says so.
+fn end_of(what: &EventKind) -> Option<&AttemptEnd> {
+    match what {
+        EventKind::TaskPassed { end, .. }
+        | EventKind::TaskFailed { end, .. }
+        | EventKind::TaskUnverified { end, .. }
+        | EventKind::TaskClaimed { end, .. } => Some(end),
+        _ => None,
+    }
 }
 
 fn task_of(what: &EventKind) -> Option<&str> {

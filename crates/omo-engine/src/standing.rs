@@ -100,7 +100,7 @@ impl RunState {
                 TaskStanding::Is(TaskStatus::Failed) => counts.failed += 1,
                 TaskStanding::Is(TaskStatus::Unverified) => {
                     counts.failed += 1;
-                    counts.unverified += 1;
+                    counts.unproved += 1;
                 }
                 TaskStanding::Blocked { .. } | TaskStanding::Is(TaskStatus::Skipped) => counts.blocked += 1,
                 TaskStanding::Is(_) => counts.pending += 1,

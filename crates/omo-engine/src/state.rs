@@ -53,6 +53,12 @@ pub struct RunState {
     pub final_checks: BTreeMap<usize, TaskCheckOutcome>,
     /// Files that omo writes for others and that something else had changed, with where that was put.
     pub changed_files: Vec<(String, Option<String>)>,
+    /// The files that checks of the plan run, with the digest that each had when it was first seen.
+    #[serde(default)]
+    pub check_files: BTreeMap<String, String>,
+    /// Those of them that were changed since, with the task that was worked on.
+    #[serde(default)]
+    pub changed_check_files: BTreeMap<String, String>,
     /// The tasks that omo has ticked in the plan's file.
     #[serde(default)]
     pub ticked: BTreeSet<String>,
@@ -267,7 +273,7 @@ impl TaskStanding {
             Self::Is(TaskStatus::Held) => "held",
             Self::Is(TaskStatus::Passed) => "passed",
             Self::Is(TaskStatus::Claimed) => "claimed",
-            Self::Is(TaskStatus::Unverified) => "unverified",
+            Self::Is(TaskStatus::Unverified) => "unproved",
             Self::Is(TaskStatus::Failed) => "failed",
             Self::Is(TaskStatus::Skipped) => "skipped",
             Self::Blocked { .. } => "blocked",
@@ -322,10 +328,10 @@ pub struct TaskCounts {
     pub passed: usize,
     /// Done, as something else than omo says.
     pub claimed: usize,
-    /// Failed for good, unverified ones included.
+    /// Failed for good, unproved ones included.
     pub failed: usize,
     /// Those of the failed ones that were done, and that nothing could prove.
-    pub unverified: usize,
+    pub unproved: usize,
     /// Blocked or left out.
     pub blocked: usize,
     /// Not ended.

@@ -73,7 +73,7 @@ fn only_what_omo_saw_itself_counts() {
             g.lab().write("words/1.txt", "one\n")?;
             let said = g.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
             ensure!(said.out.starts_with("UNPROVED 1: no Verify"), "{}", said.out);
-            ensure!(g.standing("1")? == "unverified");
+            ensure!(g.standing("1")? == "unproved");
             g.omo_at_terminal(&["verify", "--task", "1"])?.refuses(1, "1 has no check", "**Verify:**")?;
             g.pass("2", "two")?;
             let said = g.omo_at_terminal(&["agent", "next"])?.exits_with(1)?;

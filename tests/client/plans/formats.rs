@@ -133,7 +133,7 @@ impl Stage {
         let standing = |(id, proof): &(&str, Proof)| {
             let standing = match proof {
                 Proof::Check => "passed 1",
-                Proof::Review => "unverified 1",
+                Proof::Review => "unproved 1",
                 Proof::Before => "claimed 0",
             };
             let standing = other.iter().find(|(task, _)| task == id).map_or(standing, |(_, standing)| standing);

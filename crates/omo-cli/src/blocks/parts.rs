@@ -31,12 +31,12 @@ pub(crate) fn progress_words(state: &RunState) -> String {
 
 /// How far the run of a plan is, in words, of which each part is called so.
 fn count_words(counts: TaskCounts, word: &str) -> String {
-    let TaskCounts { total, passed, claimed, failed, unverified, blocked, .. } = counts;
+    let TaskCounts { total, passed, claimed, failed, unproved, blocked, .. } = counts;
     let mut text = format!("{passed} of {total} {word}s done");
     for (count, word) in [
         (claimed, "done before, unchecked"),
-        (failed - unverified, "failed"),
-        (unverified, "unproved"),
+        (failed - unproved, "failed"),
+        (unproved, "unproved"),
         (blocked, "blocked"),
     ] {
         if count > 0 {

@@ -33,6 +33,10 @@ pub fn finding_lines<'a>(state: &RunState, tasks: impl IntoIterator<Item = &'a T
     if unfinished.len() > NAMED_LINES {
         lines.push(format!("and {} more added lines look unfinished", unfinished.len() - NAMED_LINES));
     }
+    for (file, task) in &state.changed_check_files {
+        let (file, task) = (sanitize(file, 200), sanitize(task, 64));
+        lines.push(format!("{file} is run by checks, and was changed while {word} {task} was worked on"));
+    }
     for (file, kept) in &state.changed_files {
         let kept = kept.as_ref().map(|kept| format!("; that is kept in {}", sanitize(kept, 200)));
         lines.push(format!("{} was changed by something else{}", sanitize(file, 200), kept.unwrap_or_default()));

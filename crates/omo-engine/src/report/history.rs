@@ -14,7 +14,7 @@ pub struct AttemptRow {
     pub since: Timestamp,
     /// When it ended; `None` while it runs.
     pub until: Option<Timestamp>,
-    /// How it ended, in a word: `passed`, `failed`, `unverified`, `claimed` or `interrupted`.
+    /// How it ended, in a word: `passed`, `failed`, `unproved`, `claimed` or `interrupted`.
     pub end: Option<&'static str>,
     /// What shows it, or what was wrong, on one line.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -54,7 +54,7 @@ fn attempt_end(kind: &EventKind) -> Option<(&str, &'static str, &str)> {
     match kind {
         EventKind::TaskPassed { task, end } => Some((task, "passed", &end.evidence)),
         EventKind::TaskFailed { task, end, .. } => Some((task, "failed", &end.evidence)),
-        EventKind::TaskUnverified { task, end } => Some((task, "unverified", &end.evidence)),
+        EventKind::TaskUnverified { task, end } => Some((task, "unproved", &end.evidence)),
         EventKind::TaskClaimed { task, end, .. } => Some((task, "claimed", &end.evidence)),
         EventKind::TaskHeld { task, reason, .. }
         | EventKind::TaskSkipped { task, reason }

@@ -1,5 +1,7 @@
 //! A worker begins with a task, is judged by what was measured, gives up, or is gone.
 
+use std::collections::BTreeMap;
+
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::text::sanitize;
 use omo_plan::model::{OnFailure, Task, TaskKind};
@@ -32,6 +34,8 @@ pub struct AttemptStart {
     pub snapshot: Option<String>,
     /// The commit that is checked out.
     pub head: Option<String>,
+    /// The files that checks of the plan run, each with its digest, as far as they are not known yet.
+    pub check_files: BTreeMap<String, String>,
 }
 
 /// Whether a worker may begin with a task now.
@@ -86,7 +90,15 @@ fn is_next_in_group(state: &RunState, task: &Task) -> bool {
 pub fn start_attempt(state: &RunState, id: &str, start: AttemptStart) -> Result<EventKind, VerbRefusal> {
     may_start(state, id)?;
     let attempt = state.tasks.get(id).map_or(0, |task| task.attempts) + 1;
-    let AttemptStart { ticket, tree, protected_files: guarded, already_green: vacuous, snapshot: kept, head } = start;
+    let AttemptStart {
+        ticket,
+        tree,
+        protected_files: guarded,
+        already_green: vacuous,
+        snapshot: kept,
+        head,
+        check_files,
+    } = start;
     Ok(EventKind::TaskStarted {
         task: id.to_owned(),
         attempt,
@@ -96,6 +108,7 @@ pub fn start_attempt(state: &RunState, id: &str, start: AttemptStart) -> Result<
         already_green: vacuous,
         snapshot: kept,
         head,
+        check_files,
     })
 }
 
@@ -129,6 +142,8 @@ pub struct AttemptMeasurement {
     pub tampered: Vec<String>,
     /// Files that the task had to make, and that are not there.
     pub missing: Vec<String>,
+    /// Files that checks of the plan run, and that were changed.
+    pub changed_check_files: Vec<String>,
     /// What the worker left for those who come after it.
     pub note: Option<String>,
     /// The digests of the test files, where this is the tests half of a pair.
@@ -223,6 +238,7 @@ pub fn judge_attempt(
         files: measured.files,
         out_of_scope: measured.out_of_scope,
         missing: measured.missing,
+        changed_check_files: measured.changed_check_files,
         note: measured.note,
         test_digests: measured.test_digests,
         tree: measured.tree,

@@ -96,13 +96,6 @@ pub fn reopen_passed_task(state: &RunState, caller: &VerbCaller, id: &str) -> Re
         return Err(VerbRefusal::new(VerbRefusalKind::Contention, message, hint));
     }
     let mut events = reopen(state, caller, task)?;
-    let is_done_again = |events: &[EventKind], id: &str| {
-        events.iter().any(|event| match event {
-            EventKind::TaskReopened { task, .. } => task == id,
-            EventKind::RoundStarted { reopened, .. } => reopened.iter().any(|(task, _)| task == id),
-            _ => false,
-        })
-    };
     for other in dependents {
         if !is_done_again(&events, other) {
             let reason = format!("it depends on {id}, which is done again");
@@ -110,6 +103,15 @@ pub fn reopen_passed_task(state: &RunState, caller: &VerbCaller, id: &str) -> Re
         }
     }
     Ok(events)
+}
+
+/// Whether events have a task done again.
+fn is_done_again(events: &[EventKind], id: &str) -> bool {
+    events.iter().any(|event| match event {
+        EventKind::TaskReopened { task, .. } => task == id,
+        EventKind::RoundStarted { reopened, .. } => reopened.iter().any(|(task, _)| task == id),
+        _ => false,
+    })
 }
 
 /// What is done again with a task that has passed, and how a person says so.
@@ -159,12 +161,38 @@ fn reopen(state: &RunState, caller: &VerbCaller, task: &Task) -> Result<Vec<Even
     if state.phase != RunPhase::Executing {
         events.extend(rounds::resume_events(state, Some(id)));
     }
+    // What a review has refused is done again before another review.
+    for refused in refused_tasks(state, task)? {
+        if !is_done_again(&events, refused) {
+            let reason = format!("{id} has refused it, and is done again");
+            events.push(EventKind::TaskReopened { task: refused.to_owned(), reason });
+        }
+    }
     // Tasks that are done again have the verification done again with them.
     let is_reopened = events.iter().any(|event| matches!(event, EventKind::RoundStarted { .. }));
     if task.kind != TaskKind::Verify || !is_reopened {
         events.push(EventKind::TaskReopened { task: task.id.clone(), reason: "asked for by its user".to_owned() });
     }
     Ok(events)
+}
+
+/// The tasks that a review judges and that have failed, which is by its own verdict; none of a task that is no review.
+///
+/// # Errors
+///
+/// Another of them can never be reviewed as it is.
+fn refused_tasks<'a>(state: &'a RunState, review: &'a Task) -> Result<Vec<&'a str>, VerbRefusal> {
+    if review.kind != TaskKind::Verify {
+        return Ok(Vec::new());
+    }
+    let has_failed = |id: &&String| state.status_of(id) == TaskStatus::Failed;
+    let is_left_out = |id: &&String| state.status_of(id) == TaskStatus::Skipped && !state.unblocks_dependents(id);
+    if let Some(other) = review.deps.iter().find(is_left_out) {
+        let message = format!("{} judges {other}, which is left out", review.id);
+        let hint = format!("`omo run retry {other}` has it done after all, and reviewed");
+        return Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, hint));
+    }
+    Ok(review.deps.iter().filter(has_failed).map(String::as_str).collect())
 }
 
 fn require_user(state: &RunState, caller: &VerbCaller, id: &str, verb: &str) -> Result<(), VerbRefusal> {

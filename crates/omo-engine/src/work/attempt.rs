@@ -1,5 +1,6 @@
 //! A worker is done: what it changed is found out, the checks are run, and what they say decides.
 
+use omo_checks::pinned_files;
 use omo_checks::task_check::{self, CheckLog};
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_git::changes;
@@ -136,6 +137,8 @@ impl Engine<'_> {
         let mut outcomes = self.check_task(&task, Some(attempt), watcher)?;
         let tests = if task.kind == TaskKind::Tests { self.test_file_digests(&task, &worked) } else { Vec::new() };
         let unfinished = self.find_unfinished_lines(&state, running.tree.as_deref(), worked.tree.as_deref());
+        let mut changed_check_files = pinned_files::changed_files(&state.check_files, &self.check_files(&state));
+        changed_check_files.retain(|file| !state.changed_check_files.contains_key(file));
         let CompletionReport { note, evidence_ids, takes_next } = put;
         let mut measured = AttemptMeasurement {
             outcomes: outcomes.clone(),
@@ -143,6 +146,7 @@ impl Engine<'_> {
             out_of_scope: worked.out_of_scope.clone(),
             tampered: worked.tampered.clone(),
             missing: worked.missing.clone(),
+            changed_check_files,
             note,
             test_digests: tests,
             tree: worked.tree.clone(),

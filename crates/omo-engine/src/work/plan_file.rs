@@ -23,6 +23,9 @@ pub enum PlanFileError {
     /// It is not there.
     #[error("there is no file {0}")]
     Missing(PathBuf),
+    /// Something else has its name, such as a FIFO or a device.
+    #[error("{0} is no regular file")]
+    NotRegular(PathBuf),
     /// It is, and cannot be read.
     #[error("read {path}: {source}")]
     Read {
@@ -183,8 +186,7 @@ pub fn read_plan_bytes(path: &Path) -> Result<Vec<u8>, PlanFileError> {
     use std::io::Read;
     let failed = |source| read_error(path, source);
     let file = omo_state::files::regular_file::open(path).map_err(failed)?;
-    let not_regular = || failed(std::io::Error::other("it is no regular file"));
-    let file = file.ok_or_else(not_regular)?;
+    let file = file.ok_or_else(|| PlanFileError::NotRegular(path.to_owned()))?;
     // As long as it says, and one byte for its end: a buffer that has to grow is copied each time.
     let length = file.metadata().map_err(failed)?.len().min(MAX_PLAN_BYTES) + 1;
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
@@ -235,7 +237,7 @@ pub fn find_edit(root: &Path, state: &RunState) -> Result<Option<PlanEdit>, Plan
         // A folder whose plans are gone says nothing either; one in the place of a file is no plan any more.
         Err(PlanFileError::Folder { .. }) if state.plan.dialect == Dialect::Gsd => return Ok(None),
         Err(PlanFileError::Folder { .. }) => {
-            return Err(read_error(&root.join(path), std::io::Error::other("it is no regular file")));
+            return Err(PlanFileError::NotRegular(root.join(path)));
         }
         read => read?,
     };

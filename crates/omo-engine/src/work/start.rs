@@ -1,9 +1,10 @@
 //! A run begins, and a worker begins with a task.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-use omo_checks::task_check;
+use omo_checks::{pinned_files, task_check};
 use omo_core::check::task_check::{ExpectedExit, TaskCheck};
 use omo_core::session::plan_run::PlannedCommand;
 use omo_git::changes::TreeSnapshot;
@@ -114,6 +115,8 @@ impl Engine<'_> {
         let vacuous = known_green_checks(&state, &task);
         let WorktreeBaseline { tree, snapshot: kept, head } = self.baseline(&state, &task)?;
         let vacuous = vacuous.map_or_else(|| self.find_green_checks(&state, &task, watcher), Ok)?;
+        let mut check_files = self.check_files(&state);
+        check_files.retain(|file, _| !state.check_files.contains_key(file));
         let is_verification = task.kind == TaskKind::Verify;
         let searched = is_verification.then(|| self.search_unfinished_of_run(&state, tree.as_deref())).flatten();
         if let Some(EventKind::UnfinishedSearched { unfinished }) = &searched {
@@ -132,12 +135,19 @@ impl Engine<'_> {
             already_green: vacuous,
             snapshot: kept,
             head,
+            check_files,
         };
         let begun =
             |state: &RunState| Ok(std::iter::once(verbs::start_attempt(state, id, start)?).chain(searched).collect());
         let ((), state) = self.transact(|state| Ok((begun(state)?, ())))?;
         let attempt = state.tasks.get(id).map_or(1, |task| task.attempts);
         Ok(StartedTask { brief, task, attempt, ticket: made.text })
+    }
+
+    /// The files that checks of the plan run, as they are in this work tree.
+    pub(super) fn check_files(&self, state: &RunState) -> BTreeMap<String, String> {
+        let checks = state.plan.labeled_checks().map(|(_, check)| check);
+        pinned_files::files_of_commands(checks, self.work_tree, self.environment.search())
     }
 
     /// The run once it knows of the client that asks, which may be faster than the supervisor that writes down its
@@ -266,7 +276,7 @@ fn describe_files(text: &mut String, task: &Task) {
 
 fn describe_checks(text: &mut String, task: &Task) {
     if task.checks.is_empty() && task.red_check.is_none() {
-        let _ = writeln!(text, "- The plan names no check: this can end as unverified at best.");
+        let _ = writeln!(text, "- The plan names no check: this can end as unproved at best.");
     }
     for check in task.red_check.iter().chain(&task.checks) {
         let expected = match check.expect.exit {

@@ -149,7 +149,7 @@ fn a_check_that_cannot_be_run_spends_no_attempt() {
 #[test]
 fn a_task_without_a_check_never_passes() {
     let run = played(tasks_that("revert", ""), 0, |measured| measured, &TaskCheckVerdict::Green);
-    assert_eq!((run.standing("1"), run.result()), ("unverified", Some(RunResult::Failed)));
+    assert_eq!((run.standing("1"), run.result()), ("unproved", Some(RunResult::Failed)));
 }
 
 #[test]

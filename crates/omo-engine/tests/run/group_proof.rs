@@ -35,7 +35,7 @@ fn what_judges_a_group_proves_its_tasks_once_it_has_passed() {
     let mut run = Run::open(lenient(vec![judged_by("1", "9"), judged_by("2", "9"), judge(&["1", "2"])]));
     run.work("1", &Green);
     run.work("2", &Green);
-    assert_eq!((run.standing("1"), run.standing("2")), ("unverified", "unverified"));
+    assert_eq!((run.standing("1"), run.standing("2")), ("unproved", "unproved"));
     run.pass("9");
     assert_eq!((run.standing("1"), run.standing("2"), run.standing("9")), ("passed", "passed", "passed"));
     let evidence = &run.state.tasks["1"].last_end.as_ref().unwrap().evidence;
@@ -48,7 +48,7 @@ fn a_red_judge_proves_nothing() {
     let mut run = Run::open(lenient(vec![judged_by("1", "9"), judge(&["1"])]));
     run.work("1", &Green);
     run.fail("9");
-    assert_eq!((run.standing("1"), run.standing("9")), ("unverified", "failed"));
+    assert_eq!((run.standing("1"), run.standing("9")), ("unproved", "failed"));
     assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));
 }
 
@@ -63,7 +63,7 @@ fn a_check_of_the_whole_proves_what_nothing_else_does() {
         (run.standing("1"), run.result().unwrap())
     };
     assert_eq!(whole(Green), ("passed", RunResult::Complete));
-    assert_eq!(whole(Red), ("unverified", RunResult::Failed));
+    assert_eq!(whole(Red), ("unproved", RunResult::Failed));
 }
 
 #[test]
@@ -133,7 +133,36 @@ fn a_review_may_have_unproved_work_done_again() {
     let reopen = vec![("1".to_owned(), "it is empty".to_owned())];
     let verdict = PlanVerdict { passed: false, reopen, ..PlanVerdict::default() };
     run.take(verbs::give_verdict(&run.state, &ticket, verdict)).unwrap();
-    assert_eq!((run.standing("1"), run.standing("2"), run.ready()), ("pending", "unverified", vec!["1"]));
+    assert_eq!((run.standing("1"), run.standing("2"), run.ready()), ("pending", "unproved", vec!["1"]));
+}
+
+#[test]
+fn a_failed_review_that_is_done_again_has_what_it_refused_done_again() {
+    let raw = Plan { groups: Vec::new(), ..lenient(vec![unproved("1"), task("2")]) };
+    let mut run = Run::open(arranged(raw, ExecutionMode::Batches, &ModeOptions::default()));
+    run.work("1", &Green);
+    run.pass("2");
+    let ticket = run.start("verify").unwrap();
+    let reopen = vec![("1".to_owned(), "it is empty".to_owned())];
+    run.take(verbs::give_verdict(&run.state, &ticket, PlanVerdict { reopen, ..PlanVerdict::default() })).unwrap();
+    assert_eq!(
+        (run.standing("1"), run.standing("verify"), run.result()),
+        ("failed", "failed", Some(RunResult::CompletedWithFailures))
+    );
+    let refused = run.clone();
+    run.retry("verify").unwrap();
+    assert_eq!((run.standing("1"), run.standing("2"), run.standing("verify")), ("pending", "passed", "pending"));
+    run.work("1", &Green);
+    let ticket = run.start("verify").unwrap();
+    run.take(verbs::give_verdict(&run.state, &ticket, PlanVerdict { passed: true, ..PlanVerdict::default() })).unwrap();
+    assert_eq!((run.standing("1"), run.standing("verify")), ("unproved", "passed"));
+    assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));
+
+    let mut run = refused;
+    run.retry("1").unwrap();
+    run.skip("1").unwrap();
+    let refusal = run.retry("verify").unwrap_err();
+    assert!(refusal.hint.contains("omo run retry 1"), "{refusal:?}");
 }
 
 #[test]
@@ -144,7 +173,7 @@ fn a_good_review_by_reading_ends_a_run_that_stays_unproved() {
     let ticket = run.start("verify").unwrap();
     let verdict = PlanVerdict { passed: true, ..PlanVerdict::default() };
     run.take(verbs::give_verdict(&run.state, &ticket, verdict)).unwrap();
-    assert_eq!((run.standing("1"), run.standing("verify")), ("unverified", "passed"));
+    assert_eq!((run.standing("1"), run.standing("verify")), ("unproved", "passed"));
     assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));
 }
 
@@ -157,12 +186,12 @@ fn a_judge_that_passed_before_proves_nothing_that_is_done_afterwards() {
     // A task joins the group: its judge is run once more.
     let more = lenient(vec![judged_by("1", "9"), judged_by("2", "9"), judge(&["1", "2"]), unproved("5")]);
     run.replan(Plan { source: omo_plan::model::PlanSource::new("plan.md", "edited", 1), ..more }).unwrap();
-    assert_eq!((run.standing("1"), run.standing("2"), run.standing("9")), ("unverified", "pending", "pending"));
+    assert_eq!((run.standing("1"), run.standing("2"), run.standing("9")), ("unproved", "pending", "pending"));
     run.work("2", &Green);
-    assert_eq!(run.standing("2"), "unverified");
+    assert_eq!(run.standing("2"), "unproved");
     run.fail("9");
     run.work("5", &Green);
-    assert_eq!((run.standing("1"), run.standing("2"), run.standing("9")), ("unverified", "unverified", "failed"));
+    assert_eq!((run.standing("1"), run.standing("2"), run.standing("9")), ("unproved", "unproved", "failed"));
     assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));
 }
 
@@ -173,9 +202,9 @@ fn a_proof_is_taken_back_with_its_judge() {
     run.pass("9");
     run.types();
     run.take(verbs::reopen_passed_task(&run.state, &run.caller, "9")).unwrap();
-    assert_eq!((run.standing("1"), run.standing("9")), ("unverified", "pending"));
+    assert_eq!((run.standing("1"), run.standing("9")), ("unproved", "pending"));
     run.fail("9");
-    assert_eq!((run.standing("1"), run.standing("9")), ("unverified", "failed"));
+    assert_eq!((run.standing("1"), run.standing("9")), ("unproved", "failed"));
     run.retry("9").unwrap();
     run.pass("9");
     assert_eq!((run.standing("1"), run.standing("9")), ("passed", "passed"));

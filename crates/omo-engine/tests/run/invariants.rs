@@ -76,7 +76,7 @@ impl Witness {
             }
             EventKind::TaskUnverified { task: id, .. } => {
                 assert_eq!(task(id).proving_checks().count(), 0, "{id} could have been proved");
-                self.ended(id, "unverified");
+                self.ended(id, "unproved");
             }
             EventKind::TaskFailed { task: id, is_final, .. } => {
                 self.tasks.get_mut(id).unwrap().is_running = false;

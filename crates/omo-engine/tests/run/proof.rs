@@ -63,7 +63,7 @@ fn checks_of_one_command_are_distinguished() {
 fn a_task_that_nothing_can_prove_is_unverified_and_blocks_what_needs_it() {
     let mut run = Run::open(plan(vec![checked(&[]), needs("2", &["1"])]));
     run.work("1", &Green);
-    assert_eq!((run.standing("1"), run.standing("2")), ("unverified", "blocked"));
+    assert_eq!((run.standing("1"), run.standing("2")), ("unproved", "blocked"));
     assert_eq!(run.state.tasks["1"].last_end.as_ref().unwrap().evidence, "no Verify: nothing could prove it");
     assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));
 }
@@ -89,10 +89,10 @@ fn a_plan_may_continue_behind_a_task_that_nothing_can_prove() {
     lenient.policy.unproved_continues = true;
     let mut run = Run::open(lenient);
     run.work("1", &Green);
-    assert_eq!((run.standing("1"), run.standing("2")), ("unverified", "pending"));
+    assert_eq!((run.standing("1"), run.standing("2")), ("unproved", "pending"));
     run.work("2", &Green);
     // It is never shown as passed, and the run is not complete.
-    assert_eq!((run.standing("1"), run.standing("2")), ("unverified", "passed"));
+    assert_eq!((run.standing("1"), run.standing("2")), ("unproved", "passed"));
     assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));
 }
 

@@ -47,7 +47,7 @@ fn a_report_says_what_was_proved_and_what_was_not() {
         [
             ("1", "passed", "`prove 1` exit 0"),
             ("2", "failed", "`prove 2` exit 1"),
-            ("3", "unverified", "no Verify: nothing could prove it"),
+            ("3", "unproved", "no Verify: nothing could prove it"),
             ("4", "blocked", "2, which it depends on, has not passed"),
             ("5", "claimed", "so it says"),
             ("6", "skipped", "not wanted"),

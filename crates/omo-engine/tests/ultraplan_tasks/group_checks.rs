@@ -1,5 +1,8 @@
-//! The check of a group, which judges what was done before it, and is therefore green before its own task begins.
+//! The check of a group, which judges what was done before it, and is therefore green before its own task begins; and
+//! workers that change what judges them.
 
+use omo_engine::report::findings::finding_lines;
+use omo_engine::verbs;
 use omo_plan::dialects::{self, BatchOptions};
 use omo_plan::proof::find_proofs;
 
@@ -9,6 +12,7 @@ use crate::ultraplan_lab::UltraplanLab;
 pub(crate) const ALL: &[Named] = &[
     ("a_judge_is_not_said_to_prove_little", a_judge_is_not_said_to_prove_little),
     ("a_checkpoint_says_nothing_of_its_own_task", a_checkpoint_says_nothing_of_its_own_task),
+    ("a_script_that_checks_run_is_named_once_it_is_changed", a_script_that_checks_run_is_named_once_it_is_changed),
     ("a_check_of_its_own_is_tried_before_the_work", a_check_of_its_own_is_tried_before_the_work),
 ];
 
@@ -55,4 +59,24 @@ fn a_check_of_its_own_is_tried_before_the_work() {
     let lab = lab(".kiro/specs/a/tasks.md", text);
     lab.start("1").unwrap();
     assert_eq!(already_green(&lab, "1"), [0]);
+}
+
+fn a_script_that_checks_run_is_named_once_it_is_changed() {
+    let text = "# Implementation Plan\n\n- [ ] 1. Write `src/1.rs`\n  - Run `sh verify.sh 1`\n- [ ] 2. Write `src/2.rs`\n  \
+                - Run `sh verify.sh 2`\n- [ ] 3. Write `src/3.rs`\n  - Run `sh verify.sh 3`\n";
+    let lab = lab(".kiro/specs/a/tasks.md", text);
+    let findings = || finding_lines(&lab.state(), &lab.state().plan.tasks).join("\n");
+    lab.attempt("1", GREEN);
+    assert!(lab.state().changed_check_files.is_empty() && findings().is_empty(), "{}", findings());
+    // A worker that is lost has changed it all the same.
+    lab.start("2").unwrap();
+    lab.write("verify.sh", "exit 0\n");
+    lab.engine(|engine| engine.decide(|state| Ok(vec![verbs::report_lost_worker(state, "2")?]))).unwrap();
+    let judged = lab.attempt("2", "1\nhalf\n");
+    assert_eq!(judged.state.tasks["2"].last_end.as_ref().unwrap().changed_check_files, ["verify.sh"]);
+    lab.attempt("3", GREEN);
+    assert_eq!((lab.standing("2"), lab.standing("3")), ("passed", "passed"));
+    assert_eq!(lab.state().changed_check_files.into_iter().collect::<Vec<_>>(), [("verify.sh".into(), "2".into())]);
+    let named = "verify.sh is run by checks, and was changed while task 2 was worked on";
+    assert!(findings().contains(named), "{}", findings());
 }

@@ -152,7 +152,7 @@ fn expected<'a>(row: &Value, on_failure: &str, verify: &str, attempt: u32) -> Ex
         |standing, next| Expected { standing, next, is_reverted: false, is_committed: false, attempts: attempt };
     // What the strict notes say; of the rest the row itself.
     match verify {
-        "no Verify field" => return stands("unverified", "over"),
+        "no Verify field" => return stands("unproved", "over"),
         "command not found (127)" => {
             return Expected { attempts: 0, ..stands("held", "ask check_not_runnable") };
         }

@@ -73,7 +73,7 @@ fn a_task_that_its_user_adds_at_a_stop_is_done() {
     let format = &table::SUPERPOWERS_EDITED;
     let mut stage = Stage::new(format, Mode::Batches, Work::default());
     stage.begins();
-    assert_eq!(tasks(&stage.fixture), ["1 passed 1", "2 unverified 1", "3 pending 0", "verify pending 0"]);
+    assert_eq!(tasks(&stage.fixture), ["1 passed 1", "2 unproved 1", "3 pending 0", "verify pending 0"]);
     let path = format.files[0].0;
     stage.fixture.lab.write(path, &(stage.text(path) + ADDED)).expect("edit the plan");
     let requests = stage.fixture.requests();

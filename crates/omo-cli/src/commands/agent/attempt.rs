@@ -4,13 +4,16 @@ mod ultraplan_outcome;
 
 use std::io::Write;
 
-use omo_core::text::sanitize;
+use omo_core::text::{list_some, sanitize};
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::state::{TaskStanding, TaskStatus};
 use omo_engine::work::JudgedAttempt;
 
 use crate::context::CommandContext;
 use crate::error::CommandError;
+
+/// So many files are named in a line.
+const MAX_NAMED: usize = 8;
 
 /// What became of an attempt. `prints_next` says that what comes next is printed behind it. A red check is an answer and no
 /// failure of the command.
@@ -25,6 +28,13 @@ pub(crate) fn print_attempt(
         }
         ExecutionMode::Batches | ExecutionMode::Waves => print_judgement(judged, prints_next),
     }
+}
+
+/// What an attempt changed that judges it.
+fn changed_checks_line(judged: &JudgedAttempt) -> Option<String> {
+    let end = judged.state.tasks.get(&judged.task.id)?.last_end.as_ref()?;
+    let files = list_some(end.changed_check_files.iter().map(String::as_str), MAX_NAMED);
+    (!files.is_empty()).then(|| format!("changed what checks run: {}", sanitize(&files, 300)))
 }
 
 /// The first line is what a worker hands on, word for word.
@@ -51,6 +61,9 @@ fn print_judgement(judged: &JudgedAttempt, prints_next: bool) -> Result<(), Comm
     if let Some(outside) = end.map(|end| &end.out_of_scope).filter(|files| !files.is_empty()) {
         let names: Vec<String> = outside.iter().take(8).map(|file| sanitize(file, 120)).collect();
         writeln!(out, "  outside of what the task names: {}", names.join(", "))?;
+    }
+    if let Some(line) = changed_checks_line(judged) {
+        writeln!(out, "  {line}")?;
     }
     if matches!(word, "PASSED" | "CLAIMED") {
         if prints_next && judged.next_task.is_none() {

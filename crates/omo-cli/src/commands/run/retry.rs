@@ -2,15 +2,19 @@
 
 use std::io::Write;
 
-use omo_core::text::sanitize;
+use omo_core::text::{list_some, sanitize};
 use omo_engine::state::RunState;
 use omo_engine::verbs;
+use omo_plan::model::TaskKind;
 use omo_state::env::ProcessEnv;
 
 use crate::context::{self, CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::run_arguments::TaskOptions;
 use clap::Args;
+
+/// So many tasks are named in a line.
+const MAX_NAMED: usize = 8;
 
 const HELP: &str = "\
 Example:
@@ -33,8 +37,21 @@ pub(crate) struct RetryOptions {
 
 /// A person has a failed task done again.
 pub(crate) fn run(env: &ProcessEnv, options: &RetryOptions) -> Result<(), CommandError> {
-    reopen(&CommandContext::find(env)?, &options.task, options.passed)?;
-    Ok(writeln!(anstream::stdout(), "{} is to be done again. `omo agent next` says what comes next.", options.task.id)?)
+    let state = reopen(&CommandContext::find(env)?, &options.task, options.passed)?;
+    let id = &options.task.id;
+    let said = match open_work_of_review(&state, id) {
+        Some(judged) => format!("{id} is to be done again, behind {judged}, which it judges."),
+        None => format!("{id} is to be done again."),
+    };
+    Ok(writeln!(anstream::stdout(), "{said} `omo agent next` says what comes next.")?)
+}
+
+/// What a review judges and waits for, where the task of this id is one.
+fn open_work_of_review(state: &RunState, id: &str) -> Option<String> {
+    let review = state.plan.task(id).filter(|task| task.kind == TaskKind::Verify)?;
+    let is_open = |id: &&str| state.standing(id).is_some_and(|standing| !standing.is_ended());
+    let open: Vec<&str> = review.deps.iter().map(String::as_str).filter(is_open).collect();
+    (!open.is_empty()).then(|| list_some(open.iter().copied(), MAX_NAMED))
 }
 
 /// Has it done again, and says nothing.

@@ -69,8 +69,8 @@ fn plan_line(path: &str) -> String {
 }
 
 fn tally(counts: TaskCounts, lets_be_unproved: bool) -> String {
-    let TaskCounts { total, passed, claimed, failed, unverified, blocked, pending } = counts;
-    let unproved = if lets_be_unproved { unverified } else { 0 };
+    let TaskCounts { total, passed, claimed, failed, unproved, blocked, pending } = counts;
+    let unproved = if lets_be_unproved { unproved } else { 0 };
     let failed = failed - unproved;
     let unchecked = if claimed > 0 { format!(" ({claimed} of them unchecked)") } else { String::new() };
     let completed = passed + claimed;
@@ -92,6 +92,11 @@ fn remarks(state: &RunState, id: &str) -> Vec<String> {
     let end = task.last_end.as_ref();
     if let Some(files) = end.map(|end| &end.out_of_scope).filter(|files| !files.is_empty()) {
         remarks.push(format!("changed files that the task does not name: {}", listed(files)));
+    }
+    let judging: Vec<String> =
+        state.changed_check_files.iter().filter(|(_, by)| *by == id).map(|(file, _)| file.clone()).collect();
+    if !judging.is_empty() {
+        remarks.push(format!("changed what checks run: {}", listed(&judging)));
     }
     if !task.already_green.is_empty() {
         remarks.push("its check was green before the work began, so it proves little".to_owned());

@@ -80,7 +80,7 @@ pub(super) fn test_first(text: &mut String, task: &Task, known: Option<&TaskStat
 
 pub(super) fn describe_checks(text: &mut String, task: &Task, known: Option<&TaskState>) {
     if task.checks.is_empty() {
-        text.push_str("- The plan names no Verify: this can end as unverified at best.\n");
+        text.push_str("- The plan names no Verify: this can end as unproved at best.\n");
     }
     let vacuous = known.map(|known| known.already_green.as_slice()).unwrap_or_default();
     for (place, check) in task.all_checks().enumerate().skip(task.red_check.iter().count()) {

@@ -34,6 +34,7 @@ pub(crate) fn print_outcome(
     if let Some(outside) = end.map(|end| &end.out_of_scope).filter(|files| !files.is_empty()) {
         said.push(format!("Outside of the task's files, and not in its commit: {}", list_files(outside)));
     }
+    said.extend(super::changed_checks_line(judged).map(|line| format!("WARNING: {line}")));
     if let Some(why) = &judged.restore_error {
         said.push(format!("Its changes could not be taken back yet: {}", sanitize(why, 300)));
     }
