@@ -55,7 +55,7 @@ pub(crate) fn opened_block(id: &str, state: &RunState) -> String {
     let mut text = format!(
         "omo: opened the run {id} of {}: {} in {}, {stops}.\n",
         plan_path(state),
-        pluralize(plan.tasks.len(), plan.dialect.unit_word()),
+        pluralize(state.task_counts().total, plan.dialect.unit_word()),
         pluralize(plan.groups.len(), "batch"),
     );
     text.push_str(&plan_notes(state));

@@ -50,13 +50,18 @@ pub(crate) fn ask_person(env: &ProcessEnv, question: &Confirmation, given: Optio
         let hint = format!("repeat with `--digest` and the digest: {}", question.shown_by);
         return Err(CommandError::needs_person("there is no terminal to ask on", hint));
     }
-    write!(anstream::stderr(), "{} [y/N] ", question.text)?;
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer).context("the answer cannot be read")?;
-    if matches!(answer.trim(), "y" | "Y" | "yes") {
+    if is_answered_yes(question.text)? {
         return Ok(());
     }
     Err(CommandError::needs_person("not agreed to; nothing was done", "answer `y` to agree"))
+}
+
+/// Whether a person at a terminal answers a question with yes.
+pub(crate) fn is_answered_yes(question: &str) -> Result<bool, CommandError> {
+    write!(anstream::stderr(), "{question} [y/N] ")?;
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer).context("the answer cannot be read")?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
 /// Who agrees to something now: without a terminal it may be a process that a model detached from its client.

@@ -88,18 +88,19 @@ fn execute_file(context: &CommandContext, request: &ExecuteRequest, path: &str) 
     let choice = line.map(|line| format!("[omo] {}\n", sanitize(&line, 400))).unwrap_or_default();
     let request = &ExecuteRequest { choice, ..request.clone() };
     let done = match mode {
-        _ if request.scope.is_dry_run => parallel::print_dry_run(context, request, &plan, mode),
+        _ if request.scope.is_dry_run => parallel::print_dry_run(context, request, &plan, mode).map(|()| None),
         ExecutionMode::Batches | ExecutionMode::Waves => by_agents::execute(context, request, plan, mode),
         ExecutionMode::Parallel | ExecutionMode::StepByStep => parallel::execute(context, request, &plan, mode),
     };
     // The user who is asked to approve the commands reads as well how they will be run.
-    done.inspect_err(|failure| {
+    let answered = done.inspect_err(|failure| {
         // The screen of an approval says it itself.
         let is_on_screen = failure.kind == ExitKind::NeedsPerson && context.env.in_session;
         if is_own_choice && !is_on_screen && !failure.is_printed() && !context.is_preview {
             output::print_stderr_line(&request.choice.trim_end());
         }
-    })
+    })?;
+    answered.map_or(Ok(()), |request| execute_file(context, &request, path))
 }
 
 /// The plan that is meant, with the part that is asked for in it.

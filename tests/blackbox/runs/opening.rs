@@ -52,6 +52,7 @@ fn what_is_no_plan_of_this_project_opens_no_run() {
             fifo(&g.lab().project().join("fifo.md"))?;
             symlink("loop.md", g.lab().project().join("loop.md"))?;
             refused(g, "fifo.md", 2, "not a file: ", "name the file of the plan")?;
+            g.omo_at_terminal(&["plan", "show", "fifo.md"])?.refuses(9, "is no regular file", "save it as one")?;
             for name in ["docs", "."] {
                 let message = format!("the folder {name} is not one plan: it holds no ");
                 refused(g, name, 2, &message, "name the file of a plan")?;
@@ -335,4 +336,50 @@ fn one_work_tree_has_one_open_run_and_one_checkpoint() {
         }),
     ];
     play(cases).unwrap();
+}
+
+/// A checklist of which no command proves anything.
+const UNPROVED: &str = "# Implementation Plan\n\n- [ ] 1. Create `words/1.txt`\n- [ ] 2. Create `words/2.txt`\n";
+const SPEC: &str = ".kiro/specs/words/tasks.md";
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn the_test_command_of_the_project_is_asked_about_at_a_terminal() {
+    // What is answered, and whether the run then has the command and is open.
+    let rows = [("n\n", false, true), ("y\ny\n", true, true), ("y\nn\n", true, false), ("\n", false, true)];
+    for (answers, has_check, is_open) in rows {
+        let ground = Ground::new(&two_tasks()).unwrap();
+        ground.lab().write(SPEC, UNPROVED).unwrap();
+        ground.lab().write("go.mod", "module words\n").unwrap();
+        ground.lab().write("answers", answers).unwrap();
+        let typed = format!("{} run start --batches {SPEC}", ground.program().display());
+        let mut command = ground.lab().command("sh");
+        command.args(["-c", &format!("script -qec '{typed}' /dev/null < answers")]);
+        let said = Said::of(&command.output().unwrap());
+        let question = "Nothing proves 2 tasks. `go test ./...` (found in go.mod) can, run once behind all tasks. Have it do so? [y/N]";
+        assert!(said.out.contains(question), "{answers:?}: {said:?}");
+        assert_eq!(said.out.contains("Approve exactly this? [y/N]"), has_check, "{answers:?}: {said:?}");
+        let report = ground.omo_at_terminal(&["report", "--format", "json"]).unwrap();
+        assert_eq!(report.status == 0, is_open, "{answers:?}: {report:?}");
+        if is_open {
+            let report: serde_json::Value = serde_json::from_str(&report.out).unwrap();
+            let commands: Vec<&str> = report["final_checks"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter_map(|check| check["command"].as_str())
+                .collect();
+            assert_eq!(commands, if has_check { vec!["go test ./..."] } else { vec![] }, "{answers:?}");
+            assert!(said.out.contains("opened the run") && said.out.contains(": 2 tasks in "), "{said:?}");
+        }
+    }
+    // Without a terminal it is a note.
+    let ground = Ground::new(&two_tasks()).unwrap();
+    ground.lab().write(SPEC, UNPROVED).unwrap();
+    ground.lab().write("go.mod", "module words\n").unwrap();
+    let said = ground.omo_at_terminal(&["run", "start", "--batches", SPEC]).unwrap();
+    assert_eq!(said.status, 0, "{said:?}");
+    assert!(said.err.contains("`--check 'go test ./...'` has it do so"), "{said:?}");
+    let said = ground.omo_at_terminal(&["run", "start", "--check", "a\nb", SPEC]).unwrap();
+    assert!(said.status == 2 && said.err.contains("line break"), "{said:?}");
 }

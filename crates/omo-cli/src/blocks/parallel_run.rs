@@ -86,7 +86,7 @@ pub(crate) fn launcher_terms(terms: &ClientPolicy) -> String {
 /// A run was opened. `said` is what was found out before.
 pub(crate) fn opened_block(id: &str, state: &RunState, said: &str) -> String {
     let path = sanitize(&run_subject(state), 200);
-    let steps = pluralize(state.plan.tasks.len(), state.plan.dialect.unit_word());
+    let steps = pluralize(state.task_counts().total, state.plan.dialect.unit_word());
     let way = match &state.parallel {
         Some(_) => {
             format!("{}, each in a work tree and on a branch of its own", pluralize(state.plan.groups.len(), "worker"))

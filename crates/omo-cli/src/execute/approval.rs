@@ -62,7 +62,7 @@ impl ProofOffer {
     }
 
     /// What is offered, in words.
-    fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         let DetectedCheck { command, found_in } = self.check;
         let tasks = pluralize(self.unproved, "task");
         format!("Nothing proves {tasks}. `{command}` (found in {found_in}) can, run once behind all tasks")
@@ -95,9 +95,8 @@ pub(crate) fn approve_commands(
     request: &ApprovalRequest,
 ) -> Result<String, CommandError> {
     let now = pending_approval::commands_digest(&context.root, commands);
-    let is_approved = !commands.is_empty() && pending_approval::is_approved(Some(&context.state_home), &now);
     match &request.offer {
-        _ if is_approved => return Ok(now),
+        _ if is_agreed_to(context, commands) => return Ok(now),
         None if commands.is_empty() => return Ok(now),
         Some(offer) if !context.env.in_session => {
             let check = quote_argument(offer.check.command);
@@ -131,6 +130,16 @@ pub(crate) fn approve_commands(
     pending_approval::approve(Some(&context.state_home), &context.root, agreed, given)?;
     confirm::name_approval(&context.root, context.env, given, &format!("commands of {name} approved"))?;
     Ok(left)
+}
+
+/// Whether a plan runs commands, and its user has agreed to exactly these.
+pub(crate) fn is_approved(context: &CommandContext, plan: &Plan) -> bool {
+    is_agreed_to(context, &planned_commands(plan))
+}
+
+fn is_agreed_to(context: &CommandContext, commands: &[PlannedCommand]) -> bool {
+    let digest = pending_approval::commands_digest(&context.root, commands);
+    !commands.is_empty() && pending_approval::is_approved(Some(&context.state_home), &digest)
 }
 
 /// The line above the commands.

@@ -17,18 +17,19 @@ use crate::context::{CommandContext, another_run_is_open};
 use crate::error::CommandError;
 use crate::execute::approval::ApprovalRequest;
 use crate::execute::continue_run;
-use crate::execute::open_run::{begin, prepare};
+use crate::execute::open_run::{ask_for_check, begin, prepare};
 use crate::execute::refusals::{no_repository_error, require_writable_files};
 use crate::execute::request::ExecuteRequest;
 use crate::output::print_block;
 
-/// Opens the run of a plan, or goes on with the one that it has.
+/// Opens the run of a plan, or goes on with the one that it has. Where its user has answered what proves its tasks, that
+/// is what they ask for now, and nothing was done yet.
 pub(crate) fn execute(
     context: &CommandContext,
     request: &ExecuteRequest,
     plan: Plan,
     mode: ExecutionMode,
-) -> Result<(), CommandError> {
+) -> Result<Option<ExecuteRequest>, CommandError> {
     if Path::new(&plan.source.path).is_absolute() {
         return Err(outside_project_error(&plan.source.path));
     }
@@ -38,6 +39,9 @@ pub(crate) fn execute(
         context.runs.as_ref().map(|runs| find_known_run(context, runs, &plan, request)).transpose()?.flatten()
     {
         return known.go_on(context, request);
+    }
+    if let Some(request) = ask_for_check(context, request, &plan)? {
+        return Ok(Some(request));
     }
     let about = ApprovalRequest::for_plan(&plan.source.path, request.typed(&request.source));
     let prepared = prepare(context, request, plan.clone(), mode, None, &about)?;
@@ -50,7 +54,7 @@ pub(crate) fn execute(
         return known.map_or(Err(failure), |known| known.go_on(context, request));
     }
     if context.is_preview {
-        return Ok(());
+        return Ok(None);
     }
     let runs = RunStore::create(&context.root, Some(&context.state_home))?;
     let door = runs.lock_opening()?;
@@ -59,7 +63,7 @@ pub(crate) fn execute(
         drop(door);
         return known.go_on(context, request);
     }
-    begin(context, &runs, prepared, work_tree.head(), Vec::new())
+    begin(context, &runs, prepared, work_tree.head(), Vec::new()).map(|()| None)
 }
 
 fn outside_project_error(path: &str) -> CommandError {
@@ -75,15 +79,16 @@ enum KnownRun {
 }
 
 impl KnownRun {
-    fn go_on(self, context: &CommandContext, request: &ExecuteRequest) -> Result<(), CommandError> {
-        match self {
+    fn go_on(self, context: &CommandContext, request: &ExecuteRequest) -> Result<Option<ExecuteRequest>, CommandError> {
+        let done = match self {
             Self::Open(run, state) => {
                 let is_user = request.is_typed || context.is_person();
                 continue_run::continue_run(context, &run, &state, Some(request), request.digest.as_deref(), is_user)
             }
             Self::Complete(..) if context.is_preview => Ok(()),
             Self::Complete(run, state) => print_block(&blocks::complete_already(run.id(), &state, request)),
-        }
+        };
+        done.map(|()| None)
     }
 }
 

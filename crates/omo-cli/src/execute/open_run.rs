@@ -1,5 +1,7 @@
 //! A run is opened, in whichever mode, once nothing is in its way and its user has agreed to its commands.
 
+use std::io::IsTerminal;
+
 use omo_checks::detected_check::offer_check;
 use omo_core::text::{pluralize, sanitize};
 use omo_engine::RunStore;
@@ -17,6 +19,7 @@ use omo_state::{config, env};
 
 use crate::billing::{billing_facts, who_pays};
 use crate::blocks::{self, parallel_run, parts, task_list_run};
+use crate::confirm;
 use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::execute::approval::{self, ApprovalRequest, ProofOffer};
@@ -117,6 +120,24 @@ fn proof_offer(context: &CommandContext, request: &ExecuteRequest, plan: &Plan) 
         request.typed(&request.source)
     };
     Some(ProofOffer { check, unproved, with_check: line(check.command), without: line(NO_CHECK) })
+}
+
+/// Asks a person at a terminal whether the project's own test command proves what nothing else does. Gives what they
+/// ask for with their answer; `None` where there is nothing to ask.
+pub(crate) fn ask_for_check(
+    context: &CommandContext,
+    request: &ExecuteRequest,
+    plan: &Plan,
+) -> Result<Option<ExecuteRequest>, CommandError> {
+    let is_asked = !context.env.in_session && !context.is_preview && request.digest.is_none();
+    if !is_asked || !std::io::stdin().is_terminal() || approval::is_approved(context, plan) {
+        return Ok(None);
+    }
+    let Some(offer) = proof_offer(context, request, plan) else { return Ok(None) };
+    let is_taken = confirm::is_answered_yes(&format!("{}. Have it do so?", offer.words()))?;
+    let check = if is_taken { offer.check.command } else { NO_CHECK };
+    let proof = ProofOptions { check: vec![check.to_owned()], ..request.proof.clone() };
+    Ok(Some(ExecuteRequest { proof, ..request.clone() }))
 }
 
 impl PreparedRun {

@@ -312,11 +312,18 @@ fn number(value: &str) -> Result<u32, String> {
 }
 
 fn text(value: &str) -> Result<String, String> {
-    let is_good = !value.trim().is_empty() && !value.starts_with('-');
-    if !is_good || value.chars().count() > MAX_CHARS || value.chars().any(char::is_control) {
-        return Err("cannot be used".to_owned());
-    }
-    Ok(value.to_owned())
+    let problem = if value.trim().is_empty() {
+        "is empty".to_owned()
+    } else if value.starts_with('-') {
+        "begins with `-`, as an option does".to_owned()
+    } else if value.chars().count() > MAX_CHARS {
+        format!("has more than {MAX_CHARS} characters")
+    } else if value.chars().any(char::is_control) {
+        "has a line break, or another character that is none of text; it is one line".to_owned()
+    } else {
+        return Ok(value.to_owned());
+    };
+    Err(problem)
 }
 
 /// A check that is added to those of the whole; one that can judge nothing proves nothing.

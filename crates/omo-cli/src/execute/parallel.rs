@@ -15,24 +15,26 @@ use crate::blocks::parallel_run;
 use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::execute::approval::step_approval_request;
-use crate::execute::open_run::{begin, prepare};
+use crate::execute::open_run::{ask_for_check, begin, prepare};
 use crate::execute::refusals::no_repository_error;
 use crate::execute::request::ExecuteRequest;
 use crate::execute::{continue_parallel, known_run, preflight};
 use crate::exit_kind::ExitKind;
 use crate::output::print_block;
 
-/// Opens the run of a plan, or goes on with the one that it has.
+/// Opens the run of a plan, or goes on with the one that it has. Where its user has answered what proves its tasks, that
+/// is what they ask for now, and nothing was done yet.
 pub(crate) fn execute(
     context: &CommandContext,
     request: &ExecuteRequest,
     whole: &Plan,
     mode: ExecutionMode,
-) -> Result<(), CommandError> {
+) -> Result<Option<ExecuteRequest>, CommandError> {
     let work_tree = GitWorktree::find(&context.root).ok_or_else(|| no_repository_error(&context.root))?;
     let known = |runs: &RunStore| known_run::find_known_run(context, runs, whole, request, mode);
     if let Some((run, state)) = context.runs.as_ref().map(known).transpose()?.flatten() {
-        return continue_parallel::continue_run(context, &run, &state, Some(request), request.digest.as_deref());
+        let digest = request.digest.as_deref();
+        return continue_parallel::continue_run(context, &run, &state, Some(request), digest).map(|()| None);
     }
     // One that is worked on in one place stays there, whatever an edited plan says about sessions.
     let scope = RunScope {
@@ -41,21 +43,25 @@ pub(crate) fn execute(
         ..RunScope::from(&request.scope)
     };
     let plan = arranged(scope.narrow_plan(whole.clone()), mode, &request.mode_options());
+    if let Some(request) = ask_for_check(context, request, &plan)? {
+        return Ok(Some(request));
+    }
     let head =
         parallel_run::plan_heading(request, whole, strategy_of_mode(&plan, mode)) + &parallel_run::plan_notes(&plan);
     let approval = step_approval_request(&plan, request.typed(&request.source));
     let prepared = prepare(context, request, plan, mode, Some(scope), &approval)?.headed(&head);
     if context.is_preview {
-        return Ok(());
+        return Ok(None);
     }
     let runs = RunStore::create(&context.root, Some(&context.state_home))?;
     let door = runs.lock_opening()?;
     // Another process may have opened it meanwhile.
     if let Some((run, state)) = known_run::find_known_run(context, &runs, whole, request, mode)? {
         drop(door);
-        return continue_parallel::continue_run(context, &run, &state, Some(request), request.digest.as_deref());
+        let digest = request.digest.as_deref();
+        return continue_parallel::continue_run(context, &run, &state, Some(request), digest).map(|()| None);
     }
-    begin(context, &runs, prepared, work_tree.head(), Vec::new())
+    begin(context, &runs, prepared, work_tree.head(), Vec::new()).map(|()| None)
 }
 
 /// Tells how a plan would be run. Nothing is written, and nothing of it runs.
