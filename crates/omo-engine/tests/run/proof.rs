@@ -60,7 +60,7 @@ fn checks_of_one_command_are_distinguished() {
 }
 
 #[test]
-fn a_task_that_nothing_can_prove_is_unverified_and_blocks_what_needs_it() {
+fn a_task_that_nothing_can_prove_is_unproved_and_blocks_what_needs_it() {
     let mut run = Run::open(plan(vec![checked(&[]), needs("2", &["1"])]));
     run.work("1", &Green);
     assert_eq!((run.standing("1"), run.standing("2")), ("unproved", "blocked"));
@@ -77,9 +77,9 @@ fn another_round_does_nothing_again_that_nothing_can_prove() {
     run.work("1", &Green);
     run.fail("2");
     run.advance();
-    assert_eq!((run.standing("1"), run.standing("2")), ("unverified", "pending"));
+    assert_eq!((run.standing("1"), run.standing("2")), ("unproved", "pending"));
     run.pass("2");
-    assert_eq!((run.standing("1"), run.state.tasks["1"].attempts), ("unverified", 1));
+    assert_eq!((run.standing("1"), run.state.tasks["1"].attempts), ("unproved", 1));
     assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));
 }
 
