@@ -234,9 +234,6 @@ impl RunState {
             return Err(bad("passes a task whose checks were not seen to be green"));
         }
         task.updated_at = Some(event.ts);
-        for file in end_of(what).into_iter().flat_map(|end| &end.changed_check_files) {
-            self.changed_check_files.entry(file.clone()).or_insert_with(|| id.to_owned());
-        }
         let takes_back = self.plan.task(id).is_some_and(|task| task.on_failure.reverts_changes());
         let mut end_as = |status, end: &AttemptEnd| {
             task.status = status;
@@ -282,12 +279,8 @@ impl RunState {
                 already_green: vacuous,
                 snapshot: kept,
                 head,
-                check_files,
                 ..
             } => {
-                for (file, digest) in check_files {
-                    self.check_files.entry(file.clone()).or_insert_with(|| digest.clone());
-                }
                 let ground = || WorktreeBaseline { tree: tree.clone(), snapshot: kept.clone(), head: head.clone() };
                 task.baseline = task.baseline.take().or_else(|| kept.is_some().then(ground));
                 task.status = TaskStatus::Running;
@@ -326,11 +319,24 @@ impl RunState {
         if matches!(what, EventKind::TaskStarted { .. }) {
             self.reset_idle_exits(id);
         }
+        self.note_check_files(id, what);
         if matches!(what, EventKind::TaskSkipped { .. } | EventKind::TaskReopened { .. }) {
             self.invalidate_final_results();
             self.withdraw_questions_about(event, id);
         }
         Ok(())
+    }
+
+    /// Notes what the checks run as it was first seen, and which task left something else there.
+    fn note_check_files(&mut self, id: &str, what: &EventKind) {
+        if let EventKind::TaskStarted { check_files, .. } = what {
+            for (file, digest) in check_files {
+                self.check_files.entry(file.clone()).or_insert_with(|| digest.clone());
+            }
+        }
+        for file in end_of(what).into_iter().flat_map(|end| &end.changed_check_files) {
+            self.changed_check_files.entry(file.clone()).or_insert_with(|| id.to_owned());
+        }
     }
 
     /// Goes on with an edited plan: what passed and says the same now stays, all else is as it was or is new, and what
