@@ -375,7 +375,7 @@ fn each_event_has_its_line() {
         already_green: Vec::new(),
         snapshot: None,
         head: None,
-        check_files: Default::default(),
+        check_files: std::collections::BTreeMap::default(),
     };
     assert_eq!(task_lines::task_event_line(&plan, &began).as_deref(), Some("--- Step 2/3: Two | half ---"));
     let asks = open(crate::sample_runs::plan(&[step(1, "One", "escalate")])).plan;

@@ -75,7 +75,7 @@ pub(crate) fn begins(state: &mut RunState, id: &str) {
             already_green: Vec::new(),
             snapshot: None,
             head: None,
-            check_files: Default::default(),
+            check_files: std::collections::BTreeMap::default(),
         },
     );
 }
