@@ -4,6 +4,7 @@
 //! except for the test files, which are those of now. What decides is pure ([`comparison`]); what copies files and runs
 //! checks is at the edge ([`private_tree`], [`counterfactual`]). docs/proof.md explains it.
 
+mod change;
 pub mod claim;
 pub mod comparison;
 pub mod counterfactual;
@@ -11,5 +12,6 @@ mod installed;
 mod missing_item;
 mod private_tree;
 mod rust_tests;
+mod side_runner;
 pub mod test_files;
 pub mod test_report;

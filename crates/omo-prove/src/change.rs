@@ -1,0 +1,124 @@
+//! What a change did, as far as the side without it needs to know: which files stay as they are now, which become a mix of
+//! then and now, and which words the change defines.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use omo_core::text::sanitize;
+use omo_git::base_comparison::{BaseComparison, BaseContent, BaseError};
+
+use crate::comparison::ChangeWords;
+use crate::counterfactual::ProofRequest;
+use crate::missing_item::add_words;
+use crate::rust_tests::take_over_tests;
+
+/// A change of more files is compared without the words in them.
+const MAX_WORD_FILES: usize = 2_000;
+/// At most so many files are named in a note.
+const MAX_NAMED_FILES: usize = 5;
+/// Files with the name and versions of what a project needs: they are no part of a check, whatever reads them for it.
+const MANIFESTS: [&str; 6] = ["Cargo.toml", "Cargo.lock", "go.mod", "go.sum", "pyproject.toml", "setup.cfg"];
+/// Endings of source code, in which a change defines something.
+const SOURCE_ENDINGS: [&str; 12] = ["rs", "go", "py", "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "pyi"];
+
+/// What the change did, as far as the side without it needs to know.
+pub(crate) struct Change {
+    /// The test files among what changed, and files that a check runs.
+    kept: BTreeSet<PathBuf>,
+    /// Source files of then with the tests of now.
+    joined: BTreeMap<PathBuf, Vec<u8>>,
+    /// What it defines.
+    pub(crate) words: ChangeWords,
+    /// There is a file that differs between the sides.
+    pub(crate) differs: bool,
+}
+
+impl Change {
+    /// Reads it from the copy of now and the base; what could not be told apart becomes a note.
+    pub(crate) fn read(
+        comparison: &BaseComparison,
+        with: &Path,
+        request: &ProofRequest,
+        notes: &mut Vec<String>,
+    ) -> Result<Self, BaseError> {
+        let name_of = |path: &Path| {
+            let below = path.strip_prefix(&comparison.project).unwrap_or(path);
+            below.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+        };
+        let is_manifest =
+            |path: &Path| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| MANIFESTS.contains(&name));
+        let pinned: BTreeSet<PathBuf> = request
+            .checks
+            .iter()
+            .flat_map(|check| check.pinned.keys())
+            .map(|file| comparison.project.join(file))
+            .filter(|path| !is_manifest(path))
+            .collect();
+        let kept: BTreeSet<PathBuf> = comparison
+            .changed_paths()
+            .filter(|path| pinned.contains(*path) || request.tests.contains(&name_of(path)))
+            .map(Path::to_owned)
+            .collect();
+        for path in kept.intersection(&pinned).filter(|path| !request.tests.contains(&name_of(path))) {
+            notes.push(format!("{} is run by a check: both sides have it as it is now", path.display()));
+        }
+        let removed: Vec<&Path> =
+            kept.iter().map(PathBuf::as_path).filter(|path| !comparison.is_present(path)).collect();
+        notes.extend(removed_test_files(&removed));
+        let source = |path: &Path| {
+            let ending = path.extension().and_then(|ending| ending.to_str());
+            !kept.contains(path) && ending.is_some_and(|ending| SOURCE_ENDINGS.contains(&ending))
+        };
+        let mut words = ChangeWords::default();
+        let (mut joined, mut before) = (BTreeMap::new(), BTreeSet::new());
+        let changed = comparison.read_changed(with, source)?;
+        for file in changed.iter().take(MAX_WORD_FILES) {
+            let text =
+                |bytes: &Option<Vec<u8>>| bytes.as_ref().map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+            let (base, now) = (text(&file.base), text(&file.now));
+            add_words(base.as_deref().unwrap_or_default(), &mut before);
+            add_words(now.as_deref().unwrap_or_default(), &mut words.defined);
+            if file.base.is_none() {
+                // A new module is called as its file is, or as its folder.
+                words.defined.extend(file.path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
+                words
+                    .defined
+                    .extend(file.path.parent().and_then(Path::file_name).map(|it| it.to_string_lossy().into()));
+            }
+            let is_rust = file.path.extension().is_some_and(|ending| ending == "rs");
+            if let (true, Some(base), Some(now)) = (is_rust, base, now) {
+                match take_over_tests(&base, &now) {
+                    Ok(Some(text)) => _ = joined.insert(file.path.clone(), text.into_bytes()),
+                    Ok(None) => {}
+                    Err(why) => {
+                        notes.push(format!("the tests in {} could not be separated: {why}", file.path.display()));
+                    }
+                }
+            }
+        }
+        words.defined.retain(|word| !before.contains(word));
+        let differs = comparison.changed_paths().any(|path| !kept.contains(path));
+        Ok(Self { kept, joined, words, differs })
+    }
+
+    /// What a file that differs is like on the side without the change.
+    pub(crate) fn content(&self, path: &Path) -> BaseContent {
+        if self.kept.contains(path) {
+            return BaseContent::Now;
+        }
+        self.joined.get(path).map_or(BaseContent::Base, |text| BaseContent::Joined(text.clone()))
+    }
+}
+
+/// Says which test files the change removed: what was in them is compared with nothing.
+fn removed_test_files(removed: &[&Path]) -> Option<String> {
+    let names: Vec<String> =
+        removed.iter().take(MAX_NAMED_FILES).map(|path| sanitize(&path.to_string_lossy(), 100)).collect();
+    let more = match removed.len().saturating_sub(MAX_NAMED_FILES) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let files = if removed.len() == 1 { "test file is" } else { "test files are" };
+    (!removed.is_empty())
+        .then(|| format!("{} {files} gone with the change, on both sides: {}{more}", removed.len(), names.join(", ")))
+}

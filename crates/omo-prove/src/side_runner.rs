@@ -1,0 +1,169 @@
+//! Running checks in the copies: one side after the other, each at the same path.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::Read;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use omo_checks::pinned_files;
+use omo_checks::project_copy::{CopyRun, NamesProject, run_in_copy};
+use omo_core::check::counterfactual::WithoutChange;
+use omo_core::check::session_check::{Check, CheckVerdict, judge_check};
+use omo_core::check::test_runner::LineSplitter;
+use omo_state::env::is_variable_named;
+
+use crate::change::Change;
+use crate::comparison::{CheckProof, SideOutcome, WithChange, compare_sides};
+use crate::counterfactual::{ProofError, ProofRequest, ProofWatcher};
+use crate::private_tree::{PrivateTreeError, PrivateTrees, Side};
+use crate::test_report::TestReport;
+
+/// The log of a check is read so far; the keeper writes less.
+const MAX_LOG_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Runs checks in the copies.
+pub(crate) struct SideRunner<'a> {
+    request: &'a ProofRequest<'a>,
+    /// The project's folder, from the top.
+    project: PathBuf,
+    trees: PrivateTrees,
+}
+
+impl<'a> SideRunner<'a> {
+    /// One that runs the checks of a request; `project` is the folder of the project, from the top.
+    pub(crate) fn new(request: &'a ProofRequest<'a>, project: PathBuf, trees: PrivateTrees) -> Self {
+        Self { request, project, trees }
+    }
+
+    /// What a check proves that did this with the change.
+    pub(crate) fn prove_check(
+        &mut self,
+        check: &Check,
+        with: &Result<SideOutcome, NamesProject>,
+        change: &Change,
+        watcher: &mut impl ProofWatcher,
+    ) -> Result<CheckProof, ProofError> {
+        let with = match with {
+            Ok(with) => with,
+            Err(error) => return Ok(unknown_on_both_sides(check, error.to_string())),
+        };
+        if with.verdict != CheckVerdict::Green {
+            return Ok(CheckProof::red_with_change(&check.command, with));
+        }
+        if !change.differs {
+            let reason = "no file but test files differs from the base: nothing was changed that it could show";
+            let mut proof = CheckProof::could_not_run(&check.command, with, reason.to_owned());
+            proof.without = WithoutChange::Green;
+            return Ok(proof);
+        }
+        Ok(match self.run(check, Side::Without, watcher)? {
+            Ok(without) => compare_sides(&check.command, with, &without, &change.words),
+            Err(error) => CheckProof::could_not_run(&check.command, with, error.to_string()),
+        })
+    }
+
+    /// Whether a second run of each side says something else than the first one. The side without the change comes
+    /// first: what changes with each run would be the same again at every second one.
+    pub(crate) fn is_chance(
+        &mut self,
+        check: &Check,
+        with: &SideOutcome,
+        change: &Change,
+        watcher: &mut impl ProofWatcher,
+    ) -> Result<Option<CheckProof>, ProofError> {
+        if let Ok(without) = self.run(check, Side::Without, watcher)?
+            && compare_sides(&check.command, with, &without, &change.words).without != WithoutChange::Red
+        {
+            return Ok(Some(CheckProof::not_repeatable(&check.command, with, false, &without)));
+        }
+        let again = self.run(check, Side::With, watcher)?.ok().filter(|again| again.verdict != CheckVerdict::Green);
+        Ok(again.map(|again| CheckProof::not_repeatable(&check.command, with, true, &again)))
+    }
+
+    /// Runs a check on one side.
+    pub(crate) fn run(
+        &mut self,
+        check: &Check,
+        side: Side,
+        watcher: &mut impl ProofWatcher,
+    ) -> Result<Result<SideOutcome, NamesProject>, ProofError> {
+        watcher.check_started(check, side == Side::With);
+        self.trees.activate(side)?;
+        let log_path = self.trees.path().join("check.log");
+        let file_error = |source| PrivateTreeError::File { path: log_path.clone(), source };
+        let log = fs::File::create(&log_path).map_err(file_error)?;
+        let copy = self.trees.active_top().join(&self.project);
+        let timeout = Duration::from_secs(check.effective_timeout().into());
+        let how = CopyRun { variables: self.variables(check), timeout, log: Some(log) };
+        let outcome = match run_in_copy(check, self.request.root, &copy, how, || watcher.should_continue()) {
+            Ok(outcome) => outcome,
+            Err(error) => return Ok(Err(error)),
+        };
+        let end = outcome.end.ok_or(ProofError::Cancelled)?;
+        let mut output = Vec::new();
+        fs::File::open(&log_path)
+            .and_then(|log| log.take(MAX_LOG_BYTES).read_to_end(&mut output))
+            .map_err(file_error)?;
+        let is_runner = pinned_files::runs_tests(check, self.request.root);
+        let (verdict, detail) = judge_check(&end, outcome.counts, None, is_runner);
+        let report = TestReport::read(&output);
+        Ok(Ok(SideOutcome { end, verdict, detail, counts: outcome.counts, report, lines: self.visible_lines(&output) }))
+    }
+
+    /// The lines of an output, with the paths of the copy as they are in the project.
+    fn visible_lines(&self, output: &[u8]) -> Vec<String> {
+        let top = format!("{}{}", self.trees.active_top().display(), std::path::MAIN_SEPARATOR);
+        let mut lines = Vec::new();
+        let mut splitter = LineSplitter::default();
+        splitter.read(output, |line| lines.push(line.replace(&top, "")));
+        splitter.finish(|line| lines.push(line.replace(&top, "")));
+        lines
+    }
+
+    /// The variables of a check in a copy: those that it has in the project, but for what would have the two sides share
+    /// what they build, and for what has its runner name each test.
+    fn variables(&self, check: &Check) -> Vec<(OsString, OsString)> {
+        let mut variables = self.request.environment.variables_for_check(check);
+        let top = self.trees.active_top();
+        let value_of = |variables: &[(OsString, OsString)], name: &str| {
+            let found = variables.iter().find(|(known, _)| is_variable_named(known, name));
+            found.map(|(_, value)| value.clone()).unwrap_or_default()
+        };
+        let with_option = |variables: &[(OsString, OsString)], name: &str, option: &str| {
+            let mut value = value_of(variables, name);
+            if !value.is_empty() {
+                value.push(" ");
+            }
+            value.push(option);
+            value
+        };
+        let own = [
+            ("TMPDIR", self.trees.temporary().into_os_string()),
+            ("TMP", self.trees.temporary().into_os_string()),
+            ("TEMP", self.trees.temporary().into_os_string()),
+            ("CARGO_TARGET_DIR", top.join(&self.project).join("target").into_os_string()),
+            ("GIT_CEILING_DIRECTORIES", self.trees.path().as_os_str().to_owned()),
+            ("GOFLAGS", with_option(&variables, "GOFLAGS", "-v")),
+            ("PYTEST_ADDOPTS", with_option(&variables, "PYTEST_ADDOPTS", "-v -rap")),
+        ];
+        // A cache of modules that goes by path and time would take one side for the other.
+        let is_replaced = |name: &OsStr| {
+            is_variable_named(name, "PYTHONPYCACHEPREFIX") || own.iter().any(|(own, _)| is_variable_named(name, own))
+        };
+        variables.retain(|(name, _)| !is_replaced(name));
+        variables.extend(own.map(|(name, value)| (name.into(), value)));
+        variables
+    }
+}
+
+fn unknown_on_both_sides(check: &Check, reason: String) -> CheckProof {
+    CheckProof {
+        run: check.command.clone(),
+        with: WithChange::Red,
+        without: WithoutChange::Unknown,
+        reason,
+        lines: Vec::new(),
+        tests: Vec::new(),
+    }
+}
