@@ -3,7 +3,7 @@
 use omo_engine::billing::{self, BillingDecision, BillingFacts, decide_billing};
 use omo_engine::event::QuestionKind;
 use omo_engine::parallel_schedule::accepts_billing;
-use omo_engine::report::ultraplan::COMMAND;
+use omo_engine::report::ultraplan::command_for;
 use omo_engine::request::client_policy::quote_argument;
 use omo_engine::state::RunState;
 use omo_state::env;
@@ -64,8 +64,9 @@ pub(crate) fn require_accepted_billing(state: &RunState) -> Result<(), CommandEr
     match decide_billing(&billing_facts(), asked) {
         BillingDecision::Stop { text, .. } => {
             let path = quote_argument(&state.plan.source.path);
+            let command = command_for(&state.plan);
             let hint =
-                format!("unset ANTHROPIC_API_KEY; or `{COMMAND} --resume --accept-api-billing {path}` accepts that");
+                format!("unset ANTHROPIC_API_KEY; or `{command} --resume --accept-api-billing {path}` accepts that");
             Err(CommandError::precondition(text, hint).with_kind(ExitKind::Budget))
         }
         _ => Ok(()),

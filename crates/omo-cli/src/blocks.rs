@@ -33,8 +33,6 @@ use crate::run_report::next_steps::end_lines;
 
 /// Rows of tasks in a block.
 const MAX_ROWS: usize = 12;
-/// Characters of such a row.
-const ROW_CHARS: usize = 100;
 
 /// A run was opened.
 pub(crate) fn opened_block(id: &str, state: &RunState) -> String {
@@ -360,10 +358,10 @@ fn rows(text: &mut String, tasks: &[EndedTask]) {
             "{} {}  {} — {}",
             task.status.mark(),
             task.id,
-            sanitize(&task.title, 40),
-            sanitize(&task.evidence, 60)
+            sanitize(&task.title, 60),
+            sanitize(&task.evidence, 120)
         );
-        let _ = writeln!(text, "    {}", row.chars().take(ROW_CHARS).collect::<String>());
+        let _ = writeln!(text, "    {row}");
     }
     if tasks.len() > MAX_ROWS {
         let _ = writeln!(text, "    … and {} more: omo report", tasks.len() - MAX_ROWS);

@@ -286,6 +286,16 @@ impl<'a> CommandContext<'a> {
         }
     }
 
+    /// Notes in the entry of the session in which a person has just typed that a run goes on that they have said so: it may
+    /// be another session's, of which this one's hooks have noted no prompt. Without the note the run asks once more.
+    pub(super) fn note_typed(&self, run: &Run, now: &RunState) {
+        let (Some(session), Some(at)) = (&self.session, self.typed_at) else { return };
+        if let Ok(folder) = GuardedFolder::create_state(Path::new(&now.root)) {
+            let entry = PlanRun { prompt_at: Some(at), ..session_entry(run, now) };
+            let _ = sealed_plan_run::set(&folder, session, entry, Project::state_update(self.env));
+        }
+    }
+
     fn write_session_note(
         &self,
         run: &Run,

@@ -3,7 +3,9 @@
 use std::fs;
 
 use anyhow::{Result, ensure};
-use omo_tests::plan_project::{Case, Ground, PLAN, plan_text, play, task, two_tasks};
+use omo_tests::plan_project::{
+    Case, Ground, ONE_TASK_BATCHES, PLAN, plan_text, play, task, two_tasks, two_tasks_with_stop,
+};
 
 const ONE: &str = "grep -q one words/1.txt";
 const TWO: &str = "grep -q two words/2.txt";
@@ -110,4 +112,29 @@ fn an_edit_is_named_and_counts_once_it_was_taken_in() {
         }),
     ];
     play(cases).unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_new_session_goes_on_at_a_stop_with_the_command_alone() {
+    for edited in [None, Some("The second word")] {
+        let ground = Ground { options: ONE_TASK_BATCHES, ..Ground::new(&two_tasks_with_stop()).unwrap() };
+        let mut first = ground.session().unwrap();
+        ground.open_in(&mut first).unwrap();
+        let ticket = ground.omo_in_session(&first, &["agent", "start", "1"]).unwrap().ticket().unwrap();
+        ground.lab().write("words/1.txt", "one\n").unwrap();
+        ground.omo_in_session(&first, &["agent", "done", "--ticket", &ticket]).unwrap().exits_with(0).unwrap();
+        assert!(!ground.report().unwrap()["questions"].as_array().unwrap().is_empty(), "no stop");
+        first.kill_client().unwrap();
+        if let Some(edited) = edited {
+            ground.lab().write(PLAN, &two_tasks_with_stop().replace("The word 2", edited)).unwrap();
+        }
+        let mut second = ground.session().unwrap();
+        let said = ground.type_command(&mut second, "execute", "").unwrap();
+        assert_eq!(said.status, 0, "{edited:?}: {said:?}");
+        assert!(
+            said.out.contains(edited.unwrap_or("The word 2")) && !said.out.contains("\nASK"),
+            "{edited:?}: {said:?}"
+        );
+    }
 }

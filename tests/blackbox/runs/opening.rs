@@ -377,6 +377,14 @@ fn the_test_command_of_the_project_is_asked_about_at_a_terminal() {
     let ground = Ground::new(&two_tasks()).unwrap();
     ground.lab().write(SPEC, UNPROVED).unwrap();
     ground.lab().write("go.mod", "module words\n").unwrap();
+    for (check, part) in [
+        ("none", "| review "),
+        ("make test", "| check of the whole "),
+        ("make test", "- Check of the whole: `make test`"),
+    ] {
+        let said = ground.omo_at_terminal(&["run", "start", "--batches", "--dry-run", "--check", check, SPEC]).unwrap();
+        assert!(said.out.contains(part), "{said:?}");
+    }
     let said = ground.omo_at_terminal(&["run", "start", "--batches", SPEC]).unwrap();
     assert_eq!(said.status, 0, "{said:?}");
     assert!(said.err.contains("`--check 'go test ./...'` has it do so"), "{said:?}");

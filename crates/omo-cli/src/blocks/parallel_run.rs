@@ -8,7 +8,7 @@ use omo_engine::event::RunResult;
 use omo_engine::outcome::OutcomeSummary;
 use omo_engine::parallel_state::ParallelState;
 use omo_engine::preflight::{PreflightFinding, PreflightSeverity};
-use omo_engine::report::ultraplan::{COMMAND, short_commit};
+use omo_engine::report::ultraplan::{command_for, short_commit};
 use omo_engine::request::client_policy::quote_argument;
 use omo_engine::request::run_scope::RunScope;
 use omo_engine::state::{RunPhase, RunState};
@@ -153,7 +153,7 @@ pub(crate) fn end_line(state: &RunState) -> String {
     let goes_on = if state.is_task_list() {
         format!("/omo:ulw-exec --session {} --again", state.task_list_id())
     } else {
-        format!("{COMMAND} --resume {}", sanitize(&quote_argument(path), 300))
+        format!("{} --resume {}", command_for(&state.plan), sanitize(&quote_argument(path), 300))
     };
     let again = if is_well { String::new() } else { format!("\n  To go on with what is left: {goes_on}") };
     format!("{}  Report: omo report{again}", state.parallel.as_ref().map(user_branch_line).unwrap_or_default())

@@ -7,6 +7,7 @@ use omo_core::text::command_text::{is_plain_text, number_rows, show_whole};
 use omo_core::text::sanitize;
 use omo_engine::event::RunResult;
 use omo_engine::execution_mode::ExecutionMode;
+use omo_engine::report::ultraplan::command_for;
 use omo_engine::request::client_policy::quote_argument;
 use omo_engine::state::{RunPhase, RunState, TaskCounts};
 
@@ -125,7 +126,7 @@ pub(crate) fn how_to_go_on(state: &RunState) -> String {
     match state.mode {
         _ if state.is_task_list() => format!("/omo:ulw-exec --{}", run_subject(state)),
         ExecutionMode::Parallel | ExecutionMode::StepByStep => {
-            format!("/omo:execute-local --resume {}", quote_argument(path))
+            format!("{} --resume {}", command_for(&state.plan), quote_argument(path))
         }
         ExecutionMode::Batches | ExecutionMode::Waves => format!("/omo:execute {}", quote_argument(path)),
     }

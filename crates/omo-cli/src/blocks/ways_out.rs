@@ -6,7 +6,7 @@ use omo_engine::event::QuestionKind;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::parallel_schedule::BUDGET_SPENT;
 use omo_engine::parallel_state::ParallelState;
-use omo_engine::report::ultraplan::{COMMAND, short_commit};
+use omo_engine::report::ultraplan::{command_for, short_commit};
 use omo_engine::request::client_policy::{format_dollars, quote_argument};
 use omo_engine::state::{QuestionState, RunState};
 
@@ -48,9 +48,9 @@ fn budget_line(state: &RunState, parallel: &ParallelState) -> String {
     let amount = format_dollars(micros.div_ceil(10_000) * 10_000);
     let path = quote_argument(&state.plan.source.path);
     let path = sanitize(&path, 300);
-    let option = ExecutionMode::Parallel.option();
+    let (command, option) = (command_for(&state.plan), ExecutionMode::Parallel.option());
     format!(
-        "A larger budget: {COMMAND} --resume --max-budget-usd {amount} {path}, or in a terminal `omo run start {option} \
+        "A larger budget: {command} --resume --max-budget-usd {amount} {path}, or in a terminal `omo run start {option} \
          --resume --max-budget-usd {amount} {path}`."
     )
 }

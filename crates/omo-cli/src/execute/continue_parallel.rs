@@ -7,7 +7,7 @@ use omo_engine::event::RunResult;
 use omo_engine::parallel::worker_row::format_dollars;
 use omo_engine::parallel_schedule::accepts_billing;
 use omo_engine::preflight::{PreflightRule, can_start};
-use omo_engine::report::ultraplan::COMMAND;
+use omo_engine::report::ultraplan::command_for;
 use omo_engine::request::check_target::check_selection;
 use omo_engine::request::client_policy::quote_argument;
 use omo_engine::request::part::strategy_of_mode;
@@ -145,7 +145,7 @@ fn reread_plan(
     let opened = if is_user { Vec::new() } else { verbs::distrust_ticks(state, &mut plan) };
     let plan = state.as_in_run(plan);
     let setup = state.parallel.as_ref().and_then(|parallel| parallel.policy.setup.as_deref());
-    let resumes = || format!("{COMMAND} --resume {}", quote_argument(&plan.source.path));
+    let resumes = || format!("{} --resume {}", command_for(&plan), quote_argument(&plan.source.path));
     let typed = request.map_or_else(resumes, |request| request.typed(&request.source));
     let approved =
         approval::approve_with_setup(context, &plan, setup, digest, &approval::step_approval_request(&plan, typed))?;

@@ -23,12 +23,12 @@ use crate::output;
 /// The user typed the command alone: the run that is open goes on, past the stop that it waits at.
 pub(crate) fn continue_open_run(context: &CommandContext, is_typed: bool) -> Result<(), CommandError> {
     let (run, before) = context.find_run(None, EndedRuns::Excluded)?;
-    // What its user has edited meanwhile is taken in first.
-    if find_edit(Path::new(&before.root), &before)?.is_some() && before.parallel.is_none() {
-        return continue_run(context, &run, &before, None, None, is_typed || context.is_person());
-    }
+    let is_edited = find_edit(Path::new(&before.root), &before)?.is_some() && before.parallel.is_none();
+    let take_in = |state: &RunState| continue_run(context, &run, state, None, None, is_typed || context.is_person());
     if context.is_preview {
-        return context.require_free_run(&before);
+        context.require_free_run(&before)?;
+        context.note_typed(&run, &before);
+        return if is_edited { take_in(&before) } else { Ok(()) };
     }
     let engine = context.engine(&run, &before)?;
     let stop = before.open_question().filter(|open| open.question.kind.is_passed_by_going_on());
@@ -40,6 +40,10 @@ pub(crate) fn continue_open_run(context: &CommandContext, is_typed: bool) -> Res
         Ok((answered.into_iter().chain(dispatched_tasks::forget_dispatched_if_any(state)).collect(), ()))
     })?;
     context.note_in_session(&run, &before.holder, &state);
+    // What its user has edited meanwhile is taken in behind the stop, which was about the plan as it was.
+    if is_edited {
+        return take_in(&state);
+    }
     let head = format!("[omo] {}\n", known_run_line(&state));
     let head = parts::fit_block(format!("{head}{}", blocks::resumed_block(run.id(), &state)));
     print_then_next(context, &run, state, &head)

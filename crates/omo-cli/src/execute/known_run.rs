@@ -2,7 +2,7 @@
 
 use omo_engine::event::RunResult;
 use omo_engine::execution_mode::ExecutionMode;
-use omo_engine::report::ultraplan::COMMAND;
+use omo_engine::report::ultraplan::{COMMAND, command_for};
 use omo_engine::request::arguments::PlanSelection;
 use omo_engine::request::client_policy::quote_argument;
 use omo_engine::request::run_scope::RunScope;
@@ -104,9 +104,12 @@ fn ended_before(id: &str, state: &RunState) -> CommandError {
         RunPhase::Executing => "open",
     };
     let counts = state.task_counts();
+    let command = command_for(&state.plan);
+    // A plan of steps says itself that it is worked on in parallel.
+    let option = if command == COMMAND { String::new() } else { format!(" {}", state.mode.option()) };
     CommandError::precondition(
         format!("the run {id} of {path} is {word}, with {} of {} done", counts.passed, counts.total),
-        format!("`{COMMAND} --resume {path}` goes on with it; `{COMMAND} --again {path}` does all of it anew, and pays for it"),
+        format!("`{command} --resume {path}` goes on with it; `{command}{option} --again {path}` does all of it anew, and pays for it"),
     )
     .with_kind(ExitKind::NeedsPerson)
 }
@@ -122,18 +125,22 @@ fn already_open_otherwise(id: &str, state: &RunState) -> CommandError {
     let message = format!("the run {id} of {path} is open, and was asked for otherwise: {asked}, {way}");
     CommandError::busy(
         message,
-        format!("`{COMMAND} --resume {}` goes on with it; `omo run cancel` ends it first", quote_argument(path)),
+        format!(
+            "`{} --resume {}` goes on with it; `omo run cancel` ends it first",
+            command_for(&state.plan),
+            quote_argument(path)
+        ),
     )
 }
 
 /// What its workers did lies on their branches, where no task that is done here would find it.
 fn must_stay_parallel(id: &str, state: &RunState) -> CommandError {
-    let path = quote_argument(&state.plan.source.path);
+    let (command, path) = (command_for(&state.plan), quote_argument(&state.plan.source.path));
     CommandError::busy(
         format!(
             "the run {id} of {} was begun with parallel workers, and goes on with them alone",
             state.plan.source.path
         ),
-        format!("`{COMMAND} --resume {path}` goes on with it; `{COMMAND} --fg {path}` does all of it anew, here"),
+        format!("`{command} --resume {path}` goes on with it; `{command} --fg {path}` does all of it anew, here"),
     )
 }

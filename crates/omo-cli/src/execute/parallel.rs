@@ -4,6 +4,7 @@
 use omo_engine::RunStore;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::modes::arranged;
+use omo_engine::report::plan_overview::proof_words;
 use omo_engine::report::ultraplan::dry_run;
 use omo_engine::request::part::strategy_of_mode;
 use omo_engine::request::run_scope::RunScope;
@@ -72,13 +73,15 @@ pub(crate) fn print_dry_run(
     mode: ExecutionMode,
 ) -> Result<(), CommandError> {
     let scope = RunScope::from(&request.scope);
+    let arranged = arranged(scope.narrow_plan(whole.clone()), mode, &request.mode_options());
+    let unchecked = arranged.tasks.iter().filter(|task| whole.policy.unproved_continues && task.checks.is_empty());
     let facts = dry_run::DryRunFacts {
+        proofs: unchecked.map(|task| (task.id.clone(), proof_words(&arranged, task))).collect(),
         existing: preflight::existing_files(context, whole),
         findings: preflight::preflight_findings(context, whole, mode)?,
         billing: billing::billing_facts(),
     };
     let report = dry_run::dry_run_report(whole, scope, &facts);
-    let arranged = arranged(scope.narrow_plan(whole.clone()), mode, &request.mode_options());
     let text = format!(
         "{}{}\n{report}",
         request.choice,

@@ -182,7 +182,7 @@ fn task_row(plan: &Plan, task: &Task) -> String {
 }
 
 /// What proves a task, in a few words.
-fn proof_words(plan: &Plan, task: &Task) -> String {
+pub fn proof_words(plan: &Plan, task: &Task) -> String {
     let is_reviewed = || {
         let mut reviews = plan.tasks.iter().filter(|review| review.kind == TaskKind::Verify);
         reviews.any(|review| review.deps.contains(&task.id))

@@ -13,13 +13,21 @@ pub mod worker_prompt;
 
 use omo_plan::model::OnFailure;
 
+use omo_plan::dialects::PlanKind;
+use omo_plan::model::Plan;
+
 use crate::request::arguments::{PlanSelection, RunMode};
 use crate::state::RunState;
 
 pub use crate::request::run_scope::RunScope;
 
-/// What the user types to run a plan.
+/// What the user types to run a plan of steps.
 pub const COMMAND: &str = "/omo:execute-local";
+
+/// What the user types to run a plan that is worked on in steps or in parallel.
+pub fn command_for(plan: &Plan) -> &'static str {
+    if plan.dialect.kind() == PlanKind::Steps { COMMAND } else { "/omo:execute" }
+}
 
 /// How much of a plan a run was asked for: all of it, where nothing else was said.
 pub fn scope_of(state: &RunState) -> RunScope {

@@ -5,7 +5,7 @@ use omo_checks::task_check::{self, CheckLog};
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_git::changes;
 use omo_plan::digest::sha256_hex;
-use omo_plan::model::{FileAction, Task, TaskKind};
+use omo_plan::model::{Dialect, FileAction, Task, TaskKind};
 use omo_plan::paths;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_state::config::UnlistedFiles;
@@ -340,7 +340,10 @@ impl Engine<'_> {
         let is_of_other = |file: &str| others.iter().any(|named| paths::path_covers(named, file));
         let scope = allowed_paths(self.unlisted_files, state, task);
         let is_own = |file: &str| scope.iter().any(|named| paths::path_covers(named, file));
+        // Its user may edit the plan meanwhile, and what differs in it is named as an edit: it is no work of a task.
+        let is_plan_here = |file: &str| self.work_tree == self.root && is_of_plan(state, file);
         let files: Vec<String> = files
+            .filter(|file| is_own(file) || !is_plan_here(file))
             .filter(|file| !state.is_ultraplan() || !ultraplan::is_progress_file(file))
             .filter(|file| is_own(file) || !is_of_other(file))
             .collect();
@@ -389,8 +392,8 @@ impl Engine<'_> {
             .and_then(tree_from_text)
             .zip(now.and_then(tree_from_text))
             .filter(|_| state.is_task_list() || state.plan.verification_task().is_some())?;
-        // A line that was ticked is as finished as it was.
-        let plan = state.plan.source.sha256_without_state.as_ref().map(|_| state.plan.source.path.as_str());
+        // What a plan says is still to be done is no unfinished work.
+        let plan = (!state.is_task_list()).then_some(state.plan.source.path.as_str());
         let added =
             changes::added_lines(self.work_tree, self.state_home, self.run.id(), &before, &now, plan.as_slice())?;
         Some(find_unfinished_lines(added.iter().map(|line| (line.file, line.line, line.text))))
@@ -413,6 +416,12 @@ impl Engine<'_> {
     ) -> Result<RunState, EngineError> {
         self.transact(|state| Ok((decide(state)?, ()))).map(|((), state)| state)
     }
+}
+
+/// Whether a file is the plan's own, or one of those of a folder that is one plan.
+fn is_of_plan(state: &RunState, file: &str) -> bool {
+    let plan = &state.plan.source.path;
+    file == plan || paths::path_covers(plan, file) && Dialect::of_place(file) == Some(state.plan.dialect)
 }
 
 /// Those of the files that a task does not name.

@@ -25,7 +25,7 @@ pub(crate) const ALL: &[Named] = &[
     ("a_task_that_says_something_else_is_not_ticked", a_task_that_says_something_else_is_not_ticked),
     ("what_its_user_has_ticked_counts_as_done", what_its_user_has_ticked_counts_as_done),
     ("a_worker_that_ticks_is_not_believed", a_worker_that_ticks_is_not_believed),
-    ("a_worker_that_edits_the_plan_is_seen", a_worker_that_edits_the_plan_is_seen),
+    ("an_edit_of_the_plan_is_named_and_is_no_work_of_a_task", an_edit_of_the_plan_is_named_and_is_no_work_of_a_task),
     ("what_is_done_again_is_opened_again", what_is_done_again_is_opened_again),
     ("a_file_that_its_user_protects_is_left_with_one_warning", a_file_that_its_user_protects_is_left_with_one_warning),
     ("a_plan_without_state_stays_as_it_is", a_plan_without_state_stays_as_it_is),
@@ -192,14 +192,14 @@ fn a_worker_that_ticks_is_not_believed() {
     assert_eq!(["1", "2", "3"].map(|id| lab.standing(id)), ["pending", "claimed", "pending"]);
 }
 
-fn a_worker_that_edits_the_plan_is_seen() {
+fn an_edit_of_the_plan_is_named_and_is_no_work_of_a_task() {
     let lab = lab();
     let started = lab.start("1").unwrap();
     lab.write("src/1.rs", GREEN);
     lab.write(PLAN, &ticked(&checklist(), &["1"]).replace("1.3", "1.4"));
     let judged = lab.done(&started.ticket);
     let end = judged.state.tasks["1"].last_end.clone().unwrap();
-    assert_eq!(end.files, [PLAN, "src/1.rs"]);
+    assert_eq!((end.files, end.out_of_scope), (vec!["src/1.rs".to_owned()], Vec::new()), "who edited it is not known");
     assert_eq!(edit(&lab).as_deref(), Some("changed 3"));
 }
 

@@ -1,8 +1,9 @@
 //! `## Dry Run Report`: what a plan would do, and what is wrong with it, before anything of it runs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use omo_core::check::task_check::TaskCheck;
 use omo_core::text::command_text::paste_form;
 use omo_core::text::inline_code;
 use omo_core::text::sanitize;
@@ -10,7 +11,7 @@ use omo_plan::diagnostic::{Diagnostic, Severity};
 use omo_plan::model::{FileAction, Plan, Precondition, Task, TaskGroup};
 use omo_plan::plan_summary::{SESSION_PREFIX, session_groups};
 
-use super::{COMMAND, RunScope, file_name, on_failure_word};
+use super::{RunScope, command_for, file_name, on_failure_word};
 use crate::billing::BillingFacts;
 use crate::preflight::{PreflightFinding, PreflightSeverity};
 use crate::report::table::{cell, code_cell, table};
@@ -21,6 +22,8 @@ use crate::request::part;
 pub struct DryRunFacts {
     /// Those of the files that the plan names that are there, as the plan writes them.
     pub existing: BTreeSet<String>,
+    /// What proves each task that names no check, by its id, in words.
+    pub proofs: BTreeMap<String, String>,
     /// What was found where sessions would be started; nothing where none would be.
     pub findings: Vec<PreflightFinding>,
     /// Who would pay for them.
@@ -32,12 +35,17 @@ pub fn dry_run_report(plan: &Plan, asked: RunScope, facts: &DryRunFacts) -> Stri
     let tasks = part::selected_tasks(plan, asked.selection);
     let mut text = format!("## Dry Run Report: {}\n\n", sanitize(file_name(&plan.source.path), 120));
     let _ = write!(text, "**Type:** {}  \n**Steps:** {}\n\n", plan.dialect.rules().file_type(), tasks.len());
-    let _ = write!(text, "### Step Validation\n\n{}", task_table(plan, &tasks));
+    let _ = write!(text, "### Step Validation\n\n{}", task_table(plan, &tasks, facts));
     let others: Vec<&Diagnostic> = plan.diagnostics.iter().filter(|found| found.task.is_none()).collect();
     for found in &others {
         let _ = writeln!(text, "- Line {}: {}", found.line, sanitize(&found.text, 300));
     }
-    text += if others.is_empty() { "" } else { "\n" };
+    // Of a plan with an exit condition they stand there.
+    let whole: &[TaskCheck] = if plan.dialect.rules().is_one_session() { &[] } else { &plan.final_checks };
+    for check in whole {
+        let _ = writeln!(text, "- Check of the whole: {}", paste_form(&check.command, 1_000));
+    }
+    text += if others.is_empty() && whole.is_empty() { "" } else { "\n" };
     text += &files(&tasks, facts);
     text += &conditions(plan);
     text += &execution_preview(plan, asked, facts);
@@ -71,7 +79,7 @@ fn is_missing(action: FileAction, path: &str, facts: &DryRunFacts) -> bool {
     matches!(action, FileAction::Modify | FileAction::Delete) && !facts.existing.contains(path)
 }
 
-fn task_table(plan: &Plan, tasks: &[&Task]) -> String {
+fn task_table(plan: &Plan, tasks: &[&Task], facts: &DryRunFacts) -> String {
     let none = || "—".to_owned();
     let row = |task: &&Task| {
         let found = plan.diagnostics.iter().filter(|found| found.task.as_ref() == Some(&task.id));
@@ -80,7 +88,11 @@ fn task_table(plan: &Plan, tasks: &[&Task]) -> String {
         [
             task.id.clone(),
             cell(&task.title, 60),
-            if checks.is_empty() { none() } else { code_cell(&checks.join("; "), 60) },
+            match facts.proofs.get(&task.id).filter(|_| checks.is_empty()) {
+                Some(proof) => cell(proof, 60),
+                None if checks.is_empty() => none(),
+                None => code_cell(&checks.join("; "), 60),
+            },
             on_failure_word(task.on_failure).to_owned(),
             task.commit.as_ref().map_or_else(none, |commit| cell(&commit.message, 60)),
             if found.is_empty() { "none".to_owned() } else { cell(&found.join("; "), 200) },
@@ -144,7 +156,7 @@ fn execution_preview(plan: &Plan, asked: RunScope, facts: &DryRunFacts) -> Strin
             format!("Session {}: {}", number(&group.id), cell(&group.title, 60)),
             group.tasks.join(", "),
             if deps.is_empty() { "none".to_owned() } else { deps.join(", ") },
-            code_cell(&format!("{COMMAND} --session {} {}", number(&group.id), plan.source.path), 160),
+            code_cell(&format!("{} --session {} {}", command_for(plan), number(&group.id), plan.source.path), 160),
         ]
     };
     let rows: Vec<[String; 5]> = shown.map(row).collect();

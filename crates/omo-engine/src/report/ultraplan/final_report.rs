@@ -5,7 +5,7 @@ use std::fmt::Write;
 use omo_core::text::sanitize;
 use omo_plan::model::Task;
 
-use super::{COMMAND, RunScope, on_failure_word, short_commit, summary};
+use super::{RunScope, command_for, on_failure_word, short_commit, summary};
 use crate::outcome::{FinalChecksResult, OutcomeSummary, PlanOutcome, ReportedStatus};
 use crate::parallel_state::{GroupState, GroupStatus};
 use crate::report as model;
@@ -40,7 +40,7 @@ pub fn final_report(state: &RunState, asked: RunScope) -> String {
     text += &findings_section(state, &reached);
     text += &remaining_work_section(state, &reached);
     if reached.outcome != PlanOutcome::Completed {
-        let _ = write!(text, "To resume: {COMMAND} --resume {path}\n\n");
+        let _ = write!(text, "To resume: {} --resume {path}\n\n", command_for(&state.plan));
     }
     // No line of JSON begins with what stands in it: nothing there can close the fence.
     let _ = writeln!(text, "```json\n{}\n```", summary::summary_block(state, asked));
