@@ -369,7 +369,7 @@ fn what_cannot_be_read_has_a_status_of_its_own() {
                     &["error: not a file: folder.md; the folder folder.md is not one plan: it holds nothing", "hint:"],
                 )?;
                 let (_, stderr) = gives(s, &["plan", verb, "fifo.md"], 9)?;
-                has(&stderr, &["error: read fifo.md: it is no regular file", "hint:"])?;
+                has(&stderr, &["error: fifo.md is no regular file", "hint: a plan is a file that can be read again"])?;
             }
             Ok(())
         }),
