@@ -161,7 +161,10 @@ fn a_model_changes_nothing_of_what_judges_it() {
             s.start("--no-review --check true")?;
             s.claim_ends("verified")?;
             let list = String::from_utf8(omo(s, &["check", "list"], &[])?.stdout)?;
-            ensure!(list.contains("set-up of a plan's worktrees: `echo x >> $HOME/ran`; it runs where you"), "{list}");
+            ensure!(
+                list.contains("set-up of worktrees and copies: `echo x >> $HOME/ran`; it runs where you"),
+                "{list}"
+            );
             ensure!(s.traced("ran") == 0, "it was run");
             Ok(())
         }),

@@ -192,3 +192,46 @@ fn tests_inside_of_a_source_file_that_is_not_rust_are_not_guessed() {
     answer.require("unknown").unwrap();
     answer.require_reason("no test was run").unwrap();
 }
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_name_that_a_change_only_uses_explains_no_failure_to_build() {
+    let manifest = "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+    let project = Project::new(&[
+        ("Cargo.toml", Some(manifest)),
+        ("src/lib.rs", Some("pub fn total() -> u32 {\n    1\n}\n")),
+        (".gitignore", Some("target\nCargo.lock\n")),
+    ])
+    .unwrap();
+    let tool = "[package]\nname = \"tool\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+    let depends = format!("{manifest}\n[dev-dependencies]\ntool = {{ path = \"tool\" }}\n");
+    project
+        .change(&[
+            ("Cargo.toml", Some(&depends)),
+            ("tool/Cargo.toml", Some(tool)),
+            ("tool/src/lib.rs", Some("pub fn check() {}\n")),
+            ("src/lib.rs", Some("// Tested with tool.\npub fn total() -> u32 {\n    1\n}\n")),
+            ("tests/uses.rs", Some("#[test]\nfn passes() {\n    tool::check();\n}\n")),
+        ])
+        .unwrap();
+    let answer = project.prove("cargo test --offline").unwrap();
+    answer.require("unknown").unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_module_of_tests_is_there_on_both_sides_whatever_its_file_is_called() {
+    let project = Project::new(&[
+        ("Cargo.toml", Some("[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n")),
+        ("src/lib.rs", Some("pub fn total() -> u32 {\n    1\n}\n")),
+        (".gitignore", Some("target\nCargo.lock\n")),
+    ])
+    .unwrap();
+    project
+        .change(&[
+            ("src/lib.rs", Some("pub fn total() -> u32 {\n    2\n}\n\n#[cfg(test)]\nmod cases;\n")),
+            ("src/cases.rs", Some("#[test]\nfn asserts_nothing() {}\n")),
+        ])
+        .unwrap();
+    project.prove("cargo test --offline").unwrap().require("green").unwrap();
+}

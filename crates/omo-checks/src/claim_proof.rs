@@ -1,5 +1,5 @@
 //! Whether the checks of a claim are red without the change: asked once for a tree, found out in the background by `omo`,
-//! and read by whoever judges the claim.
+//! and read by the hook that judges the claim.
 //!
 //! Question and answer lie beside the key and bear its seal. An answer counts for the question that it was given to: the
 //! same files, the same checks, the same beginning.
@@ -16,6 +16,7 @@ use omo_core::session::id::SessionId;
 use omo_process::detached;
 use omo_process::own_command;
 use omo_state::files::folder::{FolderError, GuardedFolder};
+use omo_state::files::lock::StateLock;
 use omo_state::seal::{SealKey, hex_digest};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -119,10 +120,13 @@ impl<'a> ProofFolder<'a> {
     ///
     /// There is no `omo` beside this program, or it cannot be started.
     pub fn ask(&self, question: &ProofQuestion, root: &Path) -> io::Result<()> {
-        if self.answer().is_some_and(|answer| answer.question == *question)
-            || self.question().as_ref() == Some(question)
-        {
+        let answer = self.answer().filter(|answer| answer.question == *question);
+        if answer.as_ref().is_some_and(|answer| answer.found.is_ok()) || self.is_being_found_out(question) {
             return Ok(());
+        }
+        if answer.is_some() {
+            // What failed once is found out anew: a file was saved meanwhile, or a disk was full.
+            self.folder.remove(ANSWER).map_err(io::Error::other)?;
         }
         let program = own_command::program().ok_or_else(|| io::Error::other("there is no omo beside this program"))?;
         self.write(QUESTION, question).map_err(io::Error::other)?;
@@ -134,6 +138,11 @@ impl<'a> ProofFolder<'a> {
             let _ = self.folder.remove(QUESTION);
         }
         started.map(drop)
+    }
+
+    /// Whether a process works on this question.
+    fn is_being_found_out(&self, question: &ProofQuestion) -> bool {
+        self.question().as_ref() == Some(question) && StateLock::take_named(&self.folder, LOCK, Duration::ZERO).is_err()
     }
 
     /// What is known of a question, for which this waits as long as `patience`.

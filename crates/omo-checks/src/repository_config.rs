@@ -100,7 +100,6 @@ pub enum ApprovalState {
 }
 
 fn parse(bytes: &[u8], root: &Path, path: &Path) -> RepositoryConfig {
-    let content = trust::content_digest(root, bytes);
     let text = String::from_utf8_lossy(bytes);
     let mut reader = RepositoryReader { text: &text, path: path.to_owned(), problems: Vec::new() };
     let (mut checks, mut setup, mut tests) = (Vec::new(), None, Vec::new());
@@ -146,9 +145,14 @@ fn parse(bytes: &[u8], root: &Path, path: &Path) -> RepositoryConfig {
     if !problems.is_empty() {
         return RepositoryConfig { problems, ..RepositoryConfig::default() };
     }
+    // An approval from before the set-up command was shown with the checks says nothing about it.
+    let shown = setup.as_ref().map_or(&b""[..], |_| b"\n# with its set-up command");
+    let content = trust::content_digest(root, &[bytes, shown].concat());
+    let set_up = setup.iter().map(|setup| Check { command: setup.clone(), ..Check::default() });
+    let commands: Vec<Check> = checks.iter().cloned().chain(set_up).collect();
     // Of those alone that are the same for every process: not the programs that a `PATH` leads to.
     let pinned: BTreeMap<String, String> =
-        checks.iter().flat_map(|check| pinned_files::find_pins(check, root, &SearchPath::default())).collect();
+        commands.iter().flat_map(|check| pinned_files::find_pins(check, root, &SearchPath::default())).collect();
     RepositoryConfig { checks, setup, tests, digest: trust::bound_digest(&content, &pinned), pinned, content, problems }
 }
 

@@ -38,7 +38,8 @@ fn of_a_repository(data: &[u8], root: &Path) {
     if data.len() <= 64 * 1024 {
         is_for_exactly_this(data, root);
     }
-    let (Ok(shown) | Err(shown)) = approval_request(&repository.checks, &repository.pinned, &repository.digest);
+    let (Ok(shown) | Err(shown)) =
+        approval_request(&repository.checks, repository.setup.as_deref(), &repository.pinned, &repository.digest);
     assert!(!shown.contains(|char: char| char.is_control() && char != '\n'), "{shown:?}");
 }
 

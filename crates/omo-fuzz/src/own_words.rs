@@ -256,6 +256,7 @@ fn check_texts(text: &str) -> Vec<String> {
         checks::checks_not_approved(&checks, Some(text)),
         whole_or_refused(checks::approval_request(
             &checks,
+            Some(text),
             &[(text.to_owned(), String::new())].into(),
             "0123456789abcdef",
         )),

@@ -1,5 +1,4 @@
-//! A project as it is now beside what it was at a commit, and copies of both: for whatever compares the two by running
-//! something in them.
+//! A project as it is now beside what it was at a commit, and copies of both, for a caller that runs something in them.
 //!
 //! Nothing is written to the repository, its index or its work tree. A copy has the bytes of each file as they are; no
 //! filter stands between. Files that git ignores are no part of either.

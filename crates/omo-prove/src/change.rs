@@ -9,7 +9,7 @@ use omo_git::base_comparison::{BaseComparison, BaseContent, BaseError};
 
 use crate::comparison::ChangeWords;
 use crate::counterfactual::ProofRequest;
-use crate::missing_item::add_words;
+use crate::missing_item::{add_definitions, add_words};
 use crate::rust_tests::take_over_tests;
 
 /// A change of more files is compared without the words in them.
@@ -54,7 +54,7 @@ impl Change {
             .map(|file| comparison.project.join(file))
             .filter(|path| !is_manifest(path))
             .collect();
-        let kept: BTreeSet<PathBuf> = comparison
+        let mut kept: BTreeSet<PathBuf> = comparison
             .changed_paths()
             .filter(|path| pinned.contains(*path) || request.tests.contains(&name_of(path)))
             .map(Path::to_owned)
@@ -71,13 +71,14 @@ impl Change {
         };
         let mut words = ChangeWords::default();
         let (mut joined, mut before) = (BTreeMap::new(), BTreeSet::new());
+        let mut test_modules: Vec<PathBuf> = Vec::new();
         let changed = comparison.read_changed(with, source)?;
         for file in changed.iter().take(MAX_WORD_FILES) {
             let text =
                 |bytes: &Option<Vec<u8>>| bytes.as_ref().map(|bytes| String::from_utf8_lossy(bytes).into_owned());
             let (base, now) = (text(&file.base), text(&file.now));
             add_words(base.as_deref().unwrap_or_default(), &mut before);
-            add_words(now.as_deref().unwrap_or_default(), &mut words.defined);
+            add_definitions(now.as_deref().unwrap_or_default(), &mut words.defined);
             if file.base.is_none() {
                 // A new module is called as its file is, or as its folder.
                 words.defined.extend(file.path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
@@ -88,14 +89,21 @@ impl Change {
             let is_rust = file.path.extension().is_some_and(|ending| ending == "rs");
             if let (true, Some(base), Some(now)) = (is_rust, base, now) {
                 match take_over_tests(&base, &now) {
-                    Ok(Some(text)) => _ = joined.insert(file.path.clone(), text.into_bytes()),
-                    Ok(None) => {}
+                    Ok(tests) => {
+                        joined.extend(tests.joined.map(|text| (file.path.clone(), text.into_bytes())));
+                        test_modules.extend(tests.modules.iter().map(|name| module_path(&file.path, name)));
+                    }
                     Err(why) => {
                         notes.push(format!("the tests in {} could not be separated: {why}", file.path.display()));
                     }
                 }
             }
         }
+        // A module that is there for tests alone is one, whatever its file is called.
+        let is_module = |path: &Path| {
+            test_modules.iter().any(|module| path.starts_with(module) || path.with_extension("") == *module)
+        };
+        kept.extend(comparison.changed_paths().filter(|path| is_module(path)).map(Path::to_owned));
         words.defined.retain(|word| !before.contains(word));
         let differs = comparison.changed_paths().any(|path| !kept.contains(path));
         Ok(Self { kept, joined, words, differs })
@@ -108,6 +116,13 @@ impl Change {
         }
         self.joined.get(path).map_or(BaseContent::Base, |text| BaseContent::Joined(text.clone()))
     }
+}
+
+/// Where the files of a module lie that a file of Rust declares, without an ending.
+fn module_path(file: &Path, module: &str) -> PathBuf {
+    let parent = file.parent().unwrap_or(Path::new(""));
+    let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    if matches!(stem, "lib" | "main" | "mod") { parent.join(module) } else { parent.join(stem).join(module) }
 }
 
 /// Says which test files the change removed: what was in them is compared with nothing.

@@ -25,7 +25,7 @@ use crate::test_files::TestFiles;
 /// Later there is no answer: all runs of all checks share this time.
 const LIMIT: Duration = Duration::from_secs(2 * TOTAL_TIMEOUT_SECONDS as u64);
 /// So long another one is waited for, which ends once something else is asked.
-const LOCK_PATIENCE: Duration = Duration::from_secs(10);
+const LOCK_PATIENCE: Duration = Duration::from_secs(60);
 /// How often the state is asked whether the answer is still needed.
 const ASK_EVERY: Duration = Duration::from_millis(500);
 
@@ -49,8 +49,10 @@ fn answer(root: &Path, id: &str) -> Option<()> {
     let folder = ProofFolder::open(&home, &id).ok()?;
     let question = folder.question()?;
     detached::leave_terminal().ok()?;
+    // A hook that asks next knows by the lock that this is being found out. One that works on another question ends soon.
+    let alone = StateLock::take_named(&folder.folder, LOCK, Duration::ZERO);
     detached::report_ready("proving").ok()?;
-    let _alone = StateLock::take_named(&folder.folder, LOCK, LOCK_PATIENCE).ok()?;
+    let _alone = alone.or_else(|_| StateLock::take_named(&folder.folder, LOCK, LOCK_PATIENCE)).ok()?;
     let asked = AskedProof { root, home: &home, id: &id, folder: &folder, question: &question };
     let found = match asked.find_out() {
         Err(ProofError::Cancelled) if !asked.is_needed() => return None,

@@ -46,6 +46,8 @@ pub enum WithChange {
     Green,
     /// It is not.
     Red,
+    /// It could not be told.
+    Unknown,
 }
 
 /// One test on both sides.
@@ -119,17 +121,28 @@ impl CheckProof {
         CheckCounterfactual { name: name.to_owned(), without, reason, tests, shows_nothing }
     }
 
-    /// A check that is red with the change: the other side says nothing then.
-    pub fn red_with_change(run: &str, with: &SideOutcome) -> Self {
-        let tests = compare_tests(with, None);
+    /// A check that is not green with the change: the other side says nothing then.
+    pub fn not_green_with_change(run: &str, with: &SideOutcome) -> Self {
+        let is_told = with.end.status().is_some_and(|status| !NOT_RUN.contains(&status));
+        let (state, why) = if is_told {
+            (WithChange::Red, "it is not green with the change")
+        } else {
+            (WithChange::Unknown, "it could not be run with the change")
+        };
         Self {
             run: run.to_owned(),
-            with: WithChange::Red,
+            with: state,
             without: WithoutChange::Unknown,
-            reason: format!("it is not green with the change: {}", with.detail),
+            reason: format!("{why}: {}", with.detail),
             lines: last_lines(with),
-            tests,
+            tests: compare_tests(with, None),
         }
+    }
+
+    /// A check that could be run on neither side.
+    pub fn not_run(run: &str, reason: String) -> Self {
+        let (with, without) = (WithChange::Unknown, WithoutChange::Unknown);
+        Self { run: run.to_owned(), with, without, reason, lines: Vec::new(), tests: Vec::new() }
     }
 
     /// A check that could not be tried without the change.
@@ -322,6 +335,10 @@ fn is_build_failure(line: &str) -> bool {
         || line.contains(": error: ")
         || line.contains(": error TS")
         || line.contains("ERR_MODULE_NOT_FOUND")
+        || line.contains(": error CS")
+        || line.contains("(LoadError)")
+        || line.contains("Unresolved reference")
+        || line.contains("error: cannot find symbol")
 }
 
 fn lines_about(side: &SideOutcome, tests: &[&TestComparison]) -> Vec<String> {

@@ -68,7 +68,7 @@ pub enum ProofError {
     Tree(#[from] PrivateTreeError),
     /// What was installed could not be copied.
     #[error(transparent)]
-    Installed(#[from] InstalledError),
+    Installed(InstalledError),
     /// The set-up failed in a copy.
     #[error(transparent)]
     SetUp(#[from] SetUpError),
@@ -89,7 +89,16 @@ impl From<BaseError> for ProofError {
     }
 }
 
-/// Hears what happens, to show it, and can end it.
+impl From<InstalledError> for ProofError {
+    fn from(error: InstalledError) -> Self {
+        match error {
+            InstalledError::Cancelled => Self::Cancelled,
+            error => Self::Installed(error),
+        }
+    }
+}
+
+/// Is told of progress, and can cancel.
 pub trait ProofWatcher {
     /// The copies are made.
     fn preparing(&mut self, _file_count: usize) {}
@@ -161,23 +170,21 @@ fn install(
         paths.extend(installed_folders(comparison.ignored_paths()?));
     }
     for side in [Side::With, Side::Without] {
-        let (to, shown) = (trees.top(side), trees.active_top());
-        let mut copy = InstalledCopy::new(comparison.top(), &to, &shown);
-        for path in &paths {
-            if !watcher.should_continue() {
-                return Err(ProofError::Cancelled);
-            }
-            copy.copy(path)?;
-        }
         trees.activate(side)?;
+        let active = trees.active_top();
+        // First: git would read all that is installed as well.
         if comparison.file_count() <= MAX_REPOSITORY_FILES {
-            make_repository(request.root, &shown);
+            make_repository(request.root, &active);
+        }
+        let mut copy = InstalledCopy::new(comparison.top(), &active);
+        for path in &paths {
+            copy.copy(path, &mut || watcher.should_continue())?;
         }
         if let Some(command) = request.setup {
             let path = trees.path().join("setup.log");
             let file =
                 fs::File::create(&path).map_err(|source| PrivateTreeError::File { path: path.clone(), source })?;
-            let project = shown.join(&comparison.project);
+            let project = active.join(&comparison.project);
             let log = CheckLog { path, file };
             set_up_worktree(command, &project, request.environment, log, || watcher.should_continue())?;
         }

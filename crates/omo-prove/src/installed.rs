@@ -13,6 +13,8 @@ use omo_state::files::regular_file;
 const MAX_FILES: usize = 300_000;
 const MAX_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 const MAX_DEPTH: usize = 128;
+/// After so many files it is asked whether the copy is still needed.
+const ASK_EVERY_FILES: usize = 256;
 /// A larger file is no script that says where it was installed.
 const MAX_SCRIPT_BYTES: u64 = 64 * 1024;
 
@@ -22,6 +24,9 @@ pub enum InstalledError {
     /// There is too much of it.
     #[error("{} is too large to be copied", .0.display())]
     TooLarge(PathBuf),
+    /// It was ended before all was copied.
+    #[error("it was ended before all was copied")]
+    Cancelled,
     /// A file cannot be read or written.
     #[error("{}: {error}", path.display())]
     File {
@@ -32,6 +37,14 @@ pub enum InstalledError {
     },
 }
 
+/// How a copy ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CopyEnd {
+    Whole,
+    TooLarge,
+    Cancelled,
+}
+
 /// Of the paths that git ignores, those at which something is installed.
 pub(crate) fn installed_folders(ignored: Vec<PathBuf>) -> BTreeSet<PathBuf> {
     let is_installed =
@@ -39,85 +52,101 @@ pub(crate) fn installed_folders(ignored: Vec<PathBuf>) -> BTreeSet<PathBuf> {
     ignored.into_iter().filter(is_installed).collect()
 }
 
-/// Copies from one top to another. What says in a text where the project is says `shown` in the copy.
+/// Copies from one top to another. What says in a text where the project is says in the copy where that is.
 pub(crate) struct InstalledCopy<'a> {
-    pub(crate) from: &'a Path,
-    pub(crate) to: &'a Path,
-    /// Where the copy will be when checks run in it.
-    pub(crate) shown: &'a Path,
+    from: &'a Path,
+    to: &'a Path,
     files: usize,
     bytes: u64,
 }
 
 impl<'a> InstalledCopy<'a> {
-    pub(crate) fn new(from: &'a Path, to: &'a Path, shown: &'a Path) -> Self {
-        Self { from, to, shown, files: 0, bytes: 0 }
+    pub(crate) fn new(from: &'a Path, to: &'a Path) -> Self {
+        Self { from, to, files: 0, bytes: 0 }
     }
 
-    /// Copies a file or a folder by the same path; what is there already stays.
+    /// Copies a file or a folder by the same path; what is there already stays. Where the path itself is a link to a
+    /// folder, what it leads to is copied: the two sides share nothing.
     ///
     /// # Errors
     ///
-    /// It is too large, or cannot be read or written.
-    pub(crate) fn copy(&mut self, path: &Path) -> Result<(), InstalledError> {
-        if let Some(parent) = self.to.join(path).parent() {
-            fs::create_dir_all(parent).map_err(|error| InstalledError::File { path: path.to_owned(), error })?;
+    /// It is too large, cannot be read or written, or was cancelled.
+    pub(crate) fn copy(
+        &mut self,
+        path: &Path,
+        should_continue: &mut impl FnMut() -> bool,
+    ) -> Result<(), InstalledError> {
+        let file_error = |error| InstalledError::File { path: path.to_owned(), error };
+        let target = self.to.join(path);
+        if let Some(parent) = target.parent() {
+            fs::create_dir_all(parent).map_err(file_error)?;
         }
-        match self.try_copy(path, 0) {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(InstalledError::TooLarge(path.to_owned())),
-            Err(error) => Err(InstalledError::File { path: path.to_owned(), error }),
+        let source = self.from.join(path).canonicalize().map_err(file_error)?;
+        match self.try_copy(&source, &target, 0, should_continue) {
+            Ok(CopyEnd::Whole) => Ok(()),
+            Ok(CopyEnd::TooLarge) => Err(InstalledError::TooLarge(path.to_owned())),
+            Ok(CopyEnd::Cancelled) => Err(InstalledError::Cancelled),
+            Err(error) => Err(file_error(error)),
         }
     }
 
-    /// Whether all of it was copied, within the bounds.
-    fn try_copy(&mut self, path: &Path, depth: usize) -> io::Result<bool> {
-        let (source, target) = (self.from.join(path), self.to.join(path));
+    fn try_copy(
+        &mut self,
+        source: &Path,
+        target: &Path,
+        depth: usize,
+        should_continue: &mut impl FnMut() -> bool,
+    ) -> io::Result<CopyEnd> {
         let meta = match source.symlink_metadata() {
             Ok(meta) => meta,
             // It went away meanwhile.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(CopyEnd::Whole),
             Err(error) => return Err(error),
         };
+        if self.files.is_multiple_of(ASK_EVERY_FILES) && !should_continue() {
+            return Ok(CopyEnd::Cancelled);
+        }
         self.files += 1;
         if self.files > MAX_FILES || depth > MAX_DEPTH {
-            return Ok(false);
+            return Ok(CopyEnd::TooLarge);
         }
         if target.symlink_metadata().is_ok_and(|there| !there.is_dir() || !meta.is_dir()) {
-            return Ok(true);
+            return Ok(CopyEnd::Whole);
         }
         if meta.is_symlink() {
-            return self.copy_link(&source, &target).map(|()| true);
+            return self.copy_link(source, target).map(|()| CopyEnd::Whole);
         }
         if meta.is_dir() {
-            match fs::create_dir(&target) {
+            match fs::create_dir(target) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
                 _ => {}
             }
-            for entry in fs::read_dir(&source)? {
-                if !self.try_copy(&path.join(entry?.file_name()), depth + 1)? {
-                    return Ok(false);
+            for entry in fs::read_dir(source)? {
+                let name = entry?.file_name();
+                let end = self.try_copy(&source.join(&name), &target.join(&name), depth + 1, should_continue)?;
+                if end != CopyEnd::Whole {
+                    return Ok(end);
                 }
             }
-            return Ok(true);
+            return Ok(CopyEnd::Whole);
         }
-        let Some(mut file) = regular_file::open(&source)?.filter(|_| meta.is_file()) else { return Ok(true) };
+        let Some(mut file) = regular_file::open(source)?.filter(|_| meta.is_file()) else { return Ok(CopyEnd::Whole) };
         self.bytes = self.bytes.saturating_add(meta.len());
         if self.bytes > MAX_BYTES {
-            return Ok(false);
+            return Ok(CopyEnd::TooLarge);
         }
-        match self.moved_script(path, meta.len())? {
-            Some(text) => fs::write(&target, text)?,
-            None => _ = io::copy(&mut file, &mut fs::File::create(&target)?)?,
+        match self.moved_script(source, meta.len())? {
+            Some(text) => fs::write(target, text)?,
+            None => _ = io::copy(&mut file, &mut fs::File::create(target)?)?,
         }
-        fs::set_permissions(&target, meta.permissions())?;
-        Ok(true)
+        fs::set_permissions(target, meta.permissions())?;
+        Ok(CopyEnd::Whole)
     }
 
     /// A link into the project leads into the copy.
     fn copy_link(&self, source: &Path, target: &Path) -> io::Result<()> {
         let leads = fs::read_link(source)?;
-        let leads = leads.strip_prefix(self.from).map_or(leads.clone(), |below| self.shown.join(below));
+        let leads = leads.strip_prefix(self.from).map_or(leads.clone(), |below| self.to.join(below));
         omo_state::files::link_folder(&leads, target)
     }
 
@@ -131,9 +160,9 @@ impl<'a> InstalledCopy<'a> {
         if length > MAX_SCRIPT_BYTES || !(is_in_bin || names_folders) {
             return Ok(None);
         }
-        let (Some(from), Some(shown)) = (self.from.to_str(), self.shown.to_str()) else { return Ok(None) };
-        let text = String::from_utf8(fs::read(self.from.join(path))?).ok();
-        Ok(text.filter(|text| text.contains(from)).map(|text| text.replace(from, shown)))
+        let (Some(from), Some(to)) = (self.from.to_str(), self.to.to_str()) else { return Ok(None) };
+        let text = String::from_utf8(fs::read(path)?).ok();
+        Ok(text.filter(|text| text.contains(from)).map(|text| text.replace(from, to)))
     }
 }
 
@@ -145,7 +174,8 @@ mod tests {
     #[test]
     fn what_is_installed_is_copied_and_names_the_copy() {
         let temp = tempfile::tempdir().unwrap();
-        let (from, to, shown) = (temp.path().join("from"), temp.path().join("to"), Path::new("/s/active/project"));
+        let base = temp.path().canonicalize().unwrap();
+        let (from, to) = (base.join("from"), base.join("to"));
         fs::create_dir_all(from.join(".venv/bin")).unwrap();
         fs::create_dir_all(&to).unwrap();
         let top = from.display().to_string();
@@ -154,12 +184,13 @@ mod tests {
         fs::write(from.join(".venv/data.txt"), &top).unwrap();
         std::os::unix::fs::symlink(from.join("src"), from.join(".venv/src")).unwrap();
         std::os::unix::fs::symlink("../lib", from.join(".venv/lib")).unwrap();
-        InstalledCopy::new(&from, &to, shown).copy(Path::new(".venv")).unwrap();
+        InstalledCopy::new(&from, &to).copy(Path::new(".venv"), &mut || true).unwrap();
+        let shown = to.display();
         let read = |path: &str| fs::read_to_string(to.join(path)).unwrap();
-        assert_eq!(read(".venv/bin/tool"), "#!/s/active/project/.venv/bin/python\n");
-        assert_eq!(read(".venv/project.pth"), "/s/active/project/src\n");
+        assert_eq!(read(".venv/bin/tool"), format!("#!{shown}/.venv/bin/python\n"));
+        assert_eq!(read(".venv/project.pth"), format!("{shown}/src\n"));
         assert_eq!(read(".venv/data.txt"), top);
-        assert_eq!(fs::read_link(to.join(".venv/src")).unwrap(), shown.join("src"));
+        assert_eq!(fs::read_link(to.join(".venv/src")).unwrap(), to.join("src"));
         assert_eq!(fs::read_link(to.join(".venv/lib")).unwrap(), Path::new("../lib"));
     }
 

@@ -23,6 +23,8 @@ pub(crate) struct MissingItem {
 /// So many are looked for in one output.
 const MAX_ITEMS: usize = 200;
 const MAX_LINE_CHARS: usize = 160;
+/// A longer line of source code defines nothing that a person wrote.
+const MAX_SOURCE_LINE_BYTES: usize = 2_000;
 
 /// How each tool says it. The named part is what is missing.
 const PATTERNS: [&str; 9] = [
@@ -72,10 +74,40 @@ fn last_name(path: &str) -> String {
     name.trim_matches(|char: char| !(char.is_alphanumeric() || matches!(char, '_' | '-' | '$'))).to_owned()
 }
 
-/// The words in source code: what a change may define.
+/// How source code defines a name, in the languages whose runners are known: by a keyword, as a field or a key, as a
+/// variant, as a method, by an assignment, in a list of exports, as a field of Go.
+const DEFINITIONS: [&str; 7] = [
+    r"\b(?:fn|struct|enum|trait|mod|type|const|static|union|macro_rules!|def|class|func|function|let|var|interface|namespace)[ \t]+(?:\([^()]*\)[ \t]*|mut[ \t]+)?\*?[ \t]*(?P<name>[\w$]+)",
+    r"^[ \t]*(?:pub(?:\([^()]*\))?[ \t]+)?(?P<name>[\w$]+)\??[ \t]*:(?:[^:]|$)",
+    r"^[ \t]*(?P<name>[A-Z]\w*)(?:\([^()]*\))?,?[ \t]*$",
+    r"^[ \t]*(?:(?:async|static|get|set|public|private|protected)[ \t]+)*\*?(?P<name>[\w$]+)[ \t]*\([^()]*\)[^(){}]*\{[ \t]*$",
+    r"^[ \t]*(?:(?:self|this|exports|module\.exports)\.)?(?P<name>[\w$]+)[ \t]*=[^=]",
+    r"\bexport[ \t]*\{(?P<names>[^{}]*)\}",
+    r"^[ \t]+(?P<name>[A-Z]\w*)[ \t]+[\w\[\]*.]+(?:[ \t]+`[^`]*`)?$",
+];
+
+static DEFINERS: LazyLock<Vec<Regex>> =
+    LazyLock::new(|| DEFINITIONS.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect());
+
+/// The names that source code defines, as far as its lines show that. What a comment or an import names is not defined.
+pub(crate) fn add_definitions(text: &str, names: &mut BTreeSet<String>) {
+    const NOT_DEFINING: [&str; 8] = ["//", "#!", "# ", "*", "/*", "use ", "import ", "from "];
+    for line in text.lines().filter(|line| line.len() <= MAX_SOURCE_LINE_BYTES) {
+        let start = line.trim_start();
+        if NOT_DEFINING.iter().any(|mark| start.starts_with(mark)) {
+            continue;
+        }
+        for found in DEFINERS.iter().flat_map(|definer| definer.captures_iter(line)) {
+            let group = found.name("name").or_else(|| found.name("names"));
+            add_words(group.map_or("", |group| group.as_str()), names);
+        }
+    }
+}
+
+/// All words of source code.
 pub(crate) fn add_words(text: &str, words: &mut BTreeSet<String>) {
     let parts = text.split(|char: char| !(char.is_alphanumeric() || matches!(char, '_' | '$')));
-    words.extend(parts.filter(|word| word.len() > 1).map(str::to_owned));
+    words.extend(parts.filter(|word| !word.is_empty()).map(str::to_owned));
 }
 
 #[cfg(test)]
@@ -122,5 +154,25 @@ mod tests {
         for line in ["error[E0308]: mismatched types", "all good", "test total ... ok", "undefined behaviour"] {
             assert_eq!(find_missing_items(&[line.to_owned()]), [], "{line}");
         }
+    }
+
+    #[test]
+    fn what_is_defined_is_told_from_what_is_used() {
+        let source = "pub fn total() {\nstruct Cart { tax: u32 }\n    pub tax: u32,\n    Paid,\ndef priced(x):\nfunc (c Cart) Sum() int {\n\
+                      \tRate float64\nexport const rate = 1\nexport { one, two as three }\n  refund(order) {\nself.state = 1\nclass Shop:\n";
+        let mut names = BTreeSet::new();
+        add_definitions(source, &mut names);
+        for name in
+            ["total", "Cart", "tax", "Paid", "priced", "Sum", "Rate", "rate", "one", "three", "refund", "state", "Shop"]
+        {
+            assert!(names.contains(name), "{name}: {names:?}");
+        }
+        let mut names = BTreeSet::new();
+        add_definitions(
+            "// tested with proptest\n# uses requests\nuse proptest::prelude::*;\nimport requests\nfrom requests import get\n\
+             proptest::run();\nrequests.get(1)\n",
+            &mut names,
+        );
+        assert!(!names.contains("proptest") && !names.contains("requests"), "{names:?}");
     }
 }

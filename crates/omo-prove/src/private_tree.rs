@@ -14,6 +14,9 @@ use omo_state::files::lock::{LockError, StateLock};
 const PARTS: [&str; 2] = ["omo", "proofs"];
 /// Held as long as they are in use.
 const LOCK: &str = "alive.lock";
+/// Held while one is made, and those are removed that were left.
+const CREATING_LOCK: &str = "creating.lock";
+const CREATING_PATIENCE: Duration = Duration::from_secs(60);
 /// The side that checks run in at the moment.
 const ACTIVE: &str = "active";
 /// The other one meanwhile, whichever it is.
@@ -72,6 +75,8 @@ impl PrivateTrees {
     /// Makes the folders of both, empty.
     pub(crate) fn create(state_home: &Path, name: &str) -> Result<Self, PrivateTreeError> {
         let parent = GuardedFolder::create_user_part(state_home, &PARTS)?;
+        // Another process would take a folder for abandoned that is not locked yet.
+        let _creating = StateLock::take_named(&parent, CREATING_LOCK, CREATING_PATIENCE)?;
         remove_abandoned(&parent);
         let folder = parent.empty_and_open(name)?;
         let alive = StateLock::take_named(&folder, LOCK, Duration::from_secs(1))?;

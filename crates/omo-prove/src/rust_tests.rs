@@ -32,12 +32,21 @@ pub(crate) enum NotSeparable {
     Nested,
 }
 
-/// A file as it was, with the tests of now; `Ok(None)` where the tests are the same as they were.
+/// The tests of a file of now.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct TakenTests {
+    /// The file as it was, with the tests of now; `None` where the tests are the same as they were.
+    pub joined: Option<String>,
+    /// The modules with files of their own that are there for tests alone.
+    pub modules: Vec<String>,
+}
+
+/// Tells the tests of a file apart from its code.
 ///
 /// # Errors
 ///
 /// The tests cannot be told apart.
-pub(crate) fn take_over_tests(base: &str, now: &str) -> Result<Option<String>, NotSeparable> {
+pub(crate) fn take_over_tests(base: &str, now: &str) -> Result<TakenTests, NotSeparable> {
     is_parsable(base)?;
     is_parsable(now)?;
     // The parser calls itself: a file is hostile, and a thread's stack is all that it may use up.
@@ -46,7 +55,7 @@ pub(crate) fn take_over_tests(base: &str, now: &str) -> Result<Option<String>, N
     parser.ok().and_then(|parser| parser.join().ok()).unwrap_or(Err(NotSeparable::TooLarge))
 }
 
-fn separate(base: &str, now: &str) -> Result<Option<String>, NotSeparable> {
+fn separate(base: &str, now: &str) -> Result<TakenTests, NotSeparable> {
     let (base_tests, now_tests) = (FileTests::find(base)?, FileTests::find(now)?);
     if base_tests.nested != now_tests.nested {
         return Err(NotSeparable::Nested);
@@ -56,8 +65,9 @@ fn separate(base: &str, now: &str) -> Result<Option<String>, NotSeparable> {
     };
     let of_base = texts(base, &base_tests).ok_or(NotSeparable::NotParsed)?;
     let of_now = texts(now, &now_tests).ok_or(NotSeparable::NotParsed)?;
+    let modules = now_tests.modules;
     if of_base == of_now {
-        return Ok(None);
+        return Ok(TakenTests { joined: None, modules });
     }
     let mut out = String::with_capacity(base.len() + now.len());
     let mut at = 0;
@@ -71,7 +81,7 @@ fn separate(base: &str, now: &str) -> Result<Option<String>, NotSeparable> {
         out.push_str(&test);
         out.push('\n');
     }
-    Ok(Some(out))
+    Ok(TakenTests { joined: Some(out), modules })
 }
 
 /// The tests of one file.
@@ -80,15 +90,22 @@ struct FileTests {
     ranges: Vec<Range<usize>>,
     /// The texts of those that lie deeper.
     nested: Vec<String>,
+    /// The names of those that are modules in files of their own.
+    modules: Vec<String>,
 }
 
 impl FileTests {
     fn find(text: &str) -> Result<Self, NotSeparable> {
         let file = syn::parse_file(text).map_err(|_| NotSeparable::NotParsed)?;
-        let mut tests = Self { ranges: Vec::new(), nested: Vec::new() };
+        let mut tests = Self { ranges: Vec::new(), nested: Vec::new(), modules: Vec::new() };
         for item in &file.items {
             if is_test(item) {
                 tests.ranges.push(item.span().byte_range());
+                if let Item::Mod(module) = item
+                    && module.content.is_none()
+                {
+                    tests.modules.push(module.ident.to_string());
+                }
             } else {
                 collect_nested(item, text, &mut tests.nested);
             }
@@ -232,7 +249,7 @@ mod tests {
         let base = "use std::fmt;\n\n// Kept.\npub fn total() -> u32 { 0 }\n\n#[cfg(test)]\nmod tests { #[test] fn old() {} }\n";
         let now = "pub fn total() -> u32 { 1 }\npub fn tax() {}\n\n#[cfg(test)]\nmod tests { #[test] fn new() { super::tax() } }\n\n\
                    /// A test.\n#[test]\nfn ö_alone() {}\n";
-        let joined = take_over_tests(base, now).unwrap().unwrap();
+        let joined = take_over_tests(base, now).unwrap().joined.unwrap();
         assert!(joined.starts_with("use std::fmt;\n\n// Kept.\npub fn total() -> u32 { 0 }\n"), "{joined}");
         assert!(
             joined.contains("fn new() { super::tax() }") && joined.contains("/// A test.\n#[test]\nfn ö_alone() {}")
@@ -244,9 +261,13 @@ mod tests {
     #[test]
     fn tests_that_did_not_change_leave_a_file_as_it_was() {
         let test = "#[cfg(all(test, unix))]\nmod tests {}\n";
-        assert_eq!(take_over_tests(&format!("fn a() {{}}\n{test}"), &format!("{test}fn b() {{}}\n")), Ok(None));
+        let taken = |base: String, now: String| take_over_tests(&base, &now).unwrap();
+        let same = TakenTests::default();
+        assert_eq!(taken(format!("fn a() {{}}\n{test}"), format!("{test}fn b() {{}}\n")), same);
         let nested = "mod inner { #[cfg(test)] mod tests {} }";
-        assert_eq!(take_over_tests(&format!("fn a() {{}}\n{nested}"), &format!("{nested}\nfn b() {{}}")), Ok(None));
+        assert_eq!(taken(format!("fn a() {{}}\n{nested}"), format!("{nested}\nfn b() {{}}")), same);
+        let declared = take_over_tests("", "#[cfg(test)]\nmod cases;\nmod code;\n").unwrap();
+        assert_eq!(declared.modules, ["cases"]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use omo_core::check::test_runner::LineSplitter;
 use omo_state::env::is_variable_named;
 
 use crate::change::Change;
-use crate::comparison::{CheckProof, SideOutcome, WithChange, compare_sides};
+use crate::comparison::{CheckProof, SideOutcome, compare_sides};
 use crate::counterfactual::{ProofError, ProofRequest, ProofWatcher};
 use crate::private_tree::{PrivateTreeError, PrivateTrees, Side};
 use crate::test_report::TestReport;
@@ -46,10 +46,10 @@ impl<'a> SideRunner<'a> {
     ) -> Result<CheckProof, ProofError> {
         let with = match with {
             Ok(with) => with,
-            Err(error) => return Ok(unknown_on_both_sides(check, error.to_string())),
+            Err(error) => return Ok(CheckProof::not_run(&check.command, error.to_string())),
         };
         if with.verdict != CheckVerdict::Green {
-            return Ok(CheckProof::red_with_change(&check.command, with));
+            return Ok(CheckProof::not_green_with_change(&check.command, with));
         }
         if !change.differs {
             let reason = "no file but test files differs from the base: nothing was changed that it could show";
@@ -154,16 +154,5 @@ impl<'a> SideRunner<'a> {
         variables.retain(|(name, _)| !is_replaced(name));
         variables.extend(own.map(|(name, value)| (name.into(), value)));
         variables
-    }
-}
-
-fn unknown_on_both_sides(check: &Check, reason: String) -> CheckProof {
-    CheckProof {
-        run: check.command.clone(),
-        with: WithChange::Red,
-        without: WithoutChange::Unknown,
-        reason,
-        lines: Vec::new(),
-        tests: Vec::new(),
     }
 }

@@ -12,7 +12,7 @@ use omo_checks::starting_checks;
 use omo_core::check::counterfactual::WithoutChange;
 use omo_core::check::session_check::{self, Check, CheckOrigin};
 use omo_core::text::command_text::typed_form;
-use omo_core::text::sanitize;
+use omo_core::text::{pluralize, sanitize};
 use omo_git::base_comparison::BaseChoice;
 use omo_process::environment::CheckEnvironment;
 use omo_process::termination;
@@ -35,9 +35,9 @@ Examples:
   omo prove --base HEAD~1   the last commit, and what is uncommitted
   omo prove --check 'npm test' --json
 
-The checks run in two private copies: with the change, and without it, where only
-the test files are those of now. Exit status: 0 when every check is green with it
-and red without it, 1 when one is not, 5 when that could not be told.";
+The checks run in two private copies: with the change, and without it, where
+only the test files are those of now. Exit status: 0 when every check is green
+with it and red without it, 1 when one is not, 5 when that could not be told.";
 
 /// At most so many tests are listed for people; JSON has all.
 const MAX_ROWS: usize = 40;
@@ -147,7 +147,8 @@ fn judge(proof: &Proof) -> Result<(), CommandError> {
         return Ok(());
     }
     if refuted > 0 {
-        let message = format!("{refuted} of {} the change", prove_words(all, "does not prove", "do not prove"));
+        let checks = pluralize(all, "check");
+        let message = format!("the change is not proved by {refuted} of {checks}");
         return Err(CommandError::not_green(
             message,
             "docs/proof.md says what a check proves, and what a refactoring does",
@@ -155,10 +156,6 @@ fn judge(proof: &Proof) -> Result<(), CommandError> {
     }
     let message = format!("{} of {all} could not be told", all - proved);
     Err(CommandError::precondition(message, "the reason stands with each check"))
-}
-
-fn prove_words(all: usize, one: &str, more: &str) -> String {
-    if all == 1 { format!("1 check {one}") } else { format!("{all} checks {more}") }
 }
 
 fn show(options: &ProveOptions, proof: &Proof) -> Result<(), CommandError> {
@@ -213,6 +210,7 @@ fn show_tests(out: &mut impl Write, tests: &[TestComparison]) -> Result<(), Comm
 fn verdict_words(check: &CheckProof) -> &'static str {
     match (check.with, check.without) {
         (WithChange::Red, _) => "not green with the change",
+        (WithChange::Unknown, _) => "it could not be run",
         (WithChange::Green, WithoutChange::Red) => "green, red without the change: proved",
         (WithChange::Green, WithoutChange::Green) => "green, and green without the change, too",
         (WithChange::Green, WithoutChange::Unknown) => "green; without the change it could not be told",

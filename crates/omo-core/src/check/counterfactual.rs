@@ -133,7 +133,7 @@ impl Counterfactual {
             parts.push(format!("{} went from failing or absent to passing", pluralize(passing, "test")));
         }
         if lost > 0 {
-            parts.push(format!("{} that passed before fail, are skipped or are gone", pluralize(lost, "test")));
+            parts.push(format!("no longer passing: {}", pluralize(lost, "test")));
         }
         Some(parts.join("; ")).filter(|words| !words.is_empty())
     }
@@ -196,9 +196,7 @@ mod tests {
         checks[0].tests = TestChanges { to_passing: 3, passed_before: 9, lost: 1 };
         assert_eq!(
             Counterfactual::Known(checks).verdict_words().as_deref(),
-            Some(
-                "red without the change; 3 tests went from failing or absent to passing; 1 test that passed before fail, are skipped or are gone"
-            )
+            Some("red without the change; 3 tests went from failing or absent to passing; no longer passing: 1 test")
         );
     }
 

@@ -426,8 +426,13 @@ pub fn changed_since_approval(changed: &str) -> String {
 
 /// What the user is asked to agree to: every command of the file, and the code that stands for exactly this content.
 /// `Err` where that is more than can be shown: then nothing of it is approved here.
-pub fn approval_request(checks: &[Check], pinned: &BTreeMap<String, String>, digest: &str) -> Result<String, String> {
-    let commands = describe_checks(checks, pinned);
+pub fn approval_request(
+    checks: &[Check],
+    setup: Option<&str>,
+    pinned: &BTreeMap<String, String>,
+    digest: &str,
+) -> Result<String, String> {
+    let commands = describe_checks(checks, setup, pinned);
     if commands.chars().count() > APPROVAL_CHARS {
         return Err(refusal_line(
             "what omo.toml would have run is too long to be shown here whole, and nothing was approved; in a terminal of \
@@ -441,9 +446,13 @@ pub fn approval_request(checks: &[Check], pinned: &BTreeMap<String, String>, dig
     ))
 }
 
-/// Checks that a user is asked about, each with every byte of it, and the files of the project that they run.
-pub fn describe_checks(checks: &[Check], pinned: &BTreeMap<String, String>) -> String {
+/// Checks that a user is asked about, and the command that sets up copies of the project, each with every byte of it, and
+/// the files of the project that they run.
+pub fn describe_checks(checks: &[Check], setup: Option<&str>, pinned: &BTreeMap<String, String>) -> String {
     let mut lines: Vec<String> = checks.iter().map(|check| format!("  {}", describe_check(check, "    "))).collect();
+    lines.extend(setup.map(|setup| {
+        format!("  set-up of private copies, for `omo prove` and for each claim: {}", show_whole(setup, "      "))
+    }));
     let files: Vec<String> = pinned.keys().map(|file| show_whole(file, "      ")).collect();
     if !files.is_empty() {
         lines.push(format!("  as long as these files stay as they are: {}", files.join(", ")));

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Session, UlwTrigger, UlwVerdict, VerdictKind};
-use crate::check::counterfactual::ProveMode;
 use crate::check::session_check::{self, Check, CheckOrigin};
 use crate::text::sanitize;
 use crate::timestamp::Timestamp;
@@ -81,7 +80,8 @@ impl Session {
         if earlier.verification.review_wanted && !self.verification.review_wanted {
             self.note_weakening(by, "the review turned off", now);
         }
-        if earlier.verification.prove == ProveMode::Require && self.verification.prove != ProveMode::Require {
+        let is_held = |session: &Self| session.checks.iter().any(|check| session.needs_proof(check));
+        if is_held(earlier) && !is_held(self) {
             self.note_weakening(by, "checks need not be red without the change any more", now);
         }
         let (old, new) = (earlier.limits.clamped(), self.limits.clamped());

@@ -67,14 +67,14 @@ pub(super) fn verify_claim(
         reuse: EvidenceReuse::IfValid,
         session: Some(place.id()),
     };
-    let mut wanted = RunWatcher { context, place, root, shown: false };
+    let mut watcher = RunWatcher { context, place, root, shown: false };
     let started = Instant::now();
-    let verified = session_checks::verify(&session.checks, &setup, &mut wanted);
+    let verified = session_checks::verify(&session.checks, &setup, &mut watcher);
     watchdog::reset_limit();
     if verified.is_cancelled {
         return Ok(None);
     }
-    let counterfactual = run_without_change(place, &session, &verified, state_home, started, &mut wanted);
+    let counterfactual = run_without_change(place, &session, &verified, state_home, started, &mut watcher);
     look_for_review(&mut session, input);
     let asks = session.verification.asked.as_ref().is_some_and(|asked| asked.material.is_some());
     let findings = ClaimFindings {
@@ -128,20 +128,16 @@ fn run_without_change(
         return Counterfactual::NotAsked;
     };
     let question = ProofQuestion::new(tree, recorded, &session.checks);
-    let folder = match ProofFolder::open(home, place.id()) {
-        Ok(folder) => folder,
-        Err(error) => return Counterfactual::Failed(error.to_string()),
-    };
-    if let Err(error) = folder.ask(&question, watcher.root) {
-        return Counterfactual::Failed(error.to_string());
-    }
     // The checks and this share the time that the client gives a Stop.
     let left = Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into()).saturating_sub(started.elapsed());
     let patience = left.min(if needs_proof { REQUIRED_PATIENCE } else { PATIENCE });
     watchdog::extend_limit(patience + GIT_SLACK);
-    let found = folder.wait(&question, patience, || watcher.should_continue());
+    let asked = ProofFolder::open(home, place.id()).and_then(|folder| {
+        folder.ask(&question, watcher.root)?;
+        Ok(folder.wait(&question, patience, || watcher.should_continue()))
+    });
     watchdog::reset_limit();
-    found
+    asked.unwrap_or_else(|error| Counterfactual::Failed(error.to_string()))
 }
 
 /// The environment that the run began with; `None` where it is gone. An older omo has kept none: then it is the present

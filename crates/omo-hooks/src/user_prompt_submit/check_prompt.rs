@@ -153,7 +153,8 @@ fn list_approvals(context: &HookContext, root: &Path, plans: &[PendingApproval])
 /// What the file would have run, or that it is too much to be approved here.
 fn approval_text(context: &HookContext, repository: &RepositoryConfig) -> String {
     let shown =
-        approval_request(&repository.checks, &repository.pinned, &repository.digest).unwrap_or_else(|refusal| refusal);
+        approval_request(&repository.checks, repository.setup.as_deref(), &repository.pinned, &repository.digest)
+            .unwrap_or_else(|refusal| refusal);
     match repository.approval(context.env.state_home.as_deref()) {
         ApprovalState::Before { changed } => {
             format!("{}\n{shown}", checks_not_approved(&repository.checks, Some(&changed)))
@@ -180,10 +181,12 @@ fn approve_file(
     if let Some(problem) = repository.problems.first() {
         return Ok(refusal_line(&problem.to_string()));
     }
-    let shown = match approval_request(&repository.checks, &repository.pinned, &repository.digest) {
-        Ok(shown) => shown,
-        Err(refusal) => return Ok(refusal),
-    };
+    let shown =
+        match approval_request(&repository.checks, repository.setup.as_deref(), &repository.pinned, &repository.digest)
+        {
+            Ok(shown) => shown,
+            Err(refusal) => return Ok(refusal),
+        };
     // Another content with the same beginning of its digest is not found by chance; to approve one
     // that was searched for, its code has to be typed by the user.
     if typed.len() < CODE_CHARS || !repository.digest.starts_with(typed) {

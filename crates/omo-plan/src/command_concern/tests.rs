@@ -68,7 +68,7 @@ fn what_cannot_judge_is_found() {
 fn what_nothing_can_make_fail_is_found_in_every_spelling() {
     use CommandConcern::{AlwaysGreen, Constant, NeverEnds, OnlyPrints};
     for (command, expected) in [
-        // What prints what is there, and nobody reads.
+        // What prints what is there, for no reader.
         ("ls", Some(OnlyPrints)),
         ("ls -la .", Some(OnlyPrints)),
         ("ls -la dist/index.js", None),

@@ -46,7 +46,7 @@ pub(crate) fn unused_commands(text: &str) -> Vec<(String, CommandConcern)> {
                 known if JOINS.is_match(words) => known,
                 _ => Said::Nothing,
             };
-            // What commits is no check, and nobody takes it for one.
+            // What commits is no check, and is not taken for one.
             let concern = command_concern(command.trim(), before).filter(|_| !is_commit(command));
             found.extend(concern.map(|concern| (command.trim().to_owned(), concern)));
             rest = behind;

@@ -67,7 +67,7 @@ pub(crate) fn run(
     let found = found_in.map(|file| format!(" (found in {file})")).unwrap_or_default();
     let question = format!(
         "Have this run whenever a claim is checked{found}?\n{}\n",
-        describe_checks(std::slice::from_ref(&check), &check.pinned)
+        describe_checks(std::slice::from_ref(&check), None, &check.pinned)
     );
     change.apply(&question, |checks| {
         session_check::add_check(checks, check.clone()).map_err(refuse)?;

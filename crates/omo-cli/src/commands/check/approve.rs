@@ -5,7 +5,6 @@ use std::io::Write;
 use clap::Args;
 use omo_checks::repository_config::RepositoryConfig;
 use omo_core::messages::checks::describe_checks;
-use omo_core::text::command_text::show_whole;
 use omo_core::text::pluralize;
 use omo_state::env::ProcessEnv;
 
@@ -40,12 +39,9 @@ pub(crate) fn run(env: &ProcessEnv, project: &Project, options: &ApproveOptions)
     if let Some(problem) = repository.problems.first() {
         return Err(CommandError::invalid_config(problem));
     }
-    let set_up = repository.setup.as_deref().map_or_else(String::new, |setup| {
-        format!("\nset-up of a copy of the project, for `omo prove`: {}", show_whole(setup, "  "))
-    });
     let question = format!(
-        "omo.toml would have these commands run, with your rights:\n{}{set_up}\nApprove exactly this?",
-        describe_checks(&repository.checks, &repository.pinned)
+        "omo.toml would have these commands run, with your rights:\n{}\nApprove exactly this?",
+        describe_checks(&repository.checks, repository.setup.as_deref(), &repository.pinned)
     );
     confirm_change(env, &options.confirm, &question, &repository.digest)?;
     // Read anew: what was shown is what is approved, and nothing else.

@@ -119,7 +119,7 @@ fn show_repository_checks(
         };
         writeln!(out, "\nomo.toml is {stands}")?;
         if !matches!(approval, ApprovalState::Yes(_)) && !repository.checks.is_empty() {
-            writeln!(out, "{}", describe_checks(&repository.checks, &repository.pinned))?;
+            writeln!(out, "{}", describe_checks(&repository.checks, None, &repository.pinned))?;
         }
         writeln!(out, "digest of omo.toml: {}", repository.digest)?;
     }
@@ -127,7 +127,7 @@ fn show_repository_checks(
         let runs =
             "it runs where you approved it with the commands of a plan, and for `omo prove` with those of omo.toml";
         let gap = if is_plain_text(setup) { "; " } else { "\n" };
-        writeln!(out, "\nset-up of a plan's worktrees: {}{gap}{runs}", show_whole(setup, "  "))?;
+        writeln!(out, "\nset-up of worktrees and copies: {}{gap}{runs}", show_whole(setup, "  "))?;
     }
     Ok(())
 }
