@@ -17,6 +17,9 @@ const TEST: &str = "import unittest\nfrom app import total\n\nclass Total(unitte
 const HONEST: &str = "\n    def test_negative(self):\n        self.assertEqual(total([1, -2]), 1)\n";
 const VACUOUS: &str = "\n    def test_negative(self):\n        total([1, -2])\n";
 
+/// The verdict tells it.
+const INFORM: &str = "[verify]\nprove = \"inform\"\n";
+
 fn begin(scene: &mut Scene, options: &str) -> Result<()> {
     scene.lab.write("app.py", BEFORE)?;
     scene.lab.write("test_app.py", TEST)?;
@@ -33,6 +36,7 @@ fn work(scene: &Scene, test: &str) -> Result<()> {
 fn a_verdict_says_what_the_checks_say_without_the_change() {
     let cases: &[Case] = &[
         ("a test that fails without the work", |s| {
+            s.lab.configure(INFORM)?;
             begin(s, "--no-review")?;
             work(s, HONEST)?;
             let line = s.claim_ends("verified")?;
@@ -42,6 +46,7 @@ fn a_verdict_says_what_the_checks_say_without_the_change() {
             Ok(())
         }),
         ("a test that asserts nothing is named, and decides nothing", |s| {
+            s.lab.configure(INFORM)?;
             begin(s, "--no-review")?;
             work(s, VACUOUS)?;
             let line = s.claim_ends("verified")?;
@@ -49,6 +54,7 @@ fn a_verdict_says_what_the_checks_say_without_the_change() {
             Ok(())
         }),
         ("a reviewer reads it", |s| {
+            s.lab.configure(INFORM)?;
             begin(s, "")?;
             work(s, VACUOUS)?;
             s.claim_fails()?;
@@ -57,9 +63,8 @@ fn a_verdict_says_what_the_checks_say_without_the_change() {
             s.agent_reports("omo:oracle", AGREES)?;
             s.claim_ends("verified").map(drop)
         }),
-        ("turned off, it is not asked", |s| {
-            s.lab.configure("[verify]\nreview = false\nprove = \"off\"\n")?;
-            begin(s, "")?;
+        ("by itself it is not asked", |s| {
+            begin(s, "--no-review")?;
             work(s, HONEST)?;
             let line = s.claim_ends("verified")?;
             ensure!(!line.contains("without the change"), "{line}");
@@ -115,6 +120,7 @@ fn a_claim_that_is_held_to_it_needs_a_test_that_fails_without_the_work() {
 #[ignore = "needs the built plugin and python3: cargo xtask test"]
 fn what_is_found_out_ends_with_a_run_that_its_user_stops() {
     let cases: &[Case] = &[("stopped in the middle", |s| {
+        s.lab.configure(INFORM)?;
         s.lab.write("app.py", BEFORE)?;
         s.lab.write("test_app.py", TEST)?;
         // In the copies it never ends.

@@ -31,7 +31,7 @@ Examples:
   omo verify               run the checks now, and see what they are worth";
 
 /// Shows and stops ultrawork. It keeps a Claude Code session working until its task is proved
-/// done, within hard bounds; you turn it on by typing `ulw` there.
+/// done, within hard bounds. Type `ulw` in a prompt to turn it on.
 #[derive(Debug, Parser)]
 #[command(name = "omo", version, arg_required_else_help = true, after_help = top_help())]
 #[command(max_term_width = 80)]

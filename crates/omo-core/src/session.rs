@@ -257,8 +257,7 @@ impl Session {
     /// Whether a claim counts only where this check is red without the change.
     pub fn needs_proof(&self, check: &Check) -> bool {
         match self.verification.prove {
-            ProveMode::Off => false,
-            ProveMode::Inform => check.prove,
+            ProveMode::Off | ProveMode::Inform => check.prove,
             ProveMode::Require => true,
         }
     }
