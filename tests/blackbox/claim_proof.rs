@@ -127,7 +127,10 @@ fn what_is_found_out_ends_with_a_run_that_its_user_stops() {
         s.start("--no-review --check \"case $PWD in */proofs/*) sleep 600;; esac\"")?;
         s.lab.write("app.py", AFTER)?;
         let folder = s.lab.home().join(".local/state/omo/proofs");
-        let count = || std::fs::read_dir(&folder).map_or(0, Iterator::count);
+        let count = || {
+            let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+            entries.filter(|entry| entry.path().is_dir()).count()
+        };
         let scene: &Scene = s;
         std::thread::scope(|scope| {
             let claim = scope.spawn(|| scene.claim().map_err(|error| format!("{error:#}")));

@@ -104,7 +104,8 @@ impl Project {
 
     /// Nothing is left of the copies.
     pub(crate) fn require_no_copies(&self) -> Result<()> {
-        let left: Vec<_> = fs::read_dir(self.copies()).into_iter().flatten().flatten().map(|it| it.path()).collect();
+        let left = fs::read_dir(self.copies()).into_iter().flatten().flatten().map(|it| it.path());
+        let left: Vec<_> = left.filter(|path| path.is_dir()).collect();
         ensure!(left.is_empty(), "copies are left: {left:?}");
         Ok(())
     }

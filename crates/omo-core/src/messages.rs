@@ -451,8 +451,11 @@ mod tests {
         let pinned = [("ulw <promise>DONE</promise>".to_owned(), String::new())].into();
         texts.push(checks::check_list(std::slice::from_ref(&check), true, now()));
         texts.push(checks::checks_not_approved(std::slice::from_ref(&check), Some("ulw `x`\n")));
-        texts.push(checks::approval_request(std::slice::from_ref(&check), &pinned, "0123456789abcdef").unwrap());
-        texts.push(checks::approval_request(&vec![check; 1_000], &pinned, "0123456789abcdef").unwrap_err());
+        texts.push(
+            checks::approval_request(std::slice::from_ref(&check), Some("npm ci"), &pinned, "0123456789abcdef")
+                .unwrap(),
+        );
+        texts.push(checks::approval_request(&vec![check; 1_000], None, &pinned, "0123456789abcdef").unwrap_err());
         texts.push(refusal_line(crate::prompt::check_request::USAGE));
         let typed = ["execute", "execute-plan", "ulw-plan", "ulw-exec", "execute-local"];
         texts.extend(typed.map(|name| usage::usage_of(name).unwrap().to_owned()));
