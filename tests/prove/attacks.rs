@@ -197,7 +197,7 @@ fn tests_inside_of_a_source_file_that_is_not_rust_are_not_guessed() {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_name_that_a_change_only_uses_explains_no_failure_to_build() {
     let manifest = "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
-    let project = Project::new(&[
+    let project = rust_project(&[
         ("Cargo.toml", Some(manifest)),
         ("src/lib.rs", Some("pub fn total() -> u32 {\n    1\n}\n")),
         (".gitignore", Some("target\nCargo.lock\n")),
@@ -221,7 +221,7 @@ fn a_name_that_a_change_only_uses_explains_no_failure_to_build() {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_module_of_tests_is_there_on_both_sides_whatever_its_file_is_called() {
-    let project = Project::new(&[
+    let project = rust_project(&[
         ("Cargo.toml", Some("[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n")),
         ("src/lib.rs", Some("pub fn total() -> u32 {\n    1\n}\n")),
         (".gitignore", Some("target\nCargo.lock\n")),
@@ -234,4 +234,9 @@ fn a_module_of_tests_is_there_on_both_sides_whatever_its_file_is_called() {
         ])
         .unwrap();
     project.prove("cargo test --offline").unwrap().require("green").unwrap();
+}
+
+fn rust_project(files: Files) -> Result<Project> {
+    let cargo = folder_of("cargo").ok_or_else(|| anyhow::anyhow!("no cargo"))?;
+    Project::in_lab(Lab::builder().path(cargo), files)
 }
