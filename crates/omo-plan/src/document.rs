@@ -138,6 +138,13 @@ impl<'a> MarkdownDocument<'a> {
         self.lines.get_or_init(|| LineIndex::new(self.text)).line_number(byte)
     }
 
+    /// The headings that begin in a part of the document.
+    pub(crate) fn headings_in(&self, part: &Range<usize>) -> &[Heading<'a>] {
+        let first = self.headings.partition_point(|heading| heading.span.start < part.start);
+        let behind = self.headings.partition_point(|heading| heading.span.start < part.end);
+        self.headings.get(first..behind).unwrap_or_default()
+    }
+
     /// The code block that a byte stands in.
     pub(crate) fn code_at(&self, byte: usize) -> Option<&CodeBlock<'a>> {
         let behind = self.code_blocks.partition_point(|code| code.span.start <= byte);

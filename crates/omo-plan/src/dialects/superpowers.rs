@@ -169,10 +169,10 @@ fn task_files(document: &MarkdownDocument<'_>, steps: &TaskSteps) -> Vec<FileUse
     let is_name = |key: &str| FILE_LABELS.contains(&key) || key.starts_with("files ");
     let lists = labels.iter().filter(|label| is_name(&label.key)).map(|label| label.value.clone());
     // A heading may stand for the label.
-    let headings = document.headings.iter().filter(|heading| {
-        steps.preamble.contains(&heading.span.start)
-            && is_name(&normalize_key(heading.text.trim_end_matches([':', '：'])))
-    });
+    let headings = document
+        .headings_in(&steps.preamble)
+        .iter()
+        .filter(|heading| is_name(&normalize_key(heading.text.trim_end_matches([':', '：']))));
     let lists: Vec<_> = lists.chain(headings.map(|heading| heading.span.end..steps.preamble.end)).collect();
     let mut found: Vec<NamedFile> =
         lists.iter().flat_map(|value| read_files(document, list_part(document, value.clone()))).collect();
