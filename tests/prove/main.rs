@@ -8,6 +8,7 @@
 
 mod attacks;
 mod bases;
+mod copies;
 mod endings;
 mod languages;
 mod project;

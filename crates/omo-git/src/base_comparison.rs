@@ -18,7 +18,7 @@ use thiserror::Error;
 
 use self::copying::{copy, copy_files};
 use self::folder_path::FolderPath;
-use crate::git_command::GitCalls;
+use crate::git_command::{GitCalls, batch_entry};
 use crate::platform::{FolderEntry, OpenFolder, path_of};
 use crate::recorded::{RecordedRun, RecordedWorktree};
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
@@ -481,14 +481,6 @@ fn split_at_byte(text: &[u8], byte: u8) -> Option<(&[u8], &[u8])> {
 
 fn is_plain(path: &Path) -> bool {
     path.components().all(|part| matches!(part, Component::Normal(name) if name != OsStr::new(".git")))
-}
-
-/// `object blob size`, a line end, the content, a line end.
-fn batch_entry(said: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (head, rest) = split_at_byte(said, b'\n')?;
-    let size = std::str::from_utf8(head).ok()?.rsplit_once("blob ")?.1.parse::<usize>().ok()?;
-    let (content, rest) = rest.split_at_checked(size)?;
-    Some((content, rest.get(1..)?))
 }
 
 fn open(top: &Path, makes: bool) -> Result<FolderPath, BaseError> {

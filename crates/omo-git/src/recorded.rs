@@ -18,7 +18,7 @@ use omo_state::recorded_trees::{self as store, RecordedTrees};
 use omo_state::seal::hex_digest;
 use omo_state::state::{self, CorruptPolicy, EntryChange, StateUpdateOptions};
 
-use crate::git_command::GitCalls;
+use crate::git_command::{GitCalls, batch_entry};
 use crate::platform::{OpenFolder, path_of};
 use crate::tree::ScratchTree;
 use crate::work_files::{FileScope, ignore_built, path_to_text};
@@ -221,11 +221,8 @@ pub fn write_recorded_files(
         let said = scratch.git_with_objects(&["cat-file", "--batch"], asked.as_bytes())?;
         let mut said = said.as_slice();
         for (mode, _, path) in files {
-            // `object blob size`, a line end, the content, a line end.
-            let (head, rest) = said.split_at_checked(said.iter().position(|byte| *byte == b'\n')? + 1)?;
-            let size = std::str::from_utf8(head).ok()?.trim_end().rsplit_once("blob ")?.1.parse::<usize>().ok()?;
-            let (content, rest) = rest.split_at_checked(size)?;
-            said = rest.get(1..)?;
+            let (content, rest) = batch_entry(said)?;
+            said = rest;
             write_file(&top, path, mode, content)?;
         }
     }

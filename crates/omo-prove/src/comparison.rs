@@ -46,7 +46,8 @@ pub enum WithChange {
     Green,
     /// It is not.
     Red,
-    /// It could not be told.
+    /// It could not be told. In JSON it counts as not green, and the reason says so.
+    #[serde(rename = "red")]
     Unknown,
 }
 

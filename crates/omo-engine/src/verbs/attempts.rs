@@ -90,23 +90,15 @@ fn is_next_in_group(state: &RunState, task: &Task) -> bool {
 pub fn start_attempt(state: &RunState, id: &str, start: AttemptStart) -> Result<EventKind, VerbRefusal> {
     may_start(state, id)?;
     let attempt = state.tasks.get(id).map_or(0, |task| task.attempts) + 1;
-    let AttemptStart {
-        ticket,
-        tree,
-        protected_files: guarded,
-        already_green: vacuous,
-        snapshot: kept,
-        head,
-        check_files,
-    } = start;
+    let AttemptStart { ticket, tree, protected_files, already_green, snapshot, head, check_files } = start;
     Ok(EventKind::TaskStarted {
         task: id.to_owned(),
         attempt,
         ticket,
         tree,
-        protected_files: guarded,
-        already_green: vacuous,
-        snapshot: kept,
+        protected_files,
+        already_green,
+        snapshot,
         head,
         check_files,
     })

@@ -11,7 +11,7 @@ const ADDED: &str = "\n### Task 4: The index\n\n**Files:**\n- Create: `words/ind
 /// A task goes wrong at first, and meanwhile the user edits the plan. They take the edit in with `omo run resume` as omo
 /// tells them to, have the task that failed done again, and type on until the run is over. What has other attempts than
 /// one is in `other`.
-fn mends(format: &'static Format, mode: Mode, work: Work, other: &[(&str, &str)]) {
+fn fails_and_is_done_again(format: &'static Format, mode: Mode, work: Work, other: &[(&str, &str)]) {
     let (Some(wrong), Some(edit)) = (work.wrong, work.edit) else { panic!("nothing goes wrong") };
     let mut stage = Stage::new(format, mode, work);
     stage.begins();
@@ -42,14 +42,14 @@ fn mends(format: &'static Format, mode: Mode, work: Work, other: &[(&str, &str)]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_failed_task_of_kiro_is_done_again_in_batches() {
     let edit = Some(("Whatever a reader asks first", "Whatever a reader asks often"));
-    mends(&table::KIRO, Mode::Batches, Work { wrong: Some("2.2"), edit }, &[("2.2", "passed 2")]);
+    fails_and_is_done_again(&table::KIRO, Mode::Batches, Work { wrong: Some("2.2"), edit }, &[("2.2", "passed 2")]);
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_failed_task_of_openspec_is_done_again_in_waves() {
     let edit = Some(("Write the page", "Write a page"));
-    mends(&table::OPENSPEC, Mode::Waves, Work { wrong: Some("2.1"), edit }, &[("2.1", "passed 2")]);
+    fails_and_is_done_again(&table::OPENSPEC, Mode::Waves, Work { wrong: Some("2.1"), edit }, &[("2.1", "passed 2")]);
 }
 
 #[test]
@@ -57,14 +57,19 @@ fn a_failed_task_of_openspec_is_done_again_in_waves() {
 fn a_failed_task_of_spec_kit_is_done_again_in_parallel() {
     let edit = Some(("Write the notes", "Write notes"));
     let other = [("T002", "passed 2"), ("T003", "passed 2")];
-    mends(&table::SPEC_KIT, Mode::Parallel, Work { wrong: Some("T002"), edit }, &other);
+    fails_and_is_done_again(&table::SPEC_KIT, Mode::Parallel, Work { wrong: Some("T002"), edit }, &other);
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_failed_task_of_task_master_is_done_again_in_batches() {
     let edit = Some(("Whatever a reader asks first", "Whatever a reader asks often"));
-    mends(&table::TASK_MASTER, Mode::Batches, Work { wrong: Some("3.2"), edit }, &[("3.2", "passed 2")]);
+    fails_and_is_done_again(
+        &table::TASK_MASTER,
+        Mode::Batches,
+        Work { wrong: Some("3.2"), edit },
+        &[("3.2", "passed 2")],
+    );
 }
 
 #[test]
