@@ -5,6 +5,7 @@
 
 mod copying;
 mod folder_path;
+mod project_files;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -14,25 +15,21 @@ use std::time::SystemTime;
 
 use omo_core::session::id::SessionId;
 use omo_core::text::sanitize;
+use omo_state::git_worktree::GitWorktree;
 use thiserror::Error;
 
 use self::copying::{copy, copy_files};
 use self::folder_path::FolderPath;
+use self::project_files::{BaseFile, ProjectFiles, RepositoryBase};
 use crate::git_command::{GitCalls, batch_entry};
 use crate::platform::{FolderEntry, OpenFolder, path_of};
 use crate::recorded::{RecordedRun, RecordedWorktree};
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
 use crate::scope::FileScope;
-use crate::tree::EMPTY_TREES;
+use crate::worktree::included_paths;
 
-/// How deep submodules within submodules are followed.
-const MAX_DEPTH: usize = 8;
 /// At most so many objects are asked for at once.
 const OBJECTS_AT_ONCE: usize = 500;
-/// What tells git where more objects lie.
-const OBJECTS: &str = "GIT_ALTERNATE_OBJECT_DIRECTORIES";
-/// git's mode of a submodule.
-const SUBMODULE: &str = "160000";
 const LINK: &str = "120000";
 const EXECUTABLE: &str = "100755";
 /// Branches that others are made from, the most certain one first.
@@ -98,8 +95,6 @@ pub enum BaseChoice<'a> {
     Revision(&'a str),
     /// The files that a run began with, uncommitted ones too.
     Recorded {
-        /// The user's own state folder.
-        state_home: &'a Path,
         /// The session of the run.
         session: &'a SessionId,
         /// What was settled of the files when it began.
@@ -109,29 +104,23 @@ pub enum BaseChoice<'a> {
     },
 }
 
-/// A project beside what it was.
-#[derive(Debug)]
-pub struct BaseComparison {
-    repository: GitRepository,
-    /// git's name of the commit, or of the tree of what was recorded.
-    pub base: String,
-    /// Where objects of the base lie beside those of the repository.
-    objects: Vec<PathBuf>,
-    /// The project's folder, from the top of the work tree; empty for the top itself.
-    pub project: PathBuf,
-    /// The files that are there now, from the top.
-    present: BTreeSet<PathBuf>,
-    /// The files that are not as they were, from the top: which they were, where they were there.
-    changed: BTreeMap<PathBuf, Option<BaseFile>>,
+/// Where git looks at the files: a folder of omo's own, below that of the user.
+#[derive(Clone, Copy, Debug)]
+pub struct ScratchFolder<'a> {
+    /// The user's own state folder.
+    pub state_home: &'a Path,
+    /// The names that lead from there.
+    pub parts: &'a [&'a str],
 }
 
-/// A file as it was.
-#[derive(Clone, Debug)]
-struct BaseFile {
-    mode: String,
-    object: String,
-    /// Where the repository that has it lies, from the top.
-    repository: PathBuf,
+/// A project beside what it was.
+pub struct BaseComparison<'a> {
+    top: PathBuf,
+    /// git's name of the commit, or of the tree of what was recorded.
+    pub base: String,
+    /// The project's folder, from the top of the work tree; empty for the top itself.
+    pub project: PathBuf,
+    files: ProjectFiles<'a>,
 }
 
 /// A file that differs, with both of its contents.
@@ -156,47 +145,66 @@ pub enum BaseContent {
     Joined(Vec<u8>),
 }
 
-impl BaseComparison {
+impl<'a> BaseComparison<'a> {
     /// Compares the project with what it was.
     ///
     /// # Errors
     ///
     /// There is no repository, nothing to compare with, or git fails.
-    pub fn read(root: &Path, base: BaseChoice) -> Result<Self, BaseError> {
+    pub fn read(root: &Path, base: BaseChoice, scratch: ScratchFolder, calls: &'a GitCalls) -> Result<Self, BaseError> {
         let none = || BaseError::NoRepository(root.to_owned());
-        let repository = GitRepository::find(root).ok_or_else(none)?;
-        let real = root.canonicalize().map_err(|_| none())?;
-        let project = real.strip_prefix(repository.top()).map_err(|_| none())?.to_owned();
-        let (base, objects) = match base {
-            BaseChoice::Revision(name) => {
-                let missing = || BaseError::NoCommit(name.to_owned());
-                (repository.commit_of(name)?.ok_or_else(missing)?, Vec::new())
+        let root = root.canonicalize().map_err(|_| none())?;
+        let read = |tree: &GitWorktree, base: &RepositoryBase| ProjectFiles::read(tree, base, scratch, calls);
+        let (tree, base, files) = match base {
+            BaseChoice::Recorded { session, scope, recorded } => {
+                let scope = FileScope::load(scratch.state_home, scope).ok_or(BaseError::NotRecorded)?;
+                let run = RecordedRun::open(scratch.state_home, calls, session, recorded);
+                let run = run.ok_or(BaseError::NotRecorded)?;
+                let place = RecordedWorktree::outermost(&scope);
+                let tree = place.work_tree(scratch.state_home);
+                let base = RepositoryBase::recorded(&run, &place)?;
+                let name = base.name().to_owned();
+                let files = read(&tree, &base)?;
+                (tree, name, files)
             }
-            BaseChoice::BranchStart => (default_base(&repository)?, Vec::new()),
-            BaseChoice::Recorded { state_home, session, scope, recorded } => {
-                recorded_tree(state_home, session, scope, recorded).ok_or(BaseError::NotRecorded)?
+            BaseChoice::Revision(name) => {
+                let repository = GitRepository::find(&root).ok_or_else(none)?;
+                let missing = || BaseError::NoCommit(name.to_owned());
+                let commit = repository.commit_of(name)?.ok_or_else(missing)?;
+                let files = read(repository.work_tree(), &RepositoryBase::Commit(&commit))?;
+                (repository.work_tree().clone(), commit, files)
+            }
+            BaseChoice::BranchStart => {
+                let repository = GitRepository::find(&root).ok_or_else(none)?;
+                let BranchBase { mut commit, before } = branch_base(&repository)?;
+                let mut files = read(repository.work_tree(), &RepositoryBase::Commit(&commit))?;
+                if let (true, Some(before)) = (files.changed.is_empty(), before) {
+                    // One look at a time has the folder.
+                    drop(files);
+                    files = read(repository.work_tree(), &RepositoryBase::Commit(&before))?;
+                    commit = before;
+                }
+                (repository.work_tree().clone(), commit, files)
             }
         };
-        let joined = std::env::join_paths(&objects).map_err(|_| BaseError::NotRecorded)?;
-        let (mut present, mut changed) = (BTreeSet::new(), BTreeMap::new());
-        let mut files = FileCollector { objects: &joined, present: &mut present, changed: &mut changed };
-        files.collect(&repository, Some(&base), Path::new(""), 0)?;
-        Ok(Self { repository, base, objects, project, present, changed })
+        let top = tree.top.canonicalize().map_err(|_| none())?;
+        let project = root.strip_prefix(&top).map_err(|_| none())?.to_owned();
+        Ok(Self { top, base, project, files })
     }
 
     /// How many files there are now.
     pub fn file_count(&self) -> usize {
-        self.present.len()
+        self.files.present.len()
     }
 
     /// The files that differ, by their path from the top of the work tree.
     pub fn changed_paths(&self) -> impl Iterator<Item = &Path> {
-        self.changed.keys().map(PathBuf::as_path)
+        self.files.changed.keys().map(PathBuf::as_path)
     }
 
     /// Whether a file is there now.
     pub fn is_present(&self, path: &Path) -> bool {
-        self.present.contains(path) && self.top().join(path).symlink_metadata().is_ok()
+        self.files.present.contains(path) && self.top.join(path).symlink_metadata().is_ok()
     }
 
     /// Writes the files as they are now into an empty folder, all with one time.
@@ -210,8 +218,8 @@ impl BaseComparison {
         time: SystemTime,
         should_continue: impl FnMut() -> bool,
     ) -> Result<(), BaseError> {
-        let paths: Vec<&Path> = self.present.iter().map(PathBuf::as_path).collect();
-        copy_files(self.repository.top(), to, &paths, time, should_continue)
+        let paths: Vec<&Path> = self.files.present.iter().map(PathBuf::as_path).collect();
+        copy_files(&self.top, to, &paths, time, should_continue)
     }
 
     /// The files of the copy of now that differ from the base, with both contents, as far as `wants` asks for them.
@@ -224,7 +232,8 @@ impl BaseComparison {
         copy_of_now: &Path,
         wants: impl Fn(&Path) -> bool,
     ) -> Result<Vec<ChangedFile>, BaseError> {
-        let wanted: Vec<(&PathBuf, &Option<BaseFile>)> = self.changed.iter().filter(|(path, _)| wants(path)).collect();
+        let wanted: Vec<(&PathBuf, &Option<BaseFile>)> =
+            self.files.changed.iter().filter(|(path, _)| wants(path)).collect();
         let base = self.read_base(wanted.iter().filter_map(|(path, base)| Some((path.as_path(), base.as_ref()?))))?;
         let mut from = open(copy_of_now, false)?;
         let mut files = Vec::with_capacity(wanted.len());
@@ -249,12 +258,12 @@ impl BaseComparison {
         mut content: impl FnMut(&Path) -> BaseContent,
         should_continue: impl FnMut() -> bool,
     ) -> Result<(), BaseError> {
-        let same = self.present.iter().filter(|path| !self.changed.contains_key(*path));
+        let same = self.files.present.iter().filter(|path| !self.files.changed.contains_key(*path));
         let same: Vec<&Path> = same.map(PathBuf::as_path).collect();
         copy_files(copy_of_now, to, &same, time, should_continue)?;
         let (mut from, mut to) = (open(copy_of_now, false)?, open(to, true)?);
         let mut of_base = Vec::new();
-        for (path, base) in &self.changed {
+        for (path, base) in &self.files.changed {
             match (content(path), base) {
                 (BaseContent::Now, _) => copy(&mut from, &mut to, path, time)?,
                 (BaseContent::Joined(bytes), base) => {
@@ -284,11 +293,10 @@ impl BaseComparison {
     /// git fails.
     pub fn ignored_paths(&self) -> Result<Vec<PathBuf>, BaseError> {
         let list = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
-        let said = self.repository.git_with(&list, &[], &[])?;
-        Ok(entries(&said)
-            .map(|path| path_of(path.strip_suffix(b"/").unwrap_or(path)))
-            .filter(|path| is_plain(path))
-            .collect())
+        let said = self.files.outermost()?.git(&list, &[])?;
+        let paths = said.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+        let paths = paths.map(|path| path_of(path.strip_suffix(b"/").unwrap_or(path)));
+        Ok(paths.filter(|path| is_plain(path)).collect())
     }
 
     /// The files, from the top, that `.worktreeinclude` names and git ignores.
@@ -297,31 +305,31 @@ impl BaseComparison {
     ///
     /// git fails.
     pub fn included_paths(&self) -> Result<BTreeSet<PathBuf>, BaseError> {
-        Ok(crate::worktree::included_paths(&self.repository)?.into_iter().filter(|path| is_plain(path)).collect())
+        let outermost = self.files.outermost()?;
+        let paths = included_paths(&self.top, |arguments, input| outermost.answer(arguments, input))?;
+        Ok(paths.into_iter().filter(|path| is_plain(path)).collect())
     }
 
     /// The top of the work tree.
     pub fn top(&self) -> &Path {
-        self.repository.top()
+        &self.top
     }
 
-    fn read_base<'a>(
+    fn read_base<'b>(
         &self,
-        files: impl Iterator<Item = (&'a Path, &'a BaseFile)>,
-    ) -> Result<BTreeMap<&'a Path, Vec<u8>>, BaseError> {
-        let mut by_repository: BTreeMap<&Path, Vec<(&Path, &BaseFile)>> = BTreeMap::new();
+        files: impl Iterator<Item = (&'b Path, &'b BaseFile)>,
+    ) -> Result<BTreeMap<&'b Path, Vec<u8>>, BaseError> {
+        let mut by_repository: BTreeMap<usize, Vec<(&Path, &BaseFile)>> = BTreeMap::new();
         for (path, file) in files {
-            by_repository.entry(&file.repository).or_default().push((path, file));
+            by_repository.entry(file.repository).or_default().push((path, file));
         }
         let mut contents = BTreeMap::new();
-        let objects = std::env::join_paths(&self.objects).map_err(|_| BaseError::NotRecorded)?;
         for (at, files) in by_repository {
-            let inner = if at.as_os_str().is_empty() { None } else { GitRepository::find(&self.top().join(at)) };
-            let repository = inner.as_ref().unwrap_or(&self.repository);
+            let repository = self.files.repository(at)?;
             for files in files.chunks(OBJECTS_AT_ONCE) {
                 let asked: String = files.iter().flat_map(|(_, file)| [file.object.as_str(), "\n"]).collect();
                 let command = ["cat-file", "--batch"];
-                let said = repository.git_with(&command, &[(OBJECTS, &objects)], asked.as_bytes())?;
+                let said = repository.git(&command, asked.as_bytes())?;
                 let mut said = said.as_slice();
                 for (path, _) in files {
                     let (content, rest) = batch_entry(said).ok_or_else(|| repository.failure_of(&command))?;
@@ -334,149 +342,27 @@ impl BaseComparison {
     }
 }
 
+/// What a person's branch is compared with.
+struct BranchBase {
+    commit: String,
+    /// The one before it, where the work may be in it already.
+    before: Option<String>,
+}
+
 /// The commit that the work on this branch began from: where it left the branch that others are made from; on that branch
 /// itself the last commit, or the one before where nothing is uncommitted.
-fn default_base(repository: &GitRepository) -> Result<String, BaseError> {
+fn branch_base(repository: &GitRepository) -> Result<BranchBase, BaseError> {
     let head = repository.commit_of("HEAD")?.ok_or(BaseError::NoBase)?;
     for main in MAIN_BRANCHES {
         let Some(tip) = repository.commit_of(main)? else { continue };
         let (status, said) = repository.answer(&["merge-base", &tip, &head], &[], &[])?;
         let base = trimmed_line(&said);
         if status == 0 && base != head {
-            return Ok(base);
+            return Ok(BranchBase { commit: base, before: None });
         }
         break;
     }
-    let is_dirty =
-        !repository.git_with(&["status", "--porcelain", "-z", "--untracked-files=normal"], &[], &[])?.is_empty();
-    if is_dirty {
-        return Ok(head);
-    }
-    repository.commit_of("HEAD~1")?.ok_or(BaseError::NoBase)
-}
-
-/// The tree of the files that a run began with, and where its objects lie.
-fn recorded_tree(
-    state_home: &Path,
-    session: &SessionId,
-    scope: &str,
-    recorded: &str,
-) -> Option<(String, Vec<PathBuf>)> {
-    let calls = GitCalls::default();
-    let place = RecordedWorktree::outermost(&FileScope::load(state_home, scope)?);
-    RecordedRun::open(state_home, &calls, session, recorded)?.tree_of(&place)
-}
-
-/// Gathers the files of a repository, and of those that lie in it.
-struct FileCollector<'a> {
-    /// Where objects of the base lie beside those of the repository, as git reads it.
-    objects: &'a OsStr,
-    present: &'a mut BTreeSet<PathBuf>,
-    changed: &'a mut BTreeMap<PathBuf, Option<BaseFile>>,
-}
-
-impl FileCollector<'_> {
-    /// The files of one repository; without a base every file is new.
-    fn collect(
-        &mut self,
-        repository: &GitRepository,
-        base: Option<&str>,
-        at: &Path,
-        depth: usize,
-    ) -> Result<(), BaseError> {
-        let objects = [(OBJECTS, self.objects)];
-        let mut submodules: BTreeMap<PathBuf, Option<String>> = BTreeMap::new();
-        let said = repository.git_with(&["ls-files", "-z", "--stage"], &[], &[])?;
-        for entry in entries(&said) {
-            let Some((about, path)) = split_at_byte(entry, b'\t') else { continue };
-            let path = path_of(path);
-            match about.starts_with(SUBMODULE.as_bytes()) {
-                _ if !is_plain(&path) => {}
-                true => _ = submodules.insert(path, None),
-                false => _ = self.present.insert(at.join(path)),
-            }
-        }
-        let said = repository.git_with(&["ls-files", "-z", "--others", "--exclude-standard"], &[], &[])?;
-        for path in entries(&said).map(path_of).filter(|path| is_plain(path)) {
-            // A repository in it that is no submodule is listed as a folder.
-            let is_repository = repository.top().join(&path).is_dir();
-            if is_repository {
-                submodules.insert(path, None);
-                continue;
-            }
-            if base.is_none() {
-                self.changed.insert(at.join(&path), None);
-            }
-            self.changed.entry(at.join(&path)).or_insert(None);
-            self.present.insert(at.join(path));
-        }
-        // git knows a tree without files, whether or not one was ever written.
-        let is_sha256 = base.is_none() && repository.git_line(&["rev-parse", "--show-object-format"])? == "sha256";
-        let [sha1, sha256] = EMPTY_TREES;
-        let compared = base.unwrap_or(if is_sha256 { sha256 } else { sha1 });
-        let said = repository.git_with(
-            &["diff-index", "--raw", "-z", "--no-renames", "--no-abbrev", compared],
-            &objects,
-            &[],
-        )?;
-        let mut parts = said.split(|byte| *byte == 0);
-        while let (Some(about), Some(path)) = (parts.next().filter(|about| !about.is_empty()), parts.next()) {
-            let (about, path) = (String::from_utf8_lossy(about).into_owned(), path_of(path));
-            let words: Vec<&str> = about.trim_start_matches(':').split(' ').collect();
-            let (Some(mode), Some(object), true) = (words.first(), words.get(2), is_plain(&path)) else { continue };
-            let was = mode.chars().any(|digit| digit != '0');
-            if *mode == SUBMODULE {
-                submodules.insert(path, Some((*object).to_owned()));
-            } else if !submodules.contains_key(&path) {
-                let (mode, object) = ((*mode).to_owned(), (*object).to_owned());
-                let base = was.then(|| BaseFile { mode, object, repository: at.to_owned() });
-                self.changed.insert(at.join(path), base);
-            }
-        }
-        if depth == MAX_DEPTH {
-            return Ok(());
-        }
-        for (path, was) in submodules {
-            // One that is not checked out has no files on either side.
-            let Some(inner) = GitRepository::find(&repository.top().join(&path)) else { continue };
-            if inner.top() == repository.top() {
-                continue;
-            }
-            let was = match (was, base) {
-                (Some(was), _) => Some(was),
-                // It is as it was.
-                (None, Some(base)) => repository.commit_in_tree(base, &path)?,
-                (None, None) => None,
-            };
-            if let Some(commit) = &was
-                && inner.commit_of(commit)?.is_none()
-            {
-                return Err(BaseError::Submodule { path: at.join(path), commit: commit.clone() });
-            }
-            self.collect(&inner, was.as_deref(), &at.join(path), depth + 1)?;
-        }
-        Ok(())
-    }
-}
-
-impl GitRepository {
-    /// The commit of a submodule in a commit's tree; `None` where there is none.
-    fn commit_in_tree(&self, commit: &str, path: &Path) -> Result<Option<String>, GitFailed> {
-        let Some(path) = path.to_str() else { return Ok(None) };
-        let said = self.git_with(&["ls-tree", "-z", commit, "--", path], &[], &[])?;
-        let said = String::from_utf8_lossy(&said);
-        let found = said.split('\t').next().and_then(|about| about.strip_prefix("160000 commit "));
-        Ok(found.map(str::to_owned))
-    }
-}
-
-fn entries(said: &[u8]) -> impl Iterator<Item = &[u8]> {
-    said.split(|byte| *byte == 0).filter(|entry| !entry.is_empty())
-}
-
-fn split_at_byte(text: &[u8], byte: u8) -> Option<(&[u8], &[u8])> {
-    let at = text.iter().position(|it| *it == byte)?;
-    Some((text.get(..at)?, text.get(at + 1..)?))
+    Ok(BranchBase { commit: head, before: repository.commit_of("HEAD~1")? })
 }
 
 fn is_plain(path: &Path) -> bool {

@@ -100,7 +100,7 @@ enum ObjectRetention {
 
 /// The folder in which omo looks at one work tree.
 pub(crate) struct ScratchTree<'a> {
-    tree: &'a GitWorktree,
+    tree: GitWorktree,
     calls: &'a GitCalls,
     objects: ObjectRetention,
     folder: GuardedFolder,
@@ -119,7 +119,7 @@ pub(crate) struct ScratchTree<'a> {
 }
 
 impl<'a> ScratchTree<'a> {
-    fn open(tree: &'a GitWorktree, state_home: &Path, calls: &'a GitCalls) -> Option<Self> {
+    fn open(tree: &GitWorktree, state_home: &Path, calls: &'a GitCalls) -> Option<Self> {
         let mut scratch = Self::open_folder(
             tree,
             state_home,
@@ -134,7 +134,7 @@ impl<'a> ScratchTree<'a> {
     /// One of its own below `parts`, where the trees that git writes are remembered, and what the repository had
     /// settled at the first look.
     pub(crate) fn open_remembering(
-        tree: &'a GitWorktree,
+        tree: &GitWorktree,
         state_home: &Path,
         calls: &'a GitCalls,
         parts: &[&str],
@@ -152,7 +152,7 @@ impl<'a> ScratchTree<'a> {
 
     /// One of its own below `parts`, which remembers the trees and begins with the repository's own index.
     pub(crate) fn create(
-        tree: &'a GitWorktree,
+        tree: &GitWorktree,
         state_home: &Path,
         calls: &'a GitCalls,
         parts: &[&str],
@@ -167,7 +167,7 @@ impl<'a> ScratchTree<'a> {
 
     /// As [`Scratch::anew`] has left it, with what was recorded there.
     pub(crate) fn open_recorded(
-        tree: &'a GitWorktree,
+        tree: &GitWorktree,
         state_home: &Path,
         calls: &'a GitCalls,
         parts: &[&str],
@@ -208,7 +208,7 @@ impl<'a> ScratchTree<'a> {
 
     /// Looks at it as was settled when a run began; without one as things stand.
     fn apply_scope(&mut self, scope: Option<&FileScope>) {
-        let live = || RepositorySettings::read(self.tree, self.calls);
+        let live = || RepositorySettings::read(&self.tree, self.calls);
         self.settings = scope.map_or_else(live, |scope| scope.settings.clone());
         self.absent = scope.map(|scope| scope.absent().into_iter().collect()).unwrap_or_default();
     }
@@ -220,14 +220,14 @@ impl<'a> ScratchTree<'a> {
     }
 
     fn keep_first_settings(&self) -> Option<RepositorySettings> {
-        let settings = RepositorySettings::read(self.tree, self.calls);
+        let settings = RepositorySettings::read(&self.tree, self.calls);
         let seal = self.key.mac(&serde_json::to_vec(&settings).ok()?);
         self.folder.replace(SETTINGS, &serde_json::to_vec(&(seal, &settings)).ok()?).ok()?;
         Some(settings)
     }
 
     fn open_folder(
-        tree: &'a GitWorktree,
+        tree: &GitWorktree,
         state_home: &Path,
         calls: &'a GitCalls,
         parts: &[&str],
@@ -240,8 +240,19 @@ impl<'a> ScratchTree<'a> {
         let (path, key) = (folder.path().to_owned(), SealKey::load(Some(state_home)).ok()?);
         let (settings, absent, git) = (RepositorySettings::default(), BTreeSet::new(), OnceCell::new());
         let lent = Vec::new();
-        let scratch =
-            Self { tree, calls, objects, folder, path, key, settings, absent, object_folders: lent, git, _lock: lock };
+        let scratch = Self {
+            tree: tree.clone(),
+            calls,
+            objects,
+            folder,
+            path,
+            key,
+            settings,
+            absent,
+            object_folders: lent,
+            git,
+            _lock: lock,
+        };
         scratch.forget_objects().map(|()| scratch)
     }
 
@@ -425,8 +436,10 @@ impl<'a> ScratchTree<'a> {
         (status == 0).then_some(said)
     }
 
-    fn answer(&self, shared: Option<OsString>, arguments: &[&str], input: &[u8]) -> Option<(i32, Vec<u8>)> {
-        let git = self.git.get_or_init(|| own_git_dir::make(&self.folder, Some(self.tree), &self.settings)).as_ref()?;
+    /// What git says, and its exit status; `shared` are more folders of objects.
+    pub(crate) fn answer(&self, shared: Option<OsString>, arguments: &[&str], input: &[u8]) -> Option<(i32, Vec<u8>)> {
+        let git =
+            self.git.get_or_init(|| own_git_dir::make(&self.folder, Some(&self.tree), &self.settings)).as_ref()?;
         let (index, objects) = (self.path.join(INDEX), self.path.join(OBJECTS));
         let shared = shared.unwrap_or_default();
         let own = [
@@ -440,7 +453,7 @@ impl<'a> ScratchTree<'a> {
 }
 
 /// What git says of each path of an index, and the path.
-fn entries(listed: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+pub(crate) fn entries(listed: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     let entries = listed.split(|byte| *byte == 0);
     entries
         .filter_map(|entry| entry.split_at_checked(entry.iter().position(|byte| *byte == b'\t')?))

@@ -104,7 +104,7 @@ impl AskedProof<'_> {
         let request = ProofRequest {
             root: self.root,
             state_home: self.home,
-            base: BaseChoice::Recorded { state_home: self.home, session: self.id, scope, recorded },
+            base: BaseChoice::Recorded { session: self.id, scope, recorded },
             checks: &checks,
             tests: &tests,
             environment: &environment,

@@ -11,7 +11,8 @@ use omo_checks::baseline::make_repository;
 use omo_checks::set_up::{SetUpError, set_up_worktree};
 use omo_checks::task_check::CheckLog;
 use omo_core::check::session_check::Check;
-use omo_git::base_comparison::{BaseChoice, BaseComparison, BaseError};
+use omo_git::base_comparison::{BaseChoice, BaseComparison, BaseError, ScratchFolder};
+use omo_git::git_command::GitCalls;
 use omo_process::environment::CheckEnvironment;
 use serde::Serialize;
 
@@ -121,11 +122,13 @@ pub trait ProofWatcher {
 ///
 /// There is nothing to compare with, the copies cannot be made, or it was ended.
 pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<Proof, ProofError> {
-    let comparison = BaseComparison::read(request.root, request.base)?;
+    let (time, calls) = (request.time, GitCalls::default());
+    let name = folder_name(time);
+    let mut trees = PrivateTrees::create(request.state_home, &name)?;
+    let scratch = ScratchFolder { state_home: request.state_home, parts: &PrivateTrees::scratch_parts(&name) };
+    let comparison = BaseComparison::read(request.root, request.base, scratch, &calls)?;
     watcher.preparing(comparison.file_count());
     let mut notes = Vec::new();
-    let time = request.time;
-    let mut trees = PrivateTrees::create(request.state_home, &folder_name(time))?;
     let (with, without) = (trees.top(Side::With), trees.top(Side::Without));
     comparison.write_now(&with, time, || watcher.should_continue())?;
     if !watcher.is_copied() {

@@ -24,6 +24,7 @@ const WAITING: &str = "waiting";
 const MOVING: &str = "moving";
 const PROJECT: &str = "project";
 const TEMPORARY: &str = "tmp";
+const SCRATCH: &str = "scratch";
 
 /// Which copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +88,12 @@ impl PrivateTrees {
             }
         }
         Ok(Self { parent, name: name.to_owned(), folder, active: None, _alive: alive })
+    }
+
+    /// Where git looks at the project, below the user's own folder: beside both, and removed with them.
+    pub(crate) fn scratch_parts(name: &str) -> [&str; 4] {
+        let [omo, proofs] = PARTS;
+        [omo, proofs, name, SCRATCH]
     }
 
     /// Where both lie.

@@ -153,7 +153,8 @@ pub fn prepare_worktree_folder(repository: &GitRepository) -> Result<(), Worktre
 /// Copies what `.worktreeinclude` names and git ignores; gives what could not be copied.
 fn copy_included(repository: &GitRepository, to: &Path) -> Result<Vec<String>, WorktreeError> {
     let mut copies = FileCopier::new(repository.top(), to);
-    for path in included_paths(repository)? {
+    let git = |arguments: &[&str], input: &[u8]| repository.answer(arguments, &[], input);
+    for path in included_paths(repository.top(), git)? {
         let is_link = repository.top().join(&path).is_symlink();
         if is_link {
             copies.not_copied.push(path.to_string_lossy().into_owned());
@@ -164,18 +165,24 @@ fn copy_included(repository: &GitRepository, to: &Path) -> Result<Vec<String>, W
     Ok(copies.not_copied)
 }
 
-/// The files, from the top, that `.worktreeinclude` names and git ignores.
-pub(crate) fn included_paths(repository: &GitRepository) -> Result<Vec<PathBuf>, GitFailed> {
-    let list = repository.top().join(INCLUDE);
+/// The files, from the top, that `.worktreeinclude` names and git ignores. `git` gives what git says of that work tree.
+pub(crate) fn included_paths(
+    top: &Path,
+    git: impl Fn(&[&str], &[u8]) -> Result<(i32, Vec<u8>), GitFailed>,
+) -> Result<Vec<PathBuf>, GitFailed> {
+    let list = top.join(INCLUDE);
     if !list.symlink_metadata().is_ok_and(|found| found.is_file()) {
         return Ok(Vec::new());
     }
-    let pattern = format!("--exclude-from={}", list.display());
-    let named = repository.git_with(&["ls-files", "-z", "--others", "--ignored", &pattern], &[], &[])?;
+    let arguments = ["ls-files", "-z", "--others", "--ignored", &format!("--exclude-from={}", list.display())];
+    let (status, named) = git(&arguments, &[])?;
+    if status != 0 {
+        return Err(GitFailed { command: arguments.join(" "), folder: top.to_owned() });
+    }
     if named.is_empty() {
         return Ok(Vec::new());
     }
     // 1 says that git ignores none of them.
-    let (_, ignored) = repository.answer(&["check-ignore", "-z", "--stdin"], &[], &named)?;
+    let (_, ignored) = git(&["check-ignore", "-z", "--stdin"], &named)?;
     Ok(ignored.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(path_of).collect())
 }

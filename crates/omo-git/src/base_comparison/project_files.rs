@@ -1,0 +1,243 @@
+//! The files of a project now, and which of them are not as they were, repository by repository.
+//!
+//! git looks through a folder of omo's own (`ScratchTree`): nothing that a repository's settings name is run, and neither
+//! its index nor its objects are written.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use omo_state::git_worktree::GitWorktree;
+
+use super::{BaseError, ScratchFolder, is_plain};
+use crate::git_command::GitCalls;
+use crate::platform::path_of;
+use crate::recorded::{RecordedRun, RecordedWorktree};
+use crate::repository::GitFailed;
+use crate::tree::{ScratchTree, entries};
+
+/// How deep submodules within submodules are followed.
+const MAX_DEPTH: usize = 8;
+/// git's mode of a submodule.
+const SUBMODULE: &str = "160000";
+
+/// A file as it was.
+#[derive(Clone, Debug)]
+pub(super) struct BaseFile {
+    pub(super) mode: String,
+    pub(super) object: String,
+    /// The repository that has it.
+    pub(super) repository: usize,
+}
+
+/// What a repository is compared with.
+pub(super) enum RepositoryBase<'a> {
+    /// Nothing: it was not there.
+    Nothing,
+    /// A commit.
+    Commit(&'a str),
+    /// What was recorded of it when a run began.
+    Recorded {
+        run: &'a RecordedRun<'a>,
+        place: &'a RecordedWorktree,
+        /// git's name of the tree.
+        tree: String,
+        /// Where its objects lie.
+        objects: Vec<PathBuf>,
+    },
+}
+
+impl<'a> RepositoryBase<'a> {
+    pub(super) fn recorded(run: &'a RecordedRun<'a>, place: &'a RecordedWorktree) -> Result<Self, BaseError> {
+        let (tree, objects) = run.tree_of(place).ok_or(BaseError::NotRecorded)?;
+        Ok(Self::Recorded { run, place, tree, objects })
+    }
+
+    /// git's name of it; empty for nothing.
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Nothing => "",
+            Self::Commit(commit) => commit,
+            Self::Recorded { tree, .. } => tree,
+        }
+    }
+
+    /// What one that lies in it is compared with; `was` is the commit that it was at.
+    fn of_inner(&self, path: &Path, was: Option<&'a str>) -> Result<Self, BaseError> {
+        match self {
+            Self::Recorded { run, place, .. } => match place.inner.iter().find(|(there, _)| there == path) {
+                Some((_, inner)) => RepositoryBase::recorded(run, inner),
+                // It was not checked out.
+                None => Ok(Self::Nothing),
+            },
+            Self::Nothing | Self::Commit(_) => Ok(was.map_or(Self::Nothing, Self::Commit)),
+        }
+    }
+}
+
+/// One repository, as git sees it through omo's own folder.
+pub(super) struct LookedAtRepository<'a> {
+    scratch: ScratchTree<'a>,
+    top: PathBuf,
+}
+
+impl LookedAtRepository<'_> {
+    /// What git says where it succeeds; it finds the objects of the base.
+    pub(super) fn git(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, GitFailed> {
+        self.scratch.git_with_objects(arguments, input).ok_or_else(|| self.failure_of(arguments))
+    }
+
+    /// What git says, and its exit status.
+    pub(super) fn answer(&self, arguments: &[&str], input: &[u8]) -> Result<(i32, Vec<u8>), GitFailed> {
+        self.scratch.answer(None, arguments, input).ok_or_else(|| self.failure_of(arguments))
+    }
+
+    pub(super) fn failure_of(&self, arguments: &[&str]) -> GitFailed {
+        GitFailed { command: arguments.join(" "), folder: self.top.clone() }
+    }
+}
+
+/// The files of a project, by their paths from the top of its work tree.
+#[derive(Default)]
+pub(super) struct ProjectFiles<'a> {
+    /// Those that are there now.
+    pub(super) present: BTreeSet<PathBuf>,
+    /// Those that are not as they were, each as it was where it was there.
+    pub(super) changed: BTreeMap<PathBuf, Option<BaseFile>>,
+    /// The outermost first.
+    repositories: Vec<LookedAtRepository<'a>>,
+}
+
+/// What git says of the index of one repository, and of its base.
+#[derive(Default)]
+struct InnerRepositories {
+    /// Where they are now, each with the commit that it is at; `None` where it has none.
+    now: BTreeMap<PathBuf, Option<String>>,
+    /// What the places that differ held: a commit, or none.
+    changed: BTreeMap<PathBuf, Option<String>>,
+}
+
+impl<'a> ProjectFiles<'a> {
+    pub(super) fn read(
+        tree: &GitWorktree,
+        base: &RepositoryBase,
+        folder: ScratchFolder,
+        calls: &'a GitCalls,
+    ) -> Result<Self, BaseError> {
+        let mut files = Self::default();
+        files.collect((tree, Path::new("")), base, (folder, calls), 0)?;
+        Ok(files)
+    }
+
+    pub(super) fn outermost(&self) -> Result<&LookedAtRepository<'a>, BaseError> {
+        self.repository(0)
+    }
+
+    pub(super) fn repository(&self, number: usize) -> Result<&LookedAtRepository<'a>, BaseError> {
+        self.repositories.get(number).ok_or(BaseError::NoBase)
+    }
+
+    /// The files of one repository, and of those that lie in it.
+    fn collect(
+        &mut self,
+        (tree, at): (&GitWorktree, &Path),
+        base: &RepositoryBase,
+        (folder, calls): (ScratchFolder, &'a GitCalls),
+        depth: usize,
+    ) -> Result<(), BaseError> {
+        let failed = |step: &str| GitFailed { command: step.to_owned(), folder: tree.top.clone() };
+        let (scope, objects) = match base {
+            RepositoryBase::Recorded { place, objects, .. } => (Some(&place.scope), objects.clone()),
+            RepositoryBase::Nothing | RepositoryBase::Commit(_) => (None, Vec::new()),
+        };
+        let scratch = ScratchTree::create(tree, folder.state_home, calls, folder.parts, scope);
+        let mut scratch = scratch.ok_or_else(|| failed("config"))?;
+        scratch.record_index().ok_or_else(|| failed("update-index"))?;
+        scratch.add_object_folders(objects);
+        let repository = LookedAtRepository { scratch, top: tree.top.clone() };
+        if let RepositoryBase::Commit(commit) = base
+            && depth > 0
+            && repository.git(&["cat-file", "-e", &format!("{commit}^{{commit}}")], &[]).is_err()
+        {
+            return Err(BaseError::Submodule { path: at.to_owned(), commit: (*commit).to_owned() });
+        }
+        let mut inner = self.list(&repository, at)?;
+        match base {
+            RepositoryBase::Nothing => {
+                let all = self.present.iter().filter(|path| path.starts_with(at));
+                self.changed.extend(all.map(|path| (path.clone(), None)));
+            }
+            RepositoryBase::Commit(_) | RepositoryBase::Recorded { .. } => {
+                self.compare(&repository, at, base.name(), &mut inner)?;
+            }
+        }
+        self.repositories.push(repository);
+        for (path, commit) in inner.now.iter().filter(|_| depth < MAX_DEPTH) {
+            // One that is not checked out has no files on either side.
+            let Some(within) = GitWorktree::at(&tree.top.join(path)) else { continue };
+            // What does not differ is as it was.
+            let was = inner.changed.get(path).unwrap_or(commit).as_deref();
+            let base = base.of_inner(path, was)?;
+            self.collect((&within, &at.join(path)), &base, (folder, calls), depth + 1)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the files that are there now.
+    fn list(&mut self, repository: &LookedAtRepository, at: &Path) -> Result<InnerRepositories, BaseError> {
+        let mut inner = InnerRepositories::default();
+        let said = repository.git(&["ls-files", "-z", "--stage"], &[])?;
+        for (about, path) in entries(&said) {
+            let path = path_of(path);
+            let about = String::from_utf8_lossy(about);
+            match about.split_once(' ') {
+                _ if !is_plain(&path) => {}
+                Some((SUBMODULE, rest)) => {
+                    let commit = rest.split(' ').next().map(str::to_owned);
+                    inner.now.insert(path, commit);
+                }
+                _ => _ = self.present.insert(at.join(path)),
+            }
+        }
+        // All that is new is in the index but for repositories without a commit, which are listed as folders.
+        let said = repository.git(&["ls-files", "-z", "--others", "--exclude-standard"], &[])?;
+        let new = said.split(|byte| *byte == 0).filter_map(|path| path.strip_suffix(b"/"));
+        inner.now.extend(new.map(path_of).filter(|path| is_plain(path)).map(|path| (path, None)));
+        Ok(inner)
+    }
+
+    /// Adds what differs from the base.
+    fn compare(
+        &mut self,
+        repository: &LookedAtRepository,
+        at: &Path,
+        base: &str,
+        inner: &mut InnerRepositories,
+    ) -> Result<(), BaseError> {
+        let compare = ["diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", base];
+        let said = repository.git(&compare, &[])?;
+        let mut parts = said.split(|byte| *byte == 0);
+        while let (Some(about), Some(path)) = (parts.next().filter(|about| !about.is_empty()), parts.next()) {
+            let (about, path) = (String::from_utf8_lossy(about), path_of(path));
+            let words: Vec<&str> = about.trim_start_matches(':').split(' ').collect();
+            let [mode, mode_now, object, ..] = words.as_slice() else { continue };
+            if !is_plain(&path) {
+                continue;
+            }
+            let was = (mode.bytes().any(|digit| digit != b'0')).then_some(*object);
+            let is_submodule = *mode == SUBMODULE;
+            if is_submodule || *mode_now == SUBMODULE {
+                inner.changed.insert(path.clone(), was.filter(|_| is_submodule).map(str::to_owned));
+            }
+            let base = was.filter(|_| !is_submodule).map(|object| BaseFile {
+                mode: (*mode).to_owned(),
+                object: object.to_owned(),
+                repository: self.repositories.len(),
+            });
+            let is_file_now = *mode_now != SUBMODULE && mode_now.bytes().any(|digit| digit != b'0');
+            if base.is_some() || is_file_now {
+                self.changed.insert(at.join(path), base);
+            }
+        }
+        Ok(())
+    }
+}
