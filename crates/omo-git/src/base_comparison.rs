@@ -176,13 +176,13 @@ impl<'a> BaseComparison<'a> {
             }
             BaseChoice::BranchStart => {
                 let repository = GitRepository::find(&root).ok_or_else(none)?;
-                let BranchBase { mut commit, before } = branch_base(&repository)?;
+                let BranchBase { mut commit, is_on_main } = branch_base(&repository)?;
                 let mut files = read(repository.work_tree(), &RepositoryBase::Commit(&commit))?;
-                if let (true, Some(before)) = (files.changed.is_empty(), before) {
+                if files.changed.is_empty() && is_on_main {
                     // One look at a time has the folder.
                     drop(files);
-                    files = read(repository.work_tree(), &RepositoryBase::Commit(&before))?;
-                    commit = before;
+                    commit = repository.commit_of("HEAD~1")?.ok_or(BaseError::NoBase)?;
+                    files = read(repository.work_tree(), &RepositoryBase::Commit(&commit))?;
                 }
                 (repository.work_tree().clone(), commit, files)
             }
@@ -345,8 +345,8 @@ impl<'a> BaseComparison<'a> {
 /// What a person's branch is compared with.
 struct BranchBase {
     commit: String,
-    /// The one before it, where the work may be in it already.
-    before: Option<String>,
+    /// It is the last commit, which the work may be in already.
+    is_on_main: bool,
 }
 
 /// The commit that the work on this branch began from: where it left the branch that others are made from; on that branch
@@ -358,11 +358,11 @@ fn branch_base(repository: &GitRepository) -> Result<BranchBase, BaseError> {
         let (status, said) = repository.answer(&["merge-base", &tip, &head], &[], &[])?;
         let base = trimmed_line(&said);
         if status == 0 && base != head {
-            return Ok(BranchBase { commit: base, before: None });
+            return Ok(BranchBase { commit: base, is_on_main: false });
         }
         break;
     }
-    Ok(BranchBase { commit: head, before: repository.commit_of("HEAD~1")? })
+    Ok(BranchBase { commit: head, is_on_main: true })
 }
 
 fn is_plain(path: &Path) -> bool {

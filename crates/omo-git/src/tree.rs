@@ -410,11 +410,25 @@ impl<'a> ScratchTree<'a> {
         let paths = changed.split(|byte| *byte == 0).filter(|path| !path.is_empty());
         // A repository without a commit cannot be an entry of an index.
         let paths = paths.filter(|path| !path.ends_with(b"/") || self.has_commit(path));
-        let paths: Vec<u8> = paths.flat_map(|path| [path.strip_suffix(b"/").unwrap_or(path), b"\0"].concat()).collect();
-        if paths.is_empty() {
-            return Some(());
+        let paths = paths.map(|path| path.strip_suffix(b"/").unwrap_or(path));
+        let (kept, gone): (Vec<&[u8]>, Vec<&[u8]>) = paths.partition(|path| self.can_be_entry(path));
+        for (option, paths) in [("--force-remove", gone), ("--replace", kept)] {
+            if !paths.is_empty() {
+                let paths: Vec<u8> = paths.iter().flat_map(|path| [path, b"\0".as_slice()].concat()).collect();
+                self.git(&["update-index", "-z", "--add", "--remove", option, "--stdin"], &paths)?;
+            }
         }
-        self.git(&["update-index", "-z", "--add", "--remove", "--replace", "--stdin"], &paths).map(drop)
+        Some(())
+    }
+
+    /// Whether an index can hold what has a path, or its absence: git refuses what is neither file, link nor repository,
+    /// and what lies behind a link. None of that is in a commit.
+    fn can_be_entry(&self, text: &[u8]) -> bool {
+        let path = path_of(text);
+        let is_link = |above: &Path| self.tree.top.join(above).is_symlink();
+        let is_behind_link = path.ancestors().skip(1).any(|above| !above.as_os_str().is_empty() && is_link(above));
+        let kind = self.tree.top.join(&path).symlink_metadata().map(|meta| meta.file_type());
+        !is_behind_link && kind.map_or(true, |kind| kind.is_file() || kind.is_symlink() || self.has_commit(text))
     }
 
     /// Without the repository's own objects, which git would touch when it writes the same once

@@ -137,7 +137,10 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
     let change = Change::read(&comparison, &with, request, &mut notes)?;
     comparison.write_base(&with, &without, time, |path| change.content(path), || watcher.should_continue())?;
     install(request, &comparison, &mut trees, watcher)?;
-    let mut runner = SideRunner::new(request, comparison.project.clone(), trees);
+    let (base, project) = (comparison.base.clone(), comparison.project.clone());
+    drop(comparison);
+    trees.remove_scratch()?;
+    let mut runner = SideRunner::new(request, project, trees);
     let mut with_change = Vec::new();
     for check in request.checks {
         with_change.push(runner.run(check, Side::With, watcher)?);
@@ -153,7 +156,7 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
             *proof = why;
         }
     }
-    Ok(Proof { base: comparison.base, checks, notes })
+    Ok(Proof { base, checks, notes })
 }
 
 fn folder_name(time: SystemTime) -> String {

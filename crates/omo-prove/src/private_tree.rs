@@ -96,6 +96,11 @@ impl PrivateTrees {
         [omo, proofs, name, SCRATCH]
     }
 
+    /// Removes what git looked through: no check needs to see it.
+    pub(crate) fn remove_scratch(&self) -> Result<(), PrivateTreeError> {
+        Ok(self.folder.remove_folder(SCRATCH)?)
+    }
+
     /// Where both lie.
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
