@@ -12,9 +12,9 @@ pub const MAX_NAMED_TESTS: usize = 8;
 #[serde(rename_all = "camelCase")]
 pub enum ProveMode {
     /// It is not asked.
-    #[default]
     Off,
     /// What it says is told, and decides nothing: a refactoring is rightly green before and after.
+    #[default]
     Inform,
     /// A claim whose checks are not red without the change fails.
     Require,
