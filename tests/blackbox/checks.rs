@@ -40,7 +40,8 @@ fn a_claim_is_worth_what_its_checks_say() {
             s.lab.write("done.txt", "")?;
             let line = s.claim_ends("verified")?;
             ensure!(
-                line.contains("VERIFIED: 1 check green\n") && s.field("/verification/phase")? == "verified",
+                line.contains("VERIFIED: 1 check green, red without the change\n")
+                    && s.field("/verification/phase")? == "verified",
                 "{line}"
             );
             Ok(())
@@ -82,7 +83,7 @@ fn a_claim_is_worth_what_its_checks_say() {
             Ok(())
         }),
         ("said to be blocked, nothing is run", |s| {
-            s.start("--no-review --check \"echo x >> $HOME/ran; true\"")?;
+            s.start("--no-review --check \"pwd >> $HOME/ran; true\"")?;
             let answer = s.says("No way.\n<promise>BLOCKED: no database</promise>")?;
             ensure!(
                 answer.system_message().is_some_and(|line| line.starts_with("[omo] BLOCKED: no database\n")),
@@ -183,15 +184,16 @@ fn checks_come_from_the_users_configuration_and_commands() {
 fn evidence_spares_a_run_only_for_the_same_files_and_the_same_setting() {
     let cases: &[Case] = &[
         ("the same files", |s| {
-            s.start("--check \"echo x >> $HOME/ran; true\"")?;
+            s.start("--check \"pwd >> $HOME/ran; true\"")?;
             ensure!(s.claim_fails()?.contains("independent review"));
             s.reviewer_reports(AGREES)?;
-            ensure!(s.claim_ends("verified")?.contains("1 check green; reviewed by omo:oracle"));
+            let line = s.claim_ends("verified")?;
+            ensure!(line.contains("1 check green, ") && line.contains("; reviewed by omo:oracle"), "{line}");
             ensure!(s.traced("ran") == 1, "run {} times", s.traced("ran"));
             Ok(())
         }),
         ("other files", |s| {
-            s.start("--check \"echo x >> $HOME/ran; true\"")?;
+            s.start("--check \"pwd >> $HOME/ran; true\"")?;
             s.claim_fails()?;
             s.reviewer_reports(AGREES)?;
             s.lab.write("new.txt", "x")?;
@@ -204,7 +206,7 @@ fn evidence_spares_a_run_only_for_the_same_files_and_the_same_setting() {
         }),
         ("an ignored file is none of them", |s| {
             s.lab.write(".gitignore", "*.log\n")?;
-            s.start("--check \"echo x >> $HOME/ran; true\"")?;
+            s.start("--check \"pwd >> $HOME/ran; true\"")?;
             s.claim_fails()?;
             s.reviewer_reports(AGREES)?;
             s.lab.write("x.log", "x")?;
@@ -213,7 +215,7 @@ fn evidence_spares_a_run_only_for_the_same_files_and_the_same_setting() {
             Ok(())
         }),
         ("another environment", |s| {
-            s.start("--check \"echo x >> $HOME/ran; true\"")?;
+            s.start("--check \"pwd >> $HOME/ran; true\"")?;
             s.claim_fails()?;
             s.reviewer_reports(AGREES)?;
             s.session = s.session.clone().with_env("LD_LIBRARY_PATH", "/elsewhere");
@@ -223,7 +225,7 @@ fn evidence_spares_a_run_only_for_the_same_files_and_the_same_setting() {
             Ok(())
         }),
         ("red is never reused", |s| {
-            s.start("--no-review --check \"echo x >> $HOME/ran; test -f $HOME/ok\"")?;
+            s.start("--no-review --check \"pwd >> $HOME/ran; test -f $HOME/ok\"")?;
             s.claim_fails()?;
             fs::write(s.trace("ok"), "")?;
             s.claim_ends("verified")?;
@@ -231,13 +233,13 @@ fn evidence_spares_a_run_only_for_the_same_files_and_the_same_setting() {
             Ok(())
         }),
         ("a check that makes a file once runs once more", |s| {
-            s.start("--no-review --check \"echo x >> $HOME/ran; test -f lock.file || touch lock.file\"")?;
+            s.start("--no-review --check \"pwd >> $HOME/ran; test -f lock.file || touch lock.file\"")?;
             s.claim_ends("verified")?;
             ensure!(s.traced("ran") == 2);
             Ok(())
         }),
         ("a check that changes files each time proves nothing about them", |s| {
-            s.start("--no-review --check \"echo x >> $HOME/ran; date +%N > stamp\"")?;
+            s.start("--no-review --check \"pwd >> $HOME/ran; date +%N > stamp\"")?;
             let reason = s.claim_fails()?;
             ensure!(reason.contains("files that git sees were written") && s.traced("ran") == 2, "{reason}");
             s.lab.write(".gitignore", "stamp\n")?;

@@ -63,7 +63,8 @@ fn a_verdict_says_what_the_checks_say_without_the_change() {
             s.agent_reports("omo:oracle", AGREES)?;
             s.claim_ends("verified").map(drop)
         }),
-        ("by itself it is not asked", |s| {
+        ("where its user turned it off it is not asked", |s| {
+            s.lab.configure("[verify]\nprove = \"off\"\n")?;
             begin(s, "--no-review")?;
             work(s, HONEST)?;
             let line = s.claim_ends("verified")?;

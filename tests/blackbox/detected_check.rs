@@ -8,7 +8,7 @@ use crate::scene::{Case, Scene};
 
 /// A project whose command leaves a trace.
 fn write_makefile(s: &Scene) -> Result<()> {
-    s.lab.write("Makefile", "test:\n\techo x >> $(HOME)/ran; test -f done.txt\n").map(drop)
+    s.lab.write("Makefile", "test:\n\tpwd >> $(HOME)/ran; test -f done.txt\n").map(drop)
 }
 
 /// `omo` fails with this status and this in what it says, and changes nothing.

@@ -91,7 +91,7 @@ fn claims() -> Value {
     json!({ "last_assistant_message": DONE })
 }
 
-const CHECK: &str = "--no-review --check \"echo x >> $HOME/ran; true\"";
+const CHECK: &str = "--no-review --check \"pwd >> $HOME/ran; true\"";
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]

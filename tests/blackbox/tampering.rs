@@ -10,7 +10,7 @@ use crate::scene::{Case, Scene};
 
 /// A run with a check that is red, changed by hand in its state; then the model claims.
 fn tampered(scene: &mut Scene, pointer: &str, value: Value) -> Result<()> {
-    scene.start("--check \"echo x >> $HOME/ran; false\"")?;
+    scene.start("--check \"pwd >> $HOME/ran; false\"")?;
     scene.forge(&[(pointer, value)])?;
     let line = scene.claim_ends("released")?;
     ensure!(line.contains("the record of the run is not omo's own"), "{line}");
@@ -80,7 +80,7 @@ fn an_edited_state_verifies_nothing_and_runs_nothing() {
             Ok(())
         }),
         ("a later write of omo does not launder it", |s| {
-            s.start("--check \"echo x >> $HOME/ran; false\"")?;
+            s.start("--check \"pwd >> $HOME/ran; false\"")?;
             s.forge(&[("/gates/0/run", json!("true"))])?;
             ensure!(s.asks("/omo:check add true")?.contains("not omo's own any more"));
             ensure!(s.asks("/omo:check add echo more")?.contains("not omo's own any more"));

@@ -8,12 +8,12 @@ use crate::claim_scene::play_with_review;
 use crate::cli::omo;
 use crate::scene::{Case, Scene};
 
-const OMO_TOML: &str = "[[check]]\nname = \"theirs\"\nrun = \"echo x >> $HOME/ran\"\n";
+const OMO_TOML: &str = "[[check]]\nname = \"theirs\"\nrun = \"pwd >> $HOME/ran\"\n";
 
 /// The code that the hook shows for the file as it is.
 fn shown_code(scene: &mut Scene) -> Result<String> {
     let shown = scene.asks("/omo:check approve")?;
-    ensure!(shown.contains("theirs  `echo x >> $HOME/ran`"), "{shown}");
+    ensure!(shown.contains("theirs  `pwd >> $HOME/ran`"), "{shown}");
     Ok(shown.rsplit("/omo:check approve ").next().context("no code")?.trim().to_owned())
 }
 
@@ -74,7 +74,7 @@ fn nothing_of_a_repository_runs_before_its_user_approved_exactly_that() {
             Ok(())
         }),
         ("a file that cannot be", |s| {
-            s.lab.write("omo.toml", "trust = true\n[[check]]\nrun = \"echo x >> $HOME/ran\"\n")?;
+            s.lab.write("omo.toml", "trust = true\n[[check]]\nrun = \"pwd >> $HOME/ran\"\n")?;
             let said = s.asks("/omo:check approve")?;
             ensure!(said.contains("omo.toml:1: `trust` is not a setting"), "{said}");
             s.start("--no-review --check true")?;
@@ -157,14 +157,11 @@ fn a_model_changes_nothing_of_what_judges_it() {
             Ok(())
         }),
         ("a set-up command is no check, and is shown", |s| {
-            s.lab.write("omo.toml", "setup = \"echo x >> $HOME/ran\"\n")?;
+            s.lab.write("omo.toml", "setup = \"pwd >> $HOME/ran\"\n")?;
             s.start("--no-review --check true")?;
             s.claim_ends("verified")?;
             let list = String::from_utf8(omo(s, &["check", "list"], &[])?.stdout)?;
-            ensure!(
-                list.contains("set-up of worktrees and copies: `echo x >> $HOME/ran`; it runs where you"),
-                "{list}"
-            );
+            ensure!(list.contains("set-up of worktrees and copies: `pwd >> $HOME/ran`; it runs where you"), "{list}");
             ensure!(s.traced("ran") == 0, "it was run");
             Ok(())
         }),

@@ -71,7 +71,7 @@ fn verify_runs_the_checks_and_its_status_is_the_answer() {
             Ok(())
         }),
         ("the checks of a session, run now whatever it has", |s| {
-            s.start("--check \"echo x >> $HOME/ran; true\"")?;
+            s.start("--check \"pwd >> $HOME/ran; true\"")?;
             s.claim_fails()?;
             let (status, out, err) = verify(s, &[])?;
             ensure!(status == 0 && s.traced("ran") == 2, "{err}");
@@ -84,7 +84,7 @@ fn verify_runs_the_checks_and_its_status_is_the_answer() {
             Ok(())
         }),
         ("a session that something else wrote", |s| {
-            s.start("--check \"echo x >> $HOME/ran; true\"")?;
+            s.start("--check \"pwd >> $HOME/ran; true\"")?;
             s.forge(&[("/gates/0/run", "echo x >> $HOME/evil".into())])?;
             for arguments in [["verify"].as_slice(), &["verify"], &["check", "list"]] {
                 let output = omo(s, arguments, &[])?;
@@ -95,7 +95,7 @@ fn verify_runs_the_checks_and_its_status_is_the_answer() {
             Ok(())
         }),
         ("what is not approved is not green and not run", |s| {
-            s.lab.write("omo.toml", "[[check]]\nrun = \"echo x >> $HOME/ran\"\n")?;
+            s.lab.write("omo.toml", "[[check]]\nrun = \"pwd >> $HOME/ran\"\n")?;
             let (status, out, _) = verify(s, &[])?;
             ensure!(status == 1 && out.contains("not approved") && s.traced("ran") == 0, "{out}");
             Ok(())
@@ -122,7 +122,7 @@ fn outside_of_git_a_claim_is_verified_by_the_files() {
     let cases: &[Case] = &[
         ("checks run once while no file changes", |s| {
             fs::remove_dir_all(s.lab.project().join(".git"))?;
-            s.start("--check \"echo x >> $HOME/ran; true\"")?;
+            s.start("--check \"pwd >> $HOME/ran; true\"")?;
             s.claim_fails()?;
             s.reviewer_reports(crate::claim_scene::AGREES)?;
             let answer = s.stop(&serde_json::json!({"last_assistant_message": "The reviewer agrees."}))?;

@@ -24,6 +24,9 @@ const MAX_READ_WHOLE_BYTES: u64 = 64 * 1024 * 1024;
 /// At most this much of an answer is read.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
+/// What git reads of a work tree beside the files that it is asked about.
+const LISTS_OF_PATTERNS: [&str; 2] = [".gitattributes", ".gitignore"];
+
 /// What makes git leave everything as it is, and start nothing: no hook, no monitor, no editor, no
 /// download, no lock on the index that its user works with.
 ///
@@ -236,6 +239,10 @@ fn has_readable_files(tree: &GitWorktree) -> bool {
     own.iter().chain(&shared).all(|file| {
         let is_mapped = || file.ends_with("index") || file.ends_with("packed-refs");
         file.metadata().map_or(true, |meta| meta.is_file() && (meta.len() <= MAX_READ_WHOLE_BYTES || is_mapped()))
+    }) && LISTS_OF_PATTERNS.iter().all(|name| {
+        // Git takes no folder of that name for a list, and does not follow a link.
+        let kind = tree.top.join(name).symlink_metadata().map(|meta| meta.file_type());
+        kind.map_or(true, |kind| kind.is_file() || kind.is_dir() || kind.is_symlink())
     })
 }
 
@@ -361,6 +368,17 @@ mod tests {
                 std::fs::rename(&kept, &path).unwrap();
             }
             assert!(status().is_some(), "{name}");
+        }
+        for name in LISTS_OF_PATTERNS {
+            let path = top.join(name);
+            assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+            let calls = GitCalls::with_limit(Duration::from_secs(2));
+            assert_eq!(calls.answer(top, &["status"], &[], &[]), None, "{name}");
+            assert!(calls.answer(elsewhere.path(), &OWN_VERSION, &[], &[]).is_some(), "{name}");
+            std::fs::remove_file(&path).unwrap();
+            std::fs::create_dir(&path).unwrap();
+            assert!(status().is_some(), "{name}");
+            std::fs::remove_dir(&path).unwrap();
         }
     }
 
