@@ -72,7 +72,7 @@ const SHOWN: &[Row] = &[
         what: "a command's end behind 2,100 blanks",
         play: |target| {
             let run = format!("\"true{}; {LEAVES_A_TRACE}\"", " ".repeat(2_100));
-            target.file_shows(&file(&run), &["1| true\\{2100 blanks}; echo x >> $HOME/ran\n"])
+            target.file_shows(&file(&run), &["1| true\\{2100 blanks}; pwd >> $HOME/ran\n"])
         },
     },
     Row {
@@ -81,7 +81,7 @@ const SHOWN: &[Row] = &[
         play: |target| {
             let long = "word ".repeat(500);
             let run = format!("\"\"\"\n: {long}#\n{LEAVES_A_TRACE}\"\"\"");
-            target.file_shows(&file(&run), &[&format!("1| : {long}#\n"), "2| echo x >> $HOME/ran\n"])
+            target.file_shows(&file(&run), &[&format!("1| : {long}#\n"), "2| pwd >> $HOME/ran\n"])
         },
     },
     Row {
