@@ -12,4 +12,5 @@ mod copies;
 mod endings;
 mod languages;
 mod project;
+mod pull_request;
 mod trees;
