@@ -1,5 +1,6 @@
 //! A claim whose checks are green is told what they say without the change, and held to it where its user wants that.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
@@ -31,6 +32,33 @@ fn work(scene: &Scene, test: &str) -> Result<()> {
     scene.lab.write("test_app.py", &format!("{TEST}{test}")).map(drop)
 }
 
+/// Where question and answer of the session lie.
+fn claim_folder(scene: &Scene) -> PathBuf {
+    scene.lab.home().join(".local/state/omo/claims").join(scene.session.session())
+}
+
+/// `omo status` says this of the checks without the change, as `omo report --last` does, and changes nothing for it.
+pub(crate) fn shows_without_change(scene: &Scene, words: &str) -> Result<()> {
+    let files = || -> Result<Vec<_>> {
+        let entries = std::fs::read_dir(claim_folder(scene))?.collect::<std::io::Result<Vec<_>>>()?;
+        let mut files: Vec<_> =
+            entries.iter().map(|entry| Ok((entry.path(), entry.metadata()?.modified()?))).collect::<Result<_>>()?;
+        files.sort();
+        Ok(files)
+    };
+    let before = files()?;
+    let says = |arguments: &[&str], row: &str| {
+        let said = String::from_utf8(omo(scene, arguments, &[])?.stdout)?;
+        ensure!(said.contains(row), "`{row}` is not in:\n{said}");
+        Ok(())
+    };
+    says(&["status"], &format!("\nwithout the change  {words}\n"))?;
+    says(&["status", "--json"], &format!("\"withoutChange\": {words:?}"))?;
+    says(&["report", "--last"], &format!("\nwithout the change  {words}\n"))?;
+    ensure!(files()? == before, "{:?} is not as before: {before:?}", files()?);
+    Ok(())
+}
+
 #[test]
 #[ignore = "needs the built plugin and python3: cargo xtask test"]
 fn a_verdict_says_what_the_checks_say_without_the_change() {
@@ -43,7 +71,10 @@ fn a_verdict_says_what_the_checks_say_without_the_change() {
             ensure!(line.contains("1 check green, 2 tests run, red without the change; 1 test went from"), "{line}");
             let report = String::from_utf8(omo(s, &["report", "--last"], &[])?.stdout)?;
             ensure!(report.contains("\nwithout the change  red without the change; 1 test"), "{report}");
-            Ok(())
+            shows_without_change(s, "red without the change; 1 test went from failing or absent to passing")?;
+            // Of what is gone nothing is asked anew.
+            std::fs::remove_file(claim_folder(s).join("answer.json"))?;
+            shows_without_change(s, "without the change they could not be run: it was ended before all was done")
         }),
         ("a test that asserts nothing is named, and decides nothing", |s| {
             s.lab.configure(INFORM)?;

@@ -25,6 +25,7 @@ mod ways_out;
 
 mod execute_local;
 mod harmless_messages;
+mod late_proof;
 mod launchers;
 mod modes;
 mod plan;

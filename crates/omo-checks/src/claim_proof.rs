@@ -61,14 +61,21 @@ impl ProofQuestion {
     }
 }
 
-/// What is known of the checks of a session that has claimed, about the files that they were green on.
+/// What is known of the checks of a session that has claimed, about the files that they were green on. Nothing is written,
+/// started or waited for.
 pub fn known_counterfactual(state_home: &Path, id: &SessionId, session: &Session) -> Counterfactual {
     let tree = session.checks.first().and_then(|check| check.last.as_ref()?.tree.as_deref());
     let (Some(tree), Some(recorded)) = (tree, session.ulw.recorded.as_deref()) else { return Counterfactual::NotAsked };
     let question = ProofQuestion::new(tree, recorded, &session.checks);
-    let Ok(folder) = ProofFolder::open(state_home, id) else { return Counterfactual::NotAsked };
+    let Some(folder) = ProofFolder::find(state_home, id) else { return Counterfactual::NotAsked };
+    // Before the answer is read: its process writes it, and ends then.
+    let is_pending = folder.is_being_found_out(&question);
     match folder.wait(&question, Duration::ZERO, || false) {
-        Counterfactual::Pending if folder.question() != Some(question) => Counterfactual::NotAsked,
+        Counterfactual::Pending if is_pending => Counterfactual::Pending,
+        Counterfactual::Pending if folder.question() == Some(question) => {
+            Counterfactual::Failed("it was ended before all was done".to_owned())
+        }
+        Counterfactual::Pending => Counterfactual::NotAsked,
         known => known,
     }
 }
@@ -93,6 +100,13 @@ impl<'a> ProofFolder<'a> {
             GuardedFolder::create_user_part(state_home, &["omo", "claims", id.as_str()]).map_err(io::Error::other)?;
         let key = SealKey::load(Some(state_home)).map_err(io::Error::other)?;
         Ok(Self { folder, key, id })
+    }
+
+    /// That of a session which has asked; `None` where there is none, or it cannot be read.
+    fn find(state_home: &Path, id: &'a SessionId) -> Option<Self> {
+        let folder = GuardedFolder::open_user_part(state_home, &["omo", "claims", id.as_str()]).ok()??;
+        let key = SealKey::find(Some(state_home)).ok()??;
+        Some(Self { folder, key, id })
     }
 
     /// What is asked at the moment.
@@ -142,7 +156,11 @@ impl<'a> ProofFolder<'a> {
 
     /// Whether a process works on this question.
     fn is_being_found_out(&self, question: &ProofQuestion) -> bool {
-        self.question().as_ref() == Some(question) && StateLock::take_named(&self.folder, LOCK, Duration::ZERO).is_err()
+        // Without a file of the lock there is no such process, and none is made.
+        let has_lock = || !matches!(self.folder.read(LOCK, MAX_BYTES), Ok(None));
+        self.question().as_ref() == Some(question)
+            && has_lock()
+            && StateLock::take_named(&self.folder, LOCK, Duration::ZERO).is_err()
     }
 
     /// What is known of a question, for which this waits as long as `patience`.
@@ -183,7 +201,34 @@ impl<'a> ProofFolder<'a> {
 
 #[cfg(test)]
 mod tests {
+    use omo_core::check::session_check::{CheckOrigin, CheckRecord};
+
     use super::*;
+
+    #[test]
+    fn what_is_known_of_a_claim_is_read_and_nothing_is_made_for_it() {
+        let home = tempfile::tempdir().unwrap();
+        let id = SessionId::parse("11111111-1111-4111-8111-111111111111").unwrap();
+        let mut check = Check::new(None, "true", CheckOrigin::User).unwrap();
+        let tree = Some("a".to_owned());
+        check.last = Some(CheckRecord { tree, ..CheckRecord::default() });
+        let mut session = Session { checks: vec![check], ..Session::default() };
+        session.ulw.recorded = Some("r".to_owned());
+        let known = || known_counterfactual(home.path(), &id, &session);
+        assert_eq!(known(), Counterfactual::NotAsked);
+        assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
+        let folder = ProofFolder::open(home.path(), &id).unwrap();
+        let question = ProofQuestion::new("a", "r", &session.checks);
+        assert_eq!(known(), Counterfactual::NotAsked);
+        folder.write(QUESTION, &question).unwrap();
+        assert!(matches!(known(), Counterfactual::Failed(_)), "nothing finds it out");
+        assert_eq!(folder.folder.read(LOCK, 1).unwrap(), None);
+        let lock = StateLock::take_named(&folder.folder, LOCK, Duration::ZERO).unwrap();
+        assert_eq!(known(), Counterfactual::Pending);
+        folder.write_answer(&ProofAnswer { question, found: Ok(Vec::new()) }).unwrap();
+        drop(lock);
+        assert_eq!(known(), Counterfactual::Known(Vec::new()));
+    }
 
     #[test]
     fn an_answer_counts_for_its_question_and_under_its_seal() {

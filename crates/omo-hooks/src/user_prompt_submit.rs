@@ -6,6 +6,7 @@ mod turn_on;
 
 use std::time::Duration;
 
+use omo_checks::claim_proof::known_counterfactual;
 use omo_claude::hook_input::HookInput;
 use omo_claude::hook_output::HookAnswer;
 use omo_core::log_entry;
@@ -301,6 +302,8 @@ fn status_text(prompt: &PromptContext) -> Result<String, HookError> {
         session.note_interruption(interruption, context.env.now);
     }
     let mut report = status_report(id.as_str(), &session, plan, last.flatten(), context.env.client_block_cap);
+    let home = context.env.state_home.as_deref();
+    report.without_change = home.and_then(|home| known_counterfactual(home, id, &session).verdict_words());
     report.findings.extend(turn_on::unrunnable_hook().map(|program| run_start::missing_hook_finding(&program)));
     if !session.is_armed() || prompt.plan_mode {
         report.findings.extend(run_start::obstacles(

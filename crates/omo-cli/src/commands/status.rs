@@ -5,6 +5,7 @@ use std::io::Write;
 use anstyle::AnsiColor::{Green, Red, Yellow};
 use anstyle::Style;
 use clap::Args;
+use omo_checks::claim_proof::known_counterfactual;
 use omo_core::log_entry::LogEntry;
 use omo_core::messages::status_report::{HEADING, StatusReport, UlwState, status_report};
 use omo_core::session::id::SessionId;
@@ -127,7 +128,10 @@ fn gather(project: &Project, id: &SessionId, session: &Session, log: &[LogEntry]
     let plan = sealed_plan_run::authentic_run(session, id, env.state_home.as_deref());
     let provenance = state::provenance(&project.root, id, session, env.state_home.as_deref());
     let provenance = provenance.unwrap_or(EntryProvenance::Foreign);
-    status_report(id.as_str(), &session.as_believed(provenance, env.now), plan, last, env.client_block_cap)
+    let session = session.as_believed(provenance, env.now);
+    let known = env.state_home.as_deref().and_then(|home| known_counterfactual(home, id, &session).verdict_words());
+    let report = status_report(id.as_str(), &session, plan, last, env.client_block_cap);
+    StatusReport { without_change: known, ..report }
 }
 
 fn show(

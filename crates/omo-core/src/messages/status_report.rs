@@ -18,6 +18,9 @@ use crate::timestamp::Timestamp;
 /// status that is pasted into a prompt must not turn anything on with the task that it shows.
 pub const HEADING: &str = "[omo] status";
 
+/// Stands before what the checks of a claim say without the change.
+pub const WITHOUT_CHANGE: &str = "without the change";
+
 /// Everything that a status answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -42,6 +45,8 @@ pub struct StatusReport {
     pub phase: VerificationPhase,
     /// What judges a claim, and what came of it last.
     pub checks: Vec<Check>,
+    /// What the checks say without the change, where that was asked: it may be known only after the verdict.
+    pub without_change: Option<String>,
     /// A claim needs a review as well.
     pub review_wanted: bool,
     /// Verifications that failed.
@@ -83,7 +88,8 @@ pub struct SeenHook {
     pub at: Option<Timestamp>,
 }
 
-/// Gathers the report of one session; `plan_run` is its plan run, where that entry is omo's own.
+/// Gathers the report of one session; `plan_run` is its plan run, where that entry is omo's own. What lies in other files
+/// its caller adds.
 pub fn status_report(
     id: &str,
     session: &Session,
@@ -103,6 +109,7 @@ pub fn status_report(
         max_minutes: limits.max_minutes,
         phase: session.verification.phase,
         checks: session.checks.clone(),
+        without_change: None,
         review_wanted: session.verification.review_wanted,
         attempts: session.verification.attempts,
         verdict: session.verdict.clone(),
@@ -159,6 +166,7 @@ impl StatusReport {
         }
         rows.push(("continued", format!("{} of {}", self.blocks, self.max_blocks)));
         rows.push(("checks", self.checks_words()));
+        rows.extend(self.without_change.iter().map(|words| (WITHOUT_CHANGE, words.clone())));
         rows.extend(weakened_lines(&self.weakened, now).into_iter().map(|words| ("weakened", words)));
         if matches!(self.state, UlwState::On | UlwState::Paused) {
             rows.push(("phase", self.phase_words()));
@@ -330,6 +338,14 @@ mod tests {
         assert!(of(&armed()).text(at(2)).contains(&format!("\n{row}\ntask ")));
         let json = serde_json::to_value(of(&armed())).unwrap();
         assert_eq!((&json["planRun"]["passed"], json["planRun"].get("seal")), (&3.into(), None));
+    }
+
+    #[test]
+    fn what_the_checks_say_without_the_change_stands_below_them() {
+        let mut report = status_report("abc", &armed(), None, None, None);
+        report.without_change = Some("red without the change".to_owned());
+        let rows = "checks              a review\nwithout the change  red without the change\nphase";
+        assert!(report.text(at(2)).contains(rows), "{}", report.text(at(2)));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use omo_checks::claim_proof::known_counterfactual;
 use omo_core::check::session_check::Check;
 use omo_core::messages::checks::describe_check;
 use omo_core::messages::run_end::run_ended;
+use omo_core::messages::status_report::WITHOUT_CHANGE;
 use omo_core::review::ReviewVerdict;
 use omo_core::session::Session;
 use omo_core::stop::allowed_blocks;
@@ -40,7 +41,7 @@ pub(super) fn last_report(env: &ProcessEnv, session: Option<&str>) -> Result<Str
     if let Some(home) = env.state_home.as_deref()
         && let Some(words) = known_counterfactual(home, &last.id, session).verdict_words()
     {
-        let _ = writeln!(text, "\nwithout the change  {words}");
+        let _ = writeln!(text, "\n{WITHOUT_CHANGE}  {words}");
     }
     describe_review(&mut text, session);
     let _ = writeln!(text, "\nEach decision: omo log --session {}", last.id);
