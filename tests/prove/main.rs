@@ -13,4 +13,5 @@ mod endings;
 mod languages;
 mod project;
 mod pull_request;
+mod stored_files;
 mod trees;

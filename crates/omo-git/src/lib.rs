@@ -7,6 +7,7 @@ pub mod base_comparison;
 pub mod changes;
 pub mod commit;
 pub mod commit_preview;
+pub mod converted_files;
 pub mod difference;
 pub mod exclude;
 pub mod folder_status;

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use omo_core::text::sanitize;
 use omo_git::base_comparison::{BaseComparison, BaseContent, BaseError};
 
-use crate::comparison::ChangeWords;
+use crate::comparison::ChangeFacts;
 use crate::counterfactual::ProofRequest;
 use crate::missing_item::{add_definitions, add_words};
-use crate::rust_tests::take_over_tests;
+use crate::rust_tests::{NotSeparable, has_tests, take_over_tests};
+use crate::stored_files::StoredFiles;
 
 /// A change of more files is compared without the words in them.
 const MAX_WORD_FILES: usize = 2_000;
@@ -27,8 +28,8 @@ pub(crate) struct Change {
     kept: BTreeSet<PathBuf>,
     /// Source files of then with the tests of now.
     joined: BTreeMap<PathBuf, Vec<u8>>,
-    /// What it defines.
-    pub(crate) words: ChangeWords,
+    /// What the side without it is judged by.
+    pub(crate) facts: ChangeFacts,
     /// There is a file that differs between the sides.
     pub(crate) differs: bool,
 }
@@ -69,34 +70,36 @@ impl Change {
             let ending = path.extension().and_then(|ending| ending.to_str());
             !kept.contains(path) && ending.is_some_and(|ending| SOURCE_ENDINGS.contains(&ending))
         };
-        let mut words = ChangeWords::default();
+        let mut facts = ChangeFacts::default();
         let (mut joined, mut before) = (BTreeMap::new(), BTreeSet::new());
-        let mut test_modules: Vec<PathBuf> = Vec::new();
+        let (mut test_modules, mut unseparated) = (Vec::<PathBuf>::new(), Vec::new());
         let changed = comparison.read_changed(with, source)?;
         for file in changed.iter().take(MAX_WORD_FILES) {
             let text =
                 |bytes: &Option<Vec<u8>>| bytes.as_ref().map(|bytes| String::from_utf8_lossy(bytes).into_owned());
             let (base, now) = (text(&file.base), text(&file.now));
             add_words(base.as_deref().unwrap_or_default(), &mut before);
-            add_definitions(now.as_deref().unwrap_or_default(), &mut words.defined);
+            add_definitions(now.as_deref().unwrap_or_default(), &mut facts.defined);
             if file.base.is_none() {
                 // A new module is called as its file is, or as its folder.
-                words.defined.extend(file.path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
-                words
+                facts.defined.extend(file.path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
+                facts
                     .defined
                     .extend(file.path.parent().and_then(Path::file_name).map(|it| it.to_string_lossy().into()));
             }
             let is_rust = file.path.extension().is_some_and(|ending| ending == "rs");
-            if let (true, Some(base), Some(now)) = (is_rust, base, now) {
-                match take_over_tests(&base, &now) {
-                    Ok(tests) => {
-                        joined.extend(tests.joined.map(|text| (file.path.clone(), text.into_bytes())));
-                        test_modules.extend(tests.modules.iter().map(|name| module_path(&file.path, name)));
-                    }
-                    Err(why) => {
-                        notes.push(format!("the tests in {} could not be separated: {why}", file.path.display()));
-                    }
+            let Some(now) = now.filter(|_| is_rust) else { continue };
+            let taken = match base {
+                Some(base) => take_over_tests(&base, &now),
+                None if has_tests(&now) => Err(NotSeparable::New),
+                None => continue,
+            };
+            match taken {
+                Ok(tests) => {
+                    joined.extend(tests.joined.map(|text| (file.path.clone(), text.into_bytes())));
+                    test_modules.extend(tests.modules.iter().map(|name| module_path(&file.path, name)));
                 }
+                Err(why) => unseparated.push((file.path.clone(), why)),
             }
         }
         // A module that is there for tests alone is one, whatever its file is called.
@@ -104,9 +107,33 @@ impl Change {
             test_modules.iter().any(|module| path.starts_with(module) || path.with_extension("") == *module)
         };
         kept.extend(comparison.changed_paths().filter(|path| is_module(path)).map(Path::to_owned));
-        words.defined.retain(|word| !before.contains(word));
+        for (path, why) in unseparated.iter().filter(|(path, _)| !kept.contains(path)) {
+            let name = sanitize(&path.to_string_lossy(), 100);
+            notes.push(format!("the tests in {name} could not be separated: {why}"));
+            facts.unseparated_tests.get_or_insert(name);
+        }
+        facts.defined.retain(|word| !before.contains(word));
         let differs = comparison.changed_paths().any(|path| !kept.contains(path));
-        Ok(Self { kept, joined, words, differs })
+        Ok(Self { kept, joined, facts, differs })
+    }
+
+    /// Takes over what is known of files that git keeps in another form.
+    pub(crate) fn note_stored_files(
+        &mut self,
+        files: &StoredFiles,
+        comparison: &BaseComparison,
+        notes: &mut Vec<String>,
+    ) {
+        self.differs = comparison.changed_paths().any(|path| !self.kept.contains(path) && !files.same.contains(path));
+        if let Some(first) = files.unknown.first() {
+            let name = sanitize(&first.to_string_lossy(), 100);
+            let more = match files.unknown.len() {
+                1 => String::new(),
+                count => format!(" and {} more", count - 1),
+            };
+            notes.push(format!("{name}{more} could not be separated: git keeps another form of it"));
+            self.facts.unknown_file = Some(name);
+        }
     }
 
     /// What a file that differs is like on the side without the change.

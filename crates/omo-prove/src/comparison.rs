@@ -166,18 +166,25 @@ impl CheckProof {
     }
 }
 
-/// What the change defines, for the check that cannot be built without it.
+/// What is known of the change, to judge the side without it.
 #[derive(Clone, Debug, Default)]
-pub struct ChangeWords {
-    /// The words that stand only in the source code of now.
+pub struct ChangeFacts {
+    /// The words that stand only in the source code of now: what the change defines.
     pub defined: BTreeSet<String>,
+    /// A file with tests that are only there with the change, as a note names it.
+    pub unseparated_tests: Option<String>,
+    /// A file whose form without the change is not known, as a note names it.
+    pub unknown_file: Option<String>,
 }
 
 /// Judges a check that is green with the change by what it did without it.
-pub fn compare_sides(run: &str, with: &SideOutcome, without: &SideOutcome, words: &ChangeWords) -> CheckProof {
+pub fn compare_sides(run: &str, with: &SideOutcome, without: &SideOutcome, facts: &ChangeFacts) -> CheckProof {
     let mut tests = compare_tests(with, Some(without));
-    let (answer, reason, lines) = judge_without(run, with, without, words, &tests);
-    if answer == WithoutChange::Red && without.counts.is_none_or(|counts| counts.run == counts.failed) {
+    let (answer, reason, lines) = judge_without(run, with, without, facts, &tests);
+    if answer == WithoutChange::Red
+        && !ended_early(without)
+        && without.counts.is_none_or(|counts| counts.run == counts.failed)
+    {
         // It could not even be built, or nothing that was could be imported.
         tests
             .iter_mut()
@@ -191,7 +198,7 @@ fn judge_without(
     run: &str,
     with: &SideOutcome,
     without: &SideOutcome,
-    words: &ChangeWords,
+    facts: &ChangeFacts,
     tests: &[TestComparison],
 ) -> (WithoutChange, String, Vec<String>) {
     let unknown = |reason: String| (WithoutChange::Unknown, reason, last_lines(without));
@@ -206,9 +213,9 @@ fn judge_without(
         .filter(|test| test.without == TestState::Failed && matches!(test.with, TestState::Passed | TestState::Unknown))
         .collect();
     if without.verdict == CheckVerdict::Green {
-        return judge_green(with, without, tests);
+        return judge_green(with, without, facts, tests);
     }
-    if !failing.is_empty() {
+    if !failing.is_empty() && facts.unknown_file.is_none() {
         let failing_words = count_tests(failing.len(), "test fails", "tests fail");
         let reason = format!("{failing_words} without the change{}", absent_words(tests));
         return (WithoutChange::Red, reason, lines_about(without, &failing));
@@ -226,13 +233,16 @@ fn judge_without(
     // What the check itself asks for is what it runs, and not what that needs.
     let is_asked_for = |item: &&MissingItem| item.module.as_ref().is_some_and(|module| run.contains(module.as_str()));
     let explained: Vec<_> =
-        missing.iter().filter(|item| words.defined.contains(&item.name) && !is_asked_for(item)).collect();
+        missing.iter().filter(|item| facts.defined.contains(&item.name) && !is_asked_for(item)).collect();
     if let Some(first) = explained.first() {
         let names: BTreeSet<String> = explained.iter().map(|item| format!("`{}`", sanitize(&item.name, 60))).collect();
         let names: Vec<String> = names.into_iter().take(3).collect();
         let verb = if names.len() == 1 { "is" } else { "are" };
         let reason = format!("it cannot be built without the change: {} {verb} missing", names.join(", "));
         return (WithoutChange::Red, reason, vec![first.line.clone()]);
+    }
+    if let Some(file) = &facts.unknown_file {
+        return unknown(unknown_file_reason(file));
     }
     let is_runner = with.counts.is_some() || without.counts.is_some();
     if is_runner || !missing.is_empty() || without.lines.iter().any(|line| is_build_failure(line)) {
@@ -246,6 +256,7 @@ fn judge_without(
 fn judge_green(
     with: &SideOutcome,
     without: &SideOutcome,
+    facts: &ChangeFacts,
     tests: &[TestComparison],
 ) -> (WithoutChange, String, Vec<String>) {
     let absent: Vec<&str> =
@@ -265,11 +276,22 @@ fn judge_green(
             absent.iter().take(MAX_LINES).map(|name| (*name).to_owned()).collect(),
         );
     }
+    if let Some(file) = &facts.unknown_file {
+        return (WithoutChange::Unknown, unknown_file_reason(file), Vec::new());
+    }
+    if let Some(file) = &facts.unseparated_tests {
+        let reason = format!("the tests in {file} could not be separated: without the change they are not there");
+        return (WithoutChange::Unknown, reason, Vec::new());
+    }
     (
         WithoutChange::Green,
         "it is green without the change, too: it shows nothing about this work".to_owned(),
         Vec::new(),
     )
+}
+
+fn unknown_file_reason(file: &str) -> String {
+    format!("{file} could not be separated: git keeps another form of it, and what it was is not known")
 }
 
 fn absent_words(tests: &[TestComparison]) -> String {
@@ -287,6 +309,7 @@ fn compare_tests(with: &SideOutcome, without: Option<&SideOutcome>) -> Vec<TestC
         Some(TestOutcome::Passed) => TestState::Passed,
         Some(TestOutcome::Failed) => TestState::Failed,
         Some(TestOutcome::Skipped) => TestState::Skipped,
+        None if ended_early(side) && !names_program_of(side, name) => TestState::Unknown,
         None if side.report.names_passed_tests() && !side.report.is_cut => TestState::Absent,
         // It names only what failed, and all that it ran passed.
         None if side.counts.is_some_and(|counts| counts.failed == 0 && counts.skipped == 0 && counts.run > 0) => {
@@ -300,6 +323,17 @@ fn compare_tests(with: &SideOutcome, without: Option<&SideOutcome>) -> Vec<TestC
         without: without.map_or(TestState::Unknown, |side| state(side, name)),
     });
     compared.collect()
+}
+
+/// Whether cargo ran no more programs of tests, since one has failed: what it does without `--no-fail-fast`.
+fn ended_early(side: &SideOutcome) -> bool {
+    side.lines.iter().any(|line| line.trim_start().starts_with("error: test failed, to rerun pass"))
+}
+
+/// Whether a test is named of the program that this one belongs to.
+fn names_program_of(side: &SideOutcome, name: &str) -> bool {
+    let program = |name: &str| name.split_once("::").map(|(program, _)| program.to_owned());
+    side.report.iter().any(|(known, _)| program(known) == program(name))
 }
 
 /// The numbers of tests by what became of them, for people: those that went from failing or absent to passing first.

@@ -21,6 +21,7 @@ use crate::comparison::CheckProof;
 use crate::installed::{InstalledCopy, InstalledError, installed_folders};
 use crate::private_tree::{PrivateTreeError, PrivateTrees, Side};
 use crate::side_runner::SideRunner;
+use crate::stored_files::StoredFiles;
 use crate::test_files::TestFiles;
 
 /// A larger copy is no repository of its own: git would read all of it first.
@@ -134,8 +135,11 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
     if !watcher.is_copied() {
         return Err(ProofError::FilesChanged);
     }
-    let change = Change::read(&comparison, &with, request, &mut notes)?;
+    let mut change = Change::read(&comparison, &with, request, &mut notes)?;
     comparison.write_base(&with, &without, time, |path| change.content(path), || watcher.should_continue())?;
+    let stored = StoredFiles::restore(request, &comparison, &change, (&with, &without));
+    let stored = stored.map_err(|source| PrivateTreeError::File { path: without.clone(), source })?;
+    change.note_stored_files(&stored, &comparison, &mut notes);
     install(request, &comparison, &mut trees, watcher)?;
     let (base, project) = (comparison.base.clone(), comparison.project.clone());
     drop(comparison);

@@ -13,5 +13,6 @@ mod missing_item;
 mod private_tree;
 mod rust_tests;
 mod side_runner;
+mod stored_files;
 pub mod test_files;
 pub mod test_report;

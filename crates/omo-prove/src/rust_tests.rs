@@ -30,6 +30,9 @@ pub(crate) enum NotSeparable {
     /// Tests that lie deeper in it differ.
     #[error("the tests in it lie inside of other items")]
     Nested,
+    /// The file was not there.
+    #[error("the file is new, and so is what they test")]
+    New,
 }
 
 /// The tests of a file of now.
@@ -39,6 +42,12 @@ pub(crate) struct TakenTests {
     pub joined: Option<String>,
     /// The modules with files of their own that are there for tests alone.
     pub modules: Vec<String>,
+}
+
+/// Whether there are tests in a new file. One that cannot be read may have some.
+pub(crate) fn has_tests(now: &str) -> bool {
+    let was_empty = take_over_tests("", now);
+    !matches!(was_empty, Ok(TakenTests { joined: None, .. }))
 }
 
 /// Tells the tests of a file apart from its code.

@@ -58,7 +58,7 @@ impl<'a> SideRunner<'a> {
             return Ok(proof);
         }
         Ok(match self.run(check, Side::Without, watcher)? {
-            Ok(without) => compare_sides(&check.command, with, &without, &change.words),
+            Ok(without) => compare_sides(&check.command, with, &without, &change.facts),
             Err(error) => CheckProof::could_not_run(&check.command, with, error.to_string()),
         })
     }
@@ -73,7 +73,7 @@ impl<'a> SideRunner<'a> {
         watcher: &mut impl ProofWatcher,
     ) -> Result<Option<CheckProof>, ProofError> {
         if let Ok(without) = self.run(check, Side::Without, watcher)?
-            && compare_sides(&check.command, with, &without, &change.words).without != WithoutChange::Red
+            && compare_sides(&check.command, with, &without, &change.facts).without != WithoutChange::Red
         {
             return Ok(Some(CheckProof::not_repeatable(&check.command, with, false, &without)));
         }

@@ -335,8 +335,37 @@ const CASES: &[Case] = &[
         ],
         without: "unknown",
         reason: "1 test is only there with the change",
-        notes: &[],
+        notes: &["the tests in src/tax.rs could not be separated: the file is new"],
         tests: &[("shop::tax::it_is_a_fifth", "absent", "passed")],
+    },
+    Case {
+        name: "a new file with tests that assert nothing, beside a fix with its test",
+        change: &[
+            ("src/lib.rs", Some("pub mod cart;\npub mod discount;\npub mod money;\nmod tax;\n")),
+            ("src/tax.rs", Some("#[cfg(test)]\nmod tests {\n    #[test]\n    fn nothing_is_asserted() {}\n}\n")),
+            ("src/cart.rs", Some(FIXED_CART_WITH_A_TEST)),
+        ],
+        without: "red",
+        reason: "1 test fails without the change, 1 test is not there",
+        notes: &["the tests in src/tax.rs could not be separated: the file is new"],
+        tests: &[
+            ("shop::tax::tests::nothing_is_asserted", "absent", "passed"),
+            ("shop::cart::tests::each_piece_is_paid", "failed", "passed"),
+            // cargo runs no other program of tests once one has failed.
+            ("api::a_total_is_displayed", "unknown", "passed"),
+        ],
+    },
+    Case {
+        name: "a new file for tests alone",
+        change: &[
+            ("src/lib.rs", Some("pub mod cart;\n#[cfg(test)]\nmod cases;\npub mod discount;\npub mod money;\n")),
+            ("src/cases.rs", Some("#[test]\nfn nothing_is_asserted() {}\n")),
+            ("src/cart.rs", Some(FIXED_CART)),
+        ],
+        without: "green",
+        reason: "green without the change, too",
+        notes: &[],
+        tests: &[("shop::cases::nothing_is_asserted", "passed", "passed")],
     },
     Case {
         name: "a feature that is removed with its tests",
@@ -362,4 +391,25 @@ const CASES: &[Case] = &[
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn changes_to_a_crate_are_told_apart() {
     play("cargo test --offline", FILES, CASES, || lab_with(folder_of("cargo")), |_| Ok(())).unwrap();
+}
+
+/// As many tests as before, of which none is named: what came with a new file is not taken for what went with an old one.
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn tests_of_a_new_file_are_not_guessed_about_where_no_test_is_named() {
+    let case = Case {
+        name: "a module in the place of another",
+        change: &[
+            ("src/lib.rs", Some("pub mod cart;\npub mod money;\npub mod tax;\n")),
+            ("src/discount.rs", None),
+            ("src/tax.rs", Some(DISCOUNT)),
+            ("tests/discounts/main.rs", None),
+            ("tests/discounts/season.rs", None),
+        ],
+        without: "unknown",
+        reason: "the tests in src/tax.rs could not be separated: without the change they are not there",
+        notes: &["the tests in src/tax.rs could not be separated: the file is new"],
+        tests: &[],
+    };
+    play("cargo test --offline --quiet", FILES, &[case], || lab_with(folder_of("cargo")), |_| Ok(())).unwrap();
 }

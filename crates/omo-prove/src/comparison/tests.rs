@@ -28,7 +28,8 @@ fn cargo(status: i32, tests: &[(&str, &str)]) -> SideOutcome {
 }
 
 fn judge(with: &SideOutcome, without: &SideOutcome, defined: &[&str]) -> CheckProof {
-    let words = ChangeWords { defined: defined.iter().map(|word| (*word).to_owned()).collect() };
+    let words =
+        ChangeFacts { defined: defined.iter().map(|word| (*word).to_owned()).collect(), ..ChangeFacts::default() };
     compare_sides("check", with, without, &words)
 }
 
@@ -131,7 +132,7 @@ fn what_a_shell_ended_by_a_signal_did_proves_nothing() {
 #[test]
 fn what_the_check_itself_asks_for_is_not_missing() {
     let without = side(1, "ModuleNotFoundError: No module named 'shop.checks'\n");
-    let words = ChangeWords { defined: ["checks".to_owned()].into() };
+    let words = ChangeFacts { defined: ["checks".to_owned()].into(), ..ChangeFacts::default() };
     let judge = |run: &str| compare_sides(run, &side(0, "ok\n"), &without, &words).without;
     assert_eq!(judge("python3 -m unittest shop.checks"), WithoutChange::Unknown);
     assert_eq!(judge("python3 -m unittest"), WithoutChange::Red);
@@ -145,4 +146,52 @@ fn a_session_that_was_interrupted_got_to_no_test() {
     let proof = judge(&with, &without, &["total"]);
     assert!(proof.is_proved(), "{proof:?}");
     assert_eq!(proof.tests.first().map(|test| test.without), Some(TestState::Absent));
+}
+
+#[test]
+fn what_could_not_be_separated_makes_a_green_answer_unknown() {
+    let same = cargo(0, &[("a", "ok")]);
+    let facts = |tests: Option<&str>, file: Option<&str>| ChangeFacts {
+        defined: ["tax".to_owned()].into(),
+        unseparated_tests: tests.map(str::to_owned),
+        unknown_file: file.map(str::to_owned),
+    };
+    let told = |without: &SideOutcome, facts: &ChangeFacts| {
+        let proof = compare_sides("check", &same, without, facts);
+        (proof.without, proof.reason)
+    };
+    let (without, reason) = told(&same, &facts(Some("src/tax.rs"), None));
+    assert_eq!(without, WithoutChange::Unknown);
+    assert!(reason.starts_with("the tests in src/tax.rs could not be separated"), "{reason}");
+    // A test that fails without the change needs no other one.
+    let red = cargo(101, &[("a", "FAILED")]);
+    assert_eq!(told(&red, &facts(Some("src/tax.rs"), None)).0, WithoutChange::Red);
+    // It could fail for the form of a file.
+    for without in [&same, &red, &outcome(CheckEnd::Exited(1), None, "")] {
+        let (without, reason) = told(without, &facts(None, Some("model.bin")));
+        assert_eq!(without, WithoutChange::Unknown);
+        assert!(reason.starts_with("model.bin could not be separated"), "{reason}");
+    }
+    // What cannot be built does not read it.
+    let broken = side(101, "error[E0432]: unresolved import `shop::tax`\n");
+    assert_eq!(told(&broken, &facts(None, Some("model.bin"))).0, WithoutChange::Red);
+}
+
+#[test]
+fn tests_that_cargo_did_not_come_to_are_not_called_absent() {
+    let run = |name: &str, test: &str, end: &str| {
+        format!("     Running {name} (target/debug/deps/{test}-1)\nrunning 1 test\ntest {test} ... {end}\n")
+    };
+    let result = |failed: u32| {
+        format!("test result: x. {} passed; {failed} failed; 0 ignored; 0 measured; 0 filtered out\n", 1 - failed)
+    };
+    let with = [run("unittests src/lib.rs", "one", "ok"), result(0), run("tests/two.rs", "two", "ok"), result(0)];
+    let without = [run("unittests src/lib.rs", "one", "FAILED"), result(1)].concat();
+    let states = |without: &str| -> Vec<TestState> {
+        let proof = judge(&side(0, &with.concat()), &side(101, without), &[]);
+        assert_eq!(proof.without, WithoutChange::Red);
+        proof.tests.iter().map(|test| test.without).collect()
+    };
+    let early = format!("{without}error: test failed, to rerun pass `--lib`\n");
+    assert_eq!(states(&early), [TestState::Failed, TestState::Unknown]);
 }

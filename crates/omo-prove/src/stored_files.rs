@@ -1,0 +1,114 @@
+//! Files whose form in git is another one than in the work tree: the side without the change would have that form, and a
+//! check would be red for it.
+//!
+//! A pointer of git-lfs names the content by its digest: where that lies in the work tree, or where git-lfs keeps it, it is
+//! put in the pointer's place. Nothing is fetched, and no filter is run.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use omo_git::base_comparison::{BaseChoice, BaseComparison, BaseContent};
+use omo_git::repository::GitRepository;
+use omo_state::files::regular_file;
+use omo_state::git_worktree::GitWorktree;
+use sha2::{Digest, Sha256};
+
+use crate::change::Change;
+use crate::counterfactual::ProofRequest;
+
+/// A larger file is no pointer of git-lfs.
+const MAX_POINTER_BYTES: u64 = 1024;
+const POINTER_START: &str = "version https://git-lfs.github.com/spec/v1\n";
+
+/// What is known of the files that git keeps in another form.
+#[derive(Debug, Default)]
+pub(crate) struct StoredFiles {
+    /// Those that are as they were.
+    pub(crate) same: BTreeSet<PathBuf>,
+    /// Those whose form without the change is not known.
+    pub(crate) unknown: Vec<PathBuf>,
+}
+
+impl StoredFiles {
+    /// Gives the side without the change the files that pointers stand for; tells which are left.
+    ///
+    /// # Errors
+    ///
+    /// A file of that side cannot be written.
+    pub(crate) fn restore(
+        request: &ProofRequest,
+        comparison: &BaseComparison,
+        change: &Change,
+        (with, without): (&Path, &Path),
+    ) -> io::Result<Self> {
+        let mut files = Self::default();
+        // What a run began with was recorded as it stood in the work tree.
+        if matches!(request.base, BaseChoice::Recorded { .. }) {
+            return Ok(files);
+        }
+        let of_base: Vec<&Path> =
+            comparison.changed_paths().filter(|path| matches!(change.content(path), BaseContent::Base)).collect();
+        let kept = GitWorktree::at(comparison.top()).map(|tree| tree.common.join("lfs/objects"));
+        for path in &of_base {
+            let (now, then) = (with.join(path), without.join(path));
+            let Some(digest) = read_pointer(&then) else { continue };
+            if read_pointer(&now).is_some() {
+                // git-lfs is not set up: there are pointers on both sides.
+                continue;
+            }
+            let object =
+                kept.as_ref().and_then(|kept| Some(kept.join(digest.get(..2)?).join(digest.get(2..4)?).join(&digest)));
+            if has_digest(&now, &digest) {
+                replace(&then, &now, request.time)?;
+                files.same.insert(path.to_path_buf());
+            } else if let Some(object) = object.filter(|object| has_digest(object, &digest)) {
+                replace(&then, &object, request.time)?;
+            } else {
+                files.unknown.push(path.to_path_buf());
+            }
+        }
+        let was_there = of_base.into_iter().filter(|path| without.join(path).symlink_metadata().is_ok());
+        let converted = GitRepository::find(comparison.top()).map(|repository| repository.converted_paths(was_there));
+        files.unknown.extend(converted.transpose().map_err(io::Error::other)?.unwrap_or_default());
+        Ok(files)
+    }
+}
+
+/// The SHA-256 that a pointer of git-lfs names; `None` for any other file.
+fn read_pointer(path: &Path) -> Option<String> {
+    let mut text = String::new();
+    let file = regular_file::open_unlinked(path).ok()??;
+    file.take(MAX_POINTER_BYTES + 1).read_to_string(&mut text).ok()?;
+    if text.len() as u64 > MAX_POINTER_BYTES || !text.starts_with(POINTER_START) {
+        return None;
+    }
+    let digest = text.lines().find_map(|line| line.strip_prefix("oid sha256:"))?;
+    let is_digest = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_digest.then(|| digest.to_owned())
+}
+
+fn has_digest(path: &Path, digest: &str) -> bool {
+    let Ok(Some(mut file)) = regular_file::open_unlinked(path) else { return false };
+    let (mut hasher, mut buffer) = (Sha256::new(), vec![0; 64 * 1024]);
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => hasher.update(buffer.get(..count).unwrap_or_default()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return false,
+        }
+    }
+    let named = |at: usize| u8::from_str_radix(digest.get(2 * at..2 * at + 2)?, 16).ok();
+    hasher.finalize().iter().enumerate().all(|(at, byte)| named(at) == Some(*byte))
+}
+
+/// Gives a file of a copy the content of another one.
+fn replace(file: &Path, content: &Path, time: SystemTime) -> io::Result<()> {
+    let mut from = regular_file::open_unlinked(content)?.ok_or(io::ErrorKind::NotFound)?;
+    let mut to = fs::OpenOptions::new().write(true).truncate(true).open(file)?;
+    io::copy(&mut from, &mut to)?;
+    to.set_modified(time)
+}
