@@ -21,6 +21,7 @@ use thiserror::Error;
 use self::copying::{copy, copy_files};
 use self::folder_path::FolderPath;
 use self::project_files::{BaseFile, ProjectFiles, RepositoryBase};
+use crate::changes::{self, TreeSnapshot};
 use crate::git_command::{GitCalls, batch_entry};
 use crate::platform::{FolderEntry, OpenFolder, path_of};
 use crate::recorded::{RecordedRun, RecordedWorktree};
@@ -50,8 +51,8 @@ pub enum BaseError {
     /// There is no such commit.
     #[error("{} is no commit of this repository", sanitize(.0, 100))]
     NoCommit(String),
-    /// The files that a run began with were not recorded, or are no longer there.
-    #[error("the files that the run began with were not recorded")]
+    /// The files that a run or an attempt began with were not recorded, or are no longer there.
+    #[error("the files that the work began with were not recorded")]
     NotRecorded,
     /// There is nothing before what is there.
     #[error("there is no commit before this one to compare with")]
@@ -101,6 +102,13 @@ pub enum BaseChoice<'a> {
         scope: &'a str,
         /// What stands for them in the session's entry.
         recorded: &'a str,
+    },
+    /// The files that an attempt at a task of a plan began with, uncommitted ones too.
+    Attempt {
+        /// The run of the plan.
+        run_id: &'a str,
+        /// What was kept of the work tree.
+        snapshot: &'a TreeSnapshot,
     },
 }
 
@@ -185,6 +193,13 @@ impl<'a> BaseComparison<'a> {
                     files = read(repository.work_tree(), &RepositoryBase::Commit(&commit))?;
                 }
                 (repository.work_tree().clone(), commit, files)
+            }
+            BaseChoice::Attempt { run_id, snapshot } => {
+                let tree = GitWorktree::find(&root).ok_or_else(none)?;
+                let kept = changes::snapshot_objects(&tree, scratch.state_home, run_id, snapshot);
+                let (name, objects) = kept.ok_or(BaseError::NotRecorded)?;
+                let files = read(&tree, &RepositoryBase::Kept { tree: &name, objects: &objects })?;
+                (tree, name, files)
             }
         };
         let top = tree.top.canonicalize().map_err(|_| none())?;

@@ -12,7 +12,7 @@ mod added_lines;
 
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use omo_state::files::folder::{FolderError, GuardedFolder};
 use omo_state::files::regular_file;
@@ -134,6 +134,20 @@ pub fn snapshot_file(
     let calls = GitCalls::default();
     let scratch = scratch(&work_tree, state_home, &calls, run_id).filter(|_| is_object_name(&snapshot.tree))?;
     scratch.git(&["cat-file", "blob", &place], &[])
+}
+
+/// git's name for the tree of a snapshot, and the folder that has what the repository's own objects lack of it; `None`
+/// where it is gone.
+pub(crate) fn snapshot_objects(
+    work_tree: &GitWorktree,
+    state_home: &Path,
+    run_id: &str,
+    snapshot: &TreeSnapshot,
+) -> Option<(String, PathBuf)> {
+    let calls = GitCalls::default();
+    let scratch = scratch(work_tree, state_home, &calls, run_id).filter(|_| is_object_name(&snapshot.tree))?;
+    let listed = scratch.git(&["ls-tree", "--name-only", "-z", &snapshot.tree], &[]);
+    listed.map(|_| (snapshot.tree.clone(), scratch.objects_folder()))
 }
 
 /// What git says of the difference between two snapshots of a run.

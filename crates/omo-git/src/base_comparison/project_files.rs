@@ -35,6 +35,8 @@ pub(super) enum RepositoryBase<'a> {
     Nothing,
     /// A commit.
     Commit(&'a str),
+    /// What was kept of it when an attempt at a task of a plan began: git's name of the tree, and where its objects lie.
+    Kept { tree: &'a str, objects: &'a Path },
     /// What was recorded of it when a run began.
     Recorded {
         run: &'a RecordedRun<'a>,
@@ -57,6 +59,7 @@ impl<'a> RepositoryBase<'a> {
         match self {
             Self::Nothing => "",
             Self::Commit(commit) => commit,
+            Self::Kept { tree, .. } => tree,
             Self::Recorded { tree, .. } => tree,
         }
     }
@@ -69,7 +72,7 @@ impl<'a> RepositoryBase<'a> {
                 // It was not checked out.
                 None => Ok(Self::Nothing),
             },
-            Self::Nothing | Self::Commit(_) => Ok(was.map_or(Self::Nothing, Self::Commit)),
+            Self::Nothing | Self::Commit(_) | Self::Kept { .. } => Ok(was.map_or(Self::Nothing, Self::Commit)),
         }
     }
 }
@@ -147,6 +150,7 @@ impl<'a> ProjectFiles<'a> {
         let failed = |step: &str| GitFailed { command: step.to_owned(), folder: tree.top.clone() };
         let (scope, objects) = match base {
             RepositoryBase::Recorded { place, objects, .. } => (Some(&place.scope), objects.clone()),
+            RepositoryBase::Kept { objects, .. } => (None, vec![objects.to_path_buf()]),
             RepositoryBase::Nothing | RepositoryBase::Commit(_) => (None, Vec::new()),
         };
         let scratch = ScratchTree::create(tree, folder.state_home, calls, folder.parts, scope);
@@ -166,7 +170,7 @@ impl<'a> ProjectFiles<'a> {
                 let all = self.present.iter().filter(|path| path.starts_with(at));
                 self.changed.extend(all.map(|path| (path.clone(), None)));
             }
-            RepositoryBase::Commit(_) | RepositoryBase::Recorded { .. } => {
+            RepositoryBase::Commit(_) | RepositoryBase::Kept { .. } | RepositoryBase::Recorded { .. } => {
                 self.compare(&repository, at, base.name(), &mut inner)?;
             }
         }
