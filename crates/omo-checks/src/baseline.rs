@@ -106,7 +106,7 @@ fn count_in_copy(root: &Path, home: &Path, id: &SessionId, folder: &GuardedFolde
         variables.push(("GIT_CEILING_DIRECTORIES".into(), folder.path().into()));
         let own = Duration::from_secs(check.effective_timeout().into());
         let timeout = own.min(deadline.saturating_duration_since(Instant::now()));
-        let how = CopyRun { variables, timeout, log: None };
+        let how = CopyRun { variables, timeout, log: None, task: None };
         let outcome = match run_in_copy(check, root, &project, how, || armed().is_some()) {
             Ok(outcome) => outcome,
             Err(error) => {

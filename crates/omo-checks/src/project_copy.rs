@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use omo_core::check::session_check::Check;
 use omo_process::job::{self, CommandJob, CommandOutcome};
+use omo_process::keeper::TaskCheckSpec;
 use omo_state::env::is_variable_named;
 
 /// What was installed for a project is no part of its tree, and its checks do not run without it.
@@ -32,6 +33,8 @@ pub struct CopyRun {
     pub timeout: Duration,
     /// Where its output goes; `None` for nowhere.
     pub log: Option<File>,
+    /// What a check of a plan needs beyond one of a run.
+    pub task: Option<TaskCheckSpec>,
 }
 
 /// Runs a check of the project at `root` in a copy of it. `should_continue` is asked all the while; once it says no,
@@ -51,7 +54,7 @@ pub fn run_in_copy(
     let (run, variables) = project_copy.rewrite_check(check, how.variables).ok_or(NamesProject)?;
     let folder = check.cwd.as_ref().map_or_else(|| copy.to_owned(), |folder| copy.join(folder));
     Ok(job::run(
-        CommandJob { run, folder, timeout: how.timeout, variables, log: how.log, check: None },
+        CommandJob { run, folder, timeout: how.timeout, variables, log: how.log, check: how.task },
         should_continue,
     ))
 }

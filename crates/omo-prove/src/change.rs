@@ -32,6 +32,8 @@ pub(crate) struct Change {
     pub(crate) facts: ChangeFacts,
     /// There is a file that differs between the sides.
     pub(crate) differs: bool,
+    /// A file that is no test file, and that a check runs, differs from the base: both sides have it as it is now.
+    pub(crate) changes_what_checks_run: bool,
 }
 
 impl Change {
@@ -60,12 +62,21 @@ impl Change {
             .filter(|path| pinned.contains(*path) || request.tests.contains(&name_of(path)))
             .map(Path::to_owned)
             .collect();
-        for path in kept.intersection(&pinned).filter(|path| !request.tests.contains(&name_of(path))) {
+        let is_of_task = |path: &Path| {
+            // What lies beside the project in its repository has no name there.
+            let is_within = path.starts_with(&comparison.project);
+            request.task.is_none_or(|task| !is_within || task.files.contains(&name_of(path)))
+        };
+        let is_run = |path: &&PathBuf| !request.tests.contains(&name_of(path)) && is_of_task(path);
+        let mut changes_what_checks_run = false;
+        for path in kept.intersection(&pinned).filter(is_run) {
+            changes_what_checks_run = true;
             notes.push(format!("{} is run by a check: both sides have it as it is now", path.display()));
         }
         let removed: Vec<&Path> =
             kept.iter().map(PathBuf::as_path).filter(|path| !comparison.is_present(path)).collect();
         notes.extend(removed_test_files(&removed));
+        kept.extend(comparison.changed_paths().filter(|path| !is_of_task(path)).map(Path::to_owned));
         let source = |path: &Path| {
             let ending = path.extension().and_then(|ending| ending.to_str());
             !kept.contains(path) && ending.is_some_and(|ending| SOURCE_ENDINGS.contains(&ending))
@@ -114,7 +125,7 @@ impl Change {
         }
         facts.defined.retain(|word| !before.contains(word));
         let differs = comparison.changed_paths().any(|path| !kept.contains(path));
-        Ok(Self { kept, joined, facts, differs })
+        Ok(Self { kept, joined, facts, differs, changes_what_checks_run })
     }
 
     /// Takes over what is known of files that git keeps in another form.

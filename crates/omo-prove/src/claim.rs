@@ -106,6 +106,7 @@ impl AskedProof<'_> {
             state_home: self.home,
             base: BaseChoice::Recorded { session: self.id, scope, recorded },
             checks: &checks,
+            task: None,
             tests: &tests,
             environment: &environment,
             time: std::time::UNIX_EPOCH + Duration::from_millis(now),

@@ -7,19 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use omo_core::check::counterfactual::{CheckCounterfactual, MAX_NAMED_TESTS, TestChanges, WithoutChange};
 use omo_core::check::session_check::{CheckEnd, CheckVerdict, TestCounts};
-use omo_core::text::sanitize;
 use serde::Serialize;
 
-use crate::missing_item::{MissingItem, find_missing_items};
+use crate::failure::{Failure, FailureAnswer, MAX_LINES, NOT_RUN, count_tests, last_lines};
 use crate::test_report::{TestOutcome, TestReport};
-
-/// At most so many lines of an output explain an answer.
-const MAX_LINES: usize = 5;
-const MAX_LINE_CHARS: usize = 160;
-/// Exit statuses of a shell that could not run its command.
-const NOT_RUN: [i32; 2] = [126, 127];
-/// Exit statuses of a shell whose command was ended by a signal.
-const SIGNALLED: std::ops::RangeInclusive<i32> = 129..=159;
 
 /// What a check did on one side.
 #[derive(Clone, Debug)]
@@ -201,55 +192,28 @@ fn judge_without(
     facts: &ChangeFacts,
     tests: &[TestComparison],
 ) -> (WithoutChange, String, Vec<String>) {
-    let unknown = |reason: String| (WithoutChange::Unknown, reason, last_lines(without));
-    let status = match &without.end {
-        CheckEnd::Exited(status) => *status,
-        CheckEnd::Killed(signal) => return unknown(format!("without the change it was ended by signal {signal}")),
-        CheckEnd::TimedOut(seconds) => return unknown(format!("without the change it did not end within {seconds} s")),
-        CheckEnd::NotStarted(why) => return unknown(format!("without the change it could not be started: {why}")),
-    };
-    let failing: Vec<&TestComparison> = tests
-        .iter()
-        .filter(|test| test.without == TestState::Failed && matches!(test.with, TestState::Passed | TestState::Unknown))
-        .collect();
     if without.verdict == CheckVerdict::Green {
         return judge_green(with, without, facts, tests);
     }
-    if !failing.is_empty() && facts.unknown_file.is_none() {
-        let failing_words = count_tests(failing.len(), "test fails", "tests fail");
-        let reason = format!("{failing_words} without the change{}", absent_words(tests));
-        return (WithoutChange::Red, reason, lines_about(without, &failing));
+    let failing: Vec<&str> = tests
+        .iter()
+        .filter(|test| test.without == TestState::Failed && matches!(test.with, TestState::Passed | TestState::Unknown))
+        .map(|test| test.name.as_str())
+        .collect();
+    let failure = Failure {
+        run,
+        side: without,
+        side_words: "without the change",
+        failing: &failing,
+        absent_words: absent_words(tests),
+        is_runner: with.counts.is_some() || without.counts.is_some(),
+        reads_other_languages: false,
+        doubt: facts.unknown_file.as_deref().map(unknown_file_reason),
+    };
+    match failure.judge(|item| facts.defined.contains(item)) {
+        FailureAnswer::Red { reason, lines, .. } => (WithoutChange::Red, reason, lines),
+        FailureAnswer::Unknown { reason } => (WithoutChange::Unknown, reason, last_lines(without)),
     }
-    if NOT_RUN.contains(&status) {
-        return unknown(format!("without the change its command could not be run (exit status {status})"));
-    }
-    if SIGNALLED.contains(&status) {
-        return unknown(format!("without the change its command was ended by signal {}", status - 128));
-    }
-    if without.verdict == CheckVerdict::NothingRan {
-        return unknown("without the change no test was run".to_owned());
-    }
-    let missing = find_missing_items(&without.lines);
-    // What the check itself asks for is what it runs, and not what that needs.
-    let is_asked_for = |item: &&MissingItem| item.module.as_ref().is_some_and(|module| run.contains(module.as_str()));
-    let explained: Vec<_> =
-        missing.iter().filter(|item| facts.defined.contains(&item.name) && !is_asked_for(item)).collect();
-    if let Some(first) = explained.first() {
-        let names: BTreeSet<String> = explained.iter().map(|item| format!("`{}`", sanitize(&item.name, 60))).collect();
-        let names: Vec<String> = names.into_iter().take(3).collect();
-        let verb = if names.len() == 1 { "is" } else { "are" };
-        let reason = format!("it cannot be built without the change: {} {verb} missing", names.join(", "));
-        return (WithoutChange::Red, reason, vec![first.line.clone()]);
-    }
-    if let Some(file) = &facts.unknown_file {
-        return unknown(unknown_file_reason(file));
-    }
-    let is_runner = with.counts.is_some() || without.counts.is_some();
-    if is_runner || !missing.is_empty() || without.lines.iter().any(|line| is_build_failure(line)) {
-        let why = "it ends before its tests without the change, and names nothing that the change defines";
-        return unknown(format!("{why} (exit status {status})"));
-    }
-    (WithoutChange::Red, format!("without the change it ends with exit status {status}"), last_lines(without))
 }
 
 /// Green without the change as well: it shows nothing, unless tests came with the files that are not there.
@@ -352,44 +316,6 @@ pub fn count_changes(tests: &[TestComparison]) -> BTreeMap<&'static str, usize> 
         *counts.entry(word).or_insert(0) += 1;
     }
     counts
-}
-
-fn count_tests(count: usize, one: &str, more: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { more })
-}
-
-/// What a tool says when it could not build, or could not load, what it was to test.
-fn is_build_failure(line: &str) -> bool {
-    let line = line.trim_start();
-    line.starts_with("error[E")
-        || line.starts_with("error: could not compile")
-        || line.contains("[build failed]")
-        || line.contains("[setup failed]")
-        || line.starts_with("SyntaxError:")
-        || line.contains(": fatal error: ")
-        || line.contains(": error: ")
-        || line.contains(": error TS")
-        || line.contains("ERR_MODULE_NOT_FOUND")
-        || line.contains(": error CS")
-        || line.contains("(LoadError)")
-        || line.contains("Unresolved reference")
-        || line.contains("error: cannot find symbol")
-}
-
-fn lines_about(side: &SideOutcome, tests: &[&TestComparison]) -> Vec<String> {
-    let last = |name: &str| name.rsplit([':', '.', '>', ' ', '/']).next().unwrap_or(name).to_owned();
-    let names: Vec<String> = tests.iter().take(MAX_LINES).map(|test| last(&test.name)).collect();
-    let says = |line: &&String| names.iter().any(|name| !name.is_empty() && line.contains(name.as_str()));
-    let lines: Vec<String> =
-        side.lines.iter().filter(says).take(MAX_LINES).map(|line| sanitize(line.trim(), MAX_LINE_CHARS)).collect();
-    if lines.is_empty() { last_lines(side) } else { lines }
-}
-
-fn last_lines(side: &SideOutcome) -> Vec<String> {
-    let says = |line: &&String| line.chars().any(char::is_alphanumeric);
-    let lines: Vec<&String> = side.lines.iter().filter(says).collect();
-    let from = lines.len().saturating_sub(MAX_LINES);
-    lines.iter().skip(from).map(|line| sanitize(line.trim(), MAX_LINE_CHARS)).collect()
 }
 
 #[cfg(test)]

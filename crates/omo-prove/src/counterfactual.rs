@@ -3,6 +3,7 @@
 //! What differs between the sides is what the change did to files that are no tests. A check that is red without the change
 //! is run once more on both sides: a test that goes by how often it was run, or by chance, is not taken for a proof.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
@@ -11,6 +12,7 @@ use omo_checks::baseline::make_repository;
 use omo_checks::set_up::{SetUpError, set_up_worktree};
 use omo_checks::task_check::CheckLog;
 use omo_core::check::session_check::Check;
+use omo_core::check::task_check::ExpectedResult;
 use omo_git::base_comparison::{BaseChoice, BaseComparison, BaseError, ScratchFolder};
 use omo_git::git_command::GitCalls;
 use omo_process::environment::CheckEnvironment;
@@ -38,6 +40,8 @@ pub struct ProofRequest<'a> {
     pub base: BaseChoice<'a>,
     /// The checks, pinned to the files that they run.
     pub checks: &'a [Check],
+    /// What is asked about, where that is a task of a plan and not all that differs from the base.
+    pub task: Option<TaskScope<'a>>,
     /// What counts as a test file.
     pub tests: &'a TestFiles,
     /// What every check gets.
@@ -46,6 +50,15 @@ pub struct ProofRequest<'a> {
     pub time: SystemTime,
     /// The command that puts into a copy what a checkout lacks, where its user approved it.
     pub setup: Option<&'a str>,
+}
+
+/// A task of a plan: its checks have a shell and expectations of their own, and others may work beside it.
+#[derive(Clone, Copy, Debug)]
+pub struct TaskScope<'a> {
+    /// What is expected of each check, in their order.
+    pub expected: &'a [ExpectedResult],
+    /// The files that it changed, from the project's top. What else differs from the base is on both sides as it is now.
+    pub files: &'a BTreeSet<String>,
 }
 
 /// What the checks prove of a change.

@@ -8,6 +8,7 @@ mod change;
 pub mod claim;
 pub mod comparison;
 pub mod counterfactual;
+pub mod failure;
 mod installed;
 mod missing_item;
 mod private_tree;

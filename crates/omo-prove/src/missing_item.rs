@@ -43,14 +43,41 @@ const PATTERNS: [&str; 9] = [
     r"has no exported member(?: named)? '(?P<item>[^']+)'|Property '(?P<property>[^']+)' does not exist on type|(?P<call>[\w$.]+) is not a (?:function|constructor)",
 ];
 
-static READERS: LazyLock<Vec<Regex>> =
-    LazyLock::new(|| PATTERNS.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect());
+/// The same for languages whose source code is not read: what a change defines in them is not known.
+const OTHER_PATTERNS: [&str; 6] = [
+    // Java and Kotlin
+    r"symbol: +(?:class|method|variable|interface) (?P<item>\w+)|error: package (?P<package>[\w.]+) does not exist",
+    r"[Uu]nresolved reference:? '?(?P<item>\w+)",
+    // C#
+    r"name '(?P<item>[^']+)' (?:could not be found|does not exist)|does not contain a definition for '(?P<member>\w+)'",
+    // C and C++
+    r"['‘](?P<item>[\w:]+)['’] (?:was not declared|undeclared|is not a member of|does not name a type|has no member)|(?:undeclared identifier|no member named|implicit declaration of function|call to undeclared function) ['‘](?P<name>[\w:]+)|undefined reference to [`'](?P<symbol>[\w:~]+)|fatal error: '?(?P<header>[\w./-]+?)'?(?:: No such file| file not found)",
+    // Ruby
+    r"cannot load such file -- (?P<module>\S+)|uninitialized constant (?P<item>[\w:]+)|undefined (?:local variable or )?method [`'](?P<method>\w+[?!]?)",
+    // Swift and PHP
+    r#"[Cc]annot find (?:type )?'(?P<item>\w+)' in scope|Class "?(?P<class>[\w\\]+)"? not found|undefined (?:function|method) (?P<function>[\w:\\]+)\("#,
+];
 
-/// The items that an output says are missing.
+type Readers = LazyLock<Vec<Regex>>;
+
+static READERS: Readers = LazyLock::new(|| PATTERNS.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect());
+static OTHER_READERS: Readers =
+    LazyLock::new(|| OTHER_PATTERNS.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect());
+
+/// The items that an output says are missing, in the languages whose source code is read.
 pub(crate) fn find_missing_items(lines: &[String]) -> Vec<MissingItem> {
+    read_missing_items(lines, &READERS)
+}
+
+/// The items that an output says are missing, in other languages.
+pub(crate) fn find_other_missing_items(lines: &[String]) -> Vec<MissingItem> {
+    read_missing_items(lines, &OTHER_READERS)
+}
+
+fn read_missing_items(lines: &[String], readers: &[Regex]) -> Vec<MissingItem> {
     let mut items = Vec::new();
     for line in lines {
-        for found in READERS.iter().flat_map(|reader| reader.captures_iter(line)) {
+        for found in readers.iter().flat_map(|reader| reader.captures_iter(line)) {
             let named = found.iter().skip(1).flatten().next().map(|item| last_name(item.as_str()));
             if let Some(name) = named.filter(|name| !name.is_empty()) {
                 let module = found.name("module").map(|module| module.as_str().to_owned());
@@ -174,5 +201,34 @@ mod tests {
             &mut names,
         );
         assert!(!names.contains("proptest") && !names.contains("requests"), "{names:?}");
+    }
+
+    #[test]
+    fn compilers_of_other_languages_name_what_is_missing() {
+        for (line, name) in [
+            ("  symbol:   class Cart", "Cart"),
+            ("CartTest.java:3: error: package shop.cart does not exist", "cart"),
+            ("e: CartTest.kt:4:9 Unresolved reference: total", "total"),
+            ("error CS0246: The type or namespace name 'Cart' could not be found", "Cart"),
+            ("error CS0103: The name 'Total' does not exist in the current context", "Total"),
+            ("error CS0117: 'Cart' does not contain a definition for 'Total'", "Total"),
+            ("cart_test.cpp:3:5: error: ‘total’ was not declared in this scope", "total"),
+            ("cart_test.cpp:3:5: error: use of undeclared identifier 'total'", "total"),
+            ("cart_test.c:(.text+0x5): undefined reference to `total'", "total"),
+            ("cart_test.c:1:10: fatal error: cart.h: No such file or directory", "h"),
+            ("cart_test.c:1:10: fatal error: 'cart.h' file not found", "h"),
+            ("cart_test.rb:1: cannot load such file -- shop/cart (LoadError)", "cart"),
+            ("NameError: uninitialized constant Shop::Cart", "Cart"),
+            ("NoMethodError: undefined method `total' for nil", "total"),
+            ("error: cannot find 'total' in scope", "total"),
+            ("Error: Class \"Shop\\Cart\" not found", "Shop\\Cart"),
+            ("Error: Call to undefined function total()", "total"),
+        ] {
+            let found = find_other_missing_items(&[line.to_owned()]);
+            assert_eq!(found.first().map(|item| item.name.as_str()), Some(name), "{line}");
+        }
+        for line in ["1 error generated.", "BUILD FAILED", "error: cannot find symbol", "LoadError"] {
+            assert!(find_other_missing_items(&[line.to_owned()]).is_empty(), "{line}");
+        }
     }
 }

@@ -9,8 +9,11 @@ use std::time::Duration;
 use omo_checks::pinned_files;
 use omo_checks::project_copy::{CopyRun, NamesProject, run_in_copy};
 use omo_core::check::counterfactual::WithoutChange;
-use omo_core::check::session_check::{Check, CheckVerdict, judge_check};
+use omo_core::check::session_check::{Check, CheckEnd, CheckVerdict, judge_check};
+use omo_core::check::task_check::{ExpectedResult, ObservedResult, TaskCheckVerdict, has_pipe, judge_task_check};
 use omo_core::check::test_runner::LineSplitter;
+use omo_process::keeper::TaskCheckSpec;
+use omo_process::platform::bash;
 use omo_state::env::is_variable_named;
 
 use crate::change::Change;
@@ -51,16 +54,25 @@ impl<'a> SideRunner<'a> {
         if with.verdict != CheckVerdict::Green {
             return Ok(CheckProof::not_green_with_change(&check.command, with));
         }
+        if !change.differs && change.changes_what_checks_run {
+            let reason = "what the check itself runs is all that was changed, and both sides have it as it is now";
+            return Ok(CheckProof::could_not_run(&check.command, with, reason.to_owned()));
+        }
         if !change.differs {
             let reason = "no file but test files differs from the base: nothing was changed that it could show";
             let mut proof = CheckProof::could_not_run(&check.command, with, reason.to_owned());
             proof.without = WithoutChange::Green;
             return Ok(proof);
         }
-        Ok(match self.run(check, Side::Without, watcher)? {
+        let proof = match self.run(check, Side::Without, watcher)? {
             Ok(without) => compare_sides(&check.command, with, &without, &change.facts),
             Err(error) => CheckProof::could_not_run(&check.command, with, error.to_string()),
-        })
+        };
+        if proof.without == WithoutChange::Green && change.changes_what_checks_run {
+            let reason = "a file that a check runs was changed, and both sides have it as it is now";
+            return Ok(CheckProof::could_not_run(&check.command, with, reason.to_owned()));
+        }
+        Ok(proof)
     }
 
     /// Whether a second run of each side says something else than the first one. The side without the change comes
@@ -95,7 +107,12 @@ impl<'a> SideRunner<'a> {
         let log = fs::File::create(&log_path).map_err(file_error)?;
         let copy = self.trees.active_top().join(&self.project);
         let timeout = Duration::from_secs(check.effective_timeout().into());
-        let how = CopyRun { variables: self.variables(check), timeout, log: Some(log) };
+        let task = self.expected_of(check).map(|expected| TaskCheckSpec {
+            bash: bash(self.request.environment.search(), self.request.root),
+            text: expected.stdout_has.clone(),
+        });
+        let has_pipefail = task.as_ref().is_some_and(|task| task.bash.is_some());
+        let how = CopyRun { variables: self.variables(check), timeout, log: Some(log), task };
         let outcome = match run_in_copy(check, self.request.root, &copy, how, || watcher.should_continue()) {
             Ok(outcome) => outcome,
             Err(error) => return Ok(Err(error)),
@@ -105,10 +122,25 @@ impl<'a> SideRunner<'a> {
         fs::File::open(&log_path)
             .and_then(|log| log.take(MAX_LOG_BYTES).read_to_end(&mut output))
             .map_err(file_error)?;
-        let is_runner = pinned_files::runs_tests(check, self.request.root);
-        let (verdict, detail) = judge_check(&end, outcome.counts, None, is_runner);
+        let counts = outcome.counts;
+        let (end, verdict, detail) = if let Some(expected) = self.expected_of(check) {
+            let pipefail_matters = has_pipefail && has_pipe(&check.command);
+            let seen = ObservedResult { end, counts, heard: outcome.heard, pipefail_matters };
+            let (verdict, detail) = judge_task_check(expected, &seen);
+            side_verdict(seen.end, &verdict, detail)
+        } else {
+            let is_runner = pinned_files::runs_tests(check, self.request.root);
+            let (verdict, detail) = judge_check(&end, counts, None, is_runner);
+            (end, verdict, detail)
+        };
         let report = TestReport::read(&output);
-        Ok(Ok(SideOutcome { end, verdict, detail, counts: outcome.counts, report, lines: self.visible_lines(&output) }))
+        Ok(Ok(SideOutcome { end, verdict, detail, counts, report, lines: self.visible_lines(&output) }))
+    }
+
+    /// What is expected of a check, where it is one of a plan.
+    fn expected_of(&self, check: &Check) -> Option<&'a ExpectedResult> {
+        let place = self.request.checks.iter().position(|known| known == check)?;
+        self.request.task?.expected.get(place)
     }
 
     /// The lines of an output, with the paths of the copy as they are in the project.
@@ -124,7 +156,11 @@ impl<'a> SideRunner<'a> {
     /// The variables of a check in a copy: those that it has in the project, but for what would have the two sides share
     /// what they build, and for what has its runner name each test.
     fn variables(&self, check: &Check) -> Vec<(OsString, OsString)> {
-        let mut variables = self.request.environment.variables_for_check(check);
+        let environment = self.request.environment;
+        let mut variables = match self.expected_of(check) {
+            Some(_) => environment.variables_for_task_check(),
+            None => environment.variables_for_check(check),
+        };
         let top = self.trees.active_top();
         let value_of = |variables: &[(OsString, OsString)], name: &str| {
             let found = variables.iter().find(|(known, _)| is_variable_named(known, name));
@@ -154,5 +190,19 @@ impl<'a> SideRunner<'a> {
         variables.retain(|(name, _)| !is_replaced(name));
         variables.extend(own.map(|(name, value)| (name.into(), value)));
         variables
+    }
+}
+
+/// The end and the verdict of a check of a plan as those of a check of a run.
+fn side_verdict(end: CheckEnd, verdict: &TaskCheckVerdict, detail: String) -> (CheckEnd, CheckVerdict, String) {
+    match verdict {
+        TaskCheckVerdict::Green => (end, CheckVerdict::Green, detail),
+        TaskCheckVerdict::Red => (end, CheckVerdict::Failed, detail),
+        TaskCheckVerdict::TimedOut => (end, CheckVerdict::TimedOut, detail),
+        TaskCheckVerdict::NothingRan => (end, CheckVerdict::NothingRan, detail),
+        // Its shell, or what that runs, is not there: the status says nothing.
+        TaskCheckVerdict::Environment { .. } => {
+            (CheckEnd::NotStarted(detail.clone()), CheckVerdict::NotStarted, detail)
+        }
     }
 }

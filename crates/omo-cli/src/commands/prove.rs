@@ -78,6 +78,7 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &ProveOptions)
         state_home,
         base: options.base.as_deref().map_or(BaseChoice::BranchStart, BaseChoice::Revision),
         checks: &checks,
+        task: None,
         tests: &tests,
         environment: &environment,
         time: std::time::UNIX_EPOCH + Duration::from_millis(env.now.as_millis().unsigned_abs()),
