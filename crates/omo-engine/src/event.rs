@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use omo_core::check::counterfactual::CheckCounterfactual;
 use omo_core::check::task_check::TaskCheckOutcome;
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::{Plan, Task};
@@ -553,6 +554,9 @@ pub struct AttemptEnd {
     /// The id of the commit that holds its work, where it was committed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+    /// What its checks say without the work, where that was asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without_work: Vec<CheckCounterfactual>,
     /// What keeps the work tree as the attempt left it, where that is taken back: what differs by then goes, and what
     /// is changed afterwards stays.
     #[serde(default, skip_serializing_if = "Option::is_none")]

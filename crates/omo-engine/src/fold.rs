@@ -18,9 +18,10 @@ use crate::execution_mode::ExecutionMode;
 use crate::schedule;
 use crate::state::{
     ANSWER_FOREGROUND, ANSWER_STOP, ANSWER_WITHDRAWN, DispatchedTasks, FINAL_CHECKS_ID, LedgerError, QuestionAnswer,
-    QuestionState, RunPhase, RunState, RunningAttempt, TaskState, TaskStatus, WorktreeBaseline, chosen_label,
+    QuestionState, RunPhase, RunState, RunningAttempt, TaskState, TaskStatus, WorkBase, WorktreeBaseline, chosen_label,
     task_digests,
 };
+use crate::task_counterfactual;
 
 impl RunState {
     /// The state after the first event, which opens the run.
@@ -319,12 +320,23 @@ impl RunState {
         if matches!(what, EventKind::TaskStarted { .. }) {
             self.reset_idle_exits(id);
         }
+        self.note_work_base(id, event, what);
         self.note_check_files(id, what);
         if matches!(what, EventKind::TaskSkipped { .. } | EventKind::TaskReopened { .. }) {
             self.invalidate_final_results();
             self.withdraw_questions_about(event, id);
         }
         Ok(())
+    }
+
+    /// Notes what the first attempt at a task begins with, where its checks will be run without its work.
+    fn note_work_base(&mut self, id: &str, event: &RunEvent, what: &EventKind) {
+        let EventKind::TaskStarted { tree, .. } = what else { return };
+        let is_compared = |task| task_counterfactual::is_asked(&self.plan, task);
+        let Some(known) = self.tasks.get_mut(id).filter(|known| known.work_base.is_none()) else { return };
+        if self.plan.task(id).is_some_and(is_compared) {
+            known.work_base = Some(WorkBase { tree: tree.clone(), since: event.ts });
+        }
     }
 
     /// Notes what the checks run as it was first seen, and which task left something else there.

@@ -35,6 +35,7 @@ mod rounds;
 pub mod schedule;
 mod standing;
 pub mod state;
+pub mod task_counterfactual;
 pub mod task_list_store;
 mod ticket;
 pub mod unfinished_lines;

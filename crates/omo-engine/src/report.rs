@@ -12,6 +12,7 @@ pub mod task_list;
 pub mod ultraplan;
 pub mod workers;
 
+use omo_core::check::counterfactual::CheckCounterfactual;
 use omo_core::check::task_check::TaskCheckOutcome;
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::Task;
@@ -138,6 +139,9 @@ pub struct TaskRow {
     pub out_of_scope: Vec<String>,
     /// The commands of its checks that were green before the work began.
     pub already_green: Vec<String>,
+    /// What its checks say without its work, where that was asked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without_work: Vec<CheckCounterfactual>,
     /// What its worker left for those who come after it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -314,6 +318,7 @@ fn task_row(task: &Task, standing: &TaskStanding, known: Option<&TaskState>) -> 
             .filter(|(place, _)| is_vacuous(place))
             .map(|(_, check)| check.command.clone())
             .collect(),
+        without_work: end.map(|end| end.without_work.clone()).unwrap_or_default(),
         note: end.and_then(|end| end.note.clone()),
     }
 }

@@ -152,7 +152,7 @@ pub struct TaskState {
     #[serde(default)]
     pub checks: Vec<(String, TaskCheckOutcome)>,
     /// Checks that were green before the work began, by their place among all commands of the task; of a task
-    /// session's, before its first attempt. A test that had to fail then, and did not, is among them.
+    /// session's, before its first attempt. They were not run then where they are run without the work afterwards.
     #[serde(default)]
     pub already_green: Vec<usize>,
     /// Why it was left out, held or reopened.
@@ -181,6 +181,9 @@ pub struct TaskState {
     /// What proved it, where that was no check of its own. It is proved only as long as that is green.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub proved_by: Option<ProofSource>,
+    /// What the first attempt in this run began with, where the checks are run without the work as well.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub work_base: Option<WorkBase>,
     /// When the last event about it was written.
     #[serde(default)]
     pub updated_at: Option<Timestamp>,
@@ -196,6 +199,15 @@ pub struct WorktreeBaseline {
     /// The commit that was checked out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
+}
+
+/// What the work on a task is compared with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkBase {
+    /// The work tree as it was.
+    pub tree: Option<String>,
+    /// When that was.
+    pub since: Timestamp,
 }
 
 fn first() -> u32 {

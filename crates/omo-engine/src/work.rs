@@ -10,6 +10,7 @@ mod evidence;
 mod plan_file;
 mod plan_ticks;
 mod start;
+mod task_proof;
 
 use std::path::{Path, PathBuf};
 
@@ -105,6 +106,10 @@ pub struct Engine<'a> {
 pub trait CommandWatcher {
     /// A check begins.
     fn begins(&mut self, _command: &str, _place: usize, _of: usize) {}
+    /// So many files are copied for a run of the checks without the work.
+    fn copies(&mut self, _file_count: usize) {}
+    /// A check begins in a copy, with the work or without it.
+    fn compares(&mut self, _command: &str, _with_work: bool) {}
     /// Time goes by. `false` ends everything.
     fn should_continue(&mut self) -> bool {
         true

@@ -14,10 +14,15 @@ fn task_report(ground: &Ground, id: &str) -> Result<Value> {
 
 /// A pair: tests that have to fail first, and what they test.
 fn pair() -> String {
+    pair_checked_by("sh words/check.sh")
+}
+
+/// A pair whose implementation is checked by this.
+fn pair_checked_by(check: &str) -> String {
     let tests = "- Test: `words/check.sh`";
     plan_text(&[
         Task { id: "1-tests", needs: "", lines: tests, check: "sh words/check.sh" },
-        Task { id: "1-impl", needs: "Task 1-tests", lines: "", check: "sh words/check.sh" },
+        Task { id: "1-impl", needs: "Task 1-tests", lines: "", check },
     ])
 }
 
@@ -155,8 +160,32 @@ fn a_pair_has_to_pass_its_own_tests() {
             with_tests(g)?;
             let ticket = g.start("1-impl")?;
             g.lab().write("words/1-impl.txt", "one\n")?;
-            g.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
+            let said = g.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
             ensure!(g.standing("1-impl")? == "passed");
+            ensure!(said.out.contains("; red without the change; files: words/1-impl.txt"), "{}", said.out);
+            let answer = &task_report(g, "1-impl")?["without_work"][0];
+            ensure!(answer["name"] == "sh words/check.sh" && answer["without"] == "red", "{answer}");
+            let said = g.omo_at_terminal(&["report"])?;
+            ensure!(said.out.contains("red without the work"), "{}", said.out);
+            Ok(())
+        }),
+        ("a check that is green without it proves nothing", pair_checked_by("true"), |g| {
+            with_tests(g)?;
+            let ticket = g.start("1-impl")?;
+            g.lab().write("words/1-impl.txt", "two\n")?;
+            let said = g.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
+            ensure!(said.out.starts_with("FAILED 1-impl: green without the change, too"), "{}", said.out);
+            ensure!(g.standing("1-impl")? == "failed");
+            Ok(())
+        }),
+        ("tests that cannot be read prove nothing by failing", pair(), |g| {
+            g.open()?;
+            let ticket = g.start("1-tests")?;
+            g.lab().write("words/check.sh", "echo 'SyntaxError: invalid syntax'; exit 1\n")?;
+            g.lab().write("words/1-tests.txt", "written\n")?;
+            let said = g.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
+            ensure!(said.out.contains("ends before its tests before the implementation"), "{}", said.out);
+            ensure!(g.standing("1-tests")? == "failed");
             Ok(())
         }),
         ("tests that are not there prove nothing by failing", pair(), |g| {

@@ -1,5 +1,6 @@
 //! The tasks of a report: each with how it stands, how long it took, its checks, and what was wrong.
 
+use omo_core::check::counterfactual::{CheckCounterfactual, WithoutChange};
 use omo_core::check::printed_output::QUOTED_LINES;
 use omo_core::text::command_text::typed_form;
 use omo_core::text::{pluralize, sanitize};
@@ -74,7 +75,11 @@ fn is_said(row: &TaskRow) -> bool {
 fn write_checks(lines: &mut TextLines, source: &ReportSource<'_>, row: &TaskRow) {
     let outcomes = source.state.tasks.get(&row.id).map(|known| known.checks.as_slice()).unwrap_or_default();
     for (check, (_, outcome)) in row.checks.iter().zip(outcomes) {
-        let vacuous = if row.already_green.contains(&check.command) { ", as before the work" } else { "" };
+        let vacuous = match row.without_work.iter().find(|known| known.name == check.command) {
+            Some(known) => without_words(known.without),
+            None if row.already_green.contains(&check.command) => ", as before the work",
+            None => "",
+        };
         lines.whole(&format!("     {}{vacuous}", check_words(check)));
         if outcome.is_green() {
             continue;
@@ -85,6 +90,20 @@ fn write_checks(lines: &mut TextLines, source: &ReportSource<'_>, row: &TaskRow)
         if let Some(log) = &outcome.log {
             lines.whole(&format!("       all of it: {}", sanitize(&log.to_string_lossy(), 300)));
         }
+    } // The test of a task that comes first is run only for this.
+    let is_shown = |known: &&CheckCounterfactual| row.checks.iter().any(|check| check.command == known.name);
+    for known in row.without_work.iter().filter(|known| !is_shown(known)) {
+        let command = truncate_columns(&typed_form(&known.name), COMMAND_COLUMNS);
+        lines.whole(&format!("     {command}{}", without_words(known.without)));
+    }
+}
+
+/// What a check says without the work of its task, behind what it says with it.
+fn without_words(without: WithoutChange) -> &'static str {
+    match without {
+        WithoutChange::Red => ", red without the work",
+        WithoutChange::Green => ", green without the work, too",
+        WithoutChange::Unknown => ", could not be told without the work",
     }
 }
 

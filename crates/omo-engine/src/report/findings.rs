@@ -1,11 +1,12 @@
-//! What a report tells beside how each task stands: what was changed that no task names, what looks unfinished, and what
-//! is not as it was before.
+//! What a report tells beside how each task stands: what its checks do not show, what was changed that no task names, what
+//! looks unfinished, and what is not as it was before.
 
 use omo_core::text::{list_some, sanitize};
 use omo_plan::model::Task;
 
 use super::task_list::final_report::unfinished_lines;
 use crate::state::{RunState, TaskState};
+use crate::task_counterfactual;
 
 /// So many files of one finding are named.
 const NAMED_FILES: usize = 8;
@@ -18,8 +19,8 @@ pub fn finding_lines<'a>(state: &RunState, tasks: impl IntoIterator<Item = &'a T
     let mut lines = Vec::new();
     for task in tasks {
         let Some(known) = state.tasks.get(&task.id) else { continue };
-        let found = task_findings(known);
-        lines.extend(found.into_iter().map(|line| format!("{word} {}: {line}", sanitize(&task.id, 64))));
+        let found = task_counterfactual::weakness(state, task).into_iter().chain(task_findings(known));
+        lines.extend(found.map(|line| format!("{word} {}: {line}", sanitize(&task.id, 64))));
     }
     let unfinished = unfinished_lines(state);
     for line in unfinished.iter().take(NAMED_LINES) {

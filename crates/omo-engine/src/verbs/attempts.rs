@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use omo_core::check::counterfactual::CheckCounterfactual;
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::text::sanitize;
 use omo_plan::model::{OnFailure, Task, TaskKind};
@@ -14,7 +15,7 @@ use crate::question_text::build_question;
 use crate::report::ultraplan::short_commit;
 use crate::schedule::{self, NextAction};
 use crate::state::{FINAL_CHECKS_ID, MAX_REASON_CHARS, RunPhase, RunState, TaskStanding, TaskStatus};
-use crate::{evidence_rules, parallel_schedule};
+use crate::{evidence_rules, parallel_schedule, task_counterfactual};
 
 /// So many files are named in a reason.
 const MAX_NAMED_FILES: usize = 5;
@@ -146,6 +147,8 @@ pub struct AttemptMeasurement {
     pub unfinished: Option<Vec<UnfinishedLine>>,
     /// The ids of the evidence that the worker puts forward for what no check can show.
     pub evidence_ids: Vec<String>,
+    /// What its checks say without the work, where that was asked.
+    pub without_work: Vec<CheckCounterfactual>,
     /// The files that its checks were run without: its commit would not hold them.
     pub left_out: Vec<String>,
     /// The commits of its worker that change what the task does not list.
@@ -239,6 +242,7 @@ pub fn judge_attempt(
             Some(CommitOutcome::Made { id }) => Some(id.clone()),
             Some(CommitOutcome::Nothing | CommitOutcome::Refused { .. }) | None => None,
         },
+        without_work: measured.without_work,
         snapshot: None,
     };
     let committed = measured.stray_commits.iter().flat_map(|stray| &stray.files);
@@ -275,6 +279,8 @@ pub fn judge_attempt(
             ),
         };
         events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
+    } else if let Some(evidence) = task_counterfactual::unproved_implementation(&state.plan, task, &end.without_work) {
+        events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
     } else if let Some(evidence) = missing_commit(measured.commit.as_ref(), &end) {
         events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
     } else if wanted.is_empty() && !needs_verdict(state, task) {
@@ -283,6 +289,9 @@ pub fn judge_attempt(
     } else if needs_verdict(state, task) {
         events.push(claim_event(state, task, measured.evidence_ids, &outcomes, end)?);
     } else {
+        let words = task_counterfactual::describe(&end.without_work).map(|words| format!("; {words}"));
+        let evidence = format!("{}{}", end.evidence, words.unwrap_or_default());
+        let end = AttemptEnd { evidence, ..end };
         events.push(EventKind::TaskPassed { task: id, end });
     }
     Ok(events)

@@ -18,6 +18,7 @@ use crate::event::{EventKind, UnfinishedLine};
 use crate::handover::next_task_of_worker;
 use crate::report::ultraplan;
 use crate::state::{FINAL_CHECKS_ID, RunState, RunningAttempt};
+use crate::task_counterfactual;
 use crate::unfinished_lines::find_unfinished_lines;
 use crate::verbs::{self, AttemptMeasurement, CommitOutcome};
 use crate::work::baseline::files_written_by_omo;
@@ -152,6 +153,7 @@ impl Engine<'_> {
             tree: worked.tree.clone(),
             unfinished,
             evidence_ids,
+            without_work: Vec::new(),
             left_out: Vec::new(),
             stray_commits: stray_commits.clone().unwrap_or_default(),
             commit: None,
@@ -173,6 +175,9 @@ impl Engine<'_> {
                 },
                 Err(why) => refused = Some(why),
             }
+        }
+        if refused.is_none() && passes(&measured) && task_counterfactual::is_asked(&state.plan, &task) {
+            measured.without_work = self.prove_task(&state, &task, &running, watcher)?;
         }
         // Only what has passed but for that is committed; whether it is in a commit is then judged with the rest.
         if passes(&measured) {
@@ -280,7 +285,8 @@ impl Engine<'_> {
         watcher: &mut impl CommandWatcher,
     ) -> Result<Vec<(TaskCheck, TaskCheckOutcome)>, EngineError> {
         let checks: Vec<&TaskCheck> = task.proving_checks().collect();
-        self.run_checks(&task.id, &checks, attempt, watcher)
+        let outcomes = self.run_checks(&task.id, &checks, attempt, watcher)?;
+        Ok(self.judge_tests_first(task, outcomes))
     }
 
     pub(super) fn run_checks(
@@ -325,7 +331,7 @@ impl Engine<'_> {
     }
 
     /// What a worker changed since it began, or, of a step, all its workers so far.
-    fn work_result(&self, state: &RunState, task: &Task, running: &RunningAttempt) -> WorkResult {
+    pub(super) fn work_result(&self, state: &RunState, task: &Task, running: &RunningAttempt) -> WorkResult {
         let now = changes::snapshot_tree(self.work_tree, self.state_home, self.run.id());
         let before = running.tree.as_deref().and_then(tree_from_text);
         let own = files_written_by_omo(state);

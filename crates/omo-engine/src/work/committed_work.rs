@@ -111,7 +111,8 @@ impl Engine<'_> {
             Ok(()) => {
                 let checks: Vec<&TaskCheck> = task.proving_checks().collect();
                 let log_name = format!("{}-commit", task.id);
-                self.in_tree(&folder).run_checks(&log_name, &checks, Some(attempt), watcher).map(Ok)
+                let outcomes = self.in_tree(&folder).run_checks(&log_name, &checks, Some(attempt), watcher)?;
+                Ok(Ok(self.judge_tests_first(task, outcomes)))
             }
             Err(why) => Ok(Err(why)),
         });

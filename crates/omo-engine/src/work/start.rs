@@ -8,7 +8,6 @@ use omo_checks::{pinned_files, task_check};
 use omo_core::check::task_check::{ExpectedExit, TaskCheck};
 use omo_core::session::plan_run::PlannedCommand;
 use omo_git::changes::TreeSnapshot;
-use omo_plan::dialects::ultraplan::step::is_test_unwritten;
 use omo_plan::model::{FileAction, Plan, Task, TaskKind};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_state::trust::pending_approval;
@@ -21,6 +20,7 @@ use crate::report::ultraplan;
 use crate::request::client_policy::quote_argument;
 use crate::request::run_scope::RunScope;
 use crate::state::{FINAL_CHECKS_ID, RunState, TaskStanding, TaskStatus, WorktreeBaseline};
+use crate::task_counterfactual;
 use crate::ticket::new_ticket;
 use crate::verbs::{self, AttemptStart};
 
@@ -176,9 +176,11 @@ impl Engine<'_> {
             // Tests that are not written yet are expected to fail, before and afterwards.
             return Ok(Vec::new());
         }
-        // A test that should fail before the work is run only for a plan whose steps have such tests.
-        let is_looked_at = state.is_ultraplan() && !is_test_unwritten(task);
-        let first = usize::from(task.red_check.is_some() && !is_looked_at);
+        if task_counterfactual::is_asked(&state.plan, task) {
+            // They are run without the work once it is done, in a copy and with the tests of then.
+            return Ok(Vec::new());
+        }
+        let first = task.red_check.iter().count();
         let is_of_this_work = |check: &TaskCheck| !evidence_rules::judges_earlier_work(state, task, check);
         let mut green = Vec::new();
         for (place, known) in task.all_checks().enumerate().skip(first).filter(|(_, check)| is_of_this_work(check)) {
@@ -187,8 +189,7 @@ impl Engine<'_> {
             watcher.begins(&known.command, place, task.all_checks().count());
             let outcome = task_check::run(&short, self.work_tree, self.environment, None, || watcher.should_continue());
             let outcome = outcome.ok_or(EngineError::Cancelled)?;
-            let is_to_fail = known.expect.exit == ExpectedExit::NonZero;
-            if if is_to_fail { outcome.exit == Some(0) } else { outcome.is_green() } {
+            if outcome.is_green() {
                 green.push(place);
             }
         }
@@ -244,6 +245,13 @@ pub fn task_brief(state: &RunState, task: &Task) -> String {
     let _ = write!(text, "\n---\n\n## What omo holds this {word} to\n\n");
     describe_files(&mut text, task);
     describe_checks(&mut text, task);
+    if task_counterfactual::must_be_red(&state.plan, task) {
+        let _ = writeln!(
+            text,
+            "- omo runs the checks without the work of this {word} as well, in a copy. Where all of them pass there, too, \
+             the {word} fails."
+        );
+    }
     if state.plan.source.sha256_without_state.is_some() {
         let _ = writeln!(
             text,
@@ -278,9 +286,11 @@ fn describe_checks(text: &mut String, task: &Task) {
     if task.checks.is_empty() && task.red_check.is_none() {
         let _ = writeln!(text, "- The plan names no check: this can end as unproved at best.");
     }
-    for check in task.red_check.iter().chain(&task.checks) {
+    let is_first = |check: &TaskCheck| task.kind != TaskKind::Tests && task.red_check.as_ref() == Some(check);
+    for check in task.all_checks() {
         let expected = match check.expect.exit {
             ExpectedExit::Zero => "has to end with status 0".to_owned(),
+            ExpectedExit::NonZero if is_first(check) => "has to fail without the work, and to pass with it".to_owned(),
             ExpectedExit::NonZero => "has to fail, because what it tests is not there yet".to_owned(),
             ExpectedExit::Exactly(status) => format!("has to end with status {status}"),
         };

@@ -9,6 +9,7 @@ mod plan_ticks;
 mod published_commands;
 mod state_machine;
 mod ultraplan_lab;
+mod without_the_work;
 mod written_files;
 
 use std::process::ExitCode;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
             written_files::ALL,
             plan_ticks::ALL,
             group_checks::ALL,
+            without_the_work::ALL,
         ]
         .concat()
     } else {

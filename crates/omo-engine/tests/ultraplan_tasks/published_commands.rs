@@ -15,10 +15,6 @@ pub(crate) const ALL: &[Named] = &[
     ("only_what_a_task_names_is_committed", only_what_a_task_names_is_committed),
     ("a_fence_that_is_crossed_ends_the_run", a_fence_that_is_crossed_ends_the_run),
     ("what_a_person_has_tried_again_keeps_its_work", what_a_person_has_tried_again_keeps_its_work),
-    (
-        "a_test_that_passes_already_is_reported_and_proves_nothing",
-        a_test_that_passes_already_is_reported_and_proves_nothing,
-    ),
     ("a_removed_file_is_committed_as_removed", a_removed_file_is_committed_as_removed),
 ];
 
@@ -202,30 +198,6 @@ fn what_a_person_has_tried_again_keeps_its_work() {
     fixture.write("src/1.rs", GREEN);
     fixture.done(&started.ticket);
     assert_eq!((fixture.standing("1"), fixture.committed()), ("passed", vec!["src/1.rs".to_owned()]));
-}
-
-fn a_test_that_passes_already_is_reported_and_proves_nothing() {
-    let with = |test: &str| {
-        let lines = ["**Files:** `src/1.rs`", "**Verify:** `sh verify.sh 1`", "**On failure:** skip", test];
-        UltraplanLab::new(&plan_text(&[step(1, &lines), usual_step(2, "revert")], ""))
-    };
-    for (test, is_reported) in [
-        ("**Test first:** `test -f user.txt`", true),
-        ("**Test first:** `test -f nothing.txt`", false),
-        ("**Test first:** `tests/1.rs` (new), run with `test -f user.txt`", false),
-    ] {
-        let fixture = with(test);
-        let started = fixture.start("1").unwrap();
-        assert_eq!(
-            started.brief.contains("the test passes already: the step may be done"),
-            is_reported,
-            "{}",
-            started.brief
-        );
-        fixture.write("src/1.rs", RED);
-        fixture.done(&started.ticket);
-        assert_eq!(fixture.standing("1"), "skipped", "a test before the work proves nothing of it");
-    }
 }
 
 fn a_removed_file_is_committed_as_removed() {

@@ -17,7 +17,7 @@ use omo_engine::work::{
 };
 use omo_engine::{Run, RunStore};
 use omo_plan::dialects::{self, BatchOptions};
-use omo_plan::model::Plan;
+use omo_plan::model::{Dialect, Plan};
 use omo_process::environment::CheckEnvironment;
 use omo_state::config::UnlistedFiles;
 use omo_state::env;
@@ -98,13 +98,17 @@ impl UltraplanLab {
             let given = GivenApproval { by: ChangedBy::Typed, at: env::now() };
             pending_approval::approve(Some(&home), &root, &one, given).unwrap();
         }
+        let mode = match plan.dialect {
+            Dialect::DevWorkflow => ExecutionMode::Batches,
+            _ => ExecutionMode::StepByStep,
+        };
         let opening = RunOpening {
             plan,
             commands_digest: approved,
             root: root.display().to_string(),
             base: None,
             scope: asked,
-            mode: ExecutionMode::StepByStep,
+            mode,
         };
         let runs = RunStore::create(&root, Some(&home)).unwrap();
         let run = runs.begin(&EventActor::default(), env::now(), EventKind::from(opening), Vec::new()).unwrap().0;

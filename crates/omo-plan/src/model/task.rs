@@ -52,7 +52,7 @@ pub struct Task {
     /// What proves it where it has no check of its own: see [`crate::proof`].
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub proved_by: Option<ProofSource>,
-    /// What has to fail before the work begins.
+    /// What has to fail without the work: a test that is written first.
     pub red_check: Option<TaskCheck>,
     /// What a failure becomes.
     pub on_failure: OnFailure,
@@ -119,15 +119,15 @@ impl Task {
     }
 
     /// The checks that prove it once it was worked on, in their order. Tests are proved by their failure,
-    /// as long as what they test is not there; anywhere else that failure is looked for before the work
-    /// begins, and cannot be there any more when it is done.
+    /// as long as what they test is not there; anywhere else that failure is looked for in a copy without
+    /// the work, and cannot be there any more when it is done.
     pub fn proving_checks(&self) -> impl Iterator<Item = &TaskCheck> {
         let red = self.red_check.iter().filter(|_| self.kind == TaskKind::Tests);
         red.chain(&self.checks)
     }
 
     /// Every command of it, in the order in which `TaskState::already_green` of a run counts them: what has to
-    /// fail before the work begins, then its checks.
+    /// fail without the work, then its checks.
     pub fn all_checks(&self) -> impl Iterator<Item = &TaskCheck> {
         self.red_check.iter().chain(&self.checks)
     }

@@ -2,7 +2,6 @@
 
 use omo_core::check::task_check::ExpectedExit;
 use omo_plan::diagnostic::Code;
-use omo_plan::dialects::ultraplan::step::is_test_unwritten;
 use omo_plan::model::{OnFailure, Task};
 
 use crate::{codes, read};
@@ -43,7 +42,6 @@ fn tests_that_come_first_have_to_fail_first() {
         assert_eq!(task.red_check.as_ref().map(|check| check.command.as_str()), command, "{value}");
         assert!(task.red_check.as_ref().is_none_or(|check| check.expect.exit == ExpectedExit::NonZero), "{value}");
         assert_eq!(task.extra["Test first"], value);
-        assert_eq!(is_test_unwritten(&task), value.contains("(new)"), "{value}");
     }
 }
 

@@ -22,7 +22,10 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("omo-prove", &["omo-checks", "omo-core", "omo-git", "omo-process", "omo-state"]),
     ("omo-hooks", &["omo-checks", "omo-claude", "omo-core", "omo-git", "omo-process", "omo-state"]),
     ("omo-plan", &["omo-core"]),
-    ("omo-engine", &["omo-checks", "omo-claude", "omo-core", "omo-git", "omo-plan", "omo-process", "omo-state"]),
+    (
+        "omo-engine",
+        &["omo-checks", "omo-claude", "omo-core", "omo-git", "omo-plan", "omo-process", "omo-prove", "omo-state"],
+    ),
     (
         "omo-cli",
         &[

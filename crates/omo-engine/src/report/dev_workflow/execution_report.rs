@@ -10,6 +10,7 @@ use omo_plan::diagnostic::Code;
 
 use super::{EndedTask, ended_tasks, run_status};
 use crate::state::{RunPhase, RunState, TaskCounts};
+use crate::task_counterfactual;
 
 const HEADING: &str = "## Execution Report";
 
@@ -101,6 +102,7 @@ fn remarks(state: &RunState, id: &str) -> Vec<String> {
     if !task.already_green.is_empty() {
         remarks.push("its check was green before the work began, so it proves little".to_owned());
     }
+    remarks.extend(state.plan.task(id).and_then(|task| task_counterfactual::weakness(state, task)));
     if task.attempts > 1 {
         remarks.push(format!("attempt {}", task.attempts));
     }

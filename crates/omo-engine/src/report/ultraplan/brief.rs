@@ -22,7 +22,7 @@ pub fn brief(state: &RunState, task: &Task) -> String {
     if let Some((_, group)) = state.plan.group_of(&task.id) {
         describe_fence(&mut text, group);
     }
-    test_first(&mut text, task, known);
+    test_first(&mut text, task);
     describe_checks(&mut text, task, known);
     text.push_str(&on_failure(task));
     text.push_str(&checkpoint(state, task));
@@ -67,14 +67,9 @@ pub(super) fn describe_fence(text: &mut String, group: &TaskGroup) {
     }
 }
 
-pub(super) fn test_first(text: &mut String, task: &Task, known: Option<&TaskState>) {
+pub(super) fn test_first(text: &mut String, task: &Task) {
     let Some(check) = &task.red_check else { return };
-    let is_green = known.is_some_and(|known| known.already_green.contains(&0));
-    let said = if is_green {
-        "WARNING: the test passes already: the step may be done, or the test does not test it"
-    } else {
-        "the test has to fail before the work, and to pass behind it"
-    };
+    let said = "the test has to fail before the work, and to pass behind it; omo runs it with the work and without";
     let _ = writeln!(text, "- Test first: {}: {said}.", paste_form(&check.command, 1_000));
 }
 

@@ -56,7 +56,7 @@ fn describe_task(text: &mut String, state: &RunState, run: &str, group: &TaskGro
     let _ = writeln!(text, "\n---\n\n{}\n\n{}\n", task_heading(&state.plan, task), task.body.trim_end());
     brief::describe_files(text, task);
     brief::describe_fence(text, group);
-    brief::test_first(text, task, known);
+    brief::test_first(text, task);
     brief::describe_checks(text, task, known);
     text.push_str("- Commit it with this message, whatever else is said above about committing:\n\n");
     let subject = commit_message(state, task).unwrap_or_else(|| format!("omo: step {}", task.id));

@@ -224,13 +224,7 @@ impl<'d> StepReader<'_, 'd, '_> {
     }
 }
 
-/// Whether the test that comes first is yet to be written: before the work its command says nothing.
-pub fn is_test_unwritten(task: &Task) -> bool {
-    let is_label = |name: &str| name.trim().eq_ignore_ascii_case("test first");
-    task.extra.iter().any(|(name, value)| is_label(name) && value.to_ascii_lowercase().contains("(new)"))
-}
-
-/// The command of `Test first:`, which has to fail before the work begins. A path alone is none.
+/// The command of `Test first:`, which has to fail without the work. A path alone is none.
 fn red_check(value: &str) -> Option<TaskCheck> {
     let is_command = |code: &str| {
         let program = code.split_whitespace().next().unwrap_or_default();

@@ -6,6 +6,7 @@ use omo_core::text::{list_some, sanitize};
 use omo_engine::event::EventKind;
 use omo_engine::report::ultraplan::task_lines;
 use omo_engine::state::TaskStatus;
+use omo_engine::task_counterfactual;
 use omo_engine::work::JudgedAttempt;
 
 use crate::blocks::parts::LONG_TIMEOUT;
@@ -31,6 +32,14 @@ pub(crate) fn print_outcome(
         said.push("WARNING: a check of it was green before the work began, and proves nothing about it".to_owned());
     }
     let end = known.and_then(|known| known.last_end.as_ref());
+    match task_counterfactual::weakness(state, &judged.task) {
+        Some(weakness) => said.push(format!("WARNING: {weakness}")),
+        None if known.is_some_and(|known| known.status == TaskStatus::Passed) => {
+            let words = end.and_then(|end| task_counterfactual::describe(&end.without_work));
+            said.extend(words.map(|words| format!("Without the work: {words}")));
+        }
+        None => {}
+    }
     if let Some(outside) = end.map(|end| &end.out_of_scope).filter(|files| !files.is_empty()) {
         said.push(format!("Outside of the task's files, and not in its commit: {}", list_files(outside)));
     }

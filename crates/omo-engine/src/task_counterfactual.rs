@@ -1,0 +1,97 @@
+//! What checks say without the work of a task: of a task whose test is written first, and of an implementation whose tests
+//! are a task of their own.
+
+use omo_core::check::counterfactual::{CheckCounterfactual, Counterfactual, WithoutChange};
+use omo_core::check::task_check::{ExpectedExit, ExpectedResult, TaskCheck};
+use omo_core::text::sanitize;
+use omo_plan::model::{Plan, Task, TaskKind};
+
+use crate::state::{RunState, TaskStatus};
+
+/// The check that has to fail without the work of a task: its own, or that of the tests that it implements.
+pub(crate) fn red_check<'a>(plan: &'a Plan, task: &'a Task) -> Option<&'a TaskCheck> {
+    if !matches!(task.kind, TaskKind::Impl | TaskKind::Doc) {
+        return None;
+    }
+    task.red_check.as_ref().or_else(|| tests_of(plan, task)?.red_check.as_ref())
+}
+
+/// The tests that a task implements, where they are a task of their own.
+fn tests_of<'a>(plan: &'a Plan, task: &Task) -> Option<&'a Task> {
+    plan.task(task.pair.as_deref()?).filter(|other| other.kind == TaskKind::Tests && task.kind == TaskKind::Impl)
+}
+
+/// Whether the checks of a task are run without its work as well, once they are green with it.
+pub(crate) fn is_asked(plan: &Plan, task: &Task) -> bool {
+    !task.checks.is_empty() && (red_check(plan, task).is_some() || tests_of(plan, task).is_some())
+}
+
+/// Whether a task fails whose checks are green without its work as well: an implementation whose tests are there.
+pub(crate) fn must_be_red(plan: &Plan, task: &Task) -> bool {
+    is_asked(plan, task) && tests_of(plan, task).is_some()
+}
+
+/// What is run without the work of a task: its checks, and the one that has to fail then.
+pub(crate) fn checks_to_prove(plan: &Plan, task: &Task) -> Vec<TaskCheck> {
+    let mut checks = task.checks.clone();
+    if let Some(red) = red_check(plan, task)
+        && checks.iter().all(|check| check.definition() != red.definition())
+    {
+        // With the work it passes.
+        checks.push(TaskCheck { expect: ExpectedResult { exit: ExpectedExit::Zero, stdout_has: None }, ..red.clone() });
+    }
+    checks
+}
+
+/// Why an implementation is not proved, though its checks are green: each of them is so without it, too.
+pub(crate) fn unproved_implementation(plan: &Plan, task: &Task, answers: &[CheckCounterfactual]) -> Option<String> {
+    if !must_be_red(plan, task) {
+        return None;
+    }
+    let is_own = |answer: &&CheckCounterfactual| task.checks.iter().any(|check| check.command == answer.name);
+    let mut own = answers.iter().filter(is_own).peekable();
+    let is_red = answers.iter().any(|answer| answer.without == WithoutChange::Red);
+    if is_red || own.peek().is_none() || !own.all(|answer| answer.without == WithoutChange::Green) {
+        return None;
+    }
+    describe(answers)
+}
+
+/// What weakens a task that has passed: the test that has to fail without its work does not, or that could not be told.
+pub fn weakness(state: &RunState, task: &Task) -> Option<String> {
+    let known = state.tasks.get(&task.id).filter(|known| known.status == TaskStatus::Passed)?;
+    weakest_answer(&state.plan, task, &known.last_end.as_ref()?.without_work)
+}
+
+fn weakest_answer(plan: &Plan, task: &Task, answers: &[CheckCounterfactual]) -> Option<String> {
+    let red = red_check(plan, task);
+    let is_red_check = |answer: &&CheckCounterfactual| red.is_some_and(|red| red.command == answer.name);
+    let known =
+        answers.iter().find(is_red_check).or_else(|| answers.iter().max_by_key(|answer| rank(answer.without)))?;
+    let command = sanitize(&known.name, 120).replace('`', "'");
+    match known.without {
+        WithoutChange::Red => None,
+        WithoutChange::Green => Some(format!("`{command}` is green without the work, too: it shows nothing about it")),
+        WithoutChange::Unknown => Some(format!(
+            "whether `{command}` fails without the work could not be told: {}",
+            sanitize(&known.reason, 200)
+        )),
+    }
+}
+
+/// What says most about the work comes last.
+fn rank(without: WithoutChange) -> u8 {
+    match without {
+        WithoutChange::Unknown => 0,
+        WithoutChange::Green => 1,
+        WithoutChange::Red => 2,
+    }
+}
+
+/// What is said of the checks, beside that they are green.
+pub fn describe(answers: &[CheckCounterfactual]) -> Option<String> {
+    (!answers.is_empty()).then(|| Counterfactual::Known(answers.to_vec()).verdict_words()).flatten()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,197 @@
+//! Runs the checks of a task without its work: in a private copy that has its files as they were when its first attempt
+//! began, but for the test files.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Read;
+use std::time::{Duration, Instant, UNIX_EPOCH};
+
+use omo_checks::pinned_files;
+use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
+use omo_checks::starting_checks;
+use omo_core::check::counterfactual::CheckCounterfactual;
+use omo_core::check::printed_output::QUOTED_LINES;
+use omo_core::check::session_check::Check;
+use omo_core::check::task_check::{ExpectedResult, TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
+use omo_git::base_comparison::BaseChoice;
+use omo_git::changes::TreeSnapshot;
+use omo_plan::model::{FileAction, Task, TaskKind};
+use omo_plan::paths;
+use omo_prove::counterfactual::{ProofError, ProofRequest, ProofWatcher, TaskScope, prove};
+use omo_prove::failure::judge_tests_first;
+use omo_prove::test_files::TestFiles;
+
+use super::start::tree_from_text;
+use super::{CommandWatcher, Engine, EngineError};
+use crate::state::{RunPhase, RunState, RunningAttempt};
+use crate::task_counterfactual;
+
+/// All runs of all checks of a task without its work share this time: `omo agent done` waits for them.
+const PROOF_LIMIT: Duration = Duration::from_secs(240);
+/// How often it is asked whether the run goes on.
+const ASK_EVERY: Duration = Duration::from_secs(1);
+/// The log of a check is read so far.
+const MAX_LOG_BYTES: u64 = 4 * 1024 * 1024;
+
+impl Engine<'_> {
+    /// What the checks of a task say without its work. What cannot be found out is said of each of them.
+    pub(super) fn prove_task(
+        &self,
+        state: &RunState,
+        task: &Task,
+        running: &RunningAttempt,
+        watcher: &mut impl CommandWatcher,
+    ) -> Result<Vec<CheckCounterfactual>, EngineError> {
+        let checks = task_counterfactual::checks_to_prove(&state.plan, task);
+        let mut watcher = TaskProofWatcher::new(self, watcher);
+        match self.run_proof(state, task, running, &checks, &mut watcher) {
+            Ok(answers) => Ok(answers),
+            Err(_) if watcher.is_cancelled => Err(EngineError::Cancelled),
+            Err(why) => {
+                let answer = |check: &TaskCheck| CheckCounterfactual {
+                    name: check.command.clone(),
+                    reason: why.clone(),
+                    ..CheckCounterfactual::default()
+                };
+                Ok(checks.iter().map(answer).collect())
+            }
+        }
+    }
+
+    fn run_proof(
+        &self,
+        state: &RunState,
+        task: &Task,
+        running: &RunningAttempt,
+        checks: &[TaskCheck],
+        watcher: &mut impl ProofWatcher,
+    ) -> Result<Vec<CheckCounterfactual>, String> {
+        // What an earlier attempt has left is work of the task as well.
+        let base = state.tasks.get(&task.id).and_then(|known| known.work_base.clone());
+        let began = base.map_or_else(
+            || running.clone(),
+            |base| RunningAttempt { tree: base.tree, since: base.since, ..running.clone() },
+        );
+        let snapshot: TreeSnapshot = began
+            .tree
+            .as_deref()
+            .and_then(tree_from_text)
+            .ok_or("the files that it began with were not recorded, which takes a work tree of git")?;
+        let worked = self.work_result(state, task, &began);
+        if !worked.is_known {
+            return Err("what it changed cannot be told".to_owned());
+        }
+        let files: BTreeSet<String> = worked.files.into_iter().collect();
+        let mut asked: Vec<Check> =
+            checks.iter().enumerate().map(|(place, check)| check_of_task(place, check)).collect();
+        starting_checks::pin_checks(&mut asked, self.work_tree, self.environment.search());
+        let expected: Vec<ExpectedResult> = checks.iter().map(|check| check.expect.clone()).collect();
+        let repository = RepositoryConfig::read(self.root)
+            .filter(|repository| matches!(repository.approval(Some(self.state_home)), ApprovalState::Yes(_)));
+        let mut tests = repository.as_ref().map(|repository| repository.tests.clone()).unwrap_or_default();
+        tests.extend(planned_test_files(task));
+        let now = (self.now)().as_millis().unsigned_abs();
+        let request = ProofRequest {
+            root: self.work_tree,
+            state_home: self.state_home,
+            base: BaseChoice::Attempt { run_id: self.run.id(), snapshot: &snapshot },
+            checks: &asked,
+            task: Some(TaskScope { expected: &expected, files: &files }),
+            tests: &TestFiles::new(tests),
+            environment: self.environment,
+            time: UNIX_EPOCH + Duration::from_millis(now),
+            setup: repository.as_ref().and_then(|repository| repository.setup.as_deref()),
+        };
+        let proof = prove(&request, watcher).map_err(|error| match error {
+            ProofError::Cancelled => format!("it was not done within {} s", PROOF_LIMIT.as_secs()),
+            error => error.to_string(),
+        })?;
+        Ok(checks.iter().zip(&proof.checks).map(|(check, proof)| proof.summarize(&check.command)).collect())
+    }
+
+    /// The outcomes of the checks of a task. Tests that are written first are red only by a failure that says that what
+    /// they test is not there: the work tree is the side without it, and judged as that.
+    pub(super) fn judge_tests_first(
+        &self,
+        task: &Task,
+        mut outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
+    ) -> Vec<(TaskCheck, TaskCheckOutcome)> {
+        if task.kind != TaskKind::Tests {
+            return outcomes;
+        }
+        let is_red_check = |check: &TaskCheck| task.red_check.as_ref() == Some(check);
+        for (check, outcome) in outcomes.iter_mut().filter(|(check, outcome)| is_red_check(check) && outcome.is_green())
+        {
+            let is_runner = pinned_files::runs_tests(&check_of_task(0, check), self.work_tree);
+            match judge_tests_first(check, is_runner, outcome, &printed_output(outcome)) {
+                Ok(None) => {}
+                Ok(Some(reason)) => outcome.detail = format!("{}: {reason}", outcome.detail),
+                Err(reason) => (outcome.verdict, outcome.detail) = (TaskCheckVerdict::Red, reason),
+            }
+        }
+        outcomes
+    }
+}
+
+/// What a check printed: its log, or what is kept of it.
+fn printed_output(outcome: &TaskCheckOutcome) -> Vec<u8> {
+    let mut output = Vec::new();
+    let log = outcome.log.as_ref().and_then(|log| File::open(log).ok());
+    if log.and_then(|log| log.take(MAX_LOG_BYTES).read_to_end(&mut output).ok()).is_none() {
+        return outcome.printed.excerpt(QUOTED_LINES).join("\n").into_bytes();
+    }
+    output
+}
+
+/// The files that a plan calls tests, whatever their names say.
+fn planned_test_files(task: &Task) -> impl Iterator<Item = String> {
+    let tests = task.files.iter().filter(|file| file.action == FileAction::Test);
+    tests.filter_map(|file| paths::normalize_path(&file.path))
+}
+
+/// A check of a plan as one of a run, as far as it has one.
+fn check_of_task(place: usize, check: &TaskCheck) -> Check {
+    Check {
+        name: format!("check {}", place + 1),
+        command: check.command.clone(),
+        cwd: check.cwd.clone(),
+        timeout_seconds: Some(check.effective_timeout()),
+        env: BTreeMap::new(),
+        ..Check::default()
+    }
+}
+
+/// Ends the runs without the work when their time is up, or the run is over.
+struct TaskProofWatcher<'a, W> {
+    engine: &'a Engine<'a>,
+    inner: &'a mut W,
+    deadline: Instant,
+    asked: Instant,
+    is_cancelled: bool,
+}
+
+impl<'a, W: CommandWatcher> TaskProofWatcher<'a, W> {
+    fn new(engine: &'a Engine<'a>, inner: &'a mut W) -> Self {
+        let now = Instant::now();
+        Self { engine, inner, deadline: now + PROOF_LIMIT, asked: now, is_cancelled: false }
+    }
+}
+
+impl<W: CommandWatcher> ProofWatcher for TaskProofWatcher<'_, W> {
+    fn preparing(&mut self, file_count: usize) {
+        self.inner.copies(file_count);
+    }
+
+    fn check_started(&mut self, check: &Check, with_change: bool) {
+        self.inner.compares(&check.command, with_change);
+    }
+
+    fn should_continue(&mut self) -> bool {
+        if self.asked.elapsed() > ASK_EVERY {
+            self.asked = Instant::now();
+            self.is_cancelled |= self.engine.run.state().is_ok_and(|state| state.phase != RunPhase::Executing);
+        }
+        self.is_cancelled |= !self.inner.should_continue();
+        !self.is_cancelled && Instant::now() < self.deadline
+    }
+}
