@@ -11,14 +11,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
 use omo_core::session::id::SessionId;
 use omo_core::text::sanitize;
 use omo_state::git_worktree::GitWorktree;
 use thiserror::Error;
 
-use self::copying::{copy, copy_files};
+use self::copying::{ASK_EVERY, copy, copy_files};
 use self::folder_path::FolderPath;
 use self::project_files::{BaseFile, ProjectFiles, RepositoryBase};
 use crate::changes::{self, TreeSnapshot};
@@ -249,7 +249,8 @@ impl<'a> BaseComparison<'a> {
     ) -> Result<Vec<ChangedFile>, BaseError> {
         let wanted: Vec<(&PathBuf, &Option<BaseFile>)> =
             self.files.changed.iter().filter(|(path, _)| wants(path)).collect();
-        let base = self.read_base(wanted.iter().filter_map(|(path, base)| Some((path.as_path(), base.as_ref()?))))?;
+        let of_base = wanted.iter().filter_map(|(path, base)| Some((path.as_path(), base.as_ref()?)));
+        let base = self.read_base(of_base, &mut || Ok(()))?;
         let mut from = open(copy_of_now, false)?;
         let mut files = Vec::with_capacity(wanted.len());
         for (path, _) in wanted {
@@ -264,21 +265,30 @@ impl<'a> BaseComparison<'a> {
     ///
     /// # Errors
     ///
-    /// A file cannot be read or written.
+    /// A file cannot be read or written, or it was ended.
     pub fn write_base(
         &self,
         copy_of_now: &Path,
         to: &Path,
         time: SystemTime,
         mut content: impl FnMut(&Path) -> BaseContent,
-        should_continue: impl FnMut() -> bool,
+        mut should_continue: impl FnMut() -> bool,
     ) -> Result<(), BaseError> {
         let same = self.files.present.iter().filter(|path| !self.files.changed.contains_key(*path));
         let same: Vec<&Path> = same.map(PathBuf::as_path).collect();
-        copy_files(copy_of_now, to, &same, time, should_continue)?;
+        copy_files(copy_of_now, to, &same, time, &mut should_continue)?;
+        let mut asked = Instant::now();
+        let mut ask = || {
+            if asked.elapsed() < ASK_EVERY {
+                return Ok(());
+            }
+            asked = Instant::now();
+            if should_continue() { Ok(()) } else { Err(BaseError::Cancelled) }
+        };
         let (mut from, mut to) = (open(copy_of_now, false)?, open(to, true)?);
         let mut of_base = Vec::new();
         for (path, base) in &self.files.changed {
+            ask()?;
             match (content(path), base) {
                 (BaseContent::Now, _) => copy(&mut from, &mut to, path, time)?,
                 (BaseContent::Joined(bytes), base) => {
@@ -289,8 +299,9 @@ impl<'a> BaseComparison<'a> {
                 (BaseContent::Base, None) => {}
             }
         }
-        let contents = self.read_base(of_base.iter().copied())?;
+        let contents = self.read_base(of_base.iter().copied(), &mut ask)?;
         for (path, base) in of_base {
+            ask()?;
             let Some(bytes) = contents.get(path) else { continue };
             let is_written =
                 write(&mut to, path, &base.mode, bytes, time).map_err(|error| base_file_error(path, error))?;
@@ -333,6 +344,7 @@ impl<'a> BaseComparison<'a> {
     fn read_base<'b>(
         &self,
         files: impl Iterator<Item = (&'b Path, &'b BaseFile)>,
+        ask: &mut dyn FnMut() -> Result<(), BaseError>,
     ) -> Result<BTreeMap<&'b Path, Vec<u8>>, BaseError> {
         let mut by_repository: BTreeMap<usize, Vec<(&Path, &BaseFile)>> = BTreeMap::new();
         for (path, file) in files {
@@ -342,6 +354,7 @@ impl<'a> BaseComparison<'a> {
         for (at, files) in by_repository {
             let repository = self.files.repository(at)?;
             for files in files.chunks(OBJECTS_AT_ONCE) {
+                ask()?;
                 let asked: String = files.iter().flat_map(|(_, file)| [file.object.as_str(), "\n"]).collect();
                 let command = ["cat-file", "--batch"];
                 let said = repository.git(&command, asked.as_bytes())?;

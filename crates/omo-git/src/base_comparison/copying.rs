@@ -1,7 +1,8 @@
 //! Copying files of a tree by their paths, with as many threads as it pays: what takes the time is the system, once for
 //! each file.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -14,8 +15,11 @@ use crate::platform::FolderEntry;
 /// A thread has so many files to copy at least.
 const FILES_FOR_A_THREAD: usize = 500;
 const MAX_THREADS: usize = 8;
+/// A file up to this size is read and written: asking the system to copy it takes more calls than that. A larger one shares
+/// its blocks with the copy, where the file system can.
+const SMALL_FILE: usize = 16 * 1024;
 /// How often the caller is asked whether it goes on.
-const ASK_EVERY: Duration = Duration::from_millis(50);
+pub(super) const ASK_EVERY: Duration = Duration::from_millis(50);
 
 /// Copies all of these by the same paths, until its caller ends it.
 pub(super) fn copy_files(
@@ -82,10 +86,42 @@ fn try_copy(from: &mut FolderPath, to: &mut FolderPath, path: &Path, time: Syste
             let mut file = source.read(name)?;
             let Some(folder) = to.parent_of(path)? else { return Ok(()) };
             let mut written = folder.create(name)?;
-            // Where the file system can, the two share what is in them until one is written.
-            io::copy(&mut file, &mut written)?;
+            copy_content(&mut file, &mut written)?;
             finish(&written, if mode & 0o111 == 0 { 0o644 } else { 0o755 }, time)
         }
         FolderEntry::Nothing | FolderEntry::Folder | FolderEntry::Other => Ok(()),
+    }
+}
+
+fn copy_content(from: &mut File, to: &mut File) -> io::Result<()> {
+    let mut buffer = [0; SMALL_FILE];
+    let mut filled = 0;
+    while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match from.read(rest) {
+            Ok(0) => return to.write_all(buffer.get(..filled).unwrap_or_default()),
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    // From its beginning: blocks are shared as a whole.
+    from.rewind()?;
+    io::copy(from, to).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_files_around_the_size_of_a_small_one() {
+        let folder = tempfile::tempdir().unwrap();
+        for size in [0, 1, SMALL_FILE - 1, SMALL_FILE, SMALL_FILE + 1, 3 * SMALL_FILE] {
+            let bytes: Vec<u8> = (0..=250).cycle().take(size).collect();
+            let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+            std::fs::write(&from, &bytes).unwrap();
+            copy_content(&mut File::open(&from).unwrap(), &mut File::create(&to).unwrap()).unwrap();
+            assert!(std::fs::read(&to).unwrap() == bytes, "{size} bytes");
+        }
     }
 }
