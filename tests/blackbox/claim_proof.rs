@@ -19,7 +19,6 @@ const HONEST: &str = "\n    def test_negative(self):\n        self.assertEqual(t
 const VACUOUS: &str = "\n    def test_negative(self):\n        total([1, -2])\n";
 
 /// The verdict tells it.
-const INFORM: &str = "[verify]\nprove = \"inform\"\n";
 
 fn begin(scene: &mut Scene, options: &str) -> Result<()> {
     scene.lab.write("app.py", BEFORE)?;
@@ -64,7 +63,6 @@ pub(crate) fn shows_without_change(scene: &Scene, words: &str) -> Result<()> {
 fn a_verdict_says_what_the_checks_say_without_the_change() {
     let cases: &[Case] = &[
         ("a test that fails without the work", |s| {
-            s.lab.configure(INFORM)?;
             begin(s, "--no-review")?;
             work(s, HONEST)?;
             let line = s.claim_ends("verified")?;
@@ -77,7 +75,6 @@ fn a_verdict_says_what_the_checks_say_without_the_change() {
             shows_without_change(s, "without the change they could not be run: it was ended before all was done")
         }),
         ("a test that asserts nothing is named, and decides nothing", |s| {
-            s.lab.configure(INFORM)?;
             begin(s, "--no-review")?;
             work(s, VACUOUS)?;
             let line = s.claim_ends("verified")?;
@@ -85,7 +82,6 @@ fn a_verdict_says_what_the_checks_say_without_the_change() {
             Ok(())
         }),
         ("a reviewer reads it", |s| {
-            s.lab.configure(INFORM)?;
             begin(s, "")?;
             work(s, VACUOUS)?;
             s.claim_fails()?;
@@ -152,7 +148,6 @@ fn a_claim_that_is_held_to_it_needs_a_test_that_fails_without_the_work() {
 #[ignore = "needs the built plugin and python3: cargo xtask test"]
 fn what_is_found_out_ends_with_a_run_that_its_user_stops() {
     let cases: &[Case] = &[("stopped in the middle", |s| {
-        s.lab.configure(INFORM)?;
         s.lab.write("app.py", BEFORE)?;
         s.lab.write("test_app.py", TEST)?;
         // In the copies it never ends.
