@@ -76,6 +76,24 @@ pub fn sanitize_line(line: &str) -> String {
     line.chars().map(|char| if is_plain(char) { char } else { ' ' }).collect()
 }
 
+/// Untrusted text as a reader sees it: what is invisible, breaks a line or turns the order of one around stands there as
+/// an escape. Nothing is left out but what is longer than `max` characters.
+pub fn escape_unseen(line: &str, max: usize) -> String {
+    let mut out = String::with_capacity(line.len().min(max.saturating_mul(4)));
+    for (count, char) in line.chars().enumerate() {
+        if count == max {
+            out.push('…');
+            break;
+        }
+        match char {
+            ' ' | '\t' => out.push(char),
+            char if command_text::is_pasteable(char) => out.push(char),
+            char => out.extend(char.escape_unicode()),
+        }
+    }
+    out
+}
+
 pub(crate) fn harmless_char(char: char) -> char {
     match char {
         '<' => '‹',
@@ -108,6 +126,18 @@ mod tests {
         ] {
             assert_eq!(pluralize(count, noun), text);
         }
+    }
+
+    #[test]
+    fn what_is_not_seen_becomes_an_escape() {
+        for (text, expected) in [
+            ("grep -q '<b>'\t\\ — 한국어 שלום", "grep -q '<b>'\t\\ — 한국어 שלום"),
+            ("a\u{202e}b\u{200b}\u{1b}[2J\n", r"a\u{202e}b\u{200b}\u{1b}[2J\u{a}"),
+            ("\u{feff}\u{0}\u{85}\u{e0041}\u{ad}", r"\u{feff}\u{0}\u{85}\u{e0041}\u{ad}"),
+        ] {
+            assert_eq!(escape_unseen(text, 100), expected);
+        }
+        assert_eq!(escape_unseen("abcd", 3), "abc…");
     }
 
     #[test]

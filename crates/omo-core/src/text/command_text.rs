@@ -141,7 +141,7 @@ fn is_visible(char: char) -> bool {
 
 /// What may stand in a command that is pasted although it would be escaped where it is agreed to: nothing that is
 /// invisible, breaks a line, or turns it around.
-fn is_pasteable(char: char) -> bool {
+pub(super) fn is_pasteable(char: char) -> bool {
     crate::text::harmless_char(char) == char
         && !char.is_whitespace()
         && !matches!(char, '\u{ad}' | '\u{61c}' | '\u{180b}'..='\u{180f}' | '\u{2028}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{effff}')
