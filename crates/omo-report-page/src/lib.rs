@@ -2,6 +2,30 @@
 //!
 //! Pure: it gets a page as data and returns text. `model` is what it gets; `tone` alone says what is green.
 
+mod card_view;
+mod check_view;
+mod critical_path;
+mod diff_view;
+mod duration;
 mod graph_layout;
+mod graph_view;
 pub mod model;
+mod page_view;
+pub mod sample;
+mod text_budget;
+mod time_scale;
+mod timeline_view;
 pub mod tone;
+
+use askama::Template;
+
+use crate::model::Page;
+
+/// The page as one HTML file.
+///
+/// # Errors
+///
+/// Where a template cannot be written into memory, which only happens where there is none left.
+pub fn render(page: &Page) -> Result<String, askama::Error> {
+    page_view::page_view(page).render()
+}

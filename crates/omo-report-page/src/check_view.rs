@@ -1,0 +1,62 @@
+//! A check or a review as a row.
+
+use crate::duration::{clock_words, duration_words};
+use crate::model::{CheckResult, Page, Review};
+use crate::text_budget::{BlockBound, ShownText, TextBudget};
+use crate::tone::Tone;
+
+const COMMAND: BlockBound = BlockBound { lines: 12, chars: 400, bytes: 2_000 };
+const OUTPUT: BlockBound = BlockBound { lines: 40, chars: 300, bytes: 6_000 };
+const WORDS: BlockBound = BlockBound { lines: 60, chars: 600, bytes: 8_000 };
+/// So many characters tell one work tree from another.
+const TREE_CHARS: usize = 12;
+
+/// A check.
+pub(crate) struct CheckView {
+    pub tone: Tone,
+    pub word: &'static str,
+    pub command: ShownText,
+    pub detail: ShownText,
+    /// Its time, its exit status and its work tree, as far as they are known.
+    pub facts: String,
+    pub tree: ShownText,
+    pub output: ShownText,
+}
+
+/// Shows a check.
+pub(crate) fn check_view(check: &CheckResult, budget: &mut TextBudget) -> CheckView {
+    let took = check.millis.map(|millis| duration_words(i64::try_from(millis).unwrap_or(i64::MAX)));
+    let exit = check.exit.map(|exit| format!("exit {exit}"));
+    CheckView {
+        tone: check.tone(),
+        word: check.word(),
+        command: budget.block(check.command.lines(), COMMAND),
+        detail: budget.line(&check.detail, 400),
+        facts: took.into_iter().chain(exit).collect::<Vec<_>>().join(", "),
+        tree: budget.line(check.tree.as_deref().unwrap_or_default(), TREE_CHARS),
+        output: budget.block(check.output.iter().map(String::as_str), OUTPUT),
+    }
+}
+
+/// A review.
+pub(crate) struct ReviewView {
+    pub tone: Tone,
+    pub word: &'static str,
+    pub reviewer: ShownText,
+    pub when: String,
+    pub tree: ShownText,
+    pub words: ShownText,
+}
+
+/// Shows a review.
+pub(crate) fn review_view(page: &Page, review: &Review, budget: &mut TextBudget) -> ReviewView {
+    let since = review.at.and_then(|at| at.millis_since(page.timeline.began));
+    ReviewView {
+        tone: review.tone(),
+        word: review.word(),
+        reviewer: budget.line(&review.reviewer, 80),
+        when: since.map(|since| format!("+{}", clock_words(since))).unwrap_or_default(),
+        tree: budget.line(review.tree.as_deref().unwrap_or_default(), TREE_CHARS),
+        words: budget.block(review.words.lines(), WORDS),
+    }
+}

@@ -1,0 +1,128 @@
+//! The whole page: what the templates get. Every text in it that is not omo's own is a `ShownText`.
+
+use askama::Template;
+use data_encoding::BASE64;
+use omo_core::text::pluralize;
+use sha2::{Digest, Sha256};
+
+use crate::card_view::{CardView, card_views};
+use crate::check_view::{CheckView, ReviewView, check_view, review_view};
+use crate::duration::{clock_words, duration_words};
+use crate::graph_view::{GraphView, graph_view};
+use crate::model::{Page, Subject};
+use crate::text_budget::{BlockBound, Rows, ShownText, TextBudget};
+use crate::timeline_view::{TimelineView, timeline_view};
+use crate::tone::Tone;
+
+/// The style sheet. The policy of the page allows exactly this one, by its digest. The template takes it in without the
+/// end of its last line.
+const STYLE: &str = include_str!("../templates/page.css");
+const REQUEST: BlockBound = BlockBound { lines: 80, chars: 600, bytes: 12_000 };
+const MAX_ROWS: usize = 60;
+
+/// What a page is made from.
+#[derive(Template)]
+#[template(path = "page.html")]
+pub(crate) struct PageView {
+    style_digest: String,
+    tone: Tone,
+    /// What kind of run it was, in words.
+    subject: &'static str,
+    /// What its parts are called.
+    cards_heading: &'static str,
+    title: ShownText,
+    sentence: ShownText,
+    took: String,
+    /// What the whole rests on, in one line.
+    proof_summary: String,
+    facts: Vec<(ShownText, ShownText)>,
+    request: ShownText,
+    checks: Rows<CheckView>,
+    reviews: Rows<ReviewView>,
+    unproved: Rows<UnprovedView>,
+    weakened: Rows<WeakeningView>,
+    findings: Rows<ShownText>,
+    next_steps: Rows<ShownText>,
+    timeline: TimelineView,
+    graph: Option<GraphView>,
+    cards: Rows<CardView>,
+}
+
+/// Something that nothing has proved.
+pub(crate) struct UnprovedView {
+    task: ShownText,
+    card: Option<usize>,
+    reason: ShownText,
+}
+
+/// A change after which a claim proves less.
+pub(crate) struct WeakeningView {
+    when: String,
+    by: ShownText,
+    what: ShownText,
+}
+
+/// Everything that a page shows, with its bounds. What matters most is taken first: where a page is full, it is there.
+pub(crate) fn page_view(page: &Page) -> PageView {
+    let mut budget = TextBudget::new();
+    let budget = &mut budget;
+    let took = page.timeline.until.millis_since(page.timeline.began).unwrap_or_default();
+    let title = budget.line(&page.title, 200);
+    let sentence = budget.line(&page.sentence, 400);
+    let facts =
+        page.facts.iter().take(MAX_ROWS).map(|(label, value)| (budget.line(label, 40), budget.line(value, 300)));
+    let facts = facts.collect();
+    let timeline = timeline_view(page, budget);
+    PageView {
+        style_digest: BASE64.encode(Sha256::digest(STYLE.trim_end().as_bytes()).as_ref()),
+        tone: page.tone(),
+        subject: match page.subject {
+            Subject::Plan => "run of a plan",
+            Subject::Ultrawork => "ultrawork run",
+        },
+        cards_heading: match page.subject {
+            Subject::Plan => "Tasks",
+            Subject::Ultrawork => "The claim",
+        },
+        title,
+        sentence,
+        took: duration_words(took),
+        proof_summary: proof_summary(page),
+        facts,
+        request: budget.block(page.request.lines(), REQUEST),
+        checks: budget.rows(&page.checks, MAX_ROWS, "check", |budget, check| check_view(check, budget)),
+        reviews: budget.rows(&page.reviews, MAX_ROWS, "review", |budget, review| review_view(page, review, budget)),
+        unproved: budget.rows(&page.unproved, MAX_ROWS, "item", |budget, item| UnprovedView {
+            card: item.task.as_ref().and_then(|id| page.cards.iter().position(|card| card.id == *id)),
+            task: budget.line(item.task.as_deref().unwrap_or("the whole"), 64),
+            reason: budget.line(&item.reason, 400),
+        }),
+        weakened: budget.rows(&page.weakened, MAX_ROWS, "change", |budget, change| WeakeningView {
+            when: change.at.and_then(|at| at.millis_since(page.timeline.began)).map(clock_words).unwrap_or_default(),
+            by: budget.line(&change.by, 120),
+            what: budget.line(&change.what, 300),
+        }),
+        findings: budget.rows(&page.findings, MAX_ROWS, "line", |budget, line| budget.line(line, 400)),
+        next_steps: budget.rows(&page.next_steps, MAX_ROWS, "line", |budget, line| budget.line(line, 400)),
+        timeline,
+        graph: graph_view(page, budget),
+        cards: card_views(page, budget),
+    }
+}
+
+/// `12 of 14 tasks proved, 2 not; 3 checks of the whole; 1 review`.
+fn proof_summary(page: &Page) -> String {
+    let mut parts = Vec::new();
+    if page.subject == Subject::Plan {
+        let proved = page.cards.iter().filter(|card| card.tone() == Tone::Proved).count();
+        parts.push(format!("{proved} of {} proved", pluralize(page.cards.len(), "task")));
+    }
+    if !page.checks.is_empty() {
+        let green = page.checks.iter().filter(|check| check.tone() == Tone::Proved).count();
+        parts.push(format!("{green} of {} of the whole green", pluralize(page.checks.len(), "check")));
+    }
+    if !page.reviews.is_empty() {
+        parts.push(pluralize(page.reviews.len(), "review"));
+    }
+    parts.join(" · ")
+}

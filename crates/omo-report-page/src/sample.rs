@@ -1,0 +1,207 @@
+//! Pages of made-up runs: what the tests try, and what the sample in the docs shows.
+
+use omo_core::timestamp::Timestamp;
+
+use crate::model::{
+    Attempt, Card, CheckResult, CheckState, Lane, Mark, MarkKind, Page, Review, ReviewEnd, RunEnd, Span, SpanKind,
+    Standing, Subject, Timeline, Unproved, Weakening,
+};
+
+/// So many seconds after the start.
+pub fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_millis(1_790_000_000_000 + seconds * 1_000)
+}
+
+/// A run of a plan of which nothing is known but that it has ended well.
+pub fn empty_page() -> Page {
+    Page {
+        title: "Plan".to_owned(),
+        subject: Subject::Plan,
+        sentence: "Complete".to_owned(),
+        end: RunEnd::Finished,
+        facts: Vec::new(),
+        request: String::new(),
+        checks: Vec::new(),
+        reviews: Vec::new(),
+        unproved: Vec::new(),
+        weakened: Vec::new(),
+        findings: Vec::new(),
+        next_steps: Vec::new(),
+        timeline: Timeline { began: at(0), until: at(600), lanes: Vec::new() },
+        cards: Vec::new(),
+    }
+}
+
+/// A task that has passed with a check of its own.
+pub fn card(id: &str, needs: &[usize]) -> Card {
+    Card {
+        id: id.to_owned(),
+        title: format!("Task {id}"),
+        standing: Standing::Passed,
+        goal: String::new(),
+        needs: needs.to_vec(),
+        proved_by: None,
+        attempts: Vec::new(),
+        checks: vec![check("cargo test", CheckState::Green)],
+        evidence: Vec::new(),
+        files: Vec::new(),
+        out_of_scope: Vec::new(),
+        diff: String::new(),
+        note: String::new(),
+    }
+}
+
+/// A check with this result.
+pub fn check(command: &str, state: CheckState) -> CheckResult {
+    CheckResult {
+        command: command.to_owned(),
+        state,
+        detail: String::new(),
+        exit: Some(i32::from(state != CheckState::Green)),
+        millis: Some(4_200),
+        tree: None,
+        output: Vec::new(),
+    }
+}
+
+/// An attempt at the task of a card, between two moments in seconds.
+pub fn attempt_span(card: usize, from: i64, until: i64, end: Standing) -> Span {
+    let label = format!("{}", card + 1);
+    Span { from: at(from), until: Some(at(until)), kind: SpanKind::Attempt { card, end }, label }
+}
+
+/// What a run of a plan looks like in which not all went well: two workers, a failure that was fixed, one that was not.
+pub fn sample_page() -> Page {
+    let tasks: [(&str, &str, &[usize], Standing); 9] = [
+        ("1", "Tests for the rate limiter", &[], Standing::Passed),
+        ("2", "A token bucket", &[0], Standing::Passed),
+        ("3", "Read limits from the configuration", &[], Standing::Passed),
+        ("4", "Limit each client by its address", &[1, 2], Standing::Passed),
+        ("5", "A header with what is left", &[3], Standing::Passed),
+        ("6", "Limits for single routes", &[3], Standing::Failed),
+        ("7", "Document the limits", &[4, 5], Standing::Blocked),
+        ("8", "Metrics of refused requests", &[1], Standing::Unproved),
+        ("9", "Remove the old limiter", &[3, 7], Standing::Claimed),
+    ];
+    let mut cards: Vec<Card> = tasks.into_iter().map(|task| sample_card(&task)).collect();
+    let spans = [
+        (0, 0, 210, Standing::Passed, 0),
+        (1, 214, 380, Standing::Failed, 0),
+        (1, 384, 700, Standing::Passed, 0),
+        (2, 2, 340, Standing::Passed, 1),
+        (3, 704, 1_180, Standing::Passed, 0),
+        (7, 710, 990, Standing::Unproved, 1),
+        (4, 1_190, 1_420, Standing::Passed, 0),
+        (5, 1_186, 1_460, Standing::Failed, 1),
+        (5, 1_470, 1_700, Standing::Failed, 1),
+        (8, 1_430, 1_640, Standing::Claimed, 0),
+    ];
+    let mut lanes = ["worker 1", "worker 2"].map(|name| Lane { name: name.to_owned(), ..Lane::default() });
+    for (place, from, until, end, lane) in spans {
+        let why = if end == Standing::Failed { "1 of 24 tests is red" } else { "" };
+        let attempt = Attempt { from: at(from), until: Some(at(until)), end, why: why.to_owned() };
+        let kind = if end == Standing::Failed { MarkKind::Red } else { MarkKind::Green };
+        let (Some(card), Some(lane)) = (cards.get_mut(place), lanes.get_mut(lane)) else { continue };
+        card.attempts.push(attempt);
+        lane.spans.push(attempt_span(place, from, until, end));
+        lane.marks.push(Mark { at: at(until - 8), kind, label: "cargo test --test limits".to_owned() });
+    }
+    let person = Lane {
+        name: "you".to_owned(),
+        spans: vec![Span {
+            from: at(1_704),
+            until: Some(at(1_830)),
+            kind: SpanKind::Person,
+            label: "task 6 failed twice".to_owned(),
+        }],
+        marks: vec![Mark { at: at(1_830), kind: MarkKind::Person, label: "q1: go on without it".to_owned() }],
+    };
+    Page {
+        title: "Rate limits for the public API".to_owned(),
+        sentence: "Failed at task 6".to_owned(),
+        end: RunEnd::Failed,
+        facts: [
+            ("plan", "docs/plans/rate-limits.md"),
+            ("run", "2026-11-25-k3f9, parallel"),
+            ("begun", "2026-11-25 09:12"),
+            ("took", "31 min"),
+            ("base", "3f2a91c04d1e"),
+            ("cost", "$2.41, as far as the clients said"),
+        ]
+        .map(|(label, value)| (label.to_owned(), value.to_owned()))
+        .to_vec(),
+        checks: vec![
+            check("cargo test --workspace", CheckState::Red),
+            check("cargo clippy --all-targets -- -D warnings", CheckState::Green),
+        ],
+        reviews: vec![Review {
+            reviewer: "omo:oracle".to_owned(),
+            verdict: ReviewEnd::Rejected,
+            at: Some(at(1_850)),
+            tree: Some("9b1e4c77aa02".to_owned()),
+            words: "The limit of a route is read, and never asked for.\nNothing fails where it is left out.".to_owned(),
+        }],
+        unproved: vec![Unproved { task: Some("8".to_owned()), reason: "it has no check of its own".to_owned() }],
+        weakened: vec![Weakening {
+            at: Some(at(1_830)),
+            by: "by `omo` at a terminal".to_owned(),
+            what: "task 6 accepted as failed".to_owned(),
+        }],
+        findings: vec!["2 of 24 tests are skipped since task 4".to_owned()],
+        next_steps: vec!["omo run retry 6".to_owned()],
+        timeline: Timeline { began: at(0), until: at(1_860), lanes: lanes.into_iter().chain([person]).collect() },
+        cards,
+        ..empty_page()
+    }
+}
+
+fn sample_card((id, title, needs, standing): &(&str, &str, &[usize], Standing)) -> Card {
+    let state = if *standing == Standing::Failed { CheckState::Red } else { CheckState::Green };
+    let has_check = matches!(standing, Standing::Passed | Standing::Failed);
+    let output: &[&str] = match state {
+        CheckState::Red => &[
+            "running 24 tests",
+            "test routes::own_limit_wins ... FAILED",
+            "",
+            "assertion `left == right` failed",
+            "  left: 429",
+            " right: 200",
+            "test result: FAILED. 23 passed; 1 failed",
+        ],
+        _ => &["test result: ok. 24 passed; 0 failed"],
+    };
+    let own = CheckResult {
+        detail: if state == CheckState::Red { "exit 101: 24 run, 1 failed" } else { "24 run, 0 failed" }.to_owned(),
+        output: output.iter().map(|line| (*line).to_owned()).collect(),
+        exit: Some(if state == CheckState::Red { 101 } else { 0 }),
+        tree: Some("4c0e8d11f3a9".to_owned()),
+        ..check("cargo test --test limits", state)
+    };
+    Card {
+        title: (*title).to_owned(),
+        standing: *standing,
+        checks: if has_check { vec![own] } else { Vec::new() },
+        goal: format!("### Task {id}: {title}\n\nA request over the limit is answered with 429 and `Retry-After`."),
+        evidence: match standing {
+            Standing::Blocked => vec!["6, which it depends on, has not passed".to_owned()],
+            Standing::Claimed => vec!["judged, with e1 to show it; no command decides it".to_owned()],
+            _ => Vec::new(),
+        },
+        files: if has_check { vec!["src/limits.rs".to_owned(), "tests/limits.rs".to_owned()] } else { Vec::new() },
+        out_of_scope: if *standing == Standing::Failed { vec!["src/limits.rs".to_owned()] } else { Vec::new() },
+        diff: if has_check { SAMPLE_DIFF.to_owned() } else { String::new() },
+        ..card(id, needs)
+    }
+}
+
+const SAMPLE_DIFF: &str = "diff --git a/src/limits.rs b/src/limits.rs
+--- a/src/limits.rs
++++ b/src/limits.rs
+@@ -12,4 +12,6 @@ impl Limits {
+     pub fn allows(&mut self, client: &Client) -> bool {
+-        true
++        let bucket = self.buckets.entry(client.id()).or_default();
++        bucket.refill(self.clock.now());
++        bucket.take(1)
+     }
+";

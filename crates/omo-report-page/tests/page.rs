@@ -1,0 +1,250 @@
+//! What holds for every page, whatever a run and those who wrote its texts did.
+
+use std::collections::BTreeSet;
+
+use data_encoding::BASE64;
+use omo_report_page::model::{Attempt, CheckState, MarkKind, Page, Standing};
+use omo_report_page::render;
+use omo_report_page::sample::{at, attempt_span, card, check, empty_page, sample_page};
+use proptest::prelude::*;
+use sha2::{Digest, Sha256};
+
+/// No page is larger.
+const MAX_BYTES: usize = 2_000_000;
+
+fn html(page: &Page) -> String {
+    render(page).unwrap()
+}
+
+/// Each tag, with its attributes as far as no text from outside is in them.
+fn tags(html: &str) -> Vec<String> {
+    let mut tags = Vec::new();
+    let mut rest = html;
+    while let Some(start) = rest.find('<') {
+        let end = rest[start..].find('>').unwrap() + start;
+        let tag = &rest[start..=end];
+        let is_named = tag.contains("aria-label=\"x");
+        tags.push(if is_named { tag.split("aria-label").next().unwrap().to_owned() } else { tag.to_owned() });
+        rest = &rest[end + 1..];
+    }
+    tags
+}
+
+/// A page of which every text says the same.
+fn page_that_says(text: &str) -> Page {
+    let mut page = sample_page();
+    let say = |part: &mut String| text.clone_into(part);
+    let (title, sentence, request) = (&mut page.title, &mut page.sentence, &mut page.request);
+    [title, sentence, request].into_iter().for_each(say);
+    for (label, value) in &mut page.facts {
+        [label, value].into_iter().for_each(say);
+    }
+    let own = page.cards.iter_mut().flat_map(|card| &mut card.checks);
+    for check in page.checks.iter_mut().chain(own) {
+        [&mut check.command, &mut check.detail].into_iter().for_each(say);
+        check.output = vec![text.to_owned(); 2];
+        check.tree = Some(text.to_owned());
+    }
+    for review in &mut page.reviews {
+        [&mut review.reviewer, &mut review.words].into_iter().for_each(say);
+        review.tree = Some(text.to_owned());
+    }
+    page.unproved.iter_mut().for_each(|item| {
+        say(&mut item.reason);
+        item.task = Some("none of the tasks".to_owned());
+    });
+    page.weakened.iter_mut().flat_map(|change| [&mut change.by, &mut change.what]).for_each(say);
+    page.findings.iter_mut().chain(&mut page.next_steps).for_each(say);
+    for lane in &mut page.timeline.lanes {
+        say(&mut lane.name);
+        lane.spans.iter_mut().for_each(|span| say(&mut span.label));
+        lane.marks.iter_mut().for_each(|mark| say(&mut mark.label));
+    }
+    for card in &mut page.cards {
+        [&mut card.id, &mut card.title, &mut card.goal, &mut card.diff, &mut card.note].into_iter().for_each(say);
+        card.proved_by = Some(text.to_owned());
+        card.attempts.iter_mut().for_each(|attempt| say(&mut attempt.why));
+        card.evidence = vec![text.to_owned()];
+        card.files = vec![text.to_owned()];
+    }
+    page
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn no_text_is_markup_and_none_is_unseen(
+        parts in prop::collection::vec(prop_oneof![
+            Just("</style><script>alert(1)</script>".to_owned()), Just("\" onload=\"x".to_owned()),
+            Just("' x='".to_owned()), Just("<!--".to_owned()), Just("]]>&lt;&#0;".to_owned()),
+            Just("\u{202e}\u{2066}\u{1b}[2J\u{0}\u{feff}".to_owned()), Just("{{ x }}{% x %}".to_owned()), "[^\n\r]{0,20}"
+        ], 1..5)
+    ) {
+        // The first character decides what a line of a difference is.
+        let text = format!("x{}x", parts.concat()).replace(['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}'], "");
+        let page = html(&page_that_says(&text));
+        prop_assert_eq!(tags(&page), tags(&html(&page_that_says("xxxxxxxxxxxxxxxxxx"))));
+        let is_unseen = |char: &char| matches!(char, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+            || char.is_control() && *char != '\n' && *char != '\t';
+        prop_assert_eq!(page.chars().find(is_unseen), None);
+    }
+}
+
+#[test]
+fn nothing_can_be_loaded_or_run() {
+    let page = html(&sample_page());
+    let style = page.split("<style>").nth(1).unwrap().split("</style>").next().unwrap();
+    let digest = BASE64.encode(Sha256::digest(style.as_bytes()).as_ref());
+    let policy = format!("\"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'\"");
+    assert!(page.contains(&policy), "the policy does not allow the style sheet: {digest}");
+    for word in ["<script", "<link", "<img", "<iframe", "@import", "url(http", "src=", " style=\"", "http:", "https:"] {
+        assert!(!page.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn the_templates_escape_everything_and_quote_every_attribute() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("templates");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "html") {
+            continue;
+        }
+        count += 1;
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(!text.contains("safe") && !text.contains("escape"), "{}", path.display());
+        let markup: String =
+            text.split("{%").map(|part| part.split_once("%}").map_or(part, |(_, rest)| rest)).collect();
+        for (place, _) in markup.match_indices("{{").filter(|(place, _)| !markup[..*place].ends_with(['<', '/'])) {
+            let tag = markup[..place].rfind(['<', '>']).map(|start| &markup[start..place]).unwrap_or_default();
+            let is_quoted = tag.matches('"').count() % 2 == 1;
+            assert!(!tag.starts_with('<') || is_quoted, "{}: {tag}", path.display());
+        }
+    }
+    assert!(count > 4);
+}
+
+#[test]
+fn every_link_leads_to_something_and_headings_are_in_order() {
+    for page in [sample_page(), empty_page(), Page { cards: vec![card("1", &[])], ..empty_page() }] {
+        let page = html(&page);
+        let values = |name: &str| -> Vec<String> {
+            let before = format!(" {name}=\"");
+            page.split(&before).skip(1).map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
+        };
+        let ids = values("id");
+        assert_eq!(ids.len(), ids.iter().collect::<BTreeSet<_>>().len(), "an id stands twice: {ids:?}");
+        for link in values("href").iter().chain(&values("aria-labelledby")) {
+            for target in link.trim_start_matches('#').split(' ') {
+                assert!(ids.iter().any(|id| id == target), "{target} is not there");
+            }
+        }
+        let levels = page.match_indices("<h").filter_map(|(place, _)| page[place + 2..].chars().next()?.to_digit(10));
+        let levels: Vec<u32> = levels.collect();
+        assert_eq!((levels[0], levels.iter().filter(|level| **level == 1).count()), (1, 1));
+        assert!(levels.windows(2).all(|pair| pair[1] <= pair[0] + 1), "{levels:?}");
+    }
+}
+
+/// 200 tasks and 10,000 events.
+fn large_page() -> Page {
+    let text = |number: usize| format!("task {number} <b>&'\" with a title that says what it is for");
+    let mut page = sample_page();
+    page.cards.clear();
+    for lane in &mut page.timeline.lanes {
+        (lane.spans, lane.marks) = (Vec::new(), Vec::new());
+    }
+    for number in 0..200_usize {
+        let needs: Vec<usize> = (0..number).filter(|other| (number * 7 + other * 13) % 41 == 0).collect();
+        let (begin, lane) = (i64::try_from(number).unwrap() * 60, number % 2);
+        let attempts = (0..3).map(|place| (begin + place * 18, begin + place * 18 + 17));
+        let mut large = card(&number.to_string(), &needs);
+        for (from, until) in attempts {
+            page.timeline.lanes[lane].spans.push(attempt_span(number, from, until, Standing::Failed));
+            let why = text(number);
+            large.attempts.push(Attempt { from: at(from), until: Some(at(until)), end: Standing::Failed, why });
+        }
+        for place in 0..47 {
+            let kind = if place % 3 == 0 { MarkKind::Red } else { MarkKind::Green };
+            let mark = omo_report_page::model::Mark { at: at(begin + place), kind, label: text(number) };
+            page.timeline.lanes[lane].marks.push(mark);
+        }
+        large.title = text(number);
+        large.goal = text(number).repeat(20);
+        large.checks = vec![check(&text(number), CheckState::Red); 3];
+        large.diff = format!("@@ -1 +1 @@\n{}", "+ added\n- removed\n".repeat(60));
+        page.cards.push(large);
+    }
+    page.timeline.until = at(12_000);
+    page
+}
+
+#[test]
+fn a_large_run_stays_small_and_shows_every_task() {
+    let page = html(&large_page());
+    assert!(page.len() < MAX_BYTES, "{} bytes", page.len());
+    assert_eq!((page.matches("<article").count(), page.matches("class=\"node ").count()), (200, 200));
+    assert!(!page.contains("tasks left out"));
+}
+
+#[test]
+fn a_hostile_run_stays_small_and_says_what_is_missing() {
+    let log = "<\u{202e}".repeat(500) + "\n";
+    let log = log.repeat(10_000_000 / log.len());
+    let mut page = large_page();
+    page.title = log.clone();
+    page.request.clone_from(&log);
+    page.findings = vec!["<".repeat(100_000); 70];
+    page.timeline.lanes = vec![page.timeline.lanes[0].clone(); 70];
+    let mut large = page.cards[199].clone();
+    large.evidence = vec!["&".repeat(1_000); 1_000];
+    large.files.clone_from(&large.evidence);
+    page.cards = vec![large; 3_000];
+    for large in page.cards.iter_mut().take(3) {
+        large.checks = vec![check(&log, CheckState::Red); 3];
+        large.checks[0].output = log.lines().map(str::to_owned).collect();
+        large.diff = format!("@@ -1 +1 @@\n{log}");
+    }
+    let page = html(&page);
+    assert!(page.len() < MAX_BYTES, "{} bytes", page.len());
+    for missing in ["more tasks left out", "more lines left out", "more lanes left out"] {
+        assert!(page.contains(missing), "{missing}");
+    }
+}
+
+/// The contrast of two colours, as the accessibility guidelines of the web measure it.
+fn contrast(one: &str, other: &str) -> f64 {
+    let light = |colour: &str| {
+        let channel = |place: usize| {
+            let value = f64::from(u8::from_str_radix(&colour[place..place + 2], 16).unwrap()) / 255.0;
+            if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
+    };
+    let (one, other) = (light(one), light(other));
+    (one.max(other) + 0.05) / (one.min(other) + 0.05)
+}
+
+#[test]
+fn every_text_can_be_read_in_light_and_in_dark() {
+    let style = include_str!("../templates/page.css");
+    let schemes: Vec<&str> = style.split(":root {").skip(1).take(2).collect();
+    assert_eq!(schemes.len(), 2);
+    for scheme in schemes {
+        let colour = |name: &str| scheme.split(&format!("--{name}: ")).nth(1).unwrap()[..7].to_owned();
+        let grounds = ["paper", "card", "code"];
+        let tones = ["proved", "failed", "unproved", "open"];
+        let mut pairs: Vec<(String, String)> = Vec::new();
+        for text in ["ink", "dim"].iter().chain(&tones) {
+            pairs.extend(grounds.iter().map(|ground| ((*text).to_owned(), (*ground).to_owned())));
+        }
+        for tone in tones {
+            pairs.extend([tone, "ink", "dim"].map(|text| (text.to_owned(), format!("{tone}-ground"))));
+        }
+        for (text, ground) in pairs {
+            let found = contrast(&colour(&text), &colour(&ground));
+            assert!(found >= 4.5, "{text} on {ground}: {found:.2}");
+        }
+    }
+}
