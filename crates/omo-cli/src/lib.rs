@@ -23,6 +23,7 @@ mod plan_dialect;
 mod plan_findings;
 mod platform;
 mod project;
+mod report_page;
 mod repository_sessions;
 mod run_arguments;
 mod run_report;

@@ -41,7 +41,7 @@ impl LocalClock {
     }
 
     /// The date and time, to the minute.
-    fn date_and_time(&self, at: Timestamp) -> String {
+    pub(crate) fn date_and_time(&self, at: Timestamp) -> String {
         let Some(local) = self.local(at) else { return at.to_string() };
         let (year, month, day) = (local.year(), local.month(), local.month_day());
         let utc = if self.zone.is_none() { " UTC" } else { "" };

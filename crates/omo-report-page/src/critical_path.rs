@@ -18,7 +18,7 @@ pub(crate) fn critical_path(page: &Page) -> BTreeSet<SpanPlace> {
     let attempts: Vec<(SpanPlace, &Span, usize)> = all
         .filter_map(|(place, span)| match span.kind {
             SpanKind::Attempt { card, .. } => Some((place, span, card)),
-            SpanKind::Review | SpanKind::Background | SpanKind::Person => None,
+            SpanKind::Turn | SpanKind::Review | SpanKind::Background | SpanKind::Person => None,
         })
         .take(MAX_ATTEMPTS)
         .collect();

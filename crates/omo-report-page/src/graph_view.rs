@@ -63,11 +63,11 @@ pub(crate) fn graph_view(page: &Page, budget: &mut TextBudget) -> Option<GraphVi
         .collect();
     let lines = layout.lines.iter().map(|line| line_path(&layout, line));
     let lines: Vec<String> = lines.take_while(|line| budget.take(line.len() + 20)).collect();
-    let links = match lines.len() {
+    let order = match lines.len() {
         0 => "none of which needs another".to_owned(),
         count => format!("{} from what is needed to what needs it", pluralize(count, "line")),
     };
-    let summary = format!("{}, {links}. What other lines imply has none of its own.", pluralize(nodes.len(), "task"));
+    let summary = format!("{}, {order}. What other lines imply has none of its own.", pluralize(nodes.len(), "task"));
     Some(GraphView { width: layout.width, height: layout.height, nodes, lines, summary })
 }
 

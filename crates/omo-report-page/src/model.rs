@@ -190,6 +190,8 @@ pub enum SpanKind {
         /// How it ended.
         end: Standing,
     },
+    /// A turn of the session.
+    Turn,
     /// A review.
     Review,
     /// A wait for work in the background.
@@ -220,8 +222,6 @@ pub enum MarkKind {
     Review,
     /// A Stop was turned into going on.
     Continuation,
-    /// A turn of the session began or ended.
-    Turn,
     /// A person was asked, or said something.
     Person,
 }

@@ -205,3 +205,34 @@ const SAMPLE_DIFF: &str = "diff --git a/src/limits.rs b/src/limits.rs
 +        bucket.take(1)
      }
 ";
+
+/// 200 tasks of two workers, each with three attempts, and 10,000 events in all.
+pub fn large_page() -> Page {
+    let text = |number: usize| format!("task {number} <b>&'\" with a title that says what it is for");
+    let mut page = Page { cards: Vec::new(), ..sample_page() };
+    page.timeline.until = at(12_000);
+    page.timeline.lanes = ["worker 1", "worker 2"].map(|name| Lane { name: name.to_owned(), ..Lane::default() }).into();
+    for number in 0..200_usize {
+        let begin = i64::try_from(number).unwrap_or_default() * 60;
+        let needs: Vec<usize> = (0..number).filter(|other| (number * 7 + other * 13) % 41 == 0).collect();
+        let mut large = Card {
+            title: text(number),
+            goal: text(number).repeat(20),
+            checks: vec![check(&text(number), CheckState::Red); 3],
+            diff: format!("@@ -1 +1 @@\n{}", "+ added\n- removed\n".repeat(60)),
+            ..card(&number.to_string(), &needs)
+        };
+        let Some(lane) = page.timeline.lanes.get_mut(number % 2) else { continue };
+        for from in [begin, begin + 18, begin + 36] {
+            lane.spans.push(attempt_span(number, from, from + 17, Standing::Failed));
+            let (from, until) = (at(from), Some(at(from + 17)));
+            large.attempts.push(Attempt { from, until, end: Standing::Failed, why: text(number) });
+        }
+        for second in 0..47 {
+            let kind = if second % 3 == 0 { MarkKind::Red } else { MarkKind::Green };
+            lane.marks.push(Mark { at: at(begin + second), kind, label: text(number) });
+        }
+        page.cards.push(large);
+    }
+    page
+}

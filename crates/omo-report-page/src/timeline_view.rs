@@ -173,6 +173,7 @@ fn span_view(
 ) -> SpanView {
     let (class, symbol, word, card) = match span.kind {
         SpanKind::Attempt { card, end } => (end.tone().class(), end.tone().symbol(), end.word(), Some(card)),
+        SpanKind::Turn => ("turn", "", "turn", None),
         SpanKind::Review => ("review", "", "review", None),
         SpanKind::Background => ("wait", "", "wait for work in the background", None),
         SpanKind::Person => ("wait", "", "wait for a person", None),
@@ -234,7 +235,6 @@ fn mark_look(kind: MarkKind) -> (&'static str, &'static str, &'static str) {
         MarkKind::Red => ("failed", "M-3 -3L3 3M-3 3L3 -3", "red check"),
         MarkKind::Review => ("review", "M0 -4L4 0L0 4L-4 0Z", "claim, review or verdict"),
         MarkKind::Continuation => ("continuation", "M-3 -3.5L3 0L-3 3.5", "continuation"),
-        MarkKind::Turn => ("turn", "M0 -4V4", "turn"),
         MarkKind::Person => ("person", "M-3.5 -3.5H3.5V3.5H-3.5Z", "question or answer"),
     }
 }
@@ -246,6 +246,7 @@ fn bar_legend(lanes: &[LaneView], has_path: bool) -> Vec<(&'static str, &'static
         (Tone::Unproved.class(), "? unproved"),
         (Tone::Failed.class(), "✗ failed"),
         (Tone::Open.class(), "… running or interrupted"),
+        ("turn", "turn"),
         ("review", "review"),
         ("wait", "wait"),
     ];
@@ -258,7 +259,7 @@ fn bar_legend(lanes: &[LaneView], has_path: bool) -> Vec<(&'static str, &'static
 
 fn mark_legend(lanes: &[LaneView]) -> Vec<(&'static str, &'static str, &'static str)> {
     let kinds =
-        [MarkKind::Green, MarkKind::Red, MarkKind::Review, MarkKind::Continuation, MarkKind::Turn, MarkKind::Person];
+        [MarkKind::Green, MarkKind::Red, MarkKind::Review, MarkKind::Continuation, MarkKind::Person];
     let is_there = |class: &str| lanes.iter().flat_map(|lane| &lane.marks).any(|mark| mark.class == class);
     kinds.into_iter().map(mark_look).filter(|(class, ..)| is_there(class)).collect()
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use data_encoding::BASE64;
-use omo_report_page::model::{Attempt, CheckState, MarkKind, Page, Standing};
+use omo_report_page::model::{CheckState, Page};
 use omo_report_page::render;
-use omo_report_page::sample::{at, attempt_span, card, check, empty_page, sample_page};
+use omo_report_page::sample::{card, check, empty_page, large_page, sample_page};
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 
@@ -145,39 +145,6 @@ fn every_link_leads_to_something_and_headings_are_in_order() {
         assert_eq!((levels[0], levels.iter().filter(|level| **level == 1).count()), (1, 1));
         assert!(levels.windows(2).all(|pair| pair[1] <= pair[0] + 1), "{levels:?}");
     }
-}
-
-/// 200 tasks and 10,000 events.
-fn large_page() -> Page {
-    let text = |number: usize| format!("task {number} <b>&'\" with a title that says what it is for");
-    let mut page = sample_page();
-    page.cards.clear();
-    for lane in &mut page.timeline.lanes {
-        (lane.spans, lane.marks) = (Vec::new(), Vec::new());
-    }
-    for number in 0..200_usize {
-        let needs: Vec<usize> = (0..number).filter(|other| (number * 7 + other * 13) % 41 == 0).collect();
-        let (begin, lane) = (i64::try_from(number).unwrap() * 60, number % 2);
-        let attempts = (0..3).map(|place| (begin + place * 18, begin + place * 18 + 17));
-        let mut large = card(&number.to_string(), &needs);
-        for (from, until) in attempts {
-            page.timeline.lanes[lane].spans.push(attempt_span(number, from, until, Standing::Failed));
-            let why = text(number);
-            large.attempts.push(Attempt { from: at(from), until: Some(at(until)), end: Standing::Failed, why });
-        }
-        for place in 0..47 {
-            let kind = if place % 3 == 0 { MarkKind::Red } else { MarkKind::Green };
-            let mark = omo_report_page::model::Mark { at: at(begin + place), kind, label: text(number) };
-            page.timeline.lanes[lane].marks.push(mark);
-        }
-        large.title = text(number);
-        large.goal = text(number).repeat(20);
-        large.checks = vec![check(&text(number), CheckState::Red); 3];
-        large.diff = format!("@@ -1 +1 @@\n{}", "+ added\n- removed\n".repeat(60));
-        page.cards.push(large);
-    }
-    page.timeline.until = at(12_000);
-    page
 }
 
 #[test]

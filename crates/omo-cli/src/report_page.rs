@@ -1,0 +1,29 @@
+//! What the page of a run shows, taken from what is kept of it: of a run of a plan, and of an ultrawork run. Pure.
+
+pub(crate) mod plan_page;
+mod plan_timeline;
+pub(crate) mod ultrawork_page;
+
+use omo_core::check::task_check::{TaskCheckOutcome, TaskCheckVerdict};
+use omo_report_page::model::{CheckResult, CheckState};
+
+/// A check of a plan, with what came of it.
+fn plan_check(command: &str, outcome: Option<&TaskCheckOutcome>, tree: Option<&str>) -> CheckResult {
+    CheckResult {
+        command: command.to_owned(),
+        state: outcome.map_or(CheckState::NotRun, |outcome| plan_check_state(&outcome.verdict)),
+        detail: outcome.map(|outcome| outcome.describe().to_owned()).unwrap_or_default(),
+        exit: outcome.and_then(|outcome| outcome.exit),
+        millis: outcome.map(|outcome| outcome.took_millis),
+        tree: tree.map(str::to_owned),
+        output: outcome.map(TaskCheckOutcome::quoted_output).unwrap_or_default(),
+    }
+}
+
+fn plan_check_state(verdict: &TaskCheckVerdict) -> CheckState {
+    match verdict {
+        TaskCheckVerdict::Green => CheckState::Green,
+        TaskCheckVerdict::Red | TaskCheckVerdict::TimedOut => CheckState::Red,
+        TaskCheckVerdict::Environment { .. } | TaskCheckVerdict::NothingRan => CheckState::Unusable,
+    }
+}

@@ -1,0 +1,107 @@
+//! When what happened in a run of a plan: a lane for each worker, one for the checks of the whole, one for its user.
+
+use std::collections::BTreeMap;
+
+use omo_core::text::sanitize;
+use omo_engine::event::{EventKind, RunEvent};
+use omo_engine::report::workers::worker_name;
+use omo_engine::state::{FINAL_CHECKS_ID, RunPhase, RunState};
+use omo_report_page::model::{Lane, Mark, MarkKind, Span, SpanKind, Timeline};
+
+use crate::report_page::plan_page::{PlanRecord, attempt_end};
+
+/// The lane of what judges the whole.
+const WHOLE: &str = "the whole";
+/// The lane of what a person does.
+const USER: &str = "you";
+
+/// The timeline of a run; `places` has the card of each task.
+pub(super) fn plan_timeline(record: &PlanRecord<'_>, places: &BTreeMap<&str, usize>) -> Timeline {
+    let state = record.state;
+    let is_open = state.phase == RunPhase::Executing;
+    let mut lanes = Lanes::default();
+    let mut attempts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut lane_of_task: BTreeMap<&str, String> = BTreeMap::new();
+    let rows: BTreeMap<&str, &[_]> =
+        record.report.tasks.iter().map(|row| (row.id.as_str(), row.history.as_slice())).collect();
+    for event in record.events {
+        if let EventKind::TaskStarted { task, .. } = &event.kind {
+            let name = worker_of(state, task, event);
+            let number = attempts.entry(task).or_default();
+            let row = rows.get(task.as_str()).and_then(|rows| rows.get(*number));
+            *number += 1;
+            if let (Some(row), Some(card)) = (row, places.get(task.as_str())) {
+                let kind = SpanKind::Attempt { card: *card, end: attempt_end(row) };
+                lanes.span(&name, Span { from: row.since, until: row.until, kind, label: task.clone() });
+            }
+            lane_of_task.insert(task, name);
+        } else if let Some((task, kind, label)) = mark_of(&event.kind) {
+            let lane = if task == FINAL_CHECKS_ID { None } else { lane_of_task.get(task) };
+            lanes.mark(lane.map_or(WHOLE, String::as_str), Mark { at: event.ts, kind, label });
+        }
+    }
+    for known in &state.questions {
+        let answer = known.answer.as_ref();
+        let label = known.question.text.lines().next().unwrap_or_default().to_owned();
+        let until = answer.map(|answer| answer.at).or((!is_open).then_some(state.updated_at));
+        lanes.span(USER, Span { from: known.opened_at, until, kind: SpanKind::Person, label });
+        if let Some(answer) = answer {
+            let label = format!("{}: {}", known.question.id, answer.option);
+            lanes.mark(USER, Mark { at: answer.at, kind: MarkKind::Person, label });
+        }
+    }
+    let until = if is_open { record.now } else { state.updated_at };
+    Timeline { began: state.opened_at, until: until.max(state.opened_at), lanes: lanes.lanes }
+}
+
+/// Who works on a task: the worker that has it, or the session that began it.
+fn worker_of(state: &RunState, task: &str, event: &RunEvent) -> String {
+    let group = state.parallel.as_ref().and_then(|_| state.plan.group_of(task));
+    match (group, &event.actor.session) {
+        (Some((_, group)), _) => worker_name(&group.id),
+        (None, Some(session)) => format!("session {}", sanitize(session, 8)),
+        (None, None) => "a terminal".to_owned(),
+    }
+}
+
+/// The task that an event is about, and what is marked there.
+fn mark_of(kind: &EventKind) -> Option<(&str, MarkKind, String)> {
+    let colour = |is_green: bool| if is_green { MarkKind::Green } else { MarkKind::Red };
+    match kind {
+        EventKind::CheckRan { task, command, outcome, .. } => {
+            Some((task, colour(outcome.is_green()), command.clone()))
+        }
+        EventKind::EvidenceRan { evidence } => {
+            Some((&evidence.task, colour(evidence.outcome.is_green()), evidence.command.clone()))
+        }
+        EventKind::VerdictGiven { verdict } => Some((FINAL_CHECKS_ID, MarkKind::Review, verdict.summary_line())),
+        _ => None,
+    }
+}
+
+/// Lanes in the order in which something first happened in them.
+#[derive(Default)]
+struct Lanes {
+    lanes: Vec<Lane>,
+}
+
+impl Lanes {
+    fn with(&mut self, name: &str, change: impl FnOnce(&mut Lane)) {
+        match self.lanes.iter_mut().find(|lane| lane.name == name) {
+            Some(lane) => change(lane),
+            None => {
+                let mut lane = Lane { name: name.to_owned(), ..Lane::default() };
+                change(&mut lane);
+                self.lanes.push(lane);
+            }
+        }
+    }
+
+    fn span(&mut self, lane: &str, span: Span) {
+        self.with(lane, |lane| lane.spans.push(span));
+    }
+
+    fn mark(&mut self, lane: &str, mark: Mark) {
+        self.with(lane, |lane| lane.marks.push(mark));
+    }
+}

@@ -1,0 +1,219 @@
+//! The page of an ultrawork run.
+
+use std::collections::BTreeMap;
+
+use omo_core::check::session_check::{Check, CheckVerdict};
+use omo_core::log_entry::LogEntry;
+use omo_core::messages::run_end::headline;
+use omo_core::review::{REVIEWER, ReviewVerdict};
+use omo_core::session::{Session, VerdictKind};
+use omo_core::timestamp::Timestamp;
+use omo_report_page::model::{
+    CheckResult, CheckState, Lane, Mark, MarkKind, Page, Review, ReviewEnd, RunEnd, Span, SpanKind, Subject, Timeline,
+    Weakening,
+};
+
+/// So many lines of what a check printed are taken, from its end.
+const LOG_LINES: usize = 40;
+
+/// What is known of an ultrawork run.
+pub(crate) struct UltraworkRecord<'a> {
+    /// Its session.
+    pub id: &'a str,
+    /// What is kept of it.
+    pub session: &'a Session,
+    /// The end of what each check printed, by its name.
+    pub logs: &'a BTreeMap<String, String>,
+    /// What was decided in the session.
+    pub decisions: &'a [LogEntry],
+    /// What its checks say without the change, in words, where that is known.
+    pub without_change: Option<String>,
+    /// How many continuations it may have.
+    pub allowed_blocks: u32,
+    /// When it began, as its reader's clock shows it.
+    pub began: String,
+    /// Now.
+    pub now: Timestamp,
+}
+
+/// The page of an ultrawork run.
+pub(crate) fn ultrawork_page(record: &UltraworkRecord<'_>) -> Page {
+    let session = record.session;
+    let task = session.ulw.full_task().unwrap_or_default();
+    let first_line = task.lines().find(|line| !line.trim().is_empty()).unwrap_or("An ultrawork run");
+    let request: Vec<&str> = std::iter::once(task).chain(session.ulw.asked_later.iter().map(String::as_str)).collect();
+    Page {
+        title: first_line.trim().to_owned(),
+        subject: Subject::Ultrawork,
+        sentence: sentence(session),
+        end: run_end(session),
+        facts: facts(record),
+        request: if request.len() == 1 && first_line == task { String::new() } else { request.join("\n\n") },
+        checks: session.checks.iter().map(|check| check_result(check, record.logs)).collect(),
+        reviews: reviews(session),
+        unproved: Vec::new(),
+        weakened: session
+            .weakened
+            .iter()
+            .map(|change| Weakening {
+                at: Some(change.at),
+                by: change.by.word().to_owned(),
+                what: change.what.clone(),
+            })
+            .collect(),
+        findings: Vec::new(),
+        next_steps: Vec::new(),
+        timeline: timeline(record),
+        cards: Vec::new(),
+    }
+}
+
+fn sentence(session: &Session) -> String {
+    match &session.verdict {
+        Some(verdict) => headline(session, verdict),
+        None if session.ulw.paused.is_some() => "It waits for you".to_owned(),
+        None => "This run has not ended".to_owned(),
+    }
+}
+
+fn run_end(session: &Session) -> RunEnd {
+    match session.verdict.as_ref().map(|verdict| verdict.kind) {
+        None if session.ulw.paused.is_some() => RunEnd::Waiting,
+        None => RunEnd::Running,
+        Some(VerdictKind::Verified) => RunEnd::Finished,
+        Some(VerdictKind::Blocked | VerdictKind::Released | VerdictKind::Expired) => RunEnd::Unfinished,
+        Some(VerdictKind::Stopped) => RunEnd::Stopped,
+    }
+}
+
+fn facts(record: &UltraworkRecord<'_>) -> Vec<(String, String)> {
+    let session = record.session;
+    let mut facts = vec![
+        ("session", record.id.to_owned()),
+        ("begun", record.began.clone()),
+        ("continuations", format!("{} of {}", session.ulw.stop_blocks, record.allowed_blocks)),
+    ];
+    let verification = &session.verification;
+    if verification.attempts > 0 {
+        facts.push(("failed verifications", format!("{} of {}", verification.attempts, verification.max_attempts)));
+    }
+    if !verification.review_wanted {
+        facts.push(("review", "none was wanted".to_owned()));
+    }
+    facts.extend(record.without_change.clone().map(|words| ("without the change", words)));
+    facts.extend(session.ulw.base.clone().map(|base| ("base", base)));
+    facts.into_iter().map(|(label, value)| (label.to_owned(), value)).collect()
+}
+
+fn check_result(check: &Check, logs: &BTreeMap<String, String>) -> CheckResult {
+    let last = check.last.as_ref();
+    let lines: Vec<&str> = logs.get(&check.name).map(|log| log.lines().collect()).unwrap_or_default();
+    let counts = last.and_then(|last| last.counts).map(|counts| format!(" ({counts})")).unwrap_or_default();
+    CheckResult {
+        command: check.command.clone(),
+        state: last.map_or(CheckState::NotRun, |last| check_state(last.verdict)),
+        detail: last.map(|last| format!("{}{counts}", last.detail)).unwrap_or_default(),
+        exit: None,
+        millis: last.map(|last| last.took_millis),
+        tree: last.and_then(|last| last.tree.clone()),
+        output: lines.iter().skip(lines.len().saturating_sub(LOG_LINES)).map(|line| (*line).to_owned()).collect(),
+    }
+}
+
+fn check_state(verdict: CheckVerdict) -> CheckState {
+    match verdict {
+        CheckVerdict::Green => CheckState::Green,
+        CheckVerdict::Failed | CheckVerdict::TimedOut | CheckVerdict::Weaker | CheckVerdict::Changed => CheckState::Red,
+        CheckVerdict::NothingRan | CheckVerdict::NotApproved | CheckVerdict::NotStarted => CheckState::Unusable,
+    }
+}
+
+/// What reviews said: the rejections that are remembered, then the last review.
+fn reviews(session: &Session) -> Vec<Review> {
+    let verification = &session.verification;
+    let review = |verdict, at, tree, words: &str| Review {
+        reviewer: REVIEWER.to_owned(),
+        verdict,
+        at,
+        tree,
+        words: words.to_owned(),
+    };
+    let last = verification.review.as_ref();
+    let is_last = |objections: &str| last.is_some_and(|last| last.objections.starts_with(objections));
+    let earlier = verification.rejections.iter().filter(|rejection| !is_last(&rejection.objections));
+    let mut reviews: Vec<Review> = earlier
+        .map(|rejection| review(ReviewEnd::Rejected, None, rejection.tree.clone(), &rejection.objections))
+        .collect();
+    if let Some(last) = last {
+        let verdict = match last.verdict {
+            ReviewVerdict::Verified => ReviewEnd::Agreed,
+            ReviewVerdict::Rejected => ReviewEnd::Rejected,
+            ReviewVerdict::Unclear => ReviewEnd::Unclear,
+        };
+        let tree = verification.asked.as_ref().and_then(|asked| asked.tree.clone());
+        reviews.push(review(verdict, last.at, tree, &last.objections));
+    } else if verification.review_wanted && session.verdict.is_some() {
+        reviews.push(review(ReviewEnd::Missing, None, None, ""));
+    }
+    reviews
+}
+
+/// The session's turns and continuations as its log has them, its checks, and its review.
+fn timeline(record: &UltraworkRecord<'_>) -> Timeline {
+    let session = record.session;
+    let ended = session.verdict.as_ref().map(|verdict| verdict.at);
+    let until = ended.unwrap_or(record.now);
+    let began = session.ulw.started_at.or(session.ulw.last_stop_at).unwrap_or(until).min(until);
+    let mut own = Lane { name: "session".to_owned(), ..Lane::default() };
+    let mut turn_began = Some(began);
+    let of_run = |entry: &&LogEntry| entry.session == record.id && entry.at >= began && entry.at <= until;
+    for entry in record.decisions.iter().filter(of_run) {
+        let label = format!("{}: {}", entry.decision, entry.why);
+        match entry.event.as_str() {
+            "Stop" => {
+                if let Some(from) = turn_began.take() {
+                    own.spans.push(Span { from, until: Some(entry.at), kind: SpanKind::Turn, label: "turn".to_owned() });
+                }
+                let goes_on = entry.decision == "block";
+                turn_began = goes_on.then_some(entry.at);
+                let kind = if goes_on { MarkKind::Continuation } else { MarkKind::Review };
+                own.marks.push(Mark { at: entry.at, kind, label });
+            }
+            "UserPromptSubmit" => {
+                turn_began = turn_began.or(Some(entry.at));
+                own.marks.push(Mark { at: entry.at, kind: MarkKind::Person, label });
+            }
+            _ => {}
+        }
+    }
+    if let (Some(from), None) = (turn_began, ended) {
+        own.spans.push(Span { from, until: None, kind: SpanKind::Turn, label: "turn".to_owned() });
+    }
+    let lanes = [own, check_lane(session), review_lane(session)];
+    let has_any = |lane: &Lane| !(lane.spans.is_empty() && lane.marks.is_empty());
+    Timeline { began, until, lanes: lanes.into_iter().filter(has_any).collect() }
+}
+
+/// The last result of each check.
+fn check_lane(session: &Session) -> Lane {
+    let mark = |check: &Check| {
+        let last = check.last.as_ref()?;
+        let kind = if last.verdict == CheckVerdict::Green { MarkKind::Green } else { MarkKind::Red };
+        Some(Mark { at: last.at?, kind, label: check.command.clone() })
+    };
+    Lane { name: "checks".to_owned(), spans: Vec::new(), marks: session.checks.iter().filter_map(mark).collect() }
+}
+
+/// The last review, from when it was asked for.
+fn review_lane(session: &Session) -> Lane {
+    let verification = &session.verification;
+    let asked = verification.asked.as_ref().and_then(|asked| asked.at);
+    let until = verification.review.as_ref().and_then(|review| review.at);
+    let span = asked.map(|from| Span {
+        from,
+        until: until.filter(|until| *until >= from),
+        kind: SpanKind::Review,
+        label: REVIEWER.to_owned(),
+    });
+    Lane { name: "review".to_owned(), spans: span.into_iter().collect(), marks: Vec::new() }
+}
