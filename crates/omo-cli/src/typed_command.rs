@@ -123,7 +123,10 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
         RunCommand::Report => {
             let line: ReportLine = read_line(order)?;
             let run = RunOptions { run: line.run.or_else(|| own_run(env, order)) };
-            report::run(&in_session, ReportOptions { format: line.format, last: line.last, session: None, run })
+            report::run(
+                &in_session,
+                ReportOptions { format: line.format, last: line.last, html: None, session: None, run },
+            )
         }
         RunCommand::Answer => answer_question(&in_session, order),
         RunCommand::Offer => offer_run(&in_session),

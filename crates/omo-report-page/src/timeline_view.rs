@@ -258,8 +258,7 @@ fn bar_legend(lanes: &[LaneView], has_path: bool) -> Vec<(&'static str, &'static
 }
 
 fn mark_legend(lanes: &[LaneView]) -> Vec<(&'static str, &'static str, &'static str)> {
-    let kinds =
-        [MarkKind::Green, MarkKind::Red, MarkKind::Review, MarkKind::Continuation, MarkKind::Person];
+    let kinds = [MarkKind::Green, MarkKind::Red, MarkKind::Review, MarkKind::Continuation, MarkKind::Person];
     let is_there = |class: &str| lanes.iter().flat_map(|lane| &lane.marks).any(|mark| mark.class == class);
     kinds.into_iter().map(mark_look).filter(|(class, ..)| is_there(class)).collect()
 }

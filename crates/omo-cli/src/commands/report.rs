@@ -1,9 +1,10 @@
 //! `omo report`: what came of a run, and `omo verify --task`: what the checks of a task say now.
 
+mod html;
 mod last;
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use omo_engine::parallel::refresh_kept_work;
@@ -26,7 +27,8 @@ Examples:
   omo report --format progress    who works on what, for how long
   omo report --format summary     in the words of such a plan
   omo report --format json        the same for a script
-  omo report --last               the last ultrawork run, its checks and review";
+  omo report --last               the last ultrawork run, its checks and review
+  omo report --html               a page to look at, of this session's run or the last";
 
 /// How a report is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -46,6 +48,10 @@ pub(crate) struct ReportOptions {
     /// The ultrawork run that was on last, and not a run of a plan; kept for a month
     #[arg(long, conflicts_with_all = ["format", "run"])]
     pub last: bool,
+    /// Write a page that a browser shows into FILE, or among omo's own files; prints where
+    #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with = "format")]
+    #[expect(clippy::option_option, reason = "the option may be there without a file")]
+    pub html: Option<Option<PathBuf>>,
     /// Its session, if not that of the last one
     #[arg(long, value_name = "ID", requires = "last")]
     pub session: Option<String>,
@@ -55,6 +61,9 @@ pub(crate) struct ReportOptions {
 
 /// Prints the report of a run.
 pub(crate) fn run(env: &ProcessEnv, options: ReportOptions) -> Result<(), CommandError> {
+    if let Some(file) = &options.html {
+        return html::write_page(env, &options, file.as_deref());
+    }
     if options.last {
         let text = last::last_report(env, options.session.as_deref())?;
         return Ok(write!(anstream::stdout(), "{text}")?);

@@ -68,9 +68,7 @@ fn worker_of(state: &RunState, task: &str, event: &RunEvent) -> String {
 fn mark_of(kind: &EventKind) -> Option<(&str, MarkKind, String)> {
     let colour = |is_green: bool| if is_green { MarkKind::Green } else { MarkKind::Red };
     match kind {
-        EventKind::CheckRan { task, command, outcome, .. } => {
-            Some((task, colour(outcome.is_green()), command.clone()))
-        }
+        EventKind::CheckRan { task, command, outcome, .. } => Some((task, colour(outcome.is_green()), command.clone())),
         EventKind::EvidenceRan { evidence } => {
             Some((&evidence.task, colour(evidence.outcome.is_green()), evidence.command.clone()))
         }
@@ -87,13 +85,12 @@ struct Lanes {
 
 impl Lanes {
     fn with(&mut self, name: &str, change: impl FnOnce(&mut Lane)) {
-        match self.lanes.iter_mut().find(|lane| lane.name == name) {
-            Some(lane) => change(lane),
-            None => {
-                let mut lane = Lane { name: name.to_owned(), ..Lane::default() };
-                change(&mut lane);
-                self.lanes.push(lane);
-            }
+        if let Some(lane) = self.lanes.iter_mut().find(|lane| lane.name == name) {
+            change(lane);
+        } else {
+            let mut lane = Lane { name: name.to_owned(), ..Lane::default() };
+            change(&mut lane);
+            self.lanes.push(lane);
         }
     }
 

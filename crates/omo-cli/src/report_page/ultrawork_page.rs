@@ -55,11 +55,7 @@ pub(crate) fn ultrawork_page(record: &UltraworkRecord<'_>) -> Page {
         weakened: session
             .weakened
             .iter()
-            .map(|change| Weakening {
-                at: Some(change.at),
-                by: change.by.word().to_owned(),
-                what: change.what.clone(),
-            })
+            .map(|change| Weakening { at: Some(change.at), by: change.by.word().to_owned(), what: change.what.clone() })
             .collect(),
         findings: Vec::new(),
         next_steps: Vec::new(),
@@ -172,7 +168,12 @@ fn timeline(record: &UltraworkRecord<'_>) -> Timeline {
         match entry.event.as_str() {
             "Stop" => {
                 if let Some(from) = turn_began.take() {
-                    own.spans.push(Span { from, until: Some(entry.at), kind: SpanKind::Turn, label: "turn".to_owned() });
+                    own.spans.push(Span {
+                        from,
+                        until: Some(entry.at),
+                        kind: SpanKind::Turn,
+                        label: "turn".to_owned(),
+                    });
                 }
                 let goes_on = entry.decision == "block";
                 turn_began = goes_on.then_some(entry.at);

@@ -85,7 +85,10 @@ fn the_rules_do_no_input_or_output() {
         part.is_some_and(|part| !edges.contains(&part.as_os_str().to_string_lossy().trim_end_matches(".rs")))
     };
     let is_pure = |path: &&PathBuf| {
-        ["crates/omo-core/src", "crates/omo-plan/src", "crates/omo-report-page/src"].iter().any(|of| path.starts_with(of)) || is_rule_of_a_run(path)
+        ["crates/omo-core/src", "crates/omo-plan/src", "crates/omo-report-page/src"]
+            .iter()
+            .any(|of| path.starts_with(of))
+            || is_rule_of_a_run(path)
     };
     for path in rust_files().iter().filter(is_pure) {
         let text = fs::read_to_string(top().join(path)).unwrap();

@@ -1,0 +1,184 @@
+//! `omo report --html`: the page of a run, as one file.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use omo_checks::claim_proof::known_counterfactual;
+use omo_core::stop::allowed_blocks;
+use omo_core::timestamp::Timestamp;
+use omo_engine::Run;
+use omo_engine::parallel::refresh_kept_work;
+use omo_engine::state::RunState;
+use omo_git::repository::GitRepository;
+use omo_report_page::model::Page;
+use omo_state::decision_log;
+use omo_state::env::ProcessEnv;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::state::StateError;
+
+use crate::commands::report::ReportOptions;
+use crate::context::{CommandContext, EndedRuns};
+use crate::error::CommandError;
+use crate::exit_kind::ExitKind;
+use crate::last_run::LastRun;
+use crate::local_time::LocalClock;
+use crate::project::{Project, own_session};
+use crate::report_page::plan_page::{PlanRecord, plan_page};
+use crate::report_page::ultrawork_page::{UltraworkRecord, ultrawork_page};
+use crate::run_report::ReportSource;
+use crate::run_report::next_steps::next_steps;
+
+/// The folder of pages in the user's own state folder.
+const FOLDER: [&str; 2] = ["omo", "reports"];
+/// So many pages are kept there.
+const MAX_PAGES: usize = 100;
+/// For so long, in seconds: a month, as what is kept of ended runs.
+const KEPT_SECONDS: i64 = 31 * 24 * 60 * 60;
+
+/// Writes the page of the run that is meant, and prints where it is.
+pub(super) fn write_page(env: &ProcessEnv, options: &ReportOptions, file: Option<&Path>) -> Result<(), CommandError> {
+    let (name, page) = find_run_to_show(env, options)?.page(env)?;
+    let html = omo_report_page::render(&page).map_err(|error| cannot_write(Path::new(&name), &error))?;
+    let path = match file {
+        Some(file) => write_file(file, &html)?,
+        None => keep_page(env, &name, &html)?,
+    };
+    Ok(writeln!(anstream::stdout(), "{}", path.display())?)
+}
+
+/// A run of either kind.
+enum ShownRun {
+    Plan(Box<(Run, RunState)>),
+    Ultrawork(Box<(LastRun, Project)>),
+}
+
+/// The run that is named; else this session's, else the last one.
+fn find_run_to_show(env: &ProcessEnv, options: &ReportOptions) -> Result<ShownRun, CommandError> {
+    let plan = || {
+        let context = CommandContext::find(env)?;
+        context.find_run(options.run.run.as_deref(), EndedRuns::Included)
+    };
+    let ultrawork = || {
+        let project = Project::find_named(env, options.session.as_deref())?;
+        Ok((LastRun::find_to_show(env, &project)?, project))
+    };
+    if options.run.run.is_some() {
+        return Ok(ShownRun::Plan(Box::new(plan()?)));
+    }
+    if options.last {
+        return Ok(ShownRun::Ultrawork(Box::new(ultrawork()?)));
+    }
+    let (plan, ultrawork): (_, Result<_, CommandError>) = (plan(), ultrawork());
+    let own = own_session(env)?;
+    match (plan, ultrawork) {
+        (Ok(plan), Err(_)) => Ok(ShownRun::Plan(Box::new(plan))),
+        (Err(error), Ok(ultrawork)) if error.kind == ExitKind::NotFound => Ok(ShownRun::Ultrawork(Box::new(ultrawork))),
+        (Err(error), _) => Err(error),
+        (Ok(plan), Ok(ultrawork)) => {
+            let plan_is_own = own.as_ref().is_some_and(|own| plan.1.holder.session.as_deref() == Some(own.as_str()));
+            let ultrawork_is_own = own.as_ref() == Some(&ultrawork.0.id);
+            let is_ultrawork = match (plan_is_own, ultrawork_is_own) {
+                (true, false) => false,
+                (false, true) => true,
+                _ => changed_at(&ultrawork.0) > Some(plan.1.updated_at),
+            };
+            Ok(if is_ultrawork { ShownRun::Ultrawork(Box::new(ultrawork)) } else { ShownRun::Plan(Box::new(plan)) })
+        }
+    }
+}
+
+/// When anything last happened in an ultrawork run.
+fn changed_at(run: &LastRun) -> Option<Timestamp> {
+    let ulw = &run.session.ulw;
+    run.session.verdict.as_ref().map(|verdict| verdict.at).max(ulw.started_at).max(ulw.last_stop_at)
+}
+
+impl ShownRun {
+    /// The page, and the name of its file: the same one for the same run.
+    fn page(self, env: &ProcessEnv) -> Result<(String, Page), CommandError> {
+        match self {
+            Self::Plan(shown) => {
+                let (run, state) = *shown;
+                Ok((format!("plan-{}.html", run.id()), page_of_plan(env, &run, state)?))
+            }
+            Self::Ultrawork(shown) => {
+                let (run, project) = *shown;
+                let began = run.session.ulw.started_at.map(Timestamp::to_file_name).unwrap_or_default();
+                Ok((format!("ultrawork-{began}-{}.html", run.id), page_of_ultrawork(env, &run, &project)?))
+            }
+        }
+    }
+}
+
+fn page_of_plan(env: &ProcessEnv, run: &Run, mut state: RunState) -> Result<Page, CommandError> {
+    if let Some(repository) = GitRepository::find(Path::new(&state.root)) {
+        refresh_kept_work(run.id(), &repository, &mut state);
+    }
+    let source = ReportSource::read(run, &state, env)?;
+    Ok(plan_page(&PlanRecord {
+        state: &state,
+        report: &source.report,
+        events: &run.events()?,
+        next_steps: next_steps(run.id(), &state, &source.report),
+        began: LocalClock::from_process(env.now).date_and_time(state.opened_at),
+        now: env.now,
+    }))
+}
+
+fn page_of_ultrawork(env: &ProcessEnv, run: &LastRun, project: &Project) -> Result<Page, CommandError> {
+    let session = &run.session;
+    let decisions = project.folder.as_ref().map(decision_log::read_all).transpose().map_err(StateError::from)?;
+    let clock = LocalClock::from_process(env.now);
+    let home = env.state_home.as_deref();
+    let without_change = home.and_then(|home| known_counterfactual(home, &run.id, session).verdict_words());
+    Ok(ultrawork_page(&UltraworkRecord {
+        id: run.id.as_str(),
+        session,
+        logs: run.record.as_ref().map_or(&BTreeMap::new(), |record| &record.logs),
+        decisions: &decisions.unwrap_or_default(),
+        without_change,
+        allowed_blocks: allowed_blocks(session, env.client_block_cap),
+        began: session.ulw.started_at.map(|at| clock.date_and_time(at)).unwrap_or_default(),
+        now: env.now,
+    }))
+}
+
+/// Writes a file that a person named. It may hold what the work is about: it is readable by them alone.
+fn write_file(file: &Path, html: &str) -> Result<PathBuf, CommandError> {
+    let folder = match file.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let written = tempfile::NamedTempFile::new_in(folder)
+        .and_then(|mut temporary| temporary.write_all(html.as_bytes()).map(|()| temporary))
+        .and_then(|temporary| temporary.persist(file).map_err(|error| error.error));
+    written.map_err(|error| cannot_write(file, &error))?;
+    Ok(file.to_owned())
+}
+
+/// Keeps a page in the user's own state folder, and forgets those that are too old or too many.
+fn keep_page(env: &ProcessEnv, name: &str, html: &str) -> Result<PathBuf, CommandError> {
+    let missing = || CommandError::precondition("no folder for the user's own state is known", "name a FILE");
+    let folder = GuardedFolder::create_user_part(env.state_home.as_deref().ok_or_else(missing)?, &FOLDER)?;
+    folder.replace(name, html.as_bytes())?;
+    let mut kept: Vec<(i64, String)> = folder
+        .file_names("")?
+        .into_iter()
+        .filter(|other| other != name)
+        .map(|other| (folder.written_at(&other).unwrap_or_default(), other))
+        .collect();
+    kept.sort_unstable();
+    let too_many = (kept.len() + 1).saturating_sub(MAX_PAGES);
+    for (place, (at, other)) in kept.iter().enumerate() {
+        if place < too_many || *at < env.now.as_millis() / 1_000 - KEPT_SECONDS {
+            folder.remove(other)?;
+        }
+    }
+    Ok(folder.path().join(name))
+}
+
+fn cannot_write(path: &Path, error: &dyn std::fmt::Display) -> CommandError {
+    let path = omo_core::text::sanitize(&path.display().to_string(), 300);
+    CommandError::io(format!("{path} cannot be written: {error}"), "name another FILE")
+}
