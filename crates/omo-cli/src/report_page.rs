@@ -2,6 +2,8 @@
 
 pub(crate) mod plan_page;
 mod plan_timeline;
+#[cfg(test)]
+mod tests;
 pub(crate) mod ultrawork_page;
 
 use omo_core::check::task_check::{TaskCheckOutcome, TaskCheckVerdict};

@@ -74,6 +74,10 @@ fn find_run_to_show(env: &ProcessEnv, options: &ReportOptions) -> Result<ShownRu
     match (plan, ultrawork) {
         (Ok(plan), Err(_)) => Ok(ShownRun::Plan(Box::new(plan))),
         (Err(error), Ok(ultrawork)) if error.kind == ExitKind::NotFound => Ok(ShownRun::Ultrawork(Box::new(ultrawork))),
+        (Err(error), Err(_)) if error.kind == ExitKind::NotFound => {
+            let hint = "type `ulw <task>` in a session of this project, or `omo run start FILE`";
+            Err(CommandError::not_found("no run is known here", hint))
+        }
         (Err(error), _) => Err(error),
         (Ok(plan), Ok(ultrawork)) => {
             let plan_is_own = own.as_ref().is_some_and(|own| plan.1.holder.session.as_deref() == Some(own.as_str()));
