@@ -17,7 +17,7 @@ fn plan_check(command: &str, outcome: Option<&TaskCheckOutcome>, tree: Option<&s
         detail: outcome.map(|outcome| outcome.describe().to_owned()).unwrap_or_default(),
         exit: outcome.and_then(|outcome| outcome.exit),
         millis: outcome.map(|outcome| outcome.took_millis),
-        tree: tree.map(str::to_owned),
+        tree: tree.map(tree_name),
         output: outcome.map(TaskCheckOutcome::quoted_output).unwrap_or_default(),
     }
 }
@@ -28,4 +28,11 @@ fn plan_check_state(verdict: &TaskCheckVerdict) -> CheckState {
         TaskCheckVerdict::Red | TaskCheckVerdict::TimedOut => CheckState::Red,
         TaskCheckVerdict::Environment { .. } | TaskCheckVerdict::NothingRan => CheckState::Unusable,
     }
+}
+
+/// The id of a work tree as people see it: that of its files, where it says more.
+fn tree_name(tree: &str) -> String {
+    let files = serde_json::from_str::<serde_json::Value>(tree).ok();
+    let files = files.as_ref().and_then(|id| id.get("tree")?.as_str());
+    files.unwrap_or(tree).to_owned()
 }

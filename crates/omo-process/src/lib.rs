@@ -7,6 +7,7 @@ static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
 pub mod detached;
 pub mod environment;
+pub mod file_opener;
 pub mod helper_process;
 pub mod job;
 pub mod keeper;

@@ -6,6 +6,7 @@
 //! - [`ProcessGroup`] is a process that runs, with all that it started; [`end_groups`] ends every one before this process
 //!   ends, [`end_group`] one that another process has started. [`adopt_orphans`] and [`end_orphans`] are about what
 //!   has left its group, and [`hide_memory`] keeps what is in it from looking into this process.
+//! - [`FILE_OPENER`] is the program that shows a file to its user, with what stands before the file.
 //! - [`is_executable`] tells whether a file is a program.
 //! - [`leave_session`] makes a process outlive the terminal that it was started from.
 //! - [`own_program`], [`start_own_group`] and [`show_no_window`] are about omo's own processes; [`flag_termination`] is
@@ -39,15 +40,16 @@ pub use groups::{ProcessGroup, end_group};
 #[cfg(unix)]
 pub(crate) use groups::{end_groups, flag_termination};
 #[cfg(unix)]
-pub(crate) use unix::{Shell, is_alive, leave_session, outlive_size_limit, show_no_window, start_mark};
+pub(crate) use unix::{FILE_OPENER, Shell, is_alive, leave_session, outlive_size_limit, show_no_window, start_mark};
 #[cfg(unix)]
 pub use unix::{bash, is_executable, own_program, shell_variable, start_own_group};
 #[cfg(windows)]
-pub use windows::{ProcessGroup, bash, end_group, is_executable, own_program, shell_variable, start_own_group};
-#[cfg(windows)]
 pub(crate) use windows::{
-    Shell, end_groups, flag_termination, is_alive, leave_session, outlive_size_limit, show_no_window, start_mark,
+    FILE_OPENER, Shell, end_groups, flag_termination, is_alive, leave_session, outlive_size_limit, show_no_window,
+    start_mark,
 };
+#[cfg(windows)]
+pub use windows::{ProcessGroup, bash, end_group, is_executable, own_program, shell_variable, start_own_group};
 
 #[cfg(target_os = "linux")]
 pub use ancestors::{ancestors, owner_home, process_name, process_variable, working_folder};

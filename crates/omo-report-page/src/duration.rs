@@ -38,6 +38,7 @@ pub(crate) fn duration_words(millis: i64) -> String {
         _ => format!("{large} {large_word} {small} {small_word}"),
     };
     match millis {
+        1..100 => "< 0.1 s".to_owned(),
         0..10_000 if millis % SECOND != 0 => format!("{}.{} s", millis / SECOND, millis % SECOND / 100),
         0..MINUTE => format!("{} s", millis / SECOND),
         MINUTE..HOUR => two(millis / MINUTE, "min", millis % MINUTE / SECOND, "s"),
@@ -65,6 +66,7 @@ mod tests {
     fn times_have_at_most_two_units() {
         for (millis, words, clock) in [
             (0, "0 s", "0:00"),
+            (3, "< 0.1 s", "0:00"),
             (420, "0.4 s", "0:00"),
             (12_300, "12 s", "0:12"),
             (200_000, "3 min 20 s", "3:20"),

@@ -1,5 +1,7 @@
 //! What holds for every page, whatever a run and those who wrote its texts did.
 
+#![expect(clippy::unwrap_used, reason = "a test fails where something is missing")]
+
 use std::collections::BTreeSet;
 
 use data_encoding::BASE64;

@@ -25,10 +25,9 @@ const HELP: &str = "\
 Examples:
   omo report                      how it ended, and what proves each task
   omo report --format progress    who works on what, for how long
-  omo report --format summary     in the words of such a plan
   omo report --format json        the same for a script
   omo report --last               the last ultrawork run, its checks and review
-  omo report --html               a page to look at, of this session's run or the last";
+  omo report --html --open        a page to look at, of this session's run or the last";
 
 /// How a report is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -52,6 +51,9 @@ pub(crate) struct ReportOptions {
     #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with = "format")]
     #[expect(clippy::option_option, reason = "the option may be there without a file")]
     pub html: Option<Option<PathBuf>>,
+    /// Show it at once, in the browser
+    #[arg(long, requires = "html")]
+    pub open: bool,
     /// Its session, if not that of the last one
     #[arg(long, value_name = "ID", requires = "last")]
     pub session: Option<String>,

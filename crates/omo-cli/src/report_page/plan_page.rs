@@ -7,6 +7,7 @@ use omo_engine::event::{EventKind, RunEvent};
 use omo_engine::parallel::worker_row::format_dollars;
 use omo_engine::report::heading::{HeadingKind, run_heading};
 use omo_engine::report::history::AttemptRow;
+use omo_engine::report::ultraplan::short_commit;
 use omo_engine::report::{RunReport, TaskRow};
 use omo_engine::state::{RunState, TaskStanding, TaskState, TaskStatus};
 use omo_plan::model::{PlannedState, Task, TaskKind};
@@ -61,9 +62,11 @@ pub(crate) fn plan_page(record: &PlanRecord<'_>) -> Page {
             .map(|(place, check)| plan_check(&check.command, state.final_checks.get(&place), None))
             .collect(),
         reviews: reviews(record.events),
+        // That a check of the whole did not run stands at the check.
         unproved: report
             .not_verified
             .iter()
+            .filter(|item| item.task.is_some())
             .map(|item| Unproved { task: item.task.clone(), reason: item.reason.clone() })
             .collect(),
         weakened: weakened(state),
@@ -86,7 +89,7 @@ fn facts(record: &PlanRecord<'_>) -> Vec<(String, String)> {
     if state.round > 1 {
         facts.push(("rounds", format!("{} of at most {}", state.round, state.plan.policy.max_rounds)));
     }
-    facts.extend(report.base.clone().map(|base| ("base", base)));
+    facts.extend(report.base.as_deref().map(|base| ("base", short_commit(base).to_owned())));
     facts.extend(
         report.cost_micros.map(|cost| ("cost", format!("{}, as far as the clients said", format_dollars(cost)))),
     );
@@ -126,6 +129,8 @@ fn weakened(state: &RunState) -> Vec<Weakening> {
 
 fn card(task: &Task, standing: &TaskStanding, row: &TaskRow, state: &RunState, places: &BTreeMap<&str, usize>) -> Card {
     let known = state.tasks.get(&task.id);
+    let is_told_by_checks =
+        *standing == TaskStanding::Is(TaskStatus::Passed) && known.is_some_and(|known| !known.checks.is_empty());
     Card {
         id: task.id.clone(),
         title: task.title.clone(),
@@ -135,7 +140,10 @@ fn card(task: &Task, standing: &TaskStanding, row: &TaskRow, state: &RunState, p
         proved_by: proof_source(task, known),
         attempts: row.history.iter().map(attempt).collect(),
         checks: known.map(|known| own_checks(known, row)).unwrap_or_default(),
-        evidence: Some(row.evidence.clone()).filter(|line| !line.is_empty()).into_iter().collect(),
+        evidence: Some(row.evidence.clone())
+            .filter(|line| !line.is_empty() && !is_told_by_checks)
+            .into_iter()
+            .collect(),
         files: row.files.clone(),
         out_of_scope: row.out_of_scope.clone(),
         diff: String::new(),
@@ -163,7 +171,9 @@ fn proof_source(task: &Task, known: Option<&TaskState>) -> Option<String> {
     match known.and_then(|known| known.proved_by.as_ref()) {
         Some(ProofSource::Task(id)) => Some(format!("task {id}, which is a check itself")),
         Some(ProofSource::FinalChecks) => Some("the checks of the whole".to_owned()),
-        None if task.kind == TaskKind::Verify => Some("the verifier's verdict".to_owned()),
+        None if task.kind == TaskKind::Verify && known.is_some_and(|known| known.status == TaskStatus::Passed) => {
+            Some("the verifier's verdict".to_owned())
+        }
         None => None,
     }
 }

@@ -8,10 +8,13 @@ use omo_core::messages::run_end::headline;
 use omo_core::review::{REVIEWER, ReviewVerdict};
 use omo_core::session::{Session, VerdictKind};
 use omo_core::timestamp::Timestamp;
+use omo_engine::report::ultraplan::short_commit;
 use omo_report_page::model::{
     CheckResult, CheckState, Lane, Mark, MarkKind, Page, Review, ReviewEnd, RunEnd, Span, SpanKind, Subject, Timeline,
     Weakening,
 };
+
+use crate::report_page::tree_name;
 
 /// So many lines of what a check printed are taken, from its end.
 const LOG_LINES: usize = 40;
@@ -97,7 +100,7 @@ fn facts(record: &UltraworkRecord<'_>) -> Vec<(String, String)> {
         facts.push(("review", "none was wanted".to_owned()));
     }
     facts.extend(record.without_change.clone().map(|words| ("without the change", words)));
-    facts.extend(session.ulw.base.clone().map(|base| ("base", base)));
+    facts.extend(session.ulw.base.as_deref().map(|base| ("base", short_commit(base).to_owned())));
     facts.into_iter().map(|(label, value)| (label.to_owned(), value)).collect()
 }
 
@@ -111,7 +114,7 @@ fn check_result(check: &Check, logs: &BTreeMap<String, String>) -> CheckResult {
         detail: last.map(|last| format!("{}{counts}", last.detail)).unwrap_or_default(),
         exit: None,
         millis: last.map(|last| last.took_millis),
-        tree: last.and_then(|last| last.tree.clone()),
+        tree: last.and_then(|last| last.tree.as_deref().map(tree_name)),
         output: lines.iter().skip(lines.len().saturating_sub(LOG_LINES)).map(|line| (*line).to_owned()).collect(),
     }
 }
@@ -127,11 +130,11 @@ fn check_state(verdict: CheckVerdict) -> CheckState {
 /// What reviews said: the rejections that are remembered, then the last review.
 fn reviews(session: &Session) -> Vec<Review> {
     let verification = &session.verification;
-    let review = |verdict, at, tree, words: &str| Review {
+    let review = |verdict, at, tree: Option<String>, words: &str| Review {
         reviewer: REVIEWER.to_owned(),
         verdict,
         at,
-        tree,
+        tree: tree.as_deref().map(tree_name),
         words: words.to_owned(),
     };
     let last = verification.review.as_ref();

@@ -101,6 +101,10 @@ pub fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0)
 }
 
+/// What shows a file to its user, with what stands before the file.
+pub(crate) const FILE_OPENER: (&str, &[&str]) =
+    if cfg!(target_os = "macos") { ("open", &[]) } else { ("xdg-open", &[]) };
+
 /// This very program: an update may have put another one in the place of its file. Where there is
 /// no `/proc` it is found by its path all the same.
 pub fn own_program() -> io::Result<PathBuf> {

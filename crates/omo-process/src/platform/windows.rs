@@ -152,6 +152,9 @@ pub fn is_executable(path: &Path) -> bool {
     path.is_file()
 }
 
+/// What shows a file to its user, with what stands before the file.
+pub(crate) const FILE_OPENER: (&str, &[&str]) = ("rundll32", &["url.dll,FileProtocolHandler"]);
+
 /// This very program. While it runs, no process can put another one in the place of its file.
 pub fn own_program() -> io::Result<PathBuf> {
     std::env::current_exe()

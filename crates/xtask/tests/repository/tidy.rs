@@ -155,6 +155,7 @@ fn processes_are_started_in_known_places_and_nowhere_else() {
         "omo-claude/src/supervisor/minder.rs",
         "omo-git/src/git_command.rs",
         "omo-process/src/detached.rs",
+        "omo-process/src/file_opener.rs",
         "omo-process/src/job.rs",
         "omo-process/src/keeper.rs",
         "omo-process/src/own_command.rs",
@@ -185,6 +186,11 @@ fn processes_are_started_in_known_places_and_nowhere_else() {
     assert!(
         git.contains("let (git, search) = found(folder, tree.as_ref())?;\n    let mut command = Command::new(git)")
             && git.contains("SearchPath::from_variables(&inherited()).outside(&projects)")
+    );
+    // What shows a page to the person who asks for that.
+    let opener = read("crates/omo-process/src/file_opener.rs");
+    assert!(
+        opener.contains("SearchPath::from_process().outside(projects)") && opener.contains("Command::new(program)")
     );
     assert!(read("crates/omo-process/src/job.rs").contains("Command::new(own_program()?)"));
     // Another binary of omo, found by the path of this one: the answer to a command about a run.

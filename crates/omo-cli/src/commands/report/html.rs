@@ -11,10 +11,12 @@ use omo_engine::Run;
 use omo_engine::parallel::refresh_kept_work;
 use omo_engine::state::RunState;
 use omo_git::repository::GitRepository;
+use omo_process::file_opener;
 use omo_report_page::model::Page;
 use omo_state::decision_log;
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
+use omo_state::search_path::ProjectFolders;
 use omo_state::state::StateError;
 
 use crate::commands::report::ReportOptions;
@@ -23,6 +25,7 @@ use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
 use crate::last_run::LastRun;
 use crate::local_time::LocalClock;
+use crate::output::print_warning;
 use crate::project::{Project, own_session};
 use crate::report_page::plan_page::{PlanRecord, plan_page};
 use crate::report_page::ultrawork_page::{UltraworkRecord, ultrawork_page};
@@ -44,7 +47,14 @@ pub(super) fn write_page(env: &ProcessEnv, options: &ReportOptions, file: Option
         Some(file) => write_file(file, &html)?,
         None => keep_page(env, &name, &html)?,
     };
-    Ok(writeln!(anstream::stdout(), "{}", path.display())?)
+    writeln!(anstream::stdout(), "{}", path.display())?;
+    if options.open {
+        let projects = ProjectFolders::from_iter([Project::find(env)?.root]);
+        if let Err(error) = file_opener::show_file(&path, &projects) {
+            print_warning(&format!("the page is written, and cannot be opened: {error}"));
+        }
+    }
+    Ok(())
 }
 
 /// A run of either kind.

@@ -1,0 +1,43 @@
+//! Has the system show a file to its user, in the program that they chose for its kind.
+
+use std::io;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use omo_state::search_path::{ProjectFolders, SearchPath};
+
+use crate::platform::{FILE_OPENER, show_no_window, start_own_group};
+
+/// For so long it may say that it cannot. One that runs longer shows the file.
+const LIMIT: Duration = Duration::from_secs(3);
+/// So often that is looked for.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Shows a file, with a program that lies in none of these projects.
+///
+/// # Errors
+///
+/// Where there is no such program, or it says that it cannot.
+pub fn show_file(file: &Path, projects: &ProjectFolders) -> io::Result<()> {
+    let (name, arguments) = FILE_OPENER;
+    let search = SearchPath::from_process().outside(projects);
+    let missing = || io::Error::new(io::ErrorKind::NotFound, format!("there is no `{name}` here"));
+    let program = search.find_all(name).next().ok_or_else(missing)?;
+    let mut command = Command::new(program);
+    // Not by a name that could be taken for an option.
+    command.args(arguments).arg(file.canonicalize()?);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    start_own_group(&mut command);
+    show_no_window(&mut command);
+    let mut process = command.spawn()?;
+    let begun = Instant::now();
+    while begun.elapsed() < LIMIT {
+        match process.try_wait()? {
+            Some(status) if status.success() => return Ok(()),
+            Some(status) => return Err(io::Error::other(format!("`{name}` ended with {status}"))),
+            None => std::thread::sleep(PAUSE),
+        }
+    }
+    Ok(())
+}
