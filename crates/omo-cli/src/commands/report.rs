@@ -27,7 +27,7 @@ Examples:
   omo report --format progress    who works on what, for how long
   omo report --format json        the same for a script
   omo report --last               the last ultrawork run, its checks and review
-  omo report --html --open        a page to look at, of this session's run or the last";
+  omo report --html --open        a page of this session's run, or the last";
 
 /// How a report is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
