@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::stand_in::{HookAnswer, StandIn};
@@ -22,6 +23,15 @@ fn told(scene: &mut Scene, prompt: &str) -> Result<String> {
 fn omo_says(scene: &Scene, arguments: &[&str]) -> Result<(i32, String)> {
     let output = omo(scene, arguments, &[])?;
     Ok((output.status.code().context("no exit status")?, String::from_utf8(output.stdout)?))
+}
+
+/// The page of the last run. Only its user can read it.
+fn page(scene: &Scene) -> Result<String> {
+    let (status, path) = omo_says(scene, &["report", "--html"])?;
+    ensure!(status == 0, "{status}");
+    let file = Path::new(path.trim_end());
+    ensure!(fs::metadata(file)?.permissions().mode() & 0o777 == 0o600, "{path}");
+    Ok(fs::read_to_string(file)?)
 }
 
 fn bounds() -> String {
@@ -213,6 +223,11 @@ fn an_end_says_what_is_against_it_and_stays_readable() {
             for part in ["fix the tests", "> first line", "> expected 5, got -1", "review  none was wanted"] {
                 ensure!(status == 0 && report.contains(part), "{part} is missing: {report}");
             }
+            let page = page(s)?;
+            for part in ["class=\"verdict failed\"", "fix the tests", "NOT PROVED", "expected 5, got -1", "sh test.sh"]
+            {
+                ensure!(page.contains(part), "{part} is missing: {page}");
+            }
             let (_, out) = omo_says(s, &["verify"])?;
             ensure!(out.contains("sh-test.sh") && out.contains("failed"), "not the checks of that run: {out}");
             let files = fs::read_dir(s.lab.state_folder().join("ended"))?.count();
@@ -232,8 +247,13 @@ fn an_end_says_what_is_against_it_and_stays_readable() {
                 report.contains("review  agreed") && report.contains("> Each thing that was asked for is there."),
                 "{report}"
             );
+            let proved = page(s)?;
+            for part in ["class=\"verdict proved\"", "omo:oracle", "Each thing that was asked for is there."] {
+                ensure!(proved.contains(part), "{part} is missing: {proved}");
+            }
             s.session = s.another()?;
             s.arm()?;
+            ensure!(page(s)?.contains("class=\"verdict open\""), "a run that is on is shown as ended");
             let (status, out) = omo_says(s, &["verify", "--last"])?;
             ensure!(status == 1 && out.contains("NOT PROVED: the run has not ended, it is on"), "{status}: {out}");
             Ok(())
