@@ -90,7 +90,8 @@ fn write_checks(lines: &mut TextLines, source: &ReportSource<'_>, row: &TaskRow)
         if let Some(log) = &outcome.log {
             lines.whole(&format!("       all of it: {}", sanitize(&log.to_string_lossy(), 300)));
         }
-    } // The test of a task that comes first is run only for this.
+    }
+    // The test of a task that comes first is run only for this.
     let is_shown = |known: &&CheckCounterfactual| row.checks.iter().any(|check| check.command == known.name);
     for known in row.without_work.iter().filter(|known| !is_shown(known)) {
         let command = truncate_columns(&typed_form(&known.name), COMMAND_COLUMNS);
