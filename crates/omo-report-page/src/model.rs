@@ -87,7 +87,7 @@ pub struct CheckResult {
 pub enum CheckState {
     /// It proves what it is for.
     Green,
-    /// It is green, and was green before the work began: it proves nothing about the work.
+    /// It is green, and so it is without the work: it proves nothing about that.
     AlreadyGreen,
     /// It says that the work is wrong, or did not end in time.
     Red,

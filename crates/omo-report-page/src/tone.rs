@@ -148,7 +148,7 @@ impl CheckResult {
     pub(crate) fn word(&self) -> &'static str {
         match self.state {
             CheckState::Green => "green",
-            CheckState::AlreadyGreen => "green before the work began",
+            CheckState::AlreadyGreen => "green without the work, too",
             CheckState::Red => "red",
             CheckState::Unusable => "says nothing",
             CheckState::NotRun => "did not run",

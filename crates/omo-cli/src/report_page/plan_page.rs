@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use omo_core::check::counterfactual::{CheckCounterfactual, WithoutChange};
 use omo_core::timestamp::Timestamp;
 use omo_engine::event::{EventKind, RunEvent};
 use omo_engine::parallel::worker_row::format_dollars;
@@ -27,6 +28,8 @@ pub(crate) struct PlanRecord<'a> {
     pub report: &'a RunReport,
     /// All that happened.
     pub events: &'a [RunEvent],
+    /// What the commits of its tasks changed, by their id.
+    pub differences: &'a BTreeMap<String, String>,
     /// What comes next.
     pub next_steps: Vec<String>,
     /// When it began, as its reader's clock shows it.
@@ -73,7 +76,7 @@ pub(crate) fn plan_page(record: &PlanRecord<'_>) -> Page {
         findings: report.findings.clone(),
         next_steps: record.next_steps.clone(),
         timeline: plan_timeline(record, &places),
-        cards: cards.map(|((task, standing), row)| card(task, standing, row, state, &places)).collect(),
+        cards: cards.map(|((task, standing), row)| card(task, standing, row, record, &places)).collect(),
     }
 }
 
@@ -127,8 +130,15 @@ fn weakened(state: &RunState) -> Vec<Weakening> {
     judged.chain(changed).collect()
 }
 
-fn card(task: &Task, standing: &TaskStanding, row: &TaskRow, state: &RunState, places: &BTreeMap<&str, usize>) -> Card {
-    let known = state.tasks.get(&task.id);
+fn card(
+    task: &Task,
+    standing: &TaskStanding,
+    row: &TaskRow,
+    record: &PlanRecord<'_>,
+    places: &BTreeMap<&str, usize>,
+) -> Card {
+    let known = record.state.tasks.get(&task.id);
+    let commit = known.and_then(|known| known.last_end.as_ref()?.commit.as_ref());
     let is_told_by_checks =
         *standing == TaskStanding::Is(TaskStatus::Passed) && known.is_some_and(|known| !known.checks.is_empty());
     Card {
@@ -146,7 +156,7 @@ fn card(task: &Task, standing: &TaskStanding, row: &TaskRow, state: &RunState, p
             .collect(),
         files: row.files.clone(),
         out_of_scope: row.out_of_scope.clone(),
-        diff: String::new(),
+        diff: commit.and_then(|commit| record.differences.get(commit)).cloned().unwrap_or_default(),
         note: row.note.clone().unwrap_or_default(),
     }
 }
@@ -180,12 +190,16 @@ fn proof_source(task: &Task, known: Option<&TaskState>) -> Option<String> {
 
 fn own_checks(known: &TaskState, row: &TaskRow) -> Vec<CheckResult> {
     let tree = known.last_end.as_ref().and_then(|end| end.tree.as_deref());
+    // Where one check shows the work, others may be green without it, too: a build, or a lint.
+    let is_shown = row.without_work.iter().any(|known| known.without == WithoutChange::Red);
+    let is_vacuous = |command: &String| {
+        let is_green = |known: &CheckCounterfactual| known.name == *command && known.without == WithoutChange::Green;
+        row.already_green.contains(command) || (!is_shown && row.without_work.iter().any(is_green))
+    };
     let check = |(command, outcome): &(String, _)| {
         let check = plan_check(command, Some(outcome), tree);
         match check.state {
-            CheckState::Green if row.already_green.contains(command) => {
-                CheckResult { state: CheckState::AlreadyGreen, ..check }
-            }
+            CheckState::Green if is_vacuous(command) => CheckResult { state: CheckState::AlreadyGreen, ..check },
             _ => check,
         }
     };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use omo_core::check::counterfactual::{CheckCounterfactual, WithoutChange};
 use omo_core::check::printed_output::PrintedOutput;
 use omo_core::check::session_check::{Check, CheckOrigin, CheckRecord, CheckVerdict};
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
@@ -74,6 +75,7 @@ fn page_of(kinds: Vec<EventKind>) -> Page {
         state: &state,
         report: &build_report("r1", &state).with_history(&events),
         events: &events,
+        differences: &BTreeMap::from([("c1".to_owned(), "+one".to_owned())]),
         next_steps: Vec::new(),
         began: "today".to_owned(),
         now: time(1_000),
@@ -92,6 +94,31 @@ fn final_check(verdict: TaskCheckVerdict) -> EventKind {
         command: "make".to_owned(),
         outcome: outcome(verdict),
     }
+}
+
+#[test]
+fn a_card_shows_what_its_commit_changed_and_which_checks_show_its_work() {
+    use TaskCheckVerdict::Green;
+    let page_with = |answers: &[(&str, WithoutChange)]| {
+        let answer = |(name, without): &(&str, WithoutChange)| CheckCounterfactual {
+            name: (*name).to_owned(),
+            without: *without,
+            ..CheckCounterfactual::default()
+        };
+        let without_work = answers.iter().map(answer).collect();
+        let end = AttemptEnd { commit: Some("c1".to_owned()), without_work, ..end(1) };
+        page_of(vec![started("1", 1), checked("1", 1, Green), EventKind::TaskPassed { task: "1".to_owned(), end }])
+    };
+    for (answers, tone) in [
+        (&[("prove 1", WithoutChange::Red)][..], Tone::Proved),
+        (&[("prove 1", WithoutChange::Green), ("the test", WithoutChange::Red)], Tone::Proved),
+        (&[("prove 1", WithoutChange::Green)], Tone::Unproved),
+        (&[("prove 1", WithoutChange::Unknown)], Tone::Proved),
+    ] {
+        let card = &page_with(answers).cards[0];
+        assert_eq!((card.tone(), card.diff.as_str()), (tone, "+one"), "{answers:?}");
+    }
+    assert_eq!(page_with(&[]).cards[1].diff, "");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use omo_core::timestamp::Timestamp;
 use omo_engine::Run;
 use omo_engine::parallel::refresh_kept_work;
 use omo_engine::state::RunState;
+use omo_git::commit_difference::commit_differences;
 use omo_git::repository::GitRepository;
 use omo_process::file_opener;
 use omo_report_page::model::Page;
@@ -126,11 +127,18 @@ impl ShownRun {
 }
 
 fn page_of_plan(env: &ProcessEnv, run: &Run, mut state: RunState) -> Result<Page, CommandError> {
+    let mut differences = BTreeMap::new();
     if let Some(repository) = GitRepository::find(Path::new(&state.root)) {
         refresh_kept_work(run.id(), &repository, &mut state);
+        let commits = state.tasks.values().filter_map(|known| known.last_end.as_ref()?.commit.as_deref());
+        match commit_differences(&repository, commits) {
+            Ok(found) => differences = found,
+            Err(error) => print_warning(&format!("the page shows no differences: {error}")),
+        }
     }
     let source = ReportSource::read(run, &state, env)?;
     Ok(plan_page(&PlanRecord {
+        differences: &differences,
         state: &state,
         report: &source.report,
         events: &run.events()?,

@@ -1,0 +1,98 @@
+//! What commits changed, as git prints a difference.
+
+use std::collections::BTreeMap;
+
+use crate::repository::{GitFailed, GitRepository, is_object_name};
+
+/// Of a larger difference only so much is given.
+const MAX_BYTES: usize = 256 * 1024;
+/// As plain text: nothing that the repository's settings name is run, and none of its orders counts.
+const ARGUMENTS: [&str; 13] = [
+    "-c",
+    "diff.suppressBlankEmpty=false",
+    "diff-tree",
+    "--stdin",
+    "--root",
+    "-r",
+    "--patch",
+    "--no-renames",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+];
+
+/// The difference that each of these commits made, by its id. A commit that is not there, or that joins others, has none.
+///
+/// # Errors
+///
+/// git fails.
+pub fn commit_differences<'a>(
+    repository: &GitRepository,
+    commits: impl IntoIterator<Item = &'a str>,
+) -> Result<BTreeMap<String, String>, GitFailed> {
+    let asked: String = commits.into_iter().filter(|id| is_object_name(id)).flat_map(|id| [id, "\n"]).collect();
+    if asked.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let said = repository.git_with(&ARGUMENTS, &[], asked.as_bytes())?;
+    Ok(split_by_commit(&String::from_utf8_lossy(&said)))
+}
+
+/// git names each commit in a line of its own. No line of a difference looks like that: each has a sign before it.
+fn split_by_commit(said: &str) -> BTreeMap<String, String> {
+    let mut differences: BTreeMap<String, String> = BTreeMap::new();
+    let mut current = None;
+    for line in said.split_inclusive('\n') {
+        if is_object_name(line.trim_end_matches('\n')) {
+            current = Some(differences.entry(line.trim_end_matches('\n').to_owned()).or_default());
+        } else if let Some(text) = current.as_mut().filter(|text| text.len() < MAX_BYTES) {
+            text.push_str(line);
+        }
+    }
+    differences
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::git_command::git;
+
+    #[test]
+    fn each_commit_has_its_own_difference() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path();
+        let run = |arguments: &[&str]| {
+            let settings = ["-c", "user.name=a", "-c", "user.email=a@b"];
+            let said = git(top, &[settings.as_slice(), arguments].concat(), &[], &[]).unwrap();
+            String::from_utf8(said).unwrap().trim().to_owned()
+        };
+        run(&["init", "-q"]);
+        let other = "a".repeat(40);
+        let commit = |text: &str| {
+            std::fs::write(top.join("file"), text).unwrap();
+            run(&["add", "file"]);
+            run(&["commit", "-q", "-m", "one"]);
+            run(&["rev-parse", "HEAD"])
+        };
+        let first = commit("one\n");
+        // A line of a file that looks as git's own.
+        let second = commit(&format!("{first}\n"));
+        let repository = GitRepository::find(top).unwrap();
+        let found = commit_differences(&repository, [&*first, &second, &other, "--output=x"]).unwrap();
+        assert_eq!(found.keys().collect::<Vec<_>>().len(), 2);
+        assert!(found[&first].contains("\n+one\n") && !found[&first].contains("\n-one\n"), "{found:?}");
+        assert!(found[&second].contains(&format!("\n-one\n+{first}\n")), "{found:?}");
+        assert!(!top.join("x").exists());
+        assert_eq!(commit_differences(&repository, []).unwrap(), BTreeMap::new());
+    }
+
+    #[test]
+    fn a_large_difference_is_cut() {
+        let id = "b".repeat(40);
+        let said = format!("{id}\n{}", "+1234567\n".repeat(MAX_BYTES / 4));
+        let found = split_by_commit(&said);
+        assert!(found[&id].len() >= MAX_BYTES && found[&id].len() < MAX_BYTES + 9);
+    }
+}
