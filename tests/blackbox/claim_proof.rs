@@ -18,8 +18,6 @@ const TEST: &str = "import unittest\nfrom app import total\n\nclass Total(unitte
 const HONEST: &str = "\n    def test_negative(self):\n        self.assertEqual(total([1, -2]), 1)\n";
 const VACUOUS: &str = "\n    def test_negative(self):\n        total([1, -2])\n";
 
-/// The verdict tells it.
-
 fn begin(scene: &mut Scene, options: &str) -> Result<()> {
     scene.lab.write("app.py", BEFORE)?;
     scene.lab.write("test_app.py", TEST)?;

@@ -13,6 +13,7 @@
 
 mod background;
 mod block_text;
+mod claim_proof;
 mod claims;
 mod commands;
 mod continuation;
