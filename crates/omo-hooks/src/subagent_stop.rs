@@ -7,10 +7,14 @@
 //! Where it was a worker of a plan run, `omo` is told which task it had: one that ends without finishing would keep the
 //! session waiting for it.
 
+use std::path::Path;
+use std::time::{Duration, Instant};
+
 use omo_claude::hook_input::HookInput;
 use omo_core::review::{self, REVIEWER, Review, Reviewer};
 use omo_core::session::Session;
 use omo_core::session::plan_run::PlanRun;
+use omo_process::watchdog;
 use omo_state::files::regular_file::{self, Links};
 
 use crate::prompt_source;
@@ -21,6 +25,12 @@ use crate::{plan_runs, run_prompt};
 const WORKERS: [&str; 4] = ["omo:executor", "omo:worker", "omo:verifier", "workflow-subagent"];
 /// A transcript that is longer is not looked through: the run waits for that task as long as it says.
 const MAX_TRANSCRIPT_BYTES: u64 = 32 * 1024 * 1024;
+/// How long the last message of an agent is waited for, and how often it is looked for. It mostly comes within 80 ms, and
+/// the client ends this hook after five seconds.
+const TRANSCRIPT_WAIT: Duration = Duration::from_secs(1);
+const READ_AGAIN: Duration = Duration::from_millis(20);
+/// For reading it once more.
+const SLACK: Duration = Duration::from_secs(1);
 
 pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
     if input.agent_type.as_deref().is_some_and(|kind| WORKERS.contains(&kind)) {
@@ -59,14 +69,31 @@ fn report_worker(context: &HookContext, input: &HookInput) {
         return;
     }
     let Some(path) = input.agent_transcript_path.as_deref() else { return };
-    match regular_file::read(path.as_ref(), MAX_TRANSCRIPT_BYTES, Links::Refused) {
-        Ok(Some(bytes)) => {
-            if let Some(task) = task_of_worker(&String::from_utf8_lossy(&bytes)) {
+    watchdog::extend_limit(TRANSCRIPT_WAIT + SLACK);
+    let read = read_whole_transcript(path.as_ref(), input.last_assistant_message.as_deref().unwrap_or_default());
+    watchdog::reset_limit();
+    match read {
+        Ok(transcript) => {
+            if let Some(task) = task_of_worker(&transcript) {
                 run_prompt::report_ended_agent(context, &task);
             }
         }
-        Ok(None) => {}
         Err(problem) => context.log_problem(&format!("the transcript of an agent {problem}")),
+    }
+}
+
+/// A transcript with its last message in it. The client writes it while the hook runs already, and before that neither the
+/// message is there nor, maybe, the ticket. Where it does not come in time, what is there is taken.
+fn read_whole_transcript(path: &Path, last_message: &str) -> Result<String, String> {
+    let last_message = serde_json::to_string(last_message).unwrap_or_default();
+    let deadline = Instant::now() + TRANSCRIPT_WAIT;
+    loop {
+        let read = regular_file::read(path, MAX_TRANSCRIPT_BYTES, Links::Refused)?;
+        let transcript = read.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+        if transcript.contains(last_message.trim_matches('"')) || Instant::now() >= deadline {
+            return Ok(transcript);
+        }
+        std::thread::sleep(READ_AGAIN);
     }
 }
 
@@ -84,6 +111,25 @@ fn task_of_worker(transcript: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_transcript_is_read_once_its_last_message_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("agent.jsonl");
+        std::fs::write(&path, "Begin with: omo agent start 1 --run r\n").unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(60));
+                let rest = "--ticket a1 --next\n{\"text\":\"He said \\\"all\\\" is\\ndone\"}\n";
+                std::fs::write(&path, format!("omo agent start 1 --run r {rest}")).unwrap();
+            });
+            let read = read_whole_transcript(&path, "He said \"all\" is\ndone").unwrap();
+            assert_eq!(task_of_worker(&read).as_deref(), Some("1 a1"));
+        });
+        // One that never comes is not waited for any longer.
+        assert!(read_whole_transcript(&path, "another").unwrap().contains("--ticket a1"));
+        assert!(read_whole_transcript(&path, "").unwrap().contains("--ticket a1"));
+    }
 
     #[test]
     fn the_task_of_a_worker_is_that_of_its_prompt_with_its_last_ticket() {
