@@ -70,7 +70,11 @@ fn report_worker(context: &HookContext, input: &HookInput) {
     }
     let Some(path) = input.agent_transcript_path.as_deref() else { return };
     watchdog::extend_limit(TRANSCRIPT_WAIT + SLACK);
-    let read = read_whole_transcript(path.as_ref(), input.last_assistant_message.as_deref().unwrap_or_default());
+    let read = read_whole_transcript(
+        path.as_ref(),
+        input.last_assistant_message.as_deref().unwrap_or_default(),
+        TRANSCRIPT_WAIT,
+    );
     watchdog::reset_limit();
     match read {
         Ok(transcript) => {
@@ -84,9 +88,9 @@ fn report_worker(context: &HookContext, input: &HookInput) {
 
 /// A transcript with its last message in it. The client writes it while the hook runs already, and before that neither the
 /// message is there nor, maybe, the ticket. Where it does not come in time, what is there is taken.
-fn read_whole_transcript(path: &Path, last_message: &str) -> Result<String, String> {
+fn read_whole_transcript(path: &Path, last_message: &str, wait: Duration) -> Result<String, String> {
     let last_message = serde_json::to_string(last_message).unwrap_or_default();
-    let deadline = Instant::now() + TRANSCRIPT_WAIT;
+    let deadline = Instant::now() + wait;
     loop {
         let read = regular_file::read(path, MAX_TRANSCRIPT_BYTES, Links::Refused)?;
         let transcript = read.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
@@ -123,12 +127,12 @@ mod tests {
                 let rest = "--ticket a1 --next\n{\"text\":\"He said \\\"all\\\" is\\ndone\"}\n";
                 std::fs::write(&path, format!("omo agent start 1 --run r {rest}")).unwrap();
             });
-            let read = read_whole_transcript(&path, "He said \"all\" is\ndone").unwrap();
+            let long = Duration::from_secs(60);
+            let read = read_whole_transcript(&path, "He said \"all\" is\ndone", long).unwrap();
             assert_eq!(task_of_worker(&read).as_deref(), Some("1 a1"));
         });
         // One that never comes is not waited for any longer.
-        assert!(read_whole_transcript(&path, "another").unwrap().contains("--ticket a1"));
-        assert!(read_whole_transcript(&path, "").unwrap().contains("--ticket a1"));
+        assert!(read_whole_transcript(&path, "another", Duration::ZERO).unwrap().contains("--ticket a1"));
     }
 
     #[test]
