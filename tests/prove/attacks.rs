@@ -240,3 +240,17 @@ fn rust_project(files: Files) -> Result<Project> {
     let cargo = folder_of("cargo").ok_or_else(|| anyhow::anyhow!("no cargo"))?;
     Project::in_lab(Lab::builder().path(cargo), files)
 }
+
+#[test]
+#[ignore = "needs the built plugin and npm: cargo xtask test"]
+fn the_scripts_of_a_package_are_the_same_on_both_sides() {
+    let package = |test: &str| format!("{{\"name\": \"a\", \"scripts\": {{\"test\": \"{test}\"}}}}\n");
+    let (before, now, honest) = (package("exit 1"), package("exit 0"), package("grep -q 2 src/total.txt"));
+    let project = Project::new(&[("src/total.txt", Some("1\n")), ("package.json", Some(&before))]).unwrap();
+    project.change(&[("src/total.txt", Some("2\n")), ("package.json", Some(&now))]).unwrap();
+    let answer = project.prove("npm test --silent").unwrap();
+    answer.require("green").unwrap();
+    answer.require_note("the scripts of package.json").unwrap();
+    project.change(&[("package.json", Some(&honest))]).unwrap();
+    project.prove("npm test --silent").unwrap().require("red").unwrap();
+}

@@ -116,3 +116,32 @@ fn a_file_in_another_encoding_is_not_guessed() {
     answer.require("unknown").unwrap();
     answer.require_note("a.txt16 could not be separated").unwrap();
 }
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn ends_of_lines_are_those_of_a_checkout_on_both_sides() {
+    let cr = "test \"$(tr -cd '\\r' < src/total.txt | wc -c)\" -gt 0";
+    for (attributes, setting) in
+        [("*.txt text eol=crlf\n", None), ("*.txt text\n", Some("core.eol")), ("", Some("core.autocrlf"))]
+    {
+        let project = Project::new(&[("src/total.txt", Some("1\n")), (".gitattributes", Some(attributes))]).unwrap();
+        if let Some(setting) = setting {
+            let value = if setting == "core.eol" { "crlf" } else { "true" };
+            project.lab.git(&["config", setting, value]).unwrap();
+        }
+        project.change(&[("src/total.txt", Some("2\r\n"))]).unwrap();
+        project.prove(cr).unwrap().require("green").unwrap();
+        project.prove("grep -q 2 src/total.txt").unwrap().require("red").unwrap();
+    }
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn an_id_that_git_fills_in_is_not_guessed() {
+    let files: Files = &[("src/total.txt", Some("$Id$\n1\n")), (".gitattributes", Some("*.txt ident\n"))];
+    let project = Project::new(files).unwrap();
+    project.change(&[("src/total.txt", Some("$Id: 0123 $\n2\n"))]).unwrap();
+    let answer = project.prove("grep -q 'Id: ' src/total.txt").unwrap();
+    answer.require("unknown").unwrap();
+    answer.require_note("src/total.txt could not be separated").unwrap();
+}

@@ -1,54 +1,90 @@
-//! Files that git keeps in another form than a work tree has them: through a filter, or in another encoding.
+//! Files that git keeps in another form than a work tree has them: through a filter, in another encoding, or with other
+//! ends of lines.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::platform::path_of;
 use crate::repository::{GitFailed, GitRepository};
 
 /// Settings that make a file of what git keeps of it.
-const SMUDGING: &str = r"^filter\..*\.(smudge|process)$";
+const SETTINGS: &str = r"^(filter\..*\.(smudge|process)|core\.(autocrlf|eol))$";
+/// Attributes that do.
+const ASK_ATTRIBUTES: [&str; 8] =
+    ["check-attr", "-z", "--stdin", "filter", "working-tree-encoding", "ident", "text", "eol"];
 /// What these files hold tells by itself whether they are in another form.
 const LARGE_FILES: &str = "lfs";
 
+/// Files that git keeps in another form than the work tree has them.
+#[derive(Debug, Default)]
+pub struct ConvertedPaths {
+    /// What they hold in the work tree is not known: they have an encoding that `.gitattributes` names, an `$Id$` that git
+    /// fills in, or a filter that is set up here. A filter that is only named does nothing.
+    pub unknown: BTreeSet<PathBuf>,
+    /// Their lines end with CR LF in the work tree, and with LF in git.
+    pub crlf: BTreeSet<PathBuf>,
+}
+
 impl GitRepository {
-    /// Those of these files, by their paths from the top, that git keeps in another form: in an encoding that
-    /// `.gitattributes` names, or through a filter that is set up here. A filter that is only named does nothing. Files of
-    /// git-lfs are left out: a pointer in the place of one is known by its content.
+    /// Those of these files, by their paths from the top, that git keeps in another form. Files of git-lfs are left out: a
+    /// pointer in the place of one is known by its content.
     ///
     /// # Errors
     ///
     /// git fails.
-    pub fn converted_paths<'a>(&self, paths: impl Iterator<Item = &'a Path>) -> Result<BTreeSet<PathBuf>, GitFailed> {
+    pub fn converted_paths<'a>(&self, paths: impl Iterator<Item = &'a Path>) -> Result<ConvertedPaths, GitFailed> {
         let asked: Vec<u8> = paths.flat_map(|path| [path.as_os_str().as_encoded_bytes(), b"\0"].concat()).collect();
+        let mut converted = ConvertedPaths::default();
         if asked.is_empty() {
-            return Ok(BTreeSet::new());
+            return Ok(converted);
         }
-        let list = ["config", "-z", "--name-only", "--get-regexp", SMUDGING];
+        let settings = self.settings_of_conversion()?;
+        let is_set_up = |name: &[u8]| {
+            let name = std::str::from_utf8(name).ok().filter(|name| *name != LARGE_FILES);
+            let has =
+                |program: &str| name.is_some_and(|name| settings.contains_key(&format!("filter.{name}.{program}")));
+            has("smudge") || has("process")
+        };
+        let value = |name: &str| settings.get(name).map(|value| value.to_ascii_lowercase()).unwrap_or_default();
+        let (autocrlf, eol) = (value("core.autocrlf"), value("core.eol"));
+        let is_crlf_by_setting =
+            |is_text: bool| autocrlf == "true" || (is_text && autocrlf != "input" && eol == "crlf");
+        let said = self.git_with(&ASK_ATTRIBUTES, &[], &asked)?;
+        let words: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
+        let mut by_path: BTreeMap<&[u8], BTreeMap<&[u8], &[u8]>> = BTreeMap::new();
+        for entry in words.chunks_exact(3) {
+            if let [path, attribute, state] = entry {
+                by_path.entry(path).or_default().insert(attribute, state);
+            }
+        }
+        for (path, attributes) in by_path {
+            let state = |name: &str| attributes.get(name.as_bytes()).copied().unwrap_or(b"unspecified");
+            let is_named = |state: &[u8]| !matches!(state, b"unspecified" | b"unset" | b"set");
+            let (text, eol) = (state("text"), state("eol"));
+            if is_set_up(state("filter")) || is_named(state("working-tree-encoding")) || state("ident") == b"set" {
+                converted.unknown.insert(path_of(path));
+            } else if text != b"unset"
+                && (eol == b"crlf" || (eol != b"lf" && is_crlf_by_setting(text != b"unspecified")))
+            {
+                converted.crlf.insert(path_of(path));
+            }
+        }
+        Ok(converted)
+    }
+
+    /// The settings that decide about it, by their names.
+    fn settings_of_conversion(&self) -> Result<BTreeMap<String, String>, GitFailed> {
+        let list = ["config", "-z", "--get-regexp", SETTINGS];
         let (status, said) = self.answer(&list, &[], &[])?;
         // 1 says that there are none.
         if !matches!(status, 0 | 1) {
             return Err(self.failure_of(&list));
         }
         let said = String::from_utf8_lossy(&said).into_owned();
-        let filters: BTreeSet<&str> = said
-            .split('\0')
-            .filter_map(|name| Some(name.strip_prefix("filter.")?.rsplit_once('.')?.0))
-            .filter(|name| *name != LARGE_FILES)
-            .collect();
-        let attributes = ["check-attr", "-z", "--stdin", "filter", "working-tree-encoding"];
-        let said = self.git_with(&attributes, &[], &asked)?;
-        let words: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
-        let is_converted = |entry: &&[&[u8]]| match entry {
-            [_, b"filter", name] => std::str::from_utf8(name).is_ok_and(|name| filters.contains(name)),
-            [_, _, name] => !matches!(*name, b"unspecified" | b"unset" | b"set"),
-            _ => false,
-        };
-        Ok(words
-            .chunks_exact(3)
-            .filter(is_converted)
-            .filter_map(|entry| entry.first())
-            .map(|path| path_of(path))
-            .collect())
+        let entries = said.split('\0').filter(|entry| !entry.is_empty());
+        let entries = entries.map(|entry| entry.split_once('\n').unwrap_or((entry, "true")));
+        // omo itself sets programs to nothing, behind what the repository says.
+        let entries = entries.filter(|(_, value)| !value.is_empty());
+        Ok(entries.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
     }
 }

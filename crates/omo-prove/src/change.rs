@@ -19,6 +19,8 @@ const MAX_WORD_FILES: usize = 2_000;
 const MAX_NAMED_FILES: usize = 5;
 /// Files with the name and versions of what a project needs: they are no part of a check, whatever reads them for it.
 const MANIFESTS: [&str; 6] = ["Cargo.toml", "Cargo.lock", "go.mod", "go.sum", "pyproject.toml", "setup.cfg"];
+/// Where a package says which scripts it has: a check that runs one has it the same on both sides.
+const PACKAGE: &str = "package.json";
 /// Endings of source code, in which a change defines something.
 const SOURCE_ENDINGS: [&str; 12] = ["rs", "go", "py", "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "pyi"];
 
@@ -113,6 +115,13 @@ impl Change {
                 Err(why) => unseparated.push((file.path.clone(), why)),
             }
         }
+        let is_package = |path: &Path| !kept.contains(path) && path.file_name().is_some_and(|name| name == PACKAGE);
+        for file in comparison.read_changed(with, is_package)? {
+            if let Some(text) = with_scripts_of_now(file.base.as_deref(), file.now.as_deref()) {
+                notes.push(format!("both sides have the scripts of {} as they are now", file.path.display()));
+                joined.insert(file.path, text);
+            }
+        }
         // A module that is there for tests alone is one, whatever its file is called.
         let is_module = |path: &Path| {
             test_modules.iter().any(|module| path.starts_with(module) || path.with_extension("") == *module)
@@ -154,6 +163,21 @@ impl Change {
         }
         self.joined.get(path).map_or(BaseContent::Base, |text| BaseContent::Joined(text.clone()))
     }
+}
+
+/// What a file with the scripts of a package was, with those of now; `None` where they are the same, or cannot be read.
+fn with_scripts_of_now(base: Option<&[u8]>, now: Option<&[u8]>) -> Option<Vec<u8>> {
+    const SCRIPTS: &str = "scripts";
+    let now: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(now?).ok()?;
+    let mut base: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(base?).ok()?;
+    if base.get(SCRIPTS) == now.get(SCRIPTS) {
+        return None;
+    }
+    match now.get(SCRIPTS) {
+        Some(scripts) => base.insert(SCRIPTS.to_owned(), scripts.clone()),
+        None => base.remove(SCRIPTS),
+    };
+    serde_json::to_vec_pretty(&base).ok()
 }
 
 /// Where the files of a module lie that a file of Rust declares, without an ending.

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -45,12 +45,19 @@ impl StoredFiles {
         (with, without): (&Path, &Path),
     ) -> io::Result<Self> {
         let mut files = Self::default();
-        // What a run began with was recorded as it stood in the work tree.
-        if matches!(request.base, BaseChoice::Recorded { .. }) {
-            return Ok(files);
-        }
         let of_base: Vec<&Path> =
             comparison.changed_paths().filter(|path| matches!(change.content(path), BaseContent::Base)).collect();
+        let was_there = of_base.iter().copied().filter(|path| without.join(path).symlink_metadata().is_ok());
+        let converted = GitRepository::find(comparison.top()).map(|repository| repository.converted_paths(was_there));
+        let converted = converted.transpose().map_err(io::Error::other)?.unwrap_or_default();
+        for path in &converted.crlf {
+            end_lines_with_crlf(&without.join(path), request.time)?;
+        }
+        // What a run or an attempt began with was recorded as it stood in the work tree, but for the ends of lines.
+        if matches!(request.base, BaseChoice::Recorded { .. } | BaseChoice::Attempt { .. }) {
+            return Ok(files);
+        }
+        files.unknown.extend(converted.unknown);
         let kept = GitWorktree::at(comparison.top()).map(|tree| tree.common.join("lfs/objects"));
         for path in &of_base {
             let (now, then) = (with.join(path), without.join(path));
@@ -70,9 +77,6 @@ impl StoredFiles {
                 files.unknown.push(path.to_path_buf());
             }
         }
-        let was_there = of_base.into_iter().filter(|path| without.join(path).symlink_metadata().is_ok());
-        let converted = GitRepository::find(comparison.top()).map(|repository| repository.converted_paths(was_there));
-        files.unknown.extend(converted.transpose().map_err(io::Error::other)?.unwrap_or_default());
         Ok(files)
     }
 }
@@ -103,6 +107,24 @@ fn has_digest(path: &Path, digest: &str) -> bool {
     }
     let named = |at: usize| u8::from_str_radix(digest.get(2 * at..2 * at + 2)?, 16).ok();
     hasher.finalize().iter().enumerate().all(|(at, byte)| named(at) == Some(*byte))
+}
+
+/// Gives a file of a copy the ends of lines that a checkout gives it. As git does, one that has CR, or NUL, is left alone.
+fn end_lines_with_crlf(file: &Path, time: SystemTime) -> io::Result<()> {
+    let Some(mut from) = regular_file::open_unlinked(file)? else { return Ok(()) };
+    let mut bytes = Vec::new();
+    from.read_to_end(&mut bytes)?;
+    if bytes.iter().any(|byte| matches!(byte, b'\r' | 0)) {
+        return Ok(());
+    }
+    let mut to = fs::OpenOptions::new().write(true).truncate(true).open(file)?;
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        match line.strip_suffix(b"\n") {
+            Some(line) => to.write_all(&[line, b"\r\n"].concat())?,
+            None => to.write_all(line)?,
+        }
+    }
+    to.set_modified(time)
 }
 
 /// Gives a file of a copy the content of another one.
