@@ -32,13 +32,14 @@ struct Need {
     package: Option<&'static str>,
 }
 
-const NEEDS: [Need; 16] = [
+const NEEDS: [Need; 17] = [
     // Where a container forbids to trace, the program alone is of no use.
     Need { name: "strace", probe: &["strace", "-qq", "-o", "/dev/null", "true"], package: Some("strace") },
     Need { name: VALGRIND, probe: &["valgrind", "--version"], package: Some("valgrind") },
     Need { name: "sshd", probe: &["test", "-x", "/usr/sbin/sshd"], package: Some("openssh-server") },
     Need { name: "tmux", probe: &["tmux", "-V"], package: Some("tmux") },
     Need { name: "node", probe: &["node", "--version"], package: Some("nodejs") },
+    Need { name: "npm", probe: &["npm", "--version"], package: Some("npm") },
     Need { name: "python3", probe: &["python3", "--version"], package: Some("python3") },
     Need { name: "pytest", probe: &["sh", "-c", SOME_PYTHON_HAS_PYTEST], package: Some("python3-pytest") },
     Need { name: "go", probe: &["go", "version"], package: Some("golang-go") },
