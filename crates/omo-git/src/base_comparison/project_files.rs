@@ -78,12 +78,12 @@ impl<'a> RepositoryBase<'a> {
 }
 
 /// One repository, as git sees it through omo's own folder.
-pub(super) struct LookedAtRepository<'a> {
+pub(super) struct RepositoryView<'a> {
     scratch: ScratchTree<'a>,
     top: PathBuf,
 }
 
-impl LookedAtRepository<'_> {
+impl RepositoryView<'_> {
     /// What git says where it succeeds; it finds the objects of the base.
     pub(super) fn git(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, GitFailed> {
         self.scratch.git_with_objects(arguments, input).ok_or_else(|| self.failure_of(arguments))
@@ -107,7 +107,7 @@ pub(super) struct ProjectFiles<'a> {
     /// Those that are not as they were, each as it was where it was there.
     pub(super) changed: BTreeMap<PathBuf, Option<BaseFile>>,
     /// The outermost first.
-    repositories: Vec<LookedAtRepository<'a>>,
+    repositories: Vec<RepositoryView<'a>>,
 }
 
 /// What git says of the index of one repository, and of its base.
@@ -131,11 +131,11 @@ impl<'a> ProjectFiles<'a> {
         Ok(files)
     }
 
-    pub(super) fn outermost(&self) -> Result<&LookedAtRepository<'a>, BaseError> {
+    pub(super) fn outermost(&self) -> Result<&RepositoryView<'a>, BaseError> {
         self.repository(0)
     }
 
-    pub(super) fn repository(&self, number: usize) -> Result<&LookedAtRepository<'a>, BaseError> {
+    pub(super) fn repository(&self, number: usize) -> Result<&RepositoryView<'a>, BaseError> {
         self.repositories.get(number).ok_or(BaseError::NoBase)
     }
 
@@ -157,7 +157,7 @@ impl<'a> ProjectFiles<'a> {
         let mut scratch = scratch.ok_or_else(|| failed("config"))?;
         scratch.record_index().ok_or_else(|| failed("update-index"))?;
         scratch.add_object_folders(objects);
-        let repository = LookedAtRepository { scratch, top: tree.top.clone() };
+        let repository = RepositoryView { scratch, top: tree.top.clone() };
         if let RepositoryBase::Commit(commit) = base
             && depth > 0
             && repository.git(&["cat-file", "-e", &format!("{commit}^{{commit}}")], &[]).is_err()
@@ -187,7 +187,7 @@ impl<'a> ProjectFiles<'a> {
     }
 
     /// Adds the files that are there now.
-    fn list(&mut self, repository: &LookedAtRepository, at: &Path) -> Result<InnerRepositories, BaseError> {
+    fn list(&mut self, repository: &RepositoryView, at: &Path) -> Result<InnerRepositories, BaseError> {
         let mut inner = InnerRepositories::default();
         let said = repository.git(&["ls-files", "-z", "--stage"], &[])?;
         for (about, path) in entries(&said) {
@@ -212,7 +212,7 @@ impl<'a> ProjectFiles<'a> {
     /// Adds what differs from the base.
     fn compare(
         &mut self,
-        repository: &LookedAtRepository,
+        repository: &RepositoryView,
         at: &Path,
         base: &str,
         inner: &mut InnerRepositories,
