@@ -1,9 +1,10 @@
 //! Something else in the place of every file and folder that omo knows, at every level.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use omo_testkit::{Lab, LabBuilder};
+use omo_testkit::{Lab, LabBuilder, wait_until};
 use omo_tests::scene::{Scene, plugin};
 
 use crate::hostile_calls::{ALL, Ask, CLAIMING, WITHOUT_GIT};
@@ -125,9 +126,11 @@ fn scene(plugin: &Path, lab: LabBuilder) -> Result<Scene> {
 fn play(scene: &Scene, place: &Place, impostor: &Impostor, asks: &[Ask]) -> Result<()> {
     let strangers = Strangers::beside(scene)?;
     let path = (place.1)(scene)?;
+    // What checks say without the change is found out by a process that outlives a hook and makes its own files.
     let put = || {
-        clear(&path)?;
-        (impostor.put)(&path, &strangers)
+        wait_until("the impostor is in its place", Duration::from_secs(10), || {
+            clear(&path).and_then(|()| (impostor.put)(&path, &strangers)).ok()
+        })
     };
     put()?;
     let kind = path.symlink_metadata()?.file_type();

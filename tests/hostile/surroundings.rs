@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -69,27 +70,40 @@ fn prints_nothing(folder: &Path) -> Result<()> {
         look(folder, &[], &mut seen)?;
     }
     // What a reviewer reads holds the difference of the work tree, whatever files are in that; a state that does not
-    // parse is kept, whatever is in it; and so is what git was told to ignore when a run began.
+    // parse is kept, whatever is in it; and so is what git was told to ignore when a run began. Checks run in copies
+    // of the work tree.
     let is_copy = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.starts_with("review-")
             || name.contains(".corrupt-")
             || path.parent().is_some_and(|it| it.ends_with("scopes"))
+            || path.strip_prefix(folder).is_ok_and(|path| path.starts_with("proofs"))
     };
     for (path, seen) in seen.into_iter().filter(|(path, _)| !is_copy(path)) {
-        let is_planted = path.symlink_metadata()?.nlink() > 1 || seen.mode & 0o7777 != 0o600;
+        let Some(meta) = unless_gone(path.symlink_metadata())? else { continue };
+        let is_planted = meta.nlink() > 1 || seen.mode & 0o7777 != 0o600;
         let tells = seen.kind.is_file() && String::from_utf8_lossy(&seen.content).contains(SECRET);
         ensure!(is_planted || !tells, "{} tells what a stranger's file holds", path.display());
     }
     Ok(())
 }
 
+/// A process of omo's that outlives the one that was run removes its own files meanwhile.
+fn unless_gone<T>(found: io::Result<T>) -> io::Result<Option<T>> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// Looks at a folder and at all below it; of what is omo's own only whether it is a folder.
 fn look(folder: &Path, own: &[PathBuf], seen: &mut BTreeMap<PathBuf, Seen>) -> Result<()> {
     const SMALL: u64 = 256 * 1024;
-    for entry in fs::read_dir(folder)? {
+    let Some(entries) = unless_gone(fs::read_dir(folder))? else { return Ok(()) };
+    for entry in entries {
         let path = entry?.path();
-        let meta = path.symlink_metadata()?;
+        let Some(meta) = unless_gone(path.symlink_metadata())? else { continue };
         // The way to omo's own folders may be made, and the folders above them change with that.
         if own.iter().any(|own| own.starts_with(&path)) && meta.is_dir() {
             if !own.contains(&path) {
@@ -99,7 +113,9 @@ fn look(folder: &Path, own: &[PathBuf], seen: &mut BTreeMap<PathBuf, Seen>) -> R
         }
         let kind = meta.file_type();
         let content = match kind {
-            kind if kind.is_symlink() => fs::read_link(&path)?.into_os_string().into_encoded_bytes(),
+            kind if kind.is_symlink() => {
+                unless_gone(fs::read_link(&path))?.unwrap_or_default().into_os_string().into_encoded_bytes()
+            }
             kind if kind.is_file() && meta.len() <= SMALL => fs::read(&path).unwrap_or_default(),
             _ => Vec::new(),
         };
