@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::stand_in::{HookAnswer, StandIn};
@@ -32,6 +32,15 @@ fn page(scene: &Scene) -> Result<String> {
     let file = Path::new(path.trim_end());
     ensure!(fs::metadata(file)?.permissions().mode() & 0o777 == 0o600, "{path}");
     Ok(fs::read_to_string(file)?)
+}
+
+/// What is kept of the run that has ended.
+fn record_of_ended_run(scene: &Scene) -> Result<PathBuf> {
+    let files = fs::read_dir(scene.lab.state_folder().join("ended"))?.map(|file| Ok(file?.path()));
+    let records = files.filter(|file: &Result<PathBuf>| {
+        file.as_ref().map_or(true, |file| file.extension().is_some_and(|it| it == "json"))
+    });
+    records.last().context("no record")?
 }
 
 fn bounds() -> String {
@@ -224,8 +233,17 @@ fn an_end_says_what_is_against_it_and_stays_readable() {
                 ensure!(status == 0 && report.contains(part), "{part} is missing: {report}");
             }
             let page = page(s)?;
-            for part in ["class=\"verdict failed\"", "fix the tests", "NOT PROVED", "expected 5, got -1", "sh test.sh"]
-            {
+            let parts = [
+                "class=\"verdict failed\"",
+                "fix the tests",
+                "NOT PROVED",
+                "expected 5, got -1",
+                "sh test.sh",
+                "A more.txt (new, 1 bytes)",
+                "the files as they are now",
+                "a check is not green (sh-test.sh: failed)",
+            ];
+            for part in parts {
                 ensure!(page.contains(part), "{part} is missing: {page}");
             }
             let (_, out) = omo_says(s, &["verify"])?;
@@ -236,9 +254,11 @@ fn an_end_says_what_is_against_it_and_stays_readable() {
         }),
         ("a run that was proved, and one that is on after it", |s| {
             s.start("--check true")?;
+            s.lab.write("fixed.txt", "<b>what was made</b>\n")?;
             ensure!(s.claim()?.blocks(), "no review was asked for");
             s.reviewer_reports(AGREES)?;
             let said = s.claim_ends("verified")?;
+            s.lab.write("fixed.txt", "what came later\n")?;
             let is_told = said.starts_with("[omo] VERIFIED: 1 check green, green without the change, too");
             ensure!(is_told && said.contains("; reviewed by omo:oracle\n"), "{said}");
             ensure!(omo_says(s, &["verify", "--last"])?.0 == 0);
@@ -248,9 +268,18 @@ fn an_end_says_what_is_against_it_and_stays_readable() {
                 "{report}"
             );
             let proved = page(s)?;
-            for part in ["class=\"verdict proved\"", "omo:oracle", "Each thing that was asked for is there."] {
+            let parts = [
+                "class=\"verdict proved\"",
+                "omo:oracle",
+                "Each thing that was asked for is there.",
+                "Proved by the checks and the review above",
+                "A fixed.txt",
+                "+&#60;b&#62;what was made&#60;/b&#62;",
+            ];
+            for part in parts {
                 ensure!(proved.contains(part), "{part} is missing: {proved}");
             }
+            ensure!(!proved.contains("what came later"), "{proved}");
             s.session = s.another()?;
             s.arm()?;
             ensure!(page(s)?.contains("class=\"verdict open\""), "a run that is on is shown as ended");
@@ -268,7 +297,7 @@ fn an_end_says_what_is_against_it_and_stays_readable() {
         }),
         ("a forged record proves nothing", |s| {
             ends_red(s)?;
-            let name = fs::read_dir(s.lab.state_folder().join("ended"))?.next().context("no record")??.path();
+            let name = record_of_ended_run(s)?;
             let mut record: Value = serde_json::from_slice(&fs::read(&name)?)?;
             record["entry"]["verdict"]["kind"] = json!("verified");
             record["proved"] = json!(true);
@@ -283,7 +312,7 @@ fn an_end_says_what_is_against_it_and_stays_readable() {
         ("an end that is put before a later one, and an older state", |s| {
             s.start("--no-review --check true")?;
             s.claim_ends("verified")?;
-            let name = fs::read_dir(s.lab.state_folder().join("ended"))?.next().context("no record")??.path();
+            let name = record_of_ended_run(s)?;
             let mut record: Value = serde_json::from_slice(&fs::read(&name)?)?;
             record["endedAt"] = json!("2030-01-01T00:00:00.000Z");
             fs::write(&name, record.to_string())?;

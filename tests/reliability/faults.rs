@@ -343,7 +343,7 @@ fn changes(call: &SystemCall) -> bool {
 /// What omo keeps of a run that has ended, each time under another name.
 fn is_kept_run(file: &Path) -> bool {
     file.parent().is_some_and(|folder| folder.ends_with("cc-omo/ended"))
-        && file.extension().is_some_and(|it| it == "json")
+        && file.extension().is_some_and(|it| it == "json" || it == "diff")
 }
 
 fn is_temporary(file: &Path) -> bool {

@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::check::session_check::CheckVerdict;
 use crate::prompt::PromptDecision;
 use crate::session::Session;
-use crate::stop::claim::ClaimOutcome;
+use crate::stop::claim::{ClaimJudgement, ClaimOutcome};
 use crate::stop::{BlockCause, StopAction, StopBlock, StopDecision, StopRow, allowed_blocks};
 use crate::timestamp::Timestamp;
 
@@ -28,6 +29,53 @@ pub struct LogEntry {
     pub blocks: u32,
     /// Blocks allowed.
     pub max_blocks: u32,
+    /// What became of the claim that was judged, where one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim: Option<LoggedClaim>,
+}
+
+/// A claim that was judged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LoggedClaim {
+    /// What it was worth.
+    pub end: ClaimEnd,
+    /// Each check that judged it.
+    pub checks: Vec<LoggedCheck>,
+}
+
+/// What a claim was worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ClaimEnd {
+    /// All that judges it agreed.
+    Verified,
+    /// It was not proved.
+    Failed,
+    /// Its checks were green, and it waits for a review.
+    ReviewAsked,
+}
+
+/// What came of a check when a claim was judged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoggedCheck {
+    /// Its name.
+    pub name: String,
+    /// What its end was worth.
+    pub verdict: CheckVerdict,
+}
+
+fn logged_claim(outcome: &ClaimOutcome) -> LoggedClaim {
+    let check =
+        |it: &crate::stop::claim::CheckResult| LoggedCheck { name: it.name.clone(), verdict: it.record.verdict };
+    LoggedClaim {
+        end: match outcome.judgement {
+            ClaimJudgement::Verified => ClaimEnd::Verified,
+            ClaimJudgement::ReviewWanted { again: false } => ClaimEnd::ReviewAsked,
+            _ => ClaimEnd::Failed,
+        },
+        checks: outcome.findings.checks.iter().map(check).collect(),
+    }
 }
 
 /// The entry of a decision about a Stop; `session` as it is afterwards, `check` what became of its
@@ -58,6 +106,7 @@ pub fn stop_entry(
     LogEntry {
         row: Some(decision.row.number()),
         max_blocks: allowed_blocks(session, cap),
+        claim: check.map(logged_claim),
         ..new_entry(id, session, "Stop", word, &why, now)
     }
 }
@@ -105,5 +154,6 @@ pub fn new_entry(id: &str, session: &Session, event: &str, decision: String, why
         why: why.to_owned(),
         blocks: session.ulw.stop_blocks,
         max_blocks: allowed_blocks(session, None),
+        claim: None,
     }
 }

@@ -11,7 +11,8 @@ mod file_versions;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use omo_core::messages::checks::ReviewChanges;
+use omo_core::messages::checks::{ReviewChanges, with_unrecorded_note};
+use omo_core::session::Session;
 use omo_core::session::id::SessionId;
 use omo_state::git_worktree::GitWorktree;
 
@@ -49,6 +50,27 @@ const SETTINGS: [&str; 6] =
 /// How differences are told.
 const COMPARE: [&str; 6] =
     ["diff-tree", "-r", "--no-renames", "--ignore-submodules=none", "--no-ext-diff", "--no-textconv"];
+
+/// What changed in the project of a run since that began: since what was recorded then, else since the commit of then.
+///
+/// # Errors
+///
+/// Why it cannot be shown, in a few words.
+pub fn changes_of_run(
+    root: &Path,
+    state_home: Option<&Path>,
+    calls: &GitCalls,
+    id: &SessionId,
+    session: &Session,
+    whole: &mut FileVersions,
+) -> Result<ReviewChanges, String> {
+    let scope = session.verification.scope.as_deref();
+    match (scope, &session.ulw.recorded) {
+        (Some(scope), Some(recorded)) => changes_since_recorded(state_home, calls, scope, id, recorded, whole),
+        _ => changes_since_commit(root, state_home, calls, scope, session.ulw.base.as_deref(), whole)
+            .map(with_unrecorded_note),
+    }
+}
 
 /// What changed in the work tree that a folder lies in since a commit, new files included; `None` for a commit
 /// stands for nothing at all. `scope` names what was settled when the run began.

@@ -22,7 +22,7 @@ use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::{DEADLINE, StateLock};
 use omo_state::state::{CorruptPolicy, EntryChange, StateError};
 use omo_state::transcript::{self, TranscriptTail, read_tail};
-use omo_state::{decision_log, env, hook_error_log, seal};
+use omo_state::{decision_log, ended_runs, env, hook_error_log, seal};
 
 use crate::plan_runs;
 use crate::runtime::{HookContext, HookError, SessionEntry};
@@ -159,6 +159,12 @@ impl RunStop<'_> {
                 answer.print(self.context.event);
             }
             place.log(&lock, &log_entry::stop_entry(place.id().as_str(), &session, &decision, found.check(), cap, now));
+            if let (Some(end), Some(check)) = (&session.verdict, found.check())
+                && let Some(difference) = check.findings.difference.as_deref()
+            {
+                // A page of the run has no difference then.
+                let _ = ended_runs::keep_difference(place.folder(), place.id(), end.at, difference);
+            }
             drop(lock);
         }
         Ok(())

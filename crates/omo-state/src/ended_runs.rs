@@ -1,5 +1,5 @@
 //! What is kept of each run that has ended: how it ended, the entry that says so with its seal, and the end of what each
-//! of its checks printed. One JSON file for each run, for a month.
+//! of its checks printed. One JSON file for each run, and beside it what the work that was proved changed; for a month.
 //!
 //! In `claude -p` nothing that a hook says is printed: these files and `omo verify --last` are how a script learns of
 //! the end.
@@ -25,8 +25,13 @@ const KEPT_MILLIS: i64 = 31 * 24 * 60 * 60 * 1_000;
 const MAX_RUNS: usize = 100;
 /// So much is kept of what all checks of one run printed, in bytes.
 const MAX_LOG_BYTES: u64 = 128 * 1024;
+/// So much is kept of what the work changed, in bytes.
+const MAX_DIFFERENCE_BYTES: usize = 256 * 1024;
 /// A larger file is none that omo wrote.
 const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
+/// How the names of the files end.
+const RECORD: &str = "json";
+const DIFFERENCE: &str = "diff";
 
 /// A run that has ended.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -81,12 +86,43 @@ pub(crate) fn keep(folder: &GuardedFolder, id: &SessionId, session: &Session) ->
         None => folder.empty_and_open(FOLDER)?,
     };
     let text = serde_json::to_string_pretty(&run).unwrap_or_default();
-    // The names sort as the runs ended.
-    let name = format!("{}-{id}.json", verdict.at.to_file_name());
+    let name = file_name(id.as_str(), verdict.at, RECORD);
     ended.remove(&name)?;
     // No temporary file: no later write would have its name, and clear it. Half a file is passed over by its readers.
     ended.append(&name, text.as_bytes(), u64::MAX)?;
     forget_old(&ended, verdict.at)
+}
+
+/// Keeps what the work changed beside a run that has just ended.
+///
+/// # Errors
+///
+/// Where it cannot be written, or the run was not kept.
+pub fn keep_difference(
+    folder: &GuardedFolder,
+    id: &SessionId,
+    ended_at: Timestamp,
+    difference: &str,
+) -> Result<(), FolderError> {
+    let Some(ended) = folder.open_folder(FOLDER)? else { return Ok(()) };
+    let end = difference.floor_char_boundary(MAX_DIFFERENCE_BYTES);
+    let (kept, rest) = difference.split_at(end);
+    let text = if rest.is_empty() { kept.to_owned() } else { format!("{kept}\n[omo] The rest was not kept.\n") };
+    let name = file_name(id.as_str(), ended_at, DIFFERENCE);
+    ended.remove(&name)?;
+    ended.append(&name, text.as_bytes(), u64::MAX)
+}
+
+/// What the work of an ended run changed, as a reviewer reads it; `None` where that was not kept.
+pub fn read_difference(folder: &GuardedFolder, run: &EndedRun) -> Option<String> {
+    let name = file_name(&run.session, run.ended_at, DIFFERENCE);
+    let bytes = folder.open_folder(FOLDER).ok()??.read(&name, MAX_FILE_BYTES).ok()??;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The names sort as the runs ended.
+fn file_name(session: &str, ended_at: Timestamp, extension: &str) -> String {
+    format!("{}-{session}.{extension}", ended_at.to_file_name())
 }
 
 fn read_logs(folder: &GuardedFolder, session: &Session) -> BTreeMap<String, String> {
@@ -105,6 +141,7 @@ fn forget_old(ended: &GuardedFolder, now: Timestamp) -> Result<(), FolderError> 
     for (index, name) in names.iter().enumerate() {
         if index < too_many || *name < oldest {
             ended.remove(name)?;
+            ended.remove(&format!("{}{DIFFERENCE}", name.trim_end_matches(RECORD)))?;
         }
     }
     Ok(())
@@ -112,7 +149,7 @@ fn forget_old(ended: &GuardedFolder, now: Timestamp) -> Result<(), FolderError> 
 
 fn run_files(ended: &GuardedFolder) -> Result<Vec<String>, FolderError> {
     let mut names = ended.file_names("")?;
-    names.retain(|name| Path::new(name).extension().is_some_and(|extension| extension == "json"));
+    names.retain(|name| Path::new(name).extension().is_some_and(|extension| extension == RECORD));
     Ok(names)
 }
 
@@ -163,9 +200,19 @@ mod tests {
             runs[0].said
         );
         assert!(!runs[0].proved && !runs[0].is_own(None));
+        assert_eq!(read_difference(&folder, &runs[1]), None);
+        let of = |millis, difference: &str| {
+            keep_difference(&folder, &id, Timestamp::from_millis(millis), difference).unwrap();
+        };
+        of(1_000, "M a.rs\n");
+        of(2_000, &"é".repeat(MAX_DIFFERENCE_BYTES));
+        assert_eq!(read_difference(&folder, &runs[1]).as_deref(), Some("M a.rs\n"));
+        let long = read_difference(&folder, &runs[0]).unwrap();
+        assert!(long.len() < MAX_DIFFERENCE_BYTES + 100 && long.ends_with("[omo] The rest was not kept.\n"));
         std::fs::write(folder.path().join(FOLDER).join("1969.json"), "{").unwrap();
         keep(&folder, &id, &ended_at(2_000 + KEPT_MILLIS)).unwrap();
         assert_eq!(read_all(&folder).unwrap().count(), 2, "the one of the start is too old");
+        assert_eq!(read_difference(&folder, &runs[1]), None);
         for number in 0..=i64::try_from(MAX_RUNS).unwrap() {
             keep(&folder, &id, &ended_at(3_000 + KEPT_MILLIS + number)).unwrap();
         }

@@ -224,6 +224,7 @@ mod tests {
             why: "the work is not claimed to be done, and what it is judged by was not run yet".to_owned(),
             blocks: 3,
             max_blocks: 8,
+            claim: None,
         }
     }
 

@@ -6,7 +6,7 @@ use omo_core::check::counterfactual::{CheckCounterfactual, WithoutChange};
 use omo_core::check::printed_output::PrintedOutput;
 use omo_core::check::session_check::{Check, CheckOrigin, CheckRecord, CheckVerdict};
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
-use omo_core::log_entry::LogEntry;
+use omo_core::log_entry::{ClaimEnd, LogEntry, LoggedCheck, LoggedClaim};
 use omo_core::review::{Review, ReviewVerdict};
 use omo_core::session::{Session, VerdictKind};
 use omo_core::timestamp::Timestamp;
@@ -188,18 +188,21 @@ fn page_of_ultrawork(session: &Session) -> Page {
         why: "not claimed".to_owned(),
         blocks: 1,
         max_blocks: 9,
+        claim: None,
     };
+    let claim = |end, verdict| Some(LoggedClaim { end, checks: vec![LoggedCheck { name: "t".to_owned(), verdict }] });
     let decisions = [
         entry("UserPromptSubmit", "activate", time(10)),
-        entry("Stop", "block", time(30)),
+        LogEntry { claim: claim(ClaimEnd::Failed, CheckVerdict::TimedOut), ..entry("Stop", "block", time(30)) },
         LogEntry { session: "other".to_owned(), ..entry("Stop", "block", time(35)) },
-        entry("Stop", "end: verified", time(60)),
+        LogEntry { claim: claim(ClaimEnd::Verified, CheckVerdict::Green), ..entry("Stop", "end: verified", time(60)) },
     ];
     ultrawork_page(&UltraworkRecord {
         id: "abc",
         session,
         logs: &BTreeMap::from([("t".to_owned(), "first\nlast".to_owned())]),
         decisions: &decisions,
+        difference: Ok("M a.rs (1 bytes before, 2 now)\n\ndiff --git a/a.rs b/a.rs\n".to_owned()),
         without_change: None,
         allowed_blocks: 9,
         began: "today".to_owned(),
@@ -222,6 +225,14 @@ fn an_ultrawork_run_is_green_with_its_checks_and_its_review() {
     assert_eq!(spans, [(time(10), Some(time(30))), (time(30), Some(time(60)))]);
     let marks: Vec<MarkKind> = lane.marks.iter().map(|mark| mark.kind).collect();
     assert_eq!(marks, [MarkKind::Person, MarkKind::Continuation, MarkKind::Review]);
+    let marks: Vec<_> = page.timeline.lanes[1].marks.iter().map(|mark| (mark.at, mark.kind)).collect();
+    assert_eq!(marks, [(time(30), MarkKind::Red), (time(60), MarkKind::Green)]);
+    let card = &page.cards[0];
+    assert_eq!((card.tone(), card.proved_by.as_deref()), (Tone::Proved, Some("the checks and the review above")));
+    let attempts: Vec<_> = card.attempts.iter().map(|it| (it.from, it.until, it.end, it.why.as_str())).collect();
+    let failed = (time(10), Some(time(30)), Standing::Failed, "not claimed (t: timed out)");
+    assert_eq!(attempts, [failed, (time(30), Some(time(60)), Standing::Passed, "")]);
+    assert_eq!((card.files.len(), card.diff.as_str()), (1, "diff --git a/a.rs b/a.rs\n"));
     session.verification.review_wanted = false;
     session.verification.review = None;
     assert_eq!(page_of_ultrawork(&session).tone(), Tone::Proved);

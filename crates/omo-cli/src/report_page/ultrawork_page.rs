@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use omo_core::check::session_check::{Check, CheckVerdict};
-use omo_core::log_entry::LogEntry;
+use omo_core::log_entry::{ClaimEnd, LogEntry, LoggedCheck, LoggedClaim};
 use omo_core::messages::run_end::headline;
 use omo_core::review::{REVIEWER, ReviewVerdict};
 use omo_core::session::{Session, VerdictKind};
 use omo_core::timestamp::Timestamp;
 use omo_engine::report::ultraplan::short_commit;
 use omo_report_page::model::{
-    CheckResult, CheckState, Lane, Mark, MarkKind, Page, Review, ReviewEnd, RunEnd, Span, SpanKind, Subject, Timeline,
-    Weakening,
+    Attempt, Card, CheckResult, CheckState, Lane, Mark, MarkKind, Page, Review, ReviewEnd, RunEnd, Span, SpanKind,
+    Standing, Subject, Timeline, Weakening,
 };
 
 use crate::report_page::tree_name;
@@ -29,6 +29,8 @@ pub(crate) struct UltraworkRecord<'a> {
     pub logs: &'a BTreeMap<String, String>,
     /// What was decided in the session.
     pub decisions: &'a [LogEntry],
+    /// What the run changed, as a reviewer reads it, or why it cannot be shown.
+    pub difference: Result<String, String>,
     /// What its checks say without the change, in words, where that is known.
     pub without_change: Option<String>,
     /// How many continuations it may have.
@@ -63,8 +65,105 @@ pub(crate) fn ultrawork_page(record: &UltraworkRecord<'_>) -> Page {
         findings: Vec::new(),
         next_steps: Vec::new(),
         timeline: timeline(record),
-        cards: Vec::new(),
+        cards: vec![claim_card(record, first_line)],
     }
+}
+
+/// The card of what was claimed, with every claim as an attempt.
+fn claim_card(record: &UltraworkRecord<'_>, title: &str) -> Card {
+    let session = record.session;
+    let attempts = claim_attempts(record);
+    // A list of the files comes first.
+    let difference = record.difference.as_deref().unwrap_or_default();
+    let (files, diff) = difference.split_once("\n\n").unwrap_or((difference, ""));
+    Card {
+        id: "claim".to_owned(),
+        title: title.trim().to_owned(),
+        standing: match session.verdict.as_ref().map(|verdict| verdict.kind) {
+            None => Standing::Running,
+            Some(VerdictKind::Verified) => Standing::Passed,
+            Some(VerdictKind::Blocked) => Standing::Blocked,
+            Some(VerdictKind::Released | VerdictKind::Expired) => Standing::Unproved,
+            Some(VerdictKind::Stopped) => Standing::Interrupted,
+        },
+        goal: String::new(),
+        needs: Vec::new(),
+        proved_by: proof_source(session),
+        attempts,
+        checks: Vec::new(),
+        evidence: difference_note(record).into_iter().collect(),
+        files: files.lines().map(str::to_owned).collect(),
+        out_of_scope: Vec::new(),
+        diff: diff.to_owned(),
+        note: String::new(),
+    }
+}
+
+/// What is to be known of the difference: only that of a proved run was kept as it was then.
+fn difference_note(record: &UltraworkRecord<'_>) -> Option<String> {
+    let verdict = record.session.verdict.as_ref();
+    match &record.difference {
+        Err(why) => Some(format!("What the run changed cannot be shown: {why}")),
+        Ok(_) if verdict.is_some_and(|verdict| verdict.kind != VerdictKind::Verified) => Some(
+            "The difference is that of the files as they are now, and not as they were when the run ended".to_owned(),
+        ),
+        Ok(_) => None,
+    }
+}
+
+/// What stands above the card on the page and has judged the claim.
+fn proof_source(session: &Session) -> Option<String> {
+    let is_verified = session.verdict.as_ref().is_some_and(|verdict| verdict.kind == VerdictKind::Verified);
+    let is_reviewed =
+        session.verification.review.as_ref().is_some_and(|review| review.verdict == ReviewVerdict::Verified);
+    let source = match (session.checks.is_empty(), is_reviewed) {
+        (true, false) => return None,
+        (true, true) => "the review above",
+        (false, true) => "the checks and the review above",
+        (false, false) => "the checks above",
+    };
+    is_verified.then(|| source.to_owned())
+}
+
+fn claim_attempts(record: &UltraworkRecord<'_>) -> Vec<Attempt> {
+    let mut from = began(record);
+    let mut attempts = Vec::new();
+    for (entry, claim) in claims(record) {
+        let end = match claim.end {
+            ClaimEnd::Verified => Standing::Passed,
+            ClaimEnd::Failed => Standing::Failed,
+            ClaimEnd::ReviewAsked => Standing::Claimed,
+        };
+        let not_green = claim.checks.iter().filter(|check| check.verdict != CheckVerdict::Green);
+        let not_green: Vec<String> =
+            not_green.map(|check| format!("{}: {}", check.name, check.verdict.word())).collect();
+        let why = if end == Standing::Passed { "" } else { entry.why.as_str() };
+        let why = if not_green.is_empty() { why.to_owned() } else { format!("{why} ({})", not_green.join(", ")) };
+        attempts.push(Attempt { from, until: Some(entry.at), end, why });
+        from = entry.at;
+    }
+    attempts
+}
+
+/// The claims of the run, in their order.
+fn claims<'a>(record: &'a UltraworkRecord<'_>) -> impl Iterator<Item = (&'a LogEntry, &'a LoggedClaim)> {
+    run_entries(record).filter_map(|entry| Some((entry, entry.claim.as_ref()?)))
+}
+
+/// What was decided in the session while the run was on.
+fn run_entries<'a>(record: &'a UltraworkRecord<'_>) -> impl Iterator<Item = &'a LogEntry> {
+    let (id, began, until) = (record.id, began(record), ended(record));
+    record.decisions.iter().filter(move |entry| entry.session == id && entry.at >= began && entry.at <= until)
+}
+
+fn began(record: &UltraworkRecord<'_>) -> Timestamp {
+    let ulw = &record.session.ulw;
+    ulw.started_at.or(ulw.last_stop_at).unwrap_or(ended(record)).min(ended(record))
+}
+
+/// When the run ended; while it goes on, now.
+fn ended(record: &UltraworkRecord<'_>) -> Timestamp {
+    record.session.verdict.as_ref().map_or(record.now, |verdict| verdict.at)
 }
 
 fn sentence(session: &Session) -> String {
@@ -160,13 +259,10 @@ fn reviews(session: &Session) -> Vec<Review> {
 /// The session's turns and continuations as its log has them, its checks, and its review.
 fn timeline(record: &UltraworkRecord<'_>) -> Timeline {
     let session = record.session;
-    let ended = session.verdict.as_ref().map(|verdict| verdict.at);
-    let until = ended.unwrap_or(record.now);
-    let began = session.ulw.started_at.or(session.ulw.last_stop_at).unwrap_or(until).min(until);
+    let (began, until) = (began(record), ended(record));
     let mut own = Lane { name: "session".to_owned(), ..Lane::default() };
     let mut turn_began = Some(began);
-    let of_run = |entry: &&LogEntry| entry.session == record.id && entry.at >= began && entry.at <= until;
-    for entry in record.decisions.iter().filter(of_run) {
+    for entry in run_entries(record) {
         let label = format!("{}: {}", entry.decision, entry.why);
         match entry.event.as_str() {
             "Stop" => {
@@ -190,22 +286,34 @@ fn timeline(record: &UltraworkRecord<'_>) -> Timeline {
             _ => {}
         }
     }
-    if let (Some(from), None) = (turn_began, ended) {
+    if let (Some(from), None) = (turn_began, &session.verdict) {
         own.spans.push(Span { from, until: None, kind: SpanKind::Turn, label: "turn".to_owned() });
     }
-    let lanes = [own, check_lane(session), review_lane(session)];
+    let lanes = [own, check_lane(record), review_lane(session)];
     let has_any = |lane: &Lane| !(lane.spans.is_empty() && lane.marks.is_empty());
     Timeline { began, until, lanes: lanes.into_iter().filter(has_any).collect() }
 }
 
-/// The last result of each check.
-fn check_lane(session: &Session) -> Lane {
-    let mark = |check: &Check| {
-        let last = check.last.as_ref()?;
-        let kind = if last.verdict == CheckVerdict::Green { MarkKind::Green } else { MarkKind::Red };
-        Some(Mark { at: last.at?, kind, label: check.command.clone() })
+/// Each check at each claim, and its last result where that is another one.
+fn check_lane(record: &UltraworkRecord<'_>) -> Lane {
+    let mark = |at, verdict, label: String| {
+        let kind = if verdict == CheckVerdict::Green { MarkKind::Green } else { MarkKind::Red };
+        Mark { at, kind, label }
     };
-    Lane { name: "checks".to_owned(), spans: Vec::new(), marks: session.checks.iter().filter_map(mark).collect() }
+    let at_claim = |entry: &LogEntry, check: &LoggedCheck| {
+        mark(entry.at, check.verdict, format!("{}: {}", check.name, check.verdict.word()))
+    };
+    let mut marks: Vec<Mark> = claims(record)
+        .flat_map(|(entry, claim)| claim.checks.iter().map(|check| at_claim(entry, check)).collect::<Vec<_>>())
+        .collect();
+    let last_claim = claims(record).last().map(|(entry, _)| entry.at);
+    let later = record.session.checks.iter().filter_map(|check| {
+        let last = check.last.as_ref()?;
+        let at = last.at.filter(|at| last_claim.is_none_or(|claim| *at > claim))?;
+        Some(mark(at, last.verdict, check.command.clone()))
+    });
+    marks.extend(later);
+    Lane { name: "checks".to_owned(), spans: Vec::new(), marks }
 }
 
 /// The last review, from when it was asked for.

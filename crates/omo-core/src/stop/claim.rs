@@ -60,6 +60,8 @@ pub struct ClaimFindings {
     pub refusal: Option<AgreementRefusal>,
     /// What the checks say without the change.
     pub counterfactual: Counterfactual,
+    /// What the work that was verified changed, as a reviewer reads it, where that can be told.
+    pub difference: Option<String>,
 }
 
 /// What a reviewer is given to read.

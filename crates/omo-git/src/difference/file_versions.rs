@@ -13,10 +13,9 @@ const MAX_BYTES: u64 = 256 * 1024 * 1024;
 const MAX_FILES: usize = 1_000;
 
 /// Where they are written.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct FileVersions<'a> {
-    parent: &'a GuardedFolder,
-    name: String,
+    place: Option<(&'a GuardedFolder, String)>,
     folder: Option<GuardedFolder>,
     files: usize,
     bytes: u64,
@@ -27,7 +26,12 @@ impl<'a> FileVersions<'a> {
     pub fn create(parent: &'a GuardedFolder, name: String) -> Self {
         // What cannot be removed cannot be made anew either: then nothing is written.
         let _ = parent.remove_folder(&name);
-        Self { parent, name, folder: None, files: 0, bytes: 0 }
+        Self { place: Some((parent, name)), ..Self::default() }
+    }
+
+    /// Nowhere: it is only said of which files not all is shown.
+    pub fn unwritten() -> Self {
+        Self::default()
     }
 
     /// Writes both versions of a file, and gives what is said of that; `None` where they are too large.
@@ -35,6 +39,10 @@ impl<'a> FileVersions<'a> {
         self.bytes += entry.before.bytes + entry.now.bytes;
         self.files += 1;
         let is_large = entry.before.bytes.max(entry.now.bytes) > MAX_FILE_BYTES;
+        if self.place.is_none() {
+            let path = entry.shown_path();
+            return Some(format!("\n[omo] {} has changed in more than is shown here.\n", path.escape_debug()));
+        }
         if is_large || self.bytes > MAX_BYTES || self.files > MAX_FILES {
             return None;
         }
@@ -53,7 +61,8 @@ impl<'a> FileVersions<'a> {
     fn write_version(&mut self, scratch: &ScratchTree, blob: &DiffSide, what: &str) -> Option<String> {
         let content = scratch.git_with_objects(&["cat-file", "blob", &blob.name], &[])?;
         if self.folder.is_none() {
-            self.folder = Some(self.parent.empty_and_open(&self.name).ok()?);
+            let (parent, name) = self.place.as_ref()?;
+            self.folder = Some(parent.empty_and_open(name).ok()?);
         }
         let (folder, name) = (self.folder.as_ref()?, format!("{}-{what}", self.files));
         folder.replace(&name, &content).ok()?;

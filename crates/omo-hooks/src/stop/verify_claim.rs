@@ -11,6 +11,7 @@ use omo_claude::hook_input::HookInput;
 use omo_core::check::counterfactual::{Counterfactual, ProveMode};
 use omo_core::check::session_check::TOTAL_TIMEOUT_SECONDS;
 use omo_core::messages;
+use omo_core::messages::checks::ReviewChanges;
 use omo_core::review::{self, AgreementRefusal, REVIEWER, Review, ReviewVerdict, Reviewer, ReviewerFacts};
 use omo_core::session::claim_state::VerificationPhase;
 use omo_core::session::id::SessionId;
@@ -88,11 +89,19 @@ pub(super) fn verify_claim(
         material: asks.then(|| material_mark(place)).flatten(),
         refusal: review_refusal(&session, input, place, root),
         counterfactual,
+        difference: None,
     };
     let mut check = judge_claim(&session, findings);
     if check.judgement == ClaimJudgement::Verified && !are_files_unchanged(&files, check.findings.tree.as_deref()) {
         let findings = ClaimFindings { tree_changed: true, ..check.findings };
         check = judge_claim(&session, findings);
+    }
+    if check.judgement == ClaimJudgement::Verified {
+        // For those who look at the run later. What was recorded when it began goes with its end.
+        watchdog::extend_limit(GIT_SLACK);
+        let changes = changes_of_run(context, root, place, &session, &mut FileVersions::unwritten());
+        watchdog::reset_limit();
+        check.findings.difference = changes.ok().and_then(|changes| changes.difference);
     }
     if !matches!(check.judgement, ClaimJudgement::ReviewWanted { .. }) {
         return Ok(Some(check));
@@ -212,18 +221,9 @@ fn write_material(
 ) -> Result<ReviewMaterial, String> {
     watchdog::extend_limit(GIT_SLACK);
     let root = context.root.as_deref().ok_or("no folder is known")?;
-    let (state_home, scope) = (context.env.state_home.as_deref(), session.verification.scope.as_deref());
     let before = files.state();
-    let base = session.ulw.base.as_deref();
-    let calls = &context.git_calls;
     let mut whole = FileVersions::create(place.folder(), review_material::versions_folder_name(place.id()));
-    let changed = match (scope, &session.ulw.recorded) {
-        (Some(scope), Some(recorded)) => {
-            difference::changes_since_recorded(state_home, calls, scope, place.id(), recorded, &mut whole)
-        }
-        _ => difference::changes_since_commit(root, state_home, calls, scope, base, &mut whole)
-            .map(messages::checks::with_unrecorded_note),
-    };
+    let changed = changes_of_run(context, root, place, session, &mut whole);
     // Not even for a moment was another file there than the one that has the id.
     let is_same = changed.is_ok() && before.is_some() && files.state() == before;
     let is_judged = before.is_some_and(|before| Some(before.id) == check.findings.tree);
@@ -239,6 +239,16 @@ fn write_material(
         .map_err(|error| error.to_string())?;
     let digest = material_mark(place).ok_or("the file that was written for it cannot be read")?;
     Ok(ReviewMaterial { path: material_path(place).display().to_string(), digest })
+}
+
+fn changes_of_run(
+    context: &HookContext,
+    root: &Path,
+    place: &SessionEntry,
+    session: &Session,
+    whole: &mut FileVersions,
+) -> Result<ReviewChanges, String> {
+    difference::changes_of_run(root, context.env.state_home.as_deref(), &context.git_calls, place.id(), session, whole)
 }
 
 /// Why the agreement that came does not count, where one came.

@@ -11,14 +11,16 @@ use omo_engine::Run;
 use omo_engine::parallel::refresh_kept_work;
 use omo_engine::state::RunState;
 use omo_git::commit_difference::commit_differences;
+use omo_git::difference::{FileVersions, changes_of_run};
+use omo_git::git_command::GitCalls;
 use omo_git::repository::GitRepository;
 use omo_process::file_opener;
 use omo_report_page::model::Page;
-use omo_state::decision_log;
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
 use omo_state::search_path::ProjectFolders;
 use omo_state::state::StateError;
+use omo_state::{decision_log, ended_runs};
 
 use crate::commands::report::ReportOptions;
 use crate::context::{CommandContext, EndedRuns};
@@ -154,11 +156,23 @@ fn page_of_ultrawork(env: &ProcessEnv, run: &LastRun, project: &Project) -> Resu
     let clock = LocalClock::from_process(env.now);
     let home = env.state_home.as_deref();
     let without_change = home.and_then(|home| known_counterfactual(home, &run.id, session).verdict_words());
+    let difference = match (&run.record, &project.folder) {
+        (Some(ended), Some(folder)) if ended.proved => {
+            ended_runs::read_difference(folder, ended).ok_or_else(|| "it was not kept".to_owned())
+        }
+        // The files of a run that is not proved are those of now.
+        _ => {
+            let mut whole = FileVersions::unwritten();
+            changes_of_run(&project.root, home, &GitCalls::default(), &run.id, session, &mut whole)
+                .and_then(|changes| changes.difference.ok_or_else(|| "git knows nothing of these files".to_owned()))
+        }
+    };
     Ok(ultrawork_page(&UltraworkRecord {
         id: run.id.as_str(),
         session,
         logs: run.record.as_ref().map_or(&BTreeMap::new(), |record| &record.logs),
         decisions: &decisions.unwrap_or_default(),
+        difference,
         without_change,
         allowed_blocks: allowed_blocks(session, env.client_block_cap),
         began: session.ulw.started_at.map(|at| clock.date_and_time(at)).unwrap_or_default(),
