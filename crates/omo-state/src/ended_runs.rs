@@ -105,12 +105,14 @@ pub fn keep_difference(
     difference: &str,
 ) -> Result<(), FolderError> {
     let Some(ended) = folder.open_folder(FOLDER)? else { return Ok(()) };
-    let end = difference.floor_char_boundary(MAX_DIFFERENCE_BYTES);
-    let (kept, rest) = difference.split_at(end);
-    let text = if rest.is_empty() { kept.to_owned() } else { format!("{kept}\n[omo] The rest was not kept.\n") };
+    let mut text = difference.as_bytes().to_vec();
+    if text.len() > MAX_DIFFERENCE_BYTES {
+        text.truncate(MAX_DIFFERENCE_BYTES);
+        text.extend_from_slice(b"\n[omo] The rest was not kept.\n");
+    }
     let name = file_name(id.as_str(), ended_at, DIFFERENCE);
     ended.remove(&name)?;
-    ended.append(&name, text.as_bytes(), u64::MAX)
+    ended.append(&name, &text, u64::MAX)
 }
 
 /// What the work of an ended run changed, as a reviewer reads it; `None` where that was not kept.
