@@ -42,6 +42,7 @@ pub(crate) use committed_work::is_preview_worker;
 pub use evidence::{RecordedEvidence, VerdictOutcome};
 pub use plan_file::{PlanEdit, PlanFile, PlanFileError, find_edit, read_plan_bytes, write_choices};
 pub(crate) use plan_ticks::{path_in_repository, tick_merged};
+pub(crate) use start::tree_from_text;
 pub use start::{RunOpening, StartedTask, planned_commands, task_brief};
 
 /// Why a verb did nothing, or not all of it.

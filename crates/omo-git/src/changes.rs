@@ -9,6 +9,7 @@
 //! What happens inside a submodule is seen as a change of the submodule.
 
 mod added_lines;
+mod snapshot_differences;
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -27,6 +28,7 @@ use crate::restore::tree_path;
 use crate::tree::{ScratchTree, id_of_submodule};
 
 pub use added_lines::{AddedLine, AddedLines, added_lines};
+pub use snapshot_differences::{SnapshotPair, snapshot_differences};
 
 /// The folder of all snapshots, in the user's own state folder.
 const FOLDER: [&str; 2] = ["omo", "changes"];

@@ -7,9 +7,12 @@ use crate::repository::{GitFailed, GitRepository, is_object_name};
 /// Of a larger difference only so much is given.
 const MAX_BYTES: usize = 256 * 1024;
 /// As plain text: nothing that the repository's settings name is run, and none of its orders counts.
-const ARGUMENTS: [&str; 13] = [
+pub(crate) const PATCH_ARGUMENTS: [&str; 15] = [
     "-c",
     "diff.suppressBlankEmpty=false",
+    // Names of other languages are not spelt out in numbers.
+    "-c",
+    "core.quotePath=false",
     "diff-tree",
     "--stdin",
     "--root",
@@ -36,16 +39,17 @@ pub fn commit_differences<'a>(
     if asked.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let said = repository.git_with(&ARGUMENTS, &[], asked.as_bytes())?;
-    Ok(split_by_commit(&String::from_utf8_lossy(&said)))
+    let said = repository.git_with(&PATCH_ARGUMENTS, &[], asked.as_bytes())?;
+    Ok(split_by_header(&String::from_utf8_lossy(&said), is_object_name))
 }
 
-/// git names each commit in a line of its own. No line of a difference looks like that: each has a sign before it.
-fn split_by_commit(said: &str) -> BTreeMap<String, String> {
+/// What git says of each thing that it was asked for, which it names in a line of its own. No line of a difference looks
+/// like that: each has a sign before it.
+pub(crate) fn split_by_header(said: &str, is_header: impl Fn(&str) -> bool) -> BTreeMap<String, String> {
     let mut differences: BTreeMap<String, String> = BTreeMap::new();
     let mut current = None;
     for line in said.split_inclusive('\n') {
-        if is_object_name(line.trim_end_matches('\n')) {
+        if is_header(line.trim_end_matches('\n')) {
             current = Some(differences.entry(line.trim_end_matches('\n').to_owned()).or_default());
         } else if let Some(text) = current.as_mut().filter(|text| text.len() < MAX_BYTES) {
             text.push_str(line);
@@ -92,7 +96,7 @@ mod tests {
     fn a_large_difference_is_cut() {
         let id = "b".repeat(40);
         let said = format!("{id}\n{}", "+1234567\n".repeat(MAX_BYTES / 4));
-        let found = split_by_commit(&said);
+        let found = split_by_header(&said, is_object_name);
         assert!(found[&id].len() >= MAX_BYTES && found[&id].len() < MAX_BYTES + 9);
     }
 }

@@ -28,7 +28,7 @@ pub(crate) struct PlanRecord<'a> {
     pub report: &'a RunReport,
     /// All that happened.
     pub events: &'a [RunEvent],
-    /// What the commits of its tasks changed, by their id.
+    /// What its tasks changed, by their id.
     pub differences: &'a BTreeMap<String, String>,
     /// What comes next.
     pub next_steps: Vec<String>,
@@ -138,7 +138,6 @@ fn card(
     places: &BTreeMap<&str, usize>,
 ) -> Card {
     let known = record.state.tasks.get(&task.id);
-    let commit = known.and_then(|known| known.last_end.as_ref()?.commit.as_ref());
     let is_told_by_checks =
         *standing == TaskStanding::Is(TaskStatus::Passed) && known.is_some_and(|known| !known.checks.is_empty());
     Card {
@@ -156,7 +155,7 @@ fn card(
             .collect(),
         files: row.files.clone(),
         out_of_scope: row.out_of_scope.clone(),
-        diff: commit.and_then(|commit| record.differences.get(commit)).cloned().unwrap_or_default(),
+        diff: record.differences.get(&task.id).cloned().unwrap_or_default(),
         note: row.note.clone().unwrap_or_default(),
     }
 }

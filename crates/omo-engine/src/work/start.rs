@@ -217,7 +217,7 @@ pub(super) fn tree_to_text(tree: &TreeSnapshot) -> Option<String> {
 }
 
 /// A work tree that the ledger holds.
-pub(super) fn tree_from_text(tree: &str) -> Option<TreeSnapshot> {
+pub(crate) fn tree_from_text(tree: &str) -> Option<TreeSnapshot> {
     serde_json::from_str(tree).ok()
 }
 

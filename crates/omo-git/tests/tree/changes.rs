@@ -7,7 +7,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use omo_git::changes::{
-    PathChangeKind, TreeSnapshot, added_lines, changed_paths, file_digest, forget_snapshots, snapshot_tree,
+    PathChangeKind, SnapshotPair, TreeSnapshot, added_lines, changed_paths, file_digest, forget_snapshots,
+    snapshot_differences, snapshot_tree,
 };
 
 use crate::{Repository, git_in, id, traces};
@@ -172,6 +173,28 @@ fn a_project_below_the_top_sees_its_own_paths() {
     it.write(".gitignore", "/web/\n");
     it.write("web/a.txt", "x");
     assert_eq!(snapshot_tree(&it.top.join("web"), &it.state_home(), RUN), None, "what is ignored is not seen");
+}
+
+#[test]
+fn of_two_snapshots_the_files_that_are_asked_for_are_shown() {
+    let it = Repository::new();
+    it.write("web/other.txt", "x\n");
+    let (root, home) = (it.top.join("web"), it.state_home());
+    let snapshot = || snapshot_tree(&root, &home, RUN).unwrap();
+    let before = snapshot();
+    it.write("web/a b b", "one\ndiff --git a/x b/x\n");
+    it.write("web/other.txt", "of another task\n");
+    let after = snapshot();
+    let files = ["a b b".to_owned()];
+    let all = ["a b b".to_owned(), "other.txt".to_owned()];
+    let pairs =
+        [(&before, &after, &files[..]), (&after, &after, &files), (&after, &before, &files), (&before, &after, &all)];
+    let pairs = pairs.map(|(from, to, files)| SnapshotPair { from, to, files });
+    let told = snapshot_differences(&root, &home, RUN, &pairs).unwrap();
+    assert!(told[0].ends_with("+one\n+diff --git a/x b/x\n") && !told[0].contains("another"), "{}", told[0]);
+    assert_eq!(told[1], "");
+    assert!(told[2].ends_with("-one\n-diff --git a/x b/x\n"), "{}", told[2]);
+    assert!(told[3].contains("+of another task\n"), "{}", told[3]);
 }
 
 /// The lines that were added, each as `file:line text`.

@@ -9,8 +9,8 @@ use omo_core::stop::allowed_blocks;
 use omo_core::timestamp::Timestamp;
 use omo_engine::Run;
 use omo_engine::parallel::refresh_kept_work;
+use omo_engine::report::task_differences::task_differences;
 use omo_engine::state::RunState;
-use omo_git::commit_difference::commit_differences;
 use omo_git::difference::{FileVersions, changes_of_run};
 use omo_git::git_command::GitCalls;
 use omo_git::repository::GitRepository;
@@ -129,11 +129,12 @@ impl ShownRun {
 }
 
 fn page_of_plan(env: &ProcessEnv, run: &Run, mut state: RunState) -> Result<Page, CommandError> {
+    let events = run.events()?;
     let mut differences = BTreeMap::new();
     if let Some(repository) = GitRepository::find(Path::new(&state.root)) {
         refresh_kept_work(run.id(), &repository, &mut state);
-        let commits = state.tasks.values().filter_map(|known| known.last_end.as_ref()?.commit.as_deref());
-        match commit_differences(&repository, commits) {
+        let home = env.state_home.as_deref().unwrap_or(Path::new(""));
+        match task_differences(run.id(), &repository, home, &state, &events) {
             Ok(found) => differences = found,
             Err(error) => print_warning(&format!("the page shows no differences: {error}")),
         }
@@ -143,7 +144,7 @@ fn page_of_plan(env: &ProcessEnv, run: &Run, mut state: RunState) -> Result<Page
         differences: &differences,
         state: &state,
         report: &source.report,
-        events: &run.events()?,
+        events: &events,
         next_steps: next_steps(run.id(), &state, &source.report),
         began: LocalClock::from_process(env.now).date_and_time(state.opened_at),
         now: env.now,
