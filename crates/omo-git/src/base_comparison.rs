@@ -4,12 +4,11 @@
 //! filter stands between. Files that git ignores are no part of either.
 
 mod copying;
-mod folder_path;
 mod project_files;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
@@ -18,12 +17,12 @@ use omo_core::text::sanitize;
 use omo_state::git_worktree::GitWorktree;
 use thiserror::Error;
 
-use self::copying::{ASK_EVERY, copy, copy_files};
-use self::folder_path::FolderPath;
+use self::copying::{ASK_EVERY, FileCopier, copy_files};
 use self::project_files::{BaseFile, ProjectFiles, RepositoryBase};
 use crate::changes::{self, TreeSnapshot};
+use crate::folder_path::FolderPath;
 use crate::git_command::{GitCalls, batch_entry};
-use crate::platform::{FolderEntry, OpenFolder, path_of};
+use crate::platform::{OpenedEntry, path_of};
 use crate::recorded::{RecordedRun, RecordedWorktree};
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
 use crate::scope::FileScope;
@@ -31,8 +30,6 @@ use crate::worktree::included_paths;
 
 /// At most so many objects are asked for at once.
 const OBJECTS_AT_ONCE: usize = 500;
-const LINK: &str = "120000";
-const EXECUTABLE: &str = "100755";
 /// Branches that others are made from, the most certain one first.
 const MAIN_BRANCHES: [&str; 5] = [
     "refs/remotes/origin/HEAD",
@@ -222,19 +219,23 @@ impl<'a> BaseComparison<'a> {
         self.files.present.contains(path) && self.top.join(path).symlink_metadata().is_ok()
     }
 
-    /// Writes the files as they are now into an empty folder, all with one time.
+    /// Writes the files as they are now into an empty folder, and those that did not change into a second one as well,
+    /// all with one time. Each is read once: where it is in both, it is the same.
     ///
     /// # Errors
     ///
     /// A file cannot be read or written, or it was ended.
     pub fn write_now(
         &self,
-        to: &Path,
+        now: &Path,
+        base: &Path,
         time: SystemTime,
         should_continue: impl FnMut() -> bool,
     ) -> Result<(), BaseError> {
-        let paths: Vec<&Path> = self.files.present.iter().map(PathBuf::as_path).collect();
-        copy_files(&self.top, to, &paths, time, should_continue)
+        let paths = self.files.present.iter();
+        let paths: Vec<(&Path, usize)> =
+            paths.map(|path| (path.as_path(), if self.files.changed.contains_key(path) { 1 } else { 2 })).collect();
+        copy_files((&self.top, &[now, base]), &paths, time, should_continue)
     }
 
     /// The files of the copy of now that differ from the base, with both contents, as far as `wants` asks for them.
@@ -251,7 +252,7 @@ impl<'a> BaseComparison<'a> {
             self.files.changed.iter().filter(|(path, _)| wants(path)).collect();
         let of_base = wanted.iter().filter_map(|(path, base)| Some((path.as_path(), base.as_ref()?)));
         let base = self.read_base(of_base, &mut || Ok(()))?;
-        let mut from = open(copy_of_now, false)?;
+        let mut from = FolderPath::open(copy_of_now).map_err(|error| file_error(copy_of_now, error))?;
         let mut files = Vec::with_capacity(wanted.len());
         for (path, _) in wanted {
             let now = read(&mut from, path).map_err(|error| file_error(path, error))?;
@@ -260,13 +261,13 @@ impl<'a> BaseComparison<'a> {
         Ok(files)
     }
 
-    /// Writes the files as they were at the base into an empty folder, all with one time. What did not change comes from
-    /// the copy of now; `content` says what becomes of each file that did.
+    /// Writes the files that changed as they were at the base beside those that did not, which [`Self::write_now`] has
+    /// written; `content` says what becomes of each.
     ///
     /// # Errors
     ///
     /// A file cannot be read or written, or it was ended.
-    pub fn write_base(
+    pub fn write_changed(
         &self,
         copy_of_now: &Path,
         to: &Path,
@@ -274,9 +275,6 @@ impl<'a> BaseComparison<'a> {
         mut content: impl FnMut(&Path) -> BaseContent,
         mut should_continue: impl FnMut() -> bool,
     ) -> Result<(), BaseError> {
-        let same = self.files.present.iter().filter(|path| !self.files.changed.contains_key(*path));
-        let same: Vec<&Path> = same.map(PathBuf::as_path).collect();
-        copy_files(copy_of_now, to, &same, time, &mut should_continue)?;
         let mut asked = Instant::now();
         let mut ask = || {
             if asked.elapsed() < ASK_EVERY {
@@ -285,15 +283,16 @@ impl<'a> BaseComparison<'a> {
             asked = Instant::now();
             if should_continue() { Ok(()) } else { Err(BaseError::Cancelled) }
         };
-        let (mut from, mut to) = (open(copy_of_now, false)?, open(to, true)?);
+        let mut copier = FileCopier::open(copy_of_now, &[to], time)?;
+        let mut to = FolderPath::open_to_write(to).map_err(|error| file_error(to, error))?;
         let mut of_base = Vec::new();
         for (path, base) in &self.files.changed {
             ask()?;
             match (content(path), base) {
-                (BaseContent::Now, _) => copy(&mut from, &mut to, path, time)?,
+                (BaseContent::Now, _) => copier.copy(path, 1)?,
                 (BaseContent::Joined(bytes), base) => {
                     let mode = base.as_ref().map_or("100644", |base| base.mode.as_str());
-                    write(&mut to, path, mode, &bytes, time).map_err(|error| base_file_error(path, error))?;
+                    to.write(path, mode, &bytes, time).map_err(|error| base_file_error(path, error))?;
                 }
                 (BaseContent::Base, Some(base)) => of_base.push((path.as_path(), base)),
                 (BaseContent::Base, None) => {}
@@ -303,8 +302,7 @@ impl<'a> BaseComparison<'a> {
         for (path, base) in of_base {
             ask()?;
             let Some(bytes) = contents.get(path) else { continue };
-            let is_written =
-                write(&mut to, path, &base.mode, bytes, time).map_err(|error| base_file_error(path, error))?;
+            let is_written = to.write(path, &base.mode, bytes, time).map_err(|error| base_file_error(path, error))?;
             if !is_written {
                 return Err(BaseError::PlaceTaken { path: path.to_owned() });
             }
@@ -397,10 +395,6 @@ fn is_plain(path: &Path) -> bool {
     path.components().all(|part| matches!(part, Component::Normal(name) if name != OsStr::new(".git")))
 }
 
-fn open(top: &Path, makes: bool) -> Result<FolderPath, BaseError> {
-    OpenFolder::top(top).map(|folder| FolderPath::new(folder, makes)).map_err(|error| file_error(top, error))
-}
-
 fn file_error(path: &Path, error: io::Error) -> BaseError {
     BaseError::File { path: path.to_owned(), error }
 }
@@ -414,33 +408,16 @@ fn base_file_error(path: &Path, error: io::Error) -> BaseError {
     }
 }
 
-/// Writes a file; says whether its folder could be one.
-fn write(to: &mut FolderPath, path: &Path, mode: &str, bytes: &[u8], time: SystemTime) -> io::Result<bool> {
-    let (Some(name), Some(folder)) = (path.file_name(), to.parent_of(path)?) else { return Ok(false) };
-    if mode == LINK {
-        return folder.link(name, path_of(bytes).as_os_str()).map(|()| true);
-    }
-    let mut file = folder.create(name)?;
-    file.write_all(bytes)?;
-    finish(&file, if mode == EXECUTABLE { 0o755 } else { 0o644 }, time)?;
-    Ok(true)
-}
-
-fn finish(file: &std::fs::File, mode: u32, time: SystemTime) -> io::Result<()> {
-    OpenFolder::set_mode(file, mode)?;
-    file.set_modified(time)
-}
-
 /// What is in a file; a link's is where it leads.
 fn read(from: &mut FolderPath, path: &Path) -> io::Result<Option<Vec<u8>>> {
     let (Some(name), Some(folder)) = (path.file_name(), from.parent_of(path)?) else { return Ok(None) };
-    Ok(match folder.look(name)? {
-        FolderEntry::Link(target) => Some(target.as_encoded_bytes().to_vec()),
-        FolderEntry::File { .. } => {
+    Ok(match folder.open_entry(name)? {
+        OpenedEntry::Link(target) => Some(target.as_encoded_bytes().to_vec()),
+        OpenedEntry::File { mut file, .. } => {
             let mut bytes = Vec::new();
-            folder.read(name)?.read_to_end(&mut bytes)?;
+            file.read_to_end(&mut bytes)?;
             Some(bytes)
         }
-        FolderEntry::Nothing | FolderEntry::Folder | FolderEntry::Other => None,
+        OpenedEntry::Other => None,
     })
 }

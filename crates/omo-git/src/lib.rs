@@ -11,6 +11,7 @@ pub mod commit_preview;
 pub mod converted_files;
 pub mod difference;
 pub mod exclude;
+mod folder_path;
 pub mod folder_status;
 pub mod git_command;
 pub mod integrate;

@@ -94,6 +94,24 @@ impl FileStamp {
     }
 }
 
+/// What has a name in a folder, opened to read it where it is a file.
+#[derive(Debug)]
+pub(crate) enum OpenedEntry {
+    /// A file.
+    File {
+        /// To read it.
+        file: std::fs::File,
+        /// It says that it may be run.
+        is_executable: bool,
+        /// How long it was when it was opened.
+        size: u64,
+    },
+    /// A link, and where it points.
+    Link(std::ffi::OsString),
+    /// Nothing, or something that is neither.
+    Other,
+}
+
 /// What has a name in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FolderEntry {

@@ -5,9 +5,9 @@
 //! session's entry, which bears the seal, holds the digest of what each index says.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use omo_core::session::id::SessionId;
 use omo_core::timestamp::Timestamp;
@@ -18,8 +18,9 @@ use omo_state::recorded_trees::{self as store, RecordedTrees};
 use omo_state::seal::hex_digest;
 use omo_state::state::{self, CorruptPolicy, EntryChange, StateUpdateOptions};
 
+use crate::folder_path::FolderPath;
 use crate::git_command::{GitCalls, batch_entry};
-use crate::platform::{OpenFolder, path_of};
+use crate::platform::path_of;
 use crate::tree::ScratchTree;
 use crate::work_files::{FileScope, ignore_built, path_to_text};
 
@@ -213,7 +214,7 @@ pub fn write_recorded_files(
     let kept = RecordedRun::open(state_home, &calls, id, kept)?;
     let tree = place.work_tree(state_home);
     let (scratch, listed) = place.open_in(&tree, &kept)?;
-    let top = OpenFolder::top(to).ok()?;
+    let (mut top, time) = (FolderPath::open_to_write(to).ok()?, SystemTime::now());
     let files: Vec<(&str, &str, PathBuf)> =
         listed.split(|byte| *byte == 0).filter_map(|listed| parse_index_entry(&scratch, listed)).collect();
     for files in files.chunks(OBJECTS_AT_ONCE) {
@@ -223,7 +224,7 @@ pub fn write_recorded_files(
         for (mode, _, path) in files {
             let (content, rest) = batch_entry(said)?;
             said = rest;
-            write_file(&top, path, mode, content)?;
+            top.write(path, mode, content, time).ok().filter(|is_written| *is_written)?;
         }
     }
     Some(to.join(root.strip_prefix(&place.top).ok()?))
@@ -238,21 +239,4 @@ fn parse_index_entry<'a>(scratch: &ScratchTree, entry: &'a [u8]) -> Option<(&'a 
     let is_file = matches!(mode, "100644" | "100755" | "120000");
     is_file.then_some(())?;
     path.components().all(|part| matches!(part, Component::Normal(_))).then_some((mode, object, path))
-}
-
-fn write_file(top: &OpenFolder, path: &Path, mode: &str, content: &[u8]) -> Option<()> {
-    let mut folder = None;
-    for part in path.parent()?.components() {
-        let above = folder.as_ref().unwrap_or(top);
-        // There already, as a rule.
-        let _ = above.make(part.as_os_str());
-        folder = Some(above.inner(part.as_os_str()).ok()??);
-    }
-    let (folder, name) = (folder.as_ref().unwrap_or(top), path.file_name()?);
-    if mode == "120000" {
-        return folder.link(name, path_of(content).as_os_str()).ok();
-    }
-    let mut file = folder.create(name).ok()?;
-    file.write_all(content).ok()?;
-    OpenFolder::set_mode(&file, if mode == "100755" { 0o755 } else { 0o644 }).ok()
 }

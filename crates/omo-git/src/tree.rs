@@ -8,13 +8,13 @@
 //!
 //! What a verdict rests on is the id of the files (`files`), which git has no say in.
 
-use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::fs;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use omo_state::files::folder::GuardedFolder;
@@ -114,7 +114,7 @@ pub(crate) struct ScratchTree<'a> {
     /// Where more objects lie than in the repository.
     object_folders: Vec<PathBuf>,
     /// The folder that git is shown.
-    git: OnceCell<Option<PathBuf>>,
+    git: OnceLock<Option<PathBuf>>,
     _lock: StateLock,
 }
 
@@ -238,7 +238,7 @@ impl<'a> ScratchTree<'a> {
         // Left by a git that was killed: under the lock no other process works here.
         folder.remove(&format!("{INDEX}.lock")).ok()?;
         let (path, key) = (folder.path().to_owned(), SealKey::load(Some(state_home)).ok()?);
-        let (settings, absent, git) = (RepositorySettings::default(), BTreeSet::new(), OnceCell::new());
+        let (settings, absent, git) = (RepositorySettings::default(), BTreeSet::new(), OnceLock::new());
         let lent = Vec::new();
         let scratch = Self {
             tree: tree.clone(),

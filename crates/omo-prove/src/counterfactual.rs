@@ -144,12 +144,12 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
     watcher.preparing(comparison.file_count());
     let mut notes = Vec::new();
     let (with, without) = (trees.top(Side::With), trees.top(Side::Without));
-    comparison.write_now(&with, time, || watcher.should_continue())?;
+    comparison.write_now(&with, &without, time, || watcher.should_continue())?;
     if !watcher.is_copied() {
         return Err(ProofError::FilesChanged);
     }
     let mut change = Change::read(&comparison, &with, request, &mut notes)?;
-    comparison.write_base(&with, &without, time, |path| change.content(path), || watcher.should_continue())?;
+    comparison.write_changed(&with, &without, time, |path| change.content(path), || watcher.should_continue())?;
     let stored = StoredFiles::restore(request, &comparison, &change, (&with, &without));
     let stored = stored.map_err(|source| PrivateTreeError::File { path: without.clone(), source })?;
     change.note_stored_files(&stored, &comparison, &mut notes);

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::thread::{self, ScopedJoinHandle};
 
 use omo_state::git_worktree::GitWorktree;
 
@@ -164,16 +165,7 @@ impl<'a> ProjectFiles<'a> {
         {
             return Err(BaseError::Submodule { path: at.to_owned(), commit: (*commit).to_owned() });
         }
-        let mut inner = self.list(&repository, at)?;
-        match base {
-            RepositoryBase::Nothing => {
-                let all = self.present.iter().filter(|path| path.starts_with(at));
-                self.changed.extend(all.map(|path| (path.clone(), None)));
-            }
-            RepositoryBase::Commit(_) | RepositoryBase::Kept { .. } | RepositoryBase::Recorded { .. } => {
-                self.compare(&repository, at, base.name(), &mut inner)?;
-            }
-        }
+        let inner = self.list(&repository, at, base)?;
         self.repositories.push(repository);
         for (path, commit) in inner.now.iter().filter(|_| depth < MAX_DEPTH) {
             // One that is not checked out has no files on either side.
@@ -186,11 +178,46 @@ impl<'a> ProjectFiles<'a> {
         Ok(())
     }
 
-    /// Adds the files that are there now.
-    fn list(&mut self, repository: &RepositoryView, at: &Path) -> Result<InnerRepositories, BaseError> {
+    /// Adds the files that are there now, and what differs from the base.
+    fn list(
+        &mut self,
+        repository: &RepositoryView,
+        at: &Path,
+        base: &RepositoryBase,
+    ) -> Result<InnerRepositories, BaseError> {
         let mut inner = InnerRepositories::default();
-        let said = repository.git(&["ls-files", "-z", "--stage"], &[])?;
-        for (about, path) in entries(&said) {
+        let compare = ["diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", base.name()];
+        // git takes its time for each of them where there are many files.
+        let (listed, new, differing) = thread::scope(|scope| {
+            let new = scope.spawn(|| repository.git(&["ls-files", "-z", "--others", "--exclude-standard"], &[]));
+            let is_compared = !matches!(base, RepositoryBase::Nothing);
+            let differing = is_compared.then(|| scope.spawn(|| repository.git(&compare, &[])));
+            let listed = repository.git(&["ls-files", "-z", "--stage"], &[]);
+            let listed = listed.map(|listed| self.add_present(&listed, at, &mut inner));
+            let result = |thread: ScopedJoinHandle<_>, command: &str| {
+                thread.join().unwrap_or_else(|_| Err(repository.failure_of(&[command])))
+            };
+            (listed, result(new, "ls-files"), differing.map(|thread| result(thread, "diff-index")))
+        });
+        listed?;
+        // All that is new is in the index but for repositories without a commit, which are listed as folders.
+        let new = new?;
+        let new = new.split(|byte| *byte == 0).filter_map(|path| path.strip_suffix(b"/"));
+        inner.now.extend(new.map(path_of).filter(|path| is_plain(path)).map(|path| (path, None)));
+        match differing {
+            Some(differing) => self.add_changed(&differing?, at, &mut inner),
+            None => {
+                let all = self.present.iter().filter(|path| path.starts_with(at));
+                self.changed.extend(all.map(|path| (path.clone(), None)));
+            }
+        }
+        Ok(inner)
+    }
+
+    /// Adds the files of an index.
+    fn add_present(&mut self, listed: &[u8], at: &Path, inner: &mut InnerRepositories) {
+        let mut present = Vec::new();
+        for (about, path) in entries(listed) {
             let path = path_of(path);
             let about = String::from_utf8_lossy(about);
             match about.split_once(' ') {
@@ -199,27 +226,16 @@ impl<'a> ProjectFiles<'a> {
                     let commit = rest.split(' ').next().map(str::to_owned);
                     inner.now.insert(path, commit);
                 }
-                _ => _ = self.present.insert(at.join(path)),
+                _ => present.push(at.join(path)),
             }
         }
-        // All that is new is in the index but for repositories without a commit, which are listed as folders.
-        let said = repository.git(&["ls-files", "-z", "--others", "--exclude-standard"], &[])?;
-        let new = said.split(|byte| *byte == 0).filter_map(|path| path.strip_suffix(b"/"));
-        inner.now.extend(new.map(path_of).filter(|path| is_plain(path)).map(|path| (path, None)));
-        Ok(inner)
+        // All at once: git has sorted them already.
+        self.present.append(&mut BTreeSet::from_iter(present));
     }
 
     /// Adds what differs from the base.
-    fn compare(
-        &mut self,
-        repository: &RepositoryView,
-        at: &Path,
-        base: &str,
-        inner: &mut InnerRepositories,
-    ) -> Result<(), BaseError> {
-        let compare = ["diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", base];
-        let said = repository.git(&compare, &[])?;
-        let mut parts = said.split(|byte| *byte == 0);
+    fn add_changed(&mut self, differing: &[u8], at: &Path, inner: &mut InnerRepositories) {
+        let mut parts = differing.split(|byte| *byte == 0);
         while let (Some(about), Some(path)) = (parts.next().filter(|about| !about.is_empty()), parts.next()) {
             let (about, path) = (String::from_utf8_lossy(about), path_of(path));
             let words: Vec<&str> = about.trim_start_matches(':').split(' ').collect();
@@ -242,6 +258,5 @@ impl<'a> ProjectFiles<'a> {
                 self.changed.insert(at.join(path), base);
             }
         }
-        Ok(())
     }
 }

@@ -10,11 +10,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, mkdirat, openat, readlinkat, renameat, statat, symlinkat, unlinkat,
+    AtFlags, Dir, FileType, Mode, OFlags, fstat, mkdirat, openat, readlinkat, renameat, statat, symlinkat, unlinkat,
 };
 use rustix::io::{Errno, retry_on_intr};
 
-use super::FolderEntry;
+use super::{FolderEntry, OpenedEntry};
 
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::RDONLY);
 /// A FIFO must not make an open wait, and a terminal must not become ours.
@@ -65,6 +65,33 @@ impl OpenFolder {
     /// Opens a file in it to read it.
     pub(crate) fn read(&self, name: &OsStr) -> io::Result<File> {
         Ok(File::from(retry_on_intr(|| openat(&self.0, name, FILE | OFlags::RDONLY, Mode::empty()))?))
+    }
+
+    /// Opens what has that name to read it, without a look at it before.
+    pub(crate) fn open_entry(&self, name: &OsStr) -> io::Result<OpenedEntry> {
+        let file = match retry_on_intr(|| openat(&self.0, name, FILE | OFlags::RDONLY, Mode::empty())) {
+            Ok(file) => file,
+            Err(Errno::LOOP) => {
+                let target = readlinkat(&self.0, name, Vec::new())?;
+                return Ok(OpenedEntry::Link(OsString::from_vec(target.into_bytes())));
+            }
+            // Nothing, or a socket.
+            Err(Errno::NOENT | Errno::NXIO | Errno::OPNOTSUPP) => return Ok(OpenedEntry::Other),
+            Err(errno) => return Err(errno.into()),
+        };
+        let stat = fstat(&file)?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return Ok(OpenedEntry::Other);
+        }
+        let is_executable = stat.st_mode & 0o111 != 0;
+        Ok(OpenedEntry::File { file: file.into(), is_executable, size: u64::try_from(stat.st_size).unwrap_or(0) })
+    }
+
+    /// Makes a file in it with the rights that a checkout gives it.
+    pub(crate) fn check_out(&self, name: &OsStr, is_executable: bool) -> io::Result<File> {
+        let flags = FILE | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+        let mode = Mode::from_raw_mode(if is_executable { 0o777 } else { 0o666 });
+        Ok(File::from(retry_on_intr(|| openat(&self.0, name, flags, mode))?))
     }
 
     /// Makes a file in it, to write it; for its owner alone until [`OpenFolder::set_mode`].

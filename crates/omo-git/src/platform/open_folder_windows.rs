@@ -7,7 +7,7 @@ use std::io;
 use std::os::windows::fs::{OpenOptionsExt, symlink_file};
 use std::path::{Path, PathBuf};
 
-use super::FolderEntry;
+use super::{FolderEntry, OpenedEntry};
 
 /// A link is opened as that.
 const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
@@ -49,6 +49,24 @@ impl OpenFolder {
     /// Opens a file in it to read it.
     pub(crate) fn read(&self, name: &OsStr) -> io::Result<File> {
         OpenOptions::new().read(true).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT).open(self.0.join(name))
+    }
+
+    /// Opens what has that name to read it.
+    pub(crate) fn open_entry(&self, name: &OsStr) -> io::Result<OpenedEntry> {
+        Ok(match self.look(name)? {
+            FolderEntry::Link(target) => OpenedEntry::Link(target),
+            FolderEntry::File { .. } => {
+                let file = self.read(name)?;
+                let size = file.metadata()?.len();
+                OpenedEntry::File { file, is_executable: false, size }
+            }
+            FolderEntry::Nothing | FolderEntry::Folder | FolderEntry::Other => OpenedEntry::Other,
+        })
+    }
+
+    /// Makes a file in it. Here a file has no right to be run.
+    pub(crate) fn check_out(&self, name: &OsStr, _is_executable: bool) -> io::Result<File> {
+        self.create(name)
     }
 
     /// Makes a file in it, to write it.

@@ -1,13 +1,19 @@
 //! The folders on the way to a file, each opened from the one above it, so that no link leads out of a tree.
 
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
+use std::time::SystemTime;
 
-use crate::platform::OpenFolder;
+use crate::platform::{OpenFolder, path_of};
+
+/// git's mode of a link.
+const LINK: &str = "120000";
+/// git's mode of a file that may be run.
+const EXECUTABLE: &str = "100755";
 
 /// A tree of folders, with those open that the last path led through: the next path mostly leads through them as well.
-pub(super) struct FolderPath {
+pub(crate) struct FolderPath {
     top: OpenFolder,
     open: Vec<(OsString, OpenFolder)>,
     /// Folders that are not there are made.
@@ -15,12 +21,18 @@ pub(super) struct FolderPath {
 }
 
 impl FolderPath {
-    pub(super) fn new(top: OpenFolder, makes: bool) -> Self {
-        Self { top, open: Vec::new(), makes }
+    /// A tree to read.
+    pub(crate) fn open(top: &Path) -> io::Result<Self> {
+        Ok(Self { top: OpenFolder::top(top)?, open: Vec::new(), makes: false })
+    }
+
+    /// A tree to write, in which folders that are not there are made.
+    pub(crate) fn open_to_write(top: &Path) -> io::Result<Self> {
+        Ok(Self { makes: true, ..Self::open(top)? })
     }
 
     /// The folder that a path lies in; `None` where it is not there, or a link stands in its place.
-    pub(super) fn parent_of(&mut self, path: &Path) -> io::Result<Option<&OpenFolder>> {
+    pub(crate) fn parent_of(&mut self, path: &Path) -> io::Result<Option<&OpenFolder>> {
         let Some(parent) = path.parent() else { return Ok(None) };
         let names: Vec<OsString> = parent.components().map(|part| part.as_os_str().to_owned()).collect();
         let shared = self.open.iter().zip(&names).take_while(|((open, _), name)| open == *name).count();
@@ -35,5 +47,17 @@ impl FolderPath {
             self.open.push((name, folder));
         }
         Ok(Some(self.open.last().map_or(&self.top, |(_, folder)| folder)))
+    }
+
+    /// Writes a file, or a link, by git's mode of it; says whether its folder could be one.
+    pub(crate) fn write(&mut self, path: &Path, mode: &str, bytes: &[u8], time: SystemTime) -> io::Result<bool> {
+        let (Some(name), Some(folder)) = (path.file_name(), self.parent_of(path)?) else { return Ok(false) };
+        if mode == LINK {
+            return folder.link(name, path_of(bytes).as_os_str()).map(|()| true);
+        }
+        let mut file = folder.check_out(name, mode == EXECUTABLE)?;
+        file.write_all(bytes)?;
+        file.set_modified(time)?;
+        Ok(true)
     }
 }
