@@ -8,6 +8,7 @@ use crate::contestants::{
     IDLE_STOP, LARGE, LONG_PROMPT, LONG_TRANSCRIPT, NEXT, PLAIN, SHORT_TRANSCRIPT, armed,
 };
 use crate::peers;
+use crate::proofs::ProofCost;
 use crate::sessions::Cost;
 
 /// One bound, and what the run says about it.
@@ -123,6 +124,12 @@ pub(crate) fn of_sessions(cost: &Cost) -> [Bound; 2] {
         // Of omo's calls of git each is found outside of the project anew, and a task's tree trusts none of its settings.
         at_most("20 parallel sessions / git worktree, merge, branch", engine / git, 2.5, ""),
     ]
+}
+
+/// The bound of a proof.
+pub(crate) fn of_proofs(cost: &ProofCost) -> Bound {
+    let value = cost.proof.as_secs_f64() / cost.checkout.as_secs_f64();
+    at_most("omo prove among 50,000 files / git worktree add", value, 2.0, "")
 }
 
 /// What reads a plan or a ledger holds all of it, and is no hook.

@@ -14,6 +14,7 @@ mod machine;
 mod peers;
 mod picture;
 mod plans;
+mod proofs;
 mod report;
 mod sessions;
 
@@ -70,6 +71,7 @@ fn compare() -> Result<bool> {
 
     let mut bounds = bounds::judge(&figures, fs::metadata(projects.many.state_file())?.len())?;
     bounds.extend(bounds::of_sessions(&sessions::measure(&files.path("sessions"), &hooks.join("omo"))?));
+    bounds.push(bounds::of_proofs(&proofs::measure(&files.path("proofs"), &hooks.join("omo"))?));
     let mut runs_on: Vec<String> = peers.iter().map(|peer| peer.runs_on.clone()).collect();
     runs_on.dedup();
     let report = Report {

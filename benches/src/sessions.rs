@@ -68,7 +68,7 @@ const MEMORY: &str = "/dev/shm";
 
 /// The median of all rounds. Without room in memory they are done below `folder`.
 pub(crate) fn measure(folder: &Path, omo: &Path) -> Result<Cost> {
-    let memory = tempfile::tempdir_in(MEMORY).ok();
+    let memory = folder_in_memory();
     let folder = memory.as_ref().map_or(folder, |memory| memory.path());
     let mut engine = Vec::new();
     let mut git = Vec::new();
@@ -81,7 +81,12 @@ pub(crate) fn measure(folder: &Path, omo: &Path) -> Result<Cost> {
     Ok(Cost { engine: median(engine), git: median(git) })
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
+/// A folder whose files lie in memory; `None` where the system has no room for them there.
+pub(crate) fn folder_in_memory() -> Option<tempfile::TempDir> {
+    tempfile::tempdir_in(MEMORY).ok()
+}
+
+pub(crate) fn median(mut times: Vec<Duration>) -> Duration {
     times.sort();
     times.get(times.len() / 2).copied().unwrap_or(Duration::MAX)
 }

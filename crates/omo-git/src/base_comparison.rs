@@ -292,7 +292,7 @@ impl<'a> BaseComparison<'a> {
                 (BaseContent::Now, _) => copier.copy(path, 1)?,
                 (BaseContent::Joined(bytes), base) => {
                     let mode = base.as_ref().map_or("100644", |base| base.mode.as_str());
-                    to.write(path, mode, &bytes, time).map_err(|error| base_file_error(path, error))?;
+                    to.write(path, mode, &bytes, Some(time)).map_err(|error| base_file_error(path, error))?;
                 }
                 (BaseContent::Base, Some(base)) => of_base.push((path.as_path(), base)),
                 (BaseContent::Base, None) => {}
@@ -302,7 +302,8 @@ impl<'a> BaseComparison<'a> {
         for (path, base) in of_base {
             ask()?;
             let Some(bytes) = contents.get(path) else { continue };
-            let is_written = to.write(path, &base.mode, bytes, time).map_err(|error| base_file_error(path, error))?;
+            let is_written =
+                to.write(path, &base.mode, bytes, Some(time)).map_err(|error| base_file_error(path, error))?;
             if !is_written {
                 return Err(BaseError::PlaceTaken { path: path.to_owned() });
             }

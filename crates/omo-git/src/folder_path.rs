@@ -50,14 +50,22 @@ impl FolderPath {
     }
 
     /// Writes a file, or a link, by git's mode of it; says whether its folder could be one.
-    pub(crate) fn write(&mut self, path: &Path, mode: &str, bytes: &[u8], time: SystemTime) -> io::Result<bool> {
+    pub(crate) fn write(
+        &mut self,
+        path: &Path,
+        mode: &str,
+        bytes: &[u8],
+        time: Option<SystemTime>,
+    ) -> io::Result<bool> {
         let (Some(name), Some(folder)) = (path.file_name(), self.parent_of(path)?) else { return Ok(false) };
         if mode == LINK {
             return folder.link(name, path_of(bytes).as_os_str()).map(|()| true);
         }
         let mut file = folder.check_out(name, mode == EXECUTABLE)?;
         file.write_all(bytes)?;
-        file.set_modified(time)?;
+        if let Some(time) = time {
+            file.set_modified(time)?;
+        }
         Ok(true)
     }
 }

@@ -7,7 +7,7 @@
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use omo_core::session::id::SessionId;
 use omo_core::timestamp::Timestamp;
@@ -214,7 +214,7 @@ pub fn write_recorded_files(
     let kept = RecordedRun::open(state_home, &calls, id, kept)?;
     let tree = place.work_tree(state_home);
     let (scratch, listed) = place.open_in(&tree, &kept)?;
-    let (mut top, time) = (FolderPath::open_to_write(to).ok()?, SystemTime::now());
+    let mut top = FolderPath::open_to_write(to).ok()?;
     let files: Vec<(&str, &str, PathBuf)> =
         listed.split(|byte| *byte == 0).filter_map(|listed| parse_index_entry(&scratch, listed)).collect();
     for files in files.chunks(OBJECTS_AT_ONCE) {
@@ -224,7 +224,7 @@ pub fn write_recorded_files(
         for (mode, _, path) in files {
             let (content, rest) = batch_entry(said)?;
             said = rest;
-            top.write(path, mode, content, time).ok().filter(|is_written| *is_written)?;
+            top.write(path, mode, content, None).ok().filter(|is_written| *is_written)?;
         }
     }
     Some(to.join(root.strip_prefix(&place.top).ok()?))

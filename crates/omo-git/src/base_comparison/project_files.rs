@@ -204,12 +204,11 @@ impl<'a> ProjectFiles<'a> {
         let new = new?;
         let new = new.split(|byte| *byte == 0).filter_map(|path| path.strip_suffix(b"/"));
         inner.now.extend(new.map(path_of).filter(|path| is_plain(path)).map(|path| (path, None)));
-        match differing {
-            Some(differing) => self.add_changed(&differing?, at, &mut inner),
-            None => {
-                let all = self.present.iter().filter(|path| path.starts_with(at));
-                self.changed.extend(all.map(|path| (path.clone(), None)));
-            }
+        if let Some(differing) = differing {
+            self.add_changed(&differing?, at, &mut inner);
+        } else {
+            let all = self.present.iter().filter(|path| path.starts_with(at));
+            self.changed.extend(all.map(|path| (path.clone(), None)));
         }
         Ok(inner)
     }
