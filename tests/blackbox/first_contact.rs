@@ -34,6 +34,34 @@ fn page(scene: &Scene) -> Result<String> {
     Ok(fs::read_to_string(file)?)
 }
 
+/// What stands on the page of a run whose check is red.
+const RED_PARTS: [&str; 8] = [
+    "class=\"verdict failed\"",
+    "fix the tests",
+    "NOT PROVED",
+    "expected 5, got -1",
+    "sh test.sh",
+    "A more.txt (new, 1 bytes)",
+    "the files as they are now",
+    "a check is not green (sh-test.sh: failed)",
+];
+
+/// What stands on the page of a run that was proved.
+const PROVED_PARTS: [&str; 6] = [
+    "class=\"verdict proved\"",
+    "omo:oracle",
+    "Each thing that was asked for is there.",
+    "Proved by the checks and the review above",
+    "A fixed.txt",
+    "+&#60;b&#62;what was made&#60;/b&#62;",
+];
+
+fn require_parts(page: &str, parts: &[&str]) -> Result<()> {
+    let missing: Vec<&&str> = parts.iter().filter(|part| !page.contains(**part)).collect();
+    ensure!(missing.is_empty(), "{missing:?} is missing: {page}");
+    Ok(())
+}
+
 /// What is kept of the run that has ended.
 fn record_of_ended_run(scene: &Scene) -> Result<PathBuf> {
     let files = fs::read_dir(scene.lab.state_folder().join("ended"))?.map(|file| Ok(file?.path()));
@@ -233,19 +261,7 @@ fn an_end_says_what_is_against_it_and_stays_readable() {
                 ensure!(status == 0 && report.contains(part), "{part} is missing: {report}");
             }
             let page = page(s)?;
-            let parts = [
-                "class=\"verdict failed\"",
-                "fix the tests",
-                "NOT PROVED",
-                "expected 5, got -1",
-                "sh test.sh",
-                "A more.txt (new, 1 bytes)",
-                "the files as they are now",
-                "a check is not green (sh-test.sh: failed)",
-            ];
-            for part in parts {
-                ensure!(page.contains(part), "{part} is missing: {page}");
-            }
+            require_parts(&page, &RED_PARTS)?;
             let (_, out) = omo_says(s, &["verify"])?;
             ensure!(out.contains("sh-test.sh") && out.contains("failed"), "not the checks of that run: {out}");
             let files = fs::read_dir(s.lab.state_folder().join("ended"))?.count();
@@ -268,17 +284,7 @@ fn an_end_says_what_is_against_it_and_stays_readable() {
                 "{report}"
             );
             let proved = page(s)?;
-            let parts = [
-                "class=\"verdict proved\"",
-                "omo:oracle",
-                "Each thing that was asked for is there.",
-                "Proved by the checks and the review above",
-                "A fixed.txt",
-                "+&#60;b&#62;what was made&#60;/b&#62;",
-            ];
-            for part in parts {
-                ensure!(proved.contains(part), "{part} is missing: {proved}");
-            }
+            require_parts(&proved, &PROVED_PARTS)?;
             ensure!(!proved.contains("what came later"), "{proved}");
             s.session = s.another()?;
             s.arm()?;

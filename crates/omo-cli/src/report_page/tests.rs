@@ -75,7 +75,7 @@ fn page_of(kinds: Vec<EventKind>) -> Page {
         state: &state,
         report: &build_report("r1", &state).with_history(&events),
         events: &events,
-        differences: &BTreeMap::from([("c1".to_owned(), "+one".to_owned())]),
+        differences: &BTreeMap::from([("1".to_owned(), "+one".to_owned())]),
         next_steps: Vec::new(),
         began: "today".to_owned(),
         now: time(1_000),
@@ -97,7 +97,7 @@ fn final_check(verdict: TaskCheckVerdict) -> EventKind {
 }
 
 #[test]
-fn a_card_shows_what_its_commit_changed_and_which_checks_show_its_work() {
+fn a_card_shows_what_its_task_changed_and_which_checks_show_its_work() {
     use TaskCheckVerdict::Green;
     let page_with = |answers: &[(&str, WithoutChange)]| {
         let answer = |(name, without): &(&str, WithoutChange)| CheckCounterfactual {
@@ -106,7 +106,7 @@ fn a_card_shows_what_its_commit_changed_and_which_checks_show_its_work() {
             ..CheckCounterfactual::default()
         };
         let without_work = answers.iter().map(answer).collect();
-        let end = AttemptEnd { commit: Some("c1".to_owned()), without_work, ..end(1) };
+        let end = AttemptEnd { without_work, ..end(1) };
         page_of(vec![started("1", 1), checked("1", 1, Green), EventKind::TaskPassed { task: "1".to_owned(), end }])
     };
     for (answers, tone) in [
