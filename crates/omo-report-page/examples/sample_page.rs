@@ -1,8 +1,13 @@
 //! Prints the page of a made-up run, to be looked at: `cargo run -p omo-report-page --example sample_page > page.html`.
+//! With an argument it is one that renews itself, after so many seconds.
 
 use std::io::Write;
 
+use omo_report_page::model::Renewal;
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let page = omo_report_page::sample::sample_page();
-    Ok(std::io::stdout().write_all(omo_report_page::render(&page)?.as_bytes())?)
+    let seconds = std::env::args().nth(1).map(|seconds| seconds.parse()).transpose()?;
+    let renewal = seconds.map(|seconds| Renewal { seconds });
+    Ok(std::io::stdout().write_all(omo_report_page::render(&page, renewal)?.as_bytes())?)
 }

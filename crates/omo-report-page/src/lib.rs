@@ -1,4 +1,5 @@
-//! Shows what came of a run as one HTML file: no network, no script, and nothing of what others wrote is markup.
+//! Shows what came of a run as one HTML file: no network, and nothing of what others wrote is
+//! markup. The one script is that of a page which renews itself.
 //!
 //! Pure: it gets a page as data and returns text. `model` is what it gets; `tone` alone says what is green.
 
@@ -19,13 +20,13 @@ pub mod tone;
 
 use askama::Template;
 
-use crate::model::Page;
+use crate::model::{Page, Renewal};
 
-/// The page as one HTML file.
+/// The page as one HTML file. It has a script only where it renews itself.
 ///
 /// # Errors
 ///
 /// Where a template cannot be written into memory, which only happens where there is none left.
-pub fn render(page: &Page) -> Result<String, askama::Error> {
-    page_view::page_view(page).render()
+pub fn render(page: &Page, renewal: Option<Renewal>) -> Result<String, askama::Error> {
+    page_view::page_view(page, renewal).render()
 }

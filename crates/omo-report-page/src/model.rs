@@ -4,6 +4,13 @@
 
 use omo_core::timestamp::Timestamp;
 
+/// How a page renews itself while its run goes on and its file is written anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Renewal {
+    /// After so many seconds it is loaded again.
+    pub seconds: u32,
+}
+
 /// The page of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
@@ -15,6 +22,8 @@ pub struct Page {
     pub sentence: String,
     /// The same as data.
     pub end: RunEnd,
+    /// When it stood so, as its reader's clock shows it; empty where the run has ended.
+    pub as_of: String,
     /// What else identifies it, each with its label.
     pub facts: Vec<(String, String)>,
     /// All that was asked for, where that is more than the title.

@@ -9,7 +9,7 @@ use crate::card_view::{CardView, card_views};
 use crate::check_view::{CheckView, ReviewView, check_view, review_view};
 use crate::duration::{clock_words, duration_words};
 use crate::graph_view::{GraphView, graph_view};
-use crate::model::{Page, Subject};
+use crate::model::{Page, Renewal, Subject};
 use crate::text_budget::{BlockBound, Rows, ShownText, TextBudget};
 use crate::timeline_view::{TimelineView, timeline_view};
 use crate::tone::Tone;
@@ -17,6 +17,8 @@ use crate::tone::Tone;
 /// The style sheet. The policy of the page allows exactly this one, by its digest. The template takes it in without the
 /// end of its last line.
 const STYLE: &str = include_str!("../templates/page.css");
+/// The script of a page that renews itself, which is allowed in the same way.
+const RENEWAL_SCRIPT: &str = include_str!("../templates/renewal.js");
 const REQUEST: BlockBound = BlockBound { lines: 80, chars: 600, bytes: 12_000 };
 const MAX_ROWS: usize = 60;
 
@@ -25,6 +27,7 @@ const MAX_ROWS: usize = 60;
 #[template(path = "page.html")]
 pub(crate) struct PageView {
     style_digest: String,
+    renewal: Option<RenewalView>,
     tone: Tone,
     /// What kind of run it was, in words.
     subject: &'static str,
@@ -33,6 +36,7 @@ pub(crate) struct PageView {
     title: ShownText,
     sentence: ShownText,
     took: String,
+    as_of: ShownText,
     /// What the whole rests on, in one line.
     proof_summary: String,
     facts: Vec<(ShownText, ShownText)>,
@@ -46,6 +50,12 @@ pub(crate) struct PageView {
     timeline: TimelineView,
     graph: Option<GraphView>,
     cards: Rows<CardView>,
+}
+
+/// That the page renews itself.
+pub(crate) struct RenewalView {
+    script_digest: String,
+    seconds: u32,
 }
 
 /// Something that nothing has proved.
@@ -63,18 +73,21 @@ pub(crate) struct WeakeningView {
 }
 
 /// Everything that a page shows, with its bounds. What matters most is taken first: where a page is full, it is there.
-pub(crate) fn page_view(page: &Page) -> PageView {
+pub(crate) fn page_view(page: &Page, renewal: Option<Renewal>) -> PageView {
     let mut budget = TextBudget::new();
     let budget = &mut budget;
     let took = page.timeline.until.millis_since(page.timeline.began).unwrap_or_default();
     let title = budget.line(&page.title, 200);
     let sentence = budget.line(&page.sentence, 400);
+    let as_of = budget.line(&page.as_of, 40);
     let facts =
         page.facts.iter().take(MAX_ROWS).map(|(label, value)| (budget.line(label, 40), budget.line(value, 300)));
     let facts = facts.collect();
     let timeline = timeline_view(page, budget);
     PageView {
-        style_digest: BASE64.encode(Sha256::digest(STYLE.trim_end().as_bytes()).as_ref()),
+        style_digest: policy_digest(STYLE),
+        renewal: renewal
+            .map(|renewal| RenewalView { script_digest: policy_digest(RENEWAL_SCRIPT), seconds: renewal.seconds }),
         tone: page.tone(),
         subject: match page.subject {
             Subject::Plan => "run of a plan",
@@ -87,6 +100,7 @@ pub(crate) fn page_view(page: &Page) -> PageView {
         title,
         sentence,
         took: duration_words(took),
+        as_of,
         proof_summary: proof_summary(page),
         facts,
         request: budget.block(page.request.lines(), REQUEST),
@@ -108,6 +122,11 @@ pub(crate) fn page_view(page: &Page) -> PageView {
         graph: graph_view(page, budget),
         cards: card_views(page, budget),
     }
+}
+
+/// What the policy of a page allows a part of it by.
+fn policy_digest(part: &str) -> String {
+    BASE64.encode(Sha256::digest(part.trim_end().as_bytes()).as_ref())
 }
 
 /// `12 of 14 tasks proved, 2 not; 3 checks of the whole; 1 review`.

@@ -18,6 +18,7 @@ pub fn empty_page() -> Page {
         title: "Plan".to_owned(),
         subject: Subject::Plan,
         sentence: "Complete".to_owned(),
+        as_of: String::new(),
         end: RunEnd::Finished,
         facts: Vec::new(),
         request: String::new(),
@@ -119,6 +120,7 @@ pub fn sample_page() -> Page {
     Page {
         title: "Rate limits for the public API".to_owned(),
         sentence: "Failed at task 6".to_owned(),
+        as_of: String::new(),
         end: RunEnd::Failed,
         facts: [
             ("plan", "docs/plans/rate-limits.md"),

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use data_encoding::BASE64;
-use omo_report_page::model::{CheckState, Page};
+use omo_report_page::model::{CheckState, Page, Renewal};
 use omo_report_page::render;
 use omo_report_page::sample::{card, check, empty_page, large_page, sample_page};
 use proptest::prelude::*;
@@ -15,7 +15,12 @@ use sha2::{Digest, Sha256};
 const MAX_BYTES: usize = 2_000_000;
 
 fn html(page: &Page) -> String {
-    render(page).unwrap()
+    render(page, None).unwrap()
+}
+
+/// As [`html`], of a page that renews itself.
+fn renewing_html(page: &Page) -> String {
+    render(page, Some(Renewal { seconds: 5 })).unwrap()
 }
 
 /// Each tag, with its attributes as far as no text from outside is in them.
@@ -37,7 +42,7 @@ fn page_that_says(text: &str) -> Page {
     let mut page = sample_page();
     let say = |part: &mut String| text.clone_into(part);
     let (title, sentence, request) = (&mut page.title, &mut page.sentence, &mut page.request);
-    [title, sentence, request].into_iter().for_each(say);
+    [title, sentence, request, &mut page.as_of].into_iter().for_each(say);
     for (label, value) in &mut page.facts {
         [label, value].into_iter().for_each(say);
     }
@@ -85,7 +90,10 @@ proptest! {
         // The first character decides what a line of a difference is.
         let text = format!("x{}x", parts.concat()).replace(['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}'], "");
         let page = html(&page_that_says(&text));
-        prop_assert_eq!(tags(&page), tags(&html(&page_that_says("xxxxxxxxxxxxxxxxxx"))));
+        let harmless = page_that_says("xxxxxxxxxxxxxxxxxx");
+        prop_assert_eq!(tags(&page), tags(&html(&harmless)));
+        let scripts = |html: String| html.split("<script>").map(|part| part.split("</script>").next().unwrap().to_owned()).skip(1).collect::<Vec<_>>();
+        prop_assert_eq!(scripts(renewing_html(&page_that_says(&text))), scripts(renewing_html(&harmless)));
         let is_unseen = |char: &char| matches!(char, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
             || char.is_control() && *char != '\n' && *char != '\t';
         prop_assert_eq!(page.chars().find(is_unseen), None);
@@ -102,6 +110,37 @@ fn nothing_can_be_loaded_or_run() {
     for word in ["<script", "<link", "<img", "<iframe", "@import", "url(http", "src=", " style=\"", "http:", "https:"] {
         assert!(!page.contains(word), "{word}");
     }
+}
+
+#[test]
+fn only_a_page_that_renews_itself_has_a_script_and_only_that_one_may_run() {
+    let page = renewing_html(&sample_page());
+    let (before, rest) = page.split_once("<script>").unwrap();
+    let (script, after) = rest.split_once("</script>").unwrap();
+    let digest = BASE64.encode(Sha256::digest(script.as_bytes()).as_ref());
+    let allowed = format!("script-src 'sha256-{digest}'; ");
+    assert!(page.contains(&allowed), "the policy does not allow the script: {digest}");
+    for word in ["fetch", "XMLHttp", "import", "eval", "innerHTML", "insertAdjacent", "document.write", "http"] {
+        assert!(!script.contains(word), "{word}");
+    }
+    // What is left is the page without a script, with the control beside its links and other words at its end.
+    let without = [before, after].concat().replacen(&allowed, "", 1);
+    let control = without.split("<p id=\"renewal\"").nth(1).unwrap().split("</p>").next().unwrap();
+    assert_eq!(
+        control,
+        " class=\"renewal\" data-seconds=\"5\"><span>This page is written anew while the run goes on: reload it.</span> \
+         <button type=\"button\" hidden>Pause</button>"
+    );
+    let other = html(&sample_page());
+    assert_eq!(tags(&without).len(), tags(&other).len() + "<p><span></span><button></button></p>".matches('<').count());
+    assert!(!other.contains("<script") && !other.contains("script-src") && !other.contains("<button"));
+}
+
+#[test]
+fn a_page_of_a_run_that_goes_on_says_when_it_stood_so() {
+    let as_of = |as_of: &str| html(&Page { as_of: as_of.to_owned(), ..sample_page() });
+    assert!(as_of("14:03:22").contains(" · as of 14:03:22</p>"));
+    assert!(!as_of("").contains("as of"));
 }
 
 #[test]

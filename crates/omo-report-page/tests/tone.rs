@@ -87,7 +87,7 @@ proptest! {
         });
         let checks = checks.iter().map(|state| check("x", STATES[*state])).collect();
         let page = Page { end: ENDS[end], cards: cards.collect(), checks, ..empty_page() };
-        let html = render(&page).unwrap();
+        let html = render(&page, None).unwrap();
         if html.contains("class=\"verdict proved\"") {
             let is_doubt = |class: &str| html.contains(&format!("class=\"check {class}\"")) || html.contains(&format!("class=\"card {class}\""));
             let left_out = page.cards.iter().any(|card| card.standing == Standing::LeftOut);
