@@ -17,6 +17,7 @@ mod doctor;
 mod false_claims;
 mod fence;
 mod first_contact;
+mod followed_page;
 mod fresh_clone;
 mod task_list_runs;
 mod ulw_arguments;

@@ -53,6 +53,17 @@ impl LastRun {
     pub(crate) fn find_to_show(env: &ProcessEnv, project: &Project) -> Result<Self, CommandError> {
         Self::find(env, project).or_else(|error| last_kept_run(env, project)?.ok_or(error))
     }
+
+    /// The same run as it stands now, where `project` names its session. It may have ended, and its session may have
+    /// begun another one since.
+    pub(crate) fn read_again(&self, env: &ProcessEnv, project: &Project) -> Result<Self, CommandError> {
+        let is_same = |run: &Self| run.session.ulw.started_at == self.session.ulw.started_at;
+        let found = Self::find_to_show(env, project)?;
+        if is_same(&found) {
+            return Ok(found);
+        }
+        kept_runs(env, project)?.find(is_same).ok_or_else(|| not_known(project))
+    }
 }
 
 fn is_meant(project: &Project, id: &SessionId) -> bool {
@@ -61,14 +72,17 @@ fn is_meant(project: &Project, id: &SessionId) -> bool {
 
 /// The run that ended last, of those that bear omo's own seal.
 fn last_kept_run(env: &ProcessEnv, project: &Project) -> Result<Option<LastRun>, CommandError> {
-    let Some(folder) = &project.folder else { return Ok(None) };
-    let records = ended_runs::read_all(folder).map_err(state::StateError::from)?;
-    let own = records.filter(|run| run.is_own(env.state_home.as_deref()));
-    let mut meant = own.filter_map(|run| {
+    Ok(kept_runs(env, project)?.next())
+}
+
+/// The runs that are meant, that have ended, and that bear omo's own seal, the last one first.
+fn kept_runs(env: &ProcessEnv, project: &Project) -> Result<impl Iterator<Item = LastRun>, CommandError> {
+    let records = project.folder.as_ref().map(ended_runs::read_all).transpose().map_err(state::StateError::from)?;
+    let own = records.into_iter().flatten().filter(|run| run.is_own(env.state_home.as_deref()));
+    Ok(own.filter_map(|run| {
         let id = SessionId::parse(&run.session).ok().filter(|id| is_meant(project, id))?;
         Some(LastRun { id, session: run.entry.clone(), record: Some(run) })
-    });
-    Ok(meant.next())
+    }))
 }
 
 fn not_known(project: &Project) -> CommandError {

@@ -48,7 +48,14 @@ impl LocalClock {
         format!("{year:04}-{month:02}-{day:02} {:02}:{:02}{utc}", local.hour(), local.minute())
     }
 
-    /// The same for programs: RFC 3339 with the offset of the zone.
+    /// The time of the day, to the second.
+    pub(crate) fn time_of_day(&self, at: Timestamp) -> String {
+        let Some(local) = self.local(at) else { return at.to_string() };
+        let utc = if self.zone.is_none() { " UTC" } else { "" };
+        format!("{:02}:{:02}:{:02}{utc}", local.hour(), local.minute(), local.second())
+    }
+
+    /// Date and time for programs: RFC 3339 with the offset of the zone.
     pub(crate) fn rfc_3339(&self, at: Timestamp) -> String {
         let Some(local) = self.local(at) else { return at.to_string() };
         let (year, month, day) = (local.year(), local.month(), local.month_day());
@@ -179,6 +186,13 @@ mod tests {
             (Some("CET-1"), "2026-11-23T18:30:00Z", "2026-11-23 19:30"),
         ] {
             assert_eq!(clock(zone).describe(at(time)), expected, "{time}");
+        }
+    }
+
+    #[test]
+    fn a_time_of_the_day_is_that_of_a_clock_here() {
+        for (zone, expected) in [(Some("CET-1"), "18:30:00"), (None, "17:30:00 UTC")] {
+            assert_eq!(clock(zone).time_of_day(at("2026-11-23T17:30:00Z")), expected);
         }
     }
 

@@ -41,7 +41,7 @@ pub(crate) struct Project {
 impl Project {
     /// Finds the project of the current folder.
     pub(crate) fn find(env: &ProcessEnv) -> Result<Self, CommandError> {
-        Self::at(Self::find_root(env)?, None)
+        Self::open(Self::find_root(env)?, None)
     }
 
     /// As [`Project::find`]; where a session is named, the folder of the repository that knows it.
@@ -53,10 +53,11 @@ impl Project {
             return Err(unreadable.unwrap_or_else(|| sessions.not_found(typed)));
         };
         let root = sessions.folders_of(&id).next().map(|folder| folder.root.clone());
-        Self::at(root.map_or_else(|| Self::find_root(env), Ok)?, Some(id))
+        Self::open(root.map_or_else(|| Self::find_root(env), Ok)?, Some(id))
     }
 
-    fn at(root: PathBuf, named: Option<SessionId>) -> Result<Self, CommandError> {
+    /// The project of a folder; where a session is named, it is the one that is meant.
+    pub(crate) fn open(root: PathBuf, named: Option<SessionId>) -> Result<Self, CommandError> {
         let folder = GuardedFolder::open_state(&root)?;
         Ok(Self { root, folder, named })
     }

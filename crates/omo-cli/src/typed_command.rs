@@ -125,7 +125,15 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
             let run = RunOptions { run: line.run.or_else(|| own_run(env, order)) };
             report::run(
                 &in_session,
-                ReportOptions { format: line.format, last: line.last, html: None, open: false, session: None, run },
+                ReportOptions {
+                    format: line.format,
+                    last: line.last,
+                    html: None,
+                    open: false,
+                    follow: false,
+                    session: None,
+                    run,
+                },
             )
         }
         RunCommand::Answer => answer_question(&in_session, order),

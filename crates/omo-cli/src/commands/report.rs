@@ -1,5 +1,6 @@
 //! `omo report`: what came of a run, and `omo verify --task`: what the checks of a task say now.
 
+mod follow;
 mod html;
 mod last;
 
@@ -27,7 +28,8 @@ Examples:
   omo report --format progress    who works on what, for how long
   omo report --format json        the same for a script
   omo report --last               the last ultrawork run, its checks and review
-  omo report --html --open        a page of this session's run, or the last";
+  omo report --html --open        a page of this session's run, or the last
+  omo report --html --follow      the same, and it renews itself";
 
 /// How a report is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -41,19 +43,22 @@ pub(crate) enum ReportFormat {
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct ReportOptions {
-    /// Where each task stands, the report in the words of such plans, or one object of JSON
+    /// In this form; summary uses the words of such plans
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<ReportFormat>,
-    /// The ultrawork run that was on last, and not a run of a plan; kept for a month
+    /// The last ultrawork run; kept for a month
     #[arg(long, conflicts_with_all = ["format", "run"])]
     pub last: bool,
-    /// Write a page that a browser shows into FILE, or among omo's own files; prints where
+    /// Write a page for a browser into FILE, or among omo's own files
     #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with = "format")]
     #[expect(clippy::option_option, reason = "the option may be there without a file")]
     pub html: Option<Option<PathBuf>>,
     /// Show it at once, in the browser
     #[arg(long, requires = "html")]
     pub open: bool,
+    /// Write it anew while the run goes on, until Ctrl-C
+    #[arg(long, requires = "html")]
+    pub follow: bool,
     /// Its session, if not that of the last one
     #[arg(long, value_name = "ID", requires = "last")]
     pub session: Option<String>,

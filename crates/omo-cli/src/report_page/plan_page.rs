@@ -10,7 +10,7 @@ use omo_engine::report::heading::{HeadingKind, run_heading};
 use omo_engine::report::history::AttemptRow;
 use omo_engine::report::ultraplan::short_commit;
 use omo_engine::report::{RunReport, TaskRow};
-use omo_engine::state::{RunState, TaskStanding, TaskState, TaskStatus};
+use omo_engine::state::{RunPhase, RunState, TaskStanding, TaskState, TaskStatus};
 use omo_plan::model::{PlannedState, Task, TaskKind};
 use omo_plan::proof::ProofSource;
 use omo_report_page::model::{
@@ -36,6 +36,8 @@ pub(crate) struct PlanRecord<'a> {
     pub began: String,
     /// Now.
     pub now: Timestamp,
+    /// The same as its reader's clock shows it.
+    pub time_of_day: String,
 }
 
 /// The page of a run of a plan.
@@ -59,6 +61,7 @@ pub(crate) fn plan_page(record: &PlanRecord<'_>) -> Page {
             HeadingKind::Failed => RunEnd::Failed,
             HeadingKind::Cancelled => RunEnd::Stopped,
         },
+        as_of: if state.phase == RunPhase::Executing { record.time_of_day.clone() } else { String::new() },
         facts: facts(record),
         request: state.plan.goal.clone(),
         checks: final_checks

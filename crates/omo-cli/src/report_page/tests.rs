@@ -78,6 +78,7 @@ fn page_of(kinds: Vec<EventKind>) -> Page {
         differences: &BTreeMap::from([("1".to_owned(), "+one".to_owned())]),
         next_steps: Vec::new(),
         began: "today".to_owned(),
+        time_of_day: "14:03:22".to_owned(),
         now: time(1_000),
     })
 }
@@ -206,6 +207,7 @@ fn page_of_ultrawork(session: &Session) -> Page {
         without_change: None,
         allowed_blocks: 9,
         began: "today".to_owned(),
+        time_of_day: "14:03:22".to_owned(),
         now: time(1_000),
     })
 }
@@ -246,4 +248,14 @@ fn an_ultrawork_run_that_is_not_proved_is_not_green() {
         assert_eq!(page_of_ultrawork(&ultrawork(kind, CheckVerdict::Failed)).tone(), Tone::Failed, "{kind:?}");
         assert_eq!(page_of_ultrawork(&ultrawork(kind, CheckVerdict::Green)).tone(), Tone::Unproved, "{kind:?}");
     }
+}
+
+#[test]
+fn only_the_page_of_a_run_that_goes_on_says_when_it_stood_so() {
+    let mut session = ultrawork(VerdictKind::Verified, CheckVerdict::Green);
+    assert_eq!(page_of_ultrawork(&session).as_of, "");
+    session.verdict = None;
+    assert_eq!(page_of_ultrawork(&session).as_of, "14:03:22");
+    assert_eq!(page_of(vec![started("1", 1)]).as_of, "14:03:22");
+    assert_eq!(page_of(vec![EventKind::RunEnded { result: RunResult::Failed }]).as_of, "");
 }

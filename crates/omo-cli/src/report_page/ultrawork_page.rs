@@ -39,6 +39,8 @@ pub(crate) struct UltraworkRecord<'a> {
     pub began: String,
     /// Now.
     pub now: Timestamp,
+    /// The same as its reader's clock shows it.
+    pub time_of_day: String,
 }
 
 /// The page of an ultrawork run.
@@ -52,6 +54,7 @@ pub(crate) fn ultrawork_page(record: &UltraworkRecord<'_>) -> Page {
         subject: Subject::Ultrawork,
         sentence: sentence(session),
         end: run_end(session),
+        as_of: if session.verdict.is_none() { record.time_of_day.clone() } else { String::new() },
         facts: facts(record),
         request: if request.len() == 1 && first_line == task { String::new() } else { request.join("\n\n") },
         checks: session.checks.iter().map(|check| check_result(check, record.logs)).collect(),

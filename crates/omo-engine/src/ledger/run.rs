@@ -176,7 +176,7 @@ impl Run {
 
     /// How long its ledger is, in bytes: while that stays the same nothing has happened. Reads nothing.
     pub fn ledger_bytes(&self) -> u64 {
-        self.folder().join(LEDGER).metadata().map_or(0, |found| found.len())
+        self.ledger_path().metadata().map_or(0, |found| found.len())
     }
 
     /// Whether it has a supervisor that lives.
@@ -241,7 +241,8 @@ impl Run {
         self.place.open()?.ok_or_else(|| RunStoreError::NotFound(self.id.clone()))
     }
 
-    fn ledger_path(&self) -> PathBuf {
+    /// Where its ledger is.
+    pub fn ledger_path(&self) -> PathBuf {
         self.path.join(LEDGER)
     }
 

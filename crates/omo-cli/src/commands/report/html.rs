@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use omo_checks::claim_proof::known_counterfactual;
 use omo_core::stop::allowed_blocks;
@@ -10,19 +11,20 @@ use omo_core::timestamp::Timestamp;
 use omo_engine::Run;
 use omo_engine::parallel::refresh_kept_work;
 use omo_engine::report::task_differences::task_differences;
-use omo_engine::state::RunState;
+use omo_engine::state::{RunPhase, RunState};
 use omo_git::difference::{FileVersions, changes_of_run};
 use omo_git::git_command::GitCalls;
 use omo_git::repository::GitRepository;
 use omo_process::file_opener;
-use omo_report_page::model::Page;
+use omo_report_page::model::{Page, Renewal};
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
 use omo_state::search_path::ProjectFolders;
-use omo_state::state::StateError;
+use omo_state::state::{self, StateError};
 use omo_state::{decision_log, ended_runs};
 
 use crate::commands::report::ReportOptions;
+use crate::commands::report::follow::PageFollower;
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
@@ -41,15 +43,18 @@ const FOLDER: [&str; 2] = ["omo", "reports"];
 const MAX_PAGES: usize = 100;
 /// For so long, in seconds: a month, as what is kept of ended runs.
 const KEPT_SECONDS: i64 = 31 * 24 * 60 * 60;
+/// After so many seconds a page of a run that is followed is loaded again.
+const RENEWAL_SECONDS: u32 = 5;
 
-/// Writes the page of the run that is meant, and prints where it is.
+/// Writes the page of the run that is meant, and prints where it is. Where it is followed, that goes on to its end.
 pub(super) fn write_page(env: &ProcessEnv, options: &ReportOptions, file: Option<&Path>) -> Result<(), CommandError> {
-    let (name, page) = find_run_to_show(env, options)?.page(env)?;
-    let html = omo_report_page::render(&page).map_err(|error| cannot_write(Path::new(&name), &error))?;
-    let path = match file {
-        Some(file) => write_file(file, &html)?,
-        None => keep_page(env, &name, &html)?,
-    };
+    // Before anything is started, which would handle a request to end in its own way.
+    let follower = options.follow.then(PageFollower::new);
+    let run = find_run_to_show(env, options)?;
+    let file = PageFile { env, named: file, name: run.page_name() };
+    let page = run.page(env)?;
+    let follower = follower.filter(|_| run.is_open());
+    let path = file.write(&page, follower.is_some())?;
     writeln!(anstream::stdout(), "{}", path.display())?;
     if options.open {
         let projects = ProjectFolders::from_iter([Project::find(env)?.root]);
@@ -57,11 +62,33 @@ pub(super) fn write_page(env: &ProcessEnv, options: &ReportOptions, file: Option
             print_warning(&format!("the page is written, and cannot be opened: {error}"));
         }
     }
-    Ok(())
+    follower.map_or(Ok(()), |follower| follower.follow(run, &file, page))
+}
+
+/// Where a page is written.
+pub(super) struct PageFile<'a> {
+    pub env: &'a ProcessEnv,
+    /// The file that a person named.
+    named: Option<&'a Path>,
+    /// What it is called among omo's own files.
+    name: String,
+}
+
+impl PageFile<'_> {
+    /// Puts the page into the place of what was there, and gives the path.
+    pub(super) fn write(&self, page: &Page, is_followed: bool) -> Result<PathBuf, CommandError> {
+        let renewal = is_followed.then_some(Renewal { seconds: RENEWAL_SECONDS });
+        let failed = |error| cannot_write(self.named.unwrap_or(Path::new(&self.name)), &error);
+        let html = omo_report_page::render(page, renewal).map_err(failed)?;
+        match self.named {
+            Some(file) => write_file(file, &html),
+            None => keep_page(self.env, &self.name, &html),
+        }
+    }
 }
 
 /// A run of either kind.
-enum ShownRun {
+pub(super) enum ShownRun {
     Plan(Box<(Run, RunState)>),
     Ultrawork(Box<(LastRun, Project)>),
 }
@@ -112,24 +139,67 @@ fn changed_at(run: &LastRun) -> Option<Timestamp> {
 }
 
 impl ShownRun {
-    /// The page, and the name of its file: the same one for the same run.
-    fn page(self, env: &ProcessEnv) -> Result<(String, Page), CommandError> {
+    /// The name of its page: the same one for the same run.
+    fn page_name(&self) -> String {
+        match self {
+            Self::Plan(shown) => format!("plan-{}.html", shown.0.id()),
+            Self::Ultrawork(shown) => {
+                let began = shown.0.session.ulw.started_at.map(Timestamp::to_file_name).unwrap_or_default();
+                format!("ultrawork-{began}-{}.html", shown.0.id)
+            }
+        }
+    }
+
+    /// Its page as it was found.
+    pub(super) fn page(&self, env: &ProcessEnv) -> Result<Page, CommandError> {
+        match self {
+            Self::Plan(shown) => page_of_plan(env, &shown.0, shown.1.clone()),
+            Self::Ultrawork(shown) => page_of_ultrawork(env, &shown.0, &shown.1),
+        }
+    }
+
+    /// Whether it went on when it was found.
+    pub(super) fn is_open(&self) -> bool {
+        match self {
+            Self::Plan(shown) => shown.1.phase == RunPhase::Executing,
+            Self::Ultrawork(shown) => shown.0.session.verdict.is_none(),
+        }
+    }
+
+    /// The same run as it stands now.
+    pub(super) fn read_again(self, env: &ProcessEnv) -> Result<Self, CommandError> {
         match self {
             Self::Plan(shown) => {
-                let (run, state) = *shown;
-                Ok((format!("plan-{}.html", run.id()), page_of_plan(env, &run, state)?))
+                let state = shown.0.state()?;
+                Ok(Self::Plan(Box::new((shown.0, state))))
             }
             Self::Ultrawork(shown) => {
                 let (run, project) = *shown;
-                let began = run.session.ulw.started_at.map(Timestamp::to_file_name).unwrap_or_default();
-                Ok((format!("ultrawork-{began}-{}.html", run.id), page_of_ultrawork(env, &run, &project)?))
+                let project = Project::open(project.root, Some(run.id.clone()))?;
+                Ok(Self::Ultrawork(Box::new((run.read_again(env, &project)?, project))))
             }
         }
+    }
+
+    /// While this stays the same nothing has happened in it. Reads no file.
+    pub(super) fn fingerprint(&self) -> Vec<Option<(u64, SystemTime)>> {
+        let files = match self {
+            Self::Plan(shown) => vec![shown.0.ledger_path()],
+            Self::Ultrawork(shown) => {
+                let folder = shown.1.folder.as_ref().map_or(Path::new(""), GuardedFolder::path);
+                [state::FILE, decision_log::FILE].map(|name| folder.join(name)).to_vec()
+            }
+        };
+        let look = |file: &PathBuf| {
+            let found = file.metadata().ok()?;
+            Some((found.len(), found.modified().ok()?))
+        };
+        files.iter().map(look).collect()
     }
 }
 
 fn page_of_plan(env: &ProcessEnv, run: &Run, mut state: RunState) -> Result<Page, CommandError> {
-    let events = run.events()?;
+    let (events, clock) = (run.events()?, LocalClock::from_process(env.now));
     let mut differences = BTreeMap::new();
     if let Some(repository) = GitRepository::find(Path::new(&state.root)) {
         refresh_kept_work(run.id(), &repository, &mut state);
@@ -146,8 +216,9 @@ fn page_of_plan(env: &ProcessEnv, run: &Run, mut state: RunState) -> Result<Page
         report: &source.report,
         events: &events,
         next_steps: next_steps(run.id(), &state, &source.report),
-        began: LocalClock::from_process(env.now).date_and_time(state.opened_at),
+        began: clock.date_and_time(state.opened_at),
         now: env.now,
+        time_of_day: clock.time_of_day(env.now),
     }))
 }
 
@@ -178,6 +249,7 @@ fn page_of_ultrawork(env: &ProcessEnv, run: &LastRun, project: &Project) -> Resu
         allowed_blocks: allowed_blocks(session, env.client_block_cap),
         began: session.ulw.started_at.map(|at| clock.date_and_time(at)).unwrap_or_default(),
         now: env.now,
+        time_of_day: clock.time_of_day(env.now),
     }))
 }
 
@@ -198,7 +270,10 @@ fn write_file(file: &Path, html: &str) -> Result<PathBuf, CommandError> {
 fn keep_page(env: &ProcessEnv, name: &str, html: &str) -> Result<PathBuf, CommandError> {
     let missing = || CommandError::precondition("no folder for the user's own state is known", "name a FILE");
     let folder = GuardedFolder::create_user_part(env.state_home.as_deref().ok_or_else(missing)?, &FOLDER)?;
-    folder.replace(name, html.as_bytes())?;
+    // Under a name of its own first: another process may be writing the same page.
+    let own_name = format!("{name}.{}", std::process::id());
+    folder.replace(&own_name, html.as_bytes())?;
+    folder.rename(&own_name, name)?;
     let mut kept: Vec<(i64, String)> = folder
         .file_names("")?
         .into_iter()
