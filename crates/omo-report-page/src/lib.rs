@@ -12,15 +12,19 @@ mod graph_layout;
 mod graph_view;
 pub mod model;
 mod page_view;
+pub mod project_model;
+mod project_view;
 pub mod sample;
 mod text_budget;
 mod time_scale;
 mod timeline_view;
 pub mod tone;
+mod trend_view;
 
 use askama::Template;
 
 use crate::model::{Page, Renewal};
+use crate::project_model::ProjectPage;
 
 /// The page as one HTML file. It has a script only where it renews itself.
 ///
@@ -29,4 +33,13 @@ use crate::model::{Page, Renewal};
 /// Where a template cannot be written into memory, which only happens where there is none left.
 pub fn render(page: &Page, renewal: Option<Renewal>) -> Result<String, askama::Error> {
     page_view::page_view(page, renewal).render()
+}
+
+/// The page of all runs of a project as one HTML file.
+///
+/// # Errors
+///
+/// As [`render`].
+pub fn render_project(page: &ProjectPage) -> Result<String, askama::Error> {
+    project_view::project_view(page).render()
 }

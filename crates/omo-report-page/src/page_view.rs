@@ -85,7 +85,7 @@ pub(crate) fn page_view(page: &Page, renewal: Option<Renewal>) -> PageView {
     let facts = facts.collect();
     let timeline = timeline_view(page, budget);
     PageView {
-        style_digest: policy_digest(STYLE),
+        style_digest: style_digest(),
         renewal: renewal
             .map(|renewal| RenewalView { script_digest: policy_digest(RENEWAL_SCRIPT), seconds: renewal.seconds }),
         tone: page.tone(),
@@ -122,6 +122,11 @@ pub(crate) fn page_view(page: &Page, renewal: Option<Renewal>) -> PageView {
         graph: graph_view(page, budget),
         cards: card_views(page, budget),
     }
+}
+
+/// What the policy of a page allows its style sheet by.
+pub(crate) fn style_digest() -> String {
+    policy_digest(STYLE)
 }
 
 /// What the policy of a page allows a part of it by.

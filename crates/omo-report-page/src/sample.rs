@@ -6,6 +6,7 @@ use crate::model::{
     Attempt, Card, CheckResult, CheckState, Lane, Mark, MarkKind, Page, Review, ReviewEnd, RunEnd, Span, SpanKind,
     Standing, Subject, Timeline, Unproved, Weakening,
 };
+use crate::project_model::{ProjectPage, RunDetails, RunSummary};
 
 /// So many seconds after the start.
 pub fn at(seconds: i64) -> Timestamp {
@@ -237,4 +238,48 @@ pub fn large_page() -> Page {
         page.cards.push(large);
     }
     page
+}
+
+/// What the runs of a project look like, one in each tone and more of them than a share is taken from.
+pub fn sample_project_page() -> ProjectPage {
+    let weakening = Weakening { at: None, by: "by a person".to_owned(), what: "a check was removed".to_owned() };
+    let kinds = [
+        ("Limit each client by its address", "Complete", RunEnd::Finished),
+        ("Remove the old limiter", "Failed at task 2", RunEnd::Failed),
+        ("Document the limits", "Complete, the whole unproved", RunEnd::Unfinished),
+        ("Metrics of refused requests", "Cancelled", RunEnd::Stopped),
+        ("Limits for single routes", "Running", RunEnd::Running),
+    ];
+    let runs = (0..24).map(|number| {
+        // The last one goes on, and of the others most are proved.
+        let kind = if number == 23 { 4 } else { [0, 1, 0, 2, 0, 0, 3, 0].get(number % 8).copied().unwrap_or_default() };
+        let mut page = Page { checks: vec![check("cargo test", CheckState::Green)], ..empty_page() };
+        if let Some((title, sentence, end)) = kinds.get(kind) {
+            (page.title, page.sentence, page.end) = ((*title).to_owned(), (*sentence).to_owned(), *end);
+        }
+        if number % 11 == 5 {
+            page.weakened.push(weakening.clone());
+        }
+        page.cards = vec![card("1", &[]), card("2", &[0])];
+        let began = i64::try_from(number).unwrap_or_default() * 40_000;
+        let took = [95, 600, 1_900, 7_200, 340, 41_000].get(number % 6).copied().unwrap_or_default();
+        page.timeline = Timeline { began: at(began), until: at(began + took), lanes: Vec::new() };
+        let details = RunDetails {
+            began: format!("2026-09-{:02} 10:0{}", 1 + number / 2, number % 10),
+            mode: "parallel workers".to_owned(),
+            effort: "3 attempts".to_owned(),
+            cost: if number % 2 == 0 { "$1.20".to_owned() } else { String::new() },
+            page_file: (number % 3 == 0).then(|| format!("plan-r-{number}.html")),
+        };
+        RunSummary::new(&page, details)
+    });
+    ProjectPage {
+        title: "limiter".to_owned(),
+        scope: "The runs of plans in this repository, and the ultrawork runs in /home/me/limiter".to_owned(),
+        as_of: "2026-09-13 12:00".to_owned(),
+        now: at(24 * 40_000),
+        runs: runs.collect(),
+        unread: 0,
+        problems: Vec::new(),
+    }
 }
