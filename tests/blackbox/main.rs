@@ -32,6 +32,7 @@ mod modes;
 mod plan;
 mod plan_doors;
 mod plan_run_hooks;
+mod project_page;
 mod promise_provenance;
 mod prompt_context;
 mod repository_sessions;

@@ -29,16 +29,9 @@ impl LastRun {
     /// Where the state knows none, or cannot be read. What was kept of ended runs does not do alone: the state may have
     /// been removed while a later one was on.
     pub(crate) fn find(env: &ProcessEnv, project: &Project) -> Result<Self, CommandError> {
-        let state_home = env.state_home.as_deref();
-        let believed = |(id, session): (SessionId, Session)| {
-            let provenance = state::provenance(&project.root, &id, &session, state_home);
-            let session = session.as_believed(provenance.unwrap_or(EntryProvenance::Foreign), env.now);
-            (id, session)
-        };
-        let known = project.sessions()?.into_iter().map(believed);
-        let meant = known.filter(|(id, session)| is_meant(project, id) && changed_at(session).is_some());
+        let meant = believed_sessions(env, project)?;
         // An entry that something else than omo wrote, or put back, hides what it was before: it wins over all others.
-        let latest = meant.max_by_key(|(_, session)| (session.is_disowned(), changed_at(session)));
+        let latest = meant.into_iter().max_by_key(|(_, session)| (session.is_disowned(), changed_at(session)));
         let latest = latest.ok_or_else(|| not_known(project))?;
         // The entry of the last one may have been taken out of the state.
         match last_kept_run(env, project)? {
@@ -54,6 +47,20 @@ impl LastRun {
         Self::find(env, project).or_else(|error| last_kept_run(env, project)?.ok_or(error))
     }
 
+    /// Every run that is known: those of the state, and those that have ended and were kept.
+    pub(crate) fn find_all(env: &ProcessEnv, project: &Project) -> Result<Vec<Self>, CommandError> {
+        let mut runs: Vec<Self> = kept_runs(env, project)?.collect();
+        for (id, session) in believed_sessions(env, project)? {
+            let is_same = |run: &Self| run.id == id && run.session.ulw.started_at == session.ulw.started_at;
+            if runs.iter().any(|run| is_same(run) && changed_at(&run.session) >= changed_at(&session)) {
+                continue;
+            }
+            runs.retain(|run| !is_same(run));
+            runs.push(Self { id, session, record: None });
+        }
+        Ok(runs)
+    }
+
     /// The same run as it stands now, where `project` names its session. It may have ended, and its session may have
     /// begun another one since.
     pub(crate) fn read_again(&self, env: &ProcessEnv, project: &Project) -> Result<Self, CommandError> {
@@ -64,6 +71,17 @@ impl LastRun {
         }
         kept_runs(env, project)?.find(is_same).ok_or_else(|| not_known(project))
     }
+}
+
+/// The runs of the state that are meant; nothing in them that omo did not write.
+fn believed_sessions(env: &ProcessEnv, project: &Project) -> Result<Vec<(SessionId, Session)>, CommandError> {
+    let believed = |(id, session): (SessionId, Session)| {
+        let provenance = state::provenance(&project.root, &id, &session, env.state_home.as_deref());
+        let session = session.as_believed(provenance.unwrap_or(EntryProvenance::Foreign), env.now);
+        (id, session)
+    };
+    let known = project.sessions()?.into_iter().map(believed);
+    Ok(known.filter(|(id, session)| is_meant(project, id) && changed_at(session).is_some()).collect())
 }
 
 fn is_meant(project: &Project, id: &SessionId) -> bool {

@@ -18,6 +18,7 @@ mod json_file;
 mod last_run;
 mod local_time;
 mod output;
+mod page_file;
 mod parallel_workers;
 mod plan_dialect;
 mod plan_findings;

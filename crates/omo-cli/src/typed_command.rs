@@ -58,6 +58,10 @@ struct ReportLine {
     format: Option<ReportFormat>,
     #[arg(long, conflicts_with_all = ["run", "format"])]
     last: bool,
+    #[arg(long, conflicts_with = "format")]
+    html: bool,
+    #[arg(long, requires = "html", conflicts_with_all = ["run", "last"])]
+    all: bool,
 }
 
 /// What stands behind `/omo:retry`.
@@ -122,17 +126,19 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
         }
         RunCommand::Report => {
             let line: ReportLine = read_line(order)?;
-            let run = RunOptions { run: line.run.or_else(|| own_run(env, order)) };
+            // A page is that of the session's run of either kind.
+            let own = || own_run(env, order).filter(|_| !line.html);
             report::run(
                 &in_session,
                 ReportOptions {
                     format: line.format,
                     last: line.last,
-                    html: None,
+                    html: line.html.then_some(None),
                     open: false,
                     follow: false,
+                    all: line.all,
                     session: None,
-                    run,
+                    run: RunOptions { run: line.run.or_else(own) },
                 },
             )
         }

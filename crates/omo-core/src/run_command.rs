@@ -56,7 +56,7 @@ impl RunCommand {
     pub fn usage(self) -> &'static str {
         match self {
             Self::Cancel => "/omo:cancel [RUN] [--reason TEXT]",
-            Self::Report => "/omo:report [RUN] [--format FORM] | --last",
+            Self::Report => "/omo:report [RUN] [--format FORM | --html] | --last | --all --html",
             Self::Retry => "/omo:retry TASK [--passed] [--run RUN]",
             Self::AtWork | Self::AgentEnded => "/omo:report",
             Self::Answer | Self::Offer => "/omo:execute",

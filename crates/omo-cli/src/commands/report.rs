@@ -1,5 +1,6 @@
 //! `omo report`: what came of a run, and `omo verify --task`: what the checks of a task say now.
 
+mod all_runs;
 mod follow;
 mod html;
 mod last;
@@ -29,7 +30,7 @@ Examples:
   omo report --format json        the same for a script
   omo report --last               the last ultrawork run, its checks and review
   omo report --html --open        a page of this session's run, or the last
-  omo report --html --follow      the same, and it renews itself";
+  omo report --all --html         all runs of the project on one page";
 
 /// How a report is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -42,6 +43,7 @@ pub(crate) enum ReportFormat {
 /// Show what came of a run
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub(crate) struct ReportOptions {
     /// In this form; summary uses the words of such plans
     #[arg(long, value_enum, value_name = "FORMAT")]
@@ -59,6 +61,9 @@ pub(crate) struct ReportOptions {
     /// Write it anew while the run goes on, until Ctrl-C
     #[arg(long, requires = "html")]
     pub follow: bool,
+    /// One page of all runs of the project
+    #[arg(long, requires = "html", conflicts_with_all = ["last", "run", "follow"])]
+    pub all: bool,
     /// Its session, if not that of the last one
     #[arg(long, value_name = "ID", requires = "last")]
     pub session: Option<String>,
@@ -68,6 +73,9 @@ pub(crate) struct ReportOptions {
 
 /// Prints the report of a run.
 pub(crate) fn run(env: &ProcessEnv, options: ReportOptions) -> Result<(), CommandError> {
+    if let (Some(file), true) = (&options.html, options.all) {
+        return all_runs::write_page(env, &options, file.as_deref());
+    }
     if let Some(file) = &options.html {
         return html::write_page(env, &options, file.as_deref());
     }

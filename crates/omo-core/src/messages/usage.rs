@@ -66,11 +66,12 @@ Ends the run of a plan before its end: that of this session, or the one that is 
 While Claude works, press Esc first: the client keeps a slash command back until the turn ends.";
 
 const REPORT: &str = "\
-usage: /omo:report [RUN] [--format FORM] | --last
+usage: /omo:report [RUN] [--format FORM | --html] | --last | --all --html
 Shows what came of the run of a plan: that of this session, or the last one here.
   RUN            another run; `omo run list` names them
   --format FORM  another form, as `omo report --help` lists them
-  --last         the last ultrawork run instead: its end, its checks, its review";
+  --last         the last ultrawork run instead: its end, its checks, its review
+  --html         write its page, and say where; with --all one of all runs of the project";
 
 const RETRY: &str = "\
 usage: /omo:retry TASK [--run RUN]

@@ -8,8 +8,9 @@ use omo_process::termination;
 use omo_report_page::model::{Page, Timeline};
 use omo_state::env::{self, ProcessEnv};
 
-use crate::commands::report::html::{PageFile, ShownRun};
+use crate::commands::report::html::ShownRun;
 use crate::error::CommandError;
+use crate::page_file::PageFile;
 
 /// How often the run is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -33,7 +34,7 @@ impl PageFollower {
     pub(super) fn follow(self, run: ShownRun, file: &PageFile<'_>, page: Page) -> Result<(), CommandError> {
         let mut written = page;
         let ended = self.follow_to_end(run, file, &mut written);
-        file.write(&written, false)?;
+        file.write_run(&written, false)?;
         ended
     }
 
@@ -51,7 +52,7 @@ impl PageFollower {
                 let page = run.page(&env)?;
                 let is_news = !is_same_but_for_time(&page, written);
                 if is_news && run.is_open() && !is_interrupted {
-                    file.write(&page, true)?;
+                    file.write_run(&page, true)?;
                 }
                 if is_news {
                     *written = page;

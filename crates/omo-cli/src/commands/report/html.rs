@@ -16,7 +16,7 @@ use omo_git::difference::{FileVersions, changes_of_run};
 use omo_git::git_command::GitCalls;
 use omo_git::repository::GitRepository;
 use omo_process::file_opener;
-use omo_report_page::model::{Page, Renewal};
+use omo_report_page::model::Page;
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
 use omo_state::search_path::ProjectFolders;
@@ -31,20 +31,12 @@ use crate::exit_kind::ExitKind;
 use crate::last_run::LastRun;
 use crate::local_time::LocalClock;
 use crate::output::print_warning;
+use crate::page_file::{PageFile, plan_page_name, ultrawork_page_name};
 use crate::project::{Project, own_session};
 use crate::report_page::plan_page::{PlanRecord, plan_page};
 use crate::report_page::ultrawork_page::{UltraworkRecord, ultrawork_page};
 use crate::run_report::ReportSource;
 use crate::run_report::next_steps::next_steps;
-
-/// The folder of pages in the user's own state folder.
-const FOLDER: [&str; 2] = ["omo", "reports"];
-/// So many pages are kept there.
-const MAX_PAGES: usize = 100;
-/// For so long, in seconds: a month, as what is kept of ended runs.
-const KEPT_SECONDS: i64 = 31 * 24 * 60 * 60;
-/// After so many seconds a page of a run that is followed is loaded again.
-const RENEWAL_SECONDS: u32 = 5;
 
 /// Writes the page of the run that is meant, and prints where it is. Where it is followed, that goes on to its end.
 pub(super) fn write_page(env: &ProcessEnv, options: &ReportOptions, file: Option<&Path>) -> Result<(), CommandError> {
@@ -54,37 +46,21 @@ pub(super) fn write_page(env: &ProcessEnv, options: &ReportOptions, file: Option
     let file = PageFile { env, named: file, name: run.page_name() };
     let page = run.page(env)?;
     let follower = follower.filter(|_| run.is_open());
-    let path = file.write(&page, follower.is_some())?;
-    writeln!(anstream::stdout(), "{}", path.display())?;
-    if options.open {
-        let projects = ProjectFolders::from_iter([Project::find(env)?.root]);
-        if let Err(error) = file_opener::show_file(&path, &projects) {
-            print_warning(&format!("the page is written, and cannot be opened: {error}"));
-        }
-    }
+    let path = file.write_run(&page, follower.is_some())?;
+    announce_page(env, &path, options.open)?;
     follower.map_or(Ok(()), |follower| follower.follow(run, &file, page))
 }
 
-/// Where a page is written.
-pub(super) struct PageFile<'a> {
-    pub env: &'a ProcessEnv,
-    /// The file that a person named.
-    named: Option<&'a Path>,
-    /// What it is called among omo's own files.
-    name: String,
-}
-
-impl PageFile<'_> {
-    /// Puts the page into the place of what was there, and gives the path.
-    pub(super) fn write(&self, page: &Page, is_followed: bool) -> Result<PathBuf, CommandError> {
-        let renewal = is_followed.then_some(Renewal { seconds: RENEWAL_SECONDS });
-        let failed = |error| cannot_write(self.named.unwrap_or(Path::new(&self.name)), &error);
-        let html = omo_report_page::render(page, renewal).map_err(failed)?;
-        match self.named {
-            Some(file) => write_file(file, &html),
-            None => keep_page(self.env, &self.name, &html),
+/// Prints where a page is, and shows it where that is wanted.
+pub(super) fn announce_page(env: &ProcessEnv, path: &Path, is_to_be_shown: bool) -> Result<(), CommandError> {
+    writeln!(anstream::stdout(), "{}", path.display())?;
+    if is_to_be_shown {
+        let projects = ProjectFolders::from_iter([Project::find(env)?.root]);
+        if let Err(error) = file_opener::show_file(path, &projects) {
+            print_warning(&format!("the page is written, and cannot be opened: {error}"));
         }
     }
+    Ok(())
 }
 
 /// A run of either kind.
@@ -142,11 +118,8 @@ impl ShownRun {
     /// The name of its page: the same one for the same run.
     fn page_name(&self) -> String {
         match self {
-            Self::Plan(shown) => format!("plan-{}.html", shown.0.id()),
-            Self::Ultrawork(shown) => {
-                let began = shown.0.session.ulw.started_at.map(Timestamp::to_file_name).unwrap_or_default();
-                format!("ultrawork-{began}-{}.html", shown.0.id)
-            }
+            Self::Plan(shown) => plan_page_name(shown.0.id()),
+            Self::Ultrawork(shown) => ultrawork_page_name(&shown.0),
         }
     }
 
@@ -251,46 +224,4 @@ fn page_of_ultrawork(env: &ProcessEnv, run: &LastRun, project: &Project) -> Resu
         now: env.now,
         time_of_day: clock.time_of_day(env.now),
     }))
-}
-
-/// Writes a file that a person named. It may hold what the work is about: it is readable by them alone.
-fn write_file(file: &Path, html: &str) -> Result<PathBuf, CommandError> {
-    let folder = match file.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
-    let written = tempfile::NamedTempFile::new_in(folder)
-        .and_then(|mut temporary| temporary.write_all(html.as_bytes()).map(|()| temporary))
-        .and_then(|temporary| temporary.persist(file).map_err(|error| error.error));
-    written.map_err(|error| cannot_write(file, &error))?;
-    Ok(file.to_owned())
-}
-
-/// Keeps a page in the user's own state folder, and forgets those that are too old or too many.
-fn keep_page(env: &ProcessEnv, name: &str, html: &str) -> Result<PathBuf, CommandError> {
-    let missing = || CommandError::precondition("no folder for the user's own state is known", "name a FILE");
-    let folder = GuardedFolder::create_user_part(env.state_home.as_deref().ok_or_else(missing)?, &FOLDER)?;
-    // Under a name of its own first: another process may be writing the same page.
-    let own_name = format!("{name}.{}", std::process::id());
-    folder.replace(&own_name, html.as_bytes())?;
-    folder.rename(&own_name, name)?;
-    let mut kept: Vec<(i64, String)> = folder
-        .file_names("")?
-        .into_iter()
-        .filter(|other| other != name)
-        .map(|other| (folder.written_at(&other).unwrap_or_default(), other))
-        .collect();
-    kept.sort_unstable();
-    let too_many = (kept.len() + 1).saturating_sub(MAX_PAGES);
-    for (place, (at, other)) in kept.iter().enumerate() {
-        if place < too_many || *at < env.now.as_millis() / 1_000 - KEPT_SECONDS {
-            folder.remove(other)?;
-        }
-    }
-    Ok(folder.path().join(name))
-}
-
-fn cannot_write(path: &Path, error: &dyn std::fmt::Display) -> CommandError {
-    let path = omo_core::text::sanitize(&path.display().to_string(), 300);
-    CommandError::io(format!("{path} cannot be written: {error}"), "name another FILE")
 }

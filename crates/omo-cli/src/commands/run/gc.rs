@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
-use omo_core::text::sanitize;
+use omo_core::text::{pluralize, sanitize};
 use omo_core::timestamp::Timestamp;
 use omo_engine::state::RunState;
 use omo_git::kept_work::{KeptWork, read_kept_work, release_kept_work};
@@ -13,6 +13,7 @@ use omo_state::env::ProcessEnv;
 use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::output;
+use crate::page_file::remove_pages;
 
 const HELP: &str = "\
 Examples:
@@ -22,7 +23,8 @@ Examples:
 A run that is open is never removed. With a run go its references below
 refs/omo/keep. Where one holds work that is in no branch, the run stays, and
 the command that makes a branch of it is printed. After a squash that was
-edited since, omo cannot tell, and keeps it.";
+edited since, omo cannot tell, and keeps it. The report pages of runs that go
+go with them, and so does every page that is older than a month.";
 
 /// Remove the records of runs that ended long ago
 #[derive(Debug, Args)]
@@ -39,7 +41,10 @@ pub(crate) struct GcOptions {
 /// Removes the records of runs that ended long ago.
 pub(crate) fn run(env: &ProcessEnv, options: &GcOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let Some(runs) = &context.runs else { return output::print_block("There is nothing to remove.") };
+    let Some(runs) = &context.runs else {
+        let pages = remove_pages(env, &[])?;
+        return output::print_block(&pages_line(pages).unwrap_or_else(|| "There is nothing to remove.".to_owned()));
+    };
     let millis = i64::from(options.days).saturating_mul(24 * 3_600_000);
     let since = Timestamp::from_millis(env.now.as_millis().saturating_sub(millis));
     let mut staying = Vec::new();
@@ -70,6 +75,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &GcOptions) -> Result<(), CommandEr
         let _ = omo_git::changes::forget_snapshots(&context.state_home, id);
         let _ = omo_git::restore::forget_snapshots(&context.state_home, id);
     }
+    let pages = remove_pages(env, &removed)?;
     let mut said = if removed.is_empty() && staying.is_empty() {
         vec![format!("No run ended more than {} days ago.", options.days)]
     } else if removed.is_empty() {
@@ -77,11 +83,16 @@ pub(crate) fn run(env: &ProcessEnv, options: &GcOptions) -> Result<(), CommandEr
     } else {
         vec![format!("removed: {}", removed.join(", "))]
     };
+    said.extend(pages_line(pages));
     if !staying.is_empty() {
         said.append(&mut staying);
         said.push("Remove them with that work: omo run gc --discard-kept-work".to_owned());
     }
     output::print_block(&said.join("\n"))
+}
+
+fn pages_line(count: usize) -> Option<String> {
+    (count > 0).then(|| format!("removed: {}", pluralize(count, "report page")))
 }
 
 /// What is kept of a run, and where; nothing where its repository is gone.

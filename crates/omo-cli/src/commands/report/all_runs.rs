@@ -1,0 +1,110 @@
+//! `omo report --all --html`: one page of all runs of a project.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use omo_core::stop::allowed_blocks;
+use omo_core::text::{pluralize, sanitize};
+use omo_engine::parallel::worker_row::format_dollars;
+use omo_engine::report::build_report;
+use omo_engine::{RunStore, RunStoreError};
+use omo_report_page::project_model::{ProjectPage, RunDetails, RunSummary};
+use omo_state::env::ProcessEnv;
+
+use crate::commands::report::ReportOptions;
+use crate::commands::report::html::announce_page;
+use crate::context::CommandContext;
+use crate::error::CommandError;
+use crate::last_run::LastRun;
+use crate::local_time::LocalClock;
+use crate::page_file::{PageFile, plan_page_name, project_page_name, ultrawork_page_name};
+use crate::project::Project;
+use crate::report_page::plan_page::{PlanRecord, plan_page};
+use crate::report_page::ultrawork_page::{UltraworkRecord, ultrawork_page};
+
+/// Of so many runs of plans the events are read: each may have a ledger of megabytes.
+const MAX_PLAN_RUNS: usize = 100;
+
+/// Writes the page of all runs, and prints where it is.
+pub(super) fn write_page(env: &ProcessEnv, options: &ReportOptions, file: Option<&Path>) -> Result<(), CommandError> {
+    let (context, project) = (CommandContext::find(env)?, Project::find(env)?);
+    let file = PageFile { env, named: file, name: project_page_name(&project.root) };
+    let clock = LocalClock::from_process(env.now);
+    let ids = context.runs.as_ref().map(RunStore::ids).transpose()?.unwrap_or_default();
+    let (mut runs, mut problems) = (Vec::new(), Vec::new());
+    for (store, id) in context.runs.iter().flat_map(|store| ids.iter().take(MAX_PLAN_RUNS).map(move |id| (store, id))) {
+        match plan_summary(store, id, &file, &clock) {
+            Ok(summary) => runs.push(summary),
+            Err(error) => problems.push(format!("run {}: {error}", sanitize(id, 60))),
+        }
+    }
+    runs.extend(LastRun::find_all(env, &project)?.iter().map(|run| ultrawork_summary(run, &file, &clock)));
+    let root = project.root.display();
+    let name = project.root.file_name().map(|name| name.to_string_lossy().into_owned());
+    let page = ProjectPage {
+        title: name.unwrap_or_else(|| root.to_string()),
+        scope: format!("The runs of plans in this repository, and the ultrawork runs in {root}"),
+        as_of: clock.date_and_time(env.now),
+        now: env.now,
+        runs,
+        unread: ids.len().saturating_sub(MAX_PLAN_RUNS),
+        problems,
+    };
+    announce_page(env, &file.write_project(&page)?, options.open)
+}
+
+fn plan_summary(
+    store: &RunStore,
+    id: &str,
+    file: &PageFile<'_>,
+    clock: &LocalClock,
+) -> Result<RunSummary, RunStoreError> {
+    let run = store.get(id)?;
+    let (state, events) = (run.state()?, run.events()?);
+    let report = build_report(id, &state).with_history(&events);
+    let began = clock.date_and_time(state.opened_at);
+    let attempts: usize = report.tasks.iter().map(|task| task.history.len()).sum();
+    let page = plan_page(&PlanRecord {
+        differences: &BTreeMap::new(),
+        state: &state,
+        report: &report,
+        events: &events,
+        next_steps: Vec::new(),
+        began: began.clone(),
+        now: file.env.now,
+        time_of_day: String::new(),
+    });
+    let details = RunDetails {
+        began,
+        mode: state.mode.words().to_owned(),
+        effort: pluralize(attempts, "attempt"),
+        cost: report.cost_micros.map(format_dollars).unwrap_or_default(),
+        page_file: Some(plan_page_name(id)).filter(|name| file.has_beside_it(name)),
+    };
+    Ok(RunSummary::new(&page, details))
+}
+
+fn ultrawork_summary(run: &LastRun, file: &PageFile<'_>, clock: &LocalClock) -> RunSummary {
+    let (session, env) = (&run.session, file.env);
+    let began = session.ulw.started_at.map(|at| clock.date_and_time(at)).unwrap_or_default();
+    let page = ultrawork_page(&UltraworkRecord {
+        id: run.id.as_str(),
+        session,
+        logs: &BTreeMap::new(),
+        decisions: &[],
+        difference: Ok(String::new()),
+        without_change: None,
+        allowed_blocks: allowed_blocks(session, env.client_block_cap),
+        began: began.clone(),
+        now: env.now,
+        time_of_day: String::new(),
+    });
+    let details = RunDetails {
+        began,
+        mode: String::new(),
+        effort: pluralize(usize::try_from(session.ulw.stop_blocks).unwrap_or_default(), "continuation"),
+        cost: String::new(),
+        page_file: Some(ultrawork_page_name(run)).filter(|name| file.has_beside_it(name)),
+    };
+    RunSummary::new(&page, details)
+}

@@ -1,0 +1,97 @@
+//! `omo report --all --html`: one page of all runs of a project, with links to the pages that lie beside it.
+
+use std::fs;
+
+use anyhow::{Context, Result, ensure};
+use omo_tests::plan_project::{self, Ground, two_tasks};
+
+use crate::claim_scene::{AGREES, play_with_review};
+use crate::cli::omo;
+use crate::scene::{Case, Scene};
+
+/// Writes the page of an `omo` command; gives its path and its text.
+fn page_of(scene: &Scene, arguments: &[&str]) -> Result<(String, String)> {
+    let output = omo(scene, arguments, &[])?;
+    let path = String::from_utf8(output.stdout)?.trim_end().to_owned();
+    ensure!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let page = fs::read_to_string(&path)?;
+    Ok((path, page))
+}
+
+fn page_of_plans(ground: &Ground, arguments: &[&str]) -> Result<(String, String)> {
+    let path = ground.omo_at_terminal(arguments)?.exits_with(0)?.out.trim_end().to_owned();
+    let page = fs::read_to_string(&path).with_context(|| path.clone())?;
+    Ok((path, page))
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn the_page_of_a_project_has_each_ultrawork_run_once() {
+    let cases: &[Case] = &[("none, one that is proved, one that failed, and one that is on", |s| {
+        ensure!(page_of(s, &["report", "--all", "--html"])?.1.contains("No run is known here."));
+        s.start("--check true")?;
+        ensure!(s.claim()?.blocks(), "no review was asked for");
+        s.reviewer_reports(AGREES)?;
+        s.claim_ends("verified")?;
+        let own = page_of(s, &["report", "--html"])?.0;
+        s.session = s.another()?;
+        s.start("--no-review --max-blocks 1 --check false")?;
+        s.claim_fails()?;
+        s.lab.write("more.txt", "x")?;
+        s.claim_ends("released")?;
+        s.session = s.another()?;
+        s.prompt("ulw fix <script>alert(1)</script> & \u{202e}")?;
+        let page = page_of(s, &["report", "--all", "--html"])?.1;
+        for part in
+            ["1 proved</strong>", "1 failed</strong>", "1 not ended</strong>", r"alert(1)&#60;/script&#62; &#38;"]
+        {
+            ensure!(page.contains(part), "{part} is missing: {page}");
+        }
+        ensure!(page.matches("<article").count() == 3 && !page.contains("<script"), "{page}");
+        ensure!(!page.contains('\u{202e}') && page.contains(r"\u{202e}"), "what is not seen turns a line around");
+        let name = own.rsplit('/').next().context("no name")?;
+        ensure!(page.contains(&format!("<a href=\"{name}\">")), "no link to {name}: {page}");
+        // Somewhere else there is nothing beside it.
+        let file = s.lab.home().join("all.html").display().to_string();
+        let (path, elsewhere) = page_of(s, &["report", "--all", "--html", &file])?;
+        ensure!(path == file && !elsewhere.contains(name), "{elsewhere}");
+        Ok(())
+    })];
+    play_with_review(cases).unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn the_page_of_a_project_has_each_run_of_a_plan() {
+    let cases: &[plan_project::Case] = &[
+        ("one that was cancelled, and one that goes on", two_tasks(), |g| {
+            g.open()?;
+            g.pass("1", "one")?;
+            g.omo_at_terminal(&["run", "cancel", "--reason", "wrong branch"])?.exits_with(0)?;
+            g.open_again()?;
+            let page = page_of_plans(g, &["report", "--all", "--html"])?.1;
+            for part in ["1 of 2 tasks done, 1 proved", "0 of 2 tasks done", "1 attempt<", "Cancelled", "Over time"] {
+                ensure!(page.contains(part), "{part} is missing: {page}");
+            }
+            ensure!(page.matches("<article").count() == 2 && !page.contains("card proved"), "{page}");
+            for wrong in [["report", "--all"].as_slice(), &["report", "--all", "--html", "--last"]] {
+                g.omo_at_terminal(wrong)?.exits_with(2)?;
+            }
+            Ok(())
+        }),
+        ("what is removed is removed with its page", two_tasks(), |g| {
+            g.open()?;
+            let own = page_of_plans(g, &["report", "--html"])?.0;
+            let all = page_of_plans(g, &["report", "--all", "--html"])?.0;
+            g.omo_at_terminal(&["run", "cancel"])?.exits_with(0)?;
+            let name = own.rsplit('/').next().context("no name")?;
+            ensure!(fs::read_to_string(&all)?.contains(name), "no link to {name}");
+            let run = g.run()?;
+            let said = g.omo_at_terminal(&["run", "gc", "--days", "0"])?.exits_with(0)?.out;
+            ensure!(said == format!("removed: {run}\nremoved: 1 report page\n"), "{said}");
+            ensure!(!std::path::Path::new(&own).exists() && std::path::Path::new(&all).exists());
+            Ok(())
+        }),
+    ];
+    plan_project::play(cases).unwrap();
+}
