@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use rust_sugiyama::configure::{Config, CrossingMinimization, RankingType};
 
 /// How large a node is.
-pub(crate) const NODE_WIDTH: i32 = 168;
+pub(crate) const NODE_WIDTH: i32 = 172;
 /// How high.
 pub(crate) const NODE_HEIGHT: i32 = 36;
 /// More nodes are no picture any more.
@@ -16,7 +16,7 @@ pub(crate) const MAX_NODES: usize = 400;
 /// As wide as a page shows without moving it.
 const PAGE_WIDTH: i32 = 1_080;
 const GAP: i32 = 22;
-const LAYER_GAP: i32 = 40;
+const LAYER_GAP: i32 = 36;
 /// So many points part long lines at most; lines beyond them go straight.
 const MAX_BENDS: usize = 1_200;
 /// A point of a line takes this much room.

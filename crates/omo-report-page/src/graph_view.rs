@@ -9,9 +9,9 @@ use crate::model::{Card, Page};
 use crate::text_budget::{ShownText, TextBudget};
 
 /// So many characters of a title fit into a node.
-const NODE_CHARS: usize = 23;
+const NODE_CHARS: usize = 25;
 /// What a node costs beside its texts, in bytes.
-const NODE_BYTES: usize = 450;
+const NODE_BYTES: usize = 480;
 
 /// The picture.
 pub(crate) struct GraphView {
@@ -64,10 +64,10 @@ pub(crate) fn graph_view(page: &Page, budget: &mut TextBudget) -> Option<GraphVi
     let lines = layout.lines.iter().map(|line| line_path(&layout, line));
     let lines: Vec<String> = lines.take_while(|line| budget.take(line.len() + 20)).collect();
     let order = match lines.len() {
-        0 => "none of which needs another".to_owned(),
-        count => format!("{} from what is needed to what needs it", pluralize(count, "line")),
+        0 => "None needs another.",
+        _ => "A line leads from a task to one that needs it; what other lines imply has none.",
     };
-    let summary = format!("{}, {order}. What other lines imply has none of its own.", pluralize(nodes.len(), "task"));
+    let summary = format!("{}. {order}", pluralize(nodes.len(), "task"));
     Some(GraphView { width: layout.width, height: layout.height, nodes, lines, summary })
 }
 

@@ -4,7 +4,7 @@ use omo_core::text::pluralize;
 
 use crate::critical_path::critical_path;
 use crate::duration::duration_words;
-use crate::model::{Lane, Mark, MarkKind, Page, Span, SpanKind};
+use crate::model::{Card, Lane, Mark, MarkKind, Page, Span, SpanKind};
 use crate::text_budget::{Rows, ShownText, TextBudget};
 use crate::time_scale::{LEFT, RIGHT, TickView, TimeScale, WIDTH};
 use crate::tone::Tone;
@@ -96,7 +96,7 @@ pub(crate) fn timeline_view(page: &Page, budget: &mut TextBudget) -> TimelineVie
     let mut index = 0;
     let lanes = budget.rows(&page.timeline.lanes, MAX_LANES, "lane", |budget, lane| {
         let is_critical = |place: usize| path.contains(&(index, place));
-        let view = lane_view(lane, &scale, y, &is_critical, &mut room, budget);
+        let view = lane_view(lane, &page.cards, &scale, y, &is_critical, &mut room, budget);
         y += view.height + LANE_GAP;
         index += 1;
         view
@@ -123,6 +123,7 @@ pub(crate) fn timeline_view(page: &Page, budget: &mut TextBudget) -> TimelineVie
 
 fn lane_view(
     lane: &Lane,
+    cards: &[Card],
     scale: &TimeScale,
     y: i64,
     is_critical: &dyn Fn(usize) -> bool,
@@ -149,7 +150,7 @@ fn lane_view(
             *taken = x + width;
         }
         let bar_y = y + i64::try_from(row).unwrap_or_default() * ROW;
-        spans.push(span_view(span, scale, (x, bar_y, width), is_critical(place), budget));
+        spans.push(span_view(span, cards, scale, (x, bar_y, width), is_critical(place), budget));
     }
     let bars = i64::try_from(rows.len()).unwrap_or_default() * ROW;
     let marks_height = if lane.marks.is_empty() { 0 } else { MARKS };
@@ -166,6 +167,7 @@ fn lane_view(
 
 fn span_view(
     span: &Span,
+    cards: &[Card],
     scale: &TimeScale,
     (x, y, width): (i64, i64, i64),
     is_critical: bool,
@@ -183,7 +185,10 @@ fn span_view(
     let inside = match letters {
         0 => String::new(),
         1..=3 => symbol.to_owned(),
-        _ => format!("{symbol} {}", span.label),
+        _ => {
+            let title = card.and_then(|card| cards.get(card)).map_or("", |card| card.title.as_str());
+            format!("{symbol} {} {title}", span.label)
+        }
     };
     SpanView {
         x,
