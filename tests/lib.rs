@@ -11,6 +11,7 @@ pub mod folder_snapshot;
 pub mod lock_holder;
 pub mod orphan_process;
 pub mod parallel_plan;
+pub mod parallel_repository;
 pub mod plan_project;
 pub mod processes;
 pub mod repository_copy;

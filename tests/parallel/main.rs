@@ -2,7 +2,6 @@
 //! client that does what `omo agent next` says.
 #![cfg(unix)]
 
-mod parallel_repository;
 mod second_host;
 
 mod committed_work;
@@ -14,3 +13,5 @@ mod landing;
 mod remote_workers;
 mod stopping;
 mod waves;
+
+use omo_tests::parallel_repository;

@@ -86,7 +86,8 @@ pub fn escape_unseen(line: &str, max: usize) -> String {
             break;
         }
         match char {
-            ' ' | '\t' => out.push(char),
+            // Punctuation between two ranges of what is not seen, with what `sanitize` puts in the place of `<`.
+            ' ' | '\t' | '\u{2030}'..='\u{205e}' => out.push(char),
             char if command_text::is_pasteable(char) => out.push(char),
             char => out.extend(char.escape_unicode()),
         }

@@ -18,6 +18,9 @@ pub use manual::write_manual;
 /// The pages with such parts, by their path from the top of the repository.
 pub const PAGES: [&str; 2] = ["docs/guide.md", "docs/how-it-works.md"];
 
+/// The page of a made-up run, which shows what `omo report --html` writes.
+pub const SAMPLE_PAGE: &str = "docs/sample-report.html";
+
 const BEGINS: &str = "<!-- made by cargo xtask guide: ";
 
 /// Writes every page anew; gives those that were changed.
@@ -32,7 +35,18 @@ pub fn write_pages(top: &Path) -> Result<Vec<&'static str>> {
             changed.push(page);
         }
     }
+    let (path, sample) = (top.join(SAMPLE_PAGE), sample_page()?);
+    if fs::read_to_string(&path).is_ok_and(|text| text == sample) {
+        return Ok(changed);
+    }
+    fs::write(&path, sample).with_context(|| format!("write {}", path.display()))?;
+    changed.push(SAMPLE_PAGE);
     Ok(changed)
+}
+
+/// The page of a made-up run.
+pub fn sample_page() -> Result<String> {
+    omo_report_page::render(&omo_report_page::sample::sample_page()).context("render the sample page")
 }
 
 /// The page with each of its parts made anew. A part that is unknown, or that does not end, is an error.

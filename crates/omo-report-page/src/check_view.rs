@@ -31,11 +31,16 @@ pub(crate) fn check_view(check: &CheckResult, budget: &mut TextBudget) -> CheckV
         tone: check.tone(),
         word: check.word(),
         command: budget.block(check.command.lines(), COMMAND),
-        detail: budget.line(&check.detail, 400),
+        detail: budget.line(if is_exit_alone(check) { "" } else { &check.detail }, 400),
         facts: took.into_iter().chain(exit).collect::<Vec<_>>().join(", "),
         tree: budget.line(check.tree.as_deref().unwrap_or_default(), TREE_CHARS),
         output: budget.block(check.output.iter().map(String::as_str), OUTPUT),
     }
+}
+
+/// Whether the detail says the exit status, which stands beside it, and no more.
+fn is_exit_alone(check: &CheckResult) -> bool {
+    check.exit.is_some_and(|exit| check.detail == format!("exit status {exit}"))
 }
 
 /// A review.

@@ -101,10 +101,17 @@ pub(crate) fn timeline_view(page: &Page, budget: &mut TextBudget) -> TimelineVie
         index += 1;
         view
     });
-    let attempts = lanes.rows.iter().flat_map(|lane| &lane.spans).filter(|span| span.card.is_some()).count();
+    let count = |is_meant: fn(&SpanView) -> bool| {
+        lanes.rows.iter().flat_map(|lane| &lane.spans).filter(|span| is_meant(span)).count()
+    };
+    let attempts = count(|span| span.card.is_some());
     let summary = format!(
         "{} in {}, over {}: each bar is as long as it took.",
-        pluralize(attempts, "attempt"),
+        if attempts > 0 {
+            pluralize(attempts, "attempt")
+        } else {
+            pluralize(count(|span| span.class == "turn"), "turn")
+        },
         pluralize(lanes.rows.len(), "lane"),
         duration_words(scale.millis())
     );
@@ -146,8 +153,9 @@ fn lane_view(
         if row == rows.len() {
             rows.push(0);
         }
+        // Not to the end of a bar that is drawn longer than it took: what comes next is in the same row.
         if let Some(taken) = rows.get_mut(row) {
-            *taken = x + width;
+            *taken = scale.x(scale.end_of(span));
         }
         let bar_y = y + i64::try_from(row).unwrap_or_default() * ROW;
         spans.push(span_view(span, cards, scale, (x, bar_y, width), is_critical(place), budget));

@@ -28,6 +28,30 @@ pub(crate) fn find_or_install_vitest() -> Result<PathBuf> {
     Ok(modules)
 }
 
+/// The folder with what drives a browser in the tests, installing it where it is not there as its lock file says.
+pub(crate) fn find_or_install_browser_driver() -> Result<PathBuf> {
+    const MANIFEST: &str = include_str!("../../../tests/browser/package.json");
+    const LOCK: &str = include_str!("../../../tests/browser/package-lock.json");
+    let folder = cargo::target()?.join("browser");
+    let installed = folder.join("installed.json");
+    if std::fs::read_to_string(&installed).is_ok_and(|lock| lock == LOCK) {
+        return Ok(folder.join("node_modules"));
+    }
+    if !cargo::has("npm") {
+        bail!("npm is not installed, so what drives a browser cannot be");
+    }
+    anstream::println!("installing what drives a browser into {}", folder.display());
+    std::fs::create_dir_all(&folder).with_context(|| format!("create {}", folder.display()))?;
+    for (name, text) in [("package.json", MANIFEST), ("package-lock.json", LOCK)] {
+        std::fs::write(folder.join(name), text).with_context(|| format!("write {name}"))?;
+    }
+    // As the lock file has it, each package with its digest.
+    let install = ["ci", "--no-audit", "--no-fund", "--ignore-scripts"];
+    cargo::output(Command::new("npm").args(install).current_dir(&folder))?;
+    std::fs::write(&installed, LOCK).with_context(|| format!("write {}", installed.display()))?;
+    Ok(folder.join("node_modules"))
+}
+
 /// Installs a package from npm into a folder, where its program is not there yet.
 fn install(name: &str, version: &str, folder: &Path, program: &Path) -> Result<()> {
     if program.is_file() {

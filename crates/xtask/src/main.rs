@@ -11,6 +11,7 @@ mod guide;
 mod hook_files;
 mod install;
 mod instructions;
+mod page_picture;
 mod parts;
 #[cfg(all(unix, feature = "picture"))]
 mod picture;
@@ -54,6 +55,8 @@ enum Task {
     /// Play a run in the real client, and leave a picture of it in docs/run.svg
     #[cfg(unix)]
     Picture,
+    /// Make runs, and leave pictures of their pages in docs/report-pages
+    PagePicture,
     /// Hold formatting, lints and the rules of the repository: before a push
     Tidy,
     /// Compile the workspace for every system that omo is for
@@ -74,6 +77,7 @@ fn main() -> ExitCode {
         Task::Picture => picture::run(),
         #[cfg(all(unix, not(feature = "picture")))]
         Task::Picture => cargo::run_with_all_features(&["picture"]),
+        Task::PagePicture => page_picture::run(),
         Task::Install => install::run(),
         Task::Dist(options) => dist::run(&options),
         Task::Plugin => plugin::build().map(|plugin| plugin.announce()),

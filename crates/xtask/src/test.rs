@@ -34,8 +34,9 @@ pub(crate) struct Options {
 /// Suites whose tests wait for other processes more than they compute: they run more at once.
 const WAITING: [&str; 4] = ["client", "parallel", "supervised_client", "supervisor"];
 /// The suites that are long, in the order in which they begin.
-const LONG: [&str; 10] = [
+const LONG: [&str; 11] = [
     "client",
+    "browser",
     "reliability",
     "hostile",
     "prove",
@@ -47,9 +48,10 @@ const LONG: [&str; 10] = [
     "ultraplan_tasks",
 ];
 /// The suites that take longer than an edit: other programs, faults, random plans and random work trees.
-const NOT_QUICK: [&str; 16] = [
+const NOT_QUICK: [&str; 17] = [
     "attacks",
     "batches",
+    "browser",
     "client",
     "dev_workflow",
     "hostile",
@@ -110,6 +112,7 @@ struct Wanted {
 struct FromNpm<T> {
     client: T,
     vitest: T,
+    puppeteer: T,
 }
 
 /// What tests are given.
@@ -128,7 +131,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let (built, provided, missing);
     if is_every {
         // What all tests together need is known before they are built, and is built beside them.
-        let npm = FromNpm { client: true, vitest: true };
+        let npm = FromNpm { client: true, vitest: true, puppeteer: true };
         let wanted = Wanted { plugin: Some(PluginBuild::Release), npm, windows: true, archives: true };
         let (npm, lacks) = look_for(wanted, options)?;
         (built, provided) = beside(|| suites::build(&suites, true), || provide(wanted, npm, &lacks))?;
@@ -199,7 +202,7 @@ fn wanted_by(built: &[Built], filter: Option<&str>, ignored: &[Ignored], options
     let plugin = if release || archives { PluginBuild::Release } else { PluginBuild::Development };
     Ok(Wanted {
         plugin: (!chosen.is_empty()).then_some(plugin),
-        npm: FromNpm { client: needs(needs::CLIENT), vitest: needs(needs::VITEST) },
+        npm: FromNpm { client: needs(needs::CLIENT), vitest: needs(needs::VITEST), puppeteer: needs(needs::PUPPETEER) },
         windows: needs(needs::WINE),
         archives,
     })
@@ -222,6 +225,11 @@ fn look_for(wanted: Wanted, options: &Options) -> Result<(FromNpm<Option<PathBuf
         add(needs::VITEST, format!("{why:#}"), true);
         None
     });
+    let puppeteer = wanted.npm.puppeteer.then(client::find_or_install_browser_driver).transpose();
+    let puppeteer = puppeteer.unwrap_or_else(|why| {
+        add(needs::PUPPETEER, format!("{why:#}"), true);
+        None
+    });
     if wanted.windows
         && let Err(why) = windows::can_be_built()
     {
@@ -239,7 +247,7 @@ fn look_for(wanted: Wanted, options: &Options) -> Result<(FromNpm<Option<PathBuf
     if let Some(Missing { name, why, .. }) = to_install {
         bail!("some tests need {name}: {why}");
     }
-    Ok((FromNpm { client, vitest }, missing))
+    Ok((FromNpm { client, vitest, puppeteer }, missing))
 }
 
 /// Builds what is wanted, as far as this machine can.
@@ -282,6 +290,7 @@ fn ready(suite: &Built, filter: Option<&str>, left_out: &[&Ignored], provided: &
     give("OMO_TEST_TARGET", plugin.map(|plugin| PathBuf::from(plugin.build.triple())));
     give("OMO_TEST_CLIENT", provided.npm.client.clone());
     give("OMO_TEST_VITEST", provided.npm.vitest.clone());
+    give("OMO_TEST_PUPPETEER", provided.npm.puppeteer.clone());
     give("OMO_TEST_WINDOWS", provided.windows.clone());
     let packed = provided.packed.as_ref();
     give("OMO_TEST_ARCHIVE", packed.map(|packed| packed.archive.clone()));

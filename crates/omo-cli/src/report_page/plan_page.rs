@@ -10,7 +10,7 @@ use omo_engine::report::heading::{HeadingKind, run_heading};
 use omo_engine::report::history::AttemptRow;
 use omo_engine::report::ultraplan::short_commit;
 use omo_engine::report::{RunReport, TaskRow};
-use omo_engine::state::{RunPhase, RunState, TaskStanding, TaskState, TaskStatus};
+use omo_engine::state::{QuestionState, RunPhase, RunState, TaskStanding, TaskState, TaskStatus};
 use omo_plan::model::{PlannedState, Task, TaskKind};
 use omo_plan::proof::ProofSource;
 use omo_report_page::model::{
@@ -77,7 +77,7 @@ pub(crate) fn plan_page(record: &PlanRecord<'_>) -> Page {
             .collect(),
         weakened: weakened(state),
         findings: report.findings.clone(),
-        next_steps: record.next_steps.clone(),
+        next_steps: state.open_question().map_or_else(|| record.next_steps.clone(), answer_steps),
         timeline: plan_timeline(record, &places),
         cards: cards.map(|((task, standing), row)| card(task, standing, row, record, &places)).collect(),
     }
@@ -100,6 +100,14 @@ fn facts(record: &PlanRecord<'_>) -> Vec<(String, String)> {
         report.cost_micros.map(|cost| ("cost", format!("{}, as far as the clients said", format_dollars(cost)))),
     );
     facts.into_iter().map(|(label, value)| (label.to_owned(), value)).collect()
+}
+
+/// What is asked, and each answer that there is as its command: a page has no question above.
+fn answer_steps(QuestionState { question, .. }: &QuestionState) -> Vec<String> {
+    let asked: Vec<&str> = question.text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let answers =
+        question.options.iter().map(|option| format!("`omo answer {} {}`: {}", question.id, option.id, option.text));
+    std::iter::once(asked.join(" ")).chain(answers).collect()
 }
 
 /// What the verifier said of the whole, each time.

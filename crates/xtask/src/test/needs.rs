@@ -19,6 +19,8 @@ pub(crate) const ARCHIVES: &str = "the archives";
 pub(crate) const VALGRIND: &str = "valgrind";
 /// What runs tests of TypeScript.
 pub(crate) const VITEST: &str = "Vitest";
+/// What drives a browser.
+pub(crate) const PUPPETEER: &str = "Puppeteer";
 /// What the task always has: it builds it.
 pub(crate) const PLUGIN: &str = "the built plugin";
 
@@ -32,13 +34,14 @@ struct Need {
     package: Option<&'static str>,
 }
 
-const NEEDS: [Need; 17] = [
+const NEEDS: [Need; 18] = [
     // Where a container forbids to trace, the program alone is of no use.
     Need { name: "strace", probe: &["strace", "-qq", "-o", "/dev/null", "true"], package: Some("strace") },
     Need { name: VALGRIND, probe: &["valgrind", "--version"], package: Some("valgrind") },
     Need { name: "sshd", probe: &["test", "-x", "/usr/sbin/sshd"], package: Some("openssh-server") },
     Need { name: "tmux", probe: &["tmux", "-V"], package: Some("tmux") },
     Need { name: "node", probe: &["node", "--version"], package: Some("nodejs") },
+    Need { name: "chromium", probe: &["chromium", "--version"], package: Some("chromium") },
     Need { name: "npm", probe: &["npm", "--version"], package: Some("npm") },
     Need { name: "python3", probe: &["python3", "--version"], package: Some("python3") },
     Need { name: "pytest", probe: &["sh", "-c", SOME_PYTHON_HAS_PYTEST], package: Some("python3-pytest") },
@@ -233,7 +236,7 @@ mod tests {
     #[test]
     fn every_need_is_known_and_a_test_is_left_out_alone() {
         let names: Vec<&str> =
-            NEEDS.iter().map(|need| need.name).chain([PLUGIN, CLIENT, WINE, ARCHIVES, VITEST]).collect();
+            NEEDS.iter().map(|need| need.name).chain([PLUGIN, CLIENT, WINE, ARCHIVES, VITEST, PUPPETEER]).collect();
         let tests = ignored().unwrap();
         assert!(tests.len() > 400, "only {} were found", tests.len());
         let text: String = rust_files().unwrap().iter().map(|path| fs::read_to_string(path).unwrap()).collect();

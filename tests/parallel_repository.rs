@@ -9,14 +9,16 @@ use anyhow::{Result, ensure};
 use omo_engine::Run;
 use omo_engine::state::RunState;
 use omo_testkit::Lab;
-use omo_tests::parallel_plan::{self, plan_text};
-pub(crate) use omo_tests::parallel_plan::{Session, Step, four_sessions, session, step};
-use omo_tests::plan_project::Said;
-use omo_tests::scene;
 use tempfile::TempDir;
 
+use crate::parallel_plan::{self, plan_text};
+pub use crate::parallel_plan::{Session, Step, four_sessions, session, step};
+use crate::plan_project::Said;
+use crate::scene;
+
 /// A repository with a plan.
-pub(crate) struct Ground {
+pub struct Ground {
+    /// The project, and the home of its user.
     pub lab: Lab,
     plugin: PathBuf,
     programs: TempDir,
@@ -24,53 +26,61 @@ pub(crate) struct Ground {
 
 impl Ground {
     /// One whose steps are done as their plan says, until a test says otherwise.
-    pub(crate) fn new(sessions: &[Session], verification: &str) -> Result<Self> {
+    pub fn new(sessions: &[Session], verification: &str) -> Result<Self> {
+        let ground = Self::with_plan(&plan_text(sessions, verification))?;
+        for Step { number, file, .. } in sessions.iter().flat_map(|session| &session.steps) {
+            ground.script_planned_task(*number, file)?;
+        }
+        Ok(ground)
+    }
+
+    /// One with this plan, whose steps are done as a test says.
+    pub fn with_plan(text: &str) -> Result<Self> {
         let plugin = scene::plugin();
         let programs = tempfile::Builder::new().prefix("omo-programs-").tempdir()?;
         let lab = Lab::builder().path(programs.path()).build()?;
         let ground = Self { lab, plugin, programs };
         fs::create_dir_all(ground.steps())?;
         let client = ground.programs.path().join("claude");
-        fs::write(&client, include_str!("client.sh"))?;
+        fs::write(&client, include_str!("parallel_client.sh"))?;
         fs::set_permissions(&client, fs::Permissions::from_mode(0o755))?;
         symlink(ground.plugin.join("bin/omo"), ground.programs.path().join("omo"))?;
-        for Step { number, file, .. } in sessions.iter().flat_map(|session| &session.steps) {
-            ground.script_planned_task(*number, file)?;
-        }
-        parallel_plan::commit_plan(&ground.lab, &plan_text(sessions, verification))?;
+        parallel_plan::commit_plan(&ground.lab, text)?;
         Ok(ground)
     }
 
-    pub(crate) fn steps(&self) -> PathBuf {
+    /// The folder of what is done for each step.
+    pub fn steps(&self) -> PathBuf {
         self.programs.path().join("steps")
     }
 
     /// How a step is worked on: lines of bash.
-    pub(crate) fn set_task_script(&self, step: u32, text: &str) -> Result<()> {
+    pub fn set_task_script(&self, step: u32, text: &str) -> Result<()> {
         Ok(fs::write(self.steps().join(format!("{step}.sh")), text)?)
     }
 
     /// A step is worked on as its plan says.
-    pub(crate) fn script_planned_task(&self, step: u32, file: &str) -> Result<()> {
+    pub fn script_planned_task(&self, step: u32, file: &str) -> Result<()> {
         self.set_task_script(step, &format!("echo {step} > {file}\n"))
     }
 
     /// A hook of the user writes into the README of each commit what another one writes otherwise.
-    pub(crate) fn set_conflicting_hook(&self) -> Result<()> {
-        omo_tests::parallel_plan::set_conflicting_hook(self.project())
+    pub fn set_conflicting_hook(&self) -> Result<()> {
+        parallel_plan::set_conflicting_hook(self.project())
     }
 
-    pub(crate) fn remove_hook(&self) -> Result<()> {
-        omo_tests::parallel_plan::remove_hook(self.project())
+    /// Takes that hook away.
+    pub fn remove_hook(&self) -> Result<()> {
+        parallel_plan::remove_hook(self.project())
     }
 
     /// Another stand-in for the client: lines of bash.
-    pub(crate) fn set_client_script(&self, text: &str) -> Result<()> {
+    pub fn set_client_script(&self, text: &str) -> Result<()> {
         Ok(fs::write(self.programs.path().join("claude"), format!("#!/usr/bin/env bash\n{text}"))?)
     }
 
     /// The user's branch has all of these steps, the checkout is as it is there, and nothing is left of the run.
-    pub(crate) fn require_complete(&self, steps: &[(u32, &str)]) -> Result<()> {
+    pub fn require_complete(&self, steps: &[(u32, &str)]) -> Result<()> {
         let state = self.state()?;
         let landed = state.parallel.as_ref().and_then(|parallel| parallel.landed.as_ref());
         ensure!(landed.is_some(), "it did not land: {:?}", state.phase);
@@ -83,61 +93,60 @@ impl Ground {
     }
 
     /// Which sessions were started, in their order.
-    pub(crate) fn started_sessions(&self) -> Vec<String> {
+    pub fn started_sessions(&self) -> Vec<String> {
         let text = fs::read_to_string(self.steps().join("started")).unwrap_or_default();
         text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
     }
 
-    pub(crate) fn project(&self) -> &Path {
+    /// The project.
+    pub fn project(&self) -> &Path {
         self.lab.project()
     }
 
     /// omo's own.
-    pub(crate) fn program(&self) -> PathBuf {
+    pub fn program(&self) -> PathBuf {
         self.plugin.join("bin/omo")
     }
 
     /// A command of omo, as a person types it.
-    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+    pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.lab.command(self.program());
         command.args(arguments).stdin(Stdio::null());
         command
     }
 
-    pub(crate) fn omo(&self, arguments: &[&str]) -> Result<Said> {
+    /// What a command of omo says.
+    pub fn omo(&self, arguments: &[&str]) -> Result<Said> {
         Ok(Said::of(&self.command(arguments).output()?))
     }
 
     /// What git prints.
-    pub(crate) fn git(&self, arguments: &[&str]) -> Result<String> {
+    pub fn git(&self, arguments: &[&str]) -> Result<String> {
         parallel_plan::git(&self.lab, arguments)
     }
 
     /// Opens the run, or goes on with it, and approves what its plan executes where that is not approved yet.
-    pub(crate) fn open(&self, more: &[&str]) -> Result<()> {
+    pub fn open(&self, more: &[&str]) -> Result<()> {
         parallel_plan::open(|arguments| self.omo(arguments), &[&["--accept-api-billing"], more].concat())
     }
 
     /// The last run.
-    pub(crate) fn run(&self) -> Result<Run> {
+    pub fn run(&self) -> Result<Run> {
         parallel_plan::last_run(&self.lab)
     }
 
-    pub(crate) fn state(&self) -> Result<RunState> {
+    /// The last run, as it stands.
+    pub fn state(&self) -> Result<RunState> {
         Ok(self.run()?.state()?)
     }
 
     /// Nothing is left of a run but what its user was told of.
-    pub(crate) fn require_tidy(&self) -> Result<()> {
+    pub fn require_tidy(&self) -> Result<()> {
         parallel_plan::is_tidy(&self.lab)
     }
 }
 
 /// Plays a case on a ground of its own.
-pub(crate) fn on_repository(
-    sessions: &[Session],
-    verification: &str,
-    case: impl FnOnce(&Ground) -> Result<()>,
-) -> Result<()> {
+pub fn on_repository(sessions: &[Session], verification: &str, case: impl FnOnce(&Ground) -> Result<()>) -> Result<()> {
     case(&Ground::new(sessions, verification)?)
 }
