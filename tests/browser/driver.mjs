@@ -102,7 +102,7 @@ async function picture(tab, name) {
   const [width, height] = await tab.evaluate(() => {
     const cards = document.querySelectorAll("article");
     const last = cards[Math.min(cards.length, 2) - 1] ?? document.body;
-    return [innerWidth, Math.ceil(last.getBoundingClientRect().bottom + scrollY) + 12];
+    return [innerWidth, Math.ceil(last.getBoundingClientRect().bottom + scrollY) + 5];
   });
   const clip = { x: 0, y: 0, width, height };
   await tab.screenshot({ path: join(job.pictures, `${name}.webp`), type: "webp", quality: 80, clip, captureBeyondViewport: true });
@@ -119,7 +119,12 @@ async function walk(tab) {
     reached.push(focus.place);
     if (!focus.isSeen) unseen.push(focus.name);
   }
-  await tab.evaluate(() => document.activeElement?.blur());
+  // Back to how one finds the page.
+  await tab.evaluate(() => {
+    document.activeElement?.blur();
+    scrollTo(0, 0);
+    for (const element of document.querySelectorAll("*")) element.scrollTo(0, 0);
+  });
   return { expected: expected.length, reached: expected.filter((place) => reached.includes(place)).length, unseen };
 }
 

@@ -2,11 +2,17 @@
 //! busy machine is that of a quiet one.
 #![cfg(target_os = "linux")]
 
-use omo_testkit::instructions::{CASES, CountChange, compare_count, recorded_counts};
+use omo_testkit::Lab;
+use omo_testkit::instructions::{CASES, CountChange, compare_count, count_program, recorded_counts};
+use omo_testkit::large_run::{large_plan, make_large_run};
 use omo_tests::scene::{plugin, print_skip};
 
 /// Counts of one binary differ by less than one part of so many, whatever else the machine does.
 const AGREEMENT: u64 = 100;
+/// What a page may need: a processor of today does about two instructions in a nanosecond, and it has 200 ms.
+const PAGE_INSTRUCTIONS: u64 = 400_000_000;
+/// How large it may be.
+const PAGE_BYTES: u64 = 2_000_000;
 
 #[test]
 #[ignore = "needs valgrind: cargo xtask test"]
@@ -41,4 +47,22 @@ fn no_hook_needs_a_tenth_more_instructions_than_before() {
         recorded.rustc,
         grown.join("\n")
     );
+}
+
+#[test]
+#[ignore = "needs valgrind: cargo xtask test"]
+fn a_page_of_200_tasks_and_10_000_events_is_written_at_once() {
+    const PLAN: &str = "docs/plan.md";
+    let lab = Lab::builder().build().unwrap();
+    lab.write(PLAN, &large_plan(200)).unwrap();
+    make_large_run(lab.project(), &lab.home().join(".local/state"), PLAN, 200, 10_000).unwrap();
+    let page = lab.home().join("page.html");
+    let arguments = ["report", "--html", page.to_str().unwrap()];
+    let count = count_program(&lab, &plugin().join("bin/omo"), &arguments).unwrap();
+    print_skip(&format!("the page took {count} instructions"));
+    let html = std::fs::read_to_string(&page).unwrap();
+    assert_eq!(html.matches("<article").count(), 200);
+    let bytes = u64::try_from(html.len()).unwrap();
+    assert!(bytes < PAGE_BYTES, "{bytes} bytes");
+    assert!(count <= PAGE_INSTRUCTIONS, "{count} instructions, which take more than 200 ms");
 }

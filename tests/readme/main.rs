@@ -10,6 +10,7 @@
 mod blocks;
 mod commands;
 mod files;
+mod report_pictures;
 mod run_picture;
 mod sentences;
 mod symptoms;

@@ -125,9 +125,22 @@ impl InstructionCase {
         let done = process::run(valgrind, Some(&input), LIMIT)?;
         let said = if self.says.is_empty() { done.stdout.is_empty() } else { done.stdout.contains(self.says) };
         ensure!(done.status.success() && said, "{} did not do its work under valgrind: {done:?}", self.name);
-        let count = done.stderr.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok());
-        count.with_context(|| format!("valgrind named no count: {}", done.stderr))
+        collected(&done.stderr)
     }
+}
+
+/// Counts what a program needs for something else than a hook's work, in a lab. One that fails is an error.
+pub fn count_program(lab: &Lab, program: &Path, arguments: &[&str]) -> Result<u64> {
+    let mut valgrind = lab.command("valgrind");
+    valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(program).args(arguments);
+    let done = process::run(valgrind, None, LIMIT)?;
+    ensure!(done.status.success(), "{arguments:?} failed under valgrind: {done:?}");
+    collected(&done.stderr)
+}
+
+fn collected(said: &str) -> Result<u64> {
+    let count = said.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok());
+    count.with_context(|| format!("valgrind named no count: {said}"))
 }
 
 /// The name of a folder with which the project's path has the same length wherever temporary files

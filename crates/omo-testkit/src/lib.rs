@@ -9,7 +9,7 @@
 //! - `strace` runs a process with a fault at any of its system calls;
 //! - [`samples`] are the inputs and states that costs are measured with, and [`instructions`] counts
 //!   what a hook needs for them;
-//! - [`plans`] are plans that need no file;
+//! - [`plans`] are plans that need no file, and [`large_run`] is a run with many tasks and events;
 //! - [`main_tests`] runs the tests of a binary that is more than its tests.
 //!
 //! The kit must never reach another address than loopback, read the user's own home, or end a
@@ -22,6 +22,7 @@ mod ids;
 pub mod instructions;
 mod json;
 mod lab;
+pub mod large_run;
 pub mod main_tests;
 pub mod model;
 mod npm_registry;
