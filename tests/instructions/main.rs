@@ -9,8 +9,8 @@ use omo_tests::scene::{plugin, print_skip};
 
 /// Counts of one binary differ by less than one part of so many, whatever else the machine does.
 const AGREEMENT: u64 = 100;
-/// What a page may need: a processor of today does about two instructions in a nanosecond, and it has 200 ms.
-const PAGE_INSTRUCTIONS: u64 = 400_000_000;
+/// What a page may need, with its run read from the disk: 426 million instructions took 150 ms, and it has 200 ms.
+const PAGE_INSTRUCTIONS: u64 = 500_000_000;
 /// How large it may be.
 const PAGE_BYTES: u64 = 2_000_000;
 
@@ -59,7 +59,6 @@ fn a_page_of_200_tasks_and_10_000_events_is_written_at_once() {
     let page = lab.home().join("page.html");
     let arguments = ["report", "--html", page.to_str().unwrap()];
     let count = count_program(&lab, &plugin().join("bin/omo"), &arguments).unwrap();
-    print_skip(&format!("the page took {count} instructions"));
     let html = std::fs::read_to_string(&page).unwrap();
     assert_eq!(html.matches("<article").count(), 200);
     let bytes = u64::try_from(html.len()).unwrap();
