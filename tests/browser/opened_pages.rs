@@ -41,12 +41,12 @@ const fn page(
 
 /// Every page: one for each kind of run, and each way in which it ends.
 pub(crate) const PAGES: [PageCase; 16] = [
-    page("ultrawork-verified", "proved", &["VERIFIED"], 0, ultrawork_runs::verified),
-    page("ultrawork-weakened", "unproved", &["VERIFIED", "Weakened or accepted"], 0, ultrawork_runs::weakened),
-    page("ultrawork-not-proved", "failed", &["NOT PROVED"], 0, ultrawork_runs::not_proved),
-    page("ultrawork-blocked", "unproved", &["BLOCKED"], 0, ultrawork_runs::blocked),
-    page("ultrawork-stopped", "unproved", &["STOPPED"], 0, ultrawork_runs::stopped),
-    page("ultrawork-running", "open", &["has not ended"], 0, ultrawork_runs::running),
+    page("ultrawork-verified", "proved", &["VERIFIED"], 1, ultrawork_runs::verified),
+    page("ultrawork-weakened", "unproved", &["VERIFIED", "Weakened or accepted"], 1, ultrawork_runs::weakened),
+    page("ultrawork-not-proved", "failed", &["NOT PROVED"], 1, ultrawork_runs::not_proved),
+    page("ultrawork-blocked", "unproved", &["BLOCKED"], 1, ultrawork_runs::blocked),
+    page("ultrawork-stopped", "unproved", &["STOPPED"], 1, ultrawork_runs::stopped),
+    page("ultrawork-running", "open", &["has not ended"], 1, ultrawork_runs::running),
     page("plan-batches", "proved", &["omplete", "The word 2"], 2, plan_runs::batches),
     page("plan-waiting", "open", &["Waiting for you", "omo answer q1 "], 2, plan_runs::waiting),
     page("plan-failed", "failed", &["ailed", "omo run retry 1"], 2, plan_runs::failed),
@@ -56,7 +56,7 @@ pub(crate) const PAGES: [PageCase; 16] = [
     page("task-list", "proved", &["omplete"], 4, plan_runs::task_list),
     page("plan-parallel", "proved", &["omplete"], 7, showcase_run::page),
     page("hostile-plan", "failed", &["ailed"], 2, hostile_run::plan),
-    page("hostile-ultrawork", "failed", &["NOT PROVED"], 0, hostile_run::ultrawork),
+    page("hostile-ultrawork", "failed", &["NOT PROVED"], 1, hostile_run::ultrawork),
 ];
 
 /// What the browser tells of every page.
