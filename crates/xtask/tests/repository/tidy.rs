@@ -45,7 +45,7 @@ const ARROWS: [(&str, &[&str]); 18] = [
         ],
     ),
     // Writes the pages; nothing uses it.
-    ("omo-pages", &["omo-cli", "omo-core"]),
+    ("omo-pages", &["omo-cli", "omo-core", "omo-report-page"]),
     // Tries what the others promise; nothing uses it.
     ("omo-fuzz", &["omo-checks", "omo-claude", "omo-core", "omo-plan", "omo-engine", "omo-state"]),
     // Plans as data, for tests of what is done with one, and the seal of the states that tests begin with.
