@@ -32,11 +32,11 @@ impl Follower {
     }
 
     fn of_ultrawork(scene: &Scene) -> Result<Self> {
-        Self::start(scene.lab.command(scene.plugin.join("bin/omo")), page_file(&scene.lab.home())?)
+        Self::start(scene.lab.command(scene.plugin.join("bin/omo")), page_file(scene.lab.home())?)
     }
 
     fn of_plan(ground: &Ground) -> Result<Self> {
-        Self::start(ground.command(&[]), page_file(&ground.lab().home())?)
+        Self::start(ground.command(&[]), page_file(ground.lab().home())?)
     }
 
     /// Waits until the page holds this. Whenever it is read it is whole, and renews itself or does not.

@@ -40,7 +40,7 @@ const fn page(
 }
 
 /// Every page: one for each kind of run, and each way in which it ends.
-pub(crate) const PAGES: [PageCase; 16] = [
+pub(crate) const PAGES: [PageCase; 17] = [
     page("ultrawork-verified", "proved", &["VERIFIED"], 1, ultrawork_runs::verified),
     page("ultrawork-weakened", "unproved", &["VERIFIED", "Weakened or accepted"], 1, ultrawork_runs::weakened),
     page("ultrawork-not-proved", "failed", &["NOT PROVED"], 1, ultrawork_runs::not_proved),
@@ -55,6 +55,7 @@ pub(crate) const PAGES: [PageCase; 16] = [
     page("plan-running", "open", &["The word 1"], 2, plan_runs::running),
     page("task-list", "proved", &["omplete"], 4, plan_runs::task_list),
     page("plan-parallel", "proved", &["omplete"], 7, showcase_run::page),
+    page("all-runs", "", &["1 proved", "1 failed"], 2, ultrawork_runs::all),
     page("hostile-plan", "failed", &["ailed"], 2, hostile_run::plan),
     page("hostile-ultrawork", "failed", &["NOT PROVED"], 1, hostile_run::ultrawork),
 ];

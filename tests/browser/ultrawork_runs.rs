@@ -5,7 +5,7 @@ use omo_testkit::Lab;
 use omo_tests::claim_scene::AGREES;
 use omo_tests::scene::{Scene, plugin};
 
-use crate::page_of_last_run;
+use crate::{page_of_last_run, report_page};
 
 const CHECK: &str = "echo \"expected: Hello, Ada!\"\necho \"got:      $(sh greet.sh Ada)\"\ntest \"$(sh greet.sh Ada)\" = \"Hello, Ada!\"\n";
 
@@ -86,4 +86,17 @@ pub(crate) fn running() -> Result<String> {
     scene.start("--check \"sh test.sh\"")?;
     scene.claim_fails()?;
     page_of_last_run(&scene.lab)
+}
+
+/// All runs of a project: one that was proved, and one that was not, of which each has a hostile task.
+pub(crate) fn all() -> Result<String> {
+    let mut scene = scene()?;
+    scene.start("--no-review --check true")?;
+    scene.claim_ends("verified")?;
+    scene.session = scene.another()?;
+    scene.start("--no-review --check \"sh test.sh\" <img src=x onerror=alert(1)>\u{202e}</style></svg><script>alert(1)</script>")?;
+    scene.claim_fails()?;
+    scene.claim_fails()?;
+    scene.claim_ends("released")?;
+    report_page(&scene.lab, &["--all"])
 }
