@@ -26,9 +26,8 @@ fn in_two_columns(kinds: &[ExitKind]) -> Vec<String> {
 const TOP: &str = "\
 Every command takes --color <auto|always|never>; NO_COLOR is honoured as well.
 
-Examples:
-  omo status               where each session of this project stands
-  omo verify               run the checks now, and see what they are worth";
+Example:
+  omo status               where each session of this project stands";
 
 /// Shows and stops ultrawork. It keeps a Claude Code session working until its task is proved
 /// done, within hard bounds. Type `ulw` in a prompt to turn it on.

@@ -15,10 +15,11 @@ pub(crate) mod run;
 mod setup;
 mod status;
 pub(crate) mod statusline;
-mod stop;
+pub(crate) mod stop;
 mod tasks;
 mod ulw;
 mod verify;
+pub(crate) mod watch;
 
 use clap::Subcommand;
 use omo_state::config::UserConfig;
@@ -42,6 +43,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Run(run::RunCommand),
     Answer(answer::AnswerOptions),
+    Watch(watch::WatchOptions),
     Report(report::ReportOptions),
     #[command(subcommand)]
     Tasks(tasks::TasksCommand),
@@ -79,6 +81,7 @@ pub(crate) fn run(
         Command::Plan(command) => plan::run(command),
         Command::Run(command) => run::run(env, config, command),
         Command::Answer(options) => answer::run(env, &options),
+        Command::Watch(options) => watch::run(env, config, &options),
         Command::Report(options) => report::run(env, options),
         Command::Tasks(command) => tasks::run(env, command),
         Command::Agent(command) => agent::run(env, command),

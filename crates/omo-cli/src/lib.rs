@@ -34,6 +34,7 @@ mod task_list_files;
 mod task_list_note;
 mod typed_command;
 mod wait;
+mod watch;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -7,6 +7,7 @@
 //!   [`with_slashes`] writes a path as a plan does.
 //! - [`file_of_program`] is the file that the client runs where a hook names a program, and
 //!   [`MANAGED_SETTINGS`] the folder of its settings that only an administrator writes.
+//! - [`terminal`] is a terminal that is drawn on and whose keys are read one by one.
 //!
 //! docs/adr/0013 says what holds on which system, and what does not.
 
@@ -17,12 +18,26 @@ mod windows;
 
 #[cfg(unix)]
 pub(crate) use unix::{
-    MANAGED_SETTINGS, file_of_program, has_rights, is_open_to_others, link, set_rights, terminal_folder, with_slashes,
+    MANAGED_SETTINGS, file_of_program, has_rights, is_open_to_others, link, set_rights, terminal, terminal_folder,
+    with_slashes,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
-    MANAGED_SETTINGS, file_of_program, has_rights, is_open_to_others, link, set_rights, terminal_folder, with_slashes,
+    MANAGED_SETTINGS, file_of_program, has_rights, is_open_to_others, link, set_rights, terminal, terminal_folder,
+    with_slashes,
 };
+
+/// What came of waiting for a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(windows, expect(dead_code, reason = "no keys are read one by one there"))]
+pub(crate) enum KeyInput {
+    /// No key was pressed.
+    Nothing,
+    /// These bytes came of what was pressed.
+    Bytes(Vec<u8>),
+    /// The terminal is gone.
+    Closed,
+}
 
 /// Who may do what with a file that omo copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 
 pub(crate) mod next_steps;
 pub(crate) mod progress;
-mod tasks;
+pub(crate) mod tasks;
 mod text_lines;
 
 use std::path::Path;

@@ -7,6 +7,7 @@
 pub mod check_changes;
 pub mod checks;
 pub mod client_settings;
+pub mod notification;
 pub mod plan;
 pub mod run_end;
 pub mod run_start;

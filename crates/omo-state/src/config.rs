@@ -40,6 +40,8 @@ pub struct UserConfig {
     pub detection: CheckDetection,
     /// What becomes of a task whose commit would lack files that it made.
     pub unlisted_files: UnlistedFiles,
+    /// How the terminal is told that a run has ended.
+    pub notify: NotifySetting,
     /// The user's own checks, each with the one project that it is for, where it names one.
     pub checks: Vec<(Check, Option<PathBuf>)>,
     /// What was wrong with the file.
@@ -86,6 +88,21 @@ pub enum UnlistedFiles {
     Fail,
     /// Those that the Touch list of its session allows are committed with it; the others as above.
     Include,
+}
+
+/// How the terminal is told that a run has ended, or waits for its user: `notify`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotifySetting {
+    /// Its bell rings: `notify.bell`.
+    pub bell: bool,
+    /// It shows a notification of the desktop, where it can: `notify.desktop`.
+    pub desktop: bool,
+}
+
+impl Default for NotifySetting {
+    fn default() -> Self {
+        Self { bell: true, desktop: true }
+    }
 }
 
 impl UserConfig {
@@ -162,12 +179,13 @@ impl ConfigReader<'_> {
                 "stop" => self.section(value, "stop", Self::stop),
                 "verify" => self.section(value, "verify", Self::verify),
                 "tasks" => self.section(value, "tasks", Self::tasks),
+                "notify" => self.section(value, "notify", Self::notify),
                 "check" => {
                     let read = check_toml::read(value, CheckOrigin::Config);
                     self.config.checks = read.checks;
                     read.problems.into_iter().for_each(|(span, message)| self.problem(Some(span), message));
                 }
-                name => self.unknown(key.span(), name, "keywords, limits, stop, verify, tasks, check"),
+                name => self.unknown(key.span(), name, "keywords, limits, stop, verify, tasks, notify, check"),
             }
         }
     }
@@ -245,6 +263,18 @@ impl ConfigReader<'_> {
         }
     }
 
+    fn notify(&mut self, name: &str, span: Range<usize>, value: &Spanned<DeValue>) {
+        let setting = match name {
+            "bell" => &mut self.config.notify.bell,
+            "desktop" => &mut self.config.notify.desktop,
+            _ => return self.unknown(span, &format!("notify.{name}"), "bell, desktop"),
+        };
+        match value.get_ref().as_bool() {
+            Some(wanted) => *setting = wanted,
+            None => self.problem(Some(value.span()), format!("`notify.{name}` must be true or false")),
+        }
+    }
+
     fn tasks(&mut self, name: &str, span: Range<usize>, value: &Spanned<DeValue>) {
         if name != "unlisted_files" {
             return self.unknown(span, &format!("tasks.{name}"), "unlisted_files");
@@ -311,7 +341,7 @@ mod tests {
             ("limits = 3", "config.toml:1: `limits` must be a table"),
             (
                 "\nlimit = 3",
-                "config.toml:2: `limit` is not a setting; known are: keywords, limits, stop, verify, tasks, check",
+                "config.toml:2: `limit` is not a setting; known are: keywords, limits, stop, verify, tasks, notify, check",
             ),
             ("[limits]\nmaxblocks = 3", "config.toml:2: `limits.maxblocks` is not a setting"),
             ("[limits]\nmax_blocks = -3", "config.toml:2: `limits.max_blocks` must be"),
@@ -327,6 +357,8 @@ mod tests {
             ("[verify]\ndetect = true", "config.toml:2: `verify.detect` must be \"offer\" or \"off\""),
             ("[tasks]\nunlisted_files = true", "config.toml:2: `tasks.unlisted_files` must be \"fail\" or \"include\""),
             ("[tasks]\nfiles = 1", "config.toml:2: `tasks.files` is not a setting; known are: unlisted_files"),
+            ("[notify]\nbell = \"loud\"", "config.toml:2: `notify.bell` must be true or false"),
+            ("[notify]\nsound = true", "config.toml:2: `notify.sound` is not a setting; known are: bell, desktop"),
             ("[verify]\nfind = 1", "config.toml:2: `verify.find` is not a setting; known are: review, detect, prove"),
             ("[[check]]\nrun = \"a\"\nproject = \"p\"", "config.toml:1: `check.project` must be an absolute path"),
             ("[stop\n", "config.toml:1: is not TOML"),
@@ -335,6 +367,14 @@ mod tests {
             assert!(found.first().is_some_and(|problem| problem.starts_with(expected)), "{text}: {found:?}");
             assert!(!found.concat().contains(char::is_control), "{text}: {found:?}");
         }
+    }
+
+    #[test]
+    fn each_way_to_be_notified_is_turned_off_by_itself() {
+        let notify = |text: &str| parse(text, Path::new("config.toml")).notify;
+        assert_eq!(notify(""), NotifySetting { bell: true, desktop: true });
+        assert_eq!(notify("[notify]\nbell = false"), NotifySetting { bell: false, desktop: true });
+        assert_eq!(notify("notify = { desktop = false }"), NotifySetting { bell: true, desktop: false });
     }
 
     #[test]

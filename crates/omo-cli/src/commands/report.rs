@@ -2,7 +2,7 @@
 
 mod all_runs;
 mod follow;
-mod html;
+pub(crate) mod html;
 mod last;
 
 use std::io::Write;
@@ -41,7 +41,7 @@ pub(crate) enum ReportFormat {
 }
 
 /// Show what came of a run
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(after_help = HELP)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub(crate) struct ReportOptions {

@@ -49,7 +49,7 @@ pub(super) fn run(env: &ProcessEnv, config: &UserConfig, command: RunCommand) ->
         RunCommand::Show(options) => show::run(env, &options),
         RunCommand::Resume(options) => resume::run(env, &options),
         RunCommand::Cancel(options) => cancel::run(env, &options),
-        RunCommand::Watch(options) => watch::run(env, &options),
+        RunCommand::Watch(options) => watch::run(env, config, &options),
         RunCommand::Skip(options) => skip::run(env, &options),
         RunCommand::Retry(options) => retry::run(env, &options),
         RunCommand::Gc(options) => gc::run(env, &options),

@@ -1,5 +1,4 @@
-//! What the user sees of parallel workers: on a terminal a line for each that is kept up to date, and elsewhere a line
-//! for each thing that happens.
+//! What is printed of parallel workers: a line for each thing that happens, and a table of where they stand.
 
 use std::io::{IsTerminal, Write};
 
@@ -14,68 +13,32 @@ use crate::blocks::parts::{self, LONG_TIMEOUT};
 use crate::error::CommandError;
 use crate::output::table::{self, Cell};
 
-/// Beside the rows a line for the heads, and one for where the cursor stands: what scrolls away cannot be written over.
-const LINES_BESIDE_ROWS: usize = 2;
-
-/// A screen.
-pub(crate) struct Screen {
-    /// It is a terminal that can be written over.
-    is_live: bool,
-    /// So many of its lines are written over by the next look.
-    lines: usize,
+/// A line for each thing that happens, on stdout.
+pub(crate) struct EventLines {
+    /// A person reads them at a terminal.
+    is_at_terminal: bool,
     /// The last event that was told; 0 before the first look.
     last_event: u64,
-    /// The last look.
-    last_rows: Vec<WorkerRow>,
 }
 
-impl Screen {
-    /// One on stdout.
+impl EventLines {
+    /// Those for whoever started this program.
     pub(crate) fn new() -> Self {
-        let is_dumb = env::variables().iter().any(|(name, value)| name == "TERM" && value == "dumb");
-        Self { is_live: std::io::stdout().is_terminal() && !is_dumb, lines: 0, last_event: 0, last_rows: Vec::new() }
+        Self { is_at_terminal: std::io::stdout().is_terminal(), last_event: 0 }
     }
 
-    /// One that shows what happens line by line, and nothing else.
-    pub(crate) fn line_by_line() -> Self {
-        Self { is_live: false, ..Self::new() }
+    /// Those for an agent.
+    pub(crate) fn for_agent() -> Self {
+        Self { is_at_terminal: false, last_event: 0 }
     }
 
     /// Whether a person looks on at a terminal.
-    pub(crate) fn is_live(&self) -> bool {
-        self.is_live
+    pub(crate) fn is_at_terminal(&self) -> bool {
+        self.is_at_terminal
     }
 
-    /// Shows where the run stands.
-    pub(crate) fn show(&mut self, run: &Run, state: &RunState) -> Result<(), CommandError> {
-        if self.is_live { self.draw(state) } else { self.tell(run, state) }
-    }
-
-    fn draw(&mut self, state: &RunState) -> Result<(), CommandError> {
-        let now = worker_rows(state, env::now());
-        if now == self.last_rows {
-            return Ok(());
-        }
-        let mut table = Vec::new();
-        write_table(&mut table, fit_rows(&now, terminal_rows().saturating_sub(LINES_BESIDE_ROWS)))?;
-        // A user who wants no colours gets none, and one table that is written over all the same.
-        let stdout = std::io::stdout();
-        let mut plain = anstream::AutoStream::new(Vec::new(), anstream::AutoStream::choice(&stdout));
-        plain.write_all(&table)?;
-        let up = if self.lines > 0 { format!("\u{1b}[{}A", self.lines) } else { String::new() };
-        // Line over line: a terminal that is told to clear all of its screen keeps what was there above it. One that is
-        // too long is cut: broken, it would be two.
-        let table = String::from_utf8_lossy(&plain.into_inner()).into_owned();
-        let lines: Vec<String> = table.lines().map(|line| format!("\u{1b}[2K\u{1b}[?7l{line}\u{1b}[?7h\n")).collect();
-        // At once: if the user ends this in the middle, the terminal still breaks lines.
-        let mut out = stdout.lock();
-        out.write_all(format!("{up}{}\u{1b}[J", lines.concat()).as_bytes())?;
-        out.flush()?;
-        (self.lines, self.last_rows) = (lines.len(), now);
-        Ok(())
-    }
-
-    fn tell(&mut self, run: &Run, state: &RunState) -> Result<(), CommandError> {
+    /// Tells what has happened since the last time.
+    pub(crate) fn tell(&mut self, run: &Run, state: &RunState) -> Result<(), CommandError> {
         if state.seq == self.last_event {
             return Ok(());
         }
@@ -89,11 +52,6 @@ impl Screen {
         out.flush()?;
         self.last_event = state.seq;
         Ok(())
-    }
-
-    /// Leaves what was shown last where it is.
-    pub(crate) fn close(&mut self) {
-        self.lines = 0;
     }
 }
 
@@ -121,22 +79,9 @@ fn write_table<'l>(out: &mut impl Write, rows: impl IntoIterator<Item = &'l Work
     Ok(())
 }
 
-/// The rows that so many lines have room for: those that have come to a good end are left out first, then the last.
-fn fit_rows(rows: &[WorkerRow], room: usize) -> Vec<&WorkerRow> {
-    let mut surplus = rows.len().saturating_sub(room);
-    let mut fitting: Vec<&WorkerRow> = rows.iter().collect();
-    fitting.retain(|row| {
-        let stays = surplus == 0 || row.is_success != Some(true);
-        surplus -= usize::from(!stays);
-        stays
-    });
-    fitting.truncate(room);
-    fitting
-}
-
-/// How many lines the terminal has.
-fn terminal_rows() -> usize {
-    terminal_size::terminal_size().map_or(usize::MAX, |(_, height)| height.0.into())
+/// Leaves the workers as they stand on the terminal.
+pub(crate) fn print_workers(state: &RunState) -> Result<(), CommandError> {
+    write_table(&mut anstream::stdout().lock(), worker_rows(state, env::now()).iter())
 }
 
 /// The workers as they stand, without colour.

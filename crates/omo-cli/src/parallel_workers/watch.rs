@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use omo_engine::Run;
 use omo_engine::event::EventActor;
 use omo_engine::schedule::{self, NextAction};
 use omo_engine::state::{QuestionState, RunState};
@@ -13,8 +14,9 @@ use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
 use crate::output::print_block;
-use crate::parallel_workers::screen::{self, Screen};
+use crate::parallel_workers::screen::{self, EventLines};
 use crate::parallel_workers::supervisor;
+use crate::watch::RunKeeper;
 
 /// How often the length of the ledger is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -51,19 +53,18 @@ pub(crate) fn watch_run(
     engine: &Engine,
     holder: &EventActor,
     deadline: Option<Instant>,
-    mut screen: Screen,
+    mut lines: EventLines,
 ) -> Result<(), CommandError> {
     let mut state = engine.settle(engine.run.state()?)?;
-    let (mut started, mut at) = (0, state.seq);
+    let mut starts = SupervisorStarts::since(&state);
     loop {
-        screen.show(engine.run, &state)?;
+        lines.tell(engine.run, &state)?;
         match schedule::next_action(&state) {
             NextAction::Over => {
-                screen.close();
                 clean_up(engine)?;
                 context.note_in_session(engine.run, holder, &state);
                 let text = blocks::end_block(&state);
-                print_block(if screen.is_live() { blocks::user_part(&text) } else { &text })?;
+                print_block(if lines.is_at_terminal() { blocks::user_part(&text) } else { &text })?;
                 return if parts::is_complete(&state) {
                     Ok(())
                 } else {
@@ -71,37 +72,94 @@ pub(crate) fn watch_run(
                 };
             }
             NextAction::Ask(question) => {
-                screen.close();
                 context.note_in_session(engine.run, holder, &state);
                 let text = blocks::question_block(question, &state, can_ask_user(context));
-                print_block(&if screen.is_live() { question_at_terminal(&text, question) } else { text })?;
+                print_block(&if lines.is_at_terminal() { question_at_terminal(&text, question) } else { text })?;
                 return Err(CommandError::already_printed(ExitKind::NeedsPerson));
             }
             NextAction::Parallel(_) | NextAction::FinalChecks => {}
             _ => {
-                screen.close();
                 context.note_in_session(engine.run, holder, &state);
                 return print_block("The tasks of this run are done here now.\nDO\n  run: omo agent next");
             }
         }
-        if !engine.run.is_supervised()? {
-            (started, at) = if state.seq == at { (started + 1, at) } else { (1, state.seq) };
-            if started > MAX_STARTS {
-                screen.close();
-                let why = supervisor::last_complaint(engine.run);
-                return Err(CommandError::io(
-                    format!("the workers cannot be started:\n{why}"),
-                    "`omo run cancel` ends the run; nothing of it is lost",
-                ));
-            }
-            supervisor::ensure_supervisor(context, engine.run)?;
-        }
+        starts.start_if_gone(context, engine.run, &state)?;
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            screen.close();
             context.note_in_session(engine.run, holder, &state);
             return print_block(&screen::still_working(&state));
         }
         state = wait_for_change(engine, &state, deadline)?;
+    }
+}
+
+/// Supervisors that were started, one after the other.
+struct SupervisorStarts {
+    count: u32,
+    /// The last event before them.
+    seq: u64,
+}
+
+impl SupervisorStarts {
+    fn since(state: &RunState) -> Self {
+        Self { count: 0, seq: state.seq }
+    }
+
+    /// Starts one where there is none, unless that has brought nothing so often that it will not the next time.
+    fn start_if_gone(&mut self, context: &CommandContext, run: &Run, state: &RunState) -> Result<(), CommandError> {
+        if run.is_supervised()? {
+            return Ok(());
+        }
+        *self = if state.seq == self.seq {
+            Self { count: self.count + 1, seq: self.seq }
+        } else {
+            Self { count: 1, seq: state.seq }
+        };
+        if self.count > MAX_STARTS {
+            let why = supervisor::last_complaint(run);
+            return Err(CommandError::io(
+                format!("the workers cannot be started:\n{why}"),
+                "`omo run cancel` ends the run; nothing of it is lost",
+            ));
+        }
+        supervisor::ensure_supervisor(context, run)
+    }
+}
+
+/// Has the workers of a run go on that is watched.
+pub(crate) struct WorkerKeeper<'a> {
+    context: &'a CommandContext<'a>,
+    engine: &'a Engine<'a>,
+    holder: EventActor,
+    starts: Option<SupervisorStarts>,
+}
+
+impl<'a> WorkerKeeper<'a> {
+    /// One for a run that this holder had.
+    pub(crate) fn new(context: &'a CommandContext<'a>, engine: &'a Engine<'a>, holder: EventActor) -> Self {
+        Self { context, engine, holder, starts: None }
+    }
+}
+
+impl RunKeeper for WorkerKeeper<'_> {
+    fn keep_going(&mut self) -> Result<(), CommandError> {
+        if self.engine.run.is_supervised()? {
+            return Ok(());
+        }
+        let state = self.engine.run.state()?;
+        if !can_continue(&state) {
+            return Ok(());
+        }
+        let starts = self.starts.get_or_insert_with(|| SupervisorStarts::since(&state));
+        starts.start_if_gone(self.context, self.engine.run, &state)
+    }
+
+    fn close(&mut self) -> Result<(), CommandError> {
+        let state = self.engine.run.state()?;
+        if schedule::next_action(&state) == NextAction::Over {
+            clean_up(self.engine)?;
+        }
+        self.context.note_in_session(self.engine.run, &self.holder, &state);
+        Ok(())
     }
 }
 

@@ -1,5 +1,7 @@
 //! Linux and macOS: rights are bits.
 
+pub(crate) mod terminal;
+
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::PermissionsExt;

@@ -1,5 +1,7 @@
 //! Windows: rights are lists that the user's profile gives.
 
+pub(crate) mod terminal;
+
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};

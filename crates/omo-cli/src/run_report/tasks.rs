@@ -125,7 +125,7 @@ fn commit_of(source: &ReportSource<'_>, row: &TaskRow) -> Option<String> {
 }
 
 /// How a task stands, in words.
-pub(super) fn standing_words(standing: &TaskStanding, row: &TaskRow) -> String {
+pub(crate) fn standing_words(standing: &TaskStanding, row: &TaskRow) -> String {
     match (standing, &row.blocked_by) {
         (_, Some(by)) => format!("blocked by {}", sanitize(by, 64)),
         (TaskStanding::Is(TaskStatus::Running), _) => "at work".to_owned(),
@@ -136,7 +136,7 @@ pub(super) fn standing_words(standing: &TaskStanding, row: &TaskRow) -> String {
 }
 
 /// The sign that stands before a task.
-pub(super) fn mark(standing: &TaskStanding) -> char {
+pub(crate) fn mark(standing: &TaskStanding) -> char {
     match standing {
         TaskStanding::Is(TaskStatus::Passed) => '✓',
         TaskStanding::Is(TaskStatus::Claimed | TaskStatus::Unverified) => '○',

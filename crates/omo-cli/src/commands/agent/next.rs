@@ -102,7 +102,7 @@ fn print_what_is_next(
     let holder = before.holder.clone();
     let mut state = settled_state(&engine, before)?;
     if watch::is_parallel(&state) {
-        return watch::watch_run(context, &engine, &holder, Some(deadline), screen::Screen::line_by_line());
+        return watch::watch_run(context, &engine, &holder, Some(deadline), screen::EventLines::for_agent());
     }
     loop {
         match next_block(context, &engine, &state, options)? {

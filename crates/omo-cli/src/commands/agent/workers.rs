@@ -66,7 +66,7 @@ fn start(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
     context.note_in_session(&run, &state.holder, &state);
     if !watch::can_continue(&state) {
         // There is nothing to look after: a question waits, say.
-        return watch_run(&context, &engine, &state.holder, Some(Instant::now()), screen::Screen::new());
+        return watch_run(&context, &engine, &state.holder, Some(Instant::now()), screen::EventLines::new());
     }
     supervisor::ensure_supervisor(&context, &run)?;
     print_block(&screen::started_text(run.id(), &state))
@@ -93,7 +93,7 @@ fn merge(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
             print_block("Nothing is left to be merged; `omo agent workers start` goes on with the work.")
         }
         DriveEnd::Over | DriveEnd::NeedsAnswer | DriveEnd::NotParallel => {
-            watch_run(&context, &engine, &state.holder, Some(Instant::now()), screen::Screen::new())
+            watch_run(&context, &engine, &state.holder, Some(Instant::now()), screen::EventLines::new())
         }
     }
 }

@@ -55,12 +55,24 @@ pub(super) fn write_page(env: &ProcessEnv, options: &ReportOptions, file: Option
 pub(super) fn announce_page(env: &ProcessEnv, path: &Path, is_to_be_shown: bool) -> Result<(), CommandError> {
     writeln!(anstream::stdout(), "{}", path.display())?;
     if is_to_be_shown {
-        let projects = ProjectFolders::from_iter([Project::find(env)?.root]);
-        if let Err(error) = file_opener::show_file(path, &projects) {
+        if let Err(error) = open_page(env, path) {
             print_warning(&format!("the page is written, and cannot be opened: {error}"));
         }
     }
     Ok(())
+}
+
+/// Writes the page of the run that is meant among omo's own files; gives where it is.
+pub(crate) fn keep_page(env: &ProcessEnv, options: &ReportOptions) -> Result<PathBuf, CommandError> {
+    let run = find_run_to_show(env, options)?;
+    let page = run.page(env)?;
+    PageFile { env, named: None, name: run.page_name() }.write_run(&page, false)
+}
+
+/// Shows a page in the browser.
+pub(crate) fn open_page(env: &ProcessEnv, page: &Path) -> std::io::Result<()> {
+    let project = Project::find_root(env).map_err(|error| std::io::Error::other(error.message().to_owned()))?;
+    file_opener::show_file(page, &ProjectFolders::from_iter([project]))
 }
 
 /// A run of either kind.

@@ -1,26 +1,30 @@
-//! `omo run watch`: looks on while parallel workers work.
-
-use std::time::{Duration, Instant};
+//! `omo run watch`: looks on while parallel workers work, and has them go on.
 
 use clap::Args;
+use omo_state::config::UserConfig;
 use omo_state::env::ProcessEnv;
 
+use crate::commands::watch::deadline;
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
-use crate::parallel_workers::screen;
-use crate::parallel_workers::watch::{require_parallel, watch_run};
+use crate::parallel_workers::screen::EventLines;
+use crate::parallel_workers::watch::{WorkerKeeper, require_parallel, watch_run};
 use crate::run_arguments::RunOptions;
+use crate::watch::live_screen::can_draw;
+use crate::watch::live_watch::watch_live;
+use crate::watch::{WatchRequest, WatchedRun};
 
 const HELP: &str = "\
 Examples:
   omo run watch
   omo run watch --seconds 60
 
-On a terminal a line for each worker is kept up to date; elsewhere a line is
-printed for each thing that happens. The exit status is 7 where a question waits
-for you, and 1 where the run ended otherwise than complete.";
+On a terminal it is the screen of `omo watch`; elsewhere a line is printed for
+each thing that happens. Workers whose supervisor is gone are started again. The
+exit status is 7 where a question waits for you, and 1 where the run ended
+otherwise than complete.";
 
-/// Look on while parallel workers work
+/// Look on while parallel workers work, and have them go on
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct WatchOptions {
@@ -32,11 +36,20 @@ pub(crate) struct WatchOptions {
 }
 
 /// Looks on while workers work.
-pub(crate) fn run(env: &ProcessEnv, options: &WatchOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &WatchOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     require_parallel(&state)?;
     let engine = context.engine(&run, &state)?;
-    let deadline = options.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
-    watch_run(&context, &engine, &state.holder, deadline, screen::Screen::new())
+    let deadline = deadline(options.seconds);
+    if !can_draw() {
+        return watch_run(&context, &engine, &state.holder, deadline, EventLines::new());
+    }
+    engine.settle(run.state()?)?;
+    let watched = WatchedRun::of_plan(run.clone(), env)?;
+    watch_live(
+        watched,
+        &WatchRequest { env, config, deadline },
+        &mut WorkerKeeper::new(&context, &engine, state.holder.clone()),
+    )
 }

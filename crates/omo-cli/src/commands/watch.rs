@@ -1,0 +1,49 @@
+//! `omo watch`: a run, live.
+
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use omo_state::config::UserConfig;
+use omo_state::env::ProcessEnv;
+
+use crate::config_problems::warn_about_config;
+use crate::error::CommandError;
+use crate::watch::find_run::find_run;
+use crate::watch::{self, WatchRequest};
+
+const HELP: &str = "\
+Examples:
+  omo watch                  this session's run, else one at work, else the last
+  omo watch --seconds 60
+
+On a terminal it is a screen: `r` opens the report page, `s` asks and stops the
+run, `q` leaves. Elsewhere each thing that happens is a line. The exit status is
+7 where a question waits for you, 1 where the run ended otherwise than complete.";
+
+/// Watch a run while it goes on
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct WatchOptions {
+    /// A run of a plan
+    #[arg(long, value_name = "ID")]
+    pub run: Option<String>,
+    /// The ultrawork run of a session
+    #[arg(long, value_name = "ID", conflicts_with = "run")]
+    pub session: Option<String>,
+    /// For so many seconds at most; without it to the end
+    #[arg(long, value_name = "SECONDS")]
+    pub seconds: Option<u64>,
+}
+
+/// Watches a run.
+pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &WatchOptions) -> Result<(), CommandError> {
+    warn_about_config(config);
+    let run = find_run(env, options.run.as_deref(), options.session.as_deref())?;
+    watch::watch(run, &WatchRequest { env, config, deadline: deadline(options.seconds) })
+}
+
+/// When so many seconds are over.
+pub(crate) fn deadline(seconds: Option<u64>) -> Option<Instant> {
+    // So many that no clock has them are no bound.
+    seconds.and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds)))
+}

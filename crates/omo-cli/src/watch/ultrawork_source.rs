@@ -1,0 +1,150 @@
+//! An ultrawork run that is watched: what its files say, read again only once they have changed. Nothing is written.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use omo_core::log_entry::LogEntry;
+use omo_core::messages::run_end::run_ended;
+use omo_core::session::claim_state::VerificationPhase;
+use omo_core::session::id::SessionId;
+use omo_core::session::{EntryProvenance, Session};
+use omo_core::stop::allowed_blocks;
+use omo_core::timestamp::Timestamp;
+use omo_state::decision_log::{self, DecisionLogReader};
+use omo_state::files::folder::GuardedFolder;
+use omo_state::state::{self, StateError};
+
+use crate::error::CommandError;
+use crate::last_run::LastRun;
+use crate::project::Project;
+use crate::watch::last_printed_line;
+use crate::watch::run_view::RunView;
+use crate::watch::ultrawork_view::{UltraworkFacts, ultrawork_view};
+
+/// An ultrawork run that is watched.
+pub(crate) struct UltraworkSource {
+    root: PathBuf,
+    id: SessionId,
+    session: Session,
+    folder: Option<GuardedFolder>,
+    log: DecisionLogReader,
+    decisions: Vec<LogEntry>,
+    running_checks: BTreeMap<String, String>,
+    state_home: Option<PathBuf>,
+    client_block_cap: Option<u32>,
+    stamp: Stamp,
+}
+
+/// What tells whether anything has changed.
+type Stamp = Vec<Option<(SystemTime, u64)>>;
+
+impl UltraworkSource {
+    /// Reads a run.
+    pub(crate) fn read(
+        run: LastRun,
+        project: Project,
+        state_home: Option<PathBuf>,
+        client_block_cap: Option<u32>,
+    ) -> Result<Self, CommandError> {
+        let mut source = Self {
+            root: project.root,
+            id: run.id,
+            session: run.session,
+            folder: project.folder,
+            log: DecisionLogReader::default(),
+            decisions: Vec::new(),
+            running_checks: BTreeMap::new(),
+            state_home,
+            client_block_cap,
+            stamp: Stamp::new(),
+        };
+        source.read_on()?;
+        source.stamp = source.stamp();
+        Ok(source)
+    }
+
+    /// Its session.
+    pub(crate) fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    /// Reads what has changed since the last time.
+    pub(crate) fn refresh(&mut self) -> Result<(), CommandError> {
+        let stamp = self.stamp();
+        if stamp == self.stamp {
+            return Ok(());
+        }
+        // An entry that was removed leaves what was known last.
+        if let Some(session) = state::peek(&self.root, &self.id)? {
+            let provenance = state::provenance(&self.root, &self.id, &session, self.state_home.as_deref());
+            let now = omo_state::env::now();
+            self.session = session.as_believed(provenance.unwrap_or(EntryProvenance::Foreign), now);
+        }
+        self.read_on()?;
+        self.stamp = stamp;
+        Ok(())
+    }
+
+    /// What is shown of it.
+    pub(crate) fn view(&self, now: Timestamp) -> RunView {
+        ultrawork_view(&UltraworkFacts {
+            session: &self.session,
+            running_checks: &self.running_checks,
+            last_decision: self.decisions.last(),
+            client_block_cap: self.client_block_cap,
+            now,
+        })
+    }
+
+    /// What was decided after the first so many decisions, a line each; and how many there are now.
+    pub(crate) fn lines_since(&self, count: usize) -> (Vec<String>, usize) {
+        let line = |entry: &LogEntry| format!("{}: {}, {}", entry.event, entry.decision, entry.why);
+        (self.decisions.iter().skip(count).map(line).collect(), self.decisions.len())
+    }
+
+    /// How it ended, as its user is told; `None` while it is on.
+    pub(crate) fn end_text(&self) -> Option<String> {
+        run_ended(&self.session, allowed_blocks(&self.session, self.client_block_cap))
+    }
+
+    fn read_on(&mut self) -> Result<(), CommandError> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        let own = self.log.read_on(folder).map_err(StateError::from)?;
+        self.decisions.extend(own.into_iter().filter(|entry| entry.session == self.id.as_str()));
+        self.running_checks = self.read_running_check(folder).into_iter().collect();
+        Ok(())
+    }
+
+    /// The check that runs, and the last line that it has printed: that one whose file was written last, since the run
+    /// has said that its checks run.
+    fn read_running_check(&self, folder: &GuardedFolder) -> Option<(String, String)> {
+        let since = self.session.updated_at?.as_millis() / 1_000;
+        if self.session.verification.phase != VerificationPhase::Checks || self.session.verdict.is_some() {
+            return None;
+        }
+        let written = self.session.checks.iter().filter_map(|check| {
+            let at = folder.written_at(&log_name(&check.name)).filter(|at| *at >= since)?;
+            Some((at, check.name.clone()))
+        });
+        let (_, name) = written.max_by_key(|(at, _)| *at)?;
+        let line = last_printed_line(folder, &log_name(&name)).unwrap_or_default();
+        Some((name, line))
+    }
+
+    fn stamp(&self) -> Stamp {
+        let Some(folder) = &self.folder else { return Stamp::new() };
+        let logs = self.session.checks.iter().map(|check| log_name(&check.name));
+        let names = [state::FILE.to_owned(), decision_log::FILE.to_owned()].into_iter().chain(logs);
+        let stamp = |name: String| {
+            let found = folder.path().join(name).symlink_metadata().ok()?;
+            Some((found.modified().ok()?, found.len()))
+        };
+        names.map(stamp).collect()
+    }
+}
+
+/// The file that a check prints into.
+fn log_name(check: &str) -> String {
+    format!("check-{check}.log")
+}
