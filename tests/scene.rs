@@ -176,7 +176,8 @@ impl Scene {
         let answer = self.stop(fields)?;
         let line = answer.system_message().with_context(|| format!("no line: {answer:?}; {}", self.last_decision()))?;
         ensure!(tells_end(line, verdict), "{line}");
-        ensure!(answer.text("/terminalSequence") == Some("\u{7}"), "no bell: {answer:?}");
+        let terminal = answer.text("/terminalSequence").unwrap_or_default();
+        ensure!(terminal.starts_with("\u{1b}]9;omo: ") && terminal.ends_with("\u{7}\u{7}"), "no bell: {answer:?}");
         let entry = self.entry()?;
         ensure!(entry["verdict"]["kind"] == verdict && entry["ulw"]["enabled"] == false, "{entry}");
         self.allows(fields)

@@ -30,8 +30,14 @@ pub enum HookAnswer {
         /// What the model reads.
         model: Option<String>,
     },
-    /// One line for the user, and a bell.
-    Bell(String),
+    /// Lines for the user, and a control sequence for their terminal: a bell, a notification. The client writes it
+    /// there as it is, several in one as well (measured on 2.1.328); a hook has no terminal of its own.
+    Notify {
+        /// What the user reads.
+        user: String,
+        /// The sequence; empty for none.
+        terminal: String,
+    },
     /// The session goes on, as a decision.
     Block(String),
     /// The session goes on, as additional context.
@@ -52,7 +58,7 @@ impl HookAnswer {
             Some(Self::RejectPrompt(reason)) => Self::RejectPrompt(format!("{line}\n{reason}")),
             Some(Self::AnswerPrompt(answer)) => Self::AnswerPrompt(format!("{line}\n{answer}")),
             Some(Self::Block(reason)) => Self::Block(format!("{line}\n{reason}")),
-            Some(Self::Bell(user)) => Self::Bell(format!("{line}\n{user}")),
+            Some(Self::Notify { user, terminal }) => Self::Notify { user: format!("{line}\n{user}"), terminal },
         })
     }
 
@@ -72,7 +78,7 @@ impl HookAnswer {
     fn highlighted(self) -> Self {
         match self {
             Self::Notice { user, model } => Self::Notice { user: highlight::highlight(&user), model },
-            Self::Bell(user) => Self::Bell(highlight::highlight(&user)),
+            Self::Notify { user, terminal } => Self::Notify { user: highlight::highlight(&user), terminal },
             other => other,
         }
     }
@@ -98,7 +104,8 @@ impl HookAnswer {
                 "systemMessage": user,
                 "hookSpecificOutput": specific(json!({ "additionalContext": model })),
             }),
-            Self::Bell(user) => json!({ "systemMessage": user, "terminalSequence": "\u{7}" }),
+            Self::Notify { user, terminal } if terminal.is_empty() => json!({ "systemMessage": user }),
+            Self::Notify { user, terminal } => json!({ "systemMessage": user, "terminalSequence": terminal }),
             Self::Block(reason) => json!({ "decision": "block", "reason": reason }),
             Self::ContinueWithContext(context) => json!({
                 "hookSpecificOutput": specific(json!({ "additionalContext": context })),

@@ -105,6 +105,6 @@ fn is_answered_in_one_value(text: &str) {
     };
     said(HookAnswer::RejectPrompt(text.to_owned()), "/reason");
     said(HookAnswer::Block(text.to_owned()), "/reason");
-    said(HookAnswer::Bell(text.to_owned()), "/systemMessage");
+    said(HookAnswer::Notify { user: text.to_owned(), terminal: String::new() }, "/systemMessage");
     said(HookAnswer::ContinueWithContext(text.to_owned()), "/hookSpecificOutput/additionalContext");
 }

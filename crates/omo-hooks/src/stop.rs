@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use omo_claude::hook_input::{BackgroundTaskInput, HookInput};
 use omo_claude::hook_output::HookAnswer;
+use omo_core::messages::notification::terminal_notification;
 use omo_core::messages::run_end;
 use omo_core::promise::read_claim;
 use omo_core::session::{EntryProvenance, HookEvent, Session, VerdictKind};
@@ -290,8 +291,11 @@ fn stop_answer(
             })
         }
         StopAction::End { .. } => {
-            let allowed = allowed_blocks(session, cap);
-            run_end::run_ended(session, allowed).map(HookAnswer::Bell)
+            let user = run_end::run_ended(session, allowed_blocks(session, cap))?;
+            let setting = config::load(context.env.config_file.as_deref()).notify;
+            let headline = session.verdict.as_ref().map(|verdict| run_end::headline(session, verdict));
+            let terminal = terminal_notification(setting.bell, setting.desktop, &headline.unwrap_or_default());
+            Some(HookAnswer::Notify { user, terminal })
         }
     }
 }

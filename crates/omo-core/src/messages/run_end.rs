@@ -20,6 +20,9 @@ pub fn run_ended(session: &Session, allowed_blocks: u32) -> Option<String> {
         lines.push(format!("log: {}", sanitize(log, 300)));
     }
     lines.extend(what_to_do(session, verdict).map(str::to_owned));
+    if verdict.kind != VerdictKind::Stopped {
+        lines.push("`omo report --html --open` shows it as a page.".to_owned());
+    }
     Some(lines.join("\n"))
 }
 
