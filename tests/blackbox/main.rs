@@ -51,5 +51,6 @@ mod trust;
 mod unbuilt_prompts;
 mod vector_coverage;
 mod verify;
+mod watch;
 
 use omo_tests::{claim_scene, scene};

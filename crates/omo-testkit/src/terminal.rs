@@ -173,6 +173,21 @@ impl Terminal {
             .with_context(|| format!("the screen:\n{}", self.screen()))
     }
 
+    /// Whether the cursor is shown, and lines that are too long are broken.
+    pub fn is_usual(&self) -> bool {
+        self.pane("#{cursor_flag} #{wrap_flag}") == "1 1"
+    }
+
+    /// Whether a program has a screen of its own there.
+    pub fn has_own_screen(&self) -> bool {
+        self.pane("#{alternate_on}") == "1"
+    }
+
+    /// Makes it as large as that, as a person drags its window.
+    pub fn resize(&self, (columns, rows): (u16, u16)) -> Result<()> {
+        self.send(["resize-window", "-x", &columns.to_string(), "-y", &rows.to_string()])
+    }
+
     fn pane(&self, format: &str) -> String {
         let answer = self.ask(["display-message", "-p", format]);
         answer.trim().to_owned()
