@@ -52,12 +52,10 @@ pub(super) fn write_page(env: &ProcessEnv, options: &ReportOptions, file: Option
 }
 
 /// Prints where a page is, and shows it where that is wanted.
-pub(super) fn announce_page(env: &ProcessEnv, path: &Path, is_to_be_shown: bool) -> Result<(), CommandError> {
+pub(super) fn announce_page(env: &ProcessEnv, path: &Path, opens: bool) -> Result<(), CommandError> {
     writeln!(anstream::stdout(), "{}", path.display())?;
-    if is_to_be_shown {
-        if let Err(error) = open_page(env, path) {
-            print_warning(&format!("the page is written, and cannot be opened: {error}"));
-        }
+    if opens && let Err(error) = open_page(env, path) {
+        print_warning(&format!("the page is written, and cannot be opened: {error}"));
     }
     Ok(())
 }
