@@ -9,7 +9,9 @@ pub(crate) mod live_watch;
 mod plan_source;
 mod plan_view;
 mod run_view;
+mod screen_line;
 mod screen_lines;
+mod screen_lists;
 #[cfg(test)]
 mod tests;
 mod ultrawork_source;
@@ -239,6 +241,6 @@ fn last_printed_line(folder: &GuardedFolder, name: &str) -> Option<String> {
     let bytes = folder.read_end(name, TAIL_BYTES).ok()??;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     // A progress bar is written over by itself.
-    let mut lines = text.split(['\n', '\r']).rev().map(screen_lines::harmless_text);
+    let mut lines = text.split(['\n', '\r']).rev().map(screen_line::harmless_text);
     Some(lines.find(|line| line.chars().any(char::is_alphanumeric)).unwrap_or_default())
 }

@@ -143,7 +143,8 @@ fn proof_summary(page: &Page) -> String {
     }
     if !page.checks.is_empty() {
         let green = page.checks.iter().filter(|check| check.tone() == Tone::Proved).count();
-        parts.push(format!("{green} of {} of the whole green", pluralize(page.checks.len(), "check")));
+        let whole = if page.subject == Subject::Plan { " of the whole" } else { "" };
+        parts.push(format!("{green} of {}{whole} green", pluralize(page.checks.len(), "check")));
     }
     if !page.reviews.is_empty() {
         parts.push(pluralize(page.reviews.len(), "review"));

@@ -13,7 +13,8 @@ use omo_state::env;
 use crate::error::CommandError;
 use crate::platform::KeyInput;
 use crate::platform::terminal::{CAN_READ_KEYS, KeyMode, TerminalSignals, wait_for_key};
-use crate::watch::screen_lines::{ScreenLine, ScreenSize};
+use crate::watch::screen_line::ScreenLine;
+use crate::watch::screen_lines::ScreenSize;
 
 /// A screen of its own, without a cursor; lines that are too long are cut, not broken.
 const ENTER: &str = "\u{1b}[?1049h\u{1b}[?25l\u{1b}[?7l\u{1b}[2J";
