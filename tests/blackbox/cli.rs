@@ -428,7 +428,7 @@ impl Drop for Followed {
 fn help_and_completions_name_every_command() {
     let cases: &[Case] = &[("help", |s| {
         let help = good(s, &["--help"])?;
-        for part in ["status", "stop", "ulw", "log", "completions", "Exit status:", "Examples:", "ulw` in a prompt"] {
+        for part in ["status", "stop", "ulw", "log", "completions", "Exit status:", "Example:", "ulw` in a prompt"] {
             ensure!(help.contains(part), "no {part:?} in {help}");
         }
         for command in

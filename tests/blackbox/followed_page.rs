@@ -126,8 +126,11 @@ fn a_page_of_a_plan_run_is_left_whole_when_nothing_follows_it_any_more() {
             let before = follower.shows("1 of 2 tasks proved", true)?;
             // Nothing happens, and nothing is written.
             let written = fs::metadata(&follower.page)?.modified()?;
-            std::thread::sleep(Duration::from_millis(2_500));
-            ensure!(fs::metadata(&follower.page)?.modified()? == written, "written anew, and nothing has happened");
+            let is_other = |page: &fs::Metadata| page.modified().is_ok_and(|at| at != written);
+            let anew = wait_until("a page", Duration::from_millis(2_500), || {
+                fs::metadata(&follower.page).ok().filter(is_other)
+            });
+            ensure!(anew.is_err(), "written anew, and nothing has happened");
             kill_process(Pid::from_child(&follower.child), Signal::INT)?;
             ensure!(follower.ends()?.success());
             let last = follower.shows("1 of 2 tasks proved", false)?;

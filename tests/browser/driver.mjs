@@ -1,5 +1,5 @@
 // Opens pages in one headless Chromium and tells what is there, as JSON; what is right the tests judge.
-// Called with the path of a JSON file: {modules, browser, root, pages: [{name, file, picture}], pictures}.
+// Called with the path of a JSON file: {modules, browser, profile, pages: [{name, file}], pictures, followed}.
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -184,6 +184,18 @@ async function look(browser, page) {
   return told;
 }
 
+// Opens a page that is written anew meanwhile, opens its first fold, says so by a file, and waits until the page has
+// renewed itself: it shows the text that is written then, and the fold is open still.
+async function follow(browser, followed) {
+  const { tab, seen, close } = await open(browser, followed);
+  await tab.evaluate(() => (document.querySelector("details").open = true));
+  writeFileSync(followed.ready, "");
+  const isRenewed = (text) => document.body.innerText.includes(text) && document.querySelector("details").open;
+  await tab.waitForFunction(isRenewed, { timeout: 120_000, polling: 250 }, followed.text);
+  await close();
+  return seen;
+}
+
 const isRoot = process.getuid?.() === 0;
 const browser = await puppeteer.launch({
   executablePath: job.browser,
@@ -196,7 +208,8 @@ const browser = await puppeteer.launch({
 try {
   const told = [];
   for (const page of job.pages) told.push(await look(browser, page));
-  process.stdout.write(JSON.stringify({ browser: await browser.version(), pages: told }));
+  const followed = job.followed && (await follow(browser, job.followed));
+  process.stdout.write(JSON.stringify({ browser: await browser.version(), pages: told, followed }));
 } finally {
   await browser.close();
 }

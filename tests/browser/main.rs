@@ -6,6 +6,7 @@
     reason = "only JSON values are indexed: what is not there is null, and nothing panics"
 )]
 
+mod followed_page;
 mod hostile_run;
 mod opened_pages;
 mod plan_runs;
@@ -19,6 +20,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use omo_testkit::Lab;
 use omo_tests::scene;
+use serde_json::json;
 
 use crate::opened_pages::{PAGES, opened_pages};
 use crate::rules::Rule;
@@ -114,6 +116,13 @@ fn hostile_texts_stand_on_the_page_as_they_were_written() {
         let unseen = |char: char| matches!(char, '\u{202e}' | '\u{2066}' | '\u{1b}' | '\u{7}' | '\u{0}');
         assert!(!text.contains(unseen), "{name} holds what is not seen");
     }
+}
+
+#[test]
+#[ignore = "needs chromium and node and Puppeteer: cargo xtask test"]
+fn a_followed_page_renews_itself_and_keeps_open_what_is() {
+    let told = followed_page::renewed_page().unwrap();
+    assert_eq!(told["followed"], json!({"requests": [], "logged": []}), "{told}");
 }
 
 #[test]

@@ -91,7 +91,9 @@ fn open_pages() -> Result<OpenedPages> {
         fs::write(&file, html)?;
         listed.push(json!({"name": case.name, "file": file}));
     }
-    let mut told = open_in_browser(folder.path(), &listed)?;
+    let mut told = open_in_browser(folder.path(), &listed, &Value::Null)?;
+    let mut told = std::mem::take(told["pages"].as_array_mut().context("no pages")?);
+    ensure!(told.len() == listed.len(), "{} of {} pages were opened", told.len(), listed.len());
     for (page, case) in told.iter_mut().zip(PAGES.iter().chain([&broken])) {
         page["expected"] = json!({"tone": case.tone, "says": case.says, "cards": case.cards});
     }
@@ -99,8 +101,8 @@ fn open_pages() -> Result<OpenedPages> {
     Ok(OpenedPages { pages: told, broken })
 }
 
-/// Has one browser open each of these pages, and gives what it tells of each.
-fn open_in_browser(folder: &Path, pages: &[Value]) -> Result<Vec<Value>> {
+/// Has one browser open each of these pages, and one that is followed, and gives what it tells of them.
+pub(crate) fn open_in_browser(folder: &Path, pages: &[Value], followed: &Value) -> Result<Value> {
     #[expect(clippy::disallowed_methods, reason = "`cargo xtask test` names what it installed, and where pictures go")]
     let (modules, pictures) = (std::env::var_os("OMO_TEST_PUPPETEER"), std::env::var_os("OMO_TEST_PICTURES"));
     let modules = modules.context("OMO_TEST_PUPPETEER names no Puppeteer; use `cargo xtask test`")?;
@@ -110,13 +112,11 @@ fn open_in_browser(folder: &Path, pages: &[Value]) -> Result<Vec<Value>> {
         "profile": folder.join("profile"),
         "pictures": pictures.map(|folder| folder.to_string_lossy().into_owned()),
         "pages": pages,
+        "followed": followed,
     });
     let file = folder.join("job.json");
     fs::write(&file, job.to_string())?;
     let output = Command::new("node").arg(DRIVER).arg(&file).output().context("start node")?;
     ensure!(output.status.success(), "the driver: {}", String::from_utf8_lossy(&output.stderr));
-    let told: Value = serde_json::from_slice(&output.stdout).context("read what the driver tells")?;
-    let told = told["pages"].as_array().context("no pages")?.clone();
-    ensure!(told.len() == pages.len(), "{} of {} pages were opened", told.len(), pages.len());
-    Ok(told)
+    serde_json::from_slice(&output.stdout).context("read what the driver tells")
 }

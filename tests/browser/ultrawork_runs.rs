@@ -10,7 +10,7 @@ use crate::{page_of_last_run, report_page};
 const CHECK: &str = "echo \"expected: Hello, Ada!\"\necho \"got:      $(sh greet.sh Ada)\"\ntest \"$(sh greet.sh Ada)\" = \"Hello, Ada!\"\n";
 
 /// A session in a project with a check, which is red.
-fn scene() -> Result<Scene> {
+pub(crate) fn scene() -> Result<Scene> {
     let scene = Scene::in_lab(&plugin(), Lab::builder().build()?)?;
     scene.lab.write("test.sh", CHECK)?;
     scene.lab.write("greet.sh", "echo \"Hello, you!\"\n")?;

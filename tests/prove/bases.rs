@@ -52,9 +52,19 @@ fn without_a_base_the_words_say_what_is_missing() {
         assert!(answer.status == 5 && answer.json.is_null() && is_said, "{part}: {answer:?}");
     };
     let project = Project::new(FILES).unwrap();
-    for name in ["gone", "0123456789012345678901234567890123456789", "HEAD~9", "-h", "--all", "HEAD:src", "a b", ""] {
+    for name in [
+        "gone",
+        "0123456789012345678901234567890123456789",
+        "HEAD~9",
+        "-h",
+        "--all",
+        "HEAD:src",
+        "main@{99}",
+        "a b",
+        "",
+    ] {
         let base = format!("--base={name}");
-        require(&project, &[&base], &format!("{name} is no commit of this repository"));
+        require(&project, &[&base], &format!("`{name}` is no commit of this repository"));
     }
     let project = Project { lab: Lab::builder().build().unwrap() };
     require(&project, &[], "there is no commit before this one to compare with");
@@ -63,7 +73,7 @@ fn without_a_base_the_words_say_what_is_missing() {
     project.lab.git(&["init", "--quiet", "--initial-branch=main"]).unwrap();
     project.lab.write("a", "1").unwrap();
     require(&project, &[], "there is no commit before this one to compare with");
-    require(&project, &["--base", "HEAD"], "HEAD is no commit of this repository");
+    require(&project, &["--base", "HEAD"], "`HEAD` is no commit of this repository");
 }
 
 #[test]

@@ -279,6 +279,7 @@ impl Play {
                 || file.ends_with("hooks.log")
                 || file.ends_with("runtime.local.json.old")
                 || is_kept_run(file)
+                || is_review_object(file)
                 || fault == CallFault::Kill && is_temporary(file)
         };
         let strange: Vec<_> = left.files.iter().filter(|file| !may_be_left(file)).collect();
@@ -344,6 +345,11 @@ fn changes(call: &SystemCall) -> bool {
 fn is_kept_run(file: &Path) -> bool {
     file.parent().is_some_and(|folder| folder.ends_with("cc-omo/ended"))
         && file.extension().is_some_and(|it| it == "json" || it == "diff")
+}
+
+/// What git wrote for a difference in the user's own state: the next one begins by removing it.
+fn is_review_object(file: &Path) -> bool {
+    file.starts_with("lab/home/.local/state/omo/reviews")
 }
 
 fn is_temporary(file: &Path) -> bool {

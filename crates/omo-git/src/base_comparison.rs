@@ -46,7 +46,7 @@ pub enum BaseError {
     #[error("{} lies in no work tree of git", .0.display())]
     NoRepository(PathBuf),
     /// There is no such commit.
-    #[error("{} is no commit of this repository", sanitize(.0, 100))]
+    #[error("`{}` is no commit of this repository", sanitize(.0, 100))]
     NoCommit(String),
     /// The files that a run or an attempt began with were not recorded, or are no longer there.
     #[error("the files that the work began with were not recorded")]
@@ -174,8 +174,9 @@ impl<'a> BaseComparison<'a> {
             }
             BaseChoice::Revision(name) => {
                 let repository = GitRepository::find(&root).ok_or_else(none)?;
-                let missing = || BaseError::NoCommit(name.to_owned());
-                let commit = repository.commit_of(name)?.ok_or_else(missing)?;
+                // git fails at some names of commits that are not there, such as `main@{99}`.
+                let commit = repository.commit_of(name).ok().flatten();
+                let commit = commit.ok_or_else(|| BaseError::NoCommit(name.to_owned()))?;
                 let files = read(repository.work_tree(), &RepositoryBase::Commit(&commit))?;
                 (repository.work_tree().clone(), commit, files)
             }
