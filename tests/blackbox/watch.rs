@@ -36,6 +36,12 @@ impl Watching {
         self.terminal.wait_until(&format!("{text:?}"), LIMIT, |screen| screen.contains(text))
     }
 
+    /// Presses a key until the screen shows this: a question that was not there long enough to be read hears none.
+    fn answers(&self, key: &str, text: &str) -> Result<String> {
+        self.terminal
+            .wait_until(&format!("{text:?}"), LIMIT, |screen| screen.contains(text) || self.terminal.key(key).is_err())
+    }
+
     /// It has ended with this status, and the terminal is as it was.
     fn leaves(&self, lab: &Lab, status: i32) -> Result<String> {
         let screen = self.shows(&format!("status {status}"))?;
@@ -127,12 +133,13 @@ fn whatever_ends_it_the_terminal_is_as_it_was() {
     let watching = start();
     watching.terminal.key("s").unwrap();
     watching.shows("Stop this run?").unwrap();
-    watching.terminal.key("n").unwrap();
-    watching.shows("Not stopped").unwrap();
+    watching.answers("n", "Not stopped").unwrap();
     watching.terminal.key("Up").unwrap();
-    watching.terminal.key("s").unwrap();
-    watching.shows("Stop this run?").unwrap();
-    watching.terminal.key("y").unwrap();
+    // A pasted text answers nothing.
+    watching.terminal.type_text("sy").unwrap();
+    let screen = watching.shows("Stop this run?").unwrap();
+    assert!(!screen.contains("is cancelled"), "{screen}");
+    watching.answers("y", "is cancelled").unwrap();
     let screen = watching.leaves(lab, 1).unwrap();
     assert!(screen.contains("is cancelled"), "{screen}");
     assert_eq!(ground.report().unwrap()["result"], "cancelled");

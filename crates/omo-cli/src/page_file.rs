@@ -1,11 +1,13 @@
 //! The files of report pages: one that a person named, or one among omo's own files, which are kept for a while.
 
 use std::fmt::Display;
-use std::io::Write;
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use omo_core::timestamp::Timestamp;
 use omo_plan::digest::sha256_hex;
+use omo_report_page::PAGE_START;
 use omo_report_page::model::{Page, Renewal};
 use omo_report_page::project_model::ProjectPage;
 use omo_state::env::ProcessEnv;
@@ -103,11 +105,32 @@ fn is_too_old(folder: &GuardedFolder, name: &str, env: &ProcessEnv) -> bool {
 
 /// Writes a file that a person named. It may hold what the work is about: it is readable by them alone.
 fn write_file(file: &Path, html: &str) -> Result<PathBuf, CommandError> {
-    let written = tempfile::NamedTempFile::new_in(folder_of(file))
+    let folder = folder_of(file);
+    if !folder.is_dir() {
+        return Err(cannot_write(file, &"its folder is not there"));
+    }
+    if let Some(why) = reason_to_keep(file).map_err(|error| cannot_write(file, &error))? {
+        return Err(cannot_write(file, &why));
+    }
+    let written = tempfile::NamedTempFile::new_in(folder)
         .and_then(|mut temporary| temporary.write_all(html.as_bytes()).map(|()| temporary))
         .and_then(|temporary| temporary.persist(file).map_err(|error| error.error));
     written.map_err(|error| cannot_write(file, &error))?;
     Ok(file.to_owned())
+}
+
+/// Why what stands at this path may not be replaced: only a page that omo wrote may, and an empty file.
+fn reason_to_keep(file: &Path) -> io::Result<Option<&'static str>> {
+    match file.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+        Ok(found) if !found.is_file() => return Ok(Some("it is there, and is no regular file")),
+        Ok(_) => {}
+    }
+    let mut start = Vec::new();
+    File::open(file)?.take(PAGE_START.len() as u64).read_to_end(&mut start)?;
+    let is_replaceable = start.is_empty() || start == PAGE_START.as_bytes();
+    Ok((!is_replaceable).then_some("it is there, and is no page that omo wrote"))
 }
 
 fn folder_of(file: &Path) -> &Path {
@@ -141,4 +164,26 @@ fn keep_page(env: &ProcessEnv, name: &str, html: &str) -> Result<PathBuf, Comman
 fn cannot_write(path: &Path, error: &dyn Display) -> CommandError {
     let path = omo_core::text::sanitize(&path.display().to_string(), 300);
     CommandError::io(format!("{path} cannot be written: {error}"), "name another FILE")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_page_or_an_empty_file_is_replaced() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = |name: &str| temp.path().join(name);
+        let write = |name: &str, text: &str| {
+            std::fs::write(file(name), text).unwrap();
+            write_file(&file(name), "new").is_ok()
+        };
+        assert!(write_file(&file("new"), "new").is_ok());
+        assert!(write("empty", "") && write("page", &format!("{PAGE_START}…")));
+        assert!(!write("source.rs", "fn main() {}") && !write("other.html", "<!DOCTYPE html>"));
+        assert_eq!(std::fs::read_to_string(file("source.rs")).unwrap(), "fn main() {}");
+        let refused = write_file(&file("none/page.html"), "new").unwrap_err();
+        assert!(refused.message().contains("its folder is not there"), "{}", refused.message());
+        assert!(write_file(temp.path(), "new").is_err());
+    }
 }

@@ -26,6 +26,10 @@ use askama::Template;
 use crate::model::{Page, Renewal};
 use crate::project_model::ProjectPage;
 
+/// How every page begins, whatever it shows.
+pub const PAGE_START: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+    <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; ";
+
 /// The page as one HTML file. It has a script only where it renews itself.
 ///
 /// # Errors

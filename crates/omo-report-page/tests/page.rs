@@ -23,6 +23,14 @@ fn renewing_html(page: &Page) -> String {
     render(page, Some(Renewal { seconds: 5 })).unwrap()
 }
 
+#[test]
+fn every_page_begins_alike() {
+    let all = omo_report_page::render_project(&omo_report_page::sample::sample_project_page()).unwrap();
+    for page in [html(&sample_page()), renewing_html(&sample_page()), all] {
+        assert!(page.starts_with(omo_report_page::PAGE_START), "{}", &page[..300]);
+    }
+}
+
 /// Each tag, with its attributes: no text from outside is in one.
 fn tags(html: &str) -> Vec<String> {
     let mut tags = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use omo_core::check::counterfactual::{CheckCounterfactual, WithoutChange};
+use omo_core::check::counterfactual::{CheckCounterfactual, Counterfactual, WithoutChange};
 use omo_core::check::printed_output::PrintedOutput;
 use omo_core::check::session_check::{Check, CheckOrigin, CheckRecord, CheckVerdict};
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
@@ -180,6 +180,10 @@ fn ultrawork(kind: VerdictKind, verdict: CheckVerdict) -> Session {
 }
 
 fn page_of_ultrawork(session: &Session) -> Page {
+    page_with_counterfactual(session, Counterfactual::NotAsked)
+}
+
+fn page_with_counterfactual(session: &Session, counterfactual: Counterfactual) -> Page {
     let entry = |event: &str, decision: &str, at: Timestamp| LogEntry {
         at,
         session: "abc".to_owned(),
@@ -204,7 +208,7 @@ fn page_of_ultrawork(session: &Session) -> Page {
         logs: &BTreeMap::from([("t".to_owned(), "first\nlast".to_owned())]),
         decisions: &decisions,
         difference: Ok("M a.rs (1 bytes before, 2 now)\n\ndiff --git a/a.rs b/a.rs\n".to_owned()),
-        without_change: None,
+        counterfactual,
         allowed_blocks: 9,
         began: "today".to_owned(),
         time_of_day: "14:03:22".to_owned(),
@@ -238,6 +242,12 @@ fn an_ultrawork_run_is_green_with_its_checks_and_its_review() {
     session.verification.review_wanted = false;
     session.verification.review = None;
     assert_eq!(page_of_ultrawork(&session).tone(), Tone::Proved);
+    let without = |without| {
+        let known = CheckCounterfactual { name: "t".to_owned(), without, ..CheckCounterfactual::default() };
+        page_with_counterfactual(&session, Counterfactual::Known(vec![known])).tone()
+    };
+    assert_eq!(without(WithoutChange::Green), Tone::Unproved, "nothing shows the work");
+    assert_eq!([WithoutChange::Red, WithoutChange::Unknown].map(without), [Tone::Proved; 2]);
     session.checks.clear();
     assert_eq!(page_of_ultrawork(&session).tone(), Tone::Unproved, "nothing has judged it");
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use omo_core::check::counterfactual::{Counterfactual, WithoutChange};
 use omo_core::check::session_check::{Check, CheckVerdict};
 use omo_core::log_entry::{ClaimEnd, LogEntry, LoggedCheck, LoggedClaim};
 use omo_core::messages::run_end::headline;
@@ -31,8 +32,8 @@ pub(crate) struct UltraworkRecord<'a> {
     pub decisions: &'a [LogEntry],
     /// What the run changed, as a reviewer reads it, or why it cannot be shown.
     pub difference: Result<String, String>,
-    /// What its checks say without the change, in words, where that is known.
-    pub without_change: Option<String>,
+    /// What its checks say without the change.
+    pub counterfactual: Counterfactual,
     /// How many continuations it may have.
     pub allowed_blocks: u32,
     /// When it began, as its reader's clock shows it.
@@ -57,7 +58,7 @@ pub(crate) fn ultrawork_page(record: &UltraworkRecord<'_>) -> Page {
         as_of: if session.verdict.is_none() { record.time_of_day.clone() } else { String::new() },
         facts: facts(record),
         request: if request.len() == 1 && first_line == task { String::new() } else { request.join("\n\n") },
-        checks: session.checks.iter().map(|check| check_result(check, record.logs)).collect(),
+        checks: session.checks.iter().map(|check| check_result(check, record)).collect(),
         reviews: reviews(session),
         unproved: Vec::new(),
         weakened: session
@@ -117,9 +118,7 @@ fn difference_note(record: &UltraworkRecord<'_>) -> Option<String> {
 /// What stands above the card on the page and has judged the claim.
 fn proof_source(session: &Session) -> Option<String> {
     let is_verified = session.verdict.as_ref().is_some_and(|verdict| verdict.kind == VerdictKind::Verified);
-    let is_reviewed =
-        session.verification.review.as_ref().is_some_and(|review| review.verdict == ReviewVerdict::Verified);
-    let source = match (session.checks.is_empty(), is_reviewed) {
+    let source = match (session.checks.is_empty(), is_agreed(session)) {
         (true, false) => return None,
         (true, true) => "the review above",
         (false, true) => "the checks and the review above",
@@ -201,18 +200,18 @@ fn facts(record: &UltraworkRecord<'_>) -> Vec<(String, String)> {
     if !verification.review_wanted {
         facts.push(("review", "none was wanted".to_owned()));
     }
-    facts.extend(record.without_change.clone().map(|words| ("without the change", words)));
+    facts.extend(record.counterfactual.verdict_words().map(|words| ("without the change", words)));
     facts.extend(session.ulw.base.as_deref().map(|base| ("base", short_commit(base).to_owned())));
     facts.into_iter().map(|(label, value)| (label.to_owned(), value)).collect()
 }
 
-fn check_result(check: &Check, logs: &BTreeMap<String, String>) -> CheckResult {
+fn check_result(check: &Check, record: &UltraworkRecord<'_>) -> CheckResult {
     let last = check.last.as_ref();
-    let lines: Vec<&str> = logs.get(&check.name).map(|log| log.lines().collect()).unwrap_or_default();
+    let lines: Vec<&str> = record.logs.get(&check.name).map(|log| log.lines().collect()).unwrap_or_default();
     let counts = last.and_then(|last| last.counts).map(|counts| format!(" ({counts})")).unwrap_or_default();
     CheckResult {
         command: check.command.clone(),
-        state: last.map_or(CheckState::NotRun, |last| check_state(last.verdict)),
+        state: last.map_or(CheckState::NotRun, |last| check_state(last.verdict, is_green_without(check, record))),
         detail: last.map(|last| format!("{}{counts}", last.detail)).unwrap_or_default(),
         exit: None,
         millis: last.map(|last| last.took_millis),
@@ -221,8 +220,20 @@ fn check_result(check: &Check, logs: &BTreeMap<String, String>) -> CheckResult {
     }
 }
 
-fn check_state(verdict: CheckVerdict) -> CheckState {
+/// Whether a check is green without the change, too, and no review has judged that.
+fn is_green_without(check: &Check, record: &UltraworkRecord<'_>) -> bool {
+    let Counterfactual::Known(known) = &record.counterfactual else { return false };
+    let is_green = known.iter().any(|it| it.name == check.name && it.without == WithoutChange::Green);
+    is_green && !is_agreed(record.session)
+}
+
+fn is_agreed(session: &Session) -> bool {
+    session.verification.review.as_ref().is_some_and(|review| review.verdict == ReviewVerdict::Verified)
+}
+
+fn check_state(verdict: CheckVerdict, is_green_without: bool) -> CheckState {
     match verdict {
+        CheckVerdict::Green if is_green_without => CheckState::AlreadyGreen,
         CheckVerdict::Green => CheckState::Green,
         CheckVerdict::Failed | CheckVerdict::TimedOut | CheckVerdict::Weaker | CheckVerdict::Changed => CheckState::Red,
         CheckVerdict::NothingRan | CheckVerdict::NotApproved | CheckVerdict::NotStarted => CheckState::Unusable,

@@ -17,6 +17,9 @@ use crate::watch::{LOOK_EVERY, RunKeeper, WatchRequest, WatchedRun, is_over, now
 
 /// For so long a message stands in the place of the keys.
 const MESSAGE_FOR: Duration = Duration::from_secs(5);
+/// For so long it is asked whether the run is to be stopped, and before this a person has not read the question.
+const ASK_FOR: Duration = Duration::from_secs(10);
+const READ_FOR: Duration = Duration::from_millis(300);
 
 /// Why the screen is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +35,8 @@ enum Leaving {
 /// What the last line says at the moment.
 enum LastLineState {
     Keys,
-    AskToStop,
+    /// Since when it is asked.
+    AskToStop(Instant),
     Message(String, Instant),
 }
 
@@ -43,9 +47,9 @@ impl LastLineState {
 
     fn shown(&self) -> LastLine<'_> {
         match self {
-            Self::AskToStop => LastLine::AskToStop,
+            Self::AskToStop(since) if since.elapsed() < ASK_FOR => LastLine::AskToStop,
             Self::Message(text, until) if Instant::now() < *until => LastLine::Message(text),
-            Self::Keys | Self::Message(..) => LastLine::Keys,
+            Self::Keys | Self::AskToStop(_) | Self::Message(..) => LastLine::Keys,
         }
     }
 }
@@ -121,10 +125,16 @@ fn show_until_left(
             UserInput::Key(key) => key,
         };
         last = match (&last, key) {
-            (LastLineState::AskToStop, 'y' | 'Y') => return Ok((Leaving::StopRun, has_page)),
-            (LastLineState::AskToStop, _) => LastLineState::message("Not stopped.".to_owned()),
+            // Keys that come with the one that asked are those of a pasted text.
+            (LastLineState::AskToStop(since), _) if since.elapsed() < READ_FOR => continue,
+            (LastLineState::AskToStop(since), 'y' | 'Y') if since.elapsed() < ASK_FOR => {
+                return Ok((Leaving::StopRun, has_page));
+            }
+            (LastLineState::AskToStop(since), _) if since.elapsed() < ASK_FOR => {
+                LastLineState::message("Not stopped.".to_owned())
+            }
             (_, 'q' | 'Q') => return Ok((Leaving::Done, has_page)),
-            (_, 's') => LastLineState::AskToStop,
+            (_, 's') => LastLineState::AskToStop(Instant::now()),
             (_, 'r' | 'o') => {
                 screen.show(&screen_lines(&view, now, size, LastLine::Message("Writing the page…")), size)?;
                 let said = open_page(run, request);

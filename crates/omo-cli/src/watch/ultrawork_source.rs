@@ -75,11 +75,18 @@ impl UltraworkSource {
         if stamp == self.stamp {
             return Ok(());
         }
-        // An entry that was removed leaves what was known last.
-        if let Some(session) = state::peek(&self.root, &self.id)? {
-            let provenance = state::provenance(&self.root, &self.id, &session, self.state_home.as_deref());
-            let now = omo_state::env::now();
-            self.session = session.as_believed(provenance.unwrap_or(EntryProvenance::Foreign), now);
+        match state::peek(&self.root, &self.id)? {
+            Some(session) => {
+                let provenance = state::provenance(&self.root, &self.id, &session, self.state_home.as_deref());
+                let now = omo_state::env::now();
+                self.session = session.as_believed(provenance.unwrap_or(EntryProvenance::Foreign), now);
+            }
+            None if self.session.verdict.is_none() => {
+                let message = format!("the state of session {} is gone: nothing holds it any more", self.id);
+                return Err(CommandError::not_found(message, "type `ulw <task>` in the session to turn omo on again"));
+            }
+            // How it ended is known.
+            None => {}
         }
         self.read_on()?;
         self.stamp = stamp;

@@ -13,6 +13,7 @@ use omo_state::env::ProcessEnv;
 
 use crate::commands::report::ReportOptions;
 use crate::commands::report::html::announce_page;
+use crate::commands::report::html::counterfactual_of;
 use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::last_run::LastRun;
@@ -93,7 +94,7 @@ fn ultrawork_summary(run: &LastRun, file: &PageFile<'_>, clock: &LocalClock) -> 
         logs: &BTreeMap::new(),
         decisions: &[],
         difference: Ok(String::new()),
-        without_change: None,
+        counterfactual: counterfactual_of(env, &run.id, session),
         allowed_blocks: allowed_blocks(session, env.client_block_cap),
         began: began.clone(),
         now: env.now,

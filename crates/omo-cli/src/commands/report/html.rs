@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use omo_checks::claim_proof::known_counterfactual;
+use omo_core::check::counterfactual::Counterfactual;
+use omo_core::session::Session;
+use omo_core::session::id::SessionId;
 use omo_core::stop::allowed_blocks;
 use omo_core::timestamp::Timestamp;
 use omo_engine::Run;
@@ -205,12 +208,16 @@ fn page_of_plan(env: &ProcessEnv, run: &Run, mut state: RunState) -> Result<Page
     }))
 }
 
+/// What the checks of a run say without its change, as far as that is known.
+pub(super) fn counterfactual_of(env: &ProcessEnv, id: &SessionId, session: &Session) -> Counterfactual {
+    env.state_home.as_deref().map_or(Counterfactual::NotAsked, |home| known_counterfactual(home, id, session))
+}
+
 fn page_of_ultrawork(env: &ProcessEnv, run: &LastRun, project: &Project) -> Result<Page, CommandError> {
     let session = &run.session;
     let decisions = project.folder.as_ref().map(decision_log::read_all).transpose().map_err(StateError::from)?;
     let clock = LocalClock::from_process(env.now);
     let home = env.state_home.as_deref();
-    let without_change = home.and_then(|home| known_counterfactual(home, &run.id, session).verdict_words());
     let difference = match (&run.record, &project.folder) {
         (Some(ended), Some(folder)) if ended.proved => {
             ended_runs::read_difference(folder, ended).ok_or_else(|| "it was not kept".to_owned())
@@ -228,7 +235,7 @@ fn page_of_ultrawork(env: &ProcessEnv, run: &LastRun, project: &Project) -> Resu
         logs: run.record.as_ref().map_or(&BTreeMap::new(), |record| &record.logs),
         decisions: &decisions.unwrap_or_default(),
         difference,
-        without_change,
+        counterfactual: counterfactual_of(env, &run.id, session),
         allowed_blocks: allowed_blocks(session, env.client_block_cap),
         began: session.ulw.started_at.map(|at| clock.date_and_time(at)).unwrap_or_default(),
         now: env.now,
