@@ -1,6 +1,7 @@
 //! `omo watch` in a terminal and without one: what it shows, what its keys do, and that it leaves a terminal as it was.
 
 use std::fs;
+use std::io::Read as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -230,6 +231,22 @@ fn an_ultrawork_run_is_watched_until_its_verdict() {
     assert!(stop.args(["stop", "--all"]).status().unwrap().success());
     let screen = watching.leaves(&scene.lab, 1).unwrap();
     assert!(screen.contains("STOPPED by its user") && screen.contains("The page of this run: "), "{screen}");
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_run_whose_state_is_removed_is_said_to_be_gone() {
+    let mut scene = Scene::new(&scene::plugin()).unwrap();
+    scene.start("--no-review --check true").unwrap();
+    let mut omo = scene.lab.command(scene.plugin.join("bin/omo"));
+    omo.arg("watch").stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let mut watching = omo.spawn().unwrap();
+    let mut first = [0; 1];
+    watching.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
+    fs::remove_dir_all(scene.lab.project().join(".sisyphus")).unwrap();
+    let said = watching.wait_with_output().unwrap();
+    let error = String::from_utf8_lossy(&said.stderr);
+    assert!(said.status.code() == Some(3) && error.contains("is gone: nothing holds it any more"), "{said:?}");
 }
 
 #[test]
