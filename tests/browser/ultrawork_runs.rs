@@ -91,10 +91,13 @@ pub(crate) fn running() -> Result<String> {
 /// All runs of a project: one that was proved, and one that was not, of which each has a hostile task.
 pub(crate) fn all() -> Result<String> {
     let mut scene = scene()?;
-    scene.start("--no-review --check true")?;
+    scene.start("--no-review --check \"sh test.sh\"")?;
+    fix(&scene)?;
     scene.claim_ends("verified")?;
     scene.session = scene.another()?;
-    scene.start("--no-review --check \"sh test.sh\" <img src=x onerror=alert(1)>\u{202e}</style></svg><script>alert(1)</script>")?;
+    scene.start(
+        "--no-review --check false <img src=x onerror=alert(1)>\u{202e}</style></svg><script>alert(1)</script>",
+    )?;
     scene.claim_fails()?;
     scene.claim_fails()?;
     scene.claim_ends("released")?;
