@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::check::session_check::CheckVerdict;
 use crate::prompt::PromptDecision;
 use crate::session::Session;
-use crate::stop::claim::{ClaimJudgement, ClaimOutcome};
+use crate::stop::claim::{CheckResult, ClaimJudgement, ClaimOutcome};
 use crate::stop::{BlockCause, StopAction, StopBlock, StopDecision, StopRow, allowed_blocks};
 use crate::timestamp::Timestamp;
 
@@ -66,8 +66,7 @@ pub struct LoggedCheck {
 }
 
 fn logged_claim(outcome: &ClaimOutcome) -> LoggedClaim {
-    let check =
-        |it: &crate::stop::claim::CheckResult| LoggedCheck { name: it.name.clone(), verdict: it.record.verdict };
+    let check = |it: &CheckResult| LoggedCheck { name: it.name.clone(), verdict: it.record.verdict };
     LoggedClaim {
         end: match outcome.judgement {
             ClaimJudgement::Verified => ClaimEnd::Verified,

@@ -1,4 +1,4 @@
-//! What holds for the page of all runs of a project, whatever they did and whoever wrote their texts.
+//! What holds for the page of all runs of a project, whatever its runs did and whatever their texts say.
 
 #![expect(clippy::unwrap_used, reason = "a test fails where something is missing")]
 

@@ -22,7 +22,7 @@ pub(crate) struct EventLines {
 }
 
 impl EventLines {
-    /// Those for whoever started this program.
+    /// Those for the person, or the program, that started this one.
     pub(crate) fn new() -> Self {
         Self { is_at_terminal: std::io::stdout().is_terminal(), last_event: 0 }
     }

@@ -94,7 +94,7 @@ pub(crate) fn plan_view(facts: &PlanFacts<'_>) -> RunView {
 
 fn abandoned_note(state: &RunState) -> String {
     if state.parallel.is_some() {
-        "nobody is at work: the supervisor of the workers has ended; `omo run watch` goes on".to_owned()
+        "no worker is at work: their supervisor has ended; `omo run watch` goes on".to_owned()
     } else {
         "the client that worked on this has ended; /omo:execute in a session goes on".to_owned()
     }

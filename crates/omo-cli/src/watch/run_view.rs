@@ -19,7 +19,7 @@ pub(crate) enum Tone {
     AtWork,
 }
 
-/// How a run stands for whoever waits for its end.
+/// How a run stands for a person who waits for its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunStatus {
     /// It goes on.
@@ -49,7 +49,7 @@ pub(crate) struct RunView {
     pub began: Option<Timestamp>,
     /// When it ended, where it has.
     pub ended: Option<Timestamp>,
-    /// What a person is asked, and how it is answered; empty where nobody is asked.
+    /// What a person is asked, and how it is answered; empty where there is no question.
     pub question: Vec<String>,
     /// Parallel workers.
     pub workers: Vec<WorkerRow>,
@@ -88,7 +88,7 @@ pub(crate) struct TaskView {
     pub about: String,
 }
 
-/// How much a task matters to whoever looks on: where not all of them have room, the first are shown.
+/// How much a task matters to a person who looks on: where not all of them have room, the first are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum TaskRank {
     /// It is worked on.

@@ -11,6 +11,8 @@ use crate::watch::run_view::Tone;
 
 /// No text of a screen is longer, in characters.
 const MAX_CHARS: usize = 400;
+/// A screen of so many columns shows who works on a task, and what kind of run it is.
+pub(crate) const WIDE: usize = 60;
 
 /// Texts with their styles, beside each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

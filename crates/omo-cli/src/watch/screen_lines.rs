@@ -8,13 +8,11 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::output::table::truncate_columns;
 use crate::watch::run_view::{Bound, RunView, Tone};
-use crate::watch::screen_line::{ScreenLine, harmless_text, shorten, tone_style, wrapped};
+use crate::watch::screen_line::{ScreenLine, WIDE, harmless_text, shorten, tone_style, wrapped};
 use crate::watch::screen_lists::{check_lines, clock, millis_between, task_lines, worker_lines};
 
 /// So many rows a list has at least, where there are as many and the screen is not tiny.
 const MIN_LIST: usize = 3;
-/// A screen of so many columns shows who works on a task.
-pub(crate) const WIDE: usize = 60;
 
 /// How much room a screen has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::output::table::truncate_columns;
 use crate::watch::run_view::{CheckView, RunView, TaskRank, TaskView, Tone};
-use crate::watch::screen_line::{ScreenLine, harmless_text, tone_style};
-use crate::watch::screen_lines::WIDE;
+use crate::watch::screen_line::{ScreenLine, WIDE, harmless_text, tone_style};
 
 /// In a list of fewer rows none says how many are left out: the last line of the screen does.
 const LIST_WITH_REST: usize = 4;

@@ -12,8 +12,7 @@ use omo_report_page::project_model::{ProjectPage, RunDetails, RunSummary};
 use omo_state::env::ProcessEnv;
 
 use crate::commands::report::ReportOptions;
-use crate::commands::report::html::announce_page;
-use crate::commands::report::html::counterfactual_of;
+use crate::commands::report::html::{announce_page, counterfactual_of};
 use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::last_run::LastRun;

@@ -189,9 +189,10 @@ fn page_of_plan(env: &ProcessEnv, run: &Run, mut state: RunState) -> Result<Page
     let mut differences = BTreeMap::new();
     if let Some(repository) = GitRepository::find(Path::new(&state.root)) {
         refresh_kept_work(run.id(), &repository, &mut state);
-        let home = env.state_home.as_deref().unwrap_or(Path::new(""));
-        match task_differences(run.id(), &repository, home, &state, &events) {
-            Ok(found) => differences = found,
+        let home = env.state_home.as_deref();
+        let found = home.map(|home| task_differences(run.id(), &repository, home, &state, &events));
+        match found.transpose() {
+            Ok(found) => differences = found.unwrap_or_default(),
             Err(error) => print_warning(&format!("the page shows no differences: {error}")),
         }
     }
