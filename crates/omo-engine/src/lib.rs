@@ -41,6 +41,7 @@ mod ticket;
 pub mod unfinished_lines;
 pub mod verbs;
 pub mod work;
+pub mod worker_exchange;
 pub mod worker_model;
 
 pub use crate::ledger::run::{ExclusiveGuard, Run};
