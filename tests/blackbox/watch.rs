@@ -111,6 +111,35 @@ fn a_run_is_shown_as_large_as_the_terminal_is() {
     }
 }
 
+/// For how long a process has been at work on a processor, in hundredths of a second.
+#[cfg(target_os = "linux")]
+fn processor_time(pid: &str) -> Result<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    let (_, fields) = stat.rsplit_once(')').context("no name")?;
+    let times = fields.split_whitespace().skip(11).take(2).map(str::parse::<u64>);
+    Ok(times.sum::<Result<u64, _>>()?)
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+#[ignore = "needs tmux: cargo xtask test"]
+fn two_thousand_tasks_in_which_nothing_happens_cost_next_to_nothing() {
+    let ids: Vec<String> = (1..=2_000).map(|id| id.to_string()).collect();
+    let tasks: Vec<Task> = ids.iter().map(|id| Task { id, needs: "", lines: "", check: "true" }).collect();
+    let ground = Ground::new(&plan_text(&tasks)).unwrap();
+    ground.open().unwrap();
+    let watching = Watching::start(ground.lab(), &ground.program(), "NO_COLOR=1", (80, 24)).unwrap();
+    watching.shows("2000 tasks done").unwrap();
+    let pid = fs::read_to_string(ground.lab().project().join("pid")).unwrap().trim().to_owned();
+    let before = processor_time(&pid).unwrap();
+    std::thread::sleep(Duration::from_secs(5));
+    let used = processor_time(&pid).unwrap() - before;
+    // A view that is made anew at each look takes more than twice as much.
+    assert!(used < 12, "{used} hundredths of a second of five seconds");
+    watching.terminal.key("q").unwrap();
+    watching.leaves(ground.lab(), 0).unwrap();
+}
+
 #[test]
 #[ignore = "needs tmux: cargo xtask test"]
 fn whatever_ends_it_the_terminal_is_as_it_was() {

@@ -87,11 +87,18 @@ impl WatchedRun {
         Ok(Self::Plan(Box::new(PlanSource::read(run, env.client_block_cap)?)))
     }
 
-    fn refresh(&mut self) -> Result<(), CommandError> {
+    /// Reads what has changed, and shows that; where nothing has, only the times go on.
+    fn refresh(&mut self, view: &mut RunView) -> Result<(), CommandError> {
+        let has_changed = match self {
+            Self::Plan(source) => source.refresh()?,
+            Self::Ultrawork(source) => source.refresh()?,
+        };
+        let now = env::now();
         match self {
-            Self::Plan(source) => source.refresh(),
-            Self::Ultrawork(source) => source.refresh(),
+            Self::Plan(source) if !has_changed => source.update_times(view, now),
+            Self::Plan(_) | Self::Ultrawork(_) => *view = self.view(now),
         }
+        Ok(())
     }
 
     fn view(&self, now: Timestamp) -> RunView {
@@ -187,9 +194,9 @@ fn is_over(deadline: Option<Instant>) -> bool {
 fn watch_lines(mut run: WatchedRun, request: &WatchRequest<'_>) -> Result<(), CommandError> {
     let mut told = 0;
     let mut is_first = true;
+    let mut view = run.view(env::now());
     loop {
-        run.refresh()?;
-        let view = run.view(env::now());
+        run.refresh(&mut view)?;
         let lines = match &run {
             WatchedRun::Plan(source) => {
                 let before = usize::try_from(source.state().seq).unwrap_or(usize::MAX);

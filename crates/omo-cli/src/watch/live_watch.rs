@@ -61,8 +61,8 @@ pub(crate) fn watch_live(
     keeper: &mut dyn RunKeeper,
 ) -> Result<(), CommandError> {
     let mut screen = LiveScreen::enter()?;
-    let (leaving, has_page) = show_until_left(&mut run, &mut screen, request, keeper)?;
-    let view = run.view(env::now());
+    let mut view = run.view(env::now());
+    let (leaving, has_page) = show_until_left(&mut run, &mut view, &mut screen, request, keeper)?;
     if leaving != Leaving::Asked {
         screen.leave();
         keeper.close()?;
@@ -94,31 +94,31 @@ pub(crate) fn watch_live(
 /// Shows the run until the screen is left; why, and whether a page of it was written meanwhile.
 fn show_until_left(
     run: &mut WatchedRun,
+    view: &mut RunView,
     screen: &mut LiveScreen,
     request: &WatchRequest<'_>,
     keeper: &mut dyn RunKeeper,
 ) -> Result<(Leaving, bool), CommandError> {
     let mut last = LastLineState::Keys;
     let mut has_page = false;
-    let mut status = run.view(env::now()).status;
+    let mut status = view.status;
     let mut look_at = Instant::now();
     loop {
         if Instant::now() >= look_at {
-            run.refresh()?;
+            run.refresh(view)?;
             keeper.keep_going()?;
             look_at = Instant::now() + LOOK_EVERY;
         }
         let now = env::now();
-        let view = run.view(now);
         if view.status != status && view.status != RunStatus::AtWork {
-            notify(request, &view)?;
+            notify(request, view)?;
         }
         status = view.status;
         if view.ended.is_some() || is_over(request.deadline) {
             return Ok((Leaving::Done, has_page));
         }
         let size = terminal_size();
-        screen.show(&screen_lines(&view, now, size, last.shown()), size)?;
+        screen.show(&screen_lines(view, now, size, last.shown()), size)?;
         let key = match screen.wait(look_at.saturating_duration_since(Instant::now()))? {
             UserInput::Nothing => continue,
             UserInput::End => return Ok((Leaving::Asked, has_page)),
@@ -136,7 +136,7 @@ fn show_until_left(
             (_, 'q' | 'Q') => return Ok((Leaving::Done, has_page)),
             (_, 's') => LastLineState::AskToStop(Instant::now()),
             (_, 'r' | 'o') => {
-                screen.show(&screen_lines(&view, now, size, LastLine::Message("Writing the page…")), size)?;
+                screen.show(&screen_lines(view, now, size, LastLine::Message("Writing the page…")), size)?;
                 let said = open_page(run, request);
                 has_page = true;
                 // A warning may have been written into the screen.

@@ -14,8 +14,9 @@ use omo_state::files::folder::GuardedFolder;
 use omo_state::state;
 
 use crate::error::CommandError;
+use crate::file_stamp::FileStamp;
 use crate::watch::last_printed_line;
-use crate::watch::plan_view::{PlanFacts, RunningCheck, plan_view};
+use crate::watch::plan_view::{PlanFacts, RunningCheck, plan_view, update_times};
 use crate::watch::run_view::RunView;
 
 /// What omo calls the folder of what a run's checks printed.
@@ -33,13 +34,13 @@ pub(crate) struct PlanSource {
     stamp: Stamp,
 }
 
-/// What tells whether anything has changed: the length of the ledger, of what each check that may run has printed, and
-/// when the entry of the session was written.
+/// What tells whether anything has changed: the ledger, what each check that may run has printed, and the entry of the
+/// session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Stamp {
-    ledger_bytes: u64,
-    logs: Vec<(String, u64)>,
-    sessions: Option<std::time::SystemTime>,
+    ledger: Option<FileStamp>,
+    logs: Vec<(String, FileStamp)>,
+    sessions: Option<FileStamp>,
 }
 
 impl PlanSource {
@@ -70,24 +71,36 @@ impl PlanSource {
         &self.state
     }
 
-    /// Reads what has changed since the last time.
-    pub(crate) fn refresh(&mut self) -> Result<(), CommandError> {
+    /// Reads what has changed since the last time; whether anything has.
+    pub(crate) fn refresh(&mut self) -> Result<bool, CommandError> {
         let stamp = self.stamp();
-        if stamp != self.stamp {
-            if stamp.ledger_bytes != self.stamp.ledger_bytes {
+        let mut has_changed = stamp != self.stamp;
+        if has_changed {
+            if stamp.ledger != self.stamp.ledger {
                 (self.state, self.events) = (self.run.state()?, self.run.events()?);
             }
             self.running_checks = self.read_running_checks();
             self.holder = self.read_holder();
             self.stamp = stamp;
         }
-        self.is_abandoned = self.find_abandoned();
-        Ok(())
+        let is_abandoned = self.find_abandoned();
+        has_changed |= is_abandoned != self.is_abandoned;
+        self.is_abandoned = is_abandoned;
+        Ok(has_changed)
     }
 
     /// What is shown of it.
     pub(crate) fn view(&self, now: Timestamp) -> RunView {
-        plan_view(&PlanFacts {
+        plan_view(&self.facts(now))
+    }
+
+    /// Shows what gets older by itself as it is now.
+    pub(crate) fn update_times(&self, view: &mut RunView, now: Timestamp) {
+        update_times(view, &self.facts(now));
+    }
+
+    fn facts(&self, now: Timestamp) -> PlanFacts<'_> {
+        PlanFacts {
             run: self.run.id(),
             state: &self.state,
             events: &self.events,
@@ -96,7 +109,7 @@ impl PlanSource {
             client_block_cap: self.client_block_cap,
             is_abandoned: self.is_abandoned,
             now,
-        })
+        }
     }
 
     /// What happened after an event of that number, a line each.
@@ -113,18 +126,14 @@ impl PlanSource {
     }
 
     fn stamp(&self) -> Stamp {
-        let length = |path: &Path| path.metadata().map_or(0, |found| found.len());
-        let logs = self.possible_logs().map(|(name, ..)| (length(&self.logs_path().join(&name)), name));
+        let logs_path = self.logs_path();
+        let log = |(name, ..): (String, _, _)| FileStamp::of(&logs_path.join(&name)).map(|stamp| (name, stamp));
+        let sessions = GuardedFolder::open_state(Path::new(&self.state.root)).ok().flatten();
         Stamp {
-            ledger_bytes: self.run.ledger_bytes(),
-            logs: logs.filter(|(bytes, _)| *bytes > 0).map(|(bytes, name)| (name, bytes)).collect(),
-            sessions: self.sessions_written_at(),
+            ledger: FileStamp::of(&self.run.ledger_path()),
+            logs: self.possible_logs().filter_map(log).collect(),
+            sessions: sessions.and_then(|folder| FileStamp::of(&folder.path().join(state::FILE))),
         }
-    }
-
-    fn sessions_written_at(&self) -> Option<std::time::SystemTime> {
-        let folder = GuardedFolder::open_state(Path::new(&self.state.root)).ok().flatten()?;
-        folder.path().join(state::FILE).metadata().ok()?.modified().ok()
     }
 
     fn logs_path(&self) -> PathBuf {

@@ -92,6 +92,12 @@ pub(crate) fn plan_view(facts: &PlanFacts<'_>) -> RunView {
     }
 }
 
+/// Shows what gets older by itself as it is now; all else stays.
+pub(crate) fn update_times(view: &mut RunView, facts: &PlanFacts<'_>) {
+    view.workers = worker_rows(facts.state, facts.now);
+    view.bounds = bounds(facts);
+}
+
 fn abandoned_note(state: &RunState) -> String {
     if state.parallel.is_some() {
         "no worker is at work: their supervisor has ended; `omo run watch` goes on".to_owned()

@@ -49,7 +49,8 @@ pub(crate) fn screen_lines(view: &RunView, now: Timestamp, size: ScreenSize, las
     let sentence_rows = room.take(sentence.len().min(if size.rows < 12 { 1 } else { 3 }));
     let bounds = bound_lines(&view.bounds, now, columns);
     let bound_rows = room.take(bounds.len());
-    let checks = check_lines(&view.checks, columns);
+    // Of thousands, those that no screen has room for cost nothing.
+    let checks = check_lines(view.checks.iter().take(size.rows), columns);
     let few_checks = room.take(checks.len().min(MIN_LIST));
     let notes: Vec<ScreenLine> =
         view.notes.iter().flat_map(|note| wrapped(note, columns, "", Style::new().dimmed())).collect();

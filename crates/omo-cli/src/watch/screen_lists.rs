@@ -128,7 +128,8 @@ fn rest_words(left_out: &[&TaskView]) -> String {
     format!("… and {} more: {}", left_out.len(), words.join(", "))
 }
 
-pub(crate) fn check_lines(checks: &[CheckView], columns: usize) -> Vec<ScreenLine> {
+/// The rows of checks.
+pub(crate) fn check_lines<'c>(checks: impl Iterator<Item = &'c CheckView>, columns: usize) -> Vec<ScreenLine> {
     let cells = |check: &CheckView| {
         let of = if check.of.is_empty() { String::new() } else { format!("{}: ", harmless_text(&check.of)) };
         let sign = match check.tone {
@@ -145,7 +146,7 @@ pub(crate) fn check_lines(checks: &[CheckView], columns: usize) -> Vec<ScreenLin
             (Style::new().dimmed(), harmless_text(&check.last_line)),
         ]
     };
-    table(checks.iter().map(cells).collect())
+    table(checks.map(cells).collect())
 }
 
 /// How long it was between two moments, in milliseconds; none where the second came first.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::SystemTime;
 
 use omo_core::log_entry::LogEntry;
 use omo_core::messages::run_end::run_ended;
@@ -16,6 +15,7 @@ use omo_state::files::folder::GuardedFolder;
 use omo_state::state::{self, StateError};
 
 use crate::error::CommandError;
+use crate::file_stamp::FileStamp;
 use crate::last_run::LastRun;
 use crate::project::Project;
 use crate::watch::last_printed_line;
@@ -37,7 +37,7 @@ pub(crate) struct UltraworkSource {
 }
 
 /// What tells whether anything has changed.
-type Stamp = Vec<Option<(SystemTime, u64)>>;
+type Stamp = Vec<Option<FileStamp>>;
 
 impl UltraworkSource {
     /// Reads a run.
@@ -69,11 +69,11 @@ impl UltraworkSource {
         &self.id
     }
 
-    /// Reads what has changed since the last time.
-    pub(crate) fn refresh(&mut self) -> Result<(), CommandError> {
+    /// Reads what has changed since the last time; whether anything has.
+    pub(crate) fn refresh(&mut self) -> Result<bool, CommandError> {
         let stamp = self.stamp();
         if stamp == self.stamp {
-            return Ok(());
+            return Ok(false);
         }
         match state::peek(&self.root, &self.id)? {
             Some(session) => {
@@ -90,7 +90,7 @@ impl UltraworkSource {
         }
         self.read_on()?;
         self.stamp = stamp;
-        Ok(())
+        Ok(true)
     }
 
     /// What is shown of it.
@@ -143,11 +143,7 @@ impl UltraworkSource {
         let Some(folder) = &self.folder else { return Stamp::new() };
         let logs = self.session.checks.iter().map(|check| log_name(&check.name));
         let names = [state::FILE.to_owned(), decision_log::FILE.to_owned()].into_iter().chain(logs);
-        let stamp = |name: String| {
-            let found = folder.path().join(name).symlink_metadata().ok()?;
-            Some((found.modified().ok()?, found.len()))
-        };
-        names.map(stamp).collect()
+        names.map(|name| FileStamp::of(&folder.path().join(name))).collect()
     }
 }
 

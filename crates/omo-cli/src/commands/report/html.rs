@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use omo_checks::claim_proof::known_counterfactual;
 use omo_core::check::counterfactual::Counterfactual;
@@ -31,6 +30,7 @@ use crate::commands::report::follow::PageFollower;
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
+use crate::file_stamp::FileStamp;
 use crate::last_run::LastRun;
 use crate::local_time::LocalClock;
 use crate::output::print_warning;
@@ -168,7 +168,7 @@ impl ShownRun {
     }
 
     /// While this stays the same nothing has happened in it. Reads no file.
-    pub(super) fn fingerprint(&self) -> Vec<Option<(u64, SystemTime)>> {
+    pub(super) fn fingerprint(&self) -> Vec<Option<FileStamp>> {
         let files = match self {
             Self::Plan(shown) => vec![shown.0.ledger_path()],
             Self::Ultrawork(shown) => {
@@ -176,11 +176,7 @@ impl ShownRun {
                 [state::FILE, decision_log::FILE].map(|name| folder.join(name)).to_vec()
             }
         };
-        let look = |file: &PathBuf| {
-            let found = file.metadata().ok()?;
-            Some((found.len(), found.modified().ok()?))
-        };
-        files.iter().map(look).collect()
+        files.iter().map(|file| FileStamp::of(file)).collect()
     }
 }
 
