@@ -9,7 +9,7 @@ pub(crate) mod live_watch;
 mod plan_source;
 mod plan_view;
 mod run_view;
-mod screen_line;
+pub(crate) mod screen_line;
 mod screen_lines;
 mod screen_lists;
 #[cfg(test)]

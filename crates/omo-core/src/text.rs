@@ -20,6 +20,15 @@ pub fn format_age(since: Option<Timestamp>, now: Timestamp) -> String {
     }
 }
 
+/// A time as a clock shows it that was started with it: `0:05`, `12:05`, `1:02:05`.
+pub fn format_clock(millis: i64) -> String {
+    let seconds = millis.max(0) / 1_000;
+    match (seconds / 3_600, seconds / 60 % 60, seconds % 60) {
+        (0, minutes, seconds) => format!("{minutes}:{seconds:02}"),
+        (hours, minutes, seconds) => format!("{hours}:{minutes:02}:{seconds:02}"),
+    }
+}
+
 /// A count with its noun: `1 batch`, `2 batches`, `3 copies`.
 pub fn pluralize(count: usize, noun: &str) -> String {
     match noun.strip_suffix('y') {
@@ -114,6 +123,15 @@ pub fn inline_code(text: &str, max: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_clock_has_hours_only_where_there_are_some() {
+        for (millis, text) in
+            [(-1, "0:00"), (420, "0:00"), (12_300, "0:12"), (3_599_999, "59:59"), (273_600_000, "76:00:00")]
+        {
+            assert_eq!(format_clock(millis), text, "{millis}");
+        }
+    }
 
     #[test]
     fn a_noun_follows_its_count() {

@@ -1,8 +1,10 @@
 //! The card of a task, or of a claim.
 
+use omo_core::text::format_clock;
+
 use crate::check_view::{CheckView, check_view};
 use crate::diff_view::{DiffView, diff_view};
-use crate::duration::{clock_words, duration_words};
+use crate::duration::duration_words;
 use crate::model::{Attempt, Card, Page, Standing};
 use crate::text_budget::{BlockBound, Rows, ShownText, TextBudget};
 use crate::tone::Tone;
@@ -101,7 +103,7 @@ fn attempt_view(page: &Page, attempt: &Attempt, budget: &mut TextBudget) -> Atte
     AttemptView {
         tone: attempt.end.tone(),
         word: attempt.end.word(),
-        when: format!("+{}", clock_words(since)),
+        when: format!("+{}", format_clock(since)),
         took: duration_words(attempt_millis(page, attempt)),
         why: budget.line(&attempt.why, WORDS_CHARS),
     }

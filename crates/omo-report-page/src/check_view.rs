@@ -1,6 +1,8 @@
 //! A check or a review as a row.
 
-use crate::duration::{clock_words, duration_words};
+use omo_core::text::format_clock;
+
+use crate::duration::duration_words;
 use crate::model::{CheckResult, Page, Review};
 use crate::text_budget::{BlockBound, ShownText, TextBudget};
 use crate::tone::Tone;
@@ -60,7 +62,7 @@ pub(crate) fn review_view(page: &Page, review: &Review, budget: &mut TextBudget)
         tone: review.tone(),
         word: review.word(),
         reviewer: budget.line(&review.reviewer, 80),
-        when: since.map(|since| format!("+{}", clock_words(since))).unwrap_or_default(),
+        when: since.map(|since| format!("+{}", format_clock(since))).unwrap_or_default(),
         tree: budget.line(review.tree.as_deref().unwrap_or_default(), TREE_CHARS),
         words: budget.block(review.words.lines(), WORDS),
     }

@@ -2,12 +2,12 @@
 
 use askama::Template;
 use data_encoding::BASE64;
-use omo_core::text::pluralize;
+use omo_core::text::{format_clock, pluralize};
 use sha2::{Digest, Sha256};
 
 use crate::card_view::{CardView, card_views};
 use crate::check_view::{CheckView, ReviewView, check_view, review_view};
-use crate::duration::{clock_words, duration_words};
+use crate::duration::duration_words;
 use crate::graph_view::{GraphView, graph_view};
 use crate::model::{Page, Renewal, Subject};
 use crate::text_budget::{BlockBound, Rows, ShownText, TextBudget};
@@ -112,7 +112,7 @@ pub(crate) fn page_view(page: &Page, renewal: Option<Renewal>) -> PageView {
             reason: budget.line(&item.reason, 400),
         }),
         weakened: budget.rows(&page.weakened, MAX_ROWS, "change", |budget, change| WeakeningView {
-            when: change.at.and_then(|at| at.millis_since(page.timeline.began)).map(clock_words).unwrap_or_default(),
+            when: change.at.and_then(|at| at.millis_since(page.timeline.began)).map(format_clock).unwrap_or_default(),
             by: budget.line(&change.by, 120),
             what: budget.line(&change.what, 300),
         }),

@@ -1,8 +1,9 @@
 //! Time as a distance in the picture of a timeline.
 
+use omo_core::text::format_clock;
 use omo_core::timestamp::Timestamp;
 
-use crate::duration::{clock_words, duration_words, tick_millis};
+use crate::duration::{duration_words, tick_millis};
 use crate::model::{Span, Timeline};
 
 /// Where time begins, in units.
@@ -48,7 +49,7 @@ impl TimeScale {
 
     /// A moment as the time since the start.
     pub(crate) fn when(&self, at: Timestamp) -> String {
-        format!("+{}", clock_words(self.since_start(at)))
+        format!("+{}", format_clock(self.since_start(at)))
     }
 
     /// The moments that the scale names.

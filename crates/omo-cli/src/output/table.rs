@@ -5,21 +5,53 @@ use std::io::Write;
 use anstyle::Style;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+/// Between two columns.
+const GAP: usize = 2;
+
 /// A cell, and how it is shown.
 pub(crate) struct Cell {
-    text: String,
-    style: Style,
+    /// What stands in it.
+    pub text: String,
+    /// How that is shown.
+    pub style: Style,
+    /// So many blanks stand behind it.
+    pub blanks: usize,
 }
 
 impl Cell {
     /// A cell in a style.
     pub(crate) fn new(text: impl Into<String>, style: Style) -> Self {
-        Self { text: text.into(), style }
+        Self { text: text.into(), style, blanks: 0 }
     }
 
     /// A cell as it is.
     pub(crate) fn plain(text: impl Into<String>) -> Self {
         Self::new(text, Style::new())
+    }
+}
+
+/// The heads of a table.
+pub(crate) fn head_cells<const N: usize>(heads: [&str; N]) -> [Cell; N] {
+    heads.map(|head| Cell::new(head, Style::new().dimmed()))
+}
+
+/// Has the columns of these rows stand in line: each is as wide as its widest cell, and nothing stands behind the last
+/// cell of a row. An empty column takes no room.
+pub(crate) fn align_columns<R: AsMut<[Cell]>>(rows: &mut [R]) {
+    let mut widths: Vec<usize> = Vec::new();
+    for row in rows.iter_mut() {
+        let row = row.as_mut();
+        widths.resize(widths.len().max(row.len()), 0);
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.text.width());
+        }
+    }
+    for row in rows {
+        if let Some((_, cells)) = row.as_mut().split_last_mut() {
+            for (cell, width) in cells.iter_mut().zip(&widths).filter(|(_, width)| **width > 0) {
+                cell.blanks = width - cell.text.width() + GAP;
+            }
+        }
     }
 }
 
@@ -30,20 +62,11 @@ pub(crate) fn write_table<const N: usize>(
     heads: [&str; N],
     rows: Vec<[Cell; N]>,
 ) -> std::io::Result<()> {
-    let dim = Style::new().dimmed();
-    let heads = heads.map(|head| Cell::new(head, dim));
-    let rows: Vec<[Cell; N]> = std::iter::once(heads).chain(rows).collect();
-    let mut widths = [0; N];
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.text.width());
-        }
-    }
+    let mut rows: Vec<[Cell; N]> = std::iter::once(head_cells(heads)).chain(rows).collect();
+    align_columns(&mut rows);
     for row in rows {
-        let last = N - 1;
-        for (index, (cell, width)) in row.iter().zip(widths).enumerate() {
-            let pad = if index == last { String::new() } else { " ".repeat(width - cell.text.width() + 2) };
-            write!(out, "{style}{}{style:#}{pad}", cell.text, style = cell.style)?;
+        for Cell { text, style, blanks } in row {
+            write!(out, "{style}{text}{style:#}{:blanks$}", "")?;
         }
         writeln!(out)?;
     }

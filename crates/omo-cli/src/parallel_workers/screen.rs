@@ -11,7 +11,8 @@ use omo_state::env;
 
 use crate::blocks::parts::{self, LONG_TIMEOUT};
 use crate::error::CommandError;
-use crate::output::table::{self, Cell};
+use crate::output::table::{Cell, truncate_columns, write_table};
+use crate::watch::screen_line::harmless_text;
 
 /// A line for each thing that happens, on stdout.
 pub(crate) struct EventLines {
@@ -55,39 +56,39 @@ impl EventLines {
     }
 }
 
-fn write_table<'l>(out: &mut impl Write, rows: impl IntoIterator<Item = &'l WorkerRow>) -> Result<(), CommandError> {
-    let cells = |row: &WorkerRow| {
-        let style = match row.is_success {
-            Some(true) => AnsiColor::Green.on_default(),
-            Some(false) => AnsiColor::Red.on_default(),
-            None => Style::new(),
-        };
-        [
-            Cell::plain(&row.name),
-            Cell::new(&row.status, style),
-            Cell::plain(&row.task),
-            Cell::plain(table::truncate_columns(&row.check, 32)),
-            Cell::plain(&row.time),
-            Cell::plain(&row.cost),
-        ]
+/// What stands above the rows of workers.
+pub(crate) const WORKER_HEADS: [&str; 6] = ["worker", "state", "at", "last check", "for", "cost"];
+
+/// How a worker stands.
+pub(crate) fn worker_cells(row: &WorkerRow) -> [Cell; 6] {
+    let style = match row.is_success {
+        Some(true) => AnsiColor::Green.on_default(),
+        Some(false) => AnsiColor::Red.on_default(),
+        None => Style::new(),
     };
-    table::write_table(
-        out,
-        ["worker", "state", "at", "last check", "for", "cost"],
-        rows.into_iter().map(cells).collect(),
-    )?;
-    Ok(())
+    [
+        Cell::plain(harmless_text(&row.name)),
+        Cell::new(harmless_text(&row.status), style),
+        Cell::plain(harmless_text(&row.task)),
+        Cell::plain(truncate_columns(&harmless_text(&row.check), 32)),
+        Cell::plain(harmless_text(&row.time)),
+        Cell::plain(harmless_text(&row.cost)),
+    ]
+}
+
+fn write_workers(out: &mut impl Write, state: &RunState) -> std::io::Result<()> {
+    write_table(out, WORKER_HEADS, worker_rows(state, env::now()).iter().map(worker_cells).collect())
 }
 
 /// Leaves the workers as they stand on the terminal.
 pub(crate) fn print_workers(state: &RunState) -> Result<(), CommandError> {
-    write_table(&mut anstream::stdout().lock(), worker_rows(state, env::now()).iter())
+    Ok(write_workers(&mut anstream::stdout().lock(), state)?)
 }
 
 /// The workers as they stand, without colour.
 fn plain_table(state: &RunState) -> String {
     let mut text = Vec::new();
-    let _ = write_table(&mut text, worker_rows(state, env::now()).iter());
+    let _ = write_workers(&mut text, state);
     anstream::adapter::strip_str(&String::from_utf8_lossy(&text)).to_string()
 }
 

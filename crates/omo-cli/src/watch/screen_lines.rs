@@ -3,13 +3,14 @@
 //! The most important has room first: the keys, the title, a question, what is at work.
 
 use anstyle::Style;
+use omo_core::text::format_clock;
 use omo_core::timestamp::Timestamp;
 use unicode_width::UnicodeWidthStr;
 
 use crate::output::table::truncate_columns;
 use crate::watch::run_view::{Bound, RunView, Tone};
 use crate::watch::screen_line::{ScreenLine, WIDE, harmless_text, shorten, tone_style, wrapped};
-use crate::watch::screen_lists::{check_lines, clock, millis_between, task_lines, worker_lines};
+use crate::watch::screen_lists::{check_lines, millis_between, task_lines, worker_lines};
 
 /// So many rows a list has at least, where there are as many and the screen is not tiny.
 const MIN_LIST: usize = 3;
@@ -112,7 +113,7 @@ fn shorten_question(mut lines: Vec<ScreenLine>, rows: usize) -> Vec<ScreenLine> 
 /// What is shown of a run on top: its title, what it is, and for how long it goes on.
 fn title_line(view: &RunView, now: Timestamp, columns: usize) -> ScreenLine {
     let until = view.ended.unwrap_or(now);
-    let time = view.began.map(|began| clock(millis_between(began, until))).unwrap_or_default();
+    let time = view.began.map(|began| format_clock(millis_between(began, until))).unwrap_or_default();
     let kind = if columns < WIDE { String::new() } else { format!("{}  ", harmless_text(&view.kind)) };
     let behind = format!("  {kind}{time}");
     let title = truncate_columns(&harmless_text(&view.title), columns.saturating_sub(behind.width()));

@@ -1,11 +1,12 @@
 //! The lists of a screen: workers, tasks and checks, with what is left out where there is no room. Pure.
 
 use anstyle::Style;
+use omo_core::text::format_clock;
 use omo_core::timestamp::Timestamp;
 use omo_engine::parallel::WorkerRow;
-use unicode_width::UnicodeWidthStr;
 
-use crate::output::table::truncate_columns;
+use crate::output::table::{Cell, align_columns, head_cells, truncate_columns};
+use crate::parallel_workers::screen::{WORKER_HEADS, worker_cells};
 use crate::watch::run_view::{CheckView, RunView, TaskRank, TaskView, Tone};
 use crate::watch::screen_line::{ScreenLine, WIDE, harmless_text, tone_style};
 
@@ -13,27 +14,14 @@ use crate::watch::screen_line::{ScreenLine, WIDE, harmless_text, tone_style};
 const LIST_WITH_REST: usize = 4;
 
 /// Rows whose cells stand in line; the last cell takes what is left of a line.
-fn table(rows: Vec<Vec<(Style, String)>>) -> Vec<ScreenLine> {
-    let mut widths: Vec<usize> = Vec::new();
-    for row in &rows {
-        widths.resize(widths.len().max(row.len()), 0);
-        for (width, (_, text)) in widths.iter_mut().zip(row) {
-            *width = (*width).max(text.width());
-        }
-    }
-    let line = |row: Vec<(Style, String)>| {
-        let last = row.len().saturating_sub(1);
-        let cells = row.into_iter().zip(&widths).enumerate().map(|(place, ((style, text), width))| {
-            let pad = if place == last || *width == 0 { 0 } else { width - text.width() + 2 };
-            [(style, text), (Style::new(), " ".repeat(pad))]
-        });
+fn table(rows: impl IntoIterator<Item = Vec<Cell>>) -> Vec<ScreenLine> {
+    let mut rows: Vec<Vec<Cell>> = rows.into_iter().collect();
+    align_columns(&mut rows);
+    let line = |row: Vec<Cell>| {
+        let cells = row.into_iter().map(|cell| [(cell.style, cell.text), (Style::new(), " ".repeat(cell.blanks))]);
         ScreenLine(cells.flatten().collect())
     };
     rows.into_iter().map(line).collect()
-}
-
-fn heads(names: &[&str]) -> Vec<(Style, String)> {
-    names.iter().map(|name| (Style::new().dimmed(), (*name).to_owned())).collect()
 }
 
 /// The rows of parallel workers; those that have come to a good end are left out first, then the last.
@@ -46,24 +34,8 @@ pub(crate) fn worker_lines(workers: &[WorkerRow], rows: usize, has_heads: bool) 
         stays
     });
     fitting.truncate(rows);
-    let cells = |row: &&WorkerRow| {
-        let tone = match row.is_success {
-            Some(true) => Tone::Good,
-            Some(false) => Tone::Bad,
-            None => Tone::Plain,
-        };
-        let plain = |text: &str| (Style::new(), harmless_text(text));
-        vec![
-            plain(&row.name),
-            (tone_style(tone), harmless_text(&row.status)),
-            plain(&row.task),
-            (Style::new(), truncate_columns(&harmless_text(&row.check), 32)),
-            plain(&row.time),
-            plain(&row.cost),
-        ]
-    };
-    let names = has_heads.then(|| heads(&["worker", "state", "at", "last check", "for", "cost"]));
-    table(names.into_iter().chain(fitting.iter().map(cells)).collect())
+    let heads = has_heads.then(|| head_cells(WORKER_HEADS));
+    table(heads.into_iter().chain(fitting.into_iter().map(worker_cells)).map(Vec::from))
 }
 
 /// The rows of tasks, and how many are left out of which no line among them tells.
@@ -88,24 +60,29 @@ pub(crate) fn task_lines(
     let has_workers = columns >= WIDE && chosen.iter().any(|(_, task)| !task.worker.is_empty());
     let cells = |task: &TaskView| {
         let style = tone_style(task.tone);
-        let millis = task.worked_millis + task.since.map(|since| millis_between(since, now)).unwrap_or_default();
-        let time = if millis == 0 && task.since.is_none() { String::new() } else { clock(millis) };
+        let running = task.since.map(|since| millis_between(since, now)).unwrap_or_default();
+        let millis = i64::try_from(task.worked_millis).unwrap_or(i64::MAX).saturating_add(running);
+        let time = if millis == 0 && task.since.is_none() { String::new() } else { format_clock(millis) };
         let mut row = vec![
-            (style, format!("{} {}", task.mark, truncate_columns(&harmless_text(&task.id), 16))),
-            (style, truncate_columns(&harmless_text(&task.words), if columns < WIDE { 11 } else { 24 })),
-            (Style::new(), time),
+            Cell::new(format!("{} {}", task.mark, truncate_columns(&harmless_text(&task.id), 16)), style),
+            Cell::new(truncate_columns(&harmless_text(&task.words), if columns < WIDE { 11 } else { 24 }), style),
+            Cell::plain(time),
         ];
         if has_workers {
-            row.push((Style::new().dimmed(), truncate_columns(&harmless_text(&task.worker), 20)));
+            row.push(Cell::new(truncate_columns(&harmless_text(&task.worker), 20), Style::new().dimmed()));
         }
-        row.push((Style::new(), harmless_text(&task.about)));
+        row.push(Cell::plain(harmless_text(&task.about)));
         row
     };
-    let mut names = vec![view.task_word, "state", "time"];
-    names.extend(has_workers.then_some("who"));
-    names.push("title");
-    let names = has_heads.then(|| heads(&names));
-    let mut lines = table(names.into_iter().chain(chosen.into_iter().map(|(_, task)| cells(task))).collect());
+    let heads = || {
+        let word = view.task_word;
+        if has_workers {
+            head_cells([word, "state", "time", "who", "title"]).into()
+        } else {
+            head_cells([word, "state", "time", "title"]).into()
+        }
+    };
+    let mut lines = table(has_heads.then(heads).into_iter().chain(chosen.into_iter().map(|(_, task)| cells(task))));
     if tells_rest {
         lines.push(ScreenLine::new(Style::new().dimmed(), rest_words(&left_out)));
         return (lines, 0);
@@ -141,24 +118,15 @@ pub(crate) fn check_lines<'c>(checks: impl Iterator<Item = &'c CheckView>, colum
         let command = truncate_columns(&format!("{of}{}", harmless_text(&check.command)), (columns * 2 / 5).max(12));
         let style = tone_style(check.tone);
         vec![
-            (style, format!("{sign} {command}")),
-            (style, harmless_text(&check.words)),
-            (Style::new().dimmed(), harmless_text(&check.last_line)),
+            Cell::new(format!("{sign} {command}"), style),
+            Cell::new(harmless_text(&check.words), style),
+            Cell::new(harmless_text(&check.last_line), Style::new().dimmed()),
         ]
     };
-    table(checks.map(cells).collect())
+    table(checks.map(cells))
 }
 
 /// How long it was between two moments, in milliseconds; none where the second came first.
-pub(crate) fn millis_between(from: Timestamp, until: Timestamp) -> u64 {
-    u64::try_from(until.millis_since(from).unwrap_or_default()).unwrap_or_default()
-}
-
-/// A time as a clock shows it: `0:05`, `12:05`, `1:02:05`.
-pub(crate) fn clock(millis: u64) -> String {
-    let seconds = millis / 1_000;
-    match (seconds / 3_600, seconds / 60 % 60, seconds % 60) {
-        (0, minutes, seconds) => format!("{minutes}:{seconds:02}"),
-        (hours, minutes, seconds) => format!("{hours}:{minutes:02}:{seconds:02}"),
-    }
+pub(crate) fn millis_between(from: Timestamp, until: Timestamp) -> i64 {
+    until.millis_since(from).unwrap_or_default()
 }
