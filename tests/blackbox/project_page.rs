@@ -28,12 +28,16 @@ fn page_of_plans(ground: &Ground, arguments: &[&str]) -> Result<(String, String)
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn the_page_of_a_project_has_each_ultrawork_run_once() {
     let cases: &[Case] = &[("none, one that is proved, one that failed, and one that is on", |s| {
-        ensure!(page_of(s, &["report", "--all", "--html"])?.1.contains("No run is known here."));
+        let none = omo(s, &["report", "--all", "--html"], &[])?;
+        let said = String::from_utf8(none.stderr)?;
+        ensure!(none.status.code() == Some(3) && none.stdout.is_empty(), "{said}");
+        ensure!(said.contains("no run is known here") && said.contains("type `ulw <task>`"), "{said}");
         s.start("--check true")?;
         ensure!(s.claim()?.blocks(), "no review was asked for");
         s.reviewer_reports(AGREES)?;
         s.claim_ends("verified")?;
         let own = page_of(s, &["report", "--html"])?.0;
+        let first = s.session.session().to_owned();
         s.session = s.another()?;
         s.start("--no-review --max-blocks 1 --check false")?;
         s.claim_fails()?;
@@ -51,6 +55,9 @@ fn the_page_of_a_project_has_each_ultrawork_run_once() {
         ensure!(!page.contains('\u{202e}') && page.contains(r"\u{202e}"), "what is not seen turns a line around");
         let name = own.rsplit('/').next().context("no name")?;
         ensure!(page.contains(&format!("<a href=\"{name}\">")), "no link to {name}: {page}");
+        // Its session names it, whatever began after it.
+        let (path, proved) = page_of(s, &["report", "--html", "--session", &first])?;
+        ensure!(path == own && proved.contains("class=\"verdict proved\""), "{path}: {proved}");
         // Somewhere else there is nothing beside it.
         let file = s.lab.home().join("all.html").display().to_string();
         let (path, elsewhere) = page_of(s, &["report", "--all", "--html", &file])?;
@@ -74,9 +81,24 @@ fn the_page_of_a_project_has_each_run_of_a_plan() {
                 ensure!(page.contains(part), "{part} is missing: {page}");
             }
             ensure!(page.matches("<article").count() == 2 && !page.contains("card proved"), "{page}");
-            for wrong in [["report", "--all"].as_slice(), &["report", "--all", "--html", "--last"]] {
-                g.omo_at_terminal(wrong)?.exits_with(2)?;
+            for option in ["--all", "--open", "--follow"] {
+                let hint = format!("add `--html`: `omo report --html {option}`");
+                g.omo_at_terminal(&["report", option])?.refuses(2, "is about a page", &hint)?;
             }
+            g.omo_at_terminal(&["report", "--all", "--html", "--last"])?.exits_with(2)?;
+            g.omo_at_terminal(&["report", "--html", "a\nb"])?.refuses(2, "a line break", "on one line")?;
+            let hint = "an ultrawork run is named by its session";
+            g.omo_at_terminal(&["report", "--html", "--run", "ffff"])?.refuses(3, "is called `ffff`", hint)?;
+            Ok(())
+        }),
+        ("one whose log was changed", two_tasks(), |g| {
+            g.open()?;
+            let log = g.runs().join(g.run()?).join("events.jsonl");
+            fs::write(&log, fs::read_to_string(&log)?.replace("Words", "Other"))?;
+            for verb in [["report"].as_slice(), &["report", "--html"], &["watch", "--seconds", "0"]] {
+                g.omo_at_terminal(verb)?.refuses(9, "was changed", "opens a new run")?;
+            }
+            ensure!(page_of_plans(g, &["report", "--all", "--html"])?.1.contains("or was changed"));
             Ok(())
         }),
         ("what is removed is removed with its page", two_tasks(), |g| {

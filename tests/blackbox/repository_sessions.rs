@@ -108,6 +108,25 @@ fn stop_ends_every_run_of_the_repository_from_each_of_its_folders() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
+fn the_page_of_all_runs_has_those_of_each_folder_of_the_repository() {
+    let mut scene = in_repository().unwrap();
+    let linked = linked_work_tree(&scene).unwrap();
+    scene.arm().unwrap();
+    let _in_linked = armed_in(&scene, &linked).unwrap();
+    let pages = [scene.lab.project().to_owned(), linked.clone()].map(|folder| {
+        let path = good_in(&scene, &folder, &["report", "--all", "--html"]).unwrap();
+        (folder, std::fs::read_to_string(path.trim_end()).unwrap())
+    });
+    for (folder, page) in &pages {
+        assert_eq!(page.matches("<article").count(), 2, "{page}");
+        let other = if *folder == linked { scene.lab.project() } else { &linked };
+        assert!(page.contains(&format!("in {}", other.display())), "{page}");
+        assert!(!page.contains(&format!("· in {}<", folder.display())), "{page}");
+    }
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_beginning_of_an_id_is_enough_in_whichever_folder_its_session_is() {
     let scene = in_repository().unwrap();
     let linked = linked_work_tree(&scene).unwrap();

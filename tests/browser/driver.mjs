@@ -135,7 +135,12 @@ async function print(tab, page) {
   await tab.setViewport({ width: 688, height: 1000 });
   await tab.emulateMediaType("print");
   const shown = await tab.evaluate(() => document.body.innerText);
-  const paper = { sheets: count(/\/Type\s*\/Page\b/g), fonts: count(/\/ToUnicode/g), shown, overflow: await overflow(tab) };
+  const folds = await tab.evaluate(() => {
+    const closed = [...document.querySelectorAll("details:not([open])")];
+    return { closed: closed.length, shown: closed.filter((fold) => fold.lastElementChild.getBoundingClientRect().height > 0).length };
+  });
+  const sheets = count(/\/Type\s*\/Page\b/g);
+  const paper = { sheets, fonts: count(/\/ToUnicode/g), shown, folds, overflow: await overflow(tab) };
   await tab.emulateMediaType("screen");
   return paper;
 }

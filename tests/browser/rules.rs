@@ -202,7 +202,7 @@ pub(crate) fn fits_its_window(page: &Value) -> Vec<String> {
     )
 }
 
-/// Paper has the text of the page, and all of its width.
+/// Paper has the text of the page, also what is folded, and all of its width.
 pub(crate) fn can_be_printed(page: &Value) -> Vec<String> {
     let paper = &page["paper"];
     let shown = text(&paper["shown"]);
@@ -217,6 +217,7 @@ pub(crate) fn can_be_printed(page: &Value) -> Vec<String> {
         missing.into_iter().chain([
             (!has("sheets") || !has("fonts"), format!("{paper}")),
             (paper["overflow"] != 0, format!("{} px too wide for its paper", paper["overflow"])),
+            (paper["folds"]["shown"] != paper["folds"]["closed"], format!("closed on paper: {}", paper["folds"])),
         ]),
     )
 }

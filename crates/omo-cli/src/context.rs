@@ -180,13 +180,21 @@ impl<'a> CommandContext<'a> {
         }
         let mut found: Vec<(String, RunState)> = Vec::new();
         let mut elsewhere: Vec<(String, RunState)> = Vec::new();
+        let mut unreadable: Vec<(String, RunStoreError)> = Vec::new();
         for listed in runs.list()? {
             match listed.state {
                 Ok(state) if self.is_in_this_work_tree(&state) => found.push((listed.id, state)),
                 Ok(state) if state.phase == RunPhase::Executing => elsewhere.push((listed.id, state)),
                 Ok(_) => {}
-                Err(error) => crate::output::print_warning(&format!("run {}: {error}", sanitize(&listed.id, 60))),
+                Err(error) => unreadable.push((listed.id, error)),
             }
+        }
+        if found.is_empty() && elsewhere.is_empty() && ended == EndedRuns::Included && !unreadable.is_empty() {
+            let (id, error) = unreadable.swap_remove(0);
+            return Err(unreadable_run(&id, error));
+        }
+        for (id, error) in unreadable {
+            crate::output::print_warning(&format!("run {}: {error}", sanitize(&id, 60)));
         }
         let own = |state: &RunState| state.holder.is_same_holder(&self.actor());
         let is_open = |(_, (_, state)): &(usize, &(String, RunState))| state.phase == RunPhase::Executing;
@@ -311,6 +319,17 @@ impl<'a> CommandContext<'a> {
         }
         sealed_plan_run::set(&folder, &holder, session_entry(run, now), Project::state_update(self.env))
     }
+}
+
+/// The only run that is meant cannot be read.
+fn unreadable_run(id: &str, error: RunStoreError) -> CommandError {
+    let id = sanitize(id, 60);
+    if matches!(error, RunStoreError::Line { .. } | RunStoreError::Ledger { .. }) {
+        let message = format!("the log of the run {id} was changed, and nothing that it says can be shown: {error}");
+        let hint = "`omo run start FILE` opens a new run of the plan; what is in your files stays";
+        return CommandError::io(message, hint);
+    }
+    CommandError::from(error)
 }
 
 /// The run that was named: the beginning of its id is enough.

@@ -136,7 +136,6 @@ impl WatchedRun {
                 ..ReportOptions::default()
             },
             Self::Ultrawork(source) => ReportOptions {
-                last: true,
                 session: Some(source.id().as_str().to_owned()),
                 html: Some(None),
                 ..ReportOptions::default()

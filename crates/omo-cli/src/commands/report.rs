@@ -56,16 +56,16 @@ pub(crate) struct ReportOptions {
     #[expect(clippy::option_option, reason = "the option may be there without a file")]
     pub html: Option<Option<PathBuf>>,
     /// Show it at once, in the browser
-    #[arg(long, requires = "html")]
+    #[arg(long)]
     pub open: bool,
     /// Write it anew while the run goes on, until Ctrl-C
-    #[arg(long, requires = "html")]
+    #[arg(long)]
     pub follow: bool,
     /// One page of all runs of the project
-    #[arg(long, requires = "html", conflicts_with_all = ["last", "run", "follow"])]
+    #[arg(long, conflicts_with_all = ["last", "run", "session", "follow"])]
     pub all: bool,
-    /// Its session, if not that of the last one
-    #[arg(long, value_name = "ID", requires = "last")]
+    /// The ultrawork run of this session
+    #[arg(long, value_name = "ID", conflicts_with_all = ["format", "run"])]
     pub session: Option<String>,
     #[command(flatten)]
     pub run: RunOptions,
@@ -73,13 +73,14 @@ pub(crate) struct ReportOptions {
 
 /// Prints the report of a run.
 pub(crate) fn run(env: &ProcessEnv, options: ReportOptions) -> Result<(), CommandError> {
+    require_page(&options)?;
     if let (Some(file), true) = (&options.html, options.all) {
         return all_runs::write_page(env, &options, file.as_deref());
     }
     if let Some(file) = &options.html {
         return html::write_page(env, &options, file.as_deref());
     }
-    if options.last {
+    if options.last || options.session.is_some() {
         let text = last::last_report(env, options.session.as_deref())?;
         return Ok(write!(anstream::stdout(), "{text}")?);
     }
@@ -99,6 +100,25 @@ pub(crate) fn run(env: &ProcessEnv, options: ReportOptions) -> Result<(), Comman
         None => ReportSource::read(&run, &state, env)?.text()?,
     };
     print_block(&text)
+}
+
+/// Refuses what is about a page where none is to be written, and a file whose name cannot be printed on one line.
+fn require_page(options: &ReportOptions) -> Result<(), CommandError> {
+    let Some(file) = &options.html else {
+        let wanted = [(options.open, "--open"), (options.follow, "--follow"), (options.all, "--all")]
+            .into_iter()
+            .find(|(is, _)| *is);
+        return wanted.map_or(Ok(()), |(_, option)| {
+            let message = format!("`{option}` is about a page for a browser, and none is to be written");
+            Err(CommandError::usage(message, format!("add `--html`: `omo report --html {option}`")))
+        });
+    };
+    let has_controls = |file: &PathBuf| file.to_string_lossy().chars().any(char::is_control);
+    if file.as_ref().is_some_and(has_controls) {
+        let message = "the name of FILE has a line break or another control character in it";
+        return Err(CommandError::usage(message, "give it a name that can be printed on one line"));
+    }
+    Ok(())
 }
 
 /// The report in the words of such plans: other tools know it.

@@ -18,7 +18,8 @@ Examples:
 
 On a terminal it is a screen: `r` opens the report page, `s` asks and stops the
 run, `q` leaves. Elsewhere each thing that happens is a line. The exit status is
-7 where a question waits for you, 1 where the run ended otherwise than complete.";
+7 where a question waits for you, 1 where the run ended otherwise than complete,
+3 where no such run is known, and 9 where its files cannot be read.";
 
 /// Watch a run while it goes on
 #[derive(Debug, Args)]

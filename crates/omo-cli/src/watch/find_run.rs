@@ -6,9 +6,9 @@ use omo_engine::Run;
 use omo_engine::state::{RunPhase, RunState};
 use omo_state::env::ProcessEnv;
 
+use crate::commands::report::html::{ShownRun, choose_run};
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
-use crate::exit_kind::ExitKind;
 use crate::last_run::LastRun;
 use crate::project::{Project, own_session};
 use crate::watch::WatchedRun;
@@ -36,20 +36,13 @@ pub(crate) fn find_run(env: &ProcessEnv, run: Option<&str>, session: Option<&str
     if session.is_some() {
         return of_ultrawork(find_ultrawork(env, session)?);
     }
-    match (plan(), find_ultrawork(env, None)) {
-        (Ok(plan), Err(_)) => of_plan(plan),
-        (Err(error), Ok(ultrawork)) if error.kind == ExitKind::NotFound => of_ultrawork(ultrawork),
-        (Err(error), Err(_)) if error.kind == ExitKind::NotFound => {
-            let hint = "type `ulw <task>` in a session of this project, or `omo run start FILE`";
-            Err(CommandError::not_found("no run is known here", hint))
-        }
-        (Err(error), _) => Err(error),
-        (Ok(plan), Ok(ultrawork)) => {
-            let own = own_session(env)?;
-            let of_ultrawork_is_first =
-                ultrawork_precedence(&ultrawork.0, own.as_ref()) > plan_precedence(&plan.1, own.as_ref());
-            if of_ultrawork_is_first { of_ultrawork(ultrawork) } else { of_plan(plan) }
-        }
+    let own = own_session(env)?;
+    let chosen = choose_run(plan(), find_ultrawork(env, None), |plan, ultrawork| {
+        ultrawork_precedence(ultrawork, own.as_ref()) > plan_precedence(plan, own.as_ref())
+    })?;
+    match chosen {
+        ShownRun::Plan(plan) => of_plan(*plan),
+        ShownRun::Ultrawork(ultrawork) => of_ultrawork(*ultrawork),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `omo report --all --html`: one page of all runs of a project.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use omo_core::stop::allowed_blocks;
 use omo_core::text::{pluralize, sanitize};
@@ -12,7 +12,7 @@ use omo_report_page::project_model::{ProjectPage, RunDetails, RunSummary};
 use omo_state::env::ProcessEnv;
 
 use crate::commands::report::ReportOptions;
-use crate::commands::report::html::{announce_page, counterfactual_of};
+use crate::commands::report::html::{announce_page, counterfactual_of, no_run_known};
 use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::last_run::LastRun;
@@ -21,6 +21,7 @@ use crate::page_file::{PageFile, plan_page_name, project_page_name, ultrawork_pa
 use crate::project::Project;
 use crate::report_page::plan_page::{PlanRecord, plan_page};
 use crate::report_page::ultrawork_page::{UltraworkRecord, ultrawork_page};
+use crate::repository_sessions::folders_of_repository;
 
 /// Of so many runs of plans the events are read: each may have a ledger of megabytes.
 const MAX_PLAN_RUNS: usize = 100;
@@ -38,12 +39,30 @@ pub(super) fn write_page(env: &ProcessEnv, options: &ReportOptions, file: Option
             Err(error) => problems.push(format!("run {}: {error}", sanitize(id, 60))),
         }
     }
-    runs.extend(LastRun::find_all(env, &project)?.iter().map(|run| ultrawork_summary(run, &file, &clock)));
+    let mut known = BTreeSet::new();
+    for root in folders_of_repository(env)? {
+        let found = Project::open(root.clone(), None).and_then(|project| LastRun::find_all(env, &project));
+        let here = root == project.root;
+        match found {
+            // A session that was taken up again elsewhere has its run in both folders.
+            Ok(found) => runs.extend(
+                found
+                    .iter()
+                    .filter(|run| known.insert(ultrawork_page_name(run)))
+                    .map(|run| ultrawork_summary(run, &file, &clock, (!here).then_some(&root))),
+            ),
+            Err(error) if here => return Err(error),
+            Err(error) => problems.push(format!("{}: {}", sanitize(&root.display().to_string(), 300), error.message())),
+        }
+    }
+    if runs.is_empty() && problems.is_empty() {
+        return Err(no_run_known());
+    }
     let root = project.root.display();
     let name = project.root.file_name().map(|name| name.to_string_lossy().into_owned());
     let page = ProjectPage {
         title: name.unwrap_or_else(|| root.to_string()),
-        scope: format!("The runs of plans in this repository, and the ultrawork runs in {root}"),
+        scope: format!("The runs of {root} and of the other folders of its repository"),
         as_of: clock.date_and_time(env.now),
         now: env.now,
         runs,
@@ -84,7 +103,13 @@ fn plan_summary(
     Ok(RunSummary::new(&page, details))
 }
 
-fn ultrawork_summary(run: &LastRun, file: &PageFile<'_>, clock: &LocalClock) -> RunSummary {
+/// `elsewhere` is the folder of a run that is of another one than the command.
+fn ultrawork_summary(
+    run: &LastRun,
+    file: &PageFile<'_>,
+    clock: &LocalClock,
+    elsewhere: Option<&PathBuf>,
+) -> RunSummary {
     let (session, env) = (&run.session, file.env);
     let began = session.ulw.started_at.map(|at| clock.date_and_time(at)).unwrap_or_default();
     let page = ultrawork_page(&UltraworkRecord {
@@ -101,7 +126,7 @@ fn ultrawork_summary(run: &LastRun, file: &PageFile<'_>, clock: &LocalClock) -> 
     });
     let details = RunDetails {
         began,
-        mode: String::new(),
+        mode: elsewhere.map(|folder| format!("in {}", folder.display())).unwrap_or_default(),
         effort: pluralize(usize::try_from(session.ulw.stop_blocks).unwrap_or_default(), "continuation"),
         cost: String::new(),
         page_file: Some(ultrawork_page_name(run)).filter(|name| file.has_beside_it(name)),

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use omo_process::termination;
-use omo_report_page::model::{Page, Timeline};
+use omo_report_page::model::{Page, RunEnd, Timeline};
 use omo_state::env::{self, ProcessEnv};
 
 use crate::commands::report::html::ShownRun;
 use crate::error::CommandError;
+use crate::exit_kind::ExitKind;
 use crate::page_file::PageFile;
 
 /// How often the run is looked at.
@@ -34,6 +35,11 @@ impl PageFollower {
     pub(super) fn follow(self, run: ShownRun, file: &PageFile<'_>, page: Page) -> Result<(), CommandError> {
         let mut written = page;
         let ended = self.follow_to_end(run, file, &mut written);
+        if ended.as_ref().is_err_and(|error| error.kind == ExitKind::NotFound) {
+            "The run was removed before it ended".clone_into(&mut written.sentence);
+            written.end = RunEnd::Stopped;
+            written.as_of.clear();
+        }
         file.write_run(&written, false)?;
         ended
     }

@@ -9,6 +9,7 @@ use omo_core::check::counterfactual::Counterfactual;
 use omo_core::session::Session;
 use omo_core::session::id::SessionId;
 use omo_core::stop::allowed_blocks;
+use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
 use omo_engine::Run;
 use omo_engine::parallel::refresh_kept_work;
@@ -77,8 +78,10 @@ pub(crate) fn open_page(env: &ProcessEnv, page: &Path) -> std::io::Result<()> {
 }
 
 /// A run of either kind.
-pub(super) enum ShownRun {
+pub(crate) enum ShownRun {
+    /// Of a plan.
     Plan(Box<(Run, RunState)>),
+    /// Of ultrawork, with the project that it is of.
     Ultrawork(Box<(LastRun, Project)>),
 }
 
@@ -92,32 +95,59 @@ fn find_run_to_show(env: &ProcessEnv, options: &ReportOptions) -> Result<ShownRu
         let project = Project::find_named(env, options.session.as_deref())?;
         Ok((LastRun::find_to_show(env, &project)?, project))
     };
-    if options.run.run.is_some() {
-        return Ok(ShownRun::Plan(Box::new(plan()?)));
+    if let Some(run) = &options.run.run {
+        return plan().map(|found| ShownRun::Plan(Box::new(found))).map_err(|error| match error.kind {
+            ExitKind::NotFound => no_such_plan_run(run),
+            _ => error,
+        });
     }
-    if options.last {
+    if options.last || options.session.is_some() {
         return Ok(ShownRun::Ultrawork(Box::new(ultrawork()?)));
     }
-    let (plan, ultrawork): (_, Result<_, CommandError>) = (plan(), ultrawork());
     let own = own_session(env)?;
+    choose_run(plan(), ultrawork(), |plan, ultrawork| {
+        let plan_is_own = own.as_ref().is_some_and(|own| plan.holder.session.as_deref() == Some(own.as_str()));
+        match (plan_is_own, own.as_ref() == Some(&ultrawork.id)) {
+            (true, false) => false,
+            (false, true) => true,
+            _ => changed_at(ultrawork) > Some(plan.updated_at),
+        }
+    })
+}
+
+/// A person named a run that is none of a plan: it may be the session of an ultrawork run.
+fn no_such_plan_run(typed: &str) -> CommandError {
+    let message = format!("no run of a plan in this repository is called `{}`", sanitize(typed, 60));
+    let hint = "`omo run list` names them; an ultrawork run is named by its session: `--session ID`";
+    CommandError::not_found(message, hint)
+}
+
+/// No run of either kind is known.
+pub(crate) fn no_run_known() -> CommandError {
+    let hint = "type `ulw <task>` in a session of this project, or `omo run start FILE`";
+    CommandError::not_found("no run is known here", hint)
+}
+
+/// The run that is meant, of the one of a plan and the ultrawork run that were found. Where there are both
+/// `is_ultrawork` decides.
+pub(crate) fn choose_run(
+    plan: Result<(Run, RunState), CommandError>,
+    ultrawork: Result<(LastRun, Project), CommandError>,
+    is_ultrawork: impl FnOnce(&RunState, &LastRun) -> bool,
+) -> Result<ShownRun, CommandError> {
     match (plan, ultrawork) {
+        (Ok(plan), Ok(ultrawork)) if !is_ultrawork(&plan.1, &ultrawork.0) => Ok(ShownRun::Plan(Box::new(plan))),
+        (Ok(_), Ok(ultrawork)) => Ok(ShownRun::Ultrawork(Box::new(ultrawork))),
         (Ok(plan), Err(_)) => Ok(ShownRun::Plan(Box::new(plan))),
-        (Err(error), Ok(ultrawork)) if error.kind == ExitKind::NotFound => Ok(ShownRun::Ultrawork(Box::new(ultrawork))),
-        (Err(error), Err(_)) if error.kind == ExitKind::NotFound => {
-            let hint = "type `ulw <task>` in a session of this project, or `omo run start FILE`";
-            Err(CommandError::not_found("no run is known here", hint))
+        (Err(error), Ok(ultrawork)) if matches!(error.kind, ExitKind::NotFound | ExitKind::Io) => {
+            // One that cannot be read hides none that can.
+            if error.kind == ExitKind::Io {
+                print_warning(&error.message());
+            }
+            Ok(ShownRun::Ultrawork(Box::new(ultrawork)))
         }
+        (Err(error), Err(_)) if error.kind == ExitKind::NotFound => Err(no_run_known()),
         (Err(error), _) => Err(error),
-        (Ok(plan), Ok(ultrawork)) => {
-            let plan_is_own = own.as_ref().is_some_and(|own| plan.1.holder.session.as_deref() == Some(own.as_str()));
-            let ultrawork_is_own = own.as_ref() == Some(&ultrawork.0.id);
-            let is_ultrawork = match (plan_is_own, ultrawork_is_own) {
-                (true, false) => false,
-                (false, true) => true,
-                _ => changed_at(&ultrawork.0) > Some(plan.1.updated_at),
-            };
-            Ok(if is_ultrawork { ShownRun::Ultrawork(Box::new(ultrawork)) } else { ShownRun::Plan(Box::new(plan)) })
-        }
     }
 }
 
