@@ -26,7 +26,16 @@ pub fn show_file(file: &Path, projects: &ProjectFolders) -> io::Result<()> {
     let program = search.find_all(name).next().ok_or_else(missing)?;
     let mut command = Command::new(program);
     // Not by a name that could be taken for an option.
-    command.args(arguments).arg(file.canonicalize()?);
+    let file = file.canonicalize()?;
+    command.args(arguments).arg(&file);
+    // It starts others by their names, `$BROWSER` among them: none that lies in these projects either.
+    match search.joined() {
+        Some(path) => command.env("PATH", path),
+        None => command.env_remove("PATH"),
+    };
+    if let Some(folder) = file.parent() {
+        command.current_dir(folder);
+    }
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     start_own_group(&mut command);
     show_no_window(&mut command);
