@@ -137,7 +137,10 @@ async function print(tab, page) {
   const shown = await tab.evaluate(() => document.body.innerText);
   const folds = await tab.evaluate(() => {
     const closed = [...document.querySelectorAll("details:not([open])")];
-    return { closed: closed.length, shown: closed.filter((fold) => fold.lastElementChild.getBoundingClientRect().height > 0).length };
+    // What is hidden is laid out for whoever asks for its box: that of the fold tells whether it has room.
+    const height = (element) => element.getBoundingClientRect().height;
+    const shown = closed.filter((fold) => height(fold) > height(fold.firstElementChild) + 5);
+    return { closed: closed.length, shown: shown.length };
   });
   const sheets = count(/\/Type\s*\/Page\b/g);
   const paper = { sheets, fonts: count(/\/ToUnicode/g), shown, folds, overflow: await overflow(tab) };
