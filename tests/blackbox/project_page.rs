@@ -58,6 +58,13 @@ fn the_page_of_a_project_has_each_ultrawork_run_once() {
         // Its session names it, whatever began after it.
         let (path, proved) = page_of(s, &["report", "--html", "--session", &first])?;
         ensure!(path == own && proved.contains("class=\"verdict proved\""), "{path}: {proved}");
+        // What was kept of its run outlives its entry in the state.
+        fs::remove_file(s.lab.project().join(".sisyphus/cc-omo/runtime.local.json"))?;
+        let start = &first[..first.len() - 1];
+        let (path, proved) = page_of(s, &["report", "--html", "--session", start])?;
+        ensure!(path == own && proved.contains("class=\"verdict proved\""), "{path}: {proved}");
+        let text = String::from_utf8(omo(s, &["report", "--session", &first], &[])?.stdout)?;
+        ensure!(text.contains(&format!("session  {first}")), "{text}");
         // Somewhere else there is nothing beside it.
         let file = s.lab.home().join("all.html").display().to_string();
         let (path, elsewhere) = page_of(s, &["report", "--all", "--html", &file])?;

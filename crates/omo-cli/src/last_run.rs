@@ -1,6 +1,8 @@
 //! The ultrawork run of a project that was begun last, and how it ended: for scripts, since `claude -p` prints nothing
 //! that a hook says.
 
+use std::path::PathBuf;
+
 use omo_core::session::id::SessionId;
 use omo_core::session::{EntryProvenance, Session};
 use omo_core::timestamp::Timestamp;
@@ -9,7 +11,10 @@ use omo_state::env::ProcessEnv;
 use omo_state::state;
 
 use crate::error::CommandError;
+use crate::exit_kind::ExitKind;
+use crate::id_prefix::{IdMatch, ambiguous_id, match_id};
 use crate::project::Project;
+use crate::repository_sessions::folders_of_repository;
 
 /// The last run of a project.
 pub(crate) struct LastRun {
@@ -70,6 +75,29 @@ impl LastRun {
             return Ok(found);
         }
         kept_runs(env, project)?.find(is_same).ok_or_else(|| not_known(project))
+    }
+}
+
+/// The project whose run is to be shown; where a session is named, the folder of the repository whose state knows it, or
+/// that has kept a run of it for longer than its state.
+pub(crate) fn find_project_to_show(env: &ProcessEnv, named: Option<&str>) -> Result<Project, CommandError> {
+    let (typed, error) = match (named, Project::find_named(env, named)) {
+        (Some(typed), Err(error)) if error.kind == ExitKind::NotFound => (typed, error),
+        (_, found) => return found,
+    };
+    let mut kept: Vec<(SessionId, PathBuf)> = Vec::new();
+    for root in folders_of_repository(env)? {
+        // That of one folder may not be readable, which hides none of the others.
+        let Ok(project) = Project::open(root, None) else { continue };
+        kept.extend(kept_runs(env, &project)?.map(|run| (run.id, project.root.clone())));
+    }
+    match match_id(typed, kept.iter().map(|(id, _)| id.as_str())) {
+        IdMatch::One(meant) => match kept.iter().find(|(id, _)| id.as_str() == meant) {
+            Some((id, root)) => Project::open(root.clone(), Some(id.clone())),
+            None => Err(error),
+        },
+        IdMatch::None => Err(error),
+        IdMatch::Several(ids) => Err(ambiguous_id(typed, "sessions", "--session", &ids)),
     }
 }
 

@@ -9,7 +9,7 @@ use omo_state::env::ProcessEnv;
 use crate::commands::report::html::{ShownRun, choose_run};
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
-use crate::last_run::LastRun;
+use crate::last_run::{LastRun, find_project_to_show};
 use crate::project::{Project, own_session};
 use crate::watch::WatchedRun;
 use crate::watch::ultrawork_source::UltraworkSource;
@@ -48,7 +48,7 @@ pub(crate) fn find_run(env: &ProcessEnv, run: Option<&str>, session: Option<&str
 
 /// The ultrawork run of the session that is named or that this shell belongs to; else one that is on; else the last one.
 fn find_ultrawork(env: &ProcessEnv, session: Option<&str>) -> Result<(LastRun, Project), CommandError> {
-    let project = Project::find_named(env, session)?;
+    let project = find_project_to_show(env, session)?;
     if session.is_none() {
         let own = project.named_or_own_session(env)?;
         let armed = project.sessions()?.into_iter().filter(|(_, session)| session.is_armed());

@@ -1,10 +1,18 @@
 //! The lines of a screen: what has room, in which order, and that no text breaks them.
 
+use std::collections::BTreeMap;
+
 use omo_core::check::session_check::{Check, CheckOrigin, CheckRecord, CheckVerdict};
 use omo_core::session::{PauseReason, Session, VerdictKind};
 use omo_core::timestamp::Timestamp;
+use omo_engine::event::{EventActor, EventKind, RunEvent};
+use omo_engine::parallel_state::ParallelState;
+use omo_engine::state::RunState;
+use omo_plan::model::{GroupIsolation, TaskGroup};
+use omo_testkit::plans::{plan, run_opened, time};
 use unicode_width::UnicodeWidthStr;
 
+use crate::watch::plan_view::{PlanFacts, plan_view, update_times};
 use crate::watch::run_view::{Bound, CheckView, RunStatus, RunView, TaskRank, TaskView, Tone};
 use crate::watch::screen_lines::{LastLine, ScreenSize, screen_lines};
 use crate::watch::ultrawork_view::{UltraworkFacts, ultrawork_view};
@@ -224,4 +232,54 @@ fn an_ultrawork_run_says_how_it_stands_and_what_is_left() {
     let mut session = armed();
     session.end_run(VerdictKind::Verified, "1 check green".to_owned(), at(65));
     assert_eq!(ultrawork(&session, &[]).status, RunStatus::Complete);
+}
+
+#[test]
+fn times_that_go_on_make_the_same_view_as_one_made_anew() {
+    let mut plan = plan(&[("1", &[]), ("2", &["1"])]);
+    plan.groups = vec![TaskGroup {
+        id: "session-1".to_owned(),
+        title: String::new(),
+        tasks: vec!["1".to_owned(), "2".to_owned()],
+        wave: 0,
+        deps: Vec::new(),
+        may_touch: Vec::new(),
+        never_touch: Vec::new(),
+        isolation: GroupIsolation::Worktree,
+        hard_stop: false,
+    }];
+    let started = EventKind::TaskStarted {
+        task: "1".to_owned(),
+        attempt: 1,
+        ticket: "t".to_owned(),
+        tree: None,
+        protected_files: Vec::new(),
+        already_green: Vec::new(),
+        snapshot: None,
+        head: None,
+        check_files: BTreeMap::new(),
+    };
+    let event = |(seq, kind)| RunEvent { seq, ts: time(seq * 10), actor: EventActor::default(), kind };
+    let events: Vec<RunEvent> = (1..).zip([run_opened(plan), started]).map(event).collect();
+    let mut state = RunState::from_first_event(&events[0]).unwrap();
+    state.apply(&events[1]).unwrap();
+    state.parallel = Some(ParallelState { limited_until: Some(time(200)), ..ParallelState::default() });
+    let session = armed();
+    let at = |seconds| PlanFacts {
+        run: "r1",
+        state: &state,
+        events: &events,
+        running_checks: &[],
+        holder: Some(&session),
+        client_block_cap: None,
+        is_abandoned: false,
+        now: time(seconds),
+    };
+    let mut view = plan_view(&at(100));
+    let before = view.clone();
+    for seconds in [100, 130, 190, 400] {
+        update_times(&mut view, &at(seconds));
+        assert_eq!(view, plan_view(&at(seconds)), "after {seconds} s");
+    }
+    assert!(before.workers != view.workers && before.bounds != view.bounds, "{view:?}");
 }

@@ -32,7 +32,7 @@ use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
 use crate::file_stamp::FileStamp;
-use crate::last_run::LastRun;
+use crate::last_run::{LastRun, find_project_to_show};
 use crate::local_time::LocalClock;
 use crate::output::print_warning;
 use crate::page_file::{PageFile, plan_page_name, ultrawork_page_name};
@@ -92,7 +92,7 @@ fn find_run_to_show(env: &ProcessEnv, options: &ReportOptions) -> Result<ShownRu
         context.find_run(options.run.run.as_deref(), EndedRuns::Included)
     };
     let ultrawork = || {
-        let project = Project::find_named(env, options.session.as_deref())?;
+        let project = find_project_to_show(env, options.session.as_deref())?;
         Ok((LastRun::find_to_show(env, &project)?, project))
     };
     if let Some(run) = &options.run.run {

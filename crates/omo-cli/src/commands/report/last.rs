@@ -14,15 +14,14 @@ use omo_core::text::{format_age, sanitize_line};
 use omo_state::env::ProcessEnv;
 
 use crate::error::CommandError;
-use crate::last_run::LastRun;
-use crate::project::Project;
+use crate::last_run::{LastRun, find_project_to_show};
 
 /// How many lines of what a check printed are shown.
 const LOG_LINES: usize = 40;
 
 /// The report, as text.
 pub(super) fn last_report(env: &ProcessEnv, session: Option<&str>) -> Result<String, CommandError> {
-    let last = LastRun::find_to_show(env, &Project::find_named(env, session)?)?;
+    let last = LastRun::find_to_show(env, &find_project_to_show(env, session)?)?;
     let session = &last.session;
     let ended = run_ended(session, allowed_blocks(session, env.client_block_cap));
     let mut text = ended.unwrap_or_else(|| "[omo] on: this run has not ended".to_owned());
