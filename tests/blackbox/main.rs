@@ -20,6 +20,7 @@ mod first_contact;
 mod followed_page;
 mod fresh_clone;
 mod task_list_runs;
+mod told_endings;
 mod ulw_arguments;
 mod unused_session;
 mod ways_out;

@@ -2,16 +2,17 @@
 //! session, and no model does.
 //!
 //! They are what `omo run cancel`, `omo report` and `omo run retry` do, decided by the person who typed them: the order
-//! bears the hook's seal. It gives the right to this one command and to nothing after it: the run notes no prompt.
+//! bears the hook's seal. It gives the right to this one command and to nothing after it: the run notes no prompt. Other
+//! hooks hand over what they ask themselves in the same way.
 
 use std::ffi::OsString;
-use std::io::Read;
+use std::io::{Read, Write as _};
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 use omo_core::messages::plan::run_answer::{CancelledBy, still_at_work};
 use omo_core::prompt::short_answer::asks_to_go_on;
-use omo_core::run_command::RunCommand;
+use omo_core::run_command::{EndedRunName, RunCommand};
 use omo_core::session::id::SessionId;
 use omo_core::session::plan_run::PlanRun;
 use omo_core::text::{inline_code, sanitize};
@@ -37,6 +38,7 @@ use crate::execute::line::{self, TypedLine};
 use crate::execute::request::{ExecuteCommand, ExecuteRequest};
 use crate::exit_kind::ExitKind;
 use crate::output::print_block;
+use crate::project::{Project, parse_session_id};
 use crate::run_arguments::{RunOptions, TaskOptions};
 use crate::runs_at_work::runs_at_work;
 
@@ -94,6 +96,8 @@ pub(crate) fn answer_typed_command() -> ExitCode {
     match answer(&env, &order) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) if failure.is_printed() => ExitCode::SUCCESS,
+        // The hook shows a path, and nothing else.
+        Err(failure) if order.command == RunCommand::EndedPage => failure.kind.exit_code(),
         Err(failure) => {
             let line = failure.line();
             print_block(&line).map_or_else(|failure| failure.kind.exit_code(), |()| ExitCode::SUCCESS)
@@ -147,6 +151,7 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
         RunCommand::Preview => preview(&in_session, order),
         RunCommand::AtWork => at_work(&in_session, own_run(env, order).as_deref()),
         RunCommand::AgentEnded => report_ended_agent(&in_session, own_run(env, order), &order.arguments),
+        RunCommand::EndedPage => write_ended_page(&in_session, order),
         RunCommand::Retry => {
             let line: RetryLine = read_line(order)?;
             let run = RunOptions { run: line.run.or_else(|| own_run(env, order)) };
@@ -264,6 +269,18 @@ fn report_ended_agent(env: &ProcessEnv, run: Option<String>, said: &str) -> Resu
     })?;
     context.note_in_session(&run, &before.holder, &state);
     Ok(())
+}
+
+/// Writes the page of a run of the session that has ended, and prints where it is.
+fn write_ended_page(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
+    let path = match EndedRunName::parse(&order.arguments) {
+        Some(EndedRunName::Ultrawork(ended_at)) => {
+            let project = Project::open(order.root.clone().into(), Some(parse_session_id(&order.session)?))?;
+            report::html::keep_ultrawork_page(env, project, ended_at)?
+        }
+        None => return Err(CommandError::usage("this names no run", "`omo report --html` writes its page")),
+    };
+    Ok(writeln!(anstream::stdout(), "{}", path.display())?)
 }
 
 /// Reads what stands behind a command; its words are parted as a shell would part them, and never near one.

@@ -6,6 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::timestamp::Timestamp;
+
 /// A slash command about a run that `omo` answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -27,6 +29,8 @@ pub enum RunCommand {
     Preview,
     /// An agent has ended; the hook hands over which task it had. No person types it.
     AgentEnded,
+    /// Write the page of the run that the hook names with [`EndedRunName`], and say where it is. No person types it.
+    EndedPage,
 }
 
 impl RunCommand {
@@ -49,6 +53,7 @@ impl RunCommand {
             Self::Offer => "offer",
             Self::Preview => "preview",
             Self::AgentEnded => "agent-ended",
+            Self::EndedPage => "ended-page",
         }
     }
 
@@ -58,7 +63,7 @@ impl RunCommand {
             Self::Cancel => "/omo:cancel [RUN] [--reason TEXT]",
             Self::Report => "/omo:report [RUN] [--format FORM | --html] | --last | --all --html",
             Self::Retry => "/omo:retry TASK [--passed] [--run RUN]",
-            Self::AtWork | Self::AgentEnded => "/omo:report",
+            Self::AtWork | Self::AgentEnded | Self::EndedPage => "/omo:report",
             Self::Answer | Self::Offer => "/omo:execute",
             Self::Preview => "/omo:execute PLAN",
         }
@@ -69,6 +74,7 @@ impl RunCommand {
         match self {
             Self::Cancel => "omo run cancel",
             Self::Report => "omo report",
+            Self::EndedPage => "omo report --html",
             Self::Retry => "omo run retry TASK",
             Self::AtWork | Self::AgentEnded | Self::Offer => "omo run list",
             Self::Answer => "omo answer QUESTION OPTION",
@@ -82,9 +88,42 @@ impl RunCommand {
     }
 }
 
+/// The run whose page a hook asks for, in one word each for its kind and for which one it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EndedRunName {
+    /// The ultrawork run of the session that ended then.
+    Ultrawork(Timestamp),
+}
+
+impl EndedRunName {
+    /// As it is handed over; [`EndedRunName::parse`] reads it.
+    pub fn to_text(&self) -> String {
+        match self {
+            Self::Ultrawork(ended_at) => format!("ultrawork {}", ended_at.as_millis()),
+        }
+    }
+
+    /// Reads what was handed over.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text.split_once(' ')? {
+            ("ultrawork", millis) => Some(Self::Ultrawork(Timestamp::from_millis(millis.parse().ok()?))),
+            _ => None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_name_of_an_ended_run_is_read_as_it_was_handed_over() {
+        let name = EndedRunName::Ultrawork(Timestamp::from_millis(1_769_000_000_123));
+        assert_eq!(EndedRunName::parse(&name.to_text()), Some(name));
+        for text in ["", "ultrawork", "ultrawork soon", "other 1"] {
+            assert_eq!(EndedRunName::parse(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn each_is_found_by_its_name_and_typed_by_it() {
@@ -92,7 +131,7 @@ mod tests {
             assert_eq!(RunCommand::named(command.name()), Some(command));
             assert!(command.usage().starts_with(&format!("/omo:{} ", command.name())));
         }
-        for other in ["cancelled", "at-work", "agent-ended", ""] {
+        for other in ["cancelled", "at-work", "agent-ended", "ended-page", ""] {
             assert_eq!(RunCommand::named(other), None);
         }
     }

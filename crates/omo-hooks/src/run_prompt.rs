@@ -1,23 +1,24 @@
-//! `/omo:cancel`, `/omo:report` and `/omo:retry`, and what still runs when its user stops: answered by the `omo` beside
-//! this hook, which knows how runs work.
+//! `/omo:cancel`, `/omo:report` and `/omo:retry`, what still runs when its user stops, and the page of a run that has
+//! ended: answered by the `omo` beside this hook, which knows how runs work.
 //!
 //! The words go to it on standard input, sealed as what a person has typed, and never near a shell. It has less time than
 //! the client gives the hook, and is ended with all that it started.
 
+use std::path::Path;
 use std::time::Duration;
 
 use omo_core::messages::plan::run_answer;
 use omo_core::messages::refusal_line;
 use omo_core::prompt::short_answer;
-use omo_core::run_command::RunCommand;
+use omo_core::run_command::{EndedRunName, RunCommand};
 use omo_core::session::plan_run::{PlanRun, PlanRunStatus};
 use omo_core::session::{Interruption, Session};
-use omo_core::text::sanitize_line;
+use omo_core::text::{sanitize, sanitize_line};
 use omo_process::own_command::{self, Answered};
 use omo_process::watchdog;
 use omo_state::git_worktree::GitWorktree;
-use omo_state::open_run_marker;
 use omo_state::typed_order::{ARGUMENT, TypedOrder};
+use omo_state::{env, open_run_marker};
 
 use crate::plan_runs;
 use crate::runtime::HookContext;
@@ -26,6 +27,10 @@ use crate::runtime::HookContext;
 const LIMIT: Duration = Duration::from_millis(3_500);
 /// How long it may take to offer an open run to a new session: the session begins without it otherwise.
 const OFFER_LIMIT: Duration = Duration::from_millis(1_500);
+/// How long it may take to write the page of a run that has ended: the ending is told without the page's path otherwise.
+const PAGE_LIMIT: Duration = Duration::from_secs(3);
+/// A longer path of a page is not shown, in characters.
+const MAX_PATH_CHARS: usize = 1_000;
 /// What the hook needs beside that, to end it and to say so.
 const SLACK: Duration = Duration::from_millis(700);
 
@@ -110,7 +115,8 @@ fn hand_over(
     let missing = || NoAnswer::NotRun("`omo` is not there yet, or not beside the hooks of this plugin".to_owned());
     let program = own_command::program().ok_or_else(missing)?;
     let state_home = context.env.state_home.as_deref();
-    let order = TypedOrder::new((command, arguments), id, root, state_home, context.env.now)
+    // The order holds for a short time, and this hook may have run checks.
+    let order = TypedOrder::new((command, arguments), id, root, state_home, env::now())
         .map_err(|error| NoAnswer::NotRun(error.to_string()))?
         .ok_or(NoAnswer::NoPlace("the path of this project is no UTF-8, and no plan runs in it"))?;
     watchdog::extend_limit(limit + SLACK);
@@ -147,6 +153,18 @@ pub(crate) fn report_ended_agent(context: &HookContext, task: &str) {
     if let Err(NoAnswer::NotRun(why)) = hand_over(context, RunCommand::AgentEnded, task, LIMIT) {
         context.log_problem(&why);
     }
+}
+
+/// Writes the page of a run that has ended, and gives its path; `None` where that is not done in time. The page shows
+/// what was written down: whether it is there changes nothing of the ending.
+pub(crate) fn write_page(context: &HookContext, run: &EndedRunName) -> Option<String> {
+    let answered = hand_over(context, RunCommand::EndedPage, &run.to_text(), PAGE_LIMIT);
+    watchdog::reset_limit();
+    let Ok(Answered::Ended { status: Some(0), said: [said, _] }) = answered else { return None };
+    let path = String::from_utf8(said).ok()?.strip_suffix('\n')?.to_owned();
+    // It is shown as it is, or not at all.
+    let is_plain = sanitize(&path, MAX_PATH_CHARS) == path;
+    (is_plain && Path::new(&path).is_absolute() && Path::new(&path).is_file()).then_some(path)
 }
 
 /// What the user's way out does not end, behind what it says.

@@ -9,6 +9,7 @@ use omo_claude::hook_output::HookAnswer;
 use omo_core::messages::notification::terminal_notification;
 use omo_core::messages::run_end;
 use omo_core::promise::read_claim;
+use omo_core::run_command::EndedRunName;
 use omo_core::session::{EntryProvenance, HookEvent, Session, VerdictKind};
 use omo_core::stop::claim::{ClaimOutcome, count_standing_failure, has_awaited_review, note_standing_failure};
 use omo_core::stop::{
@@ -25,9 +26,8 @@ use omo_state::state::{CorruptPolicy, EntryChange, StateError};
 use omo_state::transcript::{self, TranscriptTail, read_tail};
 use omo_state::{decision_log, ended_runs, env, hook_error_log, seal};
 
-use crate::plan_runs;
 use crate::runtime::{HookContext, HookError, SessionEntry};
-use crate::stopped_outside;
+use crate::{plan_runs, run_prompt, stopped_outside};
 
 pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
     if input.is_from_subagent() {
@@ -154,10 +154,15 @@ impl RunStop<'_> {
             (Ok(Some((decision, session.clone()))), change)
         })?;
         if let Some((decision, session)) = decided.map_err(StateError::from)? {
-            // Printed before the lock is given back: a user who stops the run after that knows that no block comes any
-            // more. And before it is logged: a log on a busy disk may take longer than this hook may.
-            if let Some(answer) = stop_answer(&decision, &session, found.check(), self.context) {
-                answer.print(self.context.event);
+            let answer = stop_answer(&decision, &session, found.check(), self.context);
+            let ended_at = session.verdict.as_ref().filter(|_| matches!(decision.action, StopAction::End { .. }));
+            match (answer, ended_at) {
+                // It names the page, which shows what is written down below.
+                (Some(ending), Some(_)) => print_at_timeout(ending),
+                // Printed before the lock is given back: a user who stops the run after that knows that no block comes
+                // any more. And before it is logged: a log on a busy disk may take longer than this hook may.
+                (Some(answer), None) => answer.print(self.context.event),
+                (None, _) => {}
             }
             place.log(&lock, &log_entry::stop_entry(place.id().as_str(), &session, &decision, found.check(), cap, now));
             if let (Some(end), Some(check)) = (&session.verdict, found.check())
@@ -167,6 +172,12 @@ impl RunStop<'_> {
                 let _ = ended_runs::keep_difference(place.folder(), place.id(), end.at, difference);
             }
             drop(lock);
+            if let Some(end) = ended_at {
+                let page = run_prompt::write_page(self.context, &EndedRunName::Ultrawork(end.at));
+                if let Some(ending) = ending_answer(&session, self.context, page.as_deref()) {
+                    ending.print(self.context.event);
+                }
+            }
         }
         Ok(())
     }
@@ -279,7 +290,6 @@ fn stop_answer(
     check: Option<&ClaimOutcome>,
     context: &HookContext,
 ) -> Option<HookAnswer> {
-    let cap = context.env.client_block_cap;
     match &decision.action {
         StopAction::Allow | StopAction::Pause(_) => None,
         StopAction::AllowAndWarn => Some(HookAnswer::Notice { user: messages::let_through(decision.row), model: None }),
@@ -290,12 +300,23 @@ fn stop_answer(
                 FeedbackMode::Context => HookAnswer::ContinueWithContext(reason),
             })
         }
-        StopAction::End { .. } => {
-            let user = run_end::run_ended(session, allowed_blocks(session, cap))?;
-            let setting = config::load(context.env.config_file.as_deref()).notify;
-            let headline = session.verdict.as_ref().map(|verdict| run_end::headline(session, verdict));
-            let terminal = terminal_notification(setting.bell, setting.desktop, &headline.unwrap_or_default());
-            Some(HookAnswer::Notify { user, terminal })
-        }
+        StopAction::End { .. } => ending_answer(session, context, None),
     }
+}
+
+/// How a run has ended, for its user and their terminal.
+fn ending_answer(session: &Session, context: &HookContext, page: Option<&str>) -> Option<HookAnswer> {
+    let allowed_blocks = allowed_blocks(session, context.env.client_block_cap);
+    let user = run_end::run_ended_on_page(session, allowed_blocks, page)?;
+    let setting = config::load(context.env.config_file.as_deref()).notify;
+    let headline = session.verdict.as_ref().map(|verdict| run_end::headline(session, verdict));
+    let terminal = terminal_notification(setting.bell, setting.desktop, &headline.unwrap_or_default());
+    Some(HookAnswer::Notify { user, terminal })
+}
+
+/// Has an ending that is written down be said whatever hangs from now on.
+fn print_at_timeout(ending: HookAnswer) {
+    watchdog::on_timeout(move || ending.print(HookEvent::Stop));
+    // Only the watchdog that a hook with checks has says anything.
+    watchdog::reset_limit();
 }

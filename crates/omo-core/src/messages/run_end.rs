@@ -8,6 +8,11 @@ use crate::text::{list_some, sanitize};
 /// How a run ended: the lines for its user, the first of which says what matters. `None` while it is on, or where there
 /// was none. `allowed_blocks` is how many continuations it might have.
 pub fn run_ended(session: &Session, allowed_blocks: u32) -> Option<String> {
+    run_ended_on_page(session, allowed_blocks, None)
+}
+
+/// As [`run_ended`], with the path of its page where one was written.
+pub fn run_ended_on_page(session: &Session, allowed_blocks: u32, page: Option<&str>) -> Option<String> {
     let verdict = session.verdict.as_ref()?;
     let mut lines = vec![format!("[omo] {}", headline(session, verdict))];
     lines.push(format!("{}.", spent(session, verdict, allowed_blocks)));
@@ -21,9 +26,15 @@ pub fn run_ended(session: &Session, allowed_blocks: u32) -> Option<String> {
     }
     lines.extend(what_to_do(session, verdict).map(str::to_owned));
     if verdict.kind != VerdictKind::Stopped {
-        lines.push("`omo report --html --open` shows it as a page.".to_owned());
+        lines.push(page_line(page));
     }
     Some(lines.join("\n"))
+}
+
+/// What shows a run as a page, and where the page is already.
+pub(super) fn page_line(page: Option<&str>) -> String {
+    let whereabouts = page.map_or_else(|| ".".to_owned(), |page| format!(": {page}"));
+    format!("`omo report --html --open` shows it as a page{whereabouts}")
 }
 
 /// `NOT PROVED: sh test.sh is red (expected 5, got -1)`.
@@ -147,6 +158,19 @@ mod tests {
         change(&mut last);
         check.last = Some(last);
         session.checks.push(check);
+    }
+
+    #[test]
+    fn the_last_line_says_where_its_page_is_if_it_has_one() {
+        let mut session = Session::default();
+        session.ulw.enabled = true;
+        session.end_run(VerdictKind::Verified, "1 check green".to_owned(), at(13));
+        let last_line = |page| run_ended_on_page(&session, 8, page).unwrap().lines().last().unwrap().to_owned();
+        assert_eq!(last_line(None), "`omo report --html --open` shows it as a page.");
+        assert_eq!(
+            last_line(Some("/home/u/a b.html")),
+            "`omo report --html --open` shows it as a page: /home/u/a b.html"
+        );
     }
 
     #[test]

@@ -66,7 +66,23 @@ pub(super) fn announce_page(env: &ProcessEnv, path: &Path, opens: bool) -> Resul
 
 /// Writes the page of the run that is meant among omo's own files; gives where it is.
 pub(crate) fn keep_page(env: &ProcessEnv, options: &ReportOptions) -> Result<PathBuf, CommandError> {
-    let run = find_run_to_show(env, options)?;
+    keep_page_of(env, &find_run_to_show(env, options)?)
+}
+
+/// Writes the page of the ultrawork run that ended then, in the session that the project names; gives where it is.
+pub(crate) fn keep_ultrawork_page(
+    env: &ProcessEnv,
+    project: Project,
+    ended_at: Timestamp,
+) -> Result<PathBuf, CommandError> {
+    let run = LastRun::find_to_show(env, &project)?;
+    if run.session.verdict.as_ref().is_none_or(|verdict| verdict.at != ended_at) {
+        return Err(CommandError::not_found("another run has begun since", "`omo report --html` writes its page"));
+    }
+    keep_page_of(env, &ShownRun::Ultrawork(Box::new((run, project))))
+}
+
+fn keep_page_of(env: &ProcessEnv, run: &ShownRun) -> Result<PathBuf, CommandError> {
     let page = run.page(env)?;
     PageFile { env, named: None, name: run.page_name() }.write_run(&page, false)
 }
