@@ -40,6 +40,14 @@ fn waits() -> PlanRun {
     PlanRun { waits: Some("continue after batch 1?".to_owned()), ..run() }
 }
 
+/// The Stop is let through, and its user is told what the run asks.
+fn is_told_of_question(scene: &Scene) -> Result<()> {
+    let answer = scene.stop(&claims())?;
+    let line = "[omo] docs/plan.md: 3 of 7 done, 1 failed, waits for you: continue after batch 1?";
+    ensure!(answer.system_message() == Some(line) && !answer.blocks(), "{answer:?}");
+    Ok(())
+}
+
 fn state_home(scene: &Scene) -> PathBuf {
     scene.lab.home().join(".local/state")
 }
@@ -127,6 +135,7 @@ fn an_open_run_is_what_is_left_to_do() {
         ("its question releases the stop, uncounted, and the answer is noted", |s| {
             s.start(CHECK)?;
             set(s, waits())?;
+            is_told_of_question(s)?;
             s.allows(&claims())?;
             s.allows(&json!({}))?;
             ensure!(s.entry()?["ulw"]["enabled"] == true && s.traced("ran") == 0);
@@ -190,6 +199,7 @@ fn a_session_without_ultrawork_shows_its_run_and_notes_only_what_a_person_says()
             let expected = "\nThis session executes the plan `docs/plan.md` (run `r-1`): 3 of 7 tasks, 1 failed; it \
                             waits for the user: `continue after batch 1?`; next: `omo agent next`.";
             ensure!(text.trim_end().ends_with(expected), "{text}");
+            is_told_of_question(s)?;
             s.allows(&claims())
         }),
         ("a run that is on says both", |s| {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use omo_core::messages::plan::STEP_PLAN_PREFIX;
 use omo_core::session::id::SessionId;
-use omo_core::session::plan_run::PlanRun;
+use omo_core::session::plan_run::{CANCELLED, PlanRun};
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
 use omo_engine::event::{EventActor, RecordedProcess};
@@ -374,7 +374,7 @@ pub(crate) fn session_entry(run: &Run, state: &RunState) -> PlanRun {
     let ended = match &state.phase {
         RunPhase::Executing => None,
         RunPhase::Ended { result } => Some(result.word().to_owned()),
-        RunPhase::Cancelled { .. } => Some("cancelled".to_owned()),
+        RunPhase::Cancelled { .. } => Some(CANCELLED.to_owned()),
     };
     let first_line = |text: &str| sanitize(text.lines().next().unwrap_or_default(), 200);
     PlanRun {

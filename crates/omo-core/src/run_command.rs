@@ -93,6 +93,8 @@ impl RunCommand {
 pub enum EndedRunName {
     /// The ultrawork run of the session that ended then.
     Ultrawork(Timestamp),
+    /// The run of a plan that has this id.
+    Plan(String),
 }
 
 impl EndedRunName {
@@ -100,6 +102,7 @@ impl EndedRunName {
     pub fn to_text(&self) -> String {
         match self {
             Self::Ultrawork(ended_at) => format!("ultrawork {}", ended_at.as_millis()),
+            Self::Plan(id) => format!("plan {id}"),
         }
     }
 
@@ -107,6 +110,7 @@ impl EndedRunName {
     pub fn parse(text: &str) -> Option<Self> {
         match text.split_once(' ')? {
             ("ultrawork", millis) => Some(Self::Ultrawork(Timestamp::from_millis(millis.parse().ok()?))),
+            ("plan", id) => Some(Self::Plan(id.to_owned())),
             _ => None,
         }
     }
@@ -118,9 +122,11 @@ mod tests {
 
     #[test]
     fn the_name_of_an_ended_run_is_read_as_it_was_handed_over() {
-        let name = EndedRunName::Ultrawork(Timestamp::from_millis(1_769_000_000_123));
-        assert_eq!(EndedRunName::parse(&name.to_text()), Some(name));
-        for text in ["", "ultrawork", "ultrawork soon", "other 1"] {
+        let ended_at = Timestamp::from_millis(1_769_000_000_123);
+        for name in [EndedRunName::Ultrawork(ended_at), EndedRunName::Plan("r-1".to_owned())] {
+            assert_eq!(EndedRunName::parse(&name.to_text()), Some(name));
+        }
+        for text in ["", "plan", "ultrawork", "ultrawork soon", "other 1"] {
             assert_eq!(EndedRunName::parse(text), None, "{text}");
         }
     }

@@ -218,6 +218,7 @@ fn of_a_plan(text: &str) -> Vec<String> {
         let run = PlanRun { waits, ended, ..run.clone() };
         [
             messages::plan::run_line(&run),
+            messages::plan::run_notice(&run, None),
             status_report("dd79366c", &Session::default(), Some(&run), None, None).text(now()),
         ]
     };

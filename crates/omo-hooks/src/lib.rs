@@ -4,6 +4,7 @@
 //! print. It exits 0 whatever happens, with nothing or one valid answer on stdout, within its
 //! bound: the runtime holds all of that in one place, and an event only says what it does.
 
+mod plan_notice;
 pub mod plan_runs;
 pub mod prompt_source;
 pub mod run_prompt;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use omo_claude::hook_input::HookInput;
 use omo_claude::hook_input::stdin;
+use omo_claude::hook_output::HookAnswer;
 use omo_claude::project_clients::find_ancestor;
 use omo_core::log_entry::LogEntry;
 use omo_core::request_source::ClientProcess;
@@ -127,10 +128,10 @@ impl HookContext {
         Ok(session)
     }
 
-    /// As [`HookContext::peek_if_active`], of an entry that holds anything that a seal is for.
-    pub fn peek_if_sealed(&self) -> Result<Option<Session>, StateError> {
+    /// As [`HookContext::peek_if_active`], of an entry that a Stop has to do with.
+    pub(crate) fn peek_for_stop(&self) -> Result<Option<Session>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
-        let session = state::peek_if_sealed(root, id)?;
+        let session = state::peek_for_stop(root, id)?;
         if session.is_some() {
             watchdog::start();
         }
@@ -167,6 +168,14 @@ impl HookContext {
             place.update_armed(change)?;
         }
         Ok(())
+    }
+
+    /// Has what is written down be said whatever hangs from now on.
+    pub(crate) fn print_at_timeout(&self, answer: HookAnswer) {
+        let event = self.event;
+        watchdog::on_timeout(move || answer.print(event));
+        // The timer of the usual work says nothing, and the thread does.
+        watchdog::reset_limit();
     }
 
     /// Writes a line into `hooks.log`.

@@ -22,22 +22,28 @@ use omo_process::watchdog;
 use omo_state::config::{self, FeedbackMode};
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::{DEADLINE, StateLock};
-use omo_state::state::{CorruptPolicy, EntryChange, StateError};
+use omo_state::state::{CorruptPolicy, EntryChange, StateError, sealed_plan_run};
 use omo_state::transcript::{self, TranscriptTail, read_tail};
 use omo_state::{decision_log, ended_runs, env, hook_error_log, seal};
 
 use crate::runtime::{HookContext, HookError, SessionEntry};
-use crate::{plan_runs, run_prompt, stopped_outside};
+use crate::{plan_notice, plan_runs, run_prompt, stopped_outside};
 
 pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
     if input.is_from_subagent() {
         return Ok(());
     }
-    let Some(session) = context.peek_if_sealed()? else { return Ok(()) };
+    let Some(session) = context.peek_for_stop()? else { return Ok(()) };
     // Of a run that is on this is asked where something rests on it: before a claim is judged, and under the lock.
     if !session.is_armed() && context.provenance(&session)? == EntryProvenance::Own {
-        if let Some(user) = stopped_outside::line(context, &session)? {
-            HookAnswer::Notice { user, model: None }.print(context.event);
+        let line = stopped_outside::line(context, &session)?;
+        match plan_notice::take(context, &session)? {
+            Some(run) => plan_notice::print_with_page(context, &run, line.as_deref()),
+            None => {
+                if let Some(answer) = HookAnswer::with_line(line, None) {
+                    answer.print(context.event);
+                }
+            }
         }
         return Ok(());
     }
@@ -127,7 +133,7 @@ impl RunStop<'_> {
             };
             if let Some(decision) = decide_provenance(provenance) {
                 apply_decision(session, &decision, now);
-                return (Ok(Some((decision, session.clone()))), EntryChange::Begin);
+                return (Ok(Some((decision, session.clone(), None))), EntryChange::Begin);
             }
             if !session.is_armed() {
                 return (Ok(None), EntryChange::Keep);
@@ -149,16 +155,19 @@ impl RunStop<'_> {
             record_findings(session, &decision, found, tail, now);
             apply_decision(session, &decision, now);
             advance_transcript(session, &decision, tail);
+            let plan = plan_notice::is_due(&decision, session)
+                .then(|| sealed_plan_run::take_untold(session, place.id(), state_home));
             let is_let_through = matches!(decision.action, StopAction::Allow | StopAction::AllowAndWarn);
             let change = if is_let_through { EntryChange::Write } else { EntryChange::WriteOwn };
-            (Ok(Some((decision, session.clone()))), change)
+            (Ok(Some((decision, session.clone(), plan.flatten()))), change)
         })?;
-        if let Some((decision, session)) = decided.map_err(StateError::from)? {
+        if let Some((decision, session, plan)) = decided.map_err(StateError::from)? {
             let answer = stop_answer(&decision, &session, found.check(), self.context);
+            let answer = plan_notice::with_notice(self.context, plan.as_ref(), answer);
             let ended_at = session.verdict.as_ref().filter(|_| matches!(decision.action, StopAction::End { .. }));
             match (answer, ended_at) {
                 // It names the page, which shows what is written down below.
-                (Some(ending), Some(_)) => print_at_timeout(ending),
+                (Some(ending), Some(_)) => self.context.print_at_timeout(ending),
                 // Printed before the lock is given back: a user who stops the run after that knows that no block comes
                 // any more. And before it is logged: a log on a busy disk may take longer than this hook may.
                 (Some(answer), None) => answer.print(self.context.event),
@@ -174,7 +183,8 @@ impl RunStop<'_> {
             drop(lock);
             if let Some(end) = ended_at {
                 let page = run_prompt::write_page(self.context, &EndedRunName::Ultrawork(end.at));
-                if let Some(ending) = ending_answer(&session, self.context, page.as_deref()) {
+                let ending = ending_answer(&session, self.context, page.as_deref());
+                if let Some(ending) = plan_notice::with_notice(self.context, plan.as_ref(), ending) {
                     ending.print(self.context.event);
                 }
             }
@@ -312,11 +322,4 @@ fn ending_answer(session: &Session, context: &HookContext, page: Option<&str>) -
     let headline = session.verdict.as_ref().map(|verdict| run_end::headline(session, verdict));
     let terminal = terminal_notification(setting.bell, setting.desktop, &headline.unwrap_or_default());
     Some(HookAnswer::Notify { user, terminal })
-}
-
-/// Has an ending that is written down be said whatever hangs from now on.
-fn print_at_timeout(ending: HookAnswer) {
-    watchdog::on_timeout(move || ending.print(HookEvent::Stop));
-    // Only the watchdog that a hook with checks has says anything.
-    watchdog::reset_limit();
 }

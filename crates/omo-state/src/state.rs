@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use omo_core::session::id::SessionId;
+use omo_core::session::plan_run::PlanRun;
 use omo_core::session::{EntryProvenance, Session};
 use omo_core::timestamp::Timestamp;
 
@@ -106,10 +107,12 @@ pub fn peek_if_active(root: &Path, id: &SessionId) -> Result<Option<Session>, St
     Ok(read(root)?.and_then(|(_, bytes)| StateDocument::peek_if_active(&bytes, id)))
 }
 
-/// As [`peek_if_active`], of an entry that holds anything that a seal is for: a run that is said to have ended may
-/// have been ended by something else than omo.
-pub fn peek_if_sealed(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
-    Ok(read(root)?.and_then(|(_, bytes)| StateDocument::peek_if(&bytes, id, seal::needs_seal)))
+/// As [`peek_if_active`], of an entry that a Stop has to do with. It holds something that a seal is for, since a run that
+/// is said to have ended may have been ended by something else than omo; or a plan run whose end its user was not told.
+pub fn peek_for_stop(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
+    let is_meant =
+        |session: &Session| session.plan_run.as_ref().is_some_and(PlanRun::is_untold) || seal::needs_seal(session);
+    Ok(read(root)?.and_then(|(_, bytes)| StateDocument::peek_if(&bytes, id, is_meant)))
 }
 
 /// Whose work a session's entry is that was read without the lock.

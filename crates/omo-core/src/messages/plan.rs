@@ -8,6 +8,7 @@ pub mod run_answer;
 
 use super::checks::CODE_CHARS;
 use super::refusal_line;
+use super::run_end::page_line;
 use crate::session::plan_run::{PlanRun, PlanRunStatus, PlannedCommand};
 use crate::session::task_list::{OpenTaskList, task_list_id};
 use crate::text::command_text::{APPROVAL_CHARS, quote_argument, show_whole};
@@ -56,7 +57,7 @@ pub fn run_line(run: &PlanRun) -> String {
 }
 
 /// Where a run stands, as one row of a status.
-pub(crate) fn status_row(run: &PlanRun) -> String {
+pub fn status_row(run: &PlanRun) -> String {
     let stands = match run.status() {
         PlanRunStatus::Waits(question) => format!(", waits for you: {}", sanitize(question, 200)),
         PlanRunStatus::Ended(word) => format!(", ended: {}", sanitize(word, 64)),
@@ -73,6 +74,12 @@ pub(crate) fn status_row(run: &PlanRun) -> String {
         run.total,
         describe_failures(run)
     )
+}
+
+/// What a run has come to, for its user, with the path of its page where one was written.
+pub fn run_notice(run: &PlanRun, page: Option<&str>) -> String {
+    let headline = format!("[omo] {}", status_row(run));
+    if run.is_open() { headline } else { format!("{headline}\n{}", page_line(page)) }
 }
 
 /// What the parts of a plan are called.

@@ -101,7 +101,7 @@ pub fn status_report(
     StatusReport {
         session: id.to_owned(),
         state: ulw_state(session),
-        plan_run: plan_run.map(|run| PlanRun { seal: None, ..run.clone() }),
+        plan_run: plan_run.map(|run| PlanRun { seal: None, is_untold: None, ..run.clone() }),
         task: session.ulw.task.clone(),
         started_at: session.ulw.started_at,
         blocks: session.ulw.stop_blocks,

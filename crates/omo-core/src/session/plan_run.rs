@@ -35,12 +35,18 @@ pub struct PlanRun {
     pub opened_at: Option<Timestamp>,
     /// When a person last wrote a prompt since then.
     pub prompt_at: Option<Timestamp>,
+    /// It has ended or waits for a person since its user was last told; `None` in what an older omo wrote.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_untold: Option<bool>,
     /// When the command last wrote this.
     pub updated_at: Option<Timestamp>,
     /// The store's mark on all of that: what something else than omo wrote does not bear it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seal: Option<String>,
 }
+
+/// How a run ended that was cancelled.
+pub const CANCELLED: &str = "cancelled";
 
 /// Where a plan run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +79,11 @@ impl PlanRun {
         self.ended.is_none()
     }
 
+    /// Its user is still to be told that it has ended or waits for a person.
+    pub fn is_untold(&self) -> bool {
+        self.is_untold == Some(true)
+    }
+
     /// What its user says may still make it go on: it has not ended, or not well.
     pub fn can_resume(&self) -> bool {
         self.ended.as_deref() != Some("complete")
@@ -93,11 +104,21 @@ impl PlanRun {
         }
     }
 
-    /// This, as what follows `before`: what the hooks noted of the same run meanwhile stays.
+    /// This, as what follows `before`: what the hooks noted of the same run meanwhile stays, and what has become of it
+    /// since is to be told.
     #[must_use]
-    pub fn with_noted_prompt(self, before: Option<&Self>) -> Self {
-        let Some(before) = before.filter(|before| before.id == self.id) else { return self };
-        Self { opened_at: before.opened_at.or(self.opened_at), prompt_at: before.prompt_at.max(self.prompt_at), ..self }
+    pub fn following(self, before: Option<&Self>) -> Self {
+        let before = before.filter(|before| before.id == self.id);
+        let is_untold = match (self.status(), before) {
+            // An ended run that this session has not seen open had ended before.
+            (PlanRunStatus::Executes | PlanRunStatus::Ended(CANCELLED), _) | (PlanRunStatus::Ended(_), None) => false,
+            (status, Some(before)) if before.status() == status => before.is_untold(),
+            (PlanRunStatus::Waits(_) | PlanRunStatus::Ended(_), _) => true,
+        };
+        let is_untold = Some(is_untold);
+        let Some(before) = before else { return Self { is_untold, ..self } };
+        let (opened_at, prompt_at) = (before.opened_at.or(self.opened_at), before.prompt_at.max(self.prompt_at));
+        Self { opened_at, prompt_at, is_untold, ..self }
     }
 
     /// Whether the two say the same, whenever they were written.
@@ -181,11 +202,36 @@ mod tests {
     fn a_prompt_that_was_noted_meanwhile_stays_and_that_of_another_run_does_not() {
         let noted = PlanRun { opened_at: Some(at(1)), prompt_at: Some(at(9)), ..run() };
         let next = PlanRun { passed: 4, opened_at: Some(at(5)), ..run() };
-        let after = next.clone().with_noted_prompt(Some(&noted));
+        let after = next.clone().following(Some(&noted));
         assert_eq!((after.passed, after.opened_at, after.prompt_at), (4, Some(at(1)), Some(at(9))));
         let other = PlanRun { id: "r-2".to_owned(), ..next.clone() };
-        assert_eq!(other.clone().with_noted_prompt(Some(&noted)), other);
-        assert_eq!(next.clone().with_noted_prompt(None), next);
+        let unnoted = |run: &PlanRun| PlanRun { is_untold: Some(false), ..run.clone() };
+        assert_eq!(other.clone().following(Some(&noted)), unnoted(&other));
+        assert_eq!(next.clone().following(None), unnoted(&next));
+    }
+
+    #[test]
+    fn an_end_and_a_question_are_told_once_and_a_cancelled_run_is_not() {
+        let waits = |text: &str| PlanRun { waits: Some(text.to_owned()), ..run() };
+        let ended = |word: &str| PlanRun { ended: Some(word.to_owned()), ..run() };
+        let untold = |run: PlanRun| PlanRun { is_untold: Some(true), ..run };
+        let other = PlanRun { id: "r-2".to_owned(), ..run() };
+        for (what, next, before, expected) in [
+            ("it goes on", run(), Some(untold(waits("a"))), false),
+            ("it ends", ended("complete"), Some(run()), true),
+            ("it ends behind a question", ended("complete"), Some(waits("a")), true),
+            ("it had ended", ended("complete"), Some(ended("complete")), false),
+            ("it had ended untold", ended("complete"), Some(untold(ended("complete"))), true),
+            ("it ends otherwise", ended("complete"), Some(ended("failed")), true),
+            ("it was cancelled", ended(CANCELLED), Some(untold(waits("a"))), false),
+            ("another session had it end", ended("complete"), None, false),
+            ("another run was known", ended("complete"), Some(other), false),
+            ("it begins with a question", waits("a"), None, true),
+            ("it had asked", waits("a"), Some(waits("a")), false),
+            ("it asks the next question", waits("b"), Some(waits("a")), true),
+        ] {
+            assert_eq!(next.following(before.as_ref()).is_untold, Some(expected), "{what}");
+        }
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub fn set(
     let key = SealKey::load(options.state_home)?;
     state::update(folder, id, options, |session| {
         let before = session.plan_run.as_ref().filter(|run| is_sealed(&key, id, run));
-        let new = PlanRun { updated_at: Some(options.now), ..run.bounded().with_noted_prompt(before) };
+        let new = PlanRun { updated_at: Some(options.now), ..run.bounded().following(before) };
         if before.is_some_and(|before| before.has_same_content(&new)) {
             return ((), EntryChange::Keep);
         }
@@ -84,6 +84,14 @@ pub fn note_prompt(session: &mut Session, id: &SessionId, state_home: Option<&Pa
     let Ok(key) = SealKey::load(state_home) else { return EntryChange::Keep };
     session.plan_run = Some(with_seal(&key, id, PlanRun { prompt_at: Some(now), ..run.clone() }));
     EntryChange::Write
+}
+
+/// Takes what an entry's plan run has come to that its user was not told, where it is omo's own: it is there once.
+pub fn take_untold(session: &mut Session, id: &SessionId, state_home: Option<&Path>) -> Option<PlanRun> {
+    let run = session.plan_run.as_ref().filter(|run| run.is_untold())?;
+    let key = SealKey::load(state_home).ok().filter(|key| is_sealed(key, id, run))?;
+    let told = with_seal(&key, id, PlanRun { is_untold: Some(false), ..run.clone() });
+    session.plan_run.replace(told)
 }
 
 /// Takes the arguments that the user typed behind the command of this name, a short time ago. They
@@ -209,11 +217,12 @@ mod tests {
     #[test]
     fn what_something_else_wrote_is_no_run_and_a_prompt_does_not_make_it_one() {
         type Forgery = fn(&mut PlanRun);
-        let table: [(&str, Forgery); 5] = [
+        let table: [(&str, Forgery); 6] = [
             ("a count", |run| run.passed = 7),
             ("a prompt", |run| run.prompt_at = Some(Timestamp::from_millis(9))),
             ("an end", |run| run.ended = Some("complete".to_owned())),
             ("a question", |run| run.waits = Some("go on?".to_owned())),
+            ("what is to be told", |run| run.is_untold = Some(true)),
             ("no seal", |run| run.seal = Some(String::new())),
         ];
         for (what, forge) in table {
@@ -258,6 +267,32 @@ mod tests {
             !SealKey::load(Some(place.temp.path())).unwrap().holds(&place.id, &session),
             "the checks are not omo's own"
         );
+    }
+
+    #[test]
+    fn what_a_run_has_come_to_is_taken_once() {
+        let place = Fixture::new();
+        let take = || {
+            let mut taken = None;
+            place.change(|session| {
+                taken = take_untold(session, &place.id, Some(place.temp.path()));
+                if taken.is_some() { EntryChange::Write } else { EntryChange::Keep }
+            });
+            taken.and_then(|run| run.ended)
+        };
+        let ended = || PlanRun { ended: Some("complete".to_owned()), ..run() };
+        set(&place.folder, &place.id, run(), place.options(1)).unwrap();
+        assert_eq!(take(), None);
+        set(&place.folder, &place.id, ended(), place.options(2)).unwrap();
+        assert_eq!(take().as_deref(), Some("complete"));
+        assert_eq!((take(), place.read().unwrap().ended.as_deref()), (None, Some("complete")));
+        set(&place.folder, &place.id, ended(), place.options(3)).unwrap();
+        assert_eq!(take(), None, "it was told");
+        place.change(|session| {
+            session.plan_run.as_mut().unwrap().is_untold = Some(true);
+            EntryChange::Write
+        });
+        assert_eq!(take(), None, "something else wrote that");
     }
 
     #[test]

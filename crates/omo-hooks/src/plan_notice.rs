@@ -1,0 +1,78 @@
+//! The user and their terminal are told, once, that the session's plan run has ended or waits for a person.
+//!
+//! `omo` notes that in the session's entry when it writes down where the run stands, and the session says it at its next
+//! Stop that is no continuation.
+
+use omo_claude::hook_output::HookAnswer;
+use omo_core::messages::notification::terminal_notification;
+use omo_core::messages::plan::{run_notice, status_row};
+use omo_core::run_command::EndedRunName;
+use omo_core::session::Session;
+use omo_core::session::plan_run::{PlanRun, PlanRunStatus};
+use omo_core::stop::{StopAction, StopDecision};
+use omo_state::config;
+use omo_state::files::lock::DEADLINE;
+use omo_state::state::{CorruptPolicy, EntryChange, sealed_plan_run};
+
+use crate::run_prompt;
+use crate::runtime::{HookContext, HookError};
+
+/// Takes what is to be told in a session without ultrawork; `None` where that is nothing, or another process of the same
+/// hook has said it.
+pub(crate) fn take(context: &HookContext, session: &Session) -> Result<Option<PlanRun>, HookError> {
+    if !session.plan_run.as_ref().is_some_and(PlanRun::is_untold) {
+        return Ok(None);
+    }
+    let Some(place) = context.session_entry()? else { return Ok(None) };
+    let (run, _lock) = place.update(DEADLINE, CorruptPolicy::Refuse, |session| {
+        let run = sealed_plan_run::take_untold(session, place.id(), context.env.state_home.as_deref());
+        let change = if run.is_some() { EntryChange::Write } else { EntryChange::Keep };
+        (run, change)
+    })?;
+    Ok(run)
+}
+
+/// Whether the plan run of a session with ultrawork is told of at this Stop: with the verdict, or where the session stops
+/// because the plan waits.
+pub(crate) fn is_due(decision: &StopDecision, session: &Session) -> bool {
+    match decision.action {
+        StopAction::Block(_) => false,
+        StopAction::End { .. } => true,
+        StopAction::Allow | StopAction::AllowAndWarn | StopAction::Pause(_) => {
+            session.plan_run.as_ref().is_some_and(|run| matches!(run.status(), PlanRunStatus::Waits(_)))
+        }
+    }
+}
+
+/// The answer of a Stop, whose first line says what matters, and what its plan run has come to behind it.
+pub(crate) fn with_notice(
+    context: &HookContext,
+    run: Option<&PlanRun>,
+    answer: Option<HookAnswer>,
+) -> Option<HookAnswer> {
+    let Some(run) = run else { return answer };
+    let behind = |user: String| format!("{user}\n[omo] {}", status_row(run));
+    Some(match answer {
+        None => notice(context, run, None, None),
+        Some(HookAnswer::Notify { user, terminal }) => HookAnswer::Notify { user: behind(user), terminal },
+        Some(HookAnswer::Notice { user, model }) => HookAnswer::Notice { user: behind(user), model },
+        Some(other) => other,
+    })
+}
+
+/// Says what a run has come to, behind this line, with the page of one that has ended.
+pub(crate) fn print_with_page(context: &HookContext, run: &PlanRun, line: Option<&str>) {
+    let print = |page: Option<&str>| notice(context, run, line, page).print(context.event);
+    if run.is_open() {
+        return print(None);
+    }
+    context.print_at_timeout(notice(context, run, line, None));
+    print(run_prompt::write_page(context, &EndedRunName::Plan(run.id.clone())).as_deref());
+}
+
+fn notice(context: &HookContext, run: &PlanRun, line: Option<&str>, page: Option<&str>) -> HookAnswer {
+    let setting = config::load(context.env.config_file.as_deref()).notify;
+    let terminal = terminal_notification(setting.bell, setting.desktop, &status_row(run));
+    let lines: Vec<String> = line.map(str::to_owned).into_iter().chain([run_notice(run, page)]).collect();
+    HookAnswer::Notify { user: lines.join("\n"), terminal }
+}
