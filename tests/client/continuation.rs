@@ -40,9 +40,12 @@ fn a_person_sees_what_goes_on_and_how_it_ended() {
         "/omo:stop-continuation",
         "[omo] on: no check and no review",
         "`ulw` goes on with the task",
+        "shows it as a page:",
+        "/.local/state/omo/reports/ultrawork-",
     ] {
         assert!(screen.contains(line), "{line} is not on the screen:\n{screen}");
     }
+    assert_eq!(fixture.pages("ultrawork-").len(), 1);
 }
 
 #[test]

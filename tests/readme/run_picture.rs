@@ -64,7 +64,8 @@ fn the_picture_shows_what_omo_says_today() {
         ("the prompt", "ulw --check"),
         ("the start", "[omo] on: 1 check (sh test.sh) + review"),
         ("the red check", &red()),
-        ("the end", &ended),
+        // The path of its page follows, where one was written.
+        ("the end", ended.trim_end_matches('.')),
     ] {
         assert!(shown.contains(&squeezed(text)), "{what} is shown otherwise (cargo xtask picture):\n{text}\n{shown}");
     }

@@ -61,7 +61,8 @@ pub(super) fn play(plugin: &Path, client: &Client) -> Result<String> {
     let screen = terminal.coloured_screen();
     terminal.quit()?;
     let lines = cut(&screen).with_context(|| format!("the run is not on the screen:\n{}", terminal.screen()))?;
-    Ok(lines.replace(&*lab.project().to_string_lossy(), SHOWN_PROJECT))
+    let lines = lines.replace(&*lab.project().to_string_lossy(), SHOWN_PROJECT);
+    Ok(lines.replace(&*lab.home().to_string_lossy(), "~"))
 }
 
 /// What the model does and says.
