@@ -49,6 +49,15 @@ pub struct WorkerSettings<'a> {
 impl WorkerSettings<'_> {
     /// The file's text; `None` where a path is no text.
     pub fn to_json(&self) -> Option<String> {
+        self.settings(true)
+    }
+
+    /// The same for a session on a machine without the ledger of its run: it is told all of its tasks at once.
+    pub fn to_json_without_ledger(&self) -> Option<String> {
+        self.settings(false)
+    }
+
+    fn settings(&self, has_ledger: bool) -> Option<String> {
         let (program, rules) = (self.program.to_str()?, self.rules.to_str()?);
         // With `args` no shell comes in between, and nothing has to be quoted.
         let fence = json!({
@@ -66,13 +75,14 @@ impl WorkerSettings<'_> {
         });
         let denied: Vec<String> =
             DENIED.iter().map(|command| bash_rule(command)).chain(TOOLS.map(str::to_owned)).collect();
+        let mut hooks = json!({ "PreToolUse": [{ "matcher": ASKED_ABOUT, "hooks": [fence] }] });
+        if has_ledger && let Some(hooks) = hooks.as_object_mut() {
+            hooks.insert("SessionStart".to_owned(), json!([{ "matcher": "startup", "hooks": [first_task] }]));
+        }
         let settings = json!({
             // The repository's own settings come after these, and cannot turn the fence off.
             "disableAllHooks": false,
-            "hooks": {
-                "PreToolUse": [{ "matcher": ASKED_ABOUT, "hooks": [fence] }],
-                "SessionStart": [{ "matcher": "startup", "hooks": [first_task] }],
-            },
+            "hooks": hooks,
             "permissions": { "deny": denied },
         });
         Some(format!("{settings:#}\n"))
@@ -86,11 +96,21 @@ pub struct InvalidPermissionRule(pub String);
 
 /// What a session may do without being asked: what it needs for its work, and these rules of its user.
 pub fn allowed_rules(own: &[String]) -> Result<Vec<String>, InvalidPermissionRule> {
+    let own = checked_rules(own)?;
+    Ok(NEEDED.iter().map(|command| bash_rule(command)).chain(own).collect())
+}
+
+/// These rules of its user alone, for a session without a ledger.
+///
+/// # Errors
+///
+/// One of them is none.
+pub fn checked_rules(own: &[String]) -> Result<Vec<String>, InvalidPermissionRule> {
     let is_rule = |rule: &String| rule.starts_with(|first: char| first.is_ascii_alphabetic());
     if let Some(wrong) = own.iter().find(|rule| !is_rule(rule)) {
         return Err(InvalidPermissionRule(wrong.clone()));
     }
-    Ok(NEEDED.iter().map(|command| bash_rule(command)).chain(own.iter().cloned()).collect())
+    Ok(own.to_vec())
 }
 
 /// The rule for every command that begins so.
@@ -116,6 +136,11 @@ mod tests {
         let first = &settings["hooks"]["SessionStart"][0];
         assert_eq!(first["matcher"], "startup", "one that goes on would begin with a second task");
         assert_eq!(first["hooks"][0]["args"], json!(["agent", "next"]));
+        let without: Value =
+            serde_json::from_str(&WorkerSettings { program, rules }.to_json_without_ledger().unwrap()).unwrap();
+        assert!(without["hooks"]["SessionStart"].is_null(), "it has no ledger to ask");
+        assert_eq!(without["hooks"]["PreToolUse"], settings["hooks"]["PreToolUse"]);
+        assert_eq!(without["permissions"], settings["permissions"]);
         let denied = settings["permissions"]["deny"].as_array().unwrap();
         for rule in ["Bash(git stash:*)", "Bash(git reset --hard:*)", "EnterWorktree"] {
             assert!(denied.contains(&rule.into()), "{rule}");

@@ -20,6 +20,7 @@ mod tasks;
 mod ulw;
 mod verify;
 pub(crate) mod watch;
+mod worker;
 
 use clap::Subcommand;
 use omo_state::config::UserConfig;
@@ -49,6 +50,8 @@ pub(crate) enum Command {
     Tasks(tasks::TasksCommand),
     #[command(subcommand, hide = true)]
     Agent(agent::AgentCommand),
+    #[command(hide = true)]
+    Worker(worker::WorkerOptions),
     Blocked(blocked::BlockedOptions),
     Statusline(statusline::StatuslineOptions),
     Setup(setup::SetupOptions),
@@ -85,6 +88,7 @@ pub(crate) fn run(
         Command::Report(options) => report::run(env, options),
         Command::Tasks(command) => tasks::run(env, command),
         Command::Agent(command) => agent::run(env, command),
+        Command::Worker(options) => worker::run(options),
         Command::Blocked(options) => blocked::run(env, &options),
         Command::Statusline(options) => {
             statusline::run(&options);

@@ -35,6 +35,7 @@ mod rounds;
 pub mod schedule;
 mod standing;
 pub mod state;
+mod task_commits;
 pub mod task_counterfactual;
 pub mod task_list_store;
 mod ticket;
@@ -42,6 +43,8 @@ pub mod unfinished_lines;
 pub mod verbs;
 pub mod work;
 pub mod worker_exchange;
+pub mod worker_job;
+
 pub mod worker_model;
 
 pub use crate::ledger::run::{ExclusiveGuard, Run};

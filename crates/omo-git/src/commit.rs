@@ -7,7 +7,7 @@
 mod git_formats;
 
 use std::collections::{BTreeSet, HashSet};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -105,10 +105,15 @@ pub fn commit_paths(
 
 /// Whether git knows who its user is: without that nothing can be committed.
 pub fn has_identity(repository: &GitRepository) -> bool {
-    let own = identity_variables(env::variables());
+    let own = own_identity();
     let own: Vec<(&str, &OsStr)> = own.iter().map(|(name, value)| (*name, value.as_os_str())).collect();
     let knows = |name: &&str| repository.answer(&["var", name], &own, &[]).is_ok_and(|(status, _)| status == 0);
     ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"].iter().all(knows)
+}
+
+/// The variables of this process that say who its user is, for a git that gets no other ones of git.
+pub(crate) fn own_identity() -> Vec<(&'static str, OsString)> {
+    identity_variables(env::variables())
 }
 
 /// A work tree in which one commit is made.

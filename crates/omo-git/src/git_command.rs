@@ -188,6 +188,19 @@ pub(crate) fn run(
     input: &[u8],
     complaints: StderrMode,
 ) -> Option<GitOutcome> {
+    run_as_needed(limit, folder, arguments, variables, input, complaints, None)
+}
+
+/// As [`run`]; once `is_needed` says no it is ended as one that took too long.
+pub(crate) fn run_as_needed(
+    limit: Duration,
+    folder: &Path,
+    arguments: &[&str],
+    variables: &[(&str, &OsStr)],
+    input: &[u8],
+    complaints: StderrMode,
+    is_needed: Option<&mut dyn FnMut() -> bool>,
+) -> Option<GitOutcome> {
     let tree = GitWorktree::find(folder);
     if tree.as_ref().is_some_and(|tree| !has_readable_files(tree)) {
         return None;
@@ -217,7 +230,11 @@ pub(crate) fn run(
         max_bytes: MAX_BYTES,
         leftovers: Leftovers::Ended,
     };
-    match runner::run(request).ok()? {
+    let ended = match is_needed {
+        Some(is_needed) => runner::run_while(request, is_needed),
+        None => runner::run(request),
+    };
+    match ended.ok()? {
         ProcessEnd::Ended(ProcessOutput { status, stdout: Some(said), stderr }) => {
             Some(GitOutcome::Ended { status: status?, said, complaint: stderr.unwrap_or_default() })
         }

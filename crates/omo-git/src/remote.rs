@@ -4,6 +4,8 @@
 //! their work. What the repository's own settings would have run is not: where there is such a setting nothing is
 //! pushed or fetched at all. Only what is named is moved: no tags, no submodules, no hooks.
 
+pub mod worker_clone;
+
 use std::ffi::OsStr;
 use std::time::Duration;
 

@@ -16,7 +16,7 @@ use omo_state::files::lock::StateLock;
 use omo_state::git_worktree::GitWorktree;
 use thiserror::Error;
 
-use crate::git_command::{GitOutcome, StderrMode, answer_within, run};
+use crate::git_command::{GitOutcome, StderrMode, answer_within, run, run_as_needed};
 use crate::tree::file_mark;
 
 /// What tells the commits that keep a worktree from those with work.
@@ -161,6 +161,19 @@ impl GitRepository {
     ) -> Option<GitOutcome> {
         self.call(&self.disabled_programs().ok()?, arguments, variables, |folder, words, variables| {
             run(limit, folder, words, variables, &[], StderrMode::Captured)
+        })
+    }
+
+    /// As [`GitRepository::call_remote`], for as long as `is_needed` says so.
+    pub(crate) fn call_remote_while(
+        &self,
+        limit: Duration,
+        arguments: &[&str],
+        variables: &[(&str, &OsStr)],
+        is_needed: &mut dyn FnMut() -> bool,
+    ) -> Option<GitOutcome> {
+        self.call(&self.disabled_programs().ok()?, arguments, variables, |folder, words, variables| {
+            run_as_needed(limit, folder, words, variables, &[], StderrMode::Captured, Some(is_needed))
         })
     }
 

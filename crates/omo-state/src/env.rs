@@ -123,6 +123,11 @@ pub fn columns() -> Option<usize> {
     text("COLUMNS")?.parse().ok().filter(|columns| *columns > 0)
 }
 
+/// The number of the user of this process; `None` where the system knows them otherwise.
+pub fn user_number() -> Option<u32> {
+    platform::user_number()
+}
+
 /// `OMO_ROOT`: the worktree of a session that omo has started to work on a group of a plan.
 pub fn worker_root() -> Option<PathBuf> {
     path("OMO_ROOT")

@@ -30,12 +30,12 @@ pub use windows::{link_folder, make_removable, may_write};
 #[cfg(unix)]
 pub(crate) use unix::{
     Directory, PROGRAM_ENDINGS, check, config_home, data_home, exchange, made_at, number, open_for_reading, reserve,
-    same_variable, state_home,
+    same_variable, state_home, user_number,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
     Directory, PROGRAM_ENDINGS, check, config_home, data_home, exchange, made_at, number, open_for_reading, reserve,
-    same_variable, state_home,
+    same_variable, state_home, user_number,
 };
 
 /// What a file is opened for.

@@ -9,10 +9,11 @@ use omo_git::remote::{changed_files, commit_messages};
 use omo_plan::model::TaskGroup;
 
 use super::{DriveError, ParallelDriver};
-use crate::parallel::push_rules::{find_task_commit, is_done, last_passed_commit};
+use crate::parallel::push_rules::{is_done, last_passed_commit};
 use crate::parallel_state::GroupState;
 use crate::report::ultraplan;
 use crate::state::{RunState, TaskState};
+use crate::task_commits::find_task_commit;
 
 impl ParallelDriver<'_> {
     /// The commit that the steps of a session come to; why there is none, where a person has to see to it. What its

@@ -5,7 +5,6 @@ use omo_claude::client_end::{FollowUp, ProcessEnd};
 use omo_core::text::sanitize;
 use omo_plan::model::TaskGroup;
 
-use crate::report::ultraplan::remote_prompt::{RUN_TRAILER, TASK_TRAILER};
 use crate::standing::is_work_done;
 use crate::state::{RunState, TaskStatus};
 
@@ -37,13 +36,6 @@ pub(crate) fn last_passed_commit<'s>(state: &'s RunState, group: &TaskGroup, bas
 /// Whether the work on a step is done as far as its worker goes.
 pub(crate) fn is_done(state: &RunState, status: TaskStatus) -> bool {
     is_work_done(&state.plan.policy, status)
-}
-
-/// The last of the commits, oldest first with their messages, that is marked as one of a step of a run.
-pub(super) fn find_task_commit<'c>(commits: &'c [(String, String)], run: &str, task: &str) -> Option<&'c str> {
-    let marks = [format!("{RUN_TRAILER}: {run}"), format!("{TASK_TRAILER}: {task}")];
-    let is_marked = |message: &str| marks.iter().all(|mark| message.lines().any(|line| line.trim_end() == mark));
-    commits.iter().rfind(|(_, message)| is_marked(message)).map(|(commit, _)| commit.as_str())
 }
 
 /// What follows for the first step that nothing was pushed of.
@@ -97,23 +89,6 @@ mod tests {
             assert_eq!(launch_number("omo/r/session-1", name), expected, "{name}");
         }
         assert_eq!(launch_number("b", &launch_branch("b", 7)), Some(7));
-    }
-
-    #[test]
-    fn a_step_is_found_by_its_whole_trailers_and_the_last_one_counts() {
-        let commit =
-            |id: &str, run: &str, task: &str| (id.to_owned(), format!("feat: x\n\nOmo-Run: {run}\nOmo-Task: {task}\n"));
-        let commits = [
-            commit("a", "r1", "1"),
-            commit("b", "r1", "11"),
-            commit("c", "r1", "1"),
-            commit("d", "r2", "1"),
-            ("e".to_owned(), "says Omo-Run: r1 and Omo-Task: 1".to_owned()),
-        ];
-        assert_eq!(find_task_commit(&commits, "r1", "1"), Some("c"));
-        assert_eq!(find_task_commit(&commits, "r1", "11"), Some("b"));
-        assert_eq!(find_task_commit(&commits, "r1", "2"), None);
-        assert_eq!(find_task_commit(&[], "r1", "1"), None);
     }
 
     #[test]

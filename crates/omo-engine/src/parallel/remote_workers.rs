@@ -20,10 +20,11 @@ use crate::client_policy::ClientPolicy;
 use crate::event::EventKind;
 use crate::launcher::{LauncherPlaceholder, LauncherTemplate};
 use crate::parallel::final_checks::AsLongAsWanted;
-use crate::parallel::push_rules::{describe_process_end, find_task_commit, follow_up, launch_branch};
+use crate::parallel::push_rules::{describe_process_end, follow_up, launch_branch};
 use crate::parallel::remote_branches::{Collected, collect_branches, count_launches, launch_name};
 use crate::report::ultraplan::remote_prompt;
 use crate::state::{RunPhase, TaskStatus};
+use crate::task_commits::find_task_commit;
 use crate::work::{Engine, EngineError, WorkerCommit};
 use crate::{parallel_schedule, verbs};
 

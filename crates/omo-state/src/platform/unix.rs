@@ -23,6 +23,12 @@ const TOP: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::RDONL
 const FILE: OFlags = OFlags::CLOEXEC.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
 
+/// The number of the user of this process.
+#[expect(clippy::unnecessary_wraps, reason = "not every system has numbers")]
+pub(crate) fn user_number() -> Option<u32> {
+    Some(rustix::process::geteuid().as_raw())
+}
+
 /// An open folder.
 #[derive(Debug)]
 pub(crate) struct Directory(OwnedFd);

@@ -29,6 +29,11 @@ const ERROR_SHARING_VIOLATION: i32 = 32;
 const TRIES: u32 = 6;
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 
+/// Users have no numbers here.
+pub(crate) fn user_number() -> Option<u32> {
+    None
+}
+
 /// An open folder.
 #[derive(Debug)]
 pub(crate) struct Directory {

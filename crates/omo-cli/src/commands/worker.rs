@@ -1,0 +1,221 @@
+//! `omo worker`: what runs at the other end of a launcher, on any machine with git, the client and omo.
+
+mod jobs;
+mod start;
+
+use std::cell::Cell;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::{Args, Subcommand};
+use omo_claude::client::ClaudeClient;
+use omo_core::text::sanitize;
+use omo_engine::worker_exchange::WorkerEnd;
+use omo_engine::worker_job::jobs::{JobError, JobName, WorkerJobs};
+use omo_engine::worker_job::{self, JobEnd, WorkerJob};
+use omo_process::{detached, termination};
+use omo_state::env;
+use omo_state::search_path::SearchPath;
+
+use crate::error::CommandError;
+use crate::exit_kind::ExitKind;
+
+const HELP: &str = "\
+Example:
+  omo worker --remote git@host:x.git --branch omo/r1/session-1 --brief 4f1c...
+
+A launcher starts it. Exit status: 0 every task was pushed, 1 tasks are left,
+3 no such branch or job, 5 not prepared, 6 another worker has the branch or the
+job, 8 a budget or limit of use, 9 no answer or no folder, 10 other commits.";
+
+/// Do the work of a run on this machine; a launcher starts it
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, arg_required_else_help = true, after_help = HELP)]
+pub(crate) struct WorkerOptions {
+    #[command(flatten)]
+    job: Option<JobOptions>,
+    /// The one that `start` has started; it leaves the terminal
+    #[arg(long, hide = true, requires = "name")]
+    detached: bool,
+    #[command(subcommand)]
+    command: Option<WorkerCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+enum WorkerCommand {
+    Start(start::StartOptions),
+    List(jobs::ListOptions),
+    Cancel(jobs::CancelOptions),
+    Logs(jobs::LogsOptions),
+}
+
+/// What a worker is to do.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct JobOptions {
+    /// The repository that brief and work go through
+    #[arg(long, value_name = "URL")]
+    remote: String,
+    /// The branch that takes the work
+    #[arg(long)]
+    branch: String,
+    /// The brief: the commit that BRANCH.brief has to be at
+    #[arg(long, value_name = "COMMIT")]
+    brief: String,
+    /// For how long the client may run
+    #[arg(long, value_name = "SECONDS")]
+    time_limit: Option<u32>,
+    /// Where to work, instead of the folder for temporary files
+    #[arg(long, value_name = "DIR")]
+    scratch: Option<PathBuf>,
+    /// The client, instead of the `claude` on PATH
+    #[arg(long, value_name = "PROGRAM")]
+    client: Option<PathBuf>,
+    /// A name for `list`, `cancel` and `logs`
+    #[arg(long, value_name = "JOB")]
+    name: Option<String>,
+}
+
+/// `omo worker …`.
+pub(super) fn run(options: WorkerOptions) -> Result<(), CommandError> {
+    match (options.command, options.job) {
+        (Some(WorkerCommand::Start(options)), _) => start::run(&options),
+        (Some(WorkerCommand::List(options)), _) => jobs::list(&options),
+        (Some(WorkerCommand::Cancel(options)), _) => jobs::cancel(&options),
+        (Some(WorkerCommand::Logs(options)), _) => jobs::logs(&options),
+        (None, Some(job)) => work(&job, options.detached),
+        (None, None) => Err(CommandError::usage("--remote, --branch and --brief are needed", "`omo worker --help`")),
+    }
+}
+
+impl JobOptions {
+    /// Refuses what can be told to be wrong before anything is done.
+    fn check(&self) -> Result<(), CommandError> {
+        if let Some(problem) = worker_job::remote_problem(&self.remote) {
+            return Err(CommandError::usage(
+                format!("--remote: {problem}"),
+                "an address that git knows, `https://host/x.git` for example, or an absolute path",
+            ));
+        }
+        if !worker_job::is_branch_name(&self.branch) {
+            return Err(CommandError::usage(
+                format!("--branch: {} is no plain name of a branch", sanitize(&format!("{:?}", self.branch), 100)),
+                "letters, digits, `-`, `_`, `.` and `/`",
+            ));
+        }
+        if !worker_job::is_commit_name(&self.brief) {
+            return Err(CommandError::usage(
+                "--brief: this is no full name of a commit",
+                "40 or 64 hexadecimal digits, in lower case",
+            ));
+        }
+        self.name.as_deref().map(JobName::parse).transpose().map(drop).map_err(job_error)
+    }
+
+    fn job(&self) -> Result<WorkerJob, CommandError> {
+        let own = std::env::current_exe().map_err(CommandError::from)?;
+        Ok(WorkerJob {
+            remote: self.remote.clone(),
+            branch: self.branch.clone(),
+            brief: self.brief.clone(),
+            time_limit_seconds: self.time_limit,
+            scratch: scratch(self.scratch.as_deref()),
+            client: find_client(self.client.as_deref()),
+            program: own,
+            variables: env::variables(),
+        })
+    }
+}
+
+fn scratch(named: Option<&Path>) -> PathBuf {
+    named.map_or_else(worker_job::default_scratch, Path::to_owned)
+}
+
+/// The file of the client: as it was named, or the one on `PATH`.
+fn find_client(named: Option<&Path>) -> Result<PathBuf, String> {
+    let Some(named) = named else {
+        let folder = std::env::current_dir().unwrap_or_default();
+        let client = ClaudeClient::find(&SearchPath::from_process(), &folder).map_err(|error| error.to_string())?;
+        return Ok(client.program().to_owned());
+    };
+    let shown = || sanitize(&named.display().to_string(), 200);
+    if named.components().count() > 1 {
+        return named.canonicalize().map_err(|error| format!("the client {} is not there: {error}", shown()));
+    }
+    let found = named.to_str().and_then(|name| SearchPath::from_process().find(name));
+    found.ok_or_else(|| format!("no `{}` is on PATH", shown()))
+}
+
+/// Does the work, and says what it does.
+fn work(options: &JobOptions, is_detached: bool) -> Result<(), CommandError> {
+    options.check()?;
+    if is_detached {
+        detached::leave_terminal().map_err(CommandError::from)?;
+    }
+    let asked = Arc::new(AtomicBool::new(false));
+    termination::flag_termination(&asked);
+    let job = options.job()?;
+    let jobs = options.name.as_ref().map(|_| WorkerJobs::open(&job.scratch)).transpose().map_err(job_error)?;
+    let name = options.name.as_deref().map(JobName::parse).transpose().map_err(job_error)?;
+    let claimed = match (&jobs, &name) {
+        (Some(jobs), Some(name)) => Some(jobs.claim(name).map_err(job_error)?),
+        _ => None,
+    };
+    if is_detached {
+        detached::report_ready("ready").map_err(CommandError::from)?;
+    }
+    let is_closed = Cell::new(is_detached);
+    let say = |line: &str| {
+        if let Some(claimed) = &claimed {
+            claimed.say(line);
+        }
+        // What reads it may be gone; the work goes on.
+        if !is_closed.get() && writeln!(std::io::stdout(), "{line}").is_err() {
+            is_closed.set(true);
+        }
+    };
+    let is_asked = || asked.load(Ordering::SeqCst) || claimed.as_ref().is_some_and(|claimed| claimed.is_cancelled());
+    let end = worker_job::run_job(&job, &is_asked, &say);
+    let (kind, line) = describe_end(&end);
+    say(&format!("ended with status {}: {line}", kind.code()));
+    if kind == ExitKind::Success { Ok(()) } else { Err(CommandError::already_printed(kind)) }
+}
+
+/// The exit status of an end, and the end in words.
+fn describe_end(end: &JobEnd) -> (ExitKind, String) {
+    let with = |what: &str, why: &str| if why.is_empty() { what.to_owned() } else { format!("{what}: {why}") };
+    match end {
+        JobEnd::Ended { end, detail } => {
+            let (kind, what) = match end {
+                WorkerEnd::Pushed => (ExitKind::Success, "every task was pushed"),
+                WorkerEnd::NotPrepared => (ExitKind::Precondition, "it could not begin"),
+                WorkerEnd::UsageLimit { .. } | WorkerEnd::BudgetSpent => (ExitKind::Budget, "tasks are left"),
+                WorkerEnd::TasksLeft
+                | WorkerEnd::ApiFailed
+                | WorkerEnd::TimedOut
+                | WorkerEnd::Stopped
+                | WorkerEnd::Killed => (ExitKind::NotGreen, "tasks are left"),
+            };
+            (kind, with(what, detail))
+        }
+        JobEnd::Superseded => {
+            (ExitKind::Busy, "another worker has begun with the same branch: this one leaves it to that".to_owned())
+        }
+        JobEnd::Conflict(why) => (ExitKind::Conflict, why.clone()),
+        JobEnd::NotFound(why) => (ExitKind::NotFound, why.clone()),
+        JobEnd::Unreachable(why) => (ExitKind::Io, with("the remote does not answer as it should", why)),
+        JobEnd::NoScratch(why) => (ExitKind::Io, with("there is no folder to work in", why)),
+    }
+}
+
+fn job_error(error: JobError) -> CommandError {
+    let message = error.to_string();
+    match error {
+        JobError::Name => CommandError::usage(message, "`omo worker list` names the jobs of this machine"),
+        JobError::Known(_) => CommandError::busy(message, "`omo worker cancel` ends it; a new job needs another name"),
+        JobError::Unknown(_) => CommandError::not_found(message, "`omo worker list` names the jobs of this machine"),
+        JobError::Stays(_) => CommandError::busy(message, "try again in a moment"),
+        JobError::Folder(_) => CommandError::io(message, "check the rights of that folder and the space on its disk"),
+    }
+}

@@ -1,0 +1,71 @@
+//! `omo worker list`, `cancel` and `logs`: the workers of this machine that have a name.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use omo_core::text::sanitize;
+use omo_engine::worker_job::jobs::{JobName, WorkerJobs};
+
+use super::{job_error, scratch};
+use crate::error::CommandError;
+use crate::output;
+
+/// So much of a line of a log is shown.
+const LINE_CHARS: usize = 1_000;
+
+/// List the workers with a name: `JOB running` or `JOB ended`
+#[derive(Debug, Args)]
+pub(super) struct ListOptions {
+    /// Where they work, instead of the folder for temporary files
+    #[arg(long, value_name = "DIR")]
+    scratch: Option<PathBuf>,
+}
+
+/// End a worker with all that it started
+#[derive(Debug, Args)]
+#[command(after_help = "\
+What it has committed is pushed first. The exit status is 0 once it has ended,
+also where it had ended before, and 3 where there is no such job.")]
+pub(super) struct CancelOptions {
+    /// Its name
+    job: String,
+    /// Where it works, instead of the folder for temporary files
+    #[arg(long, value_name = "DIR")]
+    scratch: Option<PathBuf>,
+}
+
+/// Show what a worker has said
+#[derive(Debug, Args)]
+pub(super) struct LogsOptions {
+    /// Its name
+    job: String,
+    /// Where it works, instead of the folder for temporary files
+    #[arg(long, value_name = "DIR")]
+    scratch: Option<PathBuf>,
+}
+
+/// `omo worker list`.
+pub(super) fn list(options: &ListOptions) -> Result<(), CommandError> {
+    let jobs = WorkerJobs::open(&scratch(options.scratch.as_deref())).map_err(job_error)?;
+    let state = |is_running| if is_running { "running" } else { "ended" };
+    let lines = jobs.list().map_err(job_error)?;
+    let lines: Vec<String> =
+        lines.iter().map(|(name, is_running)| format!("{} {}", name.as_str(), state(*is_running))).collect();
+    if lines.is_empty() { Ok(()) } else { output::print_block(&lines.join("\n")) }
+}
+
+/// `omo worker cancel`.
+pub(super) fn cancel(options: &CancelOptions) -> Result<(), CommandError> {
+    let name = JobName::parse(&options.job).map_err(job_error)?;
+    let jobs = WorkerJobs::open(&scratch(options.scratch.as_deref())).map_err(job_error)?;
+    jobs.cancel(&name).map_err(job_error)
+}
+
+/// `omo worker logs`.
+pub(super) fn logs(options: &LogsOptions) -> Result<(), CommandError> {
+    let name = JobName::parse(&options.job).map_err(job_error)?;
+    let jobs = WorkerJobs::open(&scratch(options.scratch.as_deref())).map_err(job_error)?;
+    let text = jobs.log(&name).map_err(job_error)?;
+    let lines: Vec<String> = String::from_utf8_lossy(&text).lines().map(|line| sanitize(line, LINE_CHARS)).collect();
+    if lines.is_empty() { Ok(()) } else { output::print_block(&lines.join("\n")) }
+}

@@ -1,0 +1,70 @@
+//! `omo worker start`: a worker that does not end with the terminal.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+use omo_engine::worker_job::jobs::{JobError, JobName, WorkerJobs};
+use omo_process::detached;
+
+use super::{JobOptions, job_error, scratch};
+use crate::error::CommandError;
+use crate::output;
+
+const HELP: &str = "\
+Example:
+  omo worker start --name r1-2 --remote URL --branch omo/r1/session-2 --brief 4f1c
+
+Returns once it runs. A job that is there already, or was, is never started a
+second time; the exit status is 6 then.";
+
+/// Start a worker that outlives the terminal
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(super) struct StartOptions {
+    #[command(flatten)]
+    job: JobOptions,
+}
+
+/// Starts it.
+pub(super) fn run(options: &StartOptions) -> Result<(), CommandError> {
+    let job = &options.job;
+    job.check()?;
+    let Some(name) = &job.name else {
+        return Err(CommandError::usage("a job that is started needs a name", "`--name JOB`"));
+    };
+    let name = JobName::parse(name).map_err(job_error)?;
+    let place = std::path::absolute(scratch(job.scratch.as_deref())).map_err(CommandError::from)?;
+    let jobs = WorkerJobs::open(&place).map_err(job_error)?;
+    let _alone = jobs.hold().map_err(job_error)?;
+    if jobs.is_known(&name) {
+        return Err(job_error(JobError::Known(name.as_str().to_owned())));
+    }
+    let log = jobs.complaints(&name).map_err(job_error)?;
+    let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    detached::start_detached(&arguments(job, &place), &folder, log).map_err(|error| {
+        let said = jobs.take_complaints(&name);
+        let said = if said.is_empty() { String::new() } else { format!(": {said}") };
+        CommandError::io(format!("the worker could not be started: {error}{said}"), "try it without `start`")
+    })?;
+    output::print_block(&format!("started {}", name.as_str()))
+}
+
+/// The command line of the process that does the work.
+fn arguments(job: &JobOptions, place: &std::path::Path) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = vec!["worker".into(), "--detached".into()];
+    let mut add = |option: &str, value: OsString| {
+        // In one word, so that no value is taken for an option.
+        let mut word = OsString::from(format!("--{option}="));
+        word.push(value);
+        arguments.push(word);
+    };
+    add("remote", job.remote.clone().into());
+    add("branch", job.branch.clone().into());
+    add("brief", job.brief.clone().into());
+    add("scratch", place.as_os_str().to_owned());
+    job.time_limit.into_iter().for_each(|limit| add("time-limit", limit.to_string().into()));
+    job.client.iter().for_each(|client| add("client", client.clone().into_os_string()));
+    job.name.iter().for_each(|name| add("name", name.into()));
+    arguments
+}

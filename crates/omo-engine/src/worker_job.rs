@@ -1,0 +1,339 @@
+//! The work of `omo worker`: a brief is fetched, a client works on it in a clone, and what it commits is pushed. Nothing
+//! but git connects it with the run that the work is for.
+//!
+//! An engine may kill it at any moment, run it twice, or start it again. The branch for the work only ever goes on from
+//! what is there, and the one for the report belongs to the worker that began last: one that began earlier finds that
+//! out when it next pushes, and ends.
+
+mod client_session;
+pub mod jobs;
+mod reporter;
+mod rules;
+mod scratch;
+
+use std::path::{Path, PathBuf};
+
+use omo_checks::set_up::set_up_worktree;
+use omo_checks::task_check::CheckLog;
+use omo_claude::client_end::ClientEnd;
+use omo_core::text::sanitize;
+use omo_git::remote::RemoteError;
+use omo_git::remote::worker_clone::{WorkerClone, without_credentials};
+use omo_git::repository::GitFailed;
+use omo_process::environment::CheckEnvironment;
+
+use crate::random_id::random_letters;
+use crate::worker_exchange::{BRIEF_FILE, WorkerBrief, WorkerEnd, WorkerPhase, brief_branch, report_branch};
+
+use reporter::{PushStop, Reporter};
+use scratch::ScratchFolder;
+
+pub use rules::{is_branch_name, is_commit_name, remote_problem};
+
+/// How many commits of the branch are fetched until the one is found that the work began from.
+const DEPTHS: [u32; 5] = [16, 128, 1_024, 8_192, 65_536];
+/// The branch that is fetched, and the brief, in the clone.
+const BRANCH_REFERENCE: &str = "refs/omo/branch";
+const BRIEF_REFERENCE: &str = "refs/omo/brief";
+/// Letters of an instance.
+const INSTANCE_LETTERS: usize = 16;
+/// So much of a detail is told.
+const DETAIL_CHARS: usize = 600;
+
+/// What a worker is started with.
+#[derive(Clone, Debug)]
+pub struct WorkerJob {
+    /// The address of the remote repository.
+    pub remote: String,
+    /// The branch that takes the work.
+    pub branch: String,
+    /// The commit of the brief. No other one is obeyed.
+    pub brief: String,
+    /// For how long the client may run at most, in seconds, beside what the brief says.
+    pub time_limit_seconds: Option<u32>,
+    /// The folder below which the worker works.
+    pub scratch: PathBuf,
+    /// The client, or why there is none.
+    pub client: Result<PathBuf, String>,
+    /// The program omo.
+    pub program: PathBuf,
+    /// The variables of this process.
+    pub variables: Vec<(std::ffi::OsString, std::ffi::OsString)>,
+}
+
+/// How a worker has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JobEnd {
+    /// So, which its report says as well where one could be pushed.
+    Ended {
+        /// How.
+        end: WorkerEnd,
+        /// In words.
+        detail: String,
+    },
+    /// Another worker has begun with the same branch.
+    Superseded,
+    /// The branch for the work has other commits than this worker's, or the brief is another one.
+    Conflict(String),
+    /// The branch or its brief is not there.
+    NotFound(String),
+    /// The remote does not answer, or takes nothing.
+    Unreachable(String),
+    /// There is no folder to work in.
+    NoScratch(String),
+}
+
+/// Does the work. `is_asked_to_end` is asked all the while, and `say` is told what is done, in lines.
+pub fn run_job(job: &WorkerJob, is_asked_to_end: &dyn Fn() -> bool, say: &dyn Fn(&str)) -> JobEnd {
+    let scratch = match ScratchFolder::create(&job.scratch) {
+        Ok(scratch) => scratch,
+        Err(why) => return JobEnd::NoScratch(why),
+    };
+    let goes_on = || !is_asked_to_end();
+    let worker = Worker { job, scratch: &scratch, is_asked_to_end, say };
+    worker.run(&goes_on).unwrap_or_else(|end| end)
+}
+
+struct Worker<'w> {
+    job: &'w WorkerJob,
+    scratch: &'w ScratchFolder,
+    is_asked_to_end: &'w dyn Fn() -> bool,
+    say: &'w dyn Fn(&str),
+}
+
+/// Something went otherwise than it should: how the worker ends then.
+type Step<T> = Result<T, JobEnd>;
+
+impl Worker<'_> {
+    fn run(&self, goes_on: &dyn Fn() -> bool) -> Step<JobEnd> {
+        let clone = self.make_clone(goes_on)?;
+        let seen_report = self.fetch_start(&clone)?;
+        let tip = self.known_commit(&clone, BRANCH_REFERENCE)?;
+        let instance = random_letters(INSTANCE_LETTERS).map_err(|error| JobEnd::NoScratch(error.to_string()))?;
+        let mut reporter = Reporter::new(&clone, &self.job.branch, instance, seen_report, tip.clone());
+        let brief = match self.read_brief(&clone) {
+            Ok(brief) => brief,
+            Err(why) => return self.finish(&mut reporter, WorkerEnd::NotPrepared, &why),
+        };
+        if let Err(why) = self.deepen_to(&clone, &tip, &brief.base) {
+            let end = if (self.is_asked_to_end)() { WorkerEnd::Stopped } else { WorkerEnd::NotPrepared };
+            return self.finish(&mut reporter, end, &why);
+        }
+        let commits = clone.commits_between(&brief.base, &tip).map_err(|error| unreachable_end(&error))?;
+        let progress = rules::find_progress(&brief, &commits);
+        reporter.pushed.clone_from(&progress.done);
+        if progress.done.len() == brief.tasks.len() {
+            return self.finish(&mut reporter, WorkerEnd::Pushed, "every task was pushed by an earlier start");
+        }
+        self.push(&mut reporter, None, WorkerPhase::Preparing)?;
+        let prepared = self.prepare(&clone, &brief, &tip);
+        if (self.is_asked_to_end)() {
+            return self.finish(&mut reporter, WorkerEnd::Stopped, "it was asked to end before its client began");
+        }
+        let client = match prepared {
+            Ok(client) => client,
+            Err(why) => return self.finish(&mut reporter, WorkerEnd::NotPrepared, &why),
+        };
+        self.push(&mut reporter, None, WorkerPhase::Working)?;
+        let spec = client_session::client_spec(self, &clone, &brief, &progress.done, &client);
+        let spec = match spec {
+            Ok(spec) => spec,
+            Err(why) => return self.finish(&mut reporter, WorkerEnd::NotPrepared, &why),
+        };
+        (self.say)("the client is at work");
+        let end = client_session::follow_client(self, &mut reporter, &brief, spec)?;
+        self.end_of_client(&mut reporter, &brief, &end)
+    }
+
+    fn make_clone<'g>(&self, goes_on: &'g dyn Fn() -> bool) -> Step<WorkerClone<'g>> {
+        let folder = self.scratch.make_folder("clone").map_err(JobEnd::NoScratch)?;
+        WorkerClone::create(&folder, &self.job.remote, &self.job.brief, goes_on)
+            .map_err(|error| JobEnd::NoScratch(error.to_string()))
+    }
+
+    /// Fetches the branch and the brief, and gives the commit of a report that is there.
+    fn fetch_start(&self, clone: &WorkerClone) -> Step<Option<String>> {
+        let job = self.job;
+        (self.say)(&format!("fetching {} and its brief from {}", job.branch, without_credentials(&job.remote)));
+        let (brief, report) = (brief_branch(&job.branch), report_branch(&job.branch));
+        let listed = clone.list_branches(&[&job.branch, &brief, &report]).map_err(|error| self.remote_end(&error))?;
+        let there = |name: &str| listed.iter().find(|(branch, _)| branch == name).map(|(_, commit)| commit.clone());
+        for name in [&job.branch, &brief] {
+            if there(name).is_none() {
+                return Err(JobEnd::NotFound(format!("the remote has no branch {name}")));
+            }
+        }
+        let branches = [(job.branch.as_str(), BRANCH_REFERENCE), (brief.as_str(), BRIEF_REFERENCE)];
+        if there(&brief).as_ref() == Some(&job.brief) {
+            clone.fetch(&branches, 1).map_err(|error| self.remote_end(&error))?;
+            if self.known_commit(clone, BRIEF_REFERENCE)? == job.brief {
+                return Ok(there(&report));
+            }
+        }
+        Err(JobEnd::Conflict(format!("the brief on the remote is another one than {}: it is not followed", job.brief)))
+    }
+
+    fn known_commit(&self, clone: &WorkerClone, reference: &str) -> Step<String> {
+        let known = clone.commit_of(reference).map_err(|error| unreachable_end(&error))?;
+        known.ok_or_else(|| JobEnd::Unreachable(format!("nothing came for {reference}")))
+    }
+
+    fn read_brief(&self, clone: &WorkerClone) -> Result<WorkerBrief, String> {
+        let bytes = clone.read_file(&self.job.brief, BRIEF_FILE, rules::MAX_BRIEF_BYTES);
+        let bytes = bytes.map_err(|error| error.to_string())?;
+        rules::parse_brief(&bytes.ok_or_else(|| format!("the brief has no {BRIEF_FILE}, or one that is too large"))?)
+    }
+
+    /// Fetches more commits of the branch, until the one is there that the work began from.
+    fn deepen_to(&self, clone: &WorkerClone, tip: &str, base: &str) -> Result<(), String> {
+        let mut depths = DEPTHS.iter();
+        loop {
+            if clone.goes_on_from(tip, base).map_err(|error| error.to_string())? {
+                return Ok(());
+            }
+            let Some(depth) = depths.next() else {
+                return Err(format!("the branch does not go on from {base}, as the brief has it"));
+            };
+            clone.fetch(&[(&self.job.branch, BRANCH_REFERENCE)], *depth).map_err(|error| error.to_string())?;
+        }
+    }
+
+    /// Makes the clone ready, and gives the client.
+    fn prepare(&self, clone: &WorkerClone, brief: &WorkerBrief, tip: &str) -> Result<PathBuf, String> {
+        let client = self.job.client.clone()?;
+        clone.check_out(&self.job.branch, tip).map_err(|error| error.to_string())?;
+        if let Some(command) = &brief.setup {
+            (self.say)("running the set-up command");
+            let path = self.scratch.write("set-up.log", b"")?;
+            let file = std::fs::File::create(&path).map_err(|error| error.to_string())?;
+            let environment = CheckEnvironment::from_variables(self.job.variables.clone(), clone.top());
+            set_up_worktree(command, clone.top(), &environment, CheckLog { path, file }, || !(self.is_asked_to_end)())
+                .map_err(|error| error.to_string())?;
+        }
+        Ok(client)
+    }
+
+    /// The client has ended: what it left is committed where it is clear what it belongs to, pushed, and told.
+    fn end_of_client(&self, reporter: &mut Reporter, brief: &WorkerBrief, end: &ClientEnd) -> Step<JobEnd> {
+        if (self.is_asked_to_end)() {
+            reporter.clone.hurry();
+        }
+        let mut pushed = self.push_new_work(reporter, brief);
+        let committed = match (&pushed, rules::has_finished(end)) {
+            (Ok(()), true) => self.commit_rest(reporter, brief),
+            _ => Ok(false),
+        };
+        if matches!(committed, Ok(true)) {
+            pushed = self.push_new_work(reporter, brief);
+        }
+        let not_pushed = match pushed {
+            Ok(()) => None,
+            Err(PushStop::Superseded) => return Err(JobEnd::Superseded),
+            Err(PushStop::WorkRefused(why)) => return self.refused(reporter, &why),
+            Err(PushStop::Failed(why)) => Some(why),
+        };
+        if reporter.pushed.len() == brief.tasks.len() && not_pushed.is_none() {
+            return self.finish(reporter, WorkerEnd::Pushed, "");
+        }
+        let (end, mut detail) = rules::worker_end(end);
+        for more in [not_pushed.clone(), committed.err()].into_iter().flatten() {
+            detail = format!("{detail}; {more}");
+        }
+        let finished = self.finish(reporter, end, &detail)?;
+        Ok(not_pushed.map_or(finished, JobEnd::Unreachable))
+    }
+
+    /// Commits what the client has left, where exactly one task has no commit yet. Whether it has.
+    fn commit_rest(&self, reporter: &Reporter, brief: &WorkerBrief) -> Result<bool, String> {
+        let mut left = brief.tasks.iter().filter(|task| !reporter.pushed.contains(&task.id));
+        let (Some(task), None) = (left.next(), left.next()) else { return Ok(false) };
+        let failed = |error: GitFailed| format!("what the client left could not be committed: {error}");
+        let clone = reporter.clone;
+        let is_at_last = clone.head().is_some_and(|head| head == reporter.tip);
+        if is_at_last && !clone.is_dirty().map_err(failed)? {
+            return Ok(false);
+        }
+        (self.say)(&format!("committing what the client left as task {}", sanitize(&task.id, 60)));
+        clone.commit_all(&task.message, &reporter.identity).map_err(failed)?;
+        Ok(true)
+    }
+
+    /// Pushes the work that has come about since the last push, where there is any.
+    fn push_new_work(&self, reporter: &mut Reporter, brief: &WorkerBrief) -> Result<(), PushStop> {
+        let Some(head) = reporter.clone.head().filter(|head| reporter.looked_at.as_ref() != Some(head)) else {
+            return Ok(());
+        };
+        let commits = reporter.clone.commits_between(&brief.base, &head);
+        let commits = commits.map_err(|error| PushStop::Failed(error.to_string()))?;
+        let progress = rules::find_progress(brief, &commits);
+        if let Some(commit) = progress.last.filter(|commit| *commit != reporter.tip) {
+            let before = std::mem::replace(&mut reporter.pushed, progress.done);
+            if let Err(stop) = reporter.push(Some(&commit), WorkerPhase::Working) {
+                reporter.pushed = before;
+                return Err(stop);
+            }
+            let tasks = sanitize(&reporter.pushed.join(", "), 200);
+            (self.say)(&format!("pushed {}; tasks with a commit: {tasks}", commit.get(..12).unwrap_or(&commit)));
+        }
+        reporter.looked_at = Some(head);
+        Ok(())
+    }
+
+    fn refused(&self, reporter: &mut Reporter, why: &str) -> Step<JobEnd> {
+        let why =
+            format!("the branch does not take the work: {why}; another worker has pushed, or history was rewritten");
+        self.finish(reporter, WorkerEnd::TasksLeft, &why)?;
+        Ok(JobEnd::Conflict(why))
+    }
+
+    /// Pushes a report alone. That it does not arrive is no reason to end, as long as the branch is this worker's.
+    fn push(&self, reporter: &mut Reporter, work: Option<&str>, phase: WorkerPhase) -> Step<()> {
+        match reporter.push(work, phase) {
+            Ok(()) => Ok(()),
+            Err(PushStop::Superseded) => Err(JobEnd::Superseded),
+            Err(PushStop::WorkRefused(why)) => Err(JobEnd::Conflict(why)),
+            Err(PushStop::Failed(_)) if (self.is_asked_to_end)() => Ok(()),
+            Err(PushStop::Failed(why)) => Err(JobEnd::Unreachable(why)),
+        }
+    }
+
+    /// Pushes the last report.
+    fn finish(&self, reporter: &mut Reporter, end: WorkerEnd, detail: &str) -> Step<JobEnd> {
+        if (self.is_asked_to_end)() {
+            reporter.clone.hurry();
+        }
+        let detail = sanitize(&without_credentials(detail), DETAIL_CHARS);
+        let phase = WorkerPhase::Ended { end, detail: detail.clone() };
+        match reporter.push(None, phase) {
+            Ok(()) => {}
+            Err(PushStop::Superseded) => return Err(JobEnd::Superseded),
+            Err(PushStop::WorkRefused(why) | PushStop::Failed(why)) => {
+                (self.say)(&format!("the last report could not be pushed: {why}"));
+            }
+        }
+        Ok(JobEnd::Ended { end, detail })
+    }
+
+    /// How it ends where the remote does not answer: it may have been asked to end meanwhile.
+    fn remote_end(&self, error: &RemoteError) -> JobEnd {
+        if (self.is_asked_to_end)() {
+            let detail = "it was asked to end while it fetched its brief".to_owned();
+            return JobEnd::Ended { end: WorkerEnd::Stopped, detail };
+        }
+        unreachable_end(error)
+    }
+}
+
+fn unreachable_end(error: &dyn std::fmt::Display) -> JobEnd {
+    JobEnd::Unreachable(without_credentials(&error.to_string()))
+}
+
+/// The folder for scratch of a machine where none was named.
+pub fn default_scratch() -> PathBuf {
+    std::env::temp_dir()
+}
+
+/// The folder of the program omo.
+fn program_folder(program: &Path) -> PathBuf {
+    program.parent().unwrap_or(Path::new("/")).to_owned()
+}

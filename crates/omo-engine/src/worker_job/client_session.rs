@@ -1,0 +1,182 @@
+//! The client of a worker: what it is started with, and how it is followed until it ends.
+
+use std::path::Path;
+use std::time::Duration;
+
+use omo_claude::client_end::{ClientEnd, classify_end};
+use omo_claude::supervisor::minder::MinderSpec;
+use omo_claude::supervisor::{Supervisor, SupervisorEvent};
+use omo_claude::worker::{WorkerPermissions, WorkerSpec};
+use omo_claude::worker_resources::find_free_ports;
+use omo_claude::worker_settings::{WorkerSettings, checked_rules};
+use omo_core::text::sanitize;
+use omo_git::remote::worker_clone::WorkerClone;
+use omo_state::env;
+
+use super::reporter::{PushStop, Reporter};
+use super::{JobEnd, Step, Worker, program_folder, rules};
+use crate::fence::{self, FenceRules};
+use crate::worker_exchange::WorkerBrief;
+
+/// How often the clone is looked at for new commits.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How long a push that failed is not tried again.
+const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(30);
+/// A client takes so many turns at most.
+const MAX_TURNS: u32 = 500;
+/// How long a client may run where nothing else is said, in seconds.
+const DEFAULT_TIME_LIMIT: u32 = 2 * 60 * 60;
+/// The one session of the supervisor.
+const SESSION: &str = "client";
+
+/// What the client is started with.
+pub(super) fn client_spec(
+    worker: &Worker<'_>,
+    clone: &WorkerClone,
+    brief: &WorkerBrief,
+    done: &[String],
+    client: &Path,
+) -> Result<MinderSpec, String> {
+    let (job, scratch) = (worker.job, worker.scratch);
+    let permissions = if brief.skips_permissions {
+        WorkerPermissions::All
+    } else {
+        WorkerPermissions::Listed(checked_rules(&brief.allow).map_err(|error| error.to_string())?)
+    };
+    let temp_folder = scratch.make_folder("tmp")?;
+    let text = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned()).display().to_string();
+    let rules = FenceRules {
+        version: fence::RULES_VERSION,
+        // Around the clone there is nothing but what this worker keeps for itself.
+        main_checkout: text(scratch.path()),
+        writable: vec![text(&temp_folder)],
+        readable: Vec::new(),
+        never_touch: brief.never_touch.clone(),
+    };
+    let rules = serde_json::to_vec(&rules).map_err(|error| error.to_string())?;
+    let rules = scratch.write("fence.json", &rules)?;
+    let settings = WorkerSettings { program: &job.program, rules: &rules }.to_json_without_ledger();
+    let settings = settings.ok_or("the path of omo or of the scratch folder is no text")?;
+    let settings = scratch.write("settings.json", settings.as_bytes())?;
+    let prompt = scratch.write("prompt.md", rules::prompt_text(brief, done).as_bytes())?;
+    let spec = WorkerSpec {
+        run: brief.run.clone(),
+        worker: brief.group.clone(),
+        worktree: clone.top().to_owned(),
+        temp_folder,
+        port: find_free_ports(1).ok().and_then(|ports| ports.first().copied()),
+        program_folder: program_folder(&job.program),
+        settings: Some(settings),
+        max_turns: MAX_TURNS,
+        max_budget_usd: brief.budget_micros.map(micros_to_dollars),
+        permissions,
+        model: brief.model.clone().filter(|model| !model.starts_with('-')),
+        resume: None,
+    };
+    let mut variables = spec.environment(job.variables.clone());
+    for (name, value) in clone.commit_identity(&super::reporter::host_name()) {
+        variables.retain(|(other, _)| other != name);
+        variables.push((name.into(), value));
+    }
+    Ok(MinderSpec {
+        program: client.to_owned(),
+        arguments: spec.arguments(),
+        folder: clone.top().to_owned(),
+        variables,
+        prompt,
+        printed: scratch.path().join("printed.jsonl"),
+        complaints: scratch.path().join("complaints"),
+        timeout_millis: u64::from(time_limit_seconds(brief.time_limit_seconds, job.time_limit_seconds)) * 1_000,
+    })
+}
+
+/// The shorter one of two limits, of which 0 is none.
+fn time_limit_seconds(brief: u32, option: Option<u32>) -> u32 {
+    let own = if brief == 0 { DEFAULT_TIME_LIMIT } else { brief };
+    option.filter(|limit| *limit > 0).map_or(own, |limit| limit.min(own))
+}
+
+/// Millionths of a dollar as dollars.
+#[expect(clippy::cast_precision_loss, reason = "no budget comes near 2^53 millionths")]
+fn micros_to_dollars(micros: u64) -> f64 {
+    micros as f64 / 1_000_000.0
+}
+
+/// Dollars as millionths of one.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is within the bounds")]
+fn dollars_to_micros(dollars: f64) -> Option<u64> {
+    (dollars.is_finite() && (0.0..1e9).contains(&dollars)).then(|| (dollars * 1_000_000.0).round() as u64)
+}
+
+/// Starts the client, pushes what it commits, and gives how it ended. Where a push says that the branch is no longer
+/// this worker's, the client is ended.
+pub(super) fn follow_client(
+    worker: &Worker<'_>,
+    reporter: &mut Reporter,
+    brief: &WorkerBrief,
+    spec: MinderSpec,
+) -> Step<ClientEnd> {
+    let mut supervisor = Supervisor::new(1);
+    supervisor.add_session(SESSION, spec);
+    let (mut stop, mut is_ending) = (None, false);
+    let mut not_before = std::time::Instant::now();
+    let (process, said) = loop {
+        if let Some(SupervisorEvent::Ended { process, said, .. }) = supervisor.next_event(LOOK_EVERY) {
+            break (process, said);
+        }
+        if is_ending {
+            continue;
+        }
+        if (worker.is_asked_to_end)() {
+            (worker.say)("it was asked to end: the client is ended");
+            is_ending = true;
+        } else if std::time::Instant::now() >= not_before {
+            match worker.push_new_work(reporter, brief) {
+                Ok(()) => {}
+                Err(PushStop::Failed(why)) => {
+                    (worker.say)(&format!("a push failed, and is tried again: {}", sanitize(&why, 300)));
+                    not_before = std::time::Instant::now() + PAUSE_AFTER_FAILURE;
+                }
+                Err(other) => {
+                    stop = Some(other);
+                    is_ending = true;
+                }
+            }
+        }
+        if is_ending {
+            supervisor.end_session(SESSION);
+        }
+    };
+    reporter.cost_micros = said.result.as_ref().and_then(|result| result.total_cost_usd).and_then(dollars_to_micros);
+    match stop {
+        Some(PushStop::Superseded) => return Err(JobEnd::Superseded),
+        Some(PushStop::WorkRefused(why)) => return worker.refused(reporter, &why).and_then(Err),
+        Some(PushStop::Failed(_)) | None => {}
+    }
+    if (worker.is_asked_to_end)() && !rules::has_finished(&classify_end(&process, &said, env::now())) {
+        return Ok(ClientEnd::Stopped);
+    }
+    Ok(classify_end(&process, &said, env::now()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shorter_limit_holds() {
+        for (brief, option, expected) in
+            [(0, None, DEFAULT_TIME_LIMIT), (60, None, 60), (60, Some(30), 30), (60, Some(90), 60), (60, Some(0), 60)]
+        {
+            assert_eq!(time_limit_seconds(brief, option), expected, "{brief} {option:?}");
+        }
+    }
+
+    #[test]
+    fn a_cost_is_told_in_millionths() {
+        assert_eq!(dollars_to_micros(0.25), Some(250_000));
+        for wrong in [f64::NAN, f64::INFINITY, -1.0, 1e10] {
+            assert_eq!(dollars_to_micros(wrong), None);
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! The workers of this machine that have a name: which there are, whether they run, and what they said.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use omo_claude::supervisor::process_state::{ProcessIdentity, end_process};
+use omo_core::text::sanitize;
+use omo_process::process_identity::start_mark;
+use omo_state::env;
+use omo_state::files::folder::{FolderError, GuardedFolder};
+use omo_state::files::lock::{LockError, StateLock};
+
+use super::scratch::open_top;
+
+const FOLDER: &str = "jobs";
+/// No job has a longer name, in bytes.
+const MAX_NAME: usize = 100;
+/// What a job is: its process.
+const RECORD: &str = ".job";
+/// Held by the process of a job.
+const LOCK: &str = ".lock";
+/// What it says.
+const LOG: &str = ".log";
+/// What asks it to end.
+const CANCEL: &str = ".cancel";
+/// Held while a job is made.
+const JOBS_LOCK: &str = "jobs";
+const JOBS_WAIT: Duration = Duration::from_secs(40);
+/// At so many bytes a log is moved aside, and that one goes then.
+const LOG_BYTES: u64 = 512 * 1024;
+const RECORD_BYTES: u64 = 4 * 1024;
+/// For so long a job is known after its end, in seconds.
+const KEPT_SECONDS: i64 = 7 * 24 * 60 * 60;
+/// How long a job may take to end its client and to push what is there, once it is asked to end.
+const CANCEL_WAIT: Duration = Duration::from_secs(60);
+/// How long what a killed job started may take to end.
+const KILLED_WAIT: Duration = Duration::from_secs(15);
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Why something could not be done with a job.
+#[derive(Debug, thiserror::Error)]
+pub enum JobError {
+    /// Its name is none.
+    #[error("a job's name has letters, digits, `-`, `.` and `_`, at least one of them, and at most {MAX_NAME}")]
+    Name,
+    /// There is one of that name.
+    #[error("there is a job called {0} already")]
+    Known(String),
+    /// There is none of that name.
+    #[error("there is no job called {0}")]
+    Unknown(String),
+    /// It does not end.
+    #[error("the job {0} was asked to end, and then killed, and is there all the same")]
+    Stays(String),
+    /// Its folder cannot be used.
+    #[error("{0}")]
+    Folder(String),
+}
+
+impl From<FolderError> for JobError {
+    fn from(error: FolderError) -> Self {
+        Self::Folder(error.to_string())
+    }
+}
+
+impl From<LockError> for JobError {
+    fn from(error: LockError) -> Self {
+        Self::Folder(error.to_string())
+    }
+}
+
+/// A name of a job that is one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct JobName(String);
+
+impl JobName {
+    /// Reads one.
+    ///
+    /// # Errors
+    ///
+    /// It is none.
+    pub fn parse(name: &str) -> Result<Self, JobError> {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
+        let is_name = !name.is_empty() && name.len() <= MAX_NAME && name.bytes().all(is_plain);
+        if is_name { Ok(Self(name.to_owned())) } else { Err(JobError::Name) }
+    }
+
+    /// Its text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn file(&self, ending: &str) -> String {
+        format!("{}{ending}", self.0)
+    }
+}
+
+/// The jobs of this user below one scratch folder.
+#[derive(Debug)]
+pub struct WorkerJobs {
+    folder: GuardedFolder,
+}
+
+impl WorkerJobs {
+    /// Opens them, and forgets those that ended a week ago.
+    ///
+    /// # Errors
+    ///
+    /// Their folder cannot be used.
+    pub fn open(scratch: &Path) -> Result<Self, JobError> {
+        let jobs = Self { folder: open_top(scratch, &[FOLDER]).map_err(JobError::Folder)? };
+        jobs.forget_old();
+        Ok(jobs)
+    }
+
+    /// Holds what keeps others from making a job meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// Another process makes one all the time.
+    pub fn hold(&self) -> Result<StateLock, JobError> {
+        Ok(StateLock::take_named(&self.folder, JOBS_LOCK, JOBS_WAIT)?)
+    }
+
+    /// Whether there is a job of that name, also one that has ended.
+    pub fn is_known(&self, name: &JobName) -> bool {
+        self.folder.contains(&name.file(RECORD))
+    }
+
+    /// Every job with whether it runs, by name.
+    ///
+    /// # Errors
+    ///
+    /// Their folder cannot be read.
+    pub fn list(&self) -> Result<Vec<(JobName, bool)>, JobError> {
+        let names = self.folder.file_names("")?;
+        let names = names.iter().filter_map(|name| JobName::parse(name.strip_suffix(RECORD)?).ok());
+        Ok(names.map(|name| (name.clone(), self.is_running(&name))).collect())
+    }
+
+    /// Makes this process the one of a job, for as long as it holds what this gives.
+    ///
+    /// # Errors
+    ///
+    /// Another process is.
+    pub fn claim(&self, name: &JobName) -> Result<RunningJob<'_>, JobError> {
+        let lock =
+            StateLock::take_named(&self.folder, &name.file(LOCK), Duration::ZERO).map_err(|error| match error {
+                LockError::Busy(_) => JobError::Known(name.0.clone()),
+                error => error.into(),
+            })?;
+        self.folder.remove(&name.file(CANCEL))?;
+        let pid = std::process::id();
+        let record = serde_json::to_vec(&ProcessIdentity { pid, start: start_mark(pid) }).unwrap_or_default();
+        self.folder.replace(&name.file(RECORD), &record)?;
+        Ok(RunningJob { jobs: self, name: name.clone(), _lock: lock })
+    }
+
+    /// A new file for what a process complains about that cannot say it otherwise.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be made.
+    pub fn complaints(&self, name: &JobName) -> Result<std::fs::File, JobError> {
+        Ok(self.folder.create_file(&name.file(".err"))?)
+    }
+
+    /// What a process complained about that never became a job; all of it is forgotten then.
+    pub fn take_complaints(&self, name: &JobName) -> String {
+        let said = self.folder.read_end(&name.file(".err"), RECORD_BYTES).ok().flatten().unwrap_or_default();
+        for ending in [".err", LOCK] {
+            let _ = self.folder.remove(&name.file(ending));
+        }
+        sanitize(String::from_utf8_lossy(&said).trim(), 300)
+    }
+
+    /// What a job has said: the end of it.
+    ///
+    /// # Errors
+    ///
+    /// There is no such job, or its log cannot be read.
+    pub fn log(&self, name: &JobName) -> Result<Vec<u8>, JobError> {
+        self.require(name)?;
+        let mut text = Vec::new();
+        for ending in [".log.1", LOG, ".err"] {
+            text.extend(self.folder.read_end(&name.file(ending), LOG_BYTES)?.unwrap_or_default());
+        }
+        Ok(text)
+    }
+
+    /// Has a job end, with all that it started, and waits for that.
+    ///
+    /// # Errors
+    ///
+    /// There is no such job, or it does not end.
+    pub fn cancel(&self, name: &JobName) -> Result<(), JobError> {
+        self.require(name)?;
+        if !self.is_running(name) {
+            return Ok(());
+        }
+        self.folder.replace(&name.file(CANCEL), b"")?;
+        if !self.ends_within(name, CANCEL_WAIT) {
+            let record = self.folder.read(&name.file(RECORD), RECORD_BYTES)?.unwrap_or_default();
+            if let Ok(identity) = serde_json::from_slice::<ProcessIdentity>(&record) {
+                end_process(&identity);
+            }
+            if !self.ends_within(name, KILLED_WAIT) {
+                return Err(JobError::Stays(name.0.clone()));
+            }
+        }
+        self.folder.remove(&name.file(CANCEL))?;
+        Ok(())
+    }
+
+    fn require(&self, name: &JobName) -> Result<(), JobError> {
+        if self.is_known(name) { Ok(()) } else { Err(JobError::Unknown(name.0.clone())) }
+    }
+
+    fn is_running(&self, name: &JobName) -> bool {
+        matches!(StateLock::take_named(&self.folder, &name.file(LOCK), Duration::ZERO), Err(LockError::Busy(_)))
+    }
+
+    fn ends_within(&self, name: &JobName, limit: Duration) -> bool {
+        let last = Instant::now() + limit;
+        while self.is_running(name) {
+            if Instant::now() >= last {
+                return false;
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+        true
+    }
+
+    fn forget_old(&self) {
+        let now = env::now().as_millis() / 1_000;
+        for (name, is_running) in self.list().unwrap_or_default() {
+            let newest = [RECORD, LOG].iter().filter_map(|ending| self.folder.written_at(&name.file(ending))).max();
+            if is_running || newest.is_none_or(|newest| now - newest < KEPT_SECONDS) {
+                continue;
+            }
+            for ending in [LOG, ".log.1", ".err", CANCEL, LOCK, RECORD] {
+                let _ = self.folder.remove(&name.file(ending));
+            }
+        }
+    }
+}
+
+/// A job that this process is.
+#[derive(Debug)]
+pub struct RunningJob<'j> {
+    jobs: &'j WorkerJobs,
+    name: JobName,
+    _lock: StateLock,
+}
+
+impl RunningJob<'_> {
+    /// Adds a line to what it says.
+    pub fn say(&self, line: &str) {
+        let line = format!("{} {line}\n", env::now());
+        let _ = self.jobs.folder.append(&self.name.file(LOG), line.as_bytes(), LOG_BYTES);
+    }
+
+    /// Whether it is to end.
+    pub fn is_cancelled(&self) -> bool {
+        self.jobs.folder.contains(&self.name.file(CANCEL))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_plain_letters() {
+        for good in ["a", ".", "..", "-", "omo-r1_2.3", &"a".repeat(100)] {
+            assert!(JobName::parse(good).is_ok(), "{good}");
+        }
+        for bad in ["", "a/b", "../x", "a b", "a\n", "ü", "a\0", "$(x)", &"a".repeat(101)] {
+            assert!(JobName::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_job_is_there_once_and_known_after_its_end() {
+        let temp = tempfile::tempdir().unwrap();
+        let jobs = WorkerJobs::open(temp.path()).unwrap();
+        let name = JobName::parse("..").unwrap();
+        assert!(matches!(jobs.cancel(&name), Err(JobError::Unknown(_))));
+        let job = jobs.claim(&name).unwrap();
+        assert!(matches!(jobs.claim(&name), Err(JobError::Known(_))));
+        job.say("one");
+        assert_eq!(jobs.list().unwrap(), [(name.clone(), true)]);
+        drop(job);
+        assert_eq!(jobs.list().unwrap(), [(name.clone(), false)]);
+        assert!(jobs.is_known(&name) && jobs.cancel(&name).is_ok());
+        assert!(String::from_utf8(jobs.log(&name).unwrap()).unwrap().ends_with(" one\n"));
+    }
+
+    #[test]
+    fn a_log_stays_small() {
+        let temp = tempfile::tempdir().unwrap();
+        let jobs = WorkerJobs::open(temp.path()).unwrap();
+        let name = JobName::parse("a").unwrap();
+        let job = jobs.claim(&name).unwrap();
+        let line = "x".repeat(100_000);
+        (0..30).for_each(|_| job.say(&line));
+        assert!(jobs.log(&name).unwrap().len() < 2_000_000);
+    }
+}

@@ -1,0 +1,122 @@
+//! What a worker says about itself: one commit on a branch of its own, which each report replaces.
+
+use std::ffi::OsString;
+
+use omo_core::text::sanitize;
+use omo_git::remote::worker_clone::{WorkerClone, WorkerPush, WorkerPushRequest, without_credentials};
+use omo_state::env;
+
+use crate::worker_exchange::{EXCHANGE_VERSION, REPORT_FILE, WorkerPhase, WorkerReport, report_branch};
+
+/// What the first report is tried so often with: an earlier worker may push one of its own meanwhile.
+const CLAIMS: usize = 4;
+
+/// Why a push was the last one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum PushStop {
+    /// Another worker owns the report by now.
+    Superseded,
+    /// The branch for the work has other commits.
+    WorkRefused(String),
+    /// The remote did not answer, or took nothing.
+    Failed(String),
+}
+
+/// What was pushed so far, and how more is.
+pub(super) struct Reporter<'r> {
+    /// Where it is pushed from.
+    pub clone: &'r WorkerClone<'r>,
+    /// Who makes commits.
+    pub identity: Vec<(&'static str, OsString)>,
+    /// The tasks that have a commit on the remote, in their order.
+    pub pushed: Vec<String>,
+    /// The commit that the branch for the work has there.
+    pub tip: String,
+    /// The commit of the clone that was last looked at.
+    pub looked_at: Option<String>,
+    /// What the client has cost.
+    pub cost_micros: Option<u64>,
+    branch: String,
+    instance: String,
+    host: String,
+    /// The report that was last seen on the remote.
+    seen: Option<String>,
+    has_claimed: bool,
+}
+
+impl<'r> Reporter<'r> {
+    pub(super) fn new(
+        clone: &'r WorkerClone<'r>,
+        branch: &str,
+        instance: String,
+        seen: Option<String>,
+        tip: String,
+    ) -> Self {
+        let host = host_name();
+        Self {
+            clone,
+            identity: clone.commit_identity(&host),
+            pushed: Vec::new(),
+            tip,
+            looked_at: None,
+            cost_micros: None,
+            branch: branch.to_owned(),
+            instance,
+            host,
+            seen,
+            has_claimed: false,
+        }
+    }
+
+    /// Pushes a report, and work with it where there is any.
+    pub(super) fn push(&mut self, work: Option<&str>, phase: WorkerPhase) -> Result<(), PushStop> {
+        let failed = |why: &dyn std::fmt::Display| PushStop::Failed(without_credentials(&why.to_string()));
+        let report = WorkerReport {
+            version: EXCHANGE_VERSION,
+            instance: self.instance.clone(),
+            host: self.host.clone(),
+            at: env::now(),
+            phase,
+            pushed: self.pushed.clone(),
+            cost_micros: self.cost_micros,
+        };
+        let mut bytes = serde_json::to_vec_pretty(&report).map_err(|error| failed(&error))?;
+        bytes.push(b'\n');
+        let commit = self.clone.commit_file(REPORT_FILE, &bytes, "omo: report of a worker\n", &self.identity);
+        let commit = commit.map_err(|error| failed(&error))?;
+        let report_branch = report_branch(&self.branch);
+        for _ in 0..CLAIMS {
+            let request = WorkerPushRequest {
+                work: work.map(|commit| (self.branch.as_str(), commit)),
+                report_branch: &report_branch,
+                report: &commit,
+                seen_report: self.seen.as_deref(),
+            };
+            match self.clone.push(&request).map_err(|error| failed(&error))? {
+                WorkerPush::Taken => {
+                    self.has_claimed = true;
+                    self.seen = Some(commit);
+                    self.tip = work.map_or_else(|| self.tip.clone(), str::to_owned);
+                    return Ok(());
+                }
+                WorkerPush::WorkRefused(why) => return Err(PushStop::WorkRefused(why)),
+                // It began earlier, and this one later.
+                WorkerPush::Superseded if !self.has_claimed => {
+                    let there = self.clone.list_branches(&[&report_branch]).map_err(|error| failed(&error))?;
+                    self.seen = there.into_iter().next().map(|(_, commit)| commit);
+                }
+                WorkerPush::Superseded => return Err(PushStop::Superseded),
+            }
+        }
+        Err(PushStop::Superseded)
+    }
+}
+
+/// What this machine calls itself.
+pub(super) fn host_name() -> String {
+    let told = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    let told = told.or_else(|| std::env::var("HOSTNAME").or_else(|_| std::env::var("COMPUTERNAME")).ok());
+    let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '.' | '_');
+    let plain: String = sanitize(told.unwrap_or_default().trim(), 100).chars().filter(is_plain).collect();
+    if plain.is_empty() { "unknown".to_owned() } else { plain }
+}

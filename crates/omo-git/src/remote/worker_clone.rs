@@ -1,0 +1,475 @@
+//! The clone that a worker on another machine works in: what it fetches of a remote repository, and what it pushes there.
+//!
+//! Nothing but the branches that are named is moved, and the credentials of the machine's user do their work. What a
+//! remote says is quoted without the credentials that an address may hold.
+
+use std::cell::Cell;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::time::Duration;
+
+use omo_core::text::sanitize;
+
+use super::{
+    COMPLAINT_CHARS, FETCH, PUSH, RemoteError, WAYS, commit_messages, complaint_reason, parse_branches, program_setting,
+};
+use crate::commit::{has_identity, own_identity};
+use crate::git_command::{GitOutcome, git};
+use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
+use omo_state::git_worktree::GitWorktree;
+
+/// How long one fetch may take: of a large repository even a single commit is large.
+const FETCH_LIMIT: Duration = Duration::from_secs(600);
+/// How long one push may take, or a list of branches.
+const PUSH_LIMIT: Duration = Duration::from_secs(120);
+/// How long one of them may take once the worker was asked to end.
+const HURRIED_LIMIT: Duration = Duration::from_secs(15);
+/// How long is waited before each further try.
+const WAITS: [Duration; 3] = [Duration::from_secs(2), Duration::from_secs(5), Duration::from_secs(15)];
+/// How often a wait looks whether it is still needed.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// What a remote is called in the clone.
+const REMOTE: &str = "origin";
+/// What git says where trying again leads to the same.
+const LASTING_FAILURES: [&str; 12] = [
+    "couldn't find remote ref",
+    "does not appear to be a git repository",
+    "does not exist",
+    "not found",
+    "Permission denied",
+    "Authentication failed",
+    "could not read Username",
+    "could not read Password",
+    "Host key verification failed",
+    "transport '",
+    "is not our ref",
+    "dubious ownership",
+];
+
+/// How a push ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WorkerPush {
+    /// The remote has what was pushed.
+    Taken,
+    /// The branch for the work has commits that what was pushed does not go on from.
+    WorkRefused(String),
+    /// Another worker has written the report since this one did.
+    Superseded,
+}
+
+/// What is pushed. The work only ever goes on from what is there; the report replaces what this worker last saw.
+#[derive(Clone, Copy, Debug)]
+pub struct WorkerPushRequest<'a> {
+    /// The branch for the work, and the commit, where there is one.
+    pub work: Option<(&'a str, &'a str)>,
+    /// The branch for the report.
+    pub report_branch: &'a str,
+    /// The commit with the report.
+    pub report: &'a str,
+    /// The commit that the branch for the report was last seen at; `None` where it was not there.
+    pub seen_report: Option<&'a str>,
+}
+
+/// A clone with one remote.
+pub struct WorkerClone<'g> {
+    repository: GitRepository,
+    push_url: String,
+    goes_on: &'g dyn Fn() -> bool,
+    is_hurried: Cell<bool>,
+}
+
+impl std::fmt::Debug for WorkerClone<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WorkerClone").field("repository", &self.repository).finish_non_exhaustive()
+    }
+}
+
+impl<'g> WorkerClone<'g> {
+    /// An empty one in an empty folder, for objects with names like this one. `goes_on` is asked all the while that it
+    /// speaks with its remote.
+    ///
+    /// # Errors
+    ///
+    /// git cannot make it.
+    pub fn create(folder: &Path, url: &str, like: &str, goes_on: &'g dyn Fn() -> bool) -> Result<Self, RemoteError> {
+        let format = if like.len() == 64 { "--object-format=sha256" } else { "--object-format=sha1" };
+        let failed = |arguments: &str| GitFailed { command: arguments.to_owned(), folder: folder.to_owned() };
+        git(folder, &["init", "--quiet", "--template=", format], &[], &[]).ok_or_else(|| failed("init"))?;
+        let repository = GitRepository::find(folder).ok_or_else(|| failed("init"))?;
+        // Not by its words, which hold the address.
+        let (status, _) = repository.answer(&["remote", "add", "--", REMOTE, url], &[], &[])?;
+        if status != 0 {
+            return Err(failed("remote add").into());
+        }
+        let push_url = repository.git_line(&["remote", "get-url", "--push", REMOTE])?;
+        Ok(Self { repository, push_url, goes_on, is_hurried: Cell::new(false) })
+    }
+
+    /// From now on it goes on whatever its caller is asked, and takes little time: it is about to end.
+    pub fn hurry(&self) {
+        self.is_hurried.set(true);
+    }
+
+    /// The top folder.
+    pub fn top(&self) -> &Path {
+        self.repository.top()
+    }
+
+    /// Those of these branches that are on the remote, with their commits.
+    ///
+    /// # Errors
+    ///
+    /// The remote does not answer.
+    pub fn list_branches(&self, branches: &[&str]) -> Result<Vec<(String, String)>, RemoteError> {
+        let references: Vec<String> = branches.iter().map(|branch| format!("refs/heads/{branch}")).collect();
+        let mut arguments = vec!["ls-remote", "--quiet", "--refs", REMOTE];
+        arguments.extend(references.iter().map(String::as_str));
+        let said = self.ask_again("ls-remote", PUSH_LIMIT, &arguments)?;
+        let mut listed = parse_branches(&String::from_utf8_lossy(&said), "");
+        listed.retain(|(branch, commit)| branches.contains(&branch.as_str()) && is_object_name(commit));
+        Ok(listed)
+    }
+
+    /// Brings branches from there under references of the clone, with so many commits of each.
+    ///
+    /// # Errors
+    ///
+    /// One of them is not there, or the remote does not answer.
+    pub fn fetch(&self, branches: &[(&str, &str)], depth: u32) -> Result<(), RemoteError> {
+        let depth = format!("--depth={depth}");
+        let specs: Vec<String> =
+            branches.iter().map(|(branch, reference)| format!("+refs/heads/{branch}:{reference}")).collect();
+        let mut arguments = FETCH.to_vec();
+        arguments.extend([depth.as_str(), REMOTE]);
+        arguments.extend(specs.iter().map(String::as_str));
+        self.ask_again("fetch", FETCH_LIMIT, &arguments).map(drop)
+    }
+
+    /// What a reference names.
+    ///
+    /// # Errors
+    ///
+    /// git cannot look.
+    pub fn commit_of(&self, reference: &str) -> Result<Option<String>, GitFailed> {
+        self.repository.commit_of(reference)
+    }
+
+    /// A file of a commit; `None` where there is none, or it is larger than that.
+    ///
+    /// # Errors
+    ///
+    /// git cannot look.
+    pub fn read_file(&self, commit: &str, name: &str, limit: u64) -> Result<Option<Vec<u8>>, GitFailed> {
+        let object = format!("{commit}:{name}");
+        let (status, said) = self.repository.answer(&["cat-file", "-s", &object], &[], &[])?;
+        let size = trimmed_line(&said).parse::<u64>().ok().filter(|size| status == 0 && *size <= limit);
+        if size.is_none() {
+            return Ok(None);
+        }
+        let (status, said) = self.repository.answer(&["cat-file", "blob", &object], &[], &[])?;
+        Ok((status == 0).then_some(said))
+    }
+
+    /// Whether one commit goes on from another, as far as the clone knows both.
+    ///
+    /// # Errors
+    ///
+    /// git cannot look.
+    pub fn goes_on_from(&self, tip: &str, base: &str) -> Result<bool, GitFailed> {
+        if self.repository.commit_of(base)?.is_none() {
+            return Ok(false);
+        }
+        Ok(tip == base || self.repository.contains(tip, &[base.to_owned()])?)
+    }
+
+    /// The commits that one commit has and another does not, oldest first, each with its message.
+    ///
+    /// # Errors
+    ///
+    /// git cannot look.
+    pub fn commits_between(&self, from: &str, to: &str) -> Result<Vec<(String, String)>, GitFailed> {
+        commit_messages(&self.repository, from, to)
+    }
+
+    /// Checks a commit out on a branch of the clone of that name.
+    ///
+    /// # Errors
+    ///
+    /// git cannot.
+    pub fn check_out(&self, branch: &str, commit: &str) -> Result<(), GitFailed> {
+        self.repository.git_with(&["checkout", "--quiet", "--no-track", "-B", branch, commit, "--"], &[], &[]).map(drop)
+    }
+
+    /// The commit that is checked out.
+    pub fn head(&self) -> Option<String> {
+        let known = GitWorktree::at(self.top()).and_then(|tree| tree.head());
+        known.or_else(|| self.repository.commit_of("HEAD").ok().flatten())
+    }
+
+    /// Whether a file differs from the commit that is checked out, or is new and not ignored.
+    ///
+    /// # Errors
+    ///
+    /// git cannot look.
+    pub fn is_dirty(&self) -> Result<bool, GitFailed> {
+        let arguments = ["status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=dirty"];
+        Ok(!self.repository.git_with(&arguments, &[], &[])?.is_empty())
+    }
+
+    /// The variables that say who makes commits here: the machine's own user where git knows them, else a neutral name.
+    pub fn commit_identity(&self, host: &str) -> Vec<(&'static str, OsString)> {
+        if has_identity(&self.repository) {
+            return own_identity();
+        }
+        let email = format!("omo@{host}");
+        vec![
+            ("GIT_AUTHOR_NAME", "omo worker".into()),
+            ("GIT_AUTHOR_EMAIL", email.clone().into()),
+            ("GIT_COMMITTER_NAME", "omo worker".into()),
+            ("GIT_COMMITTER_EMAIL", email.into()),
+        ]
+    }
+
+    /// Commits all that is not ignored, whether or not that is anything, and gives the commit.
+    ///
+    /// # Errors
+    ///
+    /// git cannot.
+    pub fn commit_all(&self, message: &str, identity: &[(&'static str, OsString)]) -> Result<String, GitFailed> {
+        let own = as_variables(identity);
+        self.repository.git_with(&["add", "--all", "--", ":/"], &own, &[])?;
+        let arguments =
+            ["commit", "--quiet", "--no-verify", "--no-gpg-sign", "--allow-empty", "--cleanup=whitespace", "--file=-"];
+        self.repository.git_with(&arguments, &own, message.as_bytes())?;
+        self.repository.git_line(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
+    }
+
+    /// A commit without parents that holds one file, on no branch.
+    ///
+    /// # Errors
+    ///
+    /// git cannot make it.
+    pub fn commit_file(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        message: &str,
+        identity: &[(&'static str, OsString)],
+    ) -> Result<String, GitFailed> {
+        let blob = trimmed_line(&self.repository.git_with(&["hash-object", "-w", "--stdin"], &[], bytes)?);
+        let entry = format!("100644 blob {blob}\t{name}\n");
+        let tree = trimmed_line(&self.repository.git_with(&["mktree"], &[], entry.as_bytes())?);
+        let own = as_variables(identity);
+        let made = self.repository.git_with(&["commit-tree", &tree], &own, message.as_bytes())?;
+        Ok(trimmed_line(&made))
+    }
+
+    /// Pushes work and report, both or none of them where the remote can do that.
+    ///
+    /// # Errors
+    ///
+    /// The remote does not answer, or does not take what is pushed for a reason of its own.
+    pub fn push(&self, request: &WorkerPushRequest<'_>) -> Result<WorkerPush, RemoteError> {
+        self.check_settings()?;
+        let report = format!("refs/heads/{}", request.report_branch);
+        let lease = format!("--force-with-lease={report}:{}", request.seen_report.unwrap_or_default());
+        let work = request.work.map(|(branch, commit)| (format!("refs/heads/{branch}"), commit));
+        let mut specs: Vec<String> = work.iter().map(|(reference, commit)| format!("{commit}:{reference}")).collect();
+        specs.push(format!("{}:{report}", request.report));
+        let mut is_atomic = work.is_some();
+        let mut tries = WAITS.iter();
+        loop {
+            let mut arguments: Vec<&str> = PUSH.iter().copied().filter(|word| !is_said_here(word)).collect();
+            arguments.push(if is_atomic { "--atomic" } else { "--no-atomic" });
+            arguments.extend(["--porcelain", "--no-progress", &lease, REMOTE]);
+            arguments.extend(specs.iter().map(String::as_str));
+            let why = match self.call(PUSH_LIMIT, &arguments) {
+                Some(GitOutcome::Ended { status: 0, .. }) => return Ok(WorkerPush::Taken),
+                Some(GitOutcome::Ended { said, complaint, .. }) => {
+                    let complaint = String::from_utf8_lossy(&complaint).into_owned();
+                    if is_atomic && complaint.contains("does not support --atomic") {
+                        is_atomic = false;
+                        continue;
+                    }
+                    match parse_push(&String::from_utf8_lossy(&said), work.as_ref().map(|(name, _)| &**name), &report) {
+                        PushAnswer::WorkRefused(why) => return Ok(WorkerPush::WorkRefused(why)),
+                        PushAnswer::Superseded => return self.confirm_superseded(request),
+                        PushAnswer::Refused(why) => return Err(failed("push", why)),
+                        PushAnswer::Unclear => safe_reason(&complaint),
+                    }
+                }
+                Some(GitOutcome::TimedOut) => "no answer in time".to_owned(),
+                None => return Err(failed("push", "git could not be run".to_owned())),
+            };
+            if is_lasting(&why) || !self.wait(tries.next()) {
+                return Err(failed("push", why));
+            }
+        }
+    }
+
+    /// A push whose answer got lost may have been taken: the report there is this one then.
+    fn confirm_superseded(&self, request: &WorkerPushRequest<'_>) -> Result<WorkerPush, RemoteError> {
+        let there = self.list_branches(&[request.report_branch])?;
+        let is_own = there.first().is_some_and(|(_, commit)| commit == request.report);
+        Ok(if is_own { WorkerPush::Taken } else { WorkerPush::Superseded })
+    }
+
+    /// The settings of the clone lead to the remote that it was made for, and run nothing on the way: its client may
+    /// have written others.
+    fn check_settings(&self) -> Result<(), RemoteError> {
+        if let Some(setting) = program_setting(&self.repository)? {
+            return Err(RemoteError::ProgramSetting { setting });
+        }
+        let (status, said) = self.repository.answer(&["remote", "get-url", "--push", REMOTE], &[], &[])?;
+        if status != 0 || trimmed_line(&said) != self.push_url {
+            return Err(failed("push", "the clone's settings name another remote by now".to_owned()));
+        }
+        Ok(())
+    }
+
+    /// What the remote answers, asked several times where it does not.
+    fn ask_again(&self, command: &'static str, limit: Duration, arguments: &[&str]) -> Result<Vec<u8>, RemoteError> {
+        self.check_settings()?;
+        let mut tries = WAITS.iter();
+        loop {
+            let why = match self.call(limit, arguments) {
+                Some(GitOutcome::Ended { status: 0, said, .. }) => return Ok(said),
+                Some(GitOutcome::Ended { complaint, .. }) => safe_reason(&String::from_utf8_lossy(&complaint)),
+                Some(GitOutcome::TimedOut) => "no answer in time".to_owned(),
+                None => return Err(failed(command, "git could not be run".to_owned())),
+            };
+            if is_lasting(&why) || !self.wait(tries.next()) {
+                return Err(failed(command, why));
+            }
+        }
+    }
+
+    fn call(&self, limit: Duration, arguments: &[&str]) -> Option<GitOutcome> {
+        let ways = [("GIT_ALLOW_PROTOCOL", OsStr::new(WAYS))];
+        let limit = if self.is_hurried.get() { limit.min(HURRIED_LIMIT) } else { limit };
+        self.repository.call_remote_while(limit, arguments, &ways, &mut || self.is_hurried.get() || (self.goes_on)())
+    }
+
+    /// Waits before a further try; `false` where there is none.
+    fn wait(&self, pause: Option<&Duration>) -> bool {
+        let Some(pause) = pause.filter(|_| !self.is_hurried.get()) else { return false };
+        let mut left = *pause;
+        while !left.is_zero() {
+            if !(self.goes_on)() {
+                return false;
+            }
+            let step = left.min(LOOK_EVERY);
+            std::thread::sleep(step);
+            left -= step;
+        }
+        true
+    }
+}
+
+fn as_variables<'v>(identity: &'v [(&'static str, OsString)]) -> Vec<(&'v str, &'v OsStr)> {
+    identity.iter().map(|(name, value)| (*name, value.as_os_str())).collect()
+}
+
+fn failed(command: &'static str, why: String) -> RemoteError {
+    RemoteError::Failed { command, why }
+}
+
+/// What a worker's push says otherwise than every other one.
+fn is_said_here(word: &str) -> bool {
+    matches!(word, "--quiet" | "--no-atomic")
+}
+
+fn is_lasting(why: &str) -> bool {
+    LASTING_FAILURES.iter().any(|known| why.contains(known))
+}
+
+/// Why git failed, without what an address may hold.
+fn safe_reason(complaint: &str) -> String {
+    without_credentials(&complaint_reason(complaint))
+}
+
+/// A text whose addresses name no user and hold no password.
+pub fn without_credentials(text: &str) -> String {
+    const MARK: &str = "://";
+    let ends = |letter: char| letter.is_whitespace() || matches!(letter, '/' | '\'' | '"' | '`' | '<' | '>');
+    let (mut cleaned, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find(MARK) {
+        let (before, from) = rest.split_at(at + MARK.len());
+        cleaned.push_str(before);
+        let host = &from[..from.find(ends).unwrap_or(from.len())];
+        rest = &from[host.rfind('@').map_or(0, |at| at + 1)..];
+    }
+    cleaned.push_str(rest);
+    cleaned
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum PushAnswer {
+    WorkRefused(String),
+    Superseded,
+    Refused(String),
+    Unclear,
+}
+
+/// What the lines of `git push --porcelain` say of a push that failed.
+fn parse_push(said: &str, work: Option<&str>, report: &str) -> PushAnswer {
+    let mut answer = PushAnswer::Unclear;
+    for line in said.lines() {
+        let mut fields = line.split('\t');
+        let (Some("!"), Some(names), Some(summary)) = (fields.next(), fields.next(), fields.next()) else { continue };
+        let Some((_, reference)) = names.rsplit_once(':') else { continue };
+        let says = |words: &[&str]| words.iter().any(|word| summary.contains(word));
+        let why = || without_credentials(&sanitize(summary, COMPLAINT_CHARS));
+        if reference == report && says(&["stale info"]) {
+            return PushAnswer::Superseded;
+        }
+        if says(&["atomic", "cannot lock ref", "failed to update ref", "failed to lock", "incorrect old value"]) {
+            // The other one says why, or another push came in between, and the next try tells.
+            continue;
+        }
+        if Some(reference) == work && says(&["non-fast-forward", "fetch first", "needs force"]) {
+            answer = PushAnswer::WorkRefused(why());
+        } else if answer == PushAnswer::Unclear {
+            answer = PushAnswer::Refused(why());
+        }
+    }
+    answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_shown_without_its_credentials() {
+        for (text, expected) in [
+            (
+                "fatal: unable to access 'https://me:s3cr3t@host/x.git/': no",
+                "fatal: unable to access 'https://host/x.git/': no",
+            ),
+            ("ssh://git@host/x and https://a@b:c@host", "ssh://host/x and https://host"),
+            ("https://host/a@b", "https://host/a@b"),
+            ("git@host:x.git", "git@host:x.git"),
+            ("://", "://"),
+            ("", ""),
+        ] {
+            assert_eq!(without_credentials(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_push_tells_why_it_failed() {
+        let (work, report) = ("refs/heads/b", "refs/heads/b.report");
+        let line = |reference: &str, why: &str| format!("!\tabc:{reference}\t[rejected] ({why})\n");
+        let parse = |said: String| parse_push(&format!("To /x\n{said}Done\n"), Some(work), report);
+        assert!(matches!(parse(line(work, "fetch first")), PushAnswer::WorkRefused(_)));
+        assert!(matches!(
+            parse(line(work, "non-fast-forward") + &line(report, "atomic push failed")),
+            PushAnswer::WorkRefused(_)
+        ));
+        assert_eq!(parse(line(work, "non-fast-forward") + &line(report, "stale info")), PushAnswer::Superseded);
+        assert_eq!(parse(line(report, "cannot lock ref")), PushAnswer::Unclear);
+        assert!(matches!(parse(line(work, "hook declined")), PushAnswer::Refused(_)));
+        assert_eq!(parse(String::new()), PushAnswer::Unclear);
+    }
+}
