@@ -134,6 +134,7 @@ impl Worker<'_> {
             Ok(client) => client,
             Err(why) => return self.finish(&mut reporter, WorkerEnd::NotPrepared, &why),
         };
+        reporter.files_before = clone.file_state().ok().flatten();
         self.push(&mut reporter, None, WorkerPhase::Working)?;
         let spec = client_session::client_spec(self, &clone, &brief, &progress.done, &client);
         let spec = match spec {
@@ -209,6 +210,7 @@ impl Worker<'_> {
             let environment = CheckEnvironment::from_variables(self.job.variables.clone(), clone.top());
             set_up_worktree(command, clone.top(), &environment, CheckLog { path, file }, || !(self.is_asked_to_end)())
                 .map_err(|error| error.to_string())?;
+            clone.ignore_new_files()?;
         }
         Ok(client)
     }
@@ -250,7 +252,8 @@ impl Worker<'_> {
         let failed = |error: GitFailed| format!("what the client left could not be committed: {error}");
         let clone = reporter.clone;
         let is_at_last = clone.head().is_some_and(|head| head == reporter.tip);
-        if is_at_last && !clone.is_dirty().map_err(failed)? {
+        let files = clone.file_state().map_err(failed)?;
+        if is_at_last && (files.is_none() || files == reporter.files_before) {
             return Ok(false);
         }
         (self.say)(&format!("committing what the client left as task {}", sanitize(&task.id, 60)));

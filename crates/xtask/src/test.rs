@@ -32,7 +32,7 @@ pub(crate) struct Options {
 }
 
 /// Suites whose tests wait for other processes more than they compute: they run more at once.
-const WAITING: [&str; 4] = ["client", "parallel", "supervised_client", "supervisor"];
+const WAITING: [&str; 5] = ["client", "parallel", "supervised_client", "supervisor", "worker"];
 /// The suites that are long, in the order in which they begin.
 const LONG: [&str; 11] = [
     "client",
@@ -48,7 +48,7 @@ const LONG: [&str; 11] = [
     "ultraplan_tasks",
 ];
 /// The suites that take longer than an edit: other programs, faults, random plans and random work trees.
-const NOT_QUICK: [&str; 17] = [
+const NOT_QUICK: [&str; 18] = [
     "attacks",
     "batches",
     "browser",
@@ -65,6 +65,7 @@ const NOT_QUICK: [&str; 17] = [
     "tree",
     "ultraplan_tasks",
     "windows",
+    "worker",
     "worktree",
 ];
 /// Where tests stand that take as long: they compile programs, break whole plugins, wait for what never ends, or play

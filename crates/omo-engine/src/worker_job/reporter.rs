@@ -34,6 +34,8 @@ pub(super) struct Reporter<'r> {
     pub tip: String,
     /// The commit of the clone that was last looked at.
     pub looked_at: Option<String>,
+    /// What the files were like before the client began, where that is known.
+    pub files_before: Option<String>,
     /// What the client has cost.
     pub cost_micros: Option<u64>,
     branch: String,
@@ -59,6 +61,7 @@ impl<'r> Reporter<'r> {
             pushed: Vec::new(),
             tip,
             looked_at: None,
+            files_before: None,
             cost_micros: None,
             branch: branch.to_owned(),
             instance,

@@ -9,6 +9,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use omo_core::text::sanitize;
+use omo_state::git_worktree::GitWorktree;
+use omo_state::seal::hex_digest;
 
 use super::{
     COMPLAINT_CHARS, FETCH, PUSH, RemoteError, WAYS, commit_messages, complaint_reason, parse_branches, program_setting,
@@ -16,7 +18,6 @@ use super::{
 use crate::commit::{has_identity, own_identity};
 use crate::git_command::{GitOutcome, git};
 use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
-use omo_state::git_worktree::GitWorktree;
 
 /// How long one fetch may take: of a large repository even a single commit is large.
 const FETCH_LIMIT: Duration = Duration::from_secs(600);
@@ -30,6 +31,8 @@ const WAITS: [Duration; 3] = [Duration::from_secs(2), Duration::from_secs(5), Du
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// What a remote is called in the clone.
 const REMOTE: &str = "origin";
+/// So many files of a set-up are ignored at most.
+const MAX_IGNORED: usize = 10_000;
 /// What git says where trying again leads to the same.
 const LASTING_FAILURES: [&str; 12] = [
     "couldn't find remote ref",
@@ -206,14 +209,41 @@ impl<'g> WorkerClone<'g> {
         known.or_else(|| self.repository.commit_of("HEAD").ok().flatten())
     }
 
-    /// Whether a file differs from the commit that is checked out, or is new and not ignored.
+    /// What stands for the files that git does not ignore, as far as they differ from the commit that is checked out;
+    /// `None` where none does.
     ///
     /// # Errors
     ///
     /// git cannot look.
-    pub fn is_dirty(&self) -> Result<bool, GitFailed> {
-        let arguments = ["status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=dirty"];
-        Ok(!self.repository.git_with(&arguments, &[], &[])?.is_empty())
+    pub fn file_state(&self) -> Result<Option<String>, GitFailed> {
+        let status = ["status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=dirty"];
+        let mut state = self.repository.git_with(&status, &[], &[])?;
+        if state.is_empty() {
+            return Ok(None);
+        }
+        let difference = ["diff", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color", "HEAD", "--"];
+        state.extend(self.repository.git_with(&difference, &[], &[])?);
+        Ok(Some(hex_digest(&state)))
+    }
+
+    /// Has git ignore in this clone what is there and in no commit: a set-up made it, and it is no work.
+    ///
+    /// # Errors
+    ///
+    /// git cannot look, or its list cannot be written.
+    pub fn ignore_new_files(&self) -> Result<(), String> {
+        let arguments = ["ls-files", "-z", "--others", "--exclude-standard", "--directory"];
+        let said = self.repository.git_with(&arguments, &[], &[]).map_err(|error| error.to_string())?;
+        let names = said.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        // A name with a line end cannot stand in the list.
+        let lines = names.filter(|name| !name.contains(&b'\n')).take(MAX_IGNORED).map(ignore_line);
+        let text = lines.collect::<Vec<_>>().concat();
+        if text.is_empty() {
+            return Ok(());
+        }
+        let folder = self.repository.common().join("info");
+        let written = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(folder.join("exclude"), text));
+        written.map_err(|error| format!("{}: {error}", folder.display()))
     }
 
     /// The variables that say who makes commits here: the machine's own user where git knows them, else a neutral name.
@@ -403,6 +433,19 @@ pub fn without_credentials(text: &str) -> String {
     cleaned
 }
 
+/// The line that has git ignore a file or folder of exactly this name.
+fn ignore_line(name: &[u8]) -> Vec<u8> {
+    let mut line = vec![b'/'];
+    for byte in name {
+        if matches!(byte, b'*' | b'?' | b'[' | b']' | b'\\' | b' ') {
+            line.push(b'\\');
+        }
+        line.push(*byte);
+    }
+    line.push(b'\n');
+    line
+}
+
 #[derive(Debug, PartialEq, Eq)]
 enum PushAnswer {
     WorkRefused(String),
@@ -455,6 +498,11 @@ mod tests {
         ] {
             assert_eq!(without_credentials(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_name_is_ignored_as_it_is() {
+        assert_eq!(ignore_line(b"a*b [c]\\"), b"/a\\*b\\ \\[c\\]\\\\\n");
     }
 
     #[test]

@@ -1,0 +1,11 @@
+//! `omo worker`, from outside: the real binary, a bare repository that it shares with a run, and a stand-in for the
+//! client.
+#![cfg(unix)]
+
+mod two_machines;
+
+mod endings;
+mod hostile;
+mod jobs;
+mod pushing;
+mod restarts;

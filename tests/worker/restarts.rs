@@ -1,0 +1,109 @@
+//! An engine kills a worker, starts it again, or runs it twice.
+
+use std::fs;
+
+use anyhow::{Result, ensure};
+use omo_engine::worker_exchange::{WorkerEnd, WorkerPhase};
+use omo_testkit::wait_until;
+use rustix::process::Signal;
+
+use crate::two_machines::{LIMIT, TwoMachines, signal};
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn one_that_was_killed_goes_on_where_it_was_and_leaves_nothing() -> Result<()> {
+    let machines = TwoMachines::new("echo 1 >a; commit 1; sleep 60")?;
+    let brief = machines.push_brief(&machines.brief(&["1", "2"]))?;
+    let mut first = machines.spawn(&brief)?;
+    machines.wait_until_pushed(1)?;
+    signal(&first, Signal::KILL)?;
+    first.wait()?;
+    ensure!(machines.scratch_folders().len() == 1, "{:?}", machines.scratch_folders());
+    machines.set_client("[ -f a ] && echo 2 >b; commit 2")?;
+    ensure!(machines.run(&brief, &[])?.status == 0, "{:?}", machines.report());
+    ensure!(machines.subjects()? == ["feat: task 1", "feat: task 2"], "{:?}", machines.subjects());
+    let prompt = fs::read_to_string(machines.path("prompt"))?;
+    ensure!(prompt.contains("`1` is done already") && prompt.contains("go on with `2`"), "{prompt}");
+    machines.require_tidy()?;
+    // A third start finds everything there, and starts no client.
+    machines.set_client("touch \"$HOME/started\"")?;
+    ensure!(machines.run(&brief, &[])?.status == 0);
+    ensure!(!machines.lab.home().join("started").exists());
+    ensure!(machines.report()?.pushed == ["1", "2"], "{:?}", machines.report());
+    machines.require_tidy()
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn of_two_at_once_the_later_one_goes_on_and_the_earlier_one_ends() -> Result<()> {
+    let machines = TwoMachines::new("")?;
+    let (go, begun) = (machines.path("go"), machines.path("begun"));
+    machines.set_client(&format!(
+        "touch '{}'; until [ -e '{}' ]; do sleep 0.1; done; echo $$ >a; commit 1; sleep 60",
+        begun.display(),
+        go.display()
+    ))?;
+    let brief = machines.push_brief(&machines.brief(&["1"]))?;
+    let mut first = machines.spawn(&brief)?;
+    machines.wait_for("begun")?;
+    machines.set_client("echo second >a; commit 1")?;
+    ensure!(machines.run(&brief, &[])?.status == 0, "{:?}", machines.report());
+    let (tip, report) = (machines.there(crate::two_machines::BRANCH)?, machines.report()?);
+    fs::write(go, "")?;
+    ensure!(first.wait()?.code() == Some(6));
+    ensure!(machines.there(crate::two_machines::BRANCH)? == tip && machines.report()? == report, "it pushed");
+    machines.require_tidy()
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn one_that_is_asked_to_end_pushes_what_is_committed() -> Result<()> {
+    for asked in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let machines = TwoMachines::new("")?;
+        let begun = machines.path("begun");
+        machines.set_client(&format!("echo 1 >a; commit 1; echo 2 >b; touch '{}'; sleep 60", begun.display()))?;
+        let brief = machines.push_brief(&machines.brief(&["1", "2"]))?;
+        let mut worker = machines.spawn(&brief)?;
+        machines.wait_for("begun")?;
+        signal(&worker, asked)?;
+        ensure!(worker.wait()?.code() == Some(1));
+        ensure!(machines.subjects()? == ["feat: task 1"], "what is half done is no task: {:?}", machines.subjects());
+        let report = machines.report()?;
+        ensure!(matches!(report.phase, WorkerPhase::Ended { end: WorkerEnd::Stopped, .. }), "{report:?}");
+        ensure!(report.pushed == ["1"], "{report:?}");
+        machines.require_tidy()?;
+    }
+    Ok(())
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_set_up_is_ended_with_its_worker() -> Result<()> {
+    let machines = TwoMachines::new("")?;
+    let begun = machines.path("begun");
+    let brief = machines.brief(&["1"]);
+    let setup = Some(format!("touch '{}'; sleep 60", begun.display()));
+    let brief = machines.push_brief(&omo_engine::worker_exchange::WorkerBrief { setup, ..brief })?;
+    let mut worker = machines.spawn(&brief)?;
+    machines.wait_for("begun")?;
+    signal(&worker, Signal::TERM)?;
+    ensure!(worker.wait()?.code() == Some(1));
+    let report = machines.report()?;
+    ensure!(matches!(report.phase, WorkerPhase::Ended { end: WorkerEnd::Stopped, .. }), "{report:?}");
+    machines.require_tidy()?;
+    // Killed, it ends it as well, and the next one removes what is left.
+    std::fs::remove_file(&begun)?;
+    let mut worker = machines.spawn(&brief)?;
+    machines.wait_for("begun")?;
+    signal(&worker, Signal::KILL)?;
+    worker.wait()?;
+    let scratch = machines.path("scratch");
+    wait_until("the end of the set-up", LIMIT, || {
+        let stands_there = |entry: fs::DirEntry| {
+            fs::read_link(entry.path().join("cwd")).is_ok_and(|folder| folder.starts_with(&scratch))
+        };
+        (!omo_tests::processes::processes().any(stands_there)).then_some(())
+    })?;
+    machines.run(&"0".repeat(40), &[])?;
+    machines.require_tidy()
+}
