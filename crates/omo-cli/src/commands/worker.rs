@@ -24,16 +24,21 @@ use crate::exit_kind::ExitKind;
 
 const HELP: &str = "\
 Example:
-  omo worker --remote git@host:x.git --branch omo/r1/session-1 --brief 4f1c...
+  omo worker --remote git@host:x.git --branch omo/r1/session-1 --brief 4f1c
 
-A launcher starts it. Exit status: 0 every task was pushed, 1 tasks are left,
-3 no such branch or job, 5 not prepared, 6 another worker has the branch or the
-job, 8 a budget or limit of use, 9 no answer or no folder, 10 other commits.";
+Exit status: 0 all is pushed, 1 tasks are left, 3 not there, 5 could not begin,
+6 another one has it, 8 budget or limit, 9 no answer, 10 other commits.";
 
 /// Do the work of a run on this machine; a launcher starts it
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, arg_required_else_help = true, after_help = HELP)]
+#[command(disable_help_subcommand = true, disable_help_flag = true)]
+#[command(override_usage = "omo worker --remote <URL> --branch <BRANCH> --brief <COMMIT> | <COMMAND>")]
 pub(crate) struct WorkerOptions {
+    // Hidden, here and below: this page would be longer than a screen.
+    /// Print help
+    #[arg(short, long, global = true, hide = true, action = clap::ArgAction::Help)]
+    help: Option<bool>,
     #[command(flatten)]
     job: Option<JobOptions>,
     /// The one that `start` has started; it leaves the terminal
@@ -60,13 +65,13 @@ pub(crate) struct JobOptions {
     /// The branch that takes the work
     #[arg(long)]
     branch: String,
-    /// The brief: the commit that BRANCH.brief has to be at
+    /// What the branch BRANCH.brief has to be at
     #[arg(long, value_name = "COMMIT")]
     brief: String,
     /// For how long the client may run
     #[arg(long, value_name = "SECONDS")]
     time_limit: Option<u32>,
-    /// Where to work, instead of the folder for temporary files
+    /// Where to work, instead of $TMPDIR
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
     /// The client, instead of the `claude` on PATH

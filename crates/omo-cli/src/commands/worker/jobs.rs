@@ -15,8 +15,9 @@ const LINE_CHARS: usize = 1_000;
 
 /// List the workers with a name: `JOB running` or `JOB ended`
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  omo worker list")]
 pub(super) struct ListOptions {
-    /// Where they work, instead of the folder for temporary files
+    /// Where they work, instead of $TMPDIR
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
 }
@@ -24,22 +25,26 @@ pub(super) struct ListOptions {
 /// End a worker with all that it started
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Example:
+  omo worker cancel omo-r1-2
+
 What it has committed is pushed first. The exit status is 0 once it has ended,
 also where it had ended before, and 3 where there is no such job.")]
 pub(super) struct CancelOptions {
     /// Its name
     job: String,
-    /// Where it works, instead of the folder for temporary files
+    /// Where it works, instead of $TMPDIR
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
 }
 
 /// Show what a worker has said
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  omo worker logs omo-r1-2\n\nThe exit status is 3 where there is no such job.")]
 pub(super) struct LogsOptions {
     /// Its name
     job: String,
-    /// Where it works, instead of the folder for temporary files
+    /// Where it works, instead of $TMPDIR
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
 }

@@ -13,7 +13,7 @@ use crate::output;
 
 const HELP: &str = "\
 Example:
-  omo worker start --name r1-2 --remote URL --branch omo/r1/session-2 --brief 4f1c
+  omo worker start --name a --remote URL --branch omo/r1/session-2 --brief 4f1c
 
 Returns once it runs. A job that is there already, or was, is never started a
 second time; the exit status is 6 then.";
@@ -21,6 +21,7 @@ second time; the exit status is 6 then.";
 /// Start a worker that outlives the terminal
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
+#[command(override_usage = "omo worker start --name <JOB> --remote <URL> --branch <BRANCH> ...")]
 pub(super) struct StartOptions {
     #[command(flatten)]
     job: JobOptions,
