@@ -39,7 +39,7 @@ impl TwoMachines {
         it.lab.write(".gitignore", "*.ignored\n")?;
         it.git(&["add", "-A"])?;
         it.git(&["commit", "-q", "-m", "chore: begin"])?;
-        it.base = it.git(&["rev-parse", "HEAD"])?.trim().to_owned();
+        it.git(&["rev-parse", "HEAD"])?.trim().clone_into(&mut it.base);
         let hub = it.hub().display().to_string();
         it.git(&["init", "-q", "--bare", "-b", "main", &hub])?;
         it.git(&["push", "-q", &hub, "HEAD:main", &format!("HEAD:{BRANCH}")])?;

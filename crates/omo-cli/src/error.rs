@@ -7,6 +7,7 @@ use omo_engine::parallel::DriveError;
 use omo_engine::projection::ProjectionError;
 use omo_engine::task_list_store::TaskListError;
 use omo_engine::work::{EngineError, PlanFileError};
+use omo_engine::worker_job::jobs::JobError;
 use omo_engine::{RunStoreError, TransactError};
 use omo_git::restore::RestoreError;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
@@ -348,6 +349,20 @@ impl From<TaskListError> for CommandError {
             TaskListError::Folder(_) | TaskListError::Lock(_) => {
                 Self::io(message, "check the rights of that folder and the space on its disk; nothing was changed")
             }
+        }
+    }
+}
+
+impl From<JobError> for CommandError {
+    fn from(error: JobError) -> Self {
+        let message = error.to_string();
+        let list = "`omo worker list` names the jobs of this machine";
+        match error {
+            JobError::Name => Self::usage(message, list),
+            JobError::Known(_) => Self::busy(message, "`omo worker cancel` ends it; a new job needs another name"),
+            JobError::Unknown(_) => Self::not_found(message, list),
+            JobError::Stays(_) => Self::busy(message, "try again in a moment"),
+            JobError::Folder(_) => Self::io(message, "check the rights of that folder and the space on its disk"),
         }
     }
 }

@@ -108,7 +108,7 @@ impl Worker<'_> {
     fn run(&self, goes_on: &dyn Fn() -> bool) -> Step<JobEnd> {
         let clone = self.make_clone(goes_on)?;
         let seen_report = self.fetch_start(&clone)?;
-        let tip = self.known_commit(&clone, BRANCH_REFERENCE)?;
+        let tip = known_commit(&clone, BRANCH_REFERENCE)?;
         let instance = random_letters(INSTANCE_LETTERS).map_err(|error| JobEnd::NoScratch(error.to_string()))?;
         let mut reporter = Reporter::new(&clone, &self.job.branch, instance, seen_report, tip.clone());
         let brief = match self.read_brief(&clone) {
@@ -167,16 +167,11 @@ impl Worker<'_> {
         let branches = [(job.branch.as_str(), BRANCH_REFERENCE), (brief.as_str(), BRIEF_REFERENCE)];
         if there(&brief).as_ref() == Some(&job.brief) {
             clone.fetch(&branches, 1).map_err(|error| self.remote_end(&error))?;
-            if self.known_commit(clone, BRIEF_REFERENCE)? == job.brief {
+            if known_commit(clone, BRIEF_REFERENCE)? == job.brief {
                 return Ok(there(&report));
             }
         }
         Err(JobEnd::Conflict(format!("the brief on the remote is another one than {}: it is not followed", job.brief)))
-    }
-
-    fn known_commit(&self, clone: &WorkerClone, reference: &str) -> Step<String> {
-        let known = clone.commit_of(reference).map_err(|error| unreachable_end(&error))?;
-        known.ok_or_else(|| JobEnd::Unreachable(format!("nothing came for {reference}")))
     }
 
     fn read_brief(&self, clone: &WorkerClone) -> Result<WorkerBrief, String> {
@@ -325,6 +320,11 @@ impl Worker<'_> {
         }
         unreachable_end(error)
     }
+}
+
+fn known_commit(clone: &WorkerClone, reference: &str) -> Step<String> {
+    let known = clone.commit_of(reference).map_err(|error| unreachable_end(&error))?;
+    known.ok_or_else(|| JobEnd::Unreachable(format!("nothing came for {reference}")))
 }
 
 fn unreachable_end(error: &dyn std::fmt::Display) -> JobEnd {

@@ -123,6 +123,12 @@ pub fn columns() -> Option<usize> {
     text("COLUMNS")?.parse().ok().filter(|columns| *columns > 0)
 }
 
+/// What this machine calls itself, where it tells.
+pub fn host_name() -> Option<String> {
+    let told = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    told.or_else(|| text("HOSTNAME")).or_else(|| text("COMPUTERNAME"))
+}
+
 /// The number of the user of this process; `None` where the system knows them otherwise.
 pub fn user_number() -> Option<u32> {
     platform::user_number()

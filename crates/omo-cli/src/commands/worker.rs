@@ -13,7 +13,7 @@ use clap::{Args, Subcommand};
 use omo_claude::client::ClaudeClient;
 use omo_core::text::sanitize;
 use omo_engine::worker_exchange::WorkerEnd;
-use omo_engine::worker_job::jobs::{JobError, JobName, WorkerJobs};
+use omo_engine::worker_job::jobs::{JobName, RunningJob, WorkerJobs};
 use omo_engine::worker_job::{self, JobEnd, WorkerJob};
 use omo_process::{detached, termination};
 use omo_state::env;
@@ -115,11 +115,11 @@ impl JobOptions {
                 "40 or 64 hexadecimal digits, in lower case",
             ));
         }
-        self.name.as_deref().map(JobName::parse).transpose().map(drop).map_err(job_error)
+        Ok(self.name.as_deref().map(JobName::parse).transpose().map(drop)?)
     }
 
     fn job(&self) -> Result<WorkerJob, CommandError> {
-        let own = std::env::current_exe().map_err(CommandError::from)?;
+        let own = std::env::current_exe()?;
         Ok(WorkerJob {
             remote: self.remote.clone(),
             branch: self.branch.clone(),
@@ -156,19 +156,19 @@ fn find_client(named: Option<&Path>) -> Result<PathBuf, String> {
 fn work(options: &JobOptions, is_detached: bool) -> Result<(), CommandError> {
     options.check()?;
     if is_detached {
-        detached::leave_terminal().map_err(CommandError::from)?;
+        detached::leave_terminal()?;
     }
     let asked = Arc::new(AtomicBool::new(false));
     termination::flag_termination(&asked);
     let job = options.job()?;
-    let jobs = options.name.as_ref().map(|_| WorkerJobs::open(&job.scratch)).transpose().map_err(job_error)?;
-    let name = options.name.as_deref().map(JobName::parse).transpose().map_err(job_error)?;
+    let jobs = options.name.as_ref().map(|_| WorkerJobs::open(&job.scratch)).transpose()?;
+    let name = options.name.as_deref().map(JobName::parse).transpose()?;
     let claimed = match (&jobs, &name) {
-        (Some(jobs), Some(name)) => Some(jobs.claim(name).map_err(job_error)?),
+        (Some(jobs), Some(name)) => Some(jobs.claim(name)?),
         _ => None,
     };
     if is_detached {
-        detached::report_ready("ready").map_err(CommandError::from)?;
+        detached::report_ready("ready")?;
     }
     let is_closed = Cell::new(is_detached);
     let say = |line: &str| {
@@ -180,7 +180,7 @@ fn work(options: &JobOptions, is_detached: bool) -> Result<(), CommandError> {
             is_closed.set(true);
         }
     };
-    let is_asked = || asked.load(Ordering::SeqCst) || claimed.as_ref().is_some_and(|claimed| claimed.is_cancelled());
+    let is_asked = || asked.load(Ordering::SeqCst) || claimed.as_ref().is_some_and(RunningJob::is_cancelled);
     let end = worker_job::run_job(&job, &is_asked, &say);
     let (kind, line) = describe_end(&end);
     say(&format!("ended with status {}: {line}", kind.code()));
@@ -211,16 +211,5 @@ fn describe_end(end: &JobEnd) -> (ExitKind, String) {
         JobEnd::NotFound(why) => (ExitKind::NotFound, why.clone()),
         JobEnd::Unreachable(why) => (ExitKind::Io, with("the remote does not answer as it should", why)),
         JobEnd::NoScratch(why) => (ExitKind::Io, with("there is no folder to work in", why)),
-    }
-}
-
-fn job_error(error: JobError) -> CommandError {
-    let message = error.to_string();
-    match error {
-        JobError::Name => CommandError::usage(message, "`omo worker list` names the jobs of this machine"),
-        JobError::Known(_) => CommandError::busy(message, "`omo worker cancel` ends it; a new job needs another name"),
-        JobError::Unknown(_) => CommandError::not_found(message, "`omo worker list` names the jobs of this machine"),
-        JobError::Stays(_) => CommandError::busy(message, "try again in a moment"),
-        JobError::Folder(_) => CommandError::io(message, "check the rights of that folder and the space on its disk"),
     }
 }

@@ -115,11 +115,10 @@ impl<'r> Reporter<'r> {
     }
 }
 
-/// What this machine calls itself.
+/// What this machine calls itself, in letters that an address may have.
 pub(super) fn host_name() -> String {
-    let told = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
-    let told = told.or_else(|| std::env::var("HOSTNAME").or_else(|_| std::env::var("COMPUTERNAME")).ok());
+    let told = env::host_name().unwrap_or_default();
     let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '.' | '_');
-    let plain: String = sanitize(told.unwrap_or_default().trim(), 100).chars().filter(is_plain).collect();
+    let plain: String = sanitize(told.trim(), 100).chars().filter(is_plain).collect();
     if plain.is_empty() { "unknown".to_owned() } else { plain }
 }

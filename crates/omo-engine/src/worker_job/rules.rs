@@ -38,9 +38,9 @@ pub fn remote_problem(remote: &str) -> Option<&'static str> {
 /// Whether a branch has a plain name: one that git takes, and that is no pattern.
 pub fn is_branch_name(branch: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');
-    let is_part = |part: &str| {
-        !part.is_empty() && !part.starts_with(['.', '-']) && !part.ends_with('.') && !part.ends_with(".lock")
-    };
+    let is_lock = |part: &str| part.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("lock"));
+    let is_part =
+        |part: &str| !part.is_empty() && !part.starts_with(['.', '-']) && !part.ends_with('.') && !is_lock(part);
     branch.len() <= MAX_BRANCH
         && branch.bytes().all(is_plain)
         && !branch.contains("..")

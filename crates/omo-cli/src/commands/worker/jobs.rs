@@ -6,7 +6,7 @@ use clap::Args;
 use omo_core::text::sanitize;
 use omo_engine::worker_job::jobs::{JobName, WorkerJobs};
 
-use super::{job_error, scratch};
+use super::scratch;
 use crate::error::CommandError;
 use crate::output;
 
@@ -51,9 +51,9 @@ pub(super) struct LogsOptions {
 
 /// `omo worker list`.
 pub(super) fn list(options: &ListOptions) -> Result<(), CommandError> {
-    let jobs = WorkerJobs::open(&scratch(options.scratch.as_deref())).map_err(job_error)?;
+    let jobs = WorkerJobs::open(&scratch(options.scratch.as_deref()))?;
     let state = |is_running| if is_running { "running" } else { "ended" };
-    let lines = jobs.list().map_err(job_error)?;
+    let lines = jobs.list()?;
     let lines: Vec<String> =
         lines.iter().map(|(name, is_running)| format!("{} {}", name.as_str(), state(*is_running))).collect();
     if lines.is_empty() { Ok(()) } else { output::print_block(&lines.join("\n")) }
@@ -61,16 +61,16 @@ pub(super) fn list(options: &ListOptions) -> Result<(), CommandError> {
 
 /// `omo worker cancel`.
 pub(super) fn cancel(options: &CancelOptions) -> Result<(), CommandError> {
-    let name = JobName::parse(&options.job).map_err(job_error)?;
-    let jobs = WorkerJobs::open(&scratch(options.scratch.as_deref())).map_err(job_error)?;
-    jobs.cancel(&name).map_err(job_error)
+    let name = JobName::parse(&options.job)?;
+    let jobs = WorkerJobs::open(&scratch(options.scratch.as_deref()))?;
+    Ok(jobs.cancel(&name)?)
 }
 
 /// `omo worker logs`.
 pub(super) fn logs(options: &LogsOptions) -> Result<(), CommandError> {
-    let name = JobName::parse(&options.job).map_err(job_error)?;
-    let jobs = WorkerJobs::open(&scratch(options.scratch.as_deref())).map_err(job_error)?;
-    let text = jobs.log(&name).map_err(job_error)?;
+    let name = JobName::parse(&options.job)?;
+    let jobs = WorkerJobs::open(&scratch(options.scratch.as_deref()))?;
+    let text = jobs.log(&name)?;
     let lines: Vec<String> = String::from_utf8_lossy(&text).lines().map(|line| sanitize(line, LINE_CHARS)).collect();
     if lines.is_empty() { Ok(()) } else { output::print_block(&lines.join("\n")) }
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use omo_engine::worker_job::jobs::{JobError, JobName, WorkerJobs};
 use omo_process::detached;
 
-use super::{JobOptions, job_error, scratch};
+use super::{JobOptions, scratch};
 use crate::error::CommandError;
 use crate::output;
 
@@ -34,14 +34,14 @@ pub(super) fn run(options: &StartOptions) -> Result<(), CommandError> {
     let Some(name) = &job.name else {
         return Err(CommandError::usage("a job that is started needs a name", "`--name JOB`"));
     };
-    let name = JobName::parse(name).map_err(job_error)?;
-    let place = std::path::absolute(scratch(job.scratch.as_deref())).map_err(CommandError::from)?;
-    let jobs = WorkerJobs::open(&place).map_err(job_error)?;
-    let _alone = jobs.hold().map_err(job_error)?;
+    let name = JobName::parse(name)?;
+    let place = std::path::absolute(scratch(job.scratch.as_deref()))?;
+    let jobs = WorkerJobs::open(&place)?;
+    let _alone = jobs.hold()?;
     if jobs.is_known(&name) {
-        return Err(job_error(JobError::Known(name.as_str().to_owned())));
+        return Err(JobError::Known(name.as_str().to_owned()).into());
     }
-    let log = jobs.complaints(&name).map_err(job_error)?;
+    let log = jobs.complaints(&name)?;
     let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     detached::start_detached(&arguments(job, &place), &folder, log).map_err(|error| {
         let said = jobs.take_complaints(&name);
