@@ -1,8 +1,9 @@
 //! What is not meant for a worker, and what is too much for it.
 
 use anyhow::{Result, ensure};
+use omo_testkit::wait_until;
 
-use crate::two_machines::{BRANCH, TwoMachines};
+use crate::two_machines::{BRANCH, LIMIT, TwoMachines};
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
@@ -93,13 +94,16 @@ fn much_output_and_an_address_with_a_password_show_nowhere() -> Result<()> {
     let mut command = machines.command(&["worker", "--branch", BRANCH, "--brief", &brief, "--name", "a"]);
     command.arg("--remote=http://me:s3cr3t@127.0.0.1:1/x.git").arg("--scratch").arg(machines.path("scratch"));
     let mut child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn()?;
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    let scratch = machines.path("scratch").display().to_string();
+    let logs = || machines.command(&["worker", "logs", "a", "--scratch", &scratch]).output();
+    let is_fetching = || {
+        logs().is_ok_and(|log| String::from_utf8_lossy(&log.stdout).contains("http://127.0.0.1:1/x.git")).then_some(())
+    };
+    wait_until("the first line of the log", LIMIT, is_fetching)?;
     crate::two_machines::signal(&child, rustix::process::Signal::TERM)?;
     ensure!(child.wait()?.code() == Some(1));
     let output = child.wait_with_output()?;
-    let scratch = machines.path("scratch").display().to_string();
-    let log = machines.command(&["worker", "logs", "a", "--scratch", &scratch]).output()?;
-    for text in [output.stdout, output.stderr, log.stdout] {
+    for text in [output.stdout, output.stderr, logs()?.stdout] {
         let text = String::from_utf8_lossy(&text).into_owned();
         ensure!(!text.contains("s3cr3t"), "{text}");
     }
