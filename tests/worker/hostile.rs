@@ -109,3 +109,44 @@ fn much_output_and_an_address_with_a_password_show_nowhere() -> Result<()> {
     }
     machines.require_tidy()
 }
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn the_client_stands_behind_the_fence() -> Result<()> {
+    let machines = TwoMachines::new("")?;
+    let (words, answers) = (machines.path("words"), machines.path("answers"));
+    machines.set_client(&format!(
+        r#"printf '%s\n' "$@" >'{}'
+           while [ $# -gt 0 ]; do [ "$1" = --settings ] && settings="$2"; shift; done
+           rules="$(sed -n 's/.*"\(.*fence[.]json\)".*/\1/p' "$settings" | head -n 1)"
+           ask() {{
+             printf '{{"tool_name":"Write","tool_input":{{"file_path":"%s"}},"cwd":"%s"}}' "$1" "$PWD" |
+               omo agent fence --rules "$rules" | grep -q deny && echo "denied $2" || echo "allowed $2"
+           }}
+           {{ ask "$PWD/new" inside; ask "$TMPDIR/new" temporary; ask "$rules" rules; ask "$HOME/new" home
+              ask "$PWD/kept/x" never; ask "$PWD/.git/config" git; }} >'{}'
+           echo 1 >a; commit 1"#,
+        words.display(),
+        answers.display()
+    ))?;
+    let brief = machines.brief(&["1"]);
+    let brief = omo_engine::worker_exchange::WorkerBrief {
+        skips_permissions: false,
+        allow: vec!["Bash(make:*)".to_owned()],
+        never_touch: vec!["kept/**".to_owned()],
+        model: Some("opus".to_owned()),
+        budget_micros: Some(2_500_000),
+        ..brief
+    };
+    let brief = machines.push_brief(&brief)?;
+    ensure!(machines.run(&brief, &[])?.status == 0, "{:?}", machines.report());
+    let answers = std::fs::read_to_string(answers)?;
+    let expected = "allowed inside\nallowed temporary\ndenied rules\ndenied home\ndenied never\ndenied git\n";
+    ensure!(answers == expected, "{answers}");
+    let words = std::fs::read_to_string(words)?.replace('\n', " ");
+    for part in ["--max-budget-usd 2.5", "--model opus", "--permission-mode acceptEdits --allowedTools Bash(make:*) "] {
+        ensure!(words.contains(part), "{part}: {words}");
+    }
+    ensure!(!words.contains("omo agent") && !words.contains("dangerously"), "{words}");
+    machines.require_tidy()
+}

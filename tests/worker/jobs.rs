@@ -1,6 +1,7 @@
 //! Workers with a name: started, listed, cancelled, and what they said.
 
 use std::fs;
+use std::process::Stdio;
 
 use anyhow::{Result, ensure};
 use omo_testkit::wait_until;
@@ -40,6 +41,21 @@ fn a_job_is_started_once_and_says_what_it_does() -> Result<()> {
     let log = jobs(&machines, &["logs", "omo-r1.1"])?;
     ensure!(log.out.contains("the client is at work") && log.out.contains("ended with status 0"), "{log:?}");
     ensure!(jobs(&machines, &["cancel", "omo-r1.1"])?.status == 0, "it has ended already");
+    machines.require_tidy()
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn of_many_starts_of_a_job_at_once_one_succeeds() -> Result<()> {
+    let machines = TwoMachines::new("sleep 60")?;
+    let brief = machines.push_brief(&machines.brief(&["1"]))?;
+    let starts: Vec<_> = (0..4)
+        .map(|_| machines.worker(&brief, &["start", "--name", "a"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn())
+        .collect::<Result<_, _>>()?;
+    let statuses = starts.into_iter().map(|mut start| Ok(start.wait()?.code())).collect::<Result<Vec<_>>>()?;
+    let of = |status| statuses.iter().filter(|it| **it == Some(status)).count();
+    ensure!((of(0), of(6)) == (1, 3), "{statuses:?}");
+    ensure!(jobs(&machines, &["cancel", "a"])?.status == 0);
     machines.require_tidy()
 }
 

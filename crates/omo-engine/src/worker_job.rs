@@ -13,7 +13,7 @@ mod scratch;
 
 use std::path::{Path, PathBuf};
 
-use omo_checks::set_up::set_up_worktree;
+use omo_checks::set_up::{SetUpError, set_up_worktree};
 use omo_checks::task_check::CheckLog;
 use omo_claude::client_end::ClientEnd;
 use omo_core::text::sanitize;
@@ -204,7 +204,7 @@ impl Worker<'_> {
             let file = std::fs::File::create(&path).map_err(|error| error.to_string())?;
             let environment = CheckEnvironment::from_variables(self.job.variables.clone(), clone.top());
             set_up_worktree(command, clone.top(), &environment, CheckLog { path, file }, || !(self.is_asked_to_end)())
-                .map_err(|error| error.to_string())?;
+                .map_err(|error| describe_set_up_error(&error))?;
             clone.ignore_new_files()?;
         }
         Ok(client)
@@ -329,6 +329,13 @@ fn known_commit(clone: &WorkerClone, reference: &str) -> Step<String> {
 
 fn unreachable_end(error: &dyn std::fmt::Display) -> JobEnd {
     JobEnd::Unreachable(without_credentials(&error.to_string()))
+}
+
+/// Without the place of its log, which goes with the worker.
+fn describe_set_up_error(error: &SetUpError) -> String {
+    let SetUpError::Failed { outcome, .. } = error else { return error.to_string() };
+    let said = outcome.printed.reason().map(|line| format!("; it said: {line}")).unwrap_or_default();
+    sanitize(&format!("the set-up command failed: {}{said}", outcome.describe()), DETAIL_CHARS)
 }
 
 /// The folder for scratch of a machine where none was named.
