@@ -26,6 +26,7 @@ use crate::random_id::random_letters;
 use crate::worker_exchange::{BRIEF_FILE, WorkerBrief, WorkerEnd, WorkerPhase, brief_branch, report_branch};
 
 use reporter::{PushStop, Reporter};
+use rules::Progress;
 use scratch::ScratchFolder;
 
 pub use rules::{is_branch_name, is_commit_name, remote_problem};
@@ -37,6 +38,8 @@ const BRANCH_REFERENCE: &str = "refs/omo/branch";
 const BRIEF_REFERENCE: &str = "refs/omo/brief";
 /// Letters of an instance.
 const INSTANCE_LETTERS: usize = 16;
+/// So often the branch is fetched anew where another worker pushes meanwhile.
+const CLAIMS: usize = 4;
 /// So much of a detail is told.
 const DETAIL_CHARS: usize = 600;
 
@@ -101,49 +104,83 @@ struct Worker<'w> {
     say: &'w dyn Fn(&str),
 }
 
+/// What came of taking the branch.
+enum Claim<'c> {
+    /// It is this worker's.
+    Held { reporter: Reporter<'c>, brief: WorkerBrief, progress: Progress },
+    /// There is nothing to do, or it cannot be done.
+    Ended(JobEnd),
+    /// Another worker has pushed since the branch was fetched.
+    Moved,
+}
+
 /// Something went otherwise than it should: how the worker ends then.
 type Step<T> = Result<T, JobEnd>;
 
 impl Worker<'_> {
     fn run(&self, goes_on: &dyn Fn() -> bool) -> Step<JobEnd> {
         let clone = self.make_clone(goes_on)?;
-        let seen_report = self.fetch_start(&clone)?;
-        let tip = known_commit(&clone, BRANCH_REFERENCE)?;
         let instance = random_letters(INSTANCE_LETTERS).map_err(|error| JobEnd::NoScratch(error.to_string()))?;
-        let mut reporter = Reporter::new(&clone, &self.job.branch, instance, seen_report, tip.clone());
-        let brief = match self.read_brief(&clone) {
+        for _ in 0..CLAIMS {
+            match self.claim(&clone, &instance)? {
+                Claim::Held { reporter, brief, progress } => return self.work(&clone, reporter, &brief, &progress),
+                Claim::Ended(end) => return Ok(end),
+                Claim::Moved => {}
+            }
+        }
+        Err(JobEnd::Conflict("the branch went on each time that it was fetched: other workers push to it".to_owned()))
+    }
+
+    /// Fetches the branch and its brief, and has the report say that this worker has them.
+    fn claim<'c>(&self, clone: &'c WorkerClone<'c>, instance: &str) -> Step<Claim<'c>> {
+        let seen_report = self.fetch_start(clone)?;
+        let tip = known_commit(clone, BRANCH_REFERENCE)?;
+        let mut reporter = Reporter::new(clone, &self.job.branch, instance, seen_report, &tip);
+        let brief = match self.read_brief(clone) {
             Ok(brief) => brief,
-            Err(why) => return self.finish(&mut reporter, WorkerEnd::NotPrepared, &why),
+            Err(why) => return self.finish(&mut reporter, WorkerEnd::NotPrepared, &why).map(Claim::Ended),
         };
-        if let Err(why) = self.deepen_to(&clone, &tip, &brief.base) {
+        if let Err(why) = self.deepen_to(clone, &tip, &brief.base) {
             let end = if (self.is_asked_to_end)() { WorkerEnd::Stopped } else { WorkerEnd::NotPrepared };
-            return self.finish(&mut reporter, end, &why);
+            return self.finish(&mut reporter, end, &why).map(Claim::Ended);
         }
         let commits = clone.commits_between(&brief.base, &tip).map_err(|error| unreachable_end(&error))?;
         let progress = rules::find_progress(&brief, &commits);
         reporter.pushed.clone_from(&progress.done);
         if progress.done.len() == brief.tasks.len() {
-            return self.finish(&mut reporter, WorkerEnd::Pushed, "every task was pushed by an earlier start");
+            let detail = "every task was pushed by an earlier start";
+            return self.finish(&mut reporter, WorkerEnd::Pushed, detail).map(Claim::Ended);
         }
-        self.push(&mut reporter, None, WorkerPhase::Preparing)?;
-        let prepared = self.prepare(&clone, &brief, &tip);
+        // With what the branch was found at: another worker may have pushed since.
+        match reporter.push(Some(&tip), WorkerPhase::Preparing) {
+            Err(PushStop::WorkRefused(_)) => Ok(Claim::Moved),
+            pushed => self.require_pushed(pushed).map(|()| Claim::Held { reporter, brief, progress }),
+        }
+    }
+
+    /// Makes the clone ready, and has the client do what is left.
+    fn work(
+        &self,
+        clone: &WorkerClone,
+        mut reporter: Reporter,
+        brief: &WorkerBrief,
+        progress: &Progress,
+    ) -> Step<JobEnd> {
+        let prepared = self.prepare(clone, brief, &reporter.tip);
         if (self.is_asked_to_end)() {
             return self.finish(&mut reporter, WorkerEnd::Stopped, "it was asked to end before its client began");
         }
-        let client = match prepared {
-            Ok(client) => client,
-            Err(why) => return self.finish(&mut reporter, WorkerEnd::NotPrepared, &why),
-        };
-        reporter.files_before = clone.file_state().ok().flatten();
-        self.push(&mut reporter, None, WorkerPhase::Working)?;
-        let spec = client_session::client_spec(self, &clone, &brief, &progress.done, &client);
+        let spec = prepared.and_then(|client| client_session::client_spec(self, clone, brief, &progress.done, &client));
         let spec = match spec {
             Ok(spec) => spec,
             Err(why) => return self.finish(&mut reporter, WorkerEnd::NotPrepared, &why),
         };
+        reporter.files_before = clone.file_state().ok().flatten();
+        let pushed = reporter.push(None, WorkerPhase::Working);
+        self.require_pushed(pushed)?;
         (self.say)("the client is at work");
-        let end = client_session::follow_client(self, &mut reporter, &brief, spec)?;
-        self.end_of_client(&mut reporter, &brief, &end)
+        let end = client_session::follow_client(self, &mut reporter, brief, spec)?;
+        self.end_of_client(&mut reporter, brief, &end)
     }
 
     fn make_clone<'g>(&self, goes_on: &'g dyn Fn() -> bool) -> Step<WorkerClone<'g>> {
@@ -284,12 +321,13 @@ impl Worker<'_> {
         Ok(JobEnd::Conflict(why))
     }
 
-    /// Pushes a report alone. That it does not arrive is no reason to end, as long as the branch is this worker's.
-    fn push(&self, reporter: &mut Reporter, work: Option<&str>, phase: WorkerPhase) -> Step<()> {
-        match reporter.push(work, phase) {
+    /// How it goes on behind the push of a report.
+    fn require_pushed(&self, pushed: Result<(), PushStop>) -> Step<()> {
+        match pushed {
             Ok(()) => Ok(()),
             Err(PushStop::Superseded) => Err(JobEnd::Superseded),
             Err(PushStop::WorkRefused(why)) => Err(JobEnd::Conflict(why)),
+            // Its end is told in a moment.
             Err(PushStop::Failed(_)) if (self.is_asked_to_end)() => Ok(()),
             Err(PushStop::Failed(why)) => Err(JobEnd::Unreachable(why)),
         }

@@ -50,21 +50,21 @@ impl<'r> Reporter<'r> {
     pub(super) fn new(
         clone: &'r WorkerClone<'r>,
         branch: &str,
-        instance: String,
+        instance: &str,
         seen: Option<String>,
-        tip: String,
+        tip: &str,
     ) -> Self {
         let host = host_name();
         Self {
             clone,
             identity: clone.commit_identity(&host),
             pushed: Vec::new(),
-            tip,
+            tip: tip.to_owned(),
             looked_at: None,
             files_before: None,
             cost_micros: None,
             branch: branch.to_owned(),
-            instance,
+            instance: instance.to_owned(),
             host,
             seen,
             has_claimed: false,
