@@ -107,7 +107,7 @@ struct Worker<'w> {
 /// What came of taking the branch.
 enum Claim<'c> {
     /// It is this worker's.
-    Held { reporter: Reporter<'c>, brief: WorkerBrief, progress: Progress },
+    Held { reporter: Box<Reporter<'c>>, brief: Box<WorkerBrief>, progress: Progress },
     /// There is nothing to do, or it cannot be done.
     Ended(JobEnd),
     /// Another worker has pushed since the branch was fetched.
@@ -123,7 +123,7 @@ impl Worker<'_> {
         let instance = random_letters(INSTANCE_LETTERS).map_err(|error| JobEnd::NoScratch(error.to_string()))?;
         for _ in 0..CLAIMS {
             match self.claim(&clone, &instance)? {
-                Claim::Held { reporter, brief, progress } => return self.work(&clone, reporter, &brief, &progress),
+                Claim::Held { reporter, brief, progress } => return self.work(&clone, *reporter, &brief, &progress),
                 Claim::Ended(end) => return Ok(end),
                 Claim::Moved => {}
             }
@@ -154,7 +154,11 @@ impl Worker<'_> {
         // With what the branch was found at: another worker may have pushed since.
         match reporter.push(Some(&tip), WorkerPhase::Preparing) {
             Err(PushStop::WorkRefused(_)) => Ok(Claim::Moved),
-            pushed => self.require_pushed(pushed).map(|()| Claim::Held { reporter, brief, progress }),
+            pushed => self.require_pushed(pushed).map(|()| Claim::Held {
+                reporter: Box::new(reporter),
+                brief: Box::new(brief),
+                progress,
+            }),
         }
     }
 
