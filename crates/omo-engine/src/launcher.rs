@@ -1,7 +1,13 @@
-//! `--launcher`: a command that starts a session somewhere else, as its user wrote it: a template that
-//! is parted into words as a shell parts them, and that no shell ever runs.
+//! The commands of a launcher, which hand a worker to an engine that runs it somewhere else, as their user wrote them:
+//! templates that are split into words as a shell splits them, and that no shell ever runs.
+
+pub mod profile;
 
 use std::fmt;
+use std::path::{Path, PathBuf};
+
+use omo_core::text::sanitize;
+use omo_state::search_path::SearchPath;
 
 /// What a template may name in braces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,17 +24,57 @@ pub enum LauncherPlaceholder {
     Run,
     /// `{group}`: the group.
     Group,
+    /// `{job}`: what the worker is called at the engine, chosen before it is started, and never used again.
+    Job,
+    /// `{brief}`: the commit that holds the brief of the worker.
+    Brief,
+    /// `{worker}`: the command of the worker, quoted for a shell.
+    Worker,
+    /// `{worker_start}`: the command that starts the worker in the background, quoted for a shell.
+    WorkerStart,
+    /// `{worker_cancel}`: the command that ends a worker that was started so.
+    WorkerCancel,
+    /// `{worker_list}`: the command that lists the workers that were started so.
+    WorkerList,
+    /// `{worker_logs}`: the command that prints what a worker that was started so has said.
+    WorkerLogs,
+    /// `{log}`: a file of the run on this machine that may take what the worker prints.
+    Log,
+    /// `{minutes}`: for how long the worker may run, in minutes.
+    Minutes,
+    /// `{host}`: the setting `host` of the launcher.
+    Host,
+    /// `{image}`: its setting `image`.
+    Image,
+    /// `{options}`: its setting `options`, which is split into words where it is a word of its own.
+    Options,
 }
 
 impl LauncherPlaceholder {
-    const ALL: [(&'static str, Self); 6] = [
+    const ALL: [(&'static str, Self); 18] = [
         ("prompt_file", Self::PromptFile),
         ("branch", Self::Branch),
         ("base", Self::Base),
         ("worktree", Self::Worktree),
         ("run", Self::Run),
         ("group", Self::Group),
+        ("job", Self::Job),
+        ("brief", Self::Brief),
+        ("worker", Self::Worker),
+        ("worker_start", Self::WorkerStart),
+        ("worker_cancel", Self::WorkerCancel),
+        ("worker_list", Self::WorkerList),
+        ("worker_logs", Self::WorkerLogs),
+        ("log", Self::Log),
+        ("minutes", Self::Minutes),
+        ("host", Self::Host),
+        ("image", Self::Image),
+        ("options", Self::Options),
     ];
+
+    fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| *name)
+    }
 
     fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, found)| *found)
@@ -48,6 +94,8 @@ pub enum LauncherError {
     Unknown(String),
     /// The program itself is a placeholder.
     NoProgram,
+    /// This can be filled in only where a launcher of the configuration starts workers in the background.
+    ForProfile(&'static str),
     /// A value for a placeholder within a longer word has letters that the shell at the other end could take for
     /// something else.
     Unsafe {
@@ -68,6 +116,7 @@ impl fmt::Display for LauncherError {
                 let known: Vec<_> = LauncherPlaceholder::ALL.iter().map(|(name, _)| format!("{{{name}}}")).collect();
                 write!(f, "{{{name}}} is not known; there are {}", known.join(", "))
             }
+            Self::ForProfile(name) => write!(f, "{{{name}}} can stand only in a launcher of your config.toml"),
             Self::NoProgram => f.write_str("it has to begin with a program"),
             Self::Unsafe { word, value } => {
                 write!(f, "`{value}` cannot stand within `{word}`; let it be a word of its own")
@@ -103,13 +152,89 @@ impl LauncherTemplate {
         }
     }
 
+    /// Whether it names nothing but what a command that runs as long as its worker can be given.
+    ///
+    /// # Errors
+    ///
+    /// The first of the others.
+    pub fn require_attached(&self) -> Result<(), LauncherError> {
+        use LauncherPlaceholder::{Base, Branch, Group, PromptFile, Run, Worktree};
+        let placeholders = self.words.iter().flat_map(|(_, pieces)| pieces).filter_map(|piece| match piece {
+            TemplatePiece::Value(placeholder) => Some(*placeholder),
+            TemplatePiece::Text(_) => None,
+        });
+        let is_other = |found: &LauncherPlaceholder| ![PromptFile, Branch, Base, Worktree, Run, Group].contains(found);
+        placeholders.into_iter().find(is_other).map_or(Ok(()), |found| Err(LauncherError::ForProfile(found.name())))
+    }
+
+    /// Checks a text with placeholders.
+    ///
+    /// # Errors
+    ///
+    /// A brace in it is not closed, or names nothing.
+    pub fn parse_text(text: &str) -> Result<(), LauncherError> {
+        split_placeholders(text).map(drop)
+    }
+
+    /// A text with these values in it, each as it stands within the quotation marks of a JSON string.
+    ///
+    /// # Errors
+    ///
+    /// As [`LauncherTemplate::parse_text`].
+    pub fn fill_text<'v>(
+        text: &str,
+        value_of: impl Fn(LauncherPlaceholder) -> &'v str,
+    ) -> Result<String, LauncherError> {
+        let in_json = |value: &str| {
+            let quoted = serde_json::Value::from(value).to_string();
+            quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or_default().to_owned()
+        };
+        let pieces = split_placeholders(text)?.into_iter().map(|piece| match piece {
+            TemplatePiece::Text(text) => text,
+            TemplatePiece::Value(placeholder) => in_json(value_of(placeholder)),
+        });
+        Ok(pieces.collect())
+    }
+
     /// The words of the command, with these values in them; the first is the program.
     pub fn fill<'v>(&self, value_of: impl Fn(LauncherPlaceholder) -> &'v str) -> Result<Vec<String>, LauncherError> {
-        let fill = |(word, pieces): &(String, Vec<TemplatePiece>)| match pieces.as_slice() {
-            [TemplatePiece::Value(placeholder)] => Ok(value_of(*placeholder).to_owned()),
-            pieces => pieces.iter().map(|piece| fill_within_word(word, piece, &value_of)).collect(),
+        let mut filled = Vec::new();
+        for (word, pieces) in &self.words {
+            match pieces.as_slice() {
+                [TemplatePiece::Value(LauncherPlaceholder::Options)] => {
+                    let options = value_of(LauncherPlaceholder::Options);
+                    filled.extend(shlex::split(options).ok_or(LauncherError::Unclosed)?);
+                }
+                [TemplatePiece::Value(placeholder)] => filled.push(value_of(*placeholder).to_owned()),
+                pieces => {
+                    let pieces = pieces.iter().map(|piece| fill_within_word(word, piece, &value_of));
+                    filled.push(pieces.collect::<Result<String, _>>()?);
+                }
+            }
+        }
+        Ok(filled)
+    }
+
+    /// The command line with these values in it: the program, as it is found for a project, and its arguments.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be filled in, or there is no such program; in words.
+    pub fn command<'v>(
+        &self,
+        root: &Path,
+        value_of: impl Fn(LauncherPlaceholder) -> &'v str,
+    ) -> Result<(PathBuf, Vec<String>), String> {
+        let mut words = self.fill(value_of).map_err(|error| error.to_string())?.into_iter();
+        let program = words.next().unwrap_or_default();
+        // One that is named by a path lies where the project does.
+        let found = if program.contains(['/', '\\']) {
+            Some(root.join(&program))
+        } else {
+            SearchPath::from_process().find(&program)
         };
-        self.words.iter().map(fill).collect()
+        let found = found.ok_or_else(|| format!("no `{}` is on the PATH", sanitize(&program, 60)))?;
+        Ok((found, words.collect()))
     }
 }
 
@@ -169,7 +294,8 @@ mod tests {
             LauncherPlaceholder::Base => "0123abc",
             LauncherPlaceholder::Worktree => "/w",
             LauncherPlaceholder::Run => "r1",
-            LauncherPlaceholder::Group => "",
+            LauncherPlaceholder::Options => "-p 'a b'",
+            _ => "",
         }
     }
 
@@ -188,9 +314,18 @@ mod tests {
             ("run {prompt_file} {group} -w{worktree}", vec!["run", "/a b/prompt; rm -rf x", "", "-w/w"]),
             (r#"k "{{\"a\":1}}" '' $HOME ; x"#, vec!["k", r#"{"a":1}"#, "", "$HOME", ";", "x"]),
             ("a {run}{base}", vec!["a", "r10123abc"]),
+            ("ssh {options} {host} x", vec!["ssh", "-p", "a b", "", "x"]),
         ] {
             assert_eq!(filled(template).unwrap(), expected, "{template}");
         }
+    }
+
+    #[test]
+    fn a_text_is_filled_as_json_strings_are() {
+        let filled = LauncherTemplate::fill_text("a: \"{prompt_file}\"\nb: {{}} \"{options}\"", value_of).unwrap();
+        assert_eq!(filled, "a: \"/a b/prompt; rm -rf x\"\nb: {} \"-p 'a b'\"");
+        assert_eq!(LauncherTemplate::fill_text("{job}", |_| "a\"\n\\").unwrap(), r#"a\"\n\\"#);
+        assert!(LauncherTemplate::parse_text("a {b").is_err());
     }
 
     #[test]
@@ -211,6 +346,6 @@ mod tests {
             assert_eq!(filled(template).unwrap_err(), expected, "{template}");
         }
         let message = LauncherError::Unknown("x".into()).to_string();
-        assert_eq!(message, "{x} is not known; there are {prompt_file}, {branch}, {base}, {worktree}, {run}, {group}");
+        assert!(message.starts_with("{x} is not known; there are {prompt_file}, {branch}, {base}, "), "{message}");
     }
 }

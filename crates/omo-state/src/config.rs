@@ -5,7 +5,9 @@
 //! repository can set any of this.
 
 pub mod check_toml;
+pub mod launcher_toml;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -18,6 +20,7 @@ use omo_core::text::sanitize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use self::launcher_toml::LauncherTable;
 use crate::files::regular_file::{self, Links};
 
 /// A larger configuration is refused.
@@ -42,6 +45,8 @@ pub struct UserConfig {
     pub unlisted_files: UnlistedFiles,
     /// How the terminal is told that a run has ended.
     pub notify: NotifySetting,
+    /// How workers are handed to engines that run them somewhere else, by the names of the launchers.
+    pub launchers: BTreeMap<String, LauncherTable>,
     /// The user's own checks, each with the one project that it is for, where it names one.
     pub checks: Vec<(Check, Option<PathBuf>)>,
     /// What was wrong with the file.
@@ -185,7 +190,14 @@ impl ConfigReader<'_> {
                     self.config.checks = read.checks;
                     read.problems.into_iter().for_each(|(span, message)| self.problem(Some(span), message));
                 }
-                name => self.unknown(key.span(), name, "keywords, limits, stop, verify, tasks, notify, check"),
+                "launcher" => {
+                    let read = launcher_toml::read(value);
+                    self.config.launchers = read.launchers;
+                    read.problems.into_iter().for_each(|(span, message)| self.problem(Some(span), message));
+                }
+                name => {
+                    self.unknown(key.span(), name, "keywords, limits, stop, verify, tasks, notify, check, launcher")
+                }
             }
         }
     }
@@ -341,12 +353,17 @@ mod tests {
             ("limits = 3", "config.toml:1: `limits` must be a table"),
             (
                 "\nlimit = 3",
-                "config.toml:2: `limit` is not a setting; known are: keywords, limits, stop, verify, tasks, notify, check",
+                "config.toml:2: `limit` is not a setting; known are: keywords, limits, stop, verify, tasks, notify, check, launcher",
             ),
             ("[limits]\nmaxblocks = 3", "config.toml:2: `limits.maxblocks` is not a setting"),
             ("[limits]\nmax_blocks = -3", "config.toml:2: `limits.max_blocks` must be"),
             ("[limits]\nmax_blocks = \"3\"", "config.toml:2: `limits.max_blocks` must be"),
             ("[limits]\nmax_blocks = 3.5", "config.toml:2: `limits.max_blocks` must be"),
+            ("launcher = 3", "config.toml:1: `launcher` must be tables: [launcher.NAME]"),
+            ("[launcher.\"a b\"]\nstart = \"x\"", "config.toml:1: `launcher.a b`: a name has letters"),
+            ("[launcher.a]\nstart = 3", "config.toml:2: `launcher.a.start` must be a text"),
+            ("[launcher.a]\nat_once = 0", "config.toml:2: `launcher.a.at_once` must be a whole number from 1 to 1000"),
+            ("[launcher.a]\nbegin = \"x\"", "config.toml:2: `launcher.a.begin` is not a setting; known are: like"),
             ("keywords = \"ulw\"", "config.toml:1: `keywords` must be a list"),
             ("keywords = [3]", "config.toml:1: `keywords` must be a list"),
             ("keywords = [\"a b\"]", "config.toml:1: `keywords`"),

@@ -13,7 +13,6 @@ use omo_git::integrate::{branch_tip, contains_commits, release_kept};
 use omo_git::remote::{self, Remote};
 use omo_git::worktree::{WorkerName, checkout_at};
 use omo_plan::model::TaskGroup;
-use omo_state::search_path::SearchPath;
 
 use super::{DriveError, LaunchConfig, ParallelDriver};
 use crate::client_policy::ClientPolicy;
@@ -297,16 +296,9 @@ impl Values<'_> {
             LauncherPlaceholder::Worktree => self.worktree.as_str(),
             LauncherPlaceholder::Run => self.run,
             LauncherPlaceholder::Group => self.group,
+            _ => "",
         };
-        let words = LauncherTemplate::parse(template).and_then(|launcher| launcher.fill(value_of));
-        let mut words = words.map_err(|error| error.to_string())?.into_iter();
-        let program = words.next().unwrap_or_default();
-        let found = if program.contains(['/', '\\']) {
-            Some(root.join(&program))
-        } else {
-            SearchPath::from_process().find(&program)
-        };
-        let found = found.ok_or_else(|| format!("no `{}` is on the PATH", sanitize(&program, 60)))?;
-        Ok((found, words.collect()))
+        let template = LauncherTemplate::parse(template).map_err(|error| error.to_string())?;
+        template.command(root, value_of)
     }
 }

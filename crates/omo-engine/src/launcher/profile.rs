@@ -1,0 +1,240 @@
+//! Launchers as profiles: the commands that start, cancel and ask about a worker, and how many of them, how long and how
+//! often. Those that omo brings are a file beside this one; the user's configuration adds to them, and no repository
+//! does.
+
+use std::collections::BTreeMap;
+
+use omo_state::config::launcher_toml::{self, LauncherTable, is_launcher_name};
+use serde::{Deserialize, Serialize};
+
+use super::LauncherTemplate;
+
+/// The launchers that omo brings.
+const SHIPPED: &str = include_str!("launchers.toml");
+/// The job that a worker of `kubernetes` runs as, where its user's configuration names no other file.
+pub const KUBERNETES_JOB: &str = include_str!("kubernetes-job.yaml");
+/// So many workers are at work at once where nothing else is said.
+const AT_ONCE: u32 = 16;
+/// So long a worker may wait in the queue of its engine where nothing else is said, in minutes: a day.
+const QUEUE_MINUTES: u32 = 24 * 60;
+/// So often the engine is asked where nothing else is said, in seconds.
+const POLL_SECONDS: u32 = 5;
+
+/// How workers are handed to an engine. It is recorded with the run: what the configuration says later changes no run
+/// that goes on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LauncherProfile {
+    /// What it is called.
+    pub name: String,
+    /// Starts a worker, and ends once the engine has it.
+    pub start: String,
+    /// Ends a worker, also one that waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cancel: Option<String>,
+    /// Lists the workers that the engine knows: a line each, what it is called and its state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// Prints what a worker has said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub logs: Option<String>,
+    /// What `start` reads as its standard input: a text with placeholders.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
+    /// The address of the remote repository as the worker reaches it, where that is another one than here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remote: Option<String>,
+    /// `{host}`.
+    pub host: String,
+    /// `{options}`.
+    pub options: String,
+    /// `{image}`.
+    pub image: String,
+    /// The program omo where the worker runs.
+    pub omo: String,
+    /// The client there, where it is not `claude` on its PATH.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// The folder there for clones, where it is not in the one for temporary files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scratch: Option<String>,
+    /// So many workers may be queued or at work at once.
+    pub at_once: u32,
+    /// For so long a worker may wait in the queue, in minutes.
+    pub queue_minutes: u32,
+    /// For so long it may run, in minutes; `None` for the time limit of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_minutes: Option<u32>,
+    /// How often the engine and the remote repository are asked, in seconds.
+    pub poll_seconds: u32,
+}
+
+/// What can be said of a launcher by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProfileError {
+    /// There is none of this name.
+    Unknown {
+        /// The name.
+        name: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
+    /// Something in it cannot be used.
+    Invalid {
+        /// The setting.
+        setting: String,
+        /// Why.
+        why: String,
+    },
+}
+
+impl std::fmt::Display for ProfileError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unknown { name, known } => {
+                write!(f, "there is no launcher called `{name}`; there are {}", known.join(", "))
+            }
+            Self::Invalid { setting, why } => write!(f, "`{setting}` {why}"),
+        }
+    }
+}
+
+/// Finds a launcher by its name, in what the user's configuration says and in what omo brings. `read_file` gives the text
+/// of a file that the configuration names.
+///
+/// # Errors
+///
+/// There is none of that name, or something in it cannot be used.
+pub fn find_profile(
+    name: &str,
+    configured: &BTreeMap<String, LauncherTable>,
+    read_file: impl Fn(&str) -> Result<String, String>,
+) -> Result<LauncherProfile, ProfileError> {
+    let shipped = launcher_toml::parse(SHIPPED).unwrap_or_default();
+    let unknown = || {
+        let known: std::collections::BTreeSet<&String> = shipped.keys().chain(configured.keys()).collect();
+        ProfileError::Unknown { name: name.to_owned(), known: known.into_iter().cloned().collect() }
+    };
+    let own = configured.get(name);
+    let like = own.and_then(|own| own.texts.get("like")).map_or(name, String::as_str);
+    let base = shipped.get(like);
+    if own.is_none() && base.is_none() || !is_launcher_name(name) {
+        return Err(unknown());
+    }
+    if let (Some(_), None, true) = (own, base, like != name) {
+        let known: Vec<&str> = shipped.keys().map(String::as_str).collect();
+        let why = format!("is one of {}, which omo brings", known.join(", "));
+        return Err(invalid(name, "like", &why));
+    }
+    let mut table = base.cloned().unwrap_or_default();
+    if let Some(own) = own {
+        table.texts.extend(own.texts.clone());
+        table.numbers.extend(own.numbers.clone());
+    }
+    build(name, like, &table, read_file)
+}
+
+fn invalid(name: &str, setting: &str, why: &str) -> ProfileError {
+    ProfileError::Invalid { setting: format!("launcher.{name}.{setting}"), why: why.to_owned() }
+}
+
+fn build(
+    name: &str,
+    like: &str,
+    table: &LauncherTable,
+    read_file: impl Fn(&str) -> Result<String, String>,
+) -> Result<LauncherProfile, ProfileError> {
+    let text = |key: &str| table.texts.get(key).cloned();
+    let number = |key: &str| table.numbers.get(key).copied();
+    let command = |key: &str| match text(key) {
+        Some(template) => match LauncherTemplate::parse(&template) {
+            Ok(_) => Ok(Some(template)),
+            Err(error) => Err(invalid(name, key, &format!("cannot be used: {error}"))),
+        },
+        None => Ok(None),
+    };
+    let options = text("options").unwrap_or_default();
+    if shlex::split(&options).is_none() {
+        return Err(invalid(name, "options", "cannot be used: a quotation mark in it is not closed"));
+    }
+    let input = match text("input") {
+        Some(file) => Some(read_file(&file).map_err(|why| invalid(name, "input", &format!("cannot be read: {why}")))?),
+        None => (like == "kubernetes").then(|| KUBERNETES_JOB.to_owned()),
+    };
+    if let Some(text) = &input {
+        LauncherTemplate::parse_text(text)
+            .map_err(|error| invalid(name, "input", &format!("cannot be used: {error}")))?;
+    }
+    for needed in [("ssh", "host"), ("kubernetes", "image")] {
+        if needed.0 == like && text(needed.1).is_none_or(|value| value.is_empty() || value.starts_with('-')) {
+            return Err(invalid(name, needed.1, "has to be set in your config.toml"));
+        }
+    }
+    Ok(LauncherProfile {
+        name: name.to_owned(),
+        start: command("start")?.ok_or_else(|| invalid(name, "start", "has to be set in your config.toml"))?,
+        cancel: command("cancel")?,
+        status: command("status")?,
+        logs: command("logs")?,
+        input,
+        remote: text("remote"),
+        host: text("host").unwrap_or_default(),
+        options,
+        image: text("image").unwrap_or_default(),
+        omo: text("omo").unwrap_or_else(|| "omo".to_owned()),
+        client: text("client"),
+        scratch: text("scratch"),
+        at_once: number("at_once").unwrap_or(AT_ONCE),
+        queue_minutes: number("queue_minutes").unwrap_or(QUEUE_MINUTES),
+        run_minutes: number("run_minutes"),
+        poll_seconds: number("poll_seconds").unwrap_or(POLL_SECONDS),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn find(name: &str, config: &str) -> Result<LauncherProfile, String> {
+        let configured = launcher_toml::parse(config).unwrap_or_default();
+        let read = |file: &str| if file == "job.yaml" { Ok("name: {job}".to_owned()) } else { Err("no".to_owned()) };
+        find_profile(name, &configured, read).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_omo_brings_can_be_used_as_it_is_or_with_what_only_its_user_knows() {
+        let local = find("local", "").unwrap();
+        assert_eq!((local.at_once, local.queue_minutes, local.omo.as_str()), (8, QUEUE_MINUTES, "omo"));
+        assert!(find("slurm", "").is_ok() && find("github-actions", "").is_ok());
+        assert_eq!(find("ssh", "").unwrap_err(), "`launcher.ssh.host` has to be set in your config.toml");
+        assert_eq!(find("ssh", "[launcher.ssh]\nhost = \"me@build\"").unwrap().host, "me@build");
+        let pod = find("pods", "[launcher.pods]\nlike = \"kubernetes\"\nimage = \"i\"").unwrap();
+        assert_eq!(pod.input.as_deref(), Some(KUBERNETES_JOB));
+    }
+
+    #[test]
+    fn a_configuration_adds_to_what_omo_brings() {
+        let config =
+            "[launcher.gpu]\nlike = \"slurm\"\noptions = \"--partition gpu\"\nat_once = 3\ninput = \"job.yaml\"";
+        let gpu = find("gpu", config).unwrap();
+        let slurm = find("slurm", "").unwrap();
+        assert_eq!((&gpu.start, &gpu.cancel, gpu.at_once), (&slurm.start, &slurm.cancel, 3));
+        assert_eq!(gpu.input.as_deref(), Some("name: {job}"));
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_named_with_its_setting() {
+        for (name, config, expected) in [
+            ("nil", "", "there is no launcher called `nil`; there are github-actions, kubernetes, local, slurm, ssh"),
+            ("a", "[launcher.a]\nhost = \"x\"", "`launcher.a.start` has to be set in your config.toml"),
+            ("a", "[launcher.a]\nstart = \"x {y}\"", "`launcher.a.start` cannot be used: {y} is not known"),
+            ("a", "[launcher.a]\nlike = \"b\"", "`launcher.a.like` is one of "),
+            ("slurm", "[launcher.slurm]\noptions = \"'\"", "`launcher.slurm.options` cannot be used"),
+            ("a", "[launcher.a]\nstart = \"x\"\ninput = \"none\"", "`launcher.a.input` cannot be read: no"),
+            ("ssh", "[launcher.ssh]\nhost = \"-oProxyCommand=x\"", "`launcher.ssh.host` has to be set"),
+        ] {
+            let error = find(name, config).unwrap_err();
+            assert!(error.starts_with(expected), "{name}: {error}");
+        }
+    }
+}

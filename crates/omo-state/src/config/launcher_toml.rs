@@ -1,0 +1,115 @@
+//! `[launcher.NAME]` tables of the user's `config.toml`: how workers are handed to an engine that runs them somewhere
+//! else. Only the shape is read here; what the commands mean is known where workers are started.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// The settings of a launcher that are texts.
+const TEXTS: [&str; 13] = [
+    "like", "start", "cancel", "status", "logs", "input", "remote", "host", "options", "image", "omo", "client",
+    "scratch",
+];
+/// The settings of a launcher that are whole numbers from 1, with the greatest of each.
+const NUMBERS: [(&str, u32); 4] =
+    [("at_once", 1_000), ("queue_minutes", 40_320), ("run_minutes", 10_080), ("poll_seconds", 600)];
+/// No name of a launcher is longer, in bytes.
+const MAX_NAME: usize = 40;
+
+/// What the user's configuration says of one launcher, by the names of its settings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LauncherTable {
+    /// Those that are texts.
+    pub texts: BTreeMap<String, String>,
+    /// Those that are numbers.
+    pub numbers: BTreeMap<String, u32>,
+}
+
+/// What `[launcher.NAME]` tables say.
+#[derive(Debug, Default)]
+pub struct LauncherTables {
+    /// The launchers, by their names.
+    pub launchers: BTreeMap<String, LauncherTable>,
+    /// What is wrong, and where.
+    pub problems: Vec<(Range<usize>, String)>,
+}
+
+/// Reads the tables. One with a problem is left out: half a launcher would start workers in another way than its user
+/// meant.
+pub fn read(value: &Spanned<DeValue>) -> LauncherTables {
+    let mut read = LauncherTables::default();
+    let Some(table) = value.get_ref().as_table() else {
+        read.problems.push((value.span(), "`launcher` must be tables: [launcher.NAME]".to_owned()));
+        return read;
+    };
+    for (name, value) in table {
+        let known = read.problems.len();
+        if !is_launcher_name(name.get_ref()) {
+            let message = format!(
+                "`launcher.{}`: a name has letters, digits, `-` and `_`, and at most {MAX_NAME} of them",
+                name.get_ref()
+            );
+            read.problems.push((name.span(), message));
+        }
+        let launcher = read.read_launcher(name.get_ref(), value);
+        if read.problems.len() == known {
+            read.launchers.insert(name.get_ref().to_string(), launcher);
+        }
+    }
+    read
+}
+
+/// Whether a launcher can be called so. A command has spaces, which no name has.
+pub fn is_launcher_name(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    !name.is_empty() && name.len() <= MAX_NAME && name.bytes().all(is_plain)
+}
+
+impl LauncherTables {
+    fn read_launcher(&mut self, name: &str, value: &Spanned<DeValue>) -> LauncherTable {
+        let mut launcher = LauncherTable::default();
+        let Some(table) = value.get_ref().as_table() else {
+            self.problems.push((value.span(), format!("`launcher.{name}` must be a table: [launcher.{name}]")));
+            return launcher;
+        };
+        for (key, value) in table {
+            let setting = &**key.get_ref();
+            if TEXTS.contains(&setting) {
+                match value.get_ref().as_str() {
+                    Some(text) if !text.contains('\0') => {
+                        _ = launcher.texts.insert(setting.to_owned(), text.to_owned())
+                    }
+                    _ => self.problems.push((value.span(), format!("`launcher.{name}.{setting}` must be a text"))),
+                }
+            } else if let Some((_, most)) = NUMBERS.iter().find(|(known, _)| *known == setting) {
+                match whole_number(value).filter(|number| (1..=*most).contains(number)) {
+                    Some(number) => _ = launcher.numbers.insert(setting.to_owned(), number),
+                    None => {
+                        let message = format!("`launcher.{name}.{setting}` must be a whole number from 1 to {most}");
+                        self.problems.push((value.span(), message));
+                    }
+                }
+            } else {
+                let known: Vec<&str> = TEXTS.into_iter().chain(NUMBERS.map(|(name, _)| name)).collect();
+                let message = format!("`launcher.{name}.{setting}` is not a setting; known are: {}", known.join(", "));
+                self.problems.push((key.span(), message));
+            }
+        }
+        launcher
+    }
+}
+
+fn whole_number(value: &Spanned<DeValue>) -> Option<u32> {
+    let number = value.get_ref().as_integer()?;
+    u32::from_str_radix(number.as_str(), number.radix()).ok()
+}
+
+/// Reads a file of such tables alone, as omo itself brings one.
+pub fn parse(text: &str) -> Option<BTreeMap<String, LauncherTable>> {
+    let table = DeTable::parse(text).ok()?;
+    let (_, value) = table.get_ref().iter().find(|(name, _)| &**name.get_ref() == "launcher")?;
+    let read = read(value);
+    read.problems.is_empty().then_some(read.launchers)
+}
