@@ -16,6 +16,7 @@ pub mod folder_status;
 pub mod git_command;
 pub mod integrate;
 pub mod kept_work;
+pub mod message_commit;
 pub mod own_git_dir;
 mod platform;
 pub mod recorded;

@@ -97,15 +97,47 @@ impl<'r> Remote<'r> {
         }
     }
 
+    /// Its address, without a password that may stand in it.
+    ///
+    /// # Errors
+    ///
+    /// git cannot tell.
+    pub fn address(&self) -> Result<String, RemoteError> {
+        let (_, said) = self.repository.answer(&["remote", "get-url", self.name], &[], &[])?;
+        Ok(without_password(&trimmed_line(&said)))
+    }
+
     /// Makes a branch there, which must not be there yet.
     ///
     /// # Errors
     ///
     /// It is there, or the remote does not take it.
     pub fn push(&self, commit: &str, branch: &str) -> Result<(), RemoteError> {
-        let reference = format!("refs/heads/{branch}");
-        let (lease, refspec) = (format!("--force-with-lease={reference}:"), format!("{commit}:{reference}"));
-        self.ask("push", LIMIT, &[PUSH.as_slice(), &[&lease, self.name, &refspec]].concat()).map(drop)
+        self.push_all(&[(commit, branch)])
+    }
+
+    /// Makes branches there at these commits, none of which may be there yet, in one request.
+    ///
+    /// # Errors
+    ///
+    /// One is there, or the remote does not take it.
+    pub fn push_all(&self, branches: &[(&str, &str)]) -> Result<(), RemoteError> {
+        let leases = branches.iter().map(|(_, branch)| format!("--force-with-lease=refs/heads/{branch}:"));
+        let refspecs = branches.iter().map(|(commit, branch)| format!("{commit}:refs/heads/{branch}"));
+        self.push_refspecs("push", leases.collect(), refspecs.collect())
+    }
+
+    fn push_refspecs(
+        &self,
+        command: &'static str,
+        leases: Vec<String>,
+        refspecs: Vec<String>,
+    ) -> Result<(), RemoteError> {
+        let mut arguments = PUSH.to_vec();
+        arguments.extend(leases.iter().map(String::as_str));
+        arguments.push(self.name);
+        arguments.extend(refspecs.iter().map(String::as_str));
+        self.ask(command, LIMIT, &arguments).map(drop)
     }
 
     /// The branches there whose names begin like this, with their commits.
@@ -126,10 +158,32 @@ impl<'r> Remote<'r> {
     ///
     /// The branch is not there, or does not go on from what the reference named.
     pub fn fetch(&self, branch: &str, reference: &str) -> Result<String, RemoteError> {
-        let refspec = format!("refs/heads/{branch}:{reference}");
-        self.ask("fetch", LIMIT, &[FETCH.as_slice(), &[self.name, &refspec]].concat())?;
+        self.fetch_all(&[(branch, reference)])?;
         let gone = || RemoteError::Failed { command: "fetch", why: "nothing came".to_owned() };
         self.repository.commit_of(reference)?.ok_or_else(gone)
+    }
+
+    /// Brings branches from there under references of ours, in one request. What a reference named before stays in it.
+    ///
+    /// # Errors
+    ///
+    /// One is not there, or does not go on from what its reference named.
+    pub fn fetch_all(&self, branches: &[(&str, &str)]) -> Result<(), RemoteError> {
+        let refspecs: Vec<String> =
+            branches.iter().map(|(branch, reference)| format!("refs/heads/{branch}:{reference}")).collect();
+        let refspecs: Vec<&str> = refspecs.iter().map(String::as_str).collect();
+        self.ask("fetch", LIMIT, &[FETCH.as_slice(), &[self.name], &refspecs].concat()).map(drop)
+    }
+
+    /// Brings the commits of branches from there, under no reference at all: what they hold is read at once.
+    ///
+    /// # Errors
+    ///
+    /// One is not there.
+    pub fn fetch_unnamed(&self, branches: &[&str]) -> Result<(), RemoteError> {
+        let refspecs: Vec<String> = branches.iter().map(|branch| format!("refs/heads/{branch}")).collect();
+        let refspecs: Vec<&str> = refspecs.iter().map(String::as_str).collect();
+        self.ask("fetch", LIMIT, &[FETCH.as_slice(), &[self.name], &refspecs].concat()).map(drop)
     }
 
     /// Deletes a branch there, where it names this commit and no other.
@@ -138,9 +192,18 @@ impl<'r> Remote<'r> {
     ///
     /// It is not there, names another commit by now, or the remote deletes no branches.
     pub fn delete(&self, branch: &str, commit: &str) -> Result<(), RemoteError> {
-        let reference = format!("refs/heads/{branch}");
-        let (lease, refspec) = (format!("--force-with-lease={reference}:{commit}"), format!(":{reference}"));
-        self.ask("push --delete", LIMIT, &[PUSH.as_slice(), &[&lease, self.name, &refspec]].concat()).map(drop)
+        self.delete_all(&[(branch, commit)])
+    }
+
+    /// Deletes branches there in one request, each where it names this commit and no other.
+    ///
+    /// # Errors
+    ///
+    /// As [`Remote::delete`], for the first of them; the others may be gone.
+    pub fn delete_all(&self, branches: &[(&str, &str)]) -> Result<(), RemoteError> {
+        let leases = branches.iter().map(|(branch, commit)| format!("--force-with-lease=refs/heads/{branch}:{commit}"));
+        let refspecs = branches.iter().map(|(branch, _)| format!(":refs/heads/{branch}"));
+        self.push_refspecs("push --delete", leases.collect(), refspecs.collect())
     }
 
     fn ask(&self, command: &'static str, limit: Duration, arguments: &[&str]) -> Result<Vec<u8>, RemoteError> {
@@ -207,6 +270,18 @@ fn complaint_reason(complaint: &str) -> String {
     sanitize(news.rfind(|line| !UNREACHED.contains(line)).unwrap_or(first), COMPLAINT_CHARS)
 }
 
+/// An address without the password of its user, which belongs in no command line and no text.
+pub fn without_password(address: &str) -> String {
+    let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
+    let (place, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    match place.rsplit_once('@') {
+        // Behind http both parts may be a token.
+        Some((_, host)) if scheme.starts_with("http") => format!("{scheme}://{host}{path}"),
+        Some((user, host)) => format!("{scheme}://{}@{host}{path}", user.split(':').next().unwrap_or_default()),
+        None => address.to_owned(),
+    }
+}
+
 /// The commits that one commit has and another does not, oldest first, each with its message.
 ///
 /// # Errors
@@ -246,6 +321,20 @@ mod tests {
         let listed = parse_branches(text, "omo/r1/s-1");
         let names: Vec<&str> = listed.iter().map(|(branch, _)| branch.as_str()).collect();
         assert_eq!(names, ["omo/r1/s-1", "omo/r1/s-1-2"]);
+    }
+
+    #[test]
+    fn an_address_is_shown_without_what_is_secret_in_it() {
+        for (address, shown) in [
+            ("https://me:token@host/a@b.git", "https://host/a@b.git"),
+            ("https://token@host", "https://host"),
+            ("ssh://git:word@host:22/a.git", "ssh://git@host:22/a.git"),
+            ("git@host:a.git", "git@host:a.git"),
+            ("/srv/hub.git", "/srv/hub.git"),
+            ("file:///srv/hub.git", "file:///srv/hub.git"),
+        ] {
+            assert_eq!(without_password(address), shown);
+        }
     }
 
     #[test]
