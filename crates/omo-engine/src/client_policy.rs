@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::launcher::profile::LauncherProfile;
+
 /// What the clients of sessions are started with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -22,9 +24,12 @@ pub struct ClientPolicy {
     /// The model that they use, where one was named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The command that starts them somewhere else.
+    /// What starts them somewhere else: the name of a launcher, or a command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub launcher: Option<String>,
+    /// The launcher of that name, as the user's configuration had it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<LauncherProfile>,
     /// The remote repository that such a command has the branch from; none for the usual one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub launcher_remote: Option<String>,

@@ -317,6 +317,42 @@ pub enum EventKind {
         /// The client's process.
         process: RecordedProcess,
     },
+    /// A worker is handed to an engine. Written down before that is asked for it: a worker that a kill leaves behind is
+    /// found by it.
+    WorkerSubmitted {
+        /// Which session.
+        group: String,
+        /// What the worker is called there.
+        job: String,
+        /// So many times a worker was handed over for the session, this one included.
+        launch: u32,
+        /// The commit that holds its brief.
+        brief: String,
+        /// What it may spend, in millionths of a US dollar.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        budget_micros: Option<u64>,
+    },
+    /// The engine did not take it.
+    SubmissionRefused {
+        /// Which session.
+        group: String,
+        /// Why, in words.
+        how: String,
+        /// Other workers of the run are at work there, so that there may be room once they have ended.
+        is_full: bool,
+    },
+    /// A worker has begun that waited in the queue of its engine.
+    WorkerBegan {
+        /// Which session.
+        group: String,
+        /// The machine that it runs on, as that calls itself.
+        host: String,
+    },
+    /// The engine has put a worker back into its queue.
+    WorkerRequeued {
+        /// Which session.
+        group: String,
+    },
     /// Something that a work tree should have besides a checkout is not in it.
     GroupFilesMissing {
         /// Which session.

@@ -113,6 +113,10 @@ impl RunState {
             | EventKind::GroupUpdated { .. }
             | EventKind::WorkerStarted { .. }
             | EventKind::WorkerEnded { .. }
+            | EventKind::WorkerSubmitted { .. }
+            | EventKind::SubmissionRefused { .. }
+            | EventKind::WorkerBegan { .. }
+            | EventKind::WorkerRequeued { .. }
             | EventKind::GroupFilesMissing { .. }
             | EventKind::LimitReached { .. }
             | EventKind::GroupStuck { .. }

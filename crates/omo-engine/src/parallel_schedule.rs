@@ -252,9 +252,12 @@ fn clean_worktrees<'a>(
 }
 
 fn max_workers(parallel: &ParallelState) -> usize {
+    // Another machine is asked for as many as its launcher says.
+    let most = parallel.policy.profile.as_ref().and_then(|profile| usize::try_from(profile.at_once).ok());
+    let most = most.unwrap_or(MAX_WORKERS);
     match usize::try_from(parallel.policy.max_workers) {
-        Ok(0) | Err(_) => MAX_WORKERS,
-        Ok(most) => most.min(MAX_WORKERS),
+        Ok(0) | Err(_) => most,
+        Ok(wanted) => wanted.min(most),
     }
 }
 

@@ -50,6 +50,9 @@ pub struct GroupState {
     pub tip: Option<String>,
     /// The process that works on it.
     pub process: Option<RecordedProcess>,
+    /// Its worker, where an engine has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<WorkerJob>,
     /// Why it has failed, or the files that stand in the way of its merge.
     pub reason: Option<String>,
     /// The reference that keeps what was never merged.
@@ -69,6 +72,25 @@ pub struct GroupState {
     /// It has to begin anew from what the run has come to, and not where it was.
     #[serde(default)]
     pub is_to_redo: bool,
+}
+
+/// A worker that was handed to an engine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkerJob {
+    /// What it is called there. The name was chosen before it was handed over, and no other worker gets it.
+    pub name: String,
+    /// So many times a worker was handed over for its session, this one included.
+    pub launch: u32,
+    /// The commit that holds its brief.
+    pub brief: String,
+    /// Since when it waits in the queue, or waited.
+    pub queued_at: Timestamp,
+    /// When it began; `None` while it waits.
+    pub began_at: Option<Timestamp>,
+    /// The machine that it runs on, where that is known.
+    pub host: String,
+    /// What it may spend, in millionths of a US dollar.
+    pub budget_micros: Option<u64>,
 }
 
 /// Where a session stands.
@@ -123,6 +145,11 @@ impl ParallelState {
     /// What all clients have cost so far, in millionths of a US dollar.
     pub fn cost_micros(&self) -> u64 {
         self.groups.values().map(|group| group.cost_micros).sum()
+    }
+
+    /// The workers that an engine has, by their sessions.
+    pub fn jobs(&self) -> impl Iterator<Item = (&str, &WorkerJob)> {
+        self.groups.iter().filter_map(|(id, group)| Some((id.as_str(), group.job.as_ref()?)))
     }
 
     /// What each of the `clients` that are about to be started may spend, while clients at work may still spend

@@ -7,7 +7,7 @@ use crate::client_policy::ClientPolicy;
 use crate::event::{EventKind, QuestionKind, RunEvent};
 use crate::execution_mode::ExecutionMode;
 use crate::parallel_schedule::{BUDGET_SPENT, group_outcome};
-use crate::parallel_state::{GroupState, GroupStatus, ParallelState};
+use crate::parallel_state::{GroupState, GroupStatus, ParallelState, WorkerJob};
 use crate::state::{LedgerError, TaskStatus};
 
 impl RunState {
@@ -78,8 +78,37 @@ impl RunState {
                 known.idle_exits = known.idle_exits.saturating_add(1);
                 parallel.limited_until = None;
             }
+            EventKind::WorkerSubmitted { job, launch, brief, budget_micros, .. } => {
+                known.status = GroupStatus::Running;
+                known.idle_exits = known.idle_exits.saturating_add(1);
+                known.job = Some(WorkerJob {
+                    name: job.clone(),
+                    launch: *launch,
+                    brief: brief.clone(),
+                    queued_at: event.ts,
+                    budget_micros: *budget_micros,
+                    began_at: None,
+                    host: String::new(),
+                });
+                parallel.limited_until = None;
+            }
+            EventKind::SubmissionRefused { how, is_full, .. } => {
+                (known.status, known.job, known.reason) = (GroupStatus::Ready, None, Some(how.clone()));
+                known.idle_exits = known.idle_exits.saturating_sub(u32::from(*is_full));
+            }
+            EventKind::WorkerBegan { host, .. } => {
+                if let Some(job) = &mut known.job {
+                    (job.began_at, job.host) = (Some(event.ts), host.clone());
+                }
+            }
+            EventKind::WorkerRequeued { .. } => {
+                if let Some(job) = &mut known.job {
+                    (job.began_at, job.queued_at) = (None, event.ts);
+                }
+            }
             EventKind::WorkerEnded { how, cost_micros, .. } => {
                 (known.status, known.process, known.reason) = (GroupStatus::Ready, None, Some(how.clone()));
+                known.job = None;
                 known.cost_micros = known.cost_micros.saturating_add(cost_micros.unwrap_or_default());
             }
             EventKind::LimitReached { until, .. } => {
@@ -226,11 +255,15 @@ fn required_statuses(what: &EventKind) -> (&str, &'static [GroupStatus]) {
         // What has failed, or cannot be merged, is begun anew from where the run is by then.
         EventKind::GroupPrepared { group, .. } => (group, &[Ready, Failed, InConflict, Merged]),
         EventKind::WorkerStarted { group, .. }
+        | EventKind::WorkerSubmitted { group, .. }
         | EventKind::GroupFilesMissing { group, .. }
         | EventKind::GroupEnded { group, .. }
         | EventKind::LimitReached { group, .. }
         | EventKind::GroupStuck { group, .. } => (group, &[Ready]),
-        EventKind::WorkerEnded { group, .. } => (group, &[Running]),
+        EventKind::WorkerEnded { group, .. }
+        | EventKind::SubmissionRefused { group, .. }
+        | EventKind::WorkerBegan { group, .. }
+        | EventKind::WorkerRequeued { group, .. } => (group, &[Running]),
         EventKind::GroupUpdated { group, .. } => (group, &[Failed]),
         EventKind::GroupMerged { group, .. } | EventKind::GroupRefused { group, .. } => (group, &[Done, InConflict]),
         EventKind::GroupRemoved { group, .. } | EventKind::WorktreeLeft { group, .. } => {

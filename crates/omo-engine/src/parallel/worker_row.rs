@@ -80,7 +80,11 @@ fn worker_status(
             (GroupStatus::Ready, Some(until)) => format!("limit until {until}"),
             (GroupStatus::Ready, None) if group_outcome(state, group).is_some() || has_failed() => "ends".to_owned(),
             (GroupStatus::Ready, None) => "begins".to_owned(),
-            (GroupStatus::Running, _) => "works".to_owned(),
+            (GroupStatus::Running, _) => match &known.job {
+                Some(job) if job.began_at.is_none() => format!("queued {}", format_age(Some(job.queued_at), now)),
+                Some(job) if !job.host.is_empty() => format!("works on {}", sanitize(&job.host, 24)),
+                _ => "works".to_owned(),
+            },
             (GroupStatus::Done, _) => "done".to_owned(),
             (GroupStatus::Merged, _) => "merged".to_owned(),
             (GroupStatus::Failed, _) => "failed".to_owned(),

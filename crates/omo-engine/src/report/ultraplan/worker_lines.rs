@@ -25,6 +25,16 @@ pub fn worker_event_line(state: &RunState, what: &EventKind) -> Option<String> {
         EventKind::WorkerStarted { group, process } => {
             format!("{}: started (process {})", worker_name(group), process.pid)
         }
+        EventKind::WorkerSubmitted { group, job, .. } => {
+            format!("{}: handed over as {}", worker_name(group), sanitize(job, 100))
+        }
+        EventKind::SubmissionRefused { group, how, is_full } => {
+            let next = if *is_full { "; it is tried again" } else { "" };
+            format!("{}: not taken: {}{next}", worker_name(group), sanitize(how, 300))
+        }
+        EventKind::WorkerBegan { group, host } if host.is_empty() => format!("{}: began", worker_name(group)),
+        EventKind::WorkerBegan { group, host } => format!("{}: began on {}", worker_name(group), sanitize(host, 60)),
+        EventKind::WorkerRequeued { group } => format!("{}: back in the queue", worker_name(group)),
         EventKind::WorkerEnded { group, how, .. } => {
             let how = sanitize(how, 200);
             match how.strip_prefix("it ") {
