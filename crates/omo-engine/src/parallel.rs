@@ -7,6 +7,7 @@ mod clean;
 mod error;
 mod final_checks;
 mod integrate;
+mod jobs;
 mod judged_tip;
 mod on_client_exit;
 pub(crate) mod push_rules;
@@ -33,6 +34,8 @@ use crate::schedule::{self, NextAction};
 use crate::state::{RunPhase, RunState};
 use crate::verbs;
 use crate::work::Engine;
+
+use jobs::JobBoard;
 
 pub use clean::{ReapReport, reap_dead_supervisor, refresh_kept_work};
 pub use error::DriveError;
@@ -79,6 +82,10 @@ pub struct ParallelDriver<'a> {
     last_merge: Option<(String, String)>,
     /// The groups whose client was resumed already.
     was_resumed: BTreeSet<String>,
+    /// What is known of the workers that an engine has.
+    jobs: JobBoard,
+    /// The environment that the commands of a launcher get.
+    variables: Vec<(std::ffi::OsString, std::ffi::OsString)>,
 }
 
 /// Why a run is not driven any further.
@@ -103,6 +110,7 @@ impl<'a> ParallelDriver<'a> {
     pub fn new(engine: &'a Engine<'a>, means: Option<LaunchConfig>) -> Result<Self, DriveError> {
         let repository =
             GitRepository::find(engine.root).ok_or_else(|| DriveError::NoRepository(engine.root.to_owned()))?;
+        let variables = means.as_ref().map_or_else(omo_state::env::variables, |means| means.variables.clone());
         Ok(Self {
             engine,
             repository,
@@ -113,6 +121,8 @@ impl<'a> ParallelDriver<'a> {
             to_resume: BTreeMap::new(),
             last_merge: None,
             was_resumed: BTreeSet::new(),
+            jobs: JobBoard::default(),
+            variables,
         })
     }
 
@@ -142,13 +152,16 @@ impl<'a> ParallelDriver<'a> {
                     clean::release_merged_work(self.engine, &self.repository)?;
                     return Ok(DriveEnd::Over);
                 }
-                NextAction::Ask(_) if self.running.is_empty() => return Ok(DriveEnd::NeedsAnswer),
+                NextAction::Ask(_) if self.running.is_empty() && !has_jobs(&state) => return Ok(DriveEnd::NeedsAnswer),
                 NextAction::Parallel(ParallelAction::Start(groups)) => {
                     if self.launch_config.is_none() {
                         return Ok(DriveEnd::NeedsClients);
                     }
                     self.start_workers(&state, parallel, &groups)?;
-                    self.wait_for_clients(&state)?;
+                    if !self.wait_for_clients(&state)? && groups.iter().any(|group| self.jobs.is_backing_off(&group.id))
+                    {
+                        std::thread::sleep(POLL_INTERVAL);
+                    }
                 }
                 NextAction::Parallel(ParallelAction::Merge(group)) => self.merge_worker(&state, parallel, group)?,
                 NextAction::Parallel(ParallelAction::Land) => self.land_on_user_branch(&state, parallel)?,
@@ -167,6 +180,10 @@ impl<'a> ParallelDriver<'a> {
 
     /// Waits for something to happen to the clients, for a moment. `false` where none is at work.
     fn wait_for_clients(&mut self, state: &RunState) -> Result<bool, DriveError> {
+        if self.look_at_jobs(state)? {
+            std::thread::sleep(POLL_INTERVAL);
+            return Ok(true);
+        }
         if self.running.is_empty() {
             let is_limited = verbs::limit_reset_at(state, (self.engine.now)()).is_some();
             if is_limited && state.phase == RunPhase::Executing && !state.is_stopped {
@@ -205,6 +222,11 @@ impl<'a> ParallelDriver<'a> {
     fn worker_name(&self, group: &str) -> Result<WorkerName, DriveError> {
         Ok(WorkerName::new(self.engine.run.id(), group)?)
     }
+}
+
+/// Whether an engine has workers of the run.
+fn has_jobs(state: &RunState) -> bool {
+    state.parallel.as_ref().is_some_and(|parallel| parallel.jobs().next().is_some())
 }
 
 /// The sessions whose work trees are still there.

@@ -52,7 +52,7 @@ pub struct GroupState {
     pub process: Option<RecordedProcess>,
     /// Its worker, where an engine has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub job: Option<WorkerJob>,
+    pub job: Option<SubmittedWorker>,
     /// Why it has failed, or the files that stand in the way of its merge.
     pub reason: Option<String>,
     /// The reference that keeps what was never merged.
@@ -76,7 +76,7 @@ pub struct GroupState {
 
 /// A worker that was handed to an engine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WorkerJob {
+pub struct SubmittedWorker {
     /// What it is called there. The name was chosen before it was handed over, and no other worker gets it.
     pub name: String,
     /// So many times a worker was handed over for its session, this one included.
@@ -148,7 +148,7 @@ impl ParallelState {
     }
 
     /// The workers that an engine has, by their sessions.
-    pub fn jobs(&self) -> impl Iterator<Item = (&str, &WorkerJob)> {
+    pub fn jobs(&self) -> impl Iterator<Item = (&str, &SubmittedWorker)> {
         self.groups.iter().filter_map(|(id, group)| Some((id.as_str(), group.job.as_ref()?)))
     }
 

@@ -7,7 +7,7 @@ use crate::client_policy::ClientPolicy;
 use crate::event::{EventKind, QuestionKind, RunEvent};
 use crate::execution_mode::ExecutionMode;
 use crate::parallel_schedule::{BUDGET_SPENT, group_outcome};
-use crate::parallel_state::{GroupState, GroupStatus, ParallelState, WorkerJob};
+use crate::parallel_state::{GroupState, GroupStatus, ParallelState, SubmittedWorker};
 use crate::state::{LedgerError, TaskStatus};
 
 impl RunState {
@@ -81,7 +81,7 @@ impl RunState {
             EventKind::WorkerSubmitted { job, launch, brief, budget_micros, .. } => {
                 known.status = GroupStatus::Running;
                 known.idle_exits = known.idle_exits.saturating_add(1);
-                known.job = Some(WorkerJob {
+                known.job = Some(SubmittedWorker {
                     name: job.clone(),
                     launch: *launch,
                     brief: brief.clone(),

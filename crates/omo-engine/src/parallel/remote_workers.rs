@@ -21,11 +21,21 @@ use crate::launcher::{LauncherPlaceholder, LauncherTemplate};
 use crate::parallel::final_checks::AsLongAsWanted;
 use crate::parallel::push_rules::{describe_process_end, follow_up, launch_branch};
 use crate::parallel::remote_branches::{Collected, collect_branches, count_launches, launch_name};
-use crate::report::ultraplan::remote_prompt;
+use crate::report::ultraplan::remote_prompt::{self, Pusher};
 use crate::state::{RunPhase, TaskStatus};
 use crate::task_commits::find_task_commit;
 use crate::work::{Engine, EngineError, WorkerCommit};
 use crate::{parallel_schedule, verbs};
+
+/// How a worker somewhere else has ended.
+pub(super) struct RemoteEnd {
+    /// In words.
+    pub(super) how: String,
+    /// What follows for a step that nothing was pushed of.
+    pub(super) follow: FollowUp,
+    /// What it has cost, in millionths of a US dollar, as far as it said so.
+    pub(super) cost_micros: Option<u64>,
+}
 
 /// What became of what a session has pushed.
 enum Judgement {
@@ -53,7 +63,7 @@ impl ParallelDriver<'_> {
         checkout_at(&self.repository, &name, &base)?;
         let number = count_launches(self.engine.run, &group.id).saturating_add(1);
         let branch = launch_branch(&name.branch(), number);
-        let text = remote_prompt::remote_worker_prompt(&state, self.engine.run.id(), group, &branch);
+        let text = remote_prompt::remote_worker_prompt(&state, self.engine.run.id(), group, &branch, Pusher::Session);
         // Before anything is pushed: a process that looks for the branch finds by this that there may be one.
         let prompt = self.write_worker_file(&launch_name(&group.id, number), text.as_bytes())?;
         let pushed = Remote::find(&self.repository, parallel.policy.remote_name())
@@ -120,13 +130,20 @@ impl ParallelDriver<'_> {
 
     /// The command that started a session somewhere else has ended.
     pub(super) fn on_launcher_exit(&self, group: &TaskGroup, process: &ProcessEnd) -> Result<(), DriveError> {
+        let cost_micros = None;
+        let end = RemoteEnd { how: describe_process_end(process), follow: follow_up(process), cost_micros };
+        self.take_in_remote_work(group, end)
+    }
+
+    /// A worker somewhere else is over: what it pushed is fetched, deleted there and judged here.
+    pub(super) fn take_in_remote_work(&self, group: &TaskGroup, end: RemoteEnd) -> Result<(), DriveError> {
         let state = self.engine.run.state()?;
         let Some(terms) = state.parallel.as_ref().map(|parallel| parallel.policy.clone()) else { return Ok(()) };
         let goes_on = state.phase == RunPhase::Executing && !state.is_stopped;
         let (number, name) = (count_launches(self.engine.run, &group.id), self.worker_name(&group.id)?);
         let collected = collect_branches(self.engine.run, &self.repository, &terms, &name);
-        let mut how = describe_process_end(process);
-        let mut follow = if goes_on { follow_up(process) } else { FollowUp::Hold("the run was stopped") };
+        let mut how = end.how;
+        let mut follow = if goes_on { end.follow } else { FollowUp::Hold("the run was stopped") };
         let mut stuck = None;
         let collected = collected.unwrap_or_else(|error| {
             stuck = Some(format!("what was pushed could not be fetched from {}: {error}", terms.remote_name()));
@@ -152,9 +169,9 @@ impl ParallelDriver<'_> {
         }
         let (id, how) = (group.id.clone(), sanitize(&how, 500));
         self.record(|state| {
-            let is_running =
-                state.parallel.as_ref().and_then(|parallel| parallel.groups.get(&id)?.process.as_ref()).is_some();
-            let ended = EventKind::WorkerEnded { group: id.clone(), how: how.clone(), cost_micros: None };
+            let known = state.parallel.as_ref().and_then(|parallel| parallel.groups.get(&id));
+            let is_running = known.is_some_and(|known| known.process.is_some() || known.job.is_some());
+            let ended = EventKind::WorkerEnded { group: id.clone(), how: how.clone(), cost_micros: end.cost_micros };
             let mut events: Vec<EventKind> = is_running.then_some(ended).into_iter().collect();
             if state.phase == RunPhase::Executing {
                 events.extend(verbs::client_end_events(state, group, &follow, Vec::new(), &how));
@@ -243,7 +260,7 @@ impl ParallelDriver<'_> {
         task: &str,
         follow: &FollowUp,
     ) -> Result<Option<String>, DriveError> {
-        if !matches!(follow, FollowUp::FailAttempt(_) | FollowUp::Hold(_)) {
+        if !matches!(follow, FollowUp::FailAttempt(_) | FollowUp::Hold(_) | FollowUp::HoldOrAsk(_)) {
             return Ok(None);
         }
         let tree = self.worker_name(&group.id)?.path(&self.repository);

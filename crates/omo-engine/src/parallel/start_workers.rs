@@ -33,6 +33,9 @@ pub(crate) const DEFAULT_TIME_LIMIT_SECONDS: u32 = 2 * 60 * 60;
 /// A client takes so many turns at most: far more than a session needs, and an end to one that goes round in circles.
 const MAX_TURNS: u32 = 500;
 
+/// So many workers are handed over to an engine with one push.
+const SUBMISSIONS_AT_ONCE: usize = 16;
+
 /// What a session gets for itself.
 struct Supplies {
     temp: PathBuf,
@@ -60,13 +63,44 @@ impl ParallelDriver<'_> {
         }
         let waiting: Vec<&TaskGroup> =
             groups.iter().filter(|group| !self.running.contains(&group.id)).copied().collect();
-        let grant = parallel.grant_budget(self.granted.values().sum(), waiting.len());
+        let waiting: Vec<&TaskGroup> =
+            waiting.into_iter().filter(|group| !self.jobs.is_backing_off(&group.id)).collect();
+        let of_jobs: u64 = parallel.jobs().filter_map(|(_, job)| job.budget_micros).sum();
+        let grant = parallel.grant_budget(self.granted.values().sum::<u64>().saturating_add(of_jobs), waiting.len());
         if grant == BudgetGrant::Later {
             return Ok(());
+        }
+        if parallel.policy.profile.is_some() {
+            return self.hand_over(parallel, &means, grant, &waiting);
         }
         for pair in waiting.chunks(WORK_TREES_AT_ONCE) {
             let ready = self.prepare_work_trees(parallel, pair)?;
             self.start_clients(parallel, &means, grant, ready)?;
+        }
+        Ok(())
+    }
+
+    /// Hands workers over to an engine, some at a time, so that the first ones work while the others are prepared.
+    fn hand_over(
+        &mut self,
+        parallel: &ParallelState,
+        means: &LaunchConfig,
+        grant: BudgetGrant,
+        waiting: &[&TaskGroup],
+    ) -> Result<(), DriveError> {
+        let micros = match grant {
+            BudgetGrant::Unbounded => None,
+            BudgetGrant::Micros(micros) => Some(micros),
+            BudgetGrant::Later | BudgetGrant::Nothing => {
+                return waiting.iter().try_for_each(|group| self.report_stuck::<()>(group, BUDGET_SPENT).map(drop));
+            }
+        };
+        for some in waiting.chunks(SUBMISSIONS_AT_ONCE) {
+            let mut ready = Vec::new();
+            for pair in some.chunks(WORK_TREES_AT_ONCE) {
+                ready.extend(self.prepare_work_trees(parallel, pair)?.into_iter().map(|(group, _)| group));
+            }
+            self.submit_workers(parallel, means, micros, &ready)?;
         }
         Ok(())
     }

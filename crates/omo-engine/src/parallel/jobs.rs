@@ -1,0 +1,60 @@
+//! Workers that an engine runs somewhere else: they are handed over, asked about, cancelled and taken in again. What an
+//! engine and a worker say decides how long omo waits; what was pushed is judged here as everywhere.
+//!
+//! A worker is called by a name that was chosen and written down before it was handed over: a supervisor that comes after
+//! a dead one asks for the same names, and goes on.
+
+mod engine_commands;
+mod job_rules;
+mod poll;
+mod settle;
+mod submit;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use crate::worker_exchange::WorkerReport;
+
+pub(super) use engine_commands::EngineCommands;
+pub(super) use submit::job_name;
+
+/// How long a worker that was refused waits before it is handed over again; the time doubles up to the greatest.
+const FIRST_BACK_OFF: Duration = Duration::from_secs(5);
+const LAST_BACK_OFF: Duration = Duration::from_secs(300);
+
+/// What this process knows of the workers that an engine has, beside what the ledger says.
+#[derive(Debug, Default)]
+pub(super) struct JobBoard {
+    /// When the engine was asked last.
+    polled_at: Option<Instant>,
+    /// The commits of the reports that were read, and what they say.
+    reports: BTreeMap<String, (String, WorkerReport)>,
+    /// The workers that the engine has listed.
+    seen: BTreeSet<String>,
+    /// The workers that the engine was asked to end.
+    cancelled: BTreeMap<String, Instant>,
+    /// Until when a session that was refused waits, and how often it was.
+    back_off: BTreeMap<String, (Instant, u32)>,
+}
+
+impl JobBoard {
+    /// Whether a session was refused so lately that it is not handed over again yet.
+    pub(super) fn is_backing_off(&self, group: &str) -> bool {
+        self.back_off.get(group).is_some_and(|(until, _)| Instant::now() < *until)
+    }
+
+    /// Has a session wait that was refused; gives how often it was, one after the other.
+    fn refuse(&mut self, group: &str) -> u32 {
+        let (until, times) = self.back_off.entry(group.to_owned()).or_insert((Instant::now(), 0));
+        let wait = FIRST_BACK_OFF.saturating_mul(2_u32.saturating_pow(*times)).min(LAST_BACK_OFF);
+        (*until, *times) = (Instant::now() + wait, times.saturating_add(1));
+        *times
+    }
+
+    /// Forgets what is known of a worker that has ended.
+    fn forget(&mut self, job: &str) {
+        self.reports.remove(job);
+        self.seen.remove(job);
+        self.cancelled.remove(job);
+    }
+}

@@ -1,0 +1,197 @@
+//! The commands of a launcher, filled in and run: each within a time, and for what it prints.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use omo_core::text::sanitize;
+use omo_process::platform::Leftovers;
+use omo_process::runner::{self, ProcessEnd, ProcessOutput, ProcessRequest};
+
+use super::job_rules::{EngineState, parse_engine_states};
+use crate::client_policy::ClientPolicy;
+use crate::launcher::profile::LauncherProfile;
+use crate::launcher::{LauncherPlaceholder, LauncherTemplate};
+use crate::parallel::start_workers::time_limit_millis;
+
+/// How long an engine may take to answer.
+const LIMIT: Duration = Duration::from_secs(60);
+/// How long a command that took longer may take to end.
+const GRACE: Duration = Duration::from_secs(1);
+/// More than this is not read of what it prints.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+
+/// The engine of a run.
+pub(in crate::parallel) struct EngineCommands<'e> {
+    /// Its launcher.
+    pub profile: &'e LauncherProfile,
+    /// What the clients of the run are started with.
+    pub policy: &'e ClientPolicy,
+    /// The project.
+    pub root: &'e Path,
+    /// The environment of the user who had the run driven.
+    pub variables: &'e [(OsString, OsString)],
+    /// The address of the remote repository as a worker reaches it.
+    pub remote: String,
+    /// The run.
+    pub run: &'e str,
+}
+
+/// A worker, as commands name it.
+#[derive(Clone, Debug, Default)]
+pub(in crate::parallel) struct JobValues {
+    /// What it is called.
+    pub job: String,
+    /// Its branch on the remote.
+    pub branch: String,
+    /// The commit that it begins from.
+    pub base: String,
+    /// The commit with its brief.
+    pub brief: String,
+    /// The group that it works on.
+    pub group: String,
+    /// The file that may take what it prints.
+    pub log: String,
+}
+
+impl EngineCommands<'_> {
+    /// Hands a worker over.
+    ///
+    /// # Errors
+    ///
+    /// The engine did not take it; why, in its own last words.
+    pub(in crate::parallel) fn start(&self, job: &JobValues) -> Result<(), String> {
+        let values = self.values(job);
+        let input = match &self.profile.input {
+            Some(text) => LauncherTemplate::fill_text(text, |placeholder| values.get(placeholder))
+                .map_err(|error| format!("its input cannot be filled in: {error}"))?,
+            None => String::new(),
+        };
+        self.run(&self.profile.start, &values, input.into_bytes()).map(drop)
+    }
+
+    /// Has a worker ended. One that the engine does not have is no error.
+    pub(in crate::parallel) fn cancel(&self, job: &JobValues) -> Result<(), String> {
+        let Some(template) = &self.profile.cancel else { return Ok(()) };
+        self.run(template, &self.values(job), Vec::new()).map(drop)
+    }
+
+    /// What a worker has printed.
+    pub(in crate::parallel) fn logs(&self, job: &JobValues) -> Result<String, String> {
+        let Some(template) = &self.profile.logs else { return Err("the launcher has no `logs`".to_owned()) };
+        self.run(template, &self.values(job), Vec::new())
+    }
+
+    /// The workers that the engine knows; `None` where the launcher has no command for that.
+    pub(in crate::parallel) fn states(
+        &self,
+    ) -> Option<Result<std::collections::BTreeMap<String, EngineState>, String>> {
+        let template = self.profile.status.as_ref()?;
+        let said = self.run(template, &self.values(&JobValues::default()), Vec::new());
+        Some(said.map(|said| parse_engine_states(&said)))
+    }
+
+    fn run(&self, template: &str, values: &CommandValues, input: Vec<u8>) -> Result<String, String> {
+        let template = LauncherTemplate::parse(template).map_err(|error| error.to_string())?;
+        let (program, arguments) = template.command(self.root, |placeholder| values.get(placeholder))?;
+        let name = sanitize(&program.display().to_string(), 100);
+        let mut command = Command::new(&program);
+        command.args(arguments).current_dir(self.root).env_clear();
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        let request = ProcessRequest {
+            command,
+            input,
+            reads_stderr: true,
+            limit: LIMIT,
+            grace: GRACE,
+            output_wait: GRACE,
+            max_bytes: MAX_BYTES,
+            // A worker of `local` goes on after the command that began it.
+            leftovers: Leftovers::Free,
+        };
+        let text = |bytes: Option<Vec<u8>>| String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
+        match runner::run(request) {
+            Ok(ProcessEnd::Ended(ProcessOutput { status: Some(0), stdout, .. })) => Ok(text(stdout)),
+            Ok(ProcessEnd::Ended(ProcessOutput { status, stdout, stderr })) => {
+                let (said, printed) = (text(stderr), text(stdout));
+                let last = printed.lines().chain(said.lines()).map(str::trim).rfind(|line| !line.is_empty());
+                let status = status.map_or_else(|| "a signal".to_owned(), |status| format!("status {status}"));
+                Err(format!("`{name}` ended with {status}: {}", sanitize(last.unwrap_or("it said nothing"), 200)))
+            }
+            Ok(ProcessEnd::TimedOut | ProcessEnd::Cancelled) => {
+                Err(format!("`{name}` did not end within {} s", LIMIT.as_secs()))
+            }
+            Err(error) => Err(format!("`{name}` could not be started: {error}")),
+        }
+    }
+
+    fn values(&self, job: &JobValues) -> CommandValues {
+        let profile = self.profile;
+        let seconds = time_limit_millis(self.policy) / 1_000;
+        // The engine ends it later than it ends itself: what it has done by then is pushed.
+        let minutes = profile.run_minutes.map_or_else(|| seconds.div_ceil(60).saturating_add(15), u64::from);
+        let seconds = seconds.to_string();
+        let quote = |words: &[&str]| shlex::try_join(words.iter().copied()).unwrap_or_default();
+        let omo = profile.omo.as_str();
+        let scratch: Vec<&str> = profile.scratch.iter().flat_map(|scratch| ["--scratch", scratch.as_str()]).collect();
+        let client = profile.client.iter().flat_map(|client| ["--client", client.as_str()]);
+        let mut job_words = vec!["--remote", &self.remote, "--branch", &job.branch, "--brief", &job.brief];
+        job_words.extend(["--time-limit", &seconds, "--name", &job.job]);
+        job_words.extend(client.chain(scratch.iter().copied()));
+        let of_job = |verb: &str| quote(&[&[omo, "worker", verb, &job.job], scratch.as_slice()].concat());
+        CommandValues {
+            worker: quote(&[&[omo, "worker"], job_words.as_slice()].concat()),
+            worker_start: quote(&[&[omo, "worker", "start"], job_words.as_slice()].concat()),
+            worker_cancel: of_job("cancel"),
+            worker_logs: of_job("logs"),
+            worker_list: quote(&[&[omo, "worker", "list"], scratch.as_slice()].concat()),
+            minutes: minutes.to_string(),
+            run: self.run.to_owned(),
+            host: profile.host.clone(),
+            image: profile.image.clone(),
+            options: profile.options.clone(),
+            job: job.clone(),
+        }
+    }
+}
+
+/// What is filled into the commands.
+struct CommandValues {
+    job: JobValues,
+    run: String,
+    worker: String,
+    worker_start: String,
+    worker_cancel: String,
+    worker_list: String,
+    worker_logs: String,
+    minutes: String,
+    host: String,
+    image: String,
+    options: String,
+}
+
+impl CommandValues {
+    fn get(&self, placeholder: LauncherPlaceholder) -> &str {
+        match placeholder {
+            LauncherPlaceholder::Branch => &self.job.branch,
+            LauncherPlaceholder::Base => &self.job.base,
+            LauncherPlaceholder::Group => &self.job.group,
+            LauncherPlaceholder::Job => &self.job.job,
+            LauncherPlaceholder::Brief => &self.job.brief,
+            LauncherPlaceholder::Log => &self.job.log,
+            LauncherPlaceholder::Run => &self.run,
+            LauncherPlaceholder::Worker => &self.worker,
+            LauncherPlaceholder::WorkerStart => &self.worker_start,
+            LauncherPlaceholder::WorkerCancel => &self.worker_cancel,
+            LauncherPlaceholder::WorkerList => &self.worker_list,
+            LauncherPlaceholder::WorkerLogs => &self.worker_logs,
+            LauncherPlaceholder::Minutes => &self.minutes,
+            LauncherPlaceholder::Host => &self.host,
+            LauncherPlaceholder::Image => &self.image,
+            LauncherPlaceholder::Options => &self.options,
+            // A worker has neither: its brief comes with its branch, and its clone is its own.
+            LauncherPlaceholder::PromptFile | LauncherPlaceholder::Worktree => "",
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! What follows from what an engine and a worker say: pure rules.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use omo_core::text::sanitize;
+use omo_core::timestamp::Timestamp;
+
+use crate::launcher::profile::LauncherProfile;
+use crate::parallel_state::SubmittedWorker;
+use crate::worker_exchange::{WorkerEnd, WorkerPhase, WorkerReport};
+
+/// So long an engine may take to list a worker that it has taken.
+const UNLISTED: Duration = Duration::from_secs(90);
+/// So much longer than its client a worker may run: it clones, sets up and pushes.
+const AROUND_CLIENT: Duration = Duration::from_secs(15 * 60);
+/// Words of engines for a worker that waits: of Slurm, Kubernetes, GitHub and omo itself.
+const QUEUED: [&str; 10] = [
+    "PENDING",
+    "CONFIGURING",
+    "REQUEUED",
+    "REQUEUE_FED",
+    "REQUEUE_HOLD",
+    "RESV_DEL_HOLD",
+    "SPECIAL_EXIT",
+    "QUEUED",
+    "REQUESTED",
+    "WAITING",
+];
+/// Words of engines for a worker that is at work.
+const RUNNING: [&str; 8] =
+    ["RUNNING", "COMPLETING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED", "SUSPENDED", "IN_PROGRESS"];
+
+/// What an engine says of a worker.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum EngineState {
+    /// It has ended; in the engine's word.
+    Ended(String),
+    /// It waits.
+    Queued,
+    /// It is at work.
+    Running,
+}
+
+/// What is known of a worker from its engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EngineAnswer<'a> {
+    /// The engine was not asked, or did not answer.
+    Unknown,
+    /// It lists others. `was_listed` where it listed this one before.
+    Unlisted {
+        /// It was listed before.
+        was_listed: bool,
+    },
+    /// It lists this one.
+    Listed(&'a EngineState),
+}
+
+/// Why a worker is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum JobOutcome {
+    /// It says so itself.
+    Reported(WorkerEnd, String),
+    /// The engine has none of it any more, and it has not said that it ended; in the engine's word.
+    Lost(String),
+    /// It has waited for as long as it may.
+    QueueLimit,
+    /// It has run for as long as it may.
+    TimeUp,
+}
+
+/// What follows for a worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum JobDecision {
+    /// Nothing.
+    Wait,
+    /// It has begun, on this machine.
+    Began(String),
+    /// It waits again.
+    Requeued,
+    /// It is over.
+    End(JobOutcome),
+}
+
+/// Reads what an engine lists: a line for each worker, its name and its state. One that an engine lists several times,
+/// since it was queued again or runs twice, is as far as the furthest of them.
+pub(super) fn parse_engine_states(text: &str) -> BTreeMap<String, EngineState> {
+    let mut states = BTreeMap::new();
+    for line in text.lines() {
+        let mut words = line.split_whitespace();
+        let (Some(name), Some(word)) = (words.next(), words.next()) else { continue };
+        let is_one_of = |known: &[&str]| known.iter().any(|known| word.eq_ignore_ascii_case(known));
+        let state = match word {
+            _ if is_one_of(&QUEUED) => EngineState::Queued,
+            _ if is_one_of(&RUNNING) => EngineState::Running,
+            word => EngineState::Ended(sanitize(word, 40)),
+        };
+        let known = states.entry(name.to_owned()).or_insert_with(|| state.clone());
+        if *known < state {
+            *known = state;
+        }
+    }
+    states
+}
+
+/// Decides what follows for a worker.
+pub(super) fn decide(
+    job: &SubmittedWorker,
+    engine: EngineAnswer,
+    report: Option<&WorkerReport>,
+    profile: &LauncherProfile,
+    client_limit: Duration,
+    now: Timestamp,
+) -> JobDecision {
+    if let Some(WorkerReport { phase: WorkerPhase::Ended { end, detail }, .. }) = report {
+        return JobDecision::End(JobOutcome::Reported(*end, detail.clone()));
+    }
+    let since = |at: Timestamp| now.millis_since(at).and_then(|millis| u64::try_from(millis).ok()).unwrap_or(0);
+    let has_passed = |at: Timestamp, limit: Duration| u128::from(since(at)) > limit.as_millis();
+    let lost = |word: &str| JobDecision::End(JobOutcome::Lost(word.to_owned()));
+    match engine {
+        EngineAnswer::Listed(EngineState::Ended(word)) => return lost(word),
+        EngineAnswer::Unlisted { was_listed } if was_listed || has_passed(job.queued_at, UNLISTED) => {
+            return lost("it lists it no longer");
+        }
+        EngineAnswer::Listed(EngineState::Queued) if job.began_at.is_some() => return JobDecision::Requeued,
+        _ => {}
+    }
+    // A report from before a requeue does not say that it runs.
+    let runs = match engine {
+        EngineAnswer::Listed(state) => *state == EngineState::Running,
+        EngineAnswer::Unknown | EngineAnswer::Unlisted { .. } => report.is_some(),
+    };
+    let run_limit = profile.run_minutes.map_or_else(|| client_limit + AROUND_CLIENT, minutes);
+    match job.began_at {
+        None if runs => JobDecision::Began(report.map(|report| sanitize(&report.host, 60)).unwrap_or_default()),
+        None if has_passed(job.queued_at, minutes(profile.queue_minutes)) => JobDecision::End(JobOutcome::QueueLimit),
+        Some(began) if has_passed(began, run_limit) => JobDecision::End(JobOutcome::TimeUp),
+        // It was seen to run before it had said where.
+        Some(_) if job.host.is_empty() && report.is_some_and(|report| !report.host.is_empty()) => {
+            JobDecision::Began(report.map(|report| sanitize(&report.host, 60)).unwrap_or_default())
+        }
+        _ => JobDecision::Wait,
+    }
+}
+
+fn minutes(count: u32) -> Duration {
+    Duration::from_secs(u64::from(count) * 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: Duration = Duration::from_secs(3_600);
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_millis(seconds * 1_000)
+    }
+
+    fn job(began_at: Option<Timestamp>) -> SubmittedWorker {
+        SubmittedWorker {
+            name: "j".to_owned(),
+            launch: 1,
+            brief: String::new(),
+            queued_at: at(0),
+            began_at,
+            host: if began_at.is_some() { "h".to_owned() } else { String::new() },
+            budget_micros: None,
+        }
+    }
+
+    fn report(phase: WorkerPhase) -> WorkerReport {
+        let (instance, host) = ("i".to_owned(), "n1".to_owned());
+        WorkerReport { version: 1, instance, host, at: at(1), phase, pushed: Vec::new(), cost_micros: None }
+    }
+
+    #[test]
+    fn a_list_is_read_whatever_the_engine_calls_its_states() {
+        let states =
+            parse_engine_states("a PENDING\nb  RUNNING x\nc CANCELLED\nd\na RUNNING\ne in_progress\nf Succeeded\n");
+        let ended = |word: &str| EngineState::Ended(word.to_owned());
+        let expected = [
+            ("a", EngineState::Running),
+            ("b", EngineState::Running),
+            ("c", ended("CANCELLED")),
+            ("e", EngineState::Running),
+            ("f", ended("Succeeded")),
+        ];
+        assert_eq!(states, expected.map(|(name, state)| (name.to_owned(), state)).into());
+        assert_eq!(parse_engine_states("a FAILED\na PENDING\n")["a"], EngineState::Queued);
+    }
+
+    #[test]
+    fn what_the_worker_says_of_its_end_counts_and_otherwise_its_engine() {
+        use EngineState::{Queued, Running};
+        let profile = LauncherProfile { queue_minutes: 10, ..LauncherProfile::default() };
+        let ended = report(WorkerPhase::Ended { end: WorkerEnd::Pushed, detail: "d".to_owned() });
+        let working = report(WorkerPhase::Working);
+        let gone = EngineState::Ended("NODE_FAIL".to_owned());
+        let (listed, unlisted) = (EngineAnswer::Listed, |was_listed| EngineAnswer::Unlisted { was_listed });
+        let lost = |word: &str| JobDecision::End(JobOutcome::Lost(word.to_owned()));
+        let began = |host: &str| JobDecision::Began(host.to_owned());
+        let reported = JobDecision::End(JobOutcome::Reported(WorkerEnd::Pushed, "d".to_owned()));
+        let (waits, works) = (None, Some(at(60)));
+        for (engine, report, began_at, seconds, expected) in [
+            (listed(&Running), Some(&ended), works, 61, reported.clone()),
+            (listed(&gone), Some(&ended), works, 61, reported),
+            (listed(&gone), Some(&working), works, 61, lost("NODE_FAIL")),
+            (listed(&gone), None, waits, 61, lost("NODE_FAIL")),
+            (unlisted(true), Some(&working), works, 61, lost("it lists it no longer")),
+            (unlisted(false), None, waits, 30, JobDecision::Wait),
+            (unlisted(false), None, waits, 91, lost("it lists it no longer")),
+            (listed(&Queued), None, waits, 61, JobDecision::Wait),
+            (listed(&Queued), None, waits, 601, JobDecision::End(JobOutcome::QueueLimit)),
+            (listed(&Queued), Some(&working), works, 61, JobDecision::Requeued),
+            (listed(&Queued), Some(&working), waits, 61, JobDecision::Wait),
+            (listed(&Running), None, waits, 61, began("")),
+            (listed(&Running), Some(&working), waits, 61, began("n1")),
+            (listed(&Running), Some(&working), works, 4_000, JobDecision::Wait),
+            (listed(&Running), Some(&working), works, 4_600, JobDecision::End(JobOutcome::TimeUp)),
+            (EngineAnswer::Unknown, Some(&working), waits, 61, began("n1")),
+            (EngineAnswer::Unknown, None, waits, 601, JobDecision::End(JobOutcome::QueueLimit)),
+            (EngineAnswer::Unknown, None, works, 61, JobDecision::Wait),
+        ] {
+            let decided = decide(&job(began_at), engine, report, &profile, HOUR, at(seconds));
+            assert_eq!(decided, expected, "{engine:?} {report:?} {began_at:?} {seconds}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! What an engine and the workers say, asked for in one look: one command of the launcher, one list of branches, and one
+//! fetch of the reports that changed, however many workers there are.
+
+use std::time::{Duration, Instant};
+
+use omo_git::message_commit::read_message;
+use omo_git::remote::{Remote, RemoteError};
+use omo_plan::model::TaskGroup;
+
+use super::engine_commands::{EngineCommands, JobValues};
+use super::job_rules::{self, EngineAnswer, JobDecision, JobOutcome};
+use crate::event::EventKind;
+use crate::parallel::push_rules::launch_branch;
+use crate::parallel::start_workers::time_limit_millis;
+use crate::parallel::{DriveError, ParallelDriver, find_worker};
+use crate::parallel_state::{ParallelState, SubmittedWorker};
+use crate::state::{RunPhase, RunState};
+use crate::worker_exchange::{EXCHANGE_VERSION, REPORT_FILE, WorkerReport, report_branch};
+
+/// How long a worker that was cancelled may take to say what it has done.
+const AFTER_CANCEL: Duration = Duration::from_secs(60);
+
+impl ParallelDriver<'_> {
+    /// Looks what has become of the workers that an engine has, where it is time to; `true` where it has any.
+    pub(in crate::parallel) fn look_at_jobs(&mut self, state: &RunState) -> Result<bool, DriveError> {
+        let Some(parallel) = state.parallel.as_ref().filter(|parallel| parallel.jobs().next().is_some()) else {
+            return Ok(false);
+        };
+        let Some(profile) = &parallel.policy.profile else { return Ok(false) };
+        let is_over = state.is_stopped || state.phase != RunPhase::Executing;
+        let interval = Duration::from_secs(u64::from(profile.poll_seconds.max(1)));
+        let is_cancelling = is_over && parallel.jobs().any(|(_, job)| !self.jobs.cancelled.contains_key(&job.name));
+        if self.jobs.polled_at.is_some_and(|at| at.elapsed() < interval) && !is_cancelling {
+            return Ok(true);
+        }
+        if is_over {
+            self.cancel_jobs(parallel, parallel.jobs().map(|(group, job)| (group.to_owned(), job.clone())).collect());
+        }
+        // The engine first: a worker that it has no longer has said by then what it had to say.
+        let listed = self.engine_commands(parallel).and_then(|engine| engine.states());
+        let is_read = self.read_reports(parallel).is_ok();
+        self.jobs.polled_at = Some(Instant::now());
+        if !is_read {
+            return Ok(true);
+        }
+        let states = listed.and_then(Result::ok);
+        for (group, job) in parallel.jobs() {
+            let answer = match &states {
+                None => EngineAnswer::Unknown,
+                Some(states) => match states.get(&job.name) {
+                    Some(state) => {
+                        self.jobs.seen.insert(job.name.clone());
+                        EngineAnswer::Listed(state)
+                    }
+                    None => EngineAnswer::Unlisted { was_listed: self.jobs.seen.contains(&job.name) },
+                },
+            };
+            let report = self.jobs.reports.get(&job.name).map(|(_, report)| report);
+            let limit = Duration::from_millis(time_limit_millis(&parallel.policy));
+            let decided = job_rules::decide(job, answer, report, profile, limit, (self.engine.now)());
+            let cancelled = self.jobs.cancelled.get(&job.name);
+            let is_late = cancelled.is_some_and(|at| at.elapsed() > AFTER_CANCEL);
+            let is_unasked = cancelled.is_some() && matches!(answer, EngineAnswer::Unlisted { .. });
+            let decided = match decided {
+                JobDecision::Wait | JobDecision::Began(_) | JobDecision::Requeued if is_late || is_unasked => {
+                    JobDecision::End(JobOutcome::Lost("it was cancelled".to_owned()))
+                }
+                decided => decided,
+            };
+            self.follow_decision(state, group, job, decided)?;
+        }
+        Ok(true)
+    }
+
+    fn follow_decision(
+        &mut self,
+        state: &RunState,
+        group: &str,
+        job: &SubmittedWorker,
+        decided: JobDecision,
+    ) -> Result<(), DriveError> {
+        let group = group.to_owned();
+        match decided {
+            JobDecision::Wait => {}
+            JobDecision::Began(host) => drop(self.record(|_| vec![EventKind::WorkerBegan { group, host }])?),
+            JobDecision::Requeued => drop(self.record(|_| vec![EventKind::WorkerRequeued { group }])?),
+            JobDecision::End(outcome) => {
+                let Some(known) = find_worker(state, &group).cloned() else { return Ok(()) };
+                if let (JobOutcome::QueueLimit | JobOutcome::TimeUp, Some(parallel)) = (&outcome, &state.parallel) {
+                    self.cancel_jobs(parallel, vec![(group, job.clone())]);
+                }
+                self.on_job_end(&known, job, outcome)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Has the engine end workers, each once. One that does not end is told of by what the engine says of it next.
+    pub(in crate::parallel) fn cancel_jobs(&mut self, parallel: &ParallelState, jobs: Vec<(String, SubmittedWorker)>) {
+        let mut cancelled = Vec::new();
+        if let Some(engine) = self.engine_commands(parallel) {
+            for (group, job) in jobs {
+                if !self.jobs.cancelled.contains_key(&job.name) {
+                    let values = self.job_values(&group, &job);
+                    // It is asked again by the supervisor that comes next, where this one cannot reach the engine.
+                    let _ = engine.cancel(&values);
+                    cancelled.push(job.name);
+                }
+            }
+        }
+        self.jobs.cancelled.extend(cancelled.into_iter().map(|job| (job, Instant::now())));
+    }
+
+    pub(in crate::parallel) fn engine_commands<'e>(
+        &'e self,
+        parallel: &'e ParallelState,
+    ) -> Option<EngineCommands<'e>> {
+        let profile = parallel.policy.profile.as_ref()?;
+        Some(EngineCommands {
+            profile,
+            policy: &parallel.policy,
+            root: self.engine.root,
+            variables: &self.variables,
+            remote: String::new(),
+            run: self.engine.run.id(),
+        })
+    }
+
+    fn job_values(&self, group: &str, job: &SubmittedWorker) -> JobValues {
+        let log = self.engine.run.folder().join("logs").join(format!("{group}-worker-{}.log", job.launch));
+        JobValues {
+            job: job.name.clone(),
+            branch: self.job_branch(group, job),
+            base: String::new(),
+            brief: job.brief.clone(),
+            group: group.to_owned(),
+            log: log.display().to_string(),
+        }
+    }
+
+    fn job_branch(&self, group: &str, job: &SubmittedWorker) -> String {
+        self.worker_name(group).map(|name| launch_branch(&name.branch(), job.launch)).unwrap_or_default()
+    }
+
+    /// Reads the reports that changed.
+    fn read_reports(&mut self, parallel: &ParallelState) -> Result<(), RemoteError> {
+        let remote = Remote::find(&self.repository, parallel.policy.remote_name())?;
+        let there = remote.branches(&format!("omo/{}/", self.engine.run.id()))?;
+        let branches = parallel.jobs().map(|(group, job)| (job, report_branch(&self.job_branch(group, job))));
+        let changed: Vec<(&SubmittedWorker, &str, &str)> = branches
+            .filter_map(|(job, branch)| {
+                let (branch, commit) = there.iter().find(|(known, _)| *known == branch)?;
+                let is_known = self.jobs.reports.get(&job.name).is_some_and(|(known, _)| known == commit);
+                (!is_known).then_some((job, branch.as_str(), commit.as_str()))
+            })
+            .collect();
+        if changed.is_empty() {
+            return Ok(());
+        }
+        let names: Vec<&str> = changed.iter().map(|(_, branch, _)| *branch).collect();
+        remote.fetch_unnamed(&names)?;
+        let mut read = Vec::new();
+        for (job, _, commit) in changed {
+            // One that moved meanwhile is read with the next look.
+            let Ok(Some(bytes)) = read_message(&self.repository, commit, REPORT_FILE) else { continue };
+            let report = serde_json::from_slice::<WorkerReport>(&bytes);
+            if let Ok(report) = report
+                && report.version == EXCHANGE_VERSION
+            {
+                read.push((job.name.clone(), (commit.to_owned(), report)));
+            }
+        }
+        self.jobs.reports.extend(read);
+        Ok(())
+    }
+
+    /// The worker of a session is over.
+    fn on_job_end(&mut self, group: &TaskGroup, job: &SubmittedWorker, outcome: JobOutcome) -> Result<(), DriveError> {
+        let cost = self.jobs.reports.get(&job.name).and_then(|(_, report)| report.cost_micros);
+        self.take_in_remote_work(group, super::settle::remote_end(outcome, cost))?;
+        self.jobs.forget(&job.name);
+        Ok(())
+    }
+}

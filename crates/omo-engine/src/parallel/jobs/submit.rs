@@ -1,0 +1,213 @@
+//! Workers are handed over to an engine: their briefs and branches go to the remote repository in one request, and each
+//! worker is started there by a command.
+
+use omo_git::message_commit::write_message;
+use omo_git::remote::{Remote, RemoteError};
+use omo_plan::model::TaskGroup;
+use omo_state::seal::hex_digest;
+
+use super::engine_commands::{EngineCommands, JobValues};
+use crate::client_policy::ClientPolicy;
+use crate::event::EventKind;
+use crate::parallel::push_rules::launch_branch;
+use crate::parallel::remote_branches::{count_launches, launch_name};
+use crate::parallel::start_workers::time_limit_millis;
+use crate::parallel::{DriveError, LaunchConfig, ParallelDriver, parallel_map};
+use crate::parallel_state::ParallelState;
+use crate::report::ultraplan::remote_prompt::{Pusher, remote_worker_prompt, task_commit_message, tasks_left};
+use crate::state::RunState;
+use crate::worker_exchange::{BRIEF_FILE, BriefTask, EXCHANGE_VERSION, WorkerBrief, brief_branch};
+
+/// So many commands that hand a worker over run at the same time.
+const STARTS_AT_ONCE: usize = 4;
+/// A push that failed so often, one time after the other, is put to a person.
+const MAX_PUSH_FAILURES: u32 = 4;
+/// So much of the name of a group stands in what its worker is called.
+const GROUP_CHARS: usize = 24;
+
+/// A worker that is about to be handed over.
+struct Submission<'g> {
+    group: &'g TaskGroup,
+    launch: u32,
+    values: JobValues,
+}
+
+impl ParallelDriver<'_> {
+    /// Hands workers over for these sessions, whose work trees are ready. Each may spend `micros`.
+    pub(in crate::parallel) fn submit_workers(
+        &mut self,
+        parallel: &ParallelState,
+        means: &LaunchConfig,
+        micros: Option<u64>,
+        groups: &[&TaskGroup],
+    ) -> Result<(), DriveError> {
+        let mut submissions = Vec::new();
+        for group in groups {
+            if !self.end_if_done(group)? {
+                submissions.extend(self.prepare_submission(&parallel.policy, group, micros)?);
+            }
+        }
+        if submissions.is_empty() {
+            return Ok(());
+        }
+        let (pushed, address) = self.push_briefs(&parallel.policy, &submissions);
+        if let Err(error) = pushed {
+            let why = format!("its branch could not be pushed to {}: {error}", parallel.policy.remote_name());
+            for submission in &submissions {
+                if self.jobs.refuse(&submission.group.id) >= MAX_PUSH_FAILURES {
+                    self.report_stuck::<()>(submission.group, &why)?;
+                }
+            }
+            return Ok(());
+        }
+        let Some(profile) = &parallel.policy.profile else { return Ok(()) };
+        let engine = EngineCommands {
+            profile,
+            policy: &parallel.policy,
+            root: self.engine.root,
+            variables: &means.variables,
+            remote: profile.remote.clone().unwrap_or(address),
+            run: self.engine.run.id(),
+        };
+        for some in submissions.chunks(STARTS_AT_ONCE) {
+            // Written down first: what is started and not written down would be started a second time.
+            let handed_over = |submission: &Submission| EventKind::WorkerSubmitted {
+                group: submission.group.id.clone(),
+                job: submission.values.job.clone(),
+                launch: submission.launch,
+                brief: submission.values.brief.clone(),
+                budget_micros: micros,
+            };
+            self.record(|_| some.iter().map(handed_over).collect())?;
+            let started = parallel_map(some, |submission| engine.start(&submission.values));
+            for (submission, started) in some.iter().zip(started) {
+                match started {
+                    Ok(()) => drop(self.jobs.back_off.remove(&submission.group.id)),
+                    Err(why) => self.on_refused(submission.group, why)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn on_refused(&mut self, group: &TaskGroup, how: String) -> Result<(), DriveError> {
+        self.jobs.refuse(&group.id);
+        let id = group.id.clone();
+        self.record(|state| {
+            let others = state.parallel.as_ref().map_or(0, |parallel| parallel.jobs().count());
+            vec![EventKind::SubmissionRefused { group: id, how, is_full: others > 1 }]
+        })
+        .map(drop)
+    }
+
+    fn prepare_submission<'g>(
+        &self,
+        policy: &ClientPolicy,
+        group: &'g TaskGroup,
+        micros: Option<u64>,
+    ) -> Result<Option<Submission<'g>>, DriveError> {
+        let state = self.engine.run.state()?;
+        let known = state.parallel.as_ref().and_then(|parallel| parallel.groups.get(&group.id));
+        let Some(known) = known else { return Ok(None) };
+        let name = self.worker_name(&group.id)?;
+        let base = self.last_good_commit(&state, group, &known.base)?;
+        let launch = count_launches(self.engine.run, &group.id).saturating_add(1);
+        let branch = launch_branch(&name.branch(), launch);
+        let brief = self.brief(&state, policy, group, &base, &branch, micros);
+        // Before anything is pushed: a process that looks for the branch finds by this that there may be one.
+        self.write_worker_file(&launch_name(&group.id, launch), brief.prompt.as_bytes())?;
+        let (_, log) = self.engine.run.log_file(&format!("{}-worker-{launch}.log", group.id))?;
+        let brief = serde_json::to_vec_pretty(&brief).unwrap_or_default();
+        let values = JobValues {
+            job: job_name(self.engine.run.id(), &group.id, launch),
+            branch,
+            base,
+            brief: write_message(&self.repository, BRIEF_FILE, &brief)?,
+            group: group.id.clone(),
+            log: log.display().to_string(),
+        };
+        Ok(Some(Submission { group, launch, values }))
+    }
+
+    fn brief(
+        &self,
+        state: &RunState,
+        policy: &ClientPolicy,
+        group: &TaskGroup,
+        base: &str,
+        branch: &str,
+        micros: Option<u64>,
+    ) -> WorkerBrief {
+        let run = self.engine.run.id();
+        let task = |task: &&omo_plan::model::Task| BriefTask {
+            id: task.id.clone(),
+            message: task_commit_message(state, run, task),
+        };
+        WorkerBrief {
+            version: EXCHANGE_VERSION,
+            run: run.to_owned(),
+            group: group.id.clone(),
+            base: base.to_owned(),
+            prompt: remote_worker_prompt(state, run, group, branch, Pusher::Worker),
+            tasks: tasks_left(state, group).iter().map(task).collect(),
+            setup: policy.setup.clone(),
+            never_touch: group.never_touch.clone(),
+            skips_permissions: policy.skips_permissions,
+            allow: policy.allow.clone(),
+            model: policy.model.clone(),
+            budget_micros: micros,
+            time_limit_seconds: u32::try_from(time_limit_millis(policy) / 1_000).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// Pushes the branches of some workers with their briefs; gives the address of the remote repository as well.
+    fn push_briefs(&self, policy: &ClientPolicy, submissions: &[Submission]) -> (Result<(), RemoteError>, String) {
+        let remote = match Remote::find(&self.repository, policy.remote_name()) {
+            Ok(remote) => remote,
+            Err(error) => return (Err(error), String::new()),
+        };
+        let briefs: Vec<String> =
+            submissions.iter().map(|submission| brief_branch(&submission.values.branch)).collect();
+        let pairs = submissions.iter().zip(&briefs).flat_map(|(submission, brief)| {
+            let values = &submission.values;
+            [(values.base.as_str(), values.branch.as_str()), (values.brief.as_str(), brief.as_str())]
+        });
+        let pushed = remote.push_all(&pairs.collect::<Vec<_>>());
+        match remote.address() {
+            Ok(address) => (pushed, address),
+            Err(error) => (pushed.and(Err(error)), String::new()),
+        }
+    }
+}
+
+/// What a worker is called at its engine: letters, digits and `-`, at most 63, which every engine takes. No other worker
+/// of any run is called so.
+pub(in crate::parallel) fn job_name(run: &str, group: &str, launch: u32) -> String {
+    let is_plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
+    if group.len() <= GROUP_CHARS && group.chars().all(is_plain) {
+        return format!("omo-{run}-{group}-{launch}");
+    }
+    let plain = group.to_ascii_lowercase().replace(|letter| !is_plain(letter), "-");
+    let plain: String = plain.chars().take(GROUP_CHARS - 9).collect();
+    let digest = hex_digest(group.as_bytes());
+    format!("omo-{run}-{plain}-{}-{launch}", digest.get(..8).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_has_a_name_that_every_engine_takes_and_no_other_has() {
+        let run = "20261125-235501-abcdef";
+        let name = |group: &str| job_name(run, group, 2);
+        assert_eq!(name("session-1"), "omo-20261125-235501-abcdef-session-1-2");
+        let odd = ["Session 1", "session_1", "session.1", "a/b", &"x".repeat(90), &"X".repeat(90)].map(name);
+        for name in &odd {
+            assert!(name.len() <= 63, "{name}");
+            assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'));
+        }
+        let different: std::collections::BTreeSet<&String> = odd.iter().collect();
+        assert_eq!(different.len(), odd.len());
+    }
+}
