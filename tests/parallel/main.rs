@@ -10,6 +10,7 @@ mod documented_promises;
 mod failures;
 mod kills;
 mod landing;
+mod launchers;
 mod remote_workers;
 mod stopping;
 mod waves;

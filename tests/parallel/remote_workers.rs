@@ -294,8 +294,9 @@ fn a_remote_that_is_not_there_or_a_template_that_is_none_starts_nothing() {
         for (more, status, word) in [
             (&["--launcher", "ssh host {nothing}"][..], 2, "{nothing} is not known"),
             (&["--launcher", "run 'x"][..], 2, "is not closed"),
-            (&["--launcher", "run"][..], 5, "no remote called `origin`"),
-            (&["--launcher", "run", "--launcher-remote", "fork"][..], 5, "no remote called `fork`"),
+            (&["--launcher", "run"][..], 2, "there is no launcher called `run`"),
+            (&["--launcher", "run x"][..], 5, "no remote called `origin`"),
+            (&["--launcher", "run x", "--launcher-remote", "fork"][..], 5, "no remote called `fork`"),
         ] {
             let arguments = [&["run", "start", "--parallel", "--accept-api-billing"], more, &["docs/plan.md"]].concat();
             let said = ground.omo(&arguments)?.exits_with(status)?;
@@ -304,7 +305,7 @@ fn a_remote_that_is_not_there_or_a_template_that_is_none_starts_nothing() {
         // What the repository's own settings would run on the way there is not run.
         ground.git(&["remote", "add", "origin", &ground.project().display().to_string()])?;
         ground.git(&["config", "core.sshCommand", "touch ran"])?;
-        let arguments = ["run", "start", "--parallel", "--accept-api-billing", "--launcher", "run", "docs/plan.md"];
+        let arguments = ["run", "start", "--parallel", "--accept-api-billing", "--launcher", "run x", "docs/plan.md"];
         let said = ground.omo(&arguments)?.exits_with(5)?;
         ensure!(said.err.contains("core.sshcommand"), "{}", said.err);
         ensure!(ground.run().is_err(), "a run was opened");

@@ -72,12 +72,14 @@ impl Host {
 
     /// The template that starts a session there.
     pub(crate) fn launcher(&self) -> String {
+        format!("ssh {} 127.0.0.1 'bash work {{branch}} {{group}}'", self.ssh_options())
+    }
+
+    /// What `ssh` is given so that it reaches this host, and asks nothing.
+    pub(crate) fn ssh_options(&self) -> String {
         let folder = self.folder.path().display();
         let options = "-F /dev/null -o BatchMode=yes -o StrictHostKeyChecking=no -o LogLevel=ERROR";
-        format!(
-            "ssh {options} -o UserKnownHostsFile={folder}/known -p {} -i {folder}/key 127.0.0.1 'bash work {{branch}} {{group}}'",
-            self.port
-        )
+        format!("{options} -o UserKnownHostsFile={folder}/known -p {} -i {folder}/key", self.port)
     }
 
     /// The sessions that were started there, in their order.

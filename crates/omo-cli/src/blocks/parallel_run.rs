@@ -65,6 +65,15 @@ pub(crate) fn finding_lines(findings: &[PreflightFinding]) -> String {
 
 /// What holds for workers that are started somewhere else: the command there starts the client.
 pub(crate) fn launcher_terms(terms: &ClientPolicy) -> String {
+    if let Some(profile) = &terms.profile {
+        return format!(
+            "note: workers are handed to the launcher {}, at most {} at once; briefs and work go through {}, and all of \
+             it is judged here\n",
+            profile.name,
+            profile.at_once,
+            sanitize(terms.remote_name(), 100)
+        );
+    }
     let mut text = format!(
         "note: each worker is started through --launcher; its branch is pushed to {}, fetched and judged here, and \
          deleted there\n",

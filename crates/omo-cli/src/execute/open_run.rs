@@ -50,9 +50,11 @@ pub(crate) fn prepare(
     about: &ApprovalRequest,
 ) -> Result<PreparedRun, CommandError> {
     let is_parallel = mode == ExecutionMode::Parallel;
+    let profile = preflight::launcher_profile(context, &request.clients.policy)?;
+    let policy = ClientPolicy { profile, ..request.clients.policy.clone() };
     if is_parallel {
         preflight::require_whole_repository(context)?;
-        preflight::require_remote(context, &request.clients.policy)?;
+        preflight::require_remote(context, &policy)?;
     }
     let findings = preflight::preflight_findings(context, &plan, mode)?;
     if !can_start(&findings) {
@@ -64,13 +66,13 @@ pub(crate) fn prepare(
         return Err(CommandError::usage(message, hint));
     }
     let mut said = parallel_run::finding_lines(&findings);
-    if is_parallel && request.clients.policy.launcher.is_some() {
-        said += &parallel_run::launcher_terms(&request.clients.policy);
+    if is_parallel && policy.launcher.is_some() {
+        said += &parallel_run::launcher_terms(&policy);
     }
     let (payer, told) = if is_parallel { who_pays(context, request)? } else { (None, String::new()) };
     said += &told;
     let setup = if is_parallel { approval::setup_command(&context.root)? } else { None };
-    let overview = plan_overview(&plan, mode, &request.clients.policy, &billing_facts()) + "\n";
+    let overview = plan_overview(&plan, mode, &policy, &billing_facts()) + "\n";
     require_checks(&plan)?;
     let offer = proof_offer(context, request, &plan);
     let about = &ApprovalRequest { overview: format!("{}{overview}", request.choice), offer, ..about.clone() };
@@ -83,7 +85,7 @@ pub(crate) fn prepare(
         preflight::require_worktree_folder(context)?;
     }
     let accepts_billing = request.clients.accepts_billing;
-    let policy = ClientPolicy { setup, payer, accepts_billing, ..request.clients.policy.clone() };
+    let policy = ClientPolicy { setup, payer, accepts_billing, ..policy };
     let is_gone = || CommandError::conflict("another branch was checked out meanwhile", "run it again");
     let clients = is_parallel.then(|| begin_parallel(&context.root, policy).ok_or_else(is_gone)).transpose()?;
     let choice = request.choice.clone();

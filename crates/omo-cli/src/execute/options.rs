@@ -8,6 +8,7 @@ use omo_engine::launcher::LauncherTemplate;
 use omo_engine::request::client_policy::{ClientPolicyRequest, parse_budget};
 use omo_plan::command_concern::find_concern;
 use omo_plan::model::{Dialect, ReviewTime};
+use omo_state::config::launcher_toml::is_launcher_name;
 
 use crate::plan_dialect::parse_dialect;
 
@@ -176,8 +177,8 @@ pub(crate) struct ClientOptions {
     /// Parallel: for how long a client may run
     #[arg(long, hide = true, value_name = "SECONDS", value_parser = number, allow_hyphen_values = true)]
     pub time_limit: Option<u32>,
-    /// Parallel: the command that starts clients somewhere else
-    #[arg(long, hide = true, value_name = "TEMPLATE", value_parser = template)]
+    /// Parallel: the launcher, or the command, that starts clients somewhere else
+    #[arg(long, hide = true, value_name = "NAME", value_parser = template)]
     pub launcher: Option<String>,
     /// Parallel: the remote repository that this command works with
     #[arg(long, hide = true, value_name = "NAME", value_parser = text)]
@@ -337,6 +338,10 @@ fn added_check(value: &str) -> Result<String, String> {
 
 fn template(value: &str) -> Result<String, String> {
     let template = text(value)?;
-    LauncherTemplate::parse(&template).map_err(|error| error.to_string())?;
+    // The name of a launcher is looked up once it is known whose configuration counts.
+    if !is_launcher_name(&template) {
+        let parsed = LauncherTemplate::parse(&template).map_err(|error| error.to_string())?;
+        parsed.require_attached().map_err(|error| error.to_string())?;
+    }
     Ok(template)
 }

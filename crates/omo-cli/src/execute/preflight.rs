@@ -3,10 +3,13 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use omo_core::text::sanitize;
 use omo_engine::client_policy::ClientPolicy;
 use omo_engine::execution_mode::ExecutionMode;
+use omo_engine::launcher::profile::{LauncherProfile, ProfileError, find_profile};
 use omo_engine::preflight::{PreflightFacts, PreflightFinding, PreflightHead, PreflightRule, check_repository};
 use omo_engine::state::RunPhase;
+use omo_engine::worker_job;
 use omo_git::commit::has_identity;
 use omo_git::integrate::{self, checkout_bytes, ignored_paths};
 use omo_git::remote::{Remote, RemoteError};
@@ -15,6 +18,9 @@ use omo_git::worktree::{WorkerName, blocking_branch, find_leftovers, prepare_wor
 use omo_plan::dialects::PlanKind;
 use omo_plan::model::Plan;
 use omo_plan::paths;
+use omo_state::config;
+use omo_state::config::launcher_toml::is_launcher_name;
+use omo_state::files::regular_file::{self, Links};
 use omo_state::git_worktree::GitWorktree;
 
 use crate::context::CommandContext;
@@ -121,6 +127,9 @@ pub(crate) fn require_worktree_folder(context: &CommandContext) -> Result<(), Co
     })
 }
 
+/// A larger file is no job of a worker.
+const MAX_INPUT_BYTES: u64 = 256 * 1024;
+
 /// Where workers are started somewhere else, the remote repository that they are to work with is there.
 pub(crate) fn require_remote(context: &CommandContext, policy: &ClientPolicy) -> Result<(), CommandError> {
     if policy.launcher.is_none() {
@@ -134,10 +143,46 @@ pub(crate) fn require_remote(context: &CommandContext, policy: &ClientPolicy) ->
             "run that yourself to see why; nothing was changed"
         }
     };
-    match Remote::find(&repository, policy.remote_name()) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(CommandError::precondition(error.to_string(), hint(&error))),
+    let refused = |error: RemoteError| CommandError::precondition(error.to_string(), hint(&error));
+    let address = Remote::find(&repository, policy.remote_name()).and_then(|remote| remote.address());
+    let address = address.map_err(refused)?;
+    let Some(profile) = &policy.profile else { return Ok(()) };
+    let address = profile.remote.as_ref().unwrap_or(&address);
+    match worker_job::remote_problem(address) {
+        None => Ok(()),
+        Some(problem) => Err(CommandError::precondition(
+            format!("a worker cannot reach `{}`: {problem}", sanitize(address, 100)),
+            format!("set `remote` of [launcher.{}] in your config.toml", profile.name),
+        )),
     }
+}
+
+/// The launcher that a policy names, as its user's configuration has it; `None` where it names a command, or nothing.
+pub(crate) fn launcher_profile(
+    context: &CommandContext,
+    policy: &ClientPolicy,
+) -> Result<Option<LauncherProfile>, CommandError> {
+    let Some(name) = policy.launcher.as_deref().filter(|name| is_launcher_name(name)) else { return Ok(None) };
+    find_launcher(context, name).map(Some)
+}
+
+/// The launcher of this name.
+pub(crate) fn find_launcher(context: &CommandContext, name: &str) -> Result<LauncherProfile, CommandError> {
+    let config = config::load(context.env.config_file.as_deref());
+    let folder = context.env.config_file.as_deref().and_then(Path::parent).unwrap_or(Path::new("/"));
+    let read = |file: &str| match regular_file::read(&folder.join(file), MAX_INPUT_BYTES, Links::Followed) {
+        Ok(Some(bytes)) => String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned()),
+        Ok(None) => Err("there is no such file".to_owned()),
+        Err(why) => Err(why),
+    };
+    let own = std::env::current_exe()?;
+    find_profile(name, &config.launchers, &own.to_string_lossy(), read).map_err(|error| {
+        let hint = match &error {
+            ProfileError::Unknown { .. } => "name one of these, or write [launcher.NAME] into your config.toml",
+            ProfileError::Invalid { .. } => "docs/many-machines.md shows each launcher with its settings",
+        };
+        CommandError::usage(format!("--launcher: {error}"), hint)
+    })
 }
 
 /// Those files that a plan names that are there.

@@ -100,7 +100,7 @@ impl std::fmt::Display for ProfileError {
 }
 
 /// Finds a launcher by its name, in what the user's configuration says and in what omo brings. `read_file` gives the text
-/// of a file that the configuration names.
+/// of a file that the configuration names; `own_program` is this very program, which a launcher like `local` starts.
 ///
 /// # Errors
 ///
@@ -108,6 +108,7 @@ impl std::fmt::Display for ProfileError {
 pub fn find_profile(
     name: &str,
     configured: &BTreeMap<String, LauncherTable>,
+    own_program: &str,
     read_file: impl Fn(&str) -> Result<String, String>,
 ) -> Result<LauncherProfile, ProfileError> {
     let shipped = launcher_toml::parse(SHIPPED).unwrap_or_default();
@@ -130,6 +131,9 @@ pub fn find_profile(
     if let Some(own) = own {
         table.texts.extend(own.texts.clone());
         table.numbers.extend(own.numbers.clone());
+    }
+    if like == "local" {
+        table.texts.entry("omo".to_owned()).or_insert_with(|| own_program.to_owned());
     }
     build(name, like, &table, read_file)
 }
@@ -198,13 +202,13 @@ mod tests {
     fn find(name: &str, config: &str) -> Result<LauncherProfile, String> {
         let configured = launcher_toml::parse(config).unwrap_or_default();
         let read = |file: &str| if file == "job.yaml" { Ok("name: {job}".to_owned()) } else { Err("no".to_owned()) };
-        find_profile(name, &configured, read).map_err(|error| error.to_string())
+        find_profile(name, &configured, "/o/omo", read).map_err(|error| error.to_string())
     }
 
     #[test]
     fn what_omo_brings_can_be_used_as_it_is_or_with_what_only_its_user_knows() {
         let local = find("local", "").unwrap();
-        assert_eq!((local.at_once, local.queue_minutes, local.omo.as_str()), (8, QUEUE_MINUTES, "omo"));
+        assert_eq!((local.at_once, local.queue_minutes, local.omo.as_str()), (8, QUEUE_MINUTES, "/o/omo"));
         assert!(find("slurm", "").is_ok() && find("github-actions", "").is_ok());
         assert_eq!(find("ssh", "").unwrap_err(), "`launcher.ssh.host` has to be set in your config.toml");
         assert_eq!(find("ssh", "[launcher.ssh]\nhost = \"me@build\"").unwrap().host, "me@build");

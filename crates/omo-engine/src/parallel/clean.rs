@@ -188,6 +188,16 @@ pub fn reap_dead_supervisor(engine: &Engine) -> Result<ReapReport, DriveError> {
     Ok(reaped)
 }
 
+/// Ends the workers that an engine still has of a run that is over: no supervisor asks about them any more.
+fn end_workers_of_over_run(engine: &Engine) -> Result<(), DriveError> {
+    let state = engine.run.state()?;
+    let is_over = state.is_stopped || state.phase != RunPhase::Executing;
+    if is_over && state.parallel.as_ref().is_some_and(|parallel| parallel.jobs().next().is_some()) {
+        ParallelDriver::new(engine, None)?.end_jobs()?;
+    }
+    Ok(())
+}
+
 impl Engine<'_> {
     /// As [`reap_dead_supervisor`], where the run has no supervisor that lives.
     ///
@@ -196,7 +206,10 @@ impl Engine<'_> {
     /// As [`reap_dead_supervisor`].
     pub fn reap_if_unsupervised(&self) -> Result<ReapReport, DriveError> {
         match self.run.try_supervise()? {
-            Some(_lock) => reap_dead_supervisor(self),
+            Some(_lock) => {
+                end_workers_of_over_run(self)?;
+                reap_dead_supervisor(self)
+            }
             None => Ok(ReapReport::default()),
         }
     }

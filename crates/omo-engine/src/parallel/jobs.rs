@@ -15,9 +15,6 @@ use std::time::{Duration, Instant};
 
 use crate::worker_exchange::WorkerReport;
 
-pub(super) use engine_commands::EngineCommands;
-pub(super) use submit::job_name;
-
 /// How long a worker that was refused waits before it is handed over again; the time doubles up to the greatest.
 const FIRST_BACK_OFF: Duration = Duration::from_secs(5);
 const LAST_BACK_OFF: Duration = Duration::from_secs(300);

@@ -12,6 +12,7 @@ use super::DriveError;
 use crate::Run;
 use crate::client_policy::ClientPolicy;
 use crate::parallel::push_rules::launch_number;
+use crate::worker_exchange::{brief_branch, report_branch};
 
 /// No session is begun with more often than this.
 const MAX_LAUNCHES: u32 = 10_000;
@@ -73,7 +74,19 @@ pub(super) fn collect_branches(
 ) -> Result<Collected, RemoteError> {
     let remote = Remote::find(repository, terms.remote_name())?;
     let mut collected = Collected::default();
-    for (branch, _) in remote.branches(&name.branch())? {
+    let there = remote.branches(&name.branch())?;
+    let (messages, work): (Vec<_>, Vec<_>) = there
+        .into_iter()
+        .partition(|(branch, _)| message_of(branch).is_some_and(|of| launch_number(&name.branch(), of).is_some()));
+    // Before the work: a worker that is still there has nothing left to report on, and ends.
+    let messages: Vec<(&str, &str)> =
+        messages.iter().map(|(branch, commit)| (branch.as_str(), commit.as_str())).collect();
+    if !messages.is_empty()
+        && let Err(error) = delete_messages(&remote, &messages)
+    {
+        collected.undeleted.extend(messages.iter().map(|(branch, _)| undeleted_branch_message(branch, terms, &error)));
+    }
+    for (branch, _) in work {
         let Some(launch) = launch_number(&name.branch(), &branch) else { continue };
         let Ok(keeper) = WorkerName::new(run.id(), &format!("{}-pushed-{launch}", name.worker())) else { continue };
         match fetch_and_delete(&remote, &branch, &keeper.keep_reference()) {
@@ -91,6 +104,25 @@ pub(super) fn collect_branches(
         }
     }
     Ok(collected)
+}
+
+/// The branch beside which a branch with a brief or a report lies.
+fn message_of(branch: &str) -> Option<&str> {
+    [brief_branch(""), report_branch("")].iter().find_map(|ending| branch.strip_suffix(ending.as_str()))
+}
+
+/// Deletes briefs and reports. A report that has moved meanwhile is deleted where it is by then.
+fn delete_messages(remote: &Remote, messages: &[(&str, &str)]) -> Result<(), RemoteError> {
+    let Err(error) = remote.delete_all(messages) else { return Ok(()) };
+    let mut first = Some(error);
+    for (branch, _) in messages {
+        for (now, commit) in remote.branches(branch)? {
+            if now == *branch && remote.delete(&now, &commit).is_err() {
+                return first.take().map_or(Ok(()), Err);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Fetches a branch and deletes it, also where it moves meanwhile; why it could not be deleted, where it could not.

@@ -33,7 +33,7 @@ const RUNNING: [&str; 8] =
 
 /// What an engine says of a worker.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum EngineState {
+pub(in crate::parallel) enum EngineState {
     /// It has ended; in the engine's word.
     Ended(String),
     /// It waits.

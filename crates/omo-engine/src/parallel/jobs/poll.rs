@@ -12,7 +12,7 @@ use super::job_rules::{self, EngineAnswer, JobDecision, JobOutcome};
 use crate::event::EventKind;
 use crate::parallel::push_rules::launch_branch;
 use crate::parallel::start_workers::time_limit_millis;
-use crate::parallel::{DriveError, ParallelDriver, find_worker};
+use crate::parallel::{DriveError, POLL_INTERVAL, ParallelDriver, find_worker};
 use crate::parallel_state::{ParallelState, SubmittedWorker};
 use crate::state::{RunPhase, RunState};
 use crate::worker_exchange::{EXCHANGE_VERSION, REPORT_FILE, WorkerReport, report_branch};
@@ -70,6 +70,14 @@ impl ParallelDriver<'_> {
             self.follow_decision(state, group, job, decided)?;
         }
         Ok(true)
+    }
+
+    /// Waits for the workers of a run that is over, which are cancelled with the first look: a minute and a half at most.
+    pub(in crate::parallel) fn end_jobs(&mut self) -> Result<(), DriveError> {
+        while self.look_at_jobs(&self.engine.run.state()?)? {
+            std::thread::sleep(POLL_INTERVAL);
+        }
+        Ok(())
     }
 
     fn follow_decision(

@@ -1,0 +1,188 @@
+//! Workers that a launcher of the user's configuration hands to an engine: `local`, and `ssh` with another host, where
+//! omo does the work and the branch of the worker is all that the two ends share.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use omo_engine::parallel_state::SubmittedWorker;
+use omo_engine::state::{TaskState, TaskStatus};
+use omo_testkit::wait_until;
+
+use crate::kills::kill_supervisor;
+use crate::parallel_repository::{Ground, Session, on_repository, session, step};
+use crate::second_host::Host;
+
+const WELL: [(u32, &str); 3] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt")];
+const LIMIT: Duration = Duration::from_mins(1);
+
+/// Two sessions side by side, the first one of two steps.
+fn two() -> Vec<Session<'static>> {
+    vec![session(1, &[step(1, "a.txt"), step(2, "b.txt")]), session(1, &[step(3, "c.txt")])]
+}
+
+/// The other end: a host whose home holds the client, and the launcher that reaches it.
+struct Engine<'g> {
+    ground: &'g Ground,
+    host: Host,
+    launcher: &'static str,
+}
+
+impl Engine<'_> {
+    /// How a step is worked on there: lines of bash.
+    fn script(&self, step: u32, text: &str) -> Result<()> {
+        self.host.script(step, text)
+    }
+
+    fn scratch(&self) -> PathBuf {
+        self.host.home().join("scratch")
+    }
+
+    fn open(&self) -> Result<()> {
+        self.ground.open(&["--launcher", self.launcher])
+    }
+
+    fn task(&self, id: &str) -> Result<TaskState> {
+        self.ground.state()?.tasks.get(id).cloned().context("no such step")
+    }
+
+    fn job(&self, group: &str) -> Option<SubmittedWorker> {
+        self.ground.state().ok()?.parallel?.groups.get(group)?.job.clone()
+    }
+
+    /// Nothing of a worker is at work, or left, at the other end.
+    fn require_idle(&self) -> Result<()> {
+        let list = || {
+            let said = self.ground.omo(&["worker", "list", "--scratch", &self.scratch().display().to_string()]).ok()?;
+            (!said.out.contains("running")).then_some(())
+        };
+        wait_until("the end of the workers", LIMIT, list)
+    }
+}
+
+/// Plays a case with each of the launchers that need nothing but this machine.
+fn on_engines(case: impl Fn(&Engine) -> Result<()>) {
+    for launcher in ["local", "ssh"] {
+        let played = on_repository(&two(), "test -f a.txt && test -f b.txt && test -f c.txt", |ground| {
+            let host = Host::new(ground, &WELL)?;
+            let client = host.home().join("client");
+            fs::write(&client, include_str!("host_client.sh"))?;
+            fs::set_permissions(&client, fs::Permissions::from_mode(0o755))?;
+            symlink(ground.program(), host.home().join("omo"))?;
+            let home = host.home().display().to_string();
+            let of_host = if launcher == "ssh" {
+                let options = host.ssh_options();
+                format!("host = \"127.0.0.1\"\noptions = \"{options}\"\nomo = \"{home}/omo\"\n")
+            } else {
+                String::new()
+            };
+            ground.lab.configure(&format!(
+                "[launcher.{launcher}]\nclient = \"{home}/client\"\nscratch = \"{home}/scratch\"\npoll_seconds = 1\n{of_host}"
+            ))?;
+            let engine = Engine { ground, host, launcher };
+            case(&engine).with_context(|| format!("with the launcher {launcher}"))?;
+            engine.require_idle()?;
+            engine.host.require_clean_remote(ground)
+        });
+        played.unwrap();
+    }
+}
+
+#[test]
+#[ignore = "needs sshd: cargo xtask test"]
+fn workers_of_an_engine_come_to_one_branch() {
+    on_engines(|engine| {
+        engine.open()?;
+        let said = engine.ground.omo(&["run", "watch"])?;
+        ensure!(said.status == 0, "{}\n{}", said.out, said.err);
+        engine.ground.require_complete(&WELL)?;
+        ensure!(engine.ground.started_sessions().is_empty(), "a client was started by the run itself");
+        for id in ["1", "2", "3"] {
+            ensure!(engine.task(id)?.attempts == 1, "{:?}", engine.task(id)?);
+        }
+        let cost = engine.ground.state()?.parallel.map(|parallel| parallel.cost_micros());
+        ensure!(cost == Some(500_000), "{cost:?}");
+        Ok(())
+    });
+}
+
+#[test]
+#[ignore = "needs sshd: cargo xtask test"]
+fn a_supervisor_that_comes_after_a_dead_one_goes_on_with_the_same_workers() {
+    on_engines(|engine| {
+        let home = engine.host.home();
+        let wait = |step: u32, file: &str| {
+            let home = home.display();
+            format!("touch '{home}/begun-{step}'\nuntil [ -e '{home}/go' ]; do sleep 0.1; done\necho {step} > {file}\n")
+        };
+        engine.script(2, &wait(2, "b.txt"))?;
+        engine.script(3, &wait(3, "c.txt"))?;
+        engine.open()?;
+        engine.ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
+        let begun = || (home.join("begun-2").exists() && home.join("begun-3").exists()).then_some(());
+        wait_until("both workers at work", LIMIT, begun)?;
+        let job = engine.job("session-1").context("no worker is recorded")?;
+        kill_supervisor(engine.ground)?;
+        engine.ground.omo(&["run", "show"])?.exits_with(0)?;
+        ensure!(engine.job("session-1").is_some(), "a look took the worker from the run");
+        fs::write(home.join("go"), "")?;
+        engine.ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ensure!(job.launch == 1 && engine.task("2")?.attempts == 1, "{:?}", engine.task("2")?);
+        engine.ground.require_complete(&WELL)
+    });
+}
+
+#[test]
+#[ignore = "needs sshd: cargo xtask test"]
+fn a_worker_that_is_killed_is_handed_over_again_and_uses_no_attempt() {
+    on_engines(|engine| {
+        let home = engine.host.home().display().to_string();
+        engine.script(
+            2,
+            &format!("if [ ! -e '{home}/killed' ]; then touch '{home}/killed'; kill -KILL \"$(ps -o ppid= -p \"$(ps -o ppid= -p $PPID)\")\" $PPID; sleep 60; fi\necho 2 > b.txt\n"),
+        )?;
+        engine.open()?;
+        let said = engine.ground.omo(&["run", "watch"])?;
+        ensure!(said.status == 0, "{}\n{}", said.out, said.err);
+        ensure!(engine.task("2")?.attempts == 1, "{:?}", engine.task("2")?);
+        engine.ground.require_complete(&WELL)
+    });
+}
+
+#[test]
+#[ignore = "needs sshd: cargo xtask test"]
+fn a_run_that_is_cancelled_ends_its_workers_wherever_they_are() {
+    on_engines(|engine| {
+        let home = engine.host.home();
+        engine.script(2, &format!("touch '{}/begun'\nsleep 300\n", home.display()))?;
+        engine.open()?;
+        engine.ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
+        wait_until("a worker at work", LIMIT, || home.join("begun").exists().then_some(()))?;
+        engine.ground.omo(&["run", "cancel"])?.exits_with(0)?;
+        wait_until("the end of the supervisor", LIMIT, || {
+            engine.ground.run().ok()?.try_supervise().ok()?.is_some().then_some(())
+        })?;
+        engine.require_idle()?;
+        ensure!(engine.job("session-1").is_none(), "the worker is still in the ledger");
+        engine.ground.require_tidy()
+    });
+}
+
+#[test]
+#[ignore = "needs sshd: cargo xtask test"]
+fn work_that_is_not_as_its_plan_says_fails_its_attempt() {
+    on_engines(|engine| {
+        let home = engine.host.home().display().to_string();
+        engine.script(
+            3,
+            &format!("[ -e '{home}/once' ] && echo 3 > c.txt || echo wrong > other.txt\ntouch '{home}/once'\n"),
+        )?;
+        engine.open()?;
+        engine.ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ensure!(engine.task("3")?.attempts == 2 && engine.task("3")?.status == TaskStatus::Passed);
+        ensure!(!engine.ground.project().join("other.txt").exists());
+        engine.ground.require_complete(&WELL)
+    });
+}
