@@ -59,6 +59,12 @@ fn reaches(ground: &Ground, events: u64) -> Result<bool> {
 
 /// Kills the supervisor, and waits for the end of all that it had started.
 pub(crate) fn kill_supervisor(ground: &Ground) -> Result<()> {
+    kill_only_supervisor(ground)?;
+    wait_until("the end of all that it had started", LIMIT, || at_work(ground).is_empty().then_some(()))
+}
+
+/// Kills the supervisor.
+pub(crate) fn kill_only_supervisor(ground: &Ground) -> Result<()> {
     let run = ground.run()?;
     let supervisors = processes(&["agent supervise", run.id()]);
     ensure!(
@@ -68,7 +74,7 @@ pub(crate) fn kill_supervisor(ground: &Ground) -> Result<()> {
     for pid in supervisors {
         kill(pid)?;
     }
-    wait_until("the end of all that it had started", LIMIT, || at_work(ground).is_empty().then_some(()))
+    Ok(())
 }
 
 /// Kills the supervisor after so many events, and looks at what is left.

@@ -11,7 +11,7 @@ use omo_engine::parallel_state::SubmittedWorker;
 use omo_engine::state::{TaskState, TaskStatus};
 use omo_testkit::wait_until;
 
-use crate::kills::kill_supervisor;
+use crate::kills::kill_only_supervisor;
 use crate::parallel_repository::{Ground, Session, on_repository, session, step};
 use crate::second_host::Host;
 
@@ -63,9 +63,9 @@ impl Engine<'_> {
 }
 
 /// Plays a case with each of the launchers that need nothing but this machine.
-fn on_engines(case: impl Fn(&Engine) -> Result<()>) {
+fn on_engines(case: impl Fn(&Engine) -> Result<()>) -> Result<()> {
     for launcher in ["local", "ssh"] {
-        let played = on_repository(&two(), "test -f a.txt && test -f b.txt && test -f c.txt", |ground| {
+        on_repository(&two(), "test -f a.txt && test -f b.txt && test -f c.txt", |ground| {
             let host = Host::new(ground, &WELL)?;
             let client = host.home().join("client");
             fs::write(&client, include_str!("host_client.sh"))?;
@@ -85,9 +85,9 @@ fn on_engines(case: impl Fn(&Engine) -> Result<()>) {
             case(&engine).with_context(|| format!("with the launcher {launcher}"))?;
             engine.require_idle()?;
             engine.host.require_clean_remote(ground)
-        });
-        played.unwrap();
+        })?;
     }
+    Ok(())
 }
 
 #[test]
@@ -105,7 +105,8 @@ fn workers_of_an_engine_come_to_one_branch() {
         let cost = engine.ground.state()?.parallel.map(|parallel| parallel.cost_micros());
         ensure!(cost == Some(500_000), "{cost:?}");
         Ok(())
-    });
+    })
+    .unwrap();
 }
 
 #[test]
@@ -124,14 +125,15 @@ fn a_supervisor_that_comes_after_a_dead_one_goes_on_with_the_same_workers() {
         let begun = || (home.join("begun-2").exists() && home.join("begun-3").exists()).then_some(());
         wait_until("both workers at work", LIMIT, begun)?;
         let job = engine.job("session-1").context("no worker is recorded")?;
-        kill_supervisor(engine.ground)?;
+        kill_only_supervisor(engine.ground)?;
         engine.ground.omo(&["run", "show"])?.exits_with(0)?;
         ensure!(engine.job("session-1").is_some(), "a look took the worker from the run");
         fs::write(home.join("go"), "")?;
         engine.ground.omo(&["run", "watch"])?.exits_with(0)?;
         ensure!(job.launch == 1 && engine.task("2")?.attempts == 1, "{:?}", engine.task("2")?);
         engine.ground.require_complete(&WELL)
-    });
+    })
+    .unwrap();
 }
 
 #[test]
@@ -148,7 +150,8 @@ fn a_worker_that_is_killed_is_handed_over_again_and_uses_no_attempt() {
         ensure!(said.status == 0, "{}\n{}", said.out, said.err);
         ensure!(engine.task("2")?.attempts == 1, "{:?}", engine.task("2")?);
         engine.ground.require_complete(&WELL)
-    });
+    })
+    .unwrap();
 }
 
 #[test]
@@ -167,7 +170,8 @@ fn a_run_that_is_cancelled_ends_its_workers_wherever_they_are() {
         engine.require_idle()?;
         ensure!(engine.job("session-1").is_none(), "the worker is still in the ledger");
         engine.ground.require_tidy()
-    });
+    })
+    .unwrap();
 }
 
 #[test]
@@ -184,5 +188,6 @@ fn work_that_is_not_as_its_plan_says_fails_its_attempt() {
         ensure!(engine.task("3")?.attempts == 2 && engine.task("3")?.status == TaskStatus::Passed);
         ensure!(!engine.ground.project().join("other.txt").exists());
         engine.ground.require_complete(&WELL)
-    });
+    })
+    .unwrap();
 }

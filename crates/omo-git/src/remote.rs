@@ -124,15 +124,10 @@ impl<'r> Remote<'r> {
     pub fn push_all(&self, branches: &[(&str, &str)]) -> Result<(), RemoteError> {
         let leases = branches.iter().map(|(_, branch)| format!("--force-with-lease=refs/heads/{branch}:"));
         let refspecs = branches.iter().map(|(commit, branch)| format!("{commit}:refs/heads/{branch}"));
-        self.push_refspecs("push", leases.collect(), refspecs.collect())
+        self.push_refspecs("push", &leases.collect::<Vec<_>>(), &refspecs.collect::<Vec<_>>())
     }
 
-    fn push_refspecs(
-        &self,
-        command: &'static str,
-        leases: Vec<String>,
-        refspecs: Vec<String>,
-    ) -> Result<(), RemoteError> {
+    fn push_refspecs(&self, command: &'static str, leases: &[String], refspecs: &[String]) -> Result<(), RemoteError> {
         let mut arguments = PUSH.to_vec();
         arguments.extend(leases.iter().map(String::as_str));
         arguments.push(self.name);
@@ -203,7 +198,7 @@ impl<'r> Remote<'r> {
     pub fn delete_all(&self, branches: &[(&str, &str)]) -> Result<(), RemoteError> {
         let leases = branches.iter().map(|(branch, commit)| format!("--force-with-lease=refs/heads/{branch}:{commit}"));
         let refspecs = branches.iter().map(|(branch, _)| format!(":refs/heads/{branch}"));
-        self.push_refspecs("push --delete", leases.collect(), refspecs.collect())
+        self.push_refspecs("push --delete", &leases.collect::<Vec<_>>(), &refspecs.collect::<Vec<_>>())
     }
 
     fn ask(&self, command: &'static str, limit: Duration, arguments: &[&str]) -> Result<Vec<u8>, RemoteError> {

@@ -196,7 +196,7 @@ impl ConfigReader<'_> {
                     read.problems.into_iter().for_each(|(span, message)| self.problem(Some(span), message));
                 }
                 name => {
-                    self.unknown(key.span(), name, "keywords, limits, stop, verify, tasks, notify, check, launcher")
+                    self.unknown(key.span(), name, "keywords, limits, stop, verify, tasks, notify, check, launcher");
                 }
             }
         }

@@ -73,44 +73,14 @@ impl RunState {
                 *known = GroupState { worktree, branch, base, rescue_ref: kept, cost_micros, ..GroupState::default() };
             }
             EventKind::GroupUpdated { tip, .. } => known.tip = Some(tip.clone()),
-            EventKind::WorkerStarted { process, .. } => {
-                (known.status, known.process) = (GroupStatus::Running, Some(process.clone()));
-                known.idle_exits = known.idle_exits.saturating_add(1);
+            EventKind::WorkerStarted { .. } | EventKind::WorkerSubmitted { .. } => {
+                apply_to_worker(known, event);
                 parallel.limited_until = None;
             }
-            EventKind::WorkerSubmitted { job, launch, brief, budget_micros, .. } => {
-                known.status = GroupStatus::Running;
-                known.idle_exits = known.idle_exits.saturating_add(1);
-                known.job = Some(SubmittedWorker {
-                    name: job.clone(),
-                    launch: *launch,
-                    brief: brief.clone(),
-                    queued_at: event.ts,
-                    budget_micros: *budget_micros,
-                    began_at: None,
-                    host: String::new(),
-                });
-                parallel.limited_until = None;
-            }
-            EventKind::SubmissionRefused { how, is_full, .. } => {
-                (known.status, known.job, known.reason) = (GroupStatus::Ready, None, Some(how.clone()));
-                known.idle_exits = known.idle_exits.saturating_sub(u32::from(*is_full));
-            }
-            EventKind::WorkerBegan { host, .. } => {
-                if let Some(job) = &mut known.job {
-                    (job.began_at, job.host) = (Some(event.ts), host.clone());
-                }
-            }
-            EventKind::WorkerRequeued { .. } => {
-                if let Some(job) = &mut known.job {
-                    (job.began_at, job.queued_at) = (None, event.ts);
-                }
-            }
-            EventKind::WorkerEnded { how, cost_micros, .. } => {
-                (known.status, known.process, known.reason) = (GroupStatus::Ready, None, Some(how.clone()));
-                known.job = None;
-                known.cost_micros = known.cost_micros.saturating_add(cost_micros.unwrap_or_default());
-            }
+            EventKind::SubmissionRefused { .. }
+            | EventKind::WorkerBegan { .. }
+            | EventKind::WorkerRequeued { .. }
+            | EventKind::WorkerEnded { .. } => apply_to_worker(known, event),
             EventKind::LimitReached { until, .. } => {
                 // Nothing was wrong with it.
                 known.idle_exits = known.idle_exits.saturating_sub(1);
@@ -245,6 +215,49 @@ impl RunState {
         if let Some(parallel) = &mut self.parallel {
             parallel.landing_refusal = None;
         }
+    }
+}
+
+/// What an event says of the worker of a session.
+fn apply_to_worker(known: &mut GroupState, event: &RunEvent) {
+    match &event.kind {
+        EventKind::WorkerStarted { process, .. } => {
+            (known.status, known.process) = (GroupStatus::Running, Some(process.clone()));
+            known.idle_exits = known.idle_exits.saturating_add(1);
+        }
+        EventKind::WorkerSubmitted { job, launch, brief, budget_micros, .. } => {
+            known.status = GroupStatus::Running;
+            known.idle_exits = known.idle_exits.saturating_add(1);
+            known.job = Some(SubmittedWorker {
+                name: job.clone(),
+                launch: *launch,
+                brief: brief.clone(),
+                queued_at: event.ts,
+                budget_micros: *budget_micros,
+                began_at: None,
+                host: String::new(),
+            });
+        }
+        EventKind::SubmissionRefused { how, is_full, .. } => {
+            (known.status, known.job, known.reason) = (GroupStatus::Ready, None, Some(how.clone()));
+            known.idle_exits = known.idle_exits.saturating_sub(u32::from(*is_full));
+        }
+        EventKind::WorkerBegan { host, .. } => {
+            if let Some(job) = &mut known.job {
+                (job.began_at, job.host) = (Some(event.ts), host.clone());
+            }
+        }
+        EventKind::WorkerRequeued { .. } => {
+            if let Some(job) = &mut known.job {
+                (job.began_at, job.queued_at) = (None, event.ts);
+            }
+        }
+        EventKind::WorkerEnded { how, cost_micros, .. } => {
+            (known.status, known.process, known.reason) = (GroupStatus::Ready, None, Some(how.clone()));
+            known.job = None;
+            known.cost_micros = known.cost_micros.saturating_add(cost_micros.unwrap_or_default());
+        }
+        _ => {}
     }
 }
 

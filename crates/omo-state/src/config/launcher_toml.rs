@@ -77,19 +77,17 @@ impl LauncherTables {
         for (key, value) in table {
             let setting = &**key.get_ref();
             if TEXTS.contains(&setting) {
-                match value.get_ref().as_str() {
-                    Some(text) if !text.contains('\0') => {
-                        _ = launcher.texts.insert(setting.to_owned(), text.to_owned())
-                    }
-                    _ => self.problems.push((value.span(), format!("`launcher.{name}.{setting}` must be a text"))),
+                if let Some(text) = value.get_ref().as_str().filter(|text| !text.contains('\0')) {
+                    launcher.texts.insert(setting.to_owned(), text.to_owned());
+                } else {
+                    self.problems.push((value.span(), format!("`launcher.{name}.{setting}` must be a text")));
                 }
             } else if let Some((_, most)) = NUMBERS.iter().find(|(known, _)| *known == setting) {
-                match whole_number(value).filter(|number| (1..=*most).contains(number)) {
-                    Some(number) => _ = launcher.numbers.insert(setting.to_owned(), number),
-                    None => {
-                        let message = format!("`launcher.{name}.{setting}` must be a whole number from 1 to {most}");
-                        self.problems.push((value.span(), message));
-                    }
+                if let Some(number) = whole_number(value).filter(|number| (1..=*most).contains(number)) {
+                    launcher.numbers.insert(setting.to_owned(), number);
+                } else {
+                    let message = format!("`launcher.{name}.{setting}` must be a whole number from 1 to {most}");
+                    self.problems.push((value.span(), message));
                 }
             } else {
                 let known: Vec<&str> = TEXTS.into_iter().chain(NUMBERS.map(|(name, _)| name)).collect();

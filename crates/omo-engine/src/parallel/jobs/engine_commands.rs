@@ -77,12 +77,6 @@ impl EngineCommands<'_> {
         self.run(template, &self.values(job), Vec::new()).map(drop)
     }
 
-    /// What a worker has printed.
-    pub(in crate::parallel) fn logs(&self, job: &JobValues) -> Result<String, String> {
-        let Some(template) = &self.profile.logs else { return Err("the launcher has no `logs`".to_owned()) };
-        self.run(template, &self.values(job), Vec::new())
-    }
-
     /// The workers that the engine knows; `None` where the launcher has no command for that.
     pub(in crate::parallel) fn states(
         &self,
