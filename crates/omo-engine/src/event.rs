@@ -3,9 +3,10 @@
 //! Once written, an event of this version can be read by every later one: fields are added with a
 //! default and never change their meaning.
 
+mod run_ends;
+
 use std::collections::BTreeMap;
 
-use omo_core::check::counterfactual::CheckCounterfactual;
 use omo_core::check::task_check::TaskCheckOutcome;
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::{Plan, Task};
@@ -16,6 +17,7 @@ use crate::client_policy::ClientPolicy;
 use crate::execution_mode::ExecutionMode;
 use crate::request::run_scope::RunScope;
 
+pub use self::run_ends::{AttemptEnd, ImportedStatus, RunResult};
 pub use crate::question::{Question, QuestionKind, QuestionOption};
 
 /// One event, as it stands in the ledger.
@@ -554,83 +556,4 @@ pub struct UnfinishedLine {
     pub line: usize,
     /// The word that was found.
     pub word: String,
-}
-
-/// How an attempt at a task ended.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AttemptEnd {
-    /// Which attempt it was; 0 where there was none.
-    pub attempt: u32,
-    /// What shows it, or what was wrong, on one line.
-    pub evidence: String,
-    /// The files that differ from the work tree at its start.
-    #[serde(default)]
-    pub files: Vec<String>,
-    /// Those of them that the task does not name.
-    #[serde(default)]
-    pub out_of_scope: Vec<String>,
-    /// Files that it had to make, and that are not there.
-    #[serde(default)]
-    pub missing: Vec<String>,
-    /// Files that checks of the plan run, and that are no longer as they were when they were first seen.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub changed_check_files: Vec<String>,
-    /// What the worker left for those who come after it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub note: Option<String>,
-    /// The digests of test files that the other half of the pair must not change.
-    #[serde(default)]
-    pub test_digests: Vec<(String, String)>,
-    /// The work tree that the checks judged.
-    #[serde(default)]
-    pub tree: Option<String>,
-    /// Lines that it added and that say that something is not finished; `None` where they were not searched for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unfinished: Option<Vec<UnfinishedLine>>,
-    /// The id of the commit that holds its work, where it was committed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub commit: Option<String>,
-    /// What its checks say without the work, where that was asked.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub without_work: Vec<CheckCounterfactual>,
-    /// What keeps the work tree as the attempt left it, where that is taken back: what differs by then goes, and what
-    /// is changed afterwards stays.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub snapshot: Option<String>,
-}
-
-/// How a task ended, as another program says. omo has checked none of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ImportedStatus {
-    /// It was done.
-    Done,
-    /// It has failed.
-    Failed,
-    /// It was never begun.
-    Blocked,
-}
-
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RunResult {
-    /// Every task has passed, or was done before the run as another program says, or is left out by the plan; and so
-    /// have the final checks.
-    Complete,
-    /// Some did not.
-    CompletedWithFailures,
-    /// A final check is red, or a step stopped the run.
-    Failed,
-}
-
-impl RunResult {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Complete => "complete",
-            Self::CompletedWithFailures => "completed_with_failures",
-            Self::Failed => "failed",
-        }
-    }
 }
