@@ -179,7 +179,7 @@ pub(crate) fn find_launcher(context: &CommandContext, name: &str) -> Result<Laun
     find_profile(name, &config.launchers, &own.to_string_lossy(), read).map_err(|error| {
         let hint = match &error {
             ProfileError::Unknown { .. } => "name one of these, or write [launcher.NAME] into your config.toml",
-            ProfileError::Invalid { .. } => "docs/many-machines.md shows each launcher with its settings",
+            ProfileError::Invalid { .. } => "set it under [launcher.NAME] in your config.toml",
         };
         CommandError::usage(format!("--launcher: {error}"), hint)
     })
