@@ -43,7 +43,7 @@ fn end(scene: &Scene) -> Result<String> {
 fn an_ending_names_the_page_of_exactly_its_run() {
     let mut scene = Scene::in_lab(&scene::plugin(), Lab::builder().build().unwrap()).unwrap();
     let mut named = Vec::new();
-    for task in ["mend the parser", "mend the printer"] {
+    for task in ["fix the parser", "fix the printer"] {
         scene.prompt(&format!("/omo:ulw --no-review --check true {task}")).unwrap();
         let said = scene.stop(&json!({ "last_assistant_message": "I go on." })).unwrap();
         assert!(said.blocks() && pages(&scene).len() == named.len(), "a continuation wrote a page");

@@ -137,7 +137,7 @@ async function print(tab, page) {
   const shown = await tab.evaluate(() => document.body.innerText);
   const folds = await tab.evaluate(() => {
     const closed = [...document.querySelectorAll("details:not([open])")];
-    // What is hidden is laid out for whoever asks for its box: that of the fold tells whether it has room.
+    // What is hidden is laid out where its box is asked for: that of the fold tells whether it has room.
     const height = (element) => element.getBoundingClientRect().height;
     const shown = closed.filter((fold) => height(fold) > height(fold.firstElementChild) + 5);
     return { closed: closed.length, shown: shown.length };

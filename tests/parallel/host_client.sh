@@ -1,19 +1,10 @@
-#!/usr/bin/env bash
 # What stands for the client where `omo worker` runs: it does the steps of the prompt with the script of that name each,
 # and commits each of them as the prompt says.
-set -eu
 exec 3>&1 1>&2
 here="$(dirname "$0")"
 prompt="$(cat)"
 printf '%s\n' '{"type":"system","subtype":"init","session_id":"s"}' >&3
-message() {
-  awk -v start="--- Step $1/" '
-    index($0, start) == 1 { here = 1 }
-    here && /^- Commit it with this message/ { told = 1; next }
-    told && NF && !/^      / { exit }
-    told { sub(/^      /, ""); print }' <<<"$prompt"
-}
-for step in $(sed -n 's/^--- Step \([0-9][0-9]*\)\/.*/\1/p' <<<"$prompt"); do
+for step in $(steps); do
   git log --format=%B | grep -qx "Omo-Task: $step" && continue
   . "$here/steps/$step.sh"
   git add -A

@@ -68,7 +68,7 @@ fn on_engines(case: impl Fn(&Engine) -> Result<()>) -> Result<()> {
         on_repository(&two(), "test -f a.txt && test -f b.txt && test -f c.txt", |ground| {
             let host = Host::new(ground, &WELL)?;
             let client = host.home().join("client");
-            fs::write(&client, include_str!("host_client.sh"))?;
+            fs::write(&client, concat!(include_str!("host_prompt.sh"), include_str!("host_client.sh")))?;
             fs::set_permissions(&client, fs::Permissions::from_mode(0o755))?;
             symlink(ground.program(), host.home().join("omo"))?;
             let home = host.home().display().to_string();

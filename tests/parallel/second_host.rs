@@ -45,7 +45,7 @@ impl Host {
         let (home, hub) = (host.home(), host.hub());
         fs::create_dir_all(home.join("steps"))?;
         fs::write(home.join("hub"), hub.display().to_string())?;
-        fs::write(home.join("work"), include_str!("host.sh"))?;
+        fs::write(home.join("work"), concat!(include_str!("host_prompt.sh"), include_str!("host.sh")))?;
         fs::write(home.join(".gitconfig"), "[user]\n\tname = Host\n\temail = host@example.org\n")?;
         for (step, file) in steps {
             host.script(*step, &format!("echo {step} > {file}\n"))?;

@@ -4,10 +4,6 @@
 pub mod profile;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
-
-use omo_core::text::sanitize;
-use omo_state::search_path::SearchPath;
 
 /// What a template may name in braces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -213,28 +209,6 @@ impl LauncherTemplate {
             }
         }
         Ok(filled)
-    }
-
-    /// The command line with these values in it: the program, as it is found for a project, and its arguments.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be filled in, or there is no such program; in words.
-    pub fn command<'v>(
-        &self,
-        root: &Path,
-        value_of: impl Fn(LauncherPlaceholder) -> &'v str,
-    ) -> Result<(PathBuf, Vec<String>), String> {
-        let mut words = self.fill(value_of).map_err(|error| error.to_string())?.into_iter();
-        let program = words.next().unwrap_or_default();
-        // One that is named by a path lies where the project does.
-        let found = if program.contains(['/', '\\']) {
-            Some(root.join(&program))
-        } else {
-            SearchPath::from_process().find(&program)
-        };
-        let found = found.ok_or_else(|| format!("no `{}` is on the PATH", sanitize(&program, 60)))?;
-        Ok((found, words.collect()))
     }
 }
 

@@ -9,6 +9,7 @@ mod final_checks;
 mod integrate;
 mod jobs;
 mod judged_tip;
+mod launcher_command;
 mod on_client_exit;
 pub(crate) mod push_rules;
 mod remote_branches;
@@ -84,8 +85,6 @@ pub struct ParallelDriver<'a> {
     was_resumed: BTreeSet<String>,
     /// What is known of the workers that an engine has.
     jobs: JobBoard,
-    /// The environment that the commands of a launcher get.
-    variables: Vec<(std::ffi::OsString, std::ffi::OsString)>,
 }
 
 /// Why a run is not driven any further.
@@ -110,7 +109,6 @@ impl<'a> ParallelDriver<'a> {
     pub fn new(engine: &'a Engine<'a>, means: Option<LaunchConfig>) -> Result<Self, DriveError> {
         let repository =
             GitRepository::find(engine.root).ok_or_else(|| DriveError::NoRepository(engine.root.to_owned()))?;
-        let variables = means.as_ref().map_or_else(omo_state::env::variables, |means| means.variables.clone());
         Ok(Self {
             engine,
             repository,
@@ -122,7 +120,6 @@ impl<'a> ParallelDriver<'a> {
             last_merge: None,
             was_resumed: BTreeSet::new(),
             jobs: JobBoard::default(),
-            variables,
         })
     }
 

@@ -216,7 +216,7 @@ impl Worker<'_> {
     }
 
     fn read_brief(&self, clone: &WorkerClone) -> Result<WorkerBrief, String> {
-        let bytes = clone.read_file(&self.job.brief, BRIEF_FILE, rules::MAX_BRIEF_BYTES);
+        let bytes = clone.read_message(&self.job.brief, BRIEF_FILE);
         let bytes = bytes.map_err(|error| error.to_string())?;
         rules::parse_brief(&bytes.ok_or_else(|| format!("the brief has no {BRIEF_FILE}, or one that is too large"))?)
     }

@@ -3,7 +3,6 @@
 
 use std::ffi::OsStr;
 
-use crate::integrate::committed_file;
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
 
 /// Who commits a message. It is never part of a user's history, so that it needs no identity of theirs.
@@ -14,7 +13,7 @@ const IDENTITY: [(&str, &str); 4] = [
     ("GIT_COMMITTER_EMAIL", "omo@localhost"),
 ];
 /// A larger message is none that omo wrote.
-const MAX_BYTES: usize = 4 * 1024 * 1024;
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Makes a message with one file, and gives its commit. No reference names it yet.
 ///
@@ -34,12 +33,14 @@ pub fn write_message(repository: &GitRepository, file: &str, bytes: &[u8]) -> Re
 ///
 /// # Errors
 ///
-/// There is no such commit, or git fails.
+/// git cannot look.
 pub fn read_message(repository: &GitRepository, commit: &str, file: &str) -> Result<Option<Vec<u8>>, GitFailed> {
-    let size = format!("{commit}:{file}");
-    let (status, said) = repository.answer(&["cat-file", "-s", &size], &[], &[])?;
-    if status != 0 || trimmed_line(&said).parse::<usize>().map_or(true, |size| size > MAX_BYTES) {
+    let object = format!("{commit}:{file}");
+    let (status, said) = repository.answer(&["cat-file", "-s", &object], &[], &[])?;
+    let size = trimmed_line(&said).parse::<u64>().ok().filter(|size| status == 0 && *size <= MAX_BYTES);
+    if size.is_none() {
         return Ok(None);
     }
-    Ok(committed_file(repository, commit, file)?.map(|found| found.bytes))
+    let (status, said) = repository.answer(&["cat-file", "blob", &object], &[], &[])?;
+    Ok((status == 0).then_some(said))
 }

@@ -164,10 +164,8 @@ impl<'r> Remote<'r> {
     ///
     /// One is not there, or does not go on from what its reference named.
     pub fn fetch_all(&self, branches: &[(&str, &str)]) -> Result<(), RemoteError> {
-        let refspecs: Vec<String> =
-            branches.iter().map(|(branch, reference)| format!("refs/heads/{branch}:{reference}")).collect();
-        let refspecs: Vec<&str> = refspecs.iter().map(String::as_str).collect();
-        self.ask("fetch", LIMIT, &[FETCH.as_slice(), &[self.name], &refspecs].concat()).map(drop)
+        let refspec = |(branch, reference): &(&str, &str)| format!("refs/heads/{branch}:{reference}");
+        self.fetch_refspecs(&branches.iter().map(refspec).collect::<Vec<_>>())
     }
 
     /// Brings the commits of branches from there, under no reference at all: what they hold is read at once.
@@ -176,7 +174,10 @@ impl<'r> Remote<'r> {
     ///
     /// One is not there.
     pub fn fetch_unnamed(&self, branches: &[&str]) -> Result<(), RemoteError> {
-        let refspecs: Vec<String> = branches.iter().map(|branch| format!("refs/heads/{branch}")).collect();
+        self.fetch_refspecs(&branches.iter().map(|branch| format!("refs/heads/{branch}")).collect::<Vec<_>>())
+    }
+
+    fn fetch_refspecs(&self, refspecs: &[String]) -> Result<(), RemoteError> {
         let refspecs: Vec<&str> = refspecs.iter().map(String::as_str).collect();
         self.ask("fetch", LIMIT, &[FETCH.as_slice(), &[self.name], &refspecs].concat()).map(drop)
     }

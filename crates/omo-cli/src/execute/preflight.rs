@@ -163,11 +163,6 @@ pub(crate) fn launcher_profile(
     policy: &ClientPolicy,
 ) -> Result<Option<LauncherProfile>, CommandError> {
     let Some(name) = policy.launcher.as_deref().filter(|name| is_launcher_name(name)) else { return Ok(None) };
-    find_launcher(context, name).map(Some)
-}
-
-/// The launcher of this name.
-pub(crate) fn find_launcher(context: &CommandContext, name: &str) -> Result<LauncherProfile, CommandError> {
     let config = config::load(context.env.config_file.as_deref());
     let folder = context.env.config_file.as_deref().and_then(Path::parent).unwrap_or(Path::new("/"));
     let read = |file: &str| match regular_file::read(&folder.join(file), MAX_INPUT_BYTES, Links::Followed) {
@@ -176,7 +171,7 @@ pub(crate) fn find_launcher(context: &CommandContext, name: &str) -> Result<Laun
         Err(why) => Err(why),
     };
     let own = std::env::current_exe()?;
-    find_profile(name, &config.launchers, &own.to_string_lossy(), read).map_err(|error| {
+    find_profile(name, &config.launchers, &own.to_string_lossy(), read).map(Some).map_err(|error| {
         let hint = match &error {
             ProfileError::Unknown { .. } => "name one of these, or write [launcher.NAME] into your config.toml",
             ProfileError::Invalid { .. } => "set it under [launcher.NAME] in your config.toml",

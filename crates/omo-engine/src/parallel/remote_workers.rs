@@ -17,8 +17,9 @@ use omo_plan::model::TaskGroup;
 use super::{DriveError, LaunchConfig, ParallelDriver};
 use crate::client_policy::ClientPolicy;
 use crate::event::EventKind;
-use crate::launcher::{LauncherPlaceholder, LauncherTemplate};
+use crate::launcher::LauncherPlaceholder;
 use crate::parallel::final_checks::AsLongAsWanted;
+use crate::parallel::launcher_command::find_command;
 use crate::parallel::push_rules::{describe_process_end, follow_up, launch_branch};
 use crate::parallel::remote_branches::{Collected, collect_branches, count_launches, launch_name};
 use crate::report::ultraplan::remote_prompt::{self, Pusher};
@@ -313,9 +314,9 @@ impl Values<'_> {
             LauncherPlaceholder::Worktree => self.worktree.as_str(),
             LauncherPlaceholder::Run => self.run,
             LauncherPlaceholder::Group => self.group,
+            // A command that stands for itself names no others.
             _ => "",
         };
-        let template = LauncherTemplate::parse(template).map_err(|error| error.to_string())?;
-        template.command(root, value_of)
+        find_command(template, root, value_of)
     }
 }

@@ -71,7 +71,7 @@ impl ParallelDriver<'_> {
             return Ok(());
         }
         if parallel.policy.profile.is_some() {
-            return self.hand_over(parallel, &means, grant, &waiting);
+            return self.hand_over(parallel, grant, &waiting);
         }
         for pair in waiting.chunks(WORK_TREES_AT_ONCE) {
             let ready = self.prepare_work_trees(parallel, pair)?;
@@ -84,7 +84,6 @@ impl ParallelDriver<'_> {
     fn hand_over(
         &mut self,
         parallel: &ParallelState,
-        means: &LaunchConfig,
         grant: BudgetGrant,
         waiting: &[&TaskGroup],
     ) -> Result<(), DriveError> {
@@ -100,7 +99,7 @@ impl ParallelDriver<'_> {
             for pair in some.chunks(WORK_TREES_AT_ONCE) {
                 ready.extend(self.prepare_work_trees(parallel, pair)?.into_iter().map(|(group, _)| group));
             }
-            self.submit_workers(parallel, means, micros, &ready)?;
+            self.submit_workers(parallel, micros, &ready)?;
         }
         Ok(())
     }

@@ -85,7 +85,7 @@ impl<'r> Reporter<'r> {
         };
         let mut bytes = serde_json::to_vec_pretty(&report).map_err(|error| failed(&error))?;
         bytes.push(b'\n');
-        let commit = self.clone.commit_file(REPORT_FILE, &bytes, "omo: report of a worker\n", &self.identity);
+        let commit = self.clone.write_message(REPORT_FILE, &bytes);
         let commit = commit.map_err(|error| failed(&error))?;
         let report_branch = report_branch(&self.branch);
         for _ in 0..CLAIMS {

@@ -8,8 +8,6 @@ use omo_core::text::sanitize;
 use crate::task_commits::{find_task_commit, is_task_message};
 use crate::worker_exchange::{EXCHANGE_VERSION, WorkerBrief, WorkerEnd};
 
-/// No brief is larger, in bytes.
-pub(super) const MAX_BRIEF_BYTES: u64 = 4 * 1024 * 1024;
 /// No brief has more tasks.
 const MAX_TASKS: usize = 1_000;
 /// No address and no branch is longer, in bytes.

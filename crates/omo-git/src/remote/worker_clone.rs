@@ -17,6 +17,7 @@ use super::{
 };
 use crate::commit::{has_identity, own_identity};
 use crate::git_command::{GitOutcome, git};
+use crate::message_commit::{read_message, write_message};
 use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 
 /// How long one fetch may take: of a large repository even a single commit is large.
@@ -157,20 +158,13 @@ impl<'g> WorkerClone<'g> {
         self.repository.commit_of(reference)
     }
 
-    /// A file of a commit; `None` where there is none, or it is larger than that.
+    /// What a message holds, as [`read_message`] has it.
     ///
     /// # Errors
     ///
-    /// git cannot look.
-    pub fn read_file(&self, commit: &str, name: &str, limit: u64) -> Result<Option<Vec<u8>>, GitFailed> {
-        let object = format!("{commit}:{name}");
-        let (status, said) = self.repository.answer(&["cat-file", "-s", &object], &[], &[])?;
-        let size = trimmed_line(&said).parse::<u64>().ok().filter(|size| status == 0 && *size <= limit);
-        if size.is_none() {
-            return Ok(None);
-        }
-        let (status, said) = self.repository.answer(&["cat-file", "blob", &object], &[], &[])?;
-        Ok((status == 0).then_some(said))
+    /// As [`read_message`].
+    pub fn read_message(&self, commit: &str, file: &str) -> Result<Option<Vec<u8>>, GitFailed> {
+        read_message(&self.repository, commit, file)
     }
 
     /// Whether one commit goes on from another, as far as the clone knows both.
@@ -274,24 +268,13 @@ impl<'g> WorkerClone<'g> {
         self.repository.git_line(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
     }
 
-    /// A commit without parents that holds one file, on no branch.
+    /// Makes a message, as [`write_message`] does.
     ///
     /// # Errors
     ///
-    /// git cannot make it.
-    pub fn commit_file(
-        &self,
-        name: &str,
-        bytes: &[u8],
-        message: &str,
-        identity: &[(&'static str, OsString)],
-    ) -> Result<String, GitFailed> {
-        let blob = trimmed_line(&self.repository.git_with(&["hash-object", "-w", "--stdin"], &[], bytes)?);
-        let entry = format!("100644 blob {blob}\t{name}\n");
-        let tree = trimmed_line(&self.repository.git_with(&["mktree"], &[], entry.as_bytes())?);
-        let own = as_variables(identity);
-        let made = self.repository.git_with(&["commit-tree", &tree], &own, message.as_bytes())?;
-        Ok(trimmed_line(&made))
+    /// As [`write_message`].
+    pub fn write_message(&self, file: &str, bytes: &[u8]) -> Result<String, GitFailed> {
+        write_message(&self.repository, file, bytes)
     }
 
     /// Pushes work and report, both or none of them where the remote can do that.

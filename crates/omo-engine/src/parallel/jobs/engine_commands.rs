@@ -13,6 +13,7 @@ use super::job_rules::{EngineState, parse_engine_states};
 use crate::client_policy::ClientPolicy;
 use crate::launcher::profile::LauncherProfile;
 use crate::launcher::{LauncherPlaceholder, LauncherTemplate};
+use crate::parallel::launcher_command::find_command;
 use crate::parallel::start_workers::time_limit_millis;
 
 /// How long an engine may take to answer.
@@ -31,7 +32,7 @@ pub(in crate::parallel) struct EngineCommands<'e> {
     /// The project.
     pub root: &'e Path,
     /// The environment of the user who had the run driven.
-    pub variables: &'e [(OsString, OsString)],
+    pub variables: Vec<(OsString, OsString)>,
     /// The address of the remote repository as a worker reaches it.
     pub remote: String,
     /// The run.
@@ -87,8 +88,7 @@ impl EngineCommands<'_> {
     }
 
     fn run(&self, template: &str, values: &CommandValues, input: Vec<u8>) -> Result<String, String> {
-        let template = LauncherTemplate::parse(template).map_err(|error| error.to_string())?;
-        let (program, arguments) = template.command(self.root, |placeholder| values.get(placeholder))?;
+        let (program, arguments) = find_command(template, self.root, |placeholder| values.get(placeholder))?;
         let name = sanitize(&program.display().to_string(), 100);
         let mut command = Command::new(&program);
         command.args(arguments).current_dir(self.root).env_clear();

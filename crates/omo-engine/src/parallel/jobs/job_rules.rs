@@ -12,6 +12,10 @@ use crate::worker_exchange::{WorkerEnd, WorkerPhase, WorkerReport};
 
 /// So long an engine may take to list a worker that it has taken.
 const UNLISTED: Duration = Duration::from_secs(90);
+/// How long a worker that was cancelled may take to say what it has done.
+const AFTER_CANCEL: Duration = Duration::from_secs(60);
+/// What is said of one that has not ended by then, or that its engine never listed.
+const CANCELLED: &str = "it was cancelled";
 /// So much longer than its client a worker may run: it clones, sets up and pushes.
 const AROUND_CLIENT: Duration = Duration::from_secs(15 * 60);
 /// Words of engines for a worker that waits: of Slurm, Kubernetes, GitHub and omo itself.
@@ -103,26 +107,41 @@ pub(super) fn parse_engine_states(text: &str) -> BTreeMap<String, EngineState> {
     states
 }
 
+/// What is known of a worker at a moment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct JobSighting<'a> {
+    /// From its engine.
+    pub engine: EngineAnswer<'a>,
+    /// From itself.
+    pub report: Option<&'a WorkerReport>,
+    /// For how long its engine has been asked to end it; `None` where that was not asked.
+    pub cancelled_for: Option<Duration>,
+}
+
 /// Decides what follows for a worker.
 pub(super) fn decide(
     job: &SubmittedWorker,
-    engine: EngineAnswer,
-    report: Option<&WorkerReport>,
+    sighting: JobSighting,
     profile: &LauncherProfile,
     client_limit: Duration,
     now: Timestamp,
 ) -> JobDecision {
+    let JobSighting { engine, report, cancelled_for } = sighting;
     if let Some(WorkerReport { phase: WorkerPhase::Ended { end, detail }, .. }) = report {
         return JobDecision::End(JobOutcome::Reported(*end, detail.clone()));
     }
-    let since = |at: Timestamp| now.millis_since(at).and_then(|millis| u64::try_from(millis).ok()).unwrap_or(0);
-    let has_passed = |at: Timestamp, limit: Duration| u128::from(since(at)) > limit.as_millis();
+    let has_passed = |at: Timestamp, limit: Duration| {
+        let millis = now.millis_since(at).and_then(|millis| u128::try_from(millis).ok());
+        millis.is_some_and(|millis| millis > limit.as_millis())
+    };
     let lost = |word: &str| JobDecision::End(JobOutcome::Lost(word.to_owned()));
     match engine {
         EngineAnswer::Listed(EngineState::Ended(word)) => return lost(word),
         EngineAnswer::Unlisted { was_listed } if was_listed || has_passed(job.queued_at, UNLISTED) => {
             return lost("it lists it no longer");
         }
+        EngineAnswer::Unlisted { .. } if cancelled_for.is_some() => return lost(CANCELLED),
+        _ if cancelled_for.is_some_and(|time| time > AFTER_CANCEL) => return lost(CANCELLED),
         EngineAnswer::Listed(EngineState::Queued) if job.began_at.is_some() => return JobDecision::Requeued,
         _ => {}
     }
@@ -223,8 +242,26 @@ mod tests {
             (EngineAnswer::Unknown, None, waits, 601, JobDecision::End(JobOutcome::QueueLimit)),
             (EngineAnswer::Unknown, None, works, 61, JobDecision::Wait),
         ] {
-            let decided = decide(&job(began_at), engine, report, &profile, HOUR, at(seconds));
+            let sighting = JobSighting { engine, report, cancelled_for: None };
+            let decided = decide(&job(began_at), sighting, &profile, HOUR, at(seconds));
             assert_eq!(decided, expected, "{engine:?} {report:?} {began_at:?} {seconds}");
+        }
+    }
+
+    #[test]
+    fn a_worker_that_was_cancelled_is_waited_for_a_minute_at_most() {
+        let profile = LauncherProfile { queue_minutes: 10, ..LauncherProfile::default() };
+        let over = JobDecision::End(JobOutcome::Lost(CANCELLED.to_owned()));
+        let running = EngineAnswer::Listed(&EngineState::Running);
+        for (engine, seconds, expected) in [
+            (running, 60, JobDecision::Wait),
+            (running, 61, over.clone()),
+            (EngineAnswer::Unknown, 61, over.clone()),
+            (EngineAnswer::Unlisted { was_listed: false }, 0, over),
+        ] {
+            let sighting = JobSighting { engine, report: None, cancelled_for: Some(Duration::from_secs(seconds)) };
+            let decided = decide(&job(Some(at(0))), sighting, &profile, HOUR, at(70));
+            assert_eq!(decided, expected, "{engine:?} {seconds}");
         }
     }
 }

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 use omo_git::message_commit::read_message;
 use omo_git::remote::{Remote, RemoteError};
 use omo_plan::model::TaskGroup;
+use omo_state::env;
 
 use super::engine_commands::{EngineCommands, JobValues};
-use super::job_rules::{self, EngineAnswer, JobDecision, JobOutcome};
+use super::job_rules::{self, EngineAnswer, JobDecision, JobOutcome, JobSighting};
 use crate::event::EventKind;
 use crate::parallel::push_rules::launch_branch;
 use crate::parallel::start_workers::time_limit_millis;
@@ -17,10 +18,7 @@ use crate::parallel_state::{ParallelState, SubmittedWorker};
 use crate::state::{RunPhase, RunState};
 use crate::worker_exchange::{EXCHANGE_VERSION, REPORT_FILE, WorkerReport, report_branch};
 
-/// How long a worker that was cancelled may take to say what it has done.
-const AFTER_CANCEL: Duration = Duration::from_secs(60);
-
-impl ParallelDriver<'_> {
+impl<'a> ParallelDriver<'a> {
     /// Looks what has become of the workers that an engine has, where it is time to; `true` where it has any.
     pub(in crate::parallel) fn look_at_jobs(&mut self, state: &RunState) -> Result<bool, DriveError> {
         let Some(parallel) = state.parallel.as_ref().filter(|parallel| parallel.jobs().next().is_some()) else {
@@ -37,7 +35,7 @@ impl ParallelDriver<'_> {
             self.cancel_jobs(parallel, parallel.jobs().map(|(group, job)| (group.to_owned(), job.clone())).collect());
         }
         // The engine first: a worker that it has no longer has said by then what it had to say.
-        let listed = self.engine_commands(parallel).and_then(|engine| engine.states());
+        let listed = self.engine_commands(parallel, String::new()).and_then(|engine| engine.states());
         let is_read = self.read_reports(parallel).is_ok();
         self.jobs.polled_at = Some(Instant::now());
         if !is_read {
@@ -57,16 +55,9 @@ impl ParallelDriver<'_> {
             };
             let report = self.jobs.reports.get(&job.name).map(|(_, report)| report);
             let limit = Duration::from_millis(time_limit_millis(&parallel.policy));
-            let decided = job_rules::decide(job, answer, report, profile, limit, (self.engine.now)());
-            let cancelled = self.jobs.cancelled.get(&job.name);
-            let is_late = cancelled.is_some_and(|at| at.elapsed() > AFTER_CANCEL);
-            let is_unasked = cancelled.is_some() && matches!(answer, EngineAnswer::Unlisted { .. });
-            let decided = match decided {
-                JobDecision::Wait | JobDecision::Began(_) | JobDecision::Requeued if is_late || is_unasked => {
-                    JobDecision::End(JobOutcome::Lost("it was cancelled".to_owned()))
-                }
-                decided => decided,
-            };
+            let cancelled_for = self.jobs.cancelled.get(&job.name).map(Instant::elapsed);
+            let sighting = JobSighting { engine: answer, report, cancelled_for };
+            let decided = job_rules::decide(job, sighting, profile, limit, (self.engine.now)());
             self.follow_decision(state, group, job, decided)?;
         }
         Ok(true)
@@ -106,7 +97,7 @@ impl ParallelDriver<'_> {
     /// Has the engine end workers, each once. One that does not end is told of by what the engine says of it next.
     pub(in crate::parallel) fn cancel_jobs(&mut self, parallel: &ParallelState, jobs: Vec<(String, SubmittedWorker)>) {
         let mut cancelled = Vec::new();
-        if let Some(engine) = self.engine_commands(parallel) {
+        if let Some(engine) = self.engine_commands(parallel, String::new()) {
             for (group, job) in jobs {
                 if !self.jobs.cancelled.contains_key(&job.name) {
                     let values = self.job_values(&group, &job);
@@ -119,17 +110,20 @@ impl ParallelDriver<'_> {
         self.jobs.cancelled.extend(cancelled.into_iter().map(|job| (job, Instant::now())));
     }
 
-    pub(in crate::parallel) fn engine_commands<'e>(
-        &'e self,
-        parallel: &'e ParallelState,
-    ) -> Option<EngineCommands<'e>> {
+    /// The engine of the run, whose workers reach the remote repository at this address where its launcher names no
+    /// other one.
+    pub(super) fn engine_commands<'e>(&self, parallel: &'e ParallelState, address: String) -> Option<EngineCommands<'e>>
+    where
+        'a: 'e,
+    {
         let profile = parallel.policy.profile.as_ref()?;
+        let variables = self.launch_config.as_ref().map_or_else(env::variables, |means| means.variables.clone());
         Some(EngineCommands {
             profile,
             policy: &parallel.policy,
             root: self.engine.root,
-            variables: &self.variables,
-            remote: String::new(),
+            variables,
+            remote: profile.remote.clone().unwrap_or(address),
             run: self.engine.run.id(),
         })
     }

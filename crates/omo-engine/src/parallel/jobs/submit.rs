@@ -6,13 +6,13 @@ use omo_git::remote::{Remote, RemoteError};
 use omo_plan::model::TaskGroup;
 use omo_state::seal::hex_digest;
 
-use super::engine_commands::{EngineCommands, JobValues};
+use super::engine_commands::JobValues;
 use crate::client_policy::ClientPolicy;
 use crate::event::EventKind;
 use crate::parallel::push_rules::launch_branch;
 use crate::parallel::remote_branches::{count_launches, launch_name};
 use crate::parallel::start_workers::time_limit_millis;
-use crate::parallel::{DriveError, LaunchConfig, ParallelDriver, parallel_map};
+use crate::parallel::{DriveError, ParallelDriver, parallel_map};
 use crate::parallel_state::ParallelState;
 use crate::report::ultraplan::remote_prompt::{Pusher, remote_worker_prompt, task_commit_message, tasks_left};
 use crate::state::RunState;
@@ -37,7 +37,6 @@ impl ParallelDriver<'_> {
     pub(in crate::parallel) fn submit_workers(
         &mut self,
         parallel: &ParallelState,
-        means: &LaunchConfig,
         micros: Option<u64>,
         groups: &[&TaskGroup],
     ) -> Result<(), DriveError> {
@@ -60,15 +59,7 @@ impl ParallelDriver<'_> {
             }
             return Ok(());
         }
-        let Some(profile) = &parallel.policy.profile else { return Ok(()) };
-        let engine = EngineCommands {
-            profile,
-            policy: &parallel.policy,
-            root: self.engine.root,
-            variables: &means.variables,
-            remote: profile.remote.clone().unwrap_or(address),
-            run: self.engine.run.id(),
-        };
+        let Some(engine) = self.engine_commands(parallel, address) else { return Ok(()) };
         for some in submissions.chunks(STARTS_AT_ONCE) {
             // Written down first: what is started and not written down would be started a second time.
             let handed_over = |submission: &Submission| EventKind::WorkerSubmitted {
