@@ -4,6 +4,8 @@ exec 3>&1 1>&2
 here="$(dirname "$0")"
 prompt="$(cat)"
 printf '%s\n' '{"type":"system","subtype":"init","session_id":"s"}' >&3
+# What `omo doctor --launcher` asks for.
+case "$prompt" in *omo-doctor.txt*) echo ok >omo-doctor.txt ;; esac
 for step in $(steps); do
   git log --format=%B | grep -qx "Omo-Task: $step" && continue
   . "$here/steps/$step.sh"

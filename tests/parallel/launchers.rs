@@ -28,6 +28,8 @@ struct Engine<'g> {
     ground: &'g Ground,
     host: Host,
     launcher: &'static str,
+    /// Its table in the user's configuration.
+    table: String,
 }
 
 impl Engine<'_> {
@@ -78,10 +80,11 @@ fn on_engines(case: impl Fn(&Engine) -> Result<()>) -> Result<()> {
             } else {
                 String::new()
             };
-            ground.lab.configure(&format!(
+            let table = format!(
                 "[launcher.{launcher}]\nclient = \"{home}/client\"\nscratch = \"{home}/scratch\"\npoll_seconds = 1\n{of_host}"
-            ))?;
-            let engine = Engine { ground, host, launcher };
+            );
+            ground.lab.configure(&table)?;
+            let engine = Engine { ground, host, launcher, table };
             case(&engine).with_context(|| format!("with the launcher {launcher}"))?;
             engine.require_idle()?;
             engine.host.require_clean_remote(ground)
@@ -104,6 +107,10 @@ fn workers_of_an_engine_come_to_one_branch() {
         }
         let cost = engine.ground.state()?.parallel.map(|parallel| parallel.cost_micros());
         ensure!(cost == Some(500_000), "{cost:?}");
+        let log = engine.ground.omo(&["run", "logs", "S1"])?;
+        ensure!(log.status == 0 && log.out.contains("tasks with a commit: 1, 2"), "{}\n{}", log.out, log.err);
+        let unknown = engine.ground.omo(&["run", "logs", "9"])?;
+        ensure!(unknown.status == 3 && unknown.err.contains("there are session-1, session-2"), "{}", unknown.err);
         Ok(())
     })
     .unwrap();
@@ -188,6 +195,40 @@ fn work_that_is_not_as_its_plan_says_fails_its_attempt() {
         ensure!(engine.task("3")?.attempts == 2 && engine.task("3")?.status == TaskStatus::Passed);
         ensure!(!engine.ground.project().join("other.txt").exists());
         engine.ground.require_complete(&WELL)
+    })
+    .unwrap();
+}
+
+#[test]
+#[ignore = "needs sshd: cargo xtask test"]
+fn a_launcher_is_tried_with_one_worker_and_what_failed_is_told_with_its_place() {
+    on_engines(|engine| {
+        let doctor = |setting: &str, value: &str| {
+            let others = engine.table.lines().filter(|line| line.split(' ').next() != Some(setting));
+            let own = format!("{setting} = \"{value}\"");
+            let table: Vec<&str> = others.chain([own.as_str()]).collect();
+            engine.ground.lab.configure(&table.join("\n"))?;
+            engine.ground.omo(&["doctor", "--launcher", engine.launcher])
+        };
+        let good = doctor("image", "none")?;
+        ensure!(good.status == 0 && good.out.contains("works: "), "{}\n{}", good.out, good.err);
+        ensure!(good.out.contains("has the commit that was asked for") && !good.out.contains("note"), "{}", good.out);
+        for (setting, value, place) in [
+            ("start", "false", "failed: engine: `"),
+            ("status", "false", "failed: engine: its command `status` fails: "),
+            (
+                "client",
+                "/nowhere/claude",
+                "failed: worker: it could not begin: the client /nowhere/claude is not there",
+            ),
+        ] {
+            let bad = doctor(setting, value)?;
+            ensure!(bad.status == 1 && bad.out.contains(place), "{setting}: {}\n{}", bad.out, bad.err);
+            ensure!(bad.out.contains("has nothing of this trial any more"), "{}", bad.out);
+        }
+        let unknown = engine.ground.omo(&["doctor", "--launcher", "nil"])?;
+        ensure!(unknown.status == 2 && unknown.out.is_empty(), "{}\n{}", unknown.out, unknown.err);
+        engine.ground.require_tidy()
     })
     .unwrap();
 }

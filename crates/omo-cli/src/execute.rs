@@ -11,7 +11,7 @@ pub(crate) mod line;
 mod open_run;
 pub(crate) mod options;
 mod parallel;
-mod preflight;
+pub(crate) mod preflight;
 pub(crate) mod refusals;
 pub(crate) mod request;
 mod retype;

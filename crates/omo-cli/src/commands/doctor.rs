@@ -1,12 +1,13 @@
 //! `omo doctor`: whether everything that omo needs is as it should be, and what fixes the rest.
 //!
 //! Facts are gathered at the edge, judged by functions that look at nothing else, and shown. No
-//! check writes anything, and none runs anything of the project.
+//! check writes anything, and none runs anything of the project. With a launcher one worker is started instead.
 
 mod facts;
 mod finding;
 mod gather;
 mod judge;
+mod launcher;
 mod live;
 mod render;
 
@@ -22,23 +23,30 @@ use finding::Level;
 
 const HELP: &str = "\
 Examples:
-  omo doctor           what is wrong, why it matters, and what fixes it
-  omo doctor --live    the same, and whether each hook runs once in a session
+  omo doctor                     what is wrong, why it matters, what fixes it
+  omo doctor --live              the same, and whether each hook runs once
+  omo doctor --launcher slurm    whether a worker gets there, and its work back
 
-It looks at the client and its settings, the plugin and its programs, other
-loops, the state of this project, and your configuration, key and approvals. It
-changes nothing. With --live it also starts two short headless sessions of the
-client, in a temporary folder and against a scripted model on this machine; that
-takes seconds and leaves nothing behind. The exit status is 1 when something is
-bad; a warning is not.";
+It looks at the client, the plugin, other loops, this project, your configuration
+and approvals, and changes nothing. --live starts two short headless sessions in
+a temporary folder against a scripted model on this machine. --launcher looks at
+nothing else: it starts one real worker, whose client writes one small file and
+may spend cents; --launcher-remote takes another remote than origin. The exit
+status is 1 when something is bad; a warning is not.";
 
 /// Look for what keeps omo from working, and show what fixes it
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct DoctorOptions {
-    /// Start sessions of the client to see each hook run; they cost nothing
+    /// Start sessions to see each hook run; they cost nothing
     #[arg(long)]
     pub live: bool,
+    /// Start one trivial worker through this launcher
+    #[arg(long, value_name = "NAME", conflicts_with = "live")]
+    pub launcher: Option<String>,
+    /// The remote that it goes through, instead of origin
+    #[arg(long, value_name = "NAME", requires = "launcher", hide = true)]
+    pub launcher_remote: Option<String>,
     /// Print JSON: one object with a list of the checks
     #[arg(long)]
     pub json: bool,
@@ -46,6 +54,9 @@ pub(crate) struct DoctorOptions {
 
 /// Looks at everything and shows it. Where something is bad that is a failure.
 pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &DoctorOptions) -> Result<(), CommandError> {
+    if let Some(name) = &options.launcher {
+        return launcher::run(env, name, options.launcher_remote.as_deref(), options.json);
+    }
     let surroundings = gather::Surroundings::from_process();
     let mut facts = gather::gather_facts(env, config, &surroundings);
     if options.live {

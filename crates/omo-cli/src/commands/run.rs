@@ -4,6 +4,7 @@ pub(crate) mod cancel;
 mod gc;
 mod import;
 mod list;
+mod logs;
 mod resume;
 pub(crate) mod retry;
 pub(crate) mod show;
@@ -34,6 +35,7 @@ pub(crate) enum RunCommand {
     Resume(resume::ResumeOptions),
     Cancel(cancel::CancelOptions),
     Watch(watch::WatchOptions),
+    Logs(logs::LogsOptions),
     Skip(skip::SkipOptions),
     Retry(retry::RetryOptions),
     Gc(gc::GcOptions),
@@ -50,6 +52,7 @@ pub(super) fn run(env: &ProcessEnv, config: &UserConfig, command: RunCommand) ->
         RunCommand::Resume(options) => resume::run(env, &options),
         RunCommand::Cancel(options) => cancel::run(env, &options),
         RunCommand::Watch(options) => watch::run(env, config, &options),
+        RunCommand::Logs(options) => logs::run(env, &options),
         RunCommand::Skip(options) => skip::run(env, &options),
         RunCommand::Retry(options) => retry::run(env, &options),
         RunCommand::Gc(options) => gc::run(env, &options),

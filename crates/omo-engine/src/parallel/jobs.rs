@@ -9,6 +9,8 @@ mod job_rules;
 mod poll;
 mod settle;
 mod submit;
+pub(super) mod trial;
+pub(super) mod worker_log;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};

@@ -78,6 +78,12 @@ impl EngineCommands<'_> {
         self.run(template, &self.values(job), Vec::new()).map(drop)
     }
 
+    /// What a worker has said, as the engine has it; `None` where the launcher has no command for that.
+    pub(in crate::parallel) fn logs(&self, job: &JobValues) -> Option<Result<String, String>> {
+        let template = self.profile.logs.as_ref()?;
+        Some(self.run(template, &self.values(job), Vec::new()))
+    }
+
     /// The workers that the engine knows; `None` where the launcher has no command for that.
     pub(in crate::parallel) fn states(
         &self,

@@ -10,6 +10,7 @@ use omo_state::env;
 
 use super::engine_commands::{EngineCommands, JobValues};
 use super::job_rules::{self, EngineAnswer, JobDecision, JobOutcome, JobSighting};
+use super::worker_log::log_path;
 use crate::event::EventKind;
 use crate::parallel::push_rules::launch_branch;
 use crate::parallel::start_workers::time_limit_millis;
@@ -129,14 +130,13 @@ impl<'a> ParallelDriver<'a> {
     }
 
     fn job_values(&self, group: &str, job: &SubmittedWorker) -> JobValues {
-        let log = self.engine.run.folder().join("logs").join(format!("{group}-worker-{}.log", job.launch));
         JobValues {
             job: job.name.clone(),
             branch: self.job_branch(group, job),
             base: String::new(),
             brief: job.brief.clone(),
             group: group.to_owned(),
-            log: log.display().to_string(),
+            log: log_path(self.engine, group, job.launch),
         }
     }
 
@@ -165,12 +165,7 @@ impl<'a> ParallelDriver<'a> {
         for (job, _, commit) in changed {
             // One that moved meanwhile is read with the next look.
             let Ok(Some(bytes)) = read_message(&self.repository, commit, REPORT_FILE) else { continue };
-            let report = serde_json::from_slice::<WorkerReport>(&bytes);
-            if let Ok(report) = report
-                && report.version == EXCHANGE_VERSION
-            {
-                read.push((job.name.clone(), (commit.to_owned(), report)));
-            }
+            read.extend(parse_report(&bytes).map(|report| (job.name.clone(), (commit.to_owned(), report))));
         }
         self.jobs.reports.extend(read);
         Ok(())
@@ -183,4 +178,9 @@ impl<'a> ParallelDriver<'a> {
         self.jobs.forget(&job.name);
         Ok(())
     }
+}
+
+/// What a worker says; `None` where it is said in another form.
+pub(super) fn parse_report(bytes: &[u8]) -> Option<WorkerReport> {
+    serde_json::from_slice::<WorkerReport>(bytes).ok().filter(|report| report.version == EXCHANGE_VERSION)
 }

@@ -1,0 +1,204 @@
+//! `omo doctor --launcher NAME`: one trivial worker is started through a launcher, and where it fails is told.
+
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use anstyle::{AnsiColor, Style};
+use omo_core::text::{format_clock, sanitize};
+use omo_engine::client_policy::ClientPolicy;
+use omo_engine::parallel::{LauncherTrial, TrialFailure, TrialPlace, TrialStep};
+use omo_git::repository::GitRepository;
+use omo_process::termination;
+use omo_state::config::launcher_toml::is_launcher_name;
+use omo_state::env::{self, ProcessEnv};
+use omo_state::git_worktree::GitWorktree;
+use serde::Serialize;
+
+use crate::context::CommandContext;
+use crate::error::CommandError;
+use crate::execute::preflight;
+use crate::exit_kind::ExitKind;
+use crate::output;
+
+/// A line is no longer.
+const LINE_CHARS: usize = 400;
+
+/// What is printed as JSON.
+#[derive(Serialize)]
+struct TrialReport {
+    ok: bool,
+    launcher: String,
+    steps: Vec<ReportedStep>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<ReportedFailure>,
+}
+
+/// A step, and when it was seen.
+#[derive(Serialize)]
+struct ReportedStep {
+    seconds: u64,
+    #[serde(rename = "where")]
+    place: &'static str,
+    what: String,
+}
+
+#[derive(Serialize)]
+struct ReportedFailure {
+    #[serde(rename = "where")]
+    place: &'static str,
+    why: String,
+    fix: &'static str,
+    log: Vec<String>,
+}
+
+/// Tries a launcher. Where it does not work that is a failure.
+pub(super) fn run(
+    process_env: &ProcessEnv,
+    name: &str,
+    remote: Option<&str>,
+    is_json: bool,
+) -> Result<(), CommandError> {
+    if !is_launcher_name(name) {
+        let message = format!("`{}` is no name of a launcher", sanitize(name, 60));
+        return Err(CommandError::usage(message, "`local`, `ssh` or `slurm` for example, or one of your config.toml"));
+    }
+    let context = CommandContext::find(process_env)?;
+    let mut policy = ClientPolicy {
+        launcher: Some(name.to_owned()),
+        launcher_remote: remote.map(str::to_owned),
+        ..ClientPolicy::default()
+    };
+    policy.profile = preflight::launcher_profile(&context, &policy)?;
+    let tree = GitWorktree::find(&context.root);
+    let (Some(repository), Some(tree)) = (GitRepository::find(&context.root), tree) else {
+        return Err(CommandError::precondition(
+            "this is no git repository",
+            "workers get their work by git: `git init`",
+        ));
+    };
+    preflight::require_remote(&context, &policy)?;
+    let interrupted = Arc::new(AtomicBool::new(false));
+    termination::flag_termination(&interrupted);
+    let variables = env::variables();
+    let trial = LauncherTrial {
+        root: &context.root,
+        repository: &repository,
+        log_folder: &tree.common,
+        policy: &policy,
+        variables: &variables,
+        now: env::now,
+    };
+    let since = Instant::now();
+    let mut steps = Vec::new();
+    let mut goes_on = || !interrupted.load(Ordering::Relaxed);
+    let mut tell = |step: TrialStep| {
+        let step = report_step(&step, since.elapsed().as_secs(), policy.remote_name());
+        if !is_json {
+            // What reads it may be gone; the worker is ended all the same.
+            let _ = write_step(&mut anstream::stdout().lock(), &step);
+        }
+        steps.push(step);
+    };
+    let failure = trial.run(&mut goes_on, &mut tell).err().map(report_failure);
+    let report = TrialReport { ok: failure.is_none(), launcher: name.to_owned(), steps, failure };
+    if is_json {
+        output::print_json(&report)?;
+    } else {
+        write_end(&mut anstream::stdout().lock(), &report, since.elapsed().as_secs())?;
+    }
+    if report.ok { Ok(()) } else { Err(CommandError::already_printed(ExitKind::NotGreen)) }
+}
+
+fn report_step(step: &TrialStep, seconds: u64, remote: &str) -> ReportedStep {
+    let (place, what) = match step {
+        TrialStep::BranchesPushed => ("remote", format!("`{}` takes branches", sanitize(remote, 60))),
+        TrialStep::Submitted(job) => ("engine", format!("has taken the worker, as {job}")),
+        TrialStep::Queued => ("engine", "has it in its queue".to_owned()),
+        TrialStep::Began(host) if host.is_empty() => ("engine", "has begun it".to_owned()),
+        TrialStep::Began(host) => ("worker", format!("has begun on {}", sanitize(host, 60))),
+        TrialStep::ClientAtWork => ("worker", "has cloned, and its client is at work".to_owned()),
+        TrialStep::WorkCameBack => ("remote", "has the commit that was asked for".to_owned()),
+        TrialStep::Weakness(what) => ("note", sanitize(what, LINE_CHARS)),
+        TrialStep::Removed => ("remote", "has nothing of this trial any more".to_owned()),
+    };
+    ReportedStep { seconds, place, what }
+}
+
+fn report_failure(failure: TrialFailure) -> ReportedFailure {
+    let (place, fix) = match failure.place {
+        TrialPlace::Here => ("here", "put that right on this machine, and try again"),
+        TrialPlace::Remote => {
+            ("remote", "`git push` a branch to it yourself to see why; --launcher-remote names another")
+        }
+        TrialPlace::Engine => {
+            ("engine", "run the launcher's command yourself; [launcher.NAME] of config.toml changes it")
+        }
+        TrialPlace::Queue => {
+            ("queue", "see whether the engine has room; `options` of the launcher asks for another place")
+        }
+        TrialPlace::Worker => {
+            ("worker", "run `omo worker --help`, `git ls-remote` and `claude --version` on the machine of the worker")
+        }
+        TrialPlace::Client => {
+            ("client", "run `claude -p hello` on the machine of the worker: it has to be logged in there")
+        }
+    };
+    ReportedFailure { place, why: sanitize(&failure.why, LINE_CHARS), fix, log: failure.log }
+}
+
+fn write_step(out: &mut impl Write, step: &ReportedStep) -> std::io::Result<()> {
+    let style = if step.place == "note" { colour(AnsiColor::Yellow) } else { Style::new() };
+    let clock = format_clock(i64::try_from(step.seconds).unwrap_or_default() * 1_000);
+    writeln!(out, "{clock:>6}  {style}{:<6}{style:#}  {}", step.place, step.what)
+}
+
+fn write_end(out: &mut impl Write, report: &TrialReport, seconds: u64) -> std::io::Result<()> {
+    let Some(failure) = &report.failure else {
+        let good = colour(AnsiColor::Green);
+        return writeln!(
+            out,
+            "\n{good}good{good:#}  the launcher {} works: {seconds} s from end to end",
+            report.launcher
+        );
+    };
+    let bad = colour(AnsiColor::Red);
+    writeln!(out, "\n{bad}bad{bad:#}   the launcher {} failed: {}: {}", report.launcher, failure.place, failure.why)?;
+    writeln!(out, "fix:  {}", failure.fix)?;
+    if !failure.log.is_empty() {
+        writeln!(out, "\nThe worker said at last:")?;
+    }
+    failure.log.iter().try_for_each(|line| writeln!(out, "  {line}"))
+}
+
+fn colour(colour: AnsiColor) -> Style {
+    Style::new().fg_color(Some(colour.into())).bold()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_says_where_why_and_what_to_do() {
+        let failure = TrialFailure {
+            place: TrialPlace::Worker,
+            why: "it could not begin: no `claude` is on PATH".to_owned(),
+            log: vec!["ended with status 5".to_owned()],
+        };
+        let report = TrialReport {
+            ok: false,
+            launcher: "ssh".to_owned(),
+            steps: Vec::new(),
+            failure: Some(report_failure(failure)),
+        };
+        let mut out = Vec::new();
+        write_end(&mut out, &report, 7).unwrap();
+        let text = String::from_utf8(anstream::adapter::strip_bytes(&out).into_vec()).unwrap();
+        let first = "\nbad   the launcher ssh failed: worker: it could not begin: no `claude` is on PATH\nfix:  run ";
+        assert!(text.starts_with(first) && text.ends_with("\n  ended with status 5\n"), "{text}");
+        let json = serde_json::to_string(&report).unwrap();
+        assert!(json.contains(r#""ok":false"#) && json.contains(r#""where":"worker""#), "{json}");
+    }
+}

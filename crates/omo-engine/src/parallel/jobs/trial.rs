@@ -1,0 +1,509 @@
+//! One trivial worker, handed to an engine to see whether a launcher works from end to end: the remote takes branches,
+//! the engine takes the worker, the worker finds its brief and its client, and what it commits comes back. Nothing of
+//! the project goes there, and nothing of it is left.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use omo_core::text::sanitize;
+use omo_core::timestamp::Timestamp;
+use omo_git::message_commit::{read_message, write_message};
+use omo_git::remote::{Remote, RemoteError};
+use omo_git::repository::{GitFailed, GitRepository};
+
+use super::engine_commands::{EngineCommands, JobValues};
+use super::job_rules::{self, EngineAnswer, EngineState, JobDecision, JobOutcome, JobSighting};
+use super::poll::parse_report;
+use crate::client_policy::ClientPolicy;
+use crate::launcher::profile::LauncherProfile;
+use crate::parallel_state::SubmittedWorker;
+use crate::random_id::random_letters;
+use crate::report::ultraplan::remote_prompt::{RUN_TRAILER, TASK_TRAILER};
+use crate::worker_exchange::{
+    BRIEF_FILE, BriefTask, EXCHANGE_VERSION, REPORT_FILE, WorkerBrief, WorkerEnd, WorkerPhase, WorkerReport,
+    brief_branch, report_branch,
+};
+
+/// The file that the worker's client is asked for, and what it is to hold.
+const ASKED_FILE: &str = "omo-doctor.txt";
+const ASKED_TEXT: &str = "ok";
+/// What the client may spend, in millionths of a US dollar.
+const BUDGET_MICROS: u64 = 500_000;
+/// For how long the client may run, in seconds.
+const CLIENT_SECONDS: u32 = 180;
+/// Someone waits for this: it stays in a queue no longer, in minutes.
+const MAX_QUEUE_MINUTES: u32 = 10;
+/// How often an engine may fail to answer, one time after the other.
+const MAX_STATUS_FAILURES: u32 = 3;
+/// So many of the last lines that the worker has said are shown with a failure.
+const LOG_LINES: usize = 12;
+/// So much of each of them.
+const LOG_LINE_CHARS: usize = 200;
+/// How often it is asked whether the trial is still wanted.
+const SLICE: Duration = Duration::from_millis(100);
+
+/// A trial of a launcher.
+#[derive(Clone, Copy, Debug)]
+pub struct LauncherTrial<'t> {
+    /// The project, whose remote repository is used.
+    pub root: &'t Path,
+    /// Its repository.
+    pub repository: &'t GitRepository,
+    /// A folder on the file system that the logs of runs are on.
+    pub log_folder: &'t Path,
+    /// The launcher, in its `profile`, and the remote.
+    pub policy: &'t ClientPolicy,
+    /// The environment that the commands of the launcher get.
+    pub variables: &'t [(OsString, OsString)],
+    /// The time.
+    pub now: fn() -> Timestamp,
+}
+
+/// How far a trial is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TrialStep {
+    /// The remote has taken the branch of the worker and its brief.
+    BranchesPushed,
+    /// The engine has taken the worker, which is called so.
+    Submitted(String),
+    /// The engine lists it as waiting.
+    Queued,
+    /// It runs, on this machine where it has said so.
+    Began(String),
+    /// It has cloned and its client is at work.
+    ClientAtWork,
+    /// What it was asked for has come back.
+    WorkCameBack,
+    /// The launcher works, and this of it does not, or could not be seen.
+    Weakness(String),
+    /// Nothing of the trial is left on the remote.
+    Removed,
+}
+
+/// Where a trial failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrialPlace {
+    /// On this machine, before anything was asked of another.
+    Here,
+    /// At the remote repository, asked from here.
+    Remote,
+    /// At the engine, which was asked from here.
+    Engine,
+    /// In the queue of the engine.
+    Queue,
+    /// In the worker, at the other end.
+    Worker,
+    /// In the worker's client.
+    Client,
+}
+
+/// Why a launcher does not work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrialFailure {
+    /// Where.
+    pub place: TrialPlace,
+    /// What happened.
+    pub why: String,
+    /// The last lines that the worker has said, where the launcher has a command for that.
+    pub log: Vec<String>,
+}
+
+impl TrialFailure {
+    fn new(place: TrialPlace, why: impl Into<String>) -> Self {
+        Self { place, why: why.into(), log: Vec::new() }
+    }
+
+    fn here(error: &dyn std::fmt::Display) -> Self {
+        Self::new(TrialPlace::Here, error.to_string())
+    }
+
+    fn remote(error: &RemoteError) -> Self {
+        Self::new(TrialPlace::Remote, error.to_string())
+    }
+}
+
+impl From<GitFailed> for TrialFailure {
+    fn from(error: GitFailed) -> Self {
+        Self::here(&error)
+    }
+}
+
+/// The worker of a trial, as it stands on the remote.
+struct TrialWorker {
+    beginning: String,
+    values: JobValues,
+}
+
+impl LauncherTrial<'_> {
+    /// Hands the worker over, and follows it until it has ended; asks `goes_on` all the while, and tells each step.
+    ///
+    /// # Errors
+    ///
+    /// The launcher does not work, or `goes_on` said no.
+    pub fn run(&self, goes_on: &mut dyn FnMut() -> bool, tell: &mut dyn FnMut(TrialStep)) -> Result<(), TrialFailure> {
+        let Some(profile) = &self.policy.profile else {
+            return Err(TrialFailure::new(TrialPlace::Here, "no launcher was named"));
+        };
+        let profile =
+            LauncherProfile { queue_minutes: profile.queue_minutes.min(MAX_QUEUE_MINUTES), ..profile.clone() };
+        let policy = ClientPolicy { time_limit_seconds: CLIENT_SECONDS, ..self.policy.clone() };
+        let remote =
+            Remote::find(self.repository, policy.remote_name()).map_err(|error| TrialFailure::remote(&error))?;
+        let worker = self.write_brief()?;
+        let branch = worker.values.branch.as_str();
+        let pushed = remote
+            .push_all(&[(worker.values.base.as_str(), branch), (worker.values.brief.as_str(), &brief_branch(branch))]);
+        pushed.map_err(|error| TrialFailure::remote(&error))?;
+        tell(TrialStep::BranchesPushed);
+        let engine = EngineCommands {
+            profile: &profile,
+            policy: &policy,
+            root: self.root,
+            variables: self.variables.to_vec(),
+            remote: match &profile.remote {
+                Some(address) => address.clone(),
+                None => remote.address().map_err(|error| TrialFailure::remote(&error))?,
+            },
+            run: &worker.values.group,
+        };
+        let mut sight = Sight::new(self, &engine, remote, &worker);
+        let followed = self.follow(&mut sight, goes_on, tell);
+        let followed = followed.map_err(|failure| TrialFailure { log: last_lines(&engine, &worker.values), ..failure });
+        // Also where it has ended: the command is part of what is tried, and some engines keep what has ended.
+        if let (Err(why), Ok(())) = (engine.cancel(&worker.values), &followed) {
+            tell(TrialStep::Weakness(format!("its command `cancel` fails: {why}")));
+        }
+        if followed.is_err() {
+            sight.wait_for_end();
+        }
+        let _ = std::fs::remove_file(&worker.values.log);
+        match remove_branches(remote, &worker.beginning) {
+            Ok(()) => tell(TrialStep::Removed),
+            Err(error) => tell(TrialStep::Weakness(format!(
+                "the branches {}… are still on the remote: {error}",
+                worker.beginning
+            ))),
+        }
+        followed
+    }
+
+    /// A brief with one task, on a commit of its own that holds nothing of the project.
+    fn write_brief(&self) -> Result<TrialWorker, TrialFailure> {
+        let id = random_letters(8).map_err(|error| TrialFailure::here(&error))?;
+        let run = format!("doctor-{id}");
+        let beginning = format!("omo/{run}/");
+        let branch = format!("{beginning}worker-1");
+        let base = write_message(self.repository, "README", b"A trial of a launcher by `omo doctor`.\n")?;
+        let brief = WorkerBrief {
+            version: EXCHANGE_VERSION,
+            run: run.clone(),
+            group: run.clone(),
+            base: base.clone(),
+            prompt: format!(
+                "Write the text `{ASKED_TEXT}` into a new file `{ASKED_FILE}` in this folder, and end. Do nothing else: \
+                 this is a test of the machine."
+            ),
+            tasks: vec![BriefTask {
+                id: "1".to_owned(),
+                message: format!("omo: try a launcher\n\n{RUN_TRAILER}: {run}\n{TASK_TRAILER}: 1"),
+            }],
+            setup: None,
+            never_touch: Vec::new(),
+            skips_permissions: false,
+            allow: Vec::new(),
+            model: self.policy.model.clone(),
+            budget_micros: Some(BUDGET_MICROS),
+            time_limit_seconds: CLIENT_SECONDS,
+        };
+        let brief = serde_json::to_vec_pretty(&brief).map_err(|error| TrialFailure::here(&error))?;
+        let values = JobValues {
+            job: format!("omo-{run}"),
+            branch,
+            base,
+            brief: write_message(self.repository, BRIEF_FILE, &brief)?,
+            group: run,
+            log: self.log_folder.join(format!("omo-doctor-{id}.log")).display().to_string(),
+        };
+        Ok(TrialWorker { beginning, values })
+    }
+
+    fn follow(
+        &self,
+        sight: &mut Sight,
+        goes_on: &mut dyn FnMut() -> bool,
+        tell: &mut dyn FnMut(TrialStep),
+    ) -> Result<(), TrialFailure> {
+        let (engine, worker) = (sight.engine, sight.worker);
+        engine.start(&worker.values).map_err(|why| TrialFailure::new(TrialPlace::Engine, why))?;
+        tell(TrialStep::Submitted(worker.values.job.clone()));
+        let outcome = loop {
+            if let Some(outcome) = sight.look(None, tell)? {
+                break outcome;
+            }
+            let since = Instant::now();
+            while since.elapsed() < sight.pause() {
+                if !goes_on() {
+                    return Err(TrialFailure::new(TrialPlace::Here, "it was interrupted, and its worker is ended"));
+                }
+                std::thread::sleep(SLICE);
+            }
+        };
+        if let Some(failure) = describe_outcome(outcome) {
+            return Err(failure);
+        }
+        self.require_work(sight.remote, worker)?;
+        // A worker may be quicker than that command fails often enough.
+        sight.require_status()?;
+        tell(TrialStep::WorkCameBack);
+        for weakness in sight.weaknesses() {
+            tell(TrialStep::Weakness(weakness));
+        }
+        Ok(())
+    }
+
+    /// What the worker says it has pushed is there, and is what it was asked for.
+    fn require_work(&self, remote: Remote, worker: &TrialWorker) -> Result<(), TrialFailure> {
+        let branch = worker.values.branch.as_str();
+        let there = remote.branches(&worker.beginning).map_err(|error| TrialFailure::remote(&error))?;
+        let tip = there.iter().find(|(name, _)| name == branch).map(|(_, commit)| commit.as_str());
+        let missing =
+            || TrialFailure::new(TrialPlace::Worker, "it says that it has pushed, and its branch has nothing");
+        let tip = tip.filter(|tip| *tip != worker.values.base).ok_or_else(missing)?;
+        remote.fetch_unnamed(&[branch]).map_err(|error| TrialFailure::remote(&error))?;
+        let held = read_message(self.repository, tip, ASKED_FILE)?;
+        let is_as_asked = held.is_some_and(|held| String::from_utf8_lossy(&held).trim() == ASKED_TEXT);
+        if is_as_asked {
+            return Ok(());
+        }
+        let why = format!("it was asked for `{ASKED_FILE}` with `{ASKED_TEXT}`, and has pushed something else");
+        Err(TrialFailure::new(TrialPlace::Client, why))
+    }
+}
+
+/// What is known of the worker so far.
+struct Sight<'t> {
+    trial: &'t LauncherTrial<'t>,
+    engine: &'t EngineCommands<'t>,
+    remote: Remote<'t>,
+    worker: &'t TrialWorker,
+    job: SubmittedWorker,
+    report: Option<(String, WorkerReport)>,
+    was_listed: bool,
+    status_failures: u32,
+    /// What its command `status` said where it failed last.
+    status_error: Option<String>,
+    is_told_queued: bool,
+    is_told_at_work: bool,
+}
+
+impl<'t> Sight<'t> {
+    fn new(
+        trial: &'t LauncherTrial<'t>,
+        engine: &'t EngineCommands<'t>,
+        remote: Remote<'t>,
+        worker: &'t TrialWorker,
+    ) -> Self {
+        let job = SubmittedWorker {
+            name: worker.values.job.clone(),
+            launch: 1,
+            brief: worker.values.brief.clone(),
+            queued_at: (trial.now)(),
+            began_at: None,
+            host: String::new(),
+            budget_micros: Some(BUDGET_MICROS),
+        };
+        Self {
+            trial,
+            engine,
+            remote,
+            worker,
+            job,
+            report: None,
+            was_listed: false,
+            status_failures: 0,
+            status_error: None,
+            is_told_queued: false,
+            is_told_at_work: false,
+        }
+    }
+
+    fn pause(&self) -> Duration {
+        Duration::from_secs(u64::from(self.engine.profile.poll_seconds.max(1)))
+    }
+
+    /// Waits until a worker that was cancelled has ended, so that it pushes nothing once its branches are removed: for as
+    /// long as a run would.
+    fn wait_for_end(&mut self) {
+        let since = Instant::now();
+        while let Ok(None) = self.look(Some(since.elapsed()), &mut |_| ()) {
+            std::thread::sleep(self.pause());
+        }
+    }
+
+    /// Looks once, by the rules that a run looks by; gives why the worker is over, once it is.
+    fn look(
+        &mut self,
+        cancelled_for: Option<Duration>,
+        tell: &mut dyn FnMut(TrialStep),
+    ) -> Result<Option<JobOutcome>, TrialFailure> {
+        // The engine first: a worker that it has no longer has said by then what it had to say.
+        let listed = self.engine.states();
+        self.read_report()?;
+        let states = match listed {
+            None => None,
+            Some(Ok(states)) => {
+                (self.status_failures, self.status_error) = (0, None);
+                Some(states)
+            }
+            Some(Err(why)) => {
+                self.status_failures += 1;
+                self.status_error = Some(why);
+                if self.status_failures >= MAX_STATUS_FAILURES {
+                    self.require_status()?;
+                }
+                None
+            }
+        };
+        let state = states.as_ref().map(|states| states.get(&self.job.name));
+        let answer = match state {
+            None => EngineAnswer::Unknown,
+            Some(Some(state)) => {
+                self.was_listed = true;
+                EngineAnswer::Listed(state)
+            }
+            Some(None) => EngineAnswer::Unlisted { was_listed: self.was_listed },
+        };
+        if state == Some(Some(&EngineState::Queued)) && !self.is_told_queued {
+            self.is_told_queued = true;
+            tell(TrialStep::Queued);
+        }
+        let report = self.report.as_ref().map(|(_, report)| report);
+        let sighting = JobSighting { engine: answer, report, cancelled_for };
+        let limit = Duration::from_secs(u64::from(CLIENT_SECONDS));
+        let now = (self.trial.now)();
+        let decision = job_rules::decide(&self.job, sighting, self.engine.profile, limit, now);
+        if report.is_some_and(|report| report.phase == WorkerPhase::Working) && !self.is_told_at_work {
+            self.is_told_at_work = true;
+            tell(TrialStep::ClientAtWork);
+        }
+        match decision {
+            JobDecision::Wait => {}
+            JobDecision::Began(host) => {
+                if self.job.began_at.is_none() || !host.is_empty() {
+                    tell(TrialStep::Began(host.clone()));
+                }
+                (self.job.began_at, self.job.host) = (Some(now), host);
+            }
+            JobDecision::Requeued => {
+                self.job.began_at = None;
+                tell(TrialStep::Queued);
+            }
+            JobDecision::End(outcome) => return Ok(Some(outcome)),
+        }
+        Ok(None)
+    }
+
+    fn require_status(&self) -> Result<(), TrialFailure> {
+        let failed = |why| TrialFailure::new(TrialPlace::Engine, format!("its command `status` fails: {why}"));
+        self.status_error.as_ref().map_or(Ok(()), |why| Err(failed(why)))
+    }
+
+    fn read_report(&mut self) -> Result<(), TrialFailure> {
+        let failed = |error: RemoteError| TrialFailure::remote(&error);
+        let branch = report_branch(&self.worker.values.branch);
+        let there = self.remote.branches(&self.worker.beginning).map_err(failed)?;
+        let Some((_, commit)) = there.into_iter().find(|(name, _)| *name == branch) else { return Ok(()) };
+        if self.report.as_ref().is_some_and(|(known, _)| *known == commit) {
+            return Ok(());
+        }
+        self.remote.fetch_unnamed(&[&branch]).map_err(failed)?;
+        // One that moved meanwhile is read with the next look.
+        if let Ok(Some(bytes)) = read_message(self.trial.repository, &commit, REPORT_FILE)
+            && let Some(report) = parse_report(&bytes)
+        {
+            self.report = Some((commit, report));
+        }
+        Ok(())
+    }
+
+    /// What did not keep the worker from its work, and will be missed in a run.
+    fn weaknesses(&self) -> Vec<String> {
+        let engine = self.engine;
+        let mut found = Vec::new();
+        if engine.profile.status.is_none() {
+            found.push(
+                "it has no command `status`: a worker that its engine loses is noticed when its time is up".into(),
+            );
+        } else if !self.was_listed {
+            found.push("its command `status` did not list the worker; a slower one would be taken for lost".into());
+        }
+        if engine.profile.cancel.is_none() {
+            found.push("it has no command `cancel`: a cancelled run leaves its workers to their time limit".into());
+        }
+        if let Some(Err(why)) = engine.logs(&self.worker.values) {
+            found.push(format!("its command `logs` fails: {why}"));
+        }
+        found
+    }
+}
+
+/// Why a worker that is over counts as failed; `None` where it says that all is pushed.
+fn describe_outcome(outcome: JobOutcome) -> Option<TrialFailure> {
+    let (place, why, detail) = match outcome {
+        JobOutcome::Lost(word) => (TrialPlace::Worker, "its engine has it no longer, and it said nothing", word),
+        JobOutcome::QueueLimit => (TrialPlace::Queue, "it waited for as long as a trial may", String::new()),
+        JobOutcome::TimeUp => (TrialPlace::Worker, "it did not end in its time", String::new()),
+        JobOutcome::Reported(end, detail) => {
+            let (place, why) = match end {
+                WorkerEnd::Pushed => return None,
+                WorkerEnd::NotPrepared => (TrialPlace::Worker, "it could not begin"),
+                WorkerEnd::TasksLeft => (TrialPlace::Client, "it ended without the file that it was asked for"),
+                WorkerEnd::UsageLimit { .. } => (TrialPlace::Client, "it met a limit of use"),
+                WorkerEnd::BudgetSpent => (TrialPlace::Client, "it spent half a dollar without an end"),
+                WorkerEnd::ApiFailed => (TrialPlace::Client, "the API refused it, or failed"),
+                WorkerEnd::TimedOut => (TrialPlace::Client, "its time was up"),
+                WorkerEnd::Stopped => (TrialPlace::Worker, "it was stopped by its engine"),
+                WorkerEnd::Killed => (TrialPlace::Client, "it was killed"),
+            };
+            (place, why, detail)
+        }
+    };
+    let detail = sanitize(&detail, 300);
+    Some(TrialFailure::new(place, if detail.is_empty() { why.to_owned() } else { format!("{why}: {detail}") }))
+}
+
+/// The last lines that a worker has said; nothing where they cannot be had.
+fn last_lines(engine: &EngineCommands, values: &JobValues) -> Vec<String> {
+    let said = engine.logs(values).and_then(Result::ok).unwrap_or_default();
+    let lines: Vec<String> =
+        said.lines().map(|line| sanitize(line, LOG_LINE_CHARS)).filter(|line| !line.trim().is_empty()).collect();
+    lines.into_iter().rev().take(LOG_LINES).rev().collect()
+}
+
+/// Removes every branch of the trial, each as it is now.
+fn remove_branches(remote: Remote, beginning: &str) -> Result<(), RemoteError> {
+    let there = remote.branches(beginning)?;
+    let pairs: Vec<(&str, &str)> = there.iter().map(|(name, commit)| (name.as_str(), commit.as_str())).collect();
+    if pairs.is_empty() { Ok(()) } else { remote.delete_all(&pairs) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_work_that_was_pushed_is_no_failure_and_every_other_end_says_where() {
+        let ended = |end| JobOutcome::Reported(end, "d\u{202e}".to_owned());
+        assert_eq!(describe_outcome(ended(WorkerEnd::Pushed)), None);
+        for (outcome, place, why) in [
+            (ended(WorkerEnd::NotPrepared), TrialPlace::Worker, "it could not begin: d"),
+            (ended(WorkerEnd::ApiFailed), TrialPlace::Client, "the API refused it, or failed: d"),
+            (JobOutcome::QueueLimit, TrialPlace::Queue, "it waited for as long as a trial may"),
+        ] {
+            let failure = describe_outcome(outcome).unwrap();
+            assert_eq!(failure.place, place);
+            assert!(failure.why.starts_with(why) && !failure.why.contains('\u{202e}'), "{}", failure.why);
+        }
+    }
+}

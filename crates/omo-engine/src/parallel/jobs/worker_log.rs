@@ -1,0 +1,66 @@
+//! What the worker of a group has said, as its engine has it.
+
+use omo_plan::plan_summary::SESSION_PREFIX;
+use omo_state::env;
+
+use super::engine_commands::{EngineCommands, JobValues};
+use super::submit::job_name;
+use crate::parallel::remote_branches::count_launches;
+use crate::state::RunState;
+use crate::work::Engine;
+
+/// Why there is nothing to show of a worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WorkerLogError {
+    /// No worker of the run is called so; these are.
+    Unknown(Vec<String>),
+    /// The workers of the run are clients on this machine, or were started by a command, which omo cannot ask.
+    NoLauncher,
+    /// The launcher of this name has no command `logs`.
+    NoCommand(String),
+    /// None was handed over yet.
+    NotStarted,
+    /// The command failed; why, in its own last words.
+    Failed(String),
+}
+
+/// What the last worker that was handed over for a group has said. `name` is the group's id, `S2`, or `2`.
+///
+/// # Errors
+///
+/// There is no such worker, or its engine does not tell.
+pub fn read_worker_log(engine: &Engine, state: &RunState, name: &str) -> Result<String, WorkerLogError> {
+    let groups = || state.plan.groups.iter().map(|group| group.id.as_str());
+    let known = || groups().map(str::to_owned).collect();
+    let number = |id: &str| id.strip_prefix(SESSION_PREFIX).map(str::to_owned);
+    let is_meant =
+        |id: &str| id == name || number(id).is_some_and(|number| name == number || name == format!("S{number}"));
+    let group = groups().find(|id| is_meant(id)).ok_or_else(|| WorkerLogError::Unknown(known()))?;
+    let parallel = state.parallel.as_ref().ok_or(WorkerLogError::NoLauncher)?;
+    let profile = parallel.policy.profile.as_ref().ok_or(WorkerLogError::NoLauncher)?;
+    let launch = count_launches(engine.run, group);
+    if launch == 0 {
+        return Err(WorkerLogError::NotStarted);
+    }
+    let values = JobValues {
+        job: job_name(engine.run.id(), group, launch),
+        group: group.to_owned(),
+        log: log_path(engine, group, launch),
+        ..JobValues::default()
+    };
+    let commands = EngineCommands {
+        profile,
+        policy: &parallel.policy,
+        root: engine.root,
+        variables: env::variables(),
+        remote: profile.remote.clone().unwrap_or_default(),
+        run: engine.run.id(),
+    };
+    let said = commands.logs(&values).ok_or_else(|| WorkerLogError::NoCommand(profile.name.clone()))?;
+    said.map_err(WorkerLogError::Failed)
+}
+
+/// The file of the run that may take what a worker prints.
+pub(super) fn log_path(engine: &Engine, group: &str, launch: u32) -> String {
+    engine.run.folder().join("logs").join(format!("{group}-worker-{launch}.log")).display().to_string()
+}
