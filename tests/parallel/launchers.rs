@@ -15,11 +15,11 @@ use crate::kills::kill_only_supervisor;
 use crate::parallel_repository::{Ground, Session, on_repository, session, step};
 use crate::second_host::Host;
 
-const WELL: [(u32, &str); 3] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt")];
+pub(crate) const WELL: [(u32, &str); 3] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt")];
 const LIMIT: Duration = Duration::from_mins(1);
 
 /// Two sessions side by side, the first one of two steps.
-fn two() -> Vec<Session<'static>> {
+pub(crate) fn two() -> Vec<Session<'static>> {
     vec![session(1, &[step(1, "a.txt"), step(2, "b.txt")]), session(1, &[step(3, "c.txt")])]
 }
 

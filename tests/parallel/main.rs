@@ -11,6 +11,7 @@ mod failures;
 mod kills;
 mod landing;
 mod launchers;
+mod recipe;
 mod remote_workers;
 mod stopping;
 mod waves;

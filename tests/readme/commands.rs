@@ -4,7 +4,7 @@ use clap::error::ErrorKind;
 
 use crate::{fenced, first_cells, outside_of_blocks, page, top};
 
-const PAGES: [&str; 16] = [
+const PAGES: [&str; 17] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/formats/dev-workflow.md",
@@ -17,6 +17,7 @@ const PAGES: [&str; 16] = [
     "docs/formats/task-master.md",
     "docs/guide.md",
     "docs/how-it-works.md",
+    "docs/many-machines.md",
     "docs/plan-reference.md",
     "docs/plans.md",
     "docs/troubleshooting.md",

@@ -7,5 +7,6 @@ mod two_machines;
 mod endings;
 mod hostile;
 mod jobs;
+mod manifests;
 mod pushing;
 mod restarts;
