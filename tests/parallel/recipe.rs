@@ -60,17 +60,16 @@ fn the_recipe_for_ssh_works_word_for_word() {
         let lines: Vec<Vec<String>> = block("sh")?.lines().map(|line| shlex::split(line).unwrap_or_default()).collect();
         ensure!(lines.len() == 4, "{lines:?}");
         for line in &lines {
-            let mut words: Vec<&str> = line.iter().map(String::as_str).collect();
+            let words: Vec<&str> = line.iter().map(String::as_str).collect();
             let said = if words.starts_with(&["omo", "run", "start"]) {
                 // A key is set here, and the plan's commands are approved, as a person does by what is asked.
                 let (plan, options) = words.split_last().context("no plan")?;
                 ensure!(*plan == parallel_plan::PLAN, "{plan}");
-                words = options.to_vec();
-                words.push("--accept-api-billing");
-                let before = typed(ground, &[words.as_slice(), &[plan]].concat())?;
+                let options = [options, &["--accept-api-billing"]].concat();
+                let before = typed(ground, &[options.as_slice(), &[plan]].concat())?;
                 let is_digest = |word: &&str| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
                 let digest = before.err.split_whitespace().find(is_digest).context("no digest")?;
-                typed(ground, &[words.as_slice(), &["--digest", digest, plan]].concat())?
+                typed(ground, &[options.as_slice(), &["--digest", digest, plan]].concat())?
             } else {
                 typed(ground, &words)?
             };
