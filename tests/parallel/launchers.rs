@@ -228,7 +228,10 @@ fn a_launcher_is_tried_with_one_worker_and_what_failed_is_told_with_its_place() 
         }
         let unknown = engine.ground.omo(&["doctor", "--launcher", "nil"])?;
         ensure!(unknown.status == 2 && unknown.out.is_empty(), "{}\n{}", unknown.out, unknown.err);
-        engine.ground.require_tidy()
+        let refs = engine.ground.git(&["for-each-ref", "--format=%(refname)"])?;
+        ensure!(refs.lines().all(|name| name.ends_with("/main")), "{refs}");
+        ensure!(engine.ground.git(&["status", "--porcelain"])?.is_empty());
+        Ok(())
     })
     .unwrap();
 }

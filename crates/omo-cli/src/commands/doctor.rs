@@ -27,9 +27,9 @@ Examples:
   omo doctor --live              the same, and whether each hook runs once
   omo doctor --launcher slurm    whether a worker gets there, and its work back
 
-It looks at the client, the plugin, other loops, this project, your configuration
-and approvals, and changes nothing. --live starts two short headless sessions in
-a temporary folder against a scripted model on this machine. --launcher looks at
+It looks at the client, the plugin, other loops, this project, your settings and
+approvals, and changes nothing. --live starts two short headless sessions in a
+temporary folder against a scripted model on this machine. --launcher looks at
 nothing else: it starts one real worker, whose client writes one small file and
 may spend cents; --launcher-remote takes another remote than origin. The exit
 status is 1 when something is bad; a warning is not.";
