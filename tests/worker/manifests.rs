@@ -11,15 +11,15 @@ const WORKFLOW: &str = include_str!("../../docs/launchers/omo-worker.yml");
 const HOSTILE: &str = "a\"\nb: {c} # '$(d)' \u{7}";
 
 /// The YAML of a text as its reader takes it.
-fn parse(yaml: &str) -> Value {
-    serde_yaml_ng::from_str(yaml).unwrap()
+fn parse(yaml: &str) -> serde_yaml_ng::Result<Value> {
+    serde_yaml_ng::from_str(yaml)
 }
 
 #[test]
 fn the_job_for_kubernetes_is_one_of_its_api_whatever_is_filled_in() {
     for value in ["omo-r1-session-1-1", HOSTILE] {
         let filled = LauncherTemplate::fill_text(KUBERNETES_JOB, |_| value).unwrap();
-        let written = parse(&filled);
+        let written = parse(&filled).unwrap();
         let job: Job = serde_json::from_value(written.clone()).unwrap();
         assert_eq!(serde_json::to_value(&job).unwrap(), written, "a field that the API does not have");
         assert_eq!(job.metadata.name.as_deref(), Some(value));
@@ -32,7 +32,7 @@ fn the_job_for_kubernetes_is_one_of_its_api_whatever_is_filled_in() {
 
 #[test]
 fn the_workflow_takes_what_its_launcher_sends_and_runs_none_of_it_as_text() {
-    let workflow = parse(WORKFLOW);
+    let workflow = parse(WORKFLOW).unwrap();
     let start = find_profile("github-actions", &std::collections::BTreeMap::new(), "omo", |_| Err(String::new()));
     let value = |placeholder| match placeholder {
         LauncherPlaceholder::Options => "",
