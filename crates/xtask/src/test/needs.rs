@@ -69,9 +69,9 @@ const NEEDS: [Need; 19] = [
     },
 ];
 
-/// The daemons and the commands of a cluster, which the folders of a user's programs do not have.
+/// The daemons of a cluster and its commands, none of which runs before there is one.
 const SLURM_IS_THERE: &str =
-    "cd /usr/sbin && test -x slurmctld && test -x slurmd && test -x munged && sbatch --version && scancel --version";
+    "cd /usr/sbin && test -x slurmctld && test -x slurmd && test -x munged && command -v sbatch";
 
 /// The first Python in `PATH` may be another one than that of the system, which a package of Debian is for.
 const SOME_PYTHON_HAS_PYTEST: &str =
