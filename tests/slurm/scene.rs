@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use omo_engine::parallel_state::SubmittedWorker;
-use omo_engine::state::TaskState;
 use omo_testkit::wait_until;
 use omo_tests::parallel_plan;
 use omo_tests::parallel_repository::{Ground, Session};
@@ -86,8 +85,10 @@ impl Scene {
         Ok(said)
     }
 
-    pub(crate) fn task(&self, id: &str) -> Result<TaskState> {
-        self.ground.state()?.tasks.get(id).cloned().context("no such step")
+    /// Waits until nothing drives the run any more.
+    pub(crate) fn wait_for_supervisor(&self) -> Result<()> {
+        let has_ended = || self.ground.run().ok()?.try_supervise().ok()?.is_some().then_some(());
+        wait_until("the end of the supervisor", LIMIT, has_ended)
     }
 
     /// Every step has passed with its first attempt.
