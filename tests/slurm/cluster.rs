@@ -85,7 +85,7 @@ impl SlurmCluster {
         Ok(format!(
             "ClusterName=omo\nSlurmctldHost={host}(127.0.0.1)\nSlurmctldPort={}\nSlurmdPort={}\n\
              CommunicationParameters=NoCtldInAddrAny,NoInAddrAny\n\
-             AuthType=auth/munge\nAuthInfo=socket={shown}/munge.sock,cred_expire=2\nCredType=cred/munge\n\
+             AuthType=auth/munge\nAuthInfo=socket={shown}/munge.sock,cred_expire=5\nCredType=cred/munge\n\
              SlurmUser=root\nSlurmdUser=root\nStateSaveLocation={shown}/state\nSlurmdSpoolDir={shown}/spool\n\
              SlurmctldPidFile={shown}/controller.pid\nSlurmdPidFile={shown}/node.pid\n\
              ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nMpiDefault=none\nMailProg=/bin/true\n\
@@ -130,29 +130,23 @@ impl SlurmCluster {
         self.wait_for("the node", || self.slurm("sinfo", &["--noheader", "--format", "%T"]).is_ok_and(is_idle))
     }
 
-    /// Kills the controller, as a crash does.
-    pub(crate) fn kill_controller(&mut self) -> Result<()> {
-        self.kill(|line| line.contains("slurmctld"))
+    /// Ends the controller, as a shutdown does: it has written down by then what it knows.
+    pub(crate) fn stop_controller(&self) -> Result<()> {
+        self.slurm("scontrol", &["shutdown", "controller"])?;
+        self.wait_for("the end of the controller", || self.find("slurmctld").is_empty())
     }
 
     /// Kills all that runs on the node, as the end of its power does.
-    pub(crate) fn kill_node(&mut self) -> Result<()> {
-        self.kill(|line| line.contains("slurmd") || line.contains("slurmstepd"))?;
-        for pid in find_processes("environ", &[&self.mark(), "SLURM_JOB_ID="]) {
-            kill_process(pid)?;
-        }
-        Ok(())
+    pub(crate) fn kill_node(&self) -> Result<()> {
+        let of_jobs = find_processes("environ", &[&self.mark(), "SLURM_JOB_ID="]);
+        let all = [self.find("slurmd"), self.find("slurmstepd"), of_jobs].concat();
+        all.into_iter().try_for_each(kill_process)
     }
 
-    fn kill(&mut self, is_meant: impl Fn(&str) -> bool) -> Result<()> {
-        for pid in self.processes() {
-            let line = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            if is_meant(&line) {
-                kill_process(pid)?;
-            }
-        }
-        self.daemons.iter_mut().try_for_each(|daemon| daemon.try_wait().map(drop))?;
-        Ok(())
+    /// The processes of the cluster with this in their command line. A daemon that has ended has none.
+    fn find(&self, name: &str) -> Vec<u32> {
+        let line = |pid: &u32| fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        self.processes().into_iter().filter(|pid| line(pid).contains(name)).collect()
     }
 
     fn start_daemon(&mut self, name: &str, options: &[&str]) -> Result<()> {

@@ -31,8 +31,9 @@ fn a_job_that_slurm_cancels_is_handed_over_again_and_uses_no_attempt() {
         scene.wait_until_begun(2, 2)?;
         ensure!(scene.worker("session-1")?.launch == 2);
         scene.release()?;
-        let said = scene.finish(&FILES)?;
-        ensure!(said.out.contains("it was stopped"), "{}", said.out);
+        scene.finish(&FILES)?;
+        let lines = scene.lines()?;
+        ensure!(lines.contains("Session 1: its client was stopped: it was asked to end"), "{lines}");
         scene.require_one_attempt_each()
     })
     .unwrap();
@@ -47,8 +48,9 @@ fn a_job_that_slurm_queues_again_goes_on_from_what_was_pushed() {
         scene.wait_until_begun(2, 2)?;
         ensure!(scene.worker("session-1")?.launch == 1, "another worker was handed over");
         scene.release()?;
-        let said = scene.finish(&FILES)?;
-        ensure!(said.out.contains("back in the queue"), "{}", said.out);
+        scene.finish(&FILES)?;
+        let lines = scene.lines()?;
+        ensure!(lines.matches("back in the queue").count() == 1, "{lines}");
         let (jobs, first) = (scene.cluster.jobs("all")?, scene.ground.git(&["log", "--format=%s"])?);
         ensure!(jobs.len() == 2, "{jobs:?}");
         ensure!(first.matches("feat: write 1").count() == 1, "the first step was done twice: {first}");
@@ -63,7 +65,7 @@ fn a_node_that_an_administrator_takes_down_holds_the_run_until_it_is_back() {
     on_cluster(&two(), &FILES, &PLAIN, |scene| {
         start_up_to_second_step(scene)?;
         scene.cluster.set_node(&["state=down", "reason=broken"])?;
-        scene.wait_until_said(&["run", "show"], "queued")?;
+        scene.wait_for_line("Session 1: back in the queue")?;
         scene.release()?;
         scene.cluster.set_node(&["state=resume"])?;
         scene.finish(&FILES)?;
@@ -79,7 +81,7 @@ fn a_node_that_loses_its_power_holds_the_run_until_it_is_back() {
         start_up_to_second_step(scene)?;
         scene.cluster.kill_node()?;
         scene.cluster.set_node(&["state=down", "reason=dark"])?;
-        scene.wait_until_said(&["run", "show"], "queued")?;
+        scene.wait_for_line("Session 1: back in the queue")?;
         scene.release()?;
         scene.cluster.start_node()?;
         scene.cluster.set_node(&["state=resume"])?;
@@ -94,8 +96,7 @@ fn a_node_that_loses_its_power_holds_the_run_until_it_is_back() {
 fn a_controller_that_does_not_answer_loses_no_worker() {
     on_cluster(&two(), &FILES, &PLAIN, |scene| {
         start_up_to_second_step(scene)?;
-        scene.cluster.kill_controller()?;
-        ensure!(scene.cluster.jobs("all").is_err());
+        scene.cluster.stop_controller()?;
         scene.release()?;
         scene.finish(&FILES)?;
         scene.require_one_attempt_each()?;

@@ -19,8 +19,8 @@ fn workers_that_wait_in_the_queue_of_slurm_are_shown_so_and_cost_nothing() {
             scene.script_that_waits(number, file)?;
         }
         scene.start()?;
-        scene.wait_until_said(&["run", "show"], "works on")?;
-        let rows = scene.omo(&["run", "show"])?.out;
+        scene.wait_for_line(": began on ")?;
+        let rows = scene.rows()?;
         ensure!(rows.matches(" queued ").count() == 2 && rows.matches("works on").count() == 1, "{rows}");
         ensure!(!rows.contains('$'), "what waits has cost something: {rows}");
         let jobs = scene.cluster.jobs("PENDING")?;
@@ -43,11 +43,12 @@ fn a_queue_that_takes_nothing_is_tried_again_and_uses_no_attempt() {
         scene.wait_until_begun(2, 1)?;
         scene.cluster.set_queue("inactive")?;
         scene.cluster.slurm("scancel", &[&scene.job_id("session-2")?])?;
-        scene.wait_until_said(&["log"], "not taken")?;
+        scene.wait_for_line("Session 2: not taken")?;
         scene.cluster.set_queue("up")?;
         scene.release()?;
-        let said = scene.finish(&FILES)?;
-        ensure!(said.out.contains("it is tried again"), "{}", said.out);
+        scene.finish(&FILES)?;
+        let lines = scene.lines()?;
+        ensure!(lines.contains("; it is tried again"), "{lines}");
         scene.require_one_attempt_each()
     })
     .unwrap();

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use omo_engine::parallel_state::SubmittedWorker;
+use omo_engine::report::ultraplan::worker_lines::worker_event_line;
 use omo_testkit::wait_until;
 use omo_tests::parallel_plan;
 use omo_tests::parallel_repository::{Ground, Session};
@@ -78,11 +79,10 @@ impl Scene {
     }
 
     /// Follows the run to a good end.
-    pub(crate) fn finish(&self, files: Files) -> Result<Said> {
+    pub(crate) fn finish(&self, files: Files) -> Result<()> {
         let said = self.omo(&["run", "watch"])?;
         ensure!(said.status == 0, "{}\n{}\n{}", said.status, said.out, said.err);
-        self.ground.require_complete(files)?;
-        Ok(said)
+        self.ground.require_complete(files)
     }
 
     /// Waits until nothing drives the run any more.
@@ -138,18 +138,29 @@ impl Scene {
         wait_until("the begin of a step", LIMIT, || (self.begun(step) >= times).then_some(()))
     }
 
-    /// Waits until what a command of omo says has this in it.
-    pub(crate) fn wait_until_said(&self, arguments: &[&str], text: &str) -> Result<()> {
-        let has = || self.omo(arguments).is_ok_and(|said| said.out.contains(text));
-        wait_until(text, LIMIT, || has().then_some(()))
+    /// The rows of the workers, as an agent is shown them.
+    pub(crate) fn rows(&self) -> Result<String> {
+        Ok(self.omo(&["agent", "next", "--wait", "1"])?.out)
+    }
+
+    /// What has happened to the workers, in lines as `omo run watch` prints them.
+    pub(crate) fn lines(&self) -> Result<String> {
+        let (run, state) = (self.ground.run()?, self.ground.state()?);
+        let events = run.events()?;
+        let lines = events.iter().filter_map(|event| worker_event_line(&state, &event.kind));
+        Ok(lines.collect::<Vec<_>>().join("\n"))
+    }
+
+    /// Waits until that has happened.
+    pub(crate) fn wait_for_line(&self, part: &str) -> Result<()> {
+        wait_until(part, LIMIT, || self.lines().is_ok_and(|lines| lines.contains(part)).then_some(()))
     }
 
     /// What the run and the cluster look like, for a test that fails.
     fn describe(&self) -> String {
         let said = |said: Result<String>| said.unwrap_or_else(|error| error.to_string());
-        let log = said(self.omo(&["log"]).map(|said| said.out + &said.err));
         let queue = said(self.cluster.slurm("squeue", &["--states", "all"]));
-        format!("the run:\n{log}\nthe queue:\n{queue}\n{}", self.cluster.told())
+        format!("the run:\n{}\nthe queue:\n{queue}\n{}", said(self.lines()), self.cluster.told())
     }
 
     /// Nothing is left of the run in the queue, on the node, in the references and in the file system.
