@@ -91,7 +91,7 @@ impl SlurmCluster {
              ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nMpiDefault=none\nMailProg=/bin/true\n\
              SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nSchedulerType=sched/builtin\n\
              SchedulerParameters=sched_interval=1,batch_sched_delay=0\n\
-             ReturnToService=2\nJobRequeue=1\nKillWait=20\nSlurmdParameters=config_overrides\n{more}\n\
+             ReturnToService=0\nJobRequeue=1\nKillWait=20\nSlurmdParameters=config_overrides\n{more}\n\
              NodeName={NODE} NodeHostname={host} NodeAddr=127.0.0.1 CPUs={processors}\n\
              PartitionName=all Nodes={NODE} Default=YES State=UP\n",
             controller_port?, node_port?
@@ -125,7 +125,7 @@ impl SlurmCluster {
     }
 
     /// Waits until the node takes jobs.
-    pub(crate) fn wait_until_idle(&self) -> Result<()> {
+    fn wait_until_idle(&self) -> Result<()> {
         let is_idle = |said: String| said.split_whitespace().any(|state| state == "idle" || state == "mixed");
         self.wait_for("the node", || self.slurm("sinfo", &["--noheader", "--format", "%T"]).is_ok_and(is_idle))
     }
@@ -193,9 +193,16 @@ impl SlurmCluster {
         Ok(said)
     }
 
-    /// Has the node in another state.
-    pub(crate) fn set_node(&self, change: &[&str]) -> Result<()> {
-        self.slurm("scontrol", &[&["update", &format!("nodename={NODE}")], change].concat()).map(drop)
+    /// Has the node do no work, whatever it says of itself.
+    pub(crate) fn take_down_node(&self) -> Result<()> {
+        let node = format!("nodename={NODE}");
+        self.slurm("scontrol", &["update", &node, "state=down", "reason=broken"]).map(drop)
+    }
+
+    /// Has it take jobs again.
+    pub(crate) fn return_node(&self) -> Result<()> {
+        self.slurm("scontrol", &["update", &format!("nodename={NODE}"), "state=resume"]).map(drop)?;
+        self.wait_until_idle()
     }
 
     /// Has the queue take jobs, or none.

@@ -15,11 +15,12 @@ fn two() -> Vec<Session<'static>> {
     vec![session(1, &[step(1, "a.txt"), step(2, "b.txt")]), session(1, &[step(3, "c.txt")])]
 }
 
-/// Starts the run, and waits until the second step of the first session is at work.
+/// Starts the run, and waits until the second step of the first session is at work, and the run knows that.
 fn start_up_to_second_step(scene: &Scene) -> anyhow::Result<()> {
     scene.script_that_waits(2, "b.txt")?;
     scene.start()?;
-    scene.wait_until_begun(2, 1)
+    scene.wait_until_begun(2, 1)?;
+    scene.wait_for_line("Session 1: began")
 }
 
 #[test]
@@ -64,10 +65,10 @@ fn a_job_that_slurm_queues_again_goes_on_from_what_was_pushed() {
 fn a_node_that_an_administrator_takes_down_holds_the_run_until_it_is_back() {
     on_cluster(&two(), &FILES, &PLAIN, |scene| {
         start_up_to_second_step(scene)?;
-        scene.cluster.set_node(&["state=down", "reason=broken"])?;
+        scene.cluster.take_down_node()?;
         scene.wait_for_line("Session 1: back in the queue")?;
         scene.release()?;
-        scene.cluster.set_node(&["state=resume"])?;
+        scene.cluster.return_node()?;
         scene.finish(&FILES)?;
         scene.require_one_attempt_each()
     })
@@ -80,11 +81,11 @@ fn a_node_that_loses_its_power_holds_the_run_until_it_is_back() {
     on_cluster(&two(), &FILES, &PLAIN, |scene| {
         start_up_to_second_step(scene)?;
         scene.cluster.kill_node()?;
-        scene.cluster.set_node(&["state=down", "reason=dark"])?;
+        scene.cluster.take_down_node()?;
         scene.wait_for_line("Session 1: back in the queue")?;
         scene.release()?;
         scene.cluster.start_node()?;
-        scene.cluster.set_node(&["state=resume"])?;
+        scene.cluster.return_node()?;
         scene.finish(&FILES)?;
         scene.require_one_attempt_each()
     })
