@@ -50,6 +50,11 @@ impl Ground {
         Ok(ground)
     }
 
+    /// The folder of programs that goes before those of the system.
+    pub fn programs(&self) -> &Path {
+        self.programs.path()
+    }
+
     /// The folder of what is done for each step.
     pub fn steps(&self) -> PathBuf {
         self.programs.path().join("steps")

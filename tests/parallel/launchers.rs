@@ -48,7 +48,10 @@ impl Engine<'_> {
     /// Nothing of a worker is at work, or left, at the other end.
     fn require_idle(&self) -> Result<()> {
         let list = || {
-            let said = self.ground.omo(&["worker", "list", "--scratch", &self.host.files().scratch().display().to_string()]).ok()?;
+            let said = self
+                .ground
+                .omo(&["worker", "list", "--scratch", &self.host.files().scratch().display().to_string()])
+                .ok()?;
             (!said.out.contains("running")).then_some(())
         };
         wait_until("the end of the workers", LIMIT, list)

@@ -105,9 +105,11 @@ impl SlurmCluster {
 
     fn start_munged(&mut self) -> Result<()> {
         let file = |option: &str, name: &str| format!("--{option}={}/{name}", self.folder.path().display());
-        let files = [("key-file", "key"), ("socket", "sock"), ("pid-file", "pid"), ("log-file", "log"), ("seed-file", "seed")];
+        let files =
+            [("key-file", "key"), ("socket", "sock"), ("pid-file", "pid"), ("log-file", "log"), ("seed-file", "seed")];
         let options = files.map(|(option, ending)| file(option, &format!("munge.{ending}")));
-        let options: Vec<&str> = ["--foreground", "--force"].into_iter().chain(options.iter().map(String::as_str)).collect();
+        let options: Vec<&str> =
+            ["--foreground", "--force"].into_iter().chain(options.iter().map(String::as_str)).collect();
         self.start_daemon("munged", &options)?;
         let socket = self.folder.path().join("munge.sock");
         self.wait_for("munged", || socket.exists())
