@@ -6,7 +6,7 @@ use omo_testkit::wait_until;
 use omo_tests::parallel_repository::{Session, session, step};
 
 use crate::cluster::LIMIT;
-use crate::scene::{PLAIN, Scene, on_cluster};
+use crate::scene::{PLAIN, Scene, Surroundings, on_cluster};
 
 const FILES: [(u32, &str); 3] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt")];
 
@@ -95,9 +95,11 @@ fn a_node_that_loses_its_power_holds_the_run_until_it_is_back() {
 #[test]
 #[ignore = "needs Slurm and root: cargo xtask test"]
 fn a_controller_that_does_not_answer_loses_no_worker() {
-    on_cluster(&two(), &FILES, &PLAIN, |scene| {
+    on_cluster(&two(), &FILES, &Surroundings { cluster: "MessageTimeout=3", ..PLAIN }, |scene| {
         start_up_to_second_step(scene)?;
         scene.cluster.stop_controller()?;
+        // The run asks about as often, and gets no answer either.
+        ensure!(scene.cluster.jobs("all").is_err() && scene.cluster.jobs("all").is_err());
         scene.release()?;
         scene.finish(&FILES)?;
         scene.require_one_attempt_each()?;
