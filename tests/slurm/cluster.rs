@@ -35,8 +35,12 @@ impl Drop for SlurmCluster {
         // Those of the jobs as well, and what started the jobs: each of them may start another one until it is killed.
         let is_over = || {
             let left = self.processes();
-            left.iter().for_each(|pid| drop(kill_process(*pid)));
-            self.daemons.iter_mut().for_each(|daemon| drop(daemon.try_wait()));
+            for pid in &left {
+                drop(kill_process(*pid));
+            }
+            for daemon in &mut self.daemons {
+                drop(daemon.try_wait());
+            }
             left.is_empty().then_some(())
         };
         drop(wait_until("the end of the cluster", LIMIT, is_over));
