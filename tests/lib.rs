@@ -18,6 +18,7 @@ pub mod repository_copy;
 pub mod scene;
 pub mod task_list_project;
 pub mod ultraplan_project;
+pub mod worker_home;
 
 /// How often a run is continued where nothing else is set.
 pub const MAX_BLOCKS: u32 = omo_core::limits::RunLimits::DEFAULT.max_blocks;

@@ -7,13 +7,14 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Result, ensure};
 use omo_engine::Run;
-use omo_engine::state::RunState;
+use omo_engine::state::{RunPhase, RunState};
 use omo_testkit::Lab;
 use tempfile::TempDir;
 
 use crate::parallel_plan::{self, plan_text};
 pub use crate::parallel_plan::{Session, Step, four_sessions, session, step};
 use crate::plan_project::Said;
+use crate::processes::{find_processes, kill_process};
 use crate::scene;
 
 /// A repository with a plan.
@@ -47,6 +48,11 @@ impl Ground {
         symlink(ground.plugin.join("bin/omo"), ground.programs.path().join("omo"))?;
         parallel_plan::commit_plan(&ground.lab, text)?;
         Ok(ground)
+    }
+
+    /// The folder of programs that goes before those of the system.
+    pub fn programs(&self) -> &Path {
+        self.programs.path()
     }
 
     /// The folder of what is done for each step.
@@ -138,6 +144,17 @@ impl Ground {
     /// The last run, as it stands.
     pub fn state(&self) -> Result<RunState> {
         Ok(self.run()?.state()?)
+    }
+
+    /// Kills the supervisor of the last run, and nothing that it has started.
+    pub fn kill_supervisor(&self) -> Result<()> {
+        let run = self.run()?;
+        let supervisors = find_processes("cmdline", &["agent supervise", run.id()]);
+        ensure!(
+            !supervisors.is_empty() || run.state()?.phase != RunPhase::Executing,
+            "the run goes on without a supervisor that could be killed"
+        );
+        supervisors.into_iter().try_for_each(kill_process)
     }
 
     /// Nothing is left of a run but what its user was told of.

@@ -13,17 +13,6 @@ const WELL: [(u32, &str); 5] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt"), (4, "d
 /// A moment that comes later than this does not come.
 const LIMIT: Duration = Duration::from_mins(1);
 
-/// The processes whose command line has all of these words.
-fn processes(words: &[&str]) -> Vec<u32> {
-    let of = |entry: fs::DirEntry| {
-        let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
-        let line = fs::read(entry.path().join("cmdline")).ok()?;
-        let line = String::from_utf8_lossy(&line).replace('\0', " ");
-        words.iter().all(|word| line.contains(word)).then_some(pid)
-    };
-    omo_tests::processes::processes().filter_map(of).collect()
-}
-
 /// The processes that stand in the project, or below it: clients in their work trees, and a git that was making one.
 fn at_work(ground: &Ground) -> Vec<u32> {
     let of = |entry: fs::DirEntry| {
@@ -31,14 +20,6 @@ fn at_work(ground: &Ground) -> Vec<u32> {
         fs::read_link(entry.path().join("cwd")).ok()?.starts_with(ground.project()).then_some(pid)
     };
     omo_tests::processes::processes().filter_map(of).collect()
-}
-
-fn kill(pid: u32) -> Result<()> {
-    let pid = rustix::process::Pid::from_raw(i32::try_from(pid)?).context("no process")?;
-    match rustix::process::kill_process(pid, rustix::process::Signal::KILL) {
-        Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
-        Err(error) => bail!("{error}"),
-    }
 }
 
 /// Waits until so many events have happened in the run, without a pause: `false` where it has ended before.
@@ -59,22 +40,8 @@ fn reaches(ground: &Ground, events: u64) -> Result<bool> {
 
 /// Kills the supervisor, and waits for the end of all that it had started.
 pub(crate) fn kill_supervisor(ground: &Ground) -> Result<()> {
-    kill_only_supervisor(ground)?;
+    ground.kill_supervisor()?;
     wait_until("the end of all that it had started", LIMIT, || at_work(ground).is_empty().then_some(()))
-}
-
-/// Kills the supervisor.
-pub(crate) fn kill_only_supervisor(ground: &Ground) -> Result<()> {
-    let run = ground.run()?;
-    let supervisors = processes(&["agent supervise", run.id()]);
-    ensure!(
-        !supervisors.is_empty() || run.state()?.phase != omo_engine::state::RunPhase::Executing,
-        "the run goes on without a supervisor that could be killed"
-    );
-    for pid in supervisors {
-        kill(pid)?;
-    }
-    Ok(())
 }
 
 /// Kills the supervisor after so many events, and looks at what is left.

@@ -2,8 +2,6 @@
 //! omo does the work and the branch of the worker is all that the two ends share.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -11,7 +9,6 @@ use omo_engine::parallel_state::SubmittedWorker;
 use omo_engine::state::{TaskState, TaskStatus};
 use omo_testkit::wait_until;
 
-use crate::kills::kill_only_supervisor;
 use crate::parallel_repository::{Ground, Session, on_repository, session, step};
 use crate::second_host::Host;
 
@@ -38,10 +35,6 @@ impl Engine<'_> {
         self.host.script(step, text)
     }
 
-    fn scratch(&self) -> PathBuf {
-        self.host.home().join("scratch")
-    }
-
     fn open(&self) -> Result<()> {
         self.ground.open(&["--launcher", self.launcher])
     }
@@ -57,7 +50,10 @@ impl Engine<'_> {
     /// Nothing of a worker is at work, or left, at the other end.
     fn require_idle(&self) -> Result<()> {
         let list = || {
-            let said = self.ground.omo(&["worker", "list", "--scratch", &self.scratch().display().to_string()]).ok()?;
+            let said = self
+                .ground
+                .omo(&["worker", "list", "--scratch", &self.host.files().scratch().display().to_string()])
+                .ok()?;
             (!said.out.contains("running")).then_some(())
         };
         wait_until("the end of the workers", LIMIT, list)
@@ -69,10 +65,7 @@ fn on_engines(case: impl Fn(&Engine) -> Result<()>) -> Result<()> {
     for launcher in ["local", "ssh"] {
         on_repository(&two(), "test -f a.txt && test -f b.txt && test -f c.txt", |ground| {
             let host = Host::new(ground, &WELL)?;
-            let client = host.home().join("client");
-            fs::write(&client, concat!(include_str!("host_prompt.sh"), include_str!("host_client.sh")))?;
-            fs::set_permissions(&client, fs::Permissions::from_mode(0o755))?;
-            symlink(ground.program(), host.home().join("omo"))?;
+            host.files().add_programs(ground)?;
             let home = host.home().display().to_string();
             let of_host = if launcher == "ssh" {
                 let options = host.ssh_options();
@@ -87,7 +80,7 @@ fn on_engines(case: impl Fn(&Engine) -> Result<()>) -> Result<()> {
             let engine = Engine { ground, host, launcher, table };
             case(&engine).with_context(|| format!("with the launcher {launcher}"))?;
             engine.require_idle()?;
-            engine.host.require_clean_remote(ground)
+            engine.host.files().require_clean_remote(ground)
         })?;
     }
     Ok(())
@@ -132,7 +125,7 @@ fn a_supervisor_that_comes_after_a_dead_one_goes_on_with_the_same_workers() {
         let begun = || (home.join("begun-2").exists() && home.join("begun-3").exists()).then_some(());
         wait_until("both workers at work", LIMIT, begun)?;
         let job = engine.job("session-1").context("no worker is recorded")?;
-        kill_only_supervisor(engine.ground)?;
+        engine.ground.kill_supervisor()?;
         engine.ground.omo(&["run", "show"])?.exits_with(0)?;
         ensure!(engine.job("session-1").is_some(), "a look took the worker from the run");
         fs::write(home.join("go"), "")?;

@@ -27,7 +27,7 @@ fn on_host(case: impl FnOnce(&Ground, &Host) -> Result<()>) -> Result<()> {
     on_repository(&two(), "test -f a.txt && test -f b.txt && test -f c.txt", |ground| {
         let host = Host::new(ground, &WELL)?;
         case(ground, &host)?;
-        host.require_clean_remote(ground)
+        host.files().require_clean_remote(ground)
     })
 }
 
@@ -153,7 +153,7 @@ fn a_history_that_was_rewritten_is_put_to_a_person() {
         let status =
             ground.state()?.parallel.and_then(|parallel| parallel.groups.get("session-1").map(|known| known.status));
         ensure!(status == Some(GroupStatus::Merged), "{status:?}");
-        host.require_clean_remote(ground)?;
+        host.files().require_clean_remote(ground)?;
         host.script(3, "echo 3 > c.txt\n")?;
         ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;

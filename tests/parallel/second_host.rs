@@ -3,14 +3,13 @@
 
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use omo_testkit::wait_until;
-use tempfile::TempDir;
+use omo_tests::worker_home::WorkerHome;
 
 use crate::parallel_repository::Ground;
 
@@ -21,7 +20,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 
 /// The other host. It ends with this.
 pub(crate) struct Host {
-    folder: TempDir,
+    files: WorkerHome,
     server: Child,
     port: u16,
 }
@@ -37,37 +36,28 @@ impl Host {
     /// One that does each step of these as its plan says, and the ground's remote repository.
     pub(crate) fn new(ground: &Ground, steps: &[(u32, &str)]) -> Result<Self> {
         ensure!(Path::new(SERVER).is_file(), "there is no {SERVER}: install openssh-server");
-        let folder = tempfile::Builder::new().prefix("omo-host-").tempdir()?;
+        let files = WorkerHome::new(ground, steps)?;
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
-        let server = start(folder.path(), port)?;
-        let host = Self { folder, server, port };
+        let server = start(files.folder(), port)?;
+        let host = Self { files, server, port };
         wait_until("the ssh server", LIMIT, || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok())?;
-        let (home, hub) = (host.home(), host.hub());
-        fs::create_dir_all(home.join("steps"))?;
-        fs::write(home.join("hub"), hub.display().to_string())?;
-        fs::write(home.join("work"), concat!(include_str!("host_prompt.sh"), include_str!("host.sh")))?;
-        fs::write(home.join(".gitconfig"), "[user]\n\tname = Host\n\temail = host@example.org\n")?;
-        for (step, file) in steps {
-            host.script(*step, &format!("echo {step} > {file}\n"))?;
-        }
-        ground.git(&["init", "-q", "--bare", &hub.display().to_string()])?;
-        ground.git(&["remote", "add", "origin", &hub.display().to_string()])?;
-        ground.git(&["push", "-q", "origin", "main"])?;
+        fs::write(host.home().join("work"), concat!(include_str!("../host_prompt.sh"), include_str!("host.sh")))?;
         Ok(host)
     }
 
-    fn hub(&self) -> PathBuf {
-        self.folder.path().join("hub.git")
+    /// What the other end has.
+    pub(crate) fn files(&self) -> &WorkerHome {
+        &self.files
     }
 
     /// The home folder there.
     pub(crate) fn home(&self) -> PathBuf {
-        self.folder.path().join("home")
+        self.files.home()
     }
 
     /// How a step is worked on there: lines of bash.
     pub(crate) fn script(&self, step: u32, text: &str) -> Result<()> {
-        Ok(fs::write(self.home().join("steps").join(format!("{step}.sh")), text)?)
+        self.files.script(step, text)
     }
 
     /// The template that starts a session there.
@@ -77,7 +67,7 @@ impl Host {
 
     /// What `ssh` is given so that it reaches this host, and asks nothing.
     pub(crate) fn ssh_options(&self) -> String {
-        let folder = self.folder.path().display();
+        let folder = self.files.folder().display();
         let options = "-F /dev/null -o BatchMode=yes -o StrictHostKeyChecking=no -o LogLevel=ERROR";
         format!("{options} -o UserKnownHostsFile={folder}/known -p {} -i {folder}/key", self.port)
     }
@@ -87,24 +77,11 @@ impl Host {
         let text = fs::read_to_string(self.home().join("launched")).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     }
-
-    /// The remote repository has what it had before the run, and nothing of omo's.
-    pub(crate) fn require_clean_remote(&self, ground: &Ground) -> Result<()> {
-        ensure!(self.hub().is_dir(), "the remote repository is gone");
-        let there = ground.git(&["ls-remote", "--refs", "origin"])?;
-        let names: Vec<&str> = there.lines().filter_map(|line| line.split('\t').nth(1)).collect();
-        ensure!(names == ["refs/heads/main"], "on the remote: {names:?}");
-        let known = ground.git(&["for-each-ref", "--format=%(refname)", "refs/remotes"])?;
-        ensure!(!known.contains("omo"), "{known}");
-        Ok(())
-    }
 }
 
 /// Starts the server, with keys that were made for it.
 fn start(folder: &Path, port: u16) -> Result<Child> {
     let home = folder.join("home");
-    fs::create_dir_all(&home)?;
-    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
     for key in ["key", "host-key"] {
         let mut command = Command::new("ssh-keygen");
         command.args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(folder.join(key));

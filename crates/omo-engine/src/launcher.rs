@@ -24,7 +24,7 @@ pub enum LauncherPlaceholder {
     Job,
     /// `{brief}`: the commit that holds the brief of the worker.
     Brief,
-    /// `{worker}`: the command of the worker, quoted for a shell.
+    /// `{worker}`: the command of the worker, quoted for a shell, whose place it takes.
     Worker,
     /// `{worker_start}`: the command that starts the worker in the background, quoted for a shell.
     WorkerStart,

@@ -34,7 +34,7 @@ pub(crate) struct Options {
 /// Suites whose tests wait for other processes more than they compute: they run more at once.
 const WAITING: [&str; 5] = ["client", "parallel", "supervised_client", "supervisor", "worker"];
 /// The suites that are long, in the order in which they begin.
-const LONG: [&str; 11] = [
+const LONG: [&str; 12] = [
     "client",
     "browser",
     "reliability",
@@ -42,13 +42,14 @@ const LONG: [&str; 11] = [
     "prove",
     "blackbox",
     "attacks",
+    "slurm",
     "parallel",
     "supervised_client",
     "windows",
     "ultraplan_tasks",
 ];
 /// The suites that take longer than an edit: other programs, faults, random plans and random work trees.
-const NOT_QUICK: [&str; 18] = [
+const NOT_QUICK: [&str; 19] = [
     "attacks",
     "batches",
     "browser",
@@ -60,6 +61,7 @@ const NOT_QUICK: [&str; 18] = [
     "prove",
     "real_client",
     "reliability",
+    "slurm",
     "supervised_client",
     "supervisor",
     "tree",

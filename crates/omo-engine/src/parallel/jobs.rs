@@ -15,6 +15,8 @@ pub(super) mod worker_log;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+use omo_plan::model::TaskGroup;
+
 use crate::worker_exchange::WorkerReport;
 
 /// How long a worker that was refused waits before it is handed over again; the time doubles up to the greatest.
@@ -48,6 +50,13 @@ impl JobBoard {
         let wait = FIRST_BACK_OFF.saturating_mul(2_u32.saturating_pow(*times)).min(LAST_BACK_OFF);
         (*until, *times) = (Instant::now() + wait, times.saturating_add(1));
         *times
+    }
+
+    /// Has sessions wait as if they had been refused: others were, a moment ago.
+    pub(super) fn hold_back<'g>(&mut self, groups: impl Iterator<Item = &'g TaskGroup>) {
+        for group in groups {
+            self.refuse(&group.id);
+        }
     }
 
     /// Forgets what is known of a worker that has ended.

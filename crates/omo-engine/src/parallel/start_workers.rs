@@ -94,12 +94,17 @@ impl ParallelDriver<'_> {
                 return waiting.iter().try_for_each(|group| self.report_stuck::<()>(group, BUDGET_SPENT).map(drop));
             }
         };
+        let mut is_taken = true;
         for some in waiting.chunks(SUBMISSIONS_AT_ONCE) {
+            if !is_taken {
+                self.jobs.hold_back(some.iter().copied());
+                continue;
+            }
             let mut ready = Vec::new();
             for pair in some.chunks(WORK_TREES_AT_ONCE) {
                 ready.extend(self.prepare_work_trees(parallel, pair)?.into_iter().map(|(group, _)| group));
             }
-            self.submit_workers(parallel, micros, &ready)?;
+            is_taken = self.submit_workers(parallel, micros, &ready)?;
         }
         Ok(())
     }

@@ -34,11 +34,12 @@ struct Need {
     package: Option<&'static str>,
 }
 
-const NEEDS: [Need; 18] = [
+const NEEDS: [Need; 19] = [
     // Where a container forbids to trace, the program alone is of no use.
     Need { name: "strace", probe: &["strace", "-qq", "-o", "/dev/null", "true"], package: Some("strace") },
     Need { name: VALGRIND, probe: &["valgrind", "--version"], package: Some("valgrind") },
     Need { name: "sshd", probe: &["test", "-x", "/usr/sbin/sshd"], package: Some("openssh-server") },
+    Need { name: "Slurm", probe: &["sh", "-c", SLURM_IS_THERE], package: Some("slurm-wlm and munge") },
     Need { name: "tmux", probe: &["tmux", "-V"], package: Some("tmux") },
     Need { name: "node", probe: &["node", "--version"], package: Some("nodejs") },
     Need { name: "chromium", probe: &["chromium", "--version"], package: Some("chromium") },
@@ -67,6 +68,10 @@ const NEEDS: [Need; 18] = [
         package: None,
     },
 ];
+
+/// The daemons of a cluster and its commands, none of which runs before there is one.
+const SLURM_IS_THERE: &str =
+    "cd /usr/sbin && test -x slurmctld && test -x slurmd && test -x munged && command -v sbatch";
 
 /// The first Python in `PATH` may be another one than that of the system, which a package of Debian is for.
 const SOME_PYTHON_HAS_PYTEST: &str =

@@ -141,7 +141,9 @@ impl EngineCommands<'_> {
         job_words.extend(client.chain(scratch.iter().copied()));
         let of_job = |verb: &str| quote(&[&[omo, "worker", verb, &job.job], scratch.as_slice()].concat());
         CommandValues {
-            worker: quote(&[&[omo, "worker"], job_words.as_slice()].concat()),
+            // It takes the place of its shell: a signal that ends the job by its first process ends no other one, and
+            // an engine that waits for that process waits until the worker has told its end.
+            worker: format!("exec {}", quote(&[&[omo, "worker"], job_words.as_slice()].concat())),
             worker_start: quote(&[&[omo, "worker", "start"], job_words.as_slice()].concat()),
             worker_cancel: of_job("cancel"),
             worker_logs: of_job("logs"),

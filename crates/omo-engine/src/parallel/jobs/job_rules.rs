@@ -128,7 +128,13 @@ pub(super) fn decide(
 ) -> JobDecision {
     let JobSighting { engine, report, cancelled_for } = sighting;
     if let Some(WorkerReport { phase: WorkerPhase::Ended { end, detail }, .. }) = report {
-        return JobDecision::End(JobOutcome::Reported(*end, detail.clone()));
+        // An engine that takes a worker off its node ends it first, and may queue it again: it alone knows which.
+        let may_begin_again = *end == WorkerEnd::Stopped
+            && cancelled_for.is_none()
+            && matches!(engine, EngineAnswer::Listed(EngineState::Queued | EngineState::Running));
+        if !may_begin_again {
+            return JobDecision::End(JobOutcome::Reported(*end, detail.clone()));
+        }
     }
     let has_passed = |at: Timestamp, limit: Duration| {
         let millis = now.millis_since(at).and_then(|millis| u128::try_from(millis).ok());
@@ -215,16 +221,24 @@ mod tests {
         use EngineState::{Queued, Running};
         let profile = LauncherProfile { queue_minutes: 10, ..LauncherProfile::default() };
         let ended = report(WorkerPhase::Ended { end: WorkerEnd::Pushed, detail: "d".to_owned() });
+        let stopped = report(WorkerPhase::Ended { end: WorkerEnd::Stopped, detail: "d".to_owned() });
         let working = report(WorkerPhase::Working);
         let gone = EngineState::Ended("NODE_FAIL".to_owned());
         let (listed, unlisted) = (EngineAnswer::Listed, |was_listed| EngineAnswer::Unlisted { was_listed });
         let lost = |word: &str| JobDecision::End(JobOutcome::Lost(word.to_owned()));
         let began = |host: &str| JobDecision::Began(host.to_owned());
         let reported = JobDecision::End(JobOutcome::Reported(WorkerEnd::Pushed, "d".to_owned()));
+        let was_stopped = JobDecision::End(JobOutcome::Reported(WorkerEnd::Stopped, "d".to_owned()));
         let (waits, works) = (None, Some(at(60)));
         for (engine, report, began_at, seconds, expected) in [
             (listed(&Running), Some(&ended), works, 61, reported.clone()),
             (listed(&gone), Some(&ended), works, 61, reported),
+            (listed(&Running), Some(&stopped), works, 61, JobDecision::Wait),
+            (listed(&Queued), Some(&stopped), works, 61, JobDecision::Requeued),
+            (listed(&Queued), Some(&stopped), waits, 61, JobDecision::Wait),
+            (listed(&gone), Some(&stopped), works, 61, was_stopped.clone()),
+            (unlisted(true), Some(&stopped), works, 61, was_stopped.clone()),
+            (EngineAnswer::Unknown, Some(&stopped), works, 61, was_stopped.clone()),
             (listed(&gone), Some(&working), works, 61, lost("NODE_FAIL")),
             (listed(&gone), None, waits, 61, lost("NODE_FAIL")),
             (unlisted(true), Some(&working), works, 61, lost("it lists it no longer")),

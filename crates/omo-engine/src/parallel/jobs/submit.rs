@@ -33,13 +33,15 @@ struct Submission<'g> {
 }
 
 impl ParallelDriver<'_> {
-    /// Hands workers over for these sessions, whose work trees are ready. Each may spend `micros`.
+    /// Hands workers over for these sessions, whose work trees are ready. Each may spend `micros`. `false` where the
+    /// engine or the remote repository refused one: they may take a minute to do so, in which nothing else is done, and
+    /// the rest waits as long as what was refused.
     pub(in crate::parallel) fn submit_workers(
         &mut self,
         parallel: &ParallelState,
         micros: Option<u64>,
         groups: &[&TaskGroup],
-    ) -> Result<(), DriveError> {
+    ) -> Result<bool, DriveError> {
         let mut submissions = Vec::new();
         for group in groups {
             if !self.end_if_done(group)? {
@@ -47,7 +49,7 @@ impl ParallelDriver<'_> {
             }
         }
         if submissions.is_empty() {
-            return Ok(());
+            return Ok(true);
         }
         let (pushed, address) = self.push_briefs(&parallel.policy, &submissions);
         if let Err(error) = pushed {
@@ -57,10 +59,15 @@ impl ParallelDriver<'_> {
                     self.report_stuck::<()>(submission.group, &why)?;
                 }
             }
-            return Ok(());
+            return Ok(false);
         }
-        let Some(engine) = self.engine_commands(parallel, address) else { return Ok(()) };
+        let Some(engine) = self.engine_commands(parallel, address) else { return Ok(true) };
+        let mut is_taken = true;
         for some in submissions.chunks(STARTS_AT_ONCE) {
+            if !is_taken {
+                self.jobs.hold_back(some.iter().map(|submission| submission.group));
+                continue;
+            }
             // Written down first: what is started and not written down would be started a second time.
             let handed_over = |submission: &Submission| EventKind::WorkerSubmitted {
                 group: submission.group.id.clone(),
@@ -70,15 +77,21 @@ impl ParallelDriver<'_> {
                 budget_micros: micros,
             };
             self.record(|_| some.iter().map(handed_over).collect())?;
-            let started = parallel_map(some, |submission| engine.start(&submission.values));
+            let started = parallel_map(some, |submission| {
+                // What was refused, or took too long, may have been taken all the same.
+                engine.start(&submission.values).inspect_err(|_| drop(engine.cancel(&submission.values)))
+            });
             for (submission, started) in some.iter().zip(started) {
                 match started {
                     Ok(()) => drop(self.jobs.back_off.remove(&submission.group.id)),
-                    Err(why) => self.on_refused(submission.group, why)?,
+                    Err(why) => {
+                        is_taken = false;
+                        self.on_refused(submission.group, why)?;
+                    }
                 }
             }
         }
-        Ok(())
+        Ok(is_taken)
     }
 
     fn on_refused(&mut self, group: &TaskGroup, how: String) -> Result<(), DriveError> {
