@@ -16,6 +16,8 @@ pub mod plan_project;
 pub mod processes;
 pub mod repository_copy;
 pub mod scene;
+#[cfg(target_os = "linux")]
+pub mod slurm_cluster;
 pub mod task_list_project;
 pub mod ultraplan_project;
 pub mod worker_home;

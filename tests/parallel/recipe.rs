@@ -24,10 +24,9 @@ fn block(language: &str) -> Result<&'static str> {
 /// A host that the recipe's `ssh` finds: what the page asks for is there, and `ssh` knows its name.
 fn prepare_host(ground: &Ground) -> Result<Host> {
     let host = Host::new(ground, &WELL)?;
-    let (home, bin) = (host.home(), host.home().join("bin"));
+    let bin = host.home().join("bin");
     fs::create_dir_all(&bin)?;
-    fs::write(home.join("client"), concat!(include_str!("host_prompt.sh"), include_str!("host_client.sh")))?;
-    fs::set_permissions(home.join("client"), fs::Permissions::from_mode(0o755))?;
+    host.files().add_programs(ground)?;
     symlink("../client", bin.join("claude"))?;
     symlink(ground.program(), bin.join("omo"))?;
     // What a person has in ~/.ssh, which belongs to the account that the tests run as.
@@ -76,7 +75,7 @@ fn the_recipe_for_ssh_works_word_for_word() {
             ensure!(said.status == 0, "{line:?}: {}\n{}", said.out, said.err);
         }
         ground.require_complete(&WELL)?;
-        host.require_clean_remote(ground)
+        host.files().require_clean_remote(ground)
     };
     on_repository(&two(), "test -f a.txt && test -f b.txt && test -f c.txt", play).unwrap();
 }

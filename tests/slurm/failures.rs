@@ -5,8 +5,8 @@ use anyhow::ensure;
 use omo_testkit::wait_until;
 use omo_tests::parallel_repository::{Session, session, step};
 
-use crate::cluster::LIMIT;
 use crate::scene::{PLAIN, Scene, Surroundings, on_cluster};
+use omo_tests::slurm_cluster::LIMIT;
 
 const FILES: [(u32, &str); 3] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt")];
 

@@ -12,7 +12,7 @@ use omo_tests::parallel_repository::{Ground, Session};
 use omo_tests::plan_project::Said;
 use omo_tests::worker_home::WorkerHome;
 
-use crate::cluster::{LIMIT, SlurmCluster};
+use omo_tests::slurm_cluster::{LIMIT, SlurmCluster};
 
 /// The parts of a test.
 pub(crate) struct Scene {

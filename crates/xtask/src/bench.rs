@@ -1,13 +1,31 @@
 //! `cargo xtask bench`: what the hooks cost, against an empty process and against other kinds of
 //! hooks, in one run. The results are left in `docs/`.
 
-use anyhow::Result;
+use std::process::Command;
 
+use anyhow::Result;
+use clap::Args;
+
+use crate::plugin::Plugin;
 use crate::{cargo, plugin};
 
+/// What is timed.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Time runs of 10, 50 and 200 workers through processes of this machine and Slurm instead; some twelve minutes
+    #[arg(long)]
+    workers: bool,
+    /// So many workers instead, once for each time that this is given
+    #[arg(long, requires = "workers", value_name = "N")]
+    count: Vec<u32>,
+}
+
 /// Builds everything for the same target, then runs the contest.
-pub(crate) fn run() -> Result<()> {
+pub(crate) fn run(options: &Options) -> Result<()> {
     let plugin = plugin::build()?;
+    if options.workers {
+        return run_workers(&plugin, &options.count);
+    }
     let build = &plugin.build;
     cargo::run(build.cargo("build")?.args(["--locked", "-p", "omo-benches", "--bin", "empty"]))?;
     let empty = build.folder()?.join("empty");
@@ -19,4 +37,13 @@ pub(crate) fn run() -> Result<()> {
     contest.arg(top.join("docs")).arg(build.triple());
     anstream::println!("target: {}\n", build.triple());
     cargo::run(&mut contest)
+}
+
+/// Times runs of many workers.
+fn run_workers(plugin: &Plugin, counts: &[u32]) -> Result<()> {
+    let mut command = Command::new(cargo::cargo());
+    command.arg("run").current_dir(cargo::top()?);
+    command.args(["--locked", "--quiet", "-p", "omo-tests", "--bin", "many_workers", "--"]);
+    command.args(counts.iter().map(u32::to_string)).env("OMO_TEST_PLUGIN", &plugin.path);
+    cargo::run(&mut command)
 }

@@ -45,7 +45,7 @@ enum Task {
     /// Make archives and npm packages of the plugin for each system that can be built for here
     Dist(dist::Options),
     /// Time the hooks against an empty process and against hooks of other kinds
-    Bench,
+    Bench(bench::Options),
     /// Count the instructions of each hook, and show what they are spent for
     Instructions(instructions::Options),
     /// Hand made-up input to everything that reads what omo did not write
@@ -67,7 +67,7 @@ enum Task {
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().task {
-        Task::Bench => bench::run(),
+        Task::Bench(options) => bench::run(&options),
         Task::Instructions(options) => instructions::run(&options),
         Task::CheckTargets => check_targets::run(),
         Task::Demo => demo::run(),

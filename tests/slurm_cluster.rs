@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use crate::processes::{find_processes, kill_process};
 use anyhow::{Context, Result, bail, ensure};
 use omo_testkit::wait_until;
-use omo_tests::processes::{find_processes, kill_process};
 use tempfile::TempDir;
 
 /// How long a cluster may take to start, and what it was told to come about.
-pub(crate) const LIMIT: Duration = Duration::from_mins(1);
+pub const LIMIT: Duration = Duration::from_mins(1);
 /// So often a cluster is started: another process may take a port that was free a moment ago.
 const STARTS: usize = 3;
 /// Where Debian has daemons.
@@ -25,7 +25,7 @@ const NODE: &str = "node";
 const TOLD_LINES: usize = 15;
 
 /// The cluster. It ends with this, and all of its jobs.
-pub(crate) struct SlurmCluster {
+pub struct SlurmCluster {
     folder: TempDir,
     daemons: Vec<Child>,
 }
@@ -49,7 +49,7 @@ impl Drop for SlurmCluster {
 
 impl SlurmCluster {
     /// One whose node has so many processors, and whose configuration has these lines as well.
-    pub(crate) fn start(processors: usize, more: &str) -> Result<Self> {
+    pub fn start(processors: usize, more: &str) -> Result<Self> {
         let mut last = None;
         for _ in 0..STARTS {
             match Self::start_once(processors, more) {
@@ -103,7 +103,7 @@ impl SlurmCluster {
     }
 
     /// The file that `SLURM_CONF` names.
-    pub(crate) fn configuration(&self) -> PathBuf {
+    pub fn configuration(&self) -> PathBuf {
         self.folder.path().join("slurm.conf")
     }
 
@@ -120,13 +120,13 @@ impl SlurmCluster {
     }
 
     /// Starts the controller, with what an earlier one has left.
-    pub(crate) fn start_controller(&mut self) -> Result<()> {
+    pub fn start_controller(&mut self) -> Result<()> {
         self.start_daemon("slurmctld", &["-D"])?;
         self.wait_for("the controller", || self.slurm("scontrol", &["ping"]).is_ok_and(|said| said.contains(" UP")))
     }
 
     /// Starts the daemon of the node.
-    pub(crate) fn start_node(&mut self) -> Result<()> {
+    pub fn start_node(&mut self) -> Result<()> {
         self.start_daemon("slurmd", &["-D", "-N", NODE])
     }
 
@@ -137,13 +137,13 @@ impl SlurmCluster {
     }
 
     /// Ends the controller, as a shutdown does: it has written down by then what it knows.
-    pub(crate) fn stop_controller(&self) -> Result<()> {
+    pub fn stop_controller(&self) -> Result<()> {
         self.slurm("scontrol", &["shutdown", "controller"])?;
         self.wait_for("the end of the controller", || self.find("slurmctld").is_empty())
     }
 
     /// Kills all that runs on the node, as the end of its power does.
-    pub(crate) fn kill_node(&self) -> Result<()> {
+    pub fn kill_node(&self) -> Result<()> {
         let of_jobs = find_processes("environ", &[&self.mark(), "SLURM_JOB_ID="]);
         let all = [self.find("slurmd"), self.find("slurmstepd"), of_jobs].concat();
         all.into_iter().try_for_each(kill_process)
@@ -166,12 +166,12 @@ impl SlurmCluster {
     }
 
     /// Waits for something of the daemons, and tells what they said where it does not come.
-    pub(crate) fn wait_for(&self, what: &str, is_there: impl Fn() -> bool) -> Result<()> {
+    pub fn wait_for(&self, what: &str, is_there: impl Fn() -> bool) -> Result<()> {
         wait_until(what, LIMIT, || is_there().then_some(())).with_context(|| self.told())
     }
 
     /// The ends of what the daemons have said.
-    pub(crate) fn told(&self) -> String {
+    pub fn told(&self) -> String {
         let of = |name: &str| {
             let text = fs::read_to_string(self.folder.path().join(format!("{name}.log"))).unwrap_or_default();
             let lines: Vec<&str> = text.lines().collect();
@@ -190,7 +190,7 @@ impl SlurmCluster {
     }
 
     /// What a command of Slurm prints.
-    pub(crate) fn slurm(&self, program: &str, arguments: &[&str]) -> Result<String> {
+    pub fn slurm(&self, program: &str, arguments: &[&str]) -> Result<String> {
         let output = Command::new(program).args(arguments).env("SLURM_CONF", self.configuration()).output()?;
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         if !output.status.success() {
@@ -200,31 +200,31 @@ impl SlurmCluster {
     }
 
     /// Has the node do no work, whatever it says of itself.
-    pub(crate) fn take_down_node(&self) -> Result<()> {
+    pub fn take_down_node(&self) -> Result<()> {
         let node = format!("nodename={NODE}");
         self.slurm("scontrol", &["update", &node, "state=down", "reason=broken"]).map(drop)
     }
 
     /// Has it take jobs again.
-    pub(crate) fn return_node(&self) -> Result<()> {
+    pub fn return_node(&self) -> Result<()> {
         self.slurm("scontrol", &["update", &format!("nodename={NODE}"), "state=resume"]).map(drop)?;
         self.wait_until_idle()
     }
 
     /// Has the queue take jobs, or none.
-    pub(crate) fn set_queue(&self, state: &str) -> Result<()> {
+    pub fn set_queue(&self, state: &str) -> Result<()> {
         self.slurm("scontrol", &["update", "partitionname=all", &format!("state={state}")]).map(drop)
     }
 
     /// The jobs of these states, by what they are called and their numbers.
-    pub(crate) fn jobs(&self, states: &str) -> Result<Vec<(String, String)>> {
+    pub fn jobs(&self, states: &str) -> Result<Vec<(String, String)>> {
         let said = self.slurm("squeue", &["--noheader", "--states", states, "--format", "%j %A"])?;
         let of = |line: &str| line.split_once(' ').map(|(name, id)| (name.to_owned(), id.trim().to_owned()));
         Ok(said.lines().filter_map(of).collect())
     }
 
     /// No job is queued or at work, and nothing is left on the node that one has started.
-    pub(crate) fn require_idle(&self) -> Result<()> {
+    pub fn require_idle(&self) -> Result<()> {
         let states = "PENDING,RUNNING,SUSPENDED,COMPLETING,CONFIGURING,REQUEUED,REQUEUE_HOLD";
         let left = || (self.jobs(states).ok(), find_processes("environ", &[&self.mark(), "SLURM_JOB_ID="]));
         self.wait_for("the end of the jobs", || left() == (Some(Vec::new()), Vec::new()))
