@@ -338,7 +338,8 @@ impl Engine<'_> {
         let mut found = Vec::new();
         for place in places {
             let Some(check) = state.plan.final_checks.get(*place) else { continue };
-            let ran = self.run_checks(&format!("{FINAL_CHECKS_ID}-{name}-{}", place + 1), &[check], Some(0), watcher)?;
+            let ran =
+                self.run_checks(&format!("{FINAL_CHECKS_ID}-{name}-{}", place + 1), &[check], Some(0), watcher)?;
             found.extend(ran.into_iter().map(|(_, outcome)| (*place, outcome)));
         }
         Ok(found)
