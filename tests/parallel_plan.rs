@@ -21,6 +21,8 @@ pub struct Session<'a> {
     pub wave: u32,
     /// Its steps.
     pub steps: Vec<Step<'a>>,
+    /// The numbers of the sessions that it needs; `None` for all of the waves before it.
+    pub needs: Option<&'a [usize]>,
 }
 
 /// One step: it writes its number into its file.
@@ -41,7 +43,7 @@ pub fn step(number: u32, file: &str) -> Step<'_> {
 
 /// A session of these steps.
 pub fn session<'a>(wave: u32, steps: &[Step<'a>]) -> Session<'a> {
-    Session { wave, steps: steps.to_vec() }
+    Session { wave, steps: steps.to_vec(), needs: None }
 }
 
 /// Four sessions in two waves.
@@ -72,7 +74,10 @@ pub fn plan_text(sessions: &[Session], verification: &str) -> String {
         let files: Vec<String> = session.steps.iter().map(|step| format!("`{}`", step.file)).collect();
         let number = place + 1;
         let before: Vec<String> = (sessions.iter().enumerate())
-            .filter(|(_, other)| other.wave < session.wave)
+            .filter(|(place, other)| match session.needs {
+                Some(needs) => needs.contains(&(place + 1)),
+                None => other.wave < session.wave,
+            })
             .map(|(place, _)| format!("Session {}", place + 1))
             .collect();
         let before = if before.is_empty() { "none".to_owned() } else { before.join(", ") };
