@@ -14,6 +14,7 @@ use crate::parallel::worker_row::format_dollars;
 use crate::parallel_state::{GroupState, GroupStatus, ParallelState};
 use crate::report::table::{cell, table};
 use crate::report::ultraplan::short_commit;
+use crate::report::ultraplan::worker_lines::broken_check_text;
 use crate::state::RunState;
 use crate::wave_rules;
 
@@ -37,6 +38,10 @@ pub fn worker_result_lines(state: &RunState) -> Vec<String> {
     let total = parallel.cost_micros();
     if total > 0 {
         lines.push(format!("Cost: {} in total, as far as the clients said", format_dollars(total)));
+    }
+    if let Some(check) = parallel.wave_check.as_ref().filter(|check| !check.broken.is_empty()) {
+        let text = broken_check_text(state, check.wave, &check.broken, &check.groups);
+        lines.push(format!("Wave {} broke the whole: {text}", check.wave + 1));
     }
     let held = wave_rules::held_back(state, parallel);
     for group in &state.plan.groups {

@@ -5,7 +5,6 @@ use std::fmt::Write;
 use omo_core::text::sanitize;
 use omo_plan::model::Task;
 
-use super::worker_lines::broken_check_text;
 use super::{RunScope, command_for, on_failure_word, short_commit, summary};
 use crate::outcome::{FinalChecksResult, OutcomeSummary, PlanOutcome, ReportedStatus};
 use crate::parallel_state::{GroupState, GroupStatus};
@@ -110,16 +109,6 @@ fn final_checks_section(state: &RunState, reached: &OutcomeSummary) -> String {
                 let command = state.plan.final_checks.get(*place).map_or("", |check| check.command.as_str());
                 let command = omo_core::text::command_text::paste_form(command, 1_000);
                 let _ = writeln!(text, "- {command} → FAIL: {}", sanitize(outcome.describe(), 200));
-            }
-            if let Some(check) = state.parallel.as_ref().and_then(|parallel| parallel.wave_check.as_ref())
-                && !check.broken.is_empty()
-            {
-                let _ = writeln!(
-                    text,
-                    "- Checked behind wave {}: {}",
-                    check.wave + 1,
-                    broken_check_text(state, check.wave, &check.broken, &check.groups)
-                );
             }
             text + "\n"
         }
