@@ -158,11 +158,19 @@ pub fn is_tidy(lab: &Lab) -> Result<()> {
 /// The hook of a repository that git runs before a commit.
 const PRE_COMMIT: &str = ".git/hooks/pre-commit";
 
-/// A git hook that has the commits of `a.txt` and `c.txt` hold another README each, which no step lists.
+/// Lines of a shell that wait until what a run has come to holds a file.
+pub fn until_merged(file: &str) -> String {
+    let integrated = "$(git for-each-ref --format='%(objectname)' 'refs/omo/keep/*/integrated')";
+    format!("for _ in $(seq 600); do git cat-file -e \"{integrated}:{file}\" && break; sleep 0.1; done\n")
+}
+
+/// A git hook that has the commits of `a.txt` and `c.txt` hold another README each, which no step lists. The second waits
+/// for the merge of the first, so that it is the one in conflict.
 pub fn set_conflicting_hook(project: &Path) -> Result<()> {
     let hook = project.join(PRE_COMMIT);
-    let line = |file: &str, word: &str| format!("*{file}*) echo {word} > README.md; git add README.md;; ");
-    let lines = [line("a.txt", "one"), line("c.txt", "three")].concat();
+    let line =
+        |file: &str, first: &str, word: &str| format!("*{file}*) {first}echo {word} > README.md; git add README.md;; ");
+    let lines = [line("a.txt", "", "one"), line("c.txt", &until_merged("a.txt"), "three")].concat();
     fs::write(&hook, format!("#!/bin/sh\ncase \"$(git diff --cached --name-only)\" in {lines} esac\n"))?;
     Ok(fs::set_permissions(&hook, fs::Permissions::from_mode(0o755))?)
 }

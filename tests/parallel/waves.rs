@@ -9,18 +9,12 @@ use anyhow::{Context, Result, ensure};
 use omo_engine::event::{EventKind, RunResult};
 use omo_engine::parallel_state::GroupStatus;
 use omo_engine::state::RunPhase;
+use omo_tests::parallel_plan::until_merged;
 
 use crate::parallel_repository::{Ground, Session, four_sessions, on_repository, session, step};
 
 /// A check of the whole that writes down that it ran.
 const COUNTED: &str = "echo ran >> ../../../../checked";
-
-/// Lines of bash that wait until what a run has come to holds a file.
-fn until_merged(file: &str) -> String {
-    format!(
-        "for _ in $(seq 600); do git cat-file -e \"$(git for-each-ref --format='%(objectname)' 'refs/omo/keep/**/integrated')\":{file} && break; sleep 0.1; done\n"
-    )
-}
 
 /// So many times the whole was checked.
 fn checks_counted(ground: &Ground) -> Result<usize> {
