@@ -144,6 +144,9 @@ fn what_was_green_and_is_red_behind_a_wave_holds_the_next_one_back() {
     assert_eq!(step(&run), "check before 1");
     check_wave(&mut run, Green, &[]);
     assert_eq!(step(&run), "start c");
+    // What was checked had not what its user has committed since.
+    run.write([EventKind::UserCommitsMerged { with: "more".to_owned(), tip: "all".to_owned() }]);
+    assert_eq!(step(&run), "check before 1");
 }
 
 #[test]
