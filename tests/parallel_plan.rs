@@ -21,6 +21,8 @@ pub struct Session<'a> {
     pub wave: u32,
     /// Its steps.
     pub steps: Vec<Step<'a>>,
+    /// The numbers of the sessions that it needs; `None` for all of the waves before it.
+    pub needs: Option<&'a [usize]>,
 }
 
 /// One step: it writes its number into its file.
@@ -41,7 +43,7 @@ pub fn step(number: u32, file: &str) -> Step<'_> {
 
 /// A session of these steps.
 pub fn session<'a>(wave: u32, steps: &[Step<'a>]) -> Session<'a> {
-    Session { wave, steps: steps.to_vec() }
+    Session { wave, steps: steps.to_vec(), needs: None }
 }
 
 /// Four sessions in two waves.
@@ -72,7 +74,10 @@ pub fn plan_text(sessions: &[Session], verification: &str) -> String {
         let files: Vec<String> = session.steps.iter().map(|step| format!("`{}`", step.file)).collect();
         let number = place + 1;
         let before: Vec<String> = (sessions.iter().enumerate())
-            .filter(|(_, other)| other.wave < session.wave)
+            .filter(|(place, other)| match session.needs {
+                Some(needs) => needs.contains(&(place + 1)),
+                None => other.wave < session.wave,
+            })
             .map(|(place, _)| format!("Session {}", place + 1))
             .collect();
         let before = if before.is_empty() { "none".to_owned() } else { before.join(", ") };
@@ -153,11 +158,19 @@ pub fn is_tidy(lab: &Lab) -> Result<()> {
 /// The hook of a repository that git runs before a commit.
 const PRE_COMMIT: &str = ".git/hooks/pre-commit";
 
-/// A git hook that has the commits of `a.txt` and `c.txt` hold another README each, which no step lists.
+/// Lines of a shell that wait until what a run has come to holds a file.
+pub fn until_merged(file: &str) -> String {
+    let integrated = "$(git for-each-ref --format='%(objectname)' 'refs/omo/keep/*/integrated')";
+    format!("for _ in $(seq 600); do git cat-file -e \"{integrated}:{file}\" && break; sleep 0.1; done\n")
+}
+
+/// A git hook that has the commits of `a.txt` and `c.txt` hold another README each, which no step lists. The second waits
+/// for the merge of the first, so that it is the one in conflict.
 pub fn set_conflicting_hook(project: &Path) -> Result<()> {
     let hook = project.join(PRE_COMMIT);
-    let line = |file: &str, word: &str| format!("*{file}*) echo {word} > README.md; git add README.md;; ");
-    let lines = [line("a.txt", "one"), line("c.txt", "three")].concat();
+    let line =
+        |file: &str, first: &str, word: &str| format!("*{file}*) {first}echo {word} > README.md; git add README.md;; ");
+    let lines = [line("a.txt", "", "one"), line("c.txt", &until_merged("a.txt"), "three")].concat();
     fs::write(&hook, format!("#!/bin/sh\ncase \"$(git diff --cached --name-only)\" in {lines} esac\n"))?;
     Ok(fs::set_permissions(&hook, fs::Permissions::from_mode(0o755))?)
 }

@@ -94,7 +94,8 @@ fn what_is_kept_outlives_every_tidying_of_git_and_comes_back_by_the_line_of_the_
         for line in lines {
             ground.git(&line.split_whitespace().skip(1).collect::<Vec<_>>())?;
         }
-        ensure!(ground.git(&["show", "rescued-session-1:a.txt"])? == "1");
+        // What was done is merged, and with that of the others in one reference.
+        ensure!(ground.git(&["show", "rescued-integrated:a.txt"])? == "1");
         ensure!(ground.git(&["show", "rescued-session-2:c.txt"])? == "half", "what was not committed is lost");
         Ok(())
     })

@@ -97,3 +97,25 @@ fn a_supervisor_that_is_killed_loses_nothing_3() {
 fn a_supervisor_that_is_killed_loses_nothing_4() {
     moments(3).unwrap();
 }
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_supervisor_that_is_killed_while_a_wave_is_checked_has_it_checked_again() {
+    let check = "echo ran >> ../../../../checked; [ -f ../../../../once ] || { touch ../../../../once; sleep 600; }";
+    on_repository(&four_sessions(), check, |ground| {
+        let outside = ground.project().join("..");
+        ground.open(&[])?;
+        ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
+        wait_until("the check of the first wave", LIMIT, || outside.join("once").exists().then_some(()))?;
+        let merged = ground.state()?.parallel.context("no workers")?.merged;
+        ensure!(merged.len() == 2 && ground.started_sessions().len() == 2, "{merged:?}");
+        kill_supervisor(ground)?;
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
+        // The one that was killed, its wave, and the whole.
+        let checked = fs::read_to_string(outside.join("checked"))?;
+        ensure!(checked.lines().count() == 3, "checked {checked:?}");
+        ensure!(ground.started_sessions().len() == 4, "{:?}", ground.started_sessions());
+        ground.require_complete(&WELL)
+    })
+    .unwrap();
+}

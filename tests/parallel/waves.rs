@@ -1,10 +1,35 @@
-//! What goes well: every session in its wave, merged in the order of the plan, and the user's branch last.
+//! What goes well: every session in its wave, merged as soon as it is done, the whole checked once a wave, and the user's
+//! branch last. A conflict holds back only what needs the session in conflict.
 
-use anyhow::ensure;
-use omo_engine::event::RunResult;
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use anyhow::{Context, Result, ensure};
+use omo_engine::event::{EventKind, RunResult};
+use omo_engine::parallel_state::GroupStatus;
 use omo_engine::state::RunPhase;
+use omo_tests::parallel_plan::until_merged;
 
-use crate::parallel_repository::{four_sessions, on_repository};
+use crate::parallel_repository::{Ground, Session, four_sessions, on_repository, session, step};
+
+/// A check of the whole that writes down that it ran.
+const COUNTED: &str = "echo ran >> ../../../../checked";
+
+/// So many times the whole was checked.
+fn checks_counted(ground: &Ground) -> Result<usize> {
+    Ok(fs::read_to_string(ground.project().join("../checked"))?.lines().count())
+}
+
+/// The sessions in the order in which they were merged.
+fn merged(ground: &Ground) -> Result<Vec<String>> {
+    let events = ground.run()?.events()?;
+    let merged = events.into_iter().filter_map(|event| match event.kind {
+        EventKind::GroupMerged { group, .. } => Some(group),
+        _ => None,
+    });
+    Ok(merged.collect())
+}
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
@@ -21,7 +46,9 @@ fn four_sessions_in_two_waves_come_to_one_branch() {
             let landed = state.parallel.as_ref().and_then(|parallel| parallel.landed.clone());
             ensure!(landed.map(|(from, _)| from) == Some(before), "{said:?}");
             let subjects = ground.git(&["log", "--format=%s", "--reverse", "--first-parent"])?;
-            let merges: Vec<&str> = subjects.lines().skip(2).collect();
+            let mut merges: Vec<&str> = subjects.lines().skip(2).collect();
+            // Those of a wave as they are done.
+            merges.sort_unstable();
             ensure!(
                 merges
                     == [
@@ -50,5 +77,160 @@ fn four_sessions_in_two_waves_come_to_one_branch() {
             ground.require_tidy()
         },
     )
+    .unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn the_session_that_is_done_first_is_merged_first_and_later_ones_begin_with_it() {
+    let sessions = [session(1, &[step(1, "a.txt")]), session(1, &[step(2, "b.txt")]), session(1, &[step(3, "c.txt")])];
+    on_repository(&sessions, "", |ground| {
+        ground.set_task_script(1, &format!("{}echo 1 > a.txt\n", until_merged("c.txt")))?;
+        ground.set_task_script(3, "test -f b.txt && echo 3 > c.txt\n")?;
+        ground.open(&["--max-sessions", "2"])?;
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ensure!(merged(ground)? == ["session-2", "session-3", "session-1"], "{:?}", merged(ground)?);
+        ground.require_complete(&[(1, "a.txt"), (2, "b.txt"), (3, "c.txt")])
+    })
+    .unwrap();
+}
+
+/// The files of the sessions 1 to 8 of the first wave, and those of the second.
+const FILES: [&str; 12] = ["f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "g9", "g10", "g11", "g12"];
+
+/// Eight sessions side by side, and four behind some of them.
+fn many_sessions() -> Vec<Session<'static>> {
+    let needs: [&[usize]; 4] = [&[3], &[1, 6], &[4], &[]];
+    let of = |(place, file): (usize, &'static &str)| {
+        let number = u32::try_from(place + 1).unwrap_or_default();
+        match place.checked_sub(8) {
+            None => session(1, &[step(number, file)]),
+            Some(behind) => {
+                let needs = needs.get(behind).copied();
+                Session { needs, ..session(2, &[step(number, file)]) }
+            }
+        }
+    };
+    FILES.iter().enumerate().map(of).collect()
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn two_conflicts_among_eight_sessions_hold_back_only_what_needs_them() {
+    on_repository(&many_sessions(), "", |ground| {
+        // The commits of three of them change the README, each otherwise.
+        let hook = ground.project().join(".git/hooks/pre-commit");
+        let lines =
+            "*f1*) echo one > README.md;; *f3*) echo three > README.md;; *f6*) echo six > README.md;; *) exit 0;;";
+        let staged = "$(git diff --cached --name-only)";
+        fs::write(&hook, format!("#!/bin/sh\ncase \"{staged}\" in {lines} esac\ngit add README.md\n"))?;
+        fs::set_permissions(&hook, fs::Permissions::from_mode(0o755))?;
+        for number in [3, 6] {
+            ground.set_task_script(number, &format!("{}echo {number} > f{number}\n", until_merged("f1")))?;
+        }
+        let before = ground.git(&["rev-parse", "HEAD"])?;
+        ground.open(&[])?;
+        let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
+        let parallel = ground.state()?.parallel.context("no workers")?;
+        let with = |status: GroupStatus| -> BTreeSet<&str> {
+            let is_it = parallel.groups.iter().filter(|(_, known)| known.status == status);
+            is_it.filter_map(|(id, _)| id.strip_prefix("session-")).collect()
+        };
+        ensure!(with(GroupStatus::InConflict) == BTreeSet::from(["3", "6"]), "{:?}\n{}", parallel.groups, said.out);
+        let merged_ones = BTreeSet::from(["1", "2", "4", "5", "7", "8", "11", "12"]);
+        ensure!(with(GroupStatus::Merged) == merged_ones, "{:?}\n{}", parallel.groups, said.out);
+        ensure!(parallel.groups.len() == 10, "what needs a session in conflict was begun: {:?}", parallel.groups);
+        for part in
+            ["Session 3 (Part 3) cannot be brought together", "README.md", "because of it: Session 9.", "answer q1"]
+        {
+            ensure!(said.out.contains(part), "{part} is not in: {}", said.out);
+        }
+        let report = ground.omo(&["report"])?.out;
+        let report = report.split_whitespace().collect::<Vec<_>>().join(" ");
+        ensure!(report.contains("Session 10: held back by the conflict of Session 6, which it needs"), "{report}");
+        ensure!(ground.git(&["rev-parse", "HEAD"])? == before, "the user's branch has moved");
+        // Each is done again on top of the others, and then what waits for it is.
+        fs::remove_file(hook)?;
+        for (question, number) in [("q1", 3), ("q2", 6)] {
+            ground.script_planned_task(number, &format!("f{number}"))?;
+            ground.omo(&["answer", question, "redo"])?.exits_with(0)?;
+            ground.omo(&["run", "watch"])?.exits_with(if number == 3 { 7 } else { 0 })?;
+        }
+        let all: Vec<(u32, &str)> = (1..).zip(FILES).collect();
+        ground.require_complete(&all)
+    })
+    .unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn the_whole_is_checked_once_a_wave() {
+    let sessions = [
+        session(1, &[step(1, "a.txt")]),
+        session(1, &[step(2, "b.txt")]),
+        session(2, &[step(3, "c.txt")]),
+        session(3, &[step(4, "d.txt")]),
+    ];
+    let checks = format!("{COUNTED}`\n- `test -f d.txt");
+    on_repository(&sessions, &checks, |ground| {
+        ground.open(&[])?;
+        let said = ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ensure!(checks_counted(ground)? == 3, "checked {} times", checks_counted(ground)?);
+        let waiting = "Wave 1: the whole was checked; 1 of 2 checks not green yet, as before the run.";
+        ensure!(said.out.contains(waiting), "{}", said.out);
+        ground.require_complete(&[(1, "a.txt"), (2, "b.txt"), (3, "c.txt"), (4, "d.txt")])
+    })
+    .unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_wave_that_breaks_the_whole_holds_the_next_one_back() {
+    on_repository(&four_sessions(), "! test -f c.txt || grep -q good README.md", |ground| {
+        let before = ground.git(&["rev-parse", "HEAD"])?;
+        ground.open(&[])?;
+        let said = ground.omo(&["run", "watch"])?.exits_with(1)?;
+        let told = |said: &str| {
+            let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+            said.contains("was green before. Merged since then: Session")
+                && said.contains("What comes behind wave 1 is held back.")
+        };
+        ensure!(said.out.contains("Wave 1 BROKE the whole: `! test -f c.txt"), "{}", said.out);
+        ensure!(told(&said.out), "{}", said.out);
+        ensure!(told(&ground.omo(&["report"])?.out), "{}", ground.omo(&["report"])?.out);
+        ensure!(ground.started_sessions().len() == 2, "{:?}", ground.started_sessions());
+        ensure!(ground.state()?.phase == RunPhase::Ended { result: RunResult::Failed });
+        ensure!(ground.git(&["rev-parse", "HEAD"])? == before);
+        ground.require_tidy()?;
+        // Nothing has changed, and it is checked all the same.
+        ground.open(&["--resume"])?;
+        ground.omo(&["run", "watch"])?.exits_with(1)?;
+        ensure!(ground.started_sessions().len() == 2, "{:?}", ground.started_sessions());
+        // What its user commits to fix it is part of what is checked next.
+        fs::write(ground.project().join("README.md"), "good\n")?;
+        ground.git(&["commit", "-qam", "mine"])?;
+        ground.open(&["--resume"])?;
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ensure!(ground.started_sessions().len() == 4, "{:?}", ground.started_sessions());
+        ground.require_complete(&[(1, "a.txt"), (3, "c.txt"), (5, "e.txt")])
+    })
+    .unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_tree_that_was_green_behind_its_last_wave_is_not_checked_again() {
+    // The second session finds its file as it should be.
+    let sessions = [session(1, &[step(1, "a.txt")]), session(2, &[step(2, "b.txt")])];
+    on_repository(&sessions, COUNTED, |ground| {
+        fs::write(ground.project().join("b.txt"), "2\n")?;
+        ground.git(&["add", "."])?;
+        ground.git(&["commit", "-qm", "second"])?;
+        ground.open(&[])?;
+        let said = ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ensure!(checks_counted(ground)? == 1, "checked {} times", checks_counted(ground)?);
+        ensure!(said.out.contains("The whole was checked as it is behind its last wave"), "{}", said.out);
+        ground.require_complete(&[(1, "a.txt"), (2, "b.txt")])
+    })
     .unwrap();
 }

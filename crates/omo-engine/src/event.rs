@@ -406,6 +406,28 @@ pub enum EventKind {
         /// The commit that the run has come to.
         tip: String,
     },
+    /// All of a wave that can be merged is, and the whole was checked before the next wave begins from it.
+    WaveChecked {
+        /// Which wave, from 0.
+        wave: usize,
+        /// The commit that was checked: what the run has come to.
+        tip: String,
+        /// Its tree.
+        tree: String,
+        /// What came of each check of the whole, in the order of the plan.
+        outcomes: Vec<TaskCheckOutcome>,
+        /// The red ones that were green before, by their places: with the others a later wave may be what they need.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        broken: Vec<usize>,
+        /// The sessions that were merged since those were green.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        groups: Vec<String>,
+    },
+    /// The whole has the tree that was checked behind its last wave, and all was green: it is not checked again.
+    WaveCheckReused {
+        /// The tree.
+        tree: String,
+    },
     /// A session cannot be brought together with what others did.
     GroupRefused {
         /// Which session.

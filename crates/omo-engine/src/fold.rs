@@ -5,6 +5,7 @@
 
 mod parallel;
 mod task_list;
+mod wave_checks;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -122,6 +123,8 @@ impl RunState {
             | EventKind::GroupStuck { .. }
             | EventKind::GroupEnded { .. }
             | EventKind::GroupMerged { .. }
+            | EventKind::WaveChecked { .. }
+            | EventKind::WaveCheckReused { .. }
             | EventKind::GroupRefused { .. }
             | EventKind::GroupRemoved { .. }
             | EventKind::KeptWorkReleased { .. }
@@ -388,6 +391,9 @@ impl RunState {
         self.tick_refusal = None;
         let before = std::mem::replace(&mut self.plan, plan.clone());
         self.keep_choices(&before);
+        if before.final_checks != self.plan.final_checks {
+            self.forget_wave_checks();
+        }
         self.tasks = tasks;
         self.drop_removed_groups();
         self.plan_sha256.clone_from(&plan.source.sha256);
@@ -512,6 +518,7 @@ impl RunState {
         self.tick_refusal = None;
         self.change_holder(event);
         self.final_checks.clear();
+        self.check_wave_again();
         // The person who had the run stopped is asked again, now that it goes on.
         for task in self.tasks.values_mut().filter(|task| task.judgment.as_deref() == Some(ANSWER_STOP)) {
             task.judgment = None;
@@ -537,6 +544,8 @@ fn may_end_proofs(kind: &EventKind) -> bool {
             | EventKind::VerdictGiven { .. }
             | EventKind::PlanChanged { .. }
             | EventKind::CheckRan { attempt: 0, .. }
+            | EventKind::WaveChecked { .. }
+            | EventKind::WaveCheckReused { .. }
     )
 }
 

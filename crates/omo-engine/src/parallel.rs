@@ -165,6 +165,13 @@ impl<'a> ParallelDriver<'a> {
                 NextAction::Parallel(ParallelAction::Merge(group)) => self.merge_worker(&state, parallel, group)?,
                 NextAction::Parallel(ParallelAction::Land) => self.land_on_user_branch(&state, parallel)?,
                 NextAction::Parallel(ParallelAction::Clean(ids)) => self.remove_workers(&state, parallel, &ids)?,
+                NextAction::Parallel(ParallelAction::CheckWave(wave)) => {
+                    // Without clients it would be checked for nothing.
+                    if self.launch_config.is_none() {
+                        return Ok(DriveEnd::NeedsClients);
+                    }
+                    self.check_wave(&state, parallel, wave)?;
+                }
                 NextAction::FinalChecks => self.run_final_checks(&state, parallel)?,
                 _ => {
                     if !self.wait_for_clients(&state)? {

@@ -1,5 +1,5 @@
 //! What comes next in a run with parallel workers: each in a worktree and on a branch of its own, a wave at a time, and
-//! brought together when all of a wave are done.
+//! brought together as they are done. A conflict holds back what needs the session in conflict, and nothing else.
 //!
 //! It is one pure function of the state, as for tasks (`schedule`). The user's own branch is the last thing that moves,
 //! once, and everything before that can be done again or thrown away.
@@ -9,6 +9,7 @@ use omo_plan::model::{Task, TaskGroup};
 use crate::event::{QuestionKind, RunResult};
 use crate::parallel_state::{GroupState, GroupStatus, ParallelState};
 use crate::state::{ANSWER_CONTINUE, MAX_LOST_WORKERS, QuestionState, RunPhase, RunState, TaskStatus};
+use crate::wave_rules;
 
 /// More sessions than this at once no machine is asked for.
 const MAX_WORKERS: usize = 16;
@@ -26,6 +27,8 @@ pub enum ParallelAction<'a> {
     Ask(&'a QuestionState),
     /// A question has to be asked that is not in the ledger yet.
     Open(QuestionKind),
+    /// All of a wave that can be merged is; the checks of the whole have to be run before this wave begins from that.
+    CheckWave(usize),
     /// All is merged; the checks of the whole have to be run on that.
     FinalChecks,
     /// All is merged and checked; the user's branch has to move there.
@@ -53,40 +56,35 @@ pub fn next_action<'a>(state: &'a RunState, parallel: &'a ParallelState) -> Para
     if let Some(asked) = view.question_of_all() {
         return asked;
     }
-    // The wave that is not behind us: the first with a session that is not merged.
-    let Some(wave) = view.groups().filter(|group| !view.is_merged(group)).map(|group| group.wave).min() else {
-        return after_all_merged(state, parallel);
+    let held = wave_rules::held_back(state, parallel);
+    let is_open = |group: &TaskGroup| !view.is_merged(group) && !held.contains_key(group.id.as_str());
+    // The wave that is not behind us: the first with a session that can still be merged.
+    let Some(wave) = view.groups().filter(|group| is_open(group)).map(|group| group.wave).min() else {
+        return if held.is_empty() { after_all_merged(state, parallel) } else { view.ask_or_end(running, false) };
     };
-    // All that came of the waves before is merged: their work trees would only take up room.
-    if let Some(clean) = clean_worktrees(state, parallel, |group| group.wave < wave) {
-        return clean;
-    }
-    let of_wave = || view.groups().filter(move |group| group.wave == wave);
-    // Those at its side finish what they do; nothing more is begun once one of them has failed.
-    let has_failed = of_wave().any(|group| view.has_failed(group));
-    if !has_failed {
-        let room = max_workers(parallel).saturating_sub(running.len());
-        let ready: Vec<&TaskGroup> = of_wave().filter(|group| view.can_begin(group)).take(room).collect();
-        // What an earlier try has left is put away before it is begun anew.
-        let is_left = |group: &TaskGroup| ready.iter().any(|known| known.id == group.id) && view.has_ended(group);
-        if let Some(clean) = clean_worktrees(state, parallel, is_left) {
-            return clean;
-        }
-        if !ready.is_empty() {
-            return ParallelAction::Start(ready);
-        }
-    }
-    if !running.is_empty() {
-        return ParallelAction::Wait(running);
-    }
-    // In the order of the plan, not in the order in which they were done.
-    if let Some(group) = of_wave().find(|group| view.status(group) == Some(GroupStatus::Done)).filter(|_| !has_failed) {
+    let of_wave = || view.groups().filter(|group| group.wave == wave && is_open(group));
+    // Whatever else is at work, and whichever of them its plan names first.
+    let done = of_wave().filter(|group| view.status(group) == Some(GroupStatus::Done));
+    if let Some(group) = done.min_by_key(|group| view.state_of(group).map(|known| known.ended_seq)) {
         return ParallelAction::Merge(group);
     }
-    if let Some(asked) = view.question(has_failed) {
-        return asked;
+    // What came of the waves before is merged: their work trees would only take up room.
+    if let Some(clean) = clean_worktrees(state, parallel, |group| group.wave < wave && view.is_merged(group)) {
+        return clean;
     }
-    view.end_action(running)
+    // Those at its side finish what they do; nothing more is begun once one of them has failed.
+    let has_failed = of_wave().any(|group| view.has_failed(group));
+    let room = if has_failed { 0 } else { max_workers(parallel).saturating_sub(running.len()) };
+    let ready: Vec<&TaskGroup> = of_wave().filter(|group| view.can_begin(group)).take(room).collect();
+    if !ready.is_empty() {
+        if let Some(first) = view.before_wave(wave, &running) {
+            return first;
+        }
+        // What an earlier try has left is put away before it is begun anew.
+        let is_left = |group: &TaskGroup| ready.iter().any(|known| known.id == group.id) && view.has_ended(group);
+        return clean_worktrees(state, parallel, is_left).unwrap_or(ParallelAction::Start(ready));
+    }
+    view.ask_or_end(running, has_failed)
 }
 
 /// What is known of the sessions of a run whose work its user's branch has, where there is more to do all the same: a
@@ -210,11 +208,34 @@ impl<'a> View<'a> {
             return Some(ParallelAction::Open(QuestionKind::Stuck { group: group.id.clone(), reason: why }));
         }
         // A session that will be done again, once its wave has come, was asked about.
-        let in_conflict =
-            |group: &&TaskGroup| self.status(group) == Some(GroupStatus::InConflict) && !self.can_begin(group);
+        let in_conflict = |group: &&TaskGroup| wave_rules::awaits_decision(self.state, self.parallel, group);
         let group = self.groups().find(in_conflict)?;
         let files = self.state_of(group).and_then(|known| known.reason.clone()).unwrap_or_default();
         Some(ParallelAction::Open(QuestionKind::Conflict { group: group.id.clone(), files }))
+    }
+
+    /// What has to be done before a session of this wave begins from what the run has come to. `None` where it can.
+    fn before_wave(&self, wave: usize, running: &[&'a str]) -> Option<ParallelAction<'a>> {
+        if !running.is_empty() {
+            return None;
+        }
+        if wave_rules::broken_check(self.parallel, wave).is_some() {
+            return Some(self.ask_or_end(Vec::new(), false));
+        }
+        if !wave_rules::is_check_due(self.state, self.parallel, wave) {
+            return None;
+        }
+        let refusal = self.parallel.landing_refusal.clone();
+        let asked = refusal.map(|reason| ParallelAction::Open(QuestionKind::LandingRefused { reason }));
+        Some(asked.unwrap_or(ParallelAction::CheckWave(wave)))
+    }
+
+    /// Nothing more can be begun: those at work finish, then a person is asked, and else the run ends.
+    fn ask_or_end(&self, running: Vec<&'a str>, has_failed: bool) -> ParallelAction<'a> {
+        if !running.is_empty() {
+            return ParallelAction::Wait(running);
+        }
+        self.question(has_failed).unwrap_or_else(|| self.end_action(running))
     }
 
     /// The run ends without having moved the user's branch.

@@ -1,7 +1,8 @@
 //! What a run knows of its parallel workers: clients in worktrees of their own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,40 @@ pub struct ParallelState {
     /// It had done so before the run went on.
     #[serde(default)]
     pub landed_before: Option<(String, String)>,
+    /// The sessions that were merged, in the order in which they were. One that was done again stands there twice.
+    #[serde(default)]
+    pub merged: Vec<String>,
+    /// So many of those were part of the whole when it was last checked.
+    #[serde(default)]
+    pub checked: usize,
+    /// So many of those were part of the whole when each of its checks was last green, by its place among them.
+    #[serde(default)]
+    pub green_at: BTreeMap<usize, usize>,
+    /// The checks of the whole that are red without the work of the run, by their places.
+    #[serde(default)]
+    pub red_before: BTreeSet<usize>,
+    /// The last check of the whole behind a wave.
+    #[serde(default)]
+    pub wave_check: Option<WaveCheck>,
+}
+
+/// What the checks of the whole came to behind a wave.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaveCheck {
+    /// The wave.
+    pub wave: usize,
+    /// The commit that was checked: what the run had come to.
+    pub tip: String,
+    /// Its tree.
+    pub tree: String,
+    /// The checks.
+    pub checks: Vec<TaskCheck>,
+    /// What came of each.
+    pub outcomes: Vec<TaskCheckOutcome>,
+    /// Those that were green before and are no longer, by their places.
+    pub broken: Vec<usize>,
+    /// The sessions that were merged since those were green.
+    pub groups: Vec<String>,
 }
 
 /// What is known of one session.
@@ -48,6 +83,9 @@ pub struct GroupState {
     pub base: String,
     /// Its last commit, once it has ended.
     pub tip: Option<String>,
+    /// The event with which it ended: of those that can be merged the first to end is merged first.
+    #[serde(default)]
+    pub ended_seq: u64,
     /// The process that works on it.
     pub process: Option<RecordedProcess>,
     /// Its worker, where an engine has it.

@@ -4,10 +4,12 @@ use omo_core::text::sanitize;
 use omo_plan::model::PlanDecision;
 
 use crate::event::{Question, QuestionKind, QuestionOption};
+use crate::parallel_state::{GroupStatus, ParallelState};
 use crate::report::workers::worker_name;
 use crate::state::{
     ANSWER_ACCEPT_ALL, ANSWER_CONTINUE, ANSWER_FOREGROUND, ANSWER_ONE_BY_ONE, ANSWER_REDO, ANSWER_STOP, RunState,
 };
+use crate::wave_rules;
 
 /// A question as it is put to a person.
 pub(crate) fn build_question(state: &RunState, about: QuestionKind) -> Question {
@@ -47,9 +49,10 @@ pub(crate) fn build_question(state: &RunState, about: QuestionKind) -> Question 
         ),
         QuestionKind::Conflict { group, files } => (
             format!(
-                "{} cannot be brought together with what the other workers did. Both changed: {}. All of it is kept, and your branch is as it was. What now?",
+                "{} cannot be brought together with what the other workers did. Both changed: {}. {}All of it is kept, and your branch is as it was. What now?",
                 session_title(state, group),
-                sanitize(files, 600)
+                sanitize(files, 600),
+                held_back_words(state, group)
             ),
             vec![
                 option(ANSWER_REDO, "do its steps again, on top of what the others did"),
@@ -61,7 +64,7 @@ pub(crate) fn build_question(state: &RunState, about: QuestionKind) -> Question 
             vec![option(ANSWER_CONTINUE, "try again"), option(ANSWER_STOP, "end the run here; what was done is kept")],
         ),
         QuestionKind::LandingRefused { reason: why } => (
-            format!("Everything is done, and your branch could not move to it: {}. Try again?", sanitize(why, 600)),
+            format!("{}: {}. Try again?", refused_words(state), sanitize(why, 600)),
             vec![
                 option(ANSWER_CONTINUE, "what was in the way is out of the way"),
                 option(ANSWER_STOP, "end the run here; the report has the command that brings it back"),
@@ -70,6 +73,27 @@ pub(crate) fn build_question(state: &RunState, about: QuestionKind) -> Question 
     };
     let id = format!("q{}", state.questions.len() + 1);
     Question { id, kind: about, text: question, options }
+}
+
+/// What waits for a session that is in conflict. Everything else was merged before the question.
+fn held_back_words(state: &RunState, group: &str) -> String {
+    let held = wave_rules::held_back_by(state, group);
+    if held.is_empty() {
+        return String::new();
+    }
+    let names: Vec<String> = held.iter().map(|id| worker_name(id)).collect();
+    format!("Held back until then, because of it: {}. ", sanitize(&names.join(", "), 400))
+}
+
+/// What could not go on: the last step of the run, or the check of the whole before another wave.
+fn refused_words(state: &RunState) -> &'static str {
+    let is_left = |parallel: &ParallelState| {
+        state.plan.groups.iter().any(|group| !parallel.has_status(&group.id, &[GroupStatus::Merged]))
+    };
+    match state.parallel.as_ref().is_some_and(is_left) {
+        true => "What was merged so far could not be checked, and the next wave waits for that",
+        false => "Everything is done, and your branch could not move to it",
+    }
 }
 
 /// A session by its title.

@@ -21,4 +21,4 @@ pub use facts::{
 pub use land::{LandOutcome, land};
 pub use merge::{MergeError, MergePreview, commit_merge, preview_merge};
 pub use one_file::{CommittedFile, commit_file, committed_file};
-pub use references::{branch_tip, contains_commits, keep_commit, later_commit, release_kept};
+pub use references::{branch_tip, contains_commits, keep_commit, later_commit, release_kept, tree_of};

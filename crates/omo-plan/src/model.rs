@@ -177,6 +177,10 @@ pub struct TaskGroup {
     pub wave: usize,
     /// Groups that have to have ended before.
     pub deps: Vec<String>,
+    /// No other ones than those: its plan says so, or the dependencies of its tasks do. A group that names none and of
+    /// which this is not known needs all of the stages before it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub names_all_deps: bool,
     /// Patterns of what it may change; empty for anything.
     pub may_touch: Vec<String>,
     /// Patterns of what it must not change.

@@ -243,6 +243,7 @@ fn times_that_go_on_make_the_same_view_as_one_made_anew() {
         tasks: vec!["1".to_owned(), "2".to_owned()],
         wave: 0,
         deps: Vec::new(),
+        names_all_deps: false,
         may_touch: Vec::new(),
         never_touch: Vec::new(),
         isolation: GroupIsolation::Worktree,

@@ -36,6 +36,8 @@ impl RunState {
             return Ok(());
         }
         match &event.kind {
+            EventKind::WaveChecked { .. } => return self.apply_wave_check(event),
+            EventKind::WaveCheckReused { tree } => return self.reuse_wave_check(event, tree),
             EventKind::KeptWorkReleased { groups } => {
                 parallel.forget_kept_work(groups);
                 return Ok(());
@@ -43,6 +45,9 @@ impl RunState {
             EventKind::UserCommitsMerged { with, tip } => {
                 parallel.tip.clone_from(tip);
                 parallel.base.clone_from(with);
+                // What was red before may be green by now, and the other way round.
+                parallel.checked = 0;
+                parallel.red_before.clear();
                 self.final_checks.clear();
                 return Ok(());
             }
@@ -93,9 +98,16 @@ impl RunState {
             EventKind::GroupEnded { tip, failed, .. } => {
                 known.status = if failed.is_some() { GroupStatus::Failed } else { GroupStatus::Done };
                 (known.tip, known.reason) = (Some(tip.clone()), failed.clone());
+                known.ended_seq = event.seq;
             }
             EventKind::GroupMerged { tip, .. } => {
                 (known.status, known.reason, known.tip) = (GroupStatus::Merged, None, None);
+                let is_checked = parallel.checked == parallel.merged.len() && parallel.tip == *tip;
+                parallel.merged.push(id);
+                if is_checked {
+                    // It has added nothing.
+                    parallel.checked = parallel.merged.len();
+                }
                 parallel.tip.clone_from(tip);
                 self.final_checks.clear();
             }

@@ -80,6 +80,7 @@ pub(super) fn group(id: String, title: String, tasks: Vec<String>, stage: usize)
         tasks,
         wave: stage,
         deps: Vec::new(),
+        names_all_deps: false,
         may_touch: Vec::new(),
         never_touch: Vec::new(),
         isolation: GroupIsolation::Shared,

@@ -79,7 +79,8 @@ fn in_waves(tasks: &[Task], chains: &[Vec<usize>], are_free: bool) -> Vec<TaskGr
     let worker = |(wave, own): (usize, Vec<&Task>)| {
         let (first, title) = own.first().map(|task| (task.id.clone(), task.title.clone())).unwrap_or_default();
         let ids = own.iter().map(|task| task.id.clone()).collect();
-        TaskGroup { isolation: GroupIsolation::Worktree, ..group(worker_id(&first), title, ids, wave) }
+        let isolation = GroupIsolation::Worktree;
+        TaskGroup { isolation, names_all_deps: true, ..group(worker_id(&first), title, ids, wave) }
     };
     made.into_iter().map(worker).collect()
 }

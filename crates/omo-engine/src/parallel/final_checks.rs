@@ -1,12 +1,20 @@
-//! The checks of the whole, on what all sessions together have come to, before the user's branch moves there. They run
-//! in a work tree of their own that holds no work of a session or of the user.
+//! The checks of the whole, on what all sessions together have come to: before a wave begins from it, and before the
+//! user's branch moves there. They run in a work tree of their own that holds no work of a session or of the user.
 
+use std::path::Path;
+
+use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
+use omo_git::integrate::tree_of;
 use omo_git::worktree;
 
+use super::integrate::user_branch_base;
 use super::{DriveError, FINAL_CHECKS_WORKER, ParallelDriver};
 use crate::Run;
+use crate::client_policy::ClientPolicy;
+use crate::event::EventKind;
 use crate::parallel_state::ParallelState;
 use crate::state::{RunPhase, RunState};
+use crate::wave_rules::{self, RedChecks};
 use crate::work::{CommandWatcher, EngineError};
 
 impl ParallelDriver<'_> {
@@ -15,29 +23,120 @@ impl ParallelDriver<'_> {
         if let Some(at) = self.user_branch_ahead(parallel)? {
             return self.catch_up(state, parallel, &at);
         }
+        if let Some(tree) = self.tree_checked_behind_wave(state, parallel)? {
+            let is_same = |now: &RunState| now.plan.final_checks == state.plan.final_checks;
+            let reused = |now: &RunState| is_same(now).then_some(EventKind::WaveCheckReused { tree });
+            return self.record(|now| reused(now).into_iter().collect()).map(drop);
+        }
+        let check = |tree: &Path| self.engine.in_tree(tree).run_final_checks(&mut AsLongAsWanted::new(self.engine.run));
+        self.in_tree_of(&parallel.policy, &parallel.tip, check).map(drop)
+    }
+
+    /// Checks the whole as it is before a wave begins from it. What is red and was green before holds that wave back;
+    /// what was red before as well may need what later waves do.
+    pub(super) fn check_wave(&self, state: &RunState, parallel: &ParallelState, next: usize) -> Result<(), DriveError> {
+        // What its user has committed meanwhile may be what fixes it. What cannot be brought together with that is asked
+        // about at the end, and holds up nobody's work before.
+        if let Some(at) = self.user_branch_ahead(parallel)?
+            && self.merge_user_commits(state, parallel, &at)?.is_ok()
+        {
+            return Ok(());
+        }
+        let Some(wave) = wave_rules::last_unchecked_wave(state, parallel, next) else { return Ok(()) };
+        let every: Vec<usize> = (0..state.plan.final_checks.len()).collect();
+        let Some(found) = self.check_commit(parallel, &parallel.tip, &format!("wave-{}", wave + 1), &every)? else {
+            return Ok(());
+        };
+        let outcomes: Vec<TaskCheckOutcome> = found.into_iter().map(|(_, outcome)| outcome).collect();
+        let RedChecks { mut broken, unknown, .. } = wave_rules::judge_red(parallel, &outcomes);
+        match user_branch_base(state, parallel).filter(|_| !unknown.is_empty()) {
+            Some(base) => {
+                let Some(before) = self.check_commit(parallel, base, "before-waves", &unknown)? else { return Ok(()) };
+                broken.extend(before.into_iter().filter(|(_, outcome)| outcome.is_green()).map(|(place, _)| place));
+            }
+            // What cannot be found out counts against the wave.
+            None => broken.extend(unknown),
+        }
+        broken.sort_unstable();
+        let groups = wave_rules::merged_since_green(parallel, &broken).to_vec();
+        let groups = if broken.is_empty() { Vec::new() } else { groups };
+        let (tip, tree) = (parallel.tip.clone(), tree_of(&self.repository, &parallel.tip)?);
+        let checked = EventKind::WaveChecked { wave, tip, tree, outcomes, broken, groups };
+        // An edited plan may have other checks by now.
+        let is_asked = |now: &RunState| {
+            now.plan.final_checks == state.plan.final_checks
+                && now.parallel.as_ref().is_some_and(|known| known.tip == parallel.tip)
+        };
+        self.record(|now| if is_asked(now) { vec![checked] } else { Vec::new() }).map(drop)
+    }
+
+    /// What these checks of the whole come to on a commit, each by its place. `None` where a person has to see to the
+    /// work tree, or the run is over.
+    fn check_commit(
+        &self,
+        parallel: &ParallelState,
+        commit: &str,
+        name: &str,
+        places: &[usize],
+    ) -> Result<Option<Vec<(usize, TaskCheckOutcome)>>, DriveError> {
+        let check = |tree: &Path| {
+            let watcher = &mut AsLongAsWanted::new(self.engine.run);
+            self.engine.in_tree(tree).run_each_final_check(name, places, watcher)
+        };
+        self.in_tree_of(&parallel.policy, commit, check)
+    }
+
+    /// Does something in a work tree of its own that holds a commit. `None` where that could not be made, which a person
+    /// is asked about, or where what is done there is no longer needed.
+    fn in_tree_of<T>(
+        &self,
+        policy: &ClientPolicy,
+        commit: &str,
+        check: impl FnOnce(&Path) -> Result<T, EngineError>,
+    ) -> Result<Option<T>, DriveError> {
         let name = self.worker_name(FINAL_CHECKS_WORKER)?;
         // One that an earlier try has left may be of an earlier tip.
         let fresh = worktree::discard_worktree(&self.repository, &name);
-        let created = match fresh.and_then(|()| worktree::create_worktree(&self.repository, &name, &parallel.tip)) {
+        let created = match fresh.and_then(|()| worktree::create_worktree(&self.repository, &name, commit)) {
             Ok(created) => created,
             Err(error) => {
-                return self
-                    .refuse_landing(&format!("there is no work tree to check the whole in: {error}"), Vec::new());
+                let why = format!("there is no work tree to check the whole in: {error}");
+                return self.refuse_landing(&why, Vec::new()).map(|()| None);
             }
         };
-        if let Some(command) = &parallel.policy.setup
+        if let Some(command) = &policy.setup
             && let Some(why) = self.run_setup_command(FINAL_CHECKS_WORKER, command, &created.path, created.was_there)?
         {
-            return self.refuse_landing(&why, Vec::new());
+            return self.refuse_landing(&why, Vec::new()).map(|()| None);
         }
-        let checked = self.engine.in_tree(&created.path).run_final_checks(&mut AsLongAsWanted::new(self.engine.run));
+        let checked = check(&created.path);
         // Where something that a check has started still works there, the next cleanup removes it.
         let _ = worktree::discard_worktree(&self.repository, &name);
         match checked {
+            Ok(found) => Ok(Some(found)),
             // The checks are no longer needed: the run has ended or was stopped.
-            Ok(_) | Err(EngineError::Cancelled) => Ok(()),
+            Err(EngineError::Cancelled) => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// The tree that the run has come to, where the ledger says that exactly these checks were green on it, run as they
+    /// would be now.
+    fn tree_checked_behind_wave(
+        &self,
+        state: &RunState,
+        parallel: &ParallelState,
+    ) -> Result<Option<String>, DriveError> {
+        let Some(known) = parallel.wave_check.as_ref().filter(|known| known.checks == state.plan.final_checks) else {
+            return Ok(None);
+        };
+        let folder = self.worker_name(FINAL_CHECKS_WORKER)?.path(&self.repository);
+        let is_as_now = |(check, outcome): (&TaskCheck, &TaskCheckOutcome)| {
+            outcome.is_green() && outcome.setting == self.engine.environment.task_check_setting(check, &folder)
+        };
+        let tree = tree_of(&self.repository, &parallel.tip)?;
+        let is_same = tree == known.tree && known.checks.iter().zip(&known.outcomes).all(is_as_now);
+        Ok(is_same.then_some(tree))
     }
 }
 

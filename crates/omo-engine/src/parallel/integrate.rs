@@ -113,14 +113,28 @@ impl ParallelDriver<'_> {
 
     /// Its user has committed meanwhile: the run's own work goes on top of that, and is checked again.
     pub(super) fn catch_up(&self, state: &RunState, parallel: &ParallelState, at: &str) -> Result<(), DriveError> {
+        match self.merge_user_commits(state, parallel, at)? {
+            Ok(()) => Ok(()),
+            Err((why, files)) => self.refuse_landing(&why, files),
+        }
+    }
+
+    /// Brings what its user has committed together with what the run has come to; why that cannot be done, and the files
+    /// that stand in the way.
+    pub(super) fn merge_user_commits(
+        &self,
+        state: &RunState,
+        parallel: &ParallelState,
+        at: &str,
+    ) -> Result<Result<(), (String, Vec<String>)>, DriveError> {
         if let Some(why) = self.rewritten_history(state, parallel, at)? {
-            return self.refuse_landing(&why, Vec::new());
+            return Ok(Err((why, Vec::new())));
         }
         let tip = match preview_merge(&self.repository, at, None, &parallel.tip)? {
             // Its user has all of it already, and more.
             MergePreview::UpToDate => at.to_owned(),
             MergePreview::Conflict { files } => {
-                return self.refuse_landing("what was committed on it meanwhile changes the same", files);
+                return Ok(Err(("what was committed on it meanwhile changes the same".to_owned(), files)));
             }
             MergePreview::Clean { tree } => commit_merge(
                 &self.repository,
@@ -132,7 +146,7 @@ impl ParallelDriver<'_> {
         };
         keep_commit(&self.repository, &self.worker_name(INTEGRATED)?, &tip)?;
         let caught_up = EventKind::UserCommitsMerged { with: at.to_owned(), tip };
-        self.record(|_| vec![caught_up]).map(drop)
+        self.record(|_| vec![caught_up]).map(|_| Ok(()))
     }
 
     pub(super) fn refuse_landing(&self, why: &str, files: Vec<String>) -> Result<(), DriveError> {
@@ -142,7 +156,7 @@ impl ParallelDriver<'_> {
 }
 
 /// Where the user's branch was when sessions began, or when what was committed on it was last merged with.
-fn user_branch_base<'a>(state: &'a RunState, parallel: &'a ParallelState) -> Option<&'a str> {
+pub(super) fn user_branch_base<'a>(state: &'a RunState, parallel: &'a ParallelState) -> Option<&'a str> {
     Some(parallel.base.as_str()).filter(|base| !base.is_empty()).or(state.base.as_deref())
 }
 

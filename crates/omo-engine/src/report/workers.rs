@@ -14,7 +14,9 @@ use crate::parallel::worker_row::format_dollars;
 use crate::parallel_state::{GroupState, GroupStatus, ParallelState};
 use crate::report::table::{cell, table};
 use crate::report::ultraplan::short_commit;
+use crate::report::ultraplan::worker_lines::broken_check_text;
 use crate::state::RunState;
+use crate::wave_rules;
 
 /// The section of the sessions; empty for a run without any.
 pub(super) fn workers_section(state: &RunState) -> String {
@@ -37,9 +39,19 @@ pub fn worker_result_lines(state: &RunState) -> Vec<String> {
     if total > 0 {
         lines.push(format!("Cost: {} in total, as far as the clients said", format_dollars(total)));
     }
+    if let Some(check) = parallel.wave_check.as_ref().filter(|check| !check.broken.is_empty()) {
+        let text = broken_check_text(state, check.wave, &check.broken, &check.groups);
+        lines.push(format!("Wave {} broke the whole: {text}", check.wave + 1));
+    }
+    let held = wave_rules::held_back(state, parallel);
     for group in &state.plan.groups {
-        let Some(known) = parallel.groups.get(&group.id) else { continue };
-        let notes = worker_notes(&group.id, known);
+        let mut notes: Vec<String> =
+            parallel.groups.get(&group.id).map(|known| worker_notes(&group.id, known)).unwrap_or_default();
+        let causes = held.get(group.id.as_str()).into_iter().flatten().filter(|id| **id != group.id);
+        let causes: Vec<String> = causes.map(|id| worker_name(id)).collect();
+        if !causes.is_empty() {
+            notes.push(format!("held back by the conflict of {}, which it needs", sanitize(&causes.join(", "), 200)));
+        }
         lines.extend(notes.into_iter().map(|line| format!("{}: {line}", worker_name(&group.id))));
     }
     lines

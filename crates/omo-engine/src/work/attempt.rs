@@ -325,6 +325,26 @@ impl Engine<'_> {
         Ok(state)
     }
 
+    /// Runs these checks of the whole plan, named by their places, each of them whatever the others come to. Nothing is
+    /// written down but what they print.
+    pub(crate) fn run_each_final_check(
+        &self,
+        name: &str,
+        places: &[usize],
+        watcher: &mut impl CommandWatcher,
+    ) -> Result<Vec<(usize, TaskCheckOutcome)>, EngineError> {
+        let state = self.run.state()?;
+        self.require_approval(&state)?;
+        let mut found = Vec::new();
+        for place in places {
+            let Some(check) = state.plan.final_checks.get(*place) else { continue };
+            let ran =
+                self.run_checks(&format!("{FINAL_CHECKS_ID}-{name}-{}", place + 1), &[check], Some(0), watcher)?;
+            found.extend(ran.into_iter().map(|(_, outcome)| (*place, outcome)));
+        }
+        Ok(found)
+    }
+
     /// The files that a worker has changed since it began.
     pub fn changed_files(&self, state: &RunState, task: &Task, running: &RunningAttempt) -> Vec<String> {
         self.work_result(state, task, running).files

@@ -55,6 +55,7 @@ pub(crate) fn group(place: usize) -> TaskGroup {
         tasks: Vec::new(),
         wave: place,
         deps: Vec::new(),
+        names_all_deps: false,
         may_touch: Vec::new(),
         never_touch: Vec::new(),
         isolation: GroupIsolation::Shared,

@@ -20,6 +20,7 @@ mod modes;
 mod next_action;
 mod parallel;
 mod parallel_walk;
+mod parallel_waves;
 mod plan_edits;
 mod proof;
 mod refusals;

@@ -1,6 +1,7 @@
-//! Parallel workers: wave by wave, merged in the order of the plan, and the user's branch last.
+//! Parallel workers: wave by wave, merged as they are done, and the user's branch last.
 
-use omo_core::check::task_check::{TaskCheck, TaskCheckVerdict::Green};
+use omo_core::check::task_check::TaskCheck;
+use omo_core::check::task_check::TaskCheckVerdict::{self, Green};
 use omo_engine::client_policy::ClientPolicy;
 use omo_engine::event::{EventActor, EventKind, QuestionKind, RecordedProcess, RunEvent, RunResult};
 use omo_engine::parallel_schedule::{
@@ -13,7 +14,7 @@ use omo_engine::verbs::{self, AttemptMeasurement, CommitOutcome, VerbCaller};
 use omo_plan::model::{OnFailure, OnTaskFail, Parallelism, Plan, RunPolicy, TaskGroup};
 use omo_plan::refusal::VerbRefusal;
 
-use crate::kit::{Run, all, group, plan, session, task};
+use crate::kit::{Run, all, group, outcome, plan, session, task};
 
 /// Sessions `a` and `b` in the first wave, `c` in the second; `a` has two steps.
 fn waves() -> Plan {
@@ -36,7 +37,7 @@ fn parallel_run(max_at_once: u32) -> Run {
 }
 
 /// What comes next, in a word and the sessions that it is about.
-fn step(run: &Run) -> String {
+pub(crate) fn step(run: &Run) -> String {
     let named = |groups: &[&TaskGroup]| groups.iter().map(|group| group.id.as_str()).collect::<Vec<_>>().join(" ");
     match next_action(&run.state) {
         NextAction::Parallel(ParallelAction::Start(groups)) => format!("start {}", named(&groups)),
@@ -45,13 +46,14 @@ fn step(run: &Run) -> String {
         NextAction::AskNew(QuestionKind::Conflict { group, .. }) => format!("conflict {group}"),
         NextAction::Parallel(ParallelAction::Land) => "land".to_owned(),
         NextAction::Parallel(ParallelAction::Clean(ids)) => format!("clean {}", ids.join(" ")),
+        NextAction::Parallel(ParallelAction::CheckWave(wave)) => format!("check before {wave}"),
         NextAction::FinalChecks => "final checks".to_owned(),
         NextAction::End(result) => format!("end {result:?}"),
         other => format!("{other:?}"),
     }
 }
 
-fn begin(run: &mut Run, id: &str) {
+pub(crate) fn begin(run: &mut Run, id: &str) {
     let (group, base) = (id.to_owned(), run.state.parallel.as_ref().unwrap().base_commit_of(id).to_owned());
     let (worktree, branch) = (format!("/trees/{id}"), format!("omo/{id}"));
     let process = RecordedProcess { pid: 7, mark: None };
@@ -61,7 +63,7 @@ fn begin(run: &mut Run, id: &str) {
     ]);
 }
 
-fn end(run: &mut Run, id: &str, failed: Option<&str>) {
+pub(crate) fn end(run: &mut Run, id: &str, failed: Option<&str>) {
     let group = id.to_owned();
     run.write([
         EventKind::WorkerEnded { group: group.clone(), how: "it said that it was done".to_owned(), cost_micros: None },
@@ -69,12 +71,20 @@ fn end(run: &mut Run, id: &str, failed: Option<&str>) {
     ]);
 }
 
-fn merge(run: &mut Run, id: &str) {
+pub(crate) fn merge(run: &mut Run, id: &str) {
     run.write([EventKind::GroupMerged { group: id.to_owned(), tip: format!("with {id}") }]);
 }
 
-fn remove(run: &mut Run, ids: &[&str]) {
+pub(crate) fn remove(run: &mut Run, ids: &[&str]) {
     run.write(ids.iter().map(|id| EventKind::GroupRemoved { group: (*id).to_owned(), rescue_ref: None, tip: None }));
+}
+
+/// The whole is checked between two waves.
+pub(crate) fn check_wave(run: &mut Run, verdict: TaskCheckVerdict, broken: &[usize]) {
+    let tip = run.state.parallel.as_ref().unwrap().tip.clone();
+    let (tree, outcomes) = (format!("tree of {tip}"), vec![outcome(verdict)]);
+    let groups = run.state.parallel.as_ref().unwrap().merged.clone();
+    run.write([EventKind::WaveChecked { wave: 0, tip, tree, outcomes, broken: broken.to_vec(), groups }]);
 }
 
 #[test]
@@ -89,25 +99,27 @@ fn waves_are_done_merged_checked_and_landed_in_this_order() {
     assert!(run.start("4").is_err(), "its wave has not begun");
     run.pass("3");
     end(&mut run, "b", None);
+    assert_eq!(step(&run), "merge b", "it waits for one that it does not need");
+    merge(&mut run, "b");
     assert_eq!(step(&run), "wait a");
     run.pass("1");
     run.pass("2");
     end(&mut run, "a", None);
-    // In the order of the plan, whichever was done first.
     assert_eq!(step(&run), "merge a");
     merge(&mut run, "a");
-    assert_eq!(step(&run), "merge b");
-    merge(&mut run, "b");
+    assert_eq!(run.state.parallel.as_ref().unwrap().merged, ["b", "a"]);
     assert_eq!(step(&run), "clean a b", "what is merged takes up room");
     remove(&mut run, &["a", "b"]);
+    assert_eq!(step(&run), "check before 1");
+    check_wave(&mut run, Green, &[]);
     assert_eq!(step(&run), "start c");
     begin(&mut run, "c");
-    assert_eq!(run.state.parallel.as_ref().unwrap().groups["c"].base, "with b", "the next wave has the last one in it");
+    assert_eq!(run.state.parallel.as_ref().unwrap().groups["c"].base, "with a", "the next wave has the last one in it");
     run.pass("4");
     end(&mut run, "c", None);
     merge(&mut run, "c");
     assert_eq!(step(&run), "final checks");
-    let green = crate::kit::outcome(omo_core::check::task_check::TaskCheckVerdict::Green);
+    let green = outcome(Green);
     run.write(omo_engine::verbs::final_check_events(vec![(TaskCheck::new("all of it"), green)]));
     assert_eq!(step(&run), "land");
     run.write([EventKind::Landed { from: "base".to_owned(), to: "with c".to_owned() }]);
@@ -135,7 +147,7 @@ fn waves_are_done_merged_checked_and_landed_in_this_order() {
 }
 
 #[test]
-fn a_session_that_failed_lets_its_siblings_finish_and_nothing_is_merged() {
+fn a_session_that_failed_lets_its_siblings_finish_and_nothing_reaches_the_user() {
     let mut run = parallel_run(0);
     begin(&mut run, "a");
     begin(&mut run, "b");
@@ -145,11 +157,14 @@ fn a_session_that_failed_lets_its_siblings_finish_and_nothing_is_merged() {
     run.pass("1");
     run.pass("2");
     end(&mut run, "a", None);
+    // Whether it was done before its sibling failed or after makes no difference.
+    assert_eq!(step(&run), "merge a");
+    merge(&mut run, "a");
     assert_eq!(step(&run), "clean a b");
     remove(&mut run, &["a", "b"]);
     run.advance();
     assert_eq!(run.result(), Some(RunResult::Failed));
-    assert_eq!(run.state.parallel.as_ref().unwrap().tip, "base", "something was merged");
+    assert_eq!(run.state.parallel.as_ref().unwrap().landed, None);
 }
 
 #[test]
@@ -247,6 +262,7 @@ fn failed_wave() -> Run {
     run.pass("2");
     end(&mut run, "a", None);
     end(&mut run, "b", Some("step 3 failed"));
+    merge(&mut run, "a");
     remove(&mut run, &["a", "b"]);
     run.advance();
     run
@@ -269,7 +285,7 @@ fn a_run_that_goes_on_begins_only_what_has_failed_and_where_that_was_left() {
     ]);
     run.pass("3");
     end(&mut run, "b", None);
-    assert_eq!(step(&run), "merge a");
+    assert_eq!(step(&run), "merge b");
 }
 
 /// A run in which both sessions of the first wave are done and not merged yet.
@@ -344,6 +360,7 @@ fn no_client_is_started_for_a_worker_whose_next_task_a_person_skipped() {
     end(&mut run, "a", Some("not all of it was done"));
     run.pass("3");
     end(&mut run, "b", None);
+    merge(&mut run, "b");
     assert_eq!(step(&run), "clean a b");
     // What its plan lets be left out holds nothing up.
     let mut plan = waves();

@@ -67,18 +67,38 @@ struct World {
     made: usize,
 }
 
-fn sessions(of: &[(usize, Vec<OnFailure>)], finals: usize, max_at_once: u32, asks: bool) -> World {
+/// What a session says about those that it needs.
+#[derive(Clone, Copy, Debug)]
+enum Needs {
+    /// Nothing.
+    Unsaid,
+    /// That there are none.
+    Nothing,
+    /// The first session of an earlier wave.
+    First,
+}
+
+fn sessions(of: &[(usize, Vec<OnFailure>, Needs)], finals: usize, max_at_once: u32, asks: bool) -> World {
     let mut number = 0;
     let mut tasks = Vec::new();
     let mut groups = Vec::new();
-    for (place, (wave, steps)) in of.iter().enumerate() {
+    for (place, (wave, steps, needs)) in of.iter().enumerate() {
         let mut own = Vec::new();
         for on_failure in steps {
             number += 1;
             tasks.push(Task { on_failure: *on_failure, max_attempts: 2, ..task(&number.to_string()) });
             own.push(number.to_string());
         }
-        groups.push(TaskGroup { id: format!("session-{}", place + 1), tasks: own, ..group(*wave) });
+        let first = of.iter().position(|(other, ..)| other < wave).map(|place| format!("session-{}", place + 1));
+        let deps = first.filter(|_| matches!(needs, Needs::First)).into_iter().collect();
+        let names_all_deps = matches!(needs, Needs::Nothing);
+        groups.push(TaskGroup {
+            id: format!("session-{}", place + 1),
+            tasks: own,
+            deps,
+            names_all_deps,
+            ..group(*wave)
+        });
     }
     let all = plan(tasks);
     let policy = RunPolicy { on_task_fail: OnTaskFail::Stop, parallel: Parallelism::Groups, ..all.policy.clone() };
@@ -96,6 +116,11 @@ fn sessions(of: &[(usize, Vec<OnFailure>)], finals: usize, max_at_once: u32, ask
 /// Each step of a session needs the one before it.
 fn in_order(mut plan: Plan) -> Plan {
     plan.groups.retain(|group| !group.tasks.is_empty());
+    // No plan is run in which a session needs one of its own wave or a later one.
+    let waves: BTreeMap<String, usize> = plan.groups.iter().map(|group| (group.id.clone(), group.wave)).collect();
+    for group in &mut plan.groups {
+        group.deps.retain(|id| waves.get(id).is_some_and(|wave| *wave < group.wave));
+    }
     for group in &plan.groups {
         let mut before: Option<&String> = None;
         for id in &group.tasks {
@@ -208,6 +233,14 @@ impl World {
                 let tip = self.name(merged);
                 self.play(vec![EventKind::GroupMerged { group: group.id.clone(), tip }]);
             }
+            ParallelAction::CheckWave(_) => {
+                let verdict = if how % 4 < 2 { Green } else { Red };
+                let checks = self.run.state.plan.final_checks.len();
+                let broken = if how % 4 == 3 { (0..checks).collect() } else { Vec::new() };
+                let outcomes = vec![checked(verdict); checks];
+                let (tip, tree) = (parallel.tip.clone(), format!("tree of {}", parallel.tip));
+                self.play(vec![EventKind::WaveChecked { wave: 0, tip, tree, outcomes, broken, groups: Vec::new() }]);
+            }
             ParallelAction::Land => {
                 let tip = parallel.tip.clone();
                 let (ours, theirs) = (&self.commits[&tip], &self.commits[&self.theirs]);
@@ -239,6 +272,9 @@ impl World {
         let parallel = self.run.state.parallel.clone().unwrap();
         if parallel.groups.get(&group.id).is_none_or(|known| known.worktree.is_none()) {
             let base = parallel.base_commit_of(&group.id).to_owned();
+            if !parallel.groups.contains_key(&group.id) {
+                self.holds_what_is_needed(group, &base);
+            }
             self.branches.insert(group.id.clone(), self.commits[&base].clone());
             let (worktree, branch) = (format!("/trees/{}", group.id), group.id.clone());
             self.play(vec![EventKind::GroupPrepared { group: group.id.clone(), worktree, branch, base }]);
@@ -246,6 +282,23 @@ impl World {
         if !self.end_if_done(group) {
             let process = RecordedProcess { pid: 7, mark: None };
             self.play(vec![EventKind::WorkerStarted { group: group.id.clone(), process }]);
+        }
+    }
+
+    /// A session begins from all that it needs.
+    fn holds_what_is_needed(&self, group: &TaskGroup, base: &str) {
+        let state = &self.run.state;
+        let is_needed = |other: &&TaskGroup| {
+            let says_nothing = group.deps.is_empty() && !group.names_all_deps;
+            group.deps.contains(&other.id) || says_nothing && other.wave < group.wave
+        };
+        for other in state.plan.groups.iter().filter(is_needed) {
+            for id in &other.tasks {
+                let commit = state.tasks[id].last_end.as_ref().and_then(|end| end.commit.as_ref());
+                let has_passed = state.tasks[id].status == TaskStatus::Passed;
+                let is_there = commit.is_some_and(|commit| self.commits[base].contains(commit));
+                assert!(!has_passed || is_there, "{} begins without {id} {}", group.id, self.shown());
+            }
         }
     }
 
@@ -571,7 +624,8 @@ fn any_world() -> impl Strategy<Value = World> {
         1 => Just(OnFailure::Skip),
         1 => Just(OnFailure::Escalate)
     ];
-    let session = (0..3_usize, prop::collection::vec(failure, 1..3));
+    let needs = prop_oneof![Just(Needs::Unsaid), Just(Needs::Nothing), Just(Needs::First)];
+    let session = (0..3_usize, prop::collection::vec(failure, 1..3), needs);
     (prop::collection::vec(session, 1..4), 0..2_usize, 0..3_u32, prop::bool::weighted(0.1))
         .prop_map(|(of, finals, most, asks)| sessions(&of, finals, most, asks))
 }

@@ -33,3 +33,12 @@ pub fn keep_commit(repository: &GitRepository, name: &WorkerName, commit: &str) 
 pub fn release_kept(repository: &GitRepository, name: &WorkerName) -> Result<(), GitFailed> {
     repository.git_line(&["update-ref", "--no-deref", "-d", &name.keep_reference()]).map(drop)
 }
+
+/// The tree of a commit.
+///
+/// # Errors
+///
+/// There is no such commit, or git has failed.
+pub fn tree_of(repository: &GitRepository, commit: &str) -> Result<String, GitFailed> {
+    repository.tree_of(commit)
+}

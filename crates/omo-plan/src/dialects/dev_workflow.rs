@@ -87,6 +87,7 @@ fn groups_of_batches(segments: &PlanBatches<'_>) -> Vec<TaskGroup> {
         tasks: tasks.iter().map(|id| (*id).to_owned()).collect(),
         wave: stage,
         deps: Vec::new(),
+        names_all_deps: false,
         may_touch: Vec::new(),
         never_touch: Vec::new(),
         isolation: GroupIsolation::Shared,

@@ -87,6 +87,7 @@ fn session_group(title: &str, tasks: Vec<String>, fence: &ScopeFence) -> TaskGro
         tasks,
         wave: 0,
         deps: Vec::new(),
+        names_all_deps: false,
         may_touch: fence.touch_paths(),
         never_touch: fence.never_paths(),
         isolation: GroupIsolation::Shared,

@@ -115,6 +115,7 @@ fn of_sessions(strategy: &ExecutionStrategy, steps: &[ParsedStep], findings: &mu
         let tasks = session.steps.numbers.iter().map(u64::to_string);
         groups.push(TaskGroup {
             deps: session.deps.numbers.iter().map(|number| format!("{SESSION_PREFIX}{number}")).collect(),
+            names_all_deps: session.deps.span != session.heading,
             may_touch: session.fence.touch_paths(),
             never_touch: session.fence.never_paths(),
             isolation: if is_alone { GroupIsolation::Shared } else { GroupIsolation::Worktree },
@@ -139,6 +140,7 @@ fn group(id: String, title: String, tasks: impl Iterator<Item = String>, stage: 
         tasks: tasks.collect(),
         wave: stage,
         deps: Vec::new(),
+        names_all_deps: false,
         may_touch: Vec::new(),
         never_touch: Vec::new(),
         isolation: GroupIsolation::Shared,

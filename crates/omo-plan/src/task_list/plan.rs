@@ -145,6 +145,7 @@ fn group_of_all(tasks: &[Task]) -> TaskGroup {
         tasks: tasks.iter().map(|task| task.id.clone()).collect(),
         wave: 0,
         deps: Vec::new(),
+        names_all_deps: false,
         may_touch: Vec::new(),
         never_touch: Vec::new(),
         isolation: GroupIsolation::Shared,

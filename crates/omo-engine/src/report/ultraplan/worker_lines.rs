@@ -1,6 +1,7 @@
 //! What is told of parallel workers while they work: a line for each thing that happens.
 
-use omo_core::text::sanitize;
+use omo_core::check::task_check::TaskCheckOutcome;
+use omo_core::text::{inline_code, pluralize, sanitize};
 
 use super::short_commit;
 use crate::event::EventKind;
@@ -58,6 +59,12 @@ pub fn worker_event_line(state: &RunState, what: &EventKind) -> Option<String> {
         EventKind::GroupMerged { group, tip } => {
             format!("{}: merged ({})", worker_name(group), sanitize(short_commit(tip), 12))
         }
+        EventKind::WaveChecked { wave, outcomes, broken, groups, .. } => {
+            wave_check_line(state, *wave, outcomes, broken, groups)
+        }
+        EventKind::WaveCheckReused { .. } => {
+            "The whole was checked as it is behind its last wave: green, and not run again.".to_owned()
+        }
         EventKind::GroupRefused { group, files } => {
             let files = sanitize(&files.join(", "), 300);
             format!("Wave {} MERGE CONFLICT: {} conflicts with merged state: {files}", wave(group), worker_name(group))
@@ -91,4 +98,42 @@ pub fn worker_event_line(state: &RunState, what: &EventKind) -> Option<String> {
         }
         what => return task_lines::task_event_line(&state.plan, what),
     })
+}
+
+/// What the checks of the whole came to behind a wave.
+fn wave_check_line(
+    state: &RunState,
+    wave: usize,
+    outcomes: &[TaskCheckOutcome],
+    broken: &[usize],
+    groups: &[String],
+) -> String {
+    if !broken.is_empty() {
+        return format!("Wave {} BROKE the whole: {}", wave + 1, broken_check_text(state, wave, broken, groups));
+    }
+    match outcomes.iter().filter(|outcome| !outcome.is_green()).count() {
+        0 => format!("Wave {}: the whole was checked, and is green.", wave + 1),
+        red => format!(
+            "Wave {}: the whole was checked; {red} of {} not green yet, as before the run.",
+            wave + 1,
+            pluralize(outcomes.len(), "check")
+        ),
+    }
+}
+
+/// Which checks are red that were green before, and what was merged since then.
+pub(crate) fn broken_check_text(state: &RunState, wave: usize, broken: &[usize], groups: &[String]) -> String {
+    let command = |place: &usize| {
+        let command = state.plan.final_checks.get(*place).map_or("", |check| check.command.as_str());
+        format!("`{}`", inline_code(command, 200))
+    };
+    let commands: Vec<String> = broken.iter().map(command).collect();
+    let word = if broken.len() == 1 { "was" } else { "were" };
+    let groups: Vec<String> = groups.iter().map(|group| worker_name(group)).collect();
+    format!(
+        "{} {word} green before. Merged since then: {}. What comes behind wave {} is held back.",
+        commands.join(", "),
+        sanitize(&groups.join(", "), 400),
+        wave + 1
+    )
 }

@@ -1,0 +1,77 @@
+//! How the checks of the whole between two waves are folded.
+
+use omo_core::check::task_check::TaskCheckOutcome;
+
+use super::RunState;
+use crate::event::{EventKind, RunEvent};
+use crate::parallel_state::WaveCheck;
+use crate::state::LedgerError;
+
+impl RunState {
+    /// Folds what the checks of the whole came to behind a wave. Only what was broken stands for the whole meanwhile:
+    /// what is not green yet says nothing against it, and what is green has to be so at the end.
+    pub(super) fn apply_wave_check(&mut self, event: &RunEvent) -> Result<(), LedgerError> {
+        let bad = |what: &str| LedgerError { seq: event.seq, problem: what.to_owned() };
+        let (Some(parallel), EventKind::WaveChecked { wave, tip, tree, outcomes, broken, groups }) =
+            (&mut self.parallel, &event.kind)
+        else {
+            return Err(bad("is about sessions that are not worked on apart"));
+        };
+        let is_red = |place: &usize| outcomes.get(*place).is_some_and(|outcome| !outcome.is_green());
+        if *tip != parallel.tip || outcomes.len() != self.plan.final_checks.len() || !broken.iter().all(is_red) {
+            return Err(bad("checks something else than what the run has come to"));
+        }
+        parallel.checked = parallel.merged.len();
+        for (place, outcome) in outcomes.iter().enumerate() {
+            if outcome.is_green() {
+                parallel.green_at.insert(place, parallel.merged.len());
+            } else if broken.contains(&place) {
+                parallel.green_at.entry(place).or_insert(0);
+                self.final_checks.insert(place, outcome.clone());
+            } else {
+                parallel.red_before.insert(place);
+            }
+        }
+        parallel.wave_check = Some(WaveCheck {
+            wave: *wave,
+            tip: tip.clone(),
+            tree: tree.clone(),
+            checks: self.plan.final_checks.clone(),
+            outcomes: outcomes.clone(),
+            broken: broken.clone(),
+            groups: groups.clone(),
+        });
+        Ok(())
+    }
+
+    /// What the checks of the whole came to behind the last wave is what they come to at the end: the tree is the same.
+    pub(super) fn reuse_wave_check(&mut self, event: &RunEvent, tree: &str) -> Result<(), LedgerError> {
+        let known = self.parallel.as_ref().and_then(|parallel| parallel.wave_check.as_ref());
+        let is_it = |check: &&WaveCheck| {
+            check.tree == tree
+                && check.checks == self.plan.final_checks
+                && check.outcomes.iter().all(TaskCheckOutcome::is_green)
+        };
+        let Some(check) = known.filter(is_it) else {
+            return Err(LedgerError { seq: event.seq, problem: "reuses a check that was not run".to_owned() });
+        };
+        self.final_checks = check.outcomes.iter().cloned().enumerate().collect();
+        Ok(())
+    }
+
+    /// The run goes on: what was broken is checked again, and nothing that was checked before stands for the whole.
+    pub(super) fn check_wave_again(&mut self) {
+        let Some(parallel) = &mut self.parallel else { return };
+        if parallel.wave_check.take().is_some_and(|check| !check.broken.is_empty()) {
+            parallel.checked = 0;
+        }
+    }
+
+    /// Other checks than those that were run are the checks of the whole.
+    pub(super) fn forget_wave_checks(&mut self) {
+        let Some(parallel) = &mut self.parallel else { return };
+        (parallel.wave_check, parallel.checked) = (None, 0);
+        parallel.green_at.clear();
+        parallel.red_before.clear();
+    }
+}

@@ -1,0 +1,136 @@
+//! What a wave of parallel workers holds up: which sessions wait for one that is in conflict, when the whole is checked
+//! between two waves, and what a red check of it means there.
+//!
+//! All of it is decided from the state alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use omo_core::check::task_check::TaskCheckOutcome;
+use omo_plan::model::{Plan, TaskGroup};
+
+use crate::parallel_schedule::group_outcome;
+use crate::parallel_state::{GroupStatus, ParallelState, WaveCheck};
+use crate::state::RunState;
+
+/// The sessions that each session needs, as far as the plan says. One that says nothing needs all of the waves before
+/// it: it was written for what they come to.
+fn needs_by_session(plan: &Plan) -> BTreeMap<&str, BTreeSet<&str>> {
+    let groups = || plan.groups.iter();
+    let group_of: BTreeMap<&str, &str> =
+        groups().flat_map(|group| group.tasks.iter().map(|task| (task.as_str(), group.id.as_str()))).collect();
+    let mut needs: BTreeMap<&str, BTreeSet<&str>> =
+        groups().map(|group| (group.id.as_str(), group.deps.iter().map(String::as_str).collect())).collect();
+    for task in &plan.tasks {
+        let Some(own) = group_of.get(task.id.as_str()) else { continue };
+        let others = task.deps.iter().filter_map(|id| group_of.get(id.as_str()).copied()).filter(|id| id != own);
+        needs.entry(own).or_default().extend(others);
+    }
+    for group in groups().filter(|group| !group.names_all_deps) {
+        let Some(own) = needs.get_mut(group.id.as_str()).filter(|own| own.is_empty()) else { continue };
+        own.extend(groups().filter(|other| other.wave < group.wave).map(|other| other.id.as_str()));
+    }
+    needs
+}
+
+/// Whether a session could not be brought together with the others, and a person has not decided what becomes of it.
+pub(crate) fn awaits_decision(state: &RunState, parallel: &ParallelState, group: &TaskGroup) -> bool {
+    let is_open = |known: &&crate::parallel_state::GroupState| {
+        known.status == GroupStatus::InConflict && !known.is_to_redo && group_outcome(state, group).is_some()
+    };
+    parallel.groups.get(&group.id).filter(is_open).is_some()
+}
+
+/// The sessions that a conflict holds back, each with the sessions in conflict that it waits for: those themselves, and
+/// all that need them, directly or not.
+pub fn held_back<'a>(state: &'a RunState, parallel: &ParallelState) -> BTreeMap<&'a str, BTreeSet<&'a str>> {
+    let groups = || state.plan.groups.iter();
+    let mut held: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut left: Vec<&str> = Vec::new();
+    for group in groups().filter(|group| awaits_decision(state, parallel, group)) {
+        held.entry(&group.id).or_default().insert(&group.id);
+        left.push(&group.id);
+    }
+    if left.is_empty() {
+        return held;
+    }
+    let mut dependents: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (id, needed) in needs_by_session(&state.plan) {
+        needed.into_iter().for_each(|other| dependents.entry(other).or_default().push(id));
+    }
+    let is_merged: BTreeSet<&str> = groups()
+        .filter(|group| parallel.has_status(&group.id, &[GroupStatus::Merged]))
+        .filter(|group| group_outcome(state, group) == Some(GroupStatus::Done))
+        .map(|group| group.id.as_str())
+        .collect();
+    while let Some(id) = left.pop() {
+        let causes = held.get(id).cloned().unwrap_or_default();
+        for dependent in dependents.get(id).into_iter().flatten().filter(|it| !is_merged.contains(*it)) {
+            let known = held.entry(dependent).or_default();
+            let before = known.len();
+            known.extend(causes.iter().copied());
+            if known.len() > before {
+                left.push(dependent);
+            }
+        }
+    }
+    held
+}
+
+/// The sessions that wait for this one, which is in conflict, in the order of the plan.
+pub fn held_back_by<'a>(state: &'a RunState, id: &str) -> Vec<&'a str> {
+    let Some(parallel) = &state.parallel else { return Vec::new() };
+    let held = held_back(state, parallel);
+    let is_held = |other: &&str| *other != id && held.get(other).is_some_and(|causes| causes.contains(id));
+    state.plan.groups.iter().map(|group| group.id.as_str()).filter(is_held).collect()
+}
+
+/// Whether the whole has to be checked before a session of this wave begins: sessions of earlier waves are part of it
+/// that were not checked with the others.
+pub(crate) fn is_check_due(state: &RunState, parallel: &ParallelState, wave: usize) -> bool {
+    !state.plan.final_checks.is_empty() && last_unchecked_wave(state, parallel, wave).is_some()
+}
+
+/// The last wave before this one of which something was merged since the whole was checked.
+pub(crate) fn last_unchecked_wave(state: &RunState, parallel: &ParallelState, wave: usize) -> Option<usize> {
+    let unchecked = parallel.merged.get(parallel.checked..).unwrap_or_default();
+    let waves = state.plan.groups.iter().filter(|group| unchecked.contains(&group.id)).map(|group| group.wave);
+    waves.filter(|known| *known < wave).max()
+}
+
+/// The check of the whole after a wave that holds this wave back: what was green before is red in what the run has come
+/// to, and nothing was merged since.
+pub(crate) fn broken_check(parallel: &ParallelState, wave: usize) -> Option<&WaveCheck> {
+    let check = parallel.wave_check.as_ref()?;
+    (!check.broken.is_empty() && check.tip == parallel.tip && check.wave < wave).then_some(check)
+}
+
+/// What the red checks of a wave mean.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RedChecks {
+    /// Those that were green before: what was merged since then has broken them. By their places.
+    pub(crate) broken: Vec<usize>,
+    /// Those that are known to be red without all of the run's work: a later wave may make them green.
+    pub(crate) not_yet: Vec<usize>,
+    /// Those of which it has to be found out.
+    pub(crate) unknown: Vec<usize>,
+}
+
+/// Sorts the red checks among these outcomes by what is known of them.
+pub(crate) fn judge_red(parallel: &ParallelState, outcomes: &[TaskCheckOutcome]) -> RedChecks {
+    let mut found = RedChecks::default();
+    for (place, _) in outcomes.iter().enumerate().filter(|(_, outcome)| !outcome.is_green()) {
+        let list = match () {
+            () if parallel.green_at.contains_key(&place) => &mut found.broken,
+            () if parallel.red_before.contains(&place) => &mut found.not_yet,
+            () => &mut found.unknown,
+        };
+        list.push(place);
+    }
+    found
+}
+
+/// The sessions that were merged since these checks were last green, in the order in which they were.
+pub(crate) fn merged_since_green<'a>(parallel: &'a ParallelState, broken: &[usize]) -> &'a [String] {
+    let green = broken.iter().map(|place| parallel.green_at.get(place).copied().unwrap_or(0)).min().unwrap_or(0);
+    parallel.merged.get(green..).unwrap_or_default()
+}
