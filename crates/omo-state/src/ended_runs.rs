@@ -1,5 +1,10 @@
-//! What is kept of each run that has ended: how it ended, the entry that says so with its seal, and the end of what each
-//! of its checks printed. One JSON file for each run, and beside it what the work that was proved changed; for a month.
+//! What is kept of each run that has ended: how it ended, the entry that says so with its seal, the end of what each of
+//! its checks printed, and what was decided in it. One JSON file for each run, and beside it what the work that was proved
+//! changed; for a month.
+//!
+//! The file bears a seal of its own, over all that it holds and the digest of what lies beside it: pages show these texts
+//! under the verdict. It is written after the texts, and whole or not at all: a process that is ended in between leaves a
+//! run of which less was kept, and none that looks changed.
 //!
 //! In `claude -p` nothing that a hook says is printed: these files and `omo verify --last` are how a script learns of
 //! the end.
@@ -7,6 +12,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use omo_core::log_entry::LogEntry;
 use omo_core::messages::run_end;
 use omo_core::session::id::SessionId;
 use omo_core::session::{Session, VerdictKind};
@@ -14,8 +20,9 @@ use omo_core::stop::allowed_blocks;
 use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::decision_log;
 use crate::files::folder::{FolderError, GuardedFolder};
-use crate::seal::SealKey;
+use crate::seal::{SealKey, UNSEALED_RECORDS, hex_digest};
 
 /// The folder in the state folder of a project.
 pub const FOLDER: &str = "ended";
@@ -27,6 +34,8 @@ const MAX_RUNS: usize = 100;
 const MAX_LOG_BYTES: u64 = 128 * 1024;
 /// So much is kept of what the work changed, in bytes.
 const MAX_DIFFERENCE_BYTES: usize = 256 * 1024;
+/// So much is kept of what was decided, in bytes of its log.
+const MAX_DECISION_BYTES: usize = 256 * 1024;
 /// A larger file is none that omo wrote.
 const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 /// How the names of the files end.
@@ -51,28 +60,97 @@ pub struct EndedRun {
     pub entry: Session,
     /// The end of what each check printed last, by the name of the check.
     pub logs: BTreeMap<String, String>,
+    /// What was decided in the run, as the log had it then.
+    #[serde(default)]
+    pub decisions: Vec<LogEntry>,
+    /// The digest of what the work changed, where that is kept.
+    #[serde(default)]
+    pub difference: Option<String>,
+    /// The seal of all this.
+    #[serde(default)]
+    pub seal: Option<String>,
+}
+
+/// Whether what an ended run is kept with is as omo left it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordSeal {
+    /// It is.
+    Holds,
+    /// Something else has changed it.
+    Changed,
+    /// omo sealed only the entry when the run ended.
+    NotSealed,
+}
+
+/// What is left of what the work of an ended run changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeptDifference {
+    /// It, as a reviewer reads it.
+    Text(String),
+    /// It was not kept.
+    NotKept,
+    /// Something else has changed it.
+    Changed,
+    /// It was kept, and is no longer there.
+    Gone,
 }
 
 impl EndedRun {
     /// Whether omo itself wrote the entry, as far as its seal tells.
     pub fn is_own(&self, state_home: Option<&Path>) -> bool {
         let key = SealKey::find(state_home).ok().flatten();
-        let id = SessionId::parse(&self.session).ok();
-        key.zip(id).is_some_and(|(key, id)| key.holds(&id, &self.entry))
+        key.is_some_and(|key| self.entry_version(&key).is_some())
+    }
+
+    /// Whether the rest of it is as omo left it. That of an entry which is not omo's own is not.
+    pub fn record_seal(&self, key: &SealKey) -> RecordSeal {
+        match (self.entry_version(key), &self.seal) {
+            (Some(_), Some(seal)) if key.is_mac(&self.sealed_bytes(), seal) => RecordSeal::Holds,
+            // The entry tells that there was none: taking it out of a file that has one does not help.
+            (Some(UNSEALED_RECORDS), None) => RecordSeal::NotSealed,
+            _ => RecordSeal::Changed,
+        }
+    }
+
+    fn entry_version(&self, key: &SealKey) -> Option<u32> {
+        key.version_held(&SessionId::parse(&self.session).ok()?, &self.entry)
+    }
+
+    fn sealed_bytes(&self) -> Vec<u8> {
+        const PURPOSE: &str = "ended run";
+        serde_json::to_vec(&(PURPOSE, 1, Self { seal: None, ..self.clone() })).unwrap_or_default()
+    }
+
+    /// The name of its file: nothing decides about it but what the entry's seal is for.
+    fn file_name(&self, extension: &str) -> Option<String> {
+        Some(file_name(&self.session, self.entry.verdict.as_ref()?.at, extension))
     }
 }
 
-/// Keeps a run that has just ended, and forgets those that are too old or too many.
+/// Keeps a run that has just ended, with what its work changed, and forgets those that are too old or too many. What was
+/// kept of it before is written anew.
 ///
 /// # Errors
 ///
 /// Where it cannot be written. The run has ended all the same.
-pub(crate) fn keep(folder: &GuardedFolder, id: &SessionId, session: &Session) -> Result<(), FolderError> {
+pub fn keep(
+    folder: &GuardedFolder,
+    id: &SessionId,
+    session: &Session,
+    difference: Option<&str>,
+    state_home: Option<&Path>,
+) -> Result<(), FolderError> {
     let (Some(verdict), Some(said)) = (&session.verdict, run_end::run_ended(session, allowed_blocks(session, None)))
     else {
         return Ok(());
     };
-    let run = EndedRun {
+    let ended = match folder.open_folder(FOLDER)? {
+        Some(ended) => ended,
+        None => folder.empty_and_open(FOLDER)?,
+    };
+    let difference = difference.map(|text| keep_difference(&ended, id, verdict.at, text)).transpose()?;
+    let began = session.ulw.started_at.unwrap_or(verdict.at);
+    let mut run = EndedRun {
         session: id.to_string(),
         ended_at: verdict.at,
         verdict: verdict.kind,
@@ -80,11 +158,12 @@ pub(crate) fn keep(folder: &GuardedFolder, id: &SessionId, session: &Session) ->
         said,
         entry: session.clone(),
         logs: read_logs(folder, session),
+        decisions: decision_log::read_since(folder, id.as_str(), began, MAX_DECISION_BYTES).unwrap_or_default(),
+        difference,
+        seal: None,
     };
-    let ended = match folder.open_folder(FOLDER)? {
-        Some(ended) => ended,
-        None => folder.empty_and_open(FOLDER)?,
-    };
+    // Without a key the entry has no seal either.
+    run.seal = SealKey::find(state_home).ok().flatten().map(|key| key.mac(&run.sealed_bytes()));
     let text = serde_json::to_string_pretty(&run).unwrap_or_default();
     let name = file_name(id.as_str(), verdict.at, RECORD);
     ended.remove(&name)?;
@@ -93,18 +172,13 @@ pub(crate) fn keep(folder: &GuardedFolder, id: &SessionId, session: &Session) ->
     forget_old(&ended, verdict.at)
 }
 
-/// Keeps what the work changed beside a run that has just ended.
-///
-/// # Errors
-///
-/// Where it cannot be written, or the run was not kept.
-pub fn keep_difference(
-    folder: &GuardedFolder,
+/// Writes what the work changed; gives its digest.
+fn keep_difference(
+    ended: &GuardedFolder,
     id: &SessionId,
     ended_at: Timestamp,
     difference: &str,
-) -> Result<(), FolderError> {
-    let Some(ended) = folder.open_folder(FOLDER)? else { return Ok(()) };
+) -> Result<String, FolderError> {
     let mut text = difference.as_bytes().to_vec();
     if text.len() > MAX_DIFFERENCE_BYTES {
         text.truncate(MAX_DIFFERENCE_BYTES);
@@ -112,14 +186,33 @@ pub fn keep_difference(
     }
     let name = file_name(id.as_str(), ended_at, DIFFERENCE);
     ended.remove(&name)?;
-    ended.append(&name, &text, u64::MAX)
+    ended.append(&name, &text, u64::MAX)?;
+    Ok(hex_digest(&text))
 }
 
-/// What the work of an ended run changed, as a reviewer reads it; `None` where that was not kept.
-pub fn read_difference(folder: &GuardedFolder, run: &EndedRun) -> Option<String> {
-    let name = file_name(&run.session, run.ended_at, DIFFERENCE);
-    let bytes = folder.open_folder(FOLDER).ok()??.read(&name, MAX_FILE_BYTES).ok()??;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+/// What the work of an ended run changed. Of a run whose record omo did not seal, it is taken as it lies there.
+pub fn read_difference(folder: &GuardedFolder, run: &EndedRun, seal: RecordSeal) -> KeptDifference {
+    let read = || {
+        let name = run.file_name(DIFFERENCE)?;
+        folder.open_folder(FOLDER).ok()??.read(&name, MAX_FILE_BYTES).transpose()
+    };
+    match (seal, &run.difference) {
+        (RecordSeal::Changed, _) => KeptDifference::Changed,
+        (RecordSeal::Holds, None) => KeptDifference::NotKept,
+        (RecordSeal::Holds, Some(digest)) => match read() {
+            None => KeptDifference::Gone,
+            Some(Ok(bytes)) if hex_digest(&bytes) == *digest => text_of(&bytes),
+            Some(_) => KeptDifference::Changed,
+        },
+        (RecordSeal::NotSealed, _) => match read() {
+            Some(Ok(bytes)) => text_of(&bytes),
+            _ => KeptDifference::NotKept,
+        },
+    }
+}
+
+fn text_of(bytes: &[u8]) -> KeptDifference {
+    KeptDifference::Text(String::from_utf8_lossy(bytes).into_owned())
 }
 
 /// The names sort as the runs ended.
@@ -155,7 +248,8 @@ fn run_files(ended: &GuardedFolder) -> Result<Vec<String>, FolderError> {
     Ok(names)
 }
 
-/// The runs of a project that have ended, the last one first. What cannot be read is passed over.
+/// The runs of a project that have ended, the last one first. What cannot be read is passed over, and so is a file under
+/// another name than its entry tells: it is none that omo wrote there.
 ///
 /// # Errors
 ///
@@ -163,10 +257,17 @@ fn run_files(ended: &GuardedFolder) -> Result<Vec<String>, FolderError> {
 pub fn read_all(folder: &GuardedFolder) -> Result<impl Iterator<Item = EndedRun>, FolderError> {
     let ended = folder.open_folder(FOLDER)?;
     let names = ended.as_ref().map(run_files).transpose()?.unwrap_or_default();
-    Ok(names.into_iter().rev().filter_map(move |name| {
-        let bytes = ended.as_ref()?.read(&name, MAX_FILE_BYTES).ok()??;
-        serde_json::from_slice(&bytes).ok()
-    }))
+    Ok(names.into_iter().rev().filter_map(move |name| read_record(ended.as_ref()?, &name)))
+}
+
+/// What is kept of the run of a session that ended then.
+pub fn read(folder: &GuardedFolder, id: &SessionId, ended_at: Timestamp) -> Option<EndedRun> {
+    read_record(&folder.open_folder(FOLDER).ok()??, &file_name(id.as_str(), ended_at, RECORD))
+}
+
+fn read_record(ended: &GuardedFolder, name: &str) -> Option<EndedRun> {
+    let bytes = ended.read(name, MAX_FILE_BYTES).ok()??;
+    serde_json::from_slice(&bytes).ok().filter(|run: &EndedRun| run.file_name(RECORD).as_deref() == Some(name))
 }
 
 #[cfg(test)]
