@@ -285,16 +285,43 @@ mod tests {
         session
     }
 
+    struct Ground {
+        home: tempfile::TempDir,
+        folder: GuardedFolder,
+        id: SessionId,
+    }
+
+    fn ground() -> Ground {
+        let home = tempfile::tempdir().unwrap();
+        let folder = GuardedFolder::create_state(home.path()).unwrap();
+        Ground { home, folder, id: SessionId::parse("abc").unwrap() }
+    }
+
+    impl Ground {
+        fn keep(&self, millis: i64, difference: Option<&str>) -> EndedRun {
+            let (key, mut session) = (SealKey::load(Some(self.home.path())).unwrap(), ended_at(millis));
+            session.seal = Some(key.seal_of(&self.id, &session));
+            keep(&self.folder, &self.id, &session, difference, Some(self.home.path())).unwrap();
+            read(&self.folder, &self.id, Timestamp::from_millis(millis)).unwrap()
+        }
+
+        fn seal(&self, run: &EndedRun) -> RecordSeal {
+            run.record_seal(&SealKey::load(Some(self.home.path())).unwrap())
+        }
+
+        fn file(&self, run: &EndedRun, extension: &str) -> std::path::PathBuf {
+            self.folder.path().join(FOLDER).join(run.file_name(extension).unwrap())
+        }
+    }
+
     #[test]
     fn an_ended_run_is_kept_with_its_logs_for_a_month() {
-        let temp = tempfile::tempdir().unwrap();
-        let folder = GuardedFolder::create_state(temp.path()).unwrap();
-        let id = SessionId::parse("abc").unwrap();
-        folder.replace("check-t.log", b"first\nexpected 5, got -1\n").unwrap();
-        assert_eq!(read_all(&folder).unwrap().count(), 0);
-        keep(&folder, &id, &ended_at(1_000)).unwrap();
-        keep(&folder, &id, &ended_at(2_000)).unwrap();
-        let runs: Vec<EndedRun> = read_all(&folder).unwrap().collect();
+        let it = ground();
+        it.folder.replace("check-t.log", b"first\nexpected 5, got -1\n").unwrap();
+        assert_eq!(read_all(&it.folder).unwrap().count(), 0);
+        let old = it.keep(1_000, Some("M a.rs\n"));
+        let last = it.keep(2_000, Some(&"é".repeat(MAX_DIFFERENCE_BYTES)));
+        let runs: Vec<EndedRun> = read_all(&it.folder).unwrap().collect();
         assert_eq!(runs.iter().map(|run| run.ended_at.as_millis()).collect::<Vec<_>>(), [2_000, 1_000]);
         assert_eq!(runs[0].logs["t"], "first\nexpected 5, got -1\n");
         assert!(
@@ -302,23 +329,75 @@ mod tests {
             "{}",
             runs[0].said
         );
-        assert!(!runs[0].proved && !runs[0].is_own(None));
-        assert_eq!(read_difference(&folder, &runs[1]), None);
-        let of = |millis, difference: &str| {
-            keep_difference(&folder, &id, Timestamp::from_millis(millis), difference).unwrap();
-        };
-        of(1_000, "M a.rs\n");
-        of(2_000, &"é".repeat(MAX_DIFFERENCE_BYTES));
-        assert_eq!(read_difference(&folder, &runs[1]).as_deref(), Some("M a.rs\n"));
-        let long = read_difference(&folder, &runs[0]).unwrap();
+        assert!(!last.proved && last.is_own(Some(it.home.path())) && !last.is_own(None));
+        let KeptDifference::Text(long) = read_difference(&it.folder, &last, it.seal(&last)) else { panic!("not kept") };
         assert!(long.len() < MAX_DIFFERENCE_BYTES + 100 && long.ends_with("[omo] The rest was not kept.\n"));
-        std::fs::write(folder.path().join(FOLDER).join("1969.json"), "{").unwrap();
-        keep(&folder, &id, &ended_at(2_000 + KEPT_MILLIS)).unwrap();
-        assert_eq!(read_all(&folder).unwrap().count(), 2, "the one of the start is too old");
-        assert_eq!(read_difference(&folder, &runs[1]), None);
+        std::fs::write(it.folder.path().join(FOLDER).join("1969.json"), "{").unwrap();
+        std::fs::copy(it.file(&old, RECORD), it.folder.path().join(FOLDER).join("2999-abc.json")).unwrap();
+        assert_eq!(read_all(&it.folder).unwrap().count(), 2, "a copy under another name is none");
+        std::fs::remove_file(it.folder.path().join(FOLDER).join("2999-abc.json")).unwrap();
+        it.keep(2_000 + KEPT_MILLIS, None);
+        assert_eq!(read_all(&it.folder).unwrap().count(), 2, "the one of the start is too old");
+        assert!(!it.file(&old, DIFFERENCE).exists());
         for number in 0..=i64::try_from(MAX_RUNS).unwrap() {
-            keep(&folder, &id, &ended_at(3_000 + KEPT_MILLIS + number)).unwrap();
+            it.keep(3_000 + KEPT_MILLIS + number, None);
         }
-        assert_eq!(read_all(&folder).unwrap().count(), MAX_RUNS);
+        assert_eq!(read_all(&it.folder).unwrap().count(), MAX_RUNS);
+    }
+
+    #[test]
+    fn what_is_kept_bears_a_seal_of_its_own() {
+        let it = ground();
+        it.folder.replace("check-t.log", b"expected 5\n").unwrap();
+        let first = it.keep(1_000, None);
+        assert_eq!((it.seal(&first), first.decisions.len()), (RecordSeal::Holds, 0));
+        assert_eq!(read_difference(&it.folder, &first, it.seal(&first)), KeptDifference::NotKept);
+        let line = |session: &str, at| LogEntry {
+            at: Timestamp::from_millis(at),
+            ..omo_core::log_entry::new_entry(session, &ended_at(at), "Stop", "end".to_owned(), "why", first.ended_at)
+        };
+        for entry in [line("abc", 900), line("other", 1_000), line("abc", 1_000)] {
+            decision_log::append(&it.folder, &entry).unwrap();
+        }
+        let run = it.keep(1_000, Some("M a.rs\n"));
+        assert_eq!(
+            run.decisions,
+            [line("abc", 1_000)],
+            "one that was before the run, or of another one, is none of it"
+        );
+        let text = |text: &str| KeptDifference::Text(text.to_owned());
+        assert_eq!(read_difference(&it.folder, &run, it.seal(&run)), text("M a.rs\n"));
+        let edits: [fn(&mut EndedRun); 7] = [
+            |run| _ = run.logs.insert("t".to_owned(), "all green".to_owned()),
+            |run| run.decisions.clear(),
+            |run| run.difference = None,
+            |run| run.proved = true,
+            |run| run.said.clear(),
+            |run| run.seal = None,
+            |run| run.entry.checks.clear(),
+        ];
+        for (number, edit) in edits.iter().enumerate() {
+            let mut run = run.clone();
+            edit(&mut run);
+            assert_eq!(it.seal(&run), RecordSeal::Changed, "{number}");
+        }
+        std::fs::write(it.file(&run, DIFFERENCE), "M b.rs\n").unwrap();
+        assert_eq!(read_difference(&it.folder, &run, it.seal(&run)), KeptDifference::Changed);
+        std::fs::remove_file(it.file(&run, DIFFERENCE)).unwrap();
+        assert_eq!(read_difference(&it.folder, &run, it.seal(&run)), KeptDifference::Gone);
+    }
+
+    #[test]
+    fn what_an_earlier_omo_kept_is_told_from_what_lost_its_seal() {
+        let it = ground();
+        let key = SealKey::load(Some(it.home.path())).unwrap();
+        let mut run = it.keep(1_000, Some("M a.rs\n"));
+        run.entry.seal = Some(key.seal_of_version(&it.id, &run.entry, UNSEALED_RECORDS));
+        assert!(run.is_own(Some(it.home.path())));
+        assert_eq!(it.seal(&run), RecordSeal::Changed, "its seal is of something else");
+        (run.seal, run.difference) = (None, None);
+        assert_eq!(it.seal(&run), RecordSeal::NotSealed);
+        let kept = read_difference(&it.folder, &run, it.seal(&run));
+        assert_eq!(kept, KeptDifference::Text("M a.rs\n".to_owned()));
     }
 }

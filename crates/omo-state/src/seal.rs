@@ -110,7 +110,12 @@ impl SealKey {
 
     /// The seal of what an entry holds.
     pub(crate) fn seal_of(&self, id: &SessionId, session: &Session) -> String {
-        self.mac(&Sealed::of(session).bytes(id, VERSION))
+        self.seal_of_version(id, session, VERSION)
+    }
+
+    /// As an omo of that version sealed it.
+    pub(crate) fn seal_of_version(&self, id: &SessionId, session: &Session, version: u32) -> String {
+        self.mac(&Sealed::of(session).bytes(id, version))
     }
 
     /// Whether the entry bears the seal of what it holds.
