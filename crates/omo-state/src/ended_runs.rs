@@ -144,6 +144,11 @@ pub fn keep(
     else {
         return Ok(());
     };
+    let key = SealKey::find(state_home).ok().flatten();
+    if key.is_none() && session.seal.is_some() {
+        // It cannot be read at the moment: what is kept without a seal would look changed.
+        return Ok(());
+    }
     let ended = match folder.open_folder(FOLDER)? {
         Some(ended) => ended,
         None => folder.empty_and_open(FOLDER)?,
@@ -162,8 +167,7 @@ pub fn keep(
         difference,
         seal: None,
     };
-    // Without a key the entry has no seal either.
-    run.seal = SealKey::find(state_home).ok().flatten().map(|key| key.mac(&run.sealed_bytes()));
+    run.seal = key.map(|key| key.mac(&run.sealed_bytes()));
     let text = serde_json::to_string_pretty(&run).unwrap_or_default();
     let name = file_name(id.as_str(), verdict.at, RECORD);
     ended.remove(&name)?;
