@@ -29,7 +29,7 @@ impl Shown {
     fn of(scene: &Scene) -> Result<Self> {
         let says = |arguments: &[&str]| -> Result<String> {
             let output = omo(scene, arguments, &[])?;
-            ensure!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+            ensure!(output.stderr.is_empty(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
             Ok(String::from_utf8(output.stdout)?)
         };
         Ok(Self {
@@ -67,7 +67,8 @@ impl Shown {
 
 /// Plays a run that is proved, by a check that prints something and by a review.
 fn prove(scene: &mut Scene) -> Result<()> {
-    scene.start("--check \"echo it printed this\"")?;
+    scene.lab.write("check.sh", "echo it printed this\n")?;
+    scene.start("--check \"sh check.sh\"")?;
     scene.lab.write("fixed.txt", "what was made\n")?;
     ensure!(scene.claim()?.blocks(), "no review was asked for");
     scene.reviewer_reports(AGREES)?;
@@ -205,7 +206,7 @@ fn a_log_that_was_changed_since_the_end_changes_no_timeline() {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_planted_record_with_a_later_date_decides_nothing_about_what_is_verified() {
-    const LATER: &str = "29991231T000000.000Z";
+    const LATER: &str = "2999-12-31T000000.000Z";
     let cases: &[Case] = &[("one of another check, one that is forged, and an earlier one", |s| {
         s.start("--no-review --check \"pwd >> $HOME/first\"")?;
         s.claim_ends("verified")?;

@@ -174,11 +174,11 @@ impl RunStop<'_> {
                 (None, _) => {}
             }
             place.log(&lock, &log_entry::stop_entry(place.id().as_str(), &session, &decision, found.check(), cap, now));
-            if ended_at.is_some() {
+            if let Some(end) = ended_at {
                 let difference = found.check().and_then(|check| check.findings.difference.as_deref());
                 let state_home = self.context.env.state_home.as_deref();
                 // With the decision that was just logged. A page of the run has less to show where this fails.
-                let _ = ended_runs::keep(place.folder(), place.id(), &session, difference, state_home);
+                let _ = ended_runs::complete(place.folder(), place.id(), end.at, difference, state_home);
             }
             drop(lock);
             if let Some(end) = ended_at {

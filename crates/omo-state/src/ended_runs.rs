@@ -127,17 +127,15 @@ impl EndedRun {
     }
 }
 
-/// Keeps a run that has just ended, with what its work changed, and forgets those that are too old or too many. What was
-/// kept of it before is written anew.
+/// Keeps a run that has just ended, and forgets those that are too old or too many.
 ///
 /// # Errors
 ///
 /// Where it cannot be written. The run has ended all the same.
-pub fn keep(
+pub(crate) fn keep(
     folder: &GuardedFolder,
     id: &SessionId,
     session: &Session,
-    difference: Option<&str>,
     state_home: Option<&Path>,
 ) -> Result<(), FolderError> {
     let (Some(verdict), Some(said)) = (&session.verdict, run_end::run_ended(session, allowed_blocks(session, None)))
@@ -153,9 +151,7 @@ pub fn keep(
         Some(ended) => ended,
         None => folder.empty_and_open(FOLDER)?,
     };
-    let difference = difference.map(|text| keep_difference(&ended, id, verdict.at, text)).transpose()?;
-    let began = session.ulw.started_at.unwrap_or(verdict.at);
-    let mut run = EndedRun {
+    let run = EndedRun {
         session: id.to_string(),
         ended_at: verdict.at,
         verdict: verdict.kind,
@@ -163,17 +159,51 @@ pub fn keep(
         said,
         entry: session.clone(),
         logs: read_logs(folder, session),
-        decisions: decision_log::read_since(folder, id.as_str(), began, MAX_DECISION_BYTES).unwrap_or_default(),
-        difference,
+        decisions: read_decisions(folder, id, session),
+        difference: None,
         seal: None,
     };
+    write_record(&ended, key.as_ref(), run)?;
+    forget_old(&ended, verdict.at)
+}
+
+/// Adds to what is kept of a run that has just ended what it changed, and the decision that ended it, which is logged after
+/// that.
+///
+/// # Errors
+///
+/// Where it cannot be written: less of the run is kept then.
+pub fn complete(
+    folder: &GuardedFolder,
+    id: &SessionId,
+    ended_at: Timestamp,
+    difference: Option<&str>,
+    state_home: Option<&Path>,
+) -> Result<(), FolderError> {
+    let (Some(ended), Some(key)) = (folder.open_folder(FOLDER)?, SealKey::find(state_home).ok().flatten()) else {
+        return Ok(());
+    };
+    let record = read_record(&ended, &file_name(id.as_str(), ended_at, RECORD));
+    let Some(mut run) = record.filter(|run| run.record_seal(&key) == RecordSeal::Holds) else { return Ok(()) };
+    run.decisions = read_decisions(folder, id, &run.entry);
+    run.difference = difference.map(|text| keep_difference(&ended, id, ended_at, text)).transpose()?;
+    write_record(&ended, Some(&key), run)
+}
+
+/// Puts the record of a run into the place of the one that there was.
+fn write_record(ended: &GuardedFolder, key: Option<&SealKey>, mut run: EndedRun) -> Result<(), FolderError> {
     run.seal = key.map(|key| key.mac(&run.sealed_bytes()));
     let text = serde_json::to_string_pretty(&run).unwrap_or_default();
-    let name = file_name(id.as_str(), verdict.at, RECORD);
+    let name = file_name(&run.session, run.ended_at, RECORD);
     ended.remove(&name)?;
     // No temporary file: no later write would have its name, and clear it. Half a file is passed over by its readers.
-    ended.append(&name, text.as_bytes(), u64::MAX)?;
-    forget_old(&ended, verdict.at)
+    ended.append(&name, text.as_bytes(), u64::MAX)
+}
+
+fn read_decisions(folder: &GuardedFolder, id: &SessionId, session: &Session) -> Vec<LogEntry> {
+    let began = session.ulw.started_at.or(session.verdict.as_ref().map(|verdict| verdict.at));
+    let read = |began| decision_log::read_since(folder, id.as_str(), began, MAX_DECISION_BYTES).ok();
+    began.and_then(read).unwrap_or_default()
 }
 
 /// Writes what the work changed; gives its digest.
@@ -305,7 +335,9 @@ mod tests {
         fn keep(&self, millis: i64, difference: Option<&str>) -> EndedRun {
             let (key, mut session) = (SealKey::load(Some(self.home.path())).unwrap(), ended_at(millis));
             session.seal = Some(key.seal_of(&self.id, &session));
-            keep(&self.folder, &self.id, &session, difference, Some(self.home.path())).unwrap();
+            let home = Some(self.home.path());
+            keep(&self.folder, &self.id, &session, home).unwrap();
+            complete(&self.folder, &self.id, Timestamp::from_millis(millis), difference, home).unwrap();
             read(&self.folder, &self.id, Timestamp::from_millis(millis)).unwrap()
         }
 
