@@ -190,14 +190,15 @@ fn a_log_that_was_changed_since_the_end_changes_no_timeline() {
         let log = s.lab.state_folder().join("decisions.jsonl");
         let text = fs::read_to_string(&log)?;
         let last = text.lines().last().context("no line")?;
-        let added = last.replace("end: verified", "harmless");
+        let added = last.replace("end: verified", "harmless").replace("\"Stop\"", "\"UserPromptSubmit\"");
         fs::write(&log, format!("{}{added}\n", text.replace("turned on by its user", "turned on by nothing")))?;
         let shown = Shown::of(s)?;
         shown.is_proved()?;
         let page = &shown.page;
         ensure!(page.contains("turned on by its user") && !page.contains("turned on by nothing"), "{page}");
-        ensure!(page.matches("(not sealed)").count() == page.matches("harmless: ").count(), "{page}");
-        ensure!(page.contains("harmless: ") && !page.contains("end: verified: all of it is proved (not"), "{page}");
+        ensure!(page.matches("harmless: claimed and judged (not sealed)").count() == 1, "{page}");
+        ensure!(page.matches("<strong>passed</strong> <span class=\"dim\">+").count() == 1, "an attempt more: {page}");
+        ensure!(shown.watch.contains("VERIFIED"), "{}", shown.watch);
         Ok(())
     })];
     play_with_review(cases).unwrap();

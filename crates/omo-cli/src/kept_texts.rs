@@ -130,6 +130,7 @@ impl KeptTexts {
     }
 }
 
+/// It tells of no claim: that would be shown as judged.
 fn mark_unsealed(entry: &LogEntry) -> LogEntry {
-    LogEntry { why: format!("{} {NOT_SEALED}", entry.why), ..entry.clone() }
+    LogEntry { why: format!("{} {NOT_SEALED}", entry.why), claim: None, ..entry.clone() }
 }
