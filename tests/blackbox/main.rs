@@ -14,6 +14,7 @@ mod cli_errors;
 mod detected_check;
 mod direct_hooks;
 mod doctor;
+mod ended_seal;
 mod false_claims;
 mod fence;
 mod first_contact;

@@ -11,6 +11,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use omo_core::messages::task_goes_on;
+use omo_state::ended_runs::{self, EndedRun, KeptDifference, RecordSeal};
+use omo_state::files::folder::GuardedFolder;
+use omo_state::seal::SealKey;
 use omo_testkit::strace::{self, CallFault, SystemCall};
 use omo_testkit::{HookRun, run_command, wait_until};
 use omo_tests::folder_snapshot::Snapshot;
@@ -282,8 +285,24 @@ impl Play {
                 || is_review_object(file)
                 || fault == CallFault::Kill && is_temporary(file)
         };
+        self.is_kept_unchanged()?;
         let strange: Vec<_> = left.files.iter().filter(|file| !may_be_left(file)).collect();
         ensure!(strange.is_empty(), "left behind: {strange:?}");
+        Ok(())
+    }
+
+    /// What is kept of an ended run may be less than all of it, and never looks as if something else had changed it.
+    fn is_kept_unchanged(&self) -> Result<()> {
+        let home = self.scene.lab.home().join(".local/state");
+        let Some(folder) = GuardedFolder::open_state(self.scene.lab.project())? else { return Ok(()) };
+        let runs: Vec<EndedRun> = ended_runs::read_all(&folder)?.collect();
+        for run in runs {
+            let key = SealKey::find(Some(&home))?.context("no key")?;
+            let seal = run.record_seal(&key);
+            ensure!(seal == RecordSeal::Holds, "{seal:?}: {run:?}");
+            let difference = ended_runs::read_difference(&folder, &run, seal);
+            ensure!(matches!(difference, KeptDifference::Text(_) | KeptDifference::NotKept), "{difference:?}");
+        }
         Ok(())
     }
 

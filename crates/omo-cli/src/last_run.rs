@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use omo_core::session::id::SessionId;
 use omo_core::session::{EntryProvenance, Session};
 use omo_core::timestamp::Timestamp;
-use omo_state::ended_runs::{self, EndedRun};
+use omo_state::ended_runs;
 use omo_state::env::ProcessEnv;
 use omo_state::state;
 
@@ -22,8 +22,6 @@ pub(crate) struct LastRun {
     pub id: SessionId,
     /// The entry of the session; nothing in it that omo did not write.
     pub session: Session,
-    /// What its checks printed, where that was kept.
-    pub record: Option<EndedRun>,
 }
 
 impl LastRun {
@@ -40,10 +38,10 @@ impl LastRun {
         let latest = latest.ok_or_else(|| not_known(project))?;
         // The entry of the last one may have been taken out of the state.
         match last_kept_run(env, project)? {
-            _ if latest.1.is_disowned() => Ok(Self { id: latest.0, session: latest.1, record: None }),
+            _ if latest.1.is_disowned() => Ok(Self { id: latest.0, session: latest.1 }),
             Some(kept) if changed_at(&kept.session) > changed_at(&latest.1) => Ok(kept),
             Some(kept) if kept.id == latest.0 && kept.session.verdict == latest.1.verdict => Ok(kept),
-            _ => Ok(Self { id: latest.0, session: latest.1, record: None }),
+            _ => Ok(Self { id: latest.0, session: latest.1 }),
         }
     }
 
@@ -61,7 +59,7 @@ impl LastRun {
                 continue;
             }
             runs.retain(|run| !is_same(run));
-            runs.push(Self { id, session, record: None });
+            runs.push(Self { id, session });
         }
         Ok(runs)
     }
@@ -127,7 +125,7 @@ fn kept_runs(env: &ProcessEnv, project: &Project) -> Result<impl Iterator<Item =
     let own = records.into_iter().flatten().filter(|run| run.is_own(env.state_home.as_deref()));
     Ok(own.filter_map(|run| {
         let id = SessionId::parse(&run.session).ok().filter(|id| is_meant(project, id))?;
-        Some(LastRun { id, session: run.entry.clone(), record: Some(run) })
+        Some(LastRun { id, session: run.entry })
     }))
 }
 

@@ -16,6 +16,7 @@ mod file_stamp;
 mod id_prefix;
 mod json_error;
 mod json_file;
+mod kept_texts;
 mod last_run;
 mod local_time;
 mod output;

@@ -174,11 +174,11 @@ impl RunStop<'_> {
                 (None, _) => {}
             }
             place.log(&lock, &log_entry::stop_entry(place.id().as_str(), &session, &decision, found.check(), cap, now));
-            if let (Some(end), Some(check)) = (&session.verdict, found.check())
-                && let Some(difference) = check.findings.difference.as_deref()
-            {
-                // A page of the run has no difference then.
-                let _ = ended_runs::keep_difference(place.folder(), place.id(), end.at, difference);
+            if let Some(end) = ended_at {
+                let difference = found.check().and_then(|check| check.findings.difference.as_deref());
+                let state_home = self.context.env.state_home.as_deref();
+                // With the decision that was just logged. A page of the run has less to show where this fails.
+                let _ = ended_runs::complete(place.folder(), place.id(), end.at, difference, state_home);
             }
             drop(lock);
             if let Some(end) = ended_at {

@@ -1,6 +1,8 @@
 //! The decision log beside the state: one JSON line for every decision, rotated at 1 MiB.
 
+use memchr::memmem;
 use omo_core::log_entry::LogEntry;
+use omo_core::timestamp::Timestamp;
 
 use crate::files::folder::{FolderError, GuardedFolder};
 
@@ -52,6 +54,36 @@ impl DecisionLogReader {
 
 fn parse(bytes: &[u8]) -> impl Iterator<Item = LogEntry> {
     bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
+}
+
+/// What was decided about one session since then, in its order: the last of it, in at most so many bytes of lines.
+///
+/// # Errors
+///
+/// Where the log cannot be read.
+pub fn read_since(
+    folder: &GuardedFolder,
+    id: &str,
+    since: Timestamp,
+    most: usize,
+) -> Result<Vec<LogEntry>, FolderError> {
+    let (mut entries, mut room) = (Vec::new(), Some(most));
+    for name in [FILE.to_owned(), format!("{FILE}.1")] {
+        let bytes = folder.read(&name, MAX_BYTES)?.unwrap_or_default();
+        // Most lines may be of other sessions, and are not parsed.
+        for line in bytes.rsplit(|byte| *byte == b'\n').filter(|line| memmem::find(line, id.as_bytes()).is_some()) {
+            let entry = serde_json::from_slice(line).ok();
+            let Some(entry) = entry.filter(|entry: &LogEntry| entry.session == id && entry.at >= since) else {
+                continue;
+            };
+            room = room.and_then(|room| room.checked_sub(line.len()));
+            if room.is_some() {
+                entries.push(entry);
+            }
+        }
+    }
+    entries.reverse();
+    Ok(entries)
 }
 
 /// The last decision about one session.

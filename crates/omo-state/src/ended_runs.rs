@@ -1,5 +1,10 @@
-//! What is kept of each run that has ended: how it ended, the entry that says so with its seal, and the end of what each
-//! of its checks printed. One JSON file for each run, and beside it what the work that was proved changed; for a month.
+//! What is kept of each run that has ended: how it ended, the entry that says so with its seal, the end of what each of
+//! its checks printed, and what was decided in it. One JSON file for each run, and beside it what the work that was proved
+//! changed; for a month.
+//!
+//! The file bears a seal of its own, over all that it holds and the digest of what lies beside it: pages show these texts
+//! under the verdict. It is written after the texts, and whole or not at all: a process that is ended in between leaves a
+//! run of which less was kept, and none that looks changed.
 //!
 //! In `claude -p` nothing that a hook says is printed: these files and `omo verify --last` are how a script learns of
 //! the end.
@@ -7,6 +12,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use omo_core::log_entry::LogEntry;
 use omo_core::messages::run_end;
 use omo_core::session::id::SessionId;
 use omo_core::session::{Session, VerdictKind};
@@ -14,8 +20,9 @@ use omo_core::stop::allowed_blocks;
 use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::decision_log;
 use crate::files::folder::{FolderError, GuardedFolder};
-use crate::seal::SealKey;
+use crate::seal::{SealKey, UNSEALED_RECORDS, hex_digest};
 
 /// The folder in the state folder of a project.
 pub const FOLDER: &str = "ended";
@@ -27,6 +34,8 @@ const MAX_RUNS: usize = 100;
 const MAX_LOG_BYTES: u64 = 128 * 1024;
 /// So much is kept of what the work changed, in bytes.
 const MAX_DIFFERENCE_BYTES: usize = 256 * 1024;
+/// So much is kept of what was decided, in bytes of its log.
+const MAX_DECISION_BYTES: usize = 256 * 1024;
 /// A larger file is none that omo wrote.
 const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 /// How the names of the files end.
@@ -51,14 +60,70 @@ pub struct EndedRun {
     pub entry: Session,
     /// The end of what each check printed last, by the name of the check.
     pub logs: BTreeMap<String, String>,
+    /// What was decided in the run, as the log had it then.
+    #[serde(default)]
+    pub decisions: Vec<LogEntry>,
+    /// The digest of what the work changed, where that is kept.
+    #[serde(default)]
+    pub difference: Option<String>,
+    /// The seal of all this.
+    #[serde(default)]
+    pub seal: Option<String>,
+}
+
+/// Whether what an ended run is kept with is as omo left it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordSeal {
+    /// It is.
+    Holds,
+    /// Something else has changed it.
+    Changed,
+    /// omo sealed only the entry when the run ended.
+    NotSealed,
+}
+
+/// What is left of what the work of an ended run changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeptDifference {
+    /// It, as a reviewer reads it.
+    Text(String),
+    /// It was not kept.
+    NotKept,
+    /// Something else has changed it.
+    Changed,
+    /// It was kept, and is no longer there.
+    Gone,
 }
 
 impl EndedRun {
     /// Whether omo itself wrote the entry, as far as its seal tells.
     pub fn is_own(&self, state_home: Option<&Path>) -> bool {
         let key = SealKey::find(state_home).ok().flatten();
-        let id = SessionId::parse(&self.session).ok();
-        key.zip(id).is_some_and(|(key, id)| key.holds(&id, &self.entry))
+        key.is_some_and(|key| self.entry_version(&key).is_some())
+    }
+
+    /// Whether the rest of it is as omo left it. That of an entry which is not omo's own is not.
+    pub fn record_seal(&self, key: &SealKey) -> RecordSeal {
+        match (self.entry_version(key), &self.seal) {
+            (Some(_), Some(seal)) if key.is_mac(&self.sealed_bytes(), seal) => RecordSeal::Holds,
+            // The entry tells that there was none: taking it out of a file that has one does not help.
+            (Some(UNSEALED_RECORDS), None) => RecordSeal::NotSealed,
+            _ => RecordSeal::Changed,
+        }
+    }
+
+    fn entry_version(&self, key: &SealKey) -> Option<u32> {
+        key.version_held(&SessionId::parse(&self.session).ok()?, &self.entry)
+    }
+
+    fn sealed_bytes(&self) -> Vec<u8> {
+        const PURPOSE: &str = "ended run";
+        serde_json::to_vec(&(PURPOSE, 1, Self { seal: None, ..self.clone() })).unwrap_or_default()
+    }
+
+    /// The name of its file: nothing decides about it but what the entry's seal is for.
+    fn file_name(&self, extension: &str) -> Option<String> {
+        Some(file_name(&self.session, self.entry.verdict.as_ref()?.at, extension))
     }
 }
 
@@ -67,10 +132,24 @@ impl EndedRun {
 /// # Errors
 ///
 /// Where it cannot be written. The run has ended all the same.
-pub(crate) fn keep(folder: &GuardedFolder, id: &SessionId, session: &Session) -> Result<(), FolderError> {
+pub(crate) fn keep(
+    folder: &GuardedFolder,
+    id: &SessionId,
+    session: &Session,
+    state_home: Option<&Path>,
+) -> Result<(), FolderError> {
     let (Some(verdict), Some(said)) = (&session.verdict, run_end::run_ended(session, allowed_blocks(session, None)))
     else {
         return Ok(());
+    };
+    let key = SealKey::find(state_home).ok().flatten();
+    if key.is_none() && session.seal.is_some() {
+        // It cannot be read at the moment: what is kept without a seal would look changed.
+        return Ok(());
+    }
+    let ended = match folder.open_folder(FOLDER)? {
+        Some(ended) => ended,
+        None => folder.empty_and_open(FOLDER)?,
     };
     let run = EndedRun {
         session: id.to_string(),
@@ -80,31 +159,60 @@ pub(crate) fn keep(folder: &GuardedFolder, id: &SessionId, session: &Session) ->
         said,
         entry: session.clone(),
         logs: read_logs(folder, session),
+        decisions: read_decisions(folder, id, session),
+        difference: None,
+        seal: None,
     };
-    let ended = match folder.open_folder(FOLDER)? {
-        Some(ended) => ended,
-        None => folder.empty_and_open(FOLDER)?,
-    };
-    let text = serde_json::to_string_pretty(&run).unwrap_or_default();
-    let name = file_name(id.as_str(), verdict.at, RECORD);
-    ended.remove(&name)?;
-    // No temporary file: no later write would have its name, and clear it. Half a file is passed over by its readers.
-    ended.append(&name, text.as_bytes(), u64::MAX)?;
+    write_record(&ended, key.as_ref(), run)?;
     forget_old(&ended, verdict.at)
 }
 
-/// Keeps what the work changed beside a run that has just ended.
+/// Adds to what is kept of a run that has just ended what it changed, and the decision that ended it, which is logged after
+/// that.
 ///
 /// # Errors
 ///
-/// Where it cannot be written, or the run was not kept.
-pub fn keep_difference(
+/// Where it cannot be written: less of the run is kept then.
+pub fn complete(
     folder: &GuardedFolder,
     id: &SessionId,
     ended_at: Timestamp,
-    difference: &str,
+    difference: Option<&str>,
+    state_home: Option<&Path>,
 ) -> Result<(), FolderError> {
-    let Some(ended) = folder.open_folder(FOLDER)? else { return Ok(()) };
+    let (Some(ended), Some(key)) = (folder.open_folder(FOLDER)?, SealKey::find(state_home).ok().flatten()) else {
+        return Ok(());
+    };
+    let record = read_record(&ended, &file_name(id.as_str(), ended_at, RECORD));
+    let Some(mut run) = record.filter(|run| run.record_seal(&key) == RecordSeal::Holds) else { return Ok(()) };
+    run.decisions = read_decisions(folder, id, &run.entry);
+    run.difference = difference.map(|text| keep_difference(&ended, id, ended_at, text)).transpose()?;
+    write_record(&ended, Some(&key), run)
+}
+
+/// Puts the record of a run into the place of the one that there was.
+fn write_record(ended: &GuardedFolder, key: Option<&SealKey>, mut run: EndedRun) -> Result<(), FolderError> {
+    run.seal = key.map(|key| key.mac(&run.sealed_bytes()));
+    let text = serde_json::to_string_pretty(&run).unwrap_or_default();
+    let name = file_name(&run.session, run.ended_at, RECORD);
+    ended.remove(&name)?;
+    // No temporary file: no later write would have its name, and clear it. Half a file is passed over by its readers.
+    ended.append(&name, text.as_bytes(), u64::MAX)
+}
+
+fn read_decisions(folder: &GuardedFolder, id: &SessionId, session: &Session) -> Vec<LogEntry> {
+    let began = session.ulw.started_at.or(session.verdict.as_ref().map(|verdict| verdict.at));
+    let read = |began| decision_log::read_since(folder, id.as_str(), began, MAX_DECISION_BYTES).ok();
+    began.and_then(read).unwrap_or_default()
+}
+
+/// Writes what the work changed; gives its digest.
+fn keep_difference(
+    ended: &GuardedFolder,
+    id: &SessionId,
+    ended_at: Timestamp,
+    difference: &str,
+) -> Result<String, FolderError> {
     let mut text = difference.as_bytes().to_vec();
     if text.len() > MAX_DIFFERENCE_BYTES {
         text.truncate(MAX_DIFFERENCE_BYTES);
@@ -112,14 +220,33 @@ pub fn keep_difference(
     }
     let name = file_name(id.as_str(), ended_at, DIFFERENCE);
     ended.remove(&name)?;
-    ended.append(&name, &text, u64::MAX)
+    ended.append(&name, &text, u64::MAX)?;
+    Ok(hex_digest(&text))
 }
 
-/// What the work of an ended run changed, as a reviewer reads it; `None` where that was not kept.
-pub fn read_difference(folder: &GuardedFolder, run: &EndedRun) -> Option<String> {
-    let name = file_name(&run.session, run.ended_at, DIFFERENCE);
-    let bytes = folder.open_folder(FOLDER).ok()??.read(&name, MAX_FILE_BYTES).ok()??;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+/// What the work of an ended run changed. Of a run whose record omo did not seal, it is taken as it lies there.
+pub fn read_difference(folder: &GuardedFolder, run: &EndedRun, seal: RecordSeal) -> KeptDifference {
+    let read = || {
+        let name = run.file_name(DIFFERENCE)?;
+        folder.open_folder(FOLDER).ok()??.read(&name, MAX_FILE_BYTES).transpose()
+    };
+    match (seal, &run.difference) {
+        (RecordSeal::Changed, _) => KeptDifference::Changed,
+        (RecordSeal::Holds, None) => KeptDifference::NotKept,
+        (RecordSeal::Holds, Some(digest)) => match read() {
+            None => KeptDifference::Gone,
+            Some(Ok(bytes)) if hex_digest(&bytes) == *digest => text_of(&bytes),
+            Some(_) => KeptDifference::Changed,
+        },
+        (RecordSeal::NotSealed, _) => match read() {
+            Some(Ok(bytes)) => text_of(&bytes),
+            _ => KeptDifference::NotKept,
+        },
+    }
+}
+
+fn text_of(bytes: &[u8]) -> KeptDifference {
+    KeptDifference::Text(String::from_utf8_lossy(bytes).into_owned())
 }
 
 /// The names sort as the runs ended.
@@ -155,7 +282,8 @@ fn run_files(ended: &GuardedFolder) -> Result<Vec<String>, FolderError> {
     Ok(names)
 }
 
-/// The runs of a project that have ended, the last one first. What cannot be read is passed over.
+/// The runs of a project that have ended, the last one first. What cannot be read is passed over, and so is a file under
+/// another name than its entry tells: it is none that omo wrote there.
 ///
 /// # Errors
 ///
@@ -163,10 +291,17 @@ fn run_files(ended: &GuardedFolder) -> Result<Vec<String>, FolderError> {
 pub fn read_all(folder: &GuardedFolder) -> Result<impl Iterator<Item = EndedRun>, FolderError> {
     let ended = folder.open_folder(FOLDER)?;
     let names = ended.as_ref().map(run_files).transpose()?.unwrap_or_default();
-    Ok(names.into_iter().rev().filter_map(move |name| {
-        let bytes = ended.as_ref()?.read(&name, MAX_FILE_BYTES).ok()??;
-        serde_json::from_slice(&bytes).ok()
-    }))
+    Ok(names.into_iter().rev().filter_map(move |name| read_record(ended.as_ref()?, &name)))
+}
+
+/// What is kept of the run of a session that ended then.
+pub fn read(folder: &GuardedFolder, id: &SessionId, ended_at: Timestamp) -> Option<EndedRun> {
+    read_record(&folder.open_folder(FOLDER).ok()??, &file_name(id.as_str(), ended_at, RECORD))
+}
+
+fn read_record(ended: &GuardedFolder, name: &str) -> Option<EndedRun> {
+    let bytes = ended.read(name, MAX_FILE_BYTES).ok()??;
+    serde_json::from_slice(&bytes).ok().filter(|run: &EndedRun| run.file_name(RECORD).as_deref() == Some(name))
 }
 
 #[cfg(test)]
@@ -184,16 +319,45 @@ mod tests {
         session
     }
 
+    struct Ground {
+        home: tempfile::TempDir,
+        folder: GuardedFolder,
+        id: SessionId,
+    }
+
+    fn ground() -> Ground {
+        let home = tempfile::tempdir().unwrap();
+        let folder = GuardedFolder::create_state(home.path()).unwrap();
+        Ground { home, folder, id: SessionId::parse("abc").unwrap() }
+    }
+
+    impl Ground {
+        fn keep(&self, millis: i64, difference: Option<&str>) -> EndedRun {
+            let (key, mut session) = (SealKey::load(Some(self.home.path())).unwrap(), ended_at(millis));
+            session.seal = Some(key.seal_of(&self.id, &session));
+            let home = Some(self.home.path());
+            keep(&self.folder, &self.id, &session, home).unwrap();
+            complete(&self.folder, &self.id, Timestamp::from_millis(millis), difference, home).unwrap();
+            read(&self.folder, &self.id, Timestamp::from_millis(millis)).unwrap()
+        }
+
+        fn seal(&self, run: &EndedRun) -> RecordSeal {
+            run.record_seal(&SealKey::load(Some(self.home.path())).unwrap())
+        }
+
+        fn file(&self, run: &EndedRun, extension: &str) -> std::path::PathBuf {
+            self.folder.path().join(FOLDER).join(run.file_name(extension).unwrap())
+        }
+    }
+
     #[test]
     fn an_ended_run_is_kept_with_its_logs_for_a_month() {
-        let temp = tempfile::tempdir().unwrap();
-        let folder = GuardedFolder::create_state(temp.path()).unwrap();
-        let id = SessionId::parse("abc").unwrap();
-        folder.replace("check-t.log", b"first\nexpected 5, got -1\n").unwrap();
-        assert_eq!(read_all(&folder).unwrap().count(), 0);
-        keep(&folder, &id, &ended_at(1_000)).unwrap();
-        keep(&folder, &id, &ended_at(2_000)).unwrap();
-        let runs: Vec<EndedRun> = read_all(&folder).unwrap().collect();
+        let it = ground();
+        it.folder.replace("check-t.log", b"first\nexpected 5, got -1\n").unwrap();
+        assert_eq!(read_all(&it.folder).unwrap().count(), 0);
+        let old = it.keep(1_000, Some("M a.rs\n"));
+        let last = it.keep(2_000, Some(&"é".repeat(MAX_DIFFERENCE_BYTES)));
+        let runs: Vec<EndedRun> = read_all(&it.folder).unwrap().collect();
         assert_eq!(runs.iter().map(|run| run.ended_at.as_millis()).collect::<Vec<_>>(), [2_000, 1_000]);
         assert_eq!(runs[0].logs["t"], "first\nexpected 5, got -1\n");
         assert!(
@@ -201,23 +365,75 @@ mod tests {
             "{}",
             runs[0].said
         );
-        assert!(!runs[0].proved && !runs[0].is_own(None));
-        assert_eq!(read_difference(&folder, &runs[1]), None);
-        let of = |millis, difference: &str| {
-            keep_difference(&folder, &id, Timestamp::from_millis(millis), difference).unwrap();
-        };
-        of(1_000, "M a.rs\n");
-        of(2_000, &"é".repeat(MAX_DIFFERENCE_BYTES));
-        assert_eq!(read_difference(&folder, &runs[1]).as_deref(), Some("M a.rs\n"));
-        let long = read_difference(&folder, &runs[0]).unwrap();
+        assert!(!last.proved && last.is_own(Some(it.home.path())) && !last.is_own(None));
+        let KeptDifference::Text(long) = read_difference(&it.folder, &last, it.seal(&last)) else { panic!("not kept") };
         assert!(long.len() < MAX_DIFFERENCE_BYTES + 100 && long.ends_with("[omo] The rest was not kept.\n"));
-        std::fs::write(folder.path().join(FOLDER).join("1969.json"), "{").unwrap();
-        keep(&folder, &id, &ended_at(2_000 + KEPT_MILLIS)).unwrap();
-        assert_eq!(read_all(&folder).unwrap().count(), 2, "the one of the start is too old");
-        assert_eq!(read_difference(&folder, &runs[1]), None);
+        std::fs::write(it.folder.path().join(FOLDER).join("1969.json"), "{").unwrap();
+        std::fs::copy(it.file(&old, RECORD), it.folder.path().join(FOLDER).join("2999-abc.json")).unwrap();
+        assert_eq!(read_all(&it.folder).unwrap().count(), 2, "a copy under another name is none");
+        std::fs::remove_file(it.folder.path().join(FOLDER).join("2999-abc.json")).unwrap();
+        it.keep(2_000 + KEPT_MILLIS, None);
+        assert_eq!(read_all(&it.folder).unwrap().count(), 2, "the one of the start is too old");
+        assert!(!it.file(&old, DIFFERENCE).exists());
         for number in 0..=i64::try_from(MAX_RUNS).unwrap() {
-            keep(&folder, &id, &ended_at(3_000 + KEPT_MILLIS + number)).unwrap();
+            it.keep(3_000 + KEPT_MILLIS + number, None);
         }
-        assert_eq!(read_all(&folder).unwrap().count(), MAX_RUNS);
+        assert_eq!(read_all(&it.folder).unwrap().count(), MAX_RUNS);
+    }
+
+    #[test]
+    fn what_is_kept_bears_a_seal_of_its_own() {
+        let it = ground();
+        it.folder.replace("check-t.log", b"expected 5\n").unwrap();
+        let first = it.keep(1_000, None);
+        assert_eq!((it.seal(&first), first.decisions.len()), (RecordSeal::Holds, 0));
+        assert_eq!(read_difference(&it.folder, &first, it.seal(&first)), KeptDifference::NotKept);
+        let line = |session: &str, at| LogEntry {
+            at: Timestamp::from_millis(at),
+            ..omo_core::log_entry::new_entry(session, &ended_at(at), "Stop", "end".to_owned(), "why", first.ended_at)
+        };
+        for entry in [line("abc", 900), line("other", 1_000), line("abc", 1_000)] {
+            decision_log::append(&it.folder, &entry).unwrap();
+        }
+        let run = it.keep(1_000, Some("M a.rs\n"));
+        assert_eq!(
+            run.decisions,
+            [line("abc", 1_000)],
+            "one that was before the run, or of another one, is none of it"
+        );
+        let text = |text: &str| KeptDifference::Text(text.to_owned());
+        assert_eq!(read_difference(&it.folder, &run, it.seal(&run)), text("M a.rs\n"));
+        let edits: [fn(&mut EndedRun); 7] = [
+            |run| _ = run.logs.insert("t".to_owned(), "all green".to_owned()),
+            |run| run.decisions.clear(),
+            |run| run.difference = None,
+            |run| run.proved = true,
+            |run| run.said.clear(),
+            |run| run.seal = None,
+            |run| run.entry.checks.clear(),
+        ];
+        for (number, edit) in edits.iter().enumerate() {
+            let mut run = run.clone();
+            edit(&mut run);
+            assert_eq!(it.seal(&run), RecordSeal::Changed, "{number}");
+        }
+        std::fs::write(it.file(&run, DIFFERENCE), "M b.rs\n").unwrap();
+        assert_eq!(read_difference(&it.folder, &run, it.seal(&run)), KeptDifference::Changed);
+        std::fs::remove_file(it.file(&run, DIFFERENCE)).unwrap();
+        assert_eq!(read_difference(&it.folder, &run, it.seal(&run)), KeptDifference::Gone);
+    }
+
+    #[test]
+    fn what_an_earlier_omo_kept_is_told_from_what_lost_its_seal() {
+        let it = ground();
+        let key = SealKey::load(Some(it.home.path())).unwrap();
+        let mut run = it.keep(1_000, Some("M a.rs\n"));
+        run.entry.seal = Some(key.seal_of_version(&it.id, &run.entry, UNSEALED_RECORDS));
+        assert!(run.is_own(Some(it.home.path())));
+        assert_eq!(it.seal(&run), RecordSeal::Changed, "its seal is of something else");
+        (run.seal, run.difference) = (None, None);
+        assert_eq!(it.seal(&run), RecordSeal::NotSealed);
+        let kept = read_difference(&it.folder, &run, it.seal(&run));
+        assert_eq!(kept, KeptDifference::Text("M a.rs\n".to_owned()));
     }
 }

@@ -25,6 +25,11 @@ const KEY_BYTES: usize = 32;
 /// How long the key is as it is written.
 const HEX_CHARS: u64 = KEY_BYTES as u64 * 2;
 
+/// How entries are sealed. Those of the version before are believed as well.
+const VERSION: u32 = 3;
+/// The version of an omo that did not seal what it kept of an ended run ([`crate::ended_runs`]).
+pub(crate) const UNSEALED_RECORDS: u32 = 2;
+
 /// Why there is no key.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
@@ -105,12 +110,23 @@ impl SealKey {
 
     /// The seal of what an entry holds.
     pub(crate) fn seal_of(&self, id: &SessionId, session: &Session) -> String {
-        self.mac(&Sealed::of(session).bytes(id))
+        self.seal_of_version(id, session, VERSION)
+    }
+
+    /// As an omo of that version sealed it.
+    pub(crate) fn seal_of_version(&self, id: &SessionId, session: &Session, version: u32) -> String {
+        self.mac(&Sealed::of(session).bytes(id, version))
     }
 
     /// Whether the entry bears the seal of what it holds.
     pub fn holds(&self, id: &SessionId, session: &Session) -> bool {
-        session.seal.as_deref().is_some_and(|seal| self.is_mac(&Sealed::of(session).bytes(id), seal))
+        self.version_held(id, session).is_some()
+    }
+
+    /// The version of the seal that the entry bears, where it holds.
+    pub(crate) fn version_held(&self, id: &SessionId, session: &Session) -> Option<u32> {
+        let (seal, sealed) = (session.seal.as_deref()?, Sealed::of(session));
+        [VERSION, UNSEALED_RECORDS].into_iter().find(|version| self.is_mac(&sealed.bytes(id, *version), seal))
     }
 }
 
@@ -154,9 +170,8 @@ impl Sealed {
         })
     }
 
-    fn bytes(&self, id: &SessionId) -> Vec<u8> {
-        const VERSION: u32 = 2;
-        serde_json::to_vec(&(VERSION, id.as_str(), &self.0)).unwrap_or_default()
+    fn bytes(&self, id: &SessionId, version: u32) -> Vec<u8> {
+        serde_json::to_vec(&(version, id.as_str(), &self.0)).unwrap_or_default()
     }
 }
 

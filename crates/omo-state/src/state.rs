@@ -233,7 +233,7 @@ fn under_lock<'a, T>(
                 run_environment::forget(options.state_home, id);
                 review_material::forget(folder, id);
                 // The run has ended, whether that can be kept or not.
-                let _ = ended_runs::keep(folder, id, session);
+                let _ = ended_runs::keep(folder, id, session, options.state_home);
             }
             if written.is_done {
                 recorded_trees::forget(options.state_home, id);

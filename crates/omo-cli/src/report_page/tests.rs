@@ -18,6 +18,7 @@ use omo_report_page::model::{CheckState, MarkKind, Page, ReviewEnd, RunEnd, Span
 use omo_report_page::tone::Tone;
 use omo_testkit::plans::{plan, run_opened, time};
 
+use crate::kept_texts::KeptTexts;
 use crate::report_page::plan_page::{PlanRecord, plan_page};
 use crate::report_page::ultrawork_page::{UltraworkRecord, ultrawork_page};
 
@@ -205,8 +206,11 @@ fn page_with_counterfactual(session: &Session, counterfactual: Counterfactual) -
     ultrawork_page(&UltraworkRecord {
         id: "abc",
         session,
-        logs: &BTreeMap::from([("t".to_owned(), "first\nlast".to_owned())]),
-        decisions: &decisions,
+        kept: &KeptTexts {
+            logs: BTreeMap::from([("t".to_owned(), "first\nlast".to_owned())]),
+            decisions: decisions.to_vec(),
+            ..KeptTexts::default()
+        },
         difference: Ok("M a.rs (1 bytes before, 2 now)\n\ndiff --git a/a.rs b/a.rs\n".to_owned()),
         counterfactual,
         allowed_blocks: 9,

@@ -1,7 +1,5 @@
 //! The page of an ultrawork run.
 
-use std::collections::BTreeMap;
-
 use omo_core::check::counterfactual::{Counterfactual, WithoutChange};
 use omo_core::check::session_check::{Check, CheckVerdict};
 use omo_core::log_entry::{ClaimEnd, LogEntry, LoggedCheck, LoggedClaim};
@@ -12,9 +10,10 @@ use omo_core::timestamp::Timestamp;
 use omo_engine::report::ultraplan::short_commit;
 use omo_report_page::model::{
     Attempt, Card, CheckResult, CheckState, Lane, Mark, MarkKind, Page, Review, ReviewEnd, RunEnd, Span, SpanKind,
-    Standing, Subject, Timeline, Weakening,
+    Standing, Subject, Timeline, Unproved, Weakening,
 };
 
+use crate::kept_texts::{KEPT_TEXTS, KeptTexts};
 use crate::report_page::tree_name;
 
 /// So many lines of what a check printed are taken, from its end.
@@ -26,10 +25,8 @@ pub(crate) struct UltraworkRecord<'a> {
     pub id: &'a str,
     /// What is kept of it.
     pub session: &'a Session,
-    /// The end of what each check printed, by its name.
-    pub logs: &'a BTreeMap<String, String>,
-    /// What was decided in the session.
-    pub decisions: &'a [LogEntry],
+    /// What its checks printed, and what was decided in the session.
+    pub kept: &'a KeptTexts,
     /// What the run changed, as a reviewer reads it, or why it cannot be shown.
     pub difference: Result<String, String>,
     /// What its checks say without the change.
@@ -50,17 +47,18 @@ pub(crate) fn ultrawork_page(record: &UltraworkRecord<'_>) -> Page {
     let task = session.ulw.full_task().unwrap_or_default();
     let first_line = task.lines().find(|line| !line.trim().is_empty()).unwrap_or("An ultrawork run");
     let request: Vec<&str> = std::iter::once(task).chain(session.ulw.asked_later.iter().map(String::as_str)).collect();
+    let faults = record.kept.faults.iter().cloned();
     Page {
         title: first_line.trim().to_owned(),
         subject: Subject::Ultrawork,
-        sentence: sentence(session),
+        sentence: sentence(record),
         end: run_end(session),
         as_of: if session.verdict.is_none() { record.time_of_day.clone() } else { String::new() },
         facts: facts(record),
         request: if request.len() == 1 && first_line == task { String::new() } else { request.join("\n\n") },
         checks: session.checks.iter().map(|check| check_result(check, record)).collect(),
         reviews: reviews(session),
-        unproved: Vec::new(),
+        unproved: faults.map(|reason| Unproved { task: None, reason }).collect(),
         weakened: session
             .weakened
             .iter()
@@ -85,14 +83,15 @@ fn claim_card(record: &UltraworkRecord<'_>, title: &str) -> Card {
         title: title.trim().to_owned(),
         standing: match session.verdict.as_ref().map(|verdict| verdict.kind) {
             None => Standing::Running,
-            Some(VerdictKind::Verified) => Standing::Passed,
+            Some(VerdictKind::Verified) if record.kept.faults.is_empty() => Standing::Passed,
+            Some(VerdictKind::Verified) => Standing::Unproved,
             Some(VerdictKind::Blocked) => Standing::Blocked,
             Some(VerdictKind::Released | VerdictKind::Expired) => Standing::Unproved,
             Some(VerdictKind::Stopped) => Standing::Interrupted,
         },
         goal: String::new(),
         needs: Vec::new(),
-        proved_by: proof_source(session),
+        proved_by: proof_source(session).filter(|_| record.kept.faults.is_empty()),
         attempts,
         checks: Vec::new(),
         evidence: difference_note(record).into_iter().collect(),
@@ -155,7 +154,7 @@ fn claims<'a>(record: &'a UltraworkRecord<'_>) -> impl Iterator<Item = (&'a LogE
 /// What was decided in the session while the run was on.
 fn run_entries<'a>(record: &'a UltraworkRecord<'_>) -> impl Iterator<Item = &'a LogEntry> {
     let (id, began, until) = (record.id, began(record), ended(record));
-    record.decisions.iter().filter(move |entry| entry.session == id && entry.at >= began && entry.at <= until)
+    record.kept.decisions.iter().filter(move |entry| entry.session == id && entry.at >= began && entry.at <= until)
 }
 
 fn began(record: &UltraworkRecord<'_>) -> Timestamp {
@@ -168,9 +167,10 @@ fn ended(record: &UltraworkRecord<'_>) -> Timestamp {
     record.session.verdict.as_ref().map_or(record.now, |verdict| verdict.at)
 }
 
-fn sentence(session: &Session) -> String {
+fn sentence(record: &UltraworkRecord<'_>) -> String {
+    let session = record.session;
     match &session.verdict {
-        Some(verdict) => headline(session, verdict),
+        Some(verdict) => record.kept.sentence(session, verdict),
         None if session.ulw.paused.is_some() => "It waits for you".to_owned(),
         None => "This run has not ended".to_owned(),
     }
@@ -202,12 +202,15 @@ fn facts(record: &UltraworkRecord<'_>) -> Vec<(String, String)> {
     }
     facts.extend(record.counterfactual.verdict_words().map(|words| ("without the change", words)));
     facts.extend(session.ulw.base.as_deref().map(|base| ("base", short_commit(base).to_owned())));
+    facts.extend(record.kept.note.map(|note| (KEPT_TEXTS, note.to_owned())));
+    let verdict = session.verdict.as_ref().filter(|_| !record.kept.faults.is_empty());
+    facts.extend(verdict.map(|verdict| ("ended as", headline(session, verdict))));
     facts.into_iter().map(|(label, value)| (label.to_owned(), value)).collect()
 }
 
 fn check_result(check: &Check, record: &UltraworkRecord<'_>) -> CheckResult {
     let last = check.last.as_ref();
-    let lines: Vec<&str> = record.logs.get(&check.name).map(|log| log.lines().collect()).unwrap_or_default();
+    let lines: Vec<&str> = record.kept.logs.get(&check.name).map(|log| log.lines().collect()).unwrap_or_default();
     let counts = last.and_then(|last| last.counts).map(|counts| format!(" ({counts})")).unwrap_or_default();
     CheckResult {
         command: check.command.clone(),

@@ -12,6 +12,7 @@ use omo_plan::model::{GroupIsolation, TaskGroup};
 use omo_testkit::plans::{plan, run_opened, time};
 use unicode_width::UnicodeWidthStr;
 
+use crate::kept_texts::KeptTexts;
 use crate::watch::plan_view::{PlanFacts, plan_view, update_times};
 use crate::watch::run_view::{Bound, CheckView, RunStatus, RunView, TaskRank, TaskView, Tone};
 use crate::watch::screen_lines::{LastLine, ScreenSize, screen_lines};
@@ -202,7 +203,7 @@ fn ultrawork(session: &Session, running: &[(&str, &str)]) -> RunView {
     ultrawork_view(&UltraworkFacts {
         session,
         running_checks: &running,
-        last_decision: None,
+        kept: &KeptTexts::default(),
         client_block_cap: None,
         now: at(70),
     })

@@ -16,6 +16,7 @@ use omo_state::state::{self, StateError};
 
 use crate::error::CommandError;
 use crate::file_stamp::FileStamp;
+use crate::kept_texts::KeptTexts;
 use crate::last_run::LastRun;
 use crate::project::Project;
 use crate::watch::last_printed_line;
@@ -30,6 +31,8 @@ pub(crate) struct UltraworkSource {
     folder: Option<GuardedFolder>,
     log: DecisionLogReader,
     decisions: Vec<LogEntry>,
+    /// What of that, and of the rest, is shown.
+    kept: KeptTexts,
     running_checks: BTreeMap<String, String>,
     state_home: Option<PathBuf>,
     client_block_cap: Option<u32>,
@@ -54,6 +57,7 @@ impl UltraworkSource {
             folder: project.folder,
             log: DecisionLogReader::default(),
             decisions: Vec::new(),
+            kept: KeptTexts::default(),
             running_checks: BTreeMap::new(),
             state_home,
             client_block_cap,
@@ -98,7 +102,7 @@ impl UltraworkSource {
         ultrawork_view(&UltraworkFacts {
             session: &self.session,
             running_checks: &self.running_checks,
-            last_decision: self.decisions.last(),
+            kept: &self.kept,
             client_block_cap: self.client_block_cap,
             now,
         })
@@ -112,13 +116,16 @@ impl UltraworkSource {
 
     /// How it ended, as its user is told; `None` while it is on.
     pub(crate) fn end_text(&self) -> Option<String> {
-        run_ended(&self.session, allowed_blocks(&self.session, self.client_block_cap))
+        let text = run_ended(&self.session, allowed_blocks(&self.session, self.client_block_cap))?;
+        Some(self.kept.with_faults(&text))
     }
 
     fn read_on(&mut self) -> Result<(), CommandError> {
         let Some(folder) = &self.folder else { return Ok(()) };
         let own = self.log.read_on(folder).map_err(StateError::from)?;
         self.decisions.extend(own.into_iter().filter(|entry| entry.session == self.id.as_str()));
+        let home = self.state_home.as_deref();
+        self.kept = KeptTexts::read(home, Some(folder), &self.id, &self.session, self.decisions.clone());
         self.running_checks = self.read_running_check(folder).into_iter().collect();
         Ok(())
     }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use omo_core::check::session_check::{Check, CheckVerdict};
-use omo_core::log_entry::LogEntry;
 use omo_core::messages::run_end::headline;
 use omo_core::review::ReviewVerdict;
 use omo_core::session::claim_state::{MAX_ATTEMPTS, VerificationPhase};
@@ -11,6 +10,7 @@ use omo_core::session::{PauseReason, Session, VerdictKind};
 use omo_core::text::format_age;
 use omo_core::timestamp::Timestamp;
 
+use crate::kept_texts::{KEPT_TEXTS, KeptTexts};
 use crate::watch::plan_view::session_bounds;
 use crate::watch::run_view::{Bound, CheckView, RunStatus, RunView, Tone};
 
@@ -20,8 +20,8 @@ pub(crate) struct UltraworkFacts<'a> {
     pub session: &'a Session,
     /// The last line that each check has printed so far, of those that run now, by their names.
     pub running_checks: &'a BTreeMap<String, String>,
-    /// What was decided last in its session.
-    pub last_decision: Option<&'a LogEntry>,
+    /// What was decided in its session, and what was changed of it since it ended.
+    pub kept: &'a KeptTexts,
     /// How often the client lets a Stop be turned into going on.
     pub client_block_cap: Option<u32>,
     /// Now.
@@ -31,7 +31,7 @@ pub(crate) struct UltraworkFacts<'a> {
 /// What is shown of it.
 pub(crate) fn ultrawork_view(facts: &UltraworkFacts<'_>) -> RunView {
     let session = facts.session;
-    let (status, sentence, tone) = standing(session);
+    let (status, sentence, tone) = standing(facts);
     let task = session.ulw.full_task().unwrap_or_default();
     let title = task.lines().find(|line| !line.trim().is_empty()).unwrap_or("An ultrawork run");
     RunView {
@@ -52,8 +52,12 @@ pub(crate) fn ultrawork_view(facts: &UltraworkFacts<'_>) -> RunView {
     }
 }
 
-fn standing(session: &Session) -> (RunStatus, String, Tone) {
+fn standing(facts: &UltraworkFacts<'_>) -> (RunStatus, String, Tone) {
+    let session = facts.session;
     match &session.verdict {
+        Some(verdict) if !facts.kept.faults.is_empty() => {
+            (RunStatus::Ended, facts.kept.sentence(session, verdict), Tone::Bad)
+        }
         Some(verdict) => {
             let (status, tone) = match verdict.kind {
                 VerdictKind::Verified => (RunStatus::Complete, Tone::Good),
@@ -129,7 +133,8 @@ fn notes(facts: &UltraworkFacts<'_>) -> Vec<String> {
         format!("the review {word}{}", said.map(|said| format!(": {said}")).unwrap_or_default())
     }));
     notes.extend(session.weakened.iter().map(|change| format!("weakened since it began: {}", change.what)));
-    notes.extend(facts.last_decision.map(|entry| {
+    notes.extend(facts.kept.note.map(|note| format!("{KEPT_TEXTS}: {note}")));
+    notes.extend(facts.kept.decisions.last().map(|entry| {
         let age = format_age(Some(entry.at), facts.now);
         format!("last decision: {} on {}, {}, {age} ago", entry.decision, entry.event, entry.why)
     }));

@@ -10,11 +10,13 @@ use omo_engine::report::build_report;
 use omo_engine::{RunStore, RunStoreError};
 use omo_report_page::project_model::{ProjectPage, RunDetails, RunSummary};
 use omo_state::env::ProcessEnv;
+use omo_state::files::folder::GuardedFolder;
 
 use crate::commands::report::ReportOptions;
 use crate::commands::report::html::{announce_page, counterfactual_of, no_run_known};
 use crate::context::CommandContext;
 use crate::error::CommandError;
+use crate::kept_texts::KeptTexts;
 use crate::last_run::LastRun;
 use crate::local_time::LocalClock;
 use crate::page_file::{PageFile, plan_page_name, project_page_name, ultrawork_page_name};
@@ -41,15 +43,16 @@ pub(super) fn write_page(env: &ProcessEnv, options: &ReportOptions, file: Option
     }
     let mut known = BTreeSet::new();
     for root in folders_of_repository(env)? {
-        let found = Project::open(root.clone(), None).and_then(|project| LastRun::find_all(env, &project));
+        let found = Project::open(root.clone(), None)
+            .and_then(|project| LastRun::find_all(env, &project).map(|found| (found, project.folder)));
         let here = root == project.root;
         match found {
             // A session that was taken up again elsewhere has its run in both folders.
-            Ok(found) => runs.extend(
+            Ok((found, folder)) => runs.extend(
                 found
                     .iter()
                     .filter(|run| known.insert(ultrawork_page_name(run)))
-                    .map(|run| ultrawork_summary(run, &file, &clock, (!here).then_some(&root))),
+                    .map(|run| ultrawork_summary(run, folder.as_ref(), &file, &clock, (!here).then_some(&root))),
             ),
             Err(error) if here => return Err(error),
             Err(error) => problems.push(format!("{}: {}", sanitize(&root.display().to_string(), 300), error.message())),
@@ -106,6 +109,7 @@ fn plan_summary(
 /// `elsewhere` is the folder of a run that is of another one than the command.
 fn ultrawork_summary(
     run: &LastRun,
+    folder: Option<&GuardedFolder>,
     file: &PageFile<'_>,
     clock: &LocalClock,
     elsewhere: Option<&PathBuf>,
@@ -115,8 +119,8 @@ fn ultrawork_summary(
     let page = ultrawork_page(&UltraworkRecord {
         id: run.id.as_str(),
         session,
-        logs: &BTreeMap::new(),
-        decisions: &[],
+        // The timeline, which is not shown, needs no log.
+        kept: &KeptTexts::read(env.state_home.as_deref(), folder, &run.id, session, Vec::new()),
         difference: Ok(String::new()),
         counterfactual: counterfactual_of(env, &run.id, session),
         allowed_blocks: allowed_blocks(session, env.client_block_cap),

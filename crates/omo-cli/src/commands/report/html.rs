@@ -20,11 +20,11 @@ use omo_git::git_command::GitCalls;
 use omo_git::repository::GitRepository;
 use omo_process::file_opener;
 use omo_report_page::model::Page;
+use omo_state::decision_log;
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
 use omo_state::search_path::ProjectFolders;
 use omo_state::state::{self, StateError};
-use omo_state::{decision_log, ended_runs};
 
 use crate::commands::report::ReportOptions;
 use crate::commands::report::follow::PageFollower;
@@ -32,6 +32,7 @@ use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
 use crate::file_stamp::FileStamp;
+use crate::kept_texts::KeptTexts;
 use crate::last_run::{LastRun, find_project_to_show};
 use crate::local_time::LocalClock;
 use crate::output::print_warning;
@@ -258,25 +259,21 @@ pub(super) fn counterfactual_of(env: &ProcessEnv, id: &SessionId, session: &Sess
 
 fn page_of_ultrawork(env: &ProcessEnv, run: &LastRun, project: &Project) -> Result<Page, CommandError> {
     let session = &run.session;
-    let decisions = project.folder.as_ref().map(decision_log::read_all).transpose().map_err(StateError::from)?;
+    let log = project.folder.as_ref().map(decision_log::read_all).transpose().map_err(StateError::from)?;
+    let kept =
+        KeptTexts::read(env.state_home.as_deref(), project.folder.as_ref(), &run.id, session, log.unwrap_or_default());
     let clock = LocalClock::from_process(env.now);
     let home = env.state_home.as_deref();
-    let difference = match (&run.record, &project.folder) {
-        (Some(ended), Some(folder)) if ended.proved => {
-            ended_runs::read_difference(folder, ended).ok_or_else(|| "it was not kept".to_owned())
-        }
-        // The files of a run that is not proved are those of now.
-        _ => {
-            let mut whole = FileVersions::unwritten();
-            changes_of_run(&project.root, home, &GitCalls::default(), &run.id, session, &mut whole)
-                .and_then(|changes| changes.difference.ok_or_else(|| "git knows nothing of these files".to_owned()))
-        }
-    };
+    // The files of a run that is not proved are those of now.
+    let difference = kept.difference.clone().unwrap_or_else(|| {
+        let mut whole = FileVersions::unwritten();
+        changes_of_run(&project.root, home, &GitCalls::default(), &run.id, session, &mut whole)
+            .and_then(|changes| changes.difference.ok_or_else(|| "git knows nothing of these files".to_owned()))
+    });
     Ok(ultrawork_page(&UltraworkRecord {
         id: run.id.as_str(),
         session,
-        logs: run.record.as_ref().map_or(&BTreeMap::new(), |record| &record.logs),
-        decisions: &decisions.unwrap_or_default(),
+        kept: &kept,
         difference,
         counterfactual: counterfactual_of(env, &run.id, session),
         allowed_blocks: allowed_blocks(session, env.client_block_cap),

@@ -14,6 +14,7 @@ use omo_core::text::{format_age, sanitize_line};
 use omo_state::env::ProcessEnv;
 
 use crate::error::CommandError;
+use crate::kept_texts::{KEPT_TEXTS, KeptTexts};
 use crate::last_run::{LastRun, find_project_to_show};
 
 /// How many lines of what a check printed are shown.
@@ -21,10 +22,13 @@ const LOG_LINES: usize = 40;
 
 /// The report, as text.
 pub(super) fn last_report(env: &ProcessEnv, session: Option<&str>) -> Result<String, CommandError> {
-    let last = LastRun::find_to_show(env, &find_project_to_show(env, session)?)?;
+    let project = find_project_to_show(env, session)?;
+    let last = LastRun::find_to_show(env, &project)?;
     let session = &last.session;
+    let kept = KeptTexts::read(env.state_home.as_deref(), project.folder.as_ref(), &last.id, session, Vec::new());
     let ended = run_ended(session, allowed_blocks(session, env.client_block_cap));
-    let mut text = ended.unwrap_or_else(|| "[omo] on: this run has not ended".to_owned());
+    let ended = ended.unwrap_or_else(|| "[omo] on: this run has not ended".to_owned());
+    let mut text = kept.with_faults(&ended);
     let at = session.verdict.as_ref().map(|verdict| verdict.at).or(session.ulw.started_at);
     let _ = writeln!(text, "\n\nsession  {}, {} ago", last.id, format_age(at, env.now));
     if let Some(task) = session.ulw.full_task() {
@@ -34,8 +38,10 @@ pub(super) fn last_report(env: &ProcessEnv, session: Option<&str>) -> Result<Str
         quote(&mut text, "added later", later);
     }
     for check in &session.checks {
-        let log = last.record.as_ref().and_then(|record| record.logs.get(&check.name));
-        describe_result(&mut text, check, log.map(String::as_str), env);
+        describe_result(&mut text, check, kept.logs.get(&check.name).map(String::as_str), env);
+    }
+    if let Some(note) = kept.note {
+        let _ = writeln!(text, "\n{KEPT_TEXTS}  {note}");
     }
     if let Some(home) = env.state_home.as_deref()
         && let Some(words) = known_counterfactual(home, &last.id, session).verdict_words()
