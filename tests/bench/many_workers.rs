@@ -47,7 +47,7 @@ struct Figures {
     merge: Option<Duration>,
     /// From the last worker's end to the move of the user's branch.
     tail: Duration,
-    peak_kib: u64,
+    peak_kib: u32,
     processor: Duration,
 }
 
@@ -85,10 +85,10 @@ fn row(engine: &str, count: u32, figures: &Figures) -> String {
         ideal.as_secs_f64(),
         wall.as_secs_f64(),
         wall.as_secs_f64() / ideal.as_secs_f64(),
-        all as f64 / f64::from(count),
+        f64::from(u32::try_from(all).unwrap_or(u32::MAX)) / f64::from(count),
         merge.map_or_else(|| "-".to_owned(), |merge| merge.as_millis().to_string()),
         tail.as_secs_f64(),
-        *peak_kib as f64 / 1024.0,
+        f64::from(*peak_kib) / 1024.0,
         processor.as_secs_f64(),
     )
 }
@@ -167,7 +167,7 @@ fn count_requests(ground: &Ground, log: &str) -> Result<()> {
 }
 
 /// The most memory that the supervisor had, in KiB, and its time on a processor with that of what it waited for.
-fn watch_supervisor(run: &str, is_over: &AtomicBool) -> (u64, Duration) {
+fn watch_supervisor(run: &str, is_over: &AtomicBool) -> (u32, Duration) {
     let (mut peak, mut ticks) = (0, 0);
     while !is_over.load(Ordering::SeqCst) {
         for pid in find_processes("cmdline", &["agent supervise", run]) {
@@ -179,7 +179,7 @@ fn watch_supervisor(run: &str, is_over: &AtomicBool) -> (u64, Duration) {
     (peak, Duration::from_millis(ticks * 1_000 / TICKS))
 }
 
-fn peak_of(pid: u32) -> Option<u64> {
+fn peak_of(pid: u32) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.split_whitespace().next()?.parse().ok()
