@@ -171,6 +171,24 @@ pub enum BudgetGrant {
 }
 
 impl ParallelState {
+    /// A session is part of what the run has come to. Where it has added nothing, the whole is as checked as it was.
+    pub(crate) fn note_merge(&mut self, id: String, tip: &str) {
+        let is_checked = self.checked == self.merged.len() && self.tip == tip;
+        self.merged.push(id);
+        if is_checked {
+            self.checked = self.merged.len();
+        }
+        tip.clone_into(&mut self.tip);
+    }
+
+    /// What its user has committed is part of it too: what was red before may be green by now, and the other way round.
+    pub(crate) fn note_user_commits(&mut self, with: &str, tip: &str) {
+        tip.clone_into(&mut self.tip);
+        with.clone_into(&mut self.base);
+        self.checked = 0;
+        self.red_before.clear();
+    }
+
     /// Forgets what was kept of these sessions: it is in the user's branch, or kept no longer.
     pub(crate) fn forget_kept_work(&mut self, ids: &[String]) {
         for id in ids {

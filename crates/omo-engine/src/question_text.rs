@@ -90,9 +90,10 @@ fn refused_words(state: &RunState) -> &'static str {
     let is_left = |parallel: &ParallelState| {
         state.plan.groups.iter().any(|group| !parallel.has_status(&group.id, &[GroupStatus::Merged]))
     };
-    match state.parallel.as_ref().is_some_and(is_left) {
-        true => "What was merged so far could not be checked, and the next wave waits for that",
-        false => "Everything is done, and your branch could not move to it",
+    if state.parallel.as_ref().is_some_and(is_left) {
+        "What was merged so far could not be checked, and the next wave waits for that"
+    } else {
+        "Everything is done, and your branch could not move to it"
     }
 }
 

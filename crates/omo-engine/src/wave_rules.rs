@@ -9,7 +9,7 @@ use omo_core::check::task_check::TaskCheckOutcome;
 use omo_plan::model::{Plan, TaskGroup};
 
 use crate::parallel_schedule::group_outcome;
-use crate::parallel_state::{GroupStatus, ParallelState, WaveCheck};
+use crate::parallel_state::{GroupState, GroupStatus, ParallelState, WaveCheck};
 use crate::state::RunState;
 
 /// The sessions that each session needs, as far as the plan says. One that says nothing needs all of the waves before
@@ -34,10 +34,10 @@ fn needs_by_session(plan: &Plan) -> BTreeMap<&str, BTreeSet<&str>> {
 
 /// Whether a session could not be brought together with the others, and a person has not decided what becomes of it.
 pub(crate) fn awaits_decision(state: &RunState, parallel: &ParallelState, group: &TaskGroup) -> bool {
-    let is_open = |known: &&crate::parallel_state::GroupState| {
+    let is_open = |known: &GroupState| {
         known.status == GroupStatus::InConflict && !known.is_to_redo && group_outcome(state, group).is_some()
     };
-    parallel.groups.get(&group.id).filter(is_open).is_some()
+    parallel.groups.get(&group.id).is_some_and(is_open)
 }
 
 /// The sessions that a conflict holds back, each with the sessions in conflict that it waits for: those themselves, and
@@ -55,7 +55,9 @@ pub fn held_back<'a>(state: &'a RunState, parallel: &ParallelState) -> BTreeMap<
     }
     let mut dependents: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (id, needed) in needs_by_session(&state.plan) {
-        needed.into_iter().for_each(|other| dependents.entry(other).or_default().push(id));
+        for other in needed {
+            dependents.entry(other).or_default().push(id);
+        }
     }
     let is_merged: BTreeSet<&str> = groups()
         .filter(|group| parallel.has_status(&group.id, &[GroupStatus::Merged]))

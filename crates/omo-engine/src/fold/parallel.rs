@@ -17,6 +17,8 @@ impl RunState {
         match &event.kind {
             EventKind::ParallelStarted { base, policy: terms } => return self.start_parallel(event, base, terms),
             EventKind::BudgetSet { micros } => return self.set_budget(event, *micros),
+            EventKind::WaveChecked { .. } => return self.apply_wave_check(event),
+            EventKind::WaveCheckReused { tree } => return self.reuse_wave_check(event, tree),
             _ => {}
         }
         if let EventKind::GroupEnded { group: id, failed: None, .. } = &event.kind {
@@ -36,18 +38,12 @@ impl RunState {
             return Ok(());
         }
         match &event.kind {
-            EventKind::WaveChecked { .. } => return self.apply_wave_check(event),
-            EventKind::WaveCheckReused { tree } => return self.reuse_wave_check(event, tree),
             EventKind::KeptWorkReleased { groups } => {
                 parallel.forget_kept_work(groups);
                 return Ok(());
             }
             EventKind::UserCommitsMerged { with, tip } => {
-                parallel.tip.clone_from(tip);
-                parallel.base.clone_from(with);
-                // What was red before may be green by now, and the other way round.
-                parallel.checked = 0;
-                parallel.red_before.clear();
+                parallel.note_user_commits(with, tip);
                 self.final_checks.clear();
                 return Ok(());
             }
@@ -102,13 +98,7 @@ impl RunState {
             }
             EventKind::GroupMerged { tip, .. } => {
                 (known.status, known.reason, known.tip) = (GroupStatus::Merged, None, None);
-                let is_checked = parallel.checked == parallel.merged.len() && parallel.tip == *tip;
-                parallel.merged.push(id);
-                if is_checked {
-                    // It has added nothing.
-                    parallel.checked = parallel.merged.len();
-                }
-                parallel.tip.clone_from(tip);
+                parallel.note_merge(id, tip);
                 self.final_checks.clear();
             }
             EventKind::GroupRefused { files, .. } => {
