@@ -214,10 +214,10 @@ fn a_ledger_counts_no_check_that_was_not_run_on_what_the_run_has_come_to() {
     refused(&run, checked("elsewhere", vec![outcome(Green)], Vec::new()));
     refused(&run, checked("with b", Vec::new(), Vec::new()));
     refused(&run, checked("with b", vec![outcome(Green)], vec![0]));
-    let reused = || EventKind::WaveCheckReused { tree: "tree of with b".to_owned() };
-    refused(&run, reused());
+    let counted_again = || EventKind::WaveCheckReused { tree: "tree of with b".to_owned() };
+    refused(&run, counted_again());
     check_wave(&mut run, Red, &[]);
-    refused(&run, reused());
+    refused(&run, counted_again());
     run.write([EventKind::UserCommitsMerged { with: "theirs".to_owned(), tip: "with b".to_owned() }]);
     check_wave(&mut run, Green, &[]);
     refused(&run, EventKind::WaveCheckReused { tree: "another".to_owned() });
@@ -225,11 +225,11 @@ fn a_ledger_counts_no_check_that_was_not_run_on_what_the_run_has_come_to() {
     done(&mut run, "c");
     merge(&mut run, "c");
     assert_eq!(step(&run), "final checks");
-    run.write([reused()]);
+    run.write([counted_again()]);
     assert_eq!(step(&run), "land");
     // A run that goes on is checked anew.
     run.write([EventKind::RunResumed]);
-    refused(&run, reused());
+    refused(&run, counted_again());
 }
 
 #[test]
