@@ -35,7 +35,7 @@ pub(crate) struct KeptTexts {
     pub difference: Option<Result<String, String>>,
     /// What something else than omo has changed or removed since the end. It takes the green away.
     pub faults: Vec<String>,
-    /// Why omo's seal does not hold for all of it, where nothing was done about it.
+    /// How far omo's seal reaches, where that is not all of it and nothing shows that it was changed.
     pub note: Option<&'static str>,
 }
 
@@ -62,15 +62,12 @@ impl KeptTexts {
             let seal = run.record_seal(&key);
             Some((ended_runs::read_difference(folder, &run, seal), run, seal))
         });
-        let difference = match found {
-            Some((difference, run, seal)) => {
-                texts.take_record(run, seal, session, verdict);
-                difference
-            }
-            None => {
-                texts.note = Some("not kept: the file is gone, or the end was interrupted. The timeline is not sealed");
-                KeptDifference::NotKept
-            }
+        let difference = if let Some((difference, run, seal)) = found {
+            texts.take_record(run, seal, session, verdict);
+            difference
+        } else {
+            texts.note = Some("not kept: the file is gone, or the end was interrupted. The timeline is not sealed");
+            KeptDifference::NotKept
         };
         if verdict.kind == VerdictKind::Verified {
             texts.take_difference(difference);

@@ -84,9 +84,8 @@ fn claim_card(record: &UltraworkRecord<'_>, title: &str) -> Card {
         standing: match session.verdict.as_ref().map(|verdict| verdict.kind) {
             None => Standing::Running,
             Some(VerdictKind::Verified) if record.kept.faults.is_empty() => Standing::Passed,
-            Some(VerdictKind::Verified) => Standing::Unproved,
             Some(VerdictKind::Blocked) => Standing::Blocked,
-            Some(VerdictKind::Released | VerdictKind::Expired) => Standing::Unproved,
+            Some(VerdictKind::Verified | VerdictKind::Released | VerdictKind::Expired) => Standing::Unproved,
             Some(VerdictKind::Stopped) => Standing::Interrupted,
         },
         goal: String::new(),
