@@ -266,7 +266,8 @@ fn a_session_that_hangs_is_ended_when_its_time_is_up() {
     on_repository(&four_sessions(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
         ground.set_task_script(3, "sleep 600\n")?;
-        ground.open(&["--time-limit", "1"])?;
+        // Long enough for the clients that do their work, also where other tests have the processors.
+        ground.open(&["--time-limit", "10"])?;
         ends_failed(ground, &before)?;
         let task = ground.state()?.tasks["3"].clone();
         ensure!(
