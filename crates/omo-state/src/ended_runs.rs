@@ -299,9 +299,10 @@ pub fn read(folder: &GuardedFolder, id: &SessionId, ended_at: Timestamp) -> Opti
     read_record(&folder.open_folder(FOLDER).ok()??, &file_name(id.as_str(), ended_at, RECORD))
 }
 
+/// One whose entry bears no seal tells nothing: omo could not seal it when the run ended, or something else wrote it.
 fn read_record(ended: &GuardedFolder, name: &str) -> Option<EndedRun> {
-    let bytes = ended.read(name, MAX_FILE_BYTES).ok()??;
-    serde_json::from_slice(&bytes).ok().filter(|run: &EndedRun| run.file_name(RECORD).as_deref() == Some(name))
+    let run: EndedRun = serde_json::from_slice(&ended.read(name, MAX_FILE_BYTES).ok()??).ok()?;
+    (run.entry.seal.is_some() && run.file_name(RECORD).as_deref() == Some(name)).then_some(run)
 }
 
 #[cfg(test)]
