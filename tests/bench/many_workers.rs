@@ -4,9 +4,12 @@
 #[path = "many_workers_run.rs"]
 mod run;
 
+#[cfg(target_os = "linux")]
 fn main() -> std::process::ExitCode {
-    #[cfg(target_os = "linux")]
-    return run::run();
-    #[cfg(not(target_os = "linux"))]
+    run::run()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() -> std::process::ExitCode {
     std::process::ExitCode::FAILURE
 }
