@@ -1,5 +1,7 @@
 //! The decision log beside the state: one JSON line for every decision, rotated at 1 MiB.
 
+use std::collections::BTreeMap;
+
 use memchr::memmem;
 use omo_core::log_entry::LogEntry;
 use omo_core::timestamp::Timestamp;
@@ -86,7 +88,21 @@ pub fn read_since(
     Ok(entries)
 }
 
+/// The last decision about each session, by its id. No more of the log than these is held at once.
+///
+/// # Errors
+///
+/// Where the log cannot be read.
+pub fn last_decisions(folder: &GuardedFolder) -> Result<BTreeMap<String, LogEntry>, FolderError> {
+    let mut last = BTreeMap::new();
+    for name in [format!("{FILE}.1"), FILE.to_owned()] {
+        let bytes = folder.read(&name, MAX_BYTES)?.unwrap_or_default();
+        last.extend(parse(&bytes).map(|entry| (entry.session.clone(), entry)));
+    }
+    Ok(last)
+}
+
 /// The last decision about one session.
 pub fn last_decision(folder: &GuardedFolder, id: &str) -> Result<Option<LogEntry>, FolderError> {
-    Ok(read_all(folder)?.into_iter().rfind(|entry| entry.session == id))
+    Ok(last_decisions(folder)?.remove(id))
 }

@@ -64,9 +64,9 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &StatusOptions
         }
     }
     sessions.sort_by_key(|(_, session)| std::cmp::Reverse((session.is_armed(), session.updated_at)));
-    let log = project.folder.as_ref().map(decision_log::read_all).transpose()?.unwrap_or_default();
+    let mut log = project.folder.as_ref().map(decision_log::last_decisions).transpose()?.unwrap_or_default();
     let reports: Vec<StatusReport> =
-        sessions.iter().map(|(id, session)| gather(&project, id, session, &log, env)).collect();
+        sessions.iter().map(|(id, session)| gather(&project, id, session, log.remove(id.as_str()), env)).collect();
     let clock = LocalClock::from_process(env.now);
     let lines: Vec<SessionStatus> =
         reports.into_iter().map(|report| SessionStatus::new(report, &clock, &project, env)).collect();
@@ -123,8 +123,13 @@ impl SessionStatus {
     }
 }
 
-fn gather(project: &Project, id: &SessionId, session: &Session, log: &[LogEntry], env: &ProcessEnv) -> StatusReport {
-    let last = log.iter().rfind(|entry| entry.session == id.as_str()).cloned();
+fn gather(
+    project: &Project,
+    id: &SessionId,
+    session: &Session,
+    last: Option<LogEntry>,
+    env: &ProcessEnv,
+) -> StatusReport {
     let plan = sealed_plan_run::authentic_run(session, id, env.state_home.as_deref());
     let provenance = state::provenance(&project.root, id, session, env.state_home.as_deref());
     let provenance = provenance.unwrap_or(EntryProvenance::Foreign);
