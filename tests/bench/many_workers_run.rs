@@ -12,8 +12,7 @@ use std::fmt::Write;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -127,14 +126,11 @@ fn measure(engine: &str, count: u32) -> Result<Figures> {
     let run = ground.run()?.id().to_owned();
     let since = Instant::now();
     omo(&["agent", "workers", "start"])?.exits_with(0)?;
-    let is_over = Arc::new(AtomicBool::new(false));
-    let watcher = {
-        let is_over = Arc::clone(&is_over);
-        std::thread::spawn(move || watch_supervisor(&run, &is_over))
-    };
+    let (over, is_over) = mpsc::channel();
+    let watcher = std::thread::spawn(move || watch_supervisor(&run, &is_over));
     let said = omo(&["run", "watch"])?;
     let wall = since.elapsed();
-    is_over.store(true, Ordering::SeqCst);
+    drop(over);
     let Ok((peak_kib, processor)) = watcher.join() else { bail!("the supervisor was not watched") };
     ensure!(said.status == 0, "{}\n{}", said.out, said.err);
     ground.require_complete(&steps)?;
@@ -167,14 +163,13 @@ fn count_requests(ground: &Ground, log: &str) -> Result<()> {
 }
 
 /// The most memory that the supervisor had, in KiB, and its time on a processor with that of what it waited for.
-fn watch_supervisor(run: &str, is_over: &AtomicBool) -> (u32, Duration) {
+fn watch_supervisor(run: &str, is_over: &Receiver<()>) -> (u32, Duration) {
     let (mut peak, mut ticks) = (0, 0);
-    while !is_over.load(Ordering::SeqCst) {
+    while is_over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
         for pid in find_processes("cmdline", &["agent supervise", run]) {
             peak = peak.max(peak_of(pid).unwrap_or(0));
             ticks = ticks.max(ticks_of(pid).unwrap_or(0));
         }
-        std::thread::sleep(LOOK);
     }
     (peak, Duration::from_millis(ticks * 1_000 / TICKS))
 }

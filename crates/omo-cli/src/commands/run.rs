@@ -20,10 +20,8 @@ use crate::config_problems::warn_about_config;
 use crate::error::CommandError;
 
 const HELP: &str = "\
-Example:
-  omo run start docs/plan.md
-
-In a session `/omo:execute FILE` starts a run and works on it.";
+Example (in a session `/omo:execute docs/plan.md` starts a run and works on it):
+  omo run start docs/plan.md";
 
 /// Run a plan, in a ledger that says what was proved
 #[derive(Debug, Subcommand)]

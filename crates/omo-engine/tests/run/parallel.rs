@@ -10,14 +10,13 @@ use omo_engine::parallel_schedule::{
 use omo_engine::parallel_state::{BudgetGrant, GroupState, GroupStatus, ParallelState};
 use omo_engine::schedule::{NextAction, next_action};
 use omo_engine::state::{ANSWER_CONTINUE, ANSWER_FOREGROUND, ANSWER_REDO, ANSWER_STOP, MAX_LOST_WORKERS};
-use omo_engine::verbs::{self, AttemptMeasurement, CommitOutcome, VerbCaller};
+use omo_engine::verbs::{self, VerbCaller};
 use omo_plan::model::{OnFailure, OnTaskFail, Parallelism, Plan, RunPolicy, TaskGroup};
-use omo_plan::refusal::VerbRefusal;
 
 use crate::kit::{Run, all, group, outcome, plan, session, task};
 
 /// Sessions `a` and `b` in the first wave, `c` in the second; `a` has two steps.
-fn waves() -> Plan {
+pub(crate) fn waves() -> Plan {
     let of = |id: &str, tasks: &[&str], wave| TaskGroup {
         id: id.to_owned(),
         tasks: tasks.iter().map(|id| (*id).to_owned()).collect(),
@@ -29,7 +28,7 @@ fn waves() -> Plan {
     Plan { groups: vec![of("a", &["1", "2"], 0), of("b", &["3"], 0), of("c", &["4"], 1)], policy, final_checks, ..all }
 }
 
-fn parallel_run(max_at_once: u32) -> Run {
+pub(crate) fn parallel_run(max_at_once: u32) -> Run {
     let mut run = Run::open(waves());
     let terms = ClientPolicy { max_workers: max_at_once, ..ClientPolicy::default() };
     run.write([EventKind::ParallelStarted { base: "base".to_owned(), policy: terms }]);
@@ -289,7 +288,7 @@ fn a_run_that_goes_on_begins_only_what_has_failed_and_where_that_was_left() {
 }
 
 /// A run in which both sessions of the first wave are done and not merged yet.
-fn both_done() -> Run {
+pub(crate) fn both_done() -> Run {
     let mut run = parallel_run(0);
     for (id, tasks) in [("a", &["1", "2"][..]), ("b", &["3"][..])] {
         begin(&mut run, id);
@@ -520,53 +519,6 @@ fn going_on_with_a_run_that_is_worked_on_takes_nothing_from_its_clients() {
     // Three of these would have failed its step.
     run.done(&ticket, all(&task("3"), &Green)).unwrap();
     assert_eq!(run.standing("3"), "passed");
-}
-
-#[test]
-fn an_edited_plan_leaves_each_session_what_it_has() {
-    let moved = |task: &str, to: usize| {
-        let mut plan = waves();
-        plan.groups.iter_mut().for_each(|group| group.tasks.retain(|id| id != task));
-        plan.groups[to].tasks.push(task.to_owned());
-        plan
-    };
-    let mut run = parallel_run(0);
-    begin(&mut run, "a");
-    run.replan(moved("1", 1)).unwrap();
-    run.replan(waves()).unwrap();
-    let ticket = run.start("1").unwrap();
-    let why = |said: Result<(), VerbRefusal>| said.unwrap_err().message;
-    assert!(why(run.replan(moved("1", 1))).starts_with("task 1 was worked on in session a"), "it has a worker");
-    let commit = Some(CommitOutcome::Made { id: "made".to_owned() });
-    run.done(&ticket, AttemptMeasurement { commit, ..all(&task("1"), &Green) }).unwrap();
-    // The next worker there found no trace of it, and asked about that for ever.
-    assert!(why(run.replan(moved("1", 1))).starts_with("task 1 was worked on in session a"));
-    run.replan(moved("2", 1)).unwrap();
-    let mut gone = waves();
-    gone.groups.remove(0);
-    gone.tasks.drain(..2);
-    // Nothing could be recorded about its client any more, and the run could not go on.
-    assert!(why(run.replan(gone.clone())).contains("a client works on session a"));
-    run.write([EventKind::WorkerEnded { group: "a".to_owned(), how: String::new(), cost_micros: None }]);
-    run.replan(gone).unwrap();
-    assert_eq!(step(&run), "start b");
-}
-
-#[test]
-fn a_task_that_was_added_and_left_out_is_missing_from_the_whole() {
-    let mut run = both_done();
-    merge(&mut run, "a");
-    merge(&mut run, "b");
-    let mut more = waves();
-    more.tasks.push(task("5"));
-    more.groups[0].tasks.push("5".to_owned());
-    run.replan(more).unwrap();
-    run.skip("5").unwrap();
-    assert_eq!(group_outcome(&run.state, &run.state.plan.groups[0]), Some(GroupStatus::Failed));
-    // It was called complete.
-    assert_eq!(step(&run), "clean a b");
-    remove(&mut run, &["a", "b"]);
-    assert_eq!(step(&run), "end Failed");
 }
 
 #[test]

@@ -1,11 +1,16 @@
 //! A plan that is edited under its run: what stays, what is done again, and what is refused.
 
+use omo_core::check::task_check::TaskCheckVerdict::Green;
 use omo_engine::event::{EventKind, RunResult};
+use omo_engine::parallel_schedule::group_outcome;
+use omo_engine::parallel_state::GroupStatus;
 use omo_engine::state::{ANSWER_CONTINUE, ANSWER_WITHDRAWN, PlanDifferences};
+use omo_engine::verbs::{AttemptMeasurement, CommitOutcome};
 use omo_plan::model::{Dialect, Plan, PlannedState, Precondition, Task};
-use omo_plan::refusal::VerbRefusalKind;
+use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
-use crate::kit::{Run, decision, in_batches, needs, plan, session, task};
+use crate::kit::{Run, all, decision, in_batches, needs, plan, session, task};
+use crate::parallel::{begin, both_done, merge, parallel_run, remove, step, waves};
 
 /// The same task with another text.
 fn edited(task: Task) -> Task {
@@ -249,4 +254,51 @@ fn what_omo_has_ticked_is_no_edit_and_what_it_cannot_tick_is_tried_again_later()
     assert_eq!(run.state.tick_refusal.as_deref(), Some("it is read-only"));
     run.replan(with_ticks(&["2"], &[])).unwrap();
     assert_eq!((run.state.ticked.len(), &run.state.tick_refusal), (0, &None));
+}
+
+#[test]
+fn an_edited_plan_leaves_each_session_what_it_has() {
+    let moved = |task: &str, to: usize| {
+        let mut plan = waves();
+        plan.groups.iter_mut().for_each(|group| group.tasks.retain(|id| id != task));
+        plan.groups[to].tasks.push(task.to_owned());
+        plan
+    };
+    let mut run = parallel_run(0);
+    begin(&mut run, "a");
+    run.replan(moved("1", 1)).unwrap();
+    run.replan(waves()).unwrap();
+    let ticket = run.start("1").unwrap();
+    let why = |said: Result<(), VerbRefusal>| said.unwrap_err().message;
+    assert!(why(run.replan(moved("1", 1))).starts_with("task 1 was worked on in session a"), "it has a worker");
+    let commit = Some(CommitOutcome::Made { id: "made".to_owned() });
+    run.done(&ticket, AttemptMeasurement { commit, ..all(&task("1"), &Green) }).unwrap();
+    // The next worker there found no trace of it, and asked about that for ever.
+    assert!(why(run.replan(moved("1", 1))).starts_with("task 1 was worked on in session a"));
+    run.replan(moved("2", 1)).unwrap();
+    let mut gone = waves();
+    gone.groups.remove(0);
+    gone.tasks.drain(..2);
+    // Nothing could be recorded about its client any more, and the run could not go on.
+    assert!(why(run.replan(gone.clone())).contains("a client works on session a"));
+    run.write([EventKind::WorkerEnded { group: "a".to_owned(), how: String::new(), cost_micros: None }]);
+    run.replan(gone).unwrap();
+    assert_eq!(step(&run), "start b");
+}
+
+#[test]
+fn a_task_that_was_added_and_left_out_is_missing_from_the_whole() {
+    let mut run = both_done();
+    merge(&mut run, "a");
+    merge(&mut run, "b");
+    let mut more = waves();
+    more.tasks.push(task("5"));
+    more.groups[0].tasks.push("5".to_owned());
+    run.replan(more).unwrap();
+    run.skip("5").unwrap();
+    assert_eq!(group_outcome(&run.state, &run.state.plan.groups[0]), Some(GroupStatus::Failed));
+    // It was called complete.
+    assert_eq!(step(&run), "clean a b");
+    remove(&mut run, &["a", "b"]);
+    assert_eq!(step(&run), "end Failed");
 }
