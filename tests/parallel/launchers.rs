@@ -2,9 +2,11 @@
 //! omo does the work and the branch of the worker is all that the two ends share.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use omo_engine::event::EventKind;
 use omo_engine::parallel_state::SubmittedWorker;
 use omo_engine::state::{TaskState, TaskStatus};
 use omo_testkit::wait_until;
@@ -131,6 +133,33 @@ fn a_supervisor_that_comes_after_a_dead_one_goes_on_with_the_same_workers() {
         fs::write(home.join("go"), "")?;
         engine.ground.omo(&["run", "watch"])?.exits_with(0)?;
         ensure!(job.launch == 1 && engine.task("2")?.attempts == 1, "{:?}", engine.task("2")?);
+        engine.ground.require_complete(&WELL)
+    })
+    .unwrap();
+}
+
+#[test]
+#[ignore = "needs sshd: cargo xtask test"]
+fn a_judgement_that_was_cut_off_is_made_by_the_next_supervisor() {
+    on_engines(|engine| {
+        let (begun, go) = (engine.host.home().join("judging"), engine.host.home().join("go"));
+        let grep = engine.ground.programs().join("grep");
+        let waits = format!("touch '{}'; until [ -e '{}' ]; do sleep 0.1; done", begun.display(), go.display());
+        fs::write(
+            &grep,
+            format!("#!/bin/sh\n[ \"$*\" != '-q 3 c.txt' ] || {{ {waits}; }}\nexec /usr/bin/grep \"$@\"\n"),
+        )?;
+        fs::set_permissions(&grep, fs::Permissions::from_mode(0o755))?;
+        engine.open()?;
+        engine.ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
+        wait_until("the judgement of step 3", LIMIT, || begun.exists().then_some(()))?;
+        engine.ground.kill_supervisor()?;
+        fs::write(&go, "")?;
+        engine.ground.omo(&["run", "watch"])?.exits_with(0)?;
+        let events = engine.ground.run()?.events()?;
+        let submitted = events.iter().filter(|event| matches!(event.kind, EventKind::WorkerSubmitted { .. })).count();
+        ensure!(submitted == 2, "what was done was paid for again: {submitted} workers");
+        ensure!(engine.task("3")?.attempts == 1, "{:?}", engine.task("3")?);
         engine.ground.require_complete(&WELL)
     })
     .unwrap();

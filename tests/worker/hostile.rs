@@ -144,7 +144,9 @@ fn the_client_stands_behind_the_fence() -> Result<()> {
     let expected = "allowed inside\nallowed temporary\ndenied rules\ndenied home\ndenied never\ndenied git\n";
     ensure!(answers == expected, "{answers}");
     let words = std::fs::read_to_string(words)?.replace('\n', " ");
-    for part in ["--max-budget-usd 2.5", "--model opus", "--permission-mode acceptEdits --allowedTools Bash(make:*) "] {
+    let rules = "Bash(git add:*) Bash(git commit:*) Bash(git rm:*) Bash(git mv:*) Bash(make:*) ";
+    let rules = format!("--permission-mode acceptEdits --allowedTools {rules}");
+    for part in ["--max-budget-usd 2.5", "--model opus", &rules] {
         ensure!(words.contains(part), "{part}: {words}");
     }
     ensure!(!words.contains("omo agent") && !words.contains("dangerously"), "{words}");

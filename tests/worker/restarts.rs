@@ -3,7 +3,7 @@
 use std::fs;
 
 use anyhow::{Result, ensure};
-use omo_engine::worker_exchange::{WorkerEnd, WorkerPhase};
+use omo_engine::worker_exchange::{WorkerBrief, WorkerEnd, WorkerPhase};
 use omo_testkit::wait_until;
 use rustix::process::Signal;
 
@@ -30,6 +30,36 @@ fn one_that_was_killed_goes_on_where_it_was_and_leaves_nothing() -> Result<()> {
     ensure!(machines.run(&brief, &[])?.status == 0);
     ensure!(!machines.lab.home().join("started").exists());
     ensure!(machines.report()?.pushed == ["1", "2"], "{:?}", machines.report());
+    machines.require_tidy()
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn what_its_earlier_starts_have_cost_is_told_and_not_granted_again() -> Result<()> {
+    let machines = TwoMachines::new("")?;
+    let words = machines.path("words");
+    let ends_with = |task: u32, dollars: f64| {
+        machines.set_client(&format!(
+            "printf '%s ' \"$@\" >'{}'; echo {task} >a; commit {task}\n\
+             printf '%s\\n' '{{\"type\":\"result\",\"subtype\":\"success\",\"total_cost_usd\":{dollars}}}' >&3; exit 0",
+            words.display()
+        ))
+    };
+    let brief = WorkerBrief { budget_micros: Some(2_500_000), ..machines.brief(&["1", "2", "3"]) };
+    let brief = machines.push_brief(&brief)?;
+    for (task, dollars, granted, told) in [(1, 2.0, "2.5", 2_000_000), (2, 0.5, "0.5", 2_500_000)] {
+        ends_with(task, dollars)?;
+        ensure!(machines.run(&brief, &[])?.status == 1, "{:?}", machines.report());
+        let words = fs::read_to_string(&words)?;
+        ensure!(words.contains(&format!("--max-budget-usd {granted} ")), "{words}");
+        ensure!(machines.report()?.cost_micros == Some(told), "{:?}", machines.report());
+    }
+    machines.set_client("touch \"$HOME/started\"")?;
+    ensure!(machines.run(&brief, &[])?.status == 8, "{:?}", machines.report());
+    ensure!(!machines.lab.home().join("started").exists());
+    let report = machines.report()?;
+    ensure!(report.cost_micros == Some(2_500_000) && report.pushed == ["1", "2"], "{report:?}");
+    ensure!(matches!(report.phase, WorkerPhase::Ended { end: WorkerEnd::BudgetSpent, .. }), "{report:?}");
     machines.require_tidy()
 }
 

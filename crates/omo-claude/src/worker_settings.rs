@@ -37,6 +37,9 @@ const TOOLS: [&str; 4] = ["EnterWorktree", "ExitWorktree", "CronCreate", "Schedu
 const NEEDED: [&str; 6] =
     ["omo agent next", "omo agent start", "omo agent done", "omo agent fail", "omo agent brief", "omo agent verdict"];
 
+/// What a session without a ledger needs: what it commits is all that is seen of it.
+const NEEDED_TO_COMMIT: [&str; 4] = ["git add", "git commit", "git rm", "git mv"];
+
 /// What the settings of one session name.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerSettings<'a> {
@@ -100,12 +103,18 @@ pub fn allowed_rules(own: &[String]) -> Result<Vec<String>, InvalidPermissionRul
     Ok(NEEDED.iter().map(|command| bash_rule(command)).chain(own).collect())
 }
 
-/// These rules of its user alone, for a session without a ledger.
+/// What a session without a ledger may do without being asked: it commits what it has done itself, and these rules of its
+/// user.
 ///
 /// # Errors
 ///
 /// One of them is none.
-pub fn checked_rules(own: &[String]) -> Result<Vec<String>, InvalidPermissionRule> {
+pub fn rules_without_ledger(own: &[String]) -> Result<Vec<String>, InvalidPermissionRule> {
+    let own = checked_rules(own)?;
+    Ok(NEEDED_TO_COMMIT.iter().map(|command| bash_rule(command)).chain(own).collect())
+}
+
+fn checked_rules(own: &[String]) -> Result<Vec<String>, InvalidPermissionRule> {
     let is_rule = |rule: &String| rule.starts_with(|first: char| first.is_ascii_alphabetic());
     if let Some(wrong) = own.iter().find(|rule| !is_rule(rule)) {
         return Err(InvalidPermissionRule(wrong.clone()));

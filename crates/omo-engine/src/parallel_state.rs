@@ -129,6 +129,9 @@ pub struct SubmittedWorker {
     pub host: String,
     /// What it may spend, in millionths of a US dollar.
     pub budget_micros: Option<u64>,
+    /// So often its engine put it back into the queue after it had begun.
+    #[serde(default)]
+    pub requeues: u32,
 }
 
 /// Where a session stands.
@@ -200,7 +203,7 @@ impl ParallelState {
 
     /// What all clients have cost so far, in millionths of a US dollar.
     pub fn cost_micros(&self) -> u64 {
-        self.groups.values().map(|group| group.cost_micros).sum()
+        self.groups.values().map(|group| group.cost_micros).fold(0, u64::saturating_add)
     }
 
     /// The workers that an engine has, by their sessions.

@@ -85,6 +85,13 @@ pub struct WorkerReport {
     pub cost_micros: Option<u64>,
 }
 
+impl WorkerReport {
+    /// What a worker says; `None` where it is said in another form.
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        serde_json::from_slice::<Self>(bytes).ok().filter(|report| report.version == EXCHANGE_VERSION)
+    }
+}
+
 /// How far a worker is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -23,9 +23,11 @@ use omo_git::repository::GitFailed;
 use omo_process::environment::CheckEnvironment;
 
 use crate::random_id::random_letters;
-use crate::worker_exchange::{BRIEF_FILE, WorkerBrief, WorkerEnd, WorkerPhase, brief_branch, report_branch};
+use crate::worker_exchange::{
+    BRIEF_FILE, REPORT_FILE, WorkerBrief, WorkerEnd, WorkerPhase, WorkerReport, brief_branch, report_branch,
+};
 
-use reporter::{PushStop, Reporter};
+use reporter::{PushStop, Reporter, SeenReport};
 use rules::Progress;
 use scratch::ScratchFolder;
 
@@ -33,9 +35,10 @@ pub use rules::{is_branch_name, is_commit_name, remote_problem};
 
 /// How many commits of the branch are fetched until the one is found that the work began from.
 const DEPTHS: [u32; 5] = [16, 128, 1_024, 8_192, 65_536];
-/// The branch that is fetched, and the brief, in the clone.
+/// The branch that is fetched, the brief, and the report of an earlier start, in the clone.
 const BRANCH_REFERENCE: &str = "refs/omo/branch";
 const BRIEF_REFERENCE: &str = "refs/omo/brief";
+const REPORT_REFERENCE: &str = "refs/omo/report";
 /// Letters of an instance.
 const INSTANCE_LETTERS: usize = 16;
 /// So often the branch is fetched anew where another worker pushes meanwhile.
@@ -174,7 +177,13 @@ impl Worker<'_> {
         if (self.is_asked_to_end)() {
             return self.finish(&mut reporter, WorkerEnd::Stopped, "it was asked to end before its client began");
         }
-        let spec = prepared.and_then(|client| client_session::client_spec(self, clone, brief, &progress.done, &client));
+        let budget_micros = brief.budget_micros.map(|all| all.saturating_sub(reporter.cost_micros.unwrap_or_default()));
+        if budget_micros == Some(0) {
+            let why = "its clients of earlier starts had spent it";
+            return self.finish(&mut reporter, WorkerEnd::BudgetSpent, why);
+        }
+        let spec = prepared
+            .and_then(|client| client_session::client_spec(self, clone, brief, budget_micros, &progress.done, &client));
         let spec = match spec {
             Ok(spec) => spec,
             Err(why) => return self.finish(&mut reporter, WorkerEnd::NotPrepared, &why),
@@ -193,8 +202,8 @@ impl Worker<'_> {
             .map_err(|error| JobEnd::NoScratch(error.to_string()))
     }
 
-    /// Fetches the branch and the brief, and gives the commit of a report that is there.
-    fn fetch_start(&self, clone: &WorkerClone) -> Step<Option<String>> {
+    /// Fetches the branch and the brief, and gives the report of an earlier start that is there.
+    fn fetch_start(&self, clone: &WorkerClone) -> Step<Option<SeenReport>> {
         let job = self.job;
         (self.say)(&format!("fetching {} and its brief from {}", job.branch, without_credentials(&job.remote)));
         let (brief, report) = (brief_branch(&job.branch), report_branch(&job.branch));
@@ -205,11 +214,15 @@ impl Worker<'_> {
                 return Err(JobEnd::NotFound(format!("the remote has no branch {name}")));
             }
         }
-        let branches = [(job.branch.as_str(), BRANCH_REFERENCE), (brief.as_str(), BRIEF_REFERENCE)];
+        let mut branches = vec![(job.branch.as_str(), BRANCH_REFERENCE), (brief.as_str(), BRIEF_REFERENCE)];
+        let earlier = there(&report);
+        if earlier.is_some() {
+            branches.push((report.as_str(), REPORT_REFERENCE));
+        }
         if there(&brief).as_ref() == Some(&job.brief) {
             clone.fetch(&branches, 1).map_err(|error| self.remote_end(&error))?;
             if known_commit(clone, BRIEF_REFERENCE)? == job.brief {
-                return Ok(there(&report));
+                return Ok(earlier.map(|commit| SeenReport { commit, cost_micros: earlier_cost(clone) }));
             }
         }
         Err(JobEnd::Conflict(format!("the brief on the remote is another one than {}: it is not followed", job.brief)))
@@ -367,6 +380,13 @@ impl Worker<'_> {
 fn known_commit(clone: &WorkerClone, reference: &str) -> Step<String> {
     let known = clone.commit_of(reference).map_err(|error| unreachable_end(&error))?;
     known.ok_or_else(|| JobEnd::Unreachable(format!("nothing came for {reference}")))
+}
+
+/// What earlier starts of the worker have cost, as far as the last report says so.
+fn earlier_cost(clone: &WorkerClone) -> Option<u64> {
+    let commit = clone.commit_of(REPORT_REFERENCE).ok().flatten()?;
+    let bytes = clone.read_message(&commit, REPORT_FILE).ok().flatten()?;
+    WorkerReport::parse(&bytes)?.cost_micros
 }
 
 fn unreachable_end(error: &dyn std::fmt::Display) -> JobEnd {

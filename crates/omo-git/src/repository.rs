@@ -224,7 +224,11 @@ impl GitRepository {
     }
 
     /// What a reference names; `None` where there is none of that name.
-    pub(crate) fn commit_of(&self, reference: &str) -> Result<Option<String>, GitFailed> {
+    ///
+    /// # Errors
+    ///
+    /// git cannot look.
+    pub fn commit_of(&self, reference: &str) -> Result<Option<String>, GitFailed> {
         let commit = format!("{reference}^{{commit}}");
         let arguments = ["rev-parse", "--verify", "--quiet", &commit];
         match self.answer(&arguments, &[], &[])? {

@@ -17,6 +17,7 @@ use clap::Args;
 use omo_state::config::UserConfig;
 use omo_state::env::ProcessEnv;
 
+use crate::config_problems::require_valid_config;
 use crate::error::CommandError;
 use crate::output::stdout_columns;
 use finding::Level;
@@ -55,6 +56,7 @@ pub(crate) struct DoctorOptions {
 /// Looks at everything and shows it. Where something is bad that is a failure.
 pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &DoctorOptions) -> Result<(), CommandError> {
     if let Some(name) = &options.launcher {
+        require_valid_config(config)?;
         return launcher::run(env, name, options.launcher_remote.as_deref(), options.json);
     }
     let surroundings = gather::Surroundings::from_process();

@@ -238,6 +238,7 @@ fn apply_to_worker(known: &mut GroupState, event: &RunEvent) {
                 budget_micros: *budget_micros,
                 began_at: None,
                 host: String::new(),
+                requeues: 0,
             });
         }
         EventKind::SubmissionRefused { how, is_full, .. } => {
@@ -252,6 +253,7 @@ fn apply_to_worker(known: &mut GroupState, event: &RunEvent) {
         EventKind::WorkerRequeued { .. } => {
             if let Some(job) = &mut known.job {
                 (job.began_at, job.queued_at) = (None, event.ts);
+                job.requeues = job.requeues.saturating_add(1);
             }
         }
         EventKind::WorkerEnded { how, cost_micros, .. } => {

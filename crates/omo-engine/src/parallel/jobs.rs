@@ -12,12 +12,14 @@ mod submit;
 pub(super) mod trial;
 pub(super) mod worker_log;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use omo_plan::model::TaskGroup;
 
 use crate::worker_exchange::WorkerReport;
+
+use job_rules::{EngineAnswer, EngineState};
 
 /// How long a worker that was refused waits before it is handed over again; the time doubles up to the greatest.
 const FIRST_BACK_OFF: Duration = Duration::from_secs(5);
@@ -30,8 +32,8 @@ pub(super) struct JobBoard {
     polled_at: Option<Instant>,
     /// The commits of the reports that were read, and what they say.
     reports: BTreeMap<String, (String, WorkerReport)>,
-    /// The workers that the engine has listed.
-    seen: BTreeSet<String>,
+    /// The workers that the engine has listed, and whether it did not when it was last asked.
+    missing: BTreeMap<String, bool>,
     /// The workers that the engine was asked to end.
     cancelled: BTreeMap<String, Instant>,
     /// Until when a session that was refused waits, and how often it was.
@@ -59,10 +61,22 @@ impl JobBoard {
         }
     }
 
+    /// What an engine that was asked says of a worker. One that lists nothing for a moment has lost nothing: it takes two
+    /// looks.
+    fn engine_answer<'s>(&mut self, job: &str, listed: Option<&'s EngineState>) -> EngineAnswer<'s> {
+        if let Some(state) = listed {
+            self.missing.insert(job.to_owned(), false);
+            return EngineAnswer::Listed(state);
+        }
+        let is_missing = self.missing.get_mut(job);
+        let was_listed = is_missing.is_some_and(|is_missing| std::mem::replace(is_missing, true));
+        EngineAnswer::Unlisted { was_listed }
+    }
+
     /// Forgets what is known of a worker that has ended.
     fn forget(&mut self, job: &str) {
         self.reports.remove(job);
-        self.seen.remove(job);
+        self.missing.remove(job);
         self.cancelled.remove(job);
     }
 }

@@ -88,7 +88,7 @@ pub(super) fn collect_branches(
     }
     for (branch, _) in work {
         let Some(launch) = launch_number(&name.branch(), &branch) else { continue };
-        let Ok(keeper) = WorkerName::new(run.id(), &format!("{}-pushed-{launch}", name.worker())) else { continue };
+        let Some(keeper) = launch_keeper(run, name, launch) else { continue };
         match fetch_and_delete(&remote, &branch, &keeper.keep_reference()) {
             Ok((tip, None)) => collected.tips.push((launch, tip, keeper)),
             Ok((tip, Some(error))) => {
@@ -104,6 +104,22 @@ pub(super) fn collect_branches(
         }
     }
     Ok(collected)
+}
+
+/// What a supervisor has fetched of a launch before, and what keeps it.
+pub(super) fn find_kept_launch(
+    run: &Run,
+    repository: &GitRepository,
+    name: &WorkerName,
+    launch: u32,
+) -> Result<Option<(String, WorkerName)>, DriveError> {
+    let Some(keeper) = launch_keeper(run, name, launch) else { return Ok(None) };
+    Ok(repository.commit_of(&keeper.keep_reference())?.map(|tip| (tip, keeper)))
+}
+
+/// What keeps the commits of a launch.
+fn launch_keeper(run: &Run, name: &WorkerName, launch: u32) -> Option<WorkerName> {
+    WorkerName::new(run.id(), &format!("{}-pushed-{launch}", name.worker())).ok()
 }
 
 /// The branch beside which a branch with a brief or a report lies.

@@ -21,9 +21,9 @@ use crate::launcher::LauncherPlaceholder;
 use crate::parallel::final_checks::AsLongAsWanted;
 use crate::parallel::launcher_command::find_command;
 use crate::parallel::push_rules::{describe_process_end, follow_up, launch_branch};
-use crate::parallel::remote_branches::{Collected, collect_branches, count_launches, launch_name};
+use crate::parallel::remote_branches::{Collected, collect_branches, count_launches, find_kept_launch, launch_name};
 use crate::report::ultraplan::remote_prompt::{self, Pusher};
-use crate::state::{RunPhase, TaskStatus};
+use crate::state::{RunPhase, RunState, TaskStatus};
 use crate::task_commits::find_task_commit;
 use crate::work::{Engine, EngineError, WorkerCommit};
 use crate::{parallel_schedule, verbs};
@@ -138,6 +138,7 @@ impl ParallelDriver<'_> {
 
     /// A worker somewhere else is over: what it pushed is fetched, deleted there and judged here.
     pub(super) fn take_in_remote_work(&self, group: &TaskGroup, end: RemoteEnd) -> Result<(), DriveError> {
+        self.pause_unfinished_judgement(group)?;
         let state = self.engine.run.state()?;
         let Some(terms) = state.parallel.as_ref().map(|parallel| parallel.policy.clone()) else { return Ok(()) };
         let goes_on = state.phase == RunPhase::Executing && !state.is_stopped;
@@ -146,10 +147,18 @@ impl ParallelDriver<'_> {
         let mut how = end.how;
         let mut follow = if goes_on { end.follow } else { FollowUp::Hold("the run was stopped") };
         let mut stuck = None;
-        let collected = collected.unwrap_or_else(|error| {
+        let mut collected = collected.unwrap_or_else(|error| {
             stuck = Some(format!("what was pushed could not be fetched from {}: {error}", terms.remote_name()));
             Collected::default()
         });
+        if collected.tips.iter().all(|(launch, ..)| *launch != number)
+            && let Some((tip, keeper)) = find_kept_launch(self.engine.run, &self.repository, &name, number)?
+        {
+            // A supervisor that did not live to judge it has fetched it, and deleted it and its report there.
+            "what it pushed was fetched before its supervisor ended".clone_into(&mut how);
+            (stuck, collected.fetch_error) = (None, None);
+            collected.tips.push((number, tip, keeper));
+        }
         let pushed = collected.tips.iter().find(|(launch, ..)| *launch == number).map(|(_, tip, _)| tip.as_str());
         // What is there and did not come is not nothing: no attempt is used for it.
         stuck = stuck.or_else(|| collected.fetch_error.clone().filter(|_| pushed.is_none()));
@@ -182,6 +191,14 @@ impl ParallelDriver<'_> {
             events
         })?;
         self.end_if_done(group).map(drop)
+    }
+
+    /// A step that is at work before anything was judged is one that a supervisor began to judge and did not live to end:
+    /// no worker somewhere else begins one here.
+    fn pause_unfinished_judgement(&self, group: &TaskGroup) -> Result<(), DriveError> {
+        let is_judged = |state: &RunState| state.phase == RunPhase::Executing;
+        let pause = |state: &RunState| verbs::pause_event(state, group, "its supervisor ended while it was judged");
+        self.record(|state| pause(state).filter(|_| is_judged(state)).into_iter().collect()).map(drop)
     }
 
     /// Judges each step in its order, up to the first that does not pass.

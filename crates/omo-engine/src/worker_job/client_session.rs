@@ -8,7 +8,7 @@ use omo_claude::supervisor::minder::MinderSpec;
 use omo_claude::supervisor::{Supervisor, SupervisorEvent};
 use omo_claude::worker::{WorkerPermissions, WorkerSpec};
 use omo_claude::worker_resources::find_free_ports;
-use omo_claude::worker_settings::{WorkerSettings, checked_rules};
+use omo_claude::worker_settings::{WorkerSettings, rules_without_ledger};
 use omo_core::text::sanitize;
 use omo_git::remote::worker_clone::WorkerClone;
 use omo_state::env;
@@ -34,6 +34,7 @@ pub(super) fn client_spec(
     worker: &Worker<'_>,
     clone: &WorkerClone,
     brief: &WorkerBrief,
+    budget_micros: Option<u64>,
     done: &[String],
     client: &Path,
 ) -> Result<MinderSpec, String> {
@@ -41,7 +42,7 @@ pub(super) fn client_spec(
     let permissions = if brief.skips_permissions {
         WorkerPermissions::All
     } else {
-        WorkerPermissions::Listed(checked_rules(&brief.allow).map_err(|error| error.to_string())?)
+        WorkerPermissions::Listed(rules_without_ledger(&brief.allow).map_err(|error| error.to_string())?)
     };
     let temp_folder = scratch.make_folder("tmp")?;
     let text = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned()).display().to_string();
@@ -68,7 +69,7 @@ pub(super) fn client_spec(
         program_folder: program_folder(&job.program),
         settings: Some(settings),
         max_turns: MAX_TURNS,
-        max_budget_usd: brief.budget_micros.map(micros_to_dollars),
+        max_budget_usd: budget_micros.map(micros_to_dollars),
         permissions,
         model: brief.model.clone().filter(|model| !model.starts_with('-')),
         resume: None,
@@ -147,7 +148,8 @@ pub(super) fn follow_client(
             supervisor.end_session(SESSION);
         }
     };
-    reporter.cost_micros = said.result.as_ref().and_then(|result| result.total_cost_usd).and_then(dollars_to_micros);
+    let cost = said.result.as_ref().and_then(|result| result.total_cost_usd).and_then(dollars_to_micros);
+    reporter.cost_micros = [reporter.cost_micros, cost].into_iter().flatten().reduce(u64::saturating_add);
     match stop {
         Some(PushStop::Superseded) => return Err(JobEnd::Superseded),
         Some(PushStop::WorkRefused(why)) => return worker.refused(reporter, &why).and_then(Err),

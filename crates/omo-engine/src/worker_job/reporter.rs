@@ -22,6 +22,15 @@ pub(super) enum PushStop {
     Failed(String),
 }
 
+/// The report of an earlier start of the worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SeenReport {
+    /// Its commit on the remote.
+    pub commit: String,
+    /// What the worker had cost by then, in millionths of a US dollar, as far as it said so.
+    pub cost_micros: Option<u64>,
+}
+
 /// What was pushed so far, and how more is.
 pub(super) struct Reporter<'r> {
     /// Where it is pushed from.
@@ -36,7 +45,7 @@ pub(super) struct Reporter<'r> {
     pub looked_at: Option<String>,
     /// What the files were like before the client began, where that is known.
     pub files_before: Option<String>,
-    /// What the client has cost.
+    /// What the clients of this worker and of its earlier starts have cost, in millionths of a US dollar.
     pub cost_micros: Option<u64>,
     branch: String,
     instance: String,
@@ -51,10 +60,11 @@ impl<'r> Reporter<'r> {
         clone: &'r WorkerClone<'r>,
         branch: &str,
         instance: &str,
-        seen: Option<String>,
+        seen: Option<SeenReport>,
         tip: &str,
     ) -> Self {
         let host = host_name();
+        let (seen, cost_micros) = seen.map_or((None, None), |seen| (Some(seen.commit), seen.cost_micros));
         Self {
             clone,
             identity: clone.commit_identity(&host),
@@ -62,7 +72,7 @@ impl<'r> Reporter<'r> {
             tip: tip.to_owned(),
             looked_at: None,
             files_before: None,
-            cost_micros: None,
+            cost_micros,
             branch: branch.to_owned(),
             instance: instance.to_owned(),
             host,

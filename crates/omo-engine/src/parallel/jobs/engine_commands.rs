@@ -6,6 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use omo_core::text::sanitize;
+use omo_git::remote::worker_clone::without_credentials;
 use omo_process::platform::Leftovers;
 use omo_process::runner::{self, ProcessEnd, ProcessOutput, ProcessRequest};
 
@@ -17,7 +18,7 @@ use crate::parallel::launcher_command::find_command;
 use crate::parallel::start_workers::time_limit_millis;
 
 /// How long an engine may take to answer.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(90);
 /// How long a command that took longer may take to end.
 const GRACE: Duration = Duration::from_secs(1);
 /// More than this is not read of what it prints.
@@ -110,7 +111,8 @@ impl EngineCommands<'_> {
             // A worker of `local` goes on after the command that began it.
             leftovers: Leftovers::Free,
         };
-        let text = |bytes: Option<Vec<u8>>| String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
+        // It may say the words that it was called with, of which the address of the remote is one.
+        let text = |bytes: Option<Vec<u8>>| without_credentials(&String::from_utf8_lossy(&bytes.unwrap_or_default()));
         match runner::run(request) {
             Ok(ProcessEnd::Ended(ProcessOutput { status: Some(0), stdout, .. })) => Ok(text(stdout)),
             Ok(ProcessEnd::Ended(ProcessOutput { status, stdout, stderr })) => {

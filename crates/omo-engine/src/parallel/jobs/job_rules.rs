@@ -14,6 +14,8 @@ use crate::worker_exchange::{WorkerEnd, WorkerPhase, WorkerReport};
 const UNLISTED: Duration = Duration::from_secs(90);
 /// How long a worker that was cancelled may take to say what it has done.
 const AFTER_CANCEL: Duration = Duration::from_secs(60);
+/// A worker that its engine takes off its machine so often is handed over anew, which is counted.
+const MAX_REQUEUES: u32 = 8;
 /// What is said of one that has not ended by then, or that its engine never listed.
 const CANCELLED: &str = "it was cancelled";
 /// So much longer than its client a worker may run: it clones, sets up and pushes.
@@ -53,7 +55,7 @@ pub(super) enum EngineAnswer<'a> {
     Unknown,
     /// It lists others. `was_listed` where it listed this one before.
     Unlisted {
-        /// It was listed before.
+        /// It was listed before, and was not listed with the last look.
         was_listed: bool,
     },
     /// It lists this one.
@@ -129,9 +131,12 @@ pub(super) fn decide(
     let JobSighting { engine, report, cancelled_for } = sighting;
     if let Some(WorkerReport { phase: WorkerPhase::Ended { end, detail }, .. }) = report {
         // An engine that takes a worker off its node ends it first, and may queue it again: it alone knows which.
-        let may_begin_again = *end == WorkerEnd::Stopped
-            && cancelled_for.is_none()
-            && matches!(engine, EngineAnswer::Listed(EngineState::Queued | EngineState::Running));
+        let has_it = match engine {
+            EngineAnswer::Listed(state) => matches!(state, EngineState::Queued | EngineState::Running),
+            EngineAnswer::Unknown => profile.status.is_some(),
+            EngineAnswer::Unlisted { .. } => false,
+        };
+        let may_begin_again = *end == WorkerEnd::Stopped && cancelled_for.is_none() && has_it;
         if !may_begin_again {
             return JobDecision::End(JobOutcome::Reported(*end, detail.clone()));
         }
@@ -148,7 +153,13 @@ pub(super) fn decide(
         }
         EngineAnswer::Unlisted { .. } if cancelled_for.is_some() => return lost(CANCELLED),
         _ if cancelled_for.is_some_and(|time| time > AFTER_CANCEL) => return lost(CANCELLED),
-        EngineAnswer::Listed(EngineState::Queued) if job.began_at.is_some() => return JobDecision::Requeued,
+        EngineAnswer::Listed(EngineState::Queued) if job.began_at.is_some() => {
+            return if job.requeues < MAX_REQUEUES {
+                JobDecision::Requeued
+            } else {
+                lost("it queues it again and again")
+            };
+        }
         _ => {}
     }
     // A report from before a requeue does not say that it runs.
@@ -192,6 +203,7 @@ mod tests {
             began_at,
             host: if began_at.is_some() { "h".to_owned() } else { String::new() },
             budget_micros: None,
+            requeues: 0,
         }
     }
 
@@ -259,6 +271,19 @@ mod tests {
             let sighting = JobSighting { engine, report, cancelled_for: None };
             let decided = decide(&job(began_at), sighting, &profile, HOUR, at(seconds));
             assert_eq!(decided, expected, "{engine:?} {report:?} {began_at:?} {seconds}");
+        }
+    }
+
+    #[test]
+    fn a_worker_that_is_queued_again_without_end_is_lost() {
+        let profile = LauncherProfile::default();
+        let engine = EngineAnswer::Listed(&EngineState::Queued);
+        for (requeues, is_lost) in [(0, false), (MAX_REQUEUES - 1, false), (MAX_REQUEUES, true)] {
+            let job = SubmittedWorker { requeues, ..job(Some(at(0))) };
+            let sighting = JobSighting { engine, report: None, cancelled_for: None };
+            let decided = decide(&job, sighting, &profile, HOUR, at(60));
+            assert_eq!(matches!(decided, JobDecision::End(JobOutcome::Lost(_))), is_lost, "{requeues}");
+            assert_eq!(decided == JobDecision::Requeued, !is_lost, "{requeues}");
         }
     }
 

@@ -17,7 +17,7 @@ use crate::parallel::start_workers::time_limit_millis;
 use crate::parallel::{DriveError, POLL_INTERVAL, ParallelDriver, find_worker};
 use crate::parallel_state::{ParallelState, SubmittedWorker};
 use crate::state::{RunPhase, RunState};
-use crate::worker_exchange::{EXCHANGE_VERSION, REPORT_FILE, WorkerReport, report_branch};
+use crate::worker_exchange::{REPORT_FILE, WorkerReport, report_branch};
 
 impl<'a> ParallelDriver<'a> {
     /// Looks what has become of the workers that an engine has, where it is time to; `true` where it has any.
@@ -35,30 +35,23 @@ impl<'a> ParallelDriver<'a> {
         if is_over {
             self.cancel_jobs(parallel, parallel.jobs().map(|(group, job)| (group.to_owned(), job.clone())).collect());
         }
+        let now = (self.engine.now)();
         // The engine first: a worker that it has no longer has said by then what it had to say.
         let listed = self.engine_commands(parallel, String::new()).and_then(|engine| engine.states());
         let is_read = self.read_reports(parallel).is_ok();
         self.jobs.polled_at = Some(Instant::now());
-        if !is_read {
-            return Ok(true);
-        }
-        let states = listed.and_then(Result::ok);
+        // What an engine has no longer may have said that it ended: without the reports, only time decides.
+        let states = listed.and_then(Result::ok).filter(|_| is_read);
         for (group, job) in parallel.jobs() {
             let answer = match &states {
                 None => EngineAnswer::Unknown,
-                Some(states) => match states.get(&job.name) {
-                    Some(state) => {
-                        self.jobs.seen.insert(job.name.clone());
-                        EngineAnswer::Listed(state)
-                    }
-                    None => EngineAnswer::Unlisted { was_listed: self.jobs.seen.contains(&job.name) },
-                },
+                Some(states) => self.jobs.engine_answer(&job.name, states.get(&job.name)),
             };
             let report = self.jobs.reports.get(&job.name).map(|(_, report)| report);
             let limit = Duration::from_millis(time_limit_millis(&parallel.policy));
             let cancelled_for = self.jobs.cancelled.get(&job.name).map(Instant::elapsed);
             let sighting = JobSighting { engine: answer, report, cancelled_for };
-            let decided = job_rules::decide(job, sighting, profile, limit, (self.engine.now)());
+            let decided = job_rules::decide(job, sighting, profile, limit, now);
             self.follow_decision(state, group, job, decided)?;
         }
         Ok(true)
@@ -86,7 +79,9 @@ impl<'a> ParallelDriver<'a> {
             JobDecision::Requeued => drop(self.record(|_| vec![EventKind::WorkerRequeued { group }])?),
             JobDecision::End(outcome) => {
                 let Some(known) = find_worker(state, &group).cloned() else { return Ok(()) };
-                if let (JobOutcome::QueueLimit | JobOutcome::TimeUp, Some(parallel)) = (&outcome, &state.parallel) {
+                // One that its engine has lost sight of may still be at work.
+                let may_run = !matches!(outcome, JobOutcome::Reported(..));
+                if let Some(parallel) = state.parallel.as_ref().filter(|_| may_run) {
                     self.cancel_jobs(parallel, vec![(group, job.clone())]);
                 }
                 self.on_job_end(&known, job, outcome)?;
@@ -165,7 +160,7 @@ impl<'a> ParallelDriver<'a> {
         for (job, _, commit) in changed {
             // One that moved meanwhile is read with the next look.
             let Ok(Some(bytes)) = read_message(&self.repository, commit, REPORT_FILE) else { continue };
-            read.extend(parse_report(&bytes).map(|report| (job.name.clone(), (commit.to_owned(), report))));
+            read.extend(WorkerReport::parse(&bytes).map(|report| (job.name.clone(), (commit.to_owned(), report))));
         }
         self.jobs.reports.extend(read);
         Ok(())
@@ -178,9 +173,4 @@ impl<'a> ParallelDriver<'a> {
         self.jobs.forget(&job.name);
         Ok(())
     }
-}
-
-/// What a worker says; `None` where it is said in another form.
-pub(super) fn parse_report(bytes: &[u8]) -> Option<WorkerReport> {
-    serde_json::from_slice::<WorkerReport>(bytes).ok().filter(|report| report.version == EXCHANGE_VERSION)
 }

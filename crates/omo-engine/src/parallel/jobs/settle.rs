@@ -15,9 +15,10 @@ pub(super) fn remote_end(outcome: JobOutcome, cost_micros: Option<u64>) -> Remot
         detail => format!("{what}: {detail}"),
     };
     let (how, follow) = match outcome {
-        JobOutcome::Lost(word) => {
-            (with("its engine lost it", &word), FollowUp::Hold("the engine has it no longer, and it had not ended"))
-        }
+        JobOutcome::Lost(word) => (
+            with("its engine lost it", &word),
+            FollowUp::HoldOrAsk("the engine has it no longer, and it had not ended"),
+        ),
         JobOutcome::QueueLimit => {
             let why = "it waited in the queue for as long as it may";
             (why.to_owned(), FollowUp::Ask(why))
@@ -43,8 +44,10 @@ pub(super) fn remote_end(outcome: JobOutcome, cost_micros: Option<u64>) -> Remot
             WorkerEnd::TimedOut => {
                 (with("its time was up", &detail), FollowUp::FailAttempt("the session's time was up"))
             }
-            WorkerEnd::Stopped => (with("it was stopped", &detail), FollowUp::Hold("the session was stopped")),
-            WorkerEnd::Killed => (with("its client was killed", &detail), FollowUp::Hold("the session was killed")),
+            WorkerEnd::Stopped => (with("it was stopped", &detail), FollowUp::HoldOrAsk("the session was stopped")),
+            WorkerEnd::Killed => {
+                (with("its client was killed", &detail), FollowUp::HoldOrAsk("the session was killed"))
+            }
         },
     };
     RemoteEnd { how, follow, cost_micros }

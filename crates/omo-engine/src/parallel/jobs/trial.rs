@@ -14,7 +14,6 @@ use omo_git::repository::{GitFailed, GitRepository};
 
 use super::engine_commands::{EngineCommands, JobValues};
 use super::job_rules::{self, EngineAnswer, EngineState, JobDecision, JobOutcome, JobSighting};
-use super::poll::parse_report;
 use crate::client_policy::ClientPolicy;
 use crate::launcher::profile::LauncherProfile;
 use crate::parallel_state::SubmittedWorker;
@@ -311,6 +310,7 @@ impl<'t> Sight<'t> {
             queued_at: (trial.now)(),
             began_at: None,
             host: String::new(),
+            requeues: 0,
             budget_micros: Some(BUDGET_MICROS),
         };
         Self {
@@ -420,7 +420,7 @@ impl<'t> Sight<'t> {
         self.remote.fetch_unnamed(&[&branch]).map_err(failed)?;
         // One that moved meanwhile is read with the next look.
         if let Ok(Some(bytes)) = read_message(self.trial.repository, &commit, REPORT_FILE)
-            && let Some(report) = parse_report(&bytes)
+            && let Some(report) = WorkerReport::parse(&bytes)
         {
             self.report = Some((commit, report));
         }

@@ -5,6 +5,7 @@ use omo_state::env;
 
 use super::engine_commands::{EngineCommands, JobValues};
 use super::submit::job_name;
+use crate::modes::parallel::WORKER_PREFIX;
 use crate::parallel::remote_branches::count_launches;
 use crate::state::RunState;
 use crate::work::Engine;
@@ -32,7 +33,8 @@ pub enum WorkerLogError {
 pub fn read_worker_log(engine: &Engine, state: &RunState, name: &str) -> Result<String, WorkerLogError> {
     let groups = || state.plan.groups.iter().map(|group| group.id.as_str());
     let known = || groups().map(str::to_owned).collect();
-    let number = |id: &str| id.strip_prefix(SESSION_PREFIX).map(str::to_owned);
+    let number =
+        |id: &str| id.strip_prefix(SESSION_PREFIX).or_else(|| id.strip_prefix(WORKER_PREFIX)).map(str::to_owned);
     let is_meant =
         |id: &str| id == name || number(id).is_some_and(|number| name == number || name == format!("S{number}"));
     let group = groups().find(|id| is_meant(id)).ok_or_else(|| WorkerLogError::Unknown(known()))?;
