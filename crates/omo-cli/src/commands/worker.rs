@@ -24,7 +24,7 @@ use crate::exit_kind::ExitKind;
 
 const HELP: &str = "\
 Example:
-  omo worker --remote git@host:x.git --branch omo/r1/session-1 --brief 4f1c
+  omo worker --remote git@host:x.git --branch omo/r1/session-1 --brief \"$COMMIT\"
 
 Exit status: 0 all is pushed, 1 tasks are left, 3 not there, 5 could not begin,
 6 another one has it, 8 budget or limit, 9 no answer, 10 other commits.";

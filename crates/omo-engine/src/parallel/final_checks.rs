@@ -36,7 +36,7 @@ impl ParallelDriver<'_> {
     /// what was red before as well may need what later waves do.
     pub(super) fn check_wave(&self, state: &RunState, parallel: &ParallelState, next: usize) -> Result<(), DriveError> {
         // What its user has committed meanwhile may be what fixes it. What cannot be brought together with that is asked
-        // about at the end, and holds up nobody's work before.
+        // about at the end, and holds up no work before.
         if let Some(at) = self.user_branch_ahead(parallel)?
             && self.merge_user_commits(state, parallel, &at)?.is_ok()
         {

@@ -13,7 +13,7 @@ use crate::output;
 
 const HELP: &str = "\
 Example:
-  omo worker start --name a --remote URL --branch omo/r1/session-2 --brief 4f1c
+  omo worker start --name a --remote URL --branch omo/r1/a --brief \"$COMMIT\"
 
 Returns once it runs. A job that is there already, or was, is never started a
 second time; the exit status is 6 then.";
