@@ -61,16 +61,21 @@ impl JobBoard {
         }
     }
 
-    /// What an engine that was asked says of a worker. One that lists nothing for a moment has lost nothing: it takes two
-    /// looks.
+    /// What an engine that was asked says of a worker. One that lists nothing for a moment has lost nothing: where it does
+    /// not list a worker for the first time, that is no answer.
     fn engine_answer<'s>(&mut self, job: &str, listed: Option<&'s EngineState>) -> EngineAnswer<'s> {
         if let Some(state) = listed {
             self.missing.insert(job.to_owned(), false);
             return EngineAnswer::Listed(state);
         }
-        let is_missing = self.missing.get_mut(job);
-        let was_listed = is_missing.is_some_and(|is_missing| std::mem::replace(is_missing, true));
-        EngineAnswer::Unlisted { was_listed }
+        match self.missing.get_mut(job) {
+            None => EngineAnswer::Unlisted { was_listed: false },
+            Some(true) => EngineAnswer::Unlisted { was_listed: true },
+            Some(is_missing) => {
+                *is_missing = true;
+                EngineAnswer::Unknown
+            }
+        }
     }
 
     /// Forgets what is known of a worker that has ended.
@@ -78,5 +83,26 @@ impl JobBoard {
         self.reports.remove(job);
         self.missing.remove(job);
         self.cancelled.remove(job);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_that_is_not_listed_once_is_not_gone() {
+        let (running, mut board) = (EngineState::Running, JobBoard::default());
+        let unlisted = |was_listed| EngineAnswer::Unlisted { was_listed };
+        for (listed, expected) in [
+            (None, unlisted(false)),
+            (Some(&running), EngineAnswer::Listed(&running)),
+            (None, EngineAnswer::Unknown),
+            (Some(&running), EngineAnswer::Listed(&running)),
+            (None, EngineAnswer::Unknown),
+            (None, unlisted(true)),
+        ] {
+            assert_eq!(board.engine_answer("j", listed), expected, "{listed:?}");
+        }
     }
 }

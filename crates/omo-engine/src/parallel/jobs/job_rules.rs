@@ -55,7 +55,7 @@ pub(super) enum EngineAnswer<'a> {
     Unknown,
     /// It lists others. `was_listed` where it listed this one before.
     Unlisted {
-        /// It was listed before, and was not listed with the last look.
+        /// It was listed before, and with neither of the last two looks.
         was_listed: bool,
     },
     /// It lists this one.
