@@ -46,6 +46,9 @@ pub fn session<'a>(wave: u32, steps: &[Step<'a>]) -> Session<'a> {
     Session { wave, steps: steps.to_vec(), needs: None }
 }
 
+/// The steps of [`four_sessions`], each with the file that it writes.
+pub const WELL: [(u32, &str); 5] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt"), (4, "d.txt"), (5, "e.txt")];
+
 /// Four sessions in two waves.
 pub fn four_sessions() -> Vec<Session<'static>> {
     vec![

@@ -12,7 +12,7 @@ use omo_testkit::Lab;
 use tempfile::TempDir;
 
 use crate::parallel_plan::{self, plan_text};
-pub use crate::parallel_plan::{Session, Step, four_sessions, session, step};
+pub use crate::parallel_plan::{Session, Step, WELL, four_sessions, session, step};
 use crate::plan_project::Said;
 use crate::processes::{find_processes, kill_process};
 use crate::scene;

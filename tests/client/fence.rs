@@ -85,7 +85,7 @@ impl Site {
             program_folder: programs,
             settings: Some(settings),
             max_turns: 60,
-            max_budget_usd: None,
+            max_budget_micros: None,
             permissions,
             model: None,
             resume: None,

@@ -7,9 +7,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail, ensure};
 
-use crate::parallel_repository::{Ground, Session, Step, four_sessions, on_repository, session, step};
-
-const WELL: [(u32, &str); 5] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt"), (4, "d.txt"), (5, "e.txt")];
+use crate::parallel_repository::{Ground, Session, Step, WELL, four_sessions, on_repository, session, step};
 
 /// Two sessions of one step each, side by side.
 fn two() -> Vec<Session<'static>> {

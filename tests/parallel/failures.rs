@@ -11,12 +11,10 @@ use omo_engine::state::{RunPhase, TaskStatus};
 use omo_testkit::wait_until;
 use omo_tests::parallel_plan::PLAN;
 
-use crate::parallel_repository::{Ground, Step, four_sessions, on_repository, session, step};
+use crate::parallel_repository::{Ground, Step, WELL, four_sessions, on_repository, session, step};
 
 /// What takes longer than this does not come.
 const LIMIT: Duration = Duration::from_mins(1);
-/// The file of a sound step.
-const WELL: [(u32, &str); 5] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt"), (4, "d.txt"), (5, "e.txt")];
 
 /// The run ends otherwise than complete, and the user's branch is as it was.
 fn ends_failed(ground: &Ground, before: &str) -> Result<()> {
@@ -30,10 +28,14 @@ fn ends_failed(ground: &Ground, before: &str) -> Result<()> {
 
 /// What was in the way is fixed; the run goes on and comes to the same end as one that was never disturbed.
 fn goes_on_to_its_end(ground: &Ground) -> Result<()> {
+    goes_on_with(ground, &["--resume"])
+}
+
+fn goes_on_with(ground: &Ground, options: &[&str]) -> Result<()> {
     for (number, file) in WELL {
         ground.script_planned_task(number, file)?;
     }
-    ground.open(&["--resume"])?;
+    ground.open(options)?;
     ground.omo(&["run", "watch"])?.exits_with(0)?;
     ground.require_complete(&WELL)?;
     // What the first try left is in the branch by now.
@@ -274,7 +276,11 @@ fn a_session_that_hangs_is_ended_when_its_time_is_up() {
             task.attempts == 3 && task.last_end.as_ref().is_some_and(|end| end.evidence.contains("time was up")),
             "{task:?}"
         );
-        goes_on_to_its_end(ground)
+        // Its user gives each client more time.
+        goes_on_with(ground, &["--resume", "--time-limit", "600"])?;
+        let limit = ground.state()?.parallel.map(|parallel| parallel.policy.time_limit_seconds());
+        ensure!(limit == Some(600), "{limit:?}");
+        Ok(())
     })
     .unwrap();
 }
@@ -460,28 +466,6 @@ fn what_the_final_checks_leave_is_no_work_of_a_task() {
     on_repository(&four_sessions(), many, |ground| {
         std::fs::write(ground.project().join(".git/info/exclude"), "out/\n")?;
         ground.open(&[])?;
-        ground.omo(&["run", "watch"])?.exits_with(0)?;
-        ground.require_complete(&WELL)
-    })
-    .unwrap();
-}
-
-#[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
-fn a_budget_that_is_spent_before_the_last_wave_is_asked_about() {
-    on_repository(&four_sessions(), "", |ground| {
-        let before = ground.git(&["rev-parse", "HEAD"])?;
-        // Each client of the first wave says that it has cost a quarter of a dollar.
-        ground.open(&["--max-budget-usd", "0.5"])?;
-        let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
-        ensure!(said.out.contains("the budget of the run is spent"), "{}", said.out);
-        ensure!(!ground.started_sessions().contains(&"session-3".to_owned()), "{:?}", ground.started_sessions());
-        ensure!(ground.git(&["rev-parse", "HEAD"])? == before);
-        // Trying again changes nothing about that.
-        ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
-        let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
-        ensure!(said.out.contains("--resume --max-budget-usd X sets another one"), "{}", said.out);
-        ground.open(&["--resume", "--max-budget-usd", "2"])?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ground.require_complete(&WELL)
     })

@@ -7,9 +7,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use omo_testkit::wait_until;
 
-use crate::parallel_repository::{Ground, four_sessions, on_repository};
+use crate::parallel_repository::{Ground, WELL, four_sessions, on_repository};
 
-const WELL: [(u32, &str); 5] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt"), (4, "d.txt"), (5, "e.txt")];
 /// A moment that comes later than this does not come.
 const LIMIT: Duration = Duration::from_mins(1);
 

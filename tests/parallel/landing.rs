@@ -11,10 +11,9 @@ use omo_engine::state::RunPhase;
 use omo_testkit::wait_until;
 use omo_tests::parallel_plan::{PLAN, plan_text};
 
-use crate::parallel_repository::{Step, four_sessions, on_repository, session, step};
+use crate::parallel_repository::{Step, WELL, four_sessions, on_repository, session, step};
 
 const LIMIT: Duration = Duration::from_mins(1);
-const WELL: [(u32, &str); 5] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt"), (4, "d.txt"), (5, "e.txt")];
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]

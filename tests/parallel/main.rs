@@ -4,6 +4,7 @@
 
 mod second_host;
 
+mod budgets;
 mod committed_work;
 mod display;
 mod documented_promises;

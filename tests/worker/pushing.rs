@@ -14,7 +14,7 @@ fn every_task_is_pushed_and_told() -> Result<()> {
     ensure!(said.status == 0, "{said:?}");
     ensure!(machines.subjects()? == ["feat: task 1", "feat: task 2"], "{:?}", machines.subjects());
     let report = machines.report()?;
-    ensure!(report.pushed == ["1", "2"] && report.cost_micros == Some(250_000), "{report:?}");
+    ensure!(report.pushed == ["1", "2"] && report.cost.told == Some(250_000), "{report:?}");
     let pushed = WorkerPhase::Ended { end: WorkerEnd::Pushed, detail: String::new() };
     ensure!(report.phase == pushed, "{report:?}");
     ensure!(said.out.contains("tasks with a commit: 1\n"), "pushed one by one: {}", said.out);

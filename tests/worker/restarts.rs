@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
+use omo_engine::client_policy::ClientCost;
 use omo_engine::worker_exchange::{WorkerBrief, WorkerEnd, WorkerPhase};
 use omo_testkit::wait_until;
 use rustix::process::Signal;
@@ -47,19 +48,39 @@ fn what_its_earlier_starts_have_cost_is_told_and_not_granted_again() -> Result<(
     };
     let brief = WorkerBrief { budget_micros: Some(2_500_000), ..machines.brief(&["1", "2", "3"]) };
     let brief = machines.push_brief(&brief)?;
-    for (task, dollars, granted, told) in [(1, 2.0, "2.5", 2_000_000), (2, 0.5, "0.5", 2_500_000)] {
+    for (task, dollars, granted, told) in [(1, 2.0, "2.500000", 2_000_000), (2, 0.5, "0.500000", 2_500_000)] {
         ends_with(task, dollars)?;
         ensure!(machines.run(&brief, &[])?.status == 1, "{:?}", machines.report());
         let words = fs::read_to_string(&words)?;
         ensure!(words.contains(&format!("--max-budget-usd {granted} ")), "{words}");
-        ensure!(machines.report()?.cost_micros == Some(told), "{:?}", machines.report());
+        ensure!(machines.report()?.cost == ClientCost { told: Some(told), untold: 0 }, "{:?}", machines.report());
     }
     machines.set_client("touch \"$HOME/started\"")?;
     ensure!(machines.run(&brief, &[])?.status == 8, "{:?}", machines.report());
     ensure!(!machines.lab.home().join("started").exists());
     let report = machines.report()?;
-    ensure!(report.cost_micros == Some(2_500_000) && report.pushed == ["1", "2"], "{report:?}");
+    ensure!(report.cost.told == Some(2_500_000) && report.pushed == ["1", "2"], "{report:?}");
     ensure!(matches!(report.phase, WorkerPhase::Ended { end: WorkerEnd::BudgetSpent, .. }), "{report:?}");
+    machines.require_tidy()
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn an_earlier_start_that_was_killed_counts_with_all_that_it_was_allowed() -> Result<()> {
+    let machines = TwoMachines::new("echo 1 >a; commit 1; sleep 60")?;
+    let brief = machines.push_brief(&WorkerBrief { budget_micros: Some(2_500_000), ..machines.brief(&["1", "2"]) })?;
+    let mut first = machines.spawn(&brief)?;
+    machines.wait_until_pushed(1)?;
+    signal(&first, Signal::KILL)?;
+    first.wait()?;
+    let killed = ClientCost { told: None, untold: 2_500_000 };
+    ensure!(machines.report()?.cost == killed, "{:?}", machines.report());
+    machines.set_client("touch \"$HOME/started\"")?;
+    ensure!(machines.run(&brief, &[])?.status == 8, "{:?}", machines.report());
+    ensure!(!machines.lab.home().join("started").exists());
+    let report = machines.report()?;
+    let WorkerPhase::Ended { end: WorkerEnd::BudgetSpent, detail } = &report.phase else { bail!("{report:?}") };
+    ensure!(report.cost == killed && detail.contains("before it could say its cost"), "{report:?}");
     machines.require_tidy()
 }
 

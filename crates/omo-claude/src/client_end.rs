@@ -44,6 +44,15 @@ pub struct ClientResult {
     pub result: Option<String>,
 }
 
+impl ClientResult {
+    /// What it cost, in millionths of a US dollar, where it says a cost that can be one.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is within the bounds")]
+    pub fn cost_micros(&self) -> Option<u64> {
+        let dollars = self.total_cost_usd.filter(|dollars| (0.0..1e9).contains(dollars))?;
+        Some((dollars * 1_000_000.0).round() as u64)
+    }
+}
+
 /// What a client printed, as far as omo reads it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionOutput {

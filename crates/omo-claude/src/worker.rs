@@ -59,8 +59,8 @@ pub struct WorkerSpec {
     pub settings: Option<PathBuf>,
     /// How many turns it may take.
     pub max_turns: u32,
-    /// How much it may spend, in US dollars.
-    pub max_budget_usd: Option<f64>,
+    /// How much it may spend, in millionths of a US dollar.
+    pub max_budget_micros: Option<u64>,
     /// What it may do without being asked.
     pub permissions: WorkerPermissions,
     /// The model, where the plan or its user names one.
@@ -78,7 +78,7 @@ impl WorkerSpec {
         arguments.extend(["-p", "--output-format", "stream-json", "--verbose", "--max-turns"].map(OsStr::new));
         let max_turns = self.max_turns.to_string();
         arguments.push(OsStr::new(&max_turns));
-        let budget = self.max_budget_usd.map(|budget| budget.to_string());
+        let budget = self.max_budget_micros.map(|micros| format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000));
         for (option, value) in [("--max-budget-usd", &budget), ("--model", &self.model), ("--resume", &self.resume)] {
             arguments.extend(value.iter().flat_map(|value| [option, value.as_str()]).map(OsStr::new));
         }
@@ -153,7 +153,7 @@ mod tests {
             program_folder: "/o".into(),
             settings: None,
             max_turns: 50,
-            max_budget_usd: Some(2.5),
+            max_budget_micros: Some(2_500_000),
             permissions: WorkerPermissions::Listed(vec![
                 "Bash(cargo test:*)".to_owned(),
                 "Bash(git diff:*)".to_owned(),
@@ -170,10 +170,10 @@ mod tests {
     #[test]
     fn permissions_are_skipped_only_where_that_was_asked_for() {
         const START: &str = "-p|--output-format|stream-json|--verbose|--max-turns|50";
-        let listed =
-            "--max-budget-usd|2.5|--permission-mode|acceptEdits|--allowedTools|Bash(cargo test:*)|Bash(git diff:*)";
+        let listed = "--max-budget-usd|2.500000|--permission-mode|acceptEdits|--allowedTools|Bash(cargo test:*)|Bash(git diff:*)";
         assert_eq!(line(&order()), format!("{START}|{listed}"));
-        let bare = WorkerSpec { max_budget_usd: None, permissions: WorkerPermissions::Listed(Vec::new()), ..order() };
+        let bare =
+            WorkerSpec { max_budget_micros: None, permissions: WorkerPermissions::Listed(Vec::new()), ..order() };
         assert_eq!(line(&bare), format!("{START}|--permission-mode|acceptEdits"));
         let all = WorkerSpec {
             permissions: WorkerPermissions::All,
@@ -182,7 +182,7 @@ mod tests {
             ..bare
         };
         assert_eq!(line(&all), format!("{START}|--model|opus|--resume|s|--dangerously-skip-permissions"));
-        let fenced = WorkerSpec { settings: Some("/s.json".into()), max_budget_usd: None, ..order() };
+        let fenced = WorkerSpec { settings: Some("/s.json".into()), max_budget_micros: None, ..order() };
         assert!(line(&fenced).starts_with(&format!("{START}|--settings|/s.json|--permission-mode|")));
     }
 

@@ -81,7 +81,7 @@ impl ClientFixture {
             program_folder: self.lab.root().to_owned(),
             settings: None,
             max_turns: 20,
-            max_budget_usd: None,
+            max_budget_micros: None,
             permissions: WorkerPermissions::Listed(vec!["Bash(env:*)".to_owned()]),
             model: None,
             resume: None,
@@ -157,7 +157,7 @@ fn turns_budget_and_errors_of_the_api_are_distinguished() {
     let (end, said) = fixture.run(&WorkerSpec { max_turns: 2, ..fixture.order() });
     assert_eq!((end, said.session_id.is_some()), (ClientEnd::TurnsSpent, true));
     let fixture = ClientFixture::new(script());
-    let (end, said) = fixture.run(&WorkerSpec { max_budget_usd: Some(0.5), ..fixture.order() });
+    let (end, said) = fixture.run(&WorkerSpec { max_budget_micros: Some(500_000), ..fixture.order() });
     assert_eq!(end, ClientEnd::BudgetSpent);
     assert!(said.result.unwrap().total_cost_usd.unwrap() >= 0.5);
     let fixture = ClientFixture::new(refused(429, "rate_limit_error"));

@@ -42,8 +42,8 @@ fn main() -> ExitCode {
             ("the_prompt_comes_in_and_what_is_printed_is_kept", the_prompt_comes_in_and_what_is_printed_is_kept),
             ("no_more_run_at_a_time_than_may", no_more_run_at_a_time_than_may),
             (
-                "one_that_is_no_longer_needed_is_asked_and_then_ended",
-                one_that_is_no_longer_needed_is_asked_and_then_ended,
+                "one_that_is_no_longer_needed_is_interrupted_asked_and_then_ended",
+                one_that_is_no_longer_needed_is_interrupted_asked_and_then_ended,
             ),
             ("nothing_outlives_a_session", nothing_outlives_a_session),
             ("a_second_supervisor_is_refused", a_second_supervisor_is_refused),
@@ -254,13 +254,14 @@ fn no_more_run_at_a_time_than_may() {
     assert_eq!(order, ["a", "b", "c", "d", "e"]);
 }
 
-fn one_that_is_no_longer_needed_is_asked_and_then_ended() {
+fn one_that_is_no_longer_needed_is_interrupted_asked_and_then_ended() {
     let place = SessionFiles::new();
     let mut supervisor = Supervisor::new(2);
-    let put_away = "trap 'echo away > away; exit 0' TERM; echo $$ > polite.pid; while :; do sleep 0.01; done";
+    let put_away = "trap 'echo interrupted > away' INT; trap 'echo asked >> away; exit 0' TERM; echo $$ > polite.pid; \
+        while :; do sleep 0.01; done";
     supervisor.add_session("polite", place.spec("polite", put_away));
     supervisor
-        .add_session("deaf", place.spec("deaf", "trap '' TERM; echo $$ > deaf.pid; while :; do sleep 0.01; done"));
+        .add_session("deaf", place.spec("deaf", "trap '' INT TERM; echo $$ > deaf.pid; while :; do sleep 0.01; done"));
     supervisor.add_session("waiting", place.spec("waiting", "echo $$ > waiting.pid"));
     assert!(matches!(next(&mut supervisor), SupervisorEvent::Started { .. }));
     let (polite, deaf) = (place.pid("polite.pid"), place.pid("deaf.pid"));
@@ -271,7 +272,7 @@ fn one_that_is_no_longer_needed_is_asked_and_then_ended() {
         assert_eq!(classify_end(&process, &said, now()), ClientEnd::Stopped);
     }
     assert!(supervisor.is_idle() && !place.path("waiting.pid").exists());
-    assert_eq!(fs::read_to_string(place.path("away")).unwrap(), "away\n");
+    assert_eq!(fs::read_to_string(place.path("away")).unwrap(), "interrupted\nasked\n");
     wait_until_dead(polite);
     wait_until_dead(deaf);
 }
@@ -357,7 +358,7 @@ fn two_clients_of_one_session_are_never_at_work_at_once() {
     let place = SessionFiles::new();
     // It takes its time to put its things away.
     let script = "[ -e at.work ] && echo both > both; echo $$ > at.work\n\
-        trap 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; rm at.work; exit 0' TERM\n\
+        trap 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; rm at.work; exit 0' INT\n\
         while :; do sleep 0.01; done";
     let mut first = Supervisor::new(1);
     first.add_session("one", place.spec("one", script));

@@ -4,6 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::launcher::profile::LauncherProfile;
 
+/// For how long a client may work where its user has set no time, in seconds.
+const DEFAULT_TIME_LIMIT_SECONDS: u32 = 2 * 60 * 60;
+
+/// How many turns a client may take at most: far more than a session needs, and an end to one that goes round in circles.
+pub(crate) const MAX_TURNS: u32 = 500;
+
 /// What the clients of sessions are started with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -45,8 +51,56 @@ pub struct ClientPolicy {
 }
 
 impl ClientPolicy {
+    /// For how long each client may work, in seconds.
+    pub fn time_limit_seconds(&self) -> u32 {
+        time_limit_or_default(self.time_limit_seconds)
+    }
+
+    /// For how long each client may work, in milliseconds.
+    pub(crate) fn time_limit_millis(&self) -> u64 {
+        u64::from(self.time_limit_seconds()) * 1_000
+    }
+
     /// The name of the remote repository that a session which is started somewhere else works with.
     pub fn remote_name(&self) -> &str {
         self.launcher_remote.as_deref().unwrap_or("origin")
     }
+}
+
+/// A limit of time in seconds, of which 0 is the usual one.
+pub(crate) fn time_limit_or_default(seconds: u32) -> u32 {
+    if seconds == 0 { DEFAULT_TIME_LIMIT_SECONDS } else { seconds }
+}
+
+/// What clients have cost, in millionths of a US dollar.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientCost {
+    /// As far as they said so; `None` where none of them has.
+    #[serde(rename = "cost_micros", skip_serializing_if = "Option::is_none", default)]
+    pub told: Option<u64>,
+    /// What those that have not said so may have cost at most: the budget of each.
+    #[serde(rename = "untold_micros", skip_serializing_if = "is_zero", default)]
+    pub untold: u64,
+}
+
+impl ClientCost {
+    /// What they have cost at most.
+    pub fn most(&self) -> u64 {
+        self.told.unwrap_or_default().saturating_add(self.untold)
+    }
+
+    /// With one client more, which said that it cost so much, or was ended before it could say so.
+    #[must_use]
+    pub fn with_client(self, told: Option<u64>, budget: Option<u64>) -> Self {
+        let untold = if told.is_some() { 0 } else { budget.unwrap_or_default() };
+        Self {
+            told: [self.told, told].into_iter().flatten().reduce(u64::saturating_add),
+            untold: self.untold.saturating_add(untold),
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }

@@ -13,7 +13,7 @@ use omo_plan::model::{Plan, Task};
 use omo_plan::proof::ProofSource;
 use serde::{Deserialize, Serialize};
 
-use crate::client_policy::ClientPolicy;
+use crate::client_policy::{ClientCost, ClientPolicy};
 use crate::execution_mode::ExecutionMode;
 use crate::request::run_scope::RunScope;
 
@@ -293,6 +293,11 @@ pub enum EventKind {
         /// In millionths of a US dollar.
         micros: u64,
     },
+    /// Each client that is started from now on may run for so long.
+    TimeLimitSet {
+        /// In seconds.
+        seconds: u32,
+    },
     /// A session is about to get a work tree and a branch of its own. Written down before they are made: what a
     /// kill leaves behind is found by it.
     GroupPrepared {
@@ -318,6 +323,9 @@ pub enum EventKind {
         group: String,
         /// The client's process.
         process: RecordedProcess,
+        /// What it may spend, in millionths of a US dollar; without one nothing bounds it.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        budget_micros: Option<u64>,
     },
     /// A worker is handed to an engine. Written down before that is asked for it: a worker that a kill leaves behind is
     /// found by it.
@@ -371,9 +379,9 @@ pub enum EventKind {
         group: String,
         /// How, in words.
         how: String,
-        /// What it has cost, in millionths of a dollar, where that is known.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        cost_micros: Option<u64>,
+        /// What it has cost.
+        #[serde(flatten)]
+        cost: ClientCost,
     },
     /// A limit of use was met: no client is started before then.
     LimitReached {

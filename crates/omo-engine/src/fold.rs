@@ -109,6 +109,7 @@ impl RunState {
             EventKind::VerdictGiven { verdict } => self.apply_verdict(event, verdict)?,
             EventKind::RoundStarted { round: iteration, reopened } => self.start_round(event, *iteration, reopened)?,
             EventKind::BudgetSet { .. }
+            | EventKind::TimeLimitSet { .. }
             | EventKind::ParallelStarted { .. }
             | EventKind::GroupPrepared { .. }
             | EventKind::GroupUpdated { .. }

@@ -42,7 +42,6 @@ pub use clean::{ReapReport, reap_dead_supervisor, refresh_kept_work};
 pub use error::DriveError;
 pub use jobs::trial::{LauncherTrial, TrialFailure, TrialPlace, TrialStep};
 pub use jobs::worker_log::{WorkerLogError, read_worker_log};
-pub(crate) use start_workers::DEFAULT_TIME_LIMIT_SECONDS;
 pub use worker_row::{WorkerRow, worker_rows};
 
 /// How often the ledger is looked at while clients are at work.

@@ -6,7 +6,7 @@ use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::client_policy::ClientPolicy;
+use crate::client_policy::{ClientCost, ClientPolicy};
 use crate::event::RecordedProcess;
 
 /// What a run knows of its parallel workers.
@@ -98,6 +98,12 @@ pub struct GroupState {
     /// What its clients have cost, in millionths of a US dollar, as far as they said so.
     #[serde(default)]
     pub cost_micros: u64,
+    /// What its clients that ended without saying their cost may have cost at most: the budget of each.
+    #[serde(default)]
+    pub untold_micros: u64,
+    /// What the client that works on it may spend.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_micros: Option<u64>,
     /// So many clients have ended one after the other without beginning with a task.
     #[serde(default)]
     pub idle_exits: u32,
@@ -110,6 +116,26 @@ pub struct GroupState {
     /// It has to begin anew from what the run has come to, and not where it was.
     #[serde(default)]
     pub is_to_redo: bool,
+}
+
+impl GroupState {
+    /// What counts of it where it begins anew: what was kept of its work, and what its clients have cost.
+    pub(crate) fn cleared(&self) -> Self {
+        Self {
+            rescue_ref: self.rescue_ref.clone(),
+            cost_micros: self.cost_micros,
+            untold_micros: self.untold_micros,
+            ..Self::default()
+        }
+    }
+
+    /// What its client has cost, which said so or was ended before it could. One that never began cost nothing.
+    pub(crate) fn cost_of_client(&self, told: Option<u64>) -> ClientCost {
+        match &self.job {
+            Some(job) => job.cost_without_report(),
+            None => ClientCost::default().with_client(told, self.budget_micros),
+        }
+    }
 }
 
 /// A worker that was handed to an engine.
@@ -132,6 +158,13 @@ pub struct SubmittedWorker {
     /// So often its engine put it back into the queue after it had begun.
     #[serde(default)]
     pub requeues: u32,
+}
+
+impl SubmittedWorker {
+    /// What its clients have cost where it has ended and said nothing of it: one that never began cost nothing.
+    pub(crate) fn cost_without_report(&self) -> ClientCost {
+        ClientCost::default().with_client(None, self.budget_micros.filter(|_| self.began_at.is_some()))
+    }
 }
 
 /// Where a session stands.
@@ -206,16 +239,24 @@ impl ParallelState {
         self.groups.values().map(|group| group.cost_micros).fold(0, u64::saturating_add)
     }
 
+    /// What clients that ended without saying their cost may have cost at most, in millionths of a US dollar. Nothing
+    /// where the run has no budget.
+    pub fn untold_micros(&self) -> u64 {
+        self.groups.values().map(|group| group.untold_micros).fold(0, u64::saturating_add)
+    }
+
     /// The workers that an engine has, by their sessions.
     pub fn jobs(&self) -> impl Iterator<Item = (&str, &SubmittedWorker)> {
         self.groups.iter().filter_map(|(id, group)| Some((id.as_str(), group.job.as_ref()?)))
     }
 
     /// What each of the `clients` that are about to be started may spend, while clients at work may still spend
-    /// `granted` millionths of a US dollar: whatever they do, the run stays within its budget.
+    /// `granted` millionths of a US dollar: whatever they do, the run stays within its budget. A client that did not say
+    /// what it cost counts with all that it was allowed.
     pub fn grant_budget(&self, granted: u64, clients: usize) -> BudgetGrant {
         let Some(budget) = self.policy.budget_micros else { return BudgetGrant::Unbounded };
-        let free = budget.saturating_sub(self.cost_micros()).saturating_sub(granted);
+        let free =
+            budget.saturating_sub(self.cost_micros()).saturating_sub(self.untold_micros()).saturating_sub(granted);
         match free / u64::try_from(clients.max(1)).unwrap_or(u64::MAX) {
             0 if granted > 0 => BudgetGrant::Later,
             0 => BudgetGrant::Nothing,

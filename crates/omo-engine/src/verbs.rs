@@ -32,7 +32,7 @@ pub(crate) use client_events::{is_unrecorded_client, limit_reset_at};
 pub use task_list::{add_task, give_verdict, record_evidence, verdict_objection};
 pub use user_actions::{
     accept_billing, answer_question, cancel_run, distrust_ticks, foreign_ticks_event, reopen_passed_task, replace_plan,
-    retry_task, set_budget, skip_task,
+    retry_task, set_budget, set_time_limit, skip_task,
 };
 
 /// Who asks, and what is known about them.

@@ -5,6 +5,8 @@
 use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::client_policy::ClientCost;
+
 /// The form of the brief and of the report. Another one is not understood.
 pub const EXCHANGE_VERSION: u32 = 1;
 /// The file of the brief in the one commit of its branch.
@@ -81,8 +83,9 @@ pub struct WorkerReport {
     pub phase: WorkerPhase,
     /// The tasks whose commits were pushed, in their order.
     pub pushed: Vec<String>,
-    /// What the client has cost, in millionths of a US dollar, as far as it said so.
-    pub cost_micros: Option<u64>,
+    /// What its clients have cost, those of earlier starts included. One that is at work counts with its budget.
+    #[serde(flatten)]
+    pub cost: ClientCost,
 }
 
 impl WorkerReport {

@@ -22,6 +22,7 @@ use omo_git::remote::worker_clone::{WorkerClone, without_credentials};
 use omo_git::repository::GitFailed;
 use omo_process::environment::CheckEnvironment;
 
+use crate::client_policy::ClientCost;
 use crate::random_id::random_letters;
 use crate::worker_exchange::{
     BRIEF_FILE, REPORT_FILE, WorkerBrief, WorkerEnd, WorkerPhase, WorkerReport, brief_branch, report_branch,
@@ -177,9 +178,13 @@ impl Worker<'_> {
         if (self.is_asked_to_end)() {
             return self.finish(&mut reporter, WorkerEnd::Stopped, "it was asked to end before its client began");
         }
-        let budget_micros = brief.budget_micros.map(|all| all.saturating_sub(reporter.cost_micros.unwrap_or_default()));
+        let earlier = reporter.cost;
+        let budget_micros = brief.budget_micros.map(|all| all.saturating_sub(earlier.most()));
         if budget_micros == Some(0) {
-            let why = "its clients of earlier starts had spent it";
+            let why = match earlier.untold {
+                0 => "its clients of earlier starts had spent it",
+                _ => "its clients of earlier starts may have spent it: one was ended before it could say its cost",
+            };
             return self.finish(&mut reporter, WorkerEnd::BudgetSpent, why);
         }
         let spec = prepared
@@ -189,10 +194,14 @@ impl Worker<'_> {
             Err(why) => return self.finish(&mut reporter, WorkerEnd::NotPrepared, &why),
         };
         reporter.files_before = clone.file_state().ok().flatten();
+        // Where this start is killed, the next one counts with all that its client may spend.
+        reporter.cost = earlier.with_client(None, budget_micros);
         let pushed = reporter.push(None, WorkerPhase::Working);
         self.require_pushed(pushed)?;
         (self.say)("the client is at work");
-        let end = client_session::follow_client(self, &mut reporter, brief, spec)?;
+        let (end, told) = client_session::follow_client(self, &mut reporter, brief, spec);
+        reporter.cost = earlier.with_client(told, budget_micros);
+        let end = end?;
         self.end_of_client(&mut reporter, brief, &end)
     }
 
@@ -222,7 +231,7 @@ impl Worker<'_> {
         if there(&brief).as_ref() == Some(&job.brief) {
             clone.fetch(&branches, 1).map_err(|error| self.remote_end(&error))?;
             if known_commit(clone, BRIEF_REFERENCE)? == job.brief {
-                return Ok(earlier.map(|commit| SeenReport { commit, cost_micros: earlier_cost(clone) }));
+                return Ok(earlier.map(|commit| SeenReport { commit, cost: earlier_cost(clone).unwrap_or_default() }));
             }
         }
         Err(JobEnd::Conflict(format!("the brief on the remote is another one than {}: it is not followed", job.brief)))
@@ -382,11 +391,11 @@ fn known_commit(clone: &WorkerClone, reference: &str) -> Step<String> {
     known.ok_or_else(|| JobEnd::Unreachable(format!("nothing came for {reference}")))
 }
 
-/// What earlier starts of the worker have cost, as far as the last report says so.
-fn earlier_cost(clone: &WorkerClone) -> Option<u64> {
+/// What earlier starts of the worker have cost, as the last report says it.
+fn earlier_cost(clone: &WorkerClone) -> Option<ClientCost> {
     let commit = clone.commit_of(REPORT_REFERENCE).ok().flatten()?;
     let bytes = clone.read_message(&commit, REPORT_FILE).ok().flatten()?;
-    WorkerReport::parse(&bytes)?.cost_micros
+    WorkerReport::parse(&bytes).map(|report| report.cost)
 }
 
 fn unreachable_end(error: &dyn std::fmt::Display) -> JobEnd {

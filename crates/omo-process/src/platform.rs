@@ -109,6 +109,8 @@ pub fn owner_home(_pid: u32) -> Option<std::path::PathBuf> {
 /// How a group of processes is ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupEnding {
+    /// It may say what came of it so far, as it does where a person interrupts it.
+    Interrupted,
     /// It may put its things away.
     Asked,
     /// It had its time.

@@ -134,3 +134,12 @@ fn what_the_ledger_has_settled_stays_so_and_nothing_else_is_called_done() {
     let nameless = SessionOutput { session_id: None, ..said };
     assert_eq!(follow_up(&ClientEnd::Ended, &nameless, left), unfinished());
 }
+
+#[test]
+fn a_cost_is_told_in_millionths() {
+    let cost = |dollars| ClientResult { total_cost_usd: Some(dollars), ..ClientResult::default() }.cost_micros();
+    assert_eq!((cost(0.25), cost(0.0)), (Some(250_000), Some(0)));
+    for wrong in [f64::NAN, f64::INFINITY, -1.0, 1e10] {
+        assert_eq!(cost(wrong), None);
+    }
+}

@@ -29,6 +29,9 @@ pub(crate) const MINDER_ARGUMENT: &str = "--mind-session";
 
 /// How long a session may take to put its things away once it was asked to end.
 const GRACE: Duration = Duration::from_secs(5);
+/// How long it may take to print what it has cost once it was interrupted. The client of 2.1.328 prints it after 1.5 s at
+/// most, and prints nothing where it is terminated.
+const INTERRUPT_GRACE: Duration = Duration::from_secs(3);
 
 /// The session that a minder starts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -117,8 +120,11 @@ fn run(spec: &MinderSpec, sender: Sender<MinderEvent>, events: &Receiver<MinderE
         Err(RecvTimeoutError::Timeout) => end.timed_out = true,
     }
     if end.stopped || end.timed_out {
-        group.end(GroupEnding::Asked);
-        wait_for_end(events);
+        group.end(GroupEnding::Interrupted);
+        if !has_ended_within(INTERRUPT_GRACE, events) {
+            group.end(GroupEnding::Asked);
+            has_ended_within(GRACE, events);
+        }
     }
     helper_process::end_group_and_orphans(&group);
     end
@@ -134,13 +140,14 @@ fn lock_session(spec: &MinderSpec) -> Result<Option<StateLock>, LockError> {
     StateLock::take_named(&folder, &format!("{name}.lock"), GRACE * 3).map(Some)
 }
 
-fn wait_for_end(events: &Receiver<MinderEvent>) {
-    let last = Instant::now() + GRACE;
+fn has_ended_within(limit: Duration, events: &Receiver<MinderEvent>) -> bool {
+    let last = Instant::now() + limit;
     while let Ok(event) = events.recv_timeout(last.saturating_duration_since(Instant::now())) {
         if matches!(event, MinderEvent::Ended(..)) {
-            return;
+            return true;
         }
     }
+    false
 }
 
 fn command(spec: &MinderSpec) -> std::io::Result<Command> {

@@ -44,7 +44,8 @@ fn landing_lines(reason: &str, parallel: &ParallelState) -> Vec<String> {
 
 /// A budget that leaves as much again as the run was given.
 fn budget_line(state: &RunState, parallel: &ParallelState) -> String {
-    let micros = parallel.cost_micros().saturating_add(parallel.policy.budget_micros.unwrap_or_default());
+    let counted = parallel.cost_micros().saturating_add(parallel.untold_micros());
+    let micros = counted.saturating_add(parallel.policy.budget_micros.unwrap_or_default());
     let amount = format_dollars(micros.div_ceil(10_000) * 10_000);
     let path = quote_argument(&state.plan.source.path);
     let path = sanitize(&path, 300);

@@ -7,6 +7,7 @@ use omo_engine::event::RunResult;
 use omo_engine::parallel::worker_row::format_dollars;
 use omo_engine::parallel_schedule::accepts_billing;
 use omo_engine::preflight::{PreflightRule, can_start};
+use omo_engine::report::plan_overview::format_limit;
 use omo_engine::report::ultraplan::command_for;
 use omo_engine::request::check_target::check_selection;
 use omo_engine::request::client_policy::quote_argument;
@@ -67,7 +68,9 @@ pub(crate) fn continue_run(
         require_only_parallel_run(runs, Some(run.id()))?;
     }
     let is_edited = replanned.is_some();
-    let budget = request.and_then(|request| request.clients.policy.budget_micros);
+    let asked = request.map(|request| &request.clients.policy);
+    let budget = asked.and_then(|policy| policy.budget_micros);
+    let time_limit = asked.map(|policy| policy.time_limit_seconds).filter(|seconds| *seconds > 0);
     let ((), state) = engine.take_over(|state| {
         let mut edited = Vec::new();
         if let Some((plan, approved, opened)) = replanned {
@@ -83,7 +86,9 @@ pub(crate) fn continue_run(
             Vec::new()
         });
         let budget = budget.map(|micros| verbs::set_budget(state, &engine.caller, micros)).transpose()?.flatten();
-        Ok((accepted.chain(budget).chain(edited).collect(), ()))
+        let time_limit =
+            time_limit.map(|seconds| verbs::set_time_limit(state, &engine.caller, seconds)).transpose()?.flatten();
+        Ok((accepted.chain(budget).chain(time_limit).chain(edited).collect(), ()))
     })?;
     context.note_in_session(run, &before.holder, &state);
     let heading = |request: &ExecuteRequest| {
@@ -103,7 +108,20 @@ pub(crate) fn continue_run(
     }
     if let (Some(micros), Some(parallel)) = (budget, &state.parallel) {
         let (may, have) = (format_dollars(micros), format_dollars(parallel.cost_micros()));
-        let _ = writeln!(said, "note: the clients may cost {may} in all, and have cost {have}");
+        let untold = match parallel.untold_micros() {
+            0 => String::new(),
+            most => {
+                format!("; those that were ended before they could say count with {} at most", format_dollars(most))
+            }
+        };
+        let _ = writeln!(said, "note: the clients may cost {may} in all, and have cost {have}{untold}");
+    }
+    if let (Some(_), Some(parallel)) = (time_limit, &state.parallel) {
+        let _ = writeln!(
+            said,
+            "note: a client may run for {} from now on",
+            format_limit(parallel.policy.time_limit_seconds())
+        );
     }
     if let Some(edit) = edit {
         said += &describe_edit(&edit, before, &state);

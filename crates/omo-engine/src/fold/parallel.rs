@@ -17,6 +17,12 @@ impl RunState {
         match &event.kind {
             EventKind::ParallelStarted { base, policy: terms } => return self.start_parallel(event, base, terms),
             EventKind::BudgetSet { micros } => return self.set_budget(event, *micros),
+            EventKind::TimeLimitSet { seconds } => {
+                let parallel =
+                    self.parallel.as_mut().ok_or_else(|| bad("is about sessions that are not worked on apart"))?;
+                parallel.policy.time_limit_seconds = *seconds;
+                return Ok(());
+            }
             EventKind::WaveChecked { .. } => return self.apply_wave_check(event),
             EventKind::WaveCheckReused { tree } => return self.reuse_wave_check(event, tree),
             _ => {}
@@ -70,8 +76,7 @@ impl RunState {
         match &event.kind {
             EventKind::GroupPrepared { worktree, branch, base, .. } => {
                 let (worktree, branch, base) = (Some(worktree.clone()), branch.clone(), base.clone());
-                let (kept, cost_micros) = (known.rescue_ref.clone(), known.cost_micros);
-                *known = GroupState { worktree, branch, base, rescue_ref: kept, cost_micros, ..GroupState::default() };
+                *known = GroupState { worktree, branch, base, ..known.cleared() };
             }
             EventKind::GroupUpdated { tip, .. } => known.tip = Some(tip.clone()),
             EventKind::WorkerStarted { .. } | EventKind::WorkerSubmitted { .. } => {
@@ -200,8 +205,7 @@ impl RunState {
         let Some(parallel) = &mut self.parallel else { return };
         for (id, known) in &mut parallel.groups {
             if self.plan.groups.iter().all(|group| group.id != *id) {
-                let (kept, cost_micros) = (known.rescue_ref.take(), known.cost_micros);
-                *known = GroupState { rescue_ref: kept, cost_micros, ..GroupState::default() };
+                *known = known.cleared();
             }
         }
     }
@@ -223,8 +227,9 @@ impl RunState {
 /// What an event says of the worker of a session.
 fn apply_to_worker(known: &mut GroupState, event: &RunEvent) {
     match &event.kind {
-        EventKind::WorkerStarted { process, .. } => {
+        EventKind::WorkerStarted { process, budget_micros, .. } => {
             (known.status, known.process) = (GroupStatus::Running, Some(process.clone()));
+            known.budget_micros = *budget_micros;
             known.idle_exits = known.idle_exits.saturating_add(1);
         }
         EventKind::WorkerSubmitted { job, launch, brief, budget_micros, .. } => {
@@ -256,10 +261,11 @@ fn apply_to_worker(known: &mut GroupState, event: &RunEvent) {
                 job.requeues = job.requeues.saturating_add(1);
             }
         }
-        EventKind::WorkerEnded { how, cost_micros, .. } => {
+        EventKind::WorkerEnded { how, cost, .. } => {
+            known.cost_micros = known.cost_micros.saturating_add(cost.told.unwrap_or_default());
+            known.untold_micros = known.untold_micros.saturating_add(cost.untold);
             (known.status, known.process, known.reason) = (GroupStatus::Ready, None, Some(how.clone()));
-            known.job = None;
-            known.cost_micros = known.cost_micros.saturating_add(cost_micros.unwrap_or_default());
+            (known.job, known.budget_micros) = (None, None);
         }
         _ => {}
     }

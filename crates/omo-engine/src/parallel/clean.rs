@@ -155,15 +155,15 @@ pub fn reap_dead_supervisor(engine: &Engine) -> Result<ReapReport, DriveError> {
         let id = id.clone();
         engine.transact(|state| {
             let still = state.parallel.as_ref().and_then(|parallel| parallel.groups.get(&id));
-            if still.is_none_or(|known| known.status != GroupStatus::Running) {
+            let Some(known) = still.filter(|known| known.status == GroupStatus::Running) else {
                 return Ok((Vec::new(), ()));
-            }
+            };
             let how = match left_there {
                 Some(left) => format!("its supervisor was gone; {left}"),
                 None => "its supervisor was gone".to_owned(),
             };
             let held = find_worker(state, &id).and_then(|group| verbs::pause_event(state, group, &how));
-            let ended = EventKind::WorkerEnded { group: id.clone(), how, cost_micros: None };
+            let ended = EventKind::WorkerEnded { group: id.clone(), how, cost: known.cost_of_client(None) };
             Ok((std::iter::once(ended).chain(held).collect(), ()))
         })?;
         reaped.ended_clients.push(known.branch.clone());

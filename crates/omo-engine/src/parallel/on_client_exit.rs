@@ -1,6 +1,8 @@
 //! The client of a session has ended: what it said about its end, and what the ledger says, decide what follows.
 
-use omo_claude::client_end::{ClientEnd, FollowUp, LedgerFacts, ProcessEnd, SessionOutput, classify_end, follow_up};
+use omo_claude::client_end::{
+    ClientEnd, ClientResult, FollowUp, LedgerFacts, ProcessEnd, SessionOutput, classify_end, follow_up,
+};
 use omo_core::text::sanitize;
 use omo_plan::model::TaskGroup;
 
@@ -35,16 +37,11 @@ impl ParallelDriver<'_> {
         } else {
             self.was_resumed.remove(id);
         }
-        let ended = EventKind::WorkerEnded {
-            group: id.to_owned(),
-            how: describe_client_end(&end),
-            cost_micros: cost_micros(said),
-        };
-        let is_running = state
-            .parallel
-            .as_ref()
-            .and_then(|parallel| parallel.groups.get(id))
-            .is_some_and(|known| known.process.is_some());
+        let known = state.parallel.as_ref().and_then(|parallel| parallel.groups.get(id));
+        let told = said.result.as_ref().and_then(ClientResult::cost_micros);
+        let cost = known.map(|known| known.cost_of_client(told)).unwrap_or_default();
+        let ended = EventKind::WorkerEnded { group: id.to_owned(), how: describe_client_end(&end), cost };
+        let is_running = known.is_some_and(|known| known.process.is_some());
         let files = self.files_changed_by(&state, &group);
         let detail = client_end_detail(&end);
         self.record(|state| {
@@ -73,13 +70,6 @@ fn tasks_left(state: &RunState, group: &TaskGroup) -> u32 {
     }
     let left = group.tasks.iter().filter(|id| state.tasks.get(*id).is_none_or(|task| !task.status.is_ended()));
     u32::try_from(left.count()).unwrap_or(u32::MAX).max(1)
-}
-
-/// What it has cost, in millionths of a US dollar.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was looked at before")]
-fn cost_micros(said: &SessionOutput) -> Option<u64> {
-    let dollars = said.result.as_ref()?.total_cost_usd?;
-    (dollars.is_finite() && (0.0..1e9).contains(&dollars)).then(|| (dollars * 1_000_000.0).round() as u64)
 }
 
 /// How a client ended, in words.

@@ -15,6 +15,7 @@ use omo_git::worktree::{WorkerName, checkout_at};
 use omo_plan::model::TaskGroup;
 
 use super::{DriveError, LaunchConfig, ParallelDriver};
+use crate::client_policy::ClientCost;
 use crate::client_policy::ClientPolicy;
 use crate::event::EventKind;
 use crate::launcher::LauncherPlaceholder;
@@ -34,8 +35,8 @@ pub(super) struct RemoteEnd {
     pub(super) how: String,
     /// What follows for a step that nothing was pushed of.
     pub(super) follow: FollowUp,
-    /// What it has cost, in millionths of a US dollar, as far as it said so.
-    pub(super) cost_micros: Option<u64>,
+    /// What it has cost.
+    pub(super) cost: ClientCost,
 }
 
 /// What became of what a session has pushed.
@@ -112,7 +113,7 @@ impl ParallelDriver<'_> {
             program_folder: means.own_program.parent().unwrap_or(Path::new("/")).to_owned(),
             settings: None,
             max_turns: 0,
-            max_budget_usd: None,
+            max_budget_micros: None,
             permissions: WorkerPermissions::Listed(Vec::new()),
             model: None,
             resume: None,
@@ -125,14 +126,15 @@ impl ParallelDriver<'_> {
             prompt,
             printed,
             complaints,
-            timeout_millis: crate::parallel::start_workers::time_limit_millis(terms),
+            timeout_millis: terms.time_limit_millis(),
         })
     }
 
     /// The command that started a session somewhere else has ended.
     pub(super) fn on_launcher_exit(&self, group: &TaskGroup, process: &ProcessEnd) -> Result<(), DriveError> {
-        let cost_micros = None;
-        let end = RemoteEnd { how: describe_process_end(process), follow: follow_up(process), cost_micros };
+        // Such a command is not told of a budget, and tells no cost.
+        let cost = ClientCost::default();
+        let end = RemoteEnd { how: describe_process_end(process), follow: follow_up(process), cost };
         self.take_in_remote_work(group, end)
     }
 
@@ -181,7 +183,7 @@ impl ParallelDriver<'_> {
         self.record(|state| {
             let known = state.parallel.as_ref().and_then(|parallel| parallel.groups.get(&id));
             let is_running = known.is_some_and(|known| known.process.is_some() || known.job.is_some());
-            let ended = EventKind::WorkerEnded { group: id.clone(), how: how.clone(), cost_micros: end.cost_micros };
+            let ended = EventKind::WorkerEnded { group: id.clone(), how: how.clone(), cost: end.cost };
             let mut events: Vec<EventKind> = is_running.then_some(ended).into_iter().collect();
             if state.phase == RunPhase::Executing {
                 events.extend(verbs::client_end_events(state, group, &follow, Vec::new(), &how));

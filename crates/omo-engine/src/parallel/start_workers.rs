@@ -17,7 +17,7 @@ use omo_git::worktree::{self, WorkerName, WorktreeError};
 use omo_plan::model::TaskGroup;
 
 use super::{DriveError, LaunchConfig, ParallelDriver, WORK_TREES_AT_ONCE, parallel_map};
-use crate::client_policy::ClientPolicy;
+use crate::client_policy::{ClientPolicy, MAX_TURNS};
 use crate::event::{EventKind, RecordedProcess};
 use crate::fence::{self, FenceRules};
 use crate::parallel_schedule::{BUDGET_SPENT, group_outcome};
@@ -28,11 +28,6 @@ use crate::verbs;
 
 /// So many files that could not be copied are named.
 const MAX_NAMED_FILES: usize = 8;
-/// How long a client may work on one session where its user says nothing else.
-pub(crate) const DEFAULT_TIME_LIMIT_SECONDS: u32 = 2 * 60 * 60;
-/// A client takes so many turns at most: far more than a session needs, and an end to one that goes round in circles.
-const MAX_TURNS: u32 = 500;
-
 /// So many workers are handed over to an engine with one push.
 const SUBMISSIONS_AT_ONCE: usize = 16;
 
@@ -188,7 +183,9 @@ impl ParallelDriver<'_> {
             if let Some(spec) = spec {
                 self.supervisor.add_session(&group.id, spec);
                 self.running.insert(group.id.clone());
-                self.granted.extend(micros.map(|micros| (group.id.clone(), micros)));
+                // What starts a client somewhere else by itself is not told of a budget.
+                let granted = micros.filter(|_| parallel.policy.launcher.is_none());
+                self.granted.extend(granted.map(|micros| (group.id.clone(), micros)));
                 // Making the next work tree may take long; meanwhile a reader of the ledger should see what has begun.
                 self.handle_client_events(Duration::ZERO)?;
             }
@@ -353,7 +350,7 @@ impl ParallelDriver<'_> {
             program_folder: means.own_program.parent().unwrap_or(Path::new("/")).to_owned(),
             settings: Some(supplies.settings),
             max_turns: MAX_TURNS,
-            max_budget_usd: micros.map(micros_to_dollars),
+            max_budget_micros: micros,
             permissions,
             model: terms.model.clone(),
             resume,
@@ -366,7 +363,7 @@ impl ParallelDriver<'_> {
             prompt,
             printed,
             complaints,
-            timeout_millis: time_limit_millis(terms),
+            timeout_millis: terms.time_limit_millis(),
         }))
     }
 
@@ -403,21 +400,10 @@ impl ParallelDriver<'_> {
     /// A client runs.
     pub(super) fn note_started(&self, group: &str, mark: &ProcessIdentity) -> Result<(), DriveError> {
         let process = RecordedProcess { pid: mark.pid, mark: mark.start.clone() };
-        let started = EventKind::WorkerStarted { group: group.to_owned(), process };
+        let budget_micros = self.granted.get(group).copied();
+        let started = EventKind::WorkerStarted { group: group.to_owned(), process, budget_micros };
         self.record(|_| vec![started]).map(drop)
     }
-}
-
-/// How long a client may work on one session.
-pub(super) fn time_limit_millis(terms: &ClientPolicy) -> u64 {
-    let seconds = if terms.time_limit_seconds == 0 { DEFAULT_TIME_LIMIT_SECONDS } else { terms.time_limit_seconds };
-    u64::from(seconds) * 1_000
-}
-
-/// Millionths of a dollar as dollars.
-#[expect(clippy::cast_precision_loss, reason = "no budget comes near 2^53 millionths")]
-fn micros_to_dollars(micros: u64) -> f64 {
-    micros as f64 / 1_000_000.0
 }
 
 /// Which task of a session has failed, and why.

@@ -11,7 +11,6 @@ use omo_plan::proof::TaskProof;
 use crate::billing::BillingFacts;
 use crate::client_policy::ClientPolicy;
 use crate::execution_mode::ExecutionMode;
-use crate::parallel::DEFAULT_TIME_LIMIT_SECONDS;
 use crate::parallel::worker_row::format_dollars;
 use crate::standing::lacks_contract;
 use crate::state::FINAL_CHECKS_ID;
@@ -228,7 +227,7 @@ fn unproved_line(plan: &Plan, unproved: &[&str]) -> String {
 fn cost_line(plan: &Plan, mode: ExecutionMode, clients: &ClientPolicy, billing: &BillingFacts) -> String {
     let checks = plan.tasks.iter().flat_map(Task::all_checks).chain(&plan.final_checks);
     let longest = checks.map(omo_core::check::task_check::TaskCheck::effective_timeout).max();
-    let checks = longest.map(|seconds| format!(" A check may run for {}.", duration(seconds))).unwrap_or_default();
+    let checks = longest.map(|seconds| format!(" A check may run for {}.", format_limit(seconds))).unwrap_or_default();
     let session = "billed as this session is, without a budget";
     let work = match mode {
         ExecutionMode::StepByStep => format!("this session works, {session}."),
@@ -257,19 +256,16 @@ fn client_cost(plan: &Plan, clients: &ClientPolicy, billing: &BillingFacts) -> S
         Some(micros) => format!("{} for all of them together", format_dollars(micros)),
         None => "no budget (`--max-budget-usd X` sets one)".to_owned(),
     };
-    let seconds = match clients.time_limit_seconds {
-        0 => DEFAULT_TIME_LIMIT_SECONDS,
-        seconds => seconds,
-    };
     format!(
         "{}{at_once}, each a Claude Code client with {} at most; {budget}; billed to {}.",
         pluralize(workers, "worker"),
-        duration(seconds),
+        format_limit(clients.time_limit_seconds()),
         billing.payer().unwrap_or("your subscription")
     )
 }
 
-fn duration(seconds: u32) -> String {
+/// A limit of time in the largest unit that it is a whole number of.
+pub fn format_limit(seconds: u32) -> String {
     match seconds {
         0..60 => pluralize(seconds as usize, "second"),
         60..7_200 if seconds.is_multiple_of(60) => pluralize((seconds / 60) as usize, "minute"),

@@ -35,9 +35,13 @@ pub(super) fn workers_section(state: &RunState) -> String {
 pub fn worker_result_lines(state: &RunState) -> Vec<String> {
     let Some(parallel) = &state.parallel else { return Vec::new() };
     let mut lines = user_branch_lines(parallel);
-    let total = parallel.cost_micros();
-    if total > 0 {
-        lines.push(format!("Cost: {} in total, as far as the clients said", format_dollars(total)));
+    let (total, untold) = (parallel.cost_micros(), parallel.untold_micros());
+    if total > 0 || untold > 0 {
+        let rest = match untold {
+            0 => String::new(),
+            most => format!("; and at most {} of clients that were ended before they could say", format_dollars(most)),
+        };
+        lines.push(format!("Cost: {} in total, as far as the clients said{rest}", format_dollars(total)));
     }
     if let Some(check) = parallel.wave_check.as_ref().filter(|check| !check.broken.is_empty()) {
         let text = broken_check_text(state, check.wave, &check.broken, &check.groups);

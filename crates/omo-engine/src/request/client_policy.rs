@@ -21,10 +21,11 @@ impl ClientPolicyRequest {
         *self == Self::default()
     }
 
-    /// Whether a run that is gone on with does all that is said here of its clients: what they may cost can be set anew,
-    /// and how they are started stays as it was.
+    /// Whether a run that is gone on with does all that is said here of its clients: what they may cost and how long they
+    /// may run can be set anew, and how they are started stays as it was.
     pub fn keeps_policy(&self) -> bool {
-        ClientPolicy { budget_micros: None, ..self.policy.clone() } == ClientPolicy::default()
+        let rest = ClientPolicy { budget_micros: None, time_limit_seconds: 0, ..self.policy.clone() };
+        rest == ClientPolicy::default()
     }
 
     /// The options as they are typed once more, each with a space in front.

@@ -309,17 +309,40 @@ pub fn set_budget(state: &RunState, caller: &VerbCaller, micros: u64) -> Result<
     else {
         return Ok(None);
     };
-    let is_more = parallel.policy.budget_micros.is_some_and(|before| micros > before);
-    let since = state.open_question().map_or(state.opened_at, |question| question.opened_at);
-    if is_more && !caller.has_user_spoken_since(since) {
-        let message = "a person decides what the clients may cost, and none has typed anything since";
-        return Err(VerbRefusal::new(
-            VerbRefusalKind::Human,
-            message.to_owned(),
-            "show them the question and end the turn",
-        ));
+    if parallel.policy.budget_micros.is_some_and(|before| micros > before) {
+        require_person(state, caller, "a person decides what the clients may cost, and none has typed anything since")?;
     }
     Ok(Some(EventKind::BudgetSet { micros }))
+}
+
+/// A person lets each client of a run that has clients work for so long, in seconds: another time than before. It holds
+/// for the clients that are started from then on.
+///
+/// # Errors
+///
+/// It is more than before, and no person has spoken since the open question was asked, or since the run was opened.
+pub fn set_time_limit(state: &RunState, caller: &VerbCaller, seconds: u32) -> Result<Option<EventKind>, VerbRefusal> {
+    let Some(before) = state.parallel.as_ref().map(|parallel| parallel.policy.time_limit_seconds()) else {
+        return Ok(None);
+    };
+    if seconds > before {
+        require_person(
+            state,
+            caller,
+            "a person decides for how long a client may run, and none has typed anything since",
+        )?;
+    }
+    Ok((seconds != before).then_some(EventKind::TimeLimitSet { seconds }))
+}
+
+/// Refuses what only a person decides, unless one has spoken since the open question was asked, or since the run was
+/// opened.
+fn require_person(state: &RunState, caller: &VerbCaller, message: &str) -> Result<(), VerbRefusal> {
+    let since = state.open_question().map_or(state.opened_at, |question| question.opened_at);
+    if caller.has_user_spoken_since(since) {
+        return Ok(());
+    }
+    Err(VerbRefusal::new(VerbRefusalKind::Human, message.to_owned(), "show them the question and end the turn"))
 }
 
 /// The run is ended before its end.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use omo_claude::client_end::{ClientEnd, classify_end};
+use omo_claude::client_end::{ClientEnd, ClientResult, classify_end};
 use omo_claude::supervisor::minder::MinderSpec;
 use omo_claude::supervisor::{Supervisor, SupervisorEvent};
 use omo_claude::worker::{WorkerPermissions, WorkerSpec};
@@ -15,6 +15,7 @@ use omo_state::env;
 
 use super::reporter::{PushStop, Reporter};
 use super::{JobEnd, Step, Worker, program_folder, rules};
+use crate::client_policy::{MAX_TURNS, time_limit_or_default};
 use crate::fence::{self, FenceRules};
 use crate::worker_exchange::WorkerBrief;
 
@@ -22,10 +23,6 @@ use crate::worker_exchange::WorkerBrief;
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long a push that failed is not tried again.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(30);
-/// A client takes so many turns at most.
-const MAX_TURNS: u32 = 500;
-/// How long a client may run where nothing else is said, in seconds.
-const DEFAULT_TIME_LIMIT: u32 = 2 * 60 * 60;
 /// The one session of the supervisor.
 const SESSION: &str = "client";
 
@@ -69,7 +66,7 @@ pub(super) fn client_spec(
         program_folder: program_folder(&job.program),
         settings: Some(settings),
         max_turns: MAX_TURNS,
-        max_budget_usd: budget_micros.map(micros_to_dollars),
+        max_budget_micros: budget_micros,
         permissions,
         model: brief.model.clone().filter(|model| !model.starts_with('-')),
         resume: None,
@@ -93,30 +90,19 @@ pub(super) fn client_spec(
 
 /// The shorter one of two limits, of which 0 is none.
 fn time_limit_seconds(brief: u32, option: Option<u32>) -> u32 {
-    let own = if brief == 0 { DEFAULT_TIME_LIMIT } else { brief };
+    let own = time_limit_or_default(brief);
     option.filter(|limit| *limit > 0).map_or(own, |limit| limit.min(own))
 }
 
-/// Millionths of a dollar as dollars.
-#[expect(clippy::cast_precision_loss, reason = "no budget comes near 2^53 millionths")]
-fn micros_to_dollars(micros: u64) -> f64 {
-    micros as f64 / 1_000_000.0
-}
-
-/// Dollars as millionths of one.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is within the bounds")]
-fn dollars_to_micros(dollars: f64) -> Option<u64> {
-    (dollars.is_finite() && (0.0..1e9).contains(&dollars)).then(|| (dollars * 1_000_000.0).round() as u64)
-}
-
 /// Starts the client, pushes what it commits, and gives how it ended. Where a push says that the branch is no longer
-/// this worker's, the client is ended.
+/// this worker's, the client is ended. Beside how it went stands what it said that it has cost, in millionths of a US
+/// dollar.
 pub(super) fn follow_client(
     worker: &Worker<'_>,
     reporter: &mut Reporter,
     brief: &WorkerBrief,
     spec: MinderSpec,
-) -> Step<ClientEnd> {
+) -> (Step<ClientEnd>, Option<u64>) {
     let mut supervisor = Supervisor::new(1);
     supervisor.add_session(SESSION, spec);
     let (mut stop, mut is_ending) = (None, false);
@@ -148,17 +134,17 @@ pub(super) fn follow_client(
             supervisor.end_session(SESSION);
         }
     };
-    let cost = said.result.as_ref().and_then(|result| result.total_cost_usd).and_then(dollars_to_micros);
-    reporter.cost_micros = [reporter.cost_micros, cost].into_iter().flatten().reduce(u64::saturating_add);
-    match stop {
-        Some(PushStop::Superseded) => return Err(JobEnd::Superseded),
-        Some(PushStop::WorkRefused(why)) => return worker.refused(reporter, &why).and_then(Err),
-        Some(PushStop::Failed(_)) | None => {}
-    }
-    if (worker.is_asked_to_end)() && !rules::has_finished(&classify_end(&process, &said, env::now())) {
-        return Ok(ClientEnd::Stopped);
-    }
-    Ok(classify_end(&process, &said, env::now()))
+    let told = said.result.as_ref().and_then(ClientResult::cost_micros);
+    let end = classify_end(&process, &said, env::now());
+    let end = match stop {
+        Some(PushStop::Superseded) => Err(JobEnd::Superseded),
+        Some(PushStop::WorkRefused(why)) => worker.refused(reporter, &why).and_then(Err),
+        Some(PushStop::Failed(_)) | None if (worker.is_asked_to_end)() && !rules::has_finished(&end) => {
+            Ok(ClientEnd::Stopped)
+        }
+        Some(PushStop::Failed(_)) | None => Ok(end),
+    };
+    (end, told)
 }
 
 #[cfg(test)]
@@ -167,18 +153,14 @@ mod tests {
 
     #[test]
     fn the_shorter_limit_holds() {
-        for (brief, option, expected) in
-            [(0, None, DEFAULT_TIME_LIMIT), (60, None, 60), (60, Some(30), 30), (60, Some(90), 60), (60, Some(0), 60)]
-        {
+        for (brief, option, expected) in [
+            (0, None, time_limit_or_default(0)),
+            (60, None, 60),
+            (60, Some(30), 30),
+            (60, Some(90), 60),
+            (60, Some(0), 60),
+        ] {
             assert_eq!(time_limit_seconds(brief, option), expected, "{brief} {option:?}");
-        }
-    }
-
-    #[test]
-    fn a_cost_is_told_in_millionths() {
-        assert_eq!(dollars_to_micros(0.25), Some(250_000));
-        for wrong in [f64::NAN, f64::INFINITY, -1.0, 1e10] {
-            assert_eq!(dollars_to_micros(wrong), None);
         }
     }
 }

@@ -6,6 +6,7 @@ use omo_core::text::sanitize;
 use omo_git::remote::worker_clone::{WorkerClone, WorkerPush, WorkerPushRequest, without_credentials};
 use omo_state::env;
 
+use crate::client_policy::ClientCost;
 use crate::worker_exchange::{EXCHANGE_VERSION, REPORT_FILE, WorkerPhase, WorkerReport, report_branch};
 
 /// What the first report is tried so often with: an earlier worker may push one of its own meanwhile.
@@ -27,8 +28,8 @@ pub(super) enum PushStop {
 pub(super) struct SeenReport {
     /// Its commit on the remote.
     pub commit: String,
-    /// What the worker had cost by then, in millionths of a US dollar, as far as it said so.
-    pub cost_micros: Option<u64>,
+    /// What the worker had cost by then.
+    pub cost: ClientCost,
 }
 
 /// What was pushed so far, and how more is.
@@ -45,8 +46,8 @@ pub(super) struct Reporter<'r> {
     pub looked_at: Option<String>,
     /// What the files were like before the client began, where that is known.
     pub files_before: Option<String>,
-    /// What the clients of this worker and of its earlier starts have cost, in millionths of a US dollar.
-    pub cost_micros: Option<u64>,
+    /// What the clients of this worker and of its earlier starts have cost. One that is at work counts with its budget.
+    pub cost: ClientCost,
     branch: String,
     instance: String,
     host: String,
@@ -64,7 +65,7 @@ impl<'r> Reporter<'r> {
         tip: &str,
     ) -> Self {
         let host = host_name();
-        let (seen, cost_micros) = seen.map_or((None, None), |seen| (Some(seen.commit), seen.cost_micros));
+        let (seen, cost) = seen.map(|seen| (seen.commit, seen.cost)).unzip();
         Self {
             clone,
             identity: clone.commit_identity(&host),
@@ -72,7 +73,7 @@ impl<'r> Reporter<'r> {
             tip: tip.to_owned(),
             looked_at: None,
             files_before: None,
-            cost_micros,
+            cost: cost.unwrap_or_default(),
             branch: branch.to_owned(),
             instance: instance.to_owned(),
             host,
@@ -91,7 +92,7 @@ impl<'r> Reporter<'r> {
             at: env::now(),
             phase,
             pushed: self.pushed.clone(),
-            cost_micros: self.cost_micros,
+            cost: self.cost,
         };
         let mut bytes = serde_json::to_vec_pretty(&report).map_err(|error| failed(&error))?;
         bytes.push(b'\n');

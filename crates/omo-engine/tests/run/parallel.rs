@@ -2,7 +2,7 @@
 
 use omo_core::check::task_check::TaskCheck;
 use omo_core::check::task_check::TaskCheckVerdict::{self, Green};
-use omo_engine::client_policy::ClientPolicy;
+use omo_engine::client_policy::{ClientCost, ClientPolicy};
 use omo_engine::event::{EventActor, EventKind, QuestionKind, RecordedProcess, RunEvent, RunResult};
 use omo_engine::parallel_schedule::{
     BUDGET_SPENT, ParallelAction, accepts_billing, group_outcome, landed_with_more_work,
@@ -58,14 +58,18 @@ pub(crate) fn begin(run: &mut Run, id: &str) {
     let process = RecordedProcess { pid: 7, mark: None };
     run.write([
         EventKind::GroupPrepared { group: group.clone(), worktree, branch, base },
-        EventKind::WorkerStarted { group, process },
+        EventKind::WorkerStarted { group, process, budget_micros: None },
     ]);
 }
 
 pub(crate) fn end(run: &mut Run, id: &str, failed: Option<&str>) {
     let group = id.to_owned();
     run.write([
-        EventKind::WorkerEnded { group: group.clone(), how: "it said that it was done".to_owned(), cost_micros: None },
+        EventKind::WorkerEnded {
+            group: group.clone(),
+            how: "it said that it was done".to_owned(),
+            cost: ClientCost::default(),
+        },
         EventKind::GroupEnded { group, tip: format!("tip of {id}"), failed: failed.map(str::to_owned) },
     ]);
 }
@@ -174,7 +178,7 @@ fn no_more_sessions_are_at_work_than_there_may_be() {
     assert_eq!(step(&run), "wait a");
     // Its client died: it is begun again, from where it was.
     let how = "it was killed".to_owned();
-    run.write([EventKind::WorkerEnded { group: "a".to_owned(), how, cost_micros: Some(5) }]);
+    run.write([EventKind::WorkerEnded { group: "a".to_owned(), how, cost: ClientCost { told: Some(5), untold: 0 } }]);
     assert_eq!(step(&run), "start a");
 }
 
@@ -189,10 +193,10 @@ fn the_question_about_clients_that_begin_nothing_says_how_the_last_one_ended() {
     for place in 0..MAX_LOST_WORKERS {
         if place > 0 {
             let process = RecordedProcess { pid: 7, mark: None };
-            run.write([EventKind::WorkerStarted { group: "a".to_owned(), process }]);
+            run.write([EventKind::WorkerStarted { group: "a".to_owned(), process, budget_micros: None }]);
         }
         let how = "the API failed: Not logged in".to_owned();
-        run.write([EventKind::WorkerEnded { group: "a".to_owned(), how, cost_micros: None }]);
+        run.write([EventKind::WorkerEnded { group: "a".to_owned(), how, cost: ClientCost::default() }]);
     }
     let why = "its clients end without beginning with a step; the last one: the API failed: Not logged in".to_owned();
     assert_eq!(next_action(&run.state), NextAction::AskNew(QuestionKind::Stuck { group: "a".to_owned(), reason: why }));
@@ -240,7 +244,7 @@ fn a_ledger_that_says_what_cannot_be_is_refused() {
     refused(&run, elsewhere("base", "none"));
     begin(&mut run, "a");
     run.pass("1");
-    run.write([EventKind::WorkerEnded { group: group(), how: String::new(), cost_micros: None }]);
+    run.write([EventKind::WorkerEnded { group: group(), how: String::new(), cost: ClientCost::default() }]);
     // Whatever its client says: one of its steps is not done.
     refused(&run, EventKind::GroupEnded { group: group(), tip: "t".to_owned(), failed: None });
     let plain = Run::open(waves());
@@ -280,7 +284,7 @@ fn a_run_that_goes_on_begins_only_what_has_failed_and_where_that_was_left() {
     let process = RecordedProcess { pid: 8, mark: None };
     run.write([
         EventKind::GroupPrepared { group: "b".to_owned(), worktree, branch, base },
-        EventKind::WorkerStarted { group: "b".to_owned(), process },
+        EventKind::WorkerStarted { group: "b".to_owned(), process, budget_micros: None },
     ]);
     run.pass("3");
     end(&mut run, "b", None);
@@ -395,7 +399,7 @@ fn a_session_that_is_stuck_holds_up_no_other_and_is_asked_about_last() {
     begin(&mut run, "b");
     let group = || "a".to_owned();
     run.write([
-        EventKind::WorkerEnded { group: group(), how: String::new(), cost_micros: None },
+        EventKind::WorkerEnded { group: group(), how: String::new(), cost: ClientCost::default() },
         EventKind::GroupStuck { group: group(), reason: "no room".to_owned() },
     ]);
     assert_eq!(step(&run), "wait b");
@@ -424,7 +428,7 @@ fn another_budget_takes_back_what_was_asked_for_want_of_it() {
     let ended = |group: &str| EventKind::WorkerEnded {
         group: group.to_owned(),
         how: String::new(),
-        cost_micros: Some(300_000),
+        cost: ClientCost { told: Some(300_000), untold: 0 },
     };
     begin(&mut run, "b");
     run.pass("3");
@@ -450,6 +454,40 @@ fn another_budget_takes_back_what_was_asked_for_want_of_it() {
 }
 
 #[test]
+fn a_client_that_did_not_say_its_cost_counts_with_its_budget() {
+    let mut run = parallel_run(0);
+    run.write(verbs::set_budget(&run.state, &run.caller, 1_000_000).unwrap());
+    begin(&mut run, "a");
+    let ended = |untold| EventKind::WorkerEnded {
+        group: "a".to_owned(),
+        how: String::new(),
+        cost: ClientCost { told: None, untold },
+    };
+    run.write([ended(400_000)]);
+    let parallel = run.state.parallel.clone().unwrap();
+    assert_eq!((parallel.cost_micros(), parallel.untold_micros()), (0, 400_000));
+    assert_eq!(parallel.grant_budget(0, 2), BudgetGrant::Micros(300_000));
+    let cost = ClientCost::default().with_client(Some(5), Some(9)).with_client(None, Some(20)).with_client(None, None);
+    assert_eq!(cost, ClientCost { told: Some(5), untold: 20 });
+    assert_eq!(cost.most(), 25);
+}
+
+#[test]
+fn another_time_limit_holds_for_the_clients_that_are_started_from_then_on() {
+    let mut run = parallel_run(0);
+    let limit = |run: &Run, seconds| verbs::set_time_limit(&run.state, &run.caller, seconds);
+    let usual = run.state.parallel.as_ref().unwrap().policy.time_limit_seconds();
+    run.caller.prompted_at = None;
+    assert_eq!(limit(&run, usual).unwrap(), None);
+    assert_eq!(limit(&run, usual + 1).unwrap_err().kind, omo_plan::refusal::VerbRefusalKind::Human);
+    run.write(limit(&run, 60).unwrap());
+    assert_eq!(run.state.parallel.as_ref().unwrap().policy.time_limit_seconds(), 60);
+    run.types();
+    run.write(limit(&run, usual + 1).unwrap());
+    assert_eq!(run.state.parallel.as_ref().unwrap().policy.time_limit_seconds(), usual + 1);
+}
+
+#[test]
 fn only_a_person_accepts_who_pays() {
     let mut run = parallel_run(0);
     assert_eq!(
@@ -466,8 +504,12 @@ fn only_a_person_accepts_who_pays() {
 fn clients_that_begin_with_nothing_end_in_a_question() {
     let mut run = parallel_run(1);
     begin(&mut run, "a");
-    let ended = || EventKind::WorkerEnded { group: "a".to_owned(), how: String::new(), cost_micros: None };
-    let again = || EventKind::WorkerStarted { group: "a".to_owned(), process: RecordedProcess { pid: 9, mark: None } };
+    let ended = || EventKind::WorkerEnded { group: "a".to_owned(), how: String::new(), cost: ClientCost::default() };
+    let again = || EventKind::WorkerStarted {
+        group: "a".to_owned(),
+        process: RecordedProcess { pid: 9, mark: None },
+        budget_micros: None,
+    };
     run.write([ended(), again(), ended()]);
     assert_eq!(step(&run), "start a");
     // A limit of use is no fault of theirs.

@@ -8,7 +8,7 @@ use omo_claude::client_end::FollowUp;
 use omo_core::check::task_check::TaskCheck;
 use omo_core::check::task_check::TaskCheckVerdict::{Green, Red};
 use omo_core::timestamp::Timestamp;
-use omo_engine::client_policy::ClientPolicy;
+use omo_engine::client_policy::{ClientCost, ClientPolicy};
 use omo_engine::event::{EventKind, RecordedProcess, RunResult};
 use omo_engine::parallel_schedule::{ParallelAction, group_outcome, landed_with_more_work, next_task_of};
 use omo_engine::parallel_state::GroupStatus;
@@ -249,7 +249,7 @@ impl World {
         }
         if !self.end_if_done(group) {
             let process = RecordedProcess { pid: 7, mark: None };
-            self.play(vec![EventKind::WorkerStarted { group: group.id.clone(), process }]);
+            self.play(vec![EventKind::WorkerStarted { group: group.id.clone(), process, budget_micros: None }]);
         }
     }
 
@@ -326,7 +326,8 @@ impl World {
             9 => FollowUp::HoldOrAsk("the API failed"),
             _ => FollowUp::Resume { session: "s".to_owned() },
         };
-        let mut events = vec![EventKind::WorkerEnded { group: id.to_owned(), how: "so".to_owned(), cost_micros: None }];
+        let mut events =
+            vec![EventKind::WorkerEnded { group: id.to_owned(), how: "so".to_owned(), cost: ClientCost::default() }];
         events.extend(verbs::client_end_events(&state, &group, &follow, Vec::new(), "why"));
         self.play(events);
         if self.run.state.phase == RunPhase::Executing {
@@ -360,7 +361,8 @@ impl World {
         for (id, known) in &parallel.groups {
             if known.status == GroupStatus::Running {
                 let pause = self.group(id).and_then(|group| verbs::pause_event(&self.run.state, &group, "gone"));
-                let ended = EventKind::WorkerEnded { group: id.clone(), how: "gone".to_owned(), cost_micros: None };
+                let ended =
+                    EventKind::WorkerEnded { group: id.clone(), how: "gone".to_owned(), cost: ClientCost::default() };
                 self.play(std::iter::once(ended).chain(pause).collect());
             }
         }

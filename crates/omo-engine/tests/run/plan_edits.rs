@@ -1,6 +1,7 @@
 //! A plan that is edited under its run: what stays, what is done again, and what is refused.
 
 use omo_core::check::task_check::TaskCheckVerdict::Green;
+use omo_engine::client_policy::ClientCost;
 use omo_engine::event::{EventKind, RunResult};
 use omo_engine::parallel_schedule::group_outcome;
 use omo_engine::parallel_state::GroupStatus;
@@ -281,7 +282,7 @@ fn an_edited_plan_leaves_each_session_what_it_has() {
     gone.tasks.drain(..2);
     // Nothing could be recorded about its client any more, and the run could not go on.
     assert!(why(run.replan(gone.clone())).contains("a client works on session a"));
-    run.write([EventKind::WorkerEnded { group: "a".to_owned(), how: String::new(), cost_micros: None }]);
+    run.write([EventKind::WorkerEnded { group: "a".to_owned(), how: String::new(), cost: ClientCost::default() }]);
     run.replan(gone).unwrap();
     assert_eq!(step(&run), "start b");
 }

@@ -341,6 +341,7 @@ fn each_event_has_its_line() {
     let failed = |id: &str, is_final, end| EventKind::TaskFailed { task: id.to_owned(), is_final, end };
     for (what, expected) in [
         (failed("2", false, end(1, "", None)), Some("Attempt 1/3 failed. Retrying...")),
+        (failed("2", false, end(4, "", None)), Some("Attempt 4 failed. Retrying...")),
         (failed("2", true, end(3, "", None)), Some("Step 2: FAIL after 3 attempts")),
         (failed("3", true, end(1, "", None)), None),
         (failed("2", true, end(1, "SCOPE VIOLATION: x", None)), Some("SCOPE VIOLATION: x")),

@@ -1,6 +1,6 @@
 //! The report of parallel workers.
 
-use omo_engine::client_policy::ClientPolicy;
+use omo_engine::client_policy::{ClientCost, ClientPolicy};
 use omo_engine::event::{EventKind, RecordedProcess, RunResult};
 use omo_engine::report::ultraplan::final_report::final_report;
 use omo_engine::state::RunState;
@@ -35,12 +35,22 @@ fn begun(state: &mut RunState, number: u32) {
     let (group, base) = (id(number), state.parallel.as_ref().unwrap().tip.clone());
     let (worktree, branch) = (format!("/w/{number}"), format!("omo/r-1/{group}"));
     happens(state, EventKind::GroupPrepared { group: group.clone(), worktree, branch, base });
-    happens(state, EventKind::WorkerStarted { group, process: RecordedProcess { pid: 7, mark: None } });
+    happens(
+        state,
+        EventKind::WorkerStarted { group, process: RecordedProcess { pid: 7, mark: None }, budget_micros: None },
+    );
 }
 
 fn ended(state: &mut RunState, number: u32, failed: Option<&str>) {
     let (group, cost_micros) = (id(number), Some(125_000));
-    happens(state, EventKind::WorkerEnded { group: group.clone(), how: "it ended".to_owned(), cost_micros });
+    happens(
+        state,
+        EventKind::WorkerEnded {
+            group: group.clone(),
+            how: "it ended".to_owned(),
+            cost: ClientCost { told: cost_micros, untold: 0 },
+        },
+    );
     happens(state, EventKind::GroupEnded { group, tip: TIP.to_owned(), failed: failed.map(str::to_owned) });
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, thread};
 
-use omo_engine::client_policy::ClientPolicy;
+use omo_engine::client_policy::{ClientCost, ClientPolicy};
 use omo_engine::event::{EventActor, EventKind, RecordedProcess};
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::modes::{ModeOptions, arranged};
@@ -45,7 +45,14 @@ fn four() -> UltraplanLab {
         fixture.git(&["worktree", "add", "-q", "-b", &branch, &tree.to_string_lossy()]);
         let (worktree, base) = (tree.display().to_string(), base.clone());
         tell(&fixture, EventKind::GroupPrepared { group: group.id.clone(), worktree, branch, base });
-        tell(&fixture, EventKind::WorkerStarted { group: group.id, process: RecordedProcess { pid: 1, mark: None } });
+        tell(
+            &fixture,
+            EventKind::WorkerStarted {
+                group: group.id,
+                process: RecordedProcess { pid: 1, mark: None },
+                budget_micros: None,
+            },
+        );
     }
     fixture
 }
@@ -171,7 +178,10 @@ fn a_new_worktree_begins_without_the_files_of_the_last_one() {
         engine.done(&started.ticket, CompletionReport::default(), &mut SilentWatcher).unwrap();
     });
     assert!(fixture.state().tasks[&task].baseline.is_some());
-    tell(&fixture, EventKind::WorkerEnded { group: group.clone(), how: "it ended".to_owned(), cost_micros: None });
+    tell(
+        &fixture,
+        EventKind::WorkerEnded { group: group.clone(), how: "it ended".to_owned(), cost: ClientCost::default() },
+    );
     tell(&fixture, EventKind::GroupRemoved { group, rescue_ref: None, tip: None });
     assert_eq!(fixture.state().tasks[&task].baseline, None);
 }

@@ -130,6 +130,7 @@ fn wait_in_background(
 /// Ends a process that stands apart, and all of its group.
 pub fn end_group(group: u32, ending: GroupEnding) {
     let signal = match ending {
+        GroupEnding::Interrupted => Signal::INT,
         GroupEnding::Asked => Signal::TERM,
         GroupEnding::AtOnce => Signal::KILL,
     };

@@ -15,7 +15,6 @@ use crate::client_policy::ClientPolicy;
 use crate::launcher::profile::LauncherProfile;
 use crate::launcher::{LauncherPlaceholder, LauncherTemplate};
 use crate::parallel::launcher_command::find_command;
-use crate::parallel::start_workers::time_limit_millis;
 
 /// How long an engine may take to answer.
 const LIMIT: Duration = Duration::from_secs(90);
@@ -130,9 +129,9 @@ impl EngineCommands<'_> {
 
     fn values(&self, job: &JobValues) -> CommandValues {
         let profile = self.profile;
-        let seconds = time_limit_millis(self.policy) / 1_000;
+        let seconds = self.policy.time_limit_seconds();
         // The engine ends it later than it ends itself: what it has done by then is pushed.
-        let minutes = profile.run_minutes.map_or_else(|| seconds.div_ceil(60).saturating_add(15), u64::from);
+        let minutes = profile.run_minutes.unwrap_or_else(|| seconds.div_ceil(60).saturating_add(15));
         let seconds = seconds.to_string();
         let quote = |words: &[&str]| shlex::try_join(words.iter().copied()).unwrap_or_default();
         let omo = profile.omo.as_str();

@@ -187,6 +187,7 @@ fn minutes(count: u32) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client_policy::ClientCost;
 
     const HOUR: Duration = Duration::from_secs(3_600);
 
@@ -209,7 +210,7 @@ mod tests {
 
     fn report(phase: WorkerPhase) -> WorkerReport {
         let (instance, host) = ("i".to_owned(), "n1".to_owned());
-        WorkerReport { version: 1, instance, host, at: at(1), phase, pushed: Vec::new(), cost_micros: None }
+        WorkerReport { version: 1, instance, host, at: at(1), phase, pushed: Vec::new(), cost: ClientCost::default() }
     }
 
     #[test]

@@ -13,7 +13,6 @@ use super::job_rules::{self, EngineAnswer, JobDecision, JobOutcome, JobSighting}
 use super::worker_log::log_path;
 use crate::event::EventKind;
 use crate::parallel::push_rules::launch_branch;
-use crate::parallel::start_workers::time_limit_millis;
 use crate::parallel::{DriveError, POLL_INTERVAL, ParallelDriver, find_worker};
 use crate::parallel_state::{ParallelState, SubmittedWorker};
 use crate::state::{RunPhase, RunState};
@@ -48,7 +47,7 @@ impl<'a> ParallelDriver<'a> {
                 Some(states) => self.jobs.engine_answer(&job.name, states.get(&job.name)),
             };
             let report = self.jobs.reports.get(&job.name).map(|(_, report)| report);
-            let limit = Duration::from_millis(time_limit_millis(&parallel.policy));
+            let limit = Duration::from_millis(parallel.policy.time_limit_millis());
             let cancelled_for = self.jobs.cancelled.get(&job.name).map(Instant::elapsed);
             let sighting = JobSighting { engine: answer, report, cancelled_for };
             let decided = job_rules::decide(job, sighting, profile, limit, now);
@@ -168,7 +167,10 @@ impl<'a> ParallelDriver<'a> {
 
     /// The worker of a session is over.
     fn on_job_end(&mut self, group: &TaskGroup, job: &SubmittedWorker, outcome: JobOutcome) -> Result<(), DriveError> {
-        let cost = self.jobs.reports.get(&job.name).and_then(|(_, report)| report.cost_micros);
+        let cost = match self.jobs.reports.get(&job.name) {
+            Some((_, report)) => report.cost,
+            None => job.cost_without_report(),
+        };
         self.take_in_remote_work(group, super::settle::remote_end(outcome, cost))?;
         self.jobs.forget(&job.name);
         Ok(())

@@ -4,12 +4,13 @@ use omo_claude::client_end::FollowUp;
 use omo_core::text::sanitize;
 
 use super::job_rules::JobOutcome;
+use crate::client_policy::ClientCost;
 use crate::parallel::remote_workers::RemoteEnd;
 use crate::worker_exchange::WorkerEnd;
 
 /// How a worker has ended in words, and what follows for the first step that it pushed nothing of. Whatever it says, only
 /// what was pushed and judged counts.
-pub(super) fn remote_end(outcome: JobOutcome, cost_micros: Option<u64>) -> RemoteEnd {
+pub(super) fn remote_end(outcome: JobOutcome, cost: ClientCost) -> RemoteEnd {
     let with = |what: &str, detail: &str| match sanitize(detail, 300) {
         detail if detail.is_empty() => what.to_owned(),
         detail => format!("{what}: {detail}"),
@@ -50,5 +51,5 @@ pub(super) fn remote_end(outcome: JobOutcome, cost_micros: Option<u64>) -> Remot
             }
         },
     };
-    RemoteEnd { how, follow, cost_micros }
+    RemoteEnd { how, follow, cost }
 }

@@ -11,7 +11,6 @@ use crate::client_policy::ClientPolicy;
 use crate::event::EventKind;
 use crate::parallel::push_rules::launch_branch;
 use crate::parallel::remote_branches::{count_launches, launch_name};
-use crate::parallel::start_workers::time_limit_millis;
 use crate::parallel::{DriveError, ParallelDriver, parallel_map};
 use crate::parallel_state::ParallelState;
 use crate::report::ultraplan::remote_prompt::{Pusher, remote_worker_prompt, task_commit_message, tasks_left};
@@ -165,7 +164,7 @@ impl ParallelDriver<'_> {
             allow: policy.allow.clone(),
             model: policy.model.clone(),
             budget_micros: micros,
-            time_limit_seconds: u32::try_from(time_limit_millis(policy) / 1_000).unwrap_or(u32::MAX),
+            time_limit_seconds: policy.time_limit_seconds(),
         }
     }
 

@@ -46,8 +46,10 @@ pub fn task_event_line(plan: &Plan, what: &EventKind) -> Option<String> {
             Some(format!("Step {task}: PASS{}", commit.unwrap_or_default()))
         }
         EventKind::TaskFailed { task, is_final: false, end } => {
-            let most = plan.task(task)?.max_attempts;
-            Some(format!("Attempt {}/{most} failed. Retrying...", end.attempt))
+            // A step that was asked for again after its last attempt has more of them.
+            let most = Some(plan.task(task)?.max_attempts).filter(|most| end.attempt <= *most);
+            let most = most.map(|most| format!("/{most}")).unwrap_or_default();
+            Some(format!("Attempt {}{most} failed. Retrying...", end.attempt))
         }
         EventKind::TaskFailed { end, .. } if end.evidence.starts_with("SCOPE VIOLATION: ") => {
             Some(sanitize(&end.evidence, 300))

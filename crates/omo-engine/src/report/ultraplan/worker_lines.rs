@@ -23,7 +23,7 @@ pub fn worker_event_line(state: &RunState, what: &EventKind) -> Option<String> {
             let files = sanitize(&files.join(", "), 300);
             format!("{}: could not be copied, though .worktreeinclude names it: {files}{others}", worker_name(group))
         }
-        EventKind::WorkerStarted { group, process } => {
+        EventKind::WorkerStarted { group, process, .. } => {
             format!("{}: started (process {})", worker_name(group), process.pid)
         }
         EventKind::WorkerSubmitted { group, job, .. } => {
