@@ -47,7 +47,9 @@ struct Figures {
     /// From the last worker's end to the move of the user's branch.
     tail: Duration,
     peak_kib: u32,
-    processor: Duration,
+    /// Time on a processor: of the supervisor itself, and of what it has called.
+    own: Duration,
+    calls: Duration,
 }
 
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "the table is what this program is for")]
@@ -55,9 +57,9 @@ pub(crate) fn run() -> ExitCode {
     let asked: Vec<u32> = std::env::args().skip(1).filter_map(|count| count.parse().ok()).collect();
     let counts = if asked.is_empty() { COUNTS.to_vec() } else { asked };
     println!(
-        "| engine | workers | ideal s | wall s | over ideal | requests here | a worker | requests of workers | a merge ms | tail s | supervisor MiB | its CPU s |"
+        "| engine | workers | ideal s | wall s | over ideal | requests here | a worker | requests of workers | a merge ms | tail s | supervisor MiB | its CPU s | of its calls |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     for engine in ENGINES {
         for count in &counts {
             match measure(engine, *count) {
@@ -73,14 +75,14 @@ pub(crate) fn run() -> ExitCode {
 }
 
 fn row(engine: &str, count: u32, figures: &Figures) -> String {
-    let Figures { wall, ideal, here, there, merge, tail, peak_kib, processor } = figures;
+    let Figures { wall, ideal, here, there, merge, tail, peak_kib, own, calls } = figures;
     let all: usize = here.values().sum();
     let mut named = String::new();
     for (what, times) in here {
         let _ = write!(named, " {what} {times}");
     }
     format!(
-        "| {engine} | {count} | {:.0} | {:.1} | {:.2} | {all}:{named} | {:.1} | {there} | {} | {:.1} | {:.1} | {:.1} |",
+        "| {engine} | {count} | {:.0} | {:.1} | {:.2} | {all}:{named} | {:.1} | {there} | {} | {:.1} | {:.1} | {:.1} | {:.1} |",
         ideal.as_secs_f64(),
         wall.as_secs_f64(),
         wall.as_secs_f64() / ideal.as_secs_f64(),
@@ -88,7 +90,8 @@ fn row(engine: &str, count: u32, figures: &Figures) -> String {
         merge.map_or_else(|| "-".to_owned(), |merge| merge.as_millis().to_string()),
         tail.as_secs_f64(),
         f64::from(*peak_kib) / 1024.0,
-        processor.as_secs_f64(),
+        own.as_secs_f64(),
+        calls.as_secs_f64(),
     )
 }
 
@@ -131,7 +134,7 @@ fn measure(engine: &str, count: u32) -> Result<Figures> {
     let said = omo(&["run", "watch"])?;
     let wall = since.elapsed();
     drop(over);
-    let Ok((peak_kib, processor)) = watcher.join() else { bail!("the supervisor was not watched") };
+    let Ok((peak_kib, [own, calls])) = watcher.join() else { bail!("the supervisor was not watched") };
     ensure!(said.status == 0, "{}\n{}", said.out, said.err);
     ground.require_complete(&steps)?;
     home.require_clean_remote(&ground)?;
@@ -146,7 +149,7 @@ fn measure(engine: &str, count: u32) -> Result<Figures> {
     }
     let there = asked.lines().filter(|line| line.starts_with("there ")).count();
     let ideal = IDLE * count.div_ceil(AT_ONCE);
-    Ok(Figures { wall, ideal, here, there, merge: merge_time(&events), tail: tail(&events)?, peak_kib, processor })
+    Ok(Figures { wall, ideal, here, there, merge: merge_time(&events), tail: tail(&events)?, peak_kib, own, calls })
 }
 
 /// Has each call of git that asks the remote written down, with the end that it is of.
@@ -162,16 +165,17 @@ fn count_requests(ground: &Ground, log: &str) -> Result<()> {
     Ok(fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755))?)
 }
 
-/// The most memory that the supervisor had, in KiB, and its time on a processor with that of what it waited for.
-fn watch_supervisor(run: &str, is_over: &Receiver<()>) -> (u32, Duration) {
-    let (mut peak, mut ticks) = (0, 0);
+/// The most memory that the supervisor had, in KiB, and the time on a processor of itself and of what it has waited for.
+fn watch_supervisor(run: &str, is_over: &Receiver<()>) -> (u32, [Duration; 2]) {
+    let (mut peak, mut most) = (0, [0, 0]);
     while is_over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
         for pid in find_processes("cmdline", &["agent supervise", run]) {
             peak = peak.max(peak_of(pid).unwrap_or(0));
-            ticks = ticks.max(ticks_of(pid).unwrap_or(0));
+            let [own, calls] = ticks_of(pid).unwrap_or_default();
+            most = [own.max(most[0]), calls.max(most[1])];
         }
     }
-    (peak, Duration::from_millis(ticks * 1_000 / TICKS))
+    (peak, most.map(|ticks| Duration::from_millis(ticks * 1_000 / TICKS)))
 }
 
 fn peak_of(pid: u32) -> Option<u32> {
@@ -180,12 +184,13 @@ fn peak_of(pid: u32) -> Option<u32> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-fn ticks_of(pid: u32) -> Option<u64> {
+fn ticks_of(pid: u32) -> Option<[u64; 2]> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // Behind the name, which may hold anything: state is the first field, and the times are the 12th to the 15th.
     let (_, fields) = stat.rsplit_once(')')?;
-    let times = fields.split_whitespace().skip(11).take(4).map(|field| field.parse::<u64>().ok());
-    times.collect::<Option<Vec<_>>>().map(|times| times.iter().sum())
+    let mut times = fields.split_whitespace().skip(11).map(|field| field.parse::<u64>().ok());
+    let mut next = || times.next().flatten();
+    Some([next()? + next()?, next()? + next()?])
 }
 
 fn millis_between(from: &RunEvent, to: &RunEvent) -> u64 {

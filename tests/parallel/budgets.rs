@@ -44,8 +44,7 @@ fn a_client_that_is_killed_counts_with_all_that_it_was_allowed() {
         let parallel = workers(ground)?;
         ensure!((parallel.cost_micros(), parallel.untold_micros()) == (250_000, 250_000), "{parallel:?}");
         let report = ground.omo(&["report"])?.out;
-        let line =
-            "Cost: $0.25 in total, as far as the clients said; and at most $0.25 of clients that were ended before";
+        let line = "$0.25, as far as the clients said; at most $0.25 more for killed ones";
         ensure!(report.contains(line), "{report}");
         ground.open(&["--resume", "--max-budget-usd", "2"])?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;

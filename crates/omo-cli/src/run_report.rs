@@ -12,8 +12,8 @@ use anstyle::{AnsiColor, Style};
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
 use omo_engine::Run;
-use omo_engine::parallel::worker_row::format_dollars;
 use omo_engine::report::heading::{HeadingKind, RunHeading, run_heading};
+use omo_engine::report::workers::cost_text;
 use omo_engine::report::workers::{worker_lines, worker_result_lines};
 use omo_engine::report::{RunReport, build_report};
 use omo_engine::state::{ANSWER_WITHDRAWN, RunPhase, RunState};
@@ -73,9 +73,7 @@ impl<'a> ReportSource<'a> {
         if state.round > 1 {
             rows.push(("rounds", format!("{} of at most {}", state.round, state.plan.policy.max_rounds)));
         }
-        rows.extend(
-            report.cost_micros.map(|cost| ("cost", format!("{}, as far as the clients said", format_dollars(cost)))),
-        );
+        rows.extend(state.parallel.as_ref().and_then(cost_text).map(|cost| ("cost", cost)));
         let torn = self.run.count_torn_writes()?;
         if torn > 0 {
             rows.push(("interrupted", format!("{torn} writes did not come to their end; nothing of them counts")));

@@ -68,6 +68,9 @@ pub struct RunReport {
     /// What the clients that omo has started have cost, in millionths of a US dollar, as far as they said so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_micros: Option<u64>,
+    /// What those that were ended before they could say so may have cost beside that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub untold_cost_micros: Option<u64>,
     /// How many tasks stand how.
     pub counts: TaskCounts,
     /// Each task, in the order of the plan.
@@ -238,6 +241,7 @@ pub fn build_report(run: &str, state: &RunState) -> RunReport {
         updated_at: state.updated_at,
         base: state.base.clone(),
         cost_micros: state.parallel.as_ref().map(ParallelState::cost_micros).filter(|cost| *cost > 0),
+        untold_cost_micros: state.parallel.as_ref().map(ParallelState::untold_micros).filter(|cost| *cost > 0),
         counts,
         not_verified: unproved_items(&tasks, &final_checks),
         tasks,

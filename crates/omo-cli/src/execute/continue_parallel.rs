@@ -4,13 +4,14 @@ use std::fmt::Write;
 use std::path::Path;
 
 use omo_engine::event::RunResult;
-use omo_engine::parallel::worker_row::format_dollars;
+
 use omo_engine::parallel_schedule::accepts_billing;
 use omo_engine::preflight::{PreflightRule, can_start};
 use omo_engine::report::plan_overview::format_limit;
 use omo_engine::report::ultraplan::command_for;
+use omo_engine::report::workers::cost_text;
 use omo_engine::request::check_target::check_selection;
-use omo_engine::request::client_policy::quote_argument;
+use omo_engine::request::client_policy::{format_dollars, quote_argument};
 use omo_engine::request::part::strategy_of_mode;
 use omo_engine::state::{ANSWER_CONTINUE, RunPhase, RunState};
 use omo_engine::work::{PlanFile, find_edit};
@@ -107,14 +108,8 @@ pub(crate) fn continue_run(
         said += "note: the run keeps the options for clients that it was opened with\n";
     }
     if let (Some(micros), Some(parallel)) = (budget, &state.parallel) {
-        let (may, have) = (format_dollars(micros), format_dollars(parallel.cost_micros()));
-        let untold = match parallel.untold_micros() {
-            0 => String::new(),
-            most => {
-                format!("; those that were ended before they could say count with {} at most", format_dollars(most))
-            }
-        };
-        let _ = writeln!(said, "note: the clients may cost {may} in all, and have cost {have}{untold}");
+        let have = cost_text(parallel).map(|cost| format!("; so far: {cost}")).unwrap_or_default();
+        let _ = writeln!(said, "note: the clients may cost {} in all{have}", format_dollars(micros));
     }
     if let (Some(_), Some(parallel)) = (time_limit, &state.parallel) {
         let _ = writeln!(

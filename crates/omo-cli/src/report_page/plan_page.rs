@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use omo_core::check::counterfactual::{CheckCounterfactual, WithoutChange};
 use omo_core::timestamp::Timestamp;
 use omo_engine::event::{EventKind, RunEvent};
-use omo_engine::parallel::worker_row::format_dollars;
 use omo_engine::report::heading::{HeadingKind, run_heading};
 use omo_engine::report::history::AttemptRow;
 use omo_engine::report::ultraplan::short_commit;
+use omo_engine::report::workers::cost_text;
 use omo_engine::report::{RunReport, TaskRow};
 use omo_engine::state::{QuestionState, RunPhase, RunState, TaskStanding, TaskState, TaskStatus};
 use omo_plan::model::{PlannedState, Task, TaskKind};
@@ -96,9 +96,7 @@ fn facts(record: &PlanRecord<'_>) -> Vec<(String, String)> {
         facts.push(("rounds", format!("{} of at most {}", state.round, state.plan.policy.max_rounds)));
     }
     facts.extend(report.base.as_deref().map(|base| ("base", short_commit(base).to_owned())));
-    facts.extend(
-        report.cost_micros.map(|cost| ("cost", format!("{}, as far as the clients said", format_dollars(cost)))),
-    );
+    facts.extend(state.parallel.as_ref().and_then(cost_text).map(|cost| ("cost", cost)));
     facts.into_iter().map(|(label, value)| (label.to_owned(), value)).collect()
 }
 

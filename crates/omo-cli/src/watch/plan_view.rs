@@ -206,7 +206,7 @@ fn bounds(facts: &PlanFacts<'_>) -> Vec<Bound> {
         bounds.push(Bound::Words(format!("round {} of {}", state.round, state.plan.policy.max_rounds)));
     }
     if let Some(parallel) = &state.parallel {
-        let cost = parallel.cost_micros();
+        let cost = parallel.cost_micros().saturating_add(parallel.untold_micros());
         match parallel.policy.budget_micros {
             Some(budget) => {
                 bounds.push(Bound::Words(format!("cost {} of {}", format_dollars(cost), format_dollars(budget))));

@@ -17,12 +17,7 @@ impl RunState {
         match &event.kind {
             EventKind::ParallelStarted { base, policy: terms } => return self.start_parallel(event, base, terms),
             EventKind::BudgetSet { micros } => return self.set_budget(event, *micros),
-            EventKind::TimeLimitSet { seconds } => {
-                let parallel =
-                    self.parallel.as_mut().ok_or_else(|| bad("is about sessions that are not worked on apart"))?;
-                parallel.policy.time_limit_seconds = *seconds;
-                return Ok(());
-            }
+            EventKind::TimeLimitSet { seconds } => return self.set_time_limit(event, *seconds),
             EventKind::WaveChecked { .. } => return self.apply_wave_check(event),
             EventKind::WaveCheckReused { tree } => return self.reuse_wave_check(event, tree),
             _ => {}
@@ -142,11 +137,21 @@ impl RunState {
         Ok(())
     }
 
-    /// A session that could not go on for want of budget can now.
-    fn set_budget(&mut self, event: &RunEvent, micros: u64) -> Result<(), LedgerError> {
+    /// The clients that are started from now on may run for so long.
+    fn set_time_limit(&mut self, event: &RunEvent, seconds: u32) -> Result<(), LedgerError> {
+        self.workers_of(event)?.policy.time_limit_seconds = seconds;
+        Ok(())
+    }
+
+    fn workers_of(&mut self, event: &RunEvent) -> Result<&mut ParallelState, LedgerError> {
         let bad =
             || LedgerError { seq: event.seq, problem: "is about sessions that are not worked on apart".to_owned() };
-        let parallel = self.parallel.as_mut().ok_or_else(bad)?;
+        self.parallel.as_mut().ok_or_else(bad)
+    }
+
+    /// A session that could not go on for want of budget can now.
+    fn set_budget(&mut self, event: &RunEvent, micros: u64) -> Result<(), LedgerError> {
+        let parallel = self.workers_of(event)?;
         parallel.policy.budget_micros = Some(micros);
         for known in parallel.groups.values_mut().filter(|known| known.stuck_reason.as_deref() == Some(BUDGET_SPENT)) {
             known.stuck_reason = None;

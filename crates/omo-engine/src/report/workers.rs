@@ -35,14 +35,7 @@ pub(super) fn workers_section(state: &RunState) -> String {
 pub fn worker_result_lines(state: &RunState) -> Vec<String> {
     let Some(parallel) = &state.parallel else { return Vec::new() };
     let mut lines = user_branch_lines(parallel);
-    let (total, untold) = (parallel.cost_micros(), parallel.untold_micros());
-    if total > 0 || untold > 0 {
-        let rest = match untold {
-            0 => String::new(),
-            most => format!("; and at most {} of clients that were ended before they could say", format_dollars(most)),
-        };
-        lines.push(format!("Cost: {} in total, as far as the clients said{rest}", format_dollars(total)));
-    }
+    lines.extend(cost_text(parallel).map(|cost| format!("Cost: {cost}")));
     if let Some(check) = parallel.wave_check.as_ref().filter(|check| !check.broken.is_empty()) {
         let text = broken_check_text(state, check.wave, &check.broken, &check.groups);
         lines.push(format!("Wave {} broke the whole: {text}", check.wave + 1));
@@ -59,6 +52,16 @@ pub fn worker_result_lines(state: &RunState) -> Vec<String> {
         lines.extend(notes.into_iter().map(|line| format!("{}: {line}", worker_name(&group.id))));
     }
     lines
+}
+
+/// What the clients of a run have cost; `None` where nothing is known to have cost anything.
+pub fn cost_text(parallel: &ParallelState) -> Option<String> {
+    let (told, untold) = (parallel.cost_micros(), parallel.untold_micros());
+    let said = format!("{}, as far as the clients said", format_dollars(told));
+    match untold {
+        0 => (told > 0).then_some(said),
+        most => Some(format!("{said}; at most {} more for killed ones", format_dollars(most))),
+    }
 }
 
 /// Each worker on one line: what it does, how far it is, and what it has cost; none without workers.
