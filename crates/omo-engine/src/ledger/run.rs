@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use omo_core::timestamp::Timestamp;
@@ -50,6 +51,17 @@ pub struct Run {
     place: FolderLocation,
     path: PathBuf,
     key: SealKey,
+    /// What this process has folded last: a supervisor asks again and again, and the state of a run grows with its plan.
+    known: Arc<Mutex<Option<KnownState>>>,
+}
+
+/// A state that was folded up to a place of the ledger.
+#[derive(Clone, Debug)]
+struct KnownState {
+    position: LedgerPosition,
+    state: RunState,
+    /// What a snapshot knows already, as the number of its last event.
+    covered: u64,
 }
 
 /// Something that only one process does at a time; dropping it lets the next one.
@@ -77,7 +89,7 @@ struct Folded {
 
 impl Run {
     pub(crate) fn new(id: &str, place: FolderLocation, key: SealKey) -> Self {
-        Self { id: id.to_owned(), path: place.path(), place, key }
+        Self { id: id.to_owned(), path: place.path(), place, key, known: Arc::default() }
     }
 
     /// What it is called.
@@ -141,10 +153,12 @@ impl Run {
         }
         self.put_torn_aside(&folder, end.offset, size)?;
         folder.append_durably(LEDGER, end.offset, &text)?;
-        if state.seq - covered >= SNAPSHOT_EVERY {
-            // Only a cache: without it the next reader folds more.
-            let _ = self.write_snapshot(&folder, &after, &state);
+        let mut known = KnownState { position: after, state: state.clone(), covered };
+        // Only a cache: without it the next reader folds more.
+        if state.seq - covered >= SNAPSHOT_EVERY && self.write_snapshot(&folder, &known.position, &state).is_ok() {
+            known.covered = state.seq;
         }
+        self.remember(known);
         Ok((answer, state))
     }
 
@@ -282,9 +296,22 @@ impl Run {
     }
 
     fn fold(&self, folder: &GuardedFolder) -> Result<Folded, RunStoreError> {
-        if let Some(folded) = self.fold_from_snapshot(folder)? {
-            return Ok(folded);
-        }
+        let remembered = self.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let folded = match remembered.map(|known| self.fold_from(folder, known)).transpose()?.flatten() {
+            Some(folded) => folded,
+            None => {
+                match self.read_snapshot(folder).map(|known| self.fold_from(folder, known)).transpose()?.flatten() {
+                    Some(folded) => folded,
+                    None => self.fold_whole(folder)?,
+                }
+            }
+        };
+        let Folded { state, end, covered, .. } = &folded;
+        self.remember(KnownState { position: end.clone(), state: state.clone(), covered: *covered });
+        Ok(folded)
+    }
+
+    fn fold_whole(&self, folder: &GuardedFolder) -> Result<Folded, RunStoreError> {
         let (_, text) = self.ledger_text(folder, 0)?;
         let reading = self.parse_ledger(&text, LedgerPosition::default())?;
         let mut events = reading.events.iter();
@@ -294,12 +321,9 @@ impl Run {
         Ok(Folded { state, end: reading.end, covered: 0, size: text.len() as u64 })
     }
 
-    /// As [`Run::fold`], with what a snapshot knows; `None` where none fits the ledger.
-    fn fold_from_snapshot(&self, folder: &GuardedFolder) -> Result<Option<Folded>, RunStoreError> {
-        let known = folder.read(SNAPSHOT, MAX_SNAPSHOT).ok().flatten();
-        let Some((position, mut state)) = known.and_then(|text| snapshot::read(&text, &self.id, &self.key)) else {
-            return Ok(None);
-        };
+    /// Folds what lies behind a state that is known; `None` where the ledger is another one than it was folded from.
+    fn fold_from(&self, folder: &GuardedFolder, known: KnownState) -> Result<Option<Folded>, RunStoreError> {
+        let KnownState { position, mut state, covered } = known;
         let from = position.offset.saturating_sub(SEALED_BYTES as u64);
         let (start, text) = self.ledger_text(folder, from)?;
         let Some((before, text)) = text.split_at_checked(SEALED_BYTES).filter(|_| start == from) else {
@@ -308,10 +332,20 @@ impl Run {
         if !ledger::has_line_end_at(&position, before) {
             return Ok(None);
         }
-        let (covered, size) = (position.seq, position.offset + text.len() as u64);
+        let size = position.offset + text.len() as u64;
         let reading = self.parse_ledger(text, position)?;
         reading.events.iter().try_for_each(|event| state.apply(event)).map_err(|source| self.bad_ledger(source))?;
         Ok(Some(Folded { state, end: reading.end, covered, size }))
+    }
+
+    fn read_snapshot(&self, folder: &GuardedFolder) -> Option<KnownState> {
+        let text = folder.read(SNAPSHOT, MAX_SNAPSHOT).ok().flatten()?;
+        let (position, state) = snapshot::read(&text, &self.id, &self.key)?;
+        Some(KnownState { covered: position.seq, position, state })
+    }
+
+    fn remember(&self, known: KnownState) {
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
     }
 
     fn write_snapshot(
