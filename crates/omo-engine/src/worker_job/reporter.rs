@@ -6,6 +6,7 @@ use omo_core::text::sanitize;
 use omo_git::remote::worker_clone::{WorkerClone, WorkerPush, WorkerPushRequest, without_credentials};
 use omo_state::env;
 
+use super::last_push::PushPatience;
 use crate::client_policy::ClientCost;
 use crate::worker_exchange::{EXCHANGE_VERSION, REPORT_FILE, WorkerPhase, WorkerReport, report_branch};
 
@@ -19,7 +20,9 @@ pub(super) enum PushStop {
     Superseded,
     /// The branch for the work has other commits.
     WorkRefused(String),
-    /// The remote did not answer, or took nothing.
+    /// The remote answered, and did not take it for a reason of its own.
+    Declined(String),
+    /// The remote did not answer.
     Failed(String),
 }
 
@@ -54,6 +57,8 @@ pub(super) struct Reporter<'r> {
     /// The report that was last seen on the remote.
     seen: Option<String>,
     has_claimed: bool,
+    /// For how long a push at the end of the worker goes on, once one has begun.
+    pub patience: Option<PushPatience>,
 }
 
 impl<'r> Reporter<'r> {
@@ -79,7 +84,13 @@ impl<'r> Reporter<'r> {
             host,
             seen,
             has_claimed: false,
+            patience: None,
         }
+    }
+
+    /// Whether the remote has taken a report of this worker.
+    pub(super) fn has_claimed(&self) -> bool {
+        self.has_claimed
     }
 
     /// Pushes a report, and work with it where there is any.
@@ -114,6 +125,7 @@ impl<'r> Reporter<'r> {
                     return Ok(());
                 }
                 WorkerPush::WorkRefused(why) => return Err(PushStop::WorkRefused(why)),
+                WorkerPush::Declined(why) => return Err(PushStop::Declined(without_credentials(&why))),
                 // It began earlier, and this one later.
                 WorkerPush::Superseded if !self.has_claimed => {
                     let there = self.clone.list_branches(&[&report_branch]).map_err(|error| failed(&error))?;

@@ -59,6 +59,8 @@ pub enum WorkerPush {
     WorkRefused(String),
     /// Another worker has written the report since this one did.
     Superseded,
+    /// The remote answers, and does not take it for a reason of its own: a rule there, or a full disk.
+    Declined(String),
 }
 
 /// What is pushed. The work only ever goes on from what is there; the report replaces what this worker last saw.
@@ -112,6 +114,11 @@ impl<'g> WorkerClone<'g> {
     /// From now on it goes on whatever its caller is asked, and takes little time: it is about to end.
     pub fn hurry(&self) {
         self.is_hurried.set(true);
+    }
+
+    /// Whether its settings still lead to the remote that it was made for, and run nothing on the way.
+    pub fn is_as_made(&self) -> bool {
+        self.check_settings().is_ok()
     }
 
     /// The top folder.
@@ -281,7 +288,7 @@ impl<'g> WorkerClone<'g> {
     ///
     /// # Errors
     ///
-    /// The remote does not answer, or does not take what is pushed for a reason of its own.
+    /// The remote does not answer.
     pub fn push(&self, request: &WorkerPushRequest<'_>) -> Result<WorkerPush, RemoteError> {
         self.check_settings()?;
         let report = format!("refs/heads/{}", request.report_branch);
@@ -307,7 +314,7 @@ impl<'g> WorkerClone<'g> {
                     match parse_push(&String::from_utf8_lossy(&said), work.as_ref().map(|(name, _)| &**name), &report) {
                         PushAnswer::WorkRefused(why) => return Ok(WorkerPush::WorkRefused(why)),
                         PushAnswer::Superseded => return self.confirm_superseded(request),
-                        PushAnswer::Refused(why) => return Err(failed("push", why)),
+                        PushAnswer::Declined(why) => return Ok(WorkerPush::Declined(why)),
                         PushAnswer::Unclear => safe_reason(&complaint),
                     }
                 }
@@ -433,7 +440,7 @@ fn ignore_line(name: &[u8]) -> Vec<u8> {
 enum PushAnswer {
     WorkRefused(String),
     Superseded,
-    Refused(String),
+    Declined(String),
     Unclear,
 }
 
@@ -456,7 +463,7 @@ fn parse_push(said: &str, work: Option<&str>, report: &str) -> PushAnswer {
         if Some(reference) == work && says(&["non-fast-forward", "fetch first", "needs force"]) {
             answer = PushAnswer::WorkRefused(why());
         } else if answer == PushAnswer::Unclear {
-            answer = PushAnswer::Refused(why());
+            answer = PushAnswer::Declined(why());
         }
     }
     answer
@@ -500,7 +507,7 @@ mod tests {
         ));
         assert_eq!(parse(line(work, "non-fast-forward") + &line(report, "stale info")), PushAnswer::Superseded);
         assert_eq!(parse(line(report, "cannot lock ref")), PushAnswer::Unclear);
-        assert!(matches!(parse(line(work, "hook declined")), PushAnswer::Refused(_)));
+        assert!(matches!(parse(line(work, "hook declined")), PushAnswer::Declined(_)));
         assert_eq!(parse(String::new()), PushAnswer::Unclear);
     }
 }
