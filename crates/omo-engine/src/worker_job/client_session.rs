@@ -119,6 +119,11 @@ pub(super) fn follow_client(
             is_ending = true;
         } else if std::time::Instant::now() >= not_before {
             match worker.push_new_work(reporter, brief) {
+                Ok(()) if reporter.find_later_start(std::time::Instant::now()) => {
+                    (worker.say)("a later start of this worker owns its branch: the client is ended");
+                    stop = Some(PushStop::Superseded);
+                    is_ending = true;
+                }
                 Ok(()) => {}
                 Err(PushStop::Failed(why) | PushStop::Declined(why)) => {
                     (worker.say)(&format!("a push failed, and is tried again: {}", sanitize(&why, 300)));

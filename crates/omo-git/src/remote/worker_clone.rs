@@ -24,6 +24,8 @@ use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 const FETCH_LIMIT: Duration = Duration::from_secs(600);
 /// How long one push may take, or a list of branches.
 const PUSH_LIMIT: Duration = Duration::from_secs(120);
+/// How long a look may take that is made beside other work.
+const PEEK_LIMIT: Duration = Duration::from_secs(30);
 /// How long one of them may take once the worker was asked to end.
 const HURRIED_LIMIT: Duration = Duration::from_secs(15);
 /// How long is waited before each further try.
@@ -154,6 +156,21 @@ impl<'g> WorkerClone<'g> {
         arguments.extend([depth.as_str(), REMOTE]);
         arguments.extend(specs.iter().map(String::as_str));
         self.ask_again("fetch", FETCH_LIMIT, &arguments).map(drop)
+    }
+
+    /// The commit of a branch on the remote, under this reference of the clone by now, asked for once and for a short
+    /// time; `None` where it is `known`, where the branch is not there, or where the remote does not answer.
+    pub fn peek_branch(&self, branch: &str, known: Option<&str>, reference: &str) -> Option<String> {
+        self.check_settings().ok()?;
+        let full = format!("refs/heads/{branch}");
+        let said = self.ask_once(&["ls-remote", "--quiet", "--refs", REMOTE, &full])?;
+        let listed = parse_branches(&String::from_utf8_lossy(&said), "");
+        listed.iter().find(|(name, commit)| name == branch && Some(commit.as_str()) != known)?;
+        let spec = format!("+{full}:{reference}");
+        let mut arguments = FETCH.to_vec();
+        arguments.extend(["--depth=1", REMOTE, &spec]);
+        self.ask_once(&arguments)?;
+        self.commit_of(reference).ok().flatten()
     }
 
     /// What a reference names.
@@ -361,6 +378,13 @@ impl<'g> WorkerClone<'g> {
             if is_lasting(&why) || !self.wait(tries.next()) {
                 return Err(failed(command, why));
             }
+        }
+    }
+
+    fn ask_once(&self, arguments: &[&str]) -> Option<Vec<u8>> {
+        match self.call(PEEK_LIMIT, arguments)? {
+            GitOutcome::Ended { status: 0, said, .. } => Some(said),
+            GitOutcome::Ended { .. } | GitOutcome::TimedOut => None,
         }
     }
 
