@@ -7,7 +7,7 @@ use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::client_policy::{ClientCost, ClientPolicy};
-use crate::event::RecordedProcess;
+use crate::event::{RecordedProcess, WorkerPeer};
 
 /// What a run knows of its parallel workers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +49,18 @@ pub struct ParallelState {
     /// The last check of the whole behind a wave.
     #[serde(default)]
     pub wave_check: Option<WaveCheck>,
+    /// What does not answer of what the run asks about its workers, for some minutes by now.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub lost_contacts: BTreeMap<WorkerPeer, LostContact>,
+}
+
+/// What the run asks about its workers does not answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LostContact {
+    /// Since when.
+    pub since: Timestamp,
+    /// What was said instead of an answer.
+    pub reason: String,
 }
 
 /// What the checks of the whole came to behind a wave.
@@ -243,6 +255,12 @@ impl ParallelState {
     /// where the run has no budget.
     pub fn untold_micros(&self) -> u64 {
         self.groups.values().map(|group| group.untold_micros).fold(0, u64::saturating_add)
+    }
+
+    /// What does not answer, as long as an engine has workers of the run: the rest of it asks nothing.
+    pub fn lost_contacts(&self) -> impl Iterator<Item = (WorkerPeer, &LostContact)> {
+        let is_asked = self.jobs().next().is_some();
+        self.lost_contacts.iter().filter(move |_| is_asked).map(|(peer, lost)| (*peer, lost))
     }
 
     /// The workers that an engine has, by their sessions.

@@ -7,7 +7,7 @@ use crate::client_policy::ClientPolicy;
 use crate::event::{EventKind, QuestionKind, RunEvent};
 use crate::execution_mode::ExecutionMode;
 use crate::parallel_schedule::{BUDGET_SPENT, group_outcome};
-use crate::parallel_state::{GroupState, GroupStatus, ParallelState, SubmittedWorker};
+use crate::parallel_state::{GroupState, GroupStatus, LostContact, ParallelState, SubmittedWorker};
 use crate::state::{LedgerError, TaskStatus};
 
 impl RunState {
@@ -51,6 +51,15 @@ impl RunState {
             EventKind::UserCommitsMerged { with, tip } => {
                 parallel.note_user_commits(with, tip);
                 self.final_checks.clear();
+                return Ok(());
+            }
+            EventKind::ContactLost { peer, since, reason } => {
+                let lost = LostContact { since: *since, reason: reason.clone() };
+                parallel.lost_contacts.insert(*peer, lost);
+                return Ok(());
+            }
+            EventKind::ContactRestored { peer } => {
+                parallel.lost_contacts.remove(peer);
                 return Ok(());
             }
             EventKind::LandingRefused { reason: why, files } => {
@@ -222,6 +231,40 @@ impl RunState {
             parallel.landing_refusal = None;
         }
     }
+}
+
+/// Whether an event is about parallel workers, and no other run has it.
+pub(super) fn is_about_workers(what: &EventKind) -> bool {
+    matches!(
+        what,
+        EventKind::BudgetSet { .. }
+            | EventKind::TimeLimitSet { .. }
+            | EventKind::ParallelStarted { .. }
+            | EventKind::GroupPrepared { .. }
+            | EventKind::GroupUpdated { .. }
+            | EventKind::WorkerStarted { .. }
+            | EventKind::WorkerEnded { .. }
+            | EventKind::WorkerSubmitted { .. }
+            | EventKind::SubmissionRefused { .. }
+            | EventKind::WorkerBegan { .. }
+            | EventKind::WorkerRequeued { .. }
+            | EventKind::ContactLost { .. }
+            | EventKind::ContactRestored { .. }
+            | EventKind::GroupFilesMissing { .. }
+            | EventKind::LimitReached { .. }
+            | EventKind::GroupStuck { .. }
+            | EventKind::GroupEnded { .. }
+            | EventKind::GroupMerged { .. }
+            | EventKind::WaveChecked { .. }
+            | EventKind::WaveCheckReused { .. }
+            | EventKind::GroupRefused { .. }
+            | EventKind::GroupRemoved { .. }
+            | EventKind::KeptWorkReleased { .. }
+            | EventKind::WorktreeLeft { .. }
+            | EventKind::UserCommitsMerged { .. }
+            | EventKind::LandingRefused { .. }
+            | EventKind::Landed { .. }
+    )
 }
 
 /// What an event says of the worker of a session.

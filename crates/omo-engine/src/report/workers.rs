@@ -8,6 +8,7 @@ use omo_core::text::sanitize;
 use omo_plan::model::TaskGroup;
 use omo_plan::plan_summary::SESSION_PREFIX;
 
+use crate::event::WorkerPeer;
 use crate::modes::parallel::WORKER_PREFIX;
 use crate::parallel::INTEGRATED;
 use crate::parallel::worker_row::format_dollars;
@@ -47,6 +48,7 @@ pub fn worker_result_lines(state: &RunState) -> Vec<String> {
         let text = broken_check_text(state, check.wave, &check.broken, &check.groups);
         lines.push(format!("Wave {} broke the whole: {text}", check.wave + 1));
     }
+    lines.extend(parallel.lost_contacts().map(|(peer, lost)| lost_contact_text(peer, &lost.reason)));
     let held = wave_rules::held_back(state, parallel);
     for group in &state.plan.groups {
         let mut notes: Vec<String> =
@@ -160,6 +162,15 @@ fn worker_notes(id: &str, known: &GroupState) -> Vec<String> {
         lines.push(format!("its work is in {}", sanitize(tree, 200)));
     }
     lines
+}
+
+/// What is said where something does not answer that a run asks about its workers.
+pub(crate) fn lost_contact_text(peer: WorkerPeer, reason: &str) -> String {
+    let next = match peer {
+        WorkerPeer::Remote => "workers go on, and what they have pushed is taken in once it answers",
+        WorkerPeer::Engine => "a worker that it loses is noticed once it answers, or when its time is up",
+    };
+    format!("For some minutes {} does not answer: {}; {next}", peer.describe(), sanitize(reason, 300))
 }
 
 /// The command that makes a branch of what a reference keeps, each of its own.

@@ -1,18 +1,21 @@
 //! What an engine and the workers say, asked for in one look: one command of the launcher, one list of branches, and one
 //! fetch of the reports that changed, however many workers there are.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use omo_core::timestamp::Timestamp;
 use omo_git::message_commit::read_message;
 use omo_git::remote::{Remote, RemoteError};
 use omo_plan::model::TaskGroup;
 use omo_state::env;
 
 use super::engine_commands::{EngineCommands, JobValues};
-use super::job_rules::{self, EngineAnswer, JobDecision, JobOutcome, JobSighting};
+use super::job_rules::{self, EngineAnswer, EngineState, JobDecision, JobOutcome, JobSighting};
 use super::worker_log::log_path;
-use crate::event::EventKind;
+use crate::event::{EventKind, WorkerPeer};
 use crate::parallel::push_rules::launch_branch;
+use crate::parallel::remote_branches::Silence;
 use crate::parallel::{DriveError, POLL_INTERVAL, ParallelDriver, find_worker};
 use crate::parallel_state::{ParallelState, SubmittedWorker};
 use crate::state::{RunPhase, RunState};
@@ -37,10 +40,16 @@ impl<'a> ParallelDriver<'a> {
         let now = (self.engine.now)();
         // The engine first: a worker that it has no longer has said by then what it had to say.
         let listed = self.engine_commands(parallel, String::new()).and_then(|engine| engine.states());
-        let is_read = self.read_reports(parallel).is_ok();
+        let read = self.read_reports(parallel).map_err(|error| error.to_string());
         self.jobs.polled_at = Some(Instant::now());
+        self.jobs.silence = Silence::new();
+        match &read {
+            Err(why) if is_over => drop(self.jobs.silence.set(why.clone())),
+            _ if is_over => {}
+            _ => self.follow_contacts(parallel, &read, listed.as_ref(), now)?,
+        }
         // What an engine has no longer may have said that it ended: without the reports, only time decides.
-        let states = listed.and_then(Result::ok).filter(|_| is_read);
+        let states = listed.and_then(Result::ok).filter(|_| read.is_ok());
         for (group, job) in parallel.jobs() {
             let answer = match &states {
                 None => EngineAnswer::Unknown,
@@ -54,6 +63,29 @@ impl<'a> ParallelDriver<'a> {
             self.follow_decision(state, group, job, decided)?;
         }
         Ok(true)
+    }
+
+    /// Writes down where the remote repository or the engine has been silent for long, and where it answers again.
+    fn follow_contacts(
+        &mut self,
+        parallel: &ParallelState,
+        read: &Result<(), String>,
+        listed: Option<&Result<BTreeMap<String, EngineState>, String>>,
+        now: Timestamp,
+    ) -> Result<(), DriveError> {
+        let listed = listed.map(|listed| listed.as_ref().map(drop));
+        let looks = [(WorkerPeer::Remote, Some(read.as_ref().copied())), (WorkerPeer::Engine, listed)];
+        let mut events = Vec::new();
+        for (peer, look) in looks {
+            let Some(look) = look else { continue };
+            let is_told = parallel.lost_contacts.contains_key(&peer);
+            let watch = self.jobs.contacts.entry(peer).or_default();
+            events.extend(watch.note(peer, look.map_err(String::as_str), is_told, now));
+        }
+        if !events.is_empty() {
+            self.record(|_| events)?;
+        }
+        Ok(())
     }
 
     /// Waits for the workers of a run that is over, which are cancelled with the first look: a minute and a half at most.
