@@ -367,6 +367,15 @@ pub enum EventKind {
         /// Which session.
         group: String,
     },
+    /// The engine could not be had end a worker that may still be at work there.
+    WorkerNotCancelled {
+        /// Which session.
+        group: String,
+        /// What the worker is called there.
+        job: String,
+        /// Why.
+        reason: String,
+    },
     /// What the run asks about its workers has not answered for some minutes.
     ContactLost {
         /// Which of the two.

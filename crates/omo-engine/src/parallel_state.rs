@@ -125,18 +125,23 @@ pub struct GroupState {
     /// Why its work tree, or a branch of it on a remote repository, stays where it is.
     #[serde(default)]
     pub leftover_reason: Option<String>,
+    /// Its workers that may still be at work at their engine, which could not be had end them, each with why.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub stray_workers: BTreeMap<String, String>,
     /// It has to begin anew from what the run has come to, and not where it was.
     #[serde(default)]
     pub is_to_redo: bool,
 }
 
 impl GroupState {
-    /// What counts of it where it begins anew: what was kept of its work, and what its clients have cost.
+    /// What counts of it where it begins anew: what was kept of its work, what its clients have cost, and
+    /// which of its workers may still be at work.
     pub(crate) fn cleared(&self) -> Self {
         Self {
             rescue_ref: self.rescue_ref.clone(),
             cost_micros: self.cost_micros,
             untold_micros: self.untold_micros,
+            stray_workers: self.stray_workers.clone(),
             ..Self::default()
         }
     }

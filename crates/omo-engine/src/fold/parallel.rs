@@ -95,6 +95,7 @@ impl RunState {
             EventKind::SubmissionRefused { .. }
             | EventKind::WorkerBegan { .. }
             | EventKind::WorkerRequeued { .. }
+            | EventKind::WorkerNotCancelled { .. }
             | EventKind::WorkerEnded { .. } => apply_to_worker(known, event),
             EventKind::LimitReached { until, .. } => {
                 // Nothing was wrong with it.
@@ -248,6 +249,7 @@ pub(super) fn is_about_workers(what: &EventKind) -> bool {
             | EventKind::SubmissionRefused { .. }
             | EventKind::WorkerBegan { .. }
             | EventKind::WorkerRequeued { .. }
+            | EventKind::WorkerNotCancelled { .. }
             | EventKind::ContactLost { .. }
             | EventKind::ContactRestored { .. }
             | EventKind::GroupFilesMissing { .. }
@@ -304,6 +306,9 @@ fn apply_to_worker(known: &mut GroupState, event: &RunEvent) {
                 job.requeues = job.requeues.saturating_add(1);
             }
         }
+        EventKind::WorkerNotCancelled { job, reason, .. } => {
+            known.stray_workers.insert(job.clone(), reason.clone());
+        }
         EventKind::WorkerEnded { how, cost, .. } => {
             known.cost_micros = known.cost_micros.saturating_add(cost.told.unwrap_or_default());
             known.untold_micros = known.untold_micros.saturating_add(cost.untold);
@@ -329,7 +334,8 @@ fn required_statuses(what: &EventKind) -> (&str, &'static [GroupStatus]) {
         EventKind::WorkerEnded { group, .. }
         | EventKind::SubmissionRefused { group, .. }
         | EventKind::WorkerBegan { group, .. }
-        | EventKind::WorkerRequeued { group, .. } => (group, &[Running]),
+        | EventKind::WorkerRequeued { group, .. }
+        | EventKind::WorkerNotCancelled { group, .. } => (group, &[Running]),
         EventKind::GroupUpdated { group, .. } => (group, &[Failed]),
         EventKind::GroupMerged { group, .. } | EventKind::GroupRefused { group, .. } => (group, &[Done, InConflict]),
         EventKind::GroupRemoved { group, .. } | EventKind::WorktreeLeft { group, .. } => {

@@ -4,6 +4,7 @@
 //! A worker is called by a name that was chosen and written down before it was handed over: a supervisor that comes after
 //! a dead one asks for the same names, and goes on.
 
+mod cancellation;
 mod contact;
 mod engine_commands;
 mod job_rules;
@@ -23,6 +24,7 @@ use crate::worker_exchange::WorkerReport;
 use crate::event::WorkerPeer;
 use crate::parallel::remote_branches::Silence;
 
+use cancellation::Cancellation;
 use contact::ContactWatch;
 use job_rules::{EngineAnswer, EngineState};
 
@@ -40,7 +42,7 @@ pub(super) struct JobBoard {
     /// The workers that the engine has listed, and whether it did not when it was last asked.
     missing: BTreeMap<String, bool>,
     /// The workers that the engine was asked to end.
-    cancelled: BTreeMap<String, Instant>,
+    cancelled: BTreeMap<String, Cancellation>,
     /// Whether the remote repository and the engine answer.
     contacts: BTreeMap<WorkerPeer, ContactWatch>,
     /// Why the remote repository does not answer, once the run is over and it was found out.

@@ -138,6 +138,24 @@ fn a_silence_shows_for_as_long_as_it_lasts() {
 }
 
 #[test]
+fn a_worker_that_could_not_be_ended_is_named_until_the_end() {
+    let mut state = parallel_state(three(""));
+    submitted(&mut state, 1);
+    let (job, reason) = ("omo-r-1-1".to_owned(), "`scancel` ended with status 1: no route".to_owned());
+    let stray = EventKind::WorkerNotCancelled { group: id(1), job, reason };
+    let text = "Session 1: its worker may still be at work, and could not be ended: `scancel` ended with status 1: no route; \
+                end `omo-r-1-1` by hand at its engine";
+    assert_eq!(worker_event_line(&state, &stray).as_deref(), Some(text));
+    happens(&mut state, stray);
+    happens(
+        &mut state,
+        EventKind::WorkerEnded { group: id(1), how: "its time was up".to_owned(), cost: ClientCost::default() },
+    );
+    submitted(&mut state, 1);
+    assert!(worker_result_lines(&state).iter().any(|line| line == text), "{:?}", worker_result_lines(&state));
+}
+
+#[test]
 fn a_conflict_names_its_files_and_what_stays() {
     let mut state = parallel_state(three("## Verification\n\n- `make all`\n"));
     done_and_merged(&mut state, 1);

@@ -10,6 +10,7 @@ use omo_git::remote::{Remote, RemoteError};
 use omo_plan::model::TaskGroup;
 use omo_state::env;
 
+use super::cancellation::{self, Cancellation};
 use super::engine_commands::{EngineCommands, JobValues};
 use super::job_rules::{self, EngineAnswer, EngineState, JobDecision, JobOutcome, JobSighting};
 use super::worker_log::log_path;
@@ -57,10 +58,15 @@ impl<'a> ParallelDriver<'a> {
             };
             let report = self.jobs.reports.get(&job.name).map(|(_, report)| report);
             let limit = Duration::from_millis(parallel.policy.time_limit_millis());
-            let cancelled_for = self.jobs.cancelled.get(&job.name).map(Instant::elapsed);
+            // Where the run goes on, only one whose end is decided is cancelled, and that is decided anew.
+            let cancelled_for = self.jobs.cancelled.get(&job.name).filter(|_| is_over).map(Cancellation::elapsed);
             let sighting = JobSighting { engine: answer, report, cancelled_for };
             let decided = job_rules::decide(job, sighting, profile, limit, now);
-            self.follow_decision(state, group, job, decided)?;
+            if !is_over && !matches!(decided, JobDecision::End(_)) {
+                self.jobs.cancelled.remove(&job.name);
+            }
+            let may_be_there = cancellation::may_be_there(answer);
+            self.follow_decision(state, group, job, decided, may_be_there)?;
         }
         Ok(true)
     }
@@ -102,6 +108,7 @@ impl<'a> ParallelDriver<'a> {
         group: &str,
         job: &SubmittedWorker,
         decided: JobDecision,
+        may_be_there: bool,
     ) -> Result<(), DriveError> {
         let group = group.to_owned();
         match decided {
@@ -113,28 +120,19 @@ impl<'a> ParallelDriver<'a> {
                 // One that its engine has lost sight of may still be at work.
                 let may_run = !matches!(outcome, JobOutcome::Reported(..));
                 if let Some(parallel) = state.parallel.as_ref().filter(|_| may_run) {
-                    self.cancel_jobs(parallel, vec![(group, job.clone())]);
+                    self.cancel_jobs(parallel, vec![(group.clone(), job.clone())]);
+                    if may_be_there && self.is_cancel_to_repeat(job) {
+                        // With the next look, which comes to the same end.
+                        return Ok(());
+                    }
+                    if may_be_there {
+                        self.record_failed_cancel(&group, job)?;
+                    }
                 }
                 self.on_job_end(&known, job, outcome)?;
             }
         }
         Ok(())
-    }
-
-    /// Has the engine end workers, each once. One that does not end is told of by what the engine says of it next.
-    pub(in crate::parallel) fn cancel_jobs(&mut self, parallel: &ParallelState, jobs: Vec<(String, SubmittedWorker)>) {
-        let mut cancelled = Vec::new();
-        if let Some(engine) = self.engine_commands(parallel, String::new()) {
-            for (group, job) in jobs {
-                if !self.jobs.cancelled.contains_key(&job.name) {
-                    let values = self.job_values(&group, &job);
-                    // It is asked again by the supervisor that comes next, where this one cannot reach the engine.
-                    let _ = engine.cancel(&values);
-                    cancelled.push(job.name);
-                }
-            }
-        }
-        self.jobs.cancelled.extend(cancelled.into_iter().map(|job| (job, Instant::now())));
     }
 
     /// The engine of the run, whose workers reach the remote repository at this address where its launcher names no
@@ -155,7 +153,7 @@ impl<'a> ParallelDriver<'a> {
         })
     }
 
-    fn job_values(&self, group: &str, job: &SubmittedWorker) -> JobValues {
+    pub(super) fn job_values(&self, group: &str, job: &SubmittedWorker) -> JobValues {
         JobValues {
             job: job.name.clone(),
             branch: self.job_branch(group, job),
