@@ -295,7 +295,7 @@ fn a_launcher_is_tried_with_one_worker_and_what_failed_is_told_with_its_place() 
         ensure!(good.status == 0 && good.out.contains("works: "), "{}\n{}", good.out, good.err);
         ensure!(good.out.contains("has the commit that was asked for") && !good.out.contains("note"), "{}", good.out);
         for (setting, value, place) in [
-            ("start", "false", "failed: engine: `"),
+            ("start", "false {worker}", "failed: engine: `"),
             ("status", "false", "failed: engine: its command `status` fails: "),
             (
                 "client",
