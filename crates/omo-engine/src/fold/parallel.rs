@@ -43,31 +43,11 @@ impl RunState {
             parallel.landed = Some((from.clone(), to.clone()));
             return Ok(());
         }
-        match &event.kind {
-            EventKind::KeptWorkReleased { groups } => {
-                parallel.forget_kept_work(groups);
-                return Ok(());
-            }
-            EventKind::UserCommitsMerged { with, tip } => {
-                parallel.note_user_commits(with, tip);
+        if apply_to_all_groups(parallel, &event.kind) {
+            if matches!(event.kind, EventKind::UserCommitsMerged { .. }) {
                 self.final_checks.clear();
-                return Ok(());
             }
-            EventKind::ContactLost { peer, since, reason } => {
-                let lost = LostContact { since: *since, reason: reason.clone() };
-                parallel.lost_contacts.insert(*peer, lost);
-                return Ok(());
-            }
-            EventKind::ContactRestored { peer } => {
-                parallel.lost_contacts.remove(peer);
-                return Ok(());
-            }
-            EventKind::LandingRefused { reason: why, files } => {
-                let files = if files.is_empty() { String::new() } else { format!(": {}", files.join(", ")) };
-                parallel.landing_refusal = Some(format!("{why}{files}"));
-                return Ok(());
-            }
-            _ => {}
+            return Ok(());
         }
         let (id, from) = required_statuses(&event.kind);
         if !ids.iter().any(|known| known == id) {
@@ -232,6 +212,25 @@ impl RunState {
             parallel.landing_refusal = None;
         }
     }
+}
+
+/// What an event says of all sessions together; `false` where it is about one of them.
+fn apply_to_all_groups(parallel: &mut ParallelState, what: &EventKind) -> bool {
+    match what {
+        EventKind::KeptWorkReleased { groups } => parallel.forget_kept_work(groups),
+        EventKind::UserCommitsMerged { with, tip } => parallel.note_user_commits(with, tip),
+        EventKind::ContactLost { peer, since, reason } => {
+            let lost = LostContact { since: *since, reason: reason.clone() };
+            parallel.lost_contacts.insert(*peer, lost);
+        }
+        EventKind::ContactRestored { peer } => drop(parallel.lost_contacts.remove(peer)),
+        EventKind::LandingRefused { reason: why, files } => {
+            let files = if files.is_empty() { String::new() } else { format!(": {}", files.join(", ")) };
+            parallel.landing_refusal = Some(format!("{why}{files}"));
+        }
+        _ => return false,
+    }
+    true
 }
 
 /// Whether an event is about parallel workers, and no other run has it.
