@@ -203,6 +203,65 @@ fn a_run_that_is_cancelled_ends_its_workers_wherever_they_are() {
     .unwrap();
 }
 
+/// Cancels a run with one worker at work at `local`, with these settings of the launcher besides, and waits for the end of
+/// its supervisor.
+fn cancel_with(engine: &Engine, settings: &str) -> Result<()> {
+    engine.ground.lab.configure(&format!("{}{settings}", engine.table))?;
+    let home = engine.host.home();
+    engine.script(2, &format!("touch '{}/begun'\nsleep 300\n", home.display()))?;
+    engine.script(3, &format!("echo 3 > c.txt\ntouch '{}/begun-3'\nsleep 300\n", home.display()))?;
+    engine.open()?;
+    engine.ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
+    let begun = || (home.join("begun").exists() && home.join("begun-3").exists()).then_some(());
+    wait_until("both workers at work", LIMIT, begun)?;
+    engine.ground.omo(&["run", "cancel"])?.exits_with(0)?;
+    wait_until("the end of the supervisor", LIMIT, || {
+        engine.ground.run().ok()?.try_supervise().ok()?.is_some().then_some(())
+    })
+}
+
+#[test]
+#[ignore = "needs sshd: cargo xtask test"]
+fn a_cancel_that_fails_is_tried_again() {
+    on_engines(|engine| {
+        if engine.launcher != "local" {
+            return Ok(());
+        }
+        // For each worker it fails the first time.
+        let program = engine.host.home().join("cancel");
+        fs::write(&program, "#!/bin/sh\nif ! [ -e \"$0-$2\" ]; then touch \"$0-$2\"; exit 1; fi\nexec sh -c \"$1\"\n")?;
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755))?;
+        cancel_with(engine, &format!("cancel = \"{} {{worker_cancel}} {{job}}\"\n", program.display()))?;
+        engine.require_idle()?;
+        let parallel = engine.ground.state()?.parallel.context("no workers")?;
+        ensure!(parallel.groups.values().all(|known| known.stray_workers.is_empty()), "{:?}", parallel.groups);
+        engine.ground.require_tidy()
+    })
+    .unwrap();
+}
+
+#[test]
+#[ignore = "needs sshd: cargo xtask test"]
+fn a_worker_that_could_not_be_ended_is_named() {
+    on_engines(|engine| {
+        if engine.launcher != "local" {
+            return Ok(());
+        }
+        cancel_with(engine, "cancel = \"false\"\nstatus = \"true\"\n")?;
+        let shown = engine.ground.omo(&["run", "show"])?;
+        let scratch = engine.host.files().scratch().display().to_string();
+        let parallel = engine.ground.state()?.parallel.context("no workers")?;
+        let strays: Vec<&String> = parallel.groups.values().flat_map(|known| known.stray_workers.keys()).collect();
+        ensure!(strays.len() == 2, "{:?}", parallel.groups);
+        for job in strays {
+            ensure!(shown.out.contains(&format!("end `{job}` by hand at its engine")), "{}", shown.out);
+            engine.ground.omo(&["worker", "cancel", job, "--scratch", &scratch])?.exits_with(0)?;
+        }
+        Ok(())
+    })
+    .unwrap();
+}
+
 #[test]
 #[ignore = "needs sshd: cargo xtask test"]
 fn work_that_is_not_as_its_plan_says_fails_its_attempt() {
@@ -236,7 +295,7 @@ fn a_launcher_is_tried_with_one_worker_and_what_failed_is_told_with_its_place() 
         ensure!(good.status == 0 && good.out.contains("works: "), "{}\n{}", good.out, good.err);
         ensure!(good.out.contains("has the commit that was asked for") && !good.out.contains("note"), "{}", good.out);
         for (setting, value, place) in [
-            ("start", "false", "failed: engine: `"),
+            ("start", "false {worker}", "failed: engine: `"),
             ("status", "false", "failed: engine: its command `status` fails: "),
             (
                 "client",

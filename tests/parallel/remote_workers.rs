@@ -243,6 +243,44 @@ fn a_remote_that_has_fallen_silent_is_asked_once_and_not_for_each_session() {
     .unwrap();
 }
 
+#[test]
+#[ignore = "needs sshd: cargo xtask test"]
+fn a_cancelled_run_asks_a_remote_that_is_away_once_and_not_for_each_session() {
+    on_host(|ground, host| {
+        for number in [1, 3] {
+            host.script(number, &format!("touch \"$HOME/hung-{number}\"; sleep 5\n"))?;
+        }
+        ground.open(&["--launcher", &host.launcher()])?;
+        ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
+        let is_hung = |number: u32| host.home().join(format!("hung-{number}")).exists();
+        wait_until("both sessions at work", LIMIT, || (is_hung(1) && is_hung(3)).then_some(()))?;
+        let (asked, ssh) = (ground.lab.root().join("asked"), ground.lab.root().join("ssh"));
+        fs::write(&ssh, format!("#!/bin/sh\necho asked >>'{}'\nexit 255\n", asked.display()))?;
+        fs::set_permissions(&ssh, fs::Permissions::from_mode(0o755))?;
+        ground.git(&["config", "--global", "core.sshCommand", &ssh.display().to_string()])?;
+        let there = ground.git(&["remote", "get-url", "origin"])?;
+        ground.git(&["remote", "set-url", "origin", "ssh://away.invalid/hub.git"])?;
+        ground.omo(&["run", "cancel"])?.exits_with(0)?;
+        wait_until("the end of the supervisor", LIMIT, || {
+            ground.run().ok()?.try_supervise().ok()?.is_some().then_some(())
+        })?;
+        let times = fs::read_to_string(asked)?.lines().count();
+        ensure!(times == 1, "it was asked {times} times");
+        let parallel = ground.state()?.parallel.context("no workers")?;
+        for (id, known) in &parallel.groups {
+            let left = known.leftover_reason.clone().unwrap_or_default();
+            ensure!(left.contains("what is on the remote origin is not known"), "{id}: {left:?}");
+        }
+        ground.git(&["remote", "set-url", "origin", there.trim()])?;
+        let branches = ground.git(&["ls-remote", "--refs", "origin", "refs/heads/omo/*"])?;
+        for branch in branches.lines().filter_map(|line| line.split_whitespace().nth(1)) {
+            ground.git(&["push", "--quiet", "origin", "--delete", branch])?;
+        }
+        Ok(())
+    })
+    .unwrap();
+}
+
 /// Waits until the second step is at work on the other host, where it would stay for long.
 fn script_second_task_that_hangs(ground: &Ground, host: &Host) -> Result<()> {
     host.script(2, "if ! [ -e \"$HOME/hung\" ]; then touch \"$HOME/hung\"; sleep 5; fi\necho 2 > b.txt\n")?;

@@ -9,4 +9,5 @@ mod hostile;
 mod jobs;
 mod manifests;
 mod pushing;
+mod remote_away;
 mod restarts;

@@ -3,7 +3,9 @@
 //! Once written, an event of this version can be read by every later one: fields are added with a
 //! default and never change their meaning.
 
+mod evidence;
 mod run_ends;
+mod worker_peer;
 
 use std::collections::BTreeMap;
 
@@ -17,7 +19,9 @@ use crate::client_policy::{ClientCost, ClientPolicy};
 use crate::execution_mode::ExecutionMode;
 use crate::request::run_scope::RunScope;
 
+pub use self::evidence::{Evidence, PlanVerdict, UnfinishedLine};
 pub use self::run_ends::{AttemptEnd, ImportedStatus, RunResult};
+pub use self::worker_peer::WorkerPeer;
 pub use crate::question::{Question, QuestionKind, QuestionOption};
 
 /// One event, as it stands in the ledger.
@@ -363,6 +367,29 @@ pub enum EventKind {
         /// Which session.
         group: String,
     },
+    /// The engine could not be had end a worker that may still be at work there.
+    WorkerNotCancelled {
+        /// Which session.
+        group: String,
+        /// What the worker is called there.
+        job: String,
+        /// Why.
+        reason: String,
+    },
+    /// What the run asks about its workers has not answered for some minutes.
+    ContactLost {
+        /// Which of the two.
+        peer: WorkerPeer,
+        /// Since when.
+        since: Timestamp,
+        /// What was said instead of an answer.
+        reason: String,
+    },
+    /// It answers again.
+    ContactRestored {
+        /// Which of the two.
+        peer: WorkerPeer,
+    },
     /// Something that a work tree should have besides a checkout is not in it.
     GroupFilesMissing {
         /// Which session.
@@ -525,65 +552,4 @@ pub enum EventKind {
         /// How.
         result: RunResult,
     },
-}
-
-/// A command that was run to show something, and what came of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Evidence {
-    /// What it is called: `e1` and so on.
-    pub id: String,
-    /// The task that it was run for.
-    pub task: String,
-    /// The attempt at that task.
-    pub attempt: u32,
-    /// The command.
-    pub command: String,
-    /// What came of it.
-    pub outcome: TaskCheckOutcome,
-    /// The work tree that it was run in.
-    #[serde(default)]
-    pub tree: Option<String>,
-    /// The SHA-256 of the file that keeps what it printed.
-    #[serde(default)]
-    pub output_sha256: Option<String>,
-}
-
-/// What the verifier says about the whole.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlanVerdict {
-    /// All of it is done.
-    pub passed: bool,
-    /// The ids of the evidence that it rests on.
-    #[serde(default)]
-    pub evidence_ids: Vec<String>,
-    /// The tasks that have to be done again, each with why.
-    #[serde(default)]
-    pub reopen: Vec<(String, String)>,
-    /// What else was said, on one line.
-    #[serde(default)]
-    pub note: String,
-}
-
-impl PlanVerdict {
-    /// All of it on one line: how a verification ended.
-    pub fn summary_line(&self) -> String {
-        if self.passed {
-            return format!("PASS, shown by {}", self.evidence_ids.join(", "));
-        }
-        let reopened = self.reopen.iter().map(|(id, why)| format!("{id}: {why}"));
-        let note = Some(self.note.clone()).filter(|note| !note.is_empty());
-        let said: Vec<String> = reopened.chain(note).collect();
-        if said.is_empty() { "FAIL".to_owned() } else { format!("FAIL: {}", said.join("; ")) }
-    }
-}
-
-/// An added line of a work tree that says that something is not finished.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UnfinishedLine {
-    /// The file.
-    pub file: String,
-    /// The line, from 1.
-    pub line: usize,
-    /// The word that was found.
-    pub word: String,
 }

@@ -108,31 +108,7 @@ impl RunState {
             EventKind::UnfinishedSearched { unfinished } => self.unfinished = Some(unfinished.clone()),
             EventKind::VerdictGiven { verdict } => self.apply_verdict(event, verdict)?,
             EventKind::RoundStarted { round: iteration, reopened } => self.start_round(event, *iteration, reopened)?,
-            EventKind::BudgetSet { .. }
-            | EventKind::TimeLimitSet { .. }
-            | EventKind::ParallelStarted { .. }
-            | EventKind::GroupPrepared { .. }
-            | EventKind::GroupUpdated { .. }
-            | EventKind::WorkerStarted { .. }
-            | EventKind::WorkerEnded { .. }
-            | EventKind::WorkerSubmitted { .. }
-            | EventKind::SubmissionRefused { .. }
-            | EventKind::WorkerBegan { .. }
-            | EventKind::WorkerRequeued { .. }
-            | EventKind::GroupFilesMissing { .. }
-            | EventKind::LimitReached { .. }
-            | EventKind::GroupStuck { .. }
-            | EventKind::GroupEnded { .. }
-            | EventKind::GroupMerged { .. }
-            | EventKind::WaveChecked { .. }
-            | EventKind::WaveCheckReused { .. }
-            | EventKind::GroupRefused { .. }
-            | EventKind::GroupRemoved { .. }
-            | EventKind::KeptWorkReleased { .. }
-            | EventKind::WorktreeLeft { .. }
-            | EventKind::UserCommitsMerged { .. }
-            | EventKind::LandingRefused { .. }
-            | EventKind::Landed { .. } => self.apply_to_group(event)?,
+            what if parallel::is_about_workers(what) => self.apply_to_group(event)?,
             EventKind::RunCancelled { reason: why } => {
                 self.hold_running_tasks("the run was cancelled");
                 self.phase = RunPhase::Cancelled { why: why.clone() };

@@ -127,6 +127,15 @@ enum TemplatePiece {
     Value(LauncherPlaceholder),
 }
 
+impl TemplatePiece {
+    fn placeholder(&self) -> Option<LauncherPlaceholder> {
+        match self {
+            Self::Value(placeholder) => Some(*placeholder),
+            Self::Text(_) => None,
+        }
+    }
+}
+
 /// A template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LauncherTemplate {
@@ -155,21 +164,25 @@ impl LauncherTemplate {
     /// The first of the others.
     pub fn require_attached(&self) -> Result<(), LauncherError> {
         use LauncherPlaceholder::{Base, Branch, Group, PromptFile, Run, Worktree};
-        let placeholders = self.words.iter().flat_map(|(_, pieces)| pieces).filter_map(|piece| match piece {
-            TemplatePiece::Value(placeholder) => Some(*placeholder),
-            TemplatePiece::Text(_) => None,
-        });
         let is_other = |found: &LauncherPlaceholder| ![PromptFile, Branch, Base, Worktree, Run, Group].contains(found);
-        placeholders.into_iter().find(is_other).map_or(Ok(()), |found| Err(LauncherError::ForProfile(found.name())))
+        self.placeholders()
+            .into_iter()
+            .find(is_other)
+            .map_or(Ok(()), |found| Err(LauncherError::ForProfile(found.name())))
     }
 
-    /// Checks a text with placeholders.
+    /// What it names, in its order.
+    pub fn placeholders(&self) -> Vec<LauncherPlaceholder> {
+        self.words.iter().flat_map(|(_, pieces)| pieces).filter_map(TemplatePiece::placeholder).collect()
+    }
+
+    /// Checks a text with placeholders, and gives what it names.
     ///
     /// # Errors
     ///
     /// A brace in it is not closed, or names nothing.
-    pub fn parse_text(text: &str) -> Result<(), LauncherError> {
-        split_placeholders(text).map(drop)
+    pub fn parse_text(text: &str) -> Result<Vec<LauncherPlaceholder>, LauncherError> {
+        Ok(split_placeholders(text)?.iter().filter_map(TemplatePiece::placeholder).collect())
     }
 
     /// A text with these values in it, each as it stands within the quotation marks of a JSON string.

@@ -7,7 +7,7 @@ use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::client_policy::{ClientCost, ClientPolicy};
-use crate::event::RecordedProcess;
+use crate::event::{RecordedProcess, WorkerPeer};
 
 /// What a run knows of its parallel workers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +49,18 @@ pub struct ParallelState {
     /// The last check of the whole behind a wave.
     #[serde(default)]
     pub wave_check: Option<WaveCheck>,
+    /// What does not answer of what the run asks about its workers, for some minutes by now.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub lost_contacts: BTreeMap<WorkerPeer, LostContact>,
+}
+
+/// What the run asks about its workers does not answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LostContact {
+    /// Since when.
+    pub since: Timestamp,
+    /// What was said instead of an answer.
+    pub reason: String,
 }
 
 /// What the checks of the whole came to behind a wave.
@@ -113,18 +125,23 @@ pub struct GroupState {
     /// Why its work tree, or a branch of it on a remote repository, stays where it is.
     #[serde(default)]
     pub leftover_reason: Option<String>,
+    /// Its workers that may still be at work at their engine, which could not be had end them, each with why.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub stray_workers: BTreeMap<String, String>,
     /// It has to begin anew from what the run has come to, and not where it was.
     #[serde(default)]
     pub is_to_redo: bool,
 }
 
 impl GroupState {
-    /// What counts of it where it begins anew: what was kept of its work, and what its clients have cost.
+    /// What counts of it where it begins anew: what was kept of its work, what its clients have cost, and
+    /// which of its workers may still be at work.
     pub(crate) fn cleared(&self) -> Self {
         Self {
             rescue_ref: self.rescue_ref.clone(),
             cost_micros: self.cost_micros,
             untold_micros: self.untold_micros,
+            stray_workers: self.stray_workers.clone(),
             ..Self::default()
         }
     }
@@ -243,6 +260,12 @@ impl ParallelState {
     /// where the run has no budget.
     pub fn untold_micros(&self) -> u64 {
         self.groups.values().map(|group| group.untold_micros).fold(0, u64::saturating_add)
+    }
+
+    /// What does not answer, as long as an engine has workers of the run: the rest of it asks nothing.
+    pub fn lost_contacts(&self) -> impl Iterator<Item = (WorkerPeer, &LostContact)> {
+        let is_asked = self.jobs().next().is_some();
+        self.lost_contacts.iter().filter(move |_| is_asked).map(|(peer, lost)| (*peer, lost))
     }
 
     /// The workers that an engine has, by their sessions.

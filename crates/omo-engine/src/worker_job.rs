@@ -7,6 +7,7 @@
 
 mod client_session;
 pub mod jobs;
+mod last_push;
 mod reporter;
 mod rules;
 mod scratch;
@@ -275,22 +276,20 @@ impl Worker<'_> {
 
     /// The client has ended: what it left is committed where it is clear what it belongs to, pushed, and told.
     fn end_of_client(&self, reporter: &mut Reporter, brief: &WorkerBrief, end: &ClientEnd) -> Step<JobEnd> {
-        if (self.is_asked_to_end)() {
-            reporter.clone.hurry();
-        }
-        let mut pushed = self.push_new_work(reporter, brief);
+        let mut push = |reporter: &mut Reporter| self.push_new_work(reporter, brief);
+        let mut pushed = self.push_at_end(reporter, &mut push);
         let committed = match (&pushed, rules::has_finished(end)) {
             (Ok(()), true) => self.commit_rest(reporter, brief),
             _ => Ok(false),
         };
         if matches!(committed, Ok(true)) {
-            pushed = self.push_new_work(reporter, brief);
+            pushed = self.push_at_end(reporter, &mut push);
         }
         let not_pushed = match pushed {
             Ok(()) => None,
             Err(PushStop::Superseded) => return Err(JobEnd::Superseded),
             Err(PushStop::WorkRefused(why)) => return self.refused(reporter, &why),
-            Err(PushStop::Failed(why)) => Some(why),
+            Err(PushStop::Failed(why) | PushStop::Declined(why)) => Some(why),
         };
         if reporter.pushed.len() == brief.tasks.len() && not_pushed.is_none() {
             return self.finish(reporter, WorkerEnd::Pushed, "");
@@ -300,7 +299,7 @@ impl Worker<'_> {
             detail = format!("{detail}; {more}");
         }
         let finished = self.finish(reporter, end, &detail)?;
-        Ok(not_pushed.map_or(finished, JobEnd::Unreachable))
+        Ok(not_pushed.map_or(finished, |why| JobEnd::Unreachable(self.keep_work(reporter, why))))
     }
 
     /// Commits what the client has left, where exactly one task has no commit yet. Whether it has.
@@ -354,22 +353,19 @@ impl Worker<'_> {
             Err(PushStop::Superseded) => Err(JobEnd::Superseded),
             Err(PushStop::WorkRefused(why)) => Err(JobEnd::Conflict(why)),
             // Its end is told in a moment.
-            Err(PushStop::Failed(_)) if (self.is_asked_to_end)() => Ok(()),
-            Err(PushStop::Failed(why)) => Err(JobEnd::Unreachable(why)),
+            Err(PushStop::Failed(_) | PushStop::Declined(_)) if (self.is_asked_to_end)() => Ok(()),
+            Err(PushStop::Failed(why) | PushStop::Declined(why)) => Err(JobEnd::Unreachable(why)),
         }
     }
 
     /// Pushes the last report.
     fn finish(&self, reporter: &mut Reporter, end: WorkerEnd, detail: &str) -> Step<JobEnd> {
-        if (self.is_asked_to_end)() {
-            reporter.clone.hurry();
-        }
         let detail = sanitize(&without_credentials(detail), DETAIL_CHARS);
         let phase = WorkerPhase::Ended { end, detail: detail.clone() };
-        match reporter.push(None, phase) {
+        match self.push_at_end(reporter, &mut |reporter| reporter.push(None, phase.clone())) {
             Ok(()) => {}
             Err(PushStop::Superseded) => return Err(JobEnd::Superseded),
-            Err(PushStop::WorkRefused(why) | PushStop::Failed(why)) => {
+            Err(PushStop::WorkRefused(why) | PushStop::Declined(why) | PushStop::Failed(why)) => {
                 (self.say)(&format!("the last report could not be pushed: {why}"));
             }
         }

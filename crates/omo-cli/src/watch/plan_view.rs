@@ -8,6 +8,7 @@ use omo_engine::parallel::worker_row::format_dollars;
 use omo_engine::parallel::worker_rows;
 use omo_engine::report::heading::{HeadingKind, run_heading};
 use omo_engine::report::workers::worker_name;
+use omo_engine::report::workers::worker_warnings;
 use omo_engine::report::{TaskRow, build_report};
 use omo_engine::state::{RunPhase, RunState, RunningAttempt, TaskStanding, TaskStatus};
 use omo_plan::model::TaskKind;
@@ -66,6 +67,7 @@ pub(crate) fn plan_view(facts: &PlanFacts<'_>) -> RunView {
     if facts.is_abandoned {
         notes.push(abandoned_note(state));
     }
+    notes.extend(worker_warnings(state));
     if let RunPhase::Cancelled { why } = &state.phase {
         notes.push(format!("cancelled {why}"));
     }

@@ -7,7 +7,7 @@ use crate::client_policy::ClientPolicy;
 use crate::event::{EventKind, QuestionKind, RunEvent};
 use crate::execution_mode::ExecutionMode;
 use crate::parallel_schedule::{BUDGET_SPENT, group_outcome};
-use crate::parallel_state::{GroupState, GroupStatus, ParallelState, SubmittedWorker};
+use crate::parallel_state::{GroupState, GroupStatus, LostContact, ParallelState, SubmittedWorker};
 use crate::state::{LedgerError, TaskStatus};
 
 impl RunState {
@@ -38,22 +38,11 @@ impl RunState {
             parallel.landed = Some((from.clone(), to.clone()));
             return Ok(());
         }
-        match &event.kind {
-            EventKind::KeptWorkReleased { groups } => {
-                parallel.forget_kept_work(groups);
-                return Ok(());
-            }
-            EventKind::UserCommitsMerged { with, tip } => {
-                parallel.note_user_commits(with, tip);
+        if apply_to_all_groups(parallel, &event.kind) {
+            if matches!(event.kind, EventKind::UserCommitsMerged { .. }) {
                 self.final_checks.clear();
-                return Ok(());
             }
-            EventKind::LandingRefused { reason: why, files } => {
-                let files = if files.is_empty() { String::new() } else { format!(": {}", files.join(", ")) };
-                parallel.landing_refusal = Some(format!("{why}{files}"));
-                return Ok(());
-            }
-            _ => {}
+            return Ok(());
         }
         let (id, from) = required_statuses(&event.kind);
         if !ids.iter().any(|known| known == id) {
@@ -81,6 +70,7 @@ impl RunState {
             EventKind::SubmissionRefused { .. }
             | EventKind::WorkerBegan { .. }
             | EventKind::WorkerRequeued { .. }
+            | EventKind::WorkerNotCancelled { .. }
             | EventKind::WorkerEnded { .. } => apply_to_worker(known, event),
             EventKind::LimitReached { until, .. } => {
                 // Nothing was wrong with it.
@@ -229,6 +219,60 @@ impl RunState {
     }
 }
 
+/// What an event says of all sessions together; `false` where it is about one of them.
+fn apply_to_all_groups(parallel: &mut ParallelState, what: &EventKind) -> bool {
+    match what {
+        EventKind::KeptWorkReleased { groups } => parallel.forget_kept_work(groups),
+        EventKind::UserCommitsMerged { with, tip } => parallel.note_user_commits(with, tip),
+        EventKind::ContactLost { peer, since, reason } => {
+            let lost = LostContact { since: *since, reason: reason.clone() };
+            parallel.lost_contacts.insert(*peer, lost);
+        }
+        EventKind::ContactRestored { peer } => drop(parallel.lost_contacts.remove(peer)),
+        EventKind::LandingRefused { reason: why, files } => {
+            let files = if files.is_empty() { String::new() } else { format!(": {}", files.join(", ")) };
+            parallel.landing_refusal = Some(format!("{why}{files}"));
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// Whether an event is about parallel workers, and no other run has it.
+pub(super) fn is_about_workers(what: &EventKind) -> bool {
+    matches!(
+        what,
+        EventKind::BudgetSet { .. }
+            | EventKind::TimeLimitSet { .. }
+            | EventKind::ParallelStarted { .. }
+            | EventKind::GroupPrepared { .. }
+            | EventKind::GroupUpdated { .. }
+            | EventKind::WorkerStarted { .. }
+            | EventKind::WorkerEnded { .. }
+            | EventKind::WorkerSubmitted { .. }
+            | EventKind::SubmissionRefused { .. }
+            | EventKind::WorkerBegan { .. }
+            | EventKind::WorkerRequeued { .. }
+            | EventKind::WorkerNotCancelled { .. }
+            | EventKind::ContactLost { .. }
+            | EventKind::ContactRestored { .. }
+            | EventKind::GroupFilesMissing { .. }
+            | EventKind::LimitReached { .. }
+            | EventKind::GroupStuck { .. }
+            | EventKind::GroupEnded { .. }
+            | EventKind::GroupMerged { .. }
+            | EventKind::WaveChecked { .. }
+            | EventKind::WaveCheckReused { .. }
+            | EventKind::GroupRefused { .. }
+            | EventKind::GroupRemoved { .. }
+            | EventKind::KeptWorkReleased { .. }
+            | EventKind::WorktreeLeft { .. }
+            | EventKind::UserCommitsMerged { .. }
+            | EventKind::LandingRefused { .. }
+            | EventKind::Landed { .. }
+    )
+}
+
 /// What an event says of the worker of a session.
 fn apply_to_worker(known: &mut GroupState, event: &RunEvent) {
     match &event.kind {
@@ -266,6 +310,9 @@ fn apply_to_worker(known: &mut GroupState, event: &RunEvent) {
                 job.requeues = job.requeues.saturating_add(1);
             }
         }
+        EventKind::WorkerNotCancelled { job, reason, .. } => {
+            known.stray_workers.insert(job.clone(), reason.clone());
+        }
         EventKind::WorkerEnded { how, cost, .. } => {
             known.cost_micros = known.cost_micros.saturating_add(cost.told.unwrap_or_default());
             known.untold_micros = known.untold_micros.saturating_add(cost.untold);
@@ -291,7 +338,8 @@ fn required_statuses(what: &EventKind) -> (&str, &'static [GroupStatus]) {
         EventKind::WorkerEnded { group, .. }
         | EventKind::SubmissionRefused { group, .. }
         | EventKind::WorkerBegan { group, .. }
-        | EventKind::WorkerRequeued { group, .. } => (group, &[Running]),
+        | EventKind::WorkerRequeued { group, .. }
+        | EventKind::WorkerNotCancelled { group, .. } => (group, &[Running]),
         EventKind::GroupUpdated { group, .. } => (group, &[Failed]),
         EventKind::GroupMerged { group, .. } | EventKind::GroupRefused { group, .. } => (group, &[Done, InConflict]),
         EventKind::GroupRemoved { group, .. } | EventKind::WorktreeLeft { group, .. } => {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use omo_state::config::launcher_toml::{self, LauncherTable, is_launcher_name};
 use serde::{Deserialize, Serialize};
 
-use super::LauncherTemplate;
+use super::{LauncherPlaceholder, LauncherTemplate};
 
 /// The launchers that omo brings.
 const SHIPPED: &str = include_str!("launchers.toml");
@@ -142,6 +142,13 @@ fn invalid(name: &str, setting: &str, why: &str) -> ProfileError {
     ProfileError::Invalid { setting: format!("launcher.{name}.{setting}"), why: why.to_owned() }
 }
 
+/// Whether what a launcher names is enough for a worker to find its work: its command, or what that is made of.
+fn hands_work_over(named: &[LauncherPlaceholder]) -> bool {
+    use LauncherPlaceholder::{Branch, Brief, Worker, WorkerStart};
+    let has = |placeholder| named.contains(&placeholder);
+    has(Worker) || has(WorkerStart) || has(Branch) && has(Brief)
+}
+
 fn build(
     name: &str,
     like: &str,
@@ -165,9 +172,22 @@ fn build(
         Some(file) => Some(read_file(&file).map_err(|why| invalid(name, "input", &format!("cannot be read: {why}")))?),
         None => (like == "kubernetes").then(|| KUBERNETES_JOB.to_owned()),
     };
-    if let Some(text) = &input {
-        LauncherTemplate::parse_text(text)
-            .map_err(|error| invalid(name, "input", &format!("cannot be used: {error}")))?;
+    let in_input = match &input {
+        Some(text) => LauncherTemplate::parse_text(text)
+            .map_err(|error| invalid(name, "input", &format!("cannot be used: {error}")))?,
+        None => Vec::new(),
+    };
+    let start = command("start")?.ok_or_else(|| invalid(name, "start", "has to be set in your config.toml"))?;
+    let in_start = LauncherTemplate::parse(&start).map(|start| start.placeholders()).unwrap_or_default();
+    if !hands_work_over(&[in_start, in_input].concat()) {
+        let where_else = if input.is_some() { ", or in the file of `input`," } else { "" };
+        return Err(invalid(
+            name,
+            "start",
+            &format!(
+                "does not say what is to be run: {{worker}} is missing in it{where_else} and so is what takes its place, {{worker_start}} or both {{branch}} and {{brief}}"
+            ),
+        ));
     }
     for needed in [("ssh", "host"), ("kubernetes", "image")] {
         if needed.0 == like && text(needed.1).is_none_or(|value| value.is_empty() || value.starts_with('-')) {
@@ -176,7 +196,7 @@ fn build(
     }
     Ok(LauncherProfile {
         name: name.to_owned(),
-        start: command("start")?.ok_or_else(|| invalid(name, "start", "has to be set in your config.toml"))?,
+        start,
         cancel: command("cancel")?,
         status: command("status")?,
         logs: command("logs")?,
@@ -227,12 +247,38 @@ mod tests {
     }
 
     #[test]
+    fn the_work_is_handed_over_by_a_command_by_its_parts_or_by_a_file() {
+        for start in ["x {worker}", "x '{worker_start}'", "x {brief} -b {branch}"] {
+            let profile = find("a", &format!("[launcher.a]\nstart = \"{start}\""));
+            assert!(profile.is_ok(), "{start}: {profile:?}");
+        }
+        let by_file = "[launcher.a]\nstart = \"kubectl create\"\nlike = \"kubernetes\"\nimage = \"i\"";
+        assert!(find("a", by_file).is_ok());
+    }
+
+    #[test]
     fn what_cannot_be_used_is_named_with_its_setting() {
         for (name, config, expected) in [
             ("nil", "", "there is no launcher called `nil`; there are github-actions, kubernetes, local, slurm, ssh"),
             ("a", "[launcher.a]\nhost = \"x\"", "`launcher.a.start` has to be set in your config.toml"),
             ("a", "[launcher.a]\nstart = \"x {y}\"", "`launcher.a.start` cannot be used: {y} is not known"),
             ("a", "[launcher.a]\nlike = \"b\"", "`launcher.a.like` is one of "),
+            (
+                "a",
+                "[launcher.a]\nstart = \"x {job}\"",
+                "`launcher.a.start` does not say what is to be run: {worker} is",
+            ),
+            ("a", "[launcher.a]\nstart = \"x {branch}\"", "`launcher.a.start` does not say what is to be run"),
+            (
+                "ssh",
+                "[launcher.ssh]\nhost = \"h\"\nstart = \"ssh {host} {worker_list}\"",
+                "`launcher.ssh.start` does not say what is to be run",
+            ),
+            (
+                "slurm",
+                "[launcher.slurm]\nstart = \"sbatch {job}\"\ninput = \"job.yaml\"",
+                "`launcher.slurm.start` does not say what is to be run: {worker} is missing in it, or in the file of",
+            ),
             ("slurm", "[launcher.slurm]\noptions = \"'\"", "`launcher.slurm.options` cannot be used"),
             ("a", "[launcher.a]\nstart = \"x\"\ninput = \"none\"", "`launcher.a.input` cannot be read: no"),
             ("ssh", "[launcher.ssh]\nhost = \"-oProxyCommand=x\"", "`launcher.ssh.host` has to be set"),

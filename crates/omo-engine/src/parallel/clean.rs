@@ -25,10 +25,12 @@ impl ParallelDriver<'_> {
         parallel: &ParallelState,
         ids: &[&str],
     ) -> Result<(), DriveError> {
-        let silence = Silence::new();
+        let is_over = state.is_stopped || state.phase != RunPhase::Executing;
+        let fresh = Silence::new();
+        let silence = if is_over { &self.jobs.silence } else { &fresh };
         for some in ids.chunks(WORK_TREES_AT_ONCE) {
             let remove = |id: &&str| {
-                remove_worker(self.engine, &self.repository, &self.worker_name(id)?, state, parallel, &silence)
+                remove_worker(self.engine, &self.repository, &self.worker_name(id)?, state, parallel, silence)
             };
             parallel_map(some, remove).into_iter().collect::<Result<(), DriveError>>()?;
         }

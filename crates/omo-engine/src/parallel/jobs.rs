@@ -4,6 +4,8 @@
 //! A worker is called by a name that was chosen and written down before it was handed over: a supervisor that comes after
 //! a dead one asks for the same names, and goes on.
 
+mod cancellation;
+mod contact;
 mod engine_commands;
 mod job_rules;
 mod poll;
@@ -19,6 +21,11 @@ use omo_plan::model::TaskGroup;
 
 use crate::worker_exchange::WorkerReport;
 
+use crate::event::WorkerPeer;
+use crate::parallel::remote_branches::Silence;
+
+use cancellation::Cancellation;
+use contact::ContactWatch;
 use job_rules::{EngineAnswer, EngineState};
 
 /// How long a worker that was refused waits before it is handed over again; the time doubles up to the greatest.
@@ -35,7 +42,11 @@ pub(super) struct JobBoard {
     /// The workers that the engine has listed, and whether it did not when it was last asked.
     missing: BTreeMap<String, bool>,
     /// The workers that the engine was asked to end.
-    cancelled: BTreeMap<String, Instant>,
+    cancelled: BTreeMap<String, Cancellation>,
+    /// Whether the remote repository and the engine answer.
+    contacts: BTreeMap<WorkerPeer, ContactWatch>,
+    /// Why the remote repository does not answer, once the run is over and it was found out.
+    pub(super) silence: Silence,
     /// Until when a session that was refused waits, and how often it was.
     back_off: BTreeMap<String, (Instant, u32)>,
 }

@@ -53,8 +53,7 @@ pub(super) fn clear_remote(
     }
     let collected = match collect_branches(run, repository, terms, name) {
         Ok(collected) => collected,
-        Err(error @ RemoteError::TimedOut { .. }) => return not_known(silence.get_or_init(|| error.to_string())),
-        Err(error) => return not_known(&error.to_string()),
+        Err(error) => return not_known(silence.get_or_init(|| error.to_string())),
     };
     for (_, tip, keeper) in collected.tips {
         if contains_commits(repository, integrated, std::slice::from_ref(&tip))? {

@@ -145,7 +145,17 @@ impl ParallelDriver<'_> {
         let Some(terms) = state.parallel.as_ref().map(|parallel| parallel.policy.clone()) else { return Ok(()) };
         let goes_on = state.phase == RunPhase::Executing && !state.is_stopped;
         let (number, name) = (count_launches(self.engine.run, &group.id), self.worker_name(&group.id)?);
-        let collected = collect_branches(self.engine.run, &self.repository, &terms, &name);
+        // Behind the end of a run its user waits: a remote that was silent once is not asked for each of its workers.
+        let collect = || collect_branches(self.engine.run, &self.repository, &terms, &name);
+        let collected = match self.jobs.silence.get().filter(|_| !goes_on) {
+            Some(why) => Err(why.clone()),
+            None => collect().map_err(|error| error.to_string()),
+        };
+        if let Err(why) = &collected
+            && !goes_on
+        {
+            let _ = self.jobs.silence.set(why.clone());
+        }
         let mut how = end.how;
         let mut follow = if goes_on { end.follow } else { FollowUp::Hold("the run was stopped") };
         let mut stuck = None;
@@ -172,6 +182,9 @@ impl ParallelDriver<'_> {
             }
         } else if stuck.is_some() {
             follow = FollowUp::Settled;
+        }
+        if let Some(why) = stuck.as_ref().filter(|_| !goes_on) {
+            how = format!("{how}; {why}");
         }
         for left in collected.undeleted.iter().chain(&collected.fetch_error) {
             how = format!("{how}; {left}");

@@ -81,6 +81,9 @@ fn worker_status(
             (GroupStatus::Ready, None) if group_outcome(state, group).is_some() || has_failed() => "ends".to_owned(),
             (GroupStatus::Ready, None) => "begins".to_owned(),
             (GroupStatus::Running, _) => match &known.job {
+                Some(_) if let Some((peer, lost)) = parallel.lost_contacts().next() => {
+                    format!("{} silent {}", peer.short_name(), format_age(Some(lost.since), now))
+                }
                 Some(job) if job.began_at.is_none() => format!("queued {}", format_age(Some(job.queued_at), now)),
                 Some(job) if !job.host.is_empty() => format!("works on {}", sanitize(&job.host, 24)),
                 _ => "works".to_owned(),

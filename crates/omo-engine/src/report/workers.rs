@@ -8,6 +8,7 @@ use omo_core::text::sanitize;
 use omo_plan::model::TaskGroup;
 use omo_plan::plan_summary::SESSION_PREFIX;
 
+use crate::event::WorkerPeer;
 use crate::modes::parallel::WORKER_PREFIX;
 use crate::parallel::INTEGRATED;
 use crate::parallel::worker_row::format_dollars;
@@ -40,6 +41,7 @@ pub fn worker_result_lines(state: &RunState) -> Vec<String> {
         let text = broken_check_text(state, check.wave, &check.broken, &check.groups);
         lines.push(format!("Wave {} broke the whole: {text}", check.wave + 1));
     }
+    lines.extend(worker_warnings(state));
     let held = wave_rules::held_back(state, parallel);
     for group in &state.plan.groups {
         let mut notes: Vec<String> =
@@ -62,6 +64,19 @@ pub fn cost_text(parallel: &ParallelState) -> Option<String> {
         0 => (told > 0).then_some(said),
         most => Some(format!("{said}; at most {} more for killed ones", format_dollars(most))),
     }
+}
+
+/// What a person should know of workers somewhere else at once: what does not answer, and which of them may still be at
+/// work though they were to end.
+pub fn worker_warnings(state: &RunState) -> Vec<String> {
+    let Some(parallel) = &state.parallel else { return Vec::new() };
+    let lost = parallel.lost_contacts().map(|(peer, lost)| lost_contact_text(peer, &lost.reason));
+    let strays = parallel.groups.iter().flat_map(|(id, known)| {
+        let text =
+            move |(job, why): (&String, &String)| format!("{}: {}", worker_name(id), stray_worker_text(job, why));
+        known.stray_workers.iter().map(text)
+    });
+    lost.chain(strays).collect()
 }
 
 /// Each worker on one line: what it does, how far it is, and what it has cost; none without workers.
@@ -163,6 +178,24 @@ fn worker_notes(id: &str, known: &GroupState) -> Vec<String> {
         lines.push(format!("its work is in {}", sanitize(tree, 200)));
     }
     lines
+}
+
+/// What is said of a worker that could not be ended.
+pub(crate) fn stray_worker_text(job: &str, why: &str) -> String {
+    format!(
+        "its worker may still be at work, and could not be ended: {}; end `{}` by hand at its engine",
+        sanitize(why, 300),
+        inline_code(job, 100)
+    )
+}
+
+/// What is said where something does not answer that a run asks about its workers.
+pub(crate) fn lost_contact_text(peer: WorkerPeer, reason: &str) -> String {
+    let next = match peer {
+        WorkerPeer::Remote => "workers go on, and what they have pushed is taken in once it answers",
+        WorkerPeer::Engine => "a worker that it loses is noticed once it answers, or when its time is up",
+    };
+    format!("For some minutes {} does not answer: {}; {next}", peer.describe(), sanitize(reason, 300))
 }
 
 /// The command that makes a branch of what a reference keeps, each of its own.

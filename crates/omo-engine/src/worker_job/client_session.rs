@@ -119,8 +119,13 @@ pub(super) fn follow_client(
             is_ending = true;
         } else if std::time::Instant::now() >= not_before {
             match worker.push_new_work(reporter, brief) {
+                Ok(()) if reporter.find_later_start(std::time::Instant::now()) => {
+                    (worker.say)("a later start of this worker owns its branch: the client is ended");
+                    stop = Some(PushStop::Superseded);
+                    is_ending = true;
+                }
                 Ok(()) => {}
-                Err(PushStop::Failed(why)) => {
+                Err(PushStop::Failed(why) | PushStop::Declined(why)) => {
                     (worker.say)(&format!("a push failed, and is tried again: {}", sanitize(&why, 300)));
                     not_before = std::time::Instant::now() + PAUSE_AFTER_FAILURE;
                 }
@@ -139,10 +144,12 @@ pub(super) fn follow_client(
     let end = match stop {
         Some(PushStop::Superseded) => Err(JobEnd::Superseded),
         Some(PushStop::WorkRefused(why)) => worker.refused(reporter, &why).and_then(Err),
-        Some(PushStop::Failed(_)) | None if (worker.is_asked_to_end)() && !rules::has_finished(&end) => {
+        Some(PushStop::Failed(_) | PushStop::Declined(_)) | None
+            if (worker.is_asked_to_end)() && !rules::has_finished(&end) =>
+        {
             Ok(ClientEnd::Stopped)
         }
-        Some(PushStop::Failed(_)) | None => Ok(end),
+        Some(PushStop::Failed(_) | PushStop::Declined(_)) | None => Ok(end),
     };
     (end, told)
 }

@@ -1,16 +1,24 @@
 //! What a worker says about itself: one commit on a branch of its own, which each report replaces.
 
 use std::ffi::OsString;
+use std::time::{Duration, Instant};
 
 use omo_core::text::sanitize;
 use omo_git::remote::worker_clone::{WorkerClone, WorkerPush, WorkerPushRequest, without_credentials};
 use omo_state::env;
 
+use super::last_push::PushPatience;
 use crate::client_policy::ClientCost;
 use crate::worker_exchange::{EXCHANGE_VERSION, REPORT_FILE, WorkerPhase, WorkerReport, report_branch};
 
 /// What the first report is tried so often with: an earlier worker may push one of its own meanwhile.
 const CLAIMS: usize = 4;
+
+/// How often a worker looks whether a later start of it owns the report: so long both of them cost money at most. Each
+/// look is one list of one branch.
+const LOOK_EVERY: Duration = Duration::from_secs(2 * 60);
+/// A report of another start, in the clone.
+const OTHER_REFERENCE: &str = "refs/omo/other-report";
 
 /// Why a push was the last one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +27,9 @@ pub(super) enum PushStop {
     Superseded,
     /// The branch for the work has other commits.
     WorkRefused(String),
-    /// The remote did not answer, or took nothing.
+    /// The remote answered, and did not take it for a reason of its own.
+    Declined(String),
+    /// The remote did not answer.
     Failed(String),
 }
 
@@ -54,6 +64,10 @@ pub(super) struct Reporter<'r> {
     /// The report that was last seen on the remote.
     seen: Option<String>,
     has_claimed: bool,
+    /// When it is looked next whether the report is of a later start.
+    look_at: Instant,
+    /// For how long a push at the end of the worker goes on, once one has begun.
+    pub patience: Option<PushPatience>,
 }
 
 impl<'r> Reporter<'r> {
@@ -79,7 +93,28 @@ impl<'r> Reporter<'r> {
             host,
             seen,
             has_claimed: false,
+            look_at: Instant::now() + LOOK_EVERY,
+            patience: None,
         }
+    }
+
+    /// Whether the remote has taken a report of this worker.
+    pub(super) fn has_claimed(&self) -> bool {
+        self.has_claimed
+    }
+
+    /// Looks whether the report on the remote is of a later start by now, where it is time to. A look that fails, and a
+    /// branch that is not there, say nothing.
+    pub(super) fn find_later_start(&mut self, now: Instant) -> bool {
+        if now < self.look_at {
+            return false;
+        }
+        self.look_at = now + LOOK_EVERY;
+        let branch = report_branch(&self.branch);
+        let Some(commit) = self.clone.peek_branch(&branch, self.seen.as_deref(), OTHER_REFERENCE) else { return false };
+        let report = self.clone.read_message(&commit, REPORT_FILE).ok().flatten();
+        // One of its own that is not the last one it knows of is a push whose answer got lost.
+        report.and_then(|bytes| WorkerReport::parse(&bytes)).is_some_and(|report| report.instance != self.instance)
     }
 
     /// Pushes a report, and work with it where there is any.
@@ -114,6 +149,7 @@ impl<'r> Reporter<'r> {
                     return Ok(());
                 }
                 WorkerPush::WorkRefused(why) => return Err(PushStop::WorkRefused(why)),
+                WorkerPush::Declined(why) => return Err(PushStop::Declined(without_credentials(&why))),
                 // It began earlier, and this one later.
                 WorkerPush::Superseded if !self.has_claimed => {
                     let there = self.clone.list_branches(&[&report_branch]).map_err(|error| failed(&error))?;
@@ -132,4 +168,47 @@ pub(super) fn host_name() -> String {
     let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '.' | '_');
     let plain: String = sanitize(told.trim(), 100).chars().filter(is_plain).collect();
     if plain.is_empty() { "unknown".to_owned() } else { plain }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn git(folder: &Path, arguments: &[&str]) {
+        let status = std::process::Command::new("git").arg("-C").arg(folder).args(arguments).status().unwrap();
+        assert!(status.success(), "{arguments:?}");
+    }
+
+    #[test]
+    fn a_later_start_is_found_without_a_push_and_nothing_else_is_taken_for_one() {
+        let temp = tempfile::tempdir().unwrap();
+        let (hub, away) = (temp.path().join("hub.git"), temp.path().join("away.git"));
+        git(temp.path(), &["init", "--quiet", "--bare", "hub.git"]);
+        let make = |name: &str| {
+            let folder = temp.path().join(name);
+            std::fs::create_dir(&folder).unwrap();
+            WorkerClone::create(&folder, &format!("file://{}", hub.display()), &"0".repeat(40), &|| true).unwrap()
+        };
+        let (one, two) = (make("one"), make("two"));
+        let mut first = Reporter::new(&one, "b", "first", None, "");
+        let mut now = Instant::now();
+        let mut look = |first: &mut Reporter| {
+            now += LOOK_EVERY;
+            first.find_later_start(now)
+        };
+        assert!(!look(&mut first), "no report at all");
+        first.push(None, WorkerPhase::Preparing).unwrap();
+        let own = first.seen.clone();
+        assert!(!look(&mut first), "its own");
+        first.push(None, WorkerPhase::Working).unwrap();
+        first.seen = own;
+        assert!(!look(&mut first), "its own, whose answer got lost");
+        Reporter::new(&two, "b", "second", None, "").push(None, WorkerPhase::Preparing).unwrap();
+        std::fs::rename(&hub, &away).unwrap();
+        assert!(!look(&mut first), "the remote is away");
+        std::fs::rename(&away, &hub).unwrap();
+        assert!(!first.find_later_start(Instant::now()), "it is not yet time");
+        assert!(look(&mut first), "a later start");
+    }
 }

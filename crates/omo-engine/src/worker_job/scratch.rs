@@ -1,10 +1,11 @@
 //! The folder that a worker works in: its user's own, held by a lock for as long as the worker lives. One whose worker
-//! was killed is removed by the next start.
+//! was killed is removed by the next start. One that holds work that could not be pushed is kept for a week.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use omo_state::env::user_number;
+use omo_state::env::{self, user_number};
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::{LockError, StateLock};
 use omo_state::files::make_removable;
@@ -16,6 +17,12 @@ const STARTS_LOCK: &str = "starts.lock";
 const STARTS_WAIT: Duration = Duration::from_secs(30);
 /// Held by the worker of a folder.
 const OWNER_LOCK: &str = "owner.lock";
+/// In a folder that is kept after its worker, with its work.
+const KEPT: &str = "kept";
+/// For so long, in seconds: its user may be away for some days.
+const KEPT_SECONDS: i64 = 7 * 24 * 60 * 60;
+/// No more of them are kept, each of which is a whole clone: the newest ones.
+const MAX_KEPT: usize = 8;
 /// What the folders of starts begin with, and those that are about to go.
 const START: &str = "start-";
 const DEAD: &str = "dead-";
@@ -42,6 +49,7 @@ pub(super) struct ScratchFolder {
     name: String,
     folder: GuardedFolder,
     lock: Option<StateLock>,
+    is_kept: Cell<bool>,
 }
 
 impl ScratchFolder {
@@ -59,7 +67,18 @@ impl ScratchFolder {
         let lock = StateLock::take_named(&folder, OWNER_LOCK, Duration::ZERO).map_err(|error| error.to_string())?;
         drop(starts);
         remove_dead(&top);
-        Ok(Self { top, name, folder, lock: Some(lock) })
+        Ok(Self { top, name, folder, lock: Some(lock), is_kept: Cell::new(false) })
+    }
+
+    /// Has it stay after this worker: later starts remove it after a week, or once there are many newer ones.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be marked.
+    pub(super) fn keep(&self) -> Result<(), String> {
+        self.folder.replace(KEPT, b"").map_err(|error| error.to_string())?;
+        self.is_kept.set(true);
+        Ok(())
     }
 
     /// Its path.
@@ -89,25 +108,43 @@ impl ScratchFolder {
 }
 
 impl Drop for ScratchFolder {
-    /// Removes it. What cannot be removed is left to the next start.
+    /// Removes it where it is not kept. What cannot be removed is left to the next start.
     fn drop(&mut self) {
-        let _ = remove(&self.top, &self.name);
+        if !self.is_kept.get() {
+            let _ = remove(&self.top, &self.name);
+        }
         drop(self.lock.take());
     }
 }
 
 /// Gives the folders of dead workers other names, under which no worker looks for its own.
 fn set_dead_aside(top: &GuardedFolder) {
+    let (mut kept, now) = (Vec::new(), env::now().as_millis() / 1_000);
+    let set_aside = |name: &str| {
+        let _ = top.rename(name, &format!("{DEAD}{}", name.strip_prefix(START).unwrap_or(name)));
+    };
     for name in top.file_names(START).unwrap_or_default() {
         let Ok(Some(folder)) = top.open_folder(&name) else { continue };
         let is_dead = match StateLock::take_named(&folder, OWNER_LOCK, Duration::ZERO) {
             Ok(_) => true,
             Err(LockError::Busy(_) | LockError::Io(_) | LockError::Folder(_)) => false,
         };
-        if is_dead {
-            let _ = top.rename(&name, &format!("{DEAD}{}", name.strip_prefix(START).unwrap_or(&name)));
+        match folder.written_at(KEPT).filter(|_| is_dead) {
+            Some(since) => kept.push((now - since, name)),
+            None if is_dead => set_aside(&name),
+            None => {}
         }
     }
+    kept.sort();
+    for name in outlived(&kept) {
+        set_aside(name);
+    }
+}
+
+/// Which folders are kept no longer, of those that are there with their ages in seconds, the newest first.
+fn outlived(kept: &[(i64, String)]) -> impl Iterator<Item = &str> {
+    let is_kept = |place: usize, age: i64| place < MAX_KEPT && age < KEPT_SECONDS;
+    kept.iter().enumerate().filter(move |(place, (age, _))| !is_kept(*place, *age)).map(|(_, (_, name))| name.as_str())
 }
 
 fn remove_dead(top: &GuardedFolder) {
@@ -142,6 +179,22 @@ mod tests {
         drop((living, third));
         let top = open_top(temp.path(), &[]).unwrap();
         assert_eq!(top.file_names("").unwrap(), [STARTS_LOCK]);
+    }
+
+    #[test]
+    fn the_folder_with_work_that_was_not_pushed_stays_for_a_while() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = {
+            let folder = ScratchFolder::create(temp.path()).unwrap();
+            folder.keep().unwrap();
+            folder.path().to_owned()
+        };
+        drop(ScratchFolder::create(temp.path()).unwrap());
+        assert!(path.exists());
+        let kept = |ages: &[i64]| ages.iter().map(|age| (*age, age.to_string())).collect::<Vec<_>>();
+        let gone = |ages: &[i64]| outlived(&kept(ages)).map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(gone(&[0, KEPT_SECONDS - 1, KEPT_SECONDS]), [KEPT_SECONDS.to_string()]);
+        assert_eq!(gone(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]), ["9", "10"]);
     }
 
     #[cfg(unix)]

@@ -1,8 +1,12 @@
 //! The report of parallel workers.
 
+use omo_core::timestamp::Timestamp;
 use omo_engine::client_policy::{ClientCost, ClientPolicy};
-use omo_engine::event::{EventKind, RecordedProcess, RunResult};
+use omo_engine::event::{EventKind, RecordedProcess, RunResult, WorkerPeer};
+use omo_engine::parallel::worker_rows;
 use omo_engine::report::ultraplan::final_report::final_report;
+use omo_engine::report::ultraplan::worker_lines::worker_event_line;
+use omo_engine::report::workers::worker_result_lines;
 use omo_engine::state::RunState;
 use omo_plan::model::Plan;
 
@@ -92,6 +96,63 @@ fn the_outcome_of_each_worker_is_reported_with_its_place() {
     ] {
         assert!(text.lines().any(|known| known == line), "{line}\n{text}");
     }
+}
+
+fn submitted(state: &mut RunState, number: u32) {
+    let (group, base) = (id(number), state.parallel.as_ref().unwrap().tip.clone());
+    let (worktree, branch) = (format!("/w/{number}"), format!("omo/r-1/{group}"));
+    happens(state, EventKind::GroupPrepared { group: group.clone(), worktree, branch, base });
+    let (job, brief) = (format!("omo-r-1-{number}"), BASE.to_owned());
+    happens(state, EventKind::WorkerSubmitted { group, job, launch: 1, brief, budget_micros: None });
+}
+
+#[test]
+fn a_silence_shows_for_as_long_as_it_lasts() {
+    for (peer, row, line) in [
+        (
+            WorkerPeer::Remote,
+            "remote silent 5 min",
+            "For some minutes the remote repository does not answer: no route; ",
+        ),
+        (WorkerPeer::Engine, "engine silent 5 min", "For some minutes the engine of the workers, asked by `status` "),
+    ] {
+        let mut state = parallel_state(three(""));
+        submitted(&mut state, 1);
+        let status = |state: &RunState| {
+            let now = Timestamp::from_millis(state.updated_at.as_millis() + 1_000);
+            worker_rows(state, now).into_iter().map(|row| row.status).collect::<Vec<_>>()
+        };
+        let says = |state: &RunState| worker_result_lines(state).iter().any(|known| known.starts_with(line));
+        let before = status(&state);
+        let since = Timestamp::from_millis(state.updated_at.as_millis() - 5 * 60_000);
+        let lost = EventKind::ContactLost { peer, since, reason: "no route".to_owned() };
+        assert!(worker_event_line(&state, &lost).is_some_and(|text| text.starts_with(line)));
+        happens(&mut state, lost);
+        assert_eq!(status(&state), [row, "waits", "waits"]);
+        assert!(says(&state), "{:?}", worker_result_lines(&state));
+        happens(&mut state, EventKind::ContactRestored { peer });
+        assert_eq!(status(&state), before);
+        assert!(!says(&state));
+        assert!(worker_event_line(&state, &EventKind::ContactRestored { peer }).is_some());
+    }
+}
+
+#[test]
+fn a_worker_that_could_not_be_ended_is_named_until_the_end() {
+    let mut state = parallel_state(three(""));
+    submitted(&mut state, 1);
+    let (job, reason) = ("omo-r-1-1".to_owned(), "`scancel` ended with status 1: no route".to_owned());
+    let stray = EventKind::WorkerNotCancelled { group: id(1), job, reason };
+    let text = "Session 1: its worker may still be at work, and could not be ended: `scancel` ended with status 1: no route; \
+                end `omo-r-1-1` by hand at its engine";
+    assert_eq!(worker_event_line(&state, &stray).as_deref(), Some(text));
+    happens(&mut state, stray);
+    happens(
+        &mut state,
+        EventKind::WorkerEnded { group: id(1), how: "its time was up".to_owned(), cost: ClientCost::default() },
+    );
+    submitted(&mut state, 1);
+    assert!(worker_result_lines(&state).iter().any(|line| line == text), "{:?}", worker_result_lines(&state));
 }
 
 #[test]

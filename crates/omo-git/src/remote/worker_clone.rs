@@ -24,6 +24,8 @@ use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 const FETCH_LIMIT: Duration = Duration::from_secs(600);
 /// How long one push may take, or a list of branches.
 const PUSH_LIMIT: Duration = Duration::from_secs(120);
+/// How long a look may take that is made beside other work.
+const PEEK_LIMIT: Duration = Duration::from_secs(30);
 /// How long one of them may take once the worker was asked to end.
 const HURRIED_LIMIT: Duration = Duration::from_secs(15);
 /// How long is waited before each further try.
@@ -59,6 +61,8 @@ pub enum WorkerPush {
     WorkRefused(String),
     /// Another worker has written the report since this one did.
     Superseded,
+    /// The remote answers, and does not take it for a reason of its own: a rule there, or a full disk.
+    Declined(String),
 }
 
 /// What is pushed. The work only ever goes on from what is there; the report replaces what this worker last saw.
@@ -114,6 +118,11 @@ impl<'g> WorkerClone<'g> {
         self.is_hurried.set(true);
     }
 
+    /// Whether its settings still lead to the remote that it was made for, and run nothing on the way.
+    pub fn is_as_made(&self) -> bool {
+        self.check_settings().is_ok()
+    }
+
     /// The top folder.
     pub fn top(&self) -> &Path {
         self.repository.top()
@@ -147,6 +156,21 @@ impl<'g> WorkerClone<'g> {
         arguments.extend([depth.as_str(), REMOTE]);
         arguments.extend(specs.iter().map(String::as_str));
         self.ask_again("fetch", FETCH_LIMIT, &arguments).map(drop)
+    }
+
+    /// The commit of a branch on the remote, under this reference of the clone by now, asked for once and for a short
+    /// time; `None` where it is `known`, where the branch is not there, or where the remote does not answer.
+    pub fn peek_branch(&self, branch: &str, known: Option<&str>, reference: &str) -> Option<String> {
+        self.check_settings().ok()?;
+        let full = format!("refs/heads/{branch}");
+        let said = self.ask_once(&["ls-remote", "--quiet", "--refs", REMOTE, &full])?;
+        let listed = parse_branches(&String::from_utf8_lossy(&said), "");
+        listed.iter().find(|(name, commit)| name == branch && Some(commit.as_str()) != known)?;
+        let spec = format!("+{full}:{reference}");
+        let mut arguments = FETCH.to_vec();
+        arguments.extend(["--depth=1", REMOTE, &spec]);
+        self.ask_once(&arguments)?;
+        self.commit_of(reference).ok().flatten()
     }
 
     /// What a reference names.
@@ -281,7 +305,7 @@ impl<'g> WorkerClone<'g> {
     ///
     /// # Errors
     ///
-    /// The remote does not answer, or does not take what is pushed for a reason of its own.
+    /// The remote does not answer.
     pub fn push(&self, request: &WorkerPushRequest<'_>) -> Result<WorkerPush, RemoteError> {
         self.check_settings()?;
         let report = format!("refs/heads/{}", request.report_branch);
@@ -307,7 +331,7 @@ impl<'g> WorkerClone<'g> {
                     match parse_push(&String::from_utf8_lossy(&said), work.as_ref().map(|(name, _)| &**name), &report) {
                         PushAnswer::WorkRefused(why) => return Ok(WorkerPush::WorkRefused(why)),
                         PushAnswer::Superseded => return self.confirm_superseded(request),
-                        PushAnswer::Refused(why) => return Err(failed("push", why)),
+                        PushAnswer::Declined(why) => return Ok(WorkerPush::Declined(why)),
                         PushAnswer::Unclear => safe_reason(&complaint),
                     }
                 }
@@ -354,6 +378,13 @@ impl<'g> WorkerClone<'g> {
             if is_lasting(&why) || !self.wait(tries.next()) {
                 return Err(failed(command, why));
             }
+        }
+    }
+
+    fn ask_once(&self, arguments: &[&str]) -> Option<Vec<u8>> {
+        match self.call(PEEK_LIMIT, arguments)? {
+            GitOutcome::Ended { status: 0, said, .. } => Some(said),
+            GitOutcome::Ended { .. } | GitOutcome::TimedOut => None,
         }
     }
 
@@ -433,7 +464,7 @@ fn ignore_line(name: &[u8]) -> Vec<u8> {
 enum PushAnswer {
     WorkRefused(String),
     Superseded,
-    Refused(String),
+    Declined(String),
     Unclear,
 }
 
@@ -456,7 +487,7 @@ fn parse_push(said: &str, work: Option<&str>, report: &str) -> PushAnswer {
         if Some(reference) == work && says(&["non-fast-forward", "fetch first", "needs force"]) {
             answer = PushAnswer::WorkRefused(why());
         } else if answer == PushAnswer::Unclear {
-            answer = PushAnswer::Refused(why());
+            answer = PushAnswer::Declined(why());
         }
     }
     answer
@@ -500,7 +531,7 @@ mod tests {
         ));
         assert_eq!(parse(line(work, "non-fast-forward") + &line(report, "stale info")), PushAnswer::Superseded);
         assert_eq!(parse(line(report, "cannot lock ref")), PushAnswer::Unclear);
-        assert!(matches!(parse(line(work, "hook declined")), PushAnswer::Refused(_)));
+        assert!(matches!(parse(line(work, "hook declined")), PushAnswer::Declined(_)));
         assert_eq!(parse(String::new()), PushAnswer::Unclear);
     }
 }

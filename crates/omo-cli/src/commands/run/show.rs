@@ -8,6 +8,7 @@ use clap::Args;
 use omo_core::text::sanitize;
 use omo_engine::Run;
 use omo_engine::report::heading::run_heading;
+use omo_engine::report::workers::worker_warnings;
 use omo_engine::state::{RunPhase, RunState};
 use omo_engine::work::find_edit;
 use omo_state::env::ProcessEnv;
@@ -94,6 +95,7 @@ fn write_head(out: &mut impl Write, run: &Run, state: &RunState, env: &ProcessEn
         let kept = kept.as_ref().map(|kept| format!("; what was in it is in {kept}")).unwrap_or_default();
         rows.push(("edited", format!("{file} was changed by something else{kept}")));
     }
+    rows.extend(worker_warnings(state).into_iter().map(|line| ("workers", line)));
     let width = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
     for (label, value) in rows {
         writeln!(out, "{dim}{label:width$}{dim:#}  {value}")?;

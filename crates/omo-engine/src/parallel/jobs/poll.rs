@@ -1,18 +1,22 @@
 //! What an engine and the workers say, asked for in one look: one command of the launcher, one list of branches, and one
 //! fetch of the reports that changed, however many workers there are.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use omo_core::timestamp::Timestamp;
 use omo_git::message_commit::read_message;
 use omo_git::remote::{Remote, RemoteError};
 use omo_plan::model::TaskGroup;
 use omo_state::env;
 
+use super::cancellation::{self, Cancellation};
 use super::engine_commands::{EngineCommands, JobValues};
-use super::job_rules::{self, EngineAnswer, JobDecision, JobOutcome, JobSighting};
+use super::job_rules::{self, EngineAnswer, EngineState, JobDecision, JobOutcome, JobSighting};
 use super::worker_log::log_path;
-use crate::event::EventKind;
+use crate::event::{EventKind, WorkerPeer};
 use crate::parallel::push_rules::launch_branch;
+use crate::parallel::remote_branches::Silence;
 use crate::parallel::{DriveError, POLL_INTERVAL, ParallelDriver, find_worker};
 use crate::parallel_state::{ParallelState, SubmittedWorker};
 use crate::state::{RunPhase, RunState};
@@ -37,10 +41,16 @@ impl<'a> ParallelDriver<'a> {
         let now = (self.engine.now)();
         // The engine first: a worker that it has no longer has said by then what it had to say.
         let listed = self.engine_commands(parallel, String::new()).and_then(|engine| engine.states());
-        let is_read = self.read_reports(parallel).is_ok();
+        let read = self.read_reports(parallel).map_err(|error| error.to_string());
         self.jobs.polled_at = Some(Instant::now());
+        self.jobs.silence = Silence::new();
+        match &read {
+            Err(why) if is_over => drop(self.jobs.silence.set(why.clone())),
+            _ if is_over => {}
+            _ => self.follow_contacts(parallel, &read, listed.as_ref(), now)?,
+        }
         // What an engine has no longer may have said that it ended: without the reports, only time decides.
-        let states = listed.and_then(Result::ok).filter(|_| is_read);
+        let states = listed.and_then(Result::ok).filter(|_| read.is_ok());
         for (group, job) in parallel.jobs() {
             let answer = match &states {
                 None => EngineAnswer::Unknown,
@@ -48,12 +58,40 @@ impl<'a> ParallelDriver<'a> {
             };
             let report = self.jobs.reports.get(&job.name).map(|(_, report)| report);
             let limit = Duration::from_millis(parallel.policy.time_limit_millis());
-            let cancelled_for = self.jobs.cancelled.get(&job.name).map(Instant::elapsed);
+            // Where the run goes on, only one whose end is decided is cancelled, and that is decided anew.
+            let cancelled_for = self.jobs.cancelled.get(&job.name).filter(|_| is_over).map(Cancellation::elapsed);
             let sighting = JobSighting { engine: answer, report, cancelled_for };
             let decided = job_rules::decide(job, sighting, profile, limit, now);
-            self.follow_decision(state, group, job, decided)?;
+            if !is_over && !matches!(decided, JobDecision::End(_)) {
+                self.jobs.cancelled.remove(&job.name);
+            }
+            let may_be_there = cancellation::may_be_there(answer);
+            self.follow_decision(state, group, job, decided, may_be_there)?;
         }
         Ok(true)
+    }
+
+    /// Writes down where the remote repository or the engine has been silent for long, and where it answers again.
+    fn follow_contacts(
+        &mut self,
+        parallel: &ParallelState,
+        read: &Result<(), String>,
+        listed: Option<&Result<BTreeMap<String, EngineState>, String>>,
+        now: Timestamp,
+    ) -> Result<(), DriveError> {
+        let listed = listed.map(|listed| listed.as_ref().map(drop));
+        let looks = [(WorkerPeer::Remote, Some(read.as_ref().copied())), (WorkerPeer::Engine, listed)];
+        let mut events = Vec::new();
+        for (peer, look) in looks {
+            let Some(look) = look else { continue };
+            let is_told = parallel.lost_contacts.contains_key(&peer);
+            let watch = self.jobs.contacts.entry(peer).or_default();
+            events.extend(watch.note(peer, look.map_err(String::as_str), is_told, now));
+        }
+        if !events.is_empty() {
+            self.record(|_| events)?;
+        }
+        Ok(())
     }
 
     /// Waits for the workers of a run that is over, which are cancelled with the first look: a minute and a half at most.
@@ -70,6 +108,7 @@ impl<'a> ParallelDriver<'a> {
         group: &str,
         job: &SubmittedWorker,
         decided: JobDecision,
+        may_be_there: bool,
     ) -> Result<(), DriveError> {
         let group = group.to_owned();
         match decided {
@@ -81,28 +120,19 @@ impl<'a> ParallelDriver<'a> {
                 // One that its engine has lost sight of may still be at work.
                 let may_run = !matches!(outcome, JobOutcome::Reported(..));
                 if let Some(parallel) = state.parallel.as_ref().filter(|_| may_run) {
-                    self.cancel_jobs(parallel, vec![(group, job.clone())]);
+                    self.cancel_jobs(parallel, vec![(group.clone(), job.clone())]);
+                    if may_be_there && self.is_cancel_to_repeat(job) {
+                        // With the next look, which comes to the same end.
+                        return Ok(());
+                    }
+                    if may_be_there {
+                        self.record_failed_cancel(&group, job)?;
+                    }
                 }
                 self.on_job_end(&known, job, outcome)?;
             }
         }
         Ok(())
-    }
-
-    /// Has the engine end workers, each once. One that does not end is told of by what the engine says of it next.
-    pub(in crate::parallel) fn cancel_jobs(&mut self, parallel: &ParallelState, jobs: Vec<(String, SubmittedWorker)>) {
-        let mut cancelled = Vec::new();
-        if let Some(engine) = self.engine_commands(parallel, String::new()) {
-            for (group, job) in jobs {
-                if !self.jobs.cancelled.contains_key(&job.name) {
-                    let values = self.job_values(&group, &job);
-                    // It is asked again by the supervisor that comes next, where this one cannot reach the engine.
-                    let _ = engine.cancel(&values);
-                    cancelled.push(job.name);
-                }
-            }
-        }
-        self.jobs.cancelled.extend(cancelled.into_iter().map(|job| (job, Instant::now())));
     }
 
     /// The engine of the run, whose workers reach the remote repository at this address where its launcher names no
@@ -123,7 +153,7 @@ impl<'a> ParallelDriver<'a> {
         })
     }
 
-    fn job_values(&self, group: &str, job: &SubmittedWorker) -> JobValues {
+    pub(super) fn job_values(&self, group: &str, job: &SubmittedWorker) -> JobValues {
         JobValues {
             job: job.name.clone(),
             branch: self.job_branch(group, job),

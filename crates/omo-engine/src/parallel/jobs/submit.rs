@@ -18,7 +18,7 @@ use crate::state::{RunPhase, RunState};
 use crate::worker_exchange::{BRIEF_FILE, BriefTask, EXCHANGE_VERSION, WorkerBrief, brief_branch};
 
 /// So many commands that hand a worker over run at the same time.
-const STARTS_AT_ONCE: usize = 4;
+pub(super) const STARTS_AT_ONCE: usize = 4;
 /// A push that failed so often, one time after the other, is put to a person.
 const MAX_PUSH_FAILURES: u32 = 4;
 /// So much of the name of a group stands in what its worker is called.

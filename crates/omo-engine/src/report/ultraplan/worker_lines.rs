@@ -6,7 +6,7 @@ use omo_core::text::{inline_code, pluralize, sanitize};
 use super::short_commit;
 use crate::event::EventKind;
 use crate::report::ultraplan::task_lines;
-use crate::report::workers::worker_name;
+use crate::report::workers::{lost_contact_text, stray_worker_text, worker_name};
 use crate::state::RunState;
 
 /// A line for an event; `None` for what the user does not have to be told.
@@ -36,6 +36,11 @@ pub fn worker_event_line(state: &RunState, what: &EventKind) -> Option<String> {
         EventKind::WorkerBegan { group, host } if host.is_empty() => format!("{}: began", worker_name(group)),
         EventKind::WorkerBegan { group, host } => format!("{}: began on {}", worker_name(group), sanitize(host, 60)),
         EventKind::WorkerRequeued { group } => format!("{}: back in the queue", worker_name(group)),
+        EventKind::WorkerNotCancelled { group, job, reason } => {
+            format!("{}: {}", worker_name(group), stray_worker_text(job, reason))
+        }
+        EventKind::ContactLost { peer, reason, .. } => format!("{}.", lost_contact_text(*peer, reason)),
+        EventKind::ContactRestored { peer } => format!("Again {} answers.", peer.describe()),
         EventKind::WorkerEnded { group, how, .. } => {
             let how = sanitize(how, 200);
             match how.strip_prefix("it ") {

@@ -1,0 +1,65 @@
+//! What shows that something is done, and what is said about it.
+
+use omo_core::check::task_check::TaskCheckOutcome;
+use serde::{Deserialize, Serialize};
+
+/// A command that was run to show something, and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// What it is called: `e1` and so on.
+    pub id: String,
+    /// The task that it was run for.
+    pub task: String,
+    /// The attempt at that task.
+    pub attempt: u32,
+    /// The command.
+    pub command: String,
+    /// What came of it.
+    pub outcome: TaskCheckOutcome,
+    /// The work tree that it was run in.
+    #[serde(default)]
+    pub tree: Option<String>,
+    /// The SHA-256 of the file that keeps what it printed.
+    #[serde(default)]
+    pub output_sha256: Option<String>,
+}
+
+/// What the verifier says about the whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanVerdict {
+    /// All of it is done.
+    pub passed: bool,
+    /// The ids of the evidence that it rests on.
+    #[serde(default)]
+    pub evidence_ids: Vec<String>,
+    /// The tasks that have to be done again, each with why.
+    #[serde(default)]
+    pub reopen: Vec<(String, String)>,
+    /// What else was said, on one line.
+    #[serde(default)]
+    pub note: String,
+}
+
+impl PlanVerdict {
+    /// All of it on one line: how a verification ended.
+    pub fn summary_line(&self) -> String {
+        if self.passed {
+            return format!("PASS, shown by {}", self.evidence_ids.join(", "));
+        }
+        let reopened = self.reopen.iter().map(|(id, why)| format!("{id}: {why}"));
+        let note = Some(self.note.clone()).filter(|note| !note.is_empty());
+        let said: Vec<String> = reopened.chain(note).collect();
+        if said.is_empty() { "FAIL".to_owned() } else { format!("FAIL: {}", said.join("; ")) }
+    }
+}
+
+/// An added line of a work tree that says that something is not finished.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnfinishedLine {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The word that was found.
+    pub word: String,
+}

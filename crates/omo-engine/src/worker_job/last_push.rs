@@ -1,0 +1,117 @@
+//! The pushes at the end of a worker. What they do not bring to the remote goes with the clone, and so they go on for
+//! longer than those before them where the remote is away, and the clone is kept where that did not help.
+
+use std::time::{Duration, Instant};
+
+use omo_core::text::sanitize;
+
+use super::Worker;
+use super::reporter::{PushStop, Reporter};
+
+/// For how long a worker goes on to push at its end. The maintenance of a server or a broken line seldom lasts longer, a
+/// machine that waits is paid for, and an engine is told that a worker takes a quarter of an hour beside its client.
+const BOUND: Duration = Duration::from_secs(15 * 60);
+/// How long is waited before each further try; the time doubles up to the greatest.
+const FIRST_PAUSE: Duration = Duration::from_secs(2);
+const LAST_PAUSE: Duration = Duration::from_secs(30);
+/// How often a pause looks whether the worker is to end.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// For how long pushes at the end of a worker go on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PushPatience {
+    until: Instant,
+    pause: Duration,
+}
+
+impl PushPatience {
+    fn begin(now: Instant) -> Self {
+        Self { until: now + BOUND, pause: FIRST_PAUSE }
+    }
+
+    /// How long is waited before a further try; `None` where there is none.
+    fn next_pause(&mut self, now: Instant) -> Option<Duration> {
+        let left = self.until.saturating_duration_since(now);
+        let pause = self.pause.min(left);
+        self.pause = self.pause.saturating_mul(2).min(LAST_PAUSE);
+        (!pause.is_zero()).then_some(pause)
+    }
+}
+
+impl Worker<'_> {
+    /// Pushes something at the end of the worker, and goes on to where the remote that took its first report is away. A
+    /// worker that was asked to end has little time, and tries as often as with every other push.
+    pub(super) fn push_at_end(
+        &self,
+        reporter: &mut Reporter,
+        push: &mut dyn FnMut(&mut Reporter) -> Result<(), PushStop>,
+    ) -> Result<(), PushStop> {
+        loop {
+            let is_hurried = (self.is_asked_to_end)();
+            if is_hurried {
+                reporter.clone.hurry();
+            }
+            let pushed = push(reporter);
+            let Err(PushStop::Failed(why)) = &pushed else { return pushed };
+            if is_hurried || !reporter.has_claimed() || !reporter.clone.is_as_made() {
+                return pushed;
+            }
+            let now = Instant::now();
+            let patience = reporter.patience.get_or_insert_with(|| PushPatience::begin(now));
+            // Asked to end meanwhile, it tries once more within the time that it has.
+            if !(self.is_asked_to_end)() {
+                let Some(pause) = patience.next_pause(now) else { return pushed };
+                (self.say)(&format!(
+                    "it waits for the remote, which does not answer its last push: {}; the next try is in {} s, and the last one in {} min",
+                    sanitize(why, 300),
+                    pause.as_secs(),
+                    patience.until.saturating_duration_since(now).as_secs().div_ceil(60),
+                ));
+                self.pause(pause);
+            }
+        }
+    }
+
+    /// Has the clone stay, which holds work that was not pushed; gives why it was not with where it is.
+    pub(super) fn keep_work(&self, reporter: &Reporter, why: String) -> String {
+        // With settings that its client has changed, git could run anything there.
+        if !reporter.clone.is_as_made() {
+            return why;
+        }
+        let folder = reporter.clone.top().display();
+        match self.scratch.keep() {
+            Ok(()) => format!("{why}; its work is kept for a week at most in {folder}"),
+            Err(error) => format!("{why}; its work could not be kept: {error}"),
+        }
+    }
+
+    fn pause(&self, pause: Duration) {
+        let until = Instant::now() + pause;
+        while !(self.is_asked_to_end)() {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            std::thread::sleep(left.min(LOOK_EVERY));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pauses_grow_and_come_to_an_end() {
+        let begun = Instant::now();
+        let (mut patience, mut now) = (PushPatience::begin(begun), begun);
+        let mut pauses = Vec::new();
+        while let Some(pause) = patience.next_pause(now) {
+            now += pause;
+            pauses.push(pause.as_secs());
+        }
+        assert_eq!(pauses.get(..6), Some([2, 4, 8, 16, 30, 30].as_slice()));
+        assert_eq!(now - begun, BOUND);
+        assert_eq!(patience.next_pause(now), None);
+    }
+}
