@@ -297,18 +297,14 @@ impl Run {
 
     fn fold(&self, folder: &GuardedFolder) -> Result<Folded, RunStoreError> {
         let remembered = self.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let folded = match remembered.map(|known| self.fold_from(folder, known)).transpose()?.flatten() {
-            Some(folded) => folded,
-            None => {
-                match self.read_snapshot(folder).map(|known| self.fold_from(folder, known)).transpose()?.flatten() {
-                    Some(folded) => folded,
-                    None => self.fold_whole(folder)?,
-                }
-            }
-        };
-        let Folded { state, end, covered, .. } = &folded;
+        let mut result = remembered.map(|known| self.fold_from(folder, known)).transpose()?.flatten();
+        if result.is_none() {
+            result = self.read_snapshot(folder).map(|known| self.fold_from(folder, known)).transpose()?.flatten();
+        }
+        let result = result.map_or_else(|| self.fold_whole(folder), Ok)?;
+        let Folded { state, end, covered, .. } = &result;
         self.remember(KnownState { position: end.clone(), state: state.clone(), covered: *covered });
-        Ok(folded)
+        Ok(result)
     }
 
     fn fold_whole(&self, folder: &GuardedFolder) -> Result<Folded, RunStoreError> {
