@@ -160,6 +160,8 @@ fn a_judgement_that_was_cut_off_is_made_by_the_next_supervisor() {
         let submitted = events.iter().filter(|event| matches!(event.kind, EventKind::WorkerSubmitted { .. })).count();
         ensure!(submitted == 2, "what was done was paid for again: {submitted} workers");
         ensure!(engine.task("3")?.attempts == 1, "{:?}", engine.task("3")?);
+        let cost = engine.ground.state()?.parallel.map(|parallel| parallel.cost_micros());
+        ensure!(cost == Some(500_000), "what it said of its cost is lost: {cost:?}");
         engine.ground.require_complete(&WELL)
     })
     .unwrap();

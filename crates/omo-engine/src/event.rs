@@ -367,6 +367,14 @@ pub enum EventKind {
         /// Which session.
         group: String,
     },
+    /// What a worker has cost, by its last report. Written down before what it pushed is fetched, which removes the report.
+    WorkerReported {
+        /// Which session.
+        group: String,
+        /// What it has cost.
+        #[serde(flatten)]
+        cost: ClientCost,
+    },
     /// The engine could not be had end a worker that may still be at work there.
     WorkerNotCancelled {
         /// Which session.

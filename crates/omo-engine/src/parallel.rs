@@ -1,7 +1,7 @@
-//! Does what a run needs with parallel workers: starts their clients, and brings together what they did
-//! (`begin`, `ended`, `judged`, `integrate`, `checks`, `clean`). What comes next is decided elsewhere, as a pure
-//! function of the ledger; here each step is done, and written down so that it can be done again after a kill at any
-//! point.
+//! Does what a run needs with parallel workers: starts their clients (`start_workers`) or hands them to an engine
+//! (`jobs`), takes in what they did (`on_client_exit`, `remote_workers`), and brings it together (`integrate`,
+//! `final_checks`, `clean`). What comes next is decided elsewhere, as a pure function of the ledger; here each step is
+//! done, and written down so that it can be done again after a kill at any point.
 
 mod clean;
 mod error;

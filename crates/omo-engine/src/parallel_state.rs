@@ -149,7 +149,7 @@ impl GroupState {
     /// What its client has cost, which said so or was ended before it could. One that never began cost nothing.
     pub(crate) fn cost_of_client(&self, told: Option<u64>) -> ClientCost {
         match &self.job {
-            Some(job) => job.cost_without_report(),
+            Some(job) => job.cost(),
             None => ClientCost::default().with_client(told, self.budget_micros),
         }
     }
@@ -175,12 +175,32 @@ pub struct SubmittedWorker {
     /// So often its engine put it back into the queue after it had begun.
     #[serde(default)]
     pub requeues: u32,
+    /// What it has cost by its last report, once that was read for the last time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported_cost: Option<ClientCost>,
 }
 
 impl SubmittedWorker {
-    /// What its clients have cost where it has ended and said nothing of it: one that never began cost nothing.
-    pub(crate) fn cost_without_report(&self) -> ClientCost {
-        ClientCost::default().with_client(None, self.budget_micros.filter(|_| self.began_at.is_some()))
+    /// One that was handed over just now, and waits.
+    pub(crate) fn new(name: &str, launch: u32, brief: &str, queued_at: Timestamp, budget_micros: Option<u64>) -> Self {
+        Self {
+            name: name.to_owned(),
+            launch,
+            brief: brief.to_owned(),
+            queued_at,
+            budget_micros,
+            began_at: None,
+            host: String::new(),
+            requeues: 0,
+            reported_cost: None,
+        }
+    }
+
+    /// What its clients have cost, which have ended: as it reported, or all that they were allowed. One that never began
+    /// cost nothing.
+    pub(crate) fn cost(&self) -> ClientCost {
+        let most = || ClientCost::default().with_client(None, self.budget_micros.filter(|_| self.began_at.is_some()));
+        self.reported_cost.unwrap_or_else(most)
     }
 }
 

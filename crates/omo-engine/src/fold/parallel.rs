@@ -70,6 +70,7 @@ impl RunState {
             EventKind::SubmissionRefused { .. }
             | EventKind::WorkerBegan { .. }
             | EventKind::WorkerRequeued { .. }
+            | EventKind::WorkerReported { .. }
             | EventKind::WorkerNotCancelled { .. }
             | EventKind::WorkerEnded { .. } => apply_to_worker(known, event),
             EventKind::LimitReached { until, .. } => {
@@ -253,6 +254,7 @@ pub(super) fn is_about_workers(what: &EventKind) -> bool {
             | EventKind::SubmissionRefused { .. }
             | EventKind::WorkerBegan { .. }
             | EventKind::WorkerRequeued { .. }
+            | EventKind::WorkerReported { .. }
             | EventKind::WorkerNotCancelled { .. }
             | EventKind::ContactLost { .. }
             | EventKind::ContactRestored { .. }
@@ -284,16 +286,7 @@ fn apply_to_worker(known: &mut GroupState, event: &RunEvent) {
         EventKind::WorkerSubmitted { job, launch, brief, budget_micros, .. } => {
             known.status = GroupStatus::Running;
             known.idle_exits = known.idle_exits.saturating_add(1);
-            known.job = Some(SubmittedWorker {
-                name: job.clone(),
-                launch: *launch,
-                brief: brief.clone(),
-                queued_at: event.ts,
-                budget_micros: *budget_micros,
-                began_at: None,
-                host: String::new(),
-                requeues: 0,
-            });
+            known.job = Some(SubmittedWorker::new(job, *launch, brief, event.ts, *budget_micros));
         }
         EventKind::SubmissionRefused { how, is_full, .. } => {
             (known.status, known.job, known.reason) = (GroupStatus::Ready, None, Some(how.clone()));
@@ -308,6 +301,11 @@ fn apply_to_worker(known: &mut GroupState, event: &RunEvent) {
             if let Some(job) = &mut known.job {
                 (job.began_at, job.queued_at) = (None, event.ts);
                 job.requeues = job.requeues.saturating_add(1);
+            }
+        }
+        EventKind::WorkerReported { cost, .. } => {
+            if let Some(job) = &mut known.job {
+                job.reported_cost = Some(*cost);
             }
         }
         EventKind::WorkerNotCancelled { job, reason, .. } => {
@@ -339,6 +337,7 @@ fn required_statuses(what: &EventKind) -> (&str, &'static [GroupStatus]) {
         | EventKind::SubmissionRefused { group, .. }
         | EventKind::WorkerBegan { group, .. }
         | EventKind::WorkerRequeued { group, .. }
+        | EventKind::WorkerReported { group, .. }
         | EventKind::WorkerNotCancelled { group, .. } => (group, &[Running]),
         EventKind::GroupUpdated { group, .. } => (group, &[Failed]),
         EventKind::GroupMerged { group, .. } | EventKind::GroupRefused { group, .. } => (group, &[Done, InConflict]),

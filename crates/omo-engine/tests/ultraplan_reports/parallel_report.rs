@@ -88,7 +88,7 @@ fn the_outcome_of_each_worker_is_reported_with_its_place() {
         "| 2    | Session 3: Part \\| 3 | 3     | not started | —                 | —     |",
         "- Your branch `main` was not moved: nothing of this is in it",
         "- What was merged so far is kept: `git branch rescued-integrated refs/omo/keep/r-1/integrated`",
-        "- Cost: $0.25 in total, as far as the clients said",
+        "- Cost: $0.25, as far as the clients said",
         "- Session 2: step 2: `make check` exit 2",
         "- Session 1: beside what was merged it has left work that is in no branch of yours; to have it: `git branch rescued-session-1 refs/omo/keep/r-1/session-1`",
         "- Session 2: what it did is in no branch of yours; to have it: `git branch rescued-session-2 refs/omo/keep/r-1/session-2`",

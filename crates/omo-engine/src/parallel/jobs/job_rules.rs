@@ -196,16 +196,8 @@ mod tests {
     }
 
     fn job(began_at: Option<Timestamp>) -> SubmittedWorker {
-        SubmittedWorker {
-            name: "j".to_owned(),
-            launch: 1,
-            brief: String::new(),
-            queued_at: at(0),
-            began_at,
-            host: if began_at.is_some() { "h".to_owned() } else { String::new() },
-            budget_micros: None,
-            requeues: 0,
-        }
+        let host = if began_at.is_some() { "h".to_owned() } else { String::new() };
+        SubmittedWorker { began_at, host, ..SubmittedWorker::new("j", 1, "", at(0), None) }
     }
 
     fn report(phase: WorkerPhase) -> WorkerReport {

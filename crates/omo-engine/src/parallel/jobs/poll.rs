@@ -199,8 +199,12 @@ impl<'a> ParallelDriver<'a> {
     fn on_job_end(&mut self, group: &TaskGroup, job: &SubmittedWorker, outcome: JobOutcome) -> Result<(), DriveError> {
         let cost = match self.jobs.reports.get(&job.name) {
             Some((_, report)) => report.cost,
-            None => job.cost_without_report(),
+            None => job.cost(),
         };
+        if job.reported_cost != Some(cost) {
+            let group = group.id.clone();
+            self.record(|_| vec![EventKind::WorkerReported { group, cost }])?;
+        }
         self.take_in_remote_work(group, super::settle::remote_end(outcome, cost))?;
         self.jobs.forget(&job.name);
         Ok(())

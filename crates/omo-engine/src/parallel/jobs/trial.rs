@@ -303,16 +303,8 @@ impl<'t> Sight<'t> {
         remote: Remote<'t>,
         worker: &'t TrialWorker,
     ) -> Self {
-        let job = SubmittedWorker {
-            name: worker.values.job.clone(),
-            launch: 1,
-            brief: worker.values.brief.clone(),
-            queued_at: (trial.now)(),
-            began_at: None,
-            host: String::new(),
-            requeues: 0,
-            budget_micros: Some(BUDGET_MICROS),
-        };
+        let TrialWorker { values, .. } = worker;
+        let job = SubmittedWorker::new(&values.job, 1, &values.brief, (trial.now)(), Some(BUDGET_MICROS));
         Self {
             trial,
             engine,
