@@ -299,7 +299,7 @@ fn apply_to_worker(known: &mut GroupState, event: &RunEvent) {
         }
         EventKind::WorkerRequeued { .. } => {
             if let Some(job) = &mut known.job {
-                (job.began_at, job.queued_at) = (None, event.ts);
+                (job.began_at, job.queued_at, job.host) = (None, event.ts, String::new());
                 job.requeues = job.requeues.saturating_add(1);
             }
         }

@@ -33,6 +33,8 @@ use crate::{parallel_schedule, verbs};
 pub(super) struct RemoteEnd {
     /// In words.
     pub(super) how: String,
+    /// What a person should know beside what follows, where they are asked.
+    pub(super) detail: String,
     /// What follows for a step that nothing was pushed of.
     pub(super) follow: FollowUp,
     /// What it has cost.
@@ -134,7 +136,8 @@ impl ParallelDriver<'_> {
     pub(super) fn on_launcher_exit(&self, group: &TaskGroup, process: &ProcessEnd) -> Result<(), DriveError> {
         // Such a command is not told of a budget, and tells no cost.
         let cost = ClientCost::default();
-        let end = RemoteEnd { how: describe_process_end(process), follow: follow_up(process), cost };
+        let how = describe_process_end(process);
+        let end = RemoteEnd { detail: how.clone(), how, follow: follow_up(process), cost };
         self.take_in_remote_work(group, end)
     }
 
@@ -199,7 +202,7 @@ impl ParallelDriver<'_> {
             let ended = EventKind::WorkerEnded { group: id.clone(), how: how.clone(), cost: end.cost };
             let mut events: Vec<EventKind> = is_running.then_some(ended).into_iter().collect();
             if state.phase == RunPhase::Executing {
-                events.extend(verbs::client_end_events(state, group, &follow, Vec::new(), &how));
+                events.extend(verbs::client_end_events(state, group, &follow, Vec::new(), &end.detail));
                 events
                     .extend(stuck.map(|why| EventKind::GroupStuck { group: id.clone(), reason: sanitize(&why, 500) }));
             }
