@@ -5,6 +5,7 @@ mod billing;
 mod complete_run;
 mod display;
 mod failures;
+mod launchers;
 mod scripted_workers;
 mod stopping;
 
@@ -16,7 +17,7 @@ use std::time::Duration;
 use omo_engine::event::RunResult;
 use omo_engine::state::{RunPhase, RunState, TaskState};
 use omo_testkit::model::RecordedRequest;
-use omo_testkit::{Lab, MockModel, Terminal, wait_until};
+use omo_testkit::{Lab, MockModel, ModelScript, Terminal, wait_until};
 use omo_tests::parallel_plan::{self, PLAN, four_sessions, plan_text};
 use omo_tests::plan_project::Said;
 use tempfile::TempDir;
@@ -60,12 +61,17 @@ impl Site {
     }
 
     pub(crate) fn with(payer: Payer, text: &str) -> Self {
-        let client = client().with_limit(LONG);
         let works = Works::default();
         for (step, file) in STEPS {
             works.well(step, file);
         }
-        let model = MockModel::start(works.script()).expect("start the scripted model");
+        let script = works.script();
+        Self::with_script(payer, text, works, script)
+    }
+
+    fn with_script(payer: Payer, text: &str, works: Works, script: ModelScript) -> Self {
+        let client = client().with_limit(LONG);
+        let model = MockModel::start(script).expect("start the scripted model");
         let programs = tempfile::Builder::new().prefix("omo-programs-").tempdir().expect("a folder");
         symlink(client.program(), programs.path().join("claude")).expect("link the client");
         let mut lab = Lab::builder().model(&model).path(programs.path()).env("CLAUDE_CODE_MAX_RETRIES", "0");

@@ -71,7 +71,7 @@ repository, {place}: the run that started you fetches it, looks at each commit, 
 Do the steps in their order. For each of them:
 
 1. Do exactly what stands below, and change only the files that it names.
-2. Run its Verify commands until they pass.
+2. Run its Verify commands until they pass. One that you are not allowed to run is run for you: go on without it.
 3. Commit all of it as one commit, with the message that stands there, its last two lines included. What is fixed \
 later in the same step is a further commit with the same two lines.
 {handing_over}
