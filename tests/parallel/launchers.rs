@@ -64,7 +64,11 @@ impl Engine<'_> {
 
 /// Plays a case with each of the launchers that need nothing but this machine.
 fn on_engines(case: impl Fn(&Engine) -> Result<()>) -> Result<()> {
-    for launcher in ["local", "ssh"] {
+    on_launchers(&["local", "ssh"], case)
+}
+
+fn on_launchers(launchers: &[&'static str], case: impl Fn(&Engine) -> Result<()>) -> Result<()> {
+    for launcher in launchers.iter().copied() {
         on_repository(&two(), "test -f a.txt && test -f b.txt && test -f c.txt", |ground| {
             let host = Host::new(ground, &WELL)?;
             host.files().add_programs(ground)?;
@@ -225,10 +229,7 @@ fn cancel_with(engine: &Engine, settings: &str) -> Result<()> {
 #[test]
 #[ignore = "needs sshd: cargo xtask test"]
 fn a_cancel_that_fails_is_tried_again() {
-    on_engines(|engine| {
-        if engine.launcher != "local" {
-            return Ok(());
-        }
+    on_launchers(&["local"], |engine| {
         // For each worker it fails the first time.
         let program = engine.host.home().join("cancel");
         fs::write(&program, "#!/bin/sh\nif ! [ -e \"$0-$2\" ]; then touch \"$0-$2\"; exit 1; fi\nexec sh -c \"$1\"\n")?;
@@ -245,10 +246,7 @@ fn a_cancel_that_fails_is_tried_again() {
 #[test]
 #[ignore = "needs sshd: cargo xtask test"]
 fn a_worker_that_could_not_be_ended_is_named() {
-    on_engines(|engine| {
-        if engine.launcher != "local" {
-            return Ok(());
-        }
+    on_launchers(&["local"], |engine| {
         cancel_with(engine, "cancel = \"false\"\nstatus = \"true\"\n")?;
         let shown = engine.ground.omo(&["run", "show"])?;
         let scratch = engine.host.files().scratch().display().to_string();

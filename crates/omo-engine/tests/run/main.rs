@@ -19,6 +19,7 @@ mod ledger_lines;
 mod modes;
 mod next_action;
 mod parallel;
+mod parallel_budgets;
 mod parallel_edits;
 mod parallel_walk;
 mod parallel_waves;

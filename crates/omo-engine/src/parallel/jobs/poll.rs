@@ -129,7 +129,7 @@ impl<'a> ParallelDriver<'a> {
                         self.record_failed_cancel(&group, job)?;
                     }
                 }
-                self.on_job_end(&known, job, outcome)?;
+                self.on_job_end(&known, job, &outcome)?;
             }
         }
         Ok(())
@@ -196,7 +196,7 @@ impl<'a> ParallelDriver<'a> {
     }
 
     /// The worker of a session is over.
-    fn on_job_end(&mut self, group: &TaskGroup, job: &SubmittedWorker, outcome: JobOutcome) -> Result<(), DriveError> {
+    fn on_job_end(&mut self, group: &TaskGroup, job: &SubmittedWorker, outcome: &JobOutcome) -> Result<(), DriveError> {
         let cost = match self.jobs.reports.get(&job.name) {
             Some((_, report)) => report.cost,
             None => job.cost(),

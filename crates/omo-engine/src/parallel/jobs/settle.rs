@@ -10,8 +10,8 @@ use crate::worker_exchange::WorkerEnd;
 
 /// How a worker has ended in words, and what follows for the first step that it pushed nothing of. Whatever it says, only
 /// what was pushed and judged counts.
-pub(super) fn remote_end(outcome: JobOutcome, cost: ClientCost) -> RemoteEnd {
-    let detail = match &outcome {
+pub(super) fn remote_end(outcome: &JobOutcome, cost: ClientCost) -> RemoteEnd {
+    let detail = match outcome {
         JobOutcome::Lost(detail) | JobOutcome::Reported(_, detail) => sanitize(detail, 300),
         JobOutcome::QueueLimit | JobOutcome::TimeUp => String::new(),
     };
@@ -35,7 +35,7 @@ pub(super) fn remote_end(outcome: JobOutcome, cost: ClientCost) -> RemoteEnd {
                 FollowUp::FailAttempt("the session ended without a commit for the step"),
             ),
             WorkerEnd::NotPrepared => (with("it could not begin"), FollowUp::HoldOrAsk("the worker could not begin")),
-            WorkerEnd::UsageLimit { until } => (with("it met a limit of use"), FollowUp::WaitUntil(until)),
+            WorkerEnd::UsageLimit { until } => (with("it met a limit of use"), FollowUp::WaitUntil(*until)),
             WorkerEnd::BudgetSpent => (with("it had spent its budget"), FollowUp::Ask("the session spent its budget")),
             WorkerEnd::ApiFailed => (with("the API failed"), FollowUp::HoldOrAsk("the API failed")),
             WorkerEnd::TimedOut => (with("its time was up"), FollowUp::FailAttempt("the session's time was up")),
