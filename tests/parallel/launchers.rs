@@ -247,7 +247,7 @@ fn a_worker_that_could_not_be_ended_is_named() {
         if engine.launcher != "local" {
             return Ok(());
         }
-        cancel_with(engine, "cancel = \"false\"\nstatus = \"true\"\n")?;
+        cancel_with(engine, "cancel = \"false {job}\"\nstatus = \"true\"\n")?;
         let shown = engine.ground.omo(&["run", "show"])?;
         let scratch = engine.host.files().scratch().display().to_string();
         let parallel = engine.ground.state()?.parallel.context("no workers")?;
