@@ -15,7 +15,10 @@ use crate::parallel_repository::{Ground, Session, on_repository, session, step};
 use crate::second_host::Host;
 
 pub(crate) const WELL: [(u32, &str); 3] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt")];
-const LIMIT: Duration = Duration::from_mins(1);
+pub(crate) const LIMIT: Duration = Duration::from_mins(1);
+
+/// In the script of a step: the worker is killed, with what it started the client with. It says nothing more.
+pub(crate) const KILL_WORKER: &str = "kill -KILL $(ps -o ppid= -p $PPID) $PPID; sleep 60";
 
 /// Two sessions side by side, the first one of two steps.
 pub(crate) fn two() -> Vec<Session<'static>> {
@@ -23,34 +26,34 @@ pub(crate) fn two() -> Vec<Session<'static>> {
 }
 
 /// The other end: a host whose home holds the client, and the launcher that reaches it.
-struct Engine<'g> {
-    ground: &'g Ground,
-    host: Host,
+pub(crate) struct Engine<'g> {
+    pub(crate) ground: &'g Ground,
+    pub(crate) host: Host,
     launcher: &'static str,
     /// Its table in the user's configuration.
-    table: String,
+    pub(crate) table: String,
 }
 
 impl Engine<'_> {
     /// How a step is worked on there: lines of bash.
-    fn script(&self, step: u32, text: &str) -> Result<()> {
+    pub(crate) fn script(&self, step: u32, text: &str) -> Result<()> {
         self.host.script(step, text)
     }
 
-    fn open(&self) -> Result<()> {
+    pub(crate) fn open(&self) -> Result<()> {
         self.ground.open(&["--launcher", self.launcher])
     }
 
-    fn task(&self, id: &str) -> Result<TaskState> {
+    pub(crate) fn task(&self, id: &str) -> Result<TaskState> {
         self.ground.state()?.tasks.get(id).cloned().context("no such step")
     }
 
-    fn job(&self, group: &str) -> Option<SubmittedWorker> {
+    pub(crate) fn job(&self, group: &str) -> Option<SubmittedWorker> {
         self.ground.state().ok()?.parallel?.groups.get(group)?.job.clone()
     }
 
     /// Nothing of a worker is at work, or left, at the other end.
-    fn require_idle(&self) -> Result<()> {
+    pub(crate) fn require_idle(&self) -> Result<()> {
         let list = || {
             let said = self
                 .ground
@@ -64,7 +67,16 @@ impl Engine<'_> {
 
 /// Plays a case with each of the launchers that need nothing but this machine.
 fn on_engines(case: impl Fn(&Engine) -> Result<()>) -> Result<()> {
-    for launcher in ["local", "ssh"] {
+    on_each(&["local", "ssh"], case)
+}
+
+/// Plays a case with the launcher `local`.
+pub(crate) fn on_local(case: impl Fn(&Engine) -> Result<()>) -> Result<()> {
+    on_each(&["local"], case)
+}
+
+fn on_each(launchers: &[&'static str], case: impl Fn(&Engine) -> Result<()>) -> Result<()> {
+    for &launcher in launchers {
         on_repository(&two(), "test -f a.txt && test -f b.txt && test -f c.txt", |ground| {
             let host = Host::new(ground, &WELL)?;
             host.files().add_programs(ground)?;
@@ -172,7 +184,7 @@ fn a_worker_that_is_killed_is_handed_over_again_and_uses_no_attempt() {
         let home = engine.host.home().display().to_string();
         engine.script(
             2,
-            &format!("if [ ! -e '{home}/killed' ]; then touch '{home}/killed'; kill -KILL \"$(ps -o ppid= -p \"$(ps -o ppid= -p $PPID)\")\" $PPID; sleep 60; fi\necho 2 > b.txt\n"),
+            &format!("if [ ! -e '{home}/killed' ]; then touch '{home}/killed'; {KILL_WORKER}; fi\necho 2 > b.txt\n"),
         )?;
         engine.open()?;
         let said = engine.ground.omo(&["run", "watch"])?;

@@ -11,6 +11,7 @@ mod documented_promises;
 mod failures;
 mod kills;
 mod landing;
+mod launcher_failures;
 mod launchers;
 mod recipe;
 mod remote_workers;
