@@ -12,7 +12,7 @@ use omo_testkit::wait_until;
 use crate::launchers::{Engine, KILL_WORKER, LIMIT, WELL, on_local};
 
 /// A program in the home folder of the other end: lines of a shell.
-fn add_program(engine: &Engine, name: &str, text: &str) -> Result<String> {
+pub(crate) fn add_program(engine: &Engine, name: &str, text: &str) -> Result<String> {
     let program = engine.host.home().join(name);
     fs::write(&program, format!("#!/bin/sh\nhome='{}'\n{text}", engine.host.home().display()))?;
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755))?;
@@ -20,7 +20,7 @@ fn add_program(engine: &Engine, name: &str, text: &str) -> Result<String> {
 }
 
 /// The launcher has these settings besides.
-fn configure(engine: &Engine, settings: &str) -> Result<()> {
+pub(crate) fn configure(engine: &Engine, settings: &str) -> Result<()> {
     engine.ground.lab.configure(&format!("{}{settings}", engine.table))
 }
 

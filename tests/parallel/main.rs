@@ -12,6 +12,7 @@ mod failures;
 mod kills;
 mod landing;
 mod launcher_failures;
+mod launcher_passwords;
 mod launchers;
 mod recipe;
 mod remote_workers;
