@@ -5,6 +5,7 @@
 mod second_host;
 
 mod budgets;
+mod cancelled_pushes;
 mod committed_work;
 mod display;
 mod documented_promises;
