@@ -45,11 +45,10 @@ struct Refusal {
 fn end_refused(engine: &EngineCommands, values: &JobValues, failure: CommandFailure) -> Refusal {
     let CommandFailure { why: how, is_timeout } = failure;
     let failed_cancel = match engine.cancel(values) {
-        Ok(()) => None,
-        // One that is refused while its engine is away was most likely never there, and is not told of.
         Err(why) if is_timeout => Some(why),
         Err(_) if is_listed(engine, &values.job) => engine.cancel(values).err(),
-        Err(_) => None,
+        // One that is refused while its engine is away was most likely never there, and is not told of.
+        Ok(()) | Err(_) => None,
     };
     Refusal { how, failed_cancel: failed_cancel.map(|why| sanitize(&why, 300)) }
 }
