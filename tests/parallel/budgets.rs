@@ -1,9 +1,15 @@
 //! What the clients of a run may cost: a budget that is spent, and clients that were ended before they said their cost.
 
+use std::time::Duration;
+
 use anyhow::{Context, Result, ensure};
 use omo_engine::parallel_state::ParallelState;
+use omo_testkit::wait_until;
 
 use crate::parallel_repository::{Ground, WELL, four_sessions, on_repository};
+
+/// What takes longer than this does not come.
+const LIMIT: Duration = Duration::from_mins(1);
 
 fn workers(ground: &Ground) -> Result<ParallelState> {
     ground.state()?.parallel.context("it has parallel workers")
@@ -71,6 +77,25 @@ fn a_client_whose_time_is_up_still_says_what_it_has_cost() {
         ensure!(started > 4, "{started}");
         ensure!((parallel.cost_micros(), parallel.untold_micros()) == (started * 250_000, 0), "{parallel:?}");
         std::fs::remove_file(ground.project().join("slow"))?;
+        ground.require_complete(&WELL)
+    })
+    .unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_killed_supervisor_does_not_spend_the_budget_of_clients_that_say_their_cost() {
+    on_repository(&four_sessions(), "", |ground| {
+        let outside = ground.project().join("..");
+        let slow = "trap end INT\n[ -e ../../../../slow ] || { touch ../../../../slow; sleep 600; }\necho 3 > c.txt\n";
+        ground.set_task_script(3, slow)?;
+        ground.open(&["--max-budget-usd", "4"])?;
+        ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
+        wait_until("a client at work", LIMIT, || outside.join("slow").exists().then_some(()))?;
+        ground.kill_supervisor()?;
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
+        let parallel = workers(ground)?;
+        ensure!(parallel.untold_micros() == 0 && parallel.cost_micros() >= 1_250_000, "{parallel:?}");
         ground.require_complete(&WELL)
     })
     .unwrap();

@@ -15,7 +15,10 @@ use crate::parallel_repository::{Ground, Session, on_repository, session, step};
 use crate::second_host::Host;
 
 pub(crate) const WELL: [(u32, &str); 3] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt")];
-const LIMIT: Duration = Duration::from_mins(1);
+pub(crate) const LIMIT: Duration = Duration::from_mins(1);
+
+/// In the script of a step: the worker is killed, with what it started the client with. It says nothing more.
+pub(crate) const KILL_WORKER: &str = "kill -KILL $(ps -o ppid= -p $PPID) $PPID; sleep 60";
 
 /// Two sessions side by side, the first one of two steps.
 pub(crate) fn two() -> Vec<Session<'static>> {
@@ -23,34 +26,34 @@ pub(crate) fn two() -> Vec<Session<'static>> {
 }
 
 /// The other end: a host whose home holds the client, and the launcher that reaches it.
-struct Engine<'g> {
-    ground: &'g Ground,
-    host: Host,
+pub(crate) struct Engine<'g> {
+    pub(crate) ground: &'g Ground,
+    pub(crate) host: Host,
     launcher: &'static str,
     /// Its table in the user's configuration.
-    table: String,
+    pub(crate) table: String,
 }
 
 impl Engine<'_> {
     /// How a step is worked on there: lines of bash.
-    fn script(&self, step: u32, text: &str) -> Result<()> {
+    pub(crate) fn script(&self, step: u32, text: &str) -> Result<()> {
         self.host.script(step, text)
     }
 
-    fn open(&self) -> Result<()> {
+    pub(crate) fn open(&self) -> Result<()> {
         self.ground.open(&["--launcher", self.launcher])
     }
 
-    fn task(&self, id: &str) -> Result<TaskState> {
+    pub(crate) fn task(&self, id: &str) -> Result<TaskState> {
         self.ground.state()?.tasks.get(id).cloned().context("no such step")
     }
 
-    fn job(&self, group: &str) -> Option<SubmittedWorker> {
+    pub(crate) fn job(&self, group: &str) -> Option<SubmittedWorker> {
         self.ground.state().ok()?.parallel?.groups.get(group)?.job.clone()
     }
 
     /// Nothing of a worker is at work, or left, at the other end.
-    fn require_idle(&self) -> Result<()> {
+    pub(crate) fn require_idle(&self) -> Result<()> {
         let list = || {
             let said = self
                 .ground
@@ -64,11 +67,16 @@ impl Engine<'_> {
 
 /// Plays a case with each of the launchers that need nothing but this machine.
 fn on_engines(case: impl Fn(&Engine) -> Result<()>) -> Result<()> {
-    on_launchers(&["local", "ssh"], case)
+    on_each(&["local", "ssh"], case)
 }
 
-fn on_launchers(launchers: &[&'static str], case: impl Fn(&Engine) -> Result<()>) -> Result<()> {
-    for launcher in launchers.iter().copied() {
+/// Plays a case with the launcher `local`.
+pub(crate) fn on_local(case: impl Fn(&Engine) -> Result<()>) -> Result<()> {
+    on_each(&["local"], case)
+}
+
+fn on_each(launchers: &[&'static str], case: impl Fn(&Engine) -> Result<()>) -> Result<()> {
+    for &launcher in launchers {
         on_repository(&two(), "test -f a.txt && test -f b.txt && test -f c.txt", |ground| {
             let host = Host::new(ground, &WELL)?;
             host.files().add_programs(ground)?;
@@ -178,7 +186,7 @@ fn a_worker_that_is_killed_is_handed_over_again_and_uses_no_attempt() {
         let home = engine.host.home().display().to_string();
         engine.script(
             2,
-            &format!("if [ ! -e '{home}/killed' ]; then touch '{home}/killed'; kill -KILL \"$(ps -o ppid= -p \"$(ps -o ppid= -p $PPID)\")\" $PPID; sleep 60; fi\necho 2 > b.txt\n"),
+            &format!("if [ ! -e '{home}/killed' ]; then touch '{home}/killed'; {KILL_WORKER}; fi\necho 2 > b.txt\n"),
         )?;
         engine.open()?;
         let said = engine.ground.omo(&["run", "watch"])?;
@@ -229,7 +237,7 @@ fn cancel_with(engine: &Engine, settings: &str) -> Result<()> {
 #[test]
 #[ignore = "needs sshd: cargo xtask test"]
 fn a_cancel_that_fails_is_tried_again() {
-    on_launchers(&["local"], |engine| {
+    on_local(|engine| {
         // For each worker it fails the first time.
         let program = engine.host.home().join("cancel");
         fs::write(&program, "#!/bin/sh\nif ! [ -e \"$0-$2\" ]; then touch \"$0-$2\"; exit 1; fi\nexec sh -c \"$1\"\n")?;
@@ -246,8 +254,8 @@ fn a_cancel_that_fails_is_tried_again() {
 #[test]
 #[ignore = "needs sshd: cargo xtask test"]
 fn a_worker_that_could_not_be_ended_is_named() {
-    on_launchers(&["local"], |engine| {
-        cancel_with(engine, "cancel = \"false\"\nstatus = \"true\"\n")?;
+    on_local(|engine| {
+        cancel_with(engine, "cancel = \"false {job}\"\nstatus = \"true\"\n")?;
         let shown = engine.ground.omo(&["run", "show"])?;
         let scratch = engine.host.files().scratch().display().to_string();
         let parallel = engine.ground.state()?.parallel.context("no workers")?;

@@ -5,12 +5,15 @@
 mod second_host;
 
 mod budgets;
+mod cancelled_pushes;
 mod committed_work;
 mod display;
 mod documented_promises;
 mod failures;
 mod kills;
 mod landing;
+mod launcher_failures;
+mod launcher_passwords;
 mod launchers;
 mod recipe;
 mod remote_workers;

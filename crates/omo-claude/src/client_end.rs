@@ -139,6 +139,12 @@ pub fn classify_end(process: &ProcessEnd, said: &SessionOutput, now: Timestamp) 
     }
 }
 
+/// What a client said that it has cost, in millionths of a US dollar. One that never began cost nothing.
+pub fn told_cost(end: &ClientEnd, said: &SessionOutput) -> Option<u64> {
+    let told = said.result.as_ref().and_then(ClientResult::cost_micros);
+    told.or_else(|| matches!(end, ClientEnd::NeverBegan(_)).then_some(0))
+}
+
 fn classify_result(process: &ProcessEnd, result: &ClientResult, resets_at: Option<i64>, now: Timestamp) -> ClientEnd {
     let until = resets_at.and_then(|seconds| plausible_reset(seconds, now));
     let detail = || result.result.clone().unwrap_or_else(|| complaint(process, "it said nothing more"));

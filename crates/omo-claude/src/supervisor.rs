@@ -218,8 +218,19 @@ const KILL: i32 = 9;
 
 fn ended_event(group: String, mut process: ProcessEnd, spec: &MinderSpec) -> SupervisorEvent {
     process.complaint = last_complaint(&spec.complaints).unwrap_or_default();
-    let said = File::open(&spec.printed).map(|file| stream::read_stream(BufReader::new(file))).unwrap_or_default();
+    let said = read_printed(&spec.printed);
     SupervisorEvent::Ended { group, process, said: Box::new(said) }
+}
+
+/// What a session printed whose supervisor is gone: its minder has ended it, or is about to, which is waited for.
+pub fn read_left_session(printed: &Path) -> SessionOutput {
+    // One that cannot be waited for may print more; what it has printed so far is true all the same.
+    let _ended = minder::lock_printed(printed);
+    read_printed(printed)
+}
+
+fn read_printed(printed: &Path) -> SessionOutput {
+    File::open(printed).map(|file| stream::read_stream(BufReader::new(file))).unwrap_or_default()
 }
 
 /// The last line of a file that says something.

@@ -104,6 +104,7 @@ impl ClientFixture {
             printed: self.file("printed.jsonl"),
             complaints: self.file("complaints.log"),
             timeout_millis: 90_000,
+            is_interrupted_first: true,
         }
     }
 

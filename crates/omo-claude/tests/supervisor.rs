@@ -45,6 +45,7 @@ fn main() -> ExitCode {
                 "one_that_is_no_longer_needed_is_interrupted_asked_and_then_ended",
                 one_that_is_no_longer_needed_is_interrupted_asked_and_then_ended,
             ),
+            ("what_is_not_the_client_is_asked_at_once_to_end", what_is_not_the_client_is_asked_at_once_to_end),
             ("nothing_outlives_a_session", nothing_outlives_a_session),
             ("a_second_supervisor_is_refused", a_second_supervisor_is_refused),
             (
@@ -89,6 +90,7 @@ impl SessionFiles {
             printed: self.path(&format!("{group}.jsonl")),
             complaints: self.path(&format!("{group}.log")),
             timeout_millis: 60_000,
+            is_interrupted_first: true,
         }
     }
 
@@ -275,6 +277,19 @@ fn one_that_is_no_longer_needed_is_interrupted_asked_and_then_ended() {
     assert_eq!(fs::read_to_string(place.path("away")).unwrap(), "interrupted\nasked\n");
     wait_until_dead(polite);
     wait_until_dead(deaf);
+}
+
+fn what_is_not_the_client_is_asked_at_once_to_end() {
+    let place = SessionFiles::new();
+    let mut supervisor = Supervisor::new(1);
+    let cleans_up = "trap 'echo cleaned > cleaned; exit 0' TERM; echo $$ > launcher.pid; while :; do sleep 0.01; done";
+    let spec = MinderSpec { is_interrupted_first: false, ..place.spec("launcher", cleans_up) };
+    supervisor.add_session("launcher", spec);
+    next_start(&mut supervisor);
+    place.pid("launcher.pid");
+    supervisor.end_all_sessions();
+    next_end(&mut supervisor);
+    assert!(place.path("cleaned").exists());
 }
 
 fn nothing_outlives_a_session() {

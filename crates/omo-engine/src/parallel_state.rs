@@ -175,6 +175,9 @@ pub struct SubmittedWorker {
     /// So often its engine put it back into the queue after it had begun.
     #[serde(default)]
     pub requeues: u32,
+    /// For how long its client may work, in seconds, as its brief has it; 0 for the usual time.
+    #[serde(default)]
+    pub time_limit_seconds: u32,
     /// What it has cost by its last report, once that was read for the last time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reported_cost: Option<ClientCost>,
@@ -192,6 +195,7 @@ impl SubmittedWorker {
             began_at: None,
             host: String::new(),
             requeues: 0,
+            time_limit_seconds: 0,
             reported_cost: None,
         }
     }

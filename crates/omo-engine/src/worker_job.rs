@@ -156,6 +156,11 @@ impl Worker<'_> {
             let detail = "every task was pushed by an earlier start";
             return self.finish(&mut reporter, WorkerEnd::Pushed, detail).map(Claim::Ended);
         }
+        if budget_left(&brief, reporter.cost) == Some(0) && reporter.cost.untold > 0 {
+            // Its report stays: that start may still be at work, and what it did not say counts where it is dead.
+            let detail = "an earlier start has all of its budget, and has not said what it has cost".to_owned();
+            return Ok(Claim::Ended(JobEnd::Ended { end: WorkerEnd::NotPrepared, detail }));
+        }
         // With what the branch was found at: another worker may have pushed since.
         match reporter.push(Some(&tip), WorkerPhase::Preparing) {
             Err(PushStop::WorkRefused(_)) => Ok(Claim::Moved),
@@ -180,12 +185,9 @@ impl Worker<'_> {
             return self.finish(&mut reporter, WorkerEnd::Stopped, "it was asked to end before its client began");
         }
         let earlier = reporter.cost;
-        let budget_micros = brief.budget_micros.map(|all| all.saturating_sub(earlier.most()));
+        let budget_micros = budget_left(brief, earlier);
         if budget_micros == Some(0) {
-            let why = match earlier.untold {
-                0 => "its clients of earlier starts had spent it",
-                _ => "its clients of earlier starts may have spent it: one was ended before it could say its cost",
-            };
+            let why = "its clients of earlier starts had spent it";
             return self.finish(&mut reporter, WorkerEnd::BudgetSpent, why);
         }
         let spec = prepared
@@ -200,9 +202,8 @@ impl Worker<'_> {
         let pushed = reporter.push(None, WorkerPhase::Working);
         self.require_pushed(pushed)?;
         (self.say)("the client is at work");
-        let (end, told) = client_session::follow_client(self, &mut reporter, brief, spec);
-        reporter.cost = earlier.with_client(told, budget_micros);
-        let end = end?;
+        let cost_with = |told| earlier.with_client(told, budget_micros);
+        let end = client_session::follow_client(self, &mut reporter, brief, spec, cost_with)?;
         self.end_of_client(&mut reporter, brief, &end)
     }
 
@@ -380,6 +381,11 @@ impl Worker<'_> {
         }
         unreachable_end(error)
     }
+}
+
+/// What the client of a worker may spend whose earlier starts have cost so much; `None` where nothing bounds it.
+fn budget_left(brief: &WorkerBrief, earlier: ClientCost) -> Option<u64> {
+    brief.budget_micros.map(|all| all.saturating_sub(earlier.most()))
 }
 
 fn known_commit(clone: &WorkerClone, reference: &str) -> Step<String> {

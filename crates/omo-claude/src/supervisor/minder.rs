@@ -9,7 +9,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
@@ -52,6 +52,9 @@ pub struct MinderSpec {
     pub complaints: PathBuf,
     /// For how long it may run at most.
     pub timeout_millis: u64,
+    /// Whether it is interrupted before it is terminated, since it says then what it has cost: the client does.
+    #[serde(default)]
+    pub is_interrupted_first: bool,
 }
 
 /// What a minder says, a line each.
@@ -96,7 +99,7 @@ fn print_line(line: &MinderLine) {
 
 fn run(spec: &MinderSpec, sender: Sender<MinderEvent>, events: &Receiver<MinderEvent>) -> ProcessEnd {
     // Until what it left has ended, too, which is the end of this process.
-    let _alone = match lock_session(spec) {
+    let _alone = match lock_printed(&spec.printed) {
         Ok(lock) => lock,
         Err(error) => {
             let why = format!("an earlier client of the session is still there: {error}");
@@ -120,9 +123,13 @@ fn run(spec: &MinderSpec, sender: Sender<MinderEvent>, events: &Receiver<MinderE
         Err(RecvTimeoutError::Timeout) => end.timed_out = true,
     }
     if end.stopped || end.timed_out {
-        group.end(GroupEnding::Interrupted);
-        if !has_ended_within(INTERRUPT_GRACE, events) {
-            group.end(GroupEnding::Asked);
+        let interrupt = || {
+            group.end(GroupEnding::Interrupted);
+            has_ended_within(INTERRUPT_GRACE, events)
+        };
+        let has_ended = spec.is_interrupted_first && interrupt();
+        group.end(GroupEnding::Asked);
+        if !has_ended {
             has_ended_within(GRACE, events);
         }
     }
@@ -133,8 +140,8 @@ fn run(spec: &MinderSpec, sender: Sender<MinderEvent>, events: &Receiver<MinderE
 /// Waits until no other minder has a client of the same session: where a supervisor was killed before it could write
 /// down that a client was started, the minder of that client may still be ending it when the next supervisor comes.
 /// Clients of one session print into files of the same name.
-fn lock_session(spec: &MinderSpec) -> Result<Option<StateLock>, LockError> {
-    let (folder, name) = (spec.printed.parent(), spec.printed.file_name().and_then(OsStr::to_str));
+pub(super) fn lock_printed(printed: &Path) -> Result<Option<StateLock>, LockError> {
+    let (folder, name) = (printed.parent(), printed.file_name().and_then(OsStr::to_str));
     let (Some(folder), Some(name)) = (folder, name) else { return Ok(None) };
     let Some(folder) = GuardedFolder::open_below(folder, &[])? else { return Ok(None) };
     StateLock::take_named(&folder, &format!("{name}.lock"), GRACE * 3).map(Some)

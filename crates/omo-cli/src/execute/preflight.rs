@@ -12,6 +12,7 @@ use omo_engine::state::RunPhase;
 use omo_engine::worker_job;
 use omo_git::commit::has_identity;
 use omo_git::integrate::{self, checkout_bytes, ignored_paths};
+use omo_git::remote::worker_clone::without_credentials;
 use omo_git::remote::{Remote, RemoteError};
 use omo_git::repository::{GitFailed, GitRepository};
 use omo_git::worktree::{WorkerName, blocking_branch, find_leftovers, prepare_worktree_folder};
@@ -151,7 +152,7 @@ pub(crate) fn require_remote(context: &CommandContext, policy: &ClientPolicy) ->
     match worker_job::remote_problem(address) {
         None => Ok(()),
         Some(problem) => Err(CommandError::precondition(
-            format!("a worker cannot reach `{}`: {problem}", sanitize(address, 100)),
+            format!("a worker cannot reach `{}`: {problem}", sanitize(&without_credentials(address), 100)),
             format!("set `remote` of [launcher.{}] in your config.toml", profile.name),
         )),
     }

@@ -65,6 +65,9 @@ impl RunState {
             EventKind::GroupUpdated { tip, .. } => known.tip = Some(tip.clone()),
             EventKind::WorkerStarted { .. } | EventKind::WorkerSubmitted { .. } => {
                 apply_to_worker(known, event);
+                if let Some(job) = &mut known.job {
+                    job.time_limit_seconds = parallel.policy.time_limit_seconds();
+                }
                 parallel.limited_until = None;
             }
             EventKind::SubmissionRefused { .. }

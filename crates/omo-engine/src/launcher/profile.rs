@@ -149,6 +149,13 @@ fn hands_work_over(named: &[LauncherPlaceholder]) -> bool {
     has(Worker) || has(WorkerStart) || has(Branch) && has(Brief)
 }
 
+/// Whether a command that ends a worker says which one: without that it could end others, or every job of its user.
+fn names_one_worker(template: &str) -> bool {
+    use LauncherPlaceholder::{Branch, Brief, Job, WorkerCancel};
+    let named = LauncherTemplate::parse(template).map(|template| template.placeholders()).unwrap_or_default();
+    named.iter().any(|placeholder| [Job, WorkerCancel, Branch, Brief].contains(placeholder))
+}
+
 fn build(
     name: &str,
     like: &str,
@@ -189,6 +196,12 @@ fn build(
             ),
         ));
     }
+    let cancel = command("cancel")?;
+    if cancel.as_deref().is_some_and(|template| !names_one_worker(template)) {
+        let why = "does not say which worker is to be ended: {job} is missing in it, and so is what takes its place, \
+                   {worker_cancel}, {branch} or {brief}";
+        return Err(invalid(name, "cancel", why));
+    }
     for needed in [("ssh", "host"), ("kubernetes", "image")] {
         if needed.0 == like && text(needed.1).is_none_or(|value| value.is_empty() || value.starts_with('-')) {
             return Err(invalid(name, needed.1, "has to be set in your config.toml"));
@@ -197,7 +210,7 @@ fn build(
     Ok(LauncherProfile {
         name: name.to_owned(),
         start,
-        cancel: command("cancel")?,
+        cancel,
         status: command("status")?,
         logs: command("logs")?,
         input,
@@ -257,6 +270,15 @@ mod tests {
     }
 
     #[test]
+    fn a_worker_is_ended_by_its_name_or_by_what_no_other_has() {
+        for cancel in ["x {job}", "sh -c '{worker_cancel}'", "x --branch={branch}", "x {brief}"] {
+            let profile = find("a", &format!("[launcher.a]\nstart = \"x {{worker}}\"\ncancel = \"{cancel}\""));
+            assert!(profile.is_ok(), "{cancel}: {profile:?}");
+        }
+        assert_eq!(find("a", "[launcher.a]\nstart = \"x {worker}\"").unwrap().cancel, None);
+    }
+
+    #[test]
     fn what_cannot_be_used_is_named_with_its_setting() {
         for (name, config, expected) in [
             ("nil", "", "there is no launcher called `nil`; there are github-actions, kubernetes, local, slurm, ssh"),
@@ -279,6 +301,12 @@ mod tests {
                 "[launcher.slurm]\nstart = \"sbatch {job}\"\ninput = \"job.yaml\"",
                 "`launcher.slurm.start` does not say what is to be run: {worker} is missing in it, or in the file of",
             ),
+            (
+                "slurm",
+                "[launcher.slurm]\ncancel = \"scancel --me --name {{job}}\"",
+                "`launcher.slurm.cancel` does not say which worker is to be ended: {job} is missing in it, and so",
+            ),
+            ("a", "[launcher.a]\nstart = \"x {worker}\"\ncancel = \"x {run} {group}\"", "`launcher.a.cancel` does not"),
             ("slurm", "[launcher.slurm]\noptions = \"'\"", "`launcher.slurm.options` cannot be used"),
             ("a", "[launcher.a]\nstart = \"x\"\ninput = \"none\"", "`launcher.a.input` cannot be read: no"),
             ("ssh", "[launcher.ssh]\nhost = \"-oProxyCommand=x\"", "`launcher.ssh.host` has to be set"),

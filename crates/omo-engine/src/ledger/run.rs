@@ -147,6 +147,11 @@ impl Run {
             state.apply(&event).map_err(|source| self.bad_ledger(source))?;
             events.push(event);
         }
+        let is_snapshot_due = state.seq - covered >= SNAPSHOT_EVERY;
+        if is_snapshot_due {
+            // A snapshot is believed by every process: what it covers is read once more, whatever this one remembers.
+            self.fold_from_disk(&folder)?;
+        }
         let (text, after) = ledger::write(&events, &self.id, &self.key, &end).map_err(RunStoreError::Json)?;
         if after.offset > MAX_LEDGER {
             return Err(RunStoreError::TooLarge(self.ledger_path()).into());
@@ -155,7 +160,7 @@ impl Run {
         folder.append_durably(LEDGER, end.offset, &text)?;
         let mut known = KnownState { position: after, state: state.clone(), covered };
         // Only a cache: without it the next reader folds more.
-        if state.seq - covered >= SNAPSHOT_EVERY && self.write_snapshot(&folder, &known.position, &state).is_ok() {
+        if is_snapshot_due && self.write_snapshot(&folder, &known.position, &state).is_ok() {
             known.covered = state.seq;
         }
         self.remember(known);
@@ -175,7 +180,12 @@ impl Run {
             return Err(RunStoreError::LogName(name.to_owned()));
         }
         let logs = self.place.subfolder(LOGS).create()?;
-        Ok((logs.create_file(name)?, logs.path().join(name)))
+        Ok((logs.create_file(name)?, self.log_path(name)))
+    }
+
+    /// Where [`Run::log_file`] puts a file of that name.
+    pub(crate) fn log_path(&self, name: &str) -> PathBuf {
+        self.path.join(LOGS).join(name)
     }
 
     /// Makes this process the one supervisor of the run, for as long as it holds what this gives; `None` where
@@ -297,14 +307,17 @@ impl Run {
 
     fn fold(&self, folder: &GuardedFolder) -> Result<Folded, RunStoreError> {
         let remembered = self.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let mut result = remembered.map(|known| self.fold_from(folder, known)).transpose()?.flatten();
-        if result.is_none() {
-            result = self.read_snapshot(folder).map(|known| self.fold_from(folder, known)).transpose()?.flatten();
-        }
-        let result = result.map_or_else(|| self.fold_whole(folder), Ok)?;
+        let result = remembered.map(|known| self.fold_from(folder, known)).transpose()?.flatten();
+        let result = result.map_or_else(|| self.fold_from_disk(folder), Ok)?;
         let Folded { state, end, covered, .. } = &result;
         self.remember(KnownState { position: end.clone(), state: state.clone(), covered: *covered });
         Ok(result)
+    }
+
+    /// As [`Run::fold`], whatever this process remembers.
+    fn fold_from_disk(&self, folder: &GuardedFolder) -> Result<Folded, RunStoreError> {
+        let known = self.read_snapshot(folder).map(|known| self.fold_from(folder, known)).transpose()?.flatten();
+        known.map_or_else(|| self.fold_whole(folder), Ok)
     }
 
     fn fold_whole(&self, folder: &GuardedFolder) -> Result<Folded, RunStoreError> {

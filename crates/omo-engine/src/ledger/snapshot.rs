@@ -8,7 +8,7 @@ use crate::ledger::LedgerPosition;
 use crate::state::RunState;
 
 /// The version of what is written here. One of another version is not used.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 #[derive(Serialize)]
 struct Written<'a> {

@@ -1,7 +1,9 @@
 //! Removes work trees and branches that are no longer needed, keeps elsewhere all that only they hold, and finds what a
 //! dead supervisor has left.
 
+use omo_claude::client_end::ClientResult;
 use omo_claude::supervisor::process_state;
+use omo_claude::supervisor::read_left_session;
 use omo_claude::worker_resources;
 use omo_core::text::sanitize;
 use omo_git::kept_work::{KeptWork, read_kept_work, release_kept_work};
@@ -142,6 +144,8 @@ pub fn reap_dead_supervisor(engine: &Engine) -> Result<ReapReport, DriveError> {
     let silence = Silence::new();
     for (id, known) in &parallel.groups {
         let (GroupStatus::Running, Some(process)) = (known.status, &known.process) else { continue };
+        let said = read_left_session(&engine.run.log_path(&format!("{id}-session.jsonl")));
+        let told = said.result.as_ref().and_then(ClientResult::cost_micros);
         process_state::end_process(&process_state::ProcessIdentity { pid: process.pid, start: process.mark.clone() });
         let left_there = match WorkerName::new(engine.run.id(), id) {
             Ok(name) => remote_branches::clear_remote(
@@ -165,7 +169,7 @@ pub fn reap_dead_supervisor(engine: &Engine) -> Result<ReapReport, DriveError> {
                 None => "its supervisor was gone".to_owned(),
             };
             let held = find_worker(state, &id).and_then(|group| verbs::pause_event(state, group, &how));
-            let ended = EventKind::WorkerEnded { group: id.clone(), how, cost: known.cost_of_client(None) };
+            let ended = EventKind::WorkerEnded { group: id.clone(), how, cost: known.cost_of_client(told) };
             Ok((std::iter::once(ended).chain(held).collect(), ()))
         })?;
         reaped.ended_clients.push(known.branch.clone());

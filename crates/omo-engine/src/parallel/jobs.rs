@@ -41,6 +41,8 @@ pub(super) struct JobBoard {
     reports: BTreeMap<String, (String, WorkerReport)>,
     /// The workers that the engine has listed, and whether it did not when it was last asked.
     missing: BTreeMap<String, bool>,
+    /// Whether the last look could read the reports.
+    has_read_reports: bool,
     /// The workers that the engine was asked to end.
     cancelled: BTreeMap<String, Cancellation>,
     /// Whether the remote repository and the engine answer.

@@ -1,7 +1,7 @@
 //! The client of a session has ended: what it said about its end, and what the ledger says, decide what follows.
 
 use omo_claude::client_end::{
-    ClientEnd, ClientResult, FollowUp, LedgerFacts, ProcessEnd, SessionOutput, classify_end, follow_up,
+    ClientEnd, FollowUp, LedgerFacts, ProcessEnd, SessionOutput, classify_end, follow_up, told_cost,
 };
 use omo_core::text::sanitize;
 use omo_plan::model::TaskGroup;
@@ -38,7 +38,7 @@ impl ParallelDriver<'_> {
             self.was_resumed.remove(id);
         }
         let known = state.parallel.as_ref().and_then(|parallel| parallel.groups.get(id));
-        let told = said.result.as_ref().and_then(ClientResult::cost_micros);
+        let told = told_cost(&end, said);
         let cost = known.map(|known| known.cost_of_client(told)).unwrap_or_default();
         let ended = EventKind::WorkerEnded { group: id.to_owned(), how: describe_client_end(&end), cost };
         let is_running = known.is_some_and(|known| known.process.is_some());

@@ -129,6 +129,7 @@ impl ParallelDriver<'_> {
             printed,
             complaints,
             timeout_millis: terms.time_limit_millis(),
+            is_interrupted_first: false,
         })
     }
 

@@ -364,6 +364,7 @@ impl ParallelDriver<'_> {
             printed,
             complaints,
             timeout_millis: terms.time_limit_millis(),
+            is_interrupted_first: true,
         }))
     }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use omo_claude::client_end::{ClientEnd, ClientResult, classify_end};
+use omo_claude::client_end::{ClientEnd, classify_end, told_cost};
 use omo_claude::supervisor::minder::MinderSpec;
 use omo_claude::supervisor::{Supervisor, SupervisorEvent};
 use omo_claude::worker::{WorkerPermissions, WorkerSpec};
@@ -15,7 +15,7 @@ use omo_state::env;
 
 use super::reporter::{PushStop, Reporter};
 use super::{JobEnd, Step, Worker, program_folder, rules};
-use crate::client_policy::{MAX_TURNS, time_limit_or_default};
+use crate::client_policy::{ClientCost, MAX_TURNS, time_limit_or_default};
 use crate::fence::{self, FenceRules};
 use crate::worker_exchange::WorkerBrief;
 
@@ -85,6 +85,7 @@ pub(super) fn client_spec(
         printed: scratch.path().join("printed.jsonl"),
         complaints: scratch.path().join("complaints"),
         timeout_millis: u64::from(time_limit_seconds(brief.time_limit_seconds, job.time_limit_seconds)) * 1_000,
+        is_interrupted_first: true,
     })
 }
 
@@ -95,14 +96,14 @@ fn time_limit_seconds(brief: u32, option: Option<u32>) -> u32 {
 }
 
 /// Starts the client, pushes what it commits, and gives how it ended. Where a push says that the branch is no longer
-/// this worker's, the client is ended. Beside how it went stands what it said that it has cost, in millionths of a US
-/// dollar.
+/// this worker's, the client is ended. `cost_with` gives what the worker has cost with what the client said of its own cost.
 pub(super) fn follow_client(
     worker: &Worker<'_>,
     reporter: &mut Reporter,
     brief: &WorkerBrief,
     spec: MinderSpec,
-) -> (Step<ClientEnd>, Option<u64>) {
+    cost_with: impl FnOnce(Option<u64>) -> ClientCost,
+) -> Step<ClientEnd> {
     let mut supervisor = Supervisor::new(1);
     supervisor.add_session(SESSION, spec);
     let (mut stop, mut is_ending) = (None, false);
@@ -139,9 +140,10 @@ pub(super) fn follow_client(
             supervisor.end_session(SESSION);
         }
     };
-    let told = said.result.as_ref().and_then(ClientResult::cost_micros);
     let end = classify_end(&process, &said, env::now());
-    let end = match stop {
+    // Before any report of its end.
+    reporter.cost = cost_with(told_cost(&end, &said));
+    match stop {
         Some(PushStop::Superseded) => Err(JobEnd::Superseded),
         Some(PushStop::WorkRefused(why)) => worker.refused(reporter, &why).and_then(Err),
         Some(PushStop::Failed(_) | PushStop::Declined(_)) | None
@@ -150,8 +152,7 @@ pub(super) fn follow_client(
             Ok(ClientEnd::Stopped)
         }
         Some(PushStop::Failed(_) | PushStop::Declined(_)) | None => Ok(end),
-    };
-    (end, told)
+    }
 }
 
 #[cfg(test)]

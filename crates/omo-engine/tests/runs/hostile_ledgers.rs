@@ -4,7 +4,7 @@ use std::fs;
 
 use omo_engine::Run;
 
-use crate::run_lab::{RunLab, ledger, ledger_problem};
+use crate::run_lab::{RunLab, add_events, ledger, ledger_problem};
 
 /// What is done to the lines of a ledger; those of another run are there too.
 type Edit = fn(&mut Vec<String>, &[String]);
@@ -57,6 +57,20 @@ fn a_line_that_omo_did_not_write_there_is_named() {
     }
     fs::write(ledger(&run), good.concat()).unwrap();
     assert_eq!(run.state().unwrap().seq, 5);
+}
+
+#[test]
+fn an_edit_behind_the_back_of_a_process_gets_into_no_snapshot() {
+    let scene = RunLab::new();
+    let run = scene.run_with(4);
+    let snapshot = run.folder().join("snapshot.json");
+    let mut edited = lines(&run);
+    edited[2] = edited[2].replace("\"file\":\"1\"", "\"file\":\"9\"");
+    fs::write(ledger(&run), edited.concat()).unwrap();
+    // It reads only what was added, and adds to that, until the next snapshot would cover the edit.
+    let refused = (0..100).find_map(|number| add_events(&run, &[&number.to_string()]).err()).expect("it is not found");
+    assert!(refused.to_string().contains("line 3: was not written by omo"), "{refused}");
+    assert!(!snapshot.exists(), "the edit is sealed over");
 }
 
 #[test]

@@ -56,17 +56,32 @@ pub(in crate::parallel) struct JobValues {
     pub log: String,
 }
 
+/// Why a command of a launcher failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::parallel) struct CommandFailure {
+    /// In words, which hold no password of an address.
+    pub why: String,
+    /// It did not end in its time: what it asked for may have been done.
+    pub is_timeout: bool,
+}
+
+impl CommandFailure {
+    fn new(why: &str) -> Self {
+        Self { why: without_credentials(why), is_timeout: false }
+    }
+}
+
 impl EngineCommands<'_> {
     /// Hands a worker over.
     ///
     /// # Errors
     ///
     /// The engine did not take it; why, in its own last words.
-    pub(in crate::parallel) fn start(&self, job: &JobValues) -> Result<(), String> {
+    pub(in crate::parallel) fn start(&self, job: &JobValues) -> Result<(), CommandFailure> {
         let values = self.values(job);
         let input = match &self.profile.input {
             Some(text) => LauncherTemplate::fill_text(text, |placeholder| values.get(placeholder))
-                .map_err(|error| format!("its input cannot be filled in: {error}"))?,
+                .map_err(|error| CommandFailure::new(&format!("its input cannot be filled in: {error}")))?,
             None => String::new(),
         };
         self.run(&self.profile.start, &values, input.into_bytes()).map(drop)
@@ -75,13 +90,13 @@ impl EngineCommands<'_> {
     /// Has a worker ended. One that the engine does not have is no error.
     pub(in crate::parallel) fn cancel(&self, job: &JobValues) -> Result<(), String> {
         let Some(template) = &self.profile.cancel else { return Ok(()) };
-        self.run(template, &self.values(job), Vec::new()).map(drop)
+        self.run(template, &self.values(job), Vec::new()).map(drop).map_err(|failure| failure.why)
     }
 
     /// What a worker has said, as the engine has it; `None` where the launcher has no command for that.
     pub(in crate::parallel) fn logs(&self, job: &JobValues) -> Option<Result<String, String>> {
         let template = self.profile.logs.as_ref()?;
-        Some(self.run(template, &self.values(job), Vec::new()))
+        Some(self.run(template, &self.values(job), Vec::new()).map_err(|failure| failure.why))
     }
 
     /// The workers that the engine knows; `None` where the launcher has no command for that.
@@ -90,11 +105,13 @@ impl EngineCommands<'_> {
     ) -> Option<Result<std::collections::BTreeMap<String, EngineState>, String>> {
         let template = self.profile.status.as_ref()?;
         let said = self.run(template, &self.values(&JobValues::default()), Vec::new());
-        Some(said.map(|said| parse_engine_states(&said)))
+        Some(said.map(|said| parse_engine_states(&said)).map_err(|failure| failure.why))
     }
 
-    fn run(&self, template: &str, values: &CommandValues, input: Vec<u8>) -> Result<String, String> {
-        let (program, arguments) = find_command(template, self.root, |placeholder| values.get(placeholder))?;
+    fn run(&self, template: &str, values: &CommandValues, input: Vec<u8>) -> Result<String, CommandFailure> {
+        // A value that cannot stand in its word is quoted, and may be the command of a worker with its remote.
+        let found = find_command(template, self.root, |placeholder| values.get(placeholder));
+        let (program, arguments) = found.map_err(|why| CommandFailure::new(&why))?;
         let name = sanitize(&program.display().to_string(), 100);
         let mut command = Command::new(&program);
         command.args(arguments).current_dir(self.root).env_clear();
@@ -118,12 +135,14 @@ impl EngineCommands<'_> {
                 let (said, printed) = (text(stderr), text(stdout));
                 let last = printed.lines().chain(said.lines()).map(str::trim).rfind(|line| !line.is_empty());
                 let status = status.map_or_else(|| "a signal".to_owned(), |status| format!("status {status}"));
-                Err(format!("`{name}` ended with {status}: {}", sanitize(last.unwrap_or("it said nothing"), 200)))
+                let last = sanitize(last.unwrap_or("it said nothing"), 200);
+                Err(CommandFailure::new(&format!("`{name}` ended with {status}: {last}")))
             }
-            Ok(ProcessEnd::TimedOut | ProcessEnd::Cancelled) => {
-                Err(format!("`{name}` did not end within {} s", LIMIT.as_secs()))
-            }
-            Err(error) => Err(format!("`{name}` could not be started: {error}")),
+            Ok(ProcessEnd::TimedOut | ProcessEnd::Cancelled) => Err(CommandFailure {
+                is_timeout: true,
+                ..CommandFailure::new(&format!("`{name}` did not end within {} s", LIMIT.as_secs()))
+            }),
+            Err(error) => Err(CommandFailure::new(&format!("`{name}` could not be started: {error}"))),
         }
     }
 

@@ -14,6 +14,7 @@ use super::cancellation::{self, Cancellation};
 use super::engine_commands::{EngineCommands, JobValues};
 use super::job_rules::{self, EngineAnswer, EngineState, JobDecision, JobOutcome, JobSighting};
 use super::worker_log::log_path;
+use crate::client_policy::time_limit_or_default;
 use crate::event::{EventKind, WorkerPeer};
 use crate::parallel::push_rules::launch_branch;
 use crate::parallel::remote_branches::Silence;
@@ -42,6 +43,7 @@ impl<'a> ParallelDriver<'a> {
         // The engine first: a worker that it has no longer has said by then what it had to say.
         let listed = self.engine_commands(parallel, String::new()).and_then(|engine| engine.states());
         let read = self.read_reports(parallel).map_err(|error| error.to_string());
+        self.jobs.has_read_reports = read.is_ok();
         self.jobs.polled_at = Some(Instant::now());
         self.jobs.silence = Silence::new();
         match &read {
@@ -57,7 +59,7 @@ impl<'a> ParallelDriver<'a> {
                 Some(states) => self.jobs.engine_answer(&job.name, states.get(&job.name)),
             };
             let report = self.jobs.reports.get(&job.name).map(|(_, report)| report);
-            let limit = Duration::from_millis(parallel.policy.time_limit_millis());
+            let limit = Duration::from_millis(u64::from(time_limit_or_default(job.time_limit_seconds)) * 1_000);
             // Where the run goes on, only one whose end is decided is cancelled, and that is decided anew.
             let cancelled_for = self.jobs.cancelled.get(&job.name).filter(|_| is_over).map(Cancellation::elapsed);
             let sighting = JobSighting { engine: answer, report, cancelled_for };
@@ -198,7 +200,9 @@ impl<'a> ParallelDriver<'a> {
     /// The worker of a session is over.
     fn on_job_end(&mut self, group: &TaskGroup, job: &SubmittedWorker, outcome: &JobOutcome) -> Result<(), DriveError> {
         let cost = match self.jobs.reports.get(&job.name) {
-            Some((_, report)) => report.cost,
+            Some((_, report)) => report.cost.within(job.budget_micros),
+            // A worker reports before its client begins.
+            None if self.jobs.has_read_reports => job.reported_cost.unwrap_or_default(),
             None => job.cost(),
         };
         if job.reported_cost != Some(cost) {

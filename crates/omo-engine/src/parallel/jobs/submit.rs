@@ -1,12 +1,14 @@
 //! Workers are handed over to an engine: their briefs and branches go to the remote repository in one request, and each
 //! worker is started there by a command.
 
+use omo_core::text::sanitize;
 use omo_git::message_commit::write_message;
 use omo_git::remote::{Remote, RemoteError};
 use omo_plan::model::TaskGroup;
 use omo_state::seal::hex_digest;
 
-use super::engine_commands::JobValues;
+use super::engine_commands::{CommandFailure, EngineCommands, JobValues};
+use super::job_rules::EngineState;
 use crate::client_policy::ClientPolicy;
 use crate::event::EventKind;
 use crate::parallel::push_rules::launch_branch;
@@ -29,6 +31,32 @@ struct Submission<'g> {
     group: &'g TaskGroup,
     launch: u32,
     values: JobValues,
+}
+
+/// A worker that its engine did not take, as far as its command says.
+struct Refusal {
+    /// Why.
+    how: String,
+    /// Why it could not be ended, where it may have been taken all the same.
+    failed_cancel: Option<String>,
+}
+
+/// Has a worker ended whose start failed: what was refused, or took too long, may have been taken all the same.
+fn end_refused(engine: &EngineCommands, values: &JobValues, failure: CommandFailure) -> Refusal {
+    let CommandFailure { why: how, is_timeout } = failure;
+    let failed_cancel = match engine.cancel(values) {
+        Err(why) if is_timeout => Some(why),
+        Err(_) if is_listed(engine, &values.job) => engine.cancel(values).err(),
+        // One that is refused while its engine is away was most likely never there, and is not told of.
+        Ok(()) | Err(_) => None,
+    };
+    Refusal { how, failed_cancel: failed_cancel.map(|why| sanitize(&why, 300)) }
+}
+
+/// Whether an engine says that it has a worker.
+fn is_listed(engine: &EngineCommands, job: &str) -> bool {
+    let listed = engine.states().and_then(Result::ok).unwrap_or_default();
+    listed.get(job).is_some_and(|state| !matches!(state, EngineState::Ended(_)))
 }
 
 impl ParallelDriver<'_> {
@@ -82,15 +110,15 @@ impl ParallelDriver<'_> {
             };
             self.record(|_| some.iter().map(handed_over).collect())?;
             let started = parallel_map(some, |submission| {
-                // What was refused, or took too long, may have been taken all the same.
-                engine.start(&submission.values).inspect_err(|_| drop(engine.cancel(&submission.values)))
+                let failure_of = |failure| end_refused(&engine, &submission.values, failure);
+                engine.start(&submission.values).map_err(failure_of)
             });
             for (submission, started) in some.iter().zip(started) {
                 match started {
                     Ok(()) => drop(self.jobs.back_off.remove(&submission.group.id)),
-                    Err(why) => {
+                    Err(refusal) => {
                         is_taken = false;
-                        self.on_refused(submission.group, why)?;
+                        self.on_refused(submission, refusal)?;
                     }
                 }
             }
@@ -98,12 +126,15 @@ impl ParallelDriver<'_> {
         Ok(is_taken)
     }
 
-    fn on_refused(&mut self, group: &TaskGroup, how: String) -> Result<(), DriveError> {
-        self.jobs.refuse(&group.id);
-        let id = group.id.clone();
+    fn on_refused(&mut self, submission: &Submission, refusal: Refusal) -> Result<(), DriveError> {
+        let Refusal { how, failed_cancel } = refusal;
+        self.jobs.refuse(&submission.group.id);
+        let (group, job) = (submission.group.id.clone(), submission.values.job.clone());
         self.record(|state| {
             let others = state.parallel.as_ref().map_or(0, |parallel| parallel.jobs().count());
-            vec![EventKind::SubmissionRefused { group: id, how, is_full: others > 1 }]
+            let not_cancelled = |reason| EventKind::WorkerNotCancelled { group: group.clone(), job, reason };
+            let refused = EventKind::SubmissionRefused { group: group.clone(), how, is_full: others > 1 };
+            failed_cancel.map(not_cancelled).into_iter().chain([refused]).collect()
         })
         .map(drop)
     }

@@ -234,7 +234,7 @@ impl LauncherTrial<'_> {
         tell: &mut dyn FnMut(TrialStep),
     ) -> Result<(), TrialFailure> {
         let (engine, worker) = (sight.engine, sight.worker);
-        engine.start(&worker.values).map_err(|why| TrialFailure::new(TrialPlace::Engine, why))?;
+        engine.start(&worker.values).map_err(|failure| TrialFailure::new(TrialPlace::Engine, failure.why))?;
         tell(TrialStep::Submitted(worker.values.job.clone()));
         let outcome = loop {
             if let Some(outcome) = sight.look(None, tell)? {

@@ -64,5 +64,5 @@ pub fn read_worker_log(engine: &Engine, state: &RunState, name: &str) -> Result<
 
 /// The file of the run that may take what a worker prints.
 pub(super) fn log_path(engine: &Engine, group: &str, launch: u32) -> String {
-    engine.run.folder().join("logs").join(format!("{group}-worker-{launch}.log")).display().to_string()
+    engine.run.log_path(&format!("{group}-worker-{launch}.log")).display().to_string()
 }
