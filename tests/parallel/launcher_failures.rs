@@ -112,6 +112,7 @@ fn the_third_lost_worker_of_a_step_is_put_to_a_person() {
         ensure!(times == 3, "it was put to a person after {times} workers: {}", said.out);
         ensure!(said.out.contains("the engine has it no longer, and it had not ended"), "{}", said.out);
         ensure!(said.out.contains("omo answer q1"), "{}", said.out);
+        ensure!(said.out.contains("`omo run logs session-2` shows what its worker has said"), "{}", said.out);
         ensure!(engine.task("3")?.attempts <= 1, "{:?}", engine.task("3")?);
         fs::write(home.join("go"), "")?;
         finish(engine)

@@ -236,7 +236,7 @@ fn cancel_with(engine: &Engine, settings: &str) -> Result<()> {
 
 #[test]
 #[ignore = "needs sshd: cargo xtask test"]
-fn a_cancel_that_fails_is_tried_again() {
+fn a_cancel_that_failed_once_is_tried_a_second_time() {
     on_local(|engine| {
         // For each worker it fails the first time.
         let program = engine.host.home().join("cancel");
@@ -253,7 +253,7 @@ fn a_cancel_that_fails_is_tried_again() {
 
 #[test]
 #[ignore = "needs sshd: cargo xtask test"]
-fn a_worker_that_could_not_be_ended_is_named() {
+fn a_worker_that_no_cancel_has_ended_is_shown_with_its_name() {
     on_local(|engine| {
         cancel_with(engine, "cancel = \"false {job}\"\nstatus = \"true\"\n")?;
         let shown = engine.ground.omo(&["run", "show"])?;

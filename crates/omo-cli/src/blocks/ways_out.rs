@@ -16,10 +16,18 @@ pub(crate) fn way_out_lines(question: &QuestionState, state: &RunState) -> Vec<S
     match &question.question.kind {
         QuestionKind::LandingRefused { reason } => landing_lines(reason, parallel),
         QuestionKind::Stuck { reason, .. } if reason == BUDGET_SPENT => vec![budget_line(state, parallel)],
-        QuestionKind::Stuck { .. } => vec!["`omo run show` and `omo report` show what its worker came to.".to_owned()],
+        QuestionKind::Stuck { group, .. } => worker_lines(group, parallel),
         QuestionKind::Conflict { .. } => vec!["`omo report` shows what each of them did.".to_owned()],
         _ => Vec::new(),
     }
+}
+
+/// Where to read what the worker of a session came to. One that an engine had may have said why on its own machine alone.
+fn worker_lines(group: &str, parallel: &ParallelState) -> Vec<String> {
+    let has_logs = parallel.policy.profile.as_ref().is_some_and(|profile| profile.logs.is_some());
+    let log = has_logs.then(|| format!("`omo run logs {}` shows what its worker has said.", sanitize(group, 60)));
+    let known = "`omo run show` and `omo report` show what its worker came to.".to_owned();
+    log.into_iter().chain([known]).collect()
 }
 
 fn landing_lines(reason: &str, parallel: &ParallelState) -> Vec<String> {
