@@ -24,7 +24,7 @@ use crate::worker_exchange::WorkerReport;
 use crate::event::WorkerPeer;
 use crate::parallel::remote_branches::Silence;
 
-use cancellation::Cancellation;
+use cancellation::{CancelSilence, Cancellation};
 use contact::ContactWatch;
 use job_rules::{EngineAnswer, EngineState};
 
@@ -45,6 +45,8 @@ pub(super) struct JobBoard {
     has_read_reports: bool,
     /// The workers that the engine was asked to end.
     cancelled: BTreeMap<String, Cancellation>,
+    /// Whether a command that ends workers hangs.
+    cancel_silence: CancelSilence,
     /// Whether the remote repository and the engine answer.
     contacts: BTreeMap<WorkerPeer, ContactWatch>,
     /// Why the remote repository does not answer, once the run is over and it was found out.

@@ -120,8 +120,8 @@ pub(super) fn follow_client(
             is_ending = true;
         } else if std::time::Instant::now() >= not_before {
             match worker.push_new_work(reporter, brief) {
-                Ok(()) if reporter.find_later_start(std::time::Instant::now()) => {
-                    (worker.say)("a later start of this worker owns its branch: the client is ended");
+                Ok(()) if reporter.is_replaced(std::time::Instant::now()) => {
+                    (worker.say)("its branch is a later start's by now, or was removed: the client is ended");
                     stop = Some(PushStop::Superseded);
                     is_ending = true;
                 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
 use omo_core::text::sanitize;
-use omo_git::remote::worker_clone::{WorkerClone, WorkerPush, WorkerPushRequest, without_credentials};
+use omo_git::remote::worker_clone::{BranchPeek, WorkerClone, WorkerPush, WorkerPushRequest, without_credentials};
 use omo_state::env;
 
 use super::last_push::PushPatience;
@@ -103,18 +103,24 @@ impl<'r> Reporter<'r> {
         self.has_claimed
     }
 
-    /// Looks whether the report on the remote is of a later start by now, where it is time to. A look that fails, and a
-    /// branch that is not there, say nothing.
-    pub(super) fn find_later_start(&mut self, now: Instant) -> bool {
+    /// Looks whether the branch is no longer this worker's, where it is time to: a later start has reported, or the run has
+    /// removed the report. A look that fails says nothing.
+    pub(super) fn is_replaced(&mut self, now: Instant) -> bool {
         if now < self.look_at {
             return false;
         }
         self.look_at = now + LOOK_EVERY;
         let branch = report_branch(&self.branch);
-        let Some(commit) = self.clone.peek_branch(&branch, self.seen.as_deref(), OTHER_REFERENCE) else { return false };
-        let report = self.clone.read_message(&commit, REPORT_FILE).ok().flatten();
-        // One of its own that is not the last one it knows of is a push whose answer got lost.
-        report.and_then(|bytes| WorkerReport::parse(&bytes)).is_some_and(|report| report.instance != self.instance)
+        match self.clone.peek_branch(&branch, self.seen.as_deref(), OTHER_REFERENCE) {
+            BranchPeek::Same | BranchPeek::Silent => false,
+            BranchPeek::Gone => self.has_claimed,
+            // One of its own that is not the last one it knows of is a push whose answer got lost.
+            BranchPeek::Moved(commit) => {
+                let report = self.clone.read_message(&commit, REPORT_FILE).ok().flatten();
+                let report = report.and_then(|bytes| WorkerReport::parse(&bytes));
+                report.is_some_and(|report| report.instance != self.instance)
+            }
+        }
     }
 
     /// Pushes a report, and work with it where there is any.

@@ -52,6 +52,19 @@ const LASTING_FAILURES: [&str; 12] = [
     "dubious ownership",
 ];
 
+/// What one look at a branch on the remote has found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BranchPeek {
+    /// The commit that was known.
+    Same,
+    /// This one, which the clone has by now.
+    Moved(String),
+    /// The remote has no such branch.
+    Gone,
+    /// The remote did not answer.
+    Silent,
+}
+
 /// How a push ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorkerPush {
@@ -158,19 +171,24 @@ impl<'g> WorkerClone<'g> {
         self.ask_again("fetch", FETCH_LIMIT, &arguments).map(drop)
     }
 
-    /// The commit of a branch on the remote, under this reference of the clone by now, asked for once and for a short
-    /// time; `None` where it is `known`, where the branch is not there, or where the remote does not answer.
-    pub fn peek_branch(&self, branch: &str, known: Option<&str>, reference: &str) -> Option<String> {
-        self.check_settings().ok()?;
+    /// Looks at a branch on the remote, once and for a short time. A commit other than `known` is fetched under this
+    /// reference of the clone.
+    pub fn peek_branch(&self, branch: &str, known: Option<&str>, reference: &str) -> BranchPeek {
         let full = format!("refs/heads/{branch}");
-        let said = self.ask_once(&["ls-remote", "--quiet", "--refs", REMOTE, &full])?;
+        let said =
+            self.check_settings().ok().and_then(|()| self.ask_once(&["ls-remote", "--quiet", "--refs", REMOTE, &full]));
+        let Some(said) = said else { return BranchPeek::Silent };
         let listed = parse_branches(&String::from_utf8_lossy(&said), "");
-        listed.iter().find(|(name, commit)| name == branch && Some(commit.as_str()) != known)?;
+        match listed.iter().find(|(name, _)| name == branch) {
+            None => return BranchPeek::Gone,
+            Some((_, commit)) if Some(commit.as_str()) == known => return BranchPeek::Same,
+            Some(_) => {}
+        }
         let spec = format!("+{full}:{reference}");
         let mut arguments = FETCH.to_vec();
         arguments.extend(["--depth=1", REMOTE, &spec]);
-        self.ask_once(&arguments)?;
-        self.commit_of(reference).ok().flatten()
+        let fetched = self.ask_once(&arguments).and_then(|_| self.commit_of(reference).ok().flatten());
+        fetched.map_or(BranchPeek::Silent, BranchPeek::Moved)
     }
 
     /// What a reference names.

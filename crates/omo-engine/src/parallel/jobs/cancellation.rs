@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use omo_core::text::sanitize;
 
+use super::engine_commands::CommandFailure;
 use super::job_rules::{EngineAnswer, EngineState};
 use super::submit::STARTS_AT_ONCE;
 use crate::event::EventKind;
@@ -47,6 +48,27 @@ impl Cancellation {
     }
 }
 
+/// A `cancel` that does not end in its time: everything else waits for it, the user of a cancelled run too, and so the
+/// next ones are not asked for a while.
+#[derive(Debug, Default)]
+pub(super) struct CancelSilence {
+    last: Option<(Instant, String)>,
+}
+
+impl CancelSilence {
+    fn note(&mut self, answer: &Result<(), CommandFailure>, now: Instant) {
+        if let Err(CommandFailure { why, is_timeout: true }) = answer {
+            self.last = Some((now, why.clone()));
+        }
+    }
+
+    /// Why it is not asked now.
+    fn reason(&self, now: Instant) -> Option<&str> {
+        let (at, why) = self.last.as_ref()?;
+        (now.saturating_duration_since(*at) < TRY_FOR).then_some(why.as_str())
+    }
+}
+
 /// Whether a worker may be at work, by what its engine says: one that it has no longer needs no end.
 pub(super) fn may_be_there(engine: EngineAnswer) -> bool {
     match engine {
@@ -66,8 +88,18 @@ impl ParallelDriver<'_> {
         let wanted: Vec<_> = jobs.into_iter().filter(|(_, job)| is_wanted(job)).collect();
         let Some(engine) = self.engine_commands(parallel, String::new()) else { return };
         let values: Vec<_> = wanted.iter().map(|(group, job)| self.job_values(group, job)).collect();
-        let answers: Vec<_> =
-            values.chunks(STARTS_AT_ONCE).flat_map(|some| parallel_map(some, |values| engine.cancel(values))).collect();
+        let mut answers = Vec::new();
+        for some in values.chunks(STARTS_AT_ONCE) {
+            if let Some(why) = self.jobs.cancel_silence.reason(Instant::now()) {
+                answers.extend(some.iter().map(|_| Err(why.to_owned())));
+                continue;
+            }
+            let asked = parallel_map(some, |values| engine.cancel(values));
+            for answer in &asked {
+                self.jobs.cancel_silence.note(answer, Instant::now());
+            }
+            answers.extend(asked.into_iter().map(|answer| answer.map_err(|failure| failure.why)));
+        }
         for ((_, job), answer) in wanted.into_iter().zip(answers) {
             self.jobs.cancelled.entry(job.name).or_insert_with(|| Cancellation::begin(now)).note(answer);
         }
@@ -102,6 +134,19 @@ mod tests {
             assert_eq!(cancellation.is_to_repeat(), is_to_repeat);
         }
         assert_eq!(cancellation.failure.as_deref(), Some("no"));
+    }
+
+    #[test]
+    fn a_cancel_that_hangs_holds_up_one_look_and_not_each_worker() {
+        let (mut silence, now) = (CancelSilence::default(), Instant::now());
+        let failure = |is_timeout| Err(CommandFailure { why: "no end".to_owned(), is_timeout });
+        for answer in [Ok(()), failure(false)] {
+            silence.note(&answer, now);
+            assert_eq!(silence.reason(now), None);
+        }
+        silence.note(&failure(true), now);
+        assert_eq!(silence.reason(now + TRY_FOR / 2), Some("no end"));
+        assert_eq!(silence.reason(now + TRY_FOR), None);
     }
 
     #[test]

@@ -88,9 +88,9 @@ impl EngineCommands<'_> {
     }
 
     /// Has a worker ended. One that the engine does not have is no error.
-    pub(in crate::parallel) fn cancel(&self, job: &JobValues) -> Result<(), String> {
+    pub(in crate::parallel) fn cancel(&self, job: &JobValues) -> Result<(), CommandFailure> {
         let Some(template) = &self.profile.cancel else { return Ok(()) };
-        self.run(template, &self.values(job), Vec::new()).map(drop).map_err(|failure| failure.why)
+        self.run(template, &self.values(job), Vec::new()).map(drop)
     }
 
     /// What a worker has said, as the engine has it; `None` where the launcher has no command for that.

@@ -45,8 +45,8 @@ struct Refusal {
 fn end_refused(engine: &EngineCommands, values: &JobValues, failure: CommandFailure) -> Refusal {
     let CommandFailure { why: how, is_timeout } = failure;
     let failed_cancel = match engine.cancel(values) {
-        Err(why) if is_timeout => Some(why),
-        Err(_) if is_listed(engine, &values.job) => engine.cancel(values).err(),
+        Err(failure) if is_timeout => Some(failure.why),
+        Err(_) if is_listed(engine, &values.job) => engine.cancel(values).err().map(|failure| failure.why),
         // One that is refused while its engine is away was most likely never there, and is not told of.
         Ok(()) | Err(_) => None,
     };

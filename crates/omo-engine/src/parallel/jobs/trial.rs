@@ -12,7 +12,7 @@ use omo_git::message_commit::{read_message, write_message};
 use omo_git::remote::{Remote, RemoteError};
 use omo_git::repository::{GitFailed, GitRepository};
 
-use super::engine_commands::{EngineCommands, JobValues};
+use super::engine_commands::{CommandFailure, EngineCommands, JobValues};
 use super::job_rules::{self, EngineAnswer, EngineState, JobDecision, JobOutcome, JobSighting};
 use crate::client_policy::ClientPolicy;
 use crate::launcher::profile::LauncherProfile;
@@ -170,7 +170,7 @@ impl LauncherTrial<'_> {
         let followed = self.follow(&mut sight, goes_on, tell);
         let followed = followed.map_err(|failure| TrialFailure { log: last_lines(&engine, &worker.values), ..failure });
         // Also where it has ended: the command is part of what is tried, and some engines keep what has ended.
-        if let (Err(why), Ok(())) = (engine.cancel(&worker.values), &followed) {
+        if let (Err(CommandFailure { why, .. }), Ok(())) = (engine.cancel(&worker.values), &followed) {
             tell(TrialStep::Weakness(format!("its command `cancel` fails: {why}")));
         }
         if followed.is_err() {

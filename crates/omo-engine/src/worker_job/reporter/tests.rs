@@ -19,7 +19,7 @@ fn a_later_start_is_found_without_a_push_and_nothing_else_is_taken_for_one() {
     let mut now = Instant::now();
     let mut look = |first: &mut Reporter| {
         now += LOOK_EVERY;
-        first.find_later_start(now)
+        first.is_replaced(now)
     };
     assert!(!look(&mut first), "no report at all");
     first.push(None, WorkerPhase::Preparing).unwrap();
@@ -32,6 +32,8 @@ fn a_later_start_is_found_without_a_push_and_nothing_else_is_taken_for_one() {
     std::fs::rename(&hub, &away).unwrap();
     assert!(!look(&mut first), "the remote is away");
     std::fs::rename(&away, &hub).unwrap();
-    assert!(!first.find_later_start(Instant::now()), "it is not yet time");
+    assert!(!first.is_replaced(Instant::now()), "it is not yet time");
     assert!(look(&mut first), "a later start");
+    lab.git(&["--git-dir", &hub.display().to_string(), "update-ref", "-d", "refs/heads/b.report"]).unwrap();
+    assert!(look(&mut first), "the run has removed the report");
 }
