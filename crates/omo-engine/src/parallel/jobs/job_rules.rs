@@ -136,7 +136,9 @@ pub(super) fn decide(
             EngineAnswer::Unknown => profile.status.is_some(),
             EngineAnswer::Unlisted { .. } => false,
         };
-        let may_begin_again = *end == WorkerEnd::Stopped && cancelled_for.is_none() && has_it;
+        // Its client may have got the signal before it did.
+        let may_begin_again =
+            matches!(end, WorkerEnd::Stopped | WorkerEnd::Killed) && cancelled_for.is_none() && has_it;
         if !may_begin_again {
             return JobDecision::End(JobOutcome::Reported(*end, detail.clone()));
         }
@@ -227,6 +229,7 @@ mod tests {
         let profile = LauncherProfile { queue_minutes: 10, ..LauncherProfile::default() };
         let ended = report(WorkerPhase::Ended { end: WorkerEnd::Pushed, detail: "d".to_owned() });
         let stopped = report(WorkerPhase::Ended { end: WorkerEnd::Stopped, detail: "d".to_owned() });
+        let killed = report(WorkerPhase::Ended { end: WorkerEnd::Killed, detail: "d".to_owned() });
         let working = report(WorkerPhase::Working);
         let gone = EngineState::Ended("NODE_FAIL".to_owned());
         let (listed, unlisted) = (EngineAnswer::Listed, |was_listed| EngineAnswer::Unlisted { was_listed });
@@ -241,6 +244,7 @@ mod tests {
             (listed(&Running), Some(&stopped), works, 61, JobDecision::Wait),
             (listed(&Queued), Some(&stopped), works, 61, JobDecision::Requeued),
             (listed(&Queued), Some(&stopped), waits, 61, JobDecision::Wait),
+            (listed(&Queued), Some(&killed), works, 61, JobDecision::Requeued),
             (listed(&gone), Some(&stopped), works, 61, was_stopped.clone()),
             (unlisted(true), Some(&stopped), works, 61, was_stopped.clone()),
             (EngineAnswer::Unknown, Some(&stopped), works, 61, was_stopped.clone()),
