@@ -50,7 +50,7 @@ fn work_that_could_not_be_pushed_is_kept_where_the_worker_says() -> Result<()> {
     signal(&worker, Signal::TERM)?;
     ensure!(worker.wait()?.code() == Some(9), "{}", said_so_far(&machines)?);
     let said = said_so_far(&machines)?;
-    let folder = said.trim_end().rsplit_once("its work is kept for a week at most in ").context(said.clone())?.1;
+    let folder = said.trim_end().rsplit_once("its work is kept in ").context(said.clone())?.1;
     // The next start of a worker leaves it as well.
     machines.run(&"0".repeat(40), &[])?;
     ensure!(machines.git(&["-C", folder, "log", "-1", "--format=%s"])?.trim() == "feat: task 1", "{said}");

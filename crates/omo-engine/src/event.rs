@@ -375,7 +375,7 @@ pub enum EventKind {
         #[serde(flatten)]
         cost: ClientCost,
     },
-    /// The engine could not be had end a worker that may still be at work there.
+    /// The engine could not be made to end a worker that may still be at work there.
     WorkerNotCancelled {
         /// Which session.
         group: String,

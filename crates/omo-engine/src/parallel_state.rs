@@ -125,7 +125,7 @@ pub struct GroupState {
     /// Why its work tree, or a branch of it on a remote repository, stays where it is.
     #[serde(default)]
     pub leftover_reason: Option<String>,
-    /// Its workers that may still be at work at their engine, which could not be had end them, each with why.
+    /// Its workers that may still be at work, since their engine could not be made to end them, each with why.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub stray_workers: BTreeMap<String, String>,
     /// It has to begin anew from what the run has come to, and not where it was.

@@ -19,11 +19,9 @@ use std::time::{Duration, Instant};
 
 use omo_plan::model::TaskGroup;
 
-use crate::worker_exchange::WorkerReport;
-
 use crate::event::WorkerPeer;
 use crate::parallel::remote_branches::Silence;
-
+use crate::worker_exchange::WorkerReport;
 use cancellation::{CancelSilence, Cancellation};
 use contact::ContactWatch;
 use job_rules::{EngineAnswer, EngineState};

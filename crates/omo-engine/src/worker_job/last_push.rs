@@ -80,7 +80,7 @@ impl Worker<'_> {
         }
         let folder = reporter.clone.top().display();
         match self.scratch.keep() {
-            Ok(()) => format!("{why}; its work is kept for a week at most in {folder}"),
+            Ok(()) => format!("{why}; its work is kept in {folder}"),
             Err(error) => format!("{why}; its work could not be kept: {error}"),
         }
     }

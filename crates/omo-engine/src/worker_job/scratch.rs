@@ -1,5 +1,5 @@
 //! The folder that a worker works in: its user's own, held by a lock for as long as the worker lives. One whose worker
-//! was killed is removed by the next start. One that holds work that could not be pushed is kept for a week.
+//! was killed is removed by the next start. One that holds work that could not be pushed stays until a start that comes a week later.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};

@@ -59,7 +59,7 @@ impl<'a> ParallelDriver<'a> {
                 Some(states) => self.jobs.engine_answer(&job.name, states.get(&job.name)),
             };
             let report = self.jobs.reports.get(&job.name).map(|(_, report)| report);
-            let limit = Duration::from_millis(u64::from(time_limit_or_default(job.time_limit_seconds)) * 1_000);
+            let limit = Duration::from_secs(u64::from(time_limit_or_default(job.time_limit_seconds)));
             // Where the run goes on, only one whose end is decided is cancelled, and that is decided anew.
             let cancelled_for = self.jobs.cancelled.get(&job.name).filter(|_| is_over).map(Cancellation::elapsed);
             let sighting = JobSighting { engine: answer, report, cancelled_for };
