@@ -1,17 +1,19 @@
 //! What is kept of runs below `refs/omo/keep`, and whether their user's branches have it by now.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 
-use crate::repository::{GitFailed, GitRepository, MAKER_EMAIL, trimmed_line};
-use crate::worktree::KEEP_FOLDER;
+use crate::repository::{GitFailed, GitRepository, MAKER_EMAIL, OMO_IDENTITY, trimmed_line};
+use crate::restore::{self, RestoreError, SnapshotContext};
+use crate::worktree::{KEEP_FOLDER, WorkerName};
 
 /// What one reference keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptWork {
     /// The reference.
     pub reference: String,
-    /// The worker whose work it is.
-    pub worker: String,
+    /// The worker whose work it is, or the id of files that were kept.
+    pub name: String,
     /// The commit.
     pub commit: String,
     /// Whether a branch of the user has all of it: its commits, or, as after a squash, each file as it is there. What
@@ -36,15 +38,52 @@ pub fn read_kept_work(repository: &GitRepository, run: &str, branch: &str) -> Re
         let (commit, reference) = line.split_once(' ')?;
         Some((commit, reference, reference.strip_prefix(&folder)?))
     });
-    rows.map(|(commit, reference, worker)| {
+    rows.map(|(commit, reference, name)| {
         Ok(KeptWork {
             reference: reference.to_owned(),
-            worker: worker.to_owned(),
+            name: name.to_owned(),
             commit: commit.to_owned(),
             is_in_branch: is_in_branch(repository, commit, tip.as_deref())?,
         })
     })
     .collect()
+}
+
+/// Keeps files as they are now, byte for byte, in a commit on the one that is checked out; its reference is
+/// [`WorkerName::keep_reference`]. `paths` are from the project's top, each with everything below it; one that is gone
+/// is kept as deleted. The work tree and the index stay as they are. Under a name that is taken, what it named before
+/// stays reachable.
+///
+/// # Errors
+///
+/// A file cannot be read, or the repository cannot be written.
+pub fn keep_paths(place: &SnapshotContext<'_>, name: &WorkerName, paths: &[&str]) -> Result<KeptWork, RestoreError> {
+    restore::keep_paths(place, name, paths)
+}
+
+/// Makes a commit that keeps files and is no work of the user.
+pub(crate) fn make_commit(
+    repository: &GitRepository,
+    tree: &str,
+    parents: &[String],
+    message: &str,
+) -> Result<String, GitFailed> {
+    let parents = parents.iter().flat_map(|parent| ["-p", parent.as_str()]);
+    let arguments: Vec<&str> = ["commit-tree", tree].into_iter().chain(parents).chain(["-m", message]).collect();
+    let maker = OMO_IDENTITY.map(|(name, value)| (name, OsStr::new(value)));
+    repository.git_with(&arguments, &maker, &[]).map(|said| trimmed_line(&said))
+}
+
+/// Has a reference name a commit, only if it has not moved from `before` meanwhile: what another process has just kept
+/// must not be lost.
+pub(crate) fn move_reference(
+    repository: &GitRepository,
+    reference: &str,
+    commit: &str,
+    before: Option<String>,
+) -> Result<(), GitFailed> {
+    let before = before.unwrap_or_else(|| "0".repeat(commit.len()));
+    repository.git_with(&["update-ref", "--no-deref", reference, commit, &before], &[], &[]).map(drop)
 }
 
 /// Gives up a reference, where it still names what was read.

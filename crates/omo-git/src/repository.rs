@@ -85,7 +85,7 @@ impl GitRepository {
     }
 
     /// The repository of a work tree, whose folders are taken as they are on the disk.
-    fn of(tree: &GitWorktree) -> Option<Self> {
+    pub(crate) fn of(tree: &GitWorktree) -> Option<Self> {
         let tree = GitWorktree {
             top: tree.top.canonicalize().ok()?,
             git: tree.git.canonicalize().ok()?,

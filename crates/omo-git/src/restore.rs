@@ -10,6 +10,7 @@
 
 mod coverage;
 mod index;
+mod keep;
 mod manifest;
 mod snapshotter;
 mod store;
@@ -23,6 +24,7 @@ use omo_state::files::folder::FolderError;
 use omo_state::files::lock::LockError;
 use serde::{Deserialize, Serialize};
 
+use crate::repository::GitFailed;
 use snapshotter::Snapshotter;
 
 pub(crate) use self::index::{
@@ -30,6 +32,7 @@ pub(crate) use self::index::{
 };
 pub(crate) use self::manifest::{RestoreSelection, TreePath};
 pub use coverage::{UncoveredReason, find_uncovered};
+pub(crate) use keep::keep_paths;
 pub(crate) use worktree_files::tree_path;
 
 /// Which work tree is meant, and for which run its snapshots are kept.
@@ -94,6 +97,9 @@ pub enum RestoreError {
     /// git gave no answer.
     #[error("git {0} failed, or took too long")]
     Git(&'static str),
+    /// The repository cannot be read or written.
+    #[error(transparent)]
+    Repository(#[from] GitFailed),
     /// The state folder cannot be used.
     #[error(transparent)]
     Folder(#[from] FolderError),

@@ -95,13 +95,13 @@ fn remove_worker(
 pub(super) fn release_merged_work(engine: &Engine, repository: &GitRepository) -> Result<(), DriveError> {
     let state = engine.run.state()?;
     let Some(parallel) = &state.parallel else { return Ok(()) };
-    let is_merged = |kept: &KeptWork| parallel.has_status(&kept.worker, &[GroupStatus::Merged]);
+    let is_merged = |kept: &KeptWork| parallel.has_status(&kept.name, &[GroupStatus::Merged]);
     let mut kept = read_kept_work(repository, engine.run.id(), &parallel.policy.branch)?;
     kept.retain(|kept| kept.is_in_branch && is_merged(kept));
     if kept.is_empty() {
         return Ok(());
     }
-    let groups = kept.iter().map(|kept| kept.worker.clone()).collect();
+    let groups = kept.iter().map(|kept| kept.name.clone()).collect();
     engine.transact(|_| Ok((vec![EventKind::KeptWorkReleased { groups }], ())))?;
     for kept in &kept {
         release_kept_work(repository, kept)?;
@@ -115,7 +115,7 @@ pub fn refresh_kept_work(run: &str, repository: &GitRepository, state: &mut RunS
     let Some(parallel) = &mut state.parallel else { return };
     // Where git cannot tell, the report says what the ledger knows.
     let Ok(kept) = read_kept_work(repository, run, &parallel.policy.branch) else { return };
-    let is_elsewhere = |id: &&String| kept.iter().all(|kept| kept.worker != **id || kept.is_in_branch);
+    let is_elsewhere = |id: &&String| kept.iter().all(|kept| kept.name != **id || kept.is_in_branch);
     let gone: Vec<String> = parallel.groups.keys().filter(is_elsewhere).cloned().collect();
     parallel.forget_kept_work(&gone);
 }

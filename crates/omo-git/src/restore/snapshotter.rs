@@ -56,7 +56,8 @@ impl<'a> Snapshotter<'a> {
         asked.map(|(status, _)| status == 0).ok_or(RestoreError::Git("check-ignore"))
     }
 
-    fn list(&self, options: &[&str]) -> Result<Vec<TreePath>, RestoreError> {
+    /// Paths that git lists with these options.
+    pub(super) fn list(&self, options: &[&str]) -> Result<Vec<TreePath>, RestoreError> {
         let arguments = [["ls-files", "-z", "--exclude-standard"].as_slice(), options].concat();
         let listed = git(&self.tree.top, &arguments, &self.variables(), &[]).ok_or(RestoreError::Git("ls-files"))?;
         let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
@@ -76,14 +77,19 @@ impl<'a> Snapshotter<'a> {
                 manifest.nested.insert(TreePath(folder.to_vec()));
             } else if name.0.rsplit(|byte| *byte == b'/').next() == Some(TEMPORARY.as_bytes()) {
                 left.push(name);
-            } else if is_safe(&name) && !is_omo_path(&self.project_path(&name), self.place.own) {
+            } else if self.is_covered(&name) {
                 self.scan_entry(name, &mut manifest, &content)?;
             }
         }
         Ok((manifest, left))
     }
 
-    fn scan_entry(
+    /// Whether a path lies in the work tree, and is none that omo writes for the run.
+    pub(super) fn is_covered(&self, name: &TreePath) -> bool {
+        is_safe(name) && !is_omo_path(&self.project_path(name), self.place.own)
+    }
+
+    pub(super) fn scan_entry(
         &self,
         name: TreePath,
         manifest: &mut SnapshotManifest,
@@ -233,7 +239,7 @@ impl<'a> Snapshotter<'a> {
     }
 
     /// A path as it is seen from the project.
-    fn project_path(&self, name: &TreePath) -> String {
+    pub(super) fn project_path(&self, name: &TreePath) -> String {
         relative_path(&self.project, &String::from_utf8_lossy(&name.0))
     }
 

@@ -27,6 +27,8 @@ pub(super) struct SnapshotStore {
     folder: GuardedFolder,
     /// What is kept, until it is whole: another work tree has another one.
     new: String,
+    /// Index of git that files are kept with.
+    index: String,
     _lock: StateLock,
 }
 
@@ -36,7 +38,7 @@ impl SnapshotStore {
         let parts = [FOLDER.as_slice(), &[&of_run]].concat();
         let folder = GuardedFolder::create_user_part(state_home, &parts)?;
         let lock = StateLock::take_named(&folder, &format!("{of_tree}.lock"), PATIENCE)?;
-        Ok(Self { folder, new: format!("{of_tree}.new"), _lock: lock })
+        Ok(Self { folder, new: format!("{of_tree}.new"), index: format!("{of_tree}.index"), _lock: lock })
     }
 
     /// Keeps the bytes of a file, and tells their digest. What is there already is read and not written.
@@ -61,6 +63,13 @@ impl SnapshotStore {
     /// Where bytes lie that were kept.
     pub(super) fn path(&self, content: &str) -> PathBuf {
         self.folder.path().join(content)
+    }
+
+    /// The path of a private index of git; what an earlier process left there is gone.
+    pub(super) fn fresh_index(&self) -> Result<PathBuf, RestoreError> {
+        self.folder.remove(&self.index)?;
+        self.folder.remove(&format!("{}.lock", self.index))?;
+        Ok(self.path(&self.index))
     }
 
     /// Writes bytes that were kept, or fails where they are no longer what they were.

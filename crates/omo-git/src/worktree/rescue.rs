@@ -7,8 +7,9 @@ use omo_state::git_worktree::GitWorktree;
 use serde::{Deserialize, Serialize};
 
 use super::{WorkerName, WorktreeError, git_folder_of};
+use crate::kept_work::{make_commit, move_reference};
 use crate::platform::path_of;
-use crate::repository::{GitRepository, OMO_IDENTITY, trimmed_line};
+use crate::repository::GitRepository;
 use crate::worktree::file_copier::FileCopier;
 use crate::worktree::state::{WorktreeState, populated_submodules, read_state};
 
@@ -169,20 +170,12 @@ fn make_keep_commit(
     {
         return Ok(before.clone());
     }
-    let commit = |tree: &str, parents: &[String], message: &str| {
-        let parents = parents.iter().flat_map(|parent| ["-p", parent.as_str()]);
-        let arguments: Vec<&str> = ["commit-tree", tree].into_iter().chain(parents).chain(["-m", message]).collect();
-        let maker = OMO_IDENTITY.map(|(name, value)| (name, OsStr::new(value)));
-        repository.git_with(&arguments, &maker, &[]).map(|said| trimmed_line(&said))
-    };
     if let Some(staged) = staged {
-        parents.push(commit(staged, &[], "What was staged")?);
+        parents.push(make_commit(repository, staged, &[], "What was staged")?);
     }
     parents.extend(before.clone());
-    let kept = commit(tree, &parents, &format!("What the worktree of {} held", name.branch()))?;
-    // Only if the reference has not moved meanwhile: what another process has just kept must not be lost.
-    let expected = before.unwrap_or_else(|| "0".repeat(kept.len()));
-    repository.git_with(&["update-ref", &reference, &kept, &expected], &[], &[])?;
+    let kept = make_commit(repository, tree, &parents, &format!("What the worktree of {} held", name.branch()))?;
+    move_reference(repository, &reference, &kept, before)?;
     Ok(kept)
 }
 

@@ -4,6 +4,7 @@
 
 mod changes;
 mod hidden;
+mod kept;
 mod restore;
 
 use std::collections::BTreeMap;

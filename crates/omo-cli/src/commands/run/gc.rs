@@ -104,5 +104,5 @@ fn kept_work(id: &str, state: &RunState) -> Result<(Option<GitRepository>, Vec<K
 }
 
 fn recovery_line(kept: &KeptWork) -> String {
-    format!("  git branch rescued-{} {}", sanitize(&kept.worker, 60), sanitize(&kept.reference, 200))
+    format!("  git branch rescued-{} {}", sanitize(&kept.name, 60), sanitize(&kept.reference, 200))
 }

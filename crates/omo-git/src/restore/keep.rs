@@ -1,0 +1,136 @@
+//! Files kept as a commit below `refs/omo/keep`, their bytes as they are: no filter of the repository stands between.
+//!
+//! ```text
+//! HEAD <- the files as they were before <- the files as they were kept   refs/omo/keep/RUN/NAME
+//! ```
+//!
+//! The last commit holds the change and nothing else, so `git show` prints it and it can be applied again. The one
+//! before is left out where HEAD holds the same.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::manifest::{ManifestEntry, SnapshotManifest, TreePath};
+use super::snapshotter::Snapshotter;
+use super::{RestoreError, SnapshotContext};
+use crate::kept_work::{KeptWork, make_commit, move_reference};
+use crate::repository::{GitRepository, trimmed_line};
+use crate::worktree::WorkerName;
+
+/// Paths with the file or link of each; `None` where there is none.
+pub(super) type PathEntries<'a> = BTreeMap<&'a TreePath, Option<&'a ManifestEntry>>;
+
+/// As [`crate::kept_work::keep_paths`].
+pub(crate) fn keep_paths(
+    place: &SnapshotContext<'_>,
+    name: &WorkerName,
+    paths: &[&str],
+) -> Result<KeptWork, RestoreError> {
+    let it = Snapshotter::open(place)?;
+    let paths = paths.iter().map(|path| it.tree_path_of(path)).collect::<Result<Vec<_>, _>>()?;
+    let mut now = SnapshotManifest::default();
+    // The tag `S` stands before files outside of the sparse set: not there, and not deleted.
+    let (sparse, listed): (Vec<_>, Vec<_>) = it
+        .list(&["-t", "--cached", "--others"])?
+        .into_iter()
+        .filter_map(|tagged| tagged.0.split_at_checked(2).map(|(tag, name)| (tag == b"S ", TreePath(name.to_vec()))))
+        .partition(|(is_sparse, _)| *is_sparse);
+    let sparse: BTreeSet<TreePath> = sparse.into_iter().map(|(_, name)| name).collect();
+    let listed = listed.into_iter().map(|(_, name)| name);
+    let mut names: BTreeSet<TreePath> =
+        listed.filter(|name| paths.iter().any(|path| name.is_at_or_below(&path.0))).chain(paths.clone()).collect();
+    names.retain(|name| it.is_covered(name) && !sparse.contains(name));
+    for name in &names {
+        it.scan_entry(name.clone(), &mut now, |file| it.store.save_file(file))?;
+    }
+    let kept = names.iter().map(|name| (name, now.entries.get(name))).collect();
+    it.keep(name, &PathEntries::new(), &kept)
+}
+
+impl Snapshotter<'_> {
+    /// Keeps some files, whose bytes are in the store, with what they were `before`.
+    pub(super) fn keep(
+        &self,
+        name: &WorkerName,
+        before: &PathEntries<'_>,
+        kept: &PathEntries<'_>,
+    ) -> Result<KeptWork, RestoreError> {
+        let repository = GitRepository::of(&self.tree);
+        let repository = repository.ok_or_else(|| RestoreError::NoWorkTree(self.tree.top.clone()))?;
+        let index = self.store.fresh_index()?;
+        let git = |arguments: &[&str], input: &[u8]| {
+            repository.git_with(arguments, &[("GIT_INDEX_FILE", index.as_os_str())], input)
+        };
+        let head = repository.commit_of("HEAD")?;
+        let head_tree = head.as_deref().map_or_else(|| repository.empty_tree(), |head| repository.tree_of(head))?;
+        git(&["read-tree", &head_tree], &[])?;
+        let tree_with = |entries: &PathEntries<'_>| -> Result<String, RestoreError> {
+            let input = self.index_input(&repository, entries)?;
+            git(&["update-index", "-z", "--index-info"], &input)?;
+            Ok(trimmed_line(&git(&["write-tree", "--missing-ok"], &[])?))
+        };
+        let tree_before = tree_with(before)?;
+        let tree = tree_with(kept)?;
+        self.store.fresh_index()?;
+        let reference = name.keep_reference();
+        let previous = repository.commit_of(&reference)?;
+        let as_kept = |commit: String| KeptWork {
+            reference: reference.clone(),
+            name: name.worker().to_owned(),
+            commit,
+            is_in_branch: false,
+        };
+        if let Some(known) = &previous
+            && repository.tree_of(known)? == tree
+            && repository.tree_of(&format!("{known}^")).is_ok_and(|parent| parent == tree_before)
+        {
+            return Ok(as_kept(known.clone()));
+        }
+        let mut parents: Vec<String> = head.into_iter().collect();
+        if tree_before != head_tree {
+            parents = vec![make_commit(&repository, &tree_before, &parents, "Before the change that is kept")?];
+        }
+        parents.extend(previous.clone());
+        let commit = make_commit(&repository, &tree, &parents, &format!("Kept by omo: {}", name.worker()))?;
+        move_reference(&repository, &reference, &commit, previous)?;
+        Ok(as_kept(commit))
+    }
+
+    /// Entries as `git update-index --index-info` takes them, after their content is in the repository.
+    fn index_input(&self, repository: &GitRepository, entries: &PathEntries<'_>) -> Result<Vec<u8>, RestoreError> {
+        let zeros = "0".repeat(repository.empty_tree()?.len());
+        // First all go: a folder may stand where a file was.
+        let mut input: Vec<u8> =
+            entries.keys().flat_map(|name| [b"0 ", zeros.as_bytes(), b"\t", &name.0, b"\0"].concat()).collect();
+        let mut files = Vec::new();
+        for (name, entry) in entries {
+            match entry {
+                Some(ManifestEntry::File { mode, content }) => files.push((*name, *mode, content)),
+                Some(ManifestEntry::Link { target }) => {
+                    let written = repository.git_with(&["hash-object", "-w", "--stdin"], &[], &target.0)?;
+                    let entry = format!("120000 {}\t", trimmed_line(&written));
+                    input.extend([entry.as_bytes(), &name.0, b"\0"].concat());
+                }
+                // What is no file and no link is in no commit.
+                Some(ManifestEntry::Other) | None => {}
+            }
+        }
+        if files.is_empty() {
+            return Ok(input);
+        }
+        let mut paths = Vec::new();
+        for (name, _, content) in &files {
+            if !self.store.contains(content) {
+                return Err(RestoreError::SnapshotGone(self.project_path(name)));
+            }
+            paths.extend_from_slice(self.store.path(content).as_os_str().as_encoded_bytes());
+            paths.push(b'\n');
+        }
+        let written = repository.git_with(&["hash-object", "-w", "--no-filters", "--stdin-paths"], &[], &paths)?;
+        let written = String::from_utf8_lossy(&written);
+        for ((name, mode, _), object) in files.into_iter().zip(written.lines()) {
+            let mode = if mode & 0o111 == 0 { "100644" } else { "100755" };
+            input.extend([format!("{mode} {object}\t").as_bytes(), &name.0, b"\0"].concat());
+        }
+        Ok(input)
+    }
+}
