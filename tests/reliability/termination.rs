@@ -207,3 +207,22 @@ fn a_doctor_that_is_ended_while_it_makes_its_folders_leaves_none() {
         fixture.is_clear().unwrap_or_else(|error| panic!("at {}: {error:#}", call.line));
     }
 }
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_check_can_be_interrupted_though_its_omo_was_started_in_the_background() {
+    let mut scene = Scene::in_lab(&plugin(), Lab::builder().build().unwrap()).unwrap();
+    // HUP, INT, QUIT and TERM, a bit each.
+    let ignored = "$(( 0x$(sed -n 's/^SigIgn:.//p' /proc/self/status) & 0x4007 ))";
+    scene.start(&format!("--no-review --check \"test {ignored} = 0\"")).unwrap();
+    let (verify, _) = omo(&scene, &["verify"]);
+    let mut ignoring = Command::new("/bin/sh");
+    ignoring.args(["-c", "trap '' HUP INT QUIT TERM; exec \"$0\" \"$@\""]).arg(verify.get_program());
+    ignoring.args(verify.get_args());
+    if let Some(folder) = verify.get_current_dir() {
+        ignoring.current_dir(folder);
+    }
+    ignoring.envs(verify.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = ignoring.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+}

@@ -12,6 +12,12 @@ pub fn flag_termination(asked: &Arc<AtomicBool>) {
     platform::flag_termination(asked);
 }
 
+/// From now on a started program begins with the default action of INT, QUIT, HUP and TERM, also where this process was
+/// started with them ignored, by `&` or `nohup`. This process goes on ignoring those.
+pub fn reset_signals_of_started_programs() {
+    platform::reset_signals_of_started_programs();
+}
+
 /// Ends all that this process has started and still waits for. It starts nothing after that: it is about to end.
 pub fn end_started_processes() {
     platform::end_groups();

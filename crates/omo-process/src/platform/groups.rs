@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use rustix::io::retry_on_intr;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::{flag, low_level};
 
 use super::{GroupEnding, Leftovers};
@@ -170,19 +170,28 @@ fn handle_termination() {
             return;
         }
         let Ok((signals, writer)) = io::pipe() else { return };
+        let ignored: Vec<i32> = ENDINGS.into_iter().filter(|signal| is_ignored(*signal)).collect();
         let last = Arc::new(AtomicUsize::new(0));
         let seen = Arc::clone(&last);
         // First, since a signal that is handled and not heard would end nothing.
         if std::thread::Builder::new().spawn(move || end_on_signal(signals, &seen)).is_err() {
             return;
         }
-        // One that is ignored, under `nohup` for example, stays ignored.
-        for signal in ENDINGS.into_iter().filter(|signal| !is_ignored(*signal)) {
+        reset_signals_of_started_programs();
+        // One that was ignored, under `nohup` for example, still does not end this process.
+        for signal in ENDINGS.into_iter().filter(|signal| !ignored.contains(signal)) {
             let number = usize::try_from(signal).unwrap_or_default();
             let _ = flag::register_usize(signal, Arc::clone(&last), number);
             let _ = writer.try_clone().and_then(|writer| low_level::pipe::register(signal, writer));
         }
     });
+}
+
+/// A handler that does nothing in place of each ignored signal: unlike `SIG_IGN`, no started program inherits it.
+pub(crate) fn reset_signals_of_started_programs() {
+    for signal in ENDINGS.into_iter().chain([SIGQUIT]).filter(|signal| is_ignored(*signal)) {
+        let _ = flag::register(signal, Arc::default());
+    }
 }
 
 fn end_on_signal(mut signals: PipeReader, last: &AtomicUsize) {

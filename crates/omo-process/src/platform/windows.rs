@@ -179,5 +179,8 @@ pub(crate) fn show_no_window(command: &mut Command) {
 /// Does nothing: no signal asks a process without a console to end, and Ctrl-C ends one with a console at once.
 pub(crate) fn flag_termination(_asked: &Arc<AtomicBool>) {}
 
+/// No signal is inherited here.
+pub(crate) fn reset_signals_of_started_programs() {}
+
 /// There is no such limit.
 pub(crate) fn outlive_size_limit() {}

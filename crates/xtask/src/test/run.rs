@@ -18,6 +18,7 @@ pub(super) struct Ready {
 
 /// Runs one suite, or several side by side, and fails where one of them does.
 pub(super) fn all(mut suites: Vec<Ready>) -> Result<()> {
+    omo_process::termination::reset_signals_of_started_programs();
     if let [only] = suites.as_mut_slice() {
         return crate::cargo::run(&mut only.command);
     }
@@ -89,6 +90,23 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
         Ready { name: name.to_owned(), command }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_suite_of_a_task_in_the_background_can_be_interrupted() {
+        // HUP, INT, QUIT and TERM, a bit each.
+        let ignored = "$(( 0x$(sed -n 's/^SigIgn:.//p' /proc/self/status) & 0x4007 ))";
+        let is_inner =
+            Command::new("sh").args(["-c", &format!("test {ignored} = 0")]).status().unwrap().code() == Some(1);
+        if is_inner {
+            return all(vec![ready("one", &format!("test {ignored} = 0"))]).unwrap();
+        }
+        let own = std::env::current_exe().unwrap();
+        let name = "a_suite_of_a_task_in_the_background_can_be_interrupted";
+        let script = format!("trap '' HUP INT QUIT TERM; '{}' {name}", own.display());
+        let status = Command::new("sh").args(["-c", &script]).status().unwrap();
+        assert!(status.success(), "{status}");
     }
 
     #[test]
