@@ -50,7 +50,7 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ("omo-fuzz", &["omo-checks", "omo-claude", "omo-core", "omo-plan", "omo-engine", "omo-state"]),
     // Plans as data, for tests of what is done with one, and the seal of the states that tests begin with.
     ("omo-testkit", &["omo-core", "omo-engine", "omo-plan", "omo-scripted-model", "omo-state"]),
-    ("xtask", &["omo-core", "omo-testkit"]),
+    ("xtask", &["omo-core", "omo-process", "omo-testkit"]),
     ("omo-benches", &["omo-core", "omo-plan", "omo-engine", "omo-state", "omo-testkit"]),
 ];
 
