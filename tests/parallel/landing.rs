@@ -4,14 +4,14 @@
 use std::fs;
 use std::time::Duration;
 
-use anyhow::ensure;
+use anyhow::{Context, Result, ensure};
 use omo_engine::event::RunResult;
 use omo_engine::parallel_state::GroupStatus;
 use omo_engine::state::RunPhase;
 use omo_testkit::wait_until;
 use omo_tests::parallel_plan::{PLAN, plan_text};
 
-use crate::parallel_repository::{Step, WELL, four_sessions, on_repository, session, step};
+use crate::parallel_repository::{Ground, Step, WELL, four_sessions, on_repository, session, step};
 
 const LIMIT: Duration = Duration::from_mins(1);
 
@@ -298,4 +298,182 @@ fn what_its_user_commits_to_fix_the_whole_is_in_what_is_checked_next() {
         ground.require_complete(&[(1, "a.txt"), (3, "c.txt")])
     })
     .unwrap();
+}
+
+/// A state of the user's checkout in which their branch cannot move.
+struct Obstacle {
+    name: &'static str,
+    /// Lines of bash in the project, while the last step is worked on.
+    lines: &'static str,
+    /// Places of the printed commands that are typed before going on.
+    typed: &'static [usize],
+    /// Places of those that are typed once the branch has moved.
+    typed_after: &'static [usize],
+    /// Condition of bash in the project that holds in the end.
+    expected: &'static str,
+}
+
+/// Two branches with a conflict.
+const SIDES: &str = "sides() { git checkout -q -b side; echo side > README.md; git commit -qam side; \
+                     git checkout -q main; echo main > README.md; git commit -qam mine; }";
+
+const OBSTACLES: &[Obstacle] = &[
+    Obstacle {
+        name: "an ignored file",
+        lines: "echo e.txt > .gitignore; echo mine > e.txt",
+        typed: &[0],
+        typed_after: &[1],
+        expected: "[ \"$(cat e.txt)\" = mine ]",
+    },
+    Obstacle {
+        name: "an untracked file beside one that is to be added",
+        lines: "echo mine > e.txt; echo n > n.txt; git add -N n.txt",
+        typed: &[0],
+        typed_after: &[1],
+        expected: "[ \"$(cat e.txt)\" = mine ] && [ -f n.txt ]",
+    },
+    Obstacle {
+        name: "an edit",
+        lines: "echo mine >> words.txt",
+        typed: &[0],
+        typed_after: &[1],
+        expected: "tail -n 1 words.txt | grep -qx mine && [ -z \"$(git stash list)\" ]",
+    },
+    Obstacle {
+        name: "a renamed branch",
+        lines: "git branch -m main trunk",
+        typed: &[0],
+        typed_after: &[],
+        expected: "! git rev-parse -q --verify trunk",
+    },
+    Obstacle {
+        name: "a branch that is gone",
+        lines: "git checkout -q -b other; git branch -qD main",
+        typed: &[0],
+        typed_after: &[],
+        expected: "git rev-parse -q --verify other",
+    },
+    Obstacle {
+        name: "a branch in another work tree",
+        lines: "git checkout -q -b other; git worktree add -q '../the twin' main",
+        typed: &[0, 1],
+        typed_after: &[],
+        expected: "[ -d '../the twin' ]",
+    },
+    Obstacle { name: "no branch", lines: "git checkout -q --detach", typed: &[0], typed_after: &[], expected: "true" },
+    Obstacle {
+        name: "a rebase",
+        lines: "sides; git rebase -q side",
+        typed: &[1],
+        typed_after: &[],
+        expected: "grep -qx main README.md",
+    },
+    Obstacle {
+        name: "a rebase that is resolved",
+        lines: "sides; git rebase -q side; echo both > README.md; git add README.md",
+        typed: &[0],
+        typed_after: &[],
+        expected: "grep -qx both README.md",
+    },
+    Obstacle {
+        name: "a merge",
+        lines: "sides; git merge -q side",
+        typed: &[1],
+        typed_after: &[],
+        expected: "grep -qx main README.md",
+    },
+    Obstacle {
+        name: "a merge that is resolved",
+        lines: "sides; git merge -q side; echo both > README.md; git add README.md",
+        typed: &[0],
+        typed_after: &[],
+        expected: "grep -qx both README.md",
+    },
+    Obstacle {
+        name: "a picked commit",
+        lines: "sides; git cherry-pick side",
+        typed: &[1],
+        typed_after: &[],
+        expected: "grep -qx main README.md",
+    },
+    Obstacle {
+        name: "the first of two picked commits",
+        lines: "sides; git commit -q --allow-empty -m y; git cherry-pick side main~1; echo both > README.md; git commit -qam both",
+        typed: &[1],
+        typed_after: &[],
+        expected: "true",
+    },
+    Obstacle {
+        name: "a reverted commit",
+        lines: "sides; echo more > README.md; git commit -qam more; git revert --no-edit HEAD~1",
+        typed: &[1],
+        typed_after: &[],
+        expected: "grep -qx more README.md",
+    },
+    Obstacle {
+        name: "a patch",
+        lines: "sides; git format-patch -q -1 side -o ..; git am -q ../0001-side.patch",
+        typed: &[1],
+        typed_after: &[],
+        expected: "grep -qx main README.md",
+    },
+    Obstacle {
+        name: "a bisection",
+        lines: "sides; git bisect start -q HEAD HEAD~1",
+        typed: &[0],
+        typed_after: &[],
+        expected: "grep -qx main README.md",
+    },
+    Obstacle {
+        name: "another history",
+        lines: "git checkout -q --orphan new; git commit -qm mine; git branch -M main",
+        typed: &[0],
+        typed_after: &[],
+        expected: "true",
+    },
+];
+
+/// The commands of git that are printed at the beginning of a line, or behind an `or`.
+fn printed_commands(text: &str) -> Vec<&str> {
+    let lines = text.lines().map(str::trim_start).filter(|line| line.starts_with('`') || line.contains("rewritten"));
+    let mut commands: Vec<&str> =
+        lines.flat_map(|line| line.split('`').filter(|part| part.starts_with("git "))).collect();
+    commands.dedup();
+    commands
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn each_command_that_is_printed_for_a_landing_gets_it_on() {
+    let sessions = [session(1, &[step(1, "words.txt")]), session(2, &[step(5, "e.txt")])];
+    for Obstacle { name, lines, typed, typed_after, expected } in OBSTACLES {
+        let case = |ground: &Ground| -> Result<()> {
+            let shell = |line: &str| -> Result<()> {
+                let mut command = ground.lab.command("bash");
+                command.args(["-c", line]).env("GIT_EDITOR", "true").current_dir(ground.project());
+                let output = command.output()?;
+                ensure!(output.status.success(), "{line}: {output:?}");
+                Ok(())
+            };
+            shell("printf '%s\\n' a b c d e f > words.txt; git add words.txt; git commit -qm words")?;
+            ground.set_task_script(1, "sed -i 1s/.*/1/ words.txt\n")?;
+            ground
+                .set_task_script(5, &format!("echo 5 > e.txt; (cd ../../..; {SIDES}; {lines}) > /dev/null 2>&1\n"))?;
+            ground.open(&[])?;
+            let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
+            let commands = printed_commands(&said.out);
+            let play = |places: &[usize]| {
+                places.iter().try_for_each(|place| {
+                    shell(commands.get(*place).with_context(|| format!("it is not printed: {}", said.out))?)
+                })
+            };
+            play(typed)?;
+            ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
+            ground.omo(&["run", "watch"])?.exits_with(0)?;
+            ensure!(ground.git(&["show", "main:e.txt"])?.trim() == "5", "the branch has not moved");
+            play(typed_after)?;
+            shell(expected)
+        };
+        on_repository(&sessions, "", case).unwrap_or_else(|error| panic!("{name}: {error:#}"));
+    }
 }

@@ -514,6 +514,9 @@ pub enum EventKind {
         reason: String,
         /// The files that stand in the way.
         files: Vec<String>,
+        /// Commands that get it on, each in a sentence.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        ways_out: Vec<String>,
     },
     /// The user's branch has moved to what the run has come to.
     Landed {

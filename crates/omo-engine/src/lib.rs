@@ -15,6 +15,7 @@ pub mod fence;
 mod fold;
 pub mod handover;
 pub mod import;
+mod landing_hints;
 pub mod launcher;
 pub mod ledger;
 pub mod modes;

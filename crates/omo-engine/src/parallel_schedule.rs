@@ -225,9 +225,7 @@ impl<'a> View<'a> {
         if !wave_rules::is_check_due(self.state, self.parallel, wave) {
             return None;
         }
-        let refusal = self.parallel.landing_refusal.clone();
-        let asked = refusal.map(|reason| ParallelAction::Open(QuestionKind::LandingRefused { reason }));
-        Some(asked.unwrap_or(ParallelAction::CheckWave(wave)))
+        Some(ask_about_landing(self.parallel).unwrap_or(ParallelAction::CheckWave(wave)))
     }
 
     /// Nothing more can be begun: those at work finish, then a person is asked, and else the run ends.
@@ -247,14 +245,20 @@ impl<'a> View<'a> {
     }
 }
 
+/// The question that a refused landing raises.
+fn ask_about_landing<'a>(parallel: &ParallelState) -> Option<ParallelAction<'a>> {
+    let (reason, ways_out) = (parallel.landing_refusal.clone()?, parallel.landing_ways_out.clone());
+    Some(ParallelAction::Open(QuestionKind::LandingRefused { reason, ways_out }))
+}
+
 /// Everything is merged.
 fn after_all_merged<'a>(state: &'a RunState, parallel: &'a ParallelState) -> ParallelAction<'a> {
     let outcomes = || (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
     if outcomes().flatten().any(|outcome| !outcome.is_green()) {
         return clean_worktrees(state, parallel, |_| true).unwrap_or(ParallelAction::End(RunResult::Failed));
     }
-    match &parallel.landing_refusal {
-        Some(why) => ParallelAction::Open(QuestionKind::LandingRefused { reason: why.clone() }),
+    match ask_about_landing(parallel) {
+        Some(question) => question,
         None if outcomes().any(|outcome| outcome.is_none()) => ParallelAction::FinalChecks,
         None => ParallelAction::Land,
     }

@@ -29,6 +29,9 @@ pub struct ParallelState {
     /// Why the user's branch could not move to the tip.
     #[serde(default)]
     pub landing_refusal: Option<String>,
+    /// Commands that get it on then, each in a sentence.
+    #[serde(default)]
+    pub landing_ways_out: Vec<String>,
     /// The user's branch has moved from the first of these commits to the second.
     pub landed: Option<(String, String)>,
     /// It had done so before the run went on.

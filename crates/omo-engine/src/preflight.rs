@@ -6,10 +6,12 @@ mod protected_paths;
 use std::collections::BTreeMap;
 
 use omo_core::text::{pluralize, sanitize};
+use omo_git::integrate::UnfinishedOperation;
 use omo_plan::diagnostic::Code;
 use omo_plan::model::Plan;
 use omo_plan::paths::{self, PlannedPaths};
 
+use crate::landing_hints::list_ending_commands;
 use crate::report::dev_workflow::{CHECKPOINT_PATH, REPORT_PATH};
 use crate::request::client_policy::quote_argument;
 use protected_paths::is_protected;
@@ -21,8 +23,8 @@ pub struct PreflightFacts {
     pub git: Option<String>,
     /// What an earlier run that is dead has left: its work trees and branches, by name.
     pub leftovers: Vec<String>,
-    /// What is under way, such as `merge` or `rebase`.
-    pub operation: Option<String>,
+    /// What is under way.
+    pub operation: Option<UnfinishedOperation>,
     /// git knows who its user is.
     pub has_identity: bool,
     /// What is checked out.
@@ -187,9 +189,9 @@ fn check_leftovers(facts: &PreflightFacts) -> Option<PreflightFinding> {
 }
 
 fn check_operation(facts: &PreflightFacts) -> Option<PreflightFinding> {
-    let operation = sanitize(facts.operation.as_ref()?, 40);
-    let text = format!("a {operation} is in progress");
-    let hint = format!("finish it, or `git {operation} --abort`, then run again");
+    let operation = facts.operation?;
+    let text = format!("a {} is in progress", operation.command().trim_start_matches("git "));
+    let hint = format!("{}, then run again", list_ending_commands(operation));
     Some(new_finding(PreflightRule::Operation, PreflightSeverity::Stop, text, hint))
 }
 

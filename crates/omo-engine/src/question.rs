@@ -72,6 +72,9 @@ pub enum QuestionKind {
     LandingRefused {
         /// Why.
         reason: String,
+        /// Commands that get it on, each in a sentence.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        ways_out: Vec<String>,
     },
 }
 

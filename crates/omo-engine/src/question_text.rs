@@ -63,7 +63,7 @@ pub(crate) fn build_question(state: &RunState, about: QuestionKind) -> Question 
             format!("{} cannot go on by itself: {}. Try again?", session_title(state, group), sanitize(why, 300)),
             vec![option(ANSWER_CONTINUE, "try again"), option(ANSWER_STOP, "end the run here; what was done is kept")],
         ),
-        QuestionKind::LandingRefused { reason: why } => (
+        QuestionKind::LandingRefused { reason: why, .. } => (
             format!("{}: {}. Try again?", refused_words(state), sanitize(why, 600)),
             vec![
                 option(ANSWER_CONTINUE, "what was in the way is out of the way"),

@@ -15,10 +15,12 @@ mod steps;
 
 pub use error::LandError;
 pub use facts::{
-    CheckoutFacts, CheckoutHead, UnfinishedOperation, checkout_bytes, count_commits_since, ignored_paths,
-    read_checkout_facts, uncommitted_paths,
+    AbsentBranch, CheckoutFacts, CheckoutHead, EditFacts, UnfinishedOperation, checkout_bytes, count_commits_since,
+    find_absent_branch, ignored_paths, read_checkout_facts, read_edit_facts, uncommitted_paths,
 };
 pub use land::{LandOutcome, land};
 pub use merge::{MergeError, MergePreview, commit_merge, preview_merge};
 pub use one_file::{CommittedFile, commit_file, committed_file};
-pub use references::{branch_tip, contains_commits, keep_commit, later_commit, release_kept, tree_of};
+pub use references::{
+    branch_tip, contains_commits, has_common_history, keep_commit, later_commit, release_kept, tree_of,
+};

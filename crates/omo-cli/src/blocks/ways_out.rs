@@ -6,15 +6,20 @@ use omo_engine::event::QuestionKind;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::parallel_schedule::BUDGET_SPENT;
 use omo_engine::parallel_state::ParallelState;
-use omo_engine::report::ultraplan::{command_for, short_commit};
+use omo_engine::report::ultraplan::command_for;
 use omo_engine::request::client_policy::{format_dollars, quote_argument};
 use omo_engine::state::{QuestionState, RunState};
+
+/// A command with its paths has to be whole to be of use.
+const MAX_LINE_CHARS: usize = 4_000;
 
 /// What gets the run on, in lines; none where the options of the question say all of it.
 pub(crate) fn way_out_lines(question: &QuestionState, state: &RunState) -> Vec<String> {
     let Some(parallel) = &state.parallel else { return Vec::new() };
     match &question.question.kind {
-        QuestionKind::LandingRefused { reason } => landing_lines(reason, parallel),
+        QuestionKind::LandingRefused { ways_out, .. } => {
+            ways_out.iter().map(|line| sanitize(line, MAX_LINE_CHARS)).collect()
+        }
         QuestionKind::Stuck { reason, .. } if reason == BUDGET_SPENT => vec![budget_line(state, parallel)],
         QuestionKind::Stuck { group, .. } => worker_lines(group, parallel),
         QuestionKind::Conflict { .. } => vec!["`omo report` shows what each of them did.".to_owned()],
@@ -28,26 +33,6 @@ fn worker_lines(group: &str, parallel: &ParallelState) -> Vec<String> {
     let log = has_logs.then(|| format!("`omo run logs {}` shows what its worker has said.", sanitize(group, 60)));
     let known = "`omo run show` and `omo report` show what its worker came to.".to_owned();
     log.into_iter().chain([known]).collect()
-}
-
-fn landing_lines(reason: &str, parallel: &ParallelState) -> Vec<String> {
-    let branch = parallel.policy.branch.strip_prefix("refs/heads/").unwrap_or(&parallel.policy.branch);
-    let back = format!("`git switch {}` checks it out again; then go on.", sanitize(&quote_argument(branch), 200));
-    if reason.starts_with("edits that are not committed") {
-        return vec![
-            "`git stash push --include-untracked` puts your edits aside; go on, and then `git stash pop` brings them \
-             back. Or commit them, and go on."
-                .to_owned(),
-        ];
-    }
-    if reason.starts_with("what was committed on it meanwhile") {
-        let tip = sanitize(short_commit(&parallel.tip), 40);
-        return vec![format!("`git merge {tip}` merges it by your hand: resolve the conflict, commit, and go on.")];
-    }
-    if !branch.is_empty() && reason.contains("checked out") {
-        return vec![back];
-    }
-    Vec::new()
 }
 
 /// A budget that leaves as much again as the run was given.

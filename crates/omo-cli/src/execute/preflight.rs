@@ -72,7 +72,7 @@ fn preflight_facts(
     Ok(PreflightFacts {
         git: seen.git,
         leftovers: branches_of_ended_runs(context, repository)?,
-        operation: seen.operation.map(|known| known.command().trim_start_matches("git ").to_owned()),
+        operation: seen.operation,
         has_identity: has_identity(repository),
         head,
         branch_in_way: blocking_branch(repository).map_err(|error| git_failure(&error))?,

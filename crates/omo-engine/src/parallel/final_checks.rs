@@ -101,13 +101,13 @@ impl ParallelDriver<'_> {
             Ok(created) => created,
             Err(error) => {
                 let why = format!("there is no work tree to check the whole in: {error}");
-                return self.refuse_landing(&why, Vec::new()).map(|()| None);
+                return self.refuse_landing(&why, Vec::new(), Vec::new()).map(|()| None);
             }
         };
         if let Some(command) = &policy.setup
             && let Some(why) = self.run_setup_command(FINAL_CHECKS_WORKER, command, &created.path, created.was_there)?
         {
-            return self.refuse_landing(&why, Vec::new()).map(|()| None);
+            return self.refuse_landing(&why, Vec::new(), Vec::new()).map(|()| None);
         }
         let checked = check(&created.path);
         // Where something that a check has started still works there, the next cleanup removes it.

@@ -2,14 +2,15 @@
 
 use omo_core::text::sanitize;
 use omo_git::integrate::{
-    CheckoutHead, LandError, LandOutcome, MergePreview, commit_merge, contains_commits, keep_commit, land,
-    preview_merge, read_checkout_facts, release_kept,
+    CheckoutHead, LandError, LandOutcome, MergePreview, commit_merge, contains_commits, find_absent_branch,
+    has_common_history, keep_commit, land, preview_merge, read_checkout_facts, read_edit_facts, release_kept,
 };
 use omo_plan::model::TaskGroup;
 use omo_plan::plan_summary::SESSION_PREFIX;
 
 use super::{DriveError, INTEGRATED, ParallelDriver};
 use crate::event::EventKind;
+use crate::landing_hints::{branch_lines, edit_lines, operation_lines};
 use crate::parallel_state::ParallelState;
 use crate::report::ultraplan::short_commit;
 use crate::report::workers::worker_name;
@@ -45,23 +46,28 @@ impl ParallelDriver<'_> {
 
     /// Moves the user's branch to what the run has come to, where nothing of its user's is in the way.
     pub(super) fn land_on_user_branch(&self, state: &RunState, parallel: &ParallelState) -> Result<(), DriveError> {
-        let (name, at) = match read_checkout_facts(&self.repository)?.head {
+        let checkout = read_checkout_facts(&self.repository)?;
+        // A rebase leaves no branch checked out until it ends.
+        if let Some(what) = checkout.operation {
+            return self.on_land_error(LandError::OperationInProgress { what });
+        }
+        let branch = &parallel.policy.branch;
+        let (name, at) = match checkout.head {
             CheckoutHead::Branch { reference, commit } => (reference, commit),
             CheckoutHead::Unborn { .. } | CheckoutHead::Detached { .. } => {
-                return self.refuse_landing("no branch is checked out", Vec::new());
+                return self.refuse_absent_branch("no branch is checked out", branch);
             }
         };
-        let branch = &parallel.policy.branch;
         if !branch.is_empty() && name != *branch {
             let short = |name: &str| sanitize(name.trim_start_matches("refs/heads/"), 100);
             let why = format!("{} is checked out, and the run began on {}", short(&name), short(branch));
-            return self.refuse_landing(&why, Vec::new());
+            return self.refuse_absent_branch(&why, branch);
         }
         if !contains_commits(&self.repository, &parallel.tip, std::slice::from_ref(&at))? {
             return self.catch_up(state, parallel, &at);
         }
         if let Some(why) = self.rewritten_history(state, parallel, &at)? {
-            return self.refuse_landing(&why, Vec::new());
+            return self.refuse_landing(&why, Vec::new(), Vec::new());
         }
         let tip = self.ticked_tip(state, parallel)?;
         let landed = match land(&self.repository, &at, &tip) {
@@ -79,9 +85,25 @@ impl ParallelDriver<'_> {
         match error {
             // It has moved this very moment: what comes next looks again.
             LandError::Moved { .. } => Ok(()),
-            LandError::Dirty { paths } => self.refuse_landing("edits that are not committed are in the way", paths),
-            error => self.refuse_landing(&error.to_string(), Vec::new()),
+            LandError::Dirty { paths } => {
+                let is_at_top = self.engine.root.canonicalize().is_ok_and(|root| root == self.repository.top());
+                let ways_out = edit_lines(&read_edit_facts(&self.repository, &paths)?, is_at_top);
+                self.refuse_landing("edits that are not committed are in the way", paths, ways_out)
+            }
+            LandError::OperationInProgress { what } => {
+                self.refuse_landing(&error.to_string(), Vec::new(), operation_lines(what))
+            }
+            error => self.refuse_landing(&error.to_string(), Vec::new(), Vec::new()),
         }
+    }
+
+    /// The run's branch, by its full name, is not the one that is checked out.
+    fn refuse_absent_branch(&self, why: &str, branch: &str) -> Result<(), DriveError> {
+        let ways_out = match branch {
+            "" => Vec::new(),
+            branch => branch_lines(branch, &find_absent_branch(&self.repository, branch)?),
+        };
+        self.refuse_landing(why, Vec::new(), ways_out)
     }
 
     /// Where the user's branch is, while it is checked out and has what the run has not come to yet.
@@ -106,16 +128,24 @@ impl ParallelDriver<'_> {
         if contains_commits(&self.repository, at, &[base.to_owned()])? {
             return Ok(None);
         }
+        let option = if has_common_history(&self.repository, at, base)? { "" } else { "--allow-unrelated-histories " };
         let base = sanitize(short_commit(base), 12);
         let text = "any more, which it had before: its history was rewritten. To have that commit in it again,";
-        Ok(Some(format!("it does not hold {base} {text} `git merge {base}`")))
+        Ok(Some(format!("it does not hold {base} {text} `git merge {option}{base}`")))
     }
 
     /// Its user has committed meanwhile: the run's own work goes on top of that, and is checked again.
     pub(super) fn catch_up(&self, state: &RunState, parallel: &ParallelState, at: &str) -> Result<(), DriveError> {
         match self.merge_user_commits(state, parallel, at)? {
             Ok(()) => Ok(()),
-            Err((why, files)) => self.refuse_landing(&why, files),
+            Err((why, files)) => {
+                let by_hand = |_| {
+                    let tip = sanitize(short_commit(&parallel.tip), 40);
+                    format!("`git merge {tip}` merges it by your hand: resolve the conflict, commit, and go on.")
+                };
+                let ways_out = files.first().map(by_hand).into_iter().collect();
+                self.refuse_landing(&why, files, ways_out)
+            }
         }
     }
 
@@ -149,8 +179,13 @@ impl ParallelDriver<'_> {
         self.record(|_| vec![caught_up]).map(|_| Ok(()))
     }
 
-    pub(super) fn refuse_landing(&self, why: &str, files: Vec<String>) -> Result<(), DriveError> {
-        let refused = EventKind::LandingRefused { reason: sanitize(why, MAX_REASON_CHARS), files };
+    pub(super) fn refuse_landing(
+        &self,
+        why: &str,
+        files: Vec<String>,
+        ways_out: Vec<String>,
+    ) -> Result<(), DriveError> {
+        let refused = EventKind::LandingRefused { reason: sanitize(why, MAX_REASON_CHARS), files, ways_out };
         self.record(|_| vec![refused]).map(drop)
     }
 }

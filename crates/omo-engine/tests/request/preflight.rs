@@ -4,6 +4,7 @@ use omo_engine::billing::{BillingDecision, BillingFacts, BillingRequest, decide_
 use omo_engine::preflight::{
     PreflightFacts, PreflightFinding, PreflightHead, PreflightRule, PreflightSeverity, can_start, check_repository,
 };
+use omo_git::integrate::UnfinishedOperation;
 use omo_plan::dialects::{self, BatchOptions};
 use omo_plan::model::Plan;
 
@@ -104,9 +105,10 @@ fn every_row_about_a_clean_tree_holds() {
                 PreflightFacts { leftovers: names(&["omo-r1-session-1"]), ..clean() },
                 vec![(PreflightRule::Leftovers, PreflightSeverity::Fix)],
             ),
-            "UU a.rs (merge in progress)" => {
-                (PreflightFacts { operation: Some("merge".to_owned()), ..clean() }, stop(PreflightRule::Operation))
-            }
+            "UU a.rs (merge in progress)" => (
+                PreflightFacts { operation: Some(UnfinishedOperation::Merge), ..clean() },
+                stop(PreflightRule::Operation),
+            ),
             status => panic!("no such row: {status}"),
         };
         let findings = check_repository(&plan, &facts);
@@ -271,7 +273,7 @@ fn findings_stand_in_the_order_in_which_they_are_fixed() {
         git: Some("git version 2.37.9".to_owned()),
         has_identity: true,
         leftovers: names(&["a"]),
-        operation: Some("rebase".to_owned()),
+        operation: Some(UnfinishedOperation::Rebase),
         head: PreflightHead::Detached,
         branch_in_way: Some("omo".to_owned()),
         dirty: names(&["src/1.rs"]),

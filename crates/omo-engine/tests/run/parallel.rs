@@ -464,7 +464,11 @@ fn a_branch_that_could_not_move_is_asked_about_and_tried_again() {
     end(&mut run, "a", None);
     merge(&mut run, "a");
     assert_eq!(step(&run), "land");
-    run.write([EventKind::LandingRefused { reason: "edits are in the way".to_owned(), files: vec!["x".to_owned()] }]);
+    run.write([EventKind::LandingRefused {
+        reason: "edits are in the way".to_owned(),
+        files: vec!["x".to_owned()],
+        ways_out: Vec::new(),
+    }]);
     run.advance();
     let question = run.state.open_question().unwrap().question.clone();
     assert!(question.text.contains("edits are in the way: x"), "{}", question.text);

@@ -217,8 +217,11 @@ impl World {
                     return self.play(vec![EventKind::UserCommitsMerged { with: self.theirs.clone(), tip }]);
                 }
                 if how % 4 == 3 {
-                    return self
-                        .play(vec![EventKind::LandingRefused { reason: "edits".to_owned(), files: Vec::new() }]);
+                    return self.play(vec![EventKind::LandingRefused {
+                        reason: "edits".to_owned(),
+                        files: Vec::new(),
+                        ways_out: Vec::new(),
+                    }]);
                 }
                 let from = std::mem::replace(&mut self.theirs, tip.clone());
                 self.play(vec![EventKind::Landed { from, to: tip }]);

@@ -24,7 +24,7 @@ pub enum LandError {
         to: String,
     },
     /// Its user is in the middle of something.
-    #[error("`{}` is not ended; end or abort it", what.command())]
+    #[error("`{}` is under way", what.command())]
     OperationInProgress {
         /// What.
         what: UnfinishedOperation,

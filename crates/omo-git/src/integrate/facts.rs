@@ -2,7 +2,12 @@
 
 use std::path::Path;
 
+use omo_state::files::regular_file::{self, Links};
+
 use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
+
+/// A longer list of commits that are left to pick or revert is none.
+const MAX_LIST_BYTES: u64 = 1024 * 1024;
 
 /// Where HEAD stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,8 +36,10 @@ pub enum CheckoutHead {
 pub enum UnfinishedOperation {
     /// `git merge`
     Merge,
-    /// `git rebase`, or `git am`
+    /// `git rebase`
     Rebase,
+    /// `git am`
+    Am,
     /// `git cherry-pick`
     CherryPick,
     /// `git revert`
@@ -47,9 +54,18 @@ impl UnfinishedOperation {
         match self {
             Self::Merge => "git merge",
             Self::Rebase => "git rebase",
+            Self::Am => "git am",
             Self::CherryPick => "git cherry-pick",
             Self::Revert => "git revert",
             Self::Bisect => "git bisect",
+        }
+    }
+
+    /// The commands that end it: its work is kept by the first, and given up by the last.
+    pub fn ending_commands(self) -> Vec<String> {
+        match self {
+            Self::Bisect => vec!["git bisect reset".to_owned()],
+            _ => ["--continue", "--abort"].map(|option| format!("{} {option}", self.command())).to_vec(),
         }
     }
 }
@@ -115,6 +131,79 @@ pub fn count_commits_since(repository: &GitRepository, base: &str, most: usize) 
     let (most, list) = (format!("--max-count={most}"), format!("HEAD\n^{base}\n"));
     let said = repository.git_with(&["rev-list", "--count", &most, "--stdin"], &[], list.as_bytes())?;
     Ok(trimmed_line(&said).parse().unwrap_or_default())
+}
+
+/// Edits in the way of a landing, as the commands need them that put these aside.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EditFacts {
+    /// Paths in the way that the index holds.
+    pub known: Vec<String>,
+    /// Paths in the way that it does not hold: untracked and ignored files.
+    pub unknown: Vec<String>,
+    /// All paths whose conflict is not resolved: `git stash` refuses each edit beside one.
+    pub unmerged: Vec<String>,
+    /// All paths of `git add --intent-to-add`, beside which it refuses as well.
+    pub intended: Vec<String>,
+}
+
+/// Looks at edits that are in the way at these paths, from the top.
+///
+/// # Errors
+/// git cannot tell.
+pub fn read_edit_facts(repository: &GitRepository, in_way: &[String]) -> Result<EditFacts, GitFailed> {
+    let listed = |arguments: &[&str]| {
+        let listed = repository.git_with(arguments, &[], &[])?;
+        Ok::<_, GitFailed>(paths(&listed, |path| (!path.is_empty()).then_some(path)))
+    };
+    let with_letter = |letter: &str| listed(&["diff-files", "-z", "--name-only", "--ignore-submodules=all", letter]);
+    let index = listed(&["ls-files", "-z"])?;
+    let is_known = |path: &&String| index.binary_search(path).is_ok();
+    let (known, unknown) = in_way.iter().partition::<Vec<&String>, _>(is_known);
+    let owned = |paths: Vec<&String>| paths.into_iter().cloned().collect();
+    Ok(EditFacts {
+        known: owned(known),
+        unknown: owned(unknown),
+        unmerged: with_letter("--diff-filter=U")?,
+        intended: with_letter("--diff-filter=A")?,
+    })
+}
+
+/// Where a branch is that is not checked out here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AbsentBranch {
+    /// In no work tree.
+    Free,
+    /// Checked out in another work tree.
+    Elsewhere {
+        /// The top of that.
+        folder: String,
+    },
+    /// Gone; the branch that is checked out here had its name.
+    Renamed {
+        /// git's full name of that.
+        to: String,
+    },
+    /// Gone.
+    Gone,
+}
+
+/// Looks for a branch, by its full name, that is not checked out here.
+///
+/// # Errors
+/// git cannot tell.
+pub fn find_absent_branch(repository: &GitRepository, reference: &str) -> Result<AbsentBranch, GitFailed> {
+    let listed = repository.git_with(&["for-each-ref", "--format=%(worktreepath)", reference], &[], &[])?;
+    if !listed.is_empty() {
+        let folder = trimmed_line(&listed);
+        return Ok(if folder.is_empty() { AbsentBranch::Free } else { AbsentBranch::Elsewhere { folder } });
+    }
+    let CheckoutHead::Branch { reference: present, .. } = checkout_head(repository)? else {
+        return Ok(AbsentBranch::Gone);
+    };
+    let log = repository.git_with(&["log", "--walk-reflogs", "--format=%gs", &present, "--"], &[], &[])?;
+    let renamed = format!("Branch: renamed {reference} to ");
+    let is_renamed = String::from_utf8_lossy(&log).lines().any(|line| line.starts_with(&renamed));
+    Ok(if is_renamed { AbsentBranch::Renamed { to: present } } else { AbsentBranch::Gone })
 }
 
 fn filtered_paths(repository: &GitRepository, entries: &[u8]) -> Result<Vec<String>, GitFailed> {
@@ -188,6 +277,7 @@ pub(super) fn checkout_head(repository: &GitRepository) -> Result<CheckoutHead, 
 pub(super) fn unfinished_operation(git_folder: &Path) -> Option<UnfinishedOperation> {
     let signs = [
         ("rebase-merge", UnfinishedOperation::Rebase),
+        ("rebase-apply/applying", UnfinishedOperation::Am),
         ("rebase-apply", UnfinishedOperation::Rebase),
         ("MERGE_HEAD", UnfinishedOperation::Merge),
         ("CHERRY_PICK_HEAD", UnfinishedOperation::CherryPick),
@@ -195,5 +285,15 @@ pub(super) fn unfinished_operation(git_folder: &Path) -> Option<UnfinishedOperat
         ("BISECT_LOG", UnfinishedOperation::Bisect),
     ];
     let found = signs.into_iter().find(|(name, _)| git_folder.join(name).symlink_metadata().is_ok());
-    found.map(|(_, operation)| operation)
+    found.map(|(_, operation)| operation).or_else(|| unfinished_sequence(git_folder))
+}
+
+/// Several commits that are picked or reverted: between two of them only git's list of the rest says so.
+fn unfinished_sequence(git_folder: &Path) -> Option<UnfinishedOperation> {
+    let list = regular_file::read(&git_folder.join("sequencer/todo"), MAX_LIST_BYTES, Links::Refused).ok()??;
+    match String::from_utf8_lossy(&list).split_whitespace().next()? {
+        "pick" | "p" => Some(UnfinishedOperation::CherryPick),
+        "revert" => Some(UnfinishedOperation::Revert),
+        _ => None,
+    }
 }

@@ -24,6 +24,18 @@ pub fn later_commit(repository: &GitRepository, one: &str, other: &str) -> Resul
     Ok(if is_later { one } else { other }.to_owned())
 }
 
+/// Whether two commits have one before both.
+///
+/// # Errors
+///
+/// git cannot tell.
+pub fn has_common_history(repository: &GitRepository, one: &str, other: &str) -> Result<bool, GitFailed> {
+    match repository.answer(&["merge-base", one, other], &[], &[])? {
+        (status @ (0 | 1), _) => Ok(status == 0),
+        _ => Err(repository.failure_of(&["merge-base", one, other])),
+    }
+}
+
 /// Keeps a commit that no branch names yet, under the name of a group that has none.
 pub fn keep_commit(repository: &GitRepository, name: &WorkerName, commit: &str) -> Result<(), GitFailed> {
     repository.git_line(&["update-ref", "--no-deref", &name.keep_reference(), commit]).map(drop)

@@ -1,0 +1,136 @@
+//! Commands that get a refused landing on, as they can be typed in the project's folder.
+
+use omo_core::text::sanitize;
+use omo_git::integrate::{AbsentBranch, EditFacts, UnfinishedOperation};
+
+use crate::request::client_policy::quote_argument;
+
+/// Longest path, or name of a branch, in characters.
+const MAX_CHARS: usize = 300;
+
+/// Commands that end what is under way: `git rebase --continue` or `git rebase --abort`.
+pub(crate) fn list_ending_commands(operation: UnfinishedOperation) -> String {
+    operation.ending_commands().iter().map(|command| format!("`{command}`")).collect::<Vec<_>>().join(" or ")
+}
+
+/// The way out of an operation under way.
+pub(crate) fn operation_lines(operation: UnfinishedOperation) -> Vec<String> {
+    vec![format!("{} ends it; then go on.", list_ending_commands(operation))]
+}
+
+/// The ways to the branch of a run, by its full name, that is not checked out.
+pub(crate) fn branch_lines(branch: &str, place: &AbsentBranch) -> Vec<String> {
+    let short = |name: &str| sanitize(&quote_argument(name.strip_prefix("refs/heads/").unwrap_or(name)), MAX_CHARS);
+    let name = short(branch);
+    let back = format!("`git switch {name}` checks it out again; then go on.");
+    match place {
+        AbsentBranch::Free => vec![back],
+        AbsentBranch::Elsewhere { folder } => {
+            let folder = sanitize(&quote_argument(folder), MAX_CHARS);
+            vec![format!("`git -C {folder} switch --detach` frees it, which is checked out there."), back]
+        }
+        AbsentBranch::Renamed { to } => {
+            vec![format!("`git branch -m {} {name}` gives it its name back; then go on.", short(to))]
+        }
+        AbsentBranch::Gone => {
+            vec![format!("`git switch -c {name}` makes it anew from what is checked out; then go on.")]
+        }
+    }
+}
+
+/// The ways around edits. `is_at_top` says that the project's folder is the top of the work tree, from which the paths go.
+pub(crate) fn edit_lines(edits: &EditFacts, is_at_top: bool) -> Vec<String> {
+    let paths = |paths: &[String]| paths.iter().map(|path| pathspec(path, is_at_top)).collect::<Vec<_>>().join(" ");
+    let mut lines = Vec::new();
+    if !edits.unmerged.is_empty() {
+        lines.push(format!("`git add -- {}` marks its conflict as resolved, once it is.", paths(&edits.unmerged)));
+    }
+    let free = match paths(&edits.intended) {
+        intended if intended.is_empty() => String::new(),
+        intended => format!("git reset -q -- {intended} && "),
+    };
+    if !edits.unknown.is_empty() {
+        let unknown = paths(&edits.unknown);
+        lines.push(format!(
+            "`{free}git stash push --all -- {unknown}` puts aside what git does not keep. Once your branch has moved, \
+             `git restore --source='stash@{{0}}^3' -- {unknown}` writes yours over what the run has brought."
+        ));
+    }
+    if !edits.known.is_empty() {
+        lines.push(format!(
+            "`{free}git stash push -- {}` puts your edits aside; go on, and then `git stash pop` brings them back. \
+             Or commit them, and go on.",
+            paths(&edits.known)
+        ));
+    }
+    lines
+}
+
+/// A path from the top of the work tree as an argument of git: it means itself, whatever letters it has.
+fn pathspec(path: &str, is_at_top: bool) -> String {
+    let is_plain = is_at_top && !path.starts_with(':') && !path.contains(['*', '?', '[', '\\']);
+    let text = if is_plain { path.to_owned() } else { format!(":(top,literal){path}") };
+    sanitize(&quote_argument(&text), MAX_CHARS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_path_means_itself_from_wherever_it_is_typed() {
+        for (path, is_at_top, expected) in [
+            ("conf/local.cfg", true, "conf/local.cfg"),
+            ("conf/local.cfg", false, "':(top,literal)conf/local.cfg'"),
+            ("a b", true, "'a b'"),
+            ("[id].ts", true, "':(top,literal)[id].ts'"),
+            (":x", true, "':(top,literal):x'"),
+        ] {
+            assert_eq!(pathspec(path, is_at_top), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn each_kind_of_edit_has_its_command() {
+        let edits = EditFacts {
+            known: texts(&["a.txt"]),
+            unknown: texts(&["conf/local.cfg"]),
+            unmerged: texts(&["both.txt"]),
+            intended: texts(&["new.txt"]),
+        };
+        let commands: Vec<String> =
+            edit_lines(&edits, true).iter().filter_map(|line| line.split('`').nth(1).map(str::to_owned)).collect();
+        assert_eq!(
+            commands,
+            [
+                "git add -- both.txt",
+                "git reset -q -- new.txt && git stash push --all -- conf/local.cfg",
+                "git reset -q -- new.txt && git stash push -- a.txt",
+            ]
+        );
+        assert!(edit_lines(&EditFacts::default(), true).is_empty());
+    }
+
+    #[test]
+    fn a_branch_that_cannot_be_switched_to_has_another_command() {
+        for (place, expected) in [
+            (AbsentBranch::Free, vec!["git switch main"]),
+            (
+                AbsentBranch::Elsewhere { folder: "/a b".to_owned() },
+                vec!["git -C '/a b' switch --detach", "git switch main"],
+            ),
+            (AbsentBranch::Renamed { to: "refs/heads/trunk".to_owned() }, vec!["git branch -m trunk main"]),
+            (AbsentBranch::Gone, vec!["git switch -c main"]),
+        ] {
+            let lines = branch_lines("refs/heads/main", &place);
+            let commands: Vec<&str> = lines.iter().filter_map(|line| line.split('`').nth(1)).collect();
+            assert_eq!(commands, expected, "{place:?}");
+        }
+        assert_eq!(list_ending_commands(UnfinishedOperation::Bisect), "`git bisect reset`");
+        assert_eq!(list_ending_commands(UnfinishedOperation::Am), "`git am --continue` or `git am --abort`");
+    }
+}
