@@ -20,6 +20,7 @@ mod fence;
 mod first_contact;
 mod followed_page;
 mod fresh_clone;
+mod git_variables;
 mod task_list_runs;
 mod told_endings;
 mod ulw_arguments;

@@ -10,6 +10,7 @@ mod committed_work;
 mod display;
 mod documented_promises;
 mod failures;
+mod git_variables;
 mod kills;
 mod landing;
 mod launcher_failures;

@@ -9,6 +9,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use omo_core::text::sanitize;
+use omo_process::child_command::inheriting_command;
 use omo_process::platform::{Leftovers, is_executable};
 use omo_process::runner::{self, ProcessEnd, ProcessOutput, ProcessRequest};
 use omo_state::search_path::SearchPath;
@@ -193,7 +194,7 @@ impl ClaudeClient {
     }
 
     fn command(&self) -> Command {
-        let mut command = Command::new(&self.program);
+        let mut command = inheriting_command(&self.program);
         command.envs(self.path.iter().map(|path| ("PATH", path)));
         command
     }

@@ -7,18 +7,6 @@ use std::time::Duration;
 use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Variables that have git work somewhere else than in the folder that a session stands in.
-pub const GIT_REDIRECT_VARIABLES: [&str; 8] = [
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_COMMON_DIR",
-    "GIT_DIR",
-    "GIT_INDEX_FILE",
-    "GIT_NAMESPACE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_PREFIX",
-    "GIT_WORK_TREE",
-];
-
 /// No limit of use lasts longer than a week; a later reset is not believed.
 const LONGEST_LIMIT: Duration = Duration::from_secs(8 * 24 * 60 * 60);
 

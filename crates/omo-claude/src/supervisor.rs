@@ -9,12 +9,13 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use omo_core::text::sanitize;
+use omo_process::child_command::inheriting_command;
 use omo_process::platform::{own_program, start_own_group};
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::{LockError, StateLock};
@@ -180,7 +181,7 @@ fn start(group: &str, spec: MinderSpec, sender: &Sender<SupervisorEvent>) -> Opt
 fn start_minder(spec: &MinderSpec) -> std::io::Result<(Child, ChildStdin)> {
     let mut line = serde_json::to_vec(spec).map_err(std::io::Error::other)?;
     line.push(b'\n');
-    let mut command = Command::new(own_program()?);
+    let mut command = inheriting_command(own_program()?);
     command.arg(minder::MINDER_ARGUMENT).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     // Not in the supervisor's own group: Ctrl-C, or a kill of that group, must not end the process that cleans up.
     start_own_group(&mut command);

@@ -4,9 +4,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
+use omo_core::git_variables::is_repository_variable;
 use omo_state::env::is_variable_named;
-
-use crate::client_end::GIT_REDIRECT_VARIABLES;
 
 /// What a running session of the client tells its own children about itself. A session that had these
 /// would take itself for a part of the one that started it.
@@ -135,7 +134,7 @@ fn is_inherited(name: &OsStr) -> bool {
     let is_one_of = |names: &[&str]| names.iter().any(|known| is_variable_named(name, known));
     (!is_omos || is_variable_named(name, "OMO_DISABLE"))
         && !is_one_of(&OF_A_SESSION)
-        && !is_one_of(&GIT_REDIRECT_VARIABLES)
+        && name.to_str().is_none_or(|name| !is_repository_variable(name))
         && !is_one_of(&["PWD", "OLDPWD"])
 }
 

@@ -7,6 +7,7 @@
 pub mod bounded_vec;
 pub mod check;
 pub mod events;
+pub mod git_variables;
 pub mod keyword;
 pub mod limits;
 pub mod log_entry;

@@ -2,11 +2,12 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use omo_core::git_variables::is_git_variable;
+use omo_process::child_command::child_command;
 use omo_process::environment::CheckEnvironment;
 use omo_process::platform::Leftovers;
 use omo_process::runner::{self, ProcessEnd, ProcessOutput, ProcessRequest};
@@ -206,11 +207,10 @@ pub(crate) fn run_as_needed(
         return None;
     }
     let (git, search) = found(folder, tree.as_ref())?;
-    let mut command = Command::new(git);
-    command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting])).args(arguments).current_dir(folder);
     // A hook that git itself started, or a model's shell, may have variables that point git elsewhere.
-    let is_of_git = |name: &OsStr| name.as_encoded_bytes().starts_with(b"GIT_");
-    command.env_clear().envs(inherited().into_iter().filter(|(name, _)| !is_of_git(name)));
+    let is_foreign = |name: &OsStr| name.to_str().is_none_or(|name| !is_git_variable(name));
+    let mut command = child_command(git, inherited().into_iter().filter(|(name, _)| is_foreign(name)));
+    command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting])).args(arguments).current_dir(folder);
     command.envs(search.joined().map(|path| ("PATH", path))).envs(variables.iter().copied());
     command
         .env("GIT_OPTIONAL_LOCKS", "0")
@@ -288,7 +288,9 @@ mod tests {
     use std::fs::File;
     use std::io::Read;
     use std::os::unix::fs::OpenOptionsExt;
+    use std::process::Command;
 
+    use omo_core::git_variables::is_repository_variable;
     use omo_testkit::wait_until;
     use rustix::fs::OFlags;
 
@@ -397,6 +399,16 @@ mod tests {
             assert!(status().is_some(), "{name}");
             std::fs::remove_dir(&path).unwrap();
         }
+    }
+
+    #[test]
+    fn all_that_git_calls_local_to_a_repository_is_known_as_that() {
+        let temp = tempfile::tempdir().unwrap();
+        let listed = git(temp.path(), &["rev-parse", "--local-env-vars"], &[], &[]).unwrap();
+        let names = String::from_utf8(listed).unwrap();
+        assert!(names.lines().any(|name| name == "GIT_DIR"));
+        let unknown: Vec<&str> = names.lines().filter(|name| !is_repository_variable(name)).collect();
+        assert_eq!(unknown, [""; 0]);
     }
 
     #[test]

@@ -5,10 +5,11 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use crate::child_command::inheriting_command;
 use crate::platform::{leave_session, own_program, show_no_window};
 
 /// How long it may take until it says that it is ready.
@@ -30,7 +31,7 @@ pub fn start_detached(arguments: &[OsString], folder: &Path, log: File) -> io::R
 ///
 /// It cannot be started, or ends before it is ready.
 pub fn start_detached_program(program: &Path, arguments: &[OsString], folder: &Path, log: File) -> io::Result<String> {
-    let mut command = Command::new(program);
+    let mut command = inheriting_command(program);
     command.args(arguments).current_dir(folder);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
     show_no_window(&mut command);
@@ -65,7 +66,7 @@ pub fn start_detached_program(program: &Path, arguments: &[OsString], folder: &P
 ///
 /// Where no process can be started.
 pub fn hand_over(arguments: &[OsString]) -> io::Result<()> {
-    let mut command = Command::new(own_program()?);
+    let mut command = inheriting_command(own_program()?);
     show_no_window(&mut command);
     command.args(arguments).spawn().map(drop)
 }

@@ -138,6 +138,17 @@ mod tests {
     }
 
     #[test]
+    fn a_check_is_pointed_at_no_repository_by_a_kept_environment_either() {
+        let temp = tempfile::tempdir().unwrap();
+        let id = SessionId::parse("a").unwrap();
+        let kept = [("GIT_DIR", "/r/.git"), ("GIT_PREFIX", ""), ("GIT_AUTHOR_NAME", "a")];
+        let kept = kept.map(|(name, value)| (name.into(), value.into())).into();
+        let digest = run_environment::keep(temp.path(), &id, &kept).unwrap();
+        let environment = CheckEnvironment::load_for_run(temp.path(), &id, &digest, Path::new("/p")).unwrap();
+        assert_eq!(environment.differing_names(&of(&[("GIT_AUTHOR_NAME", "a"), ("GIT_INDEX_FILE", "/i")])), [""; 0]);
+    }
+
+    #[test]
     fn an_empty_path_is_none() {
         for path in [".bin", "", "/proc/self/cwd"] {
             let variables = of(&[("PATH", path)]).variables_for_task_check();

@@ -2,11 +2,12 @@
 
 use std::io;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use omo_state::search_path::{ProjectFolders, SearchPath};
 
+use crate::child_command::inheriting_command;
 use crate::platform::{FILE_OPENER, show_no_window, start_own_group};
 
 /// For so long it may say that it cannot. One that runs longer shows the file.
@@ -24,7 +25,7 @@ pub fn show_file(file: &Path, projects: &ProjectFolders) -> io::Result<()> {
     let search = SearchPath::from_process().outside(projects);
     let missing = || io::Error::new(io::ErrorKind::NotFound, format!("there is no `{name}` here"));
     let program = search.find_all(name).next().ok_or_else(missing)?;
-    let mut command = Command::new(program);
+    let mut command = inheriting_command(program);
     // Not by a name that could be taken for an option.
     let file = file.canonicalize()?;
     command.args(arguments).arg(&file);

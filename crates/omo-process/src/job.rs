@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,7 @@ use omo_core::check::session_check::{CheckEnd, TestCounts};
 use omo_core::check::task_check::HeardOutput;
 use omo_state::seal::SealKey;
 
+use crate::child_command::child_command;
 use crate::keeper::{KEEPER_ARGUMENT, KeeperReport, KeeperSpec, TaskCheckSpec, read_report};
 use crate::platform::{hide_memory, own_program, start_own_group};
 
@@ -89,8 +90,8 @@ impl KeeperProcess {
     fn start(job: CommandJob) -> std::io::Result<Self> {
         let key = SealKey::random().map_err(std::io::Error::other)?;
         hide_memory();
-        let mut command = Command::new(own_program()?);
-        command.arg(KEEPER_ARGUMENT).env_clear().envs(job.variables);
+        let mut command = child_command(own_program()?, job.variables);
+        command.arg(KEEPER_ARGUMENT);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         command.stderr(job.log.map_or_else(Stdio::null, Stdio::from));
         // Not in the hook's own group, which the client ends as a whole.

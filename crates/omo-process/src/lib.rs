@@ -5,6 +5,7 @@
 #[global_allocator]
 static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
+pub mod child_command;
 pub mod detached;
 pub mod environment;
 pub mod file_opener;

@@ -1,9 +1,9 @@
 //! Running another binary of omo for a hook: a short command, whose answer its user reads.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
+use crate::child_command::inheriting_command;
 use crate::platform::Leftovers;
 use crate::runner::{self, ProcessEnd, ProcessOutput, ProcessRequest};
 
@@ -50,7 +50,7 @@ pub fn run(
     input: Vec<u8>,
     limit: Duration,
 ) -> std::io::Result<Answered> {
-    let mut command = Command::new(program);
+    let mut command = inheriting_command(program);
     // What it says is shown as text.
     command.arg(argument).current_dir(folder).env("NO_COLOR", "1").env_remove("CLICOLOR_FORCE");
     let request = ProcessRequest {

@@ -2,10 +2,10 @@
 //! what the client sends as its stdin, within a time and a size.
 
 use std::io::{Read, Write};
-use std::process::Command;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
+use crate::child_command::inheriting_command;
 use crate::platform::{GroupEnding, Leftovers, ProcessGroup, Shell};
 
 /// How long it may take. The client waits longer, but ends a status line whenever the next one is due.
@@ -51,7 +51,7 @@ impl StatusLine {
 
 fn start(command: &str, mut input: Vec<u8>) -> std::io::Result<RunningStatusLine> {
     let found = Shell::find();
-    let mut shell = Command::new(found.program());
+    let mut shell = inheriting_command(found.program());
     found.give(&mut shell, command)?;
     let ((stdin, mut sent), (said, stdout)) = (std::io::pipe()?, std::io::pipe()?);
     shell.stdin(stdin).stdout(stdout);

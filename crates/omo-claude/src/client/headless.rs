@@ -4,6 +4,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use omo_process::child_command::child_command;
+
 use super::{ClaudeClient, ClaudeError, command_line_text, quote_last_line};
 
 /// What a session is started with.
@@ -36,9 +38,8 @@ impl ClaudeClient {
         headless: HeadlessRequest,
         is_wanted: impl FnMut() -> bool,
     ) -> Result<HeadlessResult, ClaudeError> {
-        let mut command = self.command();
+        let mut command = child_command(&self.program, headless.variables);
         command.args(headless.arguments).current_dir(headless.folder);
-        command.env_clear().envs(headless.variables);
         let asked = command_line_text(&[OsStr::new("-p")]);
         let answer = self.run_until(command, &asked, is_wanted)?;
         Ok(HeadlessResult {

@@ -14,6 +14,7 @@ use std::process::Command;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
+use omo_process::child_command::child_command;
 use omo_process::helper_process;
 use omo_process::platform::{GroupEnding, Leftovers, ProcessGroup};
 use omo_process::process_identity::start_mark;
@@ -158,9 +159,8 @@ fn has_ended_within(limit: Duration, events: &Receiver<MinderEvent>) -> bool {
 }
 
 fn command(spec: &MinderSpec) -> std::io::Result<Command> {
-    let mut command = Command::new(&spec.program);
+    let mut command = child_command(&spec.program, spec.variables.iter().cloned());
     command.args(&spec.arguments).current_dir(&spec.folder);
-    command.env_clear().envs(spec.variables.iter().map(|(name, value)| (name, value)));
     command.stdin(File::open(&spec.prompt)?);
     command.stdout(File::create(&spec.printed)?).stderr(File::create(&spec.complaints)?);
     Ok(command)

@@ -9,6 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::git_variables::is_repository_variable;
 use crate::timestamp::Timestamp;
 
 /// How long one check may run, in seconds, where nothing else is said.
@@ -487,9 +488,12 @@ fn is_settable_variable(name: &str) -> bool {
         && chars.all(|char| char.is_ascii_alphanumeric() || char == '_')
 }
 
-/// Variables that a check never sees: keys and tokens of the model and of the client, and omo's own.
-/// What the terminal's size sets is left out as well, so that a result does not depend on it.
+/// Variables that a check never sees: keys and tokens of the model and of the client, omo's own, and what points git at
+/// a repository. What the terminal's size sets is left out as well, so that a result does not depend on it.
 pub fn is_hidden_from_checks(name: &str) -> bool {
+    if is_repository_variable(name) {
+        return true;
+    }
     let name = name.to_ascii_uppercase();
     ["ANTHROPIC_", "CLAUDE", "OMO_"].iter().any(|prefix| name.starts_with(prefix))
         || matches!(name.as_str(), "AI_AGENT" | "COLUMNS" | "LINES" | "PWD" | "OLDPWD" | "SHLVL" | "_")

@@ -1,6 +1,6 @@
 //! What a command line would do, as far as its words tell.
 
-use omo_claude::client_end::GIT_REDIRECT_VARIABLES;
+use omo_core::git_variables::is_repository_variable;
 
 use super::git::{self, Deed};
 use super::shell::{self, Part, SHELLS, Simple, base_name};
@@ -285,9 +285,5 @@ fn is_assignment(word: &str) -> bool {
 /// Refuses a variable that has git work elsewhere.
 fn check_git_redirection(word: &str) -> Result<(), FenceRefusal> {
     let name = word.split_once('=').map(|(name, _)| name.trim_end_matches('+'));
-    if name.is_some_and(|name| GIT_REDIRECT_VARIABLES.contains(&name)) {
-        Err(FenceRefusal::RedirectsGit(word.to_owned()))
-    } else {
-        Ok(())
-    }
+    if name.is_some_and(is_repository_variable) { Err(FenceRefusal::RedirectsGit(word.to_owned())) } else { Ok(()) }
 }

@@ -1,27 +1,16 @@
 //! What is said to git for a commit, and what git says of one, as plain data.
 
 use std::collections::HashMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 
+use omo_core::git_variables::{is_git_variable, person_variable};
 use omo_core::text::sanitize;
-use omo_state::env::is_variable_named;
 use serde::Deserialize;
 
 use crate::restore::TreePath;
 
 /// At most so many letters of a trailer's value are used.
 const LONGEST_VALUE: usize = 200;
-/// What a person may have set about themselves and their settings; every other variable of git's could point
-/// it elsewhere, and is set by a git that started us.
-const KEPT: [&str; 7] = [
-    "GIT_AUTHOR_NAME",
-    "GIT_AUTHOR_EMAIL",
-    "GIT_COMMITTER_NAME",
-    "GIT_COMMITTER_EMAIL",
-    "GIT_CONFIG_GLOBAL",
-    "GIT_CONFIG_SYSTEM",
-    "GIT_CONFIG_NOSYSTEM",
-];
 
 /// A message with trailers below it, which join those that it ends with.
 pub(super) fn message_with(message: &str, trailers: &[(&str, &str)]) -> String {
@@ -45,16 +34,14 @@ pub(super) fn pathspec_list(names: &[TreePath]) -> Vec<u8> {
 
 /// The variables of a commit, from those of a check.
 pub(super) fn commit_variables(mut variables: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
-    let is_kept = |name: &OsStr| KEPT.iter().any(|kept| is_variable_named(name, kept));
-    variables.retain(|(name, _)| !name.as_encoded_bytes().starts_with(b"GIT_") || is_kept(name));
+    let is_kept = |name: &str| !is_git_variable(name) || person_variable(name).is_some();
+    variables.retain(|(name, _)| name.to_str().is_none_or(is_kept));
     variables
 }
 
 /// Those of the variables that a person may have set about themselves and their settings.
 pub(super) fn identity_variables(variables: Vec<(OsString, OsString)>) -> Vec<(&'static str, OsString)> {
-    let kept = |(name, value): (OsString, OsString)| {
-        KEPT.into_iter().find(|kept| is_variable_named(&name, kept)).map(|kept| (kept, value))
-    };
+    let kept = |(name, value): (OsString, OsString)| Some((person_variable(name.to_str()?)?, value));
     variables.into_iter().filter_map(kept).collect()
 }
 

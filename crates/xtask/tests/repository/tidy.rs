@@ -147,11 +147,21 @@ fn what_a_user_runs_opens_no_connection() {
 /// nothing else, but for the status line and the launcher that its user hands it.
 #[test]
 fn processes_are_started_in_known_places_and_nowhere_else() {
-    let starts = |(path, text): &(PathBuf, String)| text.contains("Command::new(").then(|| path.display().to_string());
-    let mut places: Vec<String> = of_the_user().iter().filter_map(starts).collect();
-    places.sort();
+    let places_with = |words: &[&str]| {
+        let code = |text: &str| text.split("#[cfg(test)]").next().unwrap_or_default().to_owned();
+        let has_word = |text: &str| words.iter().any(|word| code(text).contains(word));
+        let all = of_the_user().into_iter().filter(|(_, text)| has_word(text));
+        let mut places: Vec<String> = all.map(|(path, _)| path.display().to_string()).collect();
+        places.sort();
+        places
+    };
+    // One function gives every process its environment.
+    assert_eq!(places_with(&["Command::new("]), ["crates/omo-process/src/child_command.rs"]);
+    let mut places = places_with(&["child_command(", "inheriting_command("]);
+    places.retain(|place| place != "crates/omo-process/src/child_command.rs");
     let known = [
         "omo-claude/src/client.rs",
+        "omo-claude/src/client/headless.rs",
         "omo-claude/src/supervisor.rs",
         "omo-claude/src/supervisor/minder.rs",
         "omo-engine/src/parallel/jobs/engine_commands.rs",
@@ -174,27 +184,29 @@ fn processes_are_started_in_known_places_and_nowhere_else() {
         claim_proof.contains("let program = own_command::program()")
             && claim_proof.contains("start_detached_program(&program, ")
     );
-    assert!(read("crates/omo-claude/src/supervisor.rs").contains("Command::new(own_program()?)"));
-    assert!(read("crates/omo-claude/src/supervisor/minder.rs").contains("Command::new(&spec.program)"));
+    assert!(read("crates/omo-claude/src/supervisor.rs").contains("inheriting_command(own_program()?)"));
+    assert!(read("crates/omo-claude/src/supervisor/minder.rs").contains("child_command(&spec.program, "));
     // The one that runs what others wrote is a keeper, which is only ever given a check of a run or of
     // a plan, and runs it in `/bin/sh` or, a check alone, in the bash that was found outside the project.
     let keeper = read("crates/omo-process/src/keeper.rs");
-    assert!(keeper.contains("Command::new(shell.program())"));
+    assert!(keeper.contains("inheriting_command(shell.program())"));
     assert!(keeper.contains("spec.check.as_ref().and_then(|check| check.bash.clone()).map_or_else(Shell::find, "));
     assert!(read("crates/omo-process/src/platform/unix.rs").contains("PathBuf::from(\"/bin/sh\")"));
     assert!(read("crates/omo-checks/src/task_check.rs").contains("let bash = bash(environment.search(), root);"));
     assert!(read("crates/omo-checks/src/session_checks.rs").contains("check: None,"));
     let git = read("crates/omo-git/src/git_command.rs");
     assert!(
-        git.contains("let (git, search) = found(folder, tree.as_ref())?;\n    let mut command = Command::new(git)")
+        git.contains("let (git, search) = found(folder, tree.as_ref())?;\n")
+            && git.contains("let mut command = child_command(git, ")
             && git.contains("SearchPath::from_variables(&inherited()).outside(&projects)")
     );
     // What shows a page to the person who asks for that.
     let opener = read("crates/omo-process/src/file_opener.rs");
     assert!(
-        opener.contains("SearchPath::from_process().outside(projects)") && opener.contains("Command::new(program)")
+        opener.contains("SearchPath::from_process().outside(projects)")
+            && opener.contains("inheriting_command(program)")
     );
-    assert!(read("crates/omo-process/src/job.rs").contains("Command::new(own_program()?)"));
+    assert!(read("crates/omo-process/src/job.rs").contains("child_command(own_program()?, "));
     // Another binary of omo, found by the path of this one: the answer to a command about a run.
     let own_command = read("crates/omo-process/src/own_command.rs");
     assert!(own_command.contains("let own = std::env::current_exe().ok()?;") && !own_command.contains("env::var"));
@@ -202,7 +214,7 @@ fn processes_are_started_in_known_places_and_nowhere_else() {
     assert!(run_prompt.contains("own_command::program()") && run_prompt.contains("&program, ARGUMENT,"));
     assert!(read("crates/omo-process/src/status_line.rs").contains("found.give(&mut shell, command)?"));
     // The client of `PATH`, which `omo setup` registers the plugin with. A hook never starts it.
-    assert!(read("crates/omo-claude/src/client.rs").contains("Command::new(&self.program)"));
+    assert!(read("crates/omo-claude/src/client.rs").contains("inheriting_command(&self.program)"));
     let mut hooks = of_the_user().into_iter().filter(|(path, _)| path.starts_with("crates/omo-hooks"));
     assert!(hooks.all(|(_, text)| {
         ["omo_claude::client", "omo_claude::worker", "omo_claude::supervisor", "omo_process::status_line"]

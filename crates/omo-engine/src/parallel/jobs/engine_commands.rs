@@ -2,11 +2,11 @@
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 use omo_core::text::sanitize;
 use omo_git::remote::worker_clone::without_credentials;
+use omo_process::child_command::child_command;
 use omo_process::platform::Leftovers;
 use omo_process::runner::{self, ProcessEnd, ProcessOutput, ProcessRequest};
 
@@ -113,9 +113,8 @@ impl EngineCommands<'_> {
         let found = find_command(template, self.root, |placeholder| values.get(placeholder));
         let (program, arguments) = found.map_err(|why| CommandFailure::new(&why))?;
         let name = sanitize(&program.display().to_string(), 100);
-        let mut command = Command::new(&program);
-        command.args(arguments).current_dir(self.root).env_clear();
-        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        let mut command = child_command(&program, self.variables.iter().cloned());
+        command.args(arguments).current_dir(self.root);
         let request = ProcessRequest {
             command,
             input,

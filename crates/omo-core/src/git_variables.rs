@@ -1,0 +1,95 @@
+//! The environment variables of git, and the processes that may inherit them.
+//!
+//! A git that runs a hook or an alias, and so starts a client or omo, points its children at its own repository. A
+//! `git init` below them would then work in the user's repository instead of its own folder.
+
+/// Variables that belong to one repository, or to one call of git: those of `git rev-parse --local-env-vars`, with what
+/// git sets for the children of a hook, a push or an option such as `--literal-pathspecs`.
+const REPOSITORY_VARIABLES: [&str; 27] = [
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_ATTR_SOURCE",
+    "GIT_COMMON_DIR",
+    "GIT_CONFIG",
+    "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_DIR",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_GRAFT_FILE",
+    "GIT_ICASE_PATHSPECS",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_INDEX_VERSION",
+    "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_NAMESPACE",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_NO_REPLACE_OBJECTS",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_QUARANTINE_PATH",
+    "GIT_REFERENCE_BACKEND",
+    "GIT_REFLOG_ACTION",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_SUPER_PREFIX",
+    "GIT_WORK_TREE",
+];
+
+/// Numbered variables, such as `GIT_CONFIG_KEY_0`, which say nothing without their count.
+const REPOSITORY_PREFIXES: [&str; 2] = ["GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"];
+
+/// Variables that a person sets about themselves and their settings.
+const PERSON_VARIABLES: [&str; 7] = [
+    "GIT_AUTHOR_NAME",
+    "GIT_AUTHOR_EMAIL",
+    "GIT_COMMITTER_NAME",
+    "GIT_COMMITTER_EMAIL",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+];
+
+/// A variable such as `GIT_DIR`, which no process that omo starts inherits.
+pub fn is_repository_variable(name: &str) -> bool {
+    // Nearly every variable ends here. On Windows `Git_Dir` is `GIT_DIR`.
+    if !is_git_variable(name) {
+        return false;
+    }
+    let name = name.to_ascii_uppercase();
+    REPOSITORY_VARIABLES.contains(&name.as_str()) || REPOSITORY_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// The name of a variable such as `GIT_AUTHOR_NAME`, which the commits of omo's user inherit.
+pub fn person_variable(name: &str) -> Option<&'static str> {
+    PERSON_VARIABLES.into_iter().find(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// Any variable of git. The git that omo itself asks inherits none: `GIT_EXEC_PATH` could have it start other programs.
+pub fn is_git_variable(name: &str) -> bool {
+    name.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("GIT_"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_of_a_repository_is_told_from_one_of_a_person() {
+        for name in ["GIT_DIR", "git_dir", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_CONFIG_KEY_0", "GIT_CONFIG_VALUE_17"] {
+            assert!(is_repository_variable(name) && is_git_variable(name) && person_variable(name).is_none(), "{name}");
+        }
+        let kept = ["GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_EDITOR", "GIT_CEILING_DIRECTORIES", "GIT_EXEC_PATH"];
+        for name in kept.iter().chain(&PERSON_VARIABLES) {
+            assert!(!is_repository_variable(name) && is_git_variable(name), "{name}");
+        }
+        for name in ["GIT", "GITHUB_TOKEN", "GITÄ_DIR", "HOME", "MY_GIT_DIR"] {
+            assert!(!is_repository_variable(name) && !is_git_variable(name), "{name}");
+        }
+        assert_eq!(person_variable("GIT_AUTHOR_NAME"), Some("GIT_AUTHOR_NAME"));
+    }
+
+    #[test]
+    fn the_table_is_sorted_and_holds_each_name_once() {
+        assert!(REPOSITORY_VARIABLES.is_sorted_by(|one, next| one < next));
+    }
+}
