@@ -460,6 +460,35 @@ fn a_work_tree_that_cannot_be_looked_into_stays_and_holds_up_nothing() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
+fn a_repository_that_a_worker_made_is_kept_and_named_until_its_user_discards_it() {
+    on_repository(&four_sessions(), "", |ground| {
+        let inner =
+            "git init -q inner && echo alone > inner/only-here && git -C inner add -A && git -C inner commit -qm inner";
+        ground.set_task_script(3, &format!("echo 3 > c.txt\n{inner}"))?;
+        ground.open(&[])?;
+        let watched = ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ground.require_complete(&WELL)?;
+        let known = ground.state()?.parallel.context("no session")?;
+        let copied = known.groups.get("session-2").and_then(|known| known.copied.clone()).context("nothing copied")?;
+        let file = std::path::Path::new(&copied.folder).join("inner/only-here");
+        ensure!(std::fs::read_to_string(&file)? == "alone\n");
+        let names = |said: &str| {
+            let said: String = said.split_whitespace().collect();
+            said.contains(&format!("inner/,whichnocommitholds:keptin{}", copied.folder))
+        };
+        ensure!(names(&watched.out), "{}", watched.out);
+        ensure!(names(&ground.omo(&["report"])?.out));
+        let gc = ["run", "gc", "--days", "0"];
+        ensure!(names(&ground.omo(&gc)?.exits_with(0)?.out) && file.exists(), "it went without a word");
+        ground.omo(&[gc.as_slice(), &["--discard-kept-work"]].concat())?.exits_with(0)?;
+        ensure!(!file.exists());
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_the_final_checks_leave_is_no_work_of_a_task() {
     // More files than are kept of a session, in a folder that git ignores.
     let many = "mkdir out && cd out && seq 10001 | xargs touch && cd .. && test -f e.txt";

@@ -3,6 +3,7 @@
 //! Once written, an event of this version can be read by every later one: fields are added with a
 //! default and never change their meaning.
 
+mod copied_files;
 mod evidence;
 mod run_ends;
 mod worker_peer;
@@ -19,6 +20,7 @@ use crate::client_policy::{ClientCost, ClientPolicy};
 use crate::execution_mode::ExecutionMode;
 use crate::request::run_scope::RunScope;
 
+pub use self::copied_files::CopiedFiles;
 pub use self::evidence::{Evidence, PlanVerdict, UnfinishedLine};
 pub use self::run_ends::{AttemptEnd, ImportedStatus, RunResult};
 pub use self::worker_peer::WorkerPeer;
@@ -485,6 +487,9 @@ pub enum EventKind {
         /// The reference that keeps what was never merged, where something was not.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         rescue_ref: Option<String>,
+        /// Files that no commit can keep.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        copied: Option<CopiedFiles>,
         /// The last commit of its branch, from which it goes on where it is begun again.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         tip: Option<String>,

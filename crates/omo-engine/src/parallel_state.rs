@@ -7,7 +7,7 @@ use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::client_policy::{ClientCost, ClientPolicy};
-use crate::event::{RecordedProcess, WorkerPeer};
+use crate::event::{CopiedFiles, RecordedProcess, WorkerPeer};
 
 /// What a run knows of its parallel workers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,6 +110,9 @@ pub struct GroupState {
     pub reason: Option<String>,
     /// The reference that keeps what was never merged.
     pub rescue_ref: Option<String>,
+    /// Files of its work tree that no commit can keep.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copied: Option<CopiedFiles>,
     /// What its clients have cost, in millionths of a US dollar, as far as they said so.
     #[serde(default)]
     pub cost_micros: u64,
@@ -142,6 +145,7 @@ impl GroupState {
     pub(crate) fn cleared(&self) -> Self {
         Self {
             rescue_ref: self.rescue_ref.clone(),
+            copied: self.copied.clone(),
             cost_micros: self.cost_micros,
             untold_micros: self.untold_micros,
             stray_workers: self.stray_workers.clone(),

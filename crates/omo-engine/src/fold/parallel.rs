@@ -98,8 +98,9 @@ impl RunState {
             EventKind::GroupRefused { files, .. } => {
                 (known.status, known.reason) = (GroupStatus::InConflict, Some(files.join(", ")));
             }
-            EventKind::GroupRemoved { rescue_ref: kept, tip, .. } => {
+            EventKind::GroupRemoved { rescue_ref: kept, copied, tip, .. } => {
                 known.worktree = None;
+                known.copied = copied.clone().or_else(|| known.copied.take());
                 known.rescue_ref = kept.clone().or_else(|| known.rescue_ref.take());
                 let is_merged = known.status == GroupStatus::Merged;
                 known.tip = known.tip.take().or_else(|| tip.clone()).filter(|_| !is_merged && !known.is_to_redo);

@@ -1,6 +1,8 @@
 //! Removes work trees and branches that are no longer needed, keeps elsewhere all that only they hold, and finds what a
 //! dead supervisor has left.
 
+use std::path::{Path, PathBuf};
+
 use omo_claude::client_end::ClientResult;
 use omo_claude::supervisor::process_state;
 use omo_claude::supervisor::read_left_session;
@@ -8,10 +10,10 @@ use omo_claude::worker_resources;
 use omo_core::text::sanitize;
 use omo_git::kept_work::{KeptWork, read_kept_work, release_kept_work};
 use omo_git::repository::GitRepository;
-use omo_git::worktree::{self, WorkerName, WorktreeError};
+use omo_git::worktree::{self, WorkerName, WorktreeError, WorktreeRemoval};
 
 use super::{DriveError, FINAL_CHECKS_WORKER, ParallelDriver, WORK_TREES_AT_ONCE, find_worker, parallel_map};
-use crate::event::EventKind;
+use crate::event::{CopiedFiles, EventKind};
 use crate::parallel::remote_branches;
 use crate::parallel::remote_branches::Silence;
 use crate::parallel_state::{GroupStatus, ParallelState};
@@ -51,7 +53,7 @@ fn remove_worker(
 ) -> Result<(), DriveError> {
     let removed = name.worker();
     let group = removed.to_owned();
-    let files = engine.run.folder().join("kept").join(&group);
+    let files = copies_folder(engine, name);
     let has_tree = parallel.groups.get(&group).is_some_and(|known| known.worktree.is_some());
     let is_of_plan = find_worker(state, &group).is_some();
     let record =
@@ -67,8 +69,7 @@ fn remove_worker(
         }
     };
     if has_tree {
-        let kept = removal.kept.as_ref().filter(|kept| kept.commit.is_some()).map(|kept| kept.reference.clone());
-        record(EventKind::GroupRemoved { group, rescue_ref: kept, tip: removal.branch_at.clone() })?;
+        record(removal_event(&removal, &files, removal.branch_at.clone()))?;
     }
     // It holds no work, and the system clears the folder that it lies in.
     let _ = worker_resources::remove_temp_folder(&std::env::temp_dir(), engine.run.id(), removed);
@@ -88,6 +89,21 @@ fn remove_worker(
             Ok(())
         }
     }
+}
+
+/// The folder for copies of a worker's files that no commit can keep.
+pub(super) fn copies_folder(engine: &Engine, name: &WorkerName) -> PathBuf {
+    engine.run.folder().join("kept").join(name.worker())
+}
+
+/// The event of a prepared removal, with all that was kept for it; `tip` is the commit that its work goes on from.
+pub(super) fn removal_event(removal: &WorktreeRemoval, folder: &Path, tip: Option<String>) -> EventKind {
+    let kept = removal.kept.as_ref();
+    let copied = kept
+        .filter(|kept| !kept.copied.is_empty())
+        .map(|kept| CopiedFiles { folder: folder.to_string_lossy().into_owned(), files: kept.copied.clone() });
+    let rescue_ref = kept.filter(|kept| kept.commit.is_some()).map(|kept| kept.reference.clone());
+    EventKind::GroupRemoved { group: removal.name.worker().to_owned(), rescue_ref, copied, tip }
 }
 
 /// Gives up what is kept of sessions that were merged since, where the user's branch has it. A session that is not merged

@@ -16,6 +16,7 @@ use omo_git::integrate::{MergePreview, branch_tip, commit_merge, contains_commit
 use omo_git::worktree::{self, WorkerName, WorktreeError};
 use omo_plan::model::TaskGroup;
 
+use super::clean::{copies_folder, removal_event};
 use super::{DriveError, LaunchConfig, ParallelDriver, WORK_TREES_AT_ONCE, parallel_map};
 use crate::client_policy::{ClientPolicy, MAX_TURNS};
 use crate::event::{EventKind, RecordedProcess};
@@ -243,14 +244,12 @@ impl ParallelDriver<'_> {
         name: &WorkerName,
         base: &str,
     ) -> Result<Result<ParallelState, WorktreeError>, DriveError> {
-        let files = self.engine.run.folder().join("kept").join(name.worker());
+        let files = copies_folder(self.engine, name);
         let removal = match worktree::prepare_removal(&self.repository, name, Some(&parallel.tip), &files) {
             Ok(removal) => removal,
             Err(error) => return Ok(Err(error)),
         };
-        let kept = removal.kept.as_ref().filter(|kept| kept.commit.is_some()).map(|kept| kept.reference.clone());
-        let removed =
-            EventKind::GroupRemoved { group: name.worker().to_owned(), rescue_ref: kept, tip: Some(base.to_owned()) };
+        let removed = removal_event(&removal, &files, Some(base.to_owned()));
         let state = self.record(|_| vec![removed])?;
         let carried_out = worktree::carry_out_removal(&self.repository, &removal);
         Ok(carried_out.map(|()| state.parallel.unwrap_or_default()))

@@ -3,8 +3,7 @@
 
 use std::fmt::Write;
 
-use omo_core::text::inline_code;
-use omo_core::text::sanitize;
+use omo_core::text::{inline_code, sanitize};
 use omo_plan::model::TaskGroup;
 use omo_plan::plan_summary::SESSION_PREFIX;
 
@@ -177,6 +176,7 @@ fn worker_notes(id: &str, known: &GroupState) -> Vec<String> {
     } else if let Some(tree) = known.worktree.as_ref().filter(|_| known.status.is_ended()) {
         lines.push(format!("its work is in {}", sanitize(tree, 200)));
     }
+    lines.extend(known.copied.as_ref().map(ToString::to_string));
     lines
 }
 

@@ -77,7 +77,12 @@ pub(crate) fn merge(run: &mut Run, id: &str) {
 }
 
 pub(crate) fn remove(run: &mut Run, ids: &[&str]) {
-    run.write(ids.iter().map(|id| EventKind::GroupRemoved { group: (*id).to_owned(), rescue_ref: None, tip: None }));
+    run.write(ids.iter().map(|id| EventKind::GroupRemoved {
+        group: (*id).to_owned(),
+        rescue_ref: None,
+        copied: None,
+        tip: None,
+    }));
 }
 
 /// The whole is checked between two waves.
@@ -312,7 +317,12 @@ fn after_a_conflict_a_session_is_done_again_on_top_of_what_the_run_has_come_to()
     run.write([EventKind::QuestionAnswered { question, option: ANSWER_REDO.to_owned(), plan_sha256: None }]);
     assert_eq!(step(&run), "clean b", "it begins in what it has left");
     let tip = Some("tip of b".to_owned());
-    run.write([EventKind::GroupRemoved { group: "b".to_owned(), rescue_ref: Some("refs/kept".to_owned()), tip }]);
+    run.write([EventKind::GroupRemoved {
+        group: "b".to_owned(),
+        rescue_ref: Some("refs/kept".to_owned()),
+        copied: None,
+        tip,
+    }]);
     assert_eq!(step(&run), "start b");
     assert_eq!(run.state.parallel.as_ref().unwrap().base_commit_of("b"), "with a", "it begins where it was");
     begin(&mut run, "b");

@@ -231,7 +231,7 @@ impl World {
                     let left = self.branches.get(*id).cloned().unwrap_or_default();
                     let tip = Some(self.name(left));
                     let group = (*id).to_owned();
-                    self.play(vec![EventKind::GroupRemoved { group, rescue_ref: None, tip }]);
+                    self.play(vec![EventKind::GroupRemoved { group, rescue_ref: None, copied: None, tip }]);
                 }
             }
             other => panic!("it is told otherwise: {other:?}"),

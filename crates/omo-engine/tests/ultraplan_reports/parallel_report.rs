@@ -60,7 +60,10 @@ fn ended(state: &mut RunState, number: u32, failed: Option<&str>) {
 
 fn removed(state: &mut RunState, number: u32, kept: Option<&str>) {
     let kept = kept.map(str::to_owned);
-    happens(state, EventKind::GroupRemoved { group: id(number), rescue_ref: kept, tip: Some(TIP.to_owned()) });
+    happens(
+        state,
+        EventKind::GroupRemoved { group: id(number), rescue_ref: kept, copied: None, tip: Some(TIP.to_owned()) },
+    );
 }
 
 fn done_and_merged(state: &mut RunState, number: u32) {

@@ -182,6 +182,6 @@ fn a_new_worktree_begins_without_the_files_of_the_last_one() {
         &fixture,
         EventKind::WorkerEnded { group: group.clone(), how: "it ended".to_owned(), cost: ClientCost::default() },
     );
-    tell(&fixture, EventKind::GroupRemoved { group, rescue_ref: None, tip: None });
+    tell(&fixture, EventKind::GroupRemoved { group, rescue_ref: None, copied: None, tip: None });
     assert_eq!(fixture.state().tasks[&task].baseline, None);
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use clap::Args;
 use omo_core::text::{pluralize, sanitize};
 use omo_core::timestamp::Timestamp;
+use omo_engine::event::CopiedFiles;
 use omo_engine::state::RunState;
 use omo_git::kept_work::{KeptWork, read_kept_work, release_kept_work};
 use omo_git::repository::GitRepository;
@@ -50,6 +51,11 @@ pub(crate) fn run(env: &ProcessEnv, options: &GcOptions) -> Result<(), CommandEr
     let mut staying = Vec::new();
     let mut to_release = Vec::new();
     let removed = runs.gc(since, |id, state| match kept_work(id, state) {
+        _ if !options.discard_kept_work && copied_files(state).next().is_some() => {
+            let lines: Vec<String> = copied_files(state).map(|copied| format!("  {copied}")).collect();
+            staying.push(format!("{id} stays: files of its workers are nowhere else.\n{}", lines.join("\n")));
+            false
+        }
         Ok((repository, kept)) if options.discard_kept_work || kept.iter().all(|kept| kept.is_in_branch) => {
             to_release.extend(repository.map(|repository| (repository, kept)));
             true
@@ -101,6 +107,12 @@ fn kept_work(id: &str, state: &RunState) -> Result<(Option<GitRepository>, Vec<K
     let Some(repository) = GitRepository::find(Path::new(&state.root)) else { return Ok((None, Vec::new())) };
     let kept = read_kept_work(&repository, id, &parallel.policy.branch).map_err(|error| error.to_string())?;
     Ok((Some(repository), kept))
+}
+
+/// Copies of files of its workers, as long as they are there.
+fn copied_files(state: &RunState) -> impl Iterator<Item = &CopiedFiles> {
+    let groups = state.parallel.iter().flat_map(|parallel| parallel.groups.values());
+    groups.filter_map(|group| group.copied.as_ref()).filter(|copied| Path::new(&copied.folder).is_dir())
 }
 
 fn recovery_line(kept: &KeptWork) -> String {

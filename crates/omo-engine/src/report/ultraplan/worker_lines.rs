@@ -74,9 +74,10 @@ pub fn worker_event_line(state: &RunState, what: &EventKind) -> Option<String> {
             let files = sanitize(&files.join(", "), 300);
             format!("Wave {} MERGE CONFLICT: {} conflicts with merged state: {files}", wave(group), worker_name(group))
         }
-        EventKind::GroupRemoved { group, rescue_ref: kept, .. } => {
+        EventKind::GroupRemoved { group, rescue_ref: kept, copied, .. } => {
             let kept = kept.as_ref().map(|kept| format!("; what was not merged is kept in {}", sanitize(kept, 120)));
-            format!("{}: worktree removed{}", worker_name(group), kept.unwrap_or_default())
+            let copied = copied.as_ref().map(|copied| format!("; {copied}")).unwrap_or_default();
+            format!("{}: worktree removed{}{copied}", worker_name(group), kept.unwrap_or_default())
         }
         EventKind::WorktreeLeft { group, reason: why } => {
             format!("{}: its worktree stays: {}", worker_name(group), sanitize(why, 300))
