@@ -13,6 +13,9 @@ use omo_engine::state::{RunPhase, RunState};
 use omo_engine::verbs::VerbCaller;
 use omo_engine::work::{Engine, is_alive};
 use omo_engine::{ExclusiveGuard, Run, RunStore, RunStoreError, verbs};
+use omo_git::proved_worktree::{ProvedWorktree, WorktreeGone};
+use omo_git::repository::GitRepository;
+use omo_git::worktree::WorkerName;
 use omo_process::environment::CheckEnvironment;
 use omo_process::process_identity;
 use omo_state::config;
@@ -249,7 +252,7 @@ impl<'a> CommandContext<'a> {
 
     /// What does something with a run.
     pub(super) fn engine<'b>(&'b self, run: &'b Run, state: &'b RunState) -> Result<Engine<'b>, CommandError> {
-        self.engine_at(run, Path::new(&state.root), self.work_tree(run.id(), state))
+        self.engine_at(run, Path::new(&state.root), self.work_tree(run.id(), state)?)
     }
 
     /// The same, where no state is kept: `root` and `tree` are what that says.
@@ -257,7 +260,7 @@ impl<'a> CommandContext<'a> {
         &'b self,
         run: &'b Run,
         root: &'b Path,
-        tree: &'b Path,
+        tree: ProvedWorktree,
     ) -> Result<Engine<'b>, CommandError> {
         Ok(Engine {
             run,
@@ -275,10 +278,18 @@ impl<'a> CommandContext<'a> {
 
     /// The work tree that is worked in: of a client that the run has started that of its session, as the ledger
     /// says it, and otherwise the run's.
-    pub(super) fn work_tree<'b>(&self, run: &str, state: &'b RunState) -> &'b Path {
+    pub(super) fn work_tree(&self, run: &str, state: &RunState) -> Result<ProvedWorktree, CommandError> {
+        let root = Path::new(&state.root);
         let own = self.env.worker.as_ref().filter(|own| own.run == run);
         let known = own.zip(state.parallel.as_ref()).and_then(|(own, parallel)| parallel.groups.get(&own.worker));
-        Path::new(known.and_then(|known| known.worktree.as_ref()).unwrap_or(&state.root))
+        let Some((own, folder)) = own.zip(known.and_then(|known| known.worktree.as_ref())) else {
+            return Ok(ProvedWorktree::of_project(root));
+        };
+        let folder = Path::new(folder);
+        let gone = || WorktreeGone::NoFolder(folder.to_owned());
+        let repository = GitRepository::find(root).ok_or_else(gone)?;
+        let name = WorkerName::new(run, &own.worker).map_err(|_| gone())?;
+        Ok(ProvedWorktree::of_worker(&repository, &name, folder)?)
     }
 
     /// Writes into the session's entry where its run stands, for the hooks; `holder` is who held it before. One that

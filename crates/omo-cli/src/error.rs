@@ -9,6 +9,7 @@ use omo_engine::task_list_store::TaskListError;
 use omo_engine::work::{EngineError, PlanFileError};
 use omo_engine::worker_job::jobs::JobError;
 use omo_engine::{RunStoreError, TransactError};
+use omo_git::proved_worktree::WorktreeGone;
 use omo_git::restore::RestoreError;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_state::config::ConfigProblem;
@@ -303,10 +304,21 @@ impl From<EngineError> for CommandError {
             EngineError::Projection(error) => error.into(),
             EngineError::PlanFile(error) => error.into(),
             EngineError::Restore(error) => error.into(),
+            EngineError::WorktreeGone(gone) => gone.into(),
             EngineError::Cancelled => {
                 Self::conflict("it was ended before it was done", "run it again; nothing counts of it")
             }
         }
+    }
+}
+
+impl From<WorktreeGone> for CommandError {
+    fn from(gone: WorktreeGone) -> Self {
+        let hint = match &gone {
+            WorktreeGone::OtherBranch { expected, .. } => format!("`git switch {expected}`, then run it again"),
+            _ => "end here: nothing that is done now counts, and omo writes down what became of the step".to_owned(),
+        };
+        Self::precondition(gone.to_string(), hint)
     }
 }
 

@@ -27,7 +27,7 @@ pub use attempts::{
     AttemptMeasurement, AttemptStart, CommitOutcome, StrayCommit, final_check_events, give_up_attempt, judge_attempt,
     may_start, report_lost_worker, reverts_changes, start_attempt, task_of_ticket, with_snapshot,
 };
-pub use client_events::{client_end_events, pause_event, running_task_in};
+pub use client_events::{client_end_events, lost_worktree_events, pause_event, running_task_in};
 pub(crate) use client_events::{is_unrecorded_client, limit_reset_at};
 pub use task_list::{add_task, give_verdict, record_evidence, verdict_objection};
 pub use user_actions::{

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use omo_core::timestamp::Timestamp;
 use omo_git::exclude;
 use omo_git::integrate::{self, CheckoutHead};
+use omo_git::proved_worktree::{ProvedWorktree, WorktreeGone};
 use omo_git::repository::GitRepository;
 use omo_git::restore::RestoreError;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
@@ -64,6 +65,9 @@ pub enum EngineError {
     /// The work tree could not be kept as it is, or not be put back.
     #[error(transparent)]
     Restore(#[from] RestoreError),
+    /// The work tree of the worker is not there, or no longer its own.
+    #[error(transparent)]
+    WorktreeGone(#[from] WorktreeGone),
     /// What was checked was ended before it was done.
     #[error("it was ended before it was done")]
     Cancelled,
@@ -85,8 +89,8 @@ pub struct Engine<'a> {
     pub run: &'a Run,
     /// The top of the project's work tree, in which the plan and the files for others are.
     pub root: &'a Path,
-    /// The top of the work tree that is worked in: the same one, or that of a session of its own.
-    pub work_tree: &'a Path,
+    /// The work tree that is worked in: the user's own, or that of a session.
+    pub work_tree: ProvedWorktree,
     /// The user's own state folder.
     pub state_home: &'a Path,
     /// Who asks.
@@ -134,7 +138,7 @@ pub fn is_alive(process: &RecordedProcess) -> Option<bool> {
 impl<'a> Engine<'a> {
     /// The same run, seen from another of its work trees.
     #[must_use]
-    pub fn in_tree(&self, tree: &'a Path) -> Self {
+    pub fn in_tree(&self, tree: ProvedWorktree) -> Self {
         Self { work_tree: tree, caller: self.caller.clone(), ..*self }
     }
 }

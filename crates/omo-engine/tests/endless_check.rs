@@ -88,7 +88,7 @@ fn a_check_that_hangs_is_ended_with_its_children_and_proves_nothing() {
     let engine = Engine {
         run: &run,
         root: &root,
-        work_tree: &root,
+        work_tree: omo_git::proved_worktree::ProvedWorktree::of_project(&root),
         state_home: &home,
         caller,
         environment: &environment,

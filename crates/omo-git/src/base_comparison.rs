@@ -23,6 +23,7 @@ use crate::changes::{self, TreeSnapshot};
 use crate::folder_path::FolderPath;
 use crate::git_command::{GitCalls, batch_entry};
 use crate::platform::{OpenedEntry, path_of};
+use crate::proved_worktree::ProvedWorktree;
 use crate::recorded::{RecordedRun, RecordedWorktree};
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
 use crate::scope::FileScope;
@@ -102,6 +103,8 @@ pub enum BaseChoice<'a> {
     },
     /// The files that an attempt at a task of a plan began with, uncommitted ones too.
     Attempt {
+        /// The work tree of the task.
+        worktree: &'a ProvedWorktree,
         /// The run of the plan.
         run_id: &'a str,
         /// What was kept of the work tree.
@@ -192,8 +195,8 @@ impl<'a> BaseComparison<'a> {
                 }
                 (repository.work_tree().clone(), commit, files)
             }
-            BaseChoice::Attempt { run_id, snapshot } => {
-                let tree = GitWorktree::find(&root).ok_or_else(none)?;
+            BaseChoice::Attempt { worktree, run_id, snapshot } => {
+                let tree = worktree.git().ok_or_else(none)?.clone();
                 let kept = changes::snapshot_objects(&tree, scratch.state_home, run_id, snapshot);
                 let (name, objects) = kept.ok_or(BaseError::NotRecorded)?;
                 let files = read(&tree, &RepositoryBase::Kept { tree: &name, objects: &objects })?;

@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::git_command::GitCalls;
 use crate::platform::lies_in;
+use crate::proved_worktree::ProvedWorktree;
 use crate::repository::is_object_name;
 use crate::restore::tree_path;
 use crate::tree::{ScratchTree, id_of_submodule};
@@ -70,11 +71,11 @@ pub struct PathChange {
 }
 
 /// Takes the present content of the work tree that a project lies in, for one run; `None` where it
-/// lies in none, or git cannot say. `root` and `state_home` are absolute.
-pub fn snapshot_tree(root: &Path, state_home: &Path, run_id: &str) -> Option<TreeSnapshot> {
-    let work_tree = GitWorktree::find(root)?;
+/// lies in none, or git cannot say. `state_home` is absolute.
+pub fn snapshot_tree(worktree: &ProvedWorktree, state_home: &Path, run_id: &str) -> Option<TreeSnapshot> {
+    let (root, work_tree) = (worktree.root(), worktree.git()?);
     let calls = GitCalls::default();
-    let scratch = scratch(&work_tree, state_home, &calls, run_id)?;
+    let scratch = scratch(work_tree, state_home, &calls, run_id)?;
     // What the repository around a project ignores is never seen, whatever happens in it.
     if root != work_tree.top && scratch.ignores(root)? {
         return None;
@@ -82,7 +83,7 @@ pub fn snapshot_tree(root: &Path, state_home: &Path, run_id: &str) -> Option<Tre
     let kept = scratch.read_state()?;
     let mut submodules = BTreeMap::<String, String>::new();
     for path in &kept.submodules {
-        let inner = id_of_submodule(&work_tree, path, state_home, &calls);
+        let inner = id_of_submodule(work_tree, path, state_home, &calls);
         // Two paths that are no UTF-8 may look the same; then both count.
         submodules.entry(path.to_string_lossy().into_owned()).or_default().push_str(&inner);
     }
@@ -95,7 +96,7 @@ pub fn snapshot_tree(root: &Path, state_home: &Path, run_id: &str) -> Option<Tre
 /// Left out are omo's own files, and `own`: paths from the project's top that omo writes for the run,
 /// each with everything below it.
 pub fn changed_paths(
-    root: &Path,
+    worktree: &ProvedWorktree,
     state_home: &Path,
     run_id: &str,
     from: &TreeSnapshot,
@@ -103,8 +104,8 @@ pub fn changed_paths(
     own: &[&str],
 ) -> Option<Vec<PathChange>> {
     let differing = ["diff-tree", "-r", "-z", "--no-renames", "--name-status", "--ignore-submodules=none"];
-    let work_tree = GitWorktree::find(root)?;
-    let listed = diff_snapshots(&work_tree, state_home, run_id, &differing, [from, to])?;
+    let (work_tree, project) = worktree.project()?;
+    let listed = diff_snapshots(work_tree, state_home, run_id, &differing, [from, to])?;
     let mut found = parse_changes(&listed)?;
     for (path, inner) in &from.submodules {
         let is_other = to.submodules.get(path).is_some_and(|now| now != inner);
@@ -112,7 +113,6 @@ pub fn changed_paths(
             found.push(PathChange { path: path.clone(), kind: PathChangeKind::Modified });
         }
     }
-    let project = project_folder(root, &work_tree)?;
     for change in &mut found {
         change.path = relative_path(&project, &change.path);
     }
@@ -124,17 +124,17 @@ pub fn changed_paths(
 /// What a file held at one moment, by its path from the project's top; `None` where it was no file, or that cannot be
 /// told.
 pub fn snapshot_file(
-    root: &Path,
+    worktree: &ProvedWorktree,
     state_home: &Path,
     run_id: &str,
     snapshot: &TreeSnapshot,
     path: &str,
 ) -> Option<Vec<u8>> {
-    let work_tree = GitWorktree::find(root)?;
-    let name = tree_path(&project_folder(root, &work_tree)?, path)?;
+    let (work_tree, project) = worktree.project()?;
+    let name = tree_path(&project, path)?;
     let place = format!("{}:{}", snapshot.tree, std::str::from_utf8(&name.0).ok()?);
     let calls = GitCalls::default();
-    let scratch = scratch(&work_tree, state_home, &calls, run_id).filter(|_| is_object_name(&snapshot.tree))?;
+    let scratch = scratch(work_tree, state_home, &calls, run_id).filter(|_| is_object_name(&snapshot.tree))?;
     scratch.git(&["cat-file", "blob", &place], &[])
 }
 

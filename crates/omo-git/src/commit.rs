@@ -21,9 +21,9 @@ use omo_state::files::lock::StateLock;
 use omo_state::git_worktree::GitWorktree;
 use omo_state::seal::hex_digest;
 
-use crate::changes::project_folder;
 use crate::git_command::{git, git_program};
 use crate::platform::path_of;
+use crate::proved_worktree::ProvedWorktree;
 use crate::repository::{GitRepository, trimmed_line};
 use crate::restore::{
     IndexEntries, RestoreSelection, TreePath, differing_paths, read_index, read_index_and_untracked,
@@ -44,8 +44,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// What to commit.
 #[derive(Clone, Copy, Debug)]
 pub struct CommitRequest<'a> {
-    /// The project's top folder, absolute.
-    pub root: &'a Path,
+    /// The project's folder in the work tree.
+    pub worktree: &'a ProvedWorktree,
     /// The folder of the user's own state, absolute.
     pub state_home: &'a Path,
     /// What the step changed, as [`crate::changes::PathChange::path`] says it: new, other and removed files.
@@ -127,9 +127,9 @@ struct CommitWorktree {
 
 impl CommitWorktree {
     fn open(order: &CommitRequest<'_>) -> Result<Self, String> {
-        let none = || format!("{} lies in no work tree of git", order.root.display());
-        let tree = GitWorktree::find(order.root).ok_or_else(none)?;
-        let project = project_folder(order.root, &tree).ok_or_else(none)?;
+        let none = || format!("{} lies in no work tree of git", order.worktree.root().display());
+        let (tree, project) = order.worktree.project().ok_or_else(none)?;
+        let tree = tree.clone();
         let git = git_program(&tree.top).ok_or("there is no git in PATH")?;
         let name: String = hex_digest(tree.top.as_os_str().as_encoded_bytes()).chars().take(32).collect();
         let parts = [FOLDER.as_slice(), &[&name]].concat();
@@ -332,6 +332,10 @@ impl CommitWorktree {
             ("GIT_TERMINAL_PROMPT", PathBuf::from("0")),
         ];
         variables.extend(own.map(|(name, value)| (name.into(), value.into_os_string())));
+        // A work tree that loses its `.git` meanwhile is none, and not the one around it.
+        let above =
+            self.tree.top.parent().map(|above| ("GIT_CEILING_DIRECTORIES".into(), above.as_os_str().to_owned()));
+        variables.extend(above);
         let folder = self.tree.top.clone();
         job::run(CommandJob { run, folder, timeout: order.limit, variables, log: None, check: None }, goes_on)
     }

@@ -10,6 +10,7 @@ use omo_core::text::sanitize;
 use thiserror::Error;
 
 use crate::changes::{project_folder, relative_path};
+use crate::proved_worktree::ProvedWorktree;
 use crate::repository::{GitFailed, GitRepository, OMO_IDENTITY, trimmed_line};
 use crate::restore::tree_path;
 
@@ -35,18 +36,18 @@ pub enum CommitPreviewError {
     Git(#[from] GitFailed),
 }
 
-/// Finds the repository of a project, with the folder of the project in it.
-fn find_project(root: &Path) -> Result<(GitRepository, String), CommitPreviewError> {
-    let none = || CommitPreviewError::NoRepository(root.to_owned());
-    let repository = GitRepository::find(root).ok_or_else(none)?;
-    let root = root.canonicalize().map_err(|_| none())?;
+/// Opens the repository of a project, with the folder of the project in it.
+fn open_project(worktree: &ProvedWorktree) -> Result<(GitRepository, String), CommitPreviewError> {
+    let none = || CommitPreviewError::NoRepository(worktree.root().to_owned());
+    let repository = worktree.repository().ok_or_else(none)?;
+    let root = worktree.root().canonicalize().map_err(|_| none())?;
     let project = project_folder(&root, repository.work_tree()).ok_or_else(none)?;
     Ok((repository, project))
 }
 
 /// The commit that is checked out where a project lies; `None` where there is none, or git cannot say.
-pub fn head_commit(root: &Path) -> Option<String> {
-    find_project(root).ok()?.0.commit_of("HEAD").ok()?
+pub fn head_commit(worktree: &ProvedWorktree) -> Option<String> {
+    open_project(worktree).ok()?.0.commit_of("HEAD").ok()?
 }
 
 /// The paths, from the project's top, of what differs from the commit that is checked out, new files included. What git
@@ -55,8 +56,8 @@ pub fn head_commit(root: &Path) -> Option<String> {
 /// # Errors
 ///
 /// The project lies in no repository, or git fails.
-pub fn uncommitted_paths(root: &Path) -> Result<Vec<String>, CommitPreviewError> {
-    let (repository, project) = find_project(root)?;
+pub fn uncommitted_paths(worktree: &ProvedWorktree) -> Result<Vec<String>, CommitPreviewError> {
+    let (repository, project) = open_project(worktree)?;
     let said = repository.git_with(&[&STATUS[..], &["--untracked-files=all"]].concat(), &[], &[])?;
     Ok(status_paths(&said).map(|(_, path)| relative_path(&project, &path)).collect())
 }
@@ -67,8 +68,8 @@ pub fn uncommitted_paths(root: &Path) -> Result<Vec<String>, CommitPreviewError>
 /// # Errors
 ///
 /// The project lies in no repository, or git fails.
-pub fn ignored_files(root: &Path) -> Result<Vec<String>, CommitPreviewError> {
-    let (repository, project) = find_project(root)?;
+pub fn ignored_files(worktree: &ProvedWorktree) -> Result<Vec<String>, CommitPreviewError> {
+    let (repository, project) = open_project(worktree)?;
     let said = repository.git_with(&[&STATUS[..], &["--ignored=matching"]].concat(), &[], &[])?;
     let is_file = |(state, path): &(&[u8], String)| *state == b"!!" && !path.ends_with('/');
     Ok(status_paths(&said).filter(is_file).map(|(_, path)| relative_path(&project, &path)).collect())
@@ -89,8 +90,8 @@ fn status_paths(said: &[u8]) -> impl Iterator<Item = (&[u8], String)> {
 /// # Errors
 ///
 /// A path cannot be committed, or git fails.
-pub fn preview_commit(root: &Path, index: &Path, paths: &[&str]) -> Result<String, CommitPreviewError> {
-    let (repository, project) = find_project(root)?;
+pub fn preview_commit(worktree: &ProvedWorktree, index: &Path, paths: &[&str]) -> Result<String, CommitPreviewError> {
+    let (repository, project) = open_project(worktree)?;
     let mut names = Vec::new();
     for path in paths {
         let name = tree_path(&project, path).filter(|_| !path.contains(char::REPLACEMENT_CHARACTER));
@@ -124,8 +125,12 @@ pub fn preview_commit(root: &Path, index: &Path, paths: &[&str]) -> Result<Strin
 /// # Errors
 ///
 /// One of the commits is not there, or the project lies in no repository.
-pub fn files_by_commit(root: &Path, from: &str, to: &str) -> Result<Vec<(String, Vec<String>)>, CommitPreviewError> {
-    let (repository, project) = find_project(root)?;
+pub fn files_by_commit(
+    worktree: &ProvedWorktree,
+    from: &str,
+    to: &str,
+) -> Result<Vec<(String, Vec<String>)>, CommitPreviewError> {
+    let (repository, project) = open_project(worktree)?;
     let range = format!("{from}..{to}");
     let commits = repository.git_with(&["rev-list", "--topo-order", "--reverse", &range, "--"], &[], &[])?;
     if commits.is_empty() {

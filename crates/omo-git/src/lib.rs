@@ -19,6 +19,7 @@ pub mod kept_work;
 pub mod message_commit;
 pub mod own_git_dir;
 mod platform;
+pub mod proved_worktree;
 pub mod recorded;
 pub mod remote;
 pub mod repository;

@@ -24,6 +24,7 @@ use omo_state::files::folder::FolderError;
 use omo_state::files::lock::LockError;
 use serde::{Deserialize, Serialize};
 
+use crate::proved_worktree::ProvedWorktree;
 use crate::repository::GitFailed;
 use snapshotter::Snapshotter;
 
@@ -35,11 +36,11 @@ pub use coverage::{UncoveredReason, find_uncovered};
 pub(crate) use keep::keep_paths;
 pub(crate) use worktree_files::tree_path;
 
-/// Which work tree is meant, and for which run its snapshots are kept.
+/// A work tree, and the run for which its snapshots are kept.
 #[derive(Clone, Copy, Debug)]
 pub struct SnapshotContext<'a> {
-    /// The project's top folder, absolute. All of the work tree that it lies in is kept.
-    pub root: &'a Path,
+    /// The project's folder. All of the work tree that it lies in is kept.
+    pub worktree: &'a ProvedWorktree,
     /// The folder of the user's own state, absolute.
     pub state_home: &'a Path,
     /// The run.

@@ -17,14 +17,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use omo_state::files::make_removable;
+use omo_state::git_worktree::GitWorktree;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::repository::{GitFailed, GitRepository};
+use crate::worktree::state::is_reftable;
 
 pub use checkout::checkout_at;
 pub(crate) use create::included_paths;
-pub use create::{CreatedWorktree, create_worktree, prepare_worktree_folder};
+pub use create::{CreatedWorktree, continue_worktree, create_worktree, prepare_worktree_folder};
 pub use leftovers::{RemovedLeftover, find_leftovers, remove_leftovers};
 pub use remove::{WorktreeRemoval, carry_out_removal, discard_worktree, prepare_removal};
 pub use rescue::{RescuedWork, rescue_worktree};
@@ -196,17 +198,45 @@ pub fn is_worker_name(name: &str) -> bool {
 
 /// git's own folder of the worktree at a path: what the worktree says of itself does not count, since
 /// the worker there can write it. `None` where git knows of no worktree there.
-fn git_folder_of(repository: &GitRepository, path: &Path) -> Option<PathBuf> {
+pub(crate) fn git_folder_of(repository: &GitRepository, path: &Path) -> Option<PathBuf> {
     let folders = fs::read_dir(repository.common().join("worktrees")).ok()?;
     let dot = path.join(".git");
+    // A folder above it may be a link, which git does not write down.
+    let real = path.parent().and_then(|above| Some(above.canonicalize().ok()?.join(path.file_name()?).join(".git")));
+    let is_dot = |place: &Path| place == dot || real.as_deref() == Some(place);
     let is_of_path = |folder: &PathBuf| {
         let place = fs::read_to_string(folder.join("gitdir")).unwrap_or_default();
         let place = Path::new(place.trim_end());
         // Its user's settings may have git write down where it lies from there.
-        let lies_there = || folder.join(place).canonicalize().is_ok_and(|found| found == dot);
-        place == dot || (place.is_relative() && lies_there())
+        let lies_there = || folder.join(place).canonicalize().is_ok_and(|found| is_dot(&found));
+        is_dot(place) || (place.is_relative() && lies_there())
     };
     folders.flatten().map(|entry| entry.path()).find(is_of_path)
+}
+
+/// The `.git` in the folder of a worktree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DotGit {
+    /// It leads to git's own folder of the worktree.
+    Own,
+    /// There is none.
+    Missing,
+    /// It leads elsewhere, or the folder is not the one that git made.
+    Foreign,
+}
+
+/// Looks at the `.git` in the folder of a worktree.
+pub(crate) fn dot_git(path: &Path, git_folder: &Path) -> DotGit {
+    let is_folder = path.symlink_metadata().is_ok_and(|found| found.is_dir());
+    let dot = path.join(".git").symlink_metadata();
+    match dot {
+        _ if path.is_symlink() => DotGit::Foreign,
+        Err(error) if !is_folder || error.kind() == io::ErrorKind::NotFound => DotGit::Missing,
+        _ => match GitWorktree::at(path).and_then(|tree| tree.git.canonicalize().ok()) {
+            Some(own) if git_folder.canonicalize().is_ok_and(|known| known == own) => DotGit::Own,
+            _ => DotGit::Foreign,
+        },
+    }
 }
 
 /// Whose worktree it is, by what omo left in git's folder of it, or by its branch where it is not whole.
@@ -228,6 +258,18 @@ fn clear_locks(repository: &GitRepository, name: &WorkerName, folder: &Path) {
 /// As [`clear_locks`], where there is no worktree any more.
 fn clear_lock_of_branch(repository: &GitRepository, name: &WorkerName) {
     let _ = fs::remove_file(repository.common().join(format!("{}.lock", name.branch_reference())));
+}
+
+/// The branch that is checked out in a worktree, as its user calls it; `None` where it is a commit.
+pub(crate) fn branch_of_worktree(repository: &GitRepository, path: &Path, git_folder: &Path) -> Option<String> {
+    let head = if is_reftable(repository) {
+        // Where references are no files, only git can tell.
+        let inside = repository.seen_from_worktree(path, git_folder);
+        inside.git_line(&["symbolic-ref", "--quiet", "HEAD"]).ok()?
+    } else {
+        fs::read_to_string(git_folder.join("HEAD")).ok()?.strip_prefix("ref: ")?.trim_end().to_owned()
+    };
+    head.strip_prefix("refs/heads/").map(str::to_owned)
 }
 
 /// Whether its own branch is what is checked out in a worktree.

@@ -102,8 +102,9 @@ impl Repository {
     fn commit_within(&self, paths: &[&str], message: &str, limit: Duration) -> CommitEnd {
         let state_home = self.temp.path().join("state");
         let trailers = [("Omo-Run", "r1"), ("Omo-Task", "2.1")];
+        let worktree = omo_git::proved_worktree::ProvedWorktree::of_project(&self.top);
         let order =
-            CommitRequest { root: &self.top, state_home: &state_home, paths, message, trailers: &trailers, limit };
+            CommitRequest { worktree: &worktree, state_home: &state_home, paths, message, trailers: &trailers, limit };
         let variables = variables().map(|(name, value)| (name.into(), value.into()));
         commit_paths(&order, &CheckEnvironment::from_variables(variables.into(), &self.top), || true)
     }

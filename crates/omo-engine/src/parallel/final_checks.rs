@@ -1,10 +1,9 @@
 //! The checks of the whole, on what all sessions together have come to: before a wave begins from it, and before the
 //! user's branch moves there. They run in a work tree of their own that holds no work of a session or of the user.
 
-use std::path::Path;
-
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_git::integrate::tree_of;
+use omo_git::proved_worktree::ProvedWorktree;
 use omo_git::worktree;
 
 use super::integrate::user_branch_base;
@@ -28,7 +27,9 @@ impl ParallelDriver<'_> {
             let reused = |now: &RunState| is_same(now).then_some(EventKind::WaveCheckReused { tree });
             return self.record(|now| reused(now).into_iter().collect()).map(drop);
         }
-        let check = |tree: &Path| self.engine.in_tree(tree).run_final_checks(&mut AsLongAsWanted::new(self.engine.run));
+        let check = |tree: ProvedWorktree| {
+            self.engine.in_tree(tree).run_final_checks(&mut AsLongAsWanted::new(self.engine.run))
+        };
         self.in_tree_of(&parallel.policy, &parallel.tip, check).map(drop)
     }
 
@@ -79,7 +80,7 @@ impl ParallelDriver<'_> {
         name: &str,
         places: &[usize],
     ) -> Result<Option<Vec<(usize, TaskCheckOutcome)>>, DriveError> {
-        let check = |tree: &Path| {
+        let check = |tree: ProvedWorktree| {
             let watcher = &mut AsLongAsWanted::new(self.engine.run);
             self.engine.in_tree(tree).run_each_final_check(name, places, watcher)
         };
@@ -92,7 +93,7 @@ impl ParallelDriver<'_> {
         &self,
         policy: &ClientPolicy,
         commit: &str,
-        check: impl FnOnce(&Path) -> Result<T, EngineError>,
+        check: impl FnOnce(ProvedWorktree) -> Result<T, EngineError>,
     ) -> Result<Option<T>, DriveError> {
         let name = self.worker_name(FINAL_CHECKS_WORKER)?;
         // One that an earlier try has left may be of an earlier tip.
@@ -109,7 +110,8 @@ impl ParallelDriver<'_> {
         {
             return self.refuse_landing(&why, Vec::new(), Vec::new()).map(|()| None);
         }
-        let checked = check(&created.path);
+        let proved = ProvedWorktree::of_worker(&self.repository, &name, &created.path);
+        let checked = proved.map_err(EngineError::from).and_then(check);
         // Where something that a check has started still works there, the next cleanup removes it.
         let _ = worktree::discard_worktree(&self.repository, &name);
         match checked {

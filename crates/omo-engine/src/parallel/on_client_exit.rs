@@ -1,9 +1,12 @@
 //! The client of a session has ended: what it said about its end, and what the ledger says, decide what follows.
 
+use std::path::PathBuf;
+
 use omo_claude::client_end::{
     ClientEnd, FollowUp, LedgerFacts, ProcessEnd, SessionOutput, classify_end, follow_up, told_cost,
 };
 use omo_core::text::sanitize;
+use omo_git::proved_worktree::{ProvedWorktree, WorktreeGone};
 use omo_plan::model::TaskGroup;
 
 use super::{DriveError, ParallelDriver, find_worker};
@@ -25,8 +28,15 @@ impl ParallelDriver<'_> {
         if state.parallel.as_ref().is_some_and(|parallel| parallel.policy.launcher.is_some()) {
             return self.on_launcher_exit(&group, process);
         }
+        let goes_on = state.phase == RunPhase::Executing && !state.is_stopped;
+        let (files, gone) = match self.files_changed_by(&state, &group) {
+            Ok(files) => (files, None),
+            Err(gone) => (Vec::new(), Some(gone.to_string()).filter(|_| goes_on)),
+        };
         let facts = LedgerFacts { tasks_left: tasks_left(&state, &group), was_resumed: self.was_resumed.contains(id) };
-        let follow = if state.phase == RunPhase::Executing && !state.is_stopped {
+        let follow = if gone.is_some() {
+            FollowUp::Settled
+        } else if goes_on {
             follow_up(&end, said, facts)
         } else {
             FollowUp::Hold("the run was stopped")
@@ -42,12 +52,14 @@ impl ParallelDriver<'_> {
         let cost = known.map(|known| known.cost_of_client(told)).unwrap_or_default();
         let ended = EventKind::WorkerEnded { group: id.to_owned(), how: describe_client_end(&end), cost };
         let is_running = known.is_some_and(|known| known.process.is_some());
-        let files = self.files_changed_by(&state, &group);
         let detail = client_end_detail(&end);
         self.record(|state| {
             let mut events: Vec<EventKind> = is_running.then_some(ended).into_iter().collect();
             if state.phase == RunPhase::Executing {
-                events.extend(verbs::client_end_events(state, &group, &follow, files, &detail));
+                events.extend(match &gone {
+                    Some(why) => verbs::lost_worktree_events(state, &group, why),
+                    None => verbs::client_end_events(state, &group, &follow, files, &detail),
+                });
             }
             events
         })?;
@@ -55,11 +67,16 @@ impl ParallelDriver<'_> {
     }
 
     /// The files that the task that is under way in a session has changed.
-    fn files_changed_by(&self, state: &RunState, group: &TaskGroup) -> Vec<String> {
+    fn files_changed_by(&self, state: &RunState, group: &TaskGroup) -> Result<Vec<String>, WorktreeGone> {
         let tree = state.parallel.as_ref().and_then(|parallel| parallel.groups.get(&group.id)?.worktree.clone());
-        let (Some(tree), Some((id, running))) = (tree, verbs::running_task_in(state, group)) else { return Vec::new() };
-        let engine = self.engine.in_tree(std::path::Path::new(&tree));
-        state.plan.task(id).map(|task| engine.changed_files(state, task, running)).unwrap_or_default()
+        let (Some(tree), Some((id, running))) = (tree, verbs::running_task_in(state, group)) else {
+            return Ok(Vec::new());
+        };
+        let Some(task) = state.plan.task(id) else { return Ok(Vec::new()) };
+        let folder = PathBuf::from(tree);
+        let Ok(name) = self.worker_name(&group.id) else { return Err(WorktreeGone::NoFolder(folder)) };
+        let worktree = ProvedWorktree::of_worker(&self.repository, &name, &folder)?;
+        Ok(self.engine.in_tree(worktree).changed_files(state, task, running))
     }
 }
 

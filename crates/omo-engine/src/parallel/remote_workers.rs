@@ -10,6 +10,7 @@ use omo_claude::worker::{WorkerPermissions, WorkerSpec};
 use omo_claude::worker_resources;
 use omo_core::text::sanitize;
 use omo_git::integrate::{branch_tip, contains_commits, release_kept};
+use omo_git::proved_worktree::ProvedWorktree;
 use omo_git::remote::{self, Remote};
 use omo_git::worktree::{WorkerName, checkout_at};
 use omo_plan::model::TaskGroup;
@@ -239,7 +240,10 @@ impl ParallelDriver<'_> {
             return Ok(Judgement::Refused(format!("{why} ({pushed} does not follow from {good})")));
         }
         let commits = remote::commit_messages(&self.repository, &good, &pushed)?;
-        let engine = self.engine.in_tree(&tree);
+        let engine = match ProvedWorktree::of_worker(&self.repository, name, &tree) {
+            Ok(worktree) => self.engine.in_tree(worktree),
+            Err(gone) => return Ok(Judgement::Refused(gone.to_string())),
+        };
         loop {
             let state = self.engine.run.state()?;
             let Some(task) = parallel_schedule::next_task_of(&state, group) else { return Ok(Judgement::Settled) };
@@ -300,8 +304,12 @@ impl ParallelDriver<'_> {
         if !matches!(follow, FollowUp::FailAttempt(_) | FollowUp::Hold(_) | FollowUp::HoldOrAsk(_)) {
             return Ok(None);
         }
-        let tree = self.worker_name(&group.id)?.path(&self.repository);
-        let started = self.engine.in_tree(&tree).start(task, &mut AsLongAsWanted::new(self.engine.run));
+        let name = self.worker_name(&group.id)?;
+        let worktree = match ProvedWorktree::of_worker(&self.repository, &name, &name.path(&self.repository)) {
+            Ok(worktree) => worktree,
+            Err(gone) => return Ok(Some(gone.to_string())),
+        };
+        let started = self.engine.in_tree(worktree).start(task, &mut AsLongAsWanted::new(self.engine.run));
         match started {
             Ok(_) | Err(EngineError::Cancelled) => Ok(None),
             Err(EngineError::Refused(refusal)) => Ok(Some(refusal.message)),

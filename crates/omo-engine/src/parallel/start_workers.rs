@@ -13,6 +13,7 @@ use omo_claude::worker_resources;
 use omo_claude::worker_settings::{self, WorkerSettings};
 use omo_core::text::sanitize;
 use omo_git::integrate::{MergePreview, branch_tip, commit_merge, contains_commits, preview_merge};
+use omo_git::proved_worktree::ProvedWorktree;
 use omo_git::worktree::{self, WorkerName, WorktreeError};
 use omo_plan::model::TaskGroup;
 
@@ -202,11 +203,15 @@ impl ParallelDriver<'_> {
         if known.is_none() {
             self.note_prepared(&name, &base)?;
         }
-        let created = match worktree::create_worktree(&self.repository, &name, &base) {
+        let make = if known.is_some() { worktree::continue_worktree } else { worktree::create_worktree };
+        let created = match make(&self.repository, &name, &base) {
             Ok(created) => created,
             Err(error) => return self.report_stuck(group, &format!("its work tree could not be made: {error}")),
         };
-        if created.was_there && !self.branch_contains(&name, &base)? {
+        if let Err(gone) = ProvedWorktree::of_worker(&self.repository, &name, &created.path) {
+            return self.report_stuck(group, &gone.to_string());
+        }
+        if (created.was_there || known.is_some()) && !self.branch_contains(&name, &base)? {
             // What could not be removed of an earlier try: this one does not begin in it.
             return match self.remove_earlier_attempt(parallel, &name, &base)? {
                 Ok(parallel) => self.prepare_work_tree(&parallel, group),

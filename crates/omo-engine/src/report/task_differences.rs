@@ -5,6 +5,7 @@ use std::path::Path;
 
 use omo_git::changes::{SnapshotPair, TreeSnapshot, snapshot_differences};
 use omo_git::commit_difference::commit_differences;
+use omo_git::proved_worktree::ProvedWorktree;
 use omo_git::repository::{GitFailed, GitRepository};
 
 use crate::event::{AttemptEnd, EventKind, RunEvent};
@@ -38,7 +39,9 @@ pub fn task_differences(
         .collect();
     let pairs: Vec<SnapshotPair<'_>> =
         trees.iter().map(|(_, end, from, to)| SnapshotPair { from, to, files: &end.files }).collect();
-    let of_trees = snapshot_differences(Path::new(&state.root), state_home, run_id, &pairs).unwrap_or_default();
+    let of_trees =
+        snapshot_differences(&ProvedWorktree::of_project(Path::new(&state.root)), state_home, run_id, &pairs)
+            .unwrap_or_default();
     let of_trees = trees.iter().zip(of_trees).map(|((id, ..), difference)| ((*id).to_owned(), difference));
     let of_commits =
         ends.iter().filter_map(|(id, end)| Some(((*id).to_owned(), commits.get(end.commit.as_deref()?)?.clone())));

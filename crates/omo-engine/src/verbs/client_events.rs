@@ -74,6 +74,19 @@ pub fn client_end_events(
     events.into_iter().flatten().collect()
 }
 
+/// The worktree of a session is gone, and with it what the task that was under way in it had done: there is nothing to
+/// judge and nothing to take back.
+pub fn lost_worktree_events(state: &RunState, group: &TaskGroup, why: &str) -> Vec<EventKind> {
+    let Some((id, _)) = running_task_in(state, group) else { return Vec::new() };
+    let restored = EventKind::TaskRestored {
+        task: id.to_owned(),
+        not_restored: vec![format!("nothing was taken back: {}", sanitize(why, MAX_REASON_CHARS))],
+    };
+    let ended = failed_attempt_events(state, group, why, Vec::new());
+    let reverts = super::reverts_changes(state, &ended);
+    ended.into_iter().chain(reverts.then_some(restored)).collect()
+}
+
 /// The attempt that is under way has failed, where one is.
 fn failed_attempt_events(state: &RunState, group: &TaskGroup, why: &str, files: Vec<String>) -> Vec<EventKind> {
     let Some((_, running)) = running_task_in(state, group) else { return Vec::new() };

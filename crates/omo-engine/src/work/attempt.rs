@@ -303,7 +303,8 @@ impl Engine<'_> {
             let log =
                 attempt.and_then(|attempt| self.run.log_file(&format!("{name}-{attempt}-{}.log", place + 1)).ok());
             let log = log.map(|(file, path)| CheckLog { path, file });
-            let outcome = task_check::run(known, self.work_tree, self.environment, log, || watcher.should_continue());
+            let outcome =
+                task_check::run(known, self.work_tree.root(), self.environment, log, || watcher.should_continue());
             let outcome = outcome.ok_or(EngineError::Cancelled)?;
             let is_green = outcome.is_green();
             outcomes.push(((*known).clone(), outcome));
@@ -352,12 +353,12 @@ impl Engine<'_> {
 
     /// What a worker changed since it began, or, of a step, all its workers so far.
     pub(super) fn work_result(&self, state: &RunState, task: &Task, running: &RunningAttempt) -> WorkResult {
-        let now = changes::snapshot_tree(self.work_tree, self.state_home, self.run.id());
+        let now = changes::snapshot_tree(&self.work_tree, self.state_home, self.run.id());
         let before = running.tree.as_deref().and_then(tree_from_text);
         let own = files_written_by_omo(state);
         let own: Vec<&str> = own.iter().map(String::as_str).collect();
         let changed = before.zip(now.as_ref()).and_then(|(before, now)| {
-            let found = changes::changed_paths(self.work_tree, self.state_home, self.run.id(), &before, now, &own);
+            let found = changes::changed_paths(&self.work_tree, self.state_home, self.run.id(), &before, now, &own);
             Some(self.without_ticked_plan(state, &before, now, found?))
         });
         let is_known = changed.is_some();
@@ -367,16 +368,17 @@ impl Engine<'_> {
         let scope = allowed_paths(self.unlisted_files, state, task);
         let is_own = |file: &str| scope.iter().any(|named| paths::path_covers(named, file));
         // Its user may edit the plan meanwhile, and what differs in it is named as an edit: it is no work of a task.
-        let is_plan_here = |file: &str| self.work_tree == self.root && is_of_plan(state, file);
+        let is_plan_here = |file: &str| self.work_tree.root() == self.root && is_of_plan(state, file);
         let files: Vec<String> = files
             .filter(|file| is_own(file) || !is_plan_here(file))
             .filter(|file| !state.is_ultraplan() || !ultraplan::is_progress_file(file))
             .filter(|file| is_own(file) || !is_of_other(file))
             .collect();
-        let digest = |path: &str| changes::file_digest(self.work_tree, path).unwrap_or_default();
+        let digest = |path: &str| changes::file_digest(self.work_tree.root(), path).unwrap_or_default();
         let tampered = running.protected_files.iter().filter(|(path, before)| digest(path) != *before);
         let makes = |action| matches!(action, FileAction::Create | FileAction::Test);
-        let missing = task.files.iter().filter(|file| makes(file.action) && !self.work_tree.join(&file.path).exists());
+        let missing =
+            task.files.iter().filter(|file| makes(file.action) && !self.work_tree.root().join(&file.path).exists());
         WorkResult {
             out_of_scope: files_out_of_scope(self.unlisted_files, state, task, &files),
             tampered: tampered.map(|(path, _)| path.clone()).collect(),
@@ -394,7 +396,7 @@ impl Engine<'_> {
         outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
     ) -> Vec<EventKind> {
         let tree =
-            changes::snapshot_tree(self.work_tree, self.state_home, self.run.id()).as_ref().and_then(tree_to_text);
+            changes::snapshot_tree(&self.work_tree, self.state_home, self.run.id()).as_ref().and_then(tree_to_text);
         let searched = self.search_unfinished_of_run(state, tree.as_deref());
         verbs::final_check_events(outcomes).into_iter().chain(searched).collect()
     }
@@ -421,7 +423,7 @@ impl Engine<'_> {
         // What a plan says is still to be done is no unfinished work.
         let plan = (!state.is_task_list()).then_some(state.plan.source.path.as_str());
         let added =
-            changes::added_lines(self.work_tree, self.state_home, self.run.id(), &before, &now, plan.as_slice())?;
+            changes::added_lines(&self.work_tree, self.state_home, self.run.id(), &before, &now, plan.as_slice())?;
         Some(find_unfinished_lines(added.iter().map(|line| (line.file, line.line, line.text))))
     }
 
@@ -431,7 +433,7 @@ impl Engine<'_> {
         let mut paths: Vec<String> = named.chain(worked.files.iter().cloned()).collect();
         paths.sort();
         paths.dedup();
-        let digest = |path: String| changes::file_digest(self.work_tree, &path).map(|digest| (path, digest));
+        let digest = |path: String| changes::file_digest(self.work_tree.root(), &path).map(|digest| (path, digest));
         paths.into_iter().filter_map(digest).collect()
     }
 

@@ -10,7 +10,6 @@ use omo_git::restore::{self, RestoreError, RestoreResult, RestoreScope, Snapshot
 use omo_git::{changes, commit_preview};
 use omo_plan::model::Task;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
-use omo_state::git_worktree::GitWorktree;
 
 use super::start::tree_to_text;
 use super::{Engine, EngineError};
@@ -37,13 +36,13 @@ impl Engine<'_> {
             return Ok(known);
         }
         let tree =
-            changes::snapshot_tree(self.work_tree, self.state_home, self.run.id()).as_ref().and_then(tree_to_text);
+            changes::snapshot_tree(&self.work_tree, self.state_home, self.run.id()).as_ref().and_then(tree_to_text);
         // Where there is no work tree nothing can be taken back, and nothing is where that is not asked for.
         let is_kept = state.is_ultraplan()
             && !state.mode.shares_tree()
-            && (GitWorktree::find(self.work_tree).is_some() || task.on_failure.reverts_changes());
+            && (self.work_tree.has_git() || task.on_failure.reverts_changes());
         let kept = if is_kept { Some(self.keep_work_tree(state)?) } else { None };
-        let head = if is_kept { commit_preview::head_commit(self.work_tree) } else { None };
+        let head = if is_kept { commit_preview::head_commit(&self.work_tree) } else { None };
         Ok(WorktreeBaseline { tree, snapshot: kept, head })
     }
 
@@ -60,8 +59,8 @@ impl Engine<'_> {
     ) -> Result<T, EngineError> {
         let own = files_written_by_omo(state);
         let own: Vec<&str> = own.iter().map(String::as_str).collect();
-        let (root, state_home, run_id) = (self.work_tree, self.state_home, self.run.id());
-        Ok(act(&SnapshotContext { root, state_home, run_id, own: &own })?)
+        let (worktree, state_home, run_id) = (&self.work_tree, self.state_home, self.run.id());
+        Ok(act(&SnapshotContext { worktree, state_home, run_id, own: &own })?)
     }
 
     /// Refuses where a task is worked on in another work tree than this one: what is changed and checked here
@@ -77,9 +76,9 @@ impl Engine<'_> {
 
     /// Whether a task is worked on in this work tree.
     fn is_tree_of(&self, state: &RunState, task: &str) -> bool {
-        let Some(parallel) = &state.parallel else { return self.work_tree == self.root };
+        let Some(parallel) = &state.parallel else { return self.work_tree.root() == self.root };
         let group = state.plan.group_of(task).and_then(|(_, group)| parallel.groups.get(&group.id));
-        group.and_then(|group| group.worktree.as_ref()).is_some_and(|tree| Path::new(tree) == self.work_tree)
+        group.and_then(|group| group.worktree.as_ref()).is_some_and(|tree| Path::new(tree) == self.work_tree.root())
     }
 
     /// Takes back what attempts in this work tree have left and should not have: a kill may have come between.

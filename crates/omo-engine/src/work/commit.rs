@@ -32,9 +32,9 @@ impl Engine<'_> {
         let own = worked.files.iter().filter(|file| !worked.out_of_scope.contains(file));
         let paths: Vec<&str> = own.map(String::as_str).collect();
         let trailers = [("Omo-Run", self.run.id()), ("Omo-Task", task.id.as_str())];
-        let (root, state_home) = (self.work_tree, self.state_home);
+        let (worktree, state_home) = (&self.work_tree, self.state_home);
         let order =
-            CommitRequest { root, state_home, paths: &paths, message: &message, trailers: &trailers, limit: LIMIT };
+            CommitRequest { worktree, state_home, paths: &paths, message: &message, trailers: &trailers, limit: LIMIT };
         let _alone = if state.mode.shares_tree() { Some(self.run.lock_commit(LIMIT)?) } else { None };
         let mut is_cut = false;
         let end = commit_paths(&order, self.environment, || {

@@ -2,7 +2,7 @@
 //! could be why they are green; and what the worker committed itself is looked at commit by commit.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use omo_checks::set_up::{SetUpError, set_up_worktree};
 use omo_checks::task_check::CheckLog;
@@ -10,6 +10,7 @@ use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_git::changes::{file_digest, is_omo_path};
 use omo_git::commit_preview::{files_by_commit, head_commit, ignored_files, preview_commit, uncommitted_paths};
 use omo_git::integrate::later_commit;
+use omo_git::proved_worktree::ProvedWorktree;
 use omo_git::repository::GitRepository;
 use omo_git::worktree::{self, WorkerName};
 use omo_plan::digest::sha256_hex;
@@ -71,18 +72,18 @@ impl Engine<'_> {
     /// The files that git ignores in a session's own worktree and that the user's checkout has not or otherwise: no
     /// commit takes them, and they go with the worktree.
     fn own_ignored_files(&self, state: &RunState) -> Result<Vec<String>, String> {
-        let files = ignored_files(self.work_tree).map_err(|error| error.to_string())?;
+        let files = ignored_files(&self.work_tree).map_err(|error| error.to_string())?;
         // What was copied from there is in every worktree.
         let is_copy = |file: &str| {
             let there = file_digest(self.root, file);
-            there.is_some() && there == file_digest(self.work_tree, file)
+            there.is_some() && there == file_digest(self.work_tree.root(), file)
         };
         Ok(without_omo_files(state, files).into_iter().filter(|file| !is_copy(file)).collect())
     }
 
     /// What differs from the commit that is checked out, but for what omo itself writes.
     fn uncommitted_files(&self, state: &RunState) -> Result<Vec<String>, String> {
-        Ok(without_omo_files(state, uncommitted_paths(self.work_tree).map_err(|error| error.to_string())?))
+        Ok(without_omo_files(state, uncommitted_paths(&self.work_tree).map_err(|error| error.to_string())?))
     }
 
     /// Runs the checks of a task on what its commit would hold: the work tree without the files that are left out, in a
@@ -107,11 +108,11 @@ impl Engine<'_> {
             Ok(folder) => folder,
             Err(why) => return Ok(Err(why)),
         };
-        let checked = self.set_up_preview(state, &name, &folder, watcher).and_then(|ready| match ready {
+        let checked = self.set_up_preview(state, &name, folder.root(), watcher).and_then(|ready| match ready {
             Ok(()) => {
                 let checks: Vec<&TaskCheck> = task.proving_checks().collect();
                 let log_name = format!("{}-commit", task.id);
-                let outcomes = self.in_tree(&folder).run_checks(&log_name, &checks, Some(attempt), watcher)?;
+                let outcomes = self.in_tree(folder).run_checks(&log_name, &checks, Some(attempt), watcher)?;
                 Ok(Ok(self.judge_tests_first(task, outcomes)))
             }
             Err(why) => Ok(Err(why)),
@@ -128,18 +129,19 @@ impl Engine<'_> {
         repository: &GitRepository,
         name: &WorkerName,
         left_out: &[String],
-    ) -> Result<PathBuf, String> {
+    ) -> Result<ProvedWorktree, String> {
         let left_out: BTreeSet<&String> = left_out.iter().collect();
         let dirty = self.uncommitted_files(state)?;
         let held: Vec<&str> = dirty.iter().filter(|file| !left_out.contains(file)).map(String::as_str).collect();
         let (_, index) = self.run.log_file(&format!("{}.index", name.worker())).map_err(|error| error.to_string())?;
-        let commit = preview_commit(self.work_tree, &index, &held).map_err(|error| error.to_string())?;
+        let commit = preview_commit(&self.work_tree, &index, &held).map_err(|error| error.to_string())?;
         // One that a kill has left is of an earlier attempt.
         let fresh = worktree::discard_worktree(repository, name);
         let created = fresh.and_then(|()| worktree::create_worktree(repository, name, &commit));
         let created = created.map_err(|error| error.to_string())?;
         let root = self.root.canonicalize().map_err(|error| error.to_string())?;
-        Ok(created.path.join(root.strip_prefix(repository.top()).unwrap_or(Path::new(""))))
+        let worktree = ProvedWorktree::of_worker(repository, name, &created.path).map_err(|gone| gone.to_string())?;
+        Ok(worktree.in_folder(root.strip_prefix(repository.top()).unwrap_or(Path::new(""))))
     }
 
     fn set_up_preview(
@@ -179,11 +181,11 @@ impl Engine<'_> {
             }
             None => at_start(),
         };
-        let (Some(base), Some(head)) = (base, head_commit(self.work_tree)) else { return Ok(Vec::new()) };
+        let (Some(base), Some(head)) = (base, head_commit(&self.work_tree)) else { return Ok(Vec::new()) };
         if base == head {
             return Ok(Vec::new());
         }
-        let commits = files_by_commit(self.work_tree, &base, &head).map_err(|error| error.to_string())?;
+        let commits = files_by_commit(&self.work_tree, &base, &head).map_err(|error| error.to_string())?;
         // Another task in the same work tree may have ended meanwhile, and was judged with its own commit.
         let ends = state.tasks.values().filter_map(|known| known.last_end.as_ref());
         let judged: BTreeSet<&String> = ends.filter_map(|end| end.commit.as_ref()).collect();

@@ -68,9 +68,10 @@ impl Engine<'_> {
         let name = format!("{}-{attempt}-evidence-{}.log", task.id, random_id::random_letters(LETTERS)?);
         let (file, path) = self.run.log_file(&name)?;
         let log = Some(CheckLog { path: path.clone(), file });
-        let outcome = task_check::run(&command, self.work_tree, self.environment, log, || watcher.should_continue());
+        let outcome =
+            task_check::run(&command, self.work_tree.root(), self.environment, log, || watcher.should_continue());
         let outcome = outcome.ok_or(EngineError::Cancelled)?;
-        let tree = changes::snapshot_tree(self.work_tree, self.state_home, self.run.id());
+        let tree = changes::snapshot_tree(&self.work_tree, self.state_home, self.run.id());
         let evidence = Evidence {
             id: String::new(),
             task: task.id,

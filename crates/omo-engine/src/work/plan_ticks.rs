@@ -176,7 +176,7 @@ impl Engine<'_> {
             .source
             .sha256_without_state
             .as_ref()
-            .filter(|_| self.work_tree == self.root && task.state != PlannedState::Done)?;
+            .filter(|_| self.work_tree.root() == self.root && task.state != PlannedState::Done)?;
         let path = &state.plan.source.path;
         let bytes = ProjectFile::at(self.root, path)?.read(MAX_PLAN_BYTES).ok()??;
         let now = dialects::read(path, &bytes, &state.plan);
@@ -187,7 +187,7 @@ impl Engine<'_> {
     /// Takes back what a parallel worker has ticked itself in its own worktree: omo ticks what has passed once all is
     /// merged, and ticks of several branches in neighbouring lines would be a conflict.
     pub(super) fn take_back_worker_ticks(&self, state: &RunState) {
-        if state.parallel.is_some() && self.work_tree != self.root {
+        if state.parallel.is_some() && self.work_tree.root() != self.root {
             // What is not taken back is judged like every other change.
             let _ = self.restore_plan_of_worker(state);
         }
@@ -195,11 +195,11 @@ impl Engine<'_> {
 
     fn restore_plan_of_worker(&self, state: &RunState) -> Option<()> {
         let path = &state.plan.source.path;
-        let file = ProjectFile::at(self.work_tree, path)?;
+        let file = ProjectFile::at(self.work_tree.root(), path)?;
         let now = file.read(MAX_PLAN_BYTES).ok()??;
-        let repository = GitRepository::find(self.work_tree)?;
-        let name = path_in_repository(&repository, self.work_tree, path)?;
-        let committed = committed_file(&repository, &head_commit(self.work_tree)?, &name).ok()??;
+        let repository = self.work_tree.repository()?;
+        let name = path_in_repository(&repository, self.work_tree.root(), path)?;
+        let committed = committed_file(&repository, &head_commit(&self.work_tree)?, &name).ok()??;
         if open_text(state, now.clone())? != open_text(state, committed.bytes.clone())? {
             return None;
         }
@@ -228,7 +228,7 @@ impl Engine<'_> {
     fn is_plan_only_ticked(&self, state: &RunState, from: &TreeSnapshot, to: &TreeSnapshot) -> bool {
         let open = |tree: &TreeSnapshot| {
             let path = &state.plan.source.path;
-            let bytes = snapshot_file(self.work_tree, self.state_home, self.run.id(), tree, path)?;
+            let bytes = snapshot_file(&self.work_tree, self.state_home, self.run.id(), tree, path)?;
             open_text(state, bytes)
         };
         open(from).is_some_and(|before| open(to) == Some(before))

@@ -147,7 +147,7 @@ impl Engine<'_> {
     /// The files that checks of the plan run, as they are in this work tree.
     pub(super) fn check_files(&self, state: &RunState) -> BTreeMap<String, String> {
         let checks = state.plan.labeled_checks().map(|(_, check)| check);
-        pinned_files::files_of_commands(checks, self.work_tree, self.environment.search())
+        pinned_files::files_of_commands(checks, self.work_tree.root(), self.environment.search())
     }
 
     /// The run once it knows of the client that asks, which may be faster than the supervisor that writes down its
@@ -187,7 +187,8 @@ impl Engine<'_> {
             let short =
                 TaskCheck { timeout_seconds: known.effective_timeout().min(BASELINE_CHECK_SECONDS), ..known.clone() };
             watcher.begins(&known.command, place, task.all_checks().count());
-            let outcome = task_check::run(&short, self.work_tree, self.environment, None, || watcher.should_continue());
+            let outcome =
+                task_check::run(&short, self.work_tree.root(), self.environment, None, || watcher.should_continue());
             let outcome = outcome.ok_or(EngineError::Cancelled)?;
             if outcome.is_green() {
                 green.push(place);

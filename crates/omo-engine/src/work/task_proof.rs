@@ -84,7 +84,7 @@ impl Engine<'_> {
         let files: BTreeSet<String> = worked.files.into_iter().collect();
         let mut asked: Vec<Check> =
             checks.iter().enumerate().map(|(place, check)| check_of_task(place, check)).collect();
-        starting_checks::pin_checks(&mut asked, self.work_tree, self.environment.search());
+        starting_checks::pin_checks(&mut asked, self.work_tree.root(), self.environment.search());
         let expected: Vec<ExpectedResult> = checks.iter().map(|check| check.expect.clone()).collect();
         let repository = RepositoryConfig::read(self.root)
             .filter(|repository| matches!(repository.approval(Some(self.state_home)), ApprovalState::Yes(_)));
@@ -92,9 +92,9 @@ impl Engine<'_> {
         tests.extend(planned_test_files(task));
         let now = (self.now)().as_millis().unsigned_abs();
         let request = ProofRequest {
-            root: self.work_tree,
+            root: self.work_tree.root(),
             state_home: self.state_home,
-            base: BaseChoice::Attempt { run_id: self.run.id(), snapshot: &snapshot },
+            base: BaseChoice::Attempt { worktree: &self.work_tree, run_id: self.run.id(), snapshot: &snapshot },
             checks: &asked,
             task: Some(TaskScope { expected: &expected, files: &files }),
             tests: &TestFiles::new(tests),
@@ -122,7 +122,7 @@ impl Engine<'_> {
         let is_red_check = |check: &TaskCheck| task.red_check.as_ref() == Some(check);
         for (check, outcome) in outcomes.iter_mut().filter(|(check, outcome)| is_red_check(check) && outcome.is_green())
         {
-            let is_runner = pinned_files::runs_tests(&check_of_task(0, check), self.work_tree);
+            let is_runner = pinned_files::runs_tests(&check_of_task(0, check), self.work_tree.root());
             match judge_tests_first(check, is_runner, outcome, &printed_output(outcome)) {
                 Ok(None) => {}
                 Ok(Some(reason)) => outcome.detail = format!("{}: {reason}", outcome.detail),

@@ -8,6 +8,7 @@ use omo_engine::work::{EngineError, SilentWatcher};
 use omo_git::commit::CommitEnd;
 use omo_git::commit::CommitRequest;
 use omo_git::commit::commit_paths;
+use omo_git::proved_worktree::ProvedWorktree;
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::TaskKind;
 use omo_state::env;
@@ -32,10 +33,10 @@ fn a_commit_without_its_event_is_found_and_is_made_once() {
     let fixture = UltraplanLab::new(&plan_text(&[usual_step(1, "revert"), usual_step(2, "revert")], ""));
     let started = fixture.start("1").unwrap();
     fixture.write("src/1.rs", GREEN);
-    let (root, home) = (fixture.root(), fixture.home());
+    let (worktree, home) = (ProvedWorktree::of_project(&fixture.root()), fixture.home());
     let (trailers, limit) = ([("Omo-Run", fixture.run.id()), ("Omo-Task", "1")], Duration::from_secs(60));
     let order = CommitRequest {
-        root: &root,
+        worktree: &worktree,
         state_home: &home,
         paths: &["src/1.rs"],
         message: "part 1",
@@ -78,9 +79,13 @@ fn failed_and_left(second: &str) -> UltraplanLab {
 }
 
 fn kept(fixture: &UltraplanLab) -> String {
-    let (root, home) = (fixture.root(), fixture.home());
-    let place =
-        omo_git::restore::SnapshotContext { root: &root, state_home: &home, run_id: fixture.run.id(), own: &[] };
+    let (worktree, home) = (ProvedWorktree::of_project(&fixture.root()), fixture.home());
+    let place = omo_git::restore::SnapshotContext {
+        worktree: &worktree,
+        state_home: &home,
+        run_id: fixture.run.id(),
+        own: &[],
+    };
     serde_json::to_string(&omo_git::restore::take_snapshot(&place).unwrap()).unwrap()
 }
 

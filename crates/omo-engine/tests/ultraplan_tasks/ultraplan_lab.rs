@@ -16,6 +16,7 @@ use omo_engine::work::{
     CompletionReport, Engine, EngineError, JudgedAttempt, RunOpening, SilentWatcher, StartedTask, planned_commands,
 };
 use omo_engine::{Run, RunStore};
+use omo_git::proved_worktree::ProvedWorktree;
 use omo_plan::dialects::{self, BatchOptions};
 use omo_plan::model::{Dialect, Plan};
 use omo_process::environment::CheckEnvironment;
@@ -149,7 +150,7 @@ impl UltraplanLab {
         act(&Engine {
             run: &self.run,
             root: &root,
-            work_tree: tree,
+            work_tree: ProvedWorktree::of_project(tree),
             state_home: &home,
             caller,
             environment: &self.environment,

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use omo_state::git_worktree::GitWorktree;
+use crate::proved_worktree::ProvedWorktree;
 
-use super::{TreeSnapshot, diff_snapshots, is_omo_path, project_folder, relative_path};
+use super::{TreeSnapshot, diff_snapshots, is_omo_path, relative_path};
 
 /// At most so many bytes of one line are given.
 const MAX_LINE_BYTES: usize = 2_000;
@@ -46,7 +46,7 @@ impl AddedLines {
 /// A line that was changed is an added one; a file that was only moved has none. Left out are files that git
 /// takes for binary, submodules, omo's own files, and `own`, as for [`super::changed_paths`].
 pub fn added_lines(
-    root: &Path,
+    worktree: &ProvedWorktree,
     state_home: &Path,
     run_id: &str,
     before: &TreeSnapshot,
@@ -69,9 +69,8 @@ pub fn added_lines(
         "--dst-prefix=b/",
         "--ignore-submodules=all",
     ];
-    let work_tree = GitWorktree::find(root)?;
-    let patch = diff_snapshots(&work_tree, state_home, run_id, &PATCH, [before, now])?;
-    let project = project_folder(root, &work_tree)?;
+    let (work_tree, project) = worktree.project()?;
+    let patch = diff_snapshots(work_tree, state_home, run_id, &PATCH, [before, now])?;
     Some(AddedLines { patch, project, own: own.iter().map(|path| (*path).to_owned()).collect() })
 }
 

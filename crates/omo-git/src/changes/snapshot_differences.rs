@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use omo_state::git_worktree::GitWorktree;
-
-use super::{TreeSnapshot, project_folder, relative_path, scratch};
+use super::{TreeSnapshot, relative_path, scratch};
 use crate::commit_difference::{PATCH_ARGUMENTS, split_by_header};
 use crate::git_command::GitCalls;
+use crate::proved_worktree::ProvedWorktree;
 use crate::repository::is_object_name;
 
 /// What is asked of two snapshots.
@@ -30,19 +29,18 @@ impl SnapshotPair<'_> {
 /// The difference of each pair, in their order; `None` where git cannot say, because the run's snapshots are gone for
 /// example. A file whose name git has to quote is left out.
 pub fn snapshot_differences(
-    root: &Path,
+    worktree: &ProvedWorktree,
     state_home: &Path,
     run_id: &str,
     pairs: &[SnapshotPair<'_>],
 ) -> Option<Vec<String>> {
-    let work_tree = GitWorktree::find(root)?;
-    let project = project_folder(root, &work_tree)?;
+    let (work_tree, project) = worktree.project()?;
     let is_header =
         |line: &str| line.split_once(' ').is_some_and(|(one, other)| is_object_name(one) && is_object_name(other));
     let asked: String =
         pairs.iter().map(SnapshotPair::header).filter(|pair| is_header(pair)).map(|pair| pair + "\n").collect();
     let calls = GitCalls::default();
-    let said = scratch(&work_tree, state_home, &calls, run_id)?.git(&PATCH_ARGUMENTS, asked.as_bytes())?;
+    let said = scratch(work_tree, state_home, &calls, run_id)?.git(&PATCH_ARGUMENTS, asked.as_bytes())?;
     let known: BTreeMap<String, String> = split_by_header(&String::from_utf8_lossy(&said), is_header);
     let shown = |pair: &SnapshotPair<'_>| {
         let whole = known.get(&pair.header()).map(String::as_str).unwrap_or_default();

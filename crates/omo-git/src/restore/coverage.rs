@@ -2,16 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
 
 use omo_state::git_worktree::GitWorktree;
 
 use super::RestoreError;
 use super::index::read_index;
 use super::manifest::TreePath;
-use crate::changes::project_folder;
 use crate::git_command::answer;
 use crate::platform::FolderEntry;
+use crate::proved_worktree::ProvedWorktree;
 use crate::restore::worktree_files::{WorktreeFiles, tree_path};
 
 /// Why a path is not covered: what is changed there can be neither put back nor committed.
@@ -27,14 +26,16 @@ pub enum UncoveredReason {
 
 /// Those of some paths from a project's top that no snapshot covers, each with the reason. A path that is not
 /// there yet is taken for a file to come.
-pub fn find_uncovered(root: &Path, paths: &[&str]) -> Result<BTreeMap<String, UncoveredReason>, RestoreError> {
-    let none = || RestoreError::NoWorkTree(root.to_owned());
-    let tree = GitWorktree::find(root).ok_or_else(none)?;
-    let project = project_folder(root, &tree).ok_or_else(none)?;
+pub fn find_uncovered(
+    worktree: &ProvedWorktree,
+    paths: &[&str],
+) -> Result<BTreeMap<String, UncoveredReason>, RestoreError> {
+    let none = || RestoreError::NoWorkTree(worktree.root().to_owned());
+    let (tree, project) = worktree.project().ok_or_else(none)?;
     let failed = |source| RestoreError::Io { action: "look at", path: tree.top.clone(), source };
     let ground = WorktreeFiles::open(&tree.top).map_err(failed)?;
     let index = tree.git.join("index");
-    let listed = read_index(&tree, index.exists().then_some(index.as_path()))?;
+    let listed = read_index(tree, index.exists().then_some(index.as_path()))?;
     let is_module = |name: &TreePath| listed.get(name).is_some_and(|said| said.starts_with(b"160000 "));
     let mut found = BTreeMap::new();
     let mut rest = Vec::new();
@@ -51,7 +52,7 @@ pub fn find_uncovered(root: &Path, paths: &[&str]) -> Result<BTreeMap<String, Un
         };
         found.extend(why.map(|why| ((*path).to_owned(), why)));
     }
-    let ignored = ignored_paths(&tree, &rest)?;
+    let ignored = ignored_paths(tree, &rest)?;
     found.extend(ignored.into_iter().map(|path| (path, UncoveredReason::Ignored)));
     Ok(found)
 }

@@ -13,7 +13,7 @@ use super::index::{self, IndexLock};
 use super::manifest::{ManifestEntry, RestoreSelection, RestoreSteps, SnapshotManifest, TreePath, restore_steps};
 use super::store::{SnapshotStore, digest_of};
 use super::{RestoreError, RestoreResult, SnapshotContext};
-use crate::changes::{is_omo_path, project_folder, relative_path};
+use crate::changes::{is_omo_path, relative_path};
 use crate::git_command::{answer, git};
 use crate::platform::{FolderEntry, path_of};
 use crate::restore::worktree_files::{TEMPORARY, WorktreeFiles, is_safe, tree_path};
@@ -33,9 +33,9 @@ pub(super) struct Snapshotter<'a> {
 
 impl<'a> Snapshotter<'a> {
     pub(super) fn open(place: &'a SnapshotContext<'a>) -> Result<Self, RestoreError> {
-        let none = || RestoreError::NoWorkTree(place.root.to_owned());
-        let tree = GitWorktree::find(place.root).ok_or_else(none)?;
-        let project = project_folder(place.root, &tree).ok_or_else(none)?;
+        let none = || RestoreError::NoWorkTree(place.worktree.root().to_owned());
+        let (tree, project) = place.worktree.project().ok_or_else(none)?;
+        let tree = tree.clone();
         let ground = WorktreeFiles::open(&tree.top);
         let ground = ground.map_err(|source| RestoreError::Io { action: "open", path: tree.top.clone(), source })?;
         let store = SnapshotStore::open(&tree.top, place.state_home, place.run_id)?;

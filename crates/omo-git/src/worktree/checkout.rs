@@ -16,7 +16,7 @@ pub fn checkout_at(repository: &GitRepository, name: &WorkerName, commit: &str) 
     }
     let taken = || WorktreeError::Taken { path: name.path(repository) };
     let inside =
-        open_worktree(repository, name).filter(|inside| belongs_to(inside.git_folder(), name)).ok_or_else(taken)?;
+        open_worktree(repository, name)?.filter(|inside| belongs_to(inside.git_folder(), name)).ok_or_else(taken)?;
     let branch = name.branch();
     let arguments = ["checkout", "--quiet", "--force", "-B", &branch, commit, "--"];
     inside.git_with(&arguments, &[], &[]).map(drop).map_err(WorktreeError::from)

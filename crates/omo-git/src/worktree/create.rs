@@ -5,8 +5,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::{
-    FOLDER, READY, REMOVING, WorkerName, WorktreeError, belongs_to, clear_locks, delete_worktree, file_error,
-    git_folder_of,
+    DotGit, FOLDER, READY, REMOVING, WorkerName, WorktreeError, belongs_to, clear_locks, delete_worktree, dot_git,
+    file_error, git_folder_of,
 };
 use crate::exclude::{add_exclude_line, exclude_file};
 use crate::platform::path_of;
@@ -39,6 +39,25 @@ pub fn create_worktree(
     name: &WorkerName,
     base: &str,
 ) -> Result<CreatedWorktree, WorktreeError> {
+    create(repository, name, base, false)
+}
+
+/// As [`create_worktree`], for a group that had a worktree before. Its branch is taken as it stands: it has the commits
+/// of what was done there.
+pub fn continue_worktree(
+    repository: &GitRepository,
+    name: &WorkerName,
+    base: &str,
+) -> Result<CreatedWorktree, WorktreeError> {
+    create(repository, name, base, true)
+}
+
+fn create(
+    repository: &GitRepository,
+    name: &WorkerName,
+    base: &str,
+    is_continued: bool,
+) -> Result<CreatedWorktree, WorktreeError> {
     let no_base = || WorktreeError::UnknownBase { commit: base.to_owned() };
     if !is_object_name(base) {
         return Err(no_base());
@@ -47,11 +66,15 @@ pub fn create_worktree(
     let created =
         |was_there, not_copied| CreatedWorktree { path: path.clone(), branch: name.branch(), was_there, not_copied };
     if let Some(folder) = git_folder_of(repository, &path) {
-        if !belongs_to(&folder, name) {
+        let dot = dot_git(&path, &folder);
+        if !belongs_to(&folder, name) || dot == DotGit::Foreign {
             return Err(WorktreeError::Taken { path });
         }
         let is_whole = folder.join(READY).is_file() && !folder.join(REMOVING).is_file();
         if is_whole && path.is_dir() {
+            if dot == DotGit::Missing {
+                write_dot_git(&path, &folder)?;
+            }
             clear_locks(repository, name, &folder);
             return Ok(created(true, Vec::new()));
         }
@@ -68,7 +91,7 @@ pub fn create_worktree(
     let none = "0".repeat(base.len());
     if let Err(error) = repository.git_with(&["update-ref", &name.branch_reference(), base, &none], &[], &[]) {
         match repository.commit_of(&name.branch_reference())? {
-            Some(commit) if commit != base => {
+            Some(commit) if commit != base && !is_continued => {
                 return Err(WorktreeError::BranchExists { branch: name.branch(), commit });
             }
             Some(_) => {}
@@ -106,9 +129,14 @@ fn remake(repository: &GitRepository, path: &Path, folder: &Path) -> Result<(), 
         _ => fs::create_dir_all(&part).map_err(file_error(&part))?,
     }
     repository.seen_from_worktree(&part, folder).git_with(&["checkout-index", "--all", "--quiet"], &[], &[])?;
-    let dot = [b"gitdir: ", folder.as_os_str().as_encoded_bytes(), b"\n"].concat();
-    fs::write(part.join(".git"), dot).map_err(file_error(&part))?;
+    write_dot_git(&part, folder)?;
     fs::rename(&part, path).map_err(file_error(path))
+}
+
+/// Writes the file with which the folder of a worktree leads to git's own folder of it.
+fn write_dot_git(path: &Path, folder: &Path) -> Result<(), WorktreeError> {
+    let text = [b"gitdir: ", folder.as_os_str().as_encoded_bytes(), b"\n"].concat();
+    fs::write(path.join(".git"), text).map_err(file_error(path))
 }
 
 /// Refuses a place that something else has.

@@ -66,7 +66,8 @@ pub fn prepare_removal(
     integrated: Option<&str>,
     files: &Path,
 ) -> Result<WorktreeRemoval, WorktreeError> {
-    let Some(inside) = open_worktree(repository, name) else {
+    let Some(inside) = open_worktree(repository, name)? else {
+        refuse_files_without_git(&name.path(repository))?;
         clear_lock_of_branch(repository, name);
         let branch_at = repository.commit_of(&name.branch_reference())?;
         let kept = branch_at.as_deref().map(|at| keep_branch(repository, name, at, integrated)).transpose()?;
@@ -103,7 +104,7 @@ pub fn prepare_removal(
 pub fn carry_out_removal(repository: &GitRepository, removal: &WorktreeRemoval) -> Result<(), WorktreeError> {
     let name = &removal.name;
     let path = name.path(repository);
-    if let Some(inside) = open_worktree(repository, name) {
+    if let Some(inside) = open_worktree(repository, name)? {
         if !belongs_to(inside.git_folder(), name) {
             return Err(WorktreeError::Taken { path });
         }
@@ -134,7 +135,7 @@ pub fn carry_out_removal(repository: &GitRepository, removal: &WorktreeRemoval) 
 ///
 /// It is another group's, or a process works in it.
 pub fn discard_worktree(repository: &GitRepository, name: &WorkerName) -> Result<(), WorktreeError> {
-    if let Some(inside) = open_worktree(repository, name) {
+    if let Some(inside) = open_worktree(repository, name)? {
         if !belongs_to(inside.git_folder(), name) {
             return Err(WorktreeError::Taken { path: inside.top().to_owned() });
         }
@@ -149,6 +150,15 @@ pub fn discard_worktree(repository: &GitRepository, name: &WorkerName) -> Result
 /// Deletes the branch of a group where it stands there, and nowhere else.
 fn delete_branch(repository: &GitRepository, name: &WorkerName, at: &str) -> Result<(), WorktreeError> {
     repository.git_with(&["update-ref", "-d", &name.branch_reference(), at], &[], &[])?;
+    Ok(())
+}
+
+/// Refuses a folder that is no worktree any more and has files: which of them are whose cannot be told.
+fn refuse_files_without_git(path: &Path) -> Result<(), WorktreeError> {
+    let has_files = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
+    if path.is_symlink() || has_files() {
+        return Err(WorktreeError::Taken { path: path.to_owned() });
+    }
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use omo_state::git_worktree::GitWorktree;
 use serde::{Deserialize, Serialize};
 
-use super::{WorkerName, WorktreeError, git_folder_of};
+use super::{DotGit, WorkerName, WorktreeError, dot_git, git_folder_of};
 use crate::kept_work::{make_commit, move_reference};
 use crate::platform::path_of;
 use crate::repository::GitRepository;
@@ -30,10 +30,19 @@ pub struct RescuedWork {
 
 /// A worktree as git sees it from inside, by what the repository knows of it; `None` where there is no
 /// such worktree.
-pub(super) fn open_worktree(repository: &GitRepository, name: &WorkerName) -> Option<GitRepository> {
+///
+/// # Errors
+///
+/// Another repository has taken its place, or a link has, and the files there are none of the worktree.
+pub(super) fn open_worktree(
+    repository: &GitRepository,
+    name: &WorkerName,
+) -> Result<Option<GitRepository>, WorktreeError> {
     let path = name.path(repository);
-    let folder = git_folder_of(repository, &path);
-    folder.map(|folder| repository.seen_from_worktree(&path, &folder))
+    match git_folder_of(repository, &path) {
+        Some(folder) if dot_git(&path, &folder) == DotGit::Foreign => Err(WorktreeError::Taken { path }),
+        folder => Ok(folder.map(|folder| repository.seen_from_worktree(&path, &folder))),
+    }
 }
 
 /// Keeps all that the worktree of a group holds; files that git ignores are copied into `files`, a
@@ -45,7 +54,7 @@ pub fn rescue_worktree(
     files: &Path,
 ) -> Result<RescuedWork, WorktreeError> {
     let path = name.path(repository);
-    let inside = open_worktree(repository, name).ok_or_else(|| WorktreeError::Taken { path: path.clone() })?;
+    let inside = open_worktree(repository, name)?.ok_or_else(|| WorktreeError::Taken { path: path.clone() })?;
     let heads = WorktreeHeads::read(&inside, name)?;
     let raw = read_state(&inside, heads.tree.as_deref())?;
     keep_work(repository, name, &inside, &raw, &heads, None, files)

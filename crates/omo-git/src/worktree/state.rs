@@ -290,7 +290,7 @@ fn named_commits(inside: &GitRepository, signs: &GitDirFingerprint) -> Result<Ve
     Ok(commits.into_iter().collect())
 }
 
-fn is_reftable(inside: &GitRepository) -> bool {
+pub(super) fn is_reftable(inside: &GitRepository) -> bool {
     inside.common().join(REFTABLE).is_dir()
 }
 

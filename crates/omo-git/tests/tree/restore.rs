@@ -9,6 +9,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
+use omo_git::proved_worktree::ProvedWorktree;
 use omo_git::restore::{
     RestoreError, RestoreResult, RestoreScope, SnapshotContext, SnapshotId, UncoveredReason, find_uncovered,
     forget_snapshots, restore_snapshot, take_snapshot,
@@ -64,7 +65,7 @@ impl Repository {
 }
 
 fn with_snapshot_context<T>(root: &Path, state_home: &Path, act: impl FnOnce(&SnapshotContext<'_>) -> T) -> T {
-    act(&SnapshotContext { root, state_home, run_id: RUN, own: &["report.md"] })
+    act(&SnapshotContext { worktree: &ProvedWorktree::of_project(root), state_home, run_id: RUN, own: &["report.md"] })
 }
 
 #[test]
@@ -292,7 +293,7 @@ fn what_is_not_covered_is_reported_before() {
     it.git(&["update-index", "--add", "--cacheinfo", "160000,1111111111111111111111111111111111111111,module"]);
     symlink("/tmp", it.top.join("link")).unwrap();
     let covered = ["a.txt", "./src/b.txt", "src", "link", "new/deep/file", "src/../a.txt", "."];
-    assert_eq!(find_uncovered(&it.top, &covered).unwrap(), BTreeMap::new());
+    assert_eq!(find_uncovered(&ProvedWorktree::of_project(&it.top), &covered).unwrap(), BTreeMap::new());
     for (path, expected) in [
         ("x.log", UncoveredReason::Ignored),
         ("./new/x.log", UncoveredReason::Ignored),
@@ -304,9 +305,10 @@ fn what_is_not_covered_is_reported_before() {
         (".git/config", UncoveredReason::Outside),
         ("/etc/passwd", UncoveredReason::Outside),
     ] {
-        let found = find_uncovered(&it.top, &["a.txt", path]).unwrap();
+        let found = find_uncovered(&ProvedWorktree::of_project(&it.top), &["a.txt", path]).unwrap();
         assert_eq!(found, BTreeMap::from([(path.to_owned(), expected)]), "{path}");
     }
-    let below = find_uncovered(&it.top.join("src"), &["b.txt", "../x.log", "../a.txt"]).unwrap();
+    let below =
+        find_uncovered(&ProvedWorktree::of_project(&it.top.join("src")), &["b.txt", "../x.log", "../a.txt"]).unwrap();
     assert_eq!(below.keys().collect::<Vec<_>>(), ["../x.log"]);
 }

@@ -96,8 +96,8 @@ fn print_what_is_next(
     options: &NextOptions,
 ) -> Result<(), CommandError> {
     // A run of many tasks is large: its state is not kept beside what becomes of it.
-    let (root, tree) = (PathBuf::from(&before.root), context.work_tree(run.id(), &before).to_owned());
-    let engine = context.engine_at(run, &root, &tree)?;
+    let (root, tree) = (PathBuf::from(&before.root), context.work_tree(run.id(), &before)?);
+    let engine = context.engine_at(run, &root, tree)?;
     let deadline = Instant::now() + Duration::from_secs(options.wait).min(LONGEST_WAIT);
     let holder = before.holder.clone();
     let mut state = settled_state(&engine, before)?;
