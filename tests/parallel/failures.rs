@@ -1,6 +1,8 @@
 //! What goes wrong in one session: its siblings finish, the user's branch stays where it was, all that was done is
 //! kept, and the run goes on from there.
 
+use std::fs;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -48,6 +50,52 @@ fn goes_on_with(ground: &Ground, options: &[&str]) -> Result<()> {
 fn status(ground: &Ground, group: &str) -> Result<GroupStatus> {
     let state = ground.state()?;
     state.parallel.and_then(|parallel| parallel.groups.get(group).map(|known| known.status)).context("no such session")
+}
+
+/// Has a worker lose its worktree once, as cleaners do, and write its file again where that was.
+const LOSE_WORKTREE: &str = r#"if [ ! -e "$scripts/lost" ]; then
+  touch "$scripts/lost"
+  here="$PWD"; top="$(git rev-parse --path-format=absolute --git-common-dir)"
+  rm -rf "$here"; git -C "$top" worktree prune; mkdir -p "$here"; cd "$here"
+  echo wrong > b.txt; git add -f b.txt; git commit -qm 'part 2'
+else
+  echo 2 > b.txt
+fi
+"#;
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_worktree_that_is_lost_ends_its_attempt_and_nothing_around_it_is_touched() {
+    on_repository(&four_sessions(), "", |ground| {
+        let project = ground.project();
+        fs::write(project.join("notes.txt"), "mine\n")?;
+        fs::write(project.join("staged.txt"), "staged\n")?;
+        ground.git(&["add", "staged.txt"])?;
+        let seen = || ground.git(&["status", "--porcelain", "--", "notes.txt", "staged.txt"]);
+        let (before, unsaved) = (ground.git(&["rev-parse", "HEAD"])?, seen()?);
+        ground.set_task_script(2, LOSE_WORKTREE)?;
+        ground.open(&[])?;
+        let asked = ground.omo(&["run", "watch"])?;
+        ensure!(ground.git(&["rev-parse", "HEAD"])? == before, "the user's branch has moved: {}", asked.out);
+        ensure!(seen()? == unsaved, "the user's files and index are others: {}", seen()?);
+        let state = ground.state()?;
+        let evidence = state.tasks["2"].last_end.as_ref().map(|end| end.evidence.clone()).unwrap_or_default();
+        ensure!(evidence.starts_with("its worktree is gone"), "{evidence}");
+        ensure!(status(ground, "session-1")? != GroupStatus::Failed);
+        // What it wrote is in the way, and is left to its user.
+        let folder = state.parallel.and_then(|parallel| parallel.groups["session-2"].worktree.clone());
+        let folder = folder.context("it has no worktree")?;
+        ensure!(fs::read_to_string(Path::new(&folder).join("b.txt"))? == "wrong\n");
+        ensure!(asked.out.contains("move it away"), "{}", asked.out);
+        fs::remove_dir_all(&folder)?;
+        ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ensure!(seen()? == unsaved, "the user's files and index are others: {}", seen()?);
+        ground.git(&["rm", "--quiet", "--force", "staged.txt"])?;
+        fs::remove_file(project.join("notes.txt"))?;
+        ground.require_complete(&WELL)
+    })
+    .unwrap();
 }
 
 #[test]

@@ -106,6 +106,8 @@ impl WorkerSpec {
             ("OMO_RUN", Some(OsStr::new(&self.run))),
             ("OMO_WORKER", Some(OsStr::new(&self.worker))),
             ("OMO_ROOT", Some(self.worktree.as_os_str())),
+            // Where the worktree loses its `.git`, git finds none, and not the checkout of the user around it.
+            ("GIT_CEILING_DIRECTORIES", self.worktree.parent().map(std::path::Path::as_os_str)),
             ("PATH", path.as_deref()),
             ("PORT", port.as_ref().map(OsStr::new)),
             ("TMPDIR", Some(temp)),
@@ -217,6 +219,7 @@ mod tests {
                 ("CLAUDE_CODE_MAX_RETRIES", "3"),
                 ("CLAUDE_CONFIG_DIR", "/c"),
                 ("GIT_AUTHOR_NAME", "a"),
+                ("GIT_CEILING_DIRECTORIES", "/"),
                 ("OMO_DISABLE", "1"),
                 ("OMO_ROOT", "/w"),
                 ("OMO_RUN", "r1"),

@@ -78,10 +78,7 @@ pub fn client_end_events(
 /// judge and nothing to take back.
 pub fn lost_worktree_events(state: &RunState, group: &TaskGroup, why: &str) -> Vec<EventKind> {
     let Some((id, _)) = running_task_in(state, group) else { return Vec::new() };
-    let restored = EventKind::TaskRestored {
-        task: id.to_owned(),
-        not_restored: vec![format!("nothing was taken back: {}", sanitize(why, MAX_REASON_CHARS))],
-    };
+    let restored = EventKind::TaskRestored { task: id.to_owned(), not_restored: vec![sanitize(why, MAX_REASON_CHARS)] };
     let ended = failed_attempt_events(state, group, why, Vec::new());
     let reverts = super::reverts_changes(state, &ended);
     ended.into_iter().chain(reverts.then_some(restored)).collect()

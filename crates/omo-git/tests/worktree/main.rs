@@ -6,6 +6,7 @@ mod create;
 mod kill;
 mod land;
 mod preview;
+mod proved;
 mod remove;
 mod unusual;
 
@@ -138,7 +139,9 @@ fn collect(folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
         if path.ends_with(".git") {
             continue;
         }
-        if path.is_dir() {
+        if path.is_symlink() {
+            found.insert(path.clone(), fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes());
+        } else if path.is_dir() {
             collect(&path, found);
         } else {
             found.insert(path.clone(), fs::read(&path).unwrap());
