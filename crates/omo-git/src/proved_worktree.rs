@@ -43,12 +43,14 @@ pub enum WorktreeGone {
 pub struct ProvedWorktree {
     root: PathBuf,
     git: Option<GitWorktree>,
+    /// It is a worker's, which may be lost at any moment: nothing is done with it from then on.
+    is_worker: bool,
 }
 
 impl ProvedWorktree {
     /// The checkout of the user that a project lies in, found upwards from its folder. A project may lie in none.
     pub fn of_project(root: &Path) -> Self {
-        Self { root: root.to_owned(), git: GitWorktree::find(root) }
+        Self { root: root.to_owned(), git: GitWorktree::find(root), is_worker: false }
     }
 
     /// The worktree of a worker, at exactly this folder: the repository knows it there, its `.git` leads to that entry,
@@ -71,7 +73,7 @@ impl ProvedWorktree {
             let found = found.unwrap_or_else(|| "no branch".to_owned());
             return Err(WorktreeGone::OtherBranch { path: folder.to_owned(), found, expected: name.branch() });
         }
-        Ok(Self { root: folder.to_owned(), git: Some(tree) })
+        Ok(Self { root: folder.to_owned(), git: Some(tree), is_worker: true })
     }
 
     /// The same work tree, seen from a folder below its top.
@@ -80,7 +82,7 @@ impl ProvedWorktree {
         if folder.as_os_str().is_empty() {
             return self.clone();
         }
-        Self { root: self.root.join(folder), git: self.git.clone() }
+        Self { root: self.root.join(folder), ..self.clone() }
     }
 
     /// The folder of the project.
@@ -90,23 +92,24 @@ impl ProvedWorktree {
 
     /// Whether the project lies in a work tree of git.
     pub fn has_git(&self) -> bool {
-        self.git.is_some()
+        self.git().is_some()
     }
 
-    /// The work tree, where the project lies in one.
+    /// The work tree, where the project lies in one and that was not lost since.
     pub fn git(&self) -> Option<&GitWorktree> {
-        self.git.as_ref()
+        let is_there = |tree: &&GitWorktree| !self.is_worker || dot_git(&tree.top, &tree.git) == DotGit::Own;
+        self.git.as_ref().filter(is_there)
     }
 
     /// The work tree, with the folder of the project in it; empty for its top.
     pub(crate) fn project(&self) -> Option<(&GitWorktree, String)> {
-        let tree = self.git.as_ref()?;
+        let tree = self.git()?;
         Some((tree, project_folder(&self.root, tree)?))
     }
 
     /// The repository, seen from this work tree.
     pub fn repository(&self) -> Option<GitRepository> {
-        GitRepository::of(self.git.as_ref()?)
+        GitRepository::of(self.git()?)
     }
 }
 

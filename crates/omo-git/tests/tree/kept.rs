@@ -16,7 +16,12 @@ const REFERENCE: &str = "refs/omo/keep/r-1/step-1";
 impl Repository {
     fn keep(&self, paths: &[&str]) -> KeptWork {
         let (root, state_home) = (self.top.as_path(), self.state_home());
-        let place = SnapshotContext { root, state_home: &state_home, run_id: "r-1", own: &["report.md"] };
+        let place = SnapshotContext {
+            worktree: &omo_git::proved_worktree::ProvedWorktree::of_project(root),
+            state_home: &state_home,
+            run_id: "r-1",
+            own: &["report.md"],
+        };
         keep_paths(&place, &WorkerName::new("r-1", "step-1").unwrap(), paths).unwrap()
     }
 }
