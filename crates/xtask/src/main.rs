@@ -63,6 +63,9 @@ enum Task {
     CheckTargets,
     /// Run every test, those with the real client included
     Test(test::Options),
+    /// Run one test binary as the task `test` does
+    #[command(hide = true)]
+    Suite(test::surroundings::Suite),
 }
 
 fn main() -> ExitCode {
@@ -81,6 +84,7 @@ fn main() -> ExitCode {
         Task::Install => install::run(),
         Task::Dist(options) => dist::run(&options),
         Task::Plugin => plugin::build().map(|plugin| plugin.announce()),
+        Task::Suite(suite) => test::surroundings::become_suite(&suite),
         Task::Test(options) => test::run(&options),
         Task::Tidy => tidy::run(),
     };

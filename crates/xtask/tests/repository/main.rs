@@ -7,6 +7,8 @@ mod hook_dependencies;
 mod left_out;
 mod links;
 mod security;
+#[cfg(unix)]
+mod suite;
 mod supply_chain;
 mod tidy;
 mod workflows;

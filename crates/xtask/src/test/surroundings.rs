@@ -1,0 +1,106 @@
+//! The surroundings of a suite, the same wherever the tests are started: default signals, no terminal, a known umask and
+//! locale, and no variable that would steer git, the client, omo or cargo.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use omo_process::platform::own_program;
+
+/// Name of the task that a suite is started through.
+const TASK: &str = "suite";
+/// Beginnings of the variables that steer other programs.
+const STEERING: [&str; 5] = ["ANTHROPIC_", "CARGO_", "CLAUDE", "GIT_", "OMO_"];
+/// Those of them that stay: all that the runner gives a suite, and where cargo has its downloads.
+const KEPT: [&str; 3] = ["CARGO_HOME", "CARGO_MANIFEST_DIR", "OMO_TEST_"];
+/// A locale that is there without being installed.
+const LOCALE: &str = "C.UTF-8";
+
+/// A test binary with its arguments.
+#[derive(Args)]
+pub(crate) struct Suite {
+    program: PathBuf,
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
+
+/// A command that starts a test binary in these surroundings.
+pub(super) fn command(program: &Path) -> Result<Command> {
+    // A suite of this package was built with a new program in the place of this one.
+    let mut command = Command::new(own_program().context("find this program")?);
+    command.arg(TASK).arg(program);
+    Ok(command)
+}
+
+/// Goes on as a test binary, in these surroundings.
+pub(crate) fn become_suite(suite: &Suite) -> Result<()> {
+    let mut command = Command::new(&suite.program);
+    command.args(&suite.arguments);
+    for (name, _) in std::env::vars_os() {
+        if is_left_out(&name.to_string_lossy()) {
+            command.env_remove(&name);
+        }
+    }
+    command.envs([("LANG", LOCALE), ("LC_ALL", LOCALE)]);
+    replace_this_process(&mut command)
+}
+
+/// Whether a suite is started without this variable.
+fn is_left_out(name: &str) -> bool {
+    let has_beginning = |beginnings: &[&str]| beginnings.iter().any(|beginning| name.starts_with(beginning));
+    has_beginning(&STEERING) && !has_beginning(&KEPT)
+}
+
+#[cfg(unix)]
+fn replace_this_process(command: &mut Command) -> Result<()> {
+    use std::os::unix::process::CommandExt;
+
+    use rustix::fs::Mode;
+    use rustix::process::umask;
+
+    omo_process::termination::reset_signals_of_started_programs();
+    umask(Mode::WGRP | Mode::WOTH);
+    leave_terminal()?;
+    Err(command.exec()).with_context(|| format!("run {command:?}"))
+}
+
+/// Ctrl-C no longer reaches this process: it ends with the task that started it.
+#[cfg(target_os = "linux")]
+fn leave_terminal() -> Result<()> {
+    use rustix::process::{Signal, set_parent_process_death_signal};
+
+    omo_process::detached::leave_terminal().context("leave the terminal")?;
+    set_parent_process_death_signal(Some(Signal::TERM)).context("end with the task")
+}
+
+/// Where nothing ends a process with its parent, Ctrl-C has to.
+#[cfg(all(unix, not(target_os = "linux")))]
+#[expect(clippy::unnecessary_wraps, reason = "on Linux it can fail")]
+fn leave_terminal() -> Result<()> {
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn replace_this_process(command: &mut Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("run {command:?}"))?;
+    std::process::exit(status.code().unwrap_or(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_steers_other_programs_is_left_out() {
+        for name in
+            ["GIT_DIR", "CLAUDECODE", "CLAUDE_PLUGIN_ROOT", "ANTHROPIC_BASE_URL", "OMO_DISABLE", "CARGO_BUILD_TARGET"]
+        {
+            assert!(is_left_out(name), "{name}");
+        }
+        for name in ["CARGO", "CARGO_HOME", "CARGO_MANIFEST_DIR", "OMO_TEST_PLUGIN", "RUSTUP_HOME", "PATH", "DIGIT_X"] {
+            assert!(!is_left_out(name), "{name}");
+        }
+    }
+}
