@@ -13,6 +13,7 @@ use omo_engine::state::{RunPhase, RunState};
 use omo_engine::verbs::VerbCaller;
 use omo_engine::work::{Engine, is_alive};
 use omo_engine::{ExclusiveGuard, Run, RunStore, RunStoreError, verbs};
+use omo_git::ownership;
 use omo_git::proved_worktree::{ProvedWorktree, WorktreeGone};
 use omo_git::repository::GitRepository;
 use omo_git::worktree::WorkerName;
@@ -72,6 +73,7 @@ impl<'a> CommandContext<'a> {
                 format!("the name of the project's folder is no UTF-8: {}", sanitize(&root.to_string_lossy(), 300));
             return Err(CommandError::precondition(message, "plan runs need one that is: give it another name"));
         }
+        ownership::require_trusted(&root)?;
         let missing = || CommandError::precondition("no folder for the user's own state is known", "set HOME");
         let state_home = env.state_home.clone().ok_or_else(missing)?;
         let runs = RunStore::find(&root, Some(&state_home))?;

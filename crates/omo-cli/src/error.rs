@@ -5,10 +5,12 @@ use std::{fmt, io};
 use omo_claude::client::ClaudeError;
 use omo_engine::parallel::DriveError;
 use omo_engine::projection::ProjectionError;
+use omo_engine::request::client_policy::quote_argument;
 use omo_engine::task_list_store::TaskListError;
 use omo_engine::work::{EngineError, PlanFileError};
 use omo_engine::worker_job::jobs::JobError;
 use omo_engine::{RunStoreError, TransactError};
+use omo_git::ownership::DubiousOwnership;
 use omo_git::proved_worktree::WorktreeGone;
 use omo_git::restore::RestoreError;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
@@ -309,6 +311,14 @@ impl From<EngineError> for CommandError {
                 Self::conflict("it was ended before it was done", "run it again; nothing counts of it")
             }
         }
+    }
+}
+
+impl From<DubiousOwnership> for CommandError {
+    fn from(refused: DubiousOwnership) -> Self {
+        let folder = quote_argument(&refused.0.to_string_lossy());
+        let hint = format!("if you trust what it runs: `git config --global --add safe.directory {folder}`");
+        Self::precondition(refused.to_string(), hint)
     }
 }
 

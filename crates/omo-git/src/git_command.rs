@@ -14,6 +14,8 @@ use omo_process::runner::{self, ProcessEnd, ProcessOutput, ProcessRequest};
 use omo_state::git_worktree::GitWorktree;
 use omo_state::search_path::{ProjectFolders, SearchPath};
 
+use crate::ownership::may_name_git_folder;
+
 /// How long one call of git may take.
 const LIMIT: Duration = Duration::from_secs(60);
 /// How long one that took too long may take to put away its locks.
@@ -204,6 +206,10 @@ pub(crate) fn run_as_needed(
 ) -> Option<GitOutcome> {
     let tree = GitWorktree::find(folder);
     if tree.as_ref().is_some_and(|tree| !has_readable_files(tree)) {
+        return None;
+    }
+    let named = variables.iter().find(|(name, _)| *name == "GIT_DIR").map(|(_, git)| Path::new(git));
+    if named.is_some_and(|git| !may_name_git_folder(folder, git)) {
         return None;
     }
     let (git, search) = found(folder, tree.as_ref())?;

@@ -18,6 +18,7 @@ pub mod integrate;
 pub mod kept_work;
 pub mod message_commit;
 pub mod own_git_dir;
+pub mod ownership;
 mod platform;
 pub mod proved_worktree;
 pub mod recorded;

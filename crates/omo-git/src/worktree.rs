@@ -178,7 +178,9 @@ impl WorkerName {
 
     /// Where its worktree lies.
     pub fn path(&self, repository: &GitRepository) -> PathBuf {
-        repository.top().join(FOLDER).join(format!("omo-{}-{}", self.run, self.worker))
+        let folder = repository.top().join(FOLDER);
+        // `.claude` may be a link, and processes are found by the real paths of their folders.
+        folder.canonicalize().unwrap_or(folder).join(format!("omo-{}-{}", self.run, self.worker))
     }
 }
 

@@ -152,7 +152,9 @@ fn refuse_taken(repository: &GitRepository, path: &Path) -> Result<(), WorktreeE
     refuse_links(repository, path)
 }
 
-/// Refuses a link, with which the worktree would lie wherever it leads.
+/// Refuses a link in the place of the worktree, and one above it that the repository brings along: it leads wherever the
+/// author of a commit wants. A link of the user's own, as those who manage their settings elsewhere have one in place of
+/// `.claude`, is followed.
 fn refuse_links(repository: &GitRepository, path: &Path) -> Result<(), WorktreeError> {
     if path.is_symlink() {
         return Err(WorktreeError::Taken { path: path.to_owned() });
@@ -160,11 +162,23 @@ fn refuse_links(repository: &GitRepository, path: &Path) -> Result<(), WorktreeE
     let mut folder = repository.top().to_owned();
     for part in Path::new(FOLDER).components() {
         folder.push(part);
-        if folder.symlink_metadata().is_ok_and(|found| !found.is_dir()) {
+        let is_taken = match folder.symlink_metadata() {
+            Ok(found) if found.is_symlink() => !folder.is_dir() || is_tracked(repository, &folder)?,
+            Ok(found) => !found.is_dir(),
+            Err(_) => false,
+        };
+        if is_taken {
             return Err(WorktreeError::Taken { path: folder });
         }
     }
     Ok(())
+}
+
+/// Whether git knows what is at a path.
+fn is_tracked(repository: &GitRepository, path: &Path) -> Result<bool, GitFailed> {
+    let path = path.strip_prefix(repository.top()).unwrap_or(path).to_string_lossy().into_owned();
+    let pathspec = format!(":(top,literal){path}");
+    Ok(!repository.git_with(&["ls-files", "-z", "--", &pathspec], &[], &[])?.is_empty())
 }
 
 /// Makes the folder that worktrees lie in: a run that cannot have any is not opened.

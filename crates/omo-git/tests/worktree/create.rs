@@ -3,7 +3,10 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use omo_git::worktree::{WorkerName, WorktreeError, create_worktree};
+use omo_git::proved_worktree::ProvedWorktree;
+use omo_git::worktree::{
+    WorkerName, WorktreeError, carry_out_removal, create_worktree, prepare_removal, prepare_worktree_folder,
+};
 
 use crate::{Project, git_in, name, write};
 
@@ -102,13 +105,31 @@ fn what_is_not_ours_is_left_alone() {
 }
 
 #[test]
-fn no_link_leads_a_worktree_elsewhere() {
+fn no_link_of_the_repository_leads_a_worktree_elsewhere() {
     let it = Project::new();
     fs::create_dir(it.temp.path().join("elsewhere")).unwrap();
     symlink(it.temp.path().join("elsewhere"), it.top.join(".claude")).unwrap();
+    it.git(&["add", "--force", ".claude"]);
     let refused = create_worktree(&it.repository(), &name(), &it.head());
     assert!(matches!(refused, Err(WorktreeError::Taken { .. })), "{refused:?}");
     assert_eq!(fs::read_dir(it.temp.path().join("elsewhere")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_link_of_the_user_in_place_of_the_clients_folder_is_followed() {
+    let it = Project::new();
+    let real = it.temp.path().canonicalize().unwrap().join("dotfiles");
+    fs::create_dir(&real).unwrap();
+    symlink(&real, it.top.join(".claude")).unwrap();
+    prepare_worktree_folder(&it.repository()).unwrap();
+    let made = it.create();
+    assert_eq!(made.path, real.join("worktrees/omo-run1-g1"));
+    assert!(it.create().was_there);
+    assert!(ProvedWorktree::of_worker(&it.repository(), &name(), &made.path).is_ok());
+    write(&made.path.join("a.txt"), "work");
+    let removal = prepare_removal(&it.repository(), &name(), None, &it.files()).unwrap();
+    carry_out_removal(&it.repository(), &removal).unwrap();
+    assert!(!made.path.exists() && it.kept("a.txt") == "work");
 }
 
 #[test]

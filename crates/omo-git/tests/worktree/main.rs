@@ -5,6 +5,7 @@
 mod create;
 mod kill;
 mod land;
+mod ownership;
 mod preview;
 mod proved;
 mod remove;
