@@ -11,6 +11,7 @@ mod display;
 mod documented_promises;
 mod failures;
 mod git_variables;
+mod hooks;
 mod kills;
 mod landing;
 mod launcher_failures;

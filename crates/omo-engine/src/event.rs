@@ -529,6 +529,9 @@ pub enum EventKind {
         from: String,
         /// The commit that it is at.
         to: String,
+        /// Commits in between that are not signed, though its user's are to be.
+        #[serde(default, skip_serializing_if = "is_none")]
+        unsigned: usize,
     },
     /// The plan's file was made to say what is done: omo's own edit, which is no edit by its user.
     PlanTicked {
@@ -568,4 +571,9 @@ pub enum EventKind {
         /// How.
         result: RunResult,
     },
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }

@@ -16,6 +16,7 @@ mod remote_branches;
 mod remote_workers;
 mod start_workers;
 mod tick_plan;
+mod user_commits;
 pub mod worker_row;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -64,7 +64,7 @@ pub fn next_action<'a>(state: &'a RunState, parallel: &'a ParallelState) -> Para
     };
     let of_wave = || view.groups().filter(|group| group.wave == wave && is_open(group));
     // Whatever else is at work, and whichever of them its plan names first.
-    let done = of_wave().filter(|group| view.status(group) == Some(GroupStatus::Done));
+    let done = of_wave().filter(|group| view.can_merge(group));
     if let Some(group) = done.min_by_key(|group| view.state_of(group).map(|known| known.ended_seq)) {
         return ParallelAction::Merge(group);
     }
@@ -158,6 +158,11 @@ impl<'a> View<'a> {
             }
         };
         is_open && self.why_stuck(group).is_none() && !self.waits_for_an_answer(group)
+    }
+
+    /// Whether it is done, and nothing has refused its merge.
+    fn can_merge(&self, group: &TaskGroup) -> bool {
+        self.state_of(group).is_some_and(|known| known.status == GroupStatus::Done && known.stuck_reason.is_none())
     }
 
     /// Why a session cannot go on by itself.

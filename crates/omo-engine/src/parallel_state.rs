@@ -34,6 +34,9 @@ pub struct ParallelState {
     pub landing_ways_out: Vec<String>,
     /// The user's branch has moved from the first of these commits to the second.
     pub landed: Option<(String, String)>,
+    /// Commits in between that are not signed, though its user's are to be.
+    #[serde(default)]
+    pub unsigned: usize,
     /// It had done so before the run went on.
     #[serde(default)]
     pub landed_before: Option<(String, String)>,

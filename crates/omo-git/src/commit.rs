@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use omo_core::check::session_check::CheckEnd;
 use omo_process::environment::CheckEnvironment;
-use omo_process::job::{self, CommandJob, CommandOutcome};
+use omo_process::job::CommandOutcome;
 use omo_process::platform::shell_variable;
 use omo_state::env;
 use omo_state::files::folder::{FolderError, GuardedFolder};
@@ -29,7 +29,9 @@ use crate::restore::{
     IndexEntries, RestoreSelection, TreePath, differing_paths, read_index, read_index_and_untracked,
     restore_index_paths, tree_path,
 };
-use git_formats::{commit_variables, has_run, identity_variables, message_with, pathspec_list, refusing_hook};
+use crate::user_git::UserGit;
+pub(crate) use git_formats::commit_variables;
+use git_formats::{has_run, identity_variables, message_with, pathspec_list, refusing_hook};
 
 /// The folder of what git is told, in the user's own state folder.
 const FOLDER: [&str; 2] = ["omo", "commit"];
@@ -316,28 +318,15 @@ impl CommitWorktree {
         environment: &CheckEnvironment,
         goes_on: impl FnMut() -> bool,
     ) -> CommandOutcome {
-        let [program, message, paths] = ["OMO_GIT", "OMO_MESSAGE", "OMO_PATHS"].map(shell_variable);
-        // git's tidying would go on behind the commit, in a work tree that may be about to be removed.
+        let [message, paths] = ["OMO_MESSAGE", "OMO_PATHS"].map(shell_variable);
         // `cleanup`: a line that begins with `#` is one of the message.
-        let run = format!(
-            "{program} -c maintenance.auto=false {what} --only --cleanup=whitespace --file={message} --pathspec-from-file={paths} --pathspec-file-nul"
+        let words = format!(
+            "{what} --only --cleanup=whitespace --file={message} --pathspec-from-file={paths} --pathspec-file-nul"
         );
-        let mut variables = commit_variables(environment.variables_for_task_check());
-        let file = |name: &str| self.folder.path().join(name);
-        let own = [
-            ("OMO_GIT", self.git.clone()),
-            ("OMO_MESSAGE", file(MESSAGE)),
-            ("OMO_PATHS", file(PATHS)),
-            ("GIT_TRACE2_EVENT", file(TRACE)),
-            ("GIT_TERMINAL_PROMPT", PathBuf::from("0")),
-        ];
-        variables.extend(own.map(|(name, value)| (name.into(), value.into_os_string())));
-        // A work tree that loses its `.git` meanwhile is none, and not the one around it.
-        let above =
-            self.tree.top.parent().map(|above| ("GIT_CEILING_DIRECTORIES".into(), above.as_os_str().to_owned()));
-        variables.extend(above);
-        let folder = self.tree.top.clone();
-        job::run(CommandJob { run, folder, timeout: order.limit, variables, log: None, check: None }, goes_on)
+        let own = [("OMO_MESSAGE", MESSAGE), ("OMO_PATHS", PATHS), ("GIT_TRACE2_EVENT", TRACE)];
+        let own = own.map(|(name, file)| (name, self.folder.path().join(file).into_os_string()));
+        let user = UserGit { environment, limit: order.limit };
+        user.run(self.git.clone(), &self.tree.top, &words, own.to_vec(), goes_on)
     }
 
     fn failure_reason(&self, outcome: &CommandOutcome) -> String {

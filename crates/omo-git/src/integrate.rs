@@ -1,7 +1,7 @@
 //! Bringing the branches of groups together, and the result to its user's branch.
 //!
-//! Merging touches no checkout: `preview` says what the merged tree would be, and [`commit_merge`] makes the
-//! commit. Only [`land`] changes what its user has checked out, in one move that either happens or
+//! Merging touches no checkout: [`preview_merge`] says what the merged tree would be, and [`make_commit`] makes the
+//! commit once [`CommitHooks`] were asked. Only [`land`] changes what its user has checked out, in one move that either happens or
 //! does not.
 
 mod error;
@@ -12,6 +12,7 @@ mod merge;
 mod one_file;
 mod references;
 mod steps;
+mod user_commit;
 
 pub use error::LandError;
 pub use facts::{
@@ -19,8 +20,9 @@ pub use facts::{
     find_absent_branch, ignored_paths, read_checkout_facts, read_edit_facts, uncommitted_paths,
 };
 pub use land::{LandOutcome, land};
-pub use merge::{MergeError, MergePreview, commit_merge, preview_merge};
-pub use one_file::{CommittedFile, commit_file, committed_file};
+pub use merge::{MergeError, MergePreview, preview_merge};
+pub use one_file::{CommittedFile, committed_file, tree_with_file};
 pub use references::{
     branch_tip, contains_commits, has_common_history, keep_commit, later_commit, release_kept, tree_of,
 };
+pub use user_commit::{CommitDraft, CommitHooks, make_commit, unsigned_commits};

@@ -27,5 +27,6 @@ pub mod repository;
 pub mod restore;
 mod scope;
 pub mod tree;
+pub mod user_git;
 pub mod work_files;
 pub mod worktree;

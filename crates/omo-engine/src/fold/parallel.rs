@@ -30,12 +30,13 @@ impl RunState {
         }
         let ids: Vec<String> = self.plan.groups.iter().map(|group| group.id.clone()).collect();
         let parallel = self.parallel.as_mut().ok_or_else(|| bad("is about sessions that are not worked on apart"))?;
-        if let EventKind::Landed { from, to } = &event.kind {
+        if let EventKind::Landed { from, to, unsigned } = &event.kind {
             let is_whole = ids.iter().all(|id| parallel.has_status(id, &[GroupStatus::Merged]));
             if parallel.landed.is_some() || *to != parallel.tip || !is_whole {
                 return Err(bad("moves the user's branch before all is merged"));
             }
             parallel.landed = Some((from.clone(), to.clone()));
+            parallel.unsigned = *unsigned;
             return Ok(());
         }
         if apply_to_all_groups(parallel, &event.kind) {
@@ -338,7 +339,7 @@ fn required_statuses(what: &EventKind) -> (&str, &'static [GroupStatus]) {
         | EventKind::GroupFilesMissing { group, .. }
         | EventKind::GroupEnded { group, .. }
         | EventKind::LimitReached { group, .. }
-        | EventKind::GroupStuck { group, .. } => (group, &[Ready]),
+        | EventKind::GroupStuck { group, .. } => (group, &[Ready, Done]),
         EventKind::WorkerEnded { group, .. }
         | EventKind::SubmissionRefused { group, .. }
         | EventKind::WorkerBegan { group, .. }

@@ -95,31 +95,42 @@ impl ParallelDriver<'_> {
         commit: &str,
         check: impl FnOnce(ProvedWorktree) -> Result<T, EngineError>,
     ) -> Result<Option<T>, DriveError> {
+        match self.in_scratch_tree(policy, commit, check)? {
+            Ok(Ok(found)) => Ok(Some(found)),
+            // The checks are no longer needed: the run has ended or was stopped.
+            Ok(Err(EngineError::Cancelled)) => Ok(None),
+            Ok(Err(error)) => Err(error.into()),
+            Err(why) => {
+                let why = format!("there is no work tree to check the whole in: {why}");
+                self.refuse_landing(&why, Vec::new(), Vec::new()).map(|()| None)
+            }
+        }
+    }
+
+    /// Does something in a work tree of its own that holds a commit; in words why that could not be made.
+    pub(super) fn in_scratch_tree<T>(
+        &self,
+        policy: &ClientPolicy,
+        commit: &str,
+        work: impl FnOnce(ProvedWorktree) -> T,
+    ) -> Result<Result<T, String>, DriveError> {
         let name = self.worker_name(FINAL_CHECKS_WORKER)?;
         // One that an earlier try has left may be of an earlier tip.
         let fresh = worktree::discard_worktree(&self.repository, &name);
         let created = match fresh.and_then(|()| worktree::create_worktree(&self.repository, &name, commit)) {
             Ok(created) => created,
-            Err(error) => {
-                let why = format!("there is no work tree to check the whole in: {error}");
-                return self.refuse_landing(&why, Vec::new(), Vec::new()).map(|()| None);
-            }
+            Err(error) => return Ok(Err(error.to_string())),
         };
         if let Some(command) = &policy.setup
             && let Some(why) = self.run_setup_command(FINAL_CHECKS_WORKER, command, &created.path, created.was_there)?
         {
-            return self.refuse_landing(&why, Vec::new(), Vec::new()).map(|()| None);
+            return Ok(Err(why));
         }
         let proved = ProvedWorktree::of_worker(&self.repository, &name, &created.path);
-        let checked = proved.map_err(EngineError::from).and_then(check);
+        let done = proved.map(work).map_err(|error| error.to_string());
         // Where something that a check has started still works there, the next cleanup removes it.
         let _ = worktree::discard_worktree(&self.repository, &name);
-        match checked {
-            Ok(found) => Ok(Some(found)),
-            // The checks are no longer needed: the run has ended or was stopped.
-            Err(EngineError::Cancelled) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        Ok(done)
     }
 
     /// The tree that the run has come to, where the ledger says that exactly these checks were green on it, run as they

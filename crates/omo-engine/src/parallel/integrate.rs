@@ -2,8 +2,9 @@
 
 use omo_core::text::sanitize;
 use omo_git::integrate::{
-    CheckoutHead, LandError, LandOutcome, MergePreview, commit_merge, contains_commits, find_absent_branch,
+    CheckoutHead, CommitDraft, LandError, LandOutcome, MergePreview, contains_commits, find_absent_branch,
     has_common_history, keep_commit, land, preview_merge, read_checkout_facts, read_edit_facts, release_kept,
+    unsigned_commits,
 };
 use omo_plan::model::TaskGroup;
 use omo_plan::plan_summary::SESSION_PREFIX;
@@ -34,7 +35,15 @@ impl ParallelDriver<'_> {
             MergePreview::UpToDate => EventKind::GroupMerged { group: id, tip: parallel.tip.clone() },
             MergePreview::Conflict { files } => EventKind::GroupRefused { group: id, files },
             MergePreview::Clean { tree } => {
-                let made = commit_merge(&self.repository, &parallel.tip, &tip, &tree, &merge_message(state, group))?;
+                let message = merge_message(state, group);
+                let draft = CommitDraft { tip: &parallel.tip, merged: Some(&tip), tree: &tree, message: &message };
+                let made = match self.commit_for_user(&parallel.policy, &draft)? {
+                    Ok(made) => made,
+                    Err(why) => {
+                        let why = format!("it is done, and could not be merged: {why}");
+                        return self.report_stuck::<()>(group, &why).map(drop);
+                    }
+                };
                 // No branch names it, and it must not be lost.
                 keep_commit(&self.repository, &self.worker_name(INTEGRATED)?, &made)?;
                 self.last_merge = Some((made.clone(), tree));
@@ -70,12 +79,13 @@ impl ParallelDriver<'_> {
             return self.refuse_landing(&why, Vec::new(), Vec::new());
         }
         let tip = self.ticked_tip(state, parallel)?;
-        let landed = match land(&self.repository, &at, &tip) {
+        let landed = match land(&self.repository, &at, &tip, &self.user_git()) {
             Ok(LandOutcome::Moved) => at,
             Ok(LandOutcome::AlreadyThere) => user_branch_base(state, parallel).map_or(at, str::to_owned),
             Err(error) => return self.on_land_error(error),
         };
-        let moved = EventKind::Landed { from: landed, to: tip };
+        let unsigned = unsigned_commits(&self.repository, &landed, &tip)?;
+        let moved = EventKind::Landed { from: landed, to: tip, unsigned };
         self.record(|_| vec![moved])?;
         // The user's branch holds all of it.
         Ok(release_kept(&self.repository, &self.worker_name(INTEGRATED)?)?)
@@ -166,13 +176,17 @@ impl ParallelDriver<'_> {
             MergePreview::Conflict { files } => {
                 return Ok(Err(("what was committed on it meanwhile changes the same".to_owned(), files)));
             }
-            MergePreview::Clean { tree } => commit_merge(
-                &self.repository,
-                at,
-                &parallel.tip,
-                &tree,
-                &format!("merge: omo run {}", self.engine.run.id()),
-            )?,
+            MergePreview::Clean { tree } => {
+                let message = format!("merge: omo run {}", self.engine.run.id());
+                let draft = CommitDraft { tip: at, merged: Some(&parallel.tip), tree: &tree, message: &message };
+                match self.commit_for_user(&parallel.policy, &draft)? {
+                    Ok(made) => made,
+                    Err(why) => {
+                        let why = format!("what was committed on it meanwhile could not be merged: {why}");
+                        return Ok(Err((why, Vec::new())));
+                    }
+                }
+            }
         };
         keep_commit(&self.repository, &self.worker_name(INTEGRATED)?, &tip)?;
         let caught_up = EventKind::UserCommitsMerged { with: at.to_owned(), tip };

@@ -12,7 +12,7 @@ use omo_claude::worker::{WorkerPermissions, WorkerSpec};
 use omo_claude::worker_resources;
 use omo_claude::worker_settings::{self, WorkerSettings};
 use omo_core::text::sanitize;
-use omo_git::integrate::{MergePreview, branch_tip, commit_merge, contains_commits, preview_merge};
+use omo_git::integrate::{CommitDraft, MergePreview, branch_tip, contains_commits, preview_merge};
 use omo_git::proved_worktree::ProvedWorktree;
 use omo_git::worktree::{self, WorkerName, WorktreeError};
 use omo_plan::model::TaskGroup;
@@ -130,7 +130,13 @@ impl ParallelDriver<'_> {
                 match preview_merge(&self.repository, own, None, &parallel.tip)? {
                     MergePreview::Clean { tree } => {
                         let message = format!("merge: what omo run {} has come to", self.engine.run.id());
-                        commit_merge(&self.repository, own, &parallel.tip, &tree, &message)?
+                        let draft =
+                            CommitDraft { tip: own, merged: Some(&parallel.tip), tree: &tree, message: &message };
+                        match self.commit_for_user(&parallel.policy, &draft)? {
+                            Ok(made) => made,
+                            // It is asked about once its steps are done.
+                            Err(_) => continue,
+                        }
                     }
                     // It is asked about once its steps are done.
                     MergePreview::UpToDate | MergePreview::Conflict { .. } => continue,

@@ -1,7 +1,7 @@
 //! What has passed is ticked in the plan's file as a commit of omo's own, once all is merged: so that the user's branch
 //! has it with the work.
 
-use omo_git::integrate::{commit_file, committed_file, keep_commit, uncommitted_paths};
+use omo_git::integrate::{CommitDraft, committed_file, keep_commit, tree_with_file, uncommitted_paths};
 
 use super::{DriveError, INTEGRATED, ParallelDriver};
 use crate::parallel_state::ParallelState;
@@ -29,10 +29,12 @@ impl ParallelDriver<'_> {
         let _ = std::fs::remove_file(&index);
         file.bytes = ticked.text.clone().into_bytes();
         let message = format!("omo: tick what has passed in {path}\n\nOmo-Run: {}\n", self.engine.run.id());
-        let made = commit_file(&self.repository, &parallel.tip, &file, &index, &message);
+        let tree = tree_with_file(&self.repository, &parallel.tip, &file, &index);
         let _ = std::fs::remove_file(&index);
         // The work is what matters: it lands all the same.
-        let Ok(made) = made else { return unticked() };
+        let Ok(tree) = tree else { return unticked() };
+        let draft = CommitDraft { tip: &parallel.tip, merged: None, tree: &tree, message: &message };
+        let Ok(Ok(made)) = self.commit_for_user(&parallel.policy, &draft) else { return unticked() };
         keep_commit(&self.repository, &self.worker_name(INTEGRATED)?, &made)?;
         let event = ticked.to_event(Some(made.clone()));
         self.record(|_| vec![event])?;

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use omo_core::text::{inline_code, sanitize};
+use omo_core::text::{inline_code, pluralize, sanitize};
 use omo_plan::model::TaskGroup;
 use omo_plan::plan_summary::SESSION_PREFIX;
 
@@ -135,7 +135,7 @@ fn user_branch_lines(parallel: &ParallelState) -> Vec<String> {
         (Some((from, to)), _) if from == to => {
             return vec![format!("{name} has all of it already, at {}", short_commit_code(to))];
         }
-        (Some((from, to)), _) => return vec![moved(from, to)],
+        (Some((from, to)), _) => return [moved(from, to)].into_iter().chain(unsigned_line(parallel)).collect(),
         (None, Some((from, to))) => vec![format!("{} before; nothing of what followed is in it", moved(from, to))],
         (None, None) => vec![format!("{name} was not moved: nothing of this is in it")],
     };
@@ -150,6 +150,12 @@ fn user_branch_lines(parallel: &ParallelState) -> Vec<String> {
         lines.push(format!("What was merged so far is kept: {}", recovery_command(INTEGRATED, &reference)));
     }
     lines
+}
+
+/// A worker on another machine has no key of its user.
+fn unsigned_line(parallel: &ParallelState) -> Option<String> {
+    let commits = pluralize(parallel.unsigned, "commit");
+    (parallel.unsigned > 0).then(|| format!("{commits} of that unsigned, though `commit.gpgSign` is set"))
 }
 
 /// The lines about one session that stand below its row.

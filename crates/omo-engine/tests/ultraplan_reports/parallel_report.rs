@@ -195,7 +195,7 @@ fn a_moved_branch_of_the_user_is_reported() {
     assert!(text.starts_with("## Ultraexecute Local Incomplete: not in your branch\n"), "{text}");
     assert!(text.contains("**Result:** PARTIAL (3/3 passed, not in your branch)\n"), "{text}");
     assert!(text.contains("\"result\": \"partial\"") && !text.contains("All steps completed."), "{text}");
-    happens(&mut state, EventKind::Landed { from: BASE.to_owned(), to: TIP.to_owned() });
+    happens(&mut state, EventKind::Landed { from: BASE.to_owned(), to: TIP.to_owned(), unsigned: 0 });
     for number in 1..=3 {
         removed(&mut state, number, None);
     }
@@ -214,7 +214,7 @@ fn a_run_that_went_on_after_its_merge_reports_both() {
         done_and_merged(&mut state, number);
         removed(&mut state, number, None);
     }
-    happens(&mut state, EventKind::Landed { from: BASE.to_owned(), to: TIP.to_owned() });
+    happens(&mut state, EventKind::Landed { from: BASE.to_owned(), to: TIP.to_owned(), unsigned: 0 });
     over(&mut state, RunResult::Complete);
     happens(&mut state, EventKind::RunResumed);
     happens(&mut state, EventKind::TaskReopened { task: "3".to_owned(), reason: "asked for by its user".to_owned() });
@@ -224,7 +224,7 @@ fn a_run_that_went_on_after_its_merge_reports_both() {
     let line = "- Your branch `main` moved from 1111111 to 2222222 before; nothing of what followed is in it";
     assert!(text.lines().any(|known| known == line) && !text.contains("What was merged so far"), "{text}");
     done_and_merged(&mut state, 3);
-    happens(&mut state, EventKind::Landed { from: TIP.to_owned(), to: TIP.to_owned() });
+    happens(&mut state, EventKind::Landed { from: TIP.to_owned(), to: TIP.to_owned(), unsigned: 0 });
     let text = final_report(&state, ALL);
     assert!(text.lines().any(|line| line == "- Your branch `main` has all of it already, at 2222222"), "{text}");
 }

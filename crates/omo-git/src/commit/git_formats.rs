@@ -33,7 +33,7 @@ pub(super) fn pathspec_list(names: &[TreePath]) -> Vec<u8> {
 }
 
 /// The variables of a commit, from those of a check.
-pub(super) fn commit_variables(mut variables: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
+pub(crate) fn commit_variables(mut variables: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
     let is_kept = |name: &str| !is_git_variable(name) || person_variable(name).is_some();
     variables.retain(|(name, _)| name.to_str().is_none_or(is_kept));
     variables

@@ -49,6 +49,12 @@ pub enum LandError {
         /// git's lock.
         path: PathBuf,
     },
+    /// The hook `reference-transaction` of its user refused the move.
+    #[error("its hook `reference-transaction` refused that: {words}")]
+    RefusedByHook {
+        /// The hook's and git's own.
+        words: String,
+    },
     /// A step of git failed.
     #[error(transparent)]
     Git(#[from] GitFailed),

@@ -8,11 +8,14 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use omo_process::platform::shell_variable;
+
 use super::error::LandError;
 use super::facts::{CheckoutHead, checkout_head, unfinished_operation};
 use super::journal::LandingFiles;
 use super::steps::CheckoutMove;
-use crate::repository::{GitFailed, GitRepository, is_object_name};
+use crate::repository::{GitRepository, is_object_name};
+use crate::user_git::{UserGit, hooks_folder, present_hooks};
 
 /// What became of the move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +28,8 @@ pub enum LandOutcome {
 
 /// Moves the branch that is checked out from `old` to `new`, a commit that follows it, with the files
 /// and the index. Both are full names of commits. An earlier move that was cut short is ended first.
-pub fn land(repository: &GitRepository, old: &str, new: &str) -> Result<LandOutcome, LandError> {
+/// The hook `reference-transaction` of `user` is asked.
+pub fn land(repository: &GitRepository, old: &str, new: &str, user: &UserGit<'_>) -> Result<LandOutcome, LandError> {
     let places = LandingFiles::new(repository.git_folder());
     let locked = || LandError::Locked { path: places.index().with_extension("lock") };
     let _lock = places.take_lock()?.ok_or_else(locked)?;
@@ -44,8 +48,7 @@ pub fn land(repository: &GitRepository, old: &str, new: &str) -> Result<LandOutc
         step.undo_move()?;
         return Err(failed.into());
     }
-    let arguments = ["update-ref", "-m", "omo: land", &reference, new, old];
-    if let Err(failed) = repository.git_with(&arguments, &[], &[]) {
+    if let Err(failed) = move_reference(repository, &reference, old, new, user) {
         step.undo_move()?;
         return Err(update_failure(repository, &reference, old, failed)?);
     }
@@ -54,19 +57,38 @@ pub fn land(repository: &GitRepository, old: &str, new: &str) -> Result<LandOutc
     Ok(LandOutcome::Moved)
 }
 
+/// Moves the branch. Its user is asked where they have a hook for that.
+fn move_reference(
+    repository: &GitRepository,
+    reference: &str,
+    old: &str,
+    new: &str,
+    user: &UserGit<'_>,
+) -> Result<(), LandError> {
+    if present_hooks(&hooks_folder(repository)?, &["reference-transaction"]).is_empty() {
+        let arguments = ["update-ref", "-m", "omo: land", reference, new, old];
+        return repository.git_with(&arguments, &[], &[]).map(drop).map_err(LandError::from);
+    }
+    let own = [("OMO_REFERENCE", reference), ("OMO_NEW", new), ("OMO_OLD", old)];
+    let [reference, new, old] = own.map(|(name, _)| shell_variable(name));
+    let words = format!("update-ref -m \"omo: land\" {reference} {new} {old}");
+    let variables = own.map(|(name, value)| (name, value.into())).to_vec();
+    user.run_in(repository, &words, variables, || true).map_err(|words| LandError::RefusedByHook { words })
+}
+
 /// Why the branch could not move: it is elsewhere by now, or another process has it locked.
 fn update_failure(
     repository: &GitRepository,
     reference: &str,
     old: &str,
-    failed: GitFailed,
+    failed: LandError,
 ) -> Result<LandError, LandError> {
     let now = repository.commit_of(reference)?.unwrap_or_default();
     if now != old {
         return Ok(LandError::Moved { to: now });
     }
     let path = repository.common().join(format!("{reference}.lock"));
-    Ok(if path.exists() { LandError::Locked { path } } else { failed.into() })
+    Ok(if path.exists() { LandError::Locked { path } } else { failed })
 }
 
 /// Ends a move that was cut short: where the branch moved, the index follows; where it did not, the

@@ -39,6 +39,12 @@ pub enum MergeError {
     /// Merges are its user's own commits.
     #[error("git does not know who commits; set user.name and user.email")]
     NoIdentity,
+    /// Its user's commits are signed, and this one could not be.
+    #[error("git could not sign it: {words}")]
+    Unsigned {
+        /// git's own.
+        words: String,
+    },
     /// A step of git failed.
     #[error(transparent)]
     Git(#[from] GitFailed),
@@ -79,25 +85,6 @@ pub fn preview_merge(
         (UNKNOWN_OPTION, _) => Err(MergeError::OldGit),
         _ => require_commits(repository, &[tip, commit], Err(repository.failure_of(&arguments))),
     }
-}
-
-/// Makes the commit that merges `commit` onto `tip` and has this tree; a merge even where `commit` could
-/// simply follow. Its user is who commits. No reference names it yet.
-pub fn commit_merge(
-    repository: &GitRepository,
-    tip: &str,
-    commit: &str,
-    tree: &str,
-    message: &str,
-) -> Result<String, MergeError> {
-    if let Some(bad) = [tip, commit, tree].into_iter().find(|name| !is_object_name(name)) {
-        return Err(MergeError::NoCommit { commit: bad.to_owned() });
-    }
-    let made = repository.git_line(&["commit-tree", tree, "-p", tip, "-p", commit, "-m", message]);
-    if made.is_err() && repository.answer(&["var", "GIT_COMMITTER_IDENT"], &[], &[])?.0 != 0 {
-        return Err(MergeError::NoIdentity);
-    }
-    require_commits(repository, &[tip, commit], made)
 }
 
 /// What a step of git came to that was given these commits; where it failed because one of them is none, that.

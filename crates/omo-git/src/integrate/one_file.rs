@@ -42,18 +42,17 @@ pub fn committed_file(
     Ok(Some(CommittedFile { path: path.to_owned(), bytes, mode }))
 }
 
-/// Makes a commit on top of `tip` in which one of its files holds something else. Its user is who commits. No reference
-/// names it yet. `index` is a file of the caller's that git may write, and that is not there.
+/// Makes the tree of a commit in which one of its files holds something else. `index` is a file of the caller's that git
+/// may write, and that is not there.
 ///
 /// # Errors
 ///
-/// There is no such commit, git does not know who commits, or it fails.
-pub fn commit_file(
+/// There is no such commit, or git fails.
+pub fn tree_with_file(
     repository: &GitRepository,
     tip: &str,
     file: &CommittedFile,
     index: &Path,
-    message: &str,
 ) -> Result<String, MergeError> {
     if !is_object_name(tip) {
         return Err(MergeError::NoCommit { commit: tip.to_owned() });
@@ -61,12 +60,7 @@ pub fn commit_file(
     let object = trimmed_line(&repository.git_with(&["hash-object", "-w", "--stdin"], &[], &file.bytes)?);
     let own: [(&str, &OsStr); 1] = [("GIT_INDEX_FILE", index.as_os_str())];
     let entry = format!("{} {object}\t{}\0", file.mode, file.path);
-    repository.git_with(&["read-tree", tip], &own, &[])?;
+    require_commits(repository, &[tip], repository.git_with(&["read-tree", tip], &own, &[]))?;
     repository.git_with(&["update-index", "-z", "--index-info"], &own, entry.as_bytes())?;
-    let tree = trimmed_line(&repository.git_with(&["write-tree"], &own, &[])?);
-    let made = repository.git_line(&["commit-tree", &tree, "-p", tip, "-m", message]);
-    if made.is_err() && repository.answer(&["var", "GIT_COMMITTER_IDENT"], &[], &[])?.0 != 0 {
-        return Err(MergeError::NoIdentity);
-    }
-    require_commits(repository, &[tip], made)
+    Ok(trimmed_line(&repository.git_with(&["write-tree"], &own, &[])?))
 }

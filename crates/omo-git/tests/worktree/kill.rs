@@ -5,11 +5,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use omo_git::integrate::{LandOutcome, land};
+use omo_git::integrate::LandOutcome;
 use omo_git::repository::GitRepository;
 use omo_git::worktree::{carry_out_removal, create_worktree, prepare_removal};
 
-use crate::{Landing, Project, git_in, name, write};
+use crate::{Landing, Project, git_in, land_in, name, write};
 
 /// What the process that is killed is to do, one word a line, in the folder that it is started in.
 const JOB: &str = "job";
@@ -23,7 +23,7 @@ fn does_the_job_until_it_is_killed() {
     let [what, place, old, new] = words.as_slice() else { panic!("{words:?}") };
     let repository = GitRepository::find(Path::new(place)).unwrap();
     match *what {
-        "land" => drop(land(&repository, old, new).unwrap()),
+        "land" => drop(land_in(&repository, old, new).unwrap()),
         "create" => drop(create_worktree(&repository, &name(), old).unwrap()),
         _ => {
             let removal = prepare_removal(&repository, &name(), None, Path::new("files")).unwrap();
@@ -127,7 +127,7 @@ fn a_move_that_was_not_ended_is_ended_the_next_time() {
             kills += 1;
             assert!([&it.old, &it.new].contains(&&it.git(&["rev-parse", "main"])), "{when} {call}");
             let landed =
-                land(&it.repository(), &it.old, &it.new).unwrap_or_else(|error| panic!("{when} {call}: {error}"));
+                land_in(&it.repository(), &it.old, &it.new).unwrap_or_else(|error| panic!("{when} {call}: {error}"));
             assert!(matches!(landed, LandOutcome::Moved | LandOutcome::AlreadyThere));
             assert_eq!(it.git(&["rev-parse", "main"]), it.new, "{when} {call}");
             assert_eq!(it.git(&["status", "--porcelain"]), "M  folder/kept.txt\n M other.txt", "{when} {call}");
@@ -152,7 +152,7 @@ fn a_move_that_may_not_go_on_is_taken_back() {
         // Its user is in the middle of something by then, so that the move may not go on; but what it did so
         // far goes back.
         fs::write(it.top.join(".git/MERGE_HEAD"), &it.new).unwrap();
-        land(&it.repository(), &it.old, &it.new).unwrap_err();
+        land_in(&it.repository(), &it.old, &it.new).unwrap_err();
         fs::remove_file(it.top.join(".git/MERGE_HEAD")).unwrap();
         assert_eq!(it.git(&["status", "--porcelain"]), "", "{call}");
         assert_eq!((it.read("changed.txt").as_str(), it.read("deleted.txt").as_str()), ("one\n", "one\n"), "{call}");

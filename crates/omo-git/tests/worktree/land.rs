@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use omo_git::integrate::{LandError, LandOutcome, UnfinishedOperation, land};
+use omo_git::integrate::{LandError, LandOutcome, UnfinishedOperation};
 
-use crate::Landing;
+use crate::{Landing, land_in};
 
 impl Landing {
     fn land(&self) -> Result<LandOutcome, LandError> {
-        land(&self.repository(), &self.old, &self.new)
+        land_in(&self.repository(), &self.old, &self.new)
     }
 
     /// What is refused leaves everything, to the byte, as it was.
@@ -103,7 +103,7 @@ fn a_branch_that_moved_or_is_none_stays() {
     fs::write(it.top.join(".git/refs/heads/main.lock"), "").unwrap();
     assert!(matches!(it.refuses(), LandError::Locked { path } if path.ends_with("refs/heads/main.lock")));
     fs::remove_file(it.top.join(".git/refs/heads/main.lock")).unwrap();
-    let swapped = land(&it.repository(), &it.new, &it.old);
+    let swapped = land_in(&it.repository(), &it.new, &it.old);
     assert!(matches!(swapped, Err(LandError::NotFollowing { .. })));
     assert_eq!(it.land().unwrap(), LandOutcome::Moved);
 }

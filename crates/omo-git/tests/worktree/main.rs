@@ -16,10 +16,25 @@ use std::fs;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
+use omo_git::integrate::{CommitDraft, LandError, LandOutcome, land, make_commit};
 use omo_git::repository::GitRepository;
+use omo_git::user_git::UserGit;
 use omo_git::worktree::{CreatedWorktree, WorkerName, create_worktree};
+use omo_process::environment::CheckEnvironment;
 use tempfile::TempDir;
+
+/// Moves the branch of a repository without a hook.
+fn land_in(repository: &GitRepository, old: &str, new: &str) -> Result<LandOutcome, LandError> {
+    let environment = CheckEnvironment::from_variables(Vec::new(), repository.top());
+    land(repository, old, new, &UserGit { environment: &environment, limit: Duration::from_secs(60) })
+}
+
+/// Makes a merge in a repository without a hook.
+fn merge_in(repository: &GitRepository, tip: &str, merged: &str, tree: &str, message: &str) -> String {
+    make_commit(repository, &CommitDraft { tip, merged: Some(merged), tree, message }, message).unwrap()
+}
 
 /// A repository with one commit, and a folder beside it.
 struct Project {

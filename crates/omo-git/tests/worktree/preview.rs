@@ -1,11 +1,11 @@
 //! What a merge would be: nothing, a tree, or a conflict, and no checkout notices.
 
 use omo_git::integrate::{
-    CheckoutFacts, CheckoutHead, MergeError, MergePreview, UnfinishedOperation, checkout_bytes, commit_merge,
-    preview_merge, read_checkout_facts,
+    CheckoutFacts, CheckoutHead, MergeError, MergePreview, UnfinishedOperation, checkout_bytes, preview_merge,
+    read_checkout_facts,
 };
 
-use crate::Landing;
+use crate::{Landing, merge_in};
 
 #[test]
 fn a_clean_merge_is_a_tree_and_a_commit_with_two_parents() {
@@ -15,7 +15,7 @@ fn a_clean_merge_is_a_tree_and_a_commit_with_two_parents() {
     let MergePreview::Clean { tree } = preview_merge(&it.repository(), &it.new, None, &other).unwrap() else {
         panic!("no clean merge");
     };
-    let merged = commit_merge(&it.repository(), &it.new, &other, &tree, "Merge other").unwrap();
+    let merged = merge_in(&it.repository(), &it.new, &other, &tree, "Merge other");
     assert_eq!(it.git(&["show", "-s", "--format=%P %an %s", &merged]), format!("{} {other} test Merge other", it.new));
     assert_eq!(it.git(&["show", &format!("{merged}:changed.txt")]), "two");
     assert_eq!(it.git(&["show", &format!("{merged}:other.txt")]), "three");

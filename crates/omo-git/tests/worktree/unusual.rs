@@ -3,13 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use omo_git::integrate::{
-    LandError, LandOutcome, MergePreview, commit_merge, land, preview_merge, read_checkout_facts,
-};
+use omo_git::integrate::{LandError, LandOutcome, MergePreview, preview_merge, read_checkout_facts};
 use omo_git::repository::GitRepository;
 use omo_git::worktree::{carry_out_removal, create_worktree, find_leftovers, prepare_removal};
 
-use crate::{Landing, Project, git_in, name, try_git_in, write};
+use crate::{Landing, Project, git_in, land_in, merge_in, name, try_git_in, write};
 
 /// A session's whole life: its worktree, its work, its merge, its landing and its removal.
 fn lives(it: &Project, top: &Path) {
@@ -23,8 +21,8 @@ fn lives(it: &Project, top: &Path) {
     let commit = git_in(&at, &["rev-parse", "HEAD"]);
     let previewed = preview_merge(&repository, &base, None, &commit).unwrap();
     let MergePreview::Clean { tree } = &previewed else { unreachable!("{previewed:?}") };
-    let merged = commit_merge(&repository, &base, &commit, tree, "merge").unwrap();
-    assert_eq!(land(&repository, &base, &merged).unwrap(), LandOutcome::Moved);
+    let merged = merge_in(&repository, &base, &commit, tree, "merge");
+    assert_eq!(land_in(&repository, &base, &merged).unwrap(), LandOutcome::Moved);
     assert_eq!(fs::read_to_string(top.join("new.txt")).unwrap(), "work\n");
     assert_eq!(git_in(top, &["status", "--porcelain"]), "");
     assert_eq!(read_checkout_facts(&repository).unwrap().dirty, [""; 0]);
@@ -173,7 +171,7 @@ fn no_program_of_a_submodule_is_run() {
     let next = it.branch("later", "changed.txt", "later\n");
     it.git(&["checkout", "-q", "-B", "main", &it.old]);
     it.write("changed.txt", "mine\n");
-    assert!(matches!(land(&it.repository(), &it.old, &next), Err(LandError::Dirty { .. })));
+    assert!(matches!(land_in(&it.repository(), &it.old, &next), Err(LandError::Dirty { .. })));
     assert!(!trace.exists());
 }
 

@@ -89,8 +89,8 @@ pub fn worker_event_line(state: &RunState, what: &EventKind) -> Option<String> {
             )
         }
         EventKind::LandingRefused { reason: why, .. } => format!("Your branch could not move: {}", sanitize(why, 300)),
-        EventKind::Landed { from, to } if from == to => "Your branch has all of it already.".to_owned(),
-        EventKind::Landed { from, to } => {
+        EventKind::Landed { from, to, .. } if from == to => "Your branch has all of it already.".to_owned(),
+        EventKind::Landed { from, to, .. } => {
             format!(
                 "Your branch moved from {} to {}.",
                 sanitize(short_commit(from), 12),

@@ -1,0 +1,50 @@
+//! Commits that are made for the user: merges, and the ticks in the plan's file. Their hooks are asked first.
+
+use std::time::Duration;
+
+use omo_git::integrate::{CommitDraft, CommitHooks, MergeError, make_commit};
+use omo_git::user_git::UserGit;
+
+use super::final_checks::AsLongAsWanted;
+use super::{DriveError, ParallelDriver};
+use crate::client_policy::ClientPolicy;
+use crate::work::CommandWatcher;
+
+/// Time for git and one hook.
+const LIMIT: Duration = Duration::from_secs(600);
+
+impl ParallelDriver<'_> {
+    /// git as the user of this run runs it.
+    pub(super) fn user_git(&self) -> UserGit<'_> {
+        UserGit { environment: self.engine.environment, limit: LIMIT }
+    }
+
+    /// Makes a commit of its user; in words why a hook refused that, or why it could not be signed.
+    pub(super) fn commit_for_user(
+        &self,
+        policy: &ClientPolicy,
+        draft: &CommitDraft<'_>,
+    ) -> Result<Result<String, String>, DriveError> {
+        let hooks = CommitHooks::find(&self.repository, draft)?;
+        let mut message = draft.message.to_owned();
+        if !hooks.is_empty() {
+            let mut watcher = AsLongAsWanted::new(self.engine.run);
+            let user = self.user_git();
+            let asked = self.in_scratch_tree(policy, draft.tip, |tree| {
+                hooks.ask(&tree, draft, &user, || watcher.should_continue())
+            })?;
+            message = match asked {
+                Ok(asked) => match asked? {
+                    Ok(message) => message,
+                    Err(why) => return Ok(Err(why)),
+                },
+                Err(why) => return Ok(Err(format!("its hooks could not be asked: {why}"))),
+            };
+        }
+        match make_commit(&self.repository, draft, &message) {
+            Ok(made) => Ok(Ok(made)),
+            Err(error @ MergeError::Unsigned { .. }) => Ok(Err(error.to_string())),
+            Err(error) => Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! git as its user runs it: with their identity, their settings and their hooks, under a keeper as a check is, so that a
+//! hook that never ends does end.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use omo_core::check::session_check::CheckEnd;
+use omo_core::text::sanitize;
+use omo_process::environment::CheckEnvironment;
+use omo_process::job::{self, CommandJob, CommandOutcome};
+use omo_process::platform::shell_variable;
+
+use crate::commit::commit_variables;
+use crate::git_command::git_program;
+use crate::platform::has_execute_bit;
+use crate::repository::{GitFailed, GitRepository, trimmed_line};
+
+/// Longest text of a refusal, in characters.
+const MAX_WORDS: usize = 400;
+
+/// git with the hooks of its user. The binary that calls it is its own keeper: see
+/// [`omo_process::keeper::run_if_asked`].
+#[derive(Clone, Copy, Debug)]
+pub struct UserGit<'a> {
+    /// Environment of the user.
+    pub environment: &'a CheckEnvironment,
+    /// Time for one call with its hooks.
+    pub limit: Duration,
+}
+
+impl UserGit<'_> {
+    /// Runs `git` with these words of a shell in a folder. `variables` go beside those of the user. Once `is_wanted` says
+    /// no, git and its hooks are ended.
+    pub(crate) fn run(
+        &self,
+        git: PathBuf,
+        folder: &Path,
+        words: &str,
+        variables: Vec<(&str, OsString)>,
+        is_wanted: impl FnMut() -> bool,
+    ) -> CommandOutcome {
+        // git's tidying would go on behind the commit, in a work tree that may be about to be removed.
+        let run = format!("{} -c maintenance.auto=false {words}", shell_variable("OMO_GIT"));
+        let mut all = commit_variables(self.environment.variables_for_task_check());
+        let own = [("OMO_GIT", git.into_os_string()), ("GIT_TERMINAL_PROMPT", "0".into())];
+        all.extend(own.into_iter().chain(variables).map(|(name, value)| (name.into(), value)));
+        // A work tree that loses its `.git` meanwhile is none, and not the one around it.
+        all.extend(folder.parent().map(|above| ("GIT_CEILING_DIRECTORIES".into(), above.as_os_str().to_owned())));
+        let folder = folder.to_owned();
+        job::run(CommandJob { run, folder, timeout: self.limit, variables: all, log: None, check: None }, is_wanted)
+    }
+
+    /// As [`UserGit::run`], in the work tree of a repository; its own words where it did not succeed.
+    pub(crate) fn run_in(
+        &self,
+        repository: &GitRepository,
+        words: &str,
+        variables: Vec<(&str, OsString)>,
+        is_wanted: impl FnMut() -> bool,
+    ) -> Result<(), String> {
+        let Some(git) = git_program(repository.top()) else { return Err("there is no git in PATH".to_owned()) };
+        let outcome = self.run(git, repository.top(), words, variables, is_wanted);
+        let said = one_line(&outcome.tail);
+        match outcome.end {
+            Some(CheckEnd::Exited(0)) => Ok(()),
+            Some(CheckEnd::Exited(status)) if said.is_empty() => Err(format!("exit status {status}")),
+            Some(CheckEnd::Exited(_)) => Err(said),
+            Some(CheckEnd::TimedOut(seconds)) => Err(format!("it took longer than {seconds} s")),
+            Some(CheckEnd::Killed(signal)) => Err(format!("it was ended by signal {signal}")),
+            Some(CheckEnd::NotStarted(why)) => Err(why),
+            None => Err("it was ended".to_owned()),
+        }
+    }
+}
+
+/// Lines of a program as one that can be shown.
+pub(crate) fn one_line(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    sanitize(&lines.join("; "), MAX_WORDS)
+}
+
+/// The folder from which git takes the hooks of a repository, as its user has set it.
+pub(crate) fn hooks_folder(repository: &GitRepository) -> Result<PathBuf, GitFailed> {
+    let arguments = ["config", "-z", "--show-scope", "--type=path", "--get-all", "core.hooksPath"];
+    let said = user_setting(repository, &arguments)?;
+    let said = String::from_utf8_lossy(&said).into_owned();
+    let parts: Vec<&str> = said.split('\0').collect();
+    // The last one counts; that of the command line is omo's own.
+    let set = parts.chunks_exact(2).filter_map(|pair| match pair {
+        [scope, path] if *scope != "command" && !path.is_empty() => Some(*path),
+        _ => None,
+    });
+    let set = set.last().map(|path| repository.top().join(path));
+    Ok(set.unwrap_or_else(|| repository.common().join("hooks")))
+}
+
+/// Those of some hooks that git would run.
+pub(crate) fn present_hooks(folder: &Path, names: &[&'static str]) -> Vec<&'static str> {
+    let is_there = |name: &&&str| {
+        let found = folder.join(name).metadata();
+        found.is_ok_and(|found| found.is_file() && (cfg!(windows) || has_execute_bit(&found)))
+    };
+    names.iter().filter(is_there).copied().collect()
+}
+
+/// Whether its user has commits signed.
+///
+/// # Errors
+///
+/// git cannot tell.
+pub fn signs_commits(repository: &GitRepository) -> Result<bool, GitFailed> {
+    let said = user_setting(repository, &["config", "--type=bool", "--get", "commit.gpgSign"])?;
+    Ok(trimmed_line(&said) == "true")
+}
+
+/// What git says of a setting, with the files of settings that its user names; nothing where it is not set.
+fn user_setting(repository: &GitRepository, arguments: &[&str]) -> Result<Vec<u8>, GitFailed> {
+    let own = crate::commit::own_identity();
+    let own: Vec<_> = own.iter().map(|(name, value)| (*name, value.as_os_str())).collect();
+    match repository.answer(arguments, &own, &[])? {
+        (0, said) => Ok(said),
+        (1, _) => Ok(Vec::new()),
+        _ => Err(repository.failure_of(arguments)),
+    }
+}

@@ -1,0 +1,132 @@
+//! The hooks that guard the user's branch are asked as git asks them, and commits are signed where the user's are.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use anyhow::{Result, ensure};
+use omo_engine::parallel_state::GroupStatus;
+
+use crate::parallel_repository::{Ground, Session, on_repository, session, step};
+
+fn sessions() -> [Session<'static>; 2] {
+    [session(1, &[step(1, "a.txt")]), session(1, &[step(3, "c.txt")])]
+}
+
+const ALL: [(u32, &str); 2] = [(1, "a.txt"), (3, "c.txt")];
+
+fn write_program(ground: &Ground, path: &str, lines: &str) -> Result<()> {
+    let path = ground.project().join(path);
+    fs::write(&path, format!("#!/bin/sh\n{lines}\n"))?;
+    Ok(fs::set_permissions(path, fs::Permissions::from_mode(0o755))?)
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_hook_that_refuses_the_branch_is_a_question_and_the_work_is_kept() {
+    for (hook, lines) in [
+        ("pre-merge-commit", "echo no merges here; exit 1"),
+        ("prepare-commit-msg", "[ \"$2\" != merge ] || { echo no merges here; exit 1; }"),
+        ("commit-msg", "grep -q '^feat' \"$1\" || { echo no merges here; exit 1; }"),
+        (
+            "reference-transaction",
+            "[ \"$1\" = prepared ] || exit 0; ! grep -q 'refs/heads/main$' || { echo no merges here; exit 1; }",
+        ),
+    ] {
+        let case = |ground: &Ground| -> Result<()> {
+            let before = ground.git(&["rev-parse", "main"])?;
+            let path = format!(".git/hooks/{hook}");
+            write_program(ground, &path, lines)?;
+            ground.open(&[])?;
+            let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
+            ensure!(said.out.contains(&format!("hook `{hook}` refused that: no merges here")), "{}", said.out);
+            ensure!(ground.git(&["rev-parse", "main"])? == before);
+            ensure!(ground.git(&["status", "--porcelain"])?.is_empty(), "{}", ground.git(&["status", "--porcelain"])?);
+            let groups = ground.state()?.parallel.map(|parallel| parallel.groups).unwrap_or_default();
+            let is_kept = |status: GroupStatus| matches!(status, GroupStatus::Done | GroupStatus::Merged);
+            ensure!(groups.len() == 2 && groups.values().all(|known| is_kept(known.status)), "{groups:?}");
+            // It refuses again: the same question.
+            ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
+            ground.omo(&["run", "watch"])?.exits_with(7)?;
+            fs::remove_file(ground.project().join(&path))?;
+            while let Some(question) = ground.state()?.open_question().map(|known| known.question.id.clone()) {
+                ground.omo(&["answer", &question, "continue"])?.exits_with(0)?;
+                ground.omo(&["run", "watch"])?;
+            }
+            ensure!(ground.started_sessions().len() == 2, "{:?}", ground.started_sessions());
+            ground.require_complete(&ALL)
+        };
+        on_repository(&sessions(), "", case).unwrap_or_else(|error| panic!("{hook}: {error:#}"));
+    }
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn hooks_of_a_merge_see_what_git_shows_them() {
+    on_repository(&sessions(), "", |ground| {
+        // A folder of hooks that git ignores is in no work tree of omo's.
+        fs::create_dir(ground.project().join("hooks"))?;
+        fs::write(ground.project().join(".git/info/exclude"), "hooks/\n")?;
+        ground.git(&["config", "core.hooksPath", "hooks"])?;
+        let log = ground.project().join("../seen");
+        let sees = format!(
+            "{{ git rev-parse -q --verify MERGE_HEAD && git diff --cached --name-only && cat [ac].txt; }} >> '{}'",
+            log.display()
+        );
+        write_program(ground, "hooks/pre-merge-commit", &sees)?;
+        write_program(ground, "hooks/prepare-commit-msg", "[ \"$2\" != merge ] || echo 'Seen-By: a hook' >> \"$1\"")?;
+        write_program(ground, "hooks/commit-msg", "test -s \"$1\"")?;
+        ground.open(&[])?;
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ground.require_complete(&ALL)?;
+        let seen = fs::read_to_string(log)?;
+        let merges = ground.git(&["log", "--merges", "--format=%H %P"])?;
+        ensure!(merges.lines().count() == 2, "{merges}");
+        for merge in merges.lines() {
+            let merged = merge.split(' ').next_back().unwrap_or_default();
+            ensure!(seen.lines().any(|line| line == merged), "{merged}: {seen}");
+        }
+        ensure!(seen.contains("a.txt") && seen.lines().any(|line| line == "3"), "{seen}");
+        let said = ground.git(&["log", "--merges", "--format=%(trailers:key=Seen-By,valueonly)"])?;
+        ensure!(said.lines().filter(|line| *line == "a hook").count() == 2, "{said}");
+        Ok(())
+    })
+    .unwrap();
+}
+
+/// What stands for `gpg`: it signs all, but for what a line of `sh` keeps it from.
+fn set_signing(ground: &Ground, unless: &str) -> Result<()> {
+    let lines = format!(
+        "body=$(cat); {unless}\n\
+         printf -- '-----BEGIN PGP SIGNATURE-----\\n\\nx\\n-----END PGP SIGNATURE-----\\n'; \
+         printf '\\n[GNUPG:] SIG_CREATED x\\n' >&2"
+    );
+    write_program(ground, "../signs", &lines)?;
+    let program = ground.project().join("../signs");
+    ground.git(&["config", "gpg.program", &program.to_string_lossy()])?;
+    ground.git(&["config", "commit.gpgSign", "true"]).map(drop)
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn merges_are_signed_where_commits_are() {
+    on_repository(&sessions(), "", |ground| {
+        let before = ground.git(&["rev-parse", "main"])?;
+        set_signing(ground, "case $body in *'merge: '*) echo the key is locked >&2; exit 1;; esac")?;
+        ground.open(&[])?;
+        let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
+        ensure!(said.out.contains("git could not sign it: ") && said.out.contains("the key is locked"), "{}", said.out);
+        set_signing(ground, "")?;
+        while let Some(question) = ground.state()?.open_question().map(|known| known.question.id.clone()) {
+            ground.omo(&["answer", &question, "continue"])?.exits_with(0)?;
+            ground.omo(&["run", "watch"])?;
+        }
+        ground.require_complete(&ALL)?;
+        let made = ground.git(&["rev-list", &format!("{before}..main")])?;
+        for commit in made.lines() {
+            ensure!(ground.git(&["cat-file", "commit", commit])?.contains("gpgsig "), "{commit} is not signed");
+        }
+        ensure!(ground.state()?.parallel.is_some_and(|parallel| parallel.unsigned == 0));
+        Ok(())
+    })
+    .unwrap();
+}
