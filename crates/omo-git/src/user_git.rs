@@ -87,11 +87,11 @@ pub(crate) fn hooks_folder(repository: &GitRepository) -> Result<PathBuf, GitFai
     let said = String::from_utf8_lossy(&said).into_owned();
     let parts: Vec<&str> = said.split('\0').collect();
     // The last one counts; that of the command line is omo's own.
-    let set = parts.chunks_exact(2).filter_map(|pair| match pair {
+    let mut set = parts.chunks_exact(2).filter_map(|pair| match pair {
         [scope, path] if *scope != "command" && !path.is_empty() => Some(*path),
         _ => None,
     });
-    let set = set.last().map(|path| repository.top().join(path));
+    let set = set.next_back().map(|path| repository.top().join(path));
     Ok(set.unwrap_or_else(|| repository.common().join("hooks")))
 }
 

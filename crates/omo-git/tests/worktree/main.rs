@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use omo_git::integrate::{CommitDraft, LandError, LandOutcome, land, make_commit};
+use omo_git::integrate::{CommitDraft, LandError, LandOutcome, make_commit};
 use omo_git::repository::GitRepository;
 use omo_git::user_git::UserGit;
 use omo_git::worktree::{CreatedWorktree, WorkerName, create_worktree};
@@ -28,7 +28,12 @@ use tempfile::TempDir;
 /// Moves the branch of a repository without a hook.
 fn land_in(repository: &GitRepository, old: &str, new: &str) -> Result<LandOutcome, LandError> {
     let environment = CheckEnvironment::from_variables(Vec::new(), repository.top());
-    land(repository, old, new, &UserGit { environment: &environment, limit: Duration::from_secs(60) })
+    omo_git::integrate::land(
+        repository,
+        old,
+        new,
+        &UserGit { environment: &environment, limit: Duration::from_secs(60) },
+    )
 }
 
 /// Makes a merge in a repository without a hook.
