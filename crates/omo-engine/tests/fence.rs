@@ -11,7 +11,7 @@ fn rules() -> FenceRules {
         main_checkout: "/home/u/shop".to_owned(),
         writable: vec!["/tmp/omo-r1-2".to_owned()],
         readable: vec!["/home/u/shop/.git/omo/runs/r1".to_owned()],
-        never_touch: ["src/db/", "*.lock", "link"].map(str::to_owned).to_vec(),
+        never_touch: ["src/db/", "*.lock", "link", "paths/{id}.yaml", "app/[id]/"].map(str::to_owned).to_vec(),
     }
 }
 
@@ -57,6 +57,9 @@ fn only_files_of_the_worktree_are_written() {
         (&at("data/schema.rs"), never(&at("data/schema.rs"), "src/db/")),
         ("link/a.rs", never("link/a.rs", "link")),
         ("Cargo.lock", never("Cargo.lock", "*.lock")),
+        ("paths/{id}.yaml", never("paths/{id}.yaml", "paths/{id}.yaml")),
+        ("app/[id]/page.tsx", never("app/[id]/page.tsx", "app/[id]/")),
+        ("app/about/page.tsx", None),
         ("/home/u/shop/src/a.rs", outside("/home/u/shop/src/a.rs")),
         ("/home/u/shop/.claude/worktrees/omo-r1-22/a", outside("/home/u/shop/.claude/worktrees/omo-r1-22/a")),
         ("/home/u/shop/.claude/worktrees/OMO-r1-2/a", outside("/home/u/shop/.claude/worktrees/OMO-r1-2/a")),

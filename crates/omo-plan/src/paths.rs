@@ -52,34 +52,71 @@ impl PlannedPaths {
 
     /// Whether one of them may mean a file that is there, as in [`path_covers`].
     pub fn covers(&self, file: &str) -> bool {
-        // No name of a file has a NUL in it, so none becomes another's.
-        let file = Meant::parse(&file.replace(['*', '?', '[', '{'], "\0"));
+        let file = Meant::parse_name(file);
         self.0.iter().any(|planned| may_overlap(planned.as_ref(), file.as_ref()))
     }
 }
 
 /// What a path of a plan means.
 struct Meant {
-    parts: Vec<String>,
+    parts: Vec<Part>,
     /// It names a file, and so nothing below it.
     is_file: bool,
+}
+
+/// A part of a path, in small letters.
+struct Part {
+    text: String,
     is_pattern: bool,
+}
+
+impl Part {
+    /// `**`, which stands for any number of parts.
+    fn is_any(&self) -> bool {
+        self.is_pattern && self.text == "**"
+    }
+
+    /// Whether two parts can be the same name. Two patterns are taken to be, but two of which only brackets make
+    /// patterns: these are names, such as `[id]` and `[slug]`.
+    fn overlaps(&self, other: &Self) -> bool {
+        let is_mere_set = |part: &Self| !is_glob(&part.text.replace('[', ""));
+        match (self.is_pattern, other.is_pattern) {
+            (false, false) => self.text == other.text,
+            (true, true) => self.text == other.text || !is_mere_set(self) || !is_mere_set(other),
+            (true, false) => matches_glob(&self.text, &other.text),
+            (false, true) => matches_glob(&other.text, &self.text),
+        }
+    }
 }
 
 impl Meant {
     /// `None` where the path leads out of its folder, or is too long to be looked into.
     fn parse(path: &str) -> Option<Self> {
+        Self::read(path, is_glob)
+    }
+
+    /// The name of a file that is there, whatever signs are in it.
+    fn parse_name(path: &str) -> Option<Self> {
+        Self::read(path, |_| false)
+    }
+
+    fn read(path: &str, is_pattern: impl Fn(&str) -> bool) -> Option<Self> {
         let plain = normalize_path(path)?.to_lowercase();
-        let parts: Vec<String> = plain.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect();
-        let is_file = !path.trim_end().ends_with(['/', '\\']) && parts.last().is_some_and(|name| is_file_name(name));
-        let is_pattern = is_glob(&plain);
-        (parts.len() <= MAX_PARTS).then_some(Self { parts, is_file, is_pattern })
+        let parts = plain.split('/').filter(|part| !part.is_empty());
+        let parts: Vec<Part> = parts.map(|part| Part { text: part.to_owned(), is_pattern: is_pattern(part) }).collect();
+        let names_file = |part: &Part| !part.is_pattern && is_file_name(&part.text);
+        let is_file = !path.trim_end().ends_with(['/', '\\']) && parts.last().is_some_and(names_file);
+        (parts.len() <= MAX_PARTS).then_some(Self { parts, is_file })
+    }
+
+    fn is_pattern(&self) -> bool {
+        self.parts.iter().any(|part| part.is_pattern)
     }
 
     /// Whether the rest of another path may be below all of it. No file has anything below it; of two
     /// plain paths, of which one goes on, what looks like a file is taken for a folder.
-    fn may_hold(&self, rest: &[String], other: &Self) -> bool {
-        !self.is_file || !other.is_pattern || rest.iter().all(|part| part == "**")
+    fn may_hold(&self, rest: &[Part], other: &Self) -> bool {
+        !self.is_file || !other.is_pattern() || rest.iter().all(Part::is_any)
     }
 }
 
@@ -87,7 +124,6 @@ impl Meant {
 fn is_file_name(name: &str) -> bool {
     let ending = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, ending)| ending);
     ending.is_some_and(|ending| ending != "d" && ending.starts_with(|char: char| char.is_ascii_alphabetic()))
-        && !is_glob(name)
 }
 
 /// Whether two paths can name the same file. What is shorter names everything below it.
@@ -97,7 +133,7 @@ fn is_file_name(name: &str) -> bool {
 fn parts_overlap(one: &Meant, other: &Meant) -> bool {
     // Most paths part at their first folder, and of many pairs nothing more is looked at.
     let mut firsts = one.parts.first().into_iter().zip(other.parts.first());
-    if firsts.any(|(first, second)| first != second && !is_glob(first) && !is_glob(second)) {
+    if firsts.any(|(first, second)| !first.is_pattern && !second.is_pattern && first.text != second.text) {
         return false;
     }
     let ends = |from: usize| one.may_hold(other.parts.get(from..).unwrap_or_default(), other);
@@ -109,23 +145,13 @@ fn parts_overlap(one: &Meant, other: &Meant) -> bool {
             let skips_first = below.get(at).copied().unwrap_or(true);
             let skips_second = row.last().copied().unwrap_or(true);
             let both = below.get(at + 1).copied().unwrap_or(true);
-            let is_any = first == "**" || second == "**";
-            row.push(if is_any { skips_first || skips_second } else { part_overlaps(first, second) && both });
+            let is_any = first.is_any() || second.is_any();
+            row.push(if is_any { skips_first || skips_second } else { first.overlaps(second) && both });
         }
         row.reverse();
         below = row;
     }
     below.first().copied().unwrap_or(true)
-}
-
-/// Whether two parts can be the same name. Two patterns are taken to be.
-fn part_overlaps(one: &str, other: &str) -> bool {
-    match (is_glob(one), is_glob(other)) {
-        (false, false) => one == other,
-        (true, true) => true,
-        (true, false) => matches_glob(one, other),
-        (false, true) => matches_glob(other, one),
-    }
 }
 
 #[cfg(test)]
@@ -158,6 +184,27 @@ mod tests {
             ("*.rs", "a*.md", false),
             ("src/a.rs", "src/?.rs", false),
             ("src/a.rs", "**", false),
+            ("paths/users_{username}.yaml", "paths/users_{username}.yaml", true),
+            ("paths/{id}.yaml", "paths/{id}.yaml", true),
+            ("paths/{id}.yaml", "paths/7.yaml", false),
+            ("paths/{id,name}.yaml", "paths/id.yaml", true),
+            ("paths/{1..9}.yaml", "paths/7.yaml", true),
+            ("{{cookiecutter.slug}}/", "{{cookiecutter.slug}}/a.py", true),
+            ("{{cookiecutter.slug}}/", "docs/a.py", false),
+            ("app/[id]/page.tsx", "app/about/page.tsx", false),
+            ("app/[[...slug]]/page.tsx", "app/[[...slug]]/page.tsx", true),
+            ("app/*/page.tsx", "app/[id]/page.tsx", true),
+            ("app/(shop)/page.tsx", "app/(shop)/page.tsx", true),
+            ("app/(shop)/", "app/shop/page.tsx", false),
+            ("app/@modal/(.)photo/", "app/@modal/(.)photo/page.tsx", true),
+            ("routes/posts.$id.tsx", "routes/posts.$id.tsx", true),
+            ("routes/+page.svelte", "routes/+page.svelte", true),
+            ("my docs/a b.md", "my docs/a b.md", true),
+            ("c#/a#b.cs", "c#/a#b.cs", true),
+            ("-x.txt", "-x.txt", true),
+            ("it's \"so\".md", "it's \"so\".md", true),
+            ("Größe/日本.md", "größe/日本.md", true),
+            ("src/*.rs", "src/*.rs", true),
             ("./SRC/a.rs", "src/a.rs", true),
         ] {
             assert_eq!(path_covers(planned, file), expected, "{planned} {file}");
@@ -199,6 +246,11 @@ mod tests {
             ("src/lib.rs", "src/lib.rs/**", true),
             ("**", "src/lib.rs", true),
             ("", "src/lib.rs", true),
+            ("paths/{id}.yaml", "paths/{name}.yaml", false),
+            ("paths/{id}.yaml", "paths/{id}.yaml", true),
+            ("app/[id]/page.tsx", "app/[slug]/page.tsx", false),
+            ("app/[id]/page.tsx", "app/*/page.tsx", true),
+            ("app/[id]/page.tsx", "app/about/page.tsx", false),
         ] {
             assert_eq!(paths_overlap(one, other), expected, "{one} {other}");
             assert_eq!(paths_overlap(other, one), expected, "{other} {one}");
