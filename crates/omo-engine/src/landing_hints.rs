@@ -38,6 +38,15 @@ pub(crate) fn branch_lines(branch: &str, place: &AbsentBranch) -> Vec<String> {
     }
 }
 
+/// The ways to a branch that other work trees have checked out.
+pub(crate) fn other_checkout_lines(folders: &[String]) -> Vec<String> {
+    let quoted = folders.iter().map(|folder| sanitize(&quote_argument(folder), MAX_CHARS));
+    let free = quoted.map(|folder| format!("`git -C {folder} switch --detach` frees it there; then go on."));
+    let anyway =
+        "Going on without that moves it all the same: commit nothing there before it is brought to the branch.";
+    free.chain([anyway.to_owned()]).collect()
+}
+
 /// The ways around edits. `is_at_top` says that the project's folder is the top of the work tree, from which the paths go.
 pub(crate) fn edit_lines(edits: &EditFacts, is_at_top: bool) -> Vec<String> {
     let paths = |paths: &[String]| paths.iter().map(|path| pathspec(path, is_at_top)).collect::<Vec<_>>().join(" ");

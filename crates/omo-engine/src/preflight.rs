@@ -6,6 +6,7 @@ mod protected_paths;
 use std::collections::BTreeMap;
 
 use omo_core::text::{pluralize, sanitize};
+use omo_git::commit_conditions::CommitConditions;
 use omo_git::integrate::UnfinishedOperation;
 use omo_plan::diagnostic::Code;
 use omo_plan::model::Plan;
@@ -29,6 +30,8 @@ pub struct PreflightFacts {
     pub has_identity: bool,
     /// What is checked out.
     pub head: PreflightHead,
+    /// Other work trees that have the branch checked out.
+    pub other_checkouts: Vec<String>,
     /// The branch whose name leaves no room for those of the sessions.
     pub branch_in_way: Option<String>,
     /// The files that differ from what is checked out, untracked ones included, from the top.
@@ -42,6 +45,10 @@ pub struct PreflightFacts {
     pub filtered: Vec<String>,
     /// Those of the files that the plan names which git ignores.
     pub ignored: Vec<String>,
+    /// Hooks, key and sparse set, as a commit in a new worktree meets them.
+    pub commits: CommitConditions,
+    /// The repository names a command that sets up each worktree.
+    pub has_setup: bool,
     /// How much room one checkout takes, in bytes.
     pub checkout_bytes: u64,
     /// How much is free where the work trees go, in bytes; `None` where that is not known.
@@ -85,6 +92,8 @@ pub enum PreflightRule {
     Identity,
     /// A branch with a commit is checked out.
     Head,
+    /// No other work tree has the branch checked out.
+    OtherCheckouts,
     /// There is room for the branches of the sessions.
     Branches,
     /// What the plan touches is committed.
@@ -95,6 +104,14 @@ pub enum PreflightRule {
     Filters,
     /// What the plan changes can be committed.
     Ignored,
+    /// What the plan touches lies in the sparse set.
+    SparseSet,
+    /// Commits can be signed.
+    Signing,
+    /// Worktrees have the hooks of the checkout.
+    Hooks,
+    /// Worktrees have the programs that the hooks call.
+    HookPrograms,
     /// The plan touches nothing that the client guards.
     Protected,
     /// The plan lies in the repository.
@@ -110,6 +127,8 @@ pub enum PreflightRule {
 pub enum PreflightSeverity {
     /// It is worth knowing.
     Note,
+    /// The run may have to stop for its user because of it.
+    Warning,
     /// omo fixes it first.
     Fix,
     /// No session is started.
@@ -131,12 +150,17 @@ pub fn check_repository(plan: &Plan, facts: &PreflightFacts) -> Vec<PreflightFin
         check_operation(facts),
         check_identity(facts),
         check_head(facts),
+        check_other_checkouts(facts),
         check_branches(facts),
     ];
     let more = [
         check_submodules(plan, facts),
         check_filters(facts),
         check_ignored(facts),
+        check_sparse_set(facts),
+        check_signing(facts),
+        check_hooks(facts),
+        check_hook_programs(facts),
         check_protected(plan),
         check_plan_file(facts),
         check_overlap(plan),
@@ -210,6 +234,17 @@ fn check_head(facts: &PreflightFacts) -> Option<PreflightFinding> {
         PreflightHead::Unborn => ("the repository has no commit", "make a first commit, then run again; or --fg"),
     };
     Some(new_finding(PreflightRule::Head, PreflightSeverity::Stop, text, hint))
+}
+
+/// After the branch has moved, such a work tree shows all of the run as staged to be taken back.
+fn check_other_checkouts(facts: &PreflightFacts) -> Option<PreflightFinding> {
+    let text = format!("the branch is also checked out in another work tree: {}", list_names(&facts.other_checkouts)?);
+    let folder = facts.other_checkouts.first().map(|folder| sanitize(&quote_argument(folder), 300))?;
+    let hint = format!(
+        "a commit there would take the run back, so that your branch moves only once you say so: `git -C {folder} switch \
+         --detach` frees it"
+    );
+    Some(new_finding(PreflightRule::OtherCheckouts, PreflightSeverity::Warning, text, hint))
 }
 
 /// git keeps branches in folders: where one is called `omo`, none is called `omo/…`.
@@ -297,6 +332,42 @@ fn check_ignored(facts: &PreflightFacts) -> Option<PreflightFinding> {
         text,
         "take it out of `.gitignore`, then run again; or --fg",
     ))
+}
+
+fn check_sparse_set(facts: &PreflightFacts) -> Option<PreflightFinding> {
+    let outside = &facts.commits.outside_sparse_set;
+    let text = format!("the plan touches what your sparse checkout leaves out: {}", list_names(outside)?);
+    let hint = "new files there are committed, and files of your repository there are not seen: `git sparse-checkout \
+                add` takes their folders in";
+    Some(new_finding(PreflightRule::SparseSet, PreflightSeverity::Warning, text, hint))
+}
+
+fn check_signing(facts: &PreflightFacts) -> Option<PreflightFinding> {
+    let words = sanitize(facts.commits.signing_failure.as_ref()?, 200);
+    let words = if words.is_empty() { words } else { format!(" ({words})") };
+    let text = format!("commits are to be signed, and the key cannot be used without a person{words}");
+    let hint = "unlock it first, such as with `ssh-add` or `gpg --sign`, or `git config commit.gpgSign false`";
+    Some(new_finding(PreflightRule::Signing, PreflightSeverity::Stop, text, hint))
+}
+
+fn check_hooks(facts: &PreflightFacts) -> Option<PreflightFinding> {
+    let text =
+        format!("the work trees of workers do not have your hooks: {}", list_names(&facts.commits.absent_hooks)?);
+    let hint = if facts.has_setup {
+        "where your setup command does not make them, what workers commit passes without them"
+    } else {
+        "what workers commit passes without them: name them in `.worktreeinclude`, or have a setup command make them"
+    };
+    Some(new_finding(PreflightRule::Hooks, PreflightSeverity::Warning, text, hint))
+}
+
+fn check_hook_programs(facts: &PreflightFacts) -> Option<PreflightFinding> {
+    let programs = facts.commits.absent_programs.iter().map(|program| format!("{} ({})", program.path, program.hook));
+    let programs = list_names(&programs.collect::<Vec<_>>()).filter(|_| !facts.has_setup)?;
+    let text = format!("hooks call what git ignores, and the work trees of workers do not have it: {programs}");
+    let hint = "a hook that needs it refuses each commit: have a setup command install it, or name it in \
+                `.worktreeinclude`";
+    Some(new_finding(PreflightRule::HookPrograms, PreflightSeverity::Warning, text, hint))
 }
 
 fn check_protected(plan: &Plan) -> Option<PreflightFinding> {

@@ -6,6 +6,7 @@
 pub mod base_comparison;
 pub mod changes;
 pub mod commit;
+pub mod commit_conditions;
 pub mod commit_difference;
 pub mod commit_preview;
 pub mod converted_files;

@@ -58,7 +58,8 @@ pub(crate) fn finding_lines(findings: &[PreflightFinding]) -> String {
     let told = findings.iter().filter(|finding| finding.severity != PreflightSeverity::Stop);
     let mut text = String::new();
     for finding in told {
-        let _ = writeln!(text, "note: {}; {}", sanitize(&finding.text, 400), finding.hint);
+        let word = if finding.severity == PreflightSeverity::Warning { "warning" } else { "note" };
+        let _ = writeln!(text, "{word}: {}; {}", sanitize(&finding.text, 400), finding.hint);
     }
     text
 }

@@ -11,6 +11,7 @@ use omo_engine::preflight::{PreflightFacts, PreflightFinding, PreflightHead, Pre
 use omo_engine::state::RunPhase;
 use omo_engine::worker_job;
 use omo_git::commit::has_identity;
+use omo_git::commit_conditions::{CommitConditions, other_checkouts, read_commit_conditions};
 use omo_git::integrate::{self, checkout_bytes, ignored_paths};
 use omo_git::remote::worker_clone::without_credentials;
 use omo_git::remote::{Remote, RemoteError};
@@ -26,6 +27,7 @@ use omo_state::git_worktree::GitWorktree;
 
 use crate::context::CommandContext;
 use crate::error::CommandError;
+use crate::execute::approval;
 use crate::execute::refusals::no_repository_error;
 
 /// What was found in the repository of a plan. Where no client is started, only what matters to workers in the user's own
@@ -46,7 +48,7 @@ pub(crate) fn preflight_findings(
     let is_parallel = mode == ExecutionMode::Parallel;
     found.retain(|finding| match finding.rule {
         PreflightRule::Operation => true,
-        PreflightRule::Identity => commits || is_parallel,
+        PreflightRule::Identity | PreflightRule::Signing | PreflightRule::SparseSet => commits || is_parallel,
         // The tasks of a list are in the ledger, wherever its files lie.
         PreflightRule::PlanFile => is_parallel && plan.dialect.kind() != PlanKind::TaskList,
         _ => is_parallel,
@@ -60,8 +62,12 @@ fn preflight_facts(
     repository: &GitRepository,
 ) -> Result<PreflightFacts, CommandError> {
     let seen = integrate::read_checkout_facts(repository).map_err(|error| git_failure(&error))?;
+    let mut elsewhere = Vec::new();
     let (head, has_commit) = match seen.head {
-        integrate::CheckoutHead::Branch { .. } => (PreflightHead::Branch, true),
+        integrate::CheckoutHead::Branch { reference, .. } => {
+            elsewhere = other_checkouts(repository, &reference).map_err(|error| git_failure(&error))?;
+            (PreflightHead::Branch, true)
+        }
         integrate::CheckoutHead::Detached { .. } => (PreflightHead::Detached, true),
         integrate::CheckoutHead::Unborn { .. } => (PreflightHead::Unborn, false),
     };
@@ -69,18 +75,22 @@ fn preflight_facts(
     let files: BTreeSet<String> =
         plan.tasks.iter().flat_map(|task| &task.files).filter_map(|file| paths::normalize_path(&file.path)).collect();
     let files: Vec<String> = files.into_iter().collect();
+    let commits = if has_commit { read_commit_conditions(repository, &files) } else { Ok(CommitConditions::default()) };
     Ok(PreflightFacts {
         git: seen.git,
         leftovers: branches_of_ended_runs(context, repository)?,
         operation: seen.operation,
         has_identity: has_identity(repository),
         head,
+        other_checkouts: elsewhere,
         branch_in_way: blocking_branch(repository).map_err(|error| git_failure(&error))?,
         dirty: seen.dirty,
         plan_file: (!Path::new(path).is_absolute()).then(|| path.clone()),
         submodules: seen.submodules,
         filtered: seen.filtered,
         ignored: ignored_paths(repository, &files).map_err(|error| git_failure(&error))?,
+        commits: commits.map_err(|error| git_failure(&error))?,
+        has_setup: approval::setup_command(&context.root)?.is_some(),
         checkout_bytes: if has_commit { checkout_bytes(repository).map_err(|error| git_failure(&error))? } else { 0 },
         free_bytes: seen.free_bytes,
     })

@@ -1,6 +1,7 @@
 //! What sessions did is brought together, and the user's branch moves there: the last thing of all, once.
 
 use omo_core::text::sanitize;
+use omo_git::commit_conditions::other_checkouts;
 use omo_git::integrate::{
     CheckoutHead, CommitDraft, LandError, LandOutcome, MergePreview, contains_commits, find_absent_branch,
     has_common_history, keep_commit, land, preview_merge, read_checkout_facts, read_edit_facts, release_kept,
@@ -10,12 +11,12 @@ use omo_plan::model::TaskGroup;
 use omo_plan::plan_summary::SESSION_PREFIX;
 
 use super::{DriveError, INTEGRATED, ParallelDriver};
-use crate::event::EventKind;
-use crate::landing_hints::{branch_lines, edit_lines, operation_lines};
+use crate::event::{EventKind, QuestionKind};
+use crate::landing_hints::{branch_lines, edit_lines, operation_lines, other_checkout_lines};
 use crate::parallel_state::ParallelState;
 use crate::report::ultraplan::short_commit;
 use crate::report::workers::worker_name;
-use crate::state::{MAX_REASON_CHARS, RunState};
+use crate::state::{ANSWER_CONTINUE, MAX_REASON_CHARS, RunState};
 
 impl ParallelDriver<'_> {
     /// Brings a session together with what the run has come to. Nothing that is checked out changes.
@@ -77,6 +78,10 @@ impl ParallelDriver<'_> {
         }
         if let Some(why) = self.rewritten_history(state, parallel, &at)? {
             return self.refuse_landing(&why, Vec::new(), Vec::new());
+        }
+        let folders = other_checkouts(&self.repository, &name)?;
+        if let Some(why) = checked_out_twice(&name, &folders).filter(|why| !is_landing_accepted(state, why)) {
+            return self.refuse_landing(&why, Vec::new(), other_checkout_lines(&folders));
         }
         let tip = self.ticked_tip(state, parallel)?;
         let landed = match land(&self.repository, &at, &tip, &self.user_git()) {
@@ -207,6 +212,23 @@ impl ParallelDriver<'_> {
 /// Where the user's branch was when sessions began, or when what was committed on it was last merged with.
 pub(super) fn user_branch_base<'a>(state: &'a RunState, parallel: &'a ParallelState) -> Option<&'a str> {
     Some(parallel.base.as_str()).filter(|base| !base.is_empty()).or(state.base.as_deref())
+}
+
+/// The reason to ask before a branch moves, by its full name, that other work trees have checked out.
+fn checked_out_twice(branch: &str, folders: &[String]) -> Option<String> {
+    let folders: Vec<String> = folders.iter().map(|folder| sanitize(folder, 200)).collect();
+    let branch = sanitize(branch.trim_start_matches("refs/heads/"), 100);
+    let text = "which would show all of this as staged to be taken back";
+    let why = format!("{branch} is also checked out in another work tree, {text}: {}", folders.join(", "));
+    (!folders.is_empty()).then(|| sanitize(&why, MAX_REASON_CHARS))
+}
+
+/// Whether a person was asked about this very reason, and had the run go on.
+fn is_landing_accepted(state: &RunState, why: &str) -> bool {
+    state.questions.iter().any(|known| {
+        matches!(&known.question.kind, QuestionKind::LandingRefused { reason, .. } if reason == why)
+            && known.answer.as_ref().is_some_and(|answer| answer.option == ANSWER_CONTINUE)
+    })
 }
 
 /// What the merge of a worker is called. That of a session has the words of such plans.

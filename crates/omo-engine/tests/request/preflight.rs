@@ -4,6 +4,7 @@ use omo_engine::billing::{BillingDecision, BillingFacts, BillingRequest, decide_
 use omo_engine::preflight::{
     PreflightFacts, PreflightFinding, PreflightHead, PreflightRule, PreflightSeverity, can_start, check_repository,
 };
+use omo_git::commit_conditions::{AbsentProgram, CommitConditions};
 use omo_git::integrate::UnfinishedOperation;
 use omo_plan::dialects::{self, BatchOptions};
 use omo_plan::model::Plan;
@@ -18,12 +19,15 @@ fn clean() -> PreflightFacts {
         operation: None,
         has_identity: true,
         head: PreflightHead::Branch,
+        other_checkouts: Vec::new(),
         branch_in_way: None,
         dirty: Vec::new(),
         plan_file: Some(".claude/plans/p.md".to_owned()),
         submodules: Vec::new(),
         filtered: Vec::new(),
         ignored: Vec::new(),
+        commits: CommitConditions::default(),
+        has_setup: false,
         checkout_bytes: 1024 * 1024,
         free_bytes: Some(1024 * 1024 * 1024),
     }
@@ -140,6 +144,44 @@ fn what_the_plan_does_not_touch_is_only_named() {
         [(PreflightRule::Dirty, PreflightSeverity::Stop)],
         "a step that names nothing may touch anything"
     );
+}
+
+/// Commits that meet everything that is looked for.
+fn conditions() -> CommitConditions {
+    CommitConditions {
+        absent_hooks: names(&[".husky/_/pre-commit"]),
+        absent_programs: vec![AbsentProgram {
+            hook: "pre-commit".to_owned(),
+            path: "node_modules/.bin/lint-staged".to_owned(),
+        }],
+        signing_failure: Some("incorrect passphrase supplied".to_owned()),
+        outside_sparse_set: names(&["lib/a.txt"]),
+    }
+}
+
+#[test]
+fn what_a_commit_in_a_worktree_meets_is_told_before_and_only_a_locked_key_stops() {
+    let facts = PreflightFacts { commits: conditions(), other_checkouts: names(&["/the twin"]), ..clean() };
+    let findings = check_repository(&two_sessions(), &facts);
+    let expected = [
+        (PreflightRule::OtherCheckouts, PreflightSeverity::Warning),
+        (PreflightRule::SparseSet, PreflightSeverity::Warning),
+        (PreflightRule::Signing, PreflightSeverity::Stop),
+        (PreflightRule::Hooks, PreflightSeverity::Warning),
+        (PreflightRule::HookPrograms, PreflightSeverity::Warning),
+    ];
+    assert_eq!(rules(&findings), expected);
+    for (finding, [text, hint]) in findings.iter().zip([
+        ["another work tree: /the twin", "`git -C '/the twin' switch --detach`"],
+        ["leaves out: lib/a.txt", "`git sparse-checkout add`"],
+        ["(incorrect passphrase supplied)", "`ssh-add`"],
+        ["your hooks: .husky/_/pre-commit", "passes without them"],
+        ["node_modules/.bin/lint-staged (pre-commit)", "setup command"],
+    ]) {
+        assert!(finding.text.contains(text) && finding.hint.contains(hint), "{finding:?}");
+    }
+    let findings = check_repository(&two_sessions(), &PreflightFacts { has_setup: true, ..facts });
+    assert!(!rules(&findings).contains(&(PreflightRule::HookPrograms, PreflightSeverity::Warning)), "{findings:?}");
 }
 
 #[test]
@@ -275,12 +317,15 @@ fn findings_stand_in_the_order_in_which_they_are_fixed() {
         leftovers: names(&["a"]),
         operation: Some(UnfinishedOperation::Rebase),
         head: PreflightHead::Detached,
+        other_checkouts: names(&["/twin"]),
         branch_in_way: Some("omo".to_owned()),
         dirty: names(&["src/1.rs"]),
         plan_file: None,
         submodules: names(&["lib"]),
         filtered: names(&["secret"]),
         ignored: names(&["x.env"]),
+        commits: conditions(),
+        has_setup: false,
         checkout_bytes: u64::MAX,
         free_bytes: Some(0),
     };
@@ -291,11 +336,16 @@ fn findings_stand_in_the_order_in_which_they_are_fixed() {
         PreflightRule::Leftovers,
         PreflightRule::Operation,
         PreflightRule::Head,
+        PreflightRule::OtherCheckouts,
         PreflightRule::Branches,
         PreflightRule::Dirty,
         PreflightRule::Submodules,
         PreflightRule::Filters,
         PreflightRule::Ignored,
+        PreflightRule::SparseSet,
+        PreflightRule::Signing,
+        PreflightRule::Hooks,
+        PreflightRule::HookPrograms,
         PreflightRule::PlanFile,
         PreflightRule::DiskSpace,
     ];

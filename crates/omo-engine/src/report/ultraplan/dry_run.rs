@@ -5,8 +5,7 @@ use std::fmt::Write;
 
 use omo_core::check::task_check::TaskCheck;
 use omo_core::text::command_text::paste_form;
-use omo_core::text::inline_code;
-use omo_core::text::sanitize;
+use omo_core::text::{inline_code, pluralize, sanitize};
 use omo_plan::diagnostic::{Diagnostic, Severity};
 use omo_plan::model::{FileAction, Plan, Precondition, Task, TaskGroup};
 use omo_plan::plan_summary::{SESSION_PREFIX, session_groups};
@@ -51,7 +50,9 @@ pub fn dry_run_report(plan: &Plan, asked: RunScope, facts: &DryRunFacts) -> Stri
     text += &execution_preview(plan, asked, facts);
     text += &findings(facts);
     let issues = count_issues(plan, &tasks, facts);
+    let warnings = facts.findings.iter().filter(|found| found.severity == PreflightSeverity::Warning).count();
     let verdict = match issues {
+        0 if warnings > 0 => format!("READY — with {}, see Pre-flight", pluralize(warnings, "warning")),
         0 => "READY".to_owned(),
         1 => "NEEDS ATTENTION — 1 issue found".to_owned(),
         more => format!("NEEDS ATTENTION — {more} issues found"),

@@ -1,0 +1,282 @@
+//! `CommitConditions`: the hooks, the key and the sparse set that a commit in a new worktree meets, looked at before one
+//! is made. No hook runs, nobody is asked for a passphrase, and nothing is written.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use omo_process::platform::is_executable;
+use omo_state::env;
+use omo_state::files::regular_file::{self, Links};
+use omo_state::search_path::SearchPath;
+
+use crate::git_command::GitOutcome;
+use crate::integrate::ignored_paths;
+use crate::repository::{GitFailed, GitRepository, trimmed_line};
+use crate::worktree::included_paths;
+
+/// Hooks that `git commit` runs, and that can refuse it.
+const HOOKS: [&str; 3] = ["pre-commit", "prepare-commit-msg", "commit-msg"];
+/// Folders from the top in which tools install programs of one project.
+const PROGRAM_FOLDERS: [&str; 4] = ["node_modules/.bin", ".venv/bin", "venv/bin", "vendor/bin"];
+/// Marks of a line that looks for a program, and so goes on without it.
+const GUARDS: [&str; 7] = ["command -v", "which ", "hash ", "[ -", "test -", "[[ -", "type "];
+/// A larger hook is not looked into.
+const MAX_HOOK_BYTES: u64 = 256 * 1024;
+/// Time for a trial of the key: an agent answers at once, a token that waits for a touch does not.
+const TRIAL_LIMIT: Duration = Duration::from_secs(10);
+
+/// What a commit in a new worktree meets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommitConditions {
+    /// Hooks that are in the checkout and in no commit, from the top: a worktree does not have them.
+    pub absent_hooks: Vec<String>,
+    /// Programs that hooks call and that a worktree does not have.
+    pub absent_programs: Vec<AbsentProgram>,
+    /// The words with which the signing of a commit failed.
+    pub signing_failure: Option<String>,
+    /// Paths outside of the sparse set, which worktrees take over.
+    pub outside_sparse_set: Vec<String>,
+}
+
+/// A program, or a folder of programs, that git ignores.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AbsentProgram {
+    /// Name of the hook.
+    pub hook: String,
+    /// Its path from the top of the checkout.
+    pub path: String,
+}
+
+/// Looks at what a commit would meet. `paths` are those that are to be committed, from the top.
+///
+/// # Errors
+///
+/// git cannot tell.
+pub fn read_commit_conditions(repository: &GitRepository, paths: &[String]) -> Result<CommitConditions, GitFailed> {
+    let (mut absent_hooks, mut absent_programs) = (Vec::new(), BTreeSet::new());
+    let copied = included_paths(repository.top(), |arguments, input| repository.answer(arguments, &[], input))?;
+    let is_copied = |path: &str| copied.iter().any(|file| file.starts_with(path));
+    for hook in hooks(repository)? {
+        if hook.is_in_worktree && !is_copied(&hook.path) && !is_committed(repository, &hook.path)? {
+            absent_hooks.push(hook.path);
+        } else {
+            let words = program_words(&hook.text);
+            let paths = program_paths(repository.top(), &words);
+            let ignored = ignored_paths(repository, &paths)?;
+            let absent = ignored.into_iter().filter(|path| !is_copied(path));
+            absent_programs.extend(absent.map(|path| AbsentProgram { hook: hook.name.to_owned(), path }));
+        }
+    }
+    Ok(CommitConditions {
+        absent_hooks,
+        absent_programs: absent_programs.into_iter().collect(),
+        signing_failure: signing_failure(repository)?,
+        outside_sparse_set: outside_sparse_set(repository, paths)?,
+    })
+}
+
+/// The work trees, but this one, that have a branch checked out, by its full name. One whose folder is gone is none.
+///
+/// # Errors
+///
+/// git cannot tell.
+pub fn other_checkouts(repository: &GitRepository, branch: &str) -> Result<Vec<String>, GitFailed> {
+    let listed = repository.git_with(&["worktree", "list", "--porcelain", "-z"], &[], &[])?;
+    let tops = parse_worktrees(&String::from_utf8_lossy(&listed), branch);
+    let is_other = |top: &String| Path::new(top).canonicalize().is_ok_and(|top| top != repository.top());
+    Ok(tops.into_iter().filter(is_other).collect())
+}
+
+/// The folders that have a branch checked out. Each record is a list of lines, an empty one behind it.
+fn parse_worktrees(listed: &str, branch: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folder = "";
+    for line in listed.split('\0') {
+        match line.split_once(' ') {
+            Some(("worktree", top)) => folder = top,
+            Some(("branch", name)) if name == branch => found.push(folder.to_owned()),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// A hook of the checkout.
+struct Hook {
+    name: &'static str,
+    /// From the top, where it lies in the work tree.
+    path: String,
+    /// A worktree looks for it in its own files.
+    is_in_worktree: bool,
+    text: String,
+}
+
+fn hooks(repository: &GitRepository) -> Result<Vec<Hook>, GitFailed> {
+    // The last one counts; omo's own is of the scope `command`.
+    let set = settings(repository, "^core[.]hookspath$")?;
+    let set = set.into_iter().rfind(|setting| setting.scope != "command").map(|setting| setting.value);
+    let folder = set.as_ref().map_or_else(|| repository.common().join("hooks"), PathBuf::from);
+    let is_in_worktree = folder.is_relative();
+    let found = HOOKS.into_iter().filter_map(|name| {
+        let file = repository.top().join(&folder).join(name);
+        let bytes = regular_file::read(&file, MAX_HOOK_BYTES, Links::Followed).ok()??;
+        is_executable(&file).then(|| Hook {
+            name,
+            path: folder.join(name).to_string_lossy().replace('\\', "/").trim_start_matches("./").to_owned(),
+            is_in_worktree,
+            text: String::from_utf8_lossy(&bytes).into_owned(),
+        })
+    });
+    Ok(found.collect())
+}
+
+fn is_committed(repository: &GitRepository, path: &str) -> Result<bool, GitFailed> {
+    let listed = repository.git_with(&["ls-tree", "-z", "--full-tree", "--name-only", "HEAD", "--", path], &[], &[])?;
+    Ok(!listed.is_empty())
+}
+
+/// The words of a hook that may name a program, but those that it looks for first.
+fn program_words(hook: &str) -> BTreeSet<&str> {
+    let lines = || hook.lines().map(str::trim).filter(|line| !line.starts_with('#'));
+    let is_guard = |line: &&str| GUARDS.iter().any(|guard| line.contains(guard));
+    let guarded: BTreeSet<&str> = lines().filter(is_guard).flat_map(split_words).collect();
+    lines().flat_map(split_words).filter(|word| !guarded.contains(word)).collect()
+}
+
+fn split_words(line: &str) -> impl Iterator<Item = &str> {
+    let is_letter = |char: char| char.is_alphanumeric() || matches!(char, '.' | '_' | '-' | '/' | '@' | '$');
+    line.split(move |char| !is_letter(char)).filter(|word| !word.is_empty())
+}
+
+/// The paths from the top of what these words name in a folder of the project: a path that is there, or a program that
+/// is in no other place.
+fn program_paths(top: &Path, words: &BTreeSet<&str>) -> Vec<String> {
+    let search = SearchPath::from_variables(&env::variables());
+    let path = |word: &&str| -> Option<String> {
+        let word = word.strip_prefix("./").unwrap_or(word);
+        let is_plain = !word.starts_with(['/', '-', '$']) && !word.contains("..") && !word.contains('$');
+        if !is_plain {
+            return None;
+        }
+        if word.contains('/') {
+            return top.join(word).exists().then(|| word.to_owned());
+        }
+        let folder = PROGRAM_FOLDERS.into_iter().find(|folder| is_executable(&top.join(folder).join(word)))?;
+        search.find_all(word).next().is_none().then(|| format!("{folder}/{word}"))
+    };
+    words.iter().filter_map(path).collect()
+}
+
+/// One value of git's settings.
+struct Setting {
+    scope: String,
+    name: String,
+    value: String,
+}
+
+/// The settings whose names match, in the order in which they count.
+fn settings(repository: &GitRepository, names: &str) -> Result<Vec<Setting>, GitFailed> {
+    let arguments = ["config", "-z", "--show-scope", "--type=path", "--get-regexp", names];
+    let (status, said) = repository.answer(&arguments, &[], &[])?;
+    // 1 says that there are none.
+    if !matches!(status, 0 | 1) {
+        return Err(repository.failure_of(&arguments));
+    }
+    let said = String::from_utf8_lossy(&said).into_owned();
+    let words: Vec<&str> = said.split('\0').collect();
+    let read = |pair: &[&str]| {
+        let [scope, rest] = pair else { return None };
+        let (name, value) = rest.split_once('\n')?;
+        Some(Setting { scope: (*scope).to_owned(), name: name.to_owned(), value: value.to_owned() })
+    };
+    Ok(words.chunks_exact(2).filter_map(read).collect())
+}
+
+fn is_set(repository: &GitRepository, name: &str) -> Result<bool, GitFailed> {
+    let (status, said) = repository.answer(&["config", "--type=bool", "--get", name], &[], &[])?;
+    Ok(status == 0 && trimmed_line(&said) == "true")
+}
+
+/// The words of a signing that failed; `None` where commits need none, it succeeds, or that cannot be tried: no program
+/// that the repository's own settings name is run, nor one that may open a window.
+fn signing_failure(repository: &GitRepository) -> Result<Option<String>, GitFailed> {
+    if !is_set(repository, "commit.gpgsign")? {
+        return Ok(None);
+    }
+    let set = settings(repository, "^(gpg[.].*|gpg[.]program|user[.]signingkey)$")?;
+    let value = |name: &str| set.iter().rfind(|setting| setting.name == name);
+    let text = |name: &str| value(name).map(|setting| setting.value.clone());
+    let key = text("user.signingkey").filter(|key| !key.is_empty());
+    let words: Vec<String> = match text("gpg.format").as_deref().unwrap_or("openpgp") {
+        "ssh" => {
+            let is_file = |key: &String| Path::new(key).is_absolute();
+            let Some(key) = key.filter(is_file).filter(|_| value("gpg.ssh.program").is_none()) else {
+                return Ok(None);
+            };
+            ["ssh-keygen", "-Y", "sign", "-n", "git", "-f", &key].map(str::to_owned).to_vec()
+        }
+        "openpgp" => {
+            let program = value("gpg.openpgp.program").or_else(|| value("gpg.program"));
+            if program.is_some_and(|setting| matches!(setting.scope.as_str(), "local" | "worktree")) {
+                return Ok(None);
+            }
+            let program = program.map_or("gpg", |setting| setting.value.as_str());
+            let identity = || {
+                let said = repository.git_line(&["var", "GIT_COMMITTER_IDENT"])?;
+                Ok(said.rsplit_once('>').map_or_else(String::new, |(who, _)| format!("{who}>")))
+            };
+            let key = key.map_or_else(identity, Ok)?;
+            [program, "--batch", "--no-tty", "--pinentry-mode", "error", "-bsa", "-u", &key].map(str::to_owned).to_vec()
+        }
+        _ => return Ok(None),
+    };
+    let arguments = ["-c", "alias.omo-sign=!exec", "omo-sign"].into_iter().chain(words.iter().map(String::as_str));
+    let arguments: Vec<&str> = arguments.collect();
+    let no_prompt = [("SSH_ASKPASS_REQUIRE", OsStr::new("force")), ("SSH_ASKPASS", OsStr::new("/bin/false"))];
+    match repository.call_remote(TRIAL_LIMIT, &arguments, &no_prompt) {
+        Some(GitOutcome::Ended { status, complaint, .. }) if status != 0 => {
+            Ok(Some(String::from_utf8_lossy(&complaint).trim().to_owned()))
+        }
+        Some(GitOutcome::Ended { .. } | GitOutcome::TimedOut) | None => Ok(None),
+    }
+}
+
+/// Those of the paths that a sparse checkout leaves out; none where git is too old to tell.
+fn outside_sparse_set(repository: &GitRepository, paths: &[String]) -> Result<Vec<String>, GitFailed> {
+    if paths.is_empty() || !is_set(repository, "core.sparsecheckout")? {
+        return Ok(Vec::new());
+    }
+    let asked: Vec<u8> = paths.iter().flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect();
+    let (status, said) = repository.answer(&["sparse-checkout", "check-rules", "-z"], &[], &asked)?;
+    let inside: BTreeSet<&[u8]> = said.split(|byte| *byte == 0).collect();
+    let outside = paths.iter().filter(|path| status == 0 && !inside.contains(path.as_bytes()));
+    Ok(outside.cloned().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_work_tree_is_found_by_the_branch_that_it_has_checked_out() {
+        let listed = "worktree /p\0HEAD 1\0branch refs/heads/main\0\0worktree /a b\0HEAD 1\0branch refs/heads/main\0\0\
+                      worktree /d\0HEAD 1\0detached\0\0worktree /o\0HEAD 1\0branch refs/heads/main2\0\0";
+        assert_eq!(parse_worktrees(listed, "refs/heads/main"), ["/p", "/a b"]);
+        assert!(parse_worktrees("worktree /p\0bare\0\0", "refs/heads/main").is_empty());
+    }
+
+    #[test]
+    fn words_of_a_hook_are_programs_but_for_those_that_it_looks_for() {
+        for (hook, expected) in [
+            ("#!/bin/sh\nnpx lint-staged\n", vec!["lint-staged", "npx"]),
+            ("export PATH=\"node_modules/.bin:$PATH\"\n", vec!["$PATH", "PATH", "export", "node_modules/.bin"]),
+            ("command -v tsc >/dev/null || exit 0\ntsc --noEmit\n", vec!["--noEmit"]),
+            ("[ -x node_modules/.bin/a ] || exit 0\nnode_modules/.bin/a\n", vec![]),
+            ("# eslint\n", vec![]),
+        ] {
+            assert_eq!(program_words(hook).into_iter().collect::<Vec<_>>(), expected, "{hook}");
+        }
+    }
+}
