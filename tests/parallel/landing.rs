@@ -477,3 +477,31 @@ fn each_command_that_is_printed_for_a_landing_gets_it_on() {
         on_repository(&sessions, "", case).unwrap_or_else(|error| panic!("{name}: {error:#}"));
     }
 }
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_branch_that_another_work_tree_has_checked_out_moves_once_its_user_says_so() {
+    for detaches in [true, false] {
+        on_repository(&four_sessions(), "", |ground| {
+            let twin = ground.project().join("../the twin").to_string_lossy().into_owned();
+            ground.git(&["worktree", "add", "-q", "-f", &twin, "main"])?;
+            let before = ground.git(&["rev-parse", "HEAD"])?;
+            let dry = ground.omo(&["run", "start", "--parallel", "--dry-run", PLAN])?.exits_with(0)?;
+            ensure!(dry.out.contains("also checked out in another work tree"), "{}", dry.out);
+            ground.open(&[])?;
+            let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
+            ensure!(said.out.contains("the twin"), "{}", said.out);
+            ensure!(ground.git(&["rev-parse", "HEAD"])? == before, "the branch has moved");
+            ensure!(ground.git(&["-C", &twin, "status", "--porcelain"])?.is_empty());
+            if detaches {
+                ground.git(&["-C", &twin, "switch", "-q", "--detach"])?;
+            }
+            ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
+            ground.omo(&["run", "watch"])?.exits_with(0)?;
+            let report = ground.omo(&["report"])?.out;
+            ensure!(report.contains("the twin"), "{report}");
+            ground.require_complete(&WELL)
+        })
+        .unwrap();
+    }
+}

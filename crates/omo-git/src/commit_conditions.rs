@@ -232,7 +232,8 @@ fn signing_failure(repository: &GitRepository) -> Result<Option<String>, GitFail
         }
         _ => return Ok(None),
     };
-    let arguments = ["-c", "alias.omo-sign=!exec", "omo-sign"].into_iter().chain(words.iter().map(String::as_str));
+    let arguments =
+        ["-c", "alias.omo-sign=!true && exec", "omo-sign"].into_iter().chain(words.iter().map(String::as_str));
     let arguments: Vec<&str> = arguments.collect();
     let no_prompt = [("SSH_ASKPASS_REQUIRE", OsStr::new("force")), ("SSH_ASKPASS", OsStr::new("/bin/false"))];
     match repository.call_remote(TRIAL_LIMIT, &arguments, &no_prompt) {
