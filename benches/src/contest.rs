@@ -116,6 +116,11 @@ impl<'a> Contestant<'a> {
     }
 }
 
+/// Runs each contestant once, untimed: it fails where one does not do its work.
+pub(crate) fn play_once(contestants: &[Contestant]) -> Result<()> {
+    contestants.iter().try_for_each(|contestant| contestant.run().map(drop))
+}
+
 /// Runs all contestants in turn, round by round, so that a drift of the machine meets them all.
 pub(crate) fn run(contestants: &[Contestant]) -> Result<Vec<Figures>> {
     let mut taken: Vec<Vec<Taken>> = contestants.iter().map(|_| Vec::new()).collect();

@@ -58,8 +58,8 @@ pub(crate) const NEXT: &str = "omo agent next, 10,000 events";
 /// What a block says, a status line, and the two ends of a claim.
 const BLOCK: &str = "\"block\"";
 const STATUS_LINE: &str = "ulw 3/8";
-const RELEASED: &str = "ended: released";
-const VERIFIED: &str = "ended: verified";
+const RELEASED: &str = "NOT PROVED: claimed, not verified";
+const VERIFIED: &str = "VERIFIED: ";
 
 /// What a peer is called where no run is on.
 pub(crate) fn idle(peer: &str) -> String {

@@ -44,9 +44,25 @@ fn main() -> ExitCode {
     }
 }
 
+/// Asks for one round of everything, in small projects and untimed.
+const ONCE: &str = "--once";
+
+/// Sizes of the projects, and how often each pair of long contestants is timed in turn.
+struct Extent {
+    claimed_files: usize,
+    many_files: usize,
+    session_rounds: usize,
+    proof_rounds: usize,
+}
+
+const WHOLE: Extent = Extent { claimed_files: 1_000, many_files: 50_000, session_rounds: 3, proof_rounds: 5 };
+const SMALL: Extent = Extent { claimed_files: 20, many_files: 200, session_rounds: 1, proof_rounds: 1 };
+
 /// Runs the contest; whether every bound was kept.
 fn compare() -> Result<bool> {
-    let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
+    let mut arguments = std::env::args_os().skip(1).map(PathBuf::from).peekable();
+    let is_once = arguments.next_if(|first| first == Path::new(ONCE)).is_some();
+    let extent = if is_once { &SMALL } else { &WHOLE };
     let mut next = |what: &str| arguments.next().with_context(|| format!("missing argument: {what}"));
     let (hooks, empty, peers) =
         (next("folder of the hooks")?, next("the empty program")?, next("folder of the peers")?);
@@ -55,9 +71,12 @@ fn compare() -> Result<bool> {
     let files = BenchFiles::new()?;
     let projects = Projects::new(&files)?;
     let (small, large) = (files.path("small"), files.path("large"));
-    let (small, large) = (Claims::new(&small, &hooks, 1_000)?, Claims::new(&large, &hooks, 50_000)?);
+    let (small, large) =
+        (Claims::new(&small, &hooks, extent.claimed_files)?, Claims::new(&large, &hooks, extent.many_files)?);
     // Fifty thousand new files are written out now, and not while a program is timed.
-    Command::new("sync").status()?;
+    if !is_once {
+        Command::new("sync").status()?;
+    }
     let plans = Plans::new(&files.path("plans"))?;
     let folder = peers;
     let (peers, missing) = peers::find(&folder);
@@ -67,11 +86,18 @@ fn compare() -> Result<bool> {
     let python = peers.iter().find(|peer| peer.name == peers::PYTHON);
     contestants.extend(plans.readers(&hooks.join("omo"), python, &folder)?);
     contestants.push(plans.next(&hooks.join("omo")));
+    let (sessions, proofs, omo) = (files.path("sessions"), files.path("proofs"), hooks.join("omo"));
+    let sessions = || sessions::measure(&sessions, &omo, extent.session_rounds);
+    let proofs = || proofs::measure(&proofs, &omo, extent.many_files, extent.proof_rounds);
+    if is_once {
+        contest::play_once(&contestants)?;
+        return sessions().and(proofs()).map(|_| true);
+    }
     let figures = contest::run(&contestants)?;
 
     let mut bounds = bounds::judge(&figures, fs::metadata(projects.many.state_file())?.len())?;
-    bounds.extend(bounds::of_sessions(&sessions::measure(&files.path("sessions"), &hooks.join("omo"))?));
-    bounds.push(bounds::of_proofs(&proofs::measure(&files.path("proofs"), &hooks.join("omo"))?));
+    bounds.extend(bounds::of_sessions(&sessions()?));
+    bounds.push(bounds::of_proofs(&proofs()?));
     let mut runs_on: Vec<String> = peers.iter().map(|peer| peer.runs_on.clone()).collect();
     runs_on.dedup();
     let report = Report {

@@ -12,10 +12,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::sessions::{folder_in_memory, median};
 
-const FILES: usize = 50_000;
 const FILES_IN_FOLDER: usize = 100;
-/// So often both are done, in turn.
-const ROUNDS: usize = 5;
 /// The file that the work has changed, and what asks for that.
 const CHANGED: &str = "part-0/file-0.txt";
 const CHECK: &str = "grep -q changed part-0/file-0.txt";
@@ -28,15 +25,15 @@ pub(crate) struct ProofCost {
     pub checkout: Duration,
 }
 
-/// The median of all rounds. Without room in memory they are done below `folder`.
-pub(crate) fn measure(folder: &Path, omo: &Path) -> Result<ProofCost> {
+/// The median of all rounds, in a repository of so many files. Without room in memory they are done below `folder`.
+pub(crate) fn measure(folder: &Path, omo: &Path, files: usize, rounds: usize) -> Result<ProofCost> {
     fs::create_dir_all(folder)?;
     let memory = folder_in_memory();
     let folder = memory.as_ref().map_or(folder, |memory| memory.path());
     let (project, state, tree) = (folder.join("project"), folder.join("state"), folder.join("tree"));
-    make_repository(&project)?;
+    make_repository(&project, files)?;
     let (mut proofs, mut checkouts) = (Vec::new(), Vec::new());
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds {
         let add = ["worktree", "add", "-q", "--detach"];
         checkouts.push(timed(git(&project).args(add).arg(&tree))?);
         timed(git(&project).args(["worktree", "remove", "--force"]).arg(&tree))?;
@@ -47,8 +44,8 @@ pub(crate) fn measure(folder: &Path, omo: &Path) -> Result<ProofCost> {
     Ok(ProofCost { proof: median(proofs), checkout: median(checkouts) })
 }
 
-fn make_repository(project: &Path) -> Result<()> {
-    for number in 0..FILES {
+fn make_repository(project: &Path, files: usize) -> Result<()> {
+    for number in 0..files {
         let path = project.join(format!("part-{}/file-{number}.txt", number / FILES_IN_FOLDER));
         fs::create_dir_all(path.parent().context("no parent")?)?;
         fs::write(path, format!("file {number}\n").repeat(20))?;

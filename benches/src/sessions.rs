@@ -25,8 +25,6 @@ const FILES: usize = 200;
 const WAVES: usize = 2;
 const IN_A_WAVE: usize = 10;
 const SESSIONS: usize = WAVES * IN_A_WAVE;
-/// So often both are done, in turn.
-const ROUNDS: usize = 3;
 const PLAN: &str = "docs/plan.md";
 /// What the client is called.
 const CLIENT: &str = "claude";
@@ -67,12 +65,12 @@ fn play_client() -> Result<()> {
 const MEMORY: &str = "/dev/shm";
 
 /// The median of all rounds. Without room in memory they are done below `folder`.
-pub(crate) fn measure(folder: &Path, omo: &Path) -> Result<Cost> {
+pub(crate) fn measure(folder: &Path, omo: &Path, rounds: usize) -> Result<Cost> {
     let memory = folder_in_memory();
     let folder = memory.as_ref().map_or(folder, |memory| memory.path());
     let mut engine = Vec::new();
     let mut git = Vec::new();
-    for round in 0..ROUNDS {
+    for round in 0..rounds {
         // Each has a repository of its own: neither finds the disk as the other has left it.
         let ground = |who: &str| Ground::new(&folder.join(format!("{who}-{round}")), omo);
         git.push(ground("git")?.with_git()?);

@@ -50,9 +50,10 @@ const LONG: [&str; 12] = [
     "ultraplan_tasks",
 ];
 /// The suites that take longer than an edit: other programs, faults, random plans and random work trees.
-const NOT_QUICK: [&str; 19] = [
+const NOT_QUICK: [&str; 20] = [
     "attacks",
     "batches",
+    "bench",
     "browser",
     "client",
     "dev_workflow",

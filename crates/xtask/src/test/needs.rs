@@ -177,7 +177,7 @@ pub(crate) fn ignored() -> Result<Vec<Ignored>> {
 /// The Rust files that hold tests.
 fn rust_files() -> Result<Vec<PathBuf>> {
     let top = cargo::top()?;
-    let (mut files, mut folders) = (Vec::new(), vec![top.join("tests"), top.join("crates")]);
+    let (mut files, mut folders) = (Vec::new(), ["benches", "crates", "tests"].map(|folder| top.join(folder)).to_vec());
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).with_context(|| format!("list {}", folder.display()))? {
             let path = entry?.path();
