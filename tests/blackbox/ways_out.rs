@@ -12,7 +12,7 @@ use omo_testkit::stand_in::HookAnswer;
 use omo_tests::MAX_BLOCKS;
 use serde_json::json;
 
-use crate::scene::{Case, Scene, play, require_sound, time_ago};
+use crate::scene::{Case, Scene, play, plugin, require_sound, time_ago};
 
 /// Stops the run by the user's command; gives the line that the user reads.
 fn release(scene: &mut Scene, prompt: &str) -> Result<String> {
@@ -41,6 +41,32 @@ fn free_unwritten(scene: &mut Scene) -> Result<()> {
     let line = release(scene, "/omo:stop-continuation")?;
     ensure!(line.contains("could not be written down") && line.contains("OMO_DISABLE=1"), "{line}");
     scene.allows(&json!({}))
+}
+
+/// A prompt whose client names this source.
+fn prompt_from(scene: &Scene, source: &str, prompt: &str) -> Result<HookAnswer> {
+    let fields = json!({"prompt": prompt, "source": source});
+    require_sound(&scene.session.fire_raw("UserPromptSubmit", &scene.input("UserPromptSubmit", &fields, &json!({}))?)?)
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn only_a_person_or_their_program_starts_a_run_and_every_source_frees_a_session() {
+    for source in ["user", "sdk", "system", "loop_wakeup", "schedule_wakeup", "poll_event", "extension"] {
+        let mut scene = Scene::new(&plugin()).unwrap();
+        let session = scene.session.session().to_owned();
+        prompt_from(&scene, source, "ulw fix the tests").unwrap();
+        let is_armed = scene.lab.state().is_some_and(|state| state["sessions"][&session]["ulw"]["enabled"] == true);
+        assert_eq!(is_armed, matches!(source, "user" | "sdk"), "{source}");
+        if !is_armed {
+            scene.arm().unwrap();
+        }
+        let answer = prompt_from(&scene, source, "/omo:status").unwrap();
+        assert!(answer.reason().is_some_and(|said| said.contains("on, begun ")), "{source}: {answer:?}");
+        let answer = prompt_from(&scene, source, "/omo:stop-continuation").unwrap();
+        assert!(answer.blocks() && scene.entry().unwrap()["ulw"]["enabled"] == false, "{source}: {answer:?}");
+        scene.allows(&json!({})).unwrap();
+    }
 }
 
 #[test]

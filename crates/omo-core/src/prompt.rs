@@ -11,7 +11,7 @@ use crate::keyword::short_request::{ShortRequest, behind_answered_prompt, read_r
 use crate::keyword::{self, Keywords, PromptReading};
 use crate::messages::check_changes::not_from_person;
 use crate::messages::{ContractForm, usage};
-use crate::request_source::ModelRoute;
+use crate::request_source::{ModelRoute, PromptOrigin};
 use crate::run_command::RunCommand;
 use crate::session::plan_run::MAX_ARGUMENTS_BYTES;
 use crate::session::{Interruption, PauseReason, Session, UlwActivation, UlwTrigger};
@@ -25,8 +25,8 @@ pub struct PromptEvent<'a> {
     pub prompt: &'a str,
     /// The client's id of it.
     pub prompt_id: Option<&'a str>,
-    /// It came from a subagent, or from anything else that is not the person at the keyboard.
-    pub is_from_elsewhere: bool,
+    /// Its origin, as the client names it.
+    pub origin: PromptOrigin,
     /// The session is in plan mode.
     pub plan_mode: bool,
 }
@@ -110,6 +110,15 @@ impl PromptIntent<'_> {
         }
     }
 
+    /// The part that counts where the client sent the prompt by itself: the ways out, and what only shows something.
+    #[must_use]
+    fn limited_to_client(self) -> Self {
+        match self {
+            Self::Stop { whole: true, .. } | Self::Status | Self::Statusline | Self::Help(_) => self,
+            _ => Self::NotAPerson,
+        }
+    }
+
     /// Whether a person wrote the prompt and the model reads it: only then have they said something
     /// that a plan may have waited for.
     pub fn is_answer_from_person(&self) -> bool {
@@ -156,7 +165,19 @@ pub fn read_intent<'a>(
     keywords: &Keywords,
     options: impl FnOnce() -> UlwOptions,
 ) -> PromptIntent<'a> {
-    if event.is_from_elsewhere || !keyword::is_from_a_person(event.prompt) {
+    match event.origin {
+        PromptOrigin::Person => read_words(event, keywords, options),
+        PromptOrigin::Client => read_words(event, keywords, options).limited_to_client(),
+        PromptOrigin::Agent => PromptIntent::NotAPerson,
+    }
+}
+
+fn read_words<'a>(
+    event: &PromptEvent<'a>,
+    keywords: &Keywords,
+    options: impl FnOnce() -> UlwOptions,
+) -> PromptIntent<'a> {
+    if !keyword::is_from_a_person(event.prompt) {
         return PromptIntent::NotAPerson;
     }
     match keyword::read_prompt(event.prompt, keywords) {

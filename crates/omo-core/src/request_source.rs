@@ -26,6 +26,29 @@ pub struct RequestFacts {
     pub is_served_elsewhere: bool,
 }
 
+/// Origin of a prompt, as the client names it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PromptOrigin {
+    /// A person, or a program of theirs: `user`, `sdk`, or a client that names none.
+    #[default]
+    Person,
+    /// The client itself, or a source that is not known: `system`, `loop_wakeup`, `schedule_wakeup`, `poll_event`. It
+    /// starts nothing, and a whole prompt that frees the session or shows something counts.
+    Client,
+    /// A subagent, or a worker that omo has started. Nothing that it says counts.
+    Agent,
+}
+
+impl PromptOrigin {
+    /// From the `source` of a prompt.
+    pub fn from_source(source: Option<&str>) -> Self {
+        match source {
+            None | Some("user" | "sdk") => Self::Person,
+            Some(_) => Self::Client,
+        }
+    }
+}
+
 /// Who asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestSource {
@@ -65,6 +88,16 @@ pub fn request_source(facts: RequestFacts) -> RequestSource {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_of_a_person_is_one_and_an_unknown_source_is_not() {
+        for source in [None, Some("user"), Some("sdk")] {
+            assert_eq!(PromptOrigin::from_source(source), PromptOrigin::Person, "{source:?}");
+        }
+        for source in ["system", "loop_wakeup", "schedule_wakeup", "poll_event", "extension", "", "SDK"] {
+            assert_eq!(PromptOrigin::from_source(Some(source)), PromptOrigin::Client, "{source}");
+        }
+    }
 
     #[test]
     fn one_sign_of_the_model_is_enough() {

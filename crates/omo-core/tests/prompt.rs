@@ -7,6 +7,7 @@ use omo_core::keyword::Keywords;
 use omo_core::limits::RunLimits;
 use omo_core::prompt::ulw_arguments::UlwOptions;
 use omo_core::prompt::{PromptDecision, PromptEvent, PromptFacts, PromptIntent, approval_code, decide, read_intent};
+use omo_core::request_source::PromptOrigin;
 use omo_core::session::{
     HookEvent, Interruption, PauseReason, Session, UlwActivation, UlwPause, UlwTrigger, VerdictKind,
 };
@@ -59,7 +60,7 @@ fn paused(reason: PauseReason, reported: bool) -> Session {
 struct Given {
     prompt: String,
     id: Option<&'static str>,
-    from_elsewhere: bool,
+    origin: PromptOrigin,
     plan_mode: bool,
     session: Option<Session>,
     interrupted: Option<Interruption>,
@@ -73,7 +74,7 @@ impl Given {
         Self {
             prompt: prompt.to_owned(),
             id: Some("prompt-2"),
-            from_elsewhere: false,
+            origin: PromptOrigin::Person,
             plan_mode: false,
             session,
             interrupted: None,
@@ -89,12 +90,7 @@ impl Given {
     }
 
     fn event(&self) -> PromptEvent<'_> {
-        PromptEvent {
-            prompt: &self.prompt,
-            prompt_id: self.id,
-            is_from_elsewhere: self.from_elsewhere,
-            plan_mode: self.plan_mode,
-        }
+        PromptEvent { prompt: &self.prompt, prompt_id: self.id, origin: self.origin, plan_mode: self.plan_mode }
     }
 
     fn facts(&self) -> PromptFacts<'_> {
@@ -193,6 +189,10 @@ fn turning_on() -> Vec<(&'static str, Given, &'static str)> {
     ]
 }
 
+fn from_client(prompt: &str) -> Given {
+    Given::of(prompt, Some(armed())).and(|g| g.origin = PromptOrigin::Client)
+}
+
 fn turning_off() -> Vec<(&'static str, Given, &'static str)> {
     vec![
         ("the way out", Given::of("/omo:stop-continuation", Some(armed())), "stop whole=true -"),
@@ -210,6 +210,8 @@ fn turning_off() -> Vec<(&'static str, Given, &'static str)> {
         ),
         ("ulw off", Given::of("ulw off", Some(armed())), "stop whole=true -"),
         ("ulw off without a run", Given::of("ulw off", None), "stop whole=true -"),
+        ("ulw off from the client", from_client("ulw off"), "stop whole=true -"),
+        ("the way out from the client", from_client("/omo:stop-continuation"), "stop whole=true -"),
         ("by the command", Given::of("/omo:ulw off", Some(armed())), "stop whole=true -"),
         ("by the command's other word", Given::of("/omo:ulw  stop ", Some(armed())), "stop whole=true -"),
         ("while paused", Given::of("ulw off", Some(paused(PauseReason::ApiError, false))), "stop whole=true -"),
@@ -245,13 +247,17 @@ fn left_alone() -> Vec<(&'static str, Given, &'static str)> {
         ),
         ("the client's own prompt", Given::of(notice, None), "silent"),
         ("the client's own prompt, in a run", Given::of(notice, Some(armed())), "seen"),
-        ("from elsewhere", Given::of(TASK, None).and(|g| g.from_elsewhere = true), "silent"),
-        ("from elsewhere, in a run", Given::of(TASK, Some(armed())).and(|g| g.from_elsewhere = true), "seen"),
+        ("from an agent", Given::of(TASK, None).and(|g| g.origin = PromptOrigin::Agent), "silent"),
+        ("from an agent, in a run", Given::of(TASK, Some(armed())).and(|g| g.origin = PromptOrigin::Agent), "seen"),
         (
-            "the way out from elsewhere",
-            Given::of("/omo:stop-continuation", Some(armed())).and(|g| g.from_elsewhere = true),
+            "the way out from an agent",
+            Given::of("/omo:stop-continuation", Some(armed())).and(|g| g.origin = PromptOrigin::Agent),
             "seen",
         ),
+        ("from the client", Given::of(TASK, None).and(|g| g.origin = PromptOrigin::Client), "silent"),
+        ("from the client, in a run", from_client(TASK), "seen"),
+        ("a word within a text from the client", from_client("ulw off, then fix the tests"), "seen"),
+        ("a question of the client", from_client("/omo:status"), "status"),
         ("after Esc", plain(armed()).and(esc(Interruption::At(at(START + 1)))), "tell paused Interrupted"),
         ("after Esc at an unknown time", plain(armed()).and(esc(Interruption::AtSomeTime)), "tell paused Interrupted"),
         ("Esc was before the run", plain(armed()).and(esc(Interruption::At(at(START - 1)))), "seen"),
@@ -362,7 +368,7 @@ proptest! {
         let given = Given::of(&format!("{start}{rest}"), session).and(|given| given.plan_mode = plan_mode);
         let decision = given.decide();
         prop_assert!(!plan_mode || !matches!(decision, PromptDecision::Activate(..)), "{:?}", decision);
-        let elsewhere = given.and(|given| given.from_elsewhere = true);
+        let elsewhere = given.and(|given| given.origin = PromptOrigin::Agent);
         let expected = if is_armed { PromptDecision::NoteHook } else { PromptDecision::Silent };
         prop_assert_eq!(elsewhere.decide(), expected);
     }
@@ -439,10 +445,10 @@ fn only_what_a_person_says_to_the_model_is_a_word_that_a_plan_may_have_waited_fo
     ] {
         assert!(!read(text).1, "{text}");
     }
-    let event = PromptEvent { prompt: "continue", is_from_elsewhere: true, ..PromptEvent::default() };
+    let event = PromptEvent { prompt: "continue", origin: PromptOrigin::Agent, ..PromptEvent::default() };
     let options =
         || UlwOptions { limits: RunLimits::default(), checks: Vec::new(), review: true, prove: ProveMode::default() };
-    assert!(!read_intent(&event, &Keywords::default(), options).is_answer_from_person(), "from elsewhere");
+    assert!(!read_intent(&event, &Keywords::default(), options).is_answer_from_person(), "from an agent");
 }
 
 #[test]

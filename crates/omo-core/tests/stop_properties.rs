@@ -6,6 +6,7 @@ use omo_core::limits::RunLimits;
 use omo_core::promise::Claim;
 use omo_core::prompt::ulw_arguments::UlwOptions;
 use omo_core::prompt::{self, PromptDecision, PromptEvent, PromptFacts, read_intent};
+use omo_core::request_source::PromptOrigin;
 use omo_core::session::claim_state::MAX_ATTEMPTS;
 use omo_core::session::plan_run::PlanRun;
 use omo_core::session::{Interruption, PauseReason, Session, UlwActivation, UlwTrigger, VerdictKind};
@@ -230,7 +231,7 @@ impl Life {
     fn prompt(&mut self, prompt: &Prompt) -> Result<(), TestCaseError> {
         let Prompt { text, is_typed, plan_mode } = *prompt;
         let before = self.session.clone();
-        let event = PromptEvent { prompt: text, prompt_id: None, is_from_elsewhere: false, plan_mode };
+        let event = PromptEvent { prompt: text, prompt_id: None, origin: PromptOrigin::Person, plan_mode };
         let options = || UlwOptions {
             limits: RunLimits::default(),
             checks: Vec::new(),

@@ -8,6 +8,7 @@ use omo_core::promise::{Claim, final_promise, read_claim};
 use omo_core::prompt::check_request::{self, CheckRequest};
 use omo_core::prompt::ulw_arguments::{self, UlwOptions};
 use omo_core::prompt::{PromptDecision, PromptEvent, PromptFacts, PromptIntent, decide, read_intent};
+use omo_core::request_source::PromptOrigin;
 use omo_core::review::{self, ReviewVerdict};
 use omo_core::session::{PauseReason, Session, UlwActivation, UlwTrigger};
 use omo_core::timestamp::Timestamp;
@@ -76,7 +77,7 @@ fn says_nothing_when_quoted(text: &str) {
 fn is_decided_about(text: &str) {
     let event = PromptEvent { prompt: text, prompt_id: Some("new"), ..PromptEvent::default() };
     let planned = PromptEvent { plan_mode: true, ..event };
-    let elsewhere = PromptEvent { is_from_elsewhere: true, ..event };
+    let elsewhere = PromptEvent { origin: PromptOrigin::Agent, ..event };
     let asked = read_intent(&event, &Keywords::default(), options);
     let is_a_persons = is_from_a_person(text);
     assert_eq!(matches!(asked, PromptIntent::NotAPerson), !is_a_persons);

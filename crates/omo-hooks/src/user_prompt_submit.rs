@@ -15,7 +15,7 @@ use omo_core::messages::status_report::status_report;
 use omo_core::messages::{self};
 use omo_core::prompt::ulw_arguments::UlwOptions;
 use omo_core::prompt::{PromptDecision, PromptEvent, PromptFacts, PromptIntent, decide, is_plan_command, read_intent};
-use omo_core::request_source::RequestSource;
+use omo_core::request_source::{PromptOrigin, RequestSource};
 use omo_core::session::claim_state::VerificationPhase;
 use omo_core::session::{EntryProvenance, Session, UlwTrigger};
 use omo_state::config::{self, ReviewSetting, UserConfig};
@@ -57,9 +57,11 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
         prompt_id: input.prompt_id.as_deref(),
         // What a plan says must neither hold the session that works on it, against its supervisor, nor
         // approve anything.
-        is_from_elsewhere: context.env.worker.is_some()
-            || input.is_from_subagent()
-            || input.source.as_deref().is_some_and(|source| source != "user"),
+        origin: if context.env.worker.is_some() || input.is_from_subagent() {
+            PromptOrigin::Agent
+        } else {
+            PromptOrigin::from_source(input.source.as_deref())
+        },
         plan_mode: input.is_plan_mode(),
     };
     let config = config::load(context.env.config_file.as_deref());
