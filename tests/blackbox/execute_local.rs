@@ -8,4 +8,5 @@ mod foreground;
 mod opening;
 mod preflight;
 mod resuming;
+mod taken_back;
 mod workers;

@@ -258,6 +258,12 @@ pub enum EventKind {
         /// What could not be put back, each with why; what git ignores is not covered.
         #[serde(default)]
         not_restored: Vec<String>,
+        /// Paths that changed meanwhile, and are none of the task's: they stay as they are.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        left_alone: Vec<String>,
+        /// The reference that keeps what was taken back, such as `refs/omo/keep/r-1/step-2-attempt-3`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kept: Option<String>,
     },
     /// A task is left out.
     TaskSkipped {

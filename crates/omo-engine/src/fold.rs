@@ -233,9 +233,11 @@ impl RunState {
                 task.baseline = None;
             }
             EventKind::TaskUnverified { end, .. } => end_as(TaskStatus::Unverified, end),
-            EventKind::TaskRestored { not_restored: left, .. } => {
+            EventKind::TaskRestored { not_restored, left_alone, kept, .. } => {
                 (task.baseline, task.is_to_restore) = (None, false);
-                task.not_restored.clone_from(left);
+                task.not_restored.clone_from(not_restored);
+                task.left_alone.clone_from(left_alone);
+                task.taken_back = kept.clone().or_else(|| task.taken_back.take());
             }
             EventKind::TaskClaimed { end, evidence_ids, .. } => {
                 end_as(TaskStatus::Claimed, end);
@@ -266,13 +268,19 @@ impl RunState {
                 head,
                 ..
             } => {
-                let ground = || WorktreeBaseline { tree: tree.clone(), snapshot: kept.clone(), head: head.clone() };
+                let ground = || WorktreeBaseline {
+                    tree: tree.clone(),
+                    snapshot: kept.clone(),
+                    head: head.clone(),
+                    since: Some(event.ts),
+                };
                 task.baseline = task.baseline.take().or_else(|| kept.is_some().then(ground));
                 task.status = TaskStatus::Running;
                 task.attempts = *attempt;
                 task.reason = None;
                 task.judgment = None;
                 task.not_restored.clear();
+                task.left_alone.clear();
                 task.checks.clear();
                 task.proved_by = None;
                 task.evidence_ids.clear();
@@ -357,6 +365,7 @@ impl RunState {
                         // What its attempts have left is still there, and is still theirs.
                         baseline: state.baseline.clone(),
                         is_to_restore: state.is_to_restore,
+                        taken_back: state.taken_back.clone(),
                         ..TaskState::default()
                     }
                 }

@@ -8,6 +8,7 @@ pub mod heading;
 pub mod history;
 pub mod plan_overview;
 mod table;
+pub mod taken_back;
 pub mod task_differences;
 pub mod task_list;
 pub mod ultraplan;

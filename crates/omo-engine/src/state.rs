@@ -175,6 +175,12 @@ pub struct TaskState {
     /// What could not be taken back of what its attempts have left, each with why.
     #[serde(default)]
     pub not_restored: Vec<String>,
+    /// Paths that changed while it was worked on and are none of its own: they were not taken back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_alone: Vec<String>,
+    /// The reference that keeps what was taken back last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken_back: Option<String>,
     /// The ids of the evidence that its last worker had run; of a claimed task those that were put forward.
     #[serde(default)]
     pub evidence_ids: Vec<String>,
@@ -199,6 +205,9 @@ pub struct WorktreeBaseline {
     /// The commit that was checked out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
+    /// When the first of those attempts began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
 }
 
 /// What the work on a task is compared with.

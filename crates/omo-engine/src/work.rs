@@ -7,6 +7,8 @@ mod checkout;
 mod commit;
 mod committed_work;
 mod evidence;
+mod kept;
+mod own_files;
 mod plan_file;
 mod plan_ticks;
 mod start;

@@ -3,9 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 
+use crate::changes::PathChange;
 use crate::repository::{GitFailed, GitRepository, MAKER_EMAIL, OMO_IDENTITY, trimmed_line};
 use crate::restore::{self, RestoreError, SnapshotContext};
 use crate::worktree::{KEEP_FOLDER, WorkerName};
+
+pub use crate::restore::BroughtBack;
 
 /// What one reference keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +24,7 @@ pub struct KeptWork {
     pub is_in_branch: bool,
 }
 
-/// Everything that is kept of a run; `branch` is the full name of the branch that its work is for.
+/// Everything that is kept of a run; `branch` is the full name of the branch that its work is for, or `HEAD`.
 ///
 /// # Errors
 ///
@@ -33,7 +36,7 @@ pub fn read_kept_work(repository: &GitRepository, run: &str, branch: &str) -> Re
     if listed.is_empty() {
         return Ok(Vec::new());
     }
-    let tip = if branch.starts_with("refs/") { repository.commit_of(branch)? } else { None };
+    let tip = if branch.starts_with("refs/") || branch == "HEAD" { repository.commit_of(branch)? } else { None };
     let rows = listed.lines().filter_map(|line| {
         let (commit, reference) = line.split_once(' ')?;
         Some((commit, reference, reference.strip_prefix(&folder)?))
@@ -49,6 +52,11 @@ pub fn read_kept_work(repository: &GitRepository, run: &str, branch: &str) -> Re
     .collect()
 }
 
+/// The run and the name of a reference that keeps work; `None` for any other.
+pub fn split_reference(reference: &str) -> Option<(&str, &str)> {
+    reference.strip_prefix(KEEP_FOLDER)?.strip_prefix('/')?.split_once('/')
+}
+
 /// Keeps files as they are now, byte for byte, in a commit on the one that is checked out; its reference is
 /// [`WorkerName::keep_reference`]. `paths` are from the project's top, each with everything below it; one that is gone
 /// is kept as deleted. The work tree and the index stay as they are. Under a name that is taken, what it named before
@@ -59,6 +67,29 @@ pub fn read_kept_work(repository: &GitRepository, run: &str, branch: &str) -> Re
 /// A file cannot be read, or the repository cannot be written.
 pub fn keep_paths(place: &SnapshotContext<'_>, name: &WorkerName, paths: &[&str]) -> Result<KeptWork, RestoreError> {
     restore::keep_paths(place, name, paths)
+}
+
+/// Writes kept work into the work tree, where that holds what it held before the change that was kept. Each other path
+/// is left as it is, or, with a name for what is overwritten, kept under that name first. The index stays as it is.
+///
+/// # Errors
+///
+/// A file cannot be read, or what is to be overwritten cannot be kept; nothing was written then.
+pub fn bring_back(
+    place: &SnapshotContext<'_>,
+    kept: &KeptWork,
+    overwritten: Option<&WorkerName>,
+) -> Result<BroughtBack, RestoreError> {
+    restore::bring_back(place, kept, overwritten)
+}
+
+/// The paths that kept work changes, from the top of the work tree.
+///
+/// # Errors
+///
+/// git cannot be run, or cannot read the repository.
+pub fn kept_changes(repository: &GitRepository, kept: &KeptWork) -> Result<Vec<PathChange>, GitFailed> {
+    restore::kept_changes(repository, kept)
 }
 
 /// Makes a commit that keeps files and is no work of the user.

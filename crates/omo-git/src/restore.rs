@@ -8,6 +8,7 @@
 //! Not covered, and told in the result: what git ignores, repositories within the work tree, and what is no
 //! file and no link. References are left alone: a commit that was made meanwhile stays.
 
+mod bring_back;
 mod coverage;
 mod index;
 mod keep;
@@ -16,7 +17,8 @@ mod snapshotter;
 mod store;
 mod worktree_files;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -24,14 +26,19 @@ use omo_state::files::folder::FolderError;
 use omo_state::files::lock::LockError;
 use serde::{Deserialize, Serialize};
 
+use crate::kept_work::KeptWork;
 use crate::proved_worktree::ProvedWorktree;
 use crate::repository::GitFailed;
+use crate::worktree::WorkerName;
 use snapshotter::Snapshotter;
 
 pub(crate) use self::index::{
     IndexEntries, differing_paths, read_index, read_index_and_untracked, restore_index_paths,
 };
+use self::manifest::restore_steps;
 pub(crate) use self::manifest::{RestoreSelection, TreePath};
+pub use bring_back::BroughtBack;
+pub(crate) use bring_back::{bring_back, kept_changes};
 pub use coverage::{UncoveredReason, find_uncovered};
 pub(crate) use keep::keep_paths;
 pub(crate) use worktree_files::tree_path;
@@ -66,8 +73,20 @@ pub enum RestoreScope<'a> {
     /// Those that were there when this later snapshot was kept. What differs only since then, and what was
     /// changed once more since, stays as it is.
     Until(&'a SnapshotId),
+    /// As `Until`, at the own paths alone, in a work tree in which others work too.
+    OwnUntil(&'a SnapshotId, OwnProjectPaths<'a>),
     /// Those at or below these paths from the project's top.
     Paths(&'a [&'a str]),
+}
+
+/// Tells the own paths, from the project's top, from those of others.
+#[derive(Clone, Copy)]
+pub struct OwnProjectPaths<'a>(pub &'a dyn Fn(&str) -> bool);
+
+impl fmt::Debug for OwnProjectPaths<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("OwnProjectPaths")
+    }
 }
 
 /// What came of putting a snapshot back. Paths are told as [`crate::changes::PathChange::path`] is.
@@ -79,6 +98,8 @@ pub struct RestoreResult {
     pub removed: Vec<String>,
     /// These were left alone, because they were changed again after the later snapshot.
     pub left_alone: Vec<String>,
+    /// These differ and are none of the own paths: they were left alone, too.
+    pub of_others: Vec<String>,
     /// These cannot be put back: they were ignored, or belong to a repository within the work tree.
     pub uncovered: Vec<String>,
     /// These could not be put back, each with the reason.
@@ -113,6 +134,9 @@ pub enum RestoreError {
     /// Another git is at work, or one was ended in the middle; nothing was touched.
     #[error("{} exists: another git works in this repository, or one was ended; remove it once none does", .0.display())]
     IndexLocked(PathBuf),
+    /// There is no name to keep files under; nothing was touched.
+    #[error("what is taken back cannot be kept: {0}")]
+    Unnamed(String),
     /// A path that was named lies outside of the work tree; nothing was touched.
     #[error("{0:?} lies outside of the work tree")]
     Outside(String),
@@ -144,20 +168,27 @@ pub fn restore_snapshot(
 ) -> Result<RestoreResult, RestoreError> {
     let it = Snapshotter::open(place)?;
     let before = it.store.load_manifest(&before.id)?;
-    let after = match what {
-        RestoreScope::Until(after) => Some(it.store.load_manifest(&after.id)?),
-        RestoreScope::All | RestoreScope::Paths(_) => None,
-    };
-    let paths = match what {
-        RestoreScope::Paths(paths) => paths.iter().map(|path| it.tree_path_of(path)).collect::<Result<Vec<_>, _>>()?,
-        RestoreScope::All | RestoreScope::Until(_) => Vec::new(),
-    };
-    let scope = match (&after, what) {
-        (Some(after), _) => RestoreSelection::Until(after),
-        (None, RestoreScope::Paths(_)) => RestoreSelection::Paths(&paths),
-        (None, _) => RestoreSelection::All,
-    };
-    it.restore_to(&before, after.as_ref(), scope)
+    it.with_selection(what, |scope| it.restore_to(&before, scope))
+}
+
+/// Keeps what [`restore_snapshot`] takes back with the same arguments, under a name; `None` where that is nothing. It
+/// depends on the snapshots alone, so it may be called again after a part was taken back.
+pub fn keep_difference(
+    place: &SnapshotContext<'_>,
+    before: &SnapshotId,
+    after: &SnapshotId,
+    own: Option<OwnProjectPaths<'_>>,
+    name: &WorkerName,
+) -> Result<Option<KeptWork>, RestoreError> {
+    let it = Snapshotter::open(place)?;
+    let (before, kept) = (it.store.load_manifest(&before.id)?, it.store.load_manifest(&after.id)?);
+    let scope = own.map_or(RestoreScope::Until(after), |own| RestoreScope::OwnUntil(after, own));
+    let steps = it.with_selection(scope, |scope| Ok(restore_steps(&before, &kept, scope)))?;
+    let names: BTreeSet<TreePath> = steps.remove.into_iter().chain(steps.put).collect();
+    if names.is_empty() {
+        return Ok(None);
+    }
+    it.keep(name, &before.entries_at(&names), &kept.entries_at(&names)).map(Some)
 }
 
 /// Forgets all snapshots of a run; one that has none is no error.

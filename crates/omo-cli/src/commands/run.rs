@@ -5,6 +5,7 @@ mod gc;
 mod import;
 mod list;
 mod logs;
+mod restore;
 mod resume;
 pub(crate) mod retry;
 pub(crate) mod show;
@@ -31,6 +32,7 @@ pub(crate) enum RunCommand {
     List(list::ListOptions),
     Show(show::ShowOptions),
     Resume(resume::ResumeOptions),
+    Restore(restore::RestoreOptions),
     Cancel(cancel::CancelOptions),
     Watch(watch::WatchOptions),
     Logs(logs::LogsOptions),
@@ -48,6 +50,7 @@ pub(super) fn run(env: &ProcessEnv, config: &UserConfig, command: RunCommand) ->
         RunCommand::List(options) => list::run(env, &options),
         RunCommand::Show(options) => show::run(env, &options),
         RunCommand::Resume(options) => resume::run(env, &options),
+        RunCommand::Restore(options) => restore::run(env, &options),
         RunCommand::Cancel(options) => cancel::run(env, &options),
         RunCommand::Watch(options) => watch::run(env, config, &options),
         RunCommand::Logs(options) => logs::run(env, &options),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::state::RunState;
+use crate::state::{RunState, TaskState};
 
 /// What the checkout of a run is like beside its base.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -20,8 +20,11 @@ pub struct CheckoutReport {
 impl CheckoutReport {
     /// Tells the files of the run among all that are not committed.
     pub fn new(state: &RunState, commits: Option<usize>, uncommitted: Vec<String>) -> Self {
-        let ends = state.tasks.values().filter_map(|task| task.last_end.as_ref());
-        let changed: BTreeSet<&str> = ends.flat_map(|end| &end.files).map(String::as_str).collect();
+        let changed_by = |task: &TaskState| {
+            let files = task.last_end.iter().flat_map(|end| &end.files);
+            files.filter(|file| !task.left_alone.contains(file)).cloned().collect::<Vec<_>>()
+        };
+        let changed: BTreeSet<String> = state.tasks.values().flat_map(changed_by).collect();
         let (own, others) = uncommitted.into_iter().partition(|path| changed.contains(path.as_str()));
         Self { commits, uncommitted: own, other_uncommitted: others }
     }

@@ -2,8 +2,9 @@
 //! looks unfinished, and what is not as it was before.
 
 use omo_core::text::{list_some, sanitize};
-use omo_plan::model::Task;
+use omo_plan::model::{Plan, Task};
 
+use super::taken_back;
 use super::task_list::final_report::unfinished_lines;
 use crate::state::{RunState, TaskState};
 use crate::task_counterfactual;
@@ -19,7 +20,7 @@ pub fn finding_lines<'a>(state: &RunState, tasks: impl IntoIterator<Item = &'a T
     let mut lines = Vec::new();
     for task in tasks {
         let Some(known) = state.tasks.get(&task.id) else { continue };
-        let found = task_counterfactual::weakness(state, task).into_iter().chain(task_findings(known));
+        let found = task_counterfactual::weakness(state, task).into_iter().chain(task_findings(&state.plan, known));
         lines.extend(found.map(|line| format!("{word} {}: {line}", sanitize(&task.id, 64))));
     }
     let unfinished = unfinished_lines(state);
@@ -45,10 +46,12 @@ pub fn finding_lines<'a>(state: &RunState, tasks: impl IntoIterator<Item = &'a T
     lines
 }
 
-fn task_findings(known: &TaskState) -> Vec<String> {
+fn task_findings(plan: &Plan, known: &TaskState) -> Vec<String> {
     let mut lines = Vec::new();
-    if let Some(end) = known.last_end.as_ref().filter(|end| !end.out_of_scope.is_empty()) {
-        let files = list_some(end.out_of_scope.iter().map(String::as_str), NAMED_FILES);
+    let outside = known.last_end.iter().flat_map(|end| &end.out_of_scope);
+    let outside: Vec<&str> = outside.filter(|file| !known.left_alone.contains(file)).map(String::as_str).collect();
+    if let Some(end) = known.last_end.as_ref().filter(|_| !outside.is_empty()) {
+        let files = list_some(outside, NAMED_FILES);
         let in_commit = if end.commit.is_some() { ", which is in no commit of it" } else { "" };
         lines.push(format!("changed what it does not name{in_commit}: {}", sanitize(&files, 400)));
     }
@@ -61,5 +64,8 @@ fn task_findings(known: &TaskState) -> Vec<String> {
     if !known.not_restored.is_empty() {
         lines.push(format!("could not be taken back: {}", sanitize(&known.not_restored.join("; "), 400)));
     }
+    lines.extend(taken_back::left_alone(plan, &known.left_alone));
+    let command = known.taken_back.as_deref().and_then(taken_back::restore_command);
+    lines.extend(command.map(|command| format!("what was taken back is kept, and `{command}` brings it again")));
     lines
 }

@@ -78,7 +78,12 @@ pub fn client_end_events(
 /// judge and nothing to take back.
 pub fn lost_worktree_events(state: &RunState, group: &TaskGroup, why: &str) -> Vec<EventKind> {
     let Some((id, _)) = running_task_in(state, group) else { return Vec::new() };
-    let restored = EventKind::TaskRestored { task: id.to_owned(), not_restored: vec![sanitize(why, MAX_REASON_CHARS)] };
+    let restored = EventKind::TaskRestored {
+        task: id.to_owned(),
+        not_restored: vec![sanitize(why, MAX_REASON_CHARS)],
+        left_alone: Vec::new(),
+        kept: None,
+    };
     let ended = failed_attempt_events(state, group, why, Vec::new());
     let reverts = super::reverts_changes(state, &ended);
     ended.into_iter().chain(reverts.then_some(restored)).collect()

@@ -5,12 +5,12 @@ use omo_checks::task_check::{self, CheckLog};
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_git::changes;
 use omo_plan::digest::sha256_hex;
-use omo_plan::model::{Dialect, FileAction, Task, TaskKind};
+use omo_plan::model::{FileAction, Task, TaskKind};
 use omo_plan::paths;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
-use omo_state::config::UnlistedFiles;
 
 use super::commit::commit_message;
+use super::own_files::{allowed_paths, concurrent_paths, files_out_of_scope, is_of_plan};
 use super::start::{tree_from_text, tree_to_text};
 use super::{CommandWatcher, Engine, EngineError, Play};
 use crate::dispatched_tasks::dispatched_tasks;
@@ -363,7 +363,7 @@ impl Engine<'_> {
         });
         let is_known = changed.is_some();
         let files = changed.unwrap_or_default().into_iter().map(|change| change.path);
-        let others = concurrent_paths(self.unlisted_files, state, task, running);
+        let others = concurrent_paths(self.unlisted_files, state, task, Some(running.since));
         let is_of_other = |file: &str| others.iter().any(|named| paths::path_covers(named, file));
         let scope = allowed_paths(self.unlisted_files, state, task);
         let is_own = |file: &str| scope.iter().any(|named| paths::path_covers(named, file));
@@ -444,52 +444,6 @@ impl Engine<'_> {
     ) -> Result<RunState, EngineError> {
         self.transact(|state| Ok((decide(state)?, ()))).map(|((), state)| state)
     }
-}
-
-/// Whether a file is the plan's own, or one of those of a folder that is one plan.
-fn is_of_plan(state: &RunState, file: &str) -> bool {
-    let plan = &state.plan.source.path;
-    file == plan || paths::path_covers(plan, file) && Dialect::of_place(file) == Some(state.plan.dialect)
-}
-
-/// Those of the files that a task does not name.
-pub(super) fn files_out_of_scope(
-    unlisted: UnlistedFiles,
-    state: &RunState,
-    task: &Task,
-    files: &[String],
-) -> Vec<String> {
-    let scope = allowed_paths(unlisted, state, task);
-    let is_named = |file: &&String| scope.iter().any(|named| paths::path_covers(named, file));
-    files.iter().filter(|file| !scope.is_empty() && !is_named(file)).cloned().collect()
-}
-
-/// What a task may change: what it names, and, where it names nothing or its user lets it, what its session lists.
-/// Nothing stands for anything.
-fn allowed_paths<'a>(unlisted: UnlistedFiles, state: &'a RunState, task: &'a Task) -> Vec<&'a str> {
-    let named = task.files.iter().map(|file| file.path.as_str());
-    let is_widened = task.files.is_empty() || unlisted == UnlistedFiles::Include;
-    let group = state.plan.group_of(&task.id).filter(|_| is_widened);
-    named.chain(group.into_iter().flat_map(|(_, group)| group.may_touch.iter().map(String::as_str))).collect()
-}
-
-/// What the tasks may change that other workers were at in the same work tree while this attempt ran. Which of them wrote
-/// a file cannot be told, so a file that one of them names is taken for its own.
-fn concurrent_paths<'a>(
-    unlisted: UnlistedFiles,
-    state: &'a RunState,
-    unit: &Task,
-    running: &RunningAttempt,
-) -> Vec<&'a str> {
-    let has_worktree = state.parallel.is_some();
-    let was_at_work = |task: &&Task| {
-        let known = state.tasks.get(&task.id).filter(|_| !has_worktree && task.id != unit.id);
-        known.is_some_and(|known| {
-            let ended_since = known.last_end.is_some() && known.updated_at.is_some_and(|at| at > running.since);
-            known.running.is_some() || ended_since
-        })
-    };
-    state.plan.tasks.iter().filter(was_at_work).flat_map(|task| allowed_paths(unlisted, state, task)).collect()
 }
 
 pub(super) fn checked_elsewhere(id: &str) -> EngineError {

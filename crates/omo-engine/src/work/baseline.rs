@@ -1,16 +1,18 @@
 //! The work tree of a step: kept before the first work on it, and put back where its plan says so.
 //!
-//! What is taken back is what differed when the last attempt was judged. That moment is kept too: what is changed
-//! afterwards stays, and what is taken back could still be had.
+//! What is taken back is what differed when the last attempt was judged, and what is changed afterwards stays. In a work
+//! tree that others use, too, only the task's own paths are (`own_files`). All of it is kept below `refs/omo/keep` first.
 
 use std::path::Path;
 use std::time::Duration;
 
-use omo_git::restore::{self, RestoreError, RestoreResult, RestoreScope, SnapshotContext, SnapshotId};
+use omo_git::restore::{self, OwnProjectPaths, RestoreError, RestoreResult, RestoreScope, SnapshotContext, SnapshotId};
+use omo_git::worktree::WorkerName;
 use omo_git::{changes, commit_preview};
 use omo_plan::model::Task;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
+use super::own_files::OwnFiles;
 use super::start::tree_to_text;
 use super::{Engine, EngineError};
 use crate::event::EventKind;
@@ -20,6 +22,8 @@ use crate::state::{RunState, TaskState, WorktreeBaseline};
 
 /// How long a worker that wants to begin waits for another process that takes back what was before.
 const RESTORE_TIMEOUT: Duration = Duration::from_secs(60);
+/// Characters of a task's id in the name of what is kept of it.
+const MAX_KEPT_TASK_CHARS: usize = 40;
 
 /// Paths from the project's top that omo itself writes for a run.
 pub(super) fn files_written_by_omo(state: &RunState) -> Vec<String> {
@@ -43,7 +47,7 @@ impl Engine<'_> {
             && (self.work_tree.has_git() || task.on_failure.reverts_changes());
         let kept = if is_kept { Some(self.keep_work_tree(state)?) } else { None };
         let head = if is_kept { commit_preview::head_commit(&self.work_tree) } else { None };
-        Ok(WorktreeBaseline { tree, snapshot: kept, head })
+        Ok(WorktreeBaseline { tree, snapshot: kept, head, since: None })
     }
 
     /// Keeps the work tree as it is.
@@ -52,7 +56,7 @@ impl Engine<'_> {
         serde_json::to_string(&kept).map_err(|error| EngineError::RunStore(error.into()))
     }
 
-    fn with_restore_place<T>(
+    pub(super) fn with_restore_place<T>(
         &self,
         state: &RunState,
         act: impl FnOnce(&SnapshotContext<'_>) -> Result<T, RestoreError>,
@@ -125,36 +129,74 @@ impl Engine<'_> {
         let before = known.baseline.as_ref().and_then(|ground| ground.snapshot.as_deref()).and_then(parse_kept);
         let after = known.last_end.as_ref().and_then(|end| end.snapshot.as_deref()).and_then(parse_kept);
         let after = after.map_or_else(|| self.with_restore_place(&state, restore::take_snapshot), Ok);
-        let restored = after.and_then(|after| {
+        let taken_back = after.and_then(|after| {
             let before =
                 before.ok_or_else(|| EngineError::Restore(RestoreError::SnapshotGone("what was kept".to_owned())))?;
-            self.with_restore_place(&state, |place| {
-                restore::restore_snapshot(place, &before, RestoreScope::Until(&after))
-            })
+            self.take_back(&state, id, known, &before, &after)
         });
-        let left = match restored {
-            Ok(restored) => unrestored_files(restored),
+        let event = match taken_back {
+            Ok(event) => event,
             // It will be no different the next time.
             Err(EngineError::Restore(error @ (RestoreError::SnapshotGone(_) | RestoreError::NoWorkTree(_)))) => {
-                vec![format!("nothing was put back: {error}")]
+                EventKind::TaskRestored {
+                    task: id.to_owned(),
+                    not_restored: vec![format!("nothing was put back: {error}")],
+                    left_alone: Vec::new(),
+                    kept: None,
+                }
             }
             Err(error) => return Err(error),
         };
-        let event = EventKind::TaskRestored { task: id.to_owned(), not_restored: left };
         let ((), state) = self.transact(|_| Ok((vec![event.clone()], ())))?;
         Ok((Some(event), state))
     }
+
+    /// Keeps what the attempts at a task have left, and then takes it back: in the work tree of its worker all of it, in
+    /// one that others use, too, what lies at the paths of the task.
+    fn take_back(
+        &self,
+        state: &RunState,
+        id: &str,
+        known: &TaskState,
+        before: &SnapshotId,
+        after: &SnapshotId,
+    ) -> Result<EventKind, EngineError> {
+        let task = state.plan.task(id);
+        let since = known.baseline.as_ref().and_then(|ground| ground.since);
+        let own = task.map(|task| OwnFiles::new(state, task, since));
+        let is_own = |path: &str| own.as_ref().is_some_and(|own| own.covers(path));
+        let own = (self.work_tree.root() == self.root).then_some(OwnProjectPaths(&is_own));
+        let name = kept_name(state.plan.dialect.unit_word(), id, known.attempts);
+        let name = WorkerName::new(self.run.id(), &name).map_err(|error| RestoreError::Unnamed(error.to_string()))?;
+        let kept =
+            self.with_restore_place(state, |place| restore::keep_difference(place, before, after, own, &name))?;
+        let scope = own.map_or(RestoreScope::Until(after), |own| RestoreScope::OwnUntil(after, own));
+        let restored = self.with_restore_place(state, |place| restore::restore_snapshot(place, before, scope))?;
+        Ok(EventKind::TaskRestored {
+            task: id.to_owned(),
+            left_alone: restored.of_others.clone(),
+            not_restored: unrestored_files(restored),
+            kept: kept.map(|kept| kept.reference),
+        })
+    }
+}
+
+/// The name under which the work of an attempt is kept, such as `step-2-attempt-3`.
+fn kept_name(word: &str, task: &str, attempt: u32) -> String {
+    let plain = |char: char| if char.is_ascii_alphanumeric() || char == '_' { char } else { '-' };
+    let task: String = task.chars().take(MAX_KEPT_TASK_CHARS).map(plain).collect();
+    format!("{word}-{task}-attempt-{attempt}")
 }
 
 /// What is not as it was before, each with why.
 fn unrestored_files(restored: RestoreResult) -> Vec<String> {
-    let RestoreResult { left_alone: others, uncovered, failed, head_moved, .. } = restored;
-    let others = others.into_iter().map(|path| format!("{path}: it was changed again since"));
+    let RestoreResult { left_alone, uncovered, failed, head_moved, .. } = restored;
+    let changed_again = left_alone.into_iter().map(|path| format!("{path}: it was changed again since"));
     let ignored = "git ignores it, or it belongs to a repository within the work tree";
     let uncovered = uncovered.into_iter().map(|path| format!("{path}: {ignored}"));
     let failed = failed.into_iter().map(|(path, why)| format!("{path}: {why}"));
     let commit = head_moved.then(|| "the commit that was made meanwhile is still checked out".to_owned());
-    others.chain(uncovered).chain(failed).chain(commit).collect()
+    changed_again.chain(uncovered).chain(failed).chain(commit).collect()
 }
 
 fn parse_kept(kept: &str) -> Option<SnapshotId> {

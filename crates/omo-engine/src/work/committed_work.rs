@@ -16,8 +16,9 @@ use omo_git::worktree::{self, WorkerName};
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::{Task, TaskGroup};
 
-use super::attempt::{WorkResult, files_out_of_scope};
+use super::attempt::WorkResult;
 use super::baseline::files_written_by_omo;
+use super::own_files::files_out_of_scope;
 use super::{CommandWatcher, Engine, EngineError};
 use crate::parallel::push_rules::{is_done, last_passed_commit};
 use crate::report::ultraplan;

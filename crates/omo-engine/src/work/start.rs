@@ -113,7 +113,7 @@ impl Engine<'_> {
         self.require_own_tree(&state, id)?;
         let mut state = self.restore_due_tasks(state)?;
         let vacuous = known_green_checks(&state, &task);
-        let WorktreeBaseline { tree, snapshot: kept, head } = self.baseline(&state, &task)?;
+        let WorktreeBaseline { tree, snapshot: kept, head, .. } = self.baseline(&state, &task)?;
         let vacuous = vacuous.map_or_else(|| self.find_green_checks(&state, &task, watcher), Ok)?;
         let mut check_files = self.check_files(&state);
         check_files.retain(|file, _| !state.check_files.contains_key(file));

@@ -305,27 +305,39 @@ fn what_was_found_beside_the_results_is_reported() {
     state.tasks.get_mut("1").unwrap().last_end.as_mut().unwrap().out_of_scope = vec!["a`|".to_owned(), "b".to_owned()];
     let (ground, kept) = (Some("{}".to_owned()), Some("{}".to_owned()));
     begins(&mut state, "2");
-    state.tasks.get_mut("2").unwrap().baseline = Some(WorktreeBaseline { tree: ground, snapshot: kept, head: None });
+    state.tasks.get_mut("2").unwrap().baseline =
+        Some(WorktreeBaseline { tree: ground, snapshot: kept, ..WorktreeBaseline::default() });
     let end = end(&state, "2", "red");
     happens(&mut state, EventKind::TaskFailed { task: "2".to_owned(), is_final: true, end });
     let reported = final_report(&state, ALL);
     let lines = "### Findings\n\n- step 1: changed what it does not name, which is in no commit of it: a`|, b\n\
                  - step 2: its changes are taken back before anything else is begun in its work tree\n\n";
     assert!(reported.contains(lines), "{reported}");
-    happens(
-        &mut state,
-        EventKind::TaskRestored { task: "2".to_owned(), not_restored: vec!["c: git ignores it".to_owned()] },
-    );
+    happens(&mut state, restored("2", &["c: git ignores it"], &["lib/l.txt", "notes.txt"], true));
     happens(
         &mut state,
         EventKind::ProjectionChanged { file: "p.json".to_owned(), backup: Some("p.json.edited-1".to_owned()) },
     );
     let reported = final_report(&state, ALL);
     let lines = "- step 2: could not be taken back: c: git ignores it\n\
+                 - step 2: left alone: lib/l.txt, notes.txt: changed meanwhile, not by this step's files\n\
+                 - step 2: what was taken back is kept, and `omo run restore step-2-attempt-1 --run r-1` brings it again\n\
                  - p.json was changed by something else; that is kept in p.json.edited-1\n\n";
     assert!(reported.contains(lines), "{reported}");
     begins(&mut state, "2");
-    assert!(!final_report(&state, ALL).contains("could not be taken back"));
+    let reported = final_report(&state, ALL);
+    assert!(!reported.contains("could not be taken back") && !reported.contains("left alone"), "{reported}");
+    assert!(reported.contains("`omo run restore step-2-attempt-1 --run r-1`"), "{reported}");
+}
+
+fn restored(task: &str, not_restored: &[&str], left_alone: &[&str], is_kept: bool) -> EventKind {
+    let owned = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect();
+    EventKind::TaskRestored {
+        task: task.to_owned(),
+        not_restored: owned(not_restored),
+        left_alone: owned(left_alone),
+        kept: is_kept.then(|| format!("refs/omo/keep/r-1/step-{task}-attempt-1")),
+    }
 }
 
 #[test]
@@ -355,13 +367,14 @@ fn each_event_has_its_line() {
             Some("Step 3: SKIPPED (non-critical per plan)"),
         ),
         (EventKind::TaskSkipped { task: task(), reason: String::new() }, Some("Step 2: SKIPPED")),
+        (restored("2", &[], &[], false), Some("Step 2: its changes are taken back")),
+        (restored("2", &["a: x", "b: y"], &[], false), Some("Step 2: its changes are taken back, but for: a: x; b: y")),
         (
-            EventKind::TaskRestored { task: task(), not_restored: Vec::new() },
-            Some("Step 2: its changes are taken back"),
-        ),
-        (
-            EventKind::TaskRestored { task: task(), not_restored: vec!["a: x".to_owned(), "b: y".to_owned()] },
-            Some("Step 2: its changes are taken back, but for: a: x; b: y"),
+            restored("2", &[], &["l.txt"], true),
+            Some(
+                "Step 2: its changes are taken back; they are kept, and `omo run restore step-2-attempt-1 --run r-1` \
+                 brings them again; left alone: l.txt: changed meanwhile, not by this step's files",
+            ),
         ),
         (EventKind::RunEnded { result: RunResult::Complete }, None),
     ] {

@@ -95,8 +95,8 @@ fn a_failure_that_was_not_taken_back_blocks_the_next_task() {
     fixture.write("user.txt", "mine\n");
     fixture.write("src/4.rs", "mine\n");
     let started = fixture.start("2").unwrap();
-    assert_eq!((fixture.file("src/1.rs").unwrap(), fixture.file("left.txt")), ("1\nnot yet\n".to_owned(), None));
-    assert_eq!(fixture.git(&["status", "--porcelain"]), " M src/4.rs\n M user.txt\n");
+    assert_eq!(fixture.file("src/1.rs").unwrap(), "1\nnot yet\n");
+    assert_eq!(fixture.git(&["status", "--porcelain"]), " M src/4.rs\n M user.txt\n?? left.txt\n");
     fixture.write("src/2.rs", GREEN);
     fixture.done(&started.ticket);
     assert_eq!((fixture.standing("2"), fixture.committed()), ("passed", vec!["src/2.rs".to_owned()]));
@@ -108,7 +108,8 @@ fn a_failure_that_was_not_taken_back_blocks_the_next_task() {
 fn a_call_that_only_reads_takes_it_back_too() {
     let fixture = failed_and_left("revert");
     fixture.engine(|engine| engine.settle(fixture.state())).unwrap();
-    assert_eq!((fixture.file("src/1.rs").unwrap(), fixture.file("left.txt")), ("1\nnot yet\n".to_owned(), None));
+    assert_eq!(fixture.file("src/1.rs").unwrap(), "1\nnot yet\n");
+    assert_eq!(fixture.state().tasks["1"].left_alone, ["left.txt"]);
     assert!(!fixture.state().tasks["1"].is_to_restore);
 }
 

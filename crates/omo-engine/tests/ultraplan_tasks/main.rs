@@ -8,6 +8,7 @@ mod kills;
 mod plan_ticks;
 mod published_commands;
 mod state_machine;
+mod taken_back;
 mod ultraplan_lab;
 mod without_the_work;
 mod written_files;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
             plan_ticks::ALL,
             group_checks::ALL,
             without_the_work::ALL,
+            taken_back::ALL,
         ]
         .concat()
     } else {

@@ -184,7 +184,10 @@ fn a_fence_that_is_crossed_ends_the_run() {
         let end = judged.state.tasks["1"].last_end.clone().unwrap();
         assert_eq!(end.evidence, "SCOPE VIOLATION: Step 1 changed src/3.rs which is in the never-touch list.");
         assert_eq!((fixture.standing("1"), fixture.log().len()), ("failed", 1), "{on_failure}");
-        assert_eq!(fixture.file("src/3.rs").unwrap() == "1\nnot yet\n", is_reverted, "{on_failure}");
+        assert_eq!(fixture.file("src/1.rs").unwrap() == "1\nnot yet\n", is_reverted, "{on_failure}");
+        // Whoever wrote that file, it is none of the step's.
+        assert_eq!(fixture.file("src/3.rs").unwrap(), "mine now", "{on_failure}");
+        assert_eq!(judged.state.tasks["1"].left_alone == ["src/3.rs"], is_reverted, "{on_failure}");
         assert_eq!(fixture.next(), if is_reverted { "over" } else { "ask escalated" });
     }
 }

@@ -9,7 +9,7 @@ use omo_state::files::regular_file;
 use omo_state::git_worktree::GitWorktree;
 
 use super::RestoreError;
-use super::manifest::{RestoreSelection, TreePath};
+use super::manifest::{OwnPaths, RestoreSelection, TreePath};
 use super::store::SnapshotStore;
 use crate::git_command::git;
 
@@ -145,8 +145,10 @@ pub(crate) fn differing_paths(
     scope: RestoreSelection<'_>,
 ) -> BTreeSet<TreePath> {
     let is_ours = |name: &TreePath| match (scope, after) {
-        (RestoreSelection::Until(_), Some(after)) => {
-            after.get(name) != before.get(name) && after.get(name) == now.get(name)
+        (RestoreSelection::Until(_, own), Some(after)) => {
+            after.get(name) != before.get(name)
+                && after.get(name) == now.get(name)
+                && own.is_none_or(|OwnPaths(is_own)| is_own(name))
         }
         (RestoreSelection::Paths(paths), _) => paths.iter().any(|path| name.is_at_or_below(&path.0)),
         _ => true,

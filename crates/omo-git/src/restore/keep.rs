@@ -5,19 +5,19 @@
 //! ```
 //!
 //! The last commit holds the change and nothing else, so `git show` prints it and it can be applied again. The one
-//! before is left out where HEAD holds the same.
+//! before is left out where HEAD holds the same. `bring_back` applies it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::manifest::{ManifestEntry, SnapshotManifest, TreePath};
+use super::manifest::{ManifestEntry, PathEntries, SnapshotManifest, TreePath};
 use super::snapshotter::Snapshotter;
 use super::{RestoreError, SnapshotContext};
 use crate::kept_work::{KeptWork, make_commit, move_reference};
 use crate::repository::{GitRepository, trimmed_line};
 use crate::worktree::WorkerName;
 
-/// Paths with the file or link of each; `None` where there is none.
-pub(super) type PathEntries<'a> = BTreeMap<&'a TreePath, Option<&'a ManifestEntry>>;
+/// Begins the message of a commit whose first parent is what the files were before.
+pub(super) const KEPT_SUBJECT: &str = "Kept by omo: ";
 
 /// As [`crate::kept_work::keep_paths`].
 pub(crate) fn keep_paths(
@@ -42,8 +42,7 @@ pub(crate) fn keep_paths(
     for name in &names {
         it.scan_entry(name.clone(), &mut now, |file| it.store.save_file(file))?;
     }
-    let kept = names.iter().map(|name| (name, now.entries.get(name))).collect();
-    it.keep(name, &PathEntries::new(), &kept)
+    it.keep(name, &PathEntries::new(), &now.entries_at(&names))
 }
 
 impl Snapshotter<'_> {
@@ -86,11 +85,11 @@ impl Snapshotter<'_> {
             return Ok(as_kept(known.clone()));
         }
         let mut parents: Vec<String> = head.into_iter().collect();
-        if tree_before != head_tree {
+        if tree_before != head_tree || parents.is_empty() {
             parents = vec![make_commit(&repository, &tree_before, &parents, "Before the change that is kept")?];
         }
         parents.extend(previous.clone());
-        let commit = make_commit(&repository, &tree, &parents, &format!("Kept by omo: {}", name.worker()))?;
+        let commit = make_commit(&repository, &tree, &parents, &format!("{KEPT_SUBJECT}{}", name.worker()))?;
         move_reference(&repository, &reference, &commit, previous)?;
         Ok(as_kept(commit))
     }

@@ -1,6 +1,7 @@
 //! What a work tree held at one moment, as plain data, and what has to be done to have it so again.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -59,13 +60,34 @@ pub(crate) struct SnapshotManifest {
     pub(crate) head: Option<String>,
 }
 
+/// Paths with the file or link of each; `None` where there is none.
+pub(crate) type PathEntries<'a> = BTreeMap<&'a TreePath, Option<&'a ManifestEntry>>;
+
+impl SnapshotManifest {
+    /// These paths with their files and links.
+    pub(crate) fn entries_at<'a>(&'a self, names: &'a BTreeSet<TreePath>) -> PathEntries<'a> {
+        names.iter().map(|name| (name, self.entries.get(name))).collect()
+    }
+}
+
+/// Tells the own paths from those of others.
+#[derive(Clone, Copy)]
+pub(crate) struct OwnPaths<'a>(pub(crate) &'a dyn Fn(&TreePath) -> bool);
+
+impl fmt::Debug for OwnPaths<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("OwnPaths")
+    }
+}
+
 /// Which differences are taken back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum RestoreSelection<'a> {
     /// All of them.
     All,
-    /// Those that came about until this moment, but for what was changed again since.
-    Until(&'a SnapshotManifest),
+    /// Those that came about until this moment, but for what was changed again since; where paths are told apart, those
+    /// of the own ones.
+    Until(&'a SnapshotManifest, Option<OwnPaths<'a>>),
     /// Those at or below these paths.
     Paths(&'a [TreePath]),
 }
@@ -79,6 +101,8 @@ pub(crate) struct RestoreSteps {
     pub(crate) put: BTreeSet<TreePath>,
     /// What was changed again since: it stays.
     pub(crate) left_alone: BTreeSet<TreePath>,
+    /// Differences at paths of others: they stay.
+    pub(crate) of_others: BTreeSet<TreePath>,
     /// What differs and cannot be taken back.
     pub(crate) uncovered: BTreeSet<TreePath>,
 }
@@ -98,7 +122,8 @@ pub(crate) fn restore_steps(
         }
         let goes_into = match (difference_owner(name, (was, is), scope), was) {
             (DifferenceOwner::NotAsked, _) => continue,
-            (DifferenceOwner::Others, _) => &mut steps.left_alone,
+            (DifferenceOwner::ChangedAgain, _) => &mut steps.left_alone,
+            (DifferenceOwner::Others, _) => &mut steps.of_others,
             (DifferenceOwner::Ours, Some(ManifestEntry::Other)) => &mut steps.uncovered,
             (DifferenceOwner::Ours, Some(_)) => &mut steps.put,
             // It was there, and ignored: a changed `.gitignore` shows it now.
@@ -115,6 +140,8 @@ pub(crate) fn restore_steps(
 /// Whose a difference is.
 enum DifferenceOwner {
     Ours,
+    /// Ours, and changed again since.
+    ChangedAgain,
     Others,
     NotAsked,
 }
@@ -130,10 +157,11 @@ fn difference_owner(
             DifferenceOwner::Ours
         }
         RestoreSelection::Paths(_) => DifferenceOwner::NotAsked,
-        RestoreSelection::Until(after) => match after.entries.get(name) {
+        RestoreSelection::Until(after, own) => match after.entries.get(name) {
             then if then == was => DifferenceOwner::NotAsked,
+            _ if own.is_some_and(|OwnPaths(is_own)| !is_own(name)) => DifferenceOwner::Others,
             then if then == is => DifferenceOwner::Ours,
-            _ => DifferenceOwner::Others,
+            _ => DifferenceOwner::ChangedAgain,
         },
     }
 }
@@ -169,17 +197,17 @@ mod tests {
         let after = holding("a=2 b=2 c=1 d=1 new=1 later=1");
         let now = holding("a=2 b=3 c=2 new=1 later=2 other=1");
         let paths = [name("c"), name("new")];
-        for (scope, remove, put, others) in [
-            (RestoreSelection::All, "later new other", "a b c d", ""),
-            (RestoreSelection::Until(&after), "new", "a", "b later"),
-            (RestoreSelection::Paths(&paths), "new", "c", ""),
+        let is_own = |name: &TreePath| matches!(name.0.as_slice(), b"a" | b"b" | b"c");
+        let own = Some(OwnPaths(&is_own));
+        for (scope, expected) in [
+            (RestoreSelection::All, ["later new other", "a b c d", "", ""]),
+            (RestoreSelection::Until(&after, None), ["new", "a", "b later", ""]),
+            (RestoreSelection::Until(&after, own), ["", "a", "b", "later new"]),
+            (RestoreSelection::Paths(&paths), ["new", "c", "", ""]),
         ] {
             let steps = restore_steps(&before, &now, scope);
-            assert_eq!(
-                (shown(&steps.remove), shown(&steps.put), shown(&steps.left_alone)),
-                (remove.to_owned(), put.to_owned(), others.to_owned()),
-                "{scope:?}"
-            );
+            let found = [&steps.remove, &steps.put, &steps.left_alone, &steps.of_others].map(shown);
+            assert_eq!(found, expected, "{scope:?}");
         }
     }
 

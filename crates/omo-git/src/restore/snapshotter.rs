@@ -10,9 +10,11 @@ use std::path::PathBuf;
 use omo_state::git_worktree::GitWorktree;
 
 use super::index::{self, IndexLock};
-use super::manifest::{ManifestEntry, RestoreSelection, RestoreSteps, SnapshotManifest, TreePath, restore_steps};
+use super::manifest::{
+    ManifestEntry, OwnPaths, RestoreSelection, RestoreSteps, SnapshotManifest, TreePath, restore_steps,
+};
 use super::store::{SnapshotStore, digest_of};
-use super::{RestoreError, RestoreResult, SnapshotContext};
+use super::{OwnProjectPaths, RestoreError, RestoreResult, RestoreScope, SnapshotContext};
 use crate::changes::{is_omo_path, relative_path};
 use crate::git_command::{answer, git};
 use crate::platform::{FolderEntry, path_of};
@@ -27,7 +29,7 @@ pub(super) struct Snapshotter<'a> {
     pub(super) tree: GitWorktree,
     /// Where the project lies in the work tree.
     project: String,
-    ground: WorktreeFiles,
+    pub(super) ground: WorktreeFiles,
     pub(super) store: SnapshotStore,
 }
 
@@ -114,10 +116,30 @@ impl<'a> Snapshotter<'a> {
         Ok(())
     }
 
+    /// Calls a function with the differences that are meant.
+    pub(super) fn with_selection<T>(
+        &self,
+        what: RestoreScope<'_>,
+        act: impl FnOnce(RestoreSelection<'_>) -> Result<T, RestoreError>,
+    ) -> Result<T, RestoreError> {
+        match what {
+            RestoreScope::All => act(RestoreSelection::All),
+            RestoreScope::Until(after) => act(RestoreSelection::Until(&self.store.load_manifest(&after.id)?, None)),
+            RestoreScope::OwnUntil(after, OwnProjectPaths(is_own)) => {
+                let is_own = |name: &TreePath| is_own(&self.project_path(name));
+                let after = self.store.load_manifest(&after.id)?;
+                act(RestoreSelection::Until(&after, Some(OwnPaths(&is_own))))
+            }
+            RestoreScope::Paths(paths) => {
+                let paths = paths.iter().map(|path| self.tree_path_of(path)).collect::<Result<Vec<_>, _>>()?;
+                act(RestoreSelection::Paths(&paths))
+            }
+        }
+    }
+
     pub(super) fn restore_to(
         &self,
         before: &SnapshotManifest,
-        after: Option<&SnapshotManifest>,
         scope: RestoreSelection<'_>,
     ) -> Result<RestoreResult, RestoreError> {
         let now = index::open_index(&self.tree)?.map(digest_of).transpose();
@@ -125,20 +147,27 @@ impl<'a> Snapshotter<'a> {
             now.map_err(|source| RestoreError::Io { action: "read", path: self.tree.git.join("index"), source })?;
         let as_a_whole = match scope {
             RestoreSelection::All => true,
-            RestoreSelection::Until(after) => after.index == now,
+            RestoreSelection::Until(after, own) => own.is_none() && after.index == now,
             RestoreSelection::Paths(_) => false,
         };
         // Before anything is touched: while another git is at work nothing is put back.
-        let lock = as_a_whole.then(|| IndexLock::take(&self.tree)).transpose()?;
+        let lock = match scope {
+            RestoreSelection::Paths(_) => None,
+            RestoreSelection::All | RestoreSelection::Until(..) => Some(IndexLock::take(&self.tree)?),
+        };
         let mut end = RestoreResult { head_moved: before.head != self.tree.head(), ..RestoreResult::default() };
         self.restore_files(before, scope, &mut end)?;
         match lock {
-            Some(lock) if now != before.index => {
+            Some(lock) if as_a_whole && now != before.index => {
                 lock.restore_index(&self.store, before.index.as_deref())?;
                 end.index_put_back = true;
             }
-            Some(_) => {}
-            None => end.index_put_back = self.restore_index_entries(before, after, scope)?,
+            Some(_) if as_a_whole => {}
+            lock => {
+                // git takes its own lock for some paths.
+                drop(lock);
+                end.index_put_back = self.restore_index_entries(before, scope)?;
+            }
         }
         Ok(end)
     }
@@ -163,6 +192,7 @@ impl<'a> Snapshotter<'a> {
             let mut steps = restore_steps(before, &now, scope);
             self.require_contents(before, &steps)?;
             end.left_alone = steps.left_alone.iter().map(|name| self.project_path(name)).collect();
+            end.of_others = steps.of_others.iter().map(|name| self.project_path(name)).collect();
             end.uncovered = steps.uncovered.iter().map(|name| self.project_path(name)).collect();
             steps.remove.retain(|name| !done.contains(name));
             steps.put.retain(|name| !done.contains(name));
@@ -225,12 +255,15 @@ impl<'a> Snapshotter<'a> {
     fn restore_index_entries(
         &self,
         before: &SnapshotManifest,
-        after: Option<&SnapshotManifest>,
         scope: RestoreSelection<'_>,
     ) -> Result<bool, RestoreError> {
         let kept = |content: &Option<String>| content.as_ref().map(|content| self.store.path(content));
         let listing = |file: Option<PathBuf>| index::read_index(&self.tree, file.as_deref());
         let was = listing(kept(&before.index))?;
+        let after = match scope {
+            RestoreSelection::Until(after, _) => Some(after),
+            RestoreSelection::All | RestoreSelection::Paths(_) => None,
+        };
         let then = after.map(|after| listing(kept(&after.index))).transpose()?;
         let is = listing(index::open_index(&self.tree)?.map(|_| self.tree.git.join("index")))?;
         let names = index::differing_paths(&was, then.as_ref(), &is, scope);

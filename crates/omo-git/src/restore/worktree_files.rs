@@ -167,7 +167,7 @@ fn remove_empty(around: &OpenFolder, name: &OsStr) -> io::Result<()> {
     let Some(folder) = around.inner(name)? else { return Ok(()) };
     for inner in folder.names()? {
         if folder.look(&inner)? != FolderEntry::Folder {
-            return Err(io::Error::other("a folder with ignored files is in the way"));
+            return Err(io::Error::other("a folder with other files is in the way"));
         }
         remove_empty(&folder, &inner)?;
     }

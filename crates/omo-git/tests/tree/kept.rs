@@ -5,8 +5,10 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use omo_git::kept_work::{KeptWork, keep_paths};
-use omo_git::restore::SnapshotContext;
+use omo_git::kept_work::{BroughtBack, KeptWork, bring_back, keep_paths};
+use omo_git::restore::{
+    OwnProjectPaths, RestoreResult, RestoreScope, SnapshotContext, keep_difference, restore_snapshot, take_snapshot,
+};
 use omo_git::worktree::WorkerName;
 
 use crate::{Repository, git_in};
@@ -14,16 +16,43 @@ use crate::{Repository, git_in};
 const REFERENCE: &str = "refs/omo/keep/r-1/step-1";
 
 impl Repository {
-    fn keep(&self, paths: &[&str]) -> KeptWork {
+    fn in_run<T>(&self, act: impl FnOnce(&SnapshotContext<'_>) -> T) -> T {
         let (root, state_home) = (self.top.as_path(), self.state_home());
-        let place = SnapshotContext {
-            worktree: &omo_git::proved_worktree::ProvedWorktree::of_project(root),
-            state_home: &state_home,
-            run_id: "r-1",
-            own: &["report.md"],
-        };
-        keep_paths(&place, &WorkerName::new("r-1", "step-1").unwrap(), paths).unwrap()
+        let worktree = omo_git::proved_worktree::ProvedWorktree::of_project(root);
+        act(&SnapshotContext { worktree: &worktree, state_home: &state_home, run_id: "r-1", own: &["report.md"] })
     }
+
+    fn keep(&self, paths: &[&str]) -> KeptWork {
+        self.in_run(|place| keep_paths(place, &name("step-1"), paths).unwrap())
+    }
+
+    fn bring_back(&self, kept: &KeptWork, overwritten: Option<&str>) -> BroughtBack {
+        self.in_run(|place| bring_back(place, kept, overwritten.map(name).as_ref()).unwrap())
+    }
+
+    fn read(&self, path: &str) -> Option<String> {
+        fs::read_to_string(self.top.join(path)).ok()
+    }
+}
+
+fn name(text: &str) -> WorkerName {
+    WorkerName::new("r-1", text).unwrap()
+}
+
+/// Keeps what a step of the paths `own` and everybody else do, and takes the step back.
+fn take_back(it: &Repository, own: &[&str], work: impl FnOnce(&Repository)) -> (RestoreResult, Option<KeptWork>) {
+    let before = it.in_run(|place| take_snapshot(place).unwrap());
+    work(it);
+    let after = it.in_run(|place| take_snapshot(place).unwrap());
+    let is_own = |path: &str| own.contains(&path);
+    let own = OwnProjectPaths(&is_own);
+    it.in_run(|place| {
+        let keep = || keep_difference(place, &before, &after, Some(own), &name("step-1")).unwrap();
+        let kept = keep();
+        let end = restore_snapshot(place, &before, RestoreScope::OwnUntil(&after, own)).unwrap();
+        assert_eq!(keep(), kept, "a kill between the two keeps nothing less");
+        (end, kept)
+    })
 }
 
 #[test]
@@ -73,7 +102,8 @@ fn files_are_kept_before_the_first_commit_and_outside_of_a_sparse_set() {
     let unborn = Repository::unborn("project");
     unborn.write("a.txt", "1");
     unborn.keep(&["a.txt"]);
-    assert_eq!(unborn.git(&["log", "--format=%an", REFERENCE]), "omo\n");
+    assert_eq!(unborn.git(&["log", "--format=%an", REFERENCE]), "omo\nomo\n");
+    assert_eq!(unborn.git(&["diff", "--name-status", "refs/omo/keep/r-1/step-1^", REFERENCE]), "A\ta.txt\n");
     let sparse = Repository::new();
     sparse.write("other/c.txt", "3");
     sparse.git(&["add", "."]);
@@ -82,4 +112,76 @@ fn files_are_kept_before_the_first_commit_and_outside_of_a_sparse_set() {
     sparse.write("other/c.txt", "4");
     sparse.keep(&["src", "src/b.txt", "other"]);
     assert_eq!(sparse.git(&["diff", "--name-status", "HEAD", REFERENCE]), "M\tother/c.txt\n");
+}
+
+#[test]
+fn what_others_do_in_the_same_work_tree_is_not_taken_back() {
+    let it = Repository::new();
+    it.write("lib/l.txt", "lib\n");
+    it.write("gone.txt", "gone\n");
+    it.write("staged.txt", "1\n");
+    it.git(&["add", "."]);
+    it.git(&["commit", "-qm", "more"]);
+    it.write("a.txt", "the user's, before the step\n");
+    let (end, kept) = take_back(&it, &["a.txt", "src/b.txt", "new.txt"], |it| {
+        it.write("a.txt", "wrong\n");
+        it.write("new.txt", "new\n");
+        fs::remove_file(it.top.join("src/b.txt")).unwrap();
+        it.git(&["add", "a.txt", "new.txt"]);
+        it.write("lib/l.txt", "an hour of another session\n");
+        it.write("notes.txt", "the user's notes\n");
+        it.write("staged.txt", "2\n");
+        fs::remove_file(it.top.join("gone.txt")).unwrap();
+        it.git(&["add", "staged.txt"]);
+    });
+    assert_eq!((end.put_back, end.removed), (vec!["a.txt".into(), "src/b.txt".into()], vec!["new.txt".to_owned()]));
+    assert_eq!(end.of_others, ["gone.txt", "lib/l.txt", "notes.txt", "staged.txt"]);
+    assert_eq!(
+        it.git(&["status", "--porcelain"]),
+        " M a.txt\n D gone.txt\n M lib/l.txt\nM  staged.txt\n?? notes.txt\n"
+    );
+    assert_eq!(it.read("a.txt").unwrap(), "the user's, before the step\n");
+
+    let kept = kept.unwrap();
+    let back = it.bring_back(&kept, None);
+    assert_eq!(back.restored, ["a.txt", "new.txt", "src/b.txt"], "{back:?}");
+    assert_eq!((it.read("a.txt").unwrap(), it.read("new.txt").unwrap()), ("wrong\n".to_owned(), "new\n".to_owned()));
+    assert!(it.read("src/b.txt").is_none());
+    assert_eq!(it.bring_back(&kept, None).unchanged, ["a.txt", "new.txt", "src/b.txt"]);
+}
+
+#[test]
+fn what_is_newer_than_the_kept_work_is_never_lost() {
+    let it = Repository::new();
+    fs::set_permissions(it.top.join("a.txt"), fs::Permissions::from_mode(0o600)).unwrap();
+    let (_, kept) = take_back(&it, &["a.txt", "src/b.txt", "new", "link"], |it| {
+        it.write("a.txt", "step\n");
+        it.write("src/b.txt", "step\n");
+        it.write("new", "step\n");
+        symlink("a.txt", it.top.join("link")).unwrap();
+        fs::set_permissions(it.top.join("new"), fs::Permissions::from_mode(0o755)).unwrap();
+    });
+    let kept = kept.unwrap();
+    it.write("src/b.txt", "newer\n");
+    it.write("new/in/folder", "newer\n");
+    let end = it.bring_back(&kept, None);
+    assert_eq!(
+        (end.restored, end.differing),
+        (vec!["a.txt".into(), "link".into()], vec!["new".into(), "src/b.txt".to_owned()])
+    );
+    assert_eq!(
+        (it.read("src/b.txt").unwrap(), it.read("new/in/folder").unwrap()),
+        ("newer\n".into(), "newer\n".to_owned())
+    );
+    let mode = |path: &str| fs::symlink_metadata(it.top.join(path)).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode("a.txt"), it.top.join("link").read_link().unwrap()), (0o600, "a.txt".into()));
+
+    let end = it.bring_back(&kept, Some("before-step-1"));
+    assert_eq!(end.restored, ["src/b.txt"]);
+    assert_eq!(end.failed.keys().collect::<Vec<_>>(), ["new"], "a folder with newer files stays");
+    let overwritten = end.overwritten.unwrap().commit;
+    assert_eq!(git_in(&it.top, &["cat-file", "blob", &format!("{overwritten}:src/b.txt")]), "newer\n");
+    fs::remove_dir_all(it.top.join("new")).unwrap();
+    assert_eq!(it.bring_back(&kept, None).restored, ["new"]);
+    assert_eq!((mode("new"), it.read("src/b.txt").unwrap()), (0o755, "step\n".to_owned()));
 }

@@ -103,9 +103,8 @@ fn pages_line(count: usize) -> Option<String> {
 
 /// What is kept of a run, and where; nothing where its repository is gone.
 fn kept_work(id: &str, state: &RunState) -> Result<(Option<GitRepository>, Vec<KeptWork>), String> {
-    let Some(parallel) = &state.parallel else { return Ok((None, Vec::new())) };
     let Some(repository) = GitRepository::find(Path::new(&state.root)) else { return Ok((None, Vec::new())) };
-    let kept = read_kept_work(&repository, id, &parallel.policy.branch).map_err(|error| error.to_string())?;
+    let kept = read_kept_work(&repository, id, state.work_branch()).map_err(|error| error.to_string())?;
     Ok((Some(repository), kept))
 }
 

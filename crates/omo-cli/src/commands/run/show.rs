@@ -8,6 +8,7 @@ use clap::Args;
 use omo_core::text::sanitize;
 use omo_engine::Run;
 use omo_engine::report::heading::run_heading;
+use omo_engine::report::taken_back::taken_back_lines;
 use omo_engine::report::workers::worker_warnings;
 use omo_engine::state::{RunPhase, RunState};
 use omo_engine::work::find_edit;
@@ -95,6 +96,7 @@ fn write_head(out: &mut impl Write, run: &Run, state: &RunState, env: &ProcessEn
         let kept = kept.as_ref().map(|kept| format!("; what was in it is in {kept}")).unwrap_or_default();
         rows.push(("edited", format!("{file} was changed by something else{kept}")));
     }
+    rows.extend(taken_back_lines(state).into_iter().map(|line| ("taken back", line)));
     rows.extend(worker_warnings(state).into_iter().map(|line| ("workers", line)));
     let width = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
     for (label, value) in rows {

@@ -7,6 +7,7 @@ use omo_plan::model::{OnFailure, Plan, Task};
 
 use super::short_commit;
 use crate::event::EventKind;
+use crate::report::taken_back;
 
 /// `--- Step 2/5: Title ---`, what every step begins with.
 pub(crate) fn task_heading(plan: &Plan, task: &Task) -> String {
@@ -65,12 +66,15 @@ pub fn task_event_line(plan: &Plan, what: &EventKind) -> Option<String> {
             _ => format!("Step {task}: SKIPPED"),
         }),
         EventKind::TaskUnverified { task, .. } => Some(format!("Step {task}: UNVERIFIED (the plan names no check)")),
-        EventKind::TaskRestored { task, not_restored: left } if left.is_empty() => {
-            Some(format!("Step {task}: its changes are taken back"))
-        }
-        EventKind::TaskRestored { task, not_restored: left } => {
-            let left = sanitize(&left.join("; "), 400);
-            Some(format!("Step {task}: its changes are taken back, but for: {left}"))
+        EventKind::TaskRestored { task, not_restored, left_alone, kept } => {
+            let mut said = vec![format!("Step {task}: its changes are taken back")];
+            if !not_restored.is_empty() {
+                said.push(format!(", but for: {}", sanitize(&not_restored.join("; "), 400)));
+            }
+            let kept = kept.as_deref().and_then(taken_back::restore_command);
+            said.extend(kept.map(|command| format!("; they are kept, and `{command}` brings them again")));
+            said.extend(taken_back::left_alone(plan, left_alone).map(|line| format!("; {line}")));
+            Some(said.concat())
         }
         EventKind::TaskHeld { task, reason: why, .. } => {
             Some(format!("Step {task}: given back: {}", sanitize(why, 200)))

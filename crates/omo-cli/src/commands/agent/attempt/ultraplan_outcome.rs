@@ -40,8 +40,11 @@ pub(crate) fn print_outcome(
         }
         None => {}
     }
-    if let Some(outside) = end.map(|end| &end.out_of_scope).filter(|files| !files.is_empty()) {
-        said.push(format!("Outside of the task's files, and not in its commit: {}", list_files(outside)));
+    let mut outside = end.map(|end| end.out_of_scope.clone()).unwrap_or_default();
+    // Those that were left alone are named with what was taken back.
+    outside.retain(|file| known.is_none_or(|known| !known.left_alone.contains(file)));
+    if !outside.is_empty() {
+        said.push(format!("Outside of the task's files, and not in its commit: {}", list_files(&outside)));
     }
     said.extend(super::changed_checks_line(judged).map(|line| format!("WARNING: {line}")));
     if let Some(why) = &judged.restore_error {

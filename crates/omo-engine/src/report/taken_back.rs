@@ -1,0 +1,34 @@
+//! Words about what was taken back after a step: what stays, and how the rest is had again.
+
+use omo_core::text::{list_some, sanitize};
+use omo_git::kept_work::split_reference;
+use omo_plan::model::Plan;
+
+use crate::state::{RunState, TaskState};
+
+/// Paths named in one line.
+const NAMED_PATHS: usize = 8;
+
+/// The command that brings again what a reference keeps.
+pub fn restore_command(reference: &str) -> Option<String> {
+    let (run, id) = split_reference(reference)?;
+    Some(format!("omo run restore {} --run {}", sanitize(id, 80), sanitize(run, 80)))
+}
+
+/// The tasks of which something was taken back, each with the command that brings it again.
+pub fn taken_back_lines(state: &RunState) -> Vec<String> {
+    let word = state.plan.dialect.unit_word();
+    let line = |(id, task): (&String, &TaskState)| {
+        let command = restore_command(task.taken_back.as_deref()?)?;
+        Some(format!("{word} {}, and kept: {command}", sanitize(id, 64)))
+    };
+    state.tasks.iter().filter_map(line).collect()
+}
+
+/// The paths that changed meanwhile and stay as they are; `None` where there are none.
+pub(crate) fn left_alone(plan: &Plan, paths: &[String]) -> Option<String> {
+    let named = list_some(paths.iter().map(String::as_str), NAMED_PATHS);
+    let word = plan.dialect.unit_word();
+    (!paths.is_empty())
+        .then(|| format!("left alone: {}: changed meanwhile, not by this {word}'s files", sanitize(&named, 400)))
+}

@@ -1,0 +1,89 @@
+//! Whose a file is that changed while a task was worked on: the task's, another task's, or somebody else's.
+
+use omo_core::timestamp::Timestamp;
+use omo_plan::model::{Dialect, Task};
+use omo_plan::paths::{PlannedPaths, normalize_path, path_covers};
+use omo_state::config::UnlistedFiles;
+
+use crate::state::RunState;
+
+/// The files of a task in a work tree that its user, other sessions and other tasks change, too. Who wrote a file cannot
+/// be seen, so it goes by its path.
+pub(super) struct OwnFiles<'a> {
+    state: &'a RunState,
+    /// What the task and its session list; `None` where neither lists anything, and all may be of the task.
+    listed: Option<PlannedPaths>,
+    /// What tasks list that were worked on at the same time.
+    of_others: PlannedPaths,
+}
+
+impl<'a> OwnFiles<'a> {
+    /// Those of a task on which work began at that time.
+    pub(super) fn new(state: &'a RunState, task: &'a Task, since: Option<Timestamp>) -> Self {
+        let touch = state.plan.group_of(&task.id).into_iter().flat_map(|(_, group)| group.may_touch.iter());
+        let listed: Vec<&str> = task.files.iter().map(|file| &file.path).chain(touch).map(String::as_str).collect();
+        let others = concurrent_paths(UnlistedFiles::Fail, state, task, since);
+        Self { state, listed: (!listed.is_empty()).then(|| paths_within(&listed)), of_others: paths_within(&others) }
+    }
+
+    /// Whether a changed file is the task's.
+    pub(super) fn covers(&self, file: &str) -> bool {
+        let is_listed = match &self.listed {
+            Some(listed) => listed.covers(file),
+            None => !is_of_plan(self.state, file),
+        };
+        is_listed && !file.starts_with("../") && !self.of_others.covers(file)
+    }
+}
+
+/// Paths that stay in the project: one that leads out of it would stand for anything.
+fn paths_within(paths: &[&str]) -> PlannedPaths {
+    PlannedPaths::new(paths.iter().copied().filter(|path| normalize_path(path).is_some()))
+}
+
+/// Whether a file is the plan's own, or one of those of a folder that is one plan.
+pub(super) fn is_of_plan(state: &RunState, file: &str) -> bool {
+    let plan = &state.plan.source.path;
+    file == plan || path_covers(plan, file) && Dialect::of_place(file) == Some(state.plan.dialect)
+}
+
+/// Those of the files that a task does not name.
+pub(super) fn files_out_of_scope(
+    unlisted: UnlistedFiles,
+    state: &RunState,
+    task: &Task,
+    files: &[String],
+) -> Vec<String> {
+    let scope = allowed_paths(unlisted, state, task);
+    let is_named = |file: &&String| scope.iter().any(|named| path_covers(named, file));
+    files.iter().filter(|file| !scope.is_empty() && !is_named(file)).cloned().collect()
+}
+
+/// What a task may change: what it names, and, where it names nothing or its user lets it, what its session lists.
+/// Nothing stands for anything.
+pub(super) fn allowed_paths<'a>(unlisted: UnlistedFiles, state: &'a RunState, task: &'a Task) -> Vec<&'a str> {
+    let named = task.files.iter().map(|file| file.path.as_str());
+    let is_widened = task.files.is_empty() || unlisted == UnlistedFiles::Include;
+    let group = state.plan.group_of(&task.id).filter(|_| is_widened);
+    named.chain(group.into_iter().flat_map(|(_, group)| group.may_touch.iter().map(String::as_str))).collect()
+}
+
+/// What the tasks may change that other workers were at in the same work tree while this attempt ran. Which of them wrote
+/// a file cannot be told, so a file that one of them names is taken for its own.
+pub(super) fn concurrent_paths<'a>(
+    unlisted: UnlistedFiles,
+    state: &'a RunState,
+    unit: &Task,
+    since: Option<Timestamp>,
+) -> Vec<&'a str> {
+    let has_worktree = state.parallel.is_some();
+    let was_at_work = |task: &&Task| {
+        let known = state.tasks.get(&task.id).filter(|_| !has_worktree && task.id != unit.id);
+        known.is_some_and(|known| {
+            let ended_since =
+                known.last_end.is_some() && known.updated_at.zip(since).is_some_and(|(at, since)| at > since);
+            known.running.is_some() || ended_since
+        })
+    };
+    state.plan.tasks.iter().filter(was_at_work).flat_map(|task| allowed_paths(unlisted, state, task)).collect()
+}
