@@ -234,10 +234,7 @@ impl RunState {
             }
             EventKind::TaskUnverified { end, .. } => end_as(TaskStatus::Unverified, end),
             EventKind::TaskRestored { not_restored, left_alone, kept, .. } => {
-                (task.baseline, task.is_to_restore) = (None, false);
-                task.not_restored.clone_from(not_restored);
-                task.left_alone.clone_from(left_alone);
-                task.taken_back = kept.clone().or_else(|| task.taken_back.take());
+                note_taken_back(task, not_restored, left_alone, kept.as_ref());
             }
             EventKind::TaskClaimed { end, evidence_ids, .. } => {
                 end_as(TaskStatus::Claimed, end);
@@ -268,13 +265,9 @@ impl RunState {
                 head,
                 ..
             } => {
-                let ground = || WorktreeBaseline {
-                    tree: tree.clone(),
-                    snapshot: kept.clone(),
-                    head: head.clone(),
-                    since: Some(event.ts),
-                };
-                task.baseline = task.baseline.take().or_else(|| kept.is_some().then(ground));
+                let (snapshot, head, since) = (kept.clone(), head.clone(), Some(event.ts));
+                let baseline = WorktreeBaseline { tree: tree.clone(), snapshot, head, since };
+                task.baseline = task.baseline.take().or_else(|| kept.is_some().then_some(baseline));
                 task.status = TaskStatus::Running;
                 task.attempts = *attempt;
                 task.reason = None;
@@ -533,6 +526,14 @@ fn may_end_proofs(kind: &EventKind) -> bool {
             | EventKind::WaveChecked { .. }
             | EventKind::WaveCheckReused { .. }
     )
+}
+
+/// Notes what was taken back of a task, and what was not.
+fn note_taken_back(task: &mut TaskState, not_restored: &[String], left_alone: &[String], kept: Option<&String>) {
+    (task.baseline, task.is_to_restore) = (None, false);
+    task.not_restored = not_restored.to_vec();
+    task.left_alone = left_alone.to_vec();
+    task.taken_back = kept.cloned().or_else(|| task.taken_back.take());
 }
 
 /// Ends an attempt that does not count.
