@@ -59,7 +59,7 @@ pub struct VerifyOutcome {
     pub results: Vec<CheckResult>,
     /// Files that count change while the checks run, each time anew.
     pub tree_moves: bool,
-    /// One of them, where that is known.
+    /// One of them, where that is known; where the files could not be read, the path at which the time ran out.
     pub moving_file: Option<String>,
     /// It was ended before all of it was done, because the result is no longer needed.
     pub is_cancelled: bool,
@@ -117,6 +117,9 @@ pub fn verify(checks: &[Check], setup: &CheckContext, watcher: &mut impl CheckWa
                 result.record.tree = None;
             }
         }
+    }
+    if before.is_none() {
+        verified.moving_file = setup.files.unread_path();
     }
     verified.tree = id(&before);
     verified

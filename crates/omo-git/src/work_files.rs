@@ -16,6 +16,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use omo_core::timestamp::Timestamp;
@@ -71,6 +72,8 @@ pub struct WorkFiles<'a> {
     /// What was settled when the run began, by its name.
     scope_name: Option<String>,
     scope: OnceCell<Option<FileScope>>,
+    /// The path that could not be read in time, from the top.
+    unread: OnceLock<Vec<u8>>,
 }
 
 /// What stands in the files.
@@ -109,7 +112,7 @@ impl<'a> WorkFiles<'a> {
     /// Those of a project; `scope` is what [`settle_scope`] gave when the run began.
     pub fn new(root: &Path, state_home: Option<&'a Path>, calls: &'a GitCalls, scope: Option<&str>) -> Self {
         let scope_name = scope.map(str::to_owned);
-        Self { root: root.to_owned(), state_home, calls, scope_name, scope: OnceCell::new() }
+        Self { root: root.to_owned(), state_home, calls, scope_name, scope: OnceCell::new(), unread: OnceLock::new() }
     }
 
     /// What stands in them; `None` where that cannot be told.
@@ -121,6 +124,17 @@ impl<'a> WorkFiles<'a> {
     /// it and leave its times as they are. No name comes or goes that way.
     pub fn exact_id(&self) -> Option<String> {
         self.state_at(TimestampTrust::Nothing, 0, Instant::now() + LONGEST_READ).map(|state| state.id)
+    }
+
+    /// The path, from the top of the work tree, at which the time ran out: a large file, or a link to much; with its size
+    /// where it is a file.
+    pub fn unread_path(&self) -> Option<String> {
+        const GIB: u64 = 1024 * 1024 * 1024;
+        let path = self.unread.get()?;
+        let name = String::from_utf8_lossy(path).into_owned();
+        let file = GitWorktree::find(&self.root).map_or_else(|| self.root.clone(), |tree| tree.top).join(path_of(path));
+        let size = file.symlink_metadata().ok().filter(|found| found.is_file() && found.len() >= GIB);
+        Some(size.map_or_else(|| name.clone(), |found| format!("{name} ({} GiB)", found.len() / GIB)))
     }
 
     /// What git ignores now by a line that no `.gitignore` file had when the run began, each path from the top of the
@@ -144,6 +158,7 @@ impl<'a> WorkFiles<'a> {
             calls: self.calls,
             scope_name,
             scope: OnceCell::from(scope),
+            unread: OnceLock::new(),
         }
     }
 
@@ -155,7 +170,7 @@ impl<'a> WorkFiles<'a> {
         let remembered = memory.read().filter(|it| it.scope == self.scope_name);
         let found = match (remembered, trust) {
             (Some(it), TimestampTrust::Times) if it.is_unchanged() => it,
-            (Some(it), TimestampTrust::Nothing) if it.is_list_unchanged() => read_again(it, deadline)?,
+            (Some(it), TimestampTrust::Nothing) if it.is_list_unchanged() => read_again(it, deadline, &self.unread)?,
             (before, TimestampTrust::Times) => self.read_anew(&memory, before.as_ref(), depth, deadline)?,
             (_, TimestampTrust::Nothing) => self.read_anew(&memory, None, depth, deadline)?,
         };
@@ -179,7 +194,12 @@ impl<'a> WorkFiles<'a> {
             let inner = if is_empty {
                 FilesState { id: at.is_dir().to_string(), stamps: String::new() }
             } else {
-                self.inner_files(&path, &top).state_at(trust, depth + 1, deadline)?
+                let files = self.inner_files(&path, &top);
+                let state = files.state_at(trust, depth + 1, deadline);
+                if let (None, Some(unread)) = (&state, files.unread.get()) {
+                    let _ = self.unread.set([path.as_slice(), b"/", unread].concat());
+                }
+                state?
             };
             let path = path_to_text(&path);
             state.id = hex_digest(format!("{}\n{path}\0{}", state.id, inner.id).as_bytes());
@@ -215,7 +235,7 @@ impl<'a> WorkFiles<'a> {
         let folders = file_stamps::list_folders(&asked.top, &files, ignored);
         add_own_rules(&asked.top, &mut files, folders.as_deref().unwrap_or_default());
         let entries_before = before.and_then(|before| memory.read_entries(before)).unwrap_or_default();
-        let read = content::read_files(&asked.top, &files, &parse_known(&entries_before), deadline)?;
+        let read = content::read_files(&asked.top, &files, &parse_known(&entries_before), deadline, &self.unread)?;
         let seen = file_stamps::digest_stamps(&asked.top, files.iter().map(Vec::as_slice));
         let mut remembered = CachedFiles {
             scope: self.scope_name.clone(),
@@ -390,10 +410,10 @@ fn add_own_rules(top: &Path, files: &mut Vec<Vec<u8>>, folders: &[Vec<u8>]) {
 }
 
 /// Reads what stands in the files that are listed.
-fn read_again(mut remembered: CachedFiles, deadline: Instant) -> Option<CachedFiles> {
+fn read_again(mut remembered: CachedFiles, deadline: Instant, unread: &OnceLock<Vec<u8>>) -> Option<CachedFiles> {
     let mut files: Vec<&[u8]> = Vec::with_capacity(remembered.file_paths().count());
     files.extend(remembered.file_paths());
-    remembered.id = content::exact_id(&remembered.top(), &files, deadline)?;
+    remembered.id = content::exact_id(&remembered.top(), &files, deadline, unread)?;
     Some(remembered)
 }
 

@@ -41,12 +41,17 @@ pub(super) fn objection_lines(session: &Session, check: Option<&ClaimOutcome>) -
                  belongs into .gitignore, and nothing else may write meanwhile; then the final message claims again."
             )]
         }
-        ClaimReason::FilesUnreadable => vec![
-            "[omo] The claim was checked: the files of the project could not all be read, so nothing can be said about \
-             them. There are too many, or one of them takes too long. What is built or fetched belongs into .gitignore, \
-             and no link may lead to a large folder; then the final message claims again."
-                .to_owned(),
-        ],
+        ClaimReason::FilesUnreadable => {
+            let cause = match check.findings.changed_path.as_deref() {
+                Some(path) => format!("The time ran out at `{}`", inline_code(path, 200)),
+                None => "There are too many, or one of them takes too long".to_owned(),
+            };
+            vec![format!(
+                "[omo] The claim was checked: the files of the project could not all be read, so nothing can be said \
+                 about them. {cause}. What is built or fetched belongs into .gitignore, and no link may lead to a large \
+                 folder; then the final message claims again."
+            )]
+        }
         ClaimReason::NotShown(why) => vec![
             format!("[omo] The claim was checked: the work cannot be shown to a reviewer: {}.", sanitize(why, 600)),
             "What cannot be shown counts against the claim. Once that is fixed, the final message claims again; where \

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use omo_state::files::regular_file;
@@ -23,6 +24,8 @@ const FOR_A_THREAD: usize = 256;
 const MAX_THREADS: usize = 8;
 /// What is known of so many files at most is held at once where only their id is wanted.
 const AT_ONCE: usize = 1_024;
+/// A larger file cannot be read in time: the first look at it says so.
+const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024 * 1024;
 /// Zeroed for each file, most of which are smaller.
 const BUFFER_BYTES: usize = 16 * 1024;
 
@@ -46,16 +49,22 @@ pub(super) fn read_files<P: AsRef<[u8]> + Sync>(
     files: &[P],
     known: &KnownDigests<'_>,
     deadline: Instant,
+    unread: &OnceLock<Vec<u8>>,
 ) -> Option<Vec<FileEntry>> {
     let seen_from = TreeTop::open(top);
-    ContentReader { top, real_top: top.canonicalize().ok()?, files, seen_from: seen_from.as_ref(), known, deadline }
-        .all(files)
+    let real_top = top.canonicalize().ok()?;
+    ContentReader { top, real_top, files, seen_from: seen_from.as_ref(), known, deadline, unread }.all(files)
 }
 
 /// The id of what stands in files now, whatever their times say. `None` as with [`read`].
-pub(super) fn exact_id<P: AsRef<[u8]> + Sync>(top: &Path, files: &[P], deadline: Instant) -> Option<String> {
+pub(super) fn exact_id<P: AsRef<[u8]> + Sync>(
+    top: &Path,
+    files: &[P],
+    deadline: Instant,
+    unread: &OnceLock<Vec<u8>>,
+) -> Option<String> {
     let (known, real_top) = (KnownDigests::new(), top.canonicalize().ok()?);
-    let reader = ContentReader { top, real_top, files, seen_from: None, known: &known, deadline };
+    let reader = ContentReader { top, real_top, files, seen_from: None, known: &known, deadline, unread };
     let mut hash = blake3::Hasher::new();
     for part in files.chunks(AT_ONCE) {
         add_to_id(&mut hash, &reader.all(part)?);
@@ -87,6 +96,8 @@ struct ContentReader<'a, P> {
     seen_from: Option<&'a TreeTop>,
     known: &'a KnownDigests<'a>,
     deadline: Instant,
+    /// The path that could not be read in time.
+    unread: &'a OnceLock<Vec<u8>>,
 }
 
 impl<P: AsRef<[u8]> + Sync> ContentReader<'_, P> {
@@ -113,6 +124,15 @@ impl<P: AsRef<[u8]> + Sync> ContentReader<'_, P> {
         if Instant::now() > self.deadline {
             return None;
         }
+        let entry = self.read_entry(path);
+        if entry.is_none() {
+            // The first one: those that other threads have begun meanwhile only came too late.
+            let _ = self.unread.set(path.to_vec());
+        }
+        entry
+    }
+
+    fn read_entry(&self, path: &[u8]) -> Option<FileEntry> {
         let entry = |stamp, digest| FileEntry { path: path.to_vec(), stamp, digest, leads_outside: false };
         let stamp = match self.seen_from.map(|top| top.look(path)) {
             Some(Some(None)) => return Some(entry(None, None)),
@@ -158,6 +178,9 @@ impl<P: AsRef<[u8]> + Sync> ContentReader<'_, P> {
     fn regular(&self, mut file: File) -> Option<ContentDigest> {
         let mut hash = blake3::Hasher::new();
         if let Ok(meta) = file.metadata() {
+            if meta.len() > MAX_FILE_BYTES {
+                return None;
+            }
             hash.update(kind_of(&meta));
         }
         let mut buffer = [0; BUFFER_BYTES];
@@ -219,4 +242,30 @@ impl<P: AsRef<[u8]> + Sync> ContentReader<'_, P> {
 /// What a regular file counts as beside its content.
 fn kind_of(meta: &Metadata) -> &'static [u8] {
     if has_execute_bit(meta) { b"x" } else { b"f" }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_read_in_time_is_named() {
+        let (temp, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let huge = |path: &Path| File::create(path).unwrap().set_len(MAX_FILE_BYTES + 1).unwrap();
+        fs::write(temp.path().join("a"), "small").unwrap();
+        huge(&temp.path().join("model.ckpt"));
+        huge(&outside.path().join("train.bin"));
+        symlink(outside.path(), temp.path().join("data")).unwrap();
+        for (files, expected) in
+            [(vec!["a"], None), (vec!["a", "model.ckpt"], Some("model.ckpt")), (vec!["a", "data"], Some("data"))]
+        {
+            let unread = OnceLock::new();
+            let read = exact_id(temp.path(), &files, Instant::now() + Duration::from_secs(600), &unread);
+            assert_eq!(read.is_none(), expected.is_some(), "{files:?}");
+            assert_eq!(unread.get().map(Vec::as_slice), expected.map(str::as_bytes), "{files:?}");
+        }
+    }
 }
