@@ -11,7 +11,7 @@ use omo_engine::event::{EventActor, RecordedProcess};
 use omo_engine::parallel::ReapReport;
 use omo_engine::state::{RunPhase, RunState};
 use omo_engine::verbs::VerbCaller;
-use omo_engine::work::{Engine, is_alive};
+use omo_engine::work::{Engine, is_alive, moved_run};
 use omo_engine::{ExclusiveGuard, Run, RunStore, RunStoreError, verbs};
 use omo_git::ownership;
 use omo_git::proved_worktree::{ProvedWorktree, WorktreeGone};
@@ -80,7 +80,7 @@ impl<'a> CommandContext<'a> {
         let session = own_session(env)?;
         let environment = CheckEnvironment::from_variables(env::variables(), &root);
         let plugin_data = plugin_data::find_plugin_data(&state_home);
-        Ok(Self {
+        let context = Self {
             env,
             root,
             state_home,
@@ -91,7 +91,29 @@ impl<'a> CommandContext<'a> {
             typed_at: None,
             is_preview: false,
             is_agent_verb: false,
-        })
+        };
+        context.follow_renamed_project();
+        Ok(context)
+    }
+
+    /// Has the runs of a project that was renamed go on where it is now. What cannot be read is told by the verb.
+    fn follow_renamed_project(&self) {
+        let Some(runs) = self.runs.as_ref().filter(|_| self.env.worker.is_none()) else { return };
+        for listed in runs.list().unwrap_or_default() {
+            let (Ok(state), Ok(run)) = (listed.state, runs.get(&listed.id)) else { continue };
+            if !moved_run::is_renamed(&run, &state, &self.root) {
+                continue;
+            }
+            let (actor, now) = (self.actor(), env::now());
+            let followed = moved_run::follow_renamed_project(&run, &state, &self.root, &self.state_home, &actor, now);
+            if followed.is_some() {
+                crate::output::print_warning(&format!(
+                    "the project was renamed from {}; its run {} goes on here",
+                    sanitize(&state.root, 300),
+                    sanitize(run.id(), 60)
+                ));
+            }
+        }
     }
 
     /// Who asks.

@@ -95,6 +95,13 @@ pub enum EventKind {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         mode: Option<ExecutionMode>,
     },
+    /// The folder of the project was renamed, and the run goes on where it is now.
+    RunMoved {
+        /// The top of the work tree that it changes.
+        root: String,
+        /// The digest of the same commands there.
+        approved: String,
+    },
     /// Another session took the run over, or the same one in another process.
     HolderChanged,
     /// The plan's file was edited, and the run goes on with what it says now.

@@ -8,6 +8,7 @@ mod task_list;
 mod wave_checks;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use omo_plan::dialects::PlanKind;
 use omo_plan::model::{Plan, PlanDecision, Precondition};
@@ -83,6 +84,7 @@ impl RunState {
             EventKind::TasksDispatched { tasks, to_agents } => {
                 self.dispatched = Some(DispatchedTasks { tasks: tasks.clone(), at: event.ts, to_agents: *to_agents });
             }
+            EventKind::RunMoved { root, approved } => self.follow_renamed_folder(root, approved),
             EventKind::HolderChanged => self.change_holder(event),
             EventKind::PlanChanged { plan, approved } => self.replace_plan(event, plan, approved),
             EventKind::QuestionOpened { question } => self.add_question(event, question)?,
@@ -122,6 +124,19 @@ impl RunState {
         }
         (self.seq, self.updated_at) = (event.seq, event.ts);
         Ok(())
+    }
+
+    /// All that lay in the folder of the project lies at the same place in the new one.
+    fn follow_renamed_folder(&mut self, root: &str, approved: &str) {
+        let old = std::mem::replace(&mut self.root, root.to_owned());
+        approved.clone_into(&mut self.approved);
+        for known in self.parallel.iter_mut().flat_map(|parallel| parallel.groups.values_mut()) {
+            if let Some(tree) = &mut known.worktree
+                && let Ok(below) = Path::new(tree.as_str()).strip_prefix(&old)
+            {
+                *tree = Path::new(root).join(below).display().to_string();
+            }
+        }
     }
 
     /// What judges a group has passed: its tasks that were done without a check of their own have, too.

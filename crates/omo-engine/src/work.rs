@@ -9,6 +9,7 @@ mod committed_work;
 mod evidence;
 mod kept;
 mod own_files;
+pub mod moved_run;
 mod plan_file;
 mod plan_ticks;
 mod start;

@@ -72,8 +72,8 @@ pub struct PathChange {
 
 /// Takes the present content of the work tree that a project lies in, for one run; `None` where it
 /// lies in none, or git cannot say. `state_home` is absolute.
-pub fn snapshot_tree(worktree: &ProvedWorktree, state_home: &Path, run_id: &str) -> Option<TreeSnapshot> {
-    let (root, work_tree) = (worktree.root(), worktree.git()?);
+pub fn snapshot_tree(proved: &ProvedWorktree, state_home: &Path, run_id: &str) -> Option<TreeSnapshot> {
+    let (root, work_tree) = (proved.root(), proved.git()?);
     let calls = GitCalls::default();
     let scratch = scratch(work_tree, state_home, &calls, run_id)?;
     // What the repository around a project ignores is never seen, whatever happens in it.
@@ -96,7 +96,7 @@ pub fn snapshot_tree(worktree: &ProvedWorktree, state_home: &Path, run_id: &str)
 /// Left out are omo's own files, and `own`: paths from the project's top that omo writes for the run,
 /// each with everything below it.
 pub fn changed_paths(
-    worktree: &ProvedWorktree,
+    proved: &ProvedWorktree,
     state_home: &Path,
     run_id: &str,
     from: &TreeSnapshot,
@@ -104,7 +104,7 @@ pub fn changed_paths(
     own: &[&str],
 ) -> Option<Vec<PathChange>> {
     let differing = ["diff-tree", "-r", "-z", "--no-renames", "--name-status", "--ignore-submodules=none"];
-    let (work_tree, project) = worktree.project()?;
+    let (work_tree, project) = proved.project()?;
     let listed = diff_snapshots(work_tree, state_home, run_id, &differing, [from, to])?;
     let mut found = parse_changes(&listed)?;
     for (path, inner) in &from.submodules {
@@ -124,13 +124,13 @@ pub fn changed_paths(
 /// What a file held at one moment, by its path from the project's top; `None` where it was no file, or that cannot be
 /// told.
 pub fn snapshot_file(
-    worktree: &ProvedWorktree,
+    proved: &ProvedWorktree,
     state_home: &Path,
     run_id: &str,
     snapshot: &TreeSnapshot,
     path: &str,
 ) -> Option<Vec<u8>> {
-    let (work_tree, project) = worktree.project()?;
+    let (work_tree, project) = proved.project()?;
     let name = tree_path(&project, path)?;
     let place = format!("{}:{}", snapshot.tree, std::str::from_utf8(&name.0).ok()?);
     let calls = GitCalls::default();

@@ -8,6 +8,7 @@ mod checkout;
 mod create;
 mod file_copier;
 mod leftovers;
+mod moved;
 mod remove;
 mod rescue;
 mod state;
@@ -28,6 +29,7 @@ pub use checkout::checkout_at;
 pub(crate) use create::included_paths;
 pub use create::{CreatedWorktree, continue_worktree, create_worktree, prepare_worktree_folder};
 pub use leftovers::{RemovedLeftover, find_leftovers, remove_leftovers};
+pub use moved::follow_renamed_folder;
 pub use remove::{WorktreeRemoval, carry_out_removal, discard_worktree, prepare_removal};
 pub use rescue::{RescuedWork, rescue_worktree};
 

@@ -46,7 +46,7 @@ impl AddedLines {
 /// A line that was changed is an added one; a file that was only moved has none. Left out are files that git
 /// takes for binary, submodules, omo's own files, and `own`, as for [`super::changed_paths`].
 pub fn added_lines(
-    worktree: &ProvedWorktree,
+    proved: &ProvedWorktree,
     state_home: &Path,
     run_id: &str,
     before: &TreeSnapshot,
@@ -69,7 +69,7 @@ pub fn added_lines(
         "--dst-prefix=b/",
         "--ignore-submodules=all",
     ];
-    let (work_tree, project) = worktree.project()?;
+    let (work_tree, project) = proved.project()?;
     let patch = diff_snapshots(work_tree, state_home, run_id, &PATCH, [before, now])?;
     Some(AddedLines { patch, project, own: own.iter().map(|path| (*path).to_owned()).collect() })
 }

@@ -29,12 +29,12 @@ impl SnapshotPair<'_> {
 /// The difference of each pair, in their order; `None` where git cannot say, because the run's snapshots are gone for
 /// example. A file whose name git has to quote is left out.
 pub fn snapshot_differences(
-    worktree: &ProvedWorktree,
+    proved: &ProvedWorktree,
     state_home: &Path,
     run_id: &str,
     pairs: &[SnapshotPair<'_>],
 ) -> Option<Vec<String>> {
-    let (work_tree, project) = worktree.project()?;
+    let (work_tree, project) = proved.project()?;
     let is_header =
         |line: &str| line.split_once(' ').is_some_and(|(one, other)| is_object_name(one) && is_object_name(other));
     let asked: String =

@@ -134,7 +134,7 @@ fn remake(repository: &GitRepository, path: &Path, folder: &Path) -> Result<(), 
 }
 
 /// Writes the file with which the folder of a worktree leads to git's own folder of it.
-fn write_dot_git(path: &Path, folder: &Path) -> Result<(), WorktreeError> {
+pub(super) fn write_dot_git(path: &Path, folder: &Path) -> Result<(), WorktreeError> {
     let text = [b"gitdir: ", folder.as_os_str().as_encoded_bytes(), b"\n"].concat();
     fs::write(path.join(".git"), text).map_err(file_error(path))
 }

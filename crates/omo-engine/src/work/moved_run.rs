@@ -1,0 +1,54 @@
+//! A run whose project was renamed: it is found by its repository, and goes on where the project is now.
+
+use std::path::Path;
+
+use omo_core::timestamp::Timestamp;
+use omo_git::proved_worktree::ProvedWorktree;
+use omo_git::worktree::follow_renamed_folder;
+use omo_state::trust;
+use omo_state::trust::pending_approval;
+
+use super::start::planned_commands;
+use crate::Run;
+use crate::event::{EventActor, EventKind};
+use crate::state::RunState;
+
+/// Whether the project of a run was renamed to `root`: its folder is gone, and the main checkout of the repository has
+/// the plan at the same place. What only looks so while a supervisor is at work is none.
+pub fn is_renamed(run: &Run, state: &RunState, root: &Path) -> bool {
+    let old = Path::new(&state.root);
+    let is_main = || {
+        let worktree = ProvedWorktree::of_project(root);
+        let real = |path: &Path| path.canonicalize().ok();
+        worktree.git().is_some_and(|tree| tree.top == root && real(&tree.git) == real(&tree.common))
+    };
+    old != root
+        && old.is_absolute()
+        && !old.exists()
+        && root.join(&state.plan.source.path).is_file()
+        && is_main()
+        && !run.is_supervised().unwrap_or(true)
+}
+
+/// Has the run, its worktrees and what its user approved follow the project. `None` where that could not be done.
+pub fn follow_renamed_project(
+    run: &Run,
+    state: &RunState,
+    root: &Path,
+    state_home: &Path,
+    actor: &EventActor,
+    now: Timestamp,
+) -> Option<()> {
+    let repository = ProvedWorktree::of_project(root).repository()?;
+    follow_renamed_folder(&repository, Path::new(&state.root)).ok()?;
+    let commands = planned_commands(&state.plan);
+    let approved = pending_approval::commands_digest(root, &commands);
+    let was_approved = pending_approval::commands_digest(Path::new(&state.root), &commands) == state.approved;
+    let given = pending_approval::given(Some(state_home), &state.approved).filter(|_| was_approved);
+    if let Some(given) = given {
+        trust::approve(Some(state_home), root, &approved, given).ok()?;
+    }
+    let moved = EventKind::RunMoved { root: root.to_str()?.to_owned(), approved };
+    run.transact(actor, now, |known| Ok((if known.root == state.root { vec![moved] } else { Vec::new() }, ()))).ok()?;
+    Some(())
+}

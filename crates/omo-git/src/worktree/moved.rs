@@ -1,0 +1,32 @@
+//! Worktrees of a project whose folder was renamed: git and they find each other again, as after `git worktree repair`.
+
+use std::fs;
+use std::path::Path;
+
+use super::create::write_dot_git;
+use super::{READY, WorktreeError, file_error};
+use crate::repository::GitRepository;
+
+/// Has the worktrees of groups that lay below `old`, and are at the same place below the top of the repository now, be
+/// known there. Worktrees of others are left to their user.
+///
+/// # Errors
+///
+/// A file cannot be written.
+pub fn follow_renamed_folder(repository: &GitRepository, old: &Path) -> Result<(), WorktreeError> {
+    for entry in fs::read_dir(repository.common().join("worktrees")).into_iter().flatten().flatten() {
+        let folder = entry.path();
+        let noted = fs::read_to_string(folder.join("gitdir")).unwrap_or_default();
+        let Some(before) = Path::new(noted.trim_end()).parent() else { continue };
+        let Ok(below) = before.strip_prefix(old) else { continue };
+        let now = repository.top().join(below);
+        if !folder.join(READY).is_file() || before.exists() || !now.join(".git").is_file() {
+            continue;
+        }
+        let gitdir = folder.join("gitdir");
+        let text = [now.join(".git").as_os_str().as_encoded_bytes(), b"\n"].concat();
+        fs::write(&gitdir, text).map_err(file_error(&gitdir))?;
+        write_dot_git(&now, &folder)?;
+    }
+    Ok(())
+}
