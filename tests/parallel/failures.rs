@@ -81,9 +81,9 @@ fn a_worktree_that_is_lost_ends_its_attempt_and_nothing_around_it_is_touched() {
         let state = ground.state()?;
         let evidence = state.tasks["2"].last_end.as_ref().map(|end| end.evidence.clone()).unwrap_or_default();
         ensure!(evidence.starts_with("its worktree is gone"), "{evidence}");
-        ensure!(status(ground, "session-1")? != GroupStatus::Failed);
+        ensure!(status(ground, "session-2")? != GroupStatus::Failed);
         // What it wrote is in the way, and is left to its user.
-        let folder = state.parallel.and_then(|parallel| parallel.groups["session-2"].worktree.clone());
+        let folder = state.parallel.and_then(|parallel| parallel.groups["session-1"].worktree.clone());
         let folder = folder.context("it has no worktree")?;
         ensure!(fs::read_to_string(Path::new(&folder).join("b.txt"))? == "wrong\n");
         ensure!(asked.out.contains("move it away"), "{}", asked.out);

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use omo_git::commit::has_identity;
 use omo_git::proved_worktree::{ProvedWorktree, WorktreeGone};
+use omo_git::repository::GitRepository;
 use omo_git::restore::{RestoreScope, SnapshotContext, restore_snapshot, take_snapshot};
-use omo_git::worktree::{WorktreeError, continue_worktree, create_worktree, prepare_removal};
+use omo_git::worktree::{WorktreeError, continue_worktree, create_worktree, follow_renamed_folder, prepare_removal};
 
 use crate::{Project, git_in, name, write};
 
@@ -133,4 +134,19 @@ fn a_worktree_that_was_pruned_goes_on_from_the_commits_of_its_branch() {
     assert!(!continue_worktree(&project.repository(), &name(), &base).unwrap().was_there);
     assert_eq!(git_in(&at, &["log", "-1", "--format=%s"]), "step 1");
     assert!(prove(&project, &at).is_ok());
+}
+
+#[test]
+fn a_project_that_was_renamed_finds_its_worktrees_again() {
+    let (project, at) = busy_project();
+    write(&at.join("a.txt"), "of the worker\n");
+    let new = project.temp.path().canonicalize().unwrap().join("renamed");
+    fs::rename(&project.top, &new).unwrap();
+    let repository = GitRepository::find(&new).unwrap();
+    let moved = new.join(at.strip_prefix(&project.top).unwrap());
+    assert!(ProvedWorktree::of_worker(&repository, &name(), &moved).is_err());
+    follow_renamed_folder(&repository, &project.top).unwrap();
+    assert!(ProvedWorktree::of_worker(&repository, &name(), &moved).is_ok());
+    assert_eq!(git_in(&moved, &["status", "--short"]), " M a.txt");
+    assert_eq!(git_in(&new, &["worktree", "prune", "--dry-run", "--verbose"]), "");
 }
