@@ -5,6 +5,7 @@
 //! state folder. git runs under a keeper as a check does, so that a hook that never ends does end.
 
 mod git_formats;
+mod refusal;
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -21,7 +22,7 @@ use omo_state::files::lock::StateLock;
 use omo_state::git_worktree::GitWorktree;
 use omo_state::seal::hex_digest;
 
-use crate::git_command::{git, git_program};
+use crate::git_command::{GitOutcome, StderrMode, git, git_program, ignore_case_setting, run};
 use crate::platform::path_of;
 use crate::proved_worktree::ProvedWorktree;
 use crate::repository::{GitRepository, trimmed_line};
@@ -31,7 +32,9 @@ use crate::restore::{
 };
 use crate::user_git::UserGit;
 pub(crate) use git_formats::commit_variables;
-use git_formats::{has_run, identity_variables, message_with, pathspec_list, refusing_hook};
+use git_formats::{FailedChild, failed_child, has_run, identity_variables, message_with, pathspec_list};
+
+pub use refusal::CommitRefusal;
 
 /// The folder of what git is told, in the user's own state folder.
 const FOLDER: [&str; 2] = ["omo", "commit"];
@@ -42,6 +45,10 @@ const TRACE: &str = "trace";
 const MAX_TRACE_BYTES: u64 = 64 * 1024 * 1024;
 /// Two steps of one work tree may end at the same time, and the hooks of the first one take long.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// Time for one look of git at the work tree.
+const GIT_LIMIT: Duration = Duration::from_secs(60);
+/// Words of git when `core.safecrlf` refuses a file.
+const LINE_ENDS: &str = "would be replaced by";
 
 /// What to commit.
 #[derive(Clone, Copy, Debug)]
@@ -75,20 +82,8 @@ pub enum CommitEnd {
         /// Its name.
         sha: String,
     },
-    /// A hook of the user did not let it pass.
-    RefusedByHook {
-        /// Its name.
-        hook: String,
-        /// The end of what it said.
-        output: String,
-    },
     /// It was not made.
-    Failed {
-        /// Why, for a person.
-        why: String,
-        /// The end of what git said; may be empty.
-        output: String,
-    },
+    Refused(CommitRefusal),
 }
 
 /// Commits. `goes_on` is asked all the while; once it says no, git and the hooks are ended. The binary that
@@ -102,7 +97,7 @@ pub fn commit_paths(
         return CommitEnd::NoChange;
     }
     let end = CommitWorktree::open(order).and_then(|site| site.commit(order, environment, goes_on));
-    end.unwrap_or_else(|why| CommitEnd::Failed { why, output: String::new() })
+    end.unwrap_or_else(CommitEnd::Refused)
 }
 
 /// Whether git knows who its user is: without that nothing can be committed.
@@ -128,15 +123,17 @@ struct CommitWorktree {
 }
 
 impl CommitWorktree {
-    fn open(order: &CommitRequest<'_>) -> Result<Self, String> {
-        let none = || format!("{} lies in no work tree of git", order.worktree.root().display());
+    fn open(order: &CommitRequest<'_>) -> Result<Self, CommitRefusal> {
+        let other = |why: String| CommitRefusal::Other { words: why };
+        let none = || other(format!("{} lies in no work tree of git", order.worktree.root().display()));
         let (tree, project) = order.worktree.project().ok_or_else(none)?;
         let tree = tree.clone();
-        let git = git_program(&tree.top).ok_or("there is no git in PATH")?;
+        let git = git_program(&tree.top).ok_or_else(|| other("there is no git in PATH".to_owned()))?;
         let name: String = hex_digest(tree.top.as_os_str().as_encoded_bytes()).chars().take(32).collect();
         let parts = [FOLDER.as_slice(), &[&name]].concat();
-        let folder = GuardedFolder::create_user_part(order.state_home, &parts).map_err(|error| error.to_string())?;
-        let lock = StateLock::take(&folder, PATIENCE).map_err(|error| error.to_string())?;
+        let folder =
+            GuardedFolder::create_user_part(order.state_home, &parts).map_err(|error| other(error.to_string()))?;
+        let lock = StateLock::take(&folder, PATIENCE).map_err(|error| other(error.to_string()))?;
         Ok(Self { tree, project, git, folder, _lock: lock })
     }
 
@@ -145,16 +142,20 @@ impl CommitWorktree {
         order: &CommitRequest<'_>,
         environment: &CheckEnvironment,
         mut goes_on: impl FnMut() -> bool,
-    ) -> Result<CommitEnd, String> {
-        let names = self.names(order.paths)?;
+    ) -> Result<CommitEnd, CommitRefusal> {
+        let other = |why: String| CommitRefusal::Other { words: why };
+        let names = self.names(order.paths).map_err(other)?;
         let head = self.head();
-        let (before, others) = read_index_and_untracked(&self.tree).map_err(|error| error.to_string())?;
-        let (new, known) = self.split_new_and_known(self.without_folders(&names)?, head.is_some(), &before, &others)?;
+        let (before, others) = read_index_and_untracked(&self.tree).map_err(|error| other(error.to_string()))?;
+        let (new, known) = {
+            let files = self.without_folders(&names).map_err(other)?;
+            self.split_new_and_known(files, head.is_some(), &before, &others)?
+        };
         // All of them are gone, and HEAD knows none of them: they were removed, and that is in a commit.
         if let (true, true, Some(sha)) = (new.is_empty(), known.is_empty(), &head) {
             return Ok(CommitEnd::AlreadyCommitted { sha: sha.clone() });
         }
-        self.write_inputs(order, &[new.as_slice(), &known].concat()).map_err(|error| error.to_string())?;
+        self.write_inputs(order, &[new.as_slice(), &known].concat()).map_err(|error| other(error.to_string()))?;
         self.add_intent(&new).inspect_err(|_| self.restore_index(&before, &names))?;
         let outcome = self.run("commit --quiet", order, environment, &mut goes_on);
         let made = self.head().filter(|sha| Some(sha) != head.as_ref());
@@ -165,12 +166,18 @@ impl CommitWorktree {
             }
             return Ok(CommitEnd::Made { sha });
         }
-        let end = match (refusing_hook(&trace), head) {
-            (Some(hook), _) => CommitEnd::RefusedByHook { hook, output: outcome.tail },
+        let end = match (failed_child(&trace), head) {
+            (Some(FailedChild::Hook { hook, status }), _) => {
+                CommitEnd::Refused(CommitRefusal::of_hook(hook, status, outcome.tail))
+            }
+            (Some(FailedChild::Signing), _) => CommitEnd::Refused(CommitRefusal::Signing { words: outcome.tail }),
             (None, Some(sha)) if is_exit(&outcome, 1) && self.has_nothing(order, environment, &mut goes_on) => {
                 CommitEnd::AlreadyCommitted { sha }
             }
-            (None, _) => CommitEnd::Failed { why: self.failure_reason(&outcome), output: outcome.tail },
+            (None, _) if is_exit(&outcome, 128) && outcome.tail.contains(LINE_ENDS) => {
+                CommitEnd::Refused(CommitRefusal::LineEnds { words: outcome.tail })
+            }
+            (None, _) => CommitEnd::Refused(CommitRefusal::other(&self.failure_reason(&outcome), &outcome.tail)),
         };
         self.restore_index(&before, &names);
         Ok(end)
@@ -206,7 +213,7 @@ impl CommitWorktree {
         has_head: bool,
         index: &IndexEntries,
         others: &BTreeSet<TreePath>,
-    ) -> Result<(Vec<TreePath>, Vec<TreePath>), String> {
+    ) -> Result<(Vec<TreePath>, Vec<TreePath>), CommitRefusal> {
         let (mut known, mut rest): (Vec<TreePath>, Vec<TreePath>) =
             names.into_iter().partition(|name| index.contains_key(name));
         let new = rest.extract_if(.., |name| others.contains(name)).collect();
@@ -217,8 +224,33 @@ impl CommitWorktree {
         }
         let is_there = |name: &&TreePath| self.tree.top.join(path_of(&name.0)).symlink_metadata().is_ok();
         match rest.iter().find(is_there) {
-            Some(name) => Err(format!("git ignores {}", path_of(&name.0).display())),
+            Some(name) => Err(self.hidden_reason(name, index)),
             None => Ok((new, known)),
+        }
+    }
+
+    /// The reason for which git lists a file neither as known nor as new.
+    fn hidden_reason(&self, name: &TreePath, index: &IndexEntries) -> CommitRefusal {
+        let text = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
+        let path = text(&name.0);
+        let parents = name.0.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+        let mut parents = parents.filter_map(|(end, _)| name.0.get(..end));
+        let is_repository =
+            |folder: &&[u8]| self.tree.top.join(path_of(folder)).join(".git").symlink_metadata().is_ok();
+        if let Some(folder) = parents.find(is_repository) {
+            return CommitRefusal::NestedRepository { path: text(folder) };
+        }
+        if let Some(committed) = index.keys().find(|known| known.0.eq_ignore_ascii_case(&name.0)) {
+            return CommitRefusal::CaseRename { path, committed: text(&committed.0) };
+        }
+        let asked = [name.0.as_slice(), b"\0"].concat();
+        let said = self.git_output(&["check-ignore", "-v", "-z", "--no-index", "--stdin"], &asked);
+        let fields: Vec<Vec<u8>> =
+            said.map(|said| said.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect()).unwrap_or_default();
+        match fields.as_slice() {
+            // The file with the pattern, its line, the pattern, and the path that it is about.
+            [source, _, pattern, ..] => CommitRefusal::Ignored { path, source: text(source), pattern: text(pattern) },
+            _ => CommitRefusal::Other { words: format!("git lists {path} neither as new nor as known") },
         }
     }
 
@@ -235,17 +267,31 @@ impl CommitWorktree {
     }
 
     /// Asks git for a list, without anything that the repository could have run.
-    fn git_list(&self, arguments: &[&str], input: &[u8]) -> Result<HashSet<Vec<u8>>, String> {
-        let said = git(&self.tree.top, arguments, &self.git_variables(), input);
-        let said = said.ok_or_else(|| format!("git {} failed", arguments.first().copied().unwrap_or_default()))?;
+    fn git_list(&self, arguments: &[&str], input: &[u8]) -> Result<HashSet<Vec<u8>>, CommitRefusal> {
+        let said = self.git_output(arguments, input)?;
         Ok(said.split(|byte| *byte == 0).filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect())
     }
 
-    /// Has the index know new files, without their content: git commits no others.
-    fn add_intent(&self, new: &[TreePath]) -> Result<(), String> {
+    /// The output of git, or its words where it fails.
+    fn git_output(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, CommitRefusal> {
+        let step = || format!("git {}", arguments.first().copied().unwrap_or_default());
+        match run(GIT_LIMIT, &self.tree.top, arguments, &self.git_variables(), input, StderrMode::Captured) {
+            Some(GitOutcome::Ended { status: 0, said, .. }) => Ok(said),
+            Some(GitOutcome::Ended { status, complaint, .. }) => Err(CommitRefusal::other(
+                &format!("{} failed with exit {status}", step()),
+                &String::from_utf8_lossy(&complaint),
+            )),
+            Some(GitOutcome::TimedOut) => Err(CommitRefusal::other(&format!("{} took too long", step()), "")),
+            None => Err(CommitRefusal::other(&format!("{} could not be run", step()), "")),
+        }
+    }
+
+    /// Has the index know new files, without their content: git commits no others. A listed file that lies outside of
+    /// the sparse set is in the work tree all the same.
+    fn add_intent(&self, new: &[TreePath]) -> Result<(), CommitRefusal> {
         if !new.is_empty() {
-            let arguments = ["add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];
-            self.git_list(&arguments, &pathspec_list(new))?;
+            let arguments = ["add", "--sparse", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];
+            self.git_output(&arguments, &pathspec_list(new))?;
         }
         Ok(())
     }
@@ -320,8 +366,9 @@ impl CommitWorktree {
     ) -> CommandOutcome {
         let [message, paths] = ["OMO_MESSAGE", "OMO_PATHS"].map(shell_variable);
         // `cleanup`: a line that begins with `#` is one of the message.
+        let case = ignore_case_setting(&self.tree).map(|setting| format!("-c {setting} ")).unwrap_or_default();
         let words = format!(
-            "{what} --only --cleanup=whitespace --file={message} --pathspec-from-file={paths} --pathspec-file-nul"
+            "{case}{what} --only --cleanup=whitespace --file={message} --pathspec-from-file={paths} --pathspec-file-nul"
         );
         let own = [("OMO_MESSAGE", MESSAGE), ("OMO_PATHS", PATHS), ("GIT_TRACE2_EVENT", TRACE)];
         let own = own.map(|(name, file)| (name, self.folder.path().join(file).into_os_string()));

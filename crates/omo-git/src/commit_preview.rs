@@ -58,7 +58,7 @@ pub fn head_commit(worktree: &ProvedWorktree) -> Option<String> {
 /// The project lies in no repository, or git fails.
 pub fn uncommitted_paths(worktree: &ProvedWorktree) -> Result<Vec<String>, CommitPreviewError> {
     let (repository, project) = open_project(worktree)?;
-    let said = repository.git_with(&[&STATUS[..], &["--untracked-files=all"]].concat(), &[], &[])?;
+    let said = repository.git_with(&STATUS, &[], &[])?;
     Ok(status_paths(&said).map(|(_, path)| relative_path(&project, &path)).collect())
 }
 
@@ -76,7 +76,8 @@ pub fn ignored_files(worktree: &ProvedWorktree) -> Result<Vec<String>, CommitPre
 }
 
 /// How git is asked what differs from the commit that is checked out.
-const STATUS: [&str; 5] = ["status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=dirty"];
+const STATUS: [&str; 6] =
+    ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
 
 /// The paths of a status, from the top of the work tree, each with the two letters that a space parts from it.
 fn status_paths(said: &[u8]) -> impl Iterator<Item = (&[u8], String)> {

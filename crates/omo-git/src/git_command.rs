@@ -216,7 +216,9 @@ pub(crate) fn run_as_needed(
     // A hook that git itself started, or a model's shell, may have variables that point git elsewhere.
     let is_foreign = |name: &OsStr| name.to_str().is_none_or(|name| !is_git_variable(name));
     let mut command = child_command(git, inherited().into_iter().filter(|(name, _)| is_foreign(name)));
-    command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting])).args(arguments).current_dir(folder);
+    let case = tree.as_ref().and_then(ignore_case_setting);
+    let settings = SETTINGS.into_iter().chain(case).flat_map(|setting| ["-c", setting]);
+    command.args(settings).args(arguments).current_dir(folder);
     command.envs(search.joined().map(|path| ("PATH", path))).envs(variables.iter().copied());
     command
         .env("GIT_OPTIONAL_LOCKS", "0")
@@ -246,6 +248,12 @@ pub(crate) fn run_as_needed(
         }
         ProcessEnd::Ended(_) | ProcessEnd::TimedOut | ProcessEnd::Cancelled => Some(GitOutcome::TimedOut),
     }
+}
+
+/// The setting that has git tell names apart as the disk does: `core.ignoreCase` may have come with a copy from another
+/// machine, and hides a file that was renamed in nothing but case. `None` on a disk that takes both names for one.
+pub(crate) fn ignore_case_setting(tree: &GitWorktree) -> Option<&'static str> {
+    tree.git.join("head").symlink_metadata().is_err().then_some("core.ignoreCase=false")
 }
 
 /// The git of this machine: never a file of the folder that it looks at, nor of a project around it.

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use omo_git::commit::{CommitEnd, CommitRequest, commit_paths};
+use omo_git::commit::{CommitEnd, CommitRefusal, CommitRequest, commit_paths};
+use omo_git::commit_preview::{ignored_files, uncommitted_paths};
 use omo_process::environment::CheckEnvironment;
 use omo_testkit::main_tests::{self, ignored};
 use tempfile::TempDir;
@@ -30,6 +31,19 @@ fn main() -> ExitCode {
             ("a_hook_that_never_ends_is_ended", a_hook_that_never_ends_is_ended),
             ("it_is_made_on_no_branch_and_as_the_first_one", it_is_made_on_no_branch_and_as_the_first_one),
             ("a_message_is_never_run", a_message_is_never_run),
+            ("a_hook_whose_program_is_missing_is_told_apart", a_hook_whose_program_is_missing_is_told_apart),
+            ("a_key_that_cannot_sign_is_named", a_key_that_cannot_sign_is_named),
+            ("a_file_outside_of_the_sparse_set_is_committed", a_file_outside_of_the_sparse_set_is_committed),
+            (
+                "line_ends_are_refused_where_a_commit_of_the_user_is",
+                line_ends_are_refused_where_a_commit_of_the_user_is,
+            ),
+            (
+                "a_rename_of_case_is_committed_whatever_a_setting_says",
+                a_rename_of_case_is_committed_whatever_a_setting_says,
+            ),
+            ("a_hidden_file_is_refused_by_its_reason", a_hidden_file_is_refused_by_its_reason),
+            ("new_files_are_seen_whatever_a_setting_hides", new_files_are_seen_whatever_a_setting_hides),
         ]
     } else {
         Vec::new()
@@ -162,7 +176,12 @@ fn a_refusal_of_a_hook_is_recognized() {
         it.write("a.txt", "2");
         it.write("new.txt", "2");
         let end = it.commit(&["a.txt", "new.txt"]);
-        assert_eq!(end, CommitEnd::RefusedByHook { hook: hook.to_owned(), output: "not like this".to_owned() });
+        let refusal = CommitRefusal::Hook {
+            hook: hook.to_owned(),
+            output: "not like this".to_owned(),
+            is_missing_program: false,
+        };
+        assert_eq!(end, CommitEnd::Refused(refusal));
         assert_eq!(it.head(), head);
         assert_eq!(it.git(&["status", "--porcelain"]), " M a.txt\nA  staged.txt\n?? new.txt\n");
     }
@@ -171,7 +190,7 @@ fn a_refusal_of_a_hook_is_recognized() {
     let staged = it.git(&["ls-files", "-s"]);
     fs::remove_file(it.top.join("a.txt")).unwrap();
     it.write("a.txt/now a folder", "x");
-    assert!(matches!(it.commit(&["a.txt", "a.txt/now a folder"]), CommitEnd::RefusedByHook { .. }));
+    assert!(matches!(it.commit(&["a.txt", "a.txt/now a folder"]), CommitEnd::Refused(CommitRefusal::Hook { .. })));
     assert_eq!(it.git(&["ls-files", "-s"]), staged);
     // One that changes what is committed is its user's, and one that runs afterwards refuses nothing.
     let it = Repository::new();
@@ -224,14 +243,14 @@ fn what_cannot_be_committed_leaves_the_index_alone() {
         [["a.txt", "x.log"], ["a.txt", "../x"], ["a.txt", "."], ["a.txt", ".git/config"], ["a.txt", "\u{fffd}"]]
     {
         let end = it.commit(&paths);
-        assert!(matches!(end, CommitEnd::Failed { .. }), "{paths:?}: {end:?}");
+        assert!(matches!(end, CommitEnd::Refused(_)), "{paths:?}: {end:?}");
         assert_eq!(fs::read(it.top.join(".git/index")).unwrap(), index, "{paths:?}");
     }
     it.git(&["config", "user.useConfigOnly", "true"]);
     it.git(&["config", "--unset", "user.email"]);
     let end = it.commit(&["a.txt", ".gitignore"]);
     let is_reported = |output: &str| output.contains("user.email");
-    assert!(matches!(&end, CommitEnd::Failed { output, .. } if is_reported(output)), "{end:?}");
+    assert!(matches!(&end, CommitEnd::Refused(CommitRefusal::Other { words }) if is_reported(words)), "{end:?}");
     assert_eq!(it.git(&["status", "--porcelain"]), " M a.txt\n?? .gitignore\n");
 }
 
@@ -240,8 +259,11 @@ fn a_hook_that_never_ends_is_ended() {
     it.hook("pre-commit", "echo waiting; sleep 1000");
     it.write("a.txt", "2");
     let end = it.commit_within(&["a.txt"], "x", Duration::from_secs(1));
-    let is_reported = |why: &str| why.starts_with("git commit and its hooks took longer than 1 s");
-    assert!(matches!(&end, CommitEnd::Failed { why, output } if is_reported(why) && output == "waiting"), "{end:?}");
+    let CommitEnd::Refused(CommitRefusal::Other { words }) = end else { panic!("{end:?}") };
+    assert!(
+        words.starts_with("git commit and its hooks took longer than 1 s") && words.ends_with(": waiting"),
+        "{words}"
+    );
 }
 
 fn it_is_made_on_no_branch_and_as_the_first_one() {
@@ -276,4 +298,108 @@ fn references_may_be_no_files() {
         assert_eq!(end, CommitEnd::Made { sha: it.head() });
     }
     assert_eq!(it.commit(&["a.txt"]), CommitEnd::AlreadyCommitted { sha: it.head() });
+}
+
+fn refusal(end: CommitEnd) -> CommitRefusal {
+    let CommitEnd::Refused(refusal) = end else { panic!("{end:?}") };
+    refusal
+}
+
+fn a_hook_whose_program_is_missing_is_told_apart() {
+    for text in ["no-such-linter --staged", "no-such-linter || exit 1", "exec /no/such/linter"] {
+        let it = Repository::new();
+        it.hook("pre-commit", text);
+        it.write("a.txt", "2");
+        let found = refusal(it.commit(&["a.txt"]));
+        assert!(matches!(found, CommitRefusal::Hook { is_missing_program: true, .. }), "{text}: {found:?}");
+        assert!(found.to_string().contains("linter: not found"), "{found}");
+    }
+}
+
+fn a_key_that_cannot_sign_is_named() {
+    let it = Repository::new();
+    it.write("signer", "#!/bin/sh\necho 'the key is locked' >&2\nexit 255\n");
+    assert!(Command::new("chmod").arg("+x").arg(it.top.join("signer")).status().unwrap().success());
+    for (format, setting) in [("openpgp", "gpg.program"), ("ssh", "gpg.ssh.program")] {
+        it.git(&["config", "gpg.format", format]);
+        it.git(&["config", setting, it.top.join("signer").to_str().unwrap()]);
+        it.git(&["config", "user.signingKey", "/no/key"]);
+        it.git(&["config", "commit.gpgSign", "true"]);
+        it.write("a.txt", format);
+        let found = refusal(it.commit(&["a.txt"]));
+        let is_named = |words: &str| words.contains("the key is locked");
+        assert!(matches!(&found, CommitRefusal::Signing { words } if is_named(words)), "{format}: {found:?}");
+    }
+}
+
+fn a_file_outside_of_the_sparse_set_is_committed() {
+    let it = Repository::new();
+    it.write("lib/known.txt", "1\n");
+    it.git(&["add", "."]);
+    it.git(&["commit", "-qm", "more"]);
+    it.git(&["sparse-checkout", "set", "--cone", "src"]);
+    it.write("lib/new.txt", "2\n");
+    it.write("lib/known.txt", "2\n");
+    let paths = ["lib/new.txt", "lib/known.txt"];
+    assert_eq!(it.commit(&paths), CommitEnd::Made { sha: it.head() });
+    for path in paths {
+        assert_eq!(it.git(&["show", &format!("HEAD:{path}")]), "2\n");
+    }
+    assert_eq!(it.git(&["status", "--porcelain"]), "");
+}
+
+fn line_ends_are_refused_where_a_commit_of_the_user_is() {
+    let it = Repository::new();
+    it.git(&["config", "core.autocrlf", "input"]);
+    it.git(&["config", "core.safecrlf", "true"]);
+    it.write("lines.txt", "one\ntwo\n");
+    assert_eq!(it.commit(&["lines.txt"]), CommitEnd::Made { sha: it.head() });
+    it.write("lines.txt", "one\r\ntwo\r\n");
+    let found = refusal(it.commit(&["lines.txt"]));
+    let is_named = |words: &str| words.contains("lines.txt");
+    assert!(matches!(&found, CommitRefusal::LineEnds { words } if is_named(words)), "{found:?}");
+    assert_eq!(it.git(&["diff", "--cached", "--name-only"]), "");
+}
+
+fn a_rename_of_case_is_committed_whatever_a_setting_says() {
+    let it = Repository::new();
+    if it.top.join("A.TXT").exists() {
+        return;
+    }
+    it.git(&["config", "core.ignoreCase", "true"]);
+    fs::rename(it.top.join("a.txt"), it.top.join("A.txt")).unwrap();
+    assert_eq!(it.commit(&["a.txt", "A.txt"]), CommitEnd::Made { sha: it.head() });
+    assert_eq!(it.git(&["ls-tree", "--name-only", "HEAD"]), "A.txt\nsrc\n");
+    assert_eq!(it.git(&["status", "--porcelain"]), "");
+}
+
+fn a_hidden_file_is_refused_by_its_reason() {
+    let it = Repository::new();
+    it.write("src/.gitignore", "# no logs\n*.log\n");
+    it.write("src/x.log", "x");
+    let ignored = CommitRefusal::Ignored {
+        path: "src/x.log".to_owned(),
+        source: "src/.gitignore".to_owned(),
+        pattern: "*.log".to_owned(),
+    };
+    assert_eq!(refusal(it.commit(&["src/x.log"])), ignored);
+    it.write("inner/deep/x.txt", "x");
+    it.git(&["init", "-q", "inner"]);
+    let nested = CommitRefusal::NestedRepository { path: "inner".to_owned() };
+    assert_eq!(refusal(it.commit(&["inner/deep/x.txt"])), nested);
+    assert_eq!(it.git(&["diff", "--cached", "--name-only"]), "");
+    // Braces are letters of a name.
+    it.write("src/{id}.txt", "x");
+    assert_eq!(it.commit(&["src/{id}.txt"]), CommitEnd::Made { sha: it.head() });
+}
+
+fn new_files_are_seen_whatever_a_setting_hides() {
+    let it = Repository::new();
+    it.git(&["config", "status.showUntrackedFiles", "no"]);
+    it.write(".gitignore", "*.log\n");
+    it.write("x.log", "x");
+    it.write("new/b.txt", "x");
+    assert_eq!(uncommitted_paths(&ProvedWorktree::of_project(&it.top)).unwrap(), [".gitignore", "new/b.txt"]);
+    assert_eq!(ignored_files(&ProvedWorktree::of_project(&it.top)).unwrap(), ["x.log"]);
+    assert_eq!(it.commit(&["new/b.txt"]), CommitEnd::Made { sha: it.head() });
 }

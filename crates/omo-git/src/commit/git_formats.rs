@@ -55,24 +55,49 @@ struct TraceEvent {
     child_id: Option<i64>,
     hook_name: Option<String>,
     code: Option<i64>,
+    #[serde(default)]
+    argv: Vec<String>,
 }
 
-/// The hook that refused a commit, from what git wrote down of itself.
-pub(super) fn refusing_hook(trace: &[u8]) -> Option<String> {
-    let mut hooks = HashMap::new();
+/// A program that git started for a commit and that failed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum FailedChild {
+    /// A hook.
+    Hook {
+        /// Its name.
+        hook: String,
+        /// Its exit status; negative where it could not be started.
+        status: i64,
+    },
+    /// The program that signs.
+    Signing,
+}
+
+/// The program that refused a commit, from what git wrote down of itself.
+pub(super) fn failed_child(trace: &[u8]) -> Option<FailedChild> {
+    let mut children = HashMap::new();
     for event in events(trace) {
         match (event.kind.as_str(), event.hook_name, event.code) {
             // Those that run when all is done refuse nothing.
-            ("child_start", Some(hook), _) if !hook.starts_with("post-") => _ = hooks.insert(event.child_id, hook),
-            ("child_exit", _, Some(code)) if code != 0 => {
-                if let Some(hook) = hooks.remove(&event.child_id) {
-                    return Some(hook);
-                }
+            ("child_start", Some(hook), _) if !hook.starts_with("post-") => {
+                children.insert(event.child_id, Some(hook));
             }
+            ("child_start", None, _) if is_signing(&event.argv) => drop(children.insert(event.child_id, None)),
+            ("child_exit", _, Some(status)) if status != 0 => match children.remove(&event.child_id) {
+                Some(Some(hook)) => return Some(FailedChild::Hook { hook, status }),
+                Some(None) => return Some(FailedChild::Signing),
+                None => {}
+            },
             _ => {}
         }
     }
     None
+}
+
+/// Whether arguments are those that git gives a program to sign with: `ssh-keygen -Y sign`, `gpg -bsau KEY`.
+fn is_signing(arguments: &[String]) -> bool {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    words.windows(2).any(|pair| pair == ["-Y", "sign"]) || words.contains(&"-bsau")
 }
 
 /// Whether a hook of this name ran.
@@ -106,21 +131,27 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_that_of_a_hook_of_this_very_commit() {
+    fn a_refusal_is_that_of_a_program_of_this_very_commit() {
         let start = |sid: &str, hook: &str| {
             format!(r#"{{"event":"child_start","sid":"{sid}","child_id":0,"child_class":"hook","hook_name":"{hook}"}}"#)
         };
+        let sign = |argv: &str| format!(r#"{{"event":"child_start","sid":"1","child_id":0,"argv":[{argv}]}}"#);
+        let hook = |name: &str, status| Some(FailedChild::Hook { hook: name.to_owned(), status });
         let exit =
             |sid: &str, code: i32| format!(r#"{{"event":"child_exit","sid":"{sid}","child_id":0,"code":{code}}}"#);
         for (lines, expected) in [
-            ([start("1", "pre-commit"), exit("1", 1)], Some("pre-commit")),
-            ([start("1", "reference-transaction"), exit("1", 1)], Some("reference-transaction")),
+            ([start("1", "pre-commit"), exit("1", 1)], hook("pre-commit", 1)),
+            ([start("1", "pre-commit"), exit("1", 127)], hook("pre-commit", 127)),
+            ([start("1", "reference-transaction"), exit("1", 1)], hook("reference-transaction", 1)),
+            ([sign(r#""ssh-keygen","-Y","sign","-n","git""#), exit("1", 255)], Some(FailedChild::Signing)),
+            ([sign(r#""gpg","--status-fd=2","-bsau","ABC""#), exit("1", 2)], Some(FailedChild::Signing)),
+            ([sign(r#""git","gc""#), exit("1", 2)], None),
             ([start("1", "pre-commit"), exit("1", 0)], None),
             ([start("1/2", "pre-commit"), exit("1/2", 1)], None),
             ([start("1", "post-commit"), exit("1", 1)], None),
             (["no event".to_owned(), exit("1", 1)], None),
         ] {
-            assert_eq!(refusing_hook(lines.join("\n").as_bytes()).as_deref(), expected, "{lines:?}");
+            assert_eq!(failed_child(lines.join("\n").as_bytes()), expected, "{lines:?}");
         }
     }
 

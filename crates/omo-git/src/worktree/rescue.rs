@@ -211,7 +211,7 @@ fn keep_submodule(repository: &GitRepository, name: &WorkerName, inside: &GitRep
         keep_submodule(repository, name, inside, &folder.join(inner))?;
     }
     // Those within it were looked at on their own, each without the programs that its settings name.
-    let status = ["status", "--porcelain", "--ignored", "--ignore-submodules=dirty"];
+    let status = ["status", "--porcelain", "--untracked-files=all", "--ignored", "--ignore-submodules=dirty"];
     if !submodule.git_with(&status, &[], &[]).ok()?.is_empty() {
         return None;
     }
