@@ -291,6 +291,22 @@ pub enum EventKind {
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         is_pause: bool,
     },
+    /// The work of an attempt is green, and git did not commit it: its user is asked, and the work stays where it is.
+    TaskCommitRefused {
+        /// Which task.
+        task: String,
+        /// The reference that keeps the work, where it could be kept.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        kept: Option<String>,
+        /// What else is known about it; `refusal` says why.
+        #[serde(flatten)]
+        end: AttemptEnd,
+    },
+    /// The commit of such an attempt is tried again.
+    TaskCommitRetried {
+        /// Which task.
+        task: String,
+    },
     /// A task that had ended is done again.
     TaskReopened {
         /// Which one.

@@ -4,6 +4,7 @@
 //! a newer omo: it is refused with the number of the event, never folded into a state that is wrong.
 
 mod parallel;
+mod refused_commits;
 mod task_list;
 mod wave_checks;
 
@@ -235,6 +236,7 @@ impl RunState {
         }
         task.updated_at = Some(event.ts);
         let takes_back = self.plan.task(id).is_some_and(|task| task.on_failure.reverts_changes());
+        refused_commits::apply(task, event, what)?;
         let mut end_as = |status, end: &AttemptEnd| {
             task.status = status;
             task.running = None;
@@ -291,6 +293,7 @@ impl RunState {
                 task.left_alone.clear();
                 task.checks.clear();
                 task.proved_by = None;
+                task.uncommitted = None;
                 task.evidence_ids.clear();
                 // A task that is done again finds what its last attempt has left: that is green by its own work.
                 let is_gone_over = self.plan.dialect.kind() == PlanKind::TaskList || self.mode == ExecutionMode::Waves;
@@ -310,6 +313,7 @@ impl RunState {
             }
             EventKind::TaskSkipped { reason: why, .. } => {
                 (task.status, task.running, task.reason) = (TaskStatus::Skipped, None, Some(why.clone()));
+                task.uncommitted = None;
                 task.is_stale = false;
             }
             EventKind::TaskReopened { reason: why, .. } => {
@@ -435,11 +439,15 @@ impl RunState {
             QuestionKind::Billing { .. }
             | QuestionKind::EntryCondition { .. }
             | QuestionKind::Conflict { .. }
+            | QuestionKind::CommitRefused { .. }
             | QuestionKind::Stuck { .. }
             | QuestionKind::LandingRefused { .. }
                 if option == ANSWER_STOP =>
             {
                 self.is_stopped = true;
+                if let QuestionKind::CommitRefused { task, refusal, .. } = &open.question.kind.clone() {
+                    self.answer_refused_commit(task, refusal, option);
+                }
             }
             QuestionKind::Billing { .. } if option == ANSWER_FOREGROUND => self.switch_to_foreground(),
             QuestionKind::Verification
@@ -449,6 +457,7 @@ impl RunState {
             QuestionKind::Conflict { group, .. } => self.redo_group(&group),
             QuestionKind::Stuck { group, .. } => self.unstick_group(&group),
             QuestionKind::LandingRefused { .. } => self.clear_landing_refusal(),
+            QuestionKind::CommitRefused { task, refusal, .. } => self.answer_refused_commit(&task, &refusal, option),
             QuestionKind::Decisions { decisions } => self.apply_choices(&decisions, option),
             QuestionKind::HardStop { group } => {
                 let behind = schedule::group_order(&self.plan).into_iter().take_while(|place| *place != group);
@@ -486,7 +495,7 @@ impl RunState {
 
     /// Takes back every open question about a task.
     fn withdraw_questions_about(&mut self, event: &RunEvent, id: &str) {
-        let is_about = |about: &QuestionKind| matches!(about, QuestionKind::Escalated { task } | QuestionKind::CheckNotRunnable { task, .. } if task == id);
+        let is_about = |about: &QuestionKind| matches!(about, QuestionKind::Escalated { task } | QuestionKind::CheckNotRunnable { task, .. } | QuestionKind::CommitRefused { task, .. } if task == id);
         self.withdraw_questions(event, is_about);
     }
 
@@ -516,6 +525,10 @@ impl RunState {
         // The person who had the run stopped is asked again, now that it goes on.
         for task in self.tasks.values_mut().filter(|task| task.judgment.as_deref() == Some(ANSWER_STOP)) {
             task.judgment = None;
+        }
+        let refused = self.tasks.values_mut().filter_map(|task| task.uncommitted.as_mut());
+        for known in refused.filter(|known| known.answer.as_deref() == Some(ANSWER_STOP)) {
+            known.answer = None;
         }
     }
 }
@@ -562,6 +575,7 @@ fn hold_task(task: &mut TaskState, attempt: u32, why: &str) {
 fn reopen_task(task: &mut TaskState, why: &str) {
     (task.status, task.running, task.reason) = (TaskStatus::Pending, None, Some(why.to_owned()));
     (task.lost_workers, task.attempts_before, task.judgment) = (0, task.attempts, None);
+    task.uncommitted = None;
 }
 
 fn open_decisions(plan: &mut Plan) -> impl Iterator<Item = &mut PlanDecision> {
@@ -577,7 +591,8 @@ fn end_of(what: &EventKind) -> Option<&AttemptEnd> {
         EventKind::TaskPassed { end, .. }
         | EventKind::TaskFailed { end, .. }
         | EventKind::TaskUnverified { end, .. }
-        | EventKind::TaskClaimed { end, .. } => Some(end),
+        | EventKind::TaskClaimed { end, .. }
+        | EventKind::TaskCommitRefused { end, .. } => Some(end),
         _ => None,
     }
 }
@@ -594,6 +609,8 @@ fn task_of(what: &EventKind) -> Option<&str> {
         | EventKind::TaskRestored { task, .. }
         | EventKind::TaskSkipped { task, .. }
         | EventKind::TaskHeld { task, .. }
+        | EventKind::TaskCommitRefused { task, .. }
+        | EventKind::TaskCommitRetried { task }
         | EventKind::TaskReopened { task, .. } => Some(task),
         EventKind::EvidenceRan { evidence } => Some(&evidence.task),
         _ => None,

@@ -162,6 +162,9 @@ impl<'a> ParallelDriver<'a> {
                         std::thread::sleep(POLL_INTERVAL);
                     }
                 }
+                NextAction::Parallel(ParallelAction::CommitAgain(group, task)) => {
+                    self.commit_again(parallel, group, &task.id)?;
+                }
                 NextAction::Parallel(ParallelAction::Merge(group)) => self.merge_worker(&state, parallel, group)?,
                 NextAction::Parallel(ParallelAction::Land) => self.land_on_user_branch(&state, parallel)?,
                 NextAction::Parallel(ParallelAction::Clean(ids)) => self.remove_workers(&state, parallel, &ids)?,

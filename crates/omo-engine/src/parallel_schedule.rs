@@ -8,6 +8,7 @@ use omo_plan::model::{Task, TaskGroup};
 
 use crate::event::{QuestionKind, RunResult};
 use crate::parallel_state::{GroupState, GroupStatus, ParallelState};
+use crate::schedule::{due_commit_question, refused_commit};
 use crate::state::{ANSWER_CONTINUE, MAX_LOST_WORKERS, QuestionState, RunPhase, RunState, TaskStatus};
 use crate::wave_rules;
 
@@ -21,6 +22,8 @@ pub enum ParallelAction<'a> {
     Start(Vec<&'a TaskGroup>),
     /// Clients are at work on these, and nothing else can be begun.
     Wait(Vec<&'a str>),
+    /// Git refused the commit of this task of a session, and its user has seen to that: it is tried again.
+    CommitAgain(&'a TaskGroup, &'a Task),
     /// This one has to be merged with what the run has come to.
     Merge(&'a TaskGroup),
     /// A person has to answer, and nothing else can be done before that.
@@ -55,6 +58,9 @@ pub fn next_action<'a>(state: &'a RunState, parallel: &'a ParallelState) -> Para
     }
     if let Some(asked) = view.question_of_all() {
         return asked;
+    }
+    if let Some(again) = view.commit_again() {
+        return again;
     }
     let held = wave_rules::held_back(state, parallel);
     let is_open = |group: &TaskGroup| !view.is_merged(group) && !held.contains_key(group.id.as_str());
@@ -157,7 +163,17 @@ impl<'a> View<'a> {
                 group_outcome(self.state, group).is_none() || self.state_of(group).is_some_and(|known| known.is_to_redo)
             }
         };
-        is_open && self.why_stuck(group).is_none() && !self.waits_for_an_answer(group)
+        let is_uncommitted =
+            || group.tasks.iter().any(|id| self.state.tasks.get(id).is_some_and(|known| known.uncommitted.is_some()));
+        is_open && self.why_stuck(group).is_none() && !self.waits_for_an_answer(group) && !is_uncommitted()
+    }
+
+    /// A refused commit that is tried again, once its session has no client any more.
+    fn commit_again(&self) -> Option<ParallelAction<'a>> {
+        let task = refused_commit(self.state, Some(ANSWER_CONTINUE))?;
+        let (_, group) = self.state.plan.group_of(&task.id)?;
+        let may_begin = self.status(group) == Some(GroupStatus::Ready) && self.why_stuck(group).is_none();
+        may_begin.then_some(ParallelAction::CommitAgain(group, task))
     }
 
     /// Whether it is done, and nothing has refused its merge.
@@ -179,9 +195,9 @@ impl<'a> View<'a> {
     fn waits_for_an_answer(&self, group: &TaskGroup) -> bool {
         self.state.questions.iter().filter(|question| question.answer.is_none()).any(|question| {
             match &question.question.kind {
-                QuestionKind::CheckNotRunnable { task, .. } | QuestionKind::Escalated { task } => {
-                    group.tasks.contains(task)
-                }
+                QuestionKind::CheckNotRunnable { task, .. }
+                | QuestionKind::CommitRefused { task, .. }
+                | QuestionKind::Escalated { task } => group.tasks.contains(task),
                 _ => false,
             }
         })
@@ -204,6 +220,9 @@ impl<'a> View<'a> {
     fn question(&self, has_failed: bool) -> Option<ParallelAction<'a>> {
         if let Some(question) = self.state.open_question() {
             return Some(ParallelAction::Ask(question));
+        }
+        if let Some(about) = due_commit_question(self.state) {
+            return Some(ParallelAction::Open(about));
         }
         if has_failed {
             return None;
@@ -300,6 +319,9 @@ pub fn next_task_of<'a>(state: &'a RunState, group: &TaskGroup) -> Option<&'a Ta
     }
     let left = |id: &&String| !known(id).is_some_and(TaskStatus::is_ended);
     let first = group.tasks.iter().find(|id| left(id) || !state.unblocks_dependents(id))?;
+    if state.tasks.get(first).is_some_and(|known| known.uncommitted.is_some()) {
+        return None;
+    }
     let task = state.plan.task(first).filter(|_| left(&first))?;
     task.deps.iter().all(|id| state.unblocks_dependents(id)).then_some(task)
 }

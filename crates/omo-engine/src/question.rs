@@ -1,5 +1,6 @@
 //! The questions of a run as its ledger holds them: what is asked, and what can be answered.
 
+use omo_git::commit::CommitRefusal;
 use omo_plan::model::PlanDecision;
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +39,16 @@ pub enum QuestionKind {
         task: String,
         /// What is missing.
         missing: String,
+    },
+    /// Git refused the commit of green work.
+    CommitRefused {
+        /// Of which task.
+        task: String,
+        /// Why.
+        refusal: CommitRefusal,
+        /// The reference that keeps the work.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        kept: Option<String>,
     },
     /// A step asks for human judgment.
     Escalated {
@@ -86,6 +97,7 @@ impl QuestionKind {
             Self::Verification
             | Self::HardStop { .. }
             | Self::CheckNotRunnable { .. }
+            | Self::CommitRefused { .. }
             | Self::Stuck { .. }
             | Self::LandingRefused { .. } => true,
             Self::Decisions { .. }

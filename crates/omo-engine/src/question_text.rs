@@ -1,13 +1,15 @@
 //! The questions that a run puts to a person, and what they can answer.
 
 use omo_core::text::sanitize;
+use omo_git::commit::CommitRefusal;
 use omo_plan::model::PlanDecision;
 
 use crate::event::{Question, QuestionKind, QuestionOption};
 use crate::parallel_state::{GroupStatus, ParallelState};
 use crate::report::workers::worker_name;
 use crate::state::{
-    ANSWER_ACCEPT_ALL, ANSWER_CONTINUE, ANSWER_FOREGROUND, ANSWER_ONE_BY_ONE, ANSWER_REDO, ANSWER_STOP, RunState,
+    ANSWER_ACCEPT_ALL, ANSWER_CONTINUE, ANSWER_FOREGROUND, ANSWER_ONE_BY_ONE, ANSWER_REDO, ANSWER_SKIP, ANSWER_STOP,
+    RunState, TaskState,
 };
 use crate::wave_rules;
 
@@ -26,6 +28,31 @@ pub(crate) fn build_question(state: &RunState, about: QuestionKind) -> Question 
             format!("A check of {} {task} could not be run here: {what}. Run it again?", state.plan.dialect.unit_word()),
             vec![option(ANSWER_CONTINUE, "what was missing is there now")],
         ),
+        QuestionKind::CommitRefused { task, refusal, kept } => {
+            let word = state.plan.dialect.unit_word();
+            let others: Vec<&str> = refused_alike(state, task, refusal);
+            let others = match others.as_slice() {
+                [] => String::new(),
+                ids => format!("\nThe same holds up {word} {}, and the answer `continue` goes for all.", sanitize(&ids.join(", "), 200)),
+            };
+            let kept = kept.as_ref().map(|kept| format!(", and is kept as {}", sanitize(kept, 200)));
+            (
+                format!(
+                    "{word} {task} is done and its checks are green, but git refused its commit. Commit it again?\n\
+                     Refused: {}\nTo do: {}.\nIts work stays where it is{}.{}",
+                    sanitize(&refusal.to_string(), 280),
+                    sanitize(&refusal.hint(), 280),
+                    kept.unwrap_or_default(),
+                    others,
+                ),
+                vec![
+                    option(ANSWER_CONTINUE, "that is done: commit exactly this work again"),
+                    option(ANSWER_REDO, "have a worker go on with it, who is told why: that is another attempt"),
+                    option(ANSWER_SKIP, "leave it out; its work stays kept"),
+                    option(ANSWER_STOP, "end the run here; its work stays kept"),
+                ],
+            )
+        }
         QuestionKind::Escalated { task } => (
             format!("{} {task} asks for human judgment. Go on behind it?", state.plan.dialect.unit_word()),
             vec![
@@ -73,6 +100,13 @@ pub(crate) fn build_question(state: &RunState, about: QuestionKind) -> Question 
     };
     let id = format!("q{}", state.questions.len() + 1);
     Question { id, kind: about, text: question, options }
+}
+
+/// Other tasks whose commits were refused for the same reason: an answer that it is seen to holds for them as well.
+fn refused_alike<'a>(state: &'a RunState, id: &str, refusal: &CommitRefusal) -> Vec<&'a str> {
+    let is_alike =
+        |other: &str, known: &TaskState| other != id && known.uncommitted.is_some() && known.is_refused_as(refusal);
+    state.tasks.iter().filter(|(id, known)| is_alike(id, known)).map(|(id, _)| id.as_str()).collect()
 }
 
 /// What waits for a session that is in conflict. Everything else was merged before the question.

@@ -35,6 +35,8 @@ pub enum NextAction<'a> {
     Wait(Vec<&'a str>),
     /// There are parallel workers, and this is the next step for them.
     Parallel(ParallelAction<'a>),
+    /// Git refused the commit of this task, and its user has seen to that: it is tried again.
+    CommitAgain(&'a Task),
     /// Everything was done; the checks of the whole plan have to be run.
     FinalChecks,
     /// The tasks have to be gone over once more: these, each with why.
@@ -72,6 +74,9 @@ pub fn next_action(state: &RunState) -> NextAction<'_> {
     }
     if let Some(about) = due_question(state) {
         return NextAction::AskNew(about);
+    }
+    if let Some(task) = refused_commit(state, Some(ANSWER_CONTINUE)) {
+        return NextAction::CommitAgain(task);
     }
     let view = View::new(state);
     let stops = view.failures().any(|task| view.stops_the_run(task));
@@ -145,7 +150,24 @@ fn final_check_action<'a>(view: &View<'a>) -> NextAction<'a> {
 
 /// What has to be asked before anything else is begun, whatever else is done, and was not asked yet.
 fn due_question(state: &RunState) -> Option<QuestionKind> {
-    due_before_all(state).or_else(|| due_judgment(state))
+    due_before_all(state).or_else(|| due_commit_question(state)).or_else(|| due_judgment(state))
+}
+
+/// The first task with a refused commit that this was answered about.
+pub(crate) fn refused_commit<'a>(state: &'a RunState, answer: Option<&str>) -> Option<&'a Task> {
+    state.plan.tasks.iter().find(|task| {
+        let known = state.tasks.get(&task.id).and_then(|known| known.uncommitted.as_ref());
+        known.is_some_and(|known| known.answer.as_deref() == answer)
+    })
+}
+
+/// The first refused commit of green work that its user has said nothing about.
+pub(crate) fn due_commit_question(state: &RunState) -> Option<QuestionKind> {
+    let task = refused_commit(state, None)?;
+    let known = state.tasks.get(&task.id)?;
+    let refusal = known.last_end.as_ref()?.refusal.clone()?;
+    let kept = known.uncommitted.as_ref()?.kept.clone();
+    Some(QuestionKind::CommitRefused { task: task.id.clone(), refusal, kept })
 }
 
 /// What of that has to be asked before the first task.
@@ -315,7 +337,8 @@ impl<'a> View<'a> {
             if at_work.len() >= most {
                 break;
             }
-            let waits = matches!(standing, TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held));
+            let is_uncommitted = self.state.tasks.get(&task.id).is_some_and(|known| known.uncommitted.is_some());
+            let waits = matches!(standing, TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held)) && !is_uncommitted;
             if waits
                 && self.group_of.get(task.id.as_str()).is_none_or(|place| open.contains(place))
                 && task.deps.iter().all(|id| self.state.unblocks_dependents(id))

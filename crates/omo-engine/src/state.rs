@@ -5,6 +5,7 @@ use std::path::Path;
 
 use omo_core::check::task_check::TaskCheckOutcome;
 use omo_core::timestamp::Timestamp;
+use omo_git::commit::CommitRefusal;
 use omo_plan::dialects::PlanKind;
 use omo_plan::model::{Plan, PlanDecision, PlannedState, Task, TaskKind};
 use omo_plan::proof::ProofSource;
@@ -181,6 +182,9 @@ pub struct TaskState {
     /// The reference that keeps what was taken back last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken_back: Option<String>,
+    /// The attempt whose green work git did not commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncommitted: Option<UncommittedAttempt>,
     /// The ids of the evidence that its last worker had run; of a claimed task those that were put forward.
     #[serde(default)]
     pub evidence_ids: Vec<String>,
@@ -193,6 +197,14 @@ pub struct TaskState {
     /// When the last event about it was written.
     #[serde(default)]
     pub updated_at: Option<Timestamp>,
+}
+
+impl TaskState {
+    /// Whether git refused its last commit with the same complaint.
+    pub(crate) fn is_refused_as(&self, refusal: &CommitRefusal) -> bool {
+        let last = self.last_end.as_ref().and_then(|end| end.refusal.as_ref());
+        last.is_some_and(|last| last.is_repeated_by(refusal))
+    }
 }
 
 /// A work tree as it was before the first work on a task.
@@ -316,6 +328,19 @@ pub struct RunningAttempt {
     /// The files that it must not change, with their digests.
     #[serde(default)]
     pub protected_files: Vec<(String, String)>,
+}
+
+/// An attempt whose checks are green and whose commit git refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UncommittedAttempt {
+    /// The attempt as it ran.
+    pub attempt: RunningAttempt,
+    /// The reference that keeps its work.
+    #[serde(default)]
+    pub kept: Option<String>,
+    /// What its user answered.
+    #[serde(default)]
+    pub answer: Option<String>,
 }
 
 /// A question and what became of it.
@@ -471,7 +496,9 @@ pub const ANSWER_CONTINUE: &str = "continue";
 pub const ANSWER_STOP: &str = "stop";
 /// Has all of it done where the user is, one step after the other.
 pub const ANSWER_FOREGROUND: &str = "foreground";
-/// Has a session done again, from where the run is by now.
+/// Leaves out a task.
+pub const ANSWER_SKIP: &str = "skip";
+/// Has a session, or a task, done again, from where the run is by now.
 pub const ANSWER_REDO: &str = "redo";
 /// Stands in the place of an answer where something else has made the question moot. No question offers it.
 pub const ANSWER_WITHDRAWN: &str = "withdrawn";

@@ -19,14 +19,14 @@ use crate::question_text::build_question;
 use crate::rounds;
 use crate::schedule::{self, NextAction};
 use crate::standing::lacks_contract;
-use crate::state::{MAX_LOST_WORKERS, QuestionState, RunPhase, RunState, TaskStatus};
+use crate::state::{ANSWER_SKIP, MAX_LOST_WORKERS, QuestionState, RunPhase, RunState, TaskStatus};
 
 pub(crate) use crate::evidence_rules::judges_the_whole;
-pub(crate) use attempts::has_done_task;
 pub use attempts::{
     AttemptMeasurement, AttemptStart, CommitOutcome, StrayCommit, final_check_events, give_up_attempt, judge_attempt,
     may_start, report_lost_worker, reverts_changes, start_attempt, task_of_ticket, with_snapshot,
 };
+pub(crate) use attempts::{asks_about_commit, has_done_task};
 pub use client_events::{client_end_events, lost_worktree_events, pause_event, running_task_in};
 pub(crate) use client_events::{is_unrecorded_client, limit_reset_at};
 pub use task_list::{add_task, give_verdict, record_evidence, verdict_objection};
@@ -150,6 +150,12 @@ pub fn automatic_event(state: &RunState) -> Option<EventKind> {
         && let Some((tasks, by)) = evidence_rules::newly_proved(state)
     {
         return Some(EventKind::TasksProved { tasks, by });
+    }
+    if state.phase == RunPhase::Executing
+        && let Some(task) = schedule::refused_commit(state, Some(ANSWER_SKIP))
+    {
+        let reason = "its commit was refused, and its user leaves it out; its work is kept".to_owned();
+        return Some(EventKind::TaskSkipped { task: task.id.clone(), reason });
     }
     match schedule::next_action(state) {
         NextAction::AskNew(about) => Some(EventKind::QuestionOpened { question: build_question(state, about) }),

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use omo_git::commit::{CommitEnd, CommitRefusal, CommitRequest, commit_paths};
 use omo_git::commit_preview::{ignored_files, uncommitted_paths};
+use omo_git::proved_worktree::ProvedWorktree;
 use omo_process::environment::CheckEnvironment;
 use omo_testkit::main_tests::{self, ignored};
 use tempfile::TempDir;
@@ -116,7 +117,7 @@ impl Repository {
     fn commit_within(&self, paths: &[&str], message: &str, limit: Duration) -> CommitEnd {
         let state_home = self.temp.path().join("state");
         let trailers = [("Omo-Run", "r1"), ("Omo-Task", "2.1")];
-        let worktree = omo_git::proved_worktree::ProvedWorktree::of_project(&self.top);
+        let worktree = ProvedWorktree::of_project(&self.top);
         let order =
             CommitRequest { worktree: &worktree, state_home: &state_home, paths, message, trailers: &trailers, limit };
         let variables = variables().map(|(name, value)| (name.into(), value.into()));

@@ -1,6 +1,7 @@
 //! How attempts at tasks and whole runs end, as their events say it.
 
 use omo_core::check::counterfactual::CheckCounterfactual;
+use omo_git::commit::CommitRefusal;
 use serde::{Deserialize, Serialize};
 
 use crate::event::UnfinishedLine;
@@ -39,6 +40,9 @@ pub struct AttemptEnd {
     /// The id of the commit that holds its work, where it was committed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+    /// Why git did not make that commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<CommitRefusal>,
     /// What its checks say without the work, where that was asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without_work: Vec<CheckCounterfactual>,

@@ -195,7 +195,7 @@ impl RunState {
         let Some(group) = self.plan.groups.iter().find(|group| group.id == id) else { return };
         for task in &group.tasks {
             if let Some(task) = self.tasks.get_mut(task) {
-                (task.baseline, task.is_to_restore) = (None, false);
+                (task.baseline, task.is_to_restore, task.uncommitted) = (None, false, None);
             }
         }
     }

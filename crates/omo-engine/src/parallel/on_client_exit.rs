@@ -12,8 +12,10 @@ use omo_plan::model::TaskGroup;
 use super::{DriveError, ParallelDriver, find_worker};
 use crate::event::EventKind;
 use crate::parallel_schedule::group_outcome;
+use crate::parallel_state::ParallelState;
 use crate::state::{RunPhase, RunState};
 use crate::verbs;
+use crate::work::SilentWatcher;
 
 impl ParallelDriver<'_> {
     pub(super) fn on_client_exit(
@@ -64,6 +66,27 @@ impl ParallelDriver<'_> {
             events
         })?;
         self.end_if_done(&group).map(drop)
+    }
+
+    /// Tries the commit again that git refused, where its session works, and goes on with the session.
+    pub(super) fn commit_again(
+        &self,
+        parallel: &ParallelState,
+        group: &TaskGroup,
+        task: &str,
+    ) -> Result<(), DriveError> {
+        let folder = parallel.groups.get(&group.id).and_then(|known| known.worktree.clone());
+        let folder = PathBuf::from(folder.unwrap_or_default());
+        let failed = match ProvedWorktree::of_worker(&self.repository, &self.worker_name(&group.id)?, &folder) {
+            Ok(worktree) => {
+                self.engine.in_tree(worktree).commit_again(task, &mut SilentWatcher).err().map(|it| it.to_string())
+            }
+            Err(gone) => Some(gone.to_string()),
+        };
+        if let Some(why) = failed {
+            return self.report_stuck::<()>(group, &format!("its commit could not be tried again: {why}")).map(drop);
+        }
+        self.end_if_done(group).map(drop)
     }
 
     /// The files that the task that is under way in a session has changed.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use omo_core::check::counterfactual::CheckCounterfactual;
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::text::sanitize;
+use omo_git::commit::CommitRefusal;
 use omo_plan::model::{OnFailure, Task, TaskKind};
 use omo_plan::paths::PlannedPaths;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
@@ -176,11 +177,29 @@ pub enum CommitOutcome {
     },
     /// There was nothing to commit.
     Nothing,
-    /// A hook of the repository refused it, or git did.
-    Refused {
-        /// Why, in its words.
+    /// It holds files that the task does not list.
+    HoldsUnlisted {
+        /// The files.
+        files: Vec<String>,
+    },
+    /// It was made elsewhere, and could not be checked here.
+    Unchecked {
+        /// Why.
         why: String,
     },
+    /// A hook of the repository refused it, or git did.
+    Refused {
+        /// Why.
+        refusal: CommitRefusal,
+        /// The reference that keeps the work.
+        kept: Option<String>,
+    },
+}
+
+impl CommitOutcome {
+    fn commit(&self) -> Option<String> {
+        if let Self::Made { id } = self { Some(id.clone()) } else { None }
+    }
 }
 
 /// Judges an attempt by what was measured: the only way to a task that has passed.
@@ -238,10 +257,8 @@ pub fn judge_attempt(
         test_digests: measured.test_digests,
         tree: measured.tree,
         unfinished: measured.unfinished,
-        commit: match &measured.commit {
-            Some(CommitOutcome::Made { id }) => Some(id.clone()),
-            Some(CommitOutcome::Nothing | CommitOutcome::Refused { .. }) | None => None,
-        },
+        commit: measured.commit.as_ref().and_then(CommitOutcome::commit),
+        refusal: None,
         without_work: measured.without_work,
         snapshot: None,
     };
@@ -281,6 +298,8 @@ pub fn judge_attempt(
         events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
     } else if let Some(evidence) = task_counterfactual::unproved_implementation(&state.plan, task, &end.without_work) {
         events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
+    } else if let Some(CommitOutcome::Refused { refusal, kept }) = measured.commit {
+        events.extend(refused_commit_events(state, task, refusal, kept, end));
     } else if let Some(evidence) = missing_commit(measured.commit.as_ref(), &end) {
         events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
     } else if wanted.is_empty() && !needs_verdict(state, task) {
@@ -410,8 +429,15 @@ fn name_files(files: &[String]) -> String {
 /// lost with its work tree. Where it has changed nothing there is nothing to lose.
 fn missing_commit(commit: Option<&CommitOutcome>, end: &AttemptEnd) -> Option<String> {
     match commit? {
-        CommitOutcome::Made { .. } => None,
-        CommitOutcome::Refused { why } => Some(format!("its commit was refused: {}", sanitize(why, MAX_REASON_CHARS))),
+        // A refusal has an end of its own.
+        CommitOutcome::Made { .. } | CommitOutcome::Refused { .. } => None,
+        CommitOutcome::HoldsUnlisted { files } => {
+            let files = sanitize(&files.join(", "), MAX_REASON_CHARS);
+            Some(format!("its commit was refused: it holds what the step does not name: {files}"))
+        }
+        CommitOutcome::Unchecked { why } => {
+            Some(format!("its commit could not be checked: {}", sanitize(why, MAX_REASON_CHARS)))
+        }
         CommitOutcome::Nothing => {
             let own: Vec<&str> =
                 end.files.iter().filter(|file| !end.out_of_scope.contains(file)).map(String::as_str).collect();
@@ -419,6 +445,31 @@ fn missing_commit(commit: Option<&CommitOutcome>, end: &AttemptEnd) -> Option<St
             (!own.is_empty()).then(|| format!("there was nothing to commit, and it has changed {shown}"))
         }
     }
+}
+
+/// Green work whose commit git refused. What its worker can change goes back to the worker once, as long as there are
+/// attempts; everything else is a question to its user, and uses up none. No refusal has anything taken back.
+fn refused_commit_events(
+    state: &RunState,
+    task: &Task,
+    refusal: CommitRefusal,
+    kept: Option<String>,
+    end: AttemptEnd,
+) -> Vec<EventKind> {
+    let is_repeated = state.tasks.get(&task.id).is_some_and(|known| known.is_refused_as(&refusal));
+    let is_of_the_work = refusal.is_of_the_work(&end.files) && !is_repeated;
+    let evidence = format!("its commit was refused: {}", sanitize(&refusal.to_string(), MAX_REASON_CHARS));
+    let end = AttemptEnd { evidence, refusal: Some(refusal), ..end };
+    let failed = failure_events(task, end.clone(), state);
+    if is_of_the_work && matches!(failed.as_slice(), [EventKind::TaskFailed { is_final: false, .. }]) {
+        return failed;
+    }
+    vec![EventKind::TaskCommitRefused { task: task.id.clone(), kept, end }]
+}
+
+/// Whether events have a person asked about a refused commit.
+pub(crate) fn asks_about_commit(events: &[EventKind]) -> bool {
+    events.iter().any(|event| matches!(event, EventKind::TaskCommitRefused { .. }))
 }
 
 /// What becomes of an attempt that has failed.

@@ -4,6 +4,7 @@ use omo_checks::pinned_files;
 use omo_checks::task_check::{self, CheckLog};
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_git::changes;
+use omo_git::commit::CommitRefusal;
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::{FileAction, Task, TaskKind};
 use omo_plan::paths;
@@ -65,9 +66,7 @@ impl WorkerCommit {
     fn to_commit_outcome(&self, out_of_scope: &[String]) -> CommitOutcome {
         match out_of_scope {
             [] => CommitOutcome::Made { id: self.commit.clone() },
-            others => {
-                CommitOutcome::Refused { why: format!("it holds what the step does not name: {}", others.join(", ")) }
-            }
+            files => CommitOutcome::HoldsUnlisted { files: files.to_vec() },
         }
     }
 }
@@ -89,6 +88,14 @@ pub struct WorkResult {
     pub is_known: bool,
 }
 
+/// An attempt, and the run in which it is judged.
+struct AttemptToJudge {
+    running: RunningAttempt,
+    state: RunState,
+    /// What is written down before its end, and in `state` already.
+    before: Vec<EventKind>,
+}
+
 impl Engine<'_> {
     /// Judges the attempt that a ticket was given for.
     pub fn done(
@@ -97,7 +104,39 @@ impl Engine<'_> {
         put: CompletionReport,
         watcher: &mut impl CommandWatcher,
     ) -> Result<JudgedAttempt, EngineError> {
-        self.judge(ticket, put, None, watcher)
+        let digest = sha256_hex(ticket.as_bytes());
+        let (task, _, state) = self.attempt_of_ticket(&digest)?;
+        self.require_approval(&state)?;
+        self.judge(&task, put, None, watcher, || {
+            let (_, running, state) = self.attempt_of_ticket(&digest)?;
+            Ok(AttemptToJudge { running, state, before: Vec::new() })
+        })
+    }
+
+    /// Tries the commit of a task again that git refused, and judges it as before. It is no further attempt, and no
+    /// worker has a part in it.
+    pub fn commit_again(&self, id: &str, watcher: &mut impl CommandWatcher) -> Result<JudgedAttempt, EngineError> {
+        let state = self.run.state()?;
+        self.require_approval(&state)?;
+        let task = verbs::find_task(&state, id).map_err(EngineError::Refused)?.clone();
+        self.require_own_tree(&state, id)?;
+        let note = state.tasks.get(id).and_then(|known| known.last_end.as_ref()?.note.clone());
+        let evidence_ids = state.tasks.get(id).map(|known| known.evidence_ids.clone()).unwrap_or_default();
+        let put = CompletionReport { note, evidence_ids, takes_next: false };
+        self.judge(&task, put, None, watcher, || {
+            let before = vec![EventKind::TaskCommitRetried { task: id.to_owned() }];
+            let state = self.state_after(self.run.state()?, &before);
+            let running = state.tasks.get(id).and_then(|known| known.running.clone());
+            let running = running.ok_or_else(|| checked_elsewhere(id))?;
+            Ok(AttemptToJudge { running, state, before })
+        })
+    }
+
+    /// A state after more events, of which nothing is written down yet.
+    fn state_after(&self, state: RunState, events: &[EventKind]) -> RunState {
+        let mut play = Play::new(state, &self.caller.actor, (self.now)());
+        play.apply_all(events.to_vec());
+        play.state
     }
 
     /// Judges the attempt that a ticket was given for, whose work was committed somewhere else: that commit is what is
@@ -108,35 +147,40 @@ impl Engine<'_> {
         committed: &WorkerCommit,
         watcher: &mut impl CommandWatcher,
     ) -> Result<JudgedAttempt, EngineError> {
-        self.judge(ticket, CompletionReport::default(), Some(committed), watcher)
+        let digest = sha256_hex(ticket.as_bytes());
+        let (task, _, state) = self.attempt_of_ticket(&digest)?;
+        self.require_approval(&state)?;
+        self.judge(&task, CompletionReport::default(), Some(committed), watcher, || {
+            let (_, running, state) = self.attempt_of_ticket(&digest)?;
+            Ok(AttemptToJudge { running, state, before: Vec::new() })
+        })
     }
 
+    /// Judges an attempt, which is read once no other process is at it any more: that may have judged it.
     fn judge(
         &self,
-        ticket: &str,
+        task: &Task,
         put: CompletionReport,
         elsewhere: Option<&WorkerCommit>,
         watcher: &mut impl CommandWatcher,
+        read: impl FnOnce() -> Result<AttemptToJudge, EngineError>,
     ) -> Result<JudgedAttempt, EngineError> {
-        let digest = sha256_hex(ticket.as_bytes());
-        let (task, running, state) = self.attempt_of_ticket(&digest)?;
-        self.require_approval(&state)?;
         let _guard = self.run.try_lock_check(&task.id)?.ok_or_else(|| checked_elsewhere(&task.id))?;
-        // The process that held it before has judged this very attempt.
-        let (task, running, state) = self.attempt_of_ticket(&digest).map(|now| (task, running, now.2))?;
+        let AttemptToJudge { running, state, before } = read()?;
+        let digest = running.ticket.clone();
         self.take_back_worker_ticks(&state);
-        let mut worked = self.work_result(&state, &task, &running);
+        let mut worked = self.work_result(&state, task, &running);
         if let Some(committed) = elsewhere {
             worked.files.clone_from(&committed.files);
-            worked.out_of_scope = files_out_of_scope(self.unlisted_files, &state, &task, &worked.files);
+            worked.out_of_scope = files_out_of_scope(self.unlisted_files, &state, task, &worked.files);
         }
-        let is_committed_here = elsewhere.is_none() && worked.is_known && commit_message(&state, &task).is_some();
+        let is_committed_here = elsewhere.is_none() && worked.is_known && commit_message(&state, task).is_some();
         let left_out =
-            if is_committed_here { self.take_left_out_files(&state, &task, &mut worked) } else { Ok(Vec::new()) };
-        let stray_commits = self.stray_commits(&state, &task);
+            if is_committed_here { self.take_left_out_files(&state, task, &mut worked) } else { Ok(Vec::new()) };
+        let stray_commits = self.stray_commits(&state, task);
         let attempt = state.tasks.get(&task.id).map_or(1, |known| known.attempts);
-        let mut outcomes = self.check_task(&task, Some(attempt), watcher)?;
-        let tests = if task.kind == TaskKind::Tests { self.test_file_digests(&task, &worked) } else { Vec::new() };
+        let mut outcomes = self.check_task(task, Some(attempt), watcher)?;
+        let tests = if task.kind == TaskKind::Tests { self.test_file_digests(task, &worked) } else { Vec::new() };
         let unfinished = self.find_unfinished_lines(&state, running.tree.as_deref(), worked.tree.as_deref());
         let mut changed_check_files = pinned_files::changed_files(&state.check_files, &self.check_files(&state));
         changed_check_files.retain(|file| !state.changed_check_files.contains_key(file));
@@ -166,7 +210,7 @@ impl Engine<'_> {
         if passes(&measured) && refused.is_none() {
             match left_out {
                 Ok(left_out) if left_out.is_empty() => {}
-                Ok(left_out) => match self.check_without(&state, &task, &left_out, watcher)? {
+                Ok(left_out) => match self.check_without(&state, task, &left_out, watcher)? {
                     Ok(checked) => {
                         outcomes.clone_from(&checked);
                         (measured.outcomes, measured.left_out) = (checked, left_out);
@@ -176,25 +220,36 @@ impl Engine<'_> {
                 Err(why) => refused = Some(why),
             }
         }
-        if refused.is_none() && passes(&measured) && task_counterfactual::is_asked(&state.plan, &task) {
-            measured.without_work = self.prove_task(&state, &task, &running, watcher)?;
+        if refused.is_none() && passes(&measured) && task_counterfactual::is_asked(&state.plan, task) {
+            measured.without_work = self.prove_task(&state, task, &running, watcher)?;
         }
         // Only what has passed but for that is committed; whether it is in a commit is then judged with the rest.
         if passes(&measured) {
             measured.commit = match (refused, elsewhere) {
-                (Some(why), _) => {
-                    Some(CommitOutcome::Refused { why: format!("what it would hold could not be checked: {why}") })
+                (Some(why), Some(_)) => Some(CommitOutcome::Unchecked { why }),
+                (Some(why), None) => {
+                    let words = format!("what it would hold could not be checked: {why}");
+                    Some(CommitOutcome::Refused { refusal: CommitRefusal::Other { words }, kept: None })
                 }
                 (None, Some(committed)) => Some(committed.to_commit_outcome(&worked.out_of_scope)),
-                (None, None) => self.commit_task(&state, &task, &worked, watcher)?,
+                (None, None) => self.commit_task(&state, task, &worked, watcher)?,
             };
         }
-        let (events, state) = self.end_attempt(&state, &task, |state| {
-            let mut events = verbs::judge_attempt(state, &digest, measured.clone())?;
-            events.extend(takes_next.then(|| self.handover_event(state, &task.id, &events)).flatten());
+        let asks = verbs::judge_attempt(&state, &digest, measured.clone())
+            .is_ok_and(|events| verbs::asks_about_commit(&events));
+        if let (true, Some(CommitOutcome::Refused { kept, .. })) = (asks, &mut measured.commit) {
+            *kept = self.keep_uncommitted(&state, task, &worked);
+        }
+        let (events, state) = self.end_attempt(&state, task, |state| {
+            let after = (!before.is_empty()).then(|| self.state_after(state.clone(), &before));
+            let state = after.as_ref().unwrap_or(state);
+            let mut events = before.clone();
+            let judged = verbs::judge_attempt(state, &digest, measured.clone())?;
+            events.extend(takes_next.then(|| self.handover_event(state, &task.id, &judged)).flatten());
+            events.splice(before.len()..before.len(), judged);
             Ok(events)
         })?;
-        Ok(self.judged_attempt(task, outcomes, events, state))
+        Ok(self.judged_attempt(task.clone(), outcomes, events, state))
     }
 
     /// Has the worker that ends a task keep the next one that it may do. That is written down with the end of the first:

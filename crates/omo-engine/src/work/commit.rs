@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use omo_core::text::sanitize;
-use omo_git::commit::{CommitEnd, CommitRequest, commit_paths};
+use omo_git::commit::{CommitEnd, CommitRefusal, CommitRequest, commit_paths};
+use omo_git::kept_work::keep_paths;
+use omo_git::worktree::WorkerName;
+use omo_plan::digest::sha256_hex;
 use omo_plan::model::Task;
 
 use super::{CommandWatcher, Engine, EngineError};
@@ -14,6 +17,8 @@ use crate::work::attempt::WorkResult;
 
 /// How long git and the hooks of its user may take.
 const LIMIT: Duration = Duration::from_secs(600);
+/// Letters of a name made from the id of a task.
+const NAME_LETTERS: usize = 12;
 
 impl Engine<'_> {
     /// Commits exactly what a step has changed of what it names; `None` where there is nothing to commit.
@@ -26,8 +31,8 @@ impl Engine<'_> {
     ) -> Result<Option<CommitOutcome>, EngineError> {
         let Some(message) = commit_message(state, task) else { return Ok(None) };
         if !worked.is_known {
-            let why = "what it has changed cannot be told".to_owned();
-            return Ok(Some(CommitOutcome::Refused { why }));
+            let words = "what it has changed cannot be told".to_owned();
+            return Ok(Some(CommitOutcome::Refused { refusal: CommitRefusal::Other { words }, kept: None }));
         }
         let own = worked.files.iter().filter(|file| !worked.out_of_scope.contains(file));
         let paths: Vec<&str> = own.map(String::as_str).collect();
@@ -44,12 +49,23 @@ impl Engine<'_> {
         Ok(Some(match end {
             CommitEnd::Made { sha } | CommitEnd::AlreadyCommitted { sha } => CommitOutcome::Made { id: sha },
             CommitEnd::NoChange => CommitOutcome::Nothing,
-            CommitEnd::Failed { .. } if is_cut => return Err(EngineError::Cancelled),
-            CommitEnd::RefusedByHook { hook, output } => {
-                CommitOutcome::Refused { why: refusal_text(&format!("hook {hook}"), &output) }
-            }
-            CommitEnd::Failed { why, output } => CommitOutcome::Refused { why: refusal_text(&why, &output) },
+            CommitEnd::Refused(_) if is_cut => return Err(EngineError::Cancelled),
+            CommitEnd::Refused(refusal) => CommitOutcome::Refused { refusal, kept: None },
         }))
+    }
+
+    /// Keeps the files of a task whose commit was refused, and gives the reference. Where they cannot be kept they are
+    /// still in the work tree.
+    pub(super) fn keep_uncommitted(&self, state: &RunState, task: &Task, worked: &WorkResult) -> Option<String> {
+        let own = worked.files.iter().filter(|file| !worked.out_of_scope.contains(file));
+        let paths: Vec<&str> = own.map(String::as_str).collect();
+        let name = WorkerName::new(self.run.id(), &format!("step-{}", task.id)).or_else(|_| {
+            let id: String = sha256_hex(task.id.as_bytes()).chars().take(NAME_LETTERS).collect();
+            WorkerName::new(self.run.id(), &format!("step-{id}"))
+        });
+        let name = name.ok()?;
+        let kept = self.with_restore_place(state, |place| keep_paths(place, &name, &paths));
+        kept.ok().map(|kept| kept.reference)
     }
 }
 
@@ -62,8 +78,4 @@ pub(crate) fn commit_message(state: &RunState, task: &Task) -> Option<String> {
     };
     let planned = task.commit.as_ref().map(|commit| commit.message.clone());
     planned.or_else(|| state.parallel.is_some().then(ours))
-}
-
-fn refusal_text(why: &str, output: &str) -> String {
-    if output.trim().is_empty() { why.to_owned() } else { format!("{why}: {}", sanitize(output, 300)) }
 }

@@ -184,14 +184,14 @@ fn work_that_is_in_no_commit_has_not_passed() {
             "escalate" => "failed",
             _ => "running",
         };
-        let refused = Some(CommitOutcome::Refused { why: "hook says no".to_owned() });
+        let unlisted = Some(CommitOutcome::HoldsUnlisted { files: vec!["other".to_owned()] });
         let made = Some(CommitOutcome::Made { id: "abc".to_owned() });
         for (commit, files, out_of_scope, status) in [
             (made, changed(), vec![], "passed"),
             (nothing(), vec![], vec![], "passed"),
             (nothing(), vec!["other".to_owned()], vec!["other".to_owned()], "passed"),
             (nothing(), changed(), vec![], failed),
-            (refused, changed(), vec![], failed),
+            (unlisted, changed(), vec![], failed),
         ] {
             let is_made = matches!(commit, Some(CommitOutcome::Made { .. }));
             let measured = |seen| AttemptMeasurement { commit, files, out_of_scope, ..seen };

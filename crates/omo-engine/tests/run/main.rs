@@ -26,6 +26,7 @@ mod parallel_waves;
 mod plan_edits;
 mod proof;
 mod refusals;
+mod refused_commits;
 mod reports;
 mod task_list_kit;
 mod task_list_ledger;

@@ -268,6 +268,7 @@ impl Walk {
             NextAction::AskNew(_) | NextAction::NextRound(_) | NextAction::End(_) => {
                 unreachable!("it follows by itself")
             }
+            NextAction::CommitAgain(_) => unreachable!("no commit here is refused"),
             NextAction::Parallel(_) => unreachable!("no plan here has parallel workers"),
             NextAction::Over => return false,
         }

@@ -114,6 +114,10 @@ fn print_what_is_next(
                 let checked = engine.run_final_checks(&mut TaskCheckProgress::new())?;
                 state = settled_state(&engine, checked)?;
             }
+            NextBlock::CommitAgain(id) => {
+                let judged = engine.commit_again(&id, &mut TaskCheckProgress::new())?;
+                state = settled_state(&engine, judged.state)?;
+            }
             NextBlock::Print { text, kind, after } => {
                 return print_next(context, run, &holder, after.as_deref().unwrap_or(&state), &text, kind);
             }
@@ -136,6 +140,8 @@ enum NextBlock {
     Wait(String),
     /// The checks of the whole plan have to run.
     FinalChecks,
+    /// The commit of this task has to be tried again.
+    CommitAgain(String),
     /// This is it, with the exit status that goes with it, and where the run stands after something was written down
     /// for it.
     Print { text: String, kind: ExitKind, after: Option<Box<RunState>> },
@@ -159,6 +165,7 @@ fn next_block(
         }
         NextAction::Wait(ids) => NextBlock::Wait(blocks::wait_block(&ids, state, env::now(), by_workflow)),
         NextAction::FinalChecks => NextBlock::FinalChecks,
+        NextAction::CommitAgain(task) => NextBlock::CommitAgain(task.id.clone()),
         NextAction::Start(tasks) => start(context, engine, state, tasks, options.inline, by_workflow)?,
         NextAction::AskNew(_) | NextAction::NextRound(_) | NextAction::End(_) | NextAction::Parallel(_) => {
             return Err(no_next_step(context));

@@ -76,6 +76,14 @@ pub fn task_event_line(plan: &Plan, what: &EventKind) -> Option<String> {
             said.extend(taken_back::left_alone(plan, left_alone).map(|line| format!("; {line}")));
             Some(said.concat())
         }
+        EventKind::TaskCommitRefused { task, kept, end } => {
+            let kept =
+                kept.as_ref().map(|kept| format!(", and is kept as {}", sanitize(kept, 200))).unwrap_or_default();
+            let why = sanitize(&end.evidence, 400);
+            Some(format!(
+                "Step {task}: GREEN, NOT COMMITTED: {why}\nIts work stays where it is{kept}; its user is asked."
+            ))
+        }
         EventKind::TaskHeld { task, reason: why, .. } => {
             Some(format!("Step {task}: given back: {}", sanitize(why, 200)))
         }

@@ -1,0 +1,49 @@
+//! Green work whose commit git refused: held with its attempt, until its user has answered.
+
+use omo_git::commit::CommitRefusal;
+
+use super::reopen_task;
+use crate::event::{EventKind, RunEvent};
+use crate::state::{ANSWER_CONTINUE, ANSWER_REDO, LedgerError, RunState, TaskState, TaskStatus, UncommittedAttempt};
+
+/// Holds a task with its attempt, or gives the attempt back to be judged once more.
+pub(super) fn apply(task: &mut TaskState, event: &RunEvent, what: &EventKind) -> Result<(), LedgerError> {
+    let bad = |what: &str| LedgerError { seq: event.seq, problem: what.to_owned() };
+    match what {
+        EventKind::TaskCommitRefused { kept, end, .. } => {
+            let attempt = task.running.take().ok_or_else(|| bad("refuses a commit of no attempt"))?;
+            task.status = TaskStatus::Held;
+            task.reason = end.refusal.as_ref().map(|refusal| format!("its commit was refused: {refusal}"));
+            task.uncommitted = Some(UncommittedAttempt { attempt, kept: kept.clone(), answer: None });
+            task.last_end = Some(end.clone());
+        }
+        EventKind::TaskCommitRetried { .. } => {
+            let known = task.uncommitted.take().ok_or_else(|| bad("commits what was not refused"))?;
+            (task.status, task.running, task.reason) = (TaskStatus::Running, Some(known.attempt), None);
+            // Whatever it comes to, it is no further attempt.
+            task.attempts_before = task.attempts_before.max(task.attempts.saturating_sub(1));
+            task.checks.clear();
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+impl RunState {
+    /// Has the commit of a task tried again, and with it those that were refused for the same reason; or the task left
+    /// out, or its work gone on with.
+    pub(super) fn answer_refused_commit(&mut self, id: &str, refusal: &CommitRefusal, option: &str) {
+        for (other, task) in &mut self.tasks {
+            let is_same = || task.uncommitted.is_some() && task.is_refused_as(refusal);
+            if other != id && !(option == ANSWER_CONTINUE && is_same()) {
+                continue;
+            }
+            if option == ANSWER_REDO {
+                let why = task.reason.clone().unwrap_or_else(|| "its commit was refused".to_owned());
+                reopen_task(task, &why);
+            } else if let Some(known) = &mut task.uncommitted {
+                known.answer = Some(option.to_owned());
+            }
+        }
+    }
+}
