@@ -292,8 +292,7 @@ impl RunState {
                 task.not_restored.clear();
                 task.left_alone.clear();
                 task.checks.clear();
-                task.proved_by = None;
-                task.uncommitted = None;
+                (task.proved_by, task.uncommitted) = (None, None);
                 task.evidence_ids.clear();
                 // A task that is done again finds what its last attempt has left: that is green by its own work.
                 let is_gone_over = self.plan.dialect.kind() == PlanKind::TaskList || self.mode == ExecutionMode::Waves;
@@ -313,8 +312,7 @@ impl RunState {
             }
             EventKind::TaskSkipped { reason: why, .. } => {
                 (task.status, task.running, task.reason) = (TaskStatus::Skipped, None, Some(why.clone()));
-                task.uncommitted = None;
-                task.is_stale = false;
+                (task.uncommitted, task.is_stale) = (None, false);
             }
             EventKind::TaskReopened { reason: why, .. } => {
                 reopen_task(task, why);

@@ -28,7 +28,7 @@ fn refused(of: &Task, refusal: CommitRefusal) -> AttemptMeasurement {
 }
 
 fn two_steps(on_failure: OnFailure, max_attempts: u32) -> Plan {
-    plan(["1", "2"].map(|id| Task { on_failure: on_failure.clone(), max_attempts, ..task(id) }).to_vec())
+    plan(["1", "2"].map(|id| Task { on_failure, max_attempts, ..task(id) }).to_vec())
 }
 
 /// A run whose first step was refused for this.
