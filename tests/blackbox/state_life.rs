@@ -166,6 +166,22 @@ pub(crate) const CASES: &[Case] = &[
         s.edit(&[("/ulw/startedAt", json!(time_ago(3 * HOUR))), ("/ulw/lastStopAt", json!(time_ago(3 * HOUR)))])?;
         s.blocks(&json!({})).map(drop)
     }),
+    ("state-035", |s| {
+        s.arm()?;
+        s.blocks(&json!({}))?;
+        let limit = json!({"error": "rate_limit", "error_details": "You have hit your limit"});
+        require_sound(&s.session.fire_raw("StopFailure", &s.input("StopFailure", &limit, &json!({}))?)?)?;
+        ensure!(s.entry()?["ulw"]["rest"]["reason"] == "usageLimit", "{}", s.entry()?);
+        let since = json!(time_ago(10 * HOUR));
+        s.edit(&[("/ulw/startedAt", since.clone()), ("/ulw/lastStopAt", since.clone()), ("/ulw/rest/since", since)])?;
+        let told = String::from_utf8(crate::cli::omo(s, &["status"], &[])?.stdout)?;
+        ensure!(told.contains("the end of a usage limit, since"), "{told}");
+        // The client goes on by itself.
+        let prompt = json!({"prompt": "Your usage limit has reset. Continue.", "source": "system"});
+        require_sound(&s.session.fire_raw("UserPromptSubmit", &s.input("UserPromptSubmit", &prompt, &json!({}))?)?)?;
+        ensure!(s.entry()?["ulw"]["rest"]["since"].is_null(), "{}", s.entry()?);
+        s.blocks(&json!({})).map(drop)
+    }),
     // A writer that is really killed is in `tests/reliability/faults.rs`.
     ("state-036", |s| {
         s.arm()?;

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Days after its begin in which a run may go on, however little of them it was worked on.
+pub const MAX_DAYS: u32 = 7;
+
 /// How far a run may go before omo ends it, whatever the model says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -10,7 +13,7 @@ pub struct RunLimits {
     pub max_blocks: u32,
     /// Seconds after a block within which a Stop without any tool call in between is let through.
     pub cooldown_seconds: u32,
-    /// Minutes after which a run expires.
+    /// Minutes of work after which a run expires.
     pub max_minutes: u32,
 }
 
@@ -60,7 +63,7 @@ pub const LIMITS: [LimitRow; 3] = [
         option: Some("--max-minutes"),
         lowest: 1,
         highest: 1_440,
-        meaning: "so many minutes a run lasts at most",
+        meaning: "so many minutes a run is worked on at most; the time between two turns, of a usage limit and of awaited work does not count",
         field: |limits| &mut limits.max_minutes,
     },
     LimitRow {

@@ -9,6 +9,7 @@ mod client_processes;
 pub mod id;
 pub mod plan_run;
 mod provenance;
+pub mod rest;
 mod task;
 pub mod task_list;
 mod weakened;
@@ -24,6 +25,7 @@ use crate::request_source::ClientProcess;
 use crate::timestamp::Timestamp;
 use claim_state::{ClaimVerification, VerificationPhase};
 use plan_run::{PlanRun, TypedCommand};
+use rest::UlwRest;
 use weakened::MAX_WEAKENED;
 
 pub use crate::events::HookEvent;
@@ -113,6 +115,10 @@ pub struct UlwRun {
     pub resumed_at: Option<Timestamp>,
     /// How long it has waited for its user, in milliseconds: that is no part of its time.
     pub waited_millis: u64,
+    /// The last rest. It is left out where there was none, as by an omo that knew no rests, so that the
+    /// seal of an older entry holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rest: Option<UlwRest>,
     /// The commit that was checked out when the run was turned on.
     pub base: Option<String>,
     /// What stands for the files as they were when its task began, uncommitted ones too; `None` where they could not be
@@ -237,14 +243,18 @@ pub enum Interruption {
 }
 
 impl UlwRun {
-    /// For how long it has been at work, in milliseconds; nothing where the clock was set back. While it waits for its
-    /// user its time stands still. An entry without a start, as an older version may have left, counts from its last
+    /// Working time in milliseconds; nothing where the clock was set back. It stands still in a pause and in a rest. An entry without a start, as an older version may have left, counts from its last
     /// continuation.
     pub fn worked_millis(&self, now: Timestamp) -> i64 {
-        let until = self.paused.as_ref().and_then(|pause| pause.at).unwrap_or(now);
+        let until = self.idle_since().unwrap_or(now);
         let start = self.started_at.or(self.last_stop_at);
         let age = start.and_then(|start| until.millis_since(start)).unwrap_or(0);
         age.saturating_sub_unsigned(self.waited_millis).max(0)
+    }
+
+    fn add_waited(&mut self, since: Timestamp, until: Timestamp) {
+        let waited = until.millis_since(since).and_then(|millis| u64::try_from(millis).ok()).unwrap_or(0);
+        self.waited_millis = self.waited_millis.saturating_add(waited);
     }
 }
 
@@ -279,6 +289,7 @@ impl Session {
     /// asked for now is added.
     pub fn activate(&mut self, activation: UlwActivation, now: Timestamp) {
         let earlier = self.clone();
+        let rest = self.ulw.rest.clone().map(UlwRest::ended);
         let before = if self.continues_task() { Some(std::mem::take(&mut self.ulw)) } else { None };
         let rejected = self.verification.pending_rejection();
         let mut verification = ClaimVerification {
@@ -300,6 +311,7 @@ impl Session {
             started_at: Some(now),
             trigger: Some(activation.trigger),
             prompt_id: activation.prompt_id,
+            rest,
             ..UlwRun::default()
         };
         match before {
@@ -360,6 +372,7 @@ impl Session {
     /// Ends the run, if one is on, and says how.
     pub fn end_run(&mut self, kind: VerdictKind, why: String, now: Timestamp) {
         if self.is_armed() {
+            self.end_rest(now);
             self.ulw.enabled = false;
             self.ulw.paused = None;
             self.verdict = Some(UlwVerdict { kind, why, at: now });
@@ -398,11 +411,13 @@ impl Session {
     /// Lets a run that waits for its user go on as it stood, with its count and its time; `false` where none does. An
     /// interruption before this moment is answered by it.
     pub fn resume(&mut self, now: Timestamp) -> bool {
-        let Some(pause) = self.active_run().and_then(|run| run.paused.as_ref()) else { return false };
-        let waited = pause.at.and_then(|at| u64::try_from(now.millis_since(at)?).ok()).unwrap_or(0);
+        self.end_rest(now);
+        let Some(pause) = self.active_run().and_then(|run| run.paused.clone()) else { return false };
+        if let Some(at) = pause.at {
+            self.ulw.add_waited(at, now);
+        }
         self.ulw.paused = None;
         self.ulw.resumed_at = Some(now);
-        self.ulw.waited_millis = self.ulw.waited_millis.saturating_add(waited);
         true
     }
 

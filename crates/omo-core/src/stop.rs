@@ -4,10 +4,13 @@
 pub mod api_error;
 pub mod claim;
 
+use crate::limits::MAX_DAYS;
 use crate::promise::Claim;
 use crate::session::claim_state::MAX_ATTEMPTS;
 use crate::session::plan_run::{PlanRun, PlanRunStatus};
+use crate::session::rest::RestReason;
 use crate::session::{EntryProvenance, Interruption, PauseReason, Session, VerdictKind};
+use crate::text::sanitize;
 use crate::timestamp::Timestamp;
 use claim::ClaimJudgement;
 
@@ -128,6 +131,11 @@ impl BackgroundTask {
     /// Whether it still runs. A status that omo does not know counts as running: waiting for
     /// work that is over costs nothing, blocking while it runs costs the user's quota.
     pub(crate) fn is_unfinished(&self) -> bool {
+        // Such work ends without a word to the session.
+        const WAKES_NOBODY: [&str; 2] = ["dream", "auto mode scan"];
+        if WAKES_NOBODY.contains(&self.kind.to_lowercase().replace(['-', '_'], " ").as_str()) {
+            return false;
+        }
         const OVER: [&str; 9] =
             ["completed", "failed", "killed", "stopped", "cancelled", "canceled", "done", "error", "timed_out"];
         !OVER.contains(&self.status.as_str())
@@ -224,6 +232,8 @@ pub enum BlockCause {
     PlanContinues,
 }
 
+/// Awaited tasks that are named.
+const MAX_AWAITED: usize = 4;
 /// How often omo sends the same failure before it stops holding the session.
 const SAME_FAILURE_LIMIT: u32 = 2;
 
@@ -328,7 +338,11 @@ fn decide_bounds(facts: &StopFacts, session: &Session) -> Option<StopDecision> {
     }
     let minutes = session.limits.clamped().max_minutes;
     if session.ulw.worked_millis(facts.now) >= i64::from(minutes) * 60_000 {
-        return Some(end(StopRow::TimeSpent, VerdictKind::Expired, format!("older than {minutes} minutes")));
+        return Some(end(StopRow::TimeSpent, VerdictKind::Expired, format!("worked on for {minutes} minutes")));
+    }
+    let age = session.ulw.started_at.and_then(|start| facts.now.millis_since(start)).unwrap_or(0);
+    if age >= i64::from(MAX_DAYS) * 86_400_000 {
+        return Some(end(StopRow::TimeSpent, VerdictKind::Expired, format!("begun {MAX_DAYS} days ago")));
     }
     if facts.same_failure_sent >= SAME_FAILURE_LIMIT {
         return released(StopRow::SameFailure, "the same failure on the same files".to_owned());
@@ -377,7 +391,7 @@ pub fn in_cooldown(session: &Session, now: Timestamp) -> bool {
 }
 
 fn stated_reason(reason: &str) -> String {
-    let reason = crate::text::sanitize(reason, 300);
+    let reason = sanitize(reason, 300);
     if reason.is_empty() { "no reason given".to_owned() } else { reason }
 }
 
@@ -391,6 +405,33 @@ fn end(row: StopRow, verdict: VerdictKind, why: impl Into<String>) -> StopDecisi
 
 fn act(row: StopRow, action: StopAction) -> StopDecision {
     StopDecision { row, action }
+}
+
+/// Names of the work that a Stop waits for, at most [`MAX_AWAITED`] and one that counts the others.
+pub fn awaited_work(event: &StopEvent) -> Vec<String> {
+    let named = |task: &BackgroundTask| {
+        let (kind, label) = (sanitize(&task.kind, 20), sanitize(&task.label, 60));
+        let kind = if kind.is_empty() { "task".to_owned() } else { kind };
+        if label.is_empty() { kind } else { format!("{kind} `{label}`") }
+    };
+    let tasks = event.background.iter().filter(|task| task.is_unfinished()).map(named);
+    let wakeup = event.wakeup_scheduled.then(|| "a scheduled wakeup".to_owned());
+    let mut names: Vec<String> = tasks.chain(wakeup).collect();
+    if let Some(others @ 1..) = names.len().checked_sub(MAX_AWAITED) {
+        names.truncate(MAX_AWAITED);
+        names.push(format!("{others} more"));
+    }
+    names
+}
+
+/// Begins or ends the rest that follows from a decision.
+pub fn note_rest(session: &mut Session, decision: &StopDecision, event: &StopEvent, now: Timestamp) {
+    match (&decision.action, decision.row) {
+        (StopAction::Block(_), _) => session.end_rest(now),
+        (StopAction::Allow, StopRow::Subagent) | (StopAction::End { .. }, _) => {}
+        (_, StopRow::BackgroundWork) => session.rest(RestReason::AwaitsWork, awaited_work(event), now),
+        _ => session.rest(RestReason::TurnEnded, Vec::new(), now),
+    }
 }
 
 /// Writes a decision into the session it was made for.

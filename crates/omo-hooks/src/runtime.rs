@@ -229,6 +229,10 @@ impl SessionEntry<'_> {
                 return (None, EntryChange::Keep);
             }
             session.last_seen.note(self.context.event, self.context.env.now);
+            // With a prompt of whatever source a turn begins.
+            if self.context.event == HookEvent::UserPromptSubmit {
+                session.end_rest(self.context.env.now);
+            }
             (Some(change(session)), EntryChange::Write)
         })?;
         Ok(value.map(|value| (value, lock)))

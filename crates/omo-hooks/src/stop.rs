@@ -14,7 +14,7 @@ use omo_core::session::{EntryProvenance, HookEvent, Session, VerdictKind};
 use omo_core::stop::claim::{ClaimOutcome, count_standing_failure, has_awaited_review, note_standing_failure};
 use omo_core::stop::{
     BackgroundTask, StopAction, StopDecision, StopEvent, StopFacts, StopRow, TranscriptFacts, allowed_blocks,
-    apply_decision, decide, decide_provenance, in_cooldown, needs_judgement, plan_continues,
+    apply_decision, decide, decide_provenance, in_cooldown, needs_judgement, note_rest, plan_continues,
 };
 use omo_core::timestamp::Timestamp;
 use omo_core::{log_entry, messages};
@@ -154,6 +154,7 @@ impl RunStop<'_> {
             }
             record_findings(session, &decision, found, tail, now);
             apply_decision(session, &decision, now);
+            note_rest(session, &decision, &self.event, now);
             advance_transcript(session, &decision, tail);
             let plan = plan_notice::is_due(&decision, session)
                 .then(|| sealed_plan_run::take_untold(session, place.id(), state_home));

@@ -1,8 +1,8 @@
 //! `StopFailure`: the turn ended in an API error. Says nothing; what needs its user waits for
-//! them.
+//! them, and nobody works until the next prompt.
 
 use omo_claude::hook_input::HookInput;
-use omo_core::stop::api_error::pause_reason;
+use omo_core::stop::api_error::{pause_reason, rest_reason};
 
 use crate::runtime::{HookContext, HookError};
 
@@ -12,5 +12,6 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
         if let Some(reason) = pause {
             session.pause(reason, context.env.now);
         }
+        session.rest(rest_reason(input.error.as_deref()), Vec::new(), context.env.now);
     })
 }

@@ -204,8 +204,8 @@ mod tests {
                 "[omo] NOT PROVED: claimed, not verified\n0 of 8 continuations, 12 min.",
             ),
             (
-                ended(Expired, "older than 240 minutes", |_| {}),
-                "[omo] NOT PROVED: the work was never claimed to be done\nEnded: older than 240 minutes; 0 of 8 continuations, 12 min.",
+                ended(Expired, "worked on for 240 minutes", |_| {}),
+                "[omo] NOT PROVED: the work was never claimed to be done\nEnded: worked on for 240 minutes; 0 of 8 continuations, 12 min.",
             ),
             (ended(Blocked, "no database", |_| {}), "[omo] BLOCKED: no database\n0 of 8 continuations, 12 min."),
             (ended(Verified, "1 check green", |_| {}), "[omo] VERIFIED: 1 check green\n0 of 8 continuations, 12 min."),

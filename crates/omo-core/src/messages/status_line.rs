@@ -8,6 +8,7 @@ use crate::session::claim_state::{MAX_ATTEMPTS, VerificationPhase};
 use crate::session::plan_run::{PlanRun, PlanRunStatus};
 use crate::session::{Session, UlwRun, VerdictKind};
 use crate::stop::allowed_blocks;
+use crate::text::sanitize;
 use crate::timestamp::Timestamp;
 
 /// The most columns that a segment takes. Each of its characters takes one.
@@ -17,6 +18,8 @@ pub const SEPARATOR: &str = " · ";
 
 /// A larger number is not told: no run gets there, only a state that something else wrote.
 const LARGEST: u64 = 9_999;
+/// Maximum characters shown of the work that is awaited.
+const AWAITED_CHARS: usize = 40;
 
 /// What a part of a segment is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,13 +61,19 @@ pub fn status_parts(
     let blocks = part(format!("ulw {}/{}", shown_number(used.into()), shown_number(allowed.into())));
     let blocks = StatusPart { tone: if used >= allowed { PartTone::Last } else { PartTone::Plain }, ..blocks };
     let paused = run.paused.is_some().then(|| StatusPart { tone: PartTone::Waits, ..part("paused".to_owned()) });
+    let rest = run.rest.as_ref().filter(|_| run.paused.is_none());
+    let awaited = rest.and_then(|rest| {
+        let minutes = now.millis_since(rest.since?).and_then(|millis| u64::try_from(millis / 60_000).ok()).unwrap_or(0);
+        let words = sanitize(&rest.awaited_words()?, AWAITED_CHARS);
+        Some(StatusPart { tone: PartTone::Waits, ..part(format!("waits {}m for {words}", shown_number(minutes))) })
+    });
     let minutes = run.started_at.map(|_| part(format!("{}m", minutes_at_work(run, now))));
     let checks =
         || [green_checks(session), phase(session), attempts(session)].into_iter().flatten().map(part).collect();
     let rest: Vec<StatusPart> = plan.map_or_else(checks, plan_parts);
     // What is typed while the model works waits until its turn ends: Esc does not.
     let way_out = run.paused.is_none().then(|| part("Esc pauses".to_owned()));
-    [blocks].into_iter().chain(rest).chain([paused, minutes, way_out].into_iter().flatten()).collect()
+    [blocks].into_iter().chain(rest).chain([awaited, paused, minutes, way_out].into_iter().flatten()).collect()
 }
 
 /// Until the next run begins. Its user who ended it themselves needs no reminder.
@@ -124,6 +133,7 @@ mod tests {
     use super::*;
     use crate::check::session_check::{Check, CheckOrigin, CheckRecord, MAX_CHECKS};
     use crate::limits::RunLimits;
+    use crate::session::rest::RestReason;
     use crate::session::{PauseReason, UlwActivation, UlwTrigger};
 
     fn at(minutes: i64) -> Timestamp {
@@ -170,7 +180,7 @@ mod tests {
     #[test]
     fn a_segment_says_how_far_a_run_is() {
         type Change = fn(&mut Session);
-        let table: [(usize, usize, Change, &str); 11] = [
+        let table: [(usize, usize, Change, &str); 13] = [
             (0, 0, |_| {}, "ulw 0/8 · 14m · Esc pauses"),
             (2, 1, |s| s.ulw.stop_blocks = 3, "ulw 3/8 · checks 1/2 · 14m · Esc pauses"),
             (
@@ -188,6 +198,13 @@ mod tests {
             (0, 0, |s| s.verification.phase = VerificationPhase::Verified, "ulw 0/8 · 14m · Esc pauses"),
             (1, 0, |s| s.verification.attempts = 2, "ulw 0/8 · checks 0/1 · failed 2/3 · 14m · Esc pauses"),
             (0, 0, |s| s.pause(PauseReason::Interrupted, at(3)), "ulw 0/8 · paused · 2m"),
+            (
+                0,
+                0,
+                |s| s.rest(RestReason::AwaitsWork, vec!["subagent `logs`".to_owned()], at(9)),
+                "ulw 0/8 · waits 6m for subagent `logs` · 8m · Esc pauses",
+            ),
+            (0, 0, |s| s.rest(RestReason::TurnEnded, Vec::new(), at(9)), "ulw 0/8 · 8m · Esc pauses"),
             (0, 0, |s| s.limits.max_blocks = 500, "ulw 0/100 · 14m · Esc pauses"),
             (0, 0, |s| s.ulw.started_at = None, "ulw 0/8 · Esc pauses"),
             (0, 0, |s| s.ulw.started_at = Some(at(99)), "ulw 0/8 · 0m · Esc pauses"),

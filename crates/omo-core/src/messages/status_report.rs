@@ -35,11 +35,14 @@ pub struct StatusReport {
     pub task: Option<String>,
     /// Since when the run is on.
     pub started_at: Option<Timestamp>,
+    /// Work that the session waits for, and the begin of the wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub awaited: Option<AwaitedWork>,
     /// Continuations used.
     pub blocks: u32,
     /// Continuations allowed.
     pub max_blocks: u32,
-    /// After how many minutes the run expires.
+    /// After how many minutes of work the run expires.
     pub max_minutes: u32,
     /// Where the run stands.
     pub phase: VerificationPhase,
@@ -63,6 +66,16 @@ pub struct StatusReport {
     pub last_seen: Vec<SeenHook>,
     /// What does not look right.
     pub findings: Vec<String>,
+}
+
+/// Work that a session waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AwaitedWork {
+    /// Its names, in one line.
+    pub what: String,
+    /// The begin of the wait.
+    pub since: Timestamp,
 }
 
 /// Where a run stands, in one word.
@@ -104,6 +117,10 @@ pub fn status_report(
         plan_run: plan_run.map(|run| PlanRun { seal: None, is_untold: None, ..run.clone() }),
         task: session.ulw.task.clone(),
         started_at: session.ulw.started_at,
+        awaited: session
+            .active_run()
+            .and_then(|run| run.rest.as_ref())
+            .and_then(|rest| Some(AwaitedWork { what: rest.awaited_words()?, since: rest.since? })),
         blocks: session.ulw.stop_blocks,
         max_blocks: allowed_blocks(session, client_block_cap),
         max_minutes: limits.max_minutes,
@@ -164,6 +181,9 @@ impl StatusReport {
         if let Some(task) = &self.task {
             rows.push(("task", sanitize(task, 100)));
         }
+        if let Some(AwaitedWork { what, since }) = &self.awaited {
+            rows.push(("waits for", format!("{}, since {}", sanitize(what, 300), describe_time(*since))));
+        }
         rows.push(("continued", format!("{} of {}", self.blocks, self.max_blocks)));
         rows.push(("checks", self.checks_words()));
         rows.extend(self.without_change.iter().map(|words| (WITHOUT_CHANGE, words.clone())));
@@ -200,7 +220,7 @@ impl StatusReport {
             None => "begun at an unknown time".to_owned(),
         };
         match (self.state, &self.verdict) {
-            (UlwState::On, _) => format!("on, {}, at most {} minutes", begun(), self.max_minutes),
+            (UlwState::On, _) => format!("on, {}, at most {} minutes of work", begun(), self.max_minutes),
             (UlwState::Paused, _) => format!("paused, {}; type `ulw` in the session to go on", begun()),
             (_, Some(verdict)) => {
                 let (line, why) = (self.headline.as_deref().unwrap_or_default(), sanitize(&verdict.why, 200));
@@ -255,9 +275,26 @@ mod tests {
     use super::*;
     use crate::limits::RunLimits;
     use crate::session::HookEvent;
+    use crate::session::UlwRun;
+    use crate::session::rest::RestReason;
     use crate::session::{PauseReason, UlwActivation, UlwTrigger, VerdictKind};
 
     const MINUTE: i64 = 60_000;
+
+    #[test]
+    fn what_is_awaited_is_told_with_its_begin() {
+        let mut session = Session {
+            ulw: UlwRun { enabled: true, started_at: Some(at(0)), ..UlwRun::default() },
+            ..Session::default()
+        };
+        session.rest(RestReason::UsageLimit, Vec::new(), at(5));
+        let report = status_report("abc", &session, None, None, None);
+        assert!(
+            report.text(at(20)).contains("waits for  the end of a usage limit, since 15 min ago\n"),
+            "{}",
+            report.text(at(20))
+        );
+    }
 
     fn at(minutes: i64) -> Timestamp {
         Timestamp::from_millis(minutes * MINUTE)
@@ -295,7 +332,7 @@ mod tests {
             text(&session),
             "[omo] status\n\
              session    abc\n\
-             ultrawork  on, begun 20 min ago, at most 240 minutes\n\
+             ultrawork  on, begun 20 min ago, at most 240 minutes of work\n\
              task       ulw fix the parser\n\
              continued  3 of 8\n\
              checks     a review\n\

@@ -1,5 +1,6 @@
 //! Whose work an entry is, and what is left of one that is not omo's own.
 
+use super::rest::UlwRest;
 use super::{Session, UlwRun, UlwVerdict, VerdictKind};
 use crate::timestamp::Timestamp;
 
@@ -30,8 +31,9 @@ impl Session {
     /// bounds or its verdict are believed. What was weakened stays named, and the clients stay known.
     pub fn disown(&mut self, why: &str, now: Timestamp) {
         let UlwRun { stop_blocks, started_at, .. } = self.ulw;
+        let rest = self.ulw.rest.clone().map(UlwRest::ended);
         *self = Self {
-            ulw: UlwRun { stop_blocks, started_at, ..UlwRun::default() },
+            ulw: UlwRun { stop_blocks, started_at, rest, ..UlwRun::default() },
             verdict: Some(UlwVerdict { kind: VerdictKind::Released, why: why.to_owned(), at: now }),
             weakened: std::mem::take(&mut self.weakened),
             clients: std::mem::take(&mut self.clients),

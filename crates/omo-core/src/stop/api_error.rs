@@ -1,6 +1,7 @@
 //! What an API error means for a run.
 
 use crate::session::PauseReason;
+use crate::session::rest::RestReason;
 
 /// What becomes of a run whose turn ended in the error that the client names so.
 ///
@@ -18,6 +19,14 @@ pub fn pause_reason(error: &str) -> Option<PauseReason> {
         "not_found_error",
     ];
     NEEDS_A_PERSON.contains(&error).then_some(PauseReason::ApiError)
+}
+
+/// The rest that follows from an error.
+pub fn rest_reason(error: Option<&str>) -> RestReason {
+    match error {
+        Some("rate_limit" | "rate_limit_error" | "usage_limit") => RestReason::UsageLimit,
+        _ => RestReason::ApiError,
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,147 @@
+//! The time of a run in which nobody works on it: between the end of a turn and the next prompt, after a usage limit, and
+//! while an agent is awaited. It is no part of the working time.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Session, UlwRun};
+use crate::timestamp::Timestamp;
+
+/// The last rest of a run. One that has ended stays, without its begin: a field that is left out of a state file keeps
+/// its old value there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UlwRest {
+    /// Its begin; `None` once it has ended.
+    pub since: Option<Timestamp>,
+    /// Its reason.
+    pub reason: RestReason,
+    /// Names of the work that is awaited, for its user.
+    #[serde(default)]
+    pub awaited: Vec<String>,
+}
+
+/// The reason of a rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum RestReason {
+    /// The turn has ended, and the next prompt has not come.
+    TurnEnded,
+    /// Background work, an agent or a wakeup is awaited.
+    AwaitsWork,
+    /// The client has met a usage limit.
+    UsageLimit,
+    /// The turn has ended in another error of the API.
+    ApiError,
+}
+
+impl UlwRest {
+    /// The rest as it stands in an entry once it has ended.
+    pub(super) fn ended(self) -> Self {
+        Self { since: None, reason: self.reason, awaited: Vec::new() }
+    }
+
+    /// Its reason in a few words, such as ``agent `read the logs` ``; `None` where only the next prompt is missing.
+    pub fn awaited_words(&self) -> Option<String> {
+        match self.reason {
+            RestReason::TurnEnded => None,
+            RestReason::AwaitsWork if self.awaited.is_empty() => Some("background work".to_owned()),
+            RestReason::AwaitsWork => Some(self.awaited.join(", ")),
+            RestReason::UsageLimit => Some("the end of a usage limit".to_owned()),
+            RestReason::ApiError => Some("the next prompt, after an error of the API".to_owned()),
+        }
+    }
+}
+
+impl UlwRun {
+    /// The moment from which on the run was not worked on.
+    pub(super) fn idle_since(&self) -> Option<Timestamp> {
+        let paused = self.paused.as_ref().and_then(|pause| pause.at);
+        let rests = self.rest.as_ref().and_then(|rest| rest.since);
+        [paused, rests].into_iter().flatten().min()
+    }
+}
+
+impl Session {
+    /// Begins a rest, or goes on with the one that has not ended.
+    pub fn rest(&mut self, reason: RestReason, awaited: Vec<String>, now: Timestamp) {
+        if self.is_armed() {
+            let since = self.ulw.rest.as_ref().and_then(|rest| rest.since).unwrap_or(now);
+            self.ulw.rest = Some(UlwRest { since: Some(since), reason, awaited });
+        }
+    }
+
+    /// Ends a rest: a prompt has come, or the run itself ends.
+    pub fn end_rest(&mut self, now: Timestamp) {
+        let Some(rest) = self.ulw.rest.take() else { return };
+        let since = rest.since;
+        self.ulw.rest = Some(rest.ended());
+        let Some(since) = since else { return };
+        // From a pause on the run waits all the same, and that is counted when it goes on.
+        let until = self.ulw.paused.as_ref().and_then(|pause| pause.at).unwrap_or(now);
+        self.ulw.add_waited(since, until);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{activation, at};
+    use super::*;
+    use crate::session::PauseReason;
+
+    fn minutes(session: &Session, now: i64) -> i64 {
+        session.ulw.worked_millis(at(now * 60)) / 60_000
+    }
+
+    fn begun() -> Session {
+        let mut session = Session::default();
+        session.activate(activation(), at(0));
+        session
+    }
+
+    #[test]
+    fn a_rest_is_no_working_time_and_what_follows_it_is() {
+        for reason in [RestReason::TurnEnded, RestReason::AwaitsWork, RestReason::UsageLimit, RestReason::ApiError] {
+            let mut session = begun();
+            session.rest(reason, Vec::new(), at(5 * 60));
+            assert_eq!(minutes(&session, 500), 5, "{reason:?}");
+            // A second end of a turn without a prompt goes on with the rest.
+            session.rest(reason, Vec::new(), at(100 * 60));
+            session.end_rest(at(600 * 60));
+            assert_eq!(minutes(&session, 607), 12, "{reason:?}");
+            session.end_rest(at(700 * 60));
+            assert_eq!(minutes(&session, 607), 12, "{reason:?}");
+        }
+    }
+
+    #[test]
+    fn a_pause_within_a_rest_is_counted_once() {
+        let mut session = begun();
+        session.rest(RestReason::TurnEnded, Vec::new(), at(5 * 60));
+        session.pause(PauseReason::Interrupted, at(10 * 60));
+        let mut resumed = session.clone();
+        assert!(resumed.resume(at(60 * 60)));
+        assert_eq!(minutes(&resumed, 61), 6);
+        session.end_rest(at(20 * 60));
+        assert_eq!(minutes(&session, 30), 5);
+        assert!(session.resume(at(60 * 60)));
+        assert_eq!(minutes(&session, 61), 6);
+    }
+
+    #[test]
+    fn a_run_that_is_not_on_does_not_rest_and_its_end_ends_the_rest() {
+        let mut session = Session::default();
+        session.rest(RestReason::TurnEnded, Vec::new(), at(1));
+        assert_eq!(session, Session::default());
+        let mut session = begun();
+        session.rest(RestReason::UsageLimit, Vec::new(), at(60));
+        session.stop_continuation(None, at(6_000));
+        assert_eq!((session.ulw.rest.clone().and_then(|rest| rest.since), minutes(&session, 100)), (None, 1));
+        session.activate(activation(), at(7_000));
+        assert!(session.ulw.rest.is_some(), "an entry that had a rest keeps the field");
+    }
+
+    #[test]
+    fn a_run_that_does_not_rest_is_written_as_before() {
+        assert!(!serde_json::to_string(&begun()).unwrap().contains("rest\":"));
+    }
+}
