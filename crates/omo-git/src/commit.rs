@@ -148,7 +148,7 @@ impl CommitWorktree {
         let head = self.head();
         let (before, others) = read_index_and_untracked(&self.tree).map_err(|error| other(error.to_string()))?;
         let (new, known) = {
-            let files = self.without_folders(&names).map_err(other)?;
+            let files = self.without_folders(&names)?;
             self.split_new_and_known(files, head.is_some(), &before, &others)?
         };
         // All of them are gone, and HEAD knows none of them: they were removed, and that is in a commit.
@@ -195,12 +195,19 @@ impl CommitWorktree {
     }
 
     /// A file that became a folder goes with what is in that: git takes no folder for a file that is gone.
-    fn without_folders(&self, names: &[TreePath]) -> Result<Vec<TreePath>, String> {
+    fn without_folders(&self, names: &[TreePath]) -> Result<Vec<TreePath>, CommitRefusal> {
         let is_folder =
             |name: &TreePath| self.tree.top.join(path_of(&name.0)).symlink_metadata().is_ok_and(|it| it.is_dir());
         let (folders, files): (Vec<TreePath>, Vec<TreePath>) = names.iter().cloned().partition(is_folder);
         match folders.iter().find(|folder| !files.iter().any(|file| file.is_at_or_below(&folder.0))) {
-            Some(folder) => Err(format!("{} is a folder, of which nothing is named", path_of(&folder.0).display())),
+            Some(folder) => {
+                let path = path_of(&folder.0);
+                let shown = path.to_string_lossy().trim_end_matches('/').to_owned();
+                if self.tree.top.join(&path).join(".git").symlink_metadata().is_ok() {
+                    return Err(CommitRefusal::NestedRepository { path: shown });
+                }
+                Err(CommitRefusal::Other { words: format!("{shown} is a folder, of which nothing is named") })
+            }
             None => Ok(files),
         }
     }

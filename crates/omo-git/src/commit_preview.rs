@@ -75,6 +75,62 @@ pub fn ignored_files(worktree: &ProvedWorktree) -> Result<Vec<String>, CommitPre
     Ok(status_paths(&said).filter(is_file).map(|(_, path)| relative_path(&project, &path)).collect())
 }
 
+/// Folders that no commit holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UncommittedFolders {
+    /// Folders without a file in them, each with a `/` behind it: git keeps none.
+    pub empty: Vec<String>,
+    /// Repositories of their own.
+    pub repositories: Vec<String>,
+}
+
+/// Entries of untracked folders that are looked at.
+const MAX_ENTRIES: usize = 20_000;
+
+/// The folders, from the project's top, that no commit takes: empty ones and repositories. Those that git ignores and
+/// those of submodules are not looked at.
+///
+/// # Errors
+///
+/// The project lies in no repository, or git fails.
+pub fn uncommitted_folders(worktree: &ProvedWorktree) -> Result<UncommittedFolders, CommitPreviewError> {
+    let (repository, project) = open_project(worktree)?;
+    let arguments = ["ls-files", "-z", "--others", "--directory", "--exclude-standard"];
+    let said = repository.git_with(&arguments, &[], &[])?;
+    let mut found = UncommittedFolders::default();
+    let mut left = MAX_ENTRIES;
+    for path in said.split(|byte| *byte == 0).filter_map(|path| path.strip_suffix(b"/")) {
+        let path = String::from_utf8_lossy(path).into_owned();
+        read_folder(repository.top(), &path, &mut found, &mut left);
+    }
+    for path in found.empty.iter_mut().chain(&mut found.repositories) {
+        *path = relative_path(&project, path);
+    }
+    Ok(found)
+}
+
+/// Looks through a folder, and says whether it has a file.
+fn read_folder(top: &Path, path: &str, found: &mut UncommittedFolders, left: &mut usize) -> bool {
+    let folder = top.join(path);
+    if folder.join(".git").symlink_metadata().is_ok() {
+        found.repositories.push(path.to_owned());
+        return true;
+    }
+    let before = found.empty.len();
+    let mut has_file = false;
+    for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+        *left = left.saturating_sub(1);
+        let is_folder = *left > 0 && entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let inner = format!("{path}/{}", entry.file_name().to_string_lossy());
+        has_file |= !is_folder || read_folder(top, &inner, found, left);
+    }
+    if !has_file {
+        found.empty.truncate(before);
+        found.empty.push(format!("{path}/"));
+    }
+    has_file
+}
+
 /// How git is asked what differs from the commit that is checked out.
 const STATUS: [&str; 6] =
     ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];

@@ -288,12 +288,16 @@ pub fn judge_attempt(
     } else if !is_green {
         let evidence = match measured.left_out.as_slice() {
             [] => end.evidence.clone(),
-            left_out => format!(
-                "its commit would lack {}, which the {} does not list, and without that {}",
-                name_files(left_out),
-                state.plan.dialect.unit_word(),
-                end.evidence
-            ),
+            left_out => {
+                let (folders, files): (Vec<String>, Vec<String>) =
+                    left_out.iter().cloned().partition(|path| path.ends_with('/'));
+                let unlisted =
+                    format!("{}, which the {} does not list", name_files(&files), state.plan.dialect.unit_word());
+                let empty = format!("{}, an empty folder, which git does not keep", name_files(&folders));
+                let lacks = [(files, unlisted), (folders, empty)].into_iter().filter(|(paths, _)| !paths.is_empty());
+                let lacks: Vec<String> = lacks.map(|(_, words)| words).collect();
+                format!("its commit would lack {}, and without that {}", lacks.join(", and "), end.evidence)
+            }
         };
         events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
     } else if let Some(evidence) = task_counterfactual::unproved_implementation(&state.plan, task, &end.without_work) {

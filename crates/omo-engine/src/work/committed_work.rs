@@ -3,18 +3,22 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::slice;
 
 use omo_checks::set_up::{SetUpError, set_up_worktree};
 use omo_checks::task_check::CheckLog;
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_git::changes::{file_digest, is_omo_path};
-use omo_git::commit_preview::{files_by_commit, head_commit, ignored_files, preview_commit, uncommitted_paths};
+use omo_git::commit_preview::{
+    files_by_commit, head_commit, ignored_files, preview_commit, uncommitted_folders, uncommitted_paths,
+};
 use omo_git::integrate::later_commit;
 use omo_git::proved_worktree::ProvedWorktree;
 use omo_git::repository::GitRepository;
 use omo_git::worktree::{self, WorkerName};
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::{Task, TaskGroup};
+use omo_plan::paths::normalize_path;
 
 use super::attempt::WorkResult;
 use super::baseline::files_written_by_omo;
@@ -67,6 +71,17 @@ impl Engine<'_> {
         if state.parallel.is_some() {
             left_out.extend(self.own_ignored_files(state)?);
         }
+        // Its own commit is refused by such a file, with the reason: no check has to say so.
+        let is_listed = |path: &str| task.files.iter().any(|file| normalize_path(&file.path).as_deref() == Some(path));
+        let listed: Vec<String> = left_out.iter().filter(|path| is_listed(path)).cloned().collect();
+        if !listed.is_empty() {
+            worked.files.extend(listed);
+            return Ok(Vec::new());
+        }
+        let empty = uncommitted_folders(&self.work_tree).map_err(|error| error.to_string())?.empty;
+        let is_own =
+            |folder: &String| files_out_of_scope(self.unlisted_files, state, task, slice::from_ref(folder)).is_empty();
+        left_out.extend(empty.into_iter().filter(|folder| state.parallel.is_some() || is_own(folder)));
         Ok(left_out)
     }
 

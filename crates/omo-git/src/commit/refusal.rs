@@ -128,7 +128,7 @@ impl fmt::Display for CommitRefusal {
             }
             Self::Signing { words } => with(f, "it cannot be signed", words),
             Self::Ignored { path, source, pattern } => write!(f, "git ignores {path}, by `{pattern}` in {source}"),
-            Self::NestedRepository { path } => write!(f, "{path} is a git repository of its own"),
+            Self::NestedRepository { path } => write!(f, "{path} is a repository of its own ({path}/.git)"),
             Self::CaseRename { path, committed } => {
                 write!(f, "git takes {path} for {committed} (core.ignoreCase), which is gone")
             }
