@@ -77,6 +77,23 @@ fn a_task_whose_check_needs_a_file_that_its_commit_lacks_fails_and_names_it() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
+fn an_empty_folder_is_in_no_commit_and_proves_nothing() {
+    on_repository(&one_session(), "", |ground| {
+        ground.lab.write("one.txt", "1\n")?;
+        ground.git(&["add", "."])?;
+        ground.git(&["commit", "-qm", "one"])?;
+        ground.set_task_script(1, "rm -f a.txt; mkdir -p spool/in; ln -s spool/../one.txt a.txt\n")?;
+        let end = failed_end(ground, "1")?;
+        let reason =
+            "its commit would lack spool/, an empty folder, which git does not keep, and without that `grep -q";
+        ensure!(end.evidence.starts_with(reason), "{}", end.evidence);
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn files_that_no_check_needs_are_left_out_however_many_they_are() {
     on_repository(&one_session(), "", |ground| {
         let junk = "mkdir junk; (cd junk; seq 10000 | xargs touch); git init -q nested; touch nested/x; mkfifo pipe\n";

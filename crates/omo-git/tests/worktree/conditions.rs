@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::Command;
 
 use omo_git::commit_conditions::{other_checkouts, read_commit_conditions};
+use omo_git::commit_preview::{UncommittedFolders, uncommitted_folders};
+use omo_git::proved_worktree::ProvedWorktree;
 use omo_git::repository::GitRepository;
 
 use crate::Project;
@@ -112,4 +114,17 @@ fn another_work_tree_of_the_branch_is_found_until_it_is_gone() {
     assert_eq!(other_checkouts(&seen_there, "refs/heads/main").unwrap().len(), 1, "the first one");
     fs::remove_dir_all(&twin).unwrap();
     assert!(found().is_empty());
+}
+
+#[test]
+fn empty_folders_and_repositories_are_in_no_commit() {
+    let project = Project::new();
+    for path in ["spool/in", "app/.git", "app/empty", "new/data", "target/empty"] {
+        fs::create_dir_all(project.top.join(path)).unwrap();
+    }
+    project.write("new/a.txt", "a\n");
+    let found = uncommitted_folders(&ProvedWorktree::of_project(&project.top)).unwrap();
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let expected = UncommittedFolders { empty: names(&["new/data/", "spool/"]), repositories: names(&["app"]) };
+    assert_eq!(found, expected);
 }
