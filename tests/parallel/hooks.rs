@@ -68,11 +68,11 @@ fn hooks_of_a_merge_see_what_git_shows_them() {
         fs::write(ground.project().join(".git/info/exclude"), "hooks/\n")?;
         ground.git(&["config", "core.hooksPath", "hooks"])?;
         let log = ground.project().join("../seen");
-        let sees = format!(
+        let note = format!(
             "{{ git rev-parse -q --verify MERGE_HEAD && git diff --cached --name-only && cat [ac].txt; }} >> '{}'",
             log.display()
         );
-        write_program(ground, "hooks/pre-merge-commit", &sees)?;
+        write_program(ground, "hooks/pre-merge-commit", &note)?;
         write_program(ground, "hooks/prepare-commit-msg", "[ \"$2\" != merge ] || echo 'Seen-By: a hook' >> \"$1\"")?;
         write_program(ground, "hooks/commit-msg", "test -s \"$1\"")?;
         ground.open(&[])?;
@@ -82,8 +82,8 @@ fn hooks_of_a_merge_see_what_git_shows_them() {
         let merges = ground.git(&["log", "--merges", "--format=%H %P"])?;
         ensure!(merges.lines().count() == 2, "{merges}");
         for merge in merges.lines() {
-            let merged = merge.split(' ').next_back().unwrap_or_default();
-            ensure!(seen.lines().any(|line| line == merged), "{merged}: {seen}");
+            let second = merge.split(' ').next_back().unwrap_or_default();
+            ensure!(seen.lines().any(|line| line == second), "{second}: {seen}");
         }
         ensure!(seen.contains("a.txt") && seen.lines().any(|line| line == "3"), "{seen}");
         let said = ground.git(&["log", "--merges", "--format=%(trailers:key=Seen-By,valueonly)"])?;

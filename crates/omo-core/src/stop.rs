@@ -133,12 +133,10 @@ impl BackgroundTask {
     pub(crate) fn is_unfinished(&self) -> bool {
         // Such work ends without a word to the session.
         const WAKES_NOBODY: [&str; 2] = ["dream", "auto mode scan"];
-        if WAKES_NOBODY.contains(&self.kind.to_lowercase().replace(['-', '_'], " ").as_str()) {
-            return false;
-        }
         const OVER: [&str; 9] =
             ["completed", "failed", "killed", "stopped", "cancelled", "canceled", "done", "error", "timed_out"];
-        !OVER.contains(&self.status.as_str())
+        let kind = self.kind.to_lowercase().replace(['-', '_'], " ");
+        !WAKES_NOBODY.contains(&kind.as_str()) && !OVER.contains(&self.status.as_str())
     }
 
     /// Whether it is of a kind that may never finish, as a development server does not.
@@ -409,12 +407,12 @@ fn act(row: StopRow, action: StopAction) -> StopDecision {
 
 /// Names of the work that a Stop waits for, at most [`MAX_AWAITED`] and one that counts the others.
 pub fn awaited_work(event: &StopEvent) -> Vec<String> {
-    let named = |task: &BackgroundTask| {
+    let name_of = |task: &BackgroundTask| {
         let (kind, label) = (sanitize(&task.kind, 20), sanitize(&task.label, 60));
         let kind = if kind.is_empty() { "task".to_owned() } else { kind };
         if label.is_empty() { kind } else { format!("{kind} `{label}`") }
     };
-    let tasks = event.background.iter().filter(|task| task.is_unfinished()).map(named);
+    let tasks = event.background.iter().filter(|task| task.is_unfinished()).map(name_of);
     let wakeup = event.wakeup_scheduled.then(|| "a scheduled wakeup".to_owned());
     let mut names: Vec<String> = tasks.chain(wakeup).collect();
     if let Some(others @ 1..) = names.len().checked_sub(MAX_AWAITED) {

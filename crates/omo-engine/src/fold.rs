@@ -314,9 +314,7 @@ impl RunState {
                 (task.status, task.running, task.reason) = (TaskStatus::Skipped, None, Some(why.clone()));
                 (task.uncommitted, task.is_stale) = (None, false);
             }
-            EventKind::TaskReopened { reason: why, .. } => {
-                reopen_task(task, why);
-            }
+            EventKind::TaskReopened { reason: why, .. } => reopen_task(task, why),
             _ => {}
         }
         if matches!(what, EventKind::TaskStarted { .. }) {

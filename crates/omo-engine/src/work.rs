@@ -138,7 +138,7 @@ pub fn is_alive(process: &RecordedProcess) -> Option<bool> {
     Some(lives && same)
 }
 
-impl<'a> Engine<'a> {
+impl Engine<'_> {
     /// The same run, seen from another of its work trees.
     #[must_use]
     pub fn in_tree(&self, tree: ProvedWorktree) -> Self {

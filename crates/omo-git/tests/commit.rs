@@ -260,7 +260,7 @@ fn a_hook_that_never_ends_is_ended() {
     it.hook("pre-commit", "echo waiting; sleep 1000");
     it.write("a.txt", "2");
     let end = it.commit_within(&["a.txt"], "x", Duration::from_secs(1));
-    let CommitEnd::Refused(CommitRefusal::Other { words }) = end else { panic!("{end:?}") };
+    let CommitRefusal::Other { words } = refusal(end) else { unreachable!("a hook that never ends has no reason") };
     assert!(
         words.starts_with("git commit and its hooks took longer than 1 s") && words.ends_with(": waiting"),
         "{words}"
@@ -302,7 +302,7 @@ fn references_may_be_no_files() {
 }
 
 fn refusal(end: CommitEnd) -> CommitRefusal {
-    let CommitEnd::Refused(refusal) = end else { panic!("{end:?}") };
+    let CommitEnd::Refused(refusal) = end else { unreachable!("{end:?}") };
     refusal
 }
 

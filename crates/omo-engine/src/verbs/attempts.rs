@@ -288,16 +288,7 @@ pub fn judge_attempt(
     } else if !is_green {
         let evidence = match measured.left_out.as_slice() {
             [] => end.evidence.clone(),
-            left_out => {
-                let (folders, files): (Vec<String>, Vec<String>) =
-                    left_out.iter().cloned().partition(|path| path.ends_with('/'));
-                let unlisted =
-                    format!("{}, which the {} does not list", name_files(&files), state.plan.dialect.unit_word());
-                let empty = format!("{}, an empty folder, which git does not keep", name_files(&folders));
-                let lacks = [(files, unlisted), (folders, empty)].into_iter().filter(|(paths, _)| !paths.is_empty());
-                let lacks: Vec<String> = lacks.map(|(_, words)| words).collect();
-                format!("its commit would lack {}, and without that {}", lacks.join(", and "), end.evidence)
-            }
+            left_out => incomplete_commit_reason(left_out, state.plan.dialect.unit_word(), &end.evidence),
         };
         events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
     } else if let Some(evidence) = task_counterfactual::unproved_implementation(&state.plan, task, &end.without_work) {
@@ -318,6 +309,16 @@ pub fn judge_attempt(
         events.push(EventKind::TaskPassed { task: id, end });
     }
     Ok(events)
+}
+
+/// The reason of a check that is red on what the commit would hold; folders among the paths end with `/`.
+fn incomplete_commit_reason(left_out: &[String], unit_word: &str, evidence: &str) -> String {
+    let (folders, files): (Vec<String>, Vec<String>) = left_out.iter().cloned().partition(|path| path.ends_with('/'));
+    let unlisted = format!("{}, which the {unit_word} does not list", name_files(&files));
+    let empty = format!("{}, an empty folder, which git does not keep", name_files(&folders));
+    let lacks = [(files, unlisted), (folders, empty)].into_iter().filter(|(paths, _)| !paths.is_empty());
+    let lacks: Vec<String> = lacks.map(|(_, words)| words).collect();
+    format!("its commit would lack {}, and without that {evidence}", lacks.join(", and "))
 }
 
 /// Whether events end a task as done: it has passed, what is left of it is judged with the whole, or its plan lets it be
