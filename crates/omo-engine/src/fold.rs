@@ -4,6 +4,7 @@
 //! a newer omo: it is refused with the number of the event, never folded into a state that is wrong.
 
 mod parallel;
+mod questions;
 mod refused_commits;
 mod task_list;
 mod wave_checks;
@@ -12,17 +13,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use omo_plan::dialects::PlanKind;
-use omo_plan::model::{Plan, PlanDecision, Precondition};
+use omo_plan::model::Plan;
 use omo_plan::proof::ProofSource;
 
-use crate::event::{AttemptEnd, EventKind, ImportedStatus, Question, QuestionKind, RunEvent};
+use crate::event::{AttemptEnd, EventKind, ImportedStatus, RunEvent};
 use crate::evidence_rules;
 use crate::execution_mode::ExecutionMode;
-use crate::schedule;
 use crate::state::{
-    ANSWER_FOREGROUND, ANSWER_STOP, ANSWER_WITHDRAWN, DispatchedTasks, FINAL_CHECKS_ID, LedgerError, QuestionAnswer,
-    QuestionState, RunPhase, RunState, RunningAttempt, TaskState, TaskStatus, WorkBase, WorktreeBaseline, chosen_label,
-    task_digests,
+    ANSWER_STOP, DispatchedTasks, FINAL_CHECKS_ID, LedgerError, RunPhase, RunState, RunningAttempt, TaskState,
+    TaskStatus, WorkBase, WorktreeBaseline, task_digests,
 };
 use crate::task_counterfactual;
 
@@ -398,103 +397,6 @@ impl RunState {
         self.withdraw_questions(event, |_| true);
     }
 
-    /// A decision that its user took stays taken where the edited plan asks just the same: the answer may
-    /// not have got into the file.
-    fn keep_choices(&mut self, before: &Plan) {
-        for decision in open_decisions(&mut self.plan) {
-            let known = before.preconditions.iter().find_map(|known| match known {
-                Precondition::Decision(known) if known.is_same_question(decision) => Some(known),
-                _ => None,
-            });
-            if let (None, Some(known)) = (&decision.chosen, known) {
-                decision.chosen.clone_from(&known.chosen);
-            }
-        }
-    }
-
-    fn add_question(&mut self, event: &RunEvent, question: &Question) -> Result<(), LedgerError> {
-        if self.questions.iter().any(|known| known.question.id == question.id) {
-            return Err(LedgerError { seq: event.seq, problem: "opens a question that there is already".to_owned() });
-        }
-        // Its worker was given back because a check could not be run, and is not lost.
-        if let QuestionKind::CheckNotRunnable { task, .. } = &question.kind
-            && let Some(task) = self.tasks.get_mut(task)
-        {
-            task.lost_workers = task.lost_workers.saturating_sub(1);
-        }
-        self.questions.push(QuestionState { question: question.clone(), opened_at: event.ts, answer: None });
-        Ok(())
-    }
-
-    fn apply_answer(&mut self, event: &RunEvent, question: &str, option: &str) -> Result<(), LedgerError> {
-        let missing = || LedgerError { seq: event.seq, problem: "answers a question that is not open".to_owned() };
-        let open = self.questions.iter_mut().find(|state| state.question.id == question && state.answer.is_none());
-        let open = open.ok_or_else(missing)?;
-        open.answer = Some(QuestionAnswer { option: option.to_owned(), by: event.actor.clone(), at: event.ts });
-        match open.question.kind.clone() {
-            QuestionKind::Billing { .. }
-            | QuestionKind::EntryCondition { .. }
-            | QuestionKind::Conflict { .. }
-            | QuestionKind::CommitRefused { .. }
-            | QuestionKind::Stuck { .. }
-            | QuestionKind::LandingRefused { .. }
-                if option == ANSWER_STOP =>
-            {
-                self.is_stopped = true;
-                if let QuestionKind::CommitRefused { task, refusal, .. } = &open.question.kind.clone() {
-                    self.answer_refused_commit(task, refusal, option);
-                }
-            }
-            QuestionKind::Billing { .. } if option == ANSWER_FOREGROUND => self.switch_to_foreground(),
-            QuestionKind::Verification
-            | QuestionKind::CheckNotRunnable { .. }
-            | QuestionKind::Billing { .. }
-            | QuestionKind::EntryCondition { .. } => {}
-            QuestionKind::Conflict { group, .. } => self.redo_group(&group),
-            QuestionKind::Stuck { group, .. } => self.unstick_group(&group),
-            QuestionKind::LandingRefused { .. } => self.clear_landing_refusal(),
-            QuestionKind::CommitRefused { task, refusal, .. } => self.answer_refused_commit(&task, &refusal, option),
-            QuestionKind::Decisions { decisions } => self.apply_choices(&decisions, option),
-            QuestionKind::HardStop { group } => {
-                let behind = schedule::group_order(&self.plan).into_iter().take_while(|place| *place != group);
-                let groups = behind.chain([group]).filter_map(|place| self.plan.groups.get(place));
-                self.reviewed_tasks.extend(groups.flat_map(|group| group.tasks.iter().cloned()));
-            }
-            QuestionKind::Escalated { task } => {
-                if let Some(task) = self.tasks.get_mut(&task) {
-                    task.judgment = Some(option.to_owned());
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// What a decision became is part of the plan that workers read.
-    fn apply_choices(&mut self, asked: &[PlanDecision], option: &str) {
-        for decision in open_decisions(&mut self.plan) {
-            let of_it = asked.iter().find(|asked| asked.id == decision.id);
-            if let Some(label) = of_it.and_then(|asked| chosen_label(asked, option)) {
-                decision.chosen = Some(label);
-            }
-        }
-    }
-
-    /// Takes back every open question of this kind: something has made it moot.
-    pub(super) fn withdraw_questions(&mut self, event: &RunEvent, is_moot: impl Fn(&QuestionKind) -> bool) {
-        for question in
-            self.questions.iter_mut().filter(|known| known.answer.is_none() && is_moot(&known.question.kind))
-        {
-            question.answer =
-                Some(QuestionAnswer { option: ANSWER_WITHDRAWN.to_owned(), by: event.actor.clone(), at: event.ts });
-        }
-    }
-
-    /// Takes back every open question about a task.
-    fn withdraw_questions_about(&mut self, event: &RunEvent, id: &str) {
-        let is_about = |about: &QuestionKind| matches!(about, QuestionKind::Escalated { task } | QuestionKind::CheckNotRunnable { task, .. } | QuestionKind::CommitRefused { task, .. } if task == id);
-        self.withdraw_questions(event, is_about);
-    }
-
     /// No worker is at work in a run that is over: tickets that are out are worth nothing from then on.
     fn hold_running_tasks(&mut self, why: &str) {
         for task in self.tasks.values_mut().filter(|task| task.running.is_some()) {
@@ -572,13 +474,6 @@ fn reopen_task(task: &mut TaskState, why: &str) {
     (task.status, task.running, task.reason) = (TaskStatus::Pending, None, Some(why.to_owned()));
     (task.lost_workers, task.attempts_before, task.judgment) = (0, task.attempts, None);
     task.uncommitted = None;
-}
-
-fn open_decisions(plan: &mut Plan) -> impl Iterator<Item = &mut PlanDecision> {
-    plan.preconditions.iter_mut().filter_map(|known| match known {
-        Precondition::Decision(decision) => Some(decision),
-        Precondition::Verification { .. } | Precondition::EntryCondition { .. } => None,
-    })
 }
 
 /// How an attempt ended, where an event says so.

@@ -28,9 +28,9 @@ pub(crate) use open_folder_unix::OpenFolder;
 #[cfg(windows)]
 pub(crate) use open_folder_windows::OpenFolder;
 #[cfg(unix)]
-pub(crate) use unix::{TreeTop, has_execute_bit, identity, is_of_other_user, lies_in, path_of};
+pub(crate) use unix::{TreeTop, has_execute_bit, identity, is_of_other_user, lies_in, may_be_run, path_of};
 #[cfg(windows)]
-pub(crate) use windows::{TreeTop, has_execute_bit, identity, is_of_other_user, lies_in, path_of};
+pub(crate) use windows::{TreeTop, has_execute_bit, identity, is_of_other_user, lies_in, may_be_run, path_of};
 
 /// Other systems do not tell what happened in a folder and was taken back: there is no watch.
 #[cfg(not(target_os = "linux"))]

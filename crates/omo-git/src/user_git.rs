@@ -13,7 +13,7 @@ use omo_process::platform::shell_variable;
 
 use crate::commit::commit_variables;
 use crate::git_command::git_program;
-use crate::platform::has_execute_bit;
+use crate::platform::may_be_run;
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
 
 /// Longest text of a refusal, in characters.
@@ -99,7 +99,7 @@ pub(crate) fn hooks_folder(repository: &GitRepository) -> Result<PathBuf, GitFai
 pub(crate) fn present_hooks(folder: &Path, names: &[&'static str]) -> Vec<&'static str> {
     let is_there = |name: &&&str| {
         let found = folder.join(name).metadata();
-        found.is_ok_and(|found| found.is_file() && (cfg!(windows) || has_execute_bit(&found)))
+        found.is_ok_and(|found| found.is_file() && may_be_run(&found))
     };
     names.iter().filter(is_there).copied().collect()
 }

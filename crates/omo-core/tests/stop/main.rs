@@ -5,14 +5,15 @@
 
 mod given;
 mod plan;
+mod rest;
 
 use omo_core::promise::Claim;
 use omo_core::session::rest::RestReason;
 use omo_core::session::{Interruption, PauseReason, Session, UlwPause, VerdictKind};
 use omo_core::stop::claim::ClaimJudgement;
 use omo_core::stop::{
-    BackgroundTask, BlockCause, StopAction, StopBlock, StopDecision, StopRow, TranscriptFacts, allowed_blocks,
-    apply_decision, awaited_work, decide, note_rest,
+    BackgroundTask, BlockCause, StopAction, StopDecision, StopRow, TranscriptFacts, allowed_blocks, apply_decision,
+    decide,
 };
 use omo_core::timestamp::Timestamp;
 
@@ -591,30 +592,4 @@ fn an_interruption_pauses_the_run_once_and_nothing_more_is_continued() {
     given.transcript = TranscriptFacts::default();
     assert_eq!(given.decide(), StopDecision { row: StopRow::PlanOrPaused, action: StopAction::Allow });
     assert!(given.session().is_armed());
-}
-
-#[test]
-fn awaited_work_is_named_since_its_begin() {
-    let mut given = Given::armed();
-    given.event.background.extend([
-        BackgroundTask { label: "read the logs".to_owned(), ..task("a", "subagent", "running") },
-        task("b", "workflow", "completed"),
-        task("c", "dream", "running"),
-    ]);
-    given.event.wakeup_scheduled = true;
-    let mut session = given.session().clone();
-    let decision = StopDecision { row: StopRow::BackgroundWork, action: StopAction::Allow };
-    note_rest(&mut session, &decision, &given.event, at(START));
-    note_rest(&mut session, &decision, &given.event, at(START + MINUTE));
-    let rest = session.ulw.rest.clone().unwrap();
-    assert_eq!(
-        (rest.since.unwrap(), rest.awaited_words().unwrap().as_str()),
-        (at(START), "subagent `read the logs`, a scheduled wakeup")
-    );
-    given.event.background.extend((0..9).map(|_| task("d", "monitor", "running")));
-    assert_eq!(awaited_work(&given.event).last().map(String::as_str), Some("7 more"));
-    let block = StopBlock { number: 1, allowed: 8, newly_named: Vec::new(), cause: BlockCause::Unfinished };
-    let decision = StopDecision { row: StopRow::Continue, action: StopAction::Block(block) };
-    note_rest(&mut session, &decision, &given.event, at(START + 2 * MINUTE));
-    assert_eq!(session.ulw.rest.and_then(|rest| rest.since), None);
 }

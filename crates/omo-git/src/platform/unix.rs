@@ -20,6 +20,8 @@ pub(crate) fn has_execute_bit(meta: &std::fs::Metadata) -> bool {
     meta.mode() & 0o111 != 0
 }
 
+pub(crate) use has_execute_bit as may_be_run;
+
 /// Whether another user than that of this process owns what is at a path.
 pub(crate) fn is_of_other_user(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| found.uid() != rustix::process::geteuid().as_raw())

@@ -244,7 +244,8 @@ fn kind_of(meta: &Metadata) -> &'static [u8] {
     if has_execute_bit(meta) { b"x" } else { b"f" }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::os::unix::fs::symlink;
     use std::time::Duration;

@@ -1,0 +1,33 @@
+//! A run that rests: what it waits for, and since when.
+
+use omo_core::stop::{
+    BackgroundTask, BlockCause, StopAction, StopBlock, StopDecision, StopRow, awaited_work, note_rest,
+};
+
+use super::{Given, MINUTE, START, at, task};
+
+#[test]
+fn awaited_work_is_named_since_its_begin() {
+    let mut given = Given::armed();
+    given.event.background.extend([
+        BackgroundTask { label: "read the logs".to_owned(), ..task("a", "subagent", "running") },
+        task("b", "workflow", "completed"),
+        task("c", "dream", "running"),
+    ]);
+    given.event.wakeup_scheduled = true;
+    let mut session = given.session().clone();
+    let decision = StopDecision { row: StopRow::BackgroundWork, action: StopAction::Allow };
+    note_rest(&mut session, &decision, &given.event, at(START));
+    note_rest(&mut session, &decision, &given.event, at(START + MINUTE));
+    let rest = session.ulw.rest.clone().unwrap();
+    assert_eq!(
+        (rest.since.unwrap(), rest.awaited_words().unwrap().as_str()),
+        (at(START), "subagent `read the logs`, a scheduled wakeup")
+    );
+    given.event.background.extend((0..9).map(|_| task("d", "monitor", "running")));
+    assert_eq!(awaited_work(&given.event).last().map(String::as_str), Some("7 more"));
+    let block = StopBlock { number: 1, allowed: 8, newly_named: Vec::new(), cause: BlockCause::Unfinished };
+    let decision = StopDecision { row: StopRow::Continue, action: StopAction::Block(block) };
+    note_rest(&mut session, &decision, &given.event, at(START + 2 * MINUTE));
+    assert_eq!(session.ulw.rest.and_then(|rest| rest.since), None);
+}
