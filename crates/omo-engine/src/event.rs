@@ -3,6 +3,7 @@
 //! Once written, an event of this version can be read by every later one: fields are added with a
 //! default and never change their meaning.
 
+mod actor;
 mod copied_files;
 mod evidence;
 mod run_ends;
@@ -20,6 +21,7 @@ use crate::client_policy::{ClientCost, ClientPolicy};
 use crate::execution_mode::ExecutionMode;
 use crate::request::run_scope::RunScope;
 
+pub use self::actor::{EventActor, RecordedProcess};
 pub use self::copied_files::CopiedFiles;
 pub use self::evidence::{Evidence, PlanVerdict, UnfinishedLine};
 pub use self::run_ends::{AttemptEnd, ImportedStatus, RunResult};
@@ -38,39 +40,6 @@ pub struct RunEvent {
     /// What happened.
     #[serde(flatten)]
     pub kind: EventKind,
-}
-
-/// Who is at work: a session of the client, or a person at a terminal.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EventActor {
-    /// The session; `None` for a terminal of its user.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub session: Option<String>,
-    /// The process that stands for it as long as it lives: the client's, where that is known.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub process: Option<RecordedProcess>,
-}
-
-impl EventActor {
-    /// Whether both are the same session, or both a terminal.
-    pub fn is_same_holder(&self, other: &Self) -> bool {
-        self.session == other.session
-    }
-
-    /// Which one, for people.
-    pub fn describe(&self) -> String {
-        self.session.as_ref().map_or_else(|| "a terminal".to_owned(), |id| format!("session {id}"))
-    }
-}
-
-/// A process of this machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RecordedProcess {
-    /// Its number.
-    pub pid: u32,
-    /// What tells it from a later one with the same number, where that can be had.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub mark: Option<String>,
 }
 
 /// What happened.

@@ -1,0 +1,36 @@
+//! The cause of an event: a session or a terminal, and its process.
+
+use serde::{Deserialize, Serialize};
+
+/// Who is at work: a session of the client, or a person at a terminal.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventActor {
+    /// The session; `None` for a terminal of its user.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub session: Option<String>,
+    /// The process that stands for it as long as it lives: the client's, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub process: Option<RecordedProcess>,
+}
+
+impl EventActor {
+    /// Whether both are the same session, or both a terminal.
+    pub fn is_same_holder(&self, other: &Self) -> bool {
+        self.session == other.session
+    }
+
+    /// Which one, for people.
+    pub fn describe(&self) -> String {
+        self.session.as_ref().map_or_else(|| "a terminal".to_owned(), |id| format!("session {id}"))
+    }
+}
+
+/// A process of this machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedProcess {
+    /// Its number.
+    pub pid: u32,
+    /// What tells it from a later one with the same number, where that can be had.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mark: Option<String>,
+}
