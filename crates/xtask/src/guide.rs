@@ -33,7 +33,8 @@ pub(crate) fn run() -> Result<()> {
 fn fill(page: &str) -> Option<String> {
     let (before, rest) = page.split_once(BEGINS)?;
     let (_, after) = rest.split_once(ENDS)?;
-    let rows: Vec<String> = Arguments::command().get_subcommands().map(row).collect();
+    let rows: Vec<String> =
+        Arguments::command().get_subcommands().filter(|task| !task.is_hide_set()).map(row).collect();
     Some(format!("{before}{BEGINS}\n| task | what it is for |\n|---|---|\n{}\n\n{ENDS}{after}", rows.join("\n")))
 }
 
