@@ -2,7 +2,7 @@
 //! kept, and the run goes on from there.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -11,7 +11,8 @@ use omo_engine::event::RunResult;
 use omo_engine::parallel_state::GroupStatus;
 use omo_engine::state::{RunPhase, TaskStatus};
 use omo_testkit::wait_until;
-use omo_tests::parallel_plan::PLAN;
+use omo_tests::parallel_plan::{self, PLAN};
+use omo_tests::plan_project::Said;
 
 use crate::parallel_repository::{Ground, Step, WELL, four_sessions, on_repository, session, step};
 
@@ -94,6 +95,51 @@ fn a_worktree_that_is_lost_ends_its_attempt_and_nothing_around_it_is_touched() {
         ground.git(&["rm", "--quiet", "--force", "staged.txt"])?;
         fs::remove_file(project.join("notes.txt"))?;
         ground.require_complete(&WELL)
+    })
+    .unwrap();
+}
+
+/// A run that waits for its user, in a repository that comes to be in another folder by `take`; gives that folder.
+fn waits_elsewhere(ground: &Ground, take: fn(&Path, &Path) -> Result<()>) -> Result<PathBuf> {
+    let project = ground.project();
+    ground.set_task_script(1, &format!("echo 1 > a.txt\necho mine > '{}'\n", project.join("a.txt").display()))?;
+    ground.open(&[])?;
+    ground.omo(&["run", "watch"])?.exits_with(7)?;
+    let there = project.with_file_name("elsewhere");
+    take(project, &there)?;
+    fs::remove_file(there.join("a.txt"))?;
+    Ok(there)
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_run_goes_on_in_a_project_that_was_renamed_and_a_copy_is_asked_about_anew() {
+    let said = |ground: &Ground, there: &Path, arguments: &[&str]| -> Result<Said> {
+        Ok(Said::of(&ground.command(arguments).current_dir(there).output()?))
+    };
+    let one = [session(1, &[step(1, "a.txt")])];
+    on_repository(&one, "", |ground| {
+        let there = waits_elsewhere(ground, |from, to| Ok(fs::rename(from, to)?))?;
+        let answered = said(ground, &there, &["answer", "q1", "continue"])?.exits_with(0)?;
+        ensure!(answered.err.contains("the project was renamed from"), "{}", answered.err);
+        said(ground, &there, &["run", "watch"])?.exits_with(0)?;
+        ensure!(fs::read_to_string(there.join("a.txt"))? == "1\n");
+        Ok(())
+    })
+    .unwrap();
+    on_repository(&one, "", |ground| {
+        let there = waits_elsewhere(ground, |from, to| {
+            ensure!(Command::new("cp").arg("-a").args([from, to]).status()?.success());
+            Ok(fs::remove_dir_all(from)?)
+        })?;
+        said(ground, &there, &["answer", "q1", "continue"])?.exits_with(0)?;
+        let asked = said(ground, &there, &["run", "watch"])?;
+        ensure!(asked.err.contains("not, or no longer, approved"), "{}", asked.err);
+        ensure!(!there.join("a.txt").exists());
+        parallel_plan::open(|arguments| said(ground, &there, arguments), &["--accept-api-billing", "--resume"])?;
+        said(ground, &there, &["run", "watch"])?.exits_with(0)?;
+        ensure!(fs::read_to_string(there.join("a.txt"))? == "1\n");
+        Ok(())
     })
     .unwrap();
 }

@@ -74,8 +74,14 @@ pub(crate) struct StoredApproval {
 
 /// What stands for a file's exact content in one folder of one repository.
 pub fn content_digest(root: &Path, content: &[u8]) -> String {
+    content_digest_at(root, root, content)
+}
+
+/// As [`content_digest`], from the time at which the folder that is at `root` now was at `place`. A copy has another
+/// one: it is no longer the same repository.
+pub fn content_digest_at(place: &Path, root: &Path, content: &[u8]) -> String {
     let identity = repository_identity(root);
-    sum_parts("omo trust 2", &[root.as_os_str().as_encoded_bytes(), identity.as_bytes(), content])
+    sum_parts("omo trust 2", &[place.as_os_str().as_encoded_bytes(), identity.as_bytes(), content])
 }
 
 /// The same, bound to files beside it.
@@ -239,6 +245,24 @@ mod tests {
         approve(ChangedBy::Terminal);
         approve(ChangedBy::Detached);
         assert_eq!(by(), Some(ChangedBy::Terminal));
+    }
+
+    #[test]
+    fn a_renamed_repository_is_known_by_its_folder_and_a_copy_of_it_is_not() {
+        let temp = tempfile::tempdir().unwrap();
+        let [old, new, copy] = ["old", "new", "copy"].map(|name| temp.path().join(name));
+        let make = |top: &Path| {
+            std::fs::create_dir_all(top.join(".git")).unwrap();
+            std::fs::write(top.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        };
+        make(&old);
+        let approved = content_digest(&old, b"x");
+        make(&copy);
+        std::fs::rename(&old, &new).unwrap();
+        assert_eq!(content_digest_at(&old, &new, b"x"), approved);
+        assert_ne!(content_digest_at(&old, &copy, b"x"), approved);
+        assert_ne!(content_digest_at(&old, &new, b"y"), approved);
+        assert_ne!(content_digest(&new, b"x"), approved);
     }
 
     #[test]

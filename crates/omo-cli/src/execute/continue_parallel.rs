@@ -47,11 +47,15 @@ pub(crate) fn continue_run(
         require_clean_checkout(context, run, before)?;
     }
     let edit = find_edit(Path::new(&before.root), before)?;
-    let replanned = edit.is_some().then(|| reread_plan(context, before, request, digest)).transpose()?;
+    // Asks for the approval as well where that is gone, as in a copy of the project.
+    let is_complete = before.phase == (RunPhase::Ended { result: RunResult::Complete });
+    let is_asked = !is_complete && engine.require_approval(before).is_err();
+    let reread = (edit.is_some() || is_asked).then(|| reread_plan(context, before, request, digest)).transpose()?;
+    let replanned = reread.filter(|_| edit.is_some());
     if context.is_preview {
         return Ok(());
     }
-    if before.phase == (RunPhase::Ended { result: RunResult::Complete }) && replanned.is_none() {
+    if is_complete && replanned.is_none() {
         context.note_ended_run(run, before);
         let afresh = request.filter(|request| !request.scope.is_resume);
         return print_block(&match afresh {

@@ -71,10 +71,10 @@ pub(crate) fn continue_run(
         request.warn_of_kept_proof(&before.plan.policy);
     }
     let edit = find_edit(Path::new(&before.root), before)?;
-    let replanned = match &edit {
-        None => None,
-        Some(_) => Some(reread_plan(context, before, digest, is_user)?),
-    };
+    // Asks for the approval as well where that is gone, as in a copy of the project.
+    let is_asked = !matches!(before.phase, RunPhase::Ended { .. }) && engine.require_approval(before).is_err();
+    let reread = (edit.is_some() || is_asked).then(|| reread_plan(context, before, digest, is_user)).transpose()?;
+    let replanned = reread.filter(|_| edit.is_some());
     let opened = replanned.as_ref().map(|(_, _, opened)| opened.join(", ")).unwrap_or_default();
     if context.is_preview {
         return Ok(());

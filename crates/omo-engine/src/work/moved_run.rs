@@ -41,10 +41,11 @@ pub fn follow_renamed_project(
 ) -> Option<()> {
     let repository = ProvedWorktree::of_project(root).repository()?;
     follow_renamed_folder(&repository, Path::new(&state.root)).ok()?;
-    let approved = pending_approval::commands_digest(root, &planned_commands(&state.plan));
-    // The ledger is sealed, so these are the commands that the digest of the old folder stood for.
-    let given = pending_approval::given(Some(state_home), &state.approved);
-    if let Some(given) = given {
+    let commands = planned_commands(&state.plan);
+    let approved = pending_approval::commands_digest(root, &commands);
+    // What was approved was approved for this repository: a copy of it is asked about anew.
+    let is_same = pending_approval::commands_digest_at(Path::new(&state.root), root, &commands) == state.approved;
+    if let Some(given) = pending_approval::given(Some(state_home), &state.approved).filter(|_| is_same) {
         trust::approve(Some(state_home), root, &approved, given).ok()?;
     }
     let moved = EventKind::RunMoved { root: root.to_str()?.to_owned(), approved };

@@ -62,9 +62,14 @@ struct PendingFile {
 
 /// What stands for exactly these commands, in this order, in this folder.
 pub fn commands_digest(root: &Path, commands: &[PlannedCommand]) -> String {
+    commands_digest_at(root, root, commands)
+}
+
+/// As [`commands_digest`], from the time at which the folder that is at `root` now was at `place`.
+pub fn commands_digest_at(place: &Path, root: &Path, commands: &[PlannedCommand]) -> String {
     let mut content = b"omo plan commands 1\n".to_vec();
     content.extend(serde_json::to_vec(commands).unwrap_or_default());
-    trust::content_digest(root, &content)
+    trust::content_digest_at(place, root, &content)
 }
 
 /// Leaves the commands of a plan for its user to approve, and gives what stands for them.
