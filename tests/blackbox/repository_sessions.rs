@@ -7,6 +7,7 @@ use anyhow::{Context, Result, ensure};
 use omo_testkit::stand_in::HookAnswer;
 use omo_testkit::{Lab, StandIn};
 
+use crate::claim_scene::DONE;
 use crate::cli::ListedClient;
 use crate::scene::{Scene, is_contract, plugin, require_sound};
 
@@ -215,4 +216,20 @@ fn a_broken_state_holds_up_no_other_folder() {
     assert_eq!(std::fs::read(scene.state_file()).unwrap(), b"garbage", "no session was named");
     good_in(&scene, &linked, &["stop", "--session", scene.session.session()]).unwrap();
     assert_ne!(std::fs::read(scene.state_file()).unwrap(), b"garbage");
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_session_whose_work_tree_was_moved_is_told_of_the_move() {
+    let scene = in_repository().unwrap();
+    let linked = linked_work_tree(&scene).unwrap();
+    let moved = scene.lab.root().join("moved");
+    let mut session = scene.another().unwrap().started_in(&linked);
+    require_sound(&session.prompt("/omo:ulw --check \"test -f done.txt\" go").unwrap()).unwrap();
+    git(&scene, &["worktree", "move", &linked.to_string_lossy(), &moved.to_string_lossy()]).unwrap();
+    std::fs::write(moved.join("done.txt"), "").unwrap();
+    let mut session = session.started_in(&moved);
+    let answer = require_sound(&session.stop(DONE).unwrap()).unwrap();
+    let reason = answer.reason().unwrap();
+    assert!(reason.contains("was moved") && reason.contains(&*linked.to_string_lossy()), "{reason}");
 }

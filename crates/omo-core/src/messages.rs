@@ -333,12 +333,14 @@ mod tests {
         let red = ClaimFindings { checks: red.map(check).collect(), ..ClaimFindings::default() };
         let green = vec![check(CheckVerdict::Green); 7];
         let green = ClaimFindings { checks: green, changed_path: Some(hostile.clone()), ..ClaimFindings::default() };
+        let moved = ClaimFindings { moved_from: Some(hostile.clone()), ..green.clone() };
         let wanted = ClaimJudgement::ReviewWanted { again: true };
         [
             (ClaimJudgement::Failed, ClaimReason::RedChecks, &red),
             (ClaimJudgement::Failed, ClaimReason::Rejected(hostile.clone()), &green),
             (ClaimJudgement::Failed, ClaimReason::TreeChanged, &green),
             (ClaimJudgement::Failed, ClaimReason::FilesUnreadable, &green),
+            (ClaimJudgement::Failed, ClaimReason::FilesUnreadable, &moved),
             (wanted, ClaimReason::NoVerdict, &green),
             (wanted, ClaimReason::StaleReview, &green),
             (wanted, ClaimReason::NotCounted(AgreementRefusal::Option(hostile.clone())), &green),

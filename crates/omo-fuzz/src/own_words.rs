@@ -159,6 +159,11 @@ fn checks(text: &str) -> Vec<ClaimOutcome> {
         (ClaimJudgement::Failed, ClaimReason::Rejected(text.to_owned()), green()),
         (ClaimJudgement::Failed, ClaimReason::TreeChanged, green()),
         (ClaimJudgement::Failed, ClaimReason::FilesUnreadable, green()),
+        (
+            ClaimJudgement::Failed,
+            ClaimReason::FilesUnreadable,
+            ClaimFindings { moved_from: Some(text.to_owned()), ..green() },
+        ),
         (wanted(true), ClaimReason::NoVerdict, green()),
         (wanted(true), ClaimReason::StaleReview, green()),
         (wanted(false), ClaimReason::FirstReview, green()),

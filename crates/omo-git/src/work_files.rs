@@ -137,6 +137,11 @@ impl<'a> WorkFiles<'a> {
         Some(size.map_or_else(|| name.clone(), |found| format!("{name} ({} GiB)", found.len() / GIB)))
     }
 
+    /// Where the work tree was when the run began, if nothing is there any more.
+    pub fn moved_from(&self) -> Option<PathBuf> {
+        self.scope().map(FileScope::top).filter(|top| !top.as_os_str().is_empty() && !top.exists())
+    }
+
     /// What git ignores now by a line that no `.gitignore` file had when the run began, each path from the top of the
     /// work tree; of many not all. `since` is when that was.
     pub fn newly_ignored(&self, since: Option<Timestamp>) -> Vec<String> {

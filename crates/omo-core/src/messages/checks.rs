@@ -42,9 +42,11 @@ pub(super) fn objection_lines(session: &Session, check: Option<&ClaimOutcome>) -
             )]
         }
         ClaimReason::FilesUnreadable => {
-            let cause = match check.findings.changed_path.as_deref() {
-                Some(path) => format!("The time ran out at `{}`", inline_code(path, 200)),
-                None => "There are too many, or one of them takes too long".to_owned(),
+            let ClaimFindings { moved_from, changed_path, .. } = &check.findings;
+            let cause = match (moved_from, changed_path) {
+                (Some(from), _) => return vec![moved_line(from)],
+                (None, Some(path)) => format!("The time ran out at `{}`", inline_code(path, 200)),
+                (None, None) => "There are too many, or one of them takes too long".to_owned(),
             };
             vec![format!(
                 "[omo] The claim was checked: the files of the project could not all be read, so nothing can be said \
@@ -62,6 +64,17 @@ pub(super) fn objection_lines(session: &Session, check: Option<&ClaimOutcome>) -
             review_request_lines(check)
         }
     }
+}
+
+/// That the files are no longer where the run began.
+fn moved_line(from: &str) -> String {
+    format!(
+        "[omo] The claim was checked: the work tree was moved while the run was on. It began in `{}`, which is gone, so \
+         nothing can be said about what changed since. Move it back there (`git worktree move` moves a linked work \
+         tree), then the final message claims again; or the user ends this run with /omo:stop-continuation and begins \
+         one here.",
+        inline_code(from, 300)
+    )
 }
 
 /// What the user is told where the time of a Stop ran out.

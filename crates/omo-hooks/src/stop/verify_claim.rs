@@ -79,6 +79,7 @@ pub(super) fn verify_claim(
     look_for_review(&mut session, input);
     let asks = session.verification.asked.as_ref().is_some_and(|asked| asked.material.is_some());
     let findings = ClaimFindings {
+        moved_from: files.moved_from().filter(|_| verified.tree.is_none()).map(|from| from.display().to_string()),
         tree: verified.tree,
         checks: verified.results,
         is_sealed: true,
