@@ -143,3 +143,28 @@ fn a_watcher_may_leave_and_only_the_supervisor_merges() {
     })
     .unwrap();
 }
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn worktrees_lie_where_their_user_has_set_it() {
+    on_repository(&two(), "", |ground| {
+        let trees = ground.lab.root().canonicalize()?.join("trees");
+        ground.lab.configure(&format!("[worktrees]\nfolder = {:?}\n", trees.display().to_string()))?;
+        for (number, file) in [(1, "a.txt"), (3, "c.txt")] {
+            let script = format!("pwd >>\"$scripts/seen\"\necho {number} > {file}\n");
+            ground.set_task_script(number, &script)?;
+        }
+        ground.open(&[])?;
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
+        let seen = fs::read_to_string(ground.steps().join("seen"))?;
+        let run = ground.run()?.id().to_owned();
+        for worker in ["session-1", "session-2"] {
+            let expected = trees.join(format!("omo-{run}-{worker}"));
+            ensure!(seen.lines().any(|line| Path::new(line) == expected), "{seen}");
+        }
+        ensure!(fs::read_dir(&trees)?.next().is_none(), "something is left in {}", trees.display());
+        ensure!(!ground.project().join(".claude/worktrees").exists());
+        ground.require_tidy()
+    })
+    .unwrap();
+}

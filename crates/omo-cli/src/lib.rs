@@ -132,6 +132,9 @@ fn run(arguments: Arguments) -> Result<(), CommandError> {
     let mut env = ProcessEnv::from_process();
     env.in_session = env.in_session || (!arguments.command.only_reads() && is_started_by_session(&env));
     let config = config::load(env.config_file.as_deref());
+    if let Some(folder) = &config.worktree_folder {
+        omo_git::worktree::use_worktree_folder(folder.clone());
+    }
     commands::run(&env, &config, command, arguments.command)
 }
 

@@ -16,6 +16,7 @@ mod state;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use omo_state::files::make_removable;
 use omo_state::git_worktree::GitWorktree;
@@ -36,6 +37,8 @@ pub use rescue::{RescuedWork, rescue_worktree};
 /// Where the worktrees lie, from the top of the repository: the one folder below `.claude` in which a
 /// client may write without being asked.
 const FOLDER: &str = ".claude/worktrees";
+/// Where they lie instead, as their user has set it for every repository.
+static USER_FOLDER: OnceLock<PathBuf> = OnceLock::new();
 /// What the names of their branches begin with.
 const BRANCHES: &str = "omo";
 /// Below which reference all is kept that a worktree alone held.
@@ -119,6 +122,17 @@ pub enum WorktreeError {
     },
 }
 
+/// From now on new worktrees are made in this folder, which is absolute.
+pub fn use_worktree_folder(folder: PathBuf) {
+    // A process reads the settings of its user once.
+    let _ = USER_FOLDER.set(folder);
+}
+
+/// The folder that new worktrees of a repository are made in.
+fn worktree_folder(repository: &GitRepository) -> PathBuf {
+    USER_FOLDER.get().cloned().unwrap_or_else(|| repository.top().join(FOLDER))
+}
+
 /// The branch whose name leaves no room for those of groups; `None` where there is none of that name.
 pub fn blocking_branch(repository: &GitRepository) -> Result<Option<String>, GitFailed> {
     Ok(repository.commit_of(&format!("refs/heads/{BRANCHES}"))?.map(|_| BRANCHES.to_owned()))
@@ -178,11 +192,28 @@ impl WorkerName {
         format!("{}\n{}\n", self.run, self.worker)
     }
 
-    /// Where its worktree lies.
+    /// Where its worktree lies. One that is there stays where it is, whichever folder its user sets meanwhile.
     pub fn path(&self, repository: &GitRepository) -> PathBuf {
-        let folder = repository.top().join(FOLDER);
+        let folder = worktree_folder(repository);
         // `.claude` may be a link, and processes are found by the real paths of their folders.
-        folder.canonicalize().unwrap_or(folder).join(format!("omo-{}-{}", self.run, self.worker))
+        let path = folder.canonicalize().unwrap_or(folder).join(self.folder_name());
+        self.known_path(repository).unwrap_or(path)
+    }
+
+    fn folder_name(&self) -> String {
+        format!("omo-{}-{}", self.run, self.worker)
+    }
+
+    /// Where git knows its worktree, once that is whole. A name of another form is none of omo's.
+    fn known_path(&self, repository: &GitRepository) -> Option<PathBuf> {
+        let folders = fs::read_dir(repository.common().join("worktrees")).ok()?;
+        let is_own =
+            |folder: &PathBuf| fs::read_to_string(folder.join(READY)).is_ok_and(|owner| owner == self.owner_text());
+        let folder = folders.flatten().map(|entry| entry.path()).find(is_own)?;
+        let noted = fs::read_to_string(folder.join("gitdir")).ok()?;
+        let place = Path::new(noted.trim_end()).parent().filter(|place| place.is_absolute())?;
+        let is_there = place.file_name()? == self.folder_name().as_str() && place.parent()?.is_dir();
+        is_there.then(|| place.to_owned())
     }
 }
 

@@ -21,8 +21,11 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use self::launcher_toml::LauncherTable;
+use crate::env;
 use crate::files::regular_file::{self, Links};
 
+/// What it may hold.
+const KNOWN: &str = "keywords, limits, stop, verify, tasks, worktrees, notify, check, launcher";
 /// A larger configuration is refused.
 const MAX_BYTES: u64 = 64 * 1024;
 
@@ -43,6 +46,8 @@ pub struct UserConfig {
     pub detection: CheckDetection,
     /// What becomes of a task whose commit would lack files that it made.
     pub unlisted_files: UnlistedFiles,
+    /// Where the worktrees of parallel workers are made, instead of in the checkout: `worktrees.folder`.
+    pub worktree_folder: Option<PathBuf>,
     /// How the terminal is told that a run has ended.
     pub notify: NotifySetting,
     /// How workers are handed to engines that run them somewhere else, by the names of the launchers.
@@ -184,6 +189,7 @@ impl ConfigReader<'_> {
                 "stop" => self.section(value, "stop", Self::stop),
                 "verify" => self.section(value, "verify", Self::verify),
                 "tasks" => self.section(value, "tasks", Self::tasks),
+                "worktrees" => self.section(value, "worktrees", Self::worktrees),
                 "notify" => self.section(value, "notify", Self::notify),
                 "check" => {
                     let read = check_toml::read(value, CheckOrigin::Config);
@@ -196,7 +202,7 @@ impl ConfigReader<'_> {
                     read.problems.into_iter().for_each(|(span, message)| self.problem(Some(span), message));
                 }
                 name => {
-                    self.unknown(key.span(), name, "keywords, limits, stop, verify, tasks, notify, check, launcher");
+                    self.unknown(key.span(), name, KNOWN);
                 }
             }
         }
@@ -300,6 +306,20 @@ impl ConfigReader<'_> {
         }
     }
 
+    fn worktrees(&mut self, name: &str, span: Range<usize>, value: &Spanned<DeValue>) {
+        if name != "folder" {
+            return self.unknown(span, &format!("worktrees.{name}"), "folder");
+        }
+        let text = value.get_ref().as_str().unwrap_or_default();
+        let in_home = text.strip_prefix("~/").and_then(|below| Some(env::home()?.join(below)));
+        let folder = in_home.or_else(|| Some(PathBuf::from(text)).filter(|path| path.is_absolute()));
+        if folder.is_none() {
+            let message = "`worktrees.folder` must be an absolute path, or one that begins with ~/".to_owned();
+            self.problem(Some(value.span()), message);
+        }
+        self.config.worktree_folder = folder;
+    }
+
     fn unknown(&mut self, span: Range<usize>, name: &str, known: &str) {
         self.problem(Some(span), format!("`{name}` is not a setting; known are: {known}"));
     }
@@ -325,7 +345,7 @@ mod tests {
 
     #[test]
     fn every_setting_is_read() {
-        let text = "keywords = [\"go\", \"울트라워크\"]\n[limits]\nmax_blocks = 20\nmax_minutes = 60\ncooldown_seconds = 0\n[stop]\nfeedback = \"context\"\n[verify]\nreview = false\nprove = \"require\"\ndetect = \"off\"\n[tasks]\nunlisted_files = \"include\"\n[[check]]\nrun = \"a\"\n[[check]]\nrun = \"b\"\nproject = \"/p\"\n";
+        let text = "keywords = [\"go\", \"울트라워크\"]\n[limits]\nmax_blocks = 20\nmax_minutes = 60\ncooldown_seconds = 0\n[stop]\nfeedback = \"context\"\n[verify]\nreview = false\nprove = \"require\"\ndetect = \"off\"\n[tasks]\nunlisted_files = \"include\"\n[worktrees]\nfolder = \"/trees\"\n[[check]]\nrun = \"a\"\n[[check]]\nrun = \"b\"\nproject = \"/p\"\n";
         let config = parse(text, Path::new("config.toml"));
         assert_eq!(config.problems, []);
         let RunLimits { max_blocks, max_minutes, cooldown_seconds, .. } = config.limits;
@@ -334,6 +354,7 @@ mod tests {
         assert_eq!((config.review, config.detection), (ReviewSetting::Off, CheckDetection::Off));
         assert_eq!(config.prove, ProveMode::Require);
         assert_eq!(config.unlisted_files, UnlistedFiles::Include);
+        assert_eq!(config.worktree_folder.as_deref(), Some(Path::new("/trees")));
         let runs =
             |root: &str| config.checks_for(Path::new(root)).into_iter().map(|check| check.command).collect::<Vec<_>>();
         assert_eq!((runs("/p"), runs("/q")), (vec!["a".to_owned(), "b".to_owned()], vec!["a".to_owned()]));
@@ -353,7 +374,7 @@ mod tests {
             ("limits = 3", "config.toml:1: `limits` must be a table"),
             (
                 "\nlimit = 3",
-                "config.toml:2: `limit` is not a setting; known are: keywords, limits, stop, verify, tasks, notify, check, launcher",
+                "config.toml:2: `limit` is not a setting; known are: keywords, limits, stop, verify, tasks, worktrees, notify, check, launcher",
             ),
             ("[limits]\nmaxblocks = 3", "config.toml:2: `limits.maxblocks` is not a setting"),
             ("[limits]\nmax_blocks = -3", "config.toml:2: `limits.max_blocks` must be"),
@@ -373,6 +394,9 @@ mod tests {
             ("[verify]\nreview = 1", "config.toml:2: `verify.review` must be true or false"),
             ("[verify]\ndetect = true", "config.toml:2: `verify.detect` must be \"offer\" or \"off\""),
             ("[tasks]\nunlisted_files = true", "config.toml:2: `tasks.unlisted_files` must be \"fail\" or \"include\""),
+            ("[worktrees]\nfolder = \"trees\"", "config.toml:2: `worktrees.folder` must be an absolute path"),
+            ("[worktrees]\nfolder = 3", "config.toml:2: `worktrees.folder` must be an absolute path"),
+            ("[worktrees]\nplace = 3", "config.toml:2: `worktrees.place` is not a setting; known are: folder"),
             ("[tasks]\nfiles = 1", "config.toml:2: `tasks.files` is not a setting; known are: unlisted_files"),
             ("[notify]\nbell = \"loud\"", "config.toml:2: `notify.bell` must be true or false"),
             ("[notify]\nsound = true", "config.toml:2: `notify.sound` is not a setting; known are: bell, desktop"),

@@ -5,8 +5,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::{
-    DotGit, FOLDER, READY, REMOVING, WorkerName, WorktreeError, belongs_to, clear_locks, delete_worktree, dot_git,
-    file_error, git_folder_of,
+    DotGit, FOLDER, READY, REMOVING, USER_FOLDER, WorkerName, WorktreeError, belongs_to, clear_locks, delete_worktree,
+    dot_git, file_error, git_folder_of, worktree_folder,
 };
 use crate::exclude::{add_exclude_line, exclude_file};
 use crate::platform::path_of;
@@ -16,8 +16,6 @@ use crate::worktree::state::remember_index;
 
 /// What says which files that git ignores a worktree gets, from the top.
 const INCLUDE: &str = ".worktreeinclude";
-/// The line that hides the worktrees from `git status`.
-const HIDDEN: &str = "/.claude/worktrees/omo-*/";
 
 /// A worktree that is ready to be worked in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +84,7 @@ fn create(
         delete_worktree(repository, &path)?;
     }
     refuse_taken(repository, &path)?;
-    add_exclude_line(repository.work_tree(), HIDDEN).map_err(file_error(&exclude_file(repository.work_tree())))?;
+    hide_worktrees(repository)?;
     // Only where there is none: the commit that it must not have is given in full.
     let none = "0".repeat(base.len());
     if let Err(error) = repository.git_with(&["update-ref", &name.branch_reference(), base, &none], &[], &[]) {
@@ -114,6 +112,14 @@ fn create(
     fs::write(&part, name.owner_text()).map_err(file_error(&part))?;
     fs::rename(&part, &ready).map_err(file_error(&ready))?;
     Ok(created(false, not_copied))
+}
+
+/// Hides the worktrees from `git status` where they lie in the checkout.
+fn hide_worktrees(repository: &GitRepository) -> Result<(), WorktreeError> {
+    let folder = worktree_folder(repository);
+    let Ok(below) = folder.strip_prefix(repository.top()) else { return Ok(()) };
+    let tree = repository.work_tree();
+    add_exclude_line(tree, &format!("/{}/omo-*/", below.display())).map_err(file_error(&exclude_file(tree)))
 }
 
 /// Makes the folder of a whole worktree again after it was removed: its files are written as they were staged, and its
@@ -159,6 +165,10 @@ fn refuse_links(repository: &GitRepository, path: &Path) -> Result<(), WorktreeE
     if path.is_symlink() {
         return Err(WorktreeError::Taken { path: path.to_owned() });
     }
+    if USER_FOLDER.get().is_some() {
+        // Its user says where that is, and no repository.
+        return Ok(());
+    }
     let mut folder = repository.top().to_owned();
     for part in Path::new(FOLDER).components() {
         folder.push(part);
@@ -187,8 +197,10 @@ fn is_tracked(repository: &GitRepository, path: &Path) -> Result<bool, GitFailed
 ///
 /// A link or a file is in its place, or it cannot be made or written.
 pub fn prepare_worktree_folder(repository: &GitRepository) -> Result<(), WorktreeError> {
-    let folder = repository.top().join(FOLDER);
-    refuse_links(repository, &folder)?;
+    let folder = worktree_folder(repository);
+    if USER_FOLDER.get().is_none() {
+        refuse_links(repository, &folder)?;
+    }
     fs::create_dir_all(&folder).map_err(file_error(&folder))
 }
 

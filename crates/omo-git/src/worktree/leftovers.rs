@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use super::remove::{WorktreeRemoval, carry_out_removal, prepare_removal};
-use super::{FOLDER, WorkerName, WorktreeError, belongs_to, git_folder_of};
+use super::{WorkerName, WorktreeError, belongs_to, git_folder_of, worktree_folder};
 use crate::repository::GitRepository;
 
 /// What became of what a group left.
@@ -33,7 +33,7 @@ pub fn find_leftovers(repository: &GitRepository, run: &str) -> Result<Vec<Worke
         listed.lines().filter_map(|line| line.strip_prefix(&below)).map(str::to_owned).collect();
     // A worktree may be there without its branch, which its worker can have deleted.
     let beginning = format!("omo-{run}-");
-    for entry in fs::read_dir(repository.top().join(FOLDER)).into_iter().flatten().flatten() {
+    for entry in fs::read_dir(worktree_folder(repository)).into_iter().flatten().flatten() {
         groups.extend(entry.file_name().to_str().and_then(|name| name.strip_prefix(&beginning)).map(str::to_owned));
     }
     groups.sort();

@@ -8,7 +8,7 @@ use super::{READY, WorktreeError, file_error};
 use crate::repository::GitRepository;
 
 /// Has the worktrees of groups that lay below `old`, and are at the same place below the top of the repository now, be
-/// known there. Worktrees of others are left to their user.
+/// known there, and has those that lie elsewhere find the repository. Worktrees of others are left to their user.
 ///
 /// # Errors
 ///
@@ -18,9 +18,11 @@ pub fn follow_renamed_folder(repository: &GitRepository, old: &Path) -> Result<(
         let folder = entry.path();
         let noted = fs::read_to_string(folder.join("gitdir")).unwrap_or_default();
         let Some(before) = Path::new(noted.trim_end()).parent() else { continue };
-        let Ok(below) = before.strip_prefix(old) else { continue };
-        let now = repository.top().join(below);
-        if !folder.join(READY).is_file() || before.exists() || !now.join(".git").is_file() {
+        let (now, is_lost) = match before.strip_prefix(old) {
+            Ok(below) => (repository.top().join(below), !before.exists()),
+            Err(_) => (before.to_owned(), leads_below(before, old)),
+        };
+        if !folder.join(READY).is_file() || !is_lost || !now.join(".git").is_file() {
             continue;
         }
         let gitdir = folder.join("gitdir");
@@ -29,4 +31,10 @@ pub fn follow_renamed_folder(repository: &GitRepository, old: &Path) -> Result<(
         write_dot_git(&now, &folder)?;
     }
     Ok(())
+}
+
+/// Whether the worktree at a path leads to a repository below a folder.
+fn leads_below(path: &Path, folder: &Path) -> bool {
+    let text = fs::read_to_string(path.join(".git")).unwrap_or_default();
+    text.strip_prefix("gitdir: ").is_some_and(|leads_to| Path::new(leads_to.trim_end()).starts_with(folder))
 }

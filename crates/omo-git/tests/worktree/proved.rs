@@ -150,3 +150,26 @@ fn a_project_that_was_renamed_finds_its_worktrees_again() {
     assert_eq!(git_in(&moved, &["status", "--short"]), " M a.txt");
     assert_eq!(git_in(&new, &["worktree", "prune", "--dry-run", "--verbose"]), "");
 }
+
+#[test]
+fn a_worktree_outside_of_the_project_is_found_where_it_is_and_finds_a_renamed_project() {
+    let (project, at) = busy_project();
+    let above = project.temp.path().canonicalize().unwrap();
+    let outside = above.join("trees").join(at.file_name().unwrap());
+    fs::create_dir(above.join("trees")).unwrap();
+    project.git(&["worktree", "move", &at.to_string_lossy(), &outside.to_string_lossy()]);
+    assert_eq!(name().path(&project.repository()), outside);
+    assert!(project.create().was_there);
+    let new = above.join("renamed");
+    fs::rename(&project.top, &new).unwrap();
+    let repository = GitRepository::find(&new).unwrap();
+    assert!(ProvedWorktree::of_worker(&repository, &name(), &outside).is_err());
+    follow_renamed_folder(&repository, &project.top).unwrap();
+    assert!(ProvedWorktree::of_worker(&repository, &name(), &outside).is_ok());
+    assert_eq!(git_in(&outside, &["status", "--short"]), "");
+
+    // Under another name it is not taken for omo's: what lies there may be removed.
+    let other = above.join("trees/notes");
+    git_in(&new, &["worktree", "move", &outside.to_string_lossy(), &other.to_string_lossy()]);
+    assert_ne!(name().path(&repository), other);
+}
