@@ -168,8 +168,10 @@ fn expected<'a>(row: &Value, on_failure: &str, verify: &str, attempt: u32) -> Ex
             ..stands("passed", "start 2")
         },
         ("running", _) | ("failed attempt", "revert" | "retry") => stands("pending", "start 1"),
+        // Green work is never taken back because git refused it: docs/adr/0040.
+        ("failed attempt", _) => stands("held", "ask commit_refused"),
         // The published form leaves half of it for the next commit.
-        ("skipped", _) | ("failed attempt", "skip") => Expected { is_reverted: true, ..stands("skipped", "start 2") },
+        ("skipped", _) => Expected { is_reverted: true, ..stands("skipped", "start 2") },
         ("failed", "revert" | "retry") => {
             assert_eq!(row["revert_files"], true);
             Expected { is_reverted: true, ..stands("failed", "over") }
