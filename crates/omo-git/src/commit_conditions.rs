@@ -9,6 +9,7 @@ use std::time::Duration;
 use omo_process::platform::is_executable;
 use omo_state::env;
 use omo_state::files::regular_file::{self, Links};
+use omo_state::git_worktree::GitWorktree;
 use omo_state::search_path::SearchPath;
 
 use crate::git_command::GitOutcome;
@@ -85,7 +86,9 @@ pub fn read_commit_conditions(repository: &GitRepository, paths: &[String]) -> R
 pub fn other_checkouts(repository: &GitRepository, branch: &str) -> Result<Vec<String>, GitFailed> {
     let listed = repository.git_with(&["worktree", "list", "--porcelain", "-z"], &[], &[])?;
     let tops = parse_worktrees(&String::from_utf8_lossy(&listed), branch);
-    let is_other = |top: &String| Path::new(top).canonicalize().is_ok_and(|top| top != repository.top());
+    // Of a submodule, and of a repository whose git folder lies elsewhere, git names that folder.
+    let git_folder = |top: &String| GitWorktree::at(Path::new(top))?.git.canonicalize().ok();
+    let is_other = |top: &String| git_folder(top).is_some_and(|found| found != repository.git_folder());
     Ok(tops.into_iter().filter(is_other).collect())
 }
 

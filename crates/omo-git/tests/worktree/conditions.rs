@@ -116,6 +116,21 @@ fn another_work_tree_of_the_branch_is_found_until_it_is_gone() {
 }
 
 #[test]
+fn a_checkout_whose_git_folder_lies_elsewhere_is_no_other_one() {
+    let project = Project::new();
+    let found = || other_checkouts(&project.repository(), "refs/heads/main").unwrap();
+    let elsewhere = project.top.join("../elsewhere");
+    project.git(&["init", "-q", "--separate-git-dir", &elsewhere.to_string_lossy()]);
+    assert_eq!(found(), Vec::<String>::new());
+    // As in a submodule.
+    project.git(&["config", "core.worktree", &project.top.to_string_lossy()]);
+    assert_eq!(found(), Vec::<String>::new());
+    let twin = project.top.join("../the twin");
+    project.git(&["worktree", "add", "-q", "-f", &twin.to_string_lossy(), "main"]);
+    assert_eq!(found().len(), 1);
+}
+
+#[test]
 fn empty_folders_and_repositories_are_in_no_commit() {
     let project = Project::new();
     for path in ["spool/in", "app/.git", "app/empty", "new/data", "target/empty"] {
