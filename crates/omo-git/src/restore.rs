@@ -185,10 +185,11 @@ pub fn keep_difference(
     let scope = own.map_or(RestoreScope::Until(after), |own| RestoreScope::OwnUntil(after, own));
     let steps = it.with_selection(scope, |scope| Ok(restore_steps(&before, &kept, scope)))?;
     let names: BTreeSet<TreePath> = steps.remove.into_iter().chain(steps.put).collect();
-    if names.is_empty() {
+    let staged = it.with_selection(scope, |scope| it.staged_since(&before, &kept, scope))?;
+    if names.is_empty() && staged.is_empty() {
         return Ok(None);
     }
-    it.keep(name, &before.entries_at(&names), &kept.entries_at(&names)).map(Some)
+    it.keep(name, &before.entries_at(&names), &kept.entries_at(&names), &staged).map(Some)
 }
 
 /// Forgets all snapshots of a run; one that has none is no error.

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! The last commit holds the change and nothing else, so `git show` prints it and it can be applied again. The one
-//! before is left out where HEAD holds the same. `bring_back` applies it.
+//! before is left out where HEAD holds the same. Where something else was staged, the last parent holds that.
+//! `bring_back` applies the change.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +15,7 @@ use super::snapshotter::Snapshotter;
 use super::{RestoreError, SnapshotContext};
 use crate::kept_work::{KeptWork, make_commit, move_reference};
 use crate::repository::{GitRepository, trimmed_line};
-use crate::worktree::WorkerName;
+use crate::worktree::{WorkerName, has_parent_with_tree};
 
 /// Begins the message of a commit whose first parent is what the files were before.
 pub(super) const KEPT_SUBJECT: &str = "Kept by omo: ";
@@ -42,16 +43,17 @@ pub(crate) fn keep_paths(
     for name in &names {
         it.scan_entry(name.clone(), &mut now, |file| it.store.save_file(file))?;
     }
-    it.keep(name, &PathEntries::new(), &now.entries_at(&names))
+    it.keep(name, &PathEntries::new(), &now.entries_at(&names), &[])
 }
 
 impl Snapshotter<'_> {
-    /// Keeps some files, whose bytes are in the store, with what they were `before`.
+    /// Keeps some files, whose bytes are in the store, with what they were `before`; `staged` are entries of an index.
     pub(super) fn keep(
         &self,
         name: &WorkerName,
         before: &PathEntries<'_>,
         kept: &PathEntries<'_>,
+        staged: &[u8],
     ) -> Result<KeptWork, RestoreError> {
         let repository = GitRepository::of(&self.tree);
         let repository = repository.ok_or_else(|| RestoreError::NoWorkTree(self.tree.top.clone()))?;
@@ -62,13 +64,13 @@ impl Snapshotter<'_> {
         let head = repository.commit_of("HEAD")?;
         let head_tree = head.as_deref().map_or_else(|| repository.empty_tree(), |head| repository.tree_of(head))?;
         git(&["read-tree", &head_tree], &[])?;
-        let tree_with = |entries: &PathEntries<'_>| -> Result<String, RestoreError> {
-            let input = self.index_input(&repository, entries)?;
-            git(&["update-index", "-z", "--index-info"], &input)?;
+        let tree_with = |input: &[u8]| -> Result<String, RestoreError> {
+            git(&["update-index", "-z", "--replace", "--index-info"], input)?;
             Ok(trimmed_line(&git(&["write-tree", "--missing-ok"], &[])?))
         };
-        let tree_before = tree_with(before)?;
-        let tree = tree_with(kept)?;
+        let tree_before = tree_with(&self.index_input(&repository, before)?)?;
+        let tree = tree_with(&self.index_input(&repository, kept)?)?;
+        let staged = if staged.is_empty() { tree.clone() } else { tree_with(staged)? };
         self.store.fresh_index()?;
         let reference = name.keep_reference();
         let previous = repository.commit_of(&reference)?;
@@ -81,6 +83,7 @@ impl Snapshotter<'_> {
         if let Some(known) = &previous
             && repository.tree_of(known)? == tree
             && repository.tree_of(&format!("{known}^")).is_ok_and(|parent| parent == tree_before)
+            && (staged == tree || has_parent_with_tree(&repository, known, &staged)?)
         {
             return Ok(as_kept(known.clone()));
         }
@@ -89,6 +92,9 @@ impl Snapshotter<'_> {
             parents = vec![make_commit(&repository, &tree_before, &parents, "Before the change that is kept")?];
         }
         parents.extend(previous.clone());
+        if staged != tree {
+            parents.push(make_commit(&repository, &staged, &[], "What was staged")?);
+        }
         let commit = make_commit(&repository, &tree, &parents, &format!("{KEPT_SUBJECT}{}", name.worker()))?;
         move_reference(&repository, &reference, &commit, previous)?;
         Ok(as_kept(commit))

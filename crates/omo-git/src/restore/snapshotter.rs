@@ -271,6 +271,24 @@ impl<'a> Snapshotter<'a> {
         Ok(!names.is_empty())
     }
 
+    /// Entries of the later index that are taken back, as `git update-index --index-info` takes them; without those of
+    /// an open conflict.
+    pub(super) fn staged_since(
+        &self,
+        before: &SnapshotManifest,
+        after: &SnapshotManifest,
+        scope: RestoreSelection<'_>,
+    ) -> Result<Vec<u8>, RestoreError> {
+        let listing = |manifest: &SnapshotManifest| {
+            let file = manifest.index.as_ref().map(|content| self.store.path(content));
+            index::read_index(&self.tree, file.as_deref())
+        };
+        let (was, then) = (listing(before)?, listing(after)?);
+        let names = index::differing_paths(&was, Some(&then), &then, scope);
+        let is_whole = |entry: &&Vec<u8>| entry.split_last().is_some_and(|(_, rest)| !rest.contains(&0));
+        Ok(names.iter().filter_map(|name| then.get(name)).filter(is_whole).flatten().copied().collect())
+    }
+
     /// A path as it is seen from the project.
     pub(super) fn project_path(&self, name: &TreePath) -> String {
         relative_path(&self.project, &String::from_utf8_lossy(&name.0))

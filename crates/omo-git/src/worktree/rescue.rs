@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{DotGit, WorkerName, WorktreeError, dot_git, git_folder_of};
 use crate::kept_work::{make_commit, move_reference};
 use crate::platform::path_of;
-use crate::repository::GitRepository;
+use crate::repository::{GitFailed, GitRepository};
 use crate::worktree::file_copier::FileCopier;
 use crate::worktree::state::{WorktreeState, populated_submodules, read_state};
 
@@ -175,7 +175,7 @@ fn make_keep_commit(
     if let Some(before) = &before
         && repository.tree_of(before)? == tree
         && repository.contains(before, &parents)?
-        && staged.map_or(Ok(true), |staged| holds_staged(repository, before, staged))?
+        && staged.map_or(Ok(true), |staged| has_parent_with_tree(repository, before, staged))?
     {
         return Ok(before.clone());
     }
@@ -188,8 +188,8 @@ fn make_keep_commit(
     Ok(kept)
 }
 
-/// Whether one of the parents of what is kept has this tree.
-fn holds_staged(repository: &GitRepository, kept: &str, staged: &str) -> Result<bool, WorktreeError> {
+/// Whether one of the parents of a commit has this tree.
+pub(crate) fn has_parent_with_tree(repository: &GitRepository, kept: &str, staged: &str) -> Result<bool, GitFailed> {
     let said = repository.git_line(&["rev-list", "--parents", "--max-count=1", kept])?;
     for parent in said.split(' ').skip(1) {
         if repository.tree_of(parent)? == staged {

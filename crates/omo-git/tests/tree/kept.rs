@@ -115,6 +115,28 @@ fn files_are_kept_before_the_first_commit_and_outside_of_a_sparse_set() {
 }
 
 #[test]
+fn what_was_staged_of_a_file_that_is_taken_back_is_kept_beside_it() {
+    let it = Repository::new();
+    let (_, kept) = take_back(&it, &["a.txt", "src/b.txt"], |it| {
+        it.write("a.txt", "staged\n");
+        it.write("src/b.txt", "staged as it is\n");
+        it.git(&["add", "a.txt", "src/b.txt"]);
+        it.write("a.txt", "written later\n");
+    });
+    let kept = kept.unwrap();
+    let blob = |revision: &str| git_in(&it.top, &["cat-file", "blob", &format!("{}{revision}", kept.commit)]);
+    assert_eq!((blob(":a.txt").as_str(), blob("^2:a.txt").as_str()), ("written later\n", "staged\n"));
+    assert_eq!(it.git(&["status", "--porcelain"]), "");
+    let (_, kept) = take_back(&it, &["a.txt"], |it| {
+        it.write("a.txt", "staged alone\n");
+        it.git(&["add", "a.txt"]);
+        it.git(&["restore", "--source=HEAD", "--worktree", "a.txt"]);
+    });
+    let staged = format!("{}^3:a.txt", kept.unwrap().commit);
+    assert_eq!(git_in(&it.top, &["cat-file", "blob", &staged]), "staged alone\n");
+}
+
+#[test]
 fn what_others_do_in_the_same_work_tree_is_not_taken_back() {
     let it = Repository::new();
     it.write("lib/l.txt", "lib\n");
