@@ -21,6 +21,9 @@ const LOCALE: &str = "C.UTF-8";
 /// A test binary with its arguments.
 #[derive(Args)]
 pub(crate) struct Suite {
+    /// Set once the process is in a session without a terminal
+    #[arg(long, hide = true)]
+    in_session: bool,
     program: PathBuf,
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<OsString>,
@@ -36,6 +39,8 @@ pub(super) fn command(program: &Path) -> Result<Command> {
 
 /// Goes on as a test binary, in these surroundings.
 pub(crate) fn become_suite(suite: &Suite) -> Result<()> {
+    omo_process::termination::reset_signals_of_started_programs();
+    enter_session(suite)?;
     let mut command = Command::new(&suite.program);
     command.args(&suite.arguments);
     for (name, _) in std::env::vars_os() {
@@ -60,25 +65,34 @@ fn replace_this_process(command: &mut Command) -> Result<()> {
     use rustix::fs::Mode;
     use rustix::process::umask;
 
-    omo_process::termination::reset_signals_of_started_programs();
     umask(Mode::WGRP | Mode::WOTH);
-    leave_terminal()?;
     Err(command.exec()).with_context(|| format!("run {command:?}"))
 }
 
-/// Ctrl-C no longer reaches this process: it ends with the task that started it.
+/// A session without a terminal, in which the suite is not the leader: a leader that opens a pseudoterminal is hung up
+/// with it. Ctrl-C no longer reaches the suite; it ends with the task.
 #[cfg(target_os = "linux")]
-fn leave_terminal() -> Result<()> {
+#[expect(clippy::exit, reason = "the status is the one of the suite")]
+fn enter_session(suite: &Suite) -> Result<()> {
+    use std::os::unix::process::ExitStatusExt;
+
     use rustix::process::{Signal, set_parent_process_death_signal};
 
+    set_parent_process_death_signal(Some(Signal::TERM)).context("end with the task")?;
+    if suite.in_session {
+        return Ok(());
+    }
     omo_process::detached::leave_terminal().context("leave the terminal")?;
-    set_parent_process_death_signal(Some(Signal::TERM)).context("end with the task")
+    let mut inner = Command::new(own_program().context("find this program")?);
+    inner.args([TASK, "--in-session"]).arg(&suite.program).args(&suite.arguments);
+    let status = inner.status().with_context(|| format!("run {inner:?}"))?;
+    std::process::exit(status.code().or_else(|| Some(128 + status.signal()?)).unwrap_or(1))
 }
 
 /// Where nothing ends a process with its parent, Ctrl-C has to.
-#[cfg(all(unix, not(target_os = "linux")))]
+#[cfg(not(target_os = "linux"))]
 #[expect(clippy::unnecessary_wraps, reason = "on Linux it can fail")]
-fn leave_terminal() -> Result<()> {
+fn enter_session(_suite: &Suite) -> Result<()> {
     Ok(())
 }
 

@@ -46,13 +46,16 @@ fn a_suite_of_a_task_in_the_background_can_be_interrupted() {
     assert_eq!(ignored & 0x5007, 0, "HUP, INT, QUIT, PIPE and TERM: {said}");
 }
 
-/// Field 6 of a process's `stat` is its session, field 7 its terminal.
+/// Field 6 of a process's `stat` is its session, field 7 its terminal. The leader of a session gets the terminal that it
+/// opens, and is hung up with it.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_suite_has_a_session_of_its_own_without_a_terminal() {
+fn a_suite_has_a_session_of_its_own_without_a_terminal_and_is_not_its_leader() {
+    let own = std::fs::read_to_string("/proc/self/stat").unwrap();
     let said = said(&task().args(["cat", "/proc/self/stat"]).output().unwrap());
-    let fields: Vec<&str> = said.split(' ').collect();
-    assert_eq!((fields[5], fields[6]), (fields[0], "0"), "{said}");
+    let (own, fields): (Vec<&str>, Vec<&str>) = (own.split(' ').collect(), said.split(' ').collect());
+    assert_eq!(fields[6], "0", "{said}");
+    assert!(fields[5] != fields[0] && fields[5] != own[5], "{said}");
 }
 
 #[cfg(target_os = "linux")]
