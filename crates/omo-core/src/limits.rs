@@ -63,7 +63,7 @@ pub const LIMITS: [LimitRow; 3] = [
         option: Some("--max-minutes"),
         lowest: 1,
         highest: 1_440,
-        meaning: "so many minutes a run is worked on at most; the time between two turns, of a usage limit and of awaited work does not count",
+        meaning: "so many minutes a run is worked on at most; the time between two turns, of a usage limit and of awaited work does not count, and within a turn no step counts more than 15 minutes",
         field: |limits| &mut limits.max_minutes,
     },
     LimitRow {
@@ -130,6 +130,13 @@ mod tests {
             *(row.field)(&mut limits) = row.default_value();
             assert_eq!(limits, RunLimits::default(), "{} sets what is not its own", row.name);
         }
+    }
+
+    #[test]
+    fn the_guide_names_the_longest_step() {
+        let meaning = LimitRow::named("max_minutes").unwrap().meaning;
+        let step = format!("no step counts more than {} minutes", crate::session::rest::LONGEST_STEP_MINUTES);
+        assert!(meaning.contains(&step), "{meaning}");
     }
 
     #[test]

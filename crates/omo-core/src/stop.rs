@@ -336,17 +336,34 @@ fn decide_bounds(facts: &StopFacts, session: &Session) -> Option<StopDecision> {
     }
     let minutes = session.limits.clamped().max_minutes;
     if session.ulw.worked_millis(facts.now) >= i64::from(minutes) * 60_000 {
-        return Some(end(StopRow::TimeSpent, VerdictKind::Expired, format!("worked on for {minutes} minutes")));
+        return Some(end(
+            StopRow::TimeSpent,
+            VerdictKind::Expired,
+            ended_after(session, format!("worked on for {minutes} minutes")),
+        ));
     }
     let age = session.ulw.started_at.and_then(|start| facts.now.millis_since(start)).unwrap_or(0);
     if age >= i64::from(MAX_DAYS) * 86_400_000 {
-        return Some(end(StopRow::TimeSpent, VerdictKind::Expired, format!("begun {MAX_DAYS} days ago")));
+        return Some(end(
+            StopRow::TimeSpent,
+            VerdictKind::Expired,
+            ended_after(session, format!("begun {MAX_DAYS} days ago")),
+        ));
     }
     if facts.same_failure_sent >= SAME_FAILURE_LIMIT {
         return released(StopRow::SameFailure, "the same failure on the same files".to_owned());
     }
     (in_cooldown(session, facts.now) && !facts.transcript.tool_called_since_block)
         .then(|| act(StopRow::Cooldown, StopAction::AllowAndWarn))
+}
+
+/// The reason of an end, with the usage limit that the run met last.
+fn ended_after(session: &Session, why: String) -> String {
+    match session.ulw.rest.as_ref().filter(|rest| rest.reason == RestReason::UsageLimit) {
+        Some(rest) if rest.since.is_some() => format!("{why}, while its usage limit had not ended"),
+        Some(_) => format!("{why}, after a usage limit"),
+        None => why,
+    }
 }
 
 fn continue_run(facts: &StopFacts, session: &Session) -> StopDecision {

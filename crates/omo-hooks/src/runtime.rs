@@ -12,6 +12,7 @@ use omo_claude::project_clients::find_ancestor;
 use omo_core::log_entry::LogEntry;
 use omo_core::request_source::ClientProcess;
 use omo_core::session::id::SessionId;
+use omo_core::session::rest::TurnTime;
 use omo_core::session::{EntryProvenance, HookEvent, Session};
 use omo_git::git_command::GitCalls;
 use omo_process::process_identity::start_mark;
@@ -21,6 +22,7 @@ use omo_state::env::{self, ProcessEnv};
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::{DEADLINE, StateLock};
 use omo_state::state::{self, CorruptPolicy, EntryChange, StateError, StateUpdateOptions};
+use omo_state::transcript::{TranscriptTail, read_turn};
 use omo_state::{decision_log, hook_error_log, project_root, seal};
 
 use crate::handler_of;
@@ -60,6 +62,8 @@ pub struct HookContext {
     pub git_calls: GitCalls,
     /// A run has just begun that was not on before.
     pub run_has_begun: Cell<bool>,
+    /// The time of the turn, where this hook has read it and has not counted it.
+    pub turn_time: Cell<TurnTime>,
 }
 
 /// Runs a hook to its end. Always exits 0: a hook that fails must not fail its user's prompt.
@@ -78,6 +82,7 @@ pub fn run_hook(event: HookEvent) -> ExitCode {
         root: None,
         git_calls: GitCalls::with_limit(LONGEST_GIT),
         run_has_begun: Cell::new(false),
+        turn_time: Cell::default(),
     };
     if let Err(error) = handle(event, &mut context)
         && let Some(root) = &context.root
@@ -178,6 +183,19 @@ impl HookContext {
         watchdog::reset_limit();
     }
 
+    /// The new part of the transcript, and the time of the turn that it tells.
+    pub(crate) fn read_turn(&self, input: &HookInput, session: &Session) -> (TranscriptTail, TurnTime) {
+        let path = input.transcript_path.as_deref();
+        path.map(|path| read_turn(path, session, self.env.now)).unwrap_or_default()
+    }
+
+    /// Reads the new part of the transcript, and has the next change of an entry with a run that is on count its time.
+    pub(crate) fn read_and_count(&self, input: &HookInput, session: &Session) -> TranscriptTail {
+        let (tail, time) = self.read_turn(input, session);
+        self.turn_time.set(time);
+        tail
+    }
+
     /// Writes a line into `hooks.log`.
     pub(crate) fn log_problem(&self, problem: &dyn std::fmt::Display) {
         if let Some(root) = &self.root {
@@ -229,6 +247,7 @@ impl SessionEntry<'_> {
                 return (None, EntryChange::Keep);
             }
             session.last_seen.note(self.context.event, self.context.env.now);
+            session.count_turn(self.context.turn_time.take());
             // With a prompt of whatever source a turn begins.
             if self.context.event == HookEvent::UserPromptSubmit {
                 session.end_rest(self.context.env.now);

@@ -9,7 +9,6 @@ use omo_core::session::task_list::task_list_plan_name;
 use omo_core::session::{Session, UlwTrigger};
 use omo_core::stop::allowed_blocks;
 use omo_state::task_list_note;
-use omo_state::transcript::read_tail;
 
 use crate::runtime::{HookContext, HookError};
 use crate::{plan_runs, run_prompt};
@@ -31,10 +30,11 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
         return Ok(());
     };
     answer_for_run(context, &session, &line, compacted, offer).print(context.event);
+    let tail = context.read_and_count(input, &session);
     context.update_armed(|session| {
-        if let Some(path) = input.transcript_path.as_deref().filter(|_| !compacted) {
+        if input.transcript_path.is_some() && !compacted {
             // A new process of the client has an empty queue, whatever the old one left behind.
-            session.transcript.offset = read_tail(path, session.transcript, None).end;
+            session.transcript.offset = tail.end;
         }
     })
 }

@@ -23,7 +23,7 @@ use omo_state::config::{self, FeedbackMode};
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::{DEADLINE, StateLock};
 use omo_state::state::{CorruptPolicy, EntryChange, StateError, sealed_plan_run};
-use omo_state::transcript::{self, TranscriptTail, read_tail};
+use omo_state::transcript::{self, TranscriptTail};
 use omo_state::{decision_log, ended_runs, env, hook_error_log, seal};
 
 use crate::runtime::{HookContext, HookError, SessionEntry};
@@ -117,7 +117,7 @@ impl RunStop<'_> {
     /// Whether there is something to judge. The transcript is only read where that may be so.
     fn has_claim_to_verify(&self, session: &Session, input: &HookInput) -> bool {
         let asks = self.event.claim.is_some() || has_awaited_review(session);
-        asks && needs_judgement(&self.facts(session, read_new_tail(input, session), &StopFindings::NotAsked))
+        asks && needs_judgement(&self.facts(session, self.context.read_turn(input, session).0, &StopFindings::NotAsked))
     }
 
     /// Decides under the lock, writes it down, and says it.
@@ -145,7 +145,8 @@ impl RunStop<'_> {
             if session.ulw.started_at != self.run_started_at || found.check().is_some_and(is_void) {
                 return (Ok(None), EntryChange::Write);
             }
-            let tail = read_new_tail(input, session);
+            let (tail, turn) = self.context.read_turn(input, session);
+            session.count_turn(turn);
             let mut decision = decide(Some(&StopFacts { now, ..self.facts(session, tail, found) }));
             if let (StopAction::End { verdict: VerdictKind::Verified, why }, Some(check)) =
                 (&mut decision.action, found.check())
@@ -275,11 +276,6 @@ fn background_task(task: &BackgroundTaskInput) -> BackgroundTask {
         status: task.status.to_string(),
         label: label.map(ToString::to_string).unwrap_or_default(),
     }
-}
-
-fn read_new_tail(input: &HookInput, session: &Session) -> TranscriptTail {
-    let read = |path| read_tail(path, session.transcript, session.ulw.last_stop_at);
-    input.transcript_path.as_deref().map_or_else(TranscriptTail::default, read)
 }
 
 /// A block, or a pause, has made use of what the transcript said; after anything else the next

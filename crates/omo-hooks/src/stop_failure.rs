@@ -7,6 +7,9 @@ use omo_core::stop::api_error::{pause_reason, rest_reason};
 use crate::runtime::{HookContext, HookError};
 
 pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
+    if let Some(session) = context.peek_if_active()? {
+        context.read_and_count(input, &session);
+    }
     let pause = input.error.as_deref().and_then(pause_reason);
     context.update_armed(|session| {
         if let Some(reason) = pause {

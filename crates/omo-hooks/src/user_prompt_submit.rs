@@ -22,7 +22,7 @@ use omo_state::config::{self, ReviewSetting, UserConfig};
 use omo_state::files::folder::unwritable_folder;
 use omo_state::seal;
 use omo_state::state::{CorruptPolicy, EntryChange};
-use omo_state::transcript::{ConversationState, TranscriptTail, model_has_spoken, read_conversation, read_tail};
+use omo_state::transcript::{ConversationState, TranscriptTail, model_has_spoken, read_conversation};
 use omo_state::{decision_log, env};
 
 use crate::plan_runs::{self, PromptApproval};
@@ -124,12 +124,12 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
     if asks_nothing && !armed {
         let session = session.as_ref().filter(|_| source == RequestSource::Person && needs_a_person);
         let line = session.and_then(|session| {
-            run_prompt::after_esc(context, session, read_new_tail(input, Some(session)).interrupted)
+            run_prompt::after_esc(context, session, context.read_turn(input, session).0.interrupted)
         });
         let told = told.or(line);
         return Ok(HookAnswer::with_line(told, approved.map(HookAnswer::Context)));
     }
-    let tail = read_new_tail(input, session.as_ref());
+    let tail = context.read_and_count(input, session.as_ref().unwrap_or(&Session::default()));
     let conversation = match (&intent, input.transcript_path.as_deref()) {
         (PromptIntent::Activate { .. }, Some(path)) => read_conversation(path),
         _ => ConversationState::default(),
@@ -195,6 +195,9 @@ fn apply_decision(prompt: &PromptContext, decision: &PromptDecision) -> Result<O
         }
         PromptDecision::TellPaused(reason) => {
             context.update_armed(|session| {
+                if let Some(interruption) = prompt.tail.interrupted {
+                    session.note_interruption(interruption, context.env.now);
+                }
                 session.tell_paused(*reason, context.env.now);
                 session.transcript.offset = prompt.tail.next_offset;
                 leave_checks(session);
@@ -237,12 +240,6 @@ fn leave_checks(session: &mut Session) {
     if session.verification.phase == VerificationPhase::Checks {
         session.verification.phase = VerificationPhase::Working;
     }
-}
-
-/// What is new in the transcript.
-fn read_new_tail(input: &HookInput, session: Option<&Session>) -> TranscriptTail {
-    let mark = session.map(|session| session.transcript).unwrap_or_default();
-    input.transcript_path.as_deref().map_or_else(TranscriptTail::default, |path| read_tail(path, mark, None))
 }
 
 /// Asked only where the answer can matter: nothing else has happened since the run was turned on.

@@ -11,7 +11,8 @@ use std::path::Path;
 use memchr::memmem;
 use omo_core::keyword::is_from_a_person;
 use omo_core::messages::CONTRACT_MARK;
-use omo_core::session::{Interruption, TranscriptMark};
+use omo_core::session::rest::{TurnBegin, TurnTime, idle_millis};
+use omo_core::session::{Interruption, Session, TranscriptMark};
 use omo_core::timestamp::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -46,6 +47,13 @@ pub struct TranscriptTail {
     pub end: u64,
 }
 
+impl TranscriptTail {
+    /// That of a transcript that cannot be read.
+    fn unknown(mark: TranscriptMark) -> Self {
+        Self { next_offset: mark.offset, end: mark.offset.max(mark.block_offset), ..Self::default() }
+    }
+}
+
 /// What the tail of a transcript says about the conversation as the model knows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConversationState {
@@ -60,12 +68,18 @@ pub struct ConversationState {
 /// `last_block` is the time of the last block: what was done before it may have been written
 /// after it, since the client writes the transcript a little behind.
 pub fn read_tail(path: &Path, mark: TranscriptMark, last_block: Option<Timestamp>) -> TranscriptTail {
-    let unknown = TranscriptTail {
-        next_offset: mark.offset,
-        end: mark.offset.max(mark.block_offset),
-        ..TranscriptTail::default()
+    Chunk::read(path, mark.offset).map_or(TranscriptTail::unknown(mark), |chunk| chunk.tail(mark, last_block))
+}
+
+/// Reads the tail as [`read_tail`] does, from where a session has read it to, and the time of its turn.
+pub fn read_turn(path: &Path, session: &Session, now: Timestamp) -> (TranscriptTail, TurnTime) {
+    let (mark, last_block) = (session.transcript, session.ulw.last_stop_at);
+    let Some(chunk) = Chunk::read(path, mark.offset) else {
+        return (TranscriptTail::unknown(mark), TurnTime::default());
     };
-    Chunk::read(path, mark.offset).map_or(unknown, |chunk| chunk.tail(mark, last_block))
+    let tail = chunk.tail(mark, last_block);
+    let time = session.turn_begin().map(|begin| chunk.turn_time(begin, mark, tail.interrupted, now));
+    (tail, time.unwrap_or_default())
 }
 
 /// Reads what the last [`TAIL_BYTES`] say about the conversation.
@@ -175,6 +189,47 @@ impl Chunk {
             next_offset: queue.busy_since.unwrap_or(end),
             end,
         }
+    }
+
+    /// The times of the entries, as they stand: within a text of a person or the model, the quotes are escaped.
+    fn times(&self) -> impl Iterator<Item = Timestamp> {
+        const FIELD: &[u8] = b"\"timestamp\":\"";
+        const LONGEST: usize = 40;
+        memmem::find_iter(&self.bytes, FIELD).filter_map(|at| {
+            let value = self.bytes.get(at + FIELD.len()..)?;
+            let value = value.get(..LONGEST).unwrap_or(value);
+            Timestamp::parse(std::str::from_utf8(value.get(..memchr::memchr(b'"', value)?)?).ok()?)
+        })
+    }
+
+    /// The time of a turn. It ends with an interruption: from there on the run waits.
+    fn turn_time(
+        &self,
+        begin: TurnBegin,
+        mark: TranscriptMark,
+        interrupted: Option<Interruption>,
+        now: Timestamp,
+    ) -> TurnTime {
+        let (from, rest_ended_at) = match begin {
+            TurnBegin::At(from) => (from, None),
+            TurnBegin::AfterRest(since) => {
+                let said = self.lines_with(b"assistant").filter_map(RawLine::parse);
+                let said = said.filter(TranscriptLine::is_of_the_model).filter_map(|line| line.time());
+                let Some(first) = said.filter(|at| (since < *at) && (*at <= now)).min() else {
+                    return TurnTime::default();
+                };
+                (first, Some(first))
+            }
+        };
+        let until = match interrupted {
+            Some(Interruption::At(at)) if from < at => at.min(now),
+            _ => now,
+        };
+        // Before the first entry of a tail that was cut lies work that was not read.
+        let is_cut = self.start != mark.offset;
+        let known_from =
+            if is_cut { self.times().find(|at| (from..=until).contains(at)).unwrap_or(until) } else { from };
+        TurnTime { rest_ended_at, idle_millis: idle_millis(self.times(), known_from, until) }
     }
 
     /// The last interruption.

@@ -1,10 +1,54 @@
 //! The time of a run in which nobody works on it: between the end of a turn and the next prompt, after a usage limit, and
-//! while an agent is awaited. It is no part of the working time.
+//! while an agent is awaited, and within a turn while a question waits or the machine sleeps. It is no part of the working
+//! time.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Session, UlwRun};
 use crate::timestamp::Timestamp;
+
+/// The longest time between two entries of a transcript that is work as a whole; of a longer one, only so much is.
+pub const LONGEST_STEP_MINUTES: u32 = 15;
+
+/// The begin of the turn whose time is not counted yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TurnBegin {
+    /// Then.
+    At(Timestamp),
+    /// At the first word of the model after this begin of a rest: the client goes on by itself, without a prompt.
+    AfterRest(Timestamp),
+}
+
+/// The time of a turn as its transcript tells it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TurnTime {
+    /// The first word of the model in a turn that began without a prompt.
+    pub rest_ended_at: Option<Timestamp>,
+    /// Milliseconds in which nobody worked.
+    pub idle_millis: u64,
+}
+
+/// Milliseconds between two moments in which nobody worked: of each step that is longer than
+/// [`LONGEST_STEP_MINUTES`] the rest. A time that goes back, or lies outside, is no step. Without any step nothing is
+/// known, and all of it is work.
+pub fn idle_millis(times: impl IntoIterator<Item = Timestamp>, from: Timestamp, until: Timestamp) -> u64 {
+    const LONGEST_STEP: u64 = LONGEST_STEP_MINUTES as u64 * 60_000;
+    let (mut idle, mut last, mut is_known) = (0_u64, from, false);
+    let mut step = |at: Timestamp| {
+        let millis = at.millis_since(last).and_then(|millis| u64::try_from(millis).ok()).unwrap_or(0);
+        idle = idle.saturating_add(millis.saturating_sub(LONGEST_STEP));
+        last = last.max(at);
+    };
+    for at in times.into_iter().filter(|at| (from..=until).contains(at)) {
+        is_known = true;
+        step(at);
+    }
+    if !is_known {
+        return 0;
+    }
+    step(until);
+    idle
+}
 
 /// The last rest of a run. One that has ended stays, without its begin: a field that is left out of a state file keeps
 /// its old value there.
@@ -70,6 +114,27 @@ impl Session {
         }
     }
 
+    /// The begin of the turn whose time is not counted yet; `None` where no time is counted.
+    pub fn turn_begin(&self) -> Option<TurnBegin> {
+        let run = self.active_run().filter(|run| run.paused.is_none())?;
+        if let Some(since) = run.rest.as_ref().and_then(|rest| rest.since) {
+            return Some(TurnBegin::AfterRest(since));
+        }
+        let seen = [self.last_seen.session_start, self.last_seen.user_prompt_submit];
+        let counted = [run.started_at, run.resumed_at, run.last_stop_at].into_iter().chain(seen);
+        counted.flatten().max().map(TurnBegin::At)
+    }
+
+    /// Counts the time of the turn since [`Session::turn_begin`], which moves with the hook that asked.
+    pub fn count_turn(&mut self, turn: TurnTime) {
+        if self.is_armed() {
+            if let Some(at) = turn.rest_ended_at {
+                self.end_rest(at);
+            }
+            self.ulw.waited_millis = self.ulw.waited_millis.saturating_add(turn.idle_millis);
+        }
+    }
+
     /// Ends a rest: a prompt has come, or the run itself ends.
     pub fn end_rest(&mut self, now: Timestamp) {
         let Some(rest) = self.ulw.rest.take() else { return };
@@ -111,6 +176,50 @@ mod tests {
             session.end_rest(at(700 * 60));
             assert_eq!(minutes(&session, 607), 12, "{reason:?}");
         }
+    }
+
+    #[test]
+    fn of_a_long_step_a_bounded_part_is_work() {
+        let known = |times: &[i64]| {
+            let times = times.iter().map(|minute| at(minute * 60));
+            idle_millis(times, at(100 * 60), at(1_000 * 60)) / 60_000
+        };
+        for (times, idle) in [
+            (&[][..], 0),
+            (&[101, 999], 883),
+            (&[999], 884),
+            (&[1_000], 885),
+            (&[100], 885),
+            (&[115, 130, 145], 840),
+            (&[116, 132], 1 + 1 + 853),
+            // Back, before it, after it, and absurd.
+            (&[700, 110, 300, 999], 585 + 284),
+            (&[0, 99, 1_001, 1_000_000, i64::MAX / 60_000 / 60], 0),
+            (&[500, 9_000, -5, 501], 385 + 484),
+        ] {
+            assert_eq!(known(times), idle, "{times:?}");
+        }
+        assert_eq!(idle_millis([at(5)], at(9), at(1)), 0, "a clock that was set back");
+    }
+
+    #[test]
+    fn a_turn_counts_from_the_last_hook_that_counted() {
+        let mut session = begun();
+        assert_eq!(session.turn_begin(), Some(TurnBegin::At(at(0))));
+        session.last_seen.user_prompt_submit = Some(at(60));
+        session.ulw.last_stop_at = Some(at(30));
+        assert_eq!(session.turn_begin(), Some(TurnBegin::At(at(60))));
+        session.count_turn(TurnTime { rest_ended_at: None, idle_millis: 90 * 60_000 });
+        assert_eq!(minutes(&session, 100), 10);
+        session.rest(RestReason::AwaitsWork, Vec::new(), at(100 * 60));
+        assert_eq!(session.turn_begin(), Some(TurnBegin::AfterRest(at(100 * 60))));
+        session.count_turn(TurnTime { rest_ended_at: Some(at(400 * 60)), idle_millis: 0 });
+        assert_eq!(minutes(&session, 405), 15);
+        session.count_turn(TurnTime { rest_ended_at: None, idle_millis: u64::MAX });
+        assert_eq!(minutes(&session, 405), 0);
+        session.pause(PauseReason::Interrupted, at(410 * 60));
+        assert_eq!(session.turn_begin(), None);
+        assert_eq!(Session::default().turn_begin(), None);
     }
 
     #[test]

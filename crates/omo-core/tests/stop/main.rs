@@ -8,7 +8,7 @@ mod plan;
 mod rest;
 
 use omo_core::promise::Claim;
-use omo_core::session::rest::RestReason;
+use omo_core::session::rest::{RestReason, TurnTime};
 use omo_core::session::{Interruption, PauseReason, Session, UlwPause, VerdictKind};
 use omo_core::stop::claim::ClaimJudgement;
 use omo_core::stop::{
@@ -357,6 +357,24 @@ const CASES: &[Case] = &[
         "a rest of seven days",
         |g| {
             g.session().rest(RestReason::UsageLimit, Vec::new(), at(START + 5 * MINUTE));
+            g.now = at(START + 7 * 1_440 * MINUTE);
+        },
+        StopRow::TimeSpent,
+        "expired",
+    ),
+    (
+        "240 minutes, of which the transcript tells one in which nobody worked",
+        |g| {
+            g.session().count_turn(TurnTime { rest_ended_at: None, idle_millis: 60_000 });
+            g.now = at(START + 240 * MINUTE);
+        },
+        StopRow::Continue,
+        "block",
+    ),
+    (
+        "seven days that the transcript calls idle",
+        |g| {
+            g.session().count_turn(TurnTime { rest_ended_at: None, idle_millis: u64::MAX });
             g.now = at(START + 7 * 1_440 * MINUTE);
         },
         StopRow::TimeSpent,

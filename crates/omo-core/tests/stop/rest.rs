@@ -1,5 +1,6 @@
 //! A run that rests: what it waits for, and since when.
 
+use omo_core::session::rest::RestReason;
 use omo_core::stop::{
     BackgroundTask, BlockCause, StopAction, StopBlock, StopDecision, StopRow, awaited_work, note_rest,
 };
@@ -30,4 +31,29 @@ fn awaited_work_is_named_since_its_begin() {
     let decision = StopDecision { row: StopRow::Continue, action: StopAction::Block(block) };
     note_rest(&mut session, &decision, &given.event, at(START + 2 * MINUTE));
     assert_eq!(session.ulw.rest.and_then(|rest| rest.since), None);
+}
+
+#[test]
+fn the_end_of_a_run_names_the_usage_limit_that_it_met_last() {
+    let ends = |reason, is_ended, minutes: i64| {
+        let mut given = Given::armed();
+        given.session().rest(reason, Vec::new(), at(START + 5 * MINUTE));
+        if is_ended {
+            given.session().end_rest(at(START + 6 * MINUTE));
+        }
+        given.now = at(START + minutes * MINUTE);
+        match given.decide().action {
+            StopAction::End { why, .. } => why,
+            action => format!("{action:?}"),
+        }
+    };
+    const WEEK: i64 = 7 * 1_440;
+    for (reason, is_ended, minutes, why) in [
+        (RestReason::UsageLimit, false, WEEK, "begun 7 days ago, while its usage limit had not ended"),
+        (RestReason::UsageLimit, true, 241, "worked on for 240 minutes, after a usage limit"),
+        (RestReason::TurnEnded, false, WEEK, "begun 7 days ago"),
+        (RestReason::TurnEnded, true, 241, "worked on for 240 minutes"),
+    ] {
+        assert_eq!(ends(reason, is_ended, minutes), why);
+    }
 }

@@ -140,6 +140,7 @@ fn write_activation(
         }
         let root = context.root.as_deref();
         let beginning = ActivationContext { root, state_home, id: place.id(), scope, approval, now };
+        session.count_turn(context.turn_time.take());
         if let Some(interruption) = prompt.tail.interrupted {
             session.note_interruption(interruption, now);
         }

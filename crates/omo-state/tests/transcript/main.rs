@@ -5,6 +5,7 @@
 
 mod hostile;
 mod lines;
+mod turn_time;
 
 use std::path::Path;
 
