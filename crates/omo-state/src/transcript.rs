@@ -227,8 +227,8 @@ impl Chunk {
         };
         // Before the first entry of a tail that was cut lies work that was not read.
         let is_cut = self.start != mark.offset;
-        let known_from =
-            if is_cut { self.times().find(|at| (from..=until).contains(at)).unwrap_or(until) } else { from };
+        let first = || self.times().filter(|at| (from..=until).contains(at)).min().unwrap_or(until);
+        let known_from = if is_cut { first() } else { from };
         TurnTime { rest_ended_at, idle_millis: idle_millis(self.times(), known_from, until) }
     }
 

@@ -29,24 +29,22 @@ pub struct TurnTime {
 }
 
 /// Milliseconds between two moments in which nobody worked: of each step that is longer than
-/// [`LONGEST_STEP_MINUTES`] the rest. A time that goes back, or lies outside, is no step. Without any step nothing is
-/// known, and all of it is work.
+/// [`LONGEST_STEP_MINUTES`] the rest. The times may stand in any order; one that lies outside is no step. Without any
+/// step nothing is known, and all of it is work.
 pub fn idle_millis(times: impl IntoIterator<Item = Timestamp>, from: Timestamp, until: Timestamp) -> u64 {
     const LONGEST_STEP: u64 = LONGEST_STEP_MINUTES as u64 * 60_000;
-    let (mut idle, mut last, mut is_known) = (0_u64, from, false);
-    let mut step = |at: Timestamp| {
-        let millis = at.millis_since(last).and_then(|millis| u64::try_from(millis).ok()).unwrap_or(0);
-        idle = idle.saturating_add(millis.saturating_sub(LONGEST_STEP));
-        last = last.max(at);
-    };
-    for at in times.into_iter().filter(|at| (from..=until).contains(at)) {
-        is_known = true;
-        step(at);
-    }
-    if !is_known {
+    let mut times: Vec<Timestamp> = times.into_iter().filter(|at| (from..=until).contains(at)).collect();
+    if times.is_empty() {
         return 0;
     }
-    step(until);
+    times.push(until);
+    times.sort_unstable();
+    let (mut idle, mut last) = (0_u64, from);
+    for at in times {
+        let millis = at.millis_since(last).and_then(|millis| u64::try_from(millis).ok()).unwrap_or(0);
+        idle = idle.saturating_add(millis.saturating_sub(LONGEST_STEP));
+        last = at;
+    }
     idle
 }
 
@@ -192,8 +190,8 @@ mod tests {
             (&[100], 885),
             (&[115, 130, 145], 840),
             (&[116, 132], 1 + 1 + 853),
-            // Back, before it, after it, and absurd.
-            (&[700, 110, 300, 999], 585 + 284),
+            // In another order, before it, after it, and absurd.
+            (&[700, 110, 300, 999], 175 + 385 + 284),
             (&[0, 99, 1_001, 1_000_000, i64::MAX / 60_000 / 60], 0),
             (&[500, 9_000, -5, 501], 385 + 484),
         ] {

@@ -35,6 +35,7 @@ fn awaited_work_is_named_since_its_begin() {
 
 #[test]
 fn the_end_of_a_run_names_the_usage_limit_that_it_met_last() {
+    const WEEK: i64 = 7 * 1_440;
     let ends = |reason, is_ended, minutes: i64| {
         let mut given = Given::armed();
         given.session().rest(reason, Vec::new(), at(START + 5 * MINUTE));
@@ -47,7 +48,6 @@ fn the_end_of_a_run_names_the_usage_limit_that_it_met_last() {
             action => format!("{action:?}"),
         }
     };
-    const WEEK: i64 = 7 * 1_440;
     for (reason, is_ended, minutes, why) in [
         (RestReason::UsageLimit, false, WEEK, "begun 7 days ago, while its usage limit had not ended"),
         (RestReason::UsageLimit, true, 241, "worked on for 240 minutes, after a usage limit"),
