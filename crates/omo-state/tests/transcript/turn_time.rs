@@ -9,7 +9,8 @@ use super::lines::*;
 
 /// So many minutes after the begin of the run.
 fn at(minutes: i64) -> Timestamp {
-    Timestamp::from_millis(Timestamp::parse(AT).unwrap().as_millis() + minutes * 60_000)
+    let begin = Timestamp::parse(AT).map_or(0, Timestamp::as_millis);
+    Timestamp::from_millis(begin + minutes * 60_000)
 }
 
 fn line_at(line: &str, minutes: i64) -> String {
@@ -24,31 +25,31 @@ fn begun() -> Session {
 }
 
 /// Idle minutes until minute 600.
-fn idle(lines: &[String], session: &Session) -> u64 {
-    let transcript = Transcript::of(lines).unwrap();
-    read_turn(&transcript.path(), session, at(600)).1.idle_millis / 60_000
+fn idle(lines: &[String], session: &Session) -> Option<u64> {
+    let transcript = Transcript::of(lines).ok()?;
+    Some(read_turn(&transcript.path(), session, at(600)).1.idle_millis / 60_000)
 }
 
 #[test]
 fn a_long_step_of_a_turn_is_idle_but_for_a_bounded_part() {
     let (call, said) = (tool_use("Bash", "sleep"), assistant("y"));
     let lines = [line_at(&call, 1), line_at(&said, 590)];
-    assert_eq!(idle(&lines, &begun()), 574);
-    assert_eq!(idle(&[], &begun()), 0);
-    assert_eq!(idle(&["{}".to_owned()], &begun()), 0);
+    assert_eq!(idle(&lines, &begun()), Some(574));
+    assert_eq!(idle(&[], &begun()), Some(0));
+    assert_eq!(idle(&["{}".to_owned()], &begun()), Some(0));
     let steady: Vec<String> = (0..60).map(|step| line_at(&said, step * 10)).collect();
-    assert_eq!(idle(&steady, &begun()), 0);
+    assert_eq!(idle(&steady, &begun()), Some(0));
     // Counted up to there already.
     let mut session = begun();
     session.last_seen.user_prompt_submit = Some(at(300));
-    assert_eq!(idle(&lines, &session), 275);
-    assert_eq!(idle(&lines, &Session::default()), 0, "no run");
+    assert_eq!(idle(&lines, &session), Some(275));
+    assert_eq!(idle(&lines, &Session::default()), Some(0), "no run");
 }
 
 #[test]
 fn a_text_and_an_absurd_time_are_no_entries() {
     let quoted = assistant(&format!("{{\"timestamp\":\"{}\"}}", at(300)));
-    assert_eq!(idle(&[line_at(&quoted, 1), line_at(&quoted, 599)], &begun()), 583);
+    assert_eq!(idle(&[line_at(&quoted, 1), line_at(&quoted, 599)], &begun()), Some(583));
     let absurd = [
         "2026-99-99T00:00:00Z",
         "9999-12-31T23:59:59Z",
@@ -60,23 +61,23 @@ fn a_text_and_an_absurd_time_are_no_entries() {
     ];
     for time in absurd {
         let line = assistant("y").replace(AT, time);
-        assert_eq!(idle(&[line], &begun()), 0, "{time}");
+        assert_eq!(idle(&[line], &begun()), Some(0), "{time}");
     }
-    assert_eq!(idle(&[r#"{"timestamp":"2026"#.to_owned()], &begun()), 0);
+    assert_eq!(idle(&[r#"{"timestamp":"2026"#.to_owned()], &begun()), Some(0));
 }
 
 #[test]
 fn an_interruption_ends_the_turn_and_a_cut_tail_begins_with_its_first_entry() {
     let lines = [line_at(&human("x"), 1), line_at(&interrupted(), 100), line_at(&human("y"), 599)];
-    assert_eq!(idle(&lines, &begun()), 84);
+    assert_eq!(idle(&lines, &begun()), Some(84));
     let long = assistant(&"x".repeat(usize::try_from(TAIL_BYTES).unwrap() / 2));
     let lines = [line_at(&long, 1), line_at(&long, 300), line_at(&long, 590)];
-    assert_eq!(idle(&lines, &begun()), 0);
+    assert_eq!(idle(&lines, &begun()), Some(0));
     let lines = [line_at(&long, 1), line_at(&assistant("y"), 300), line_at(&long, 590)];
-    assert_eq!(idle(&lines, &begun()), 275);
+    assert_eq!(idle(&lines, &begun()), Some(275));
     let mut replaced = begun();
     replaced.transcript = TranscriptMark { offset: 1_000_000_000, block_offset: 0 };
-    assert_eq!(idle(&lines, &replaced), 275);
+    assert_eq!(idle(&lines, &replaced), Some(275));
 }
 
 #[test]
