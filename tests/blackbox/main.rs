@@ -55,5 +55,6 @@ mod unbuilt_prompts;
 mod vector_coverage;
 mod verify;
 mod watch;
+mod working_time;
 
 use omo_tests::{claim_scene, scene};

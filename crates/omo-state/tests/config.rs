@@ -85,7 +85,10 @@ fn a_bad_value_is_named_with_file_line_and_what_is_allowed_and_the_others_count(
         (6, &*known),
         (9, "`stop.feedback` must be \"block\" or \"context\""),
         (10, "`stop.volume` is not a setting; known are: feedback"),
-        (11, "`color` is not a setting; known are: keywords, limits, stop, verify, tasks, worktrees, notify, check, launcher"),
+        (
+            11,
+            "`color` is not a setting; known are: keywords, limits, stop, verify, tasks, worktrees, notify, check, launcher",
+        ),
     ];
     let expected = expected.map(|(line, text)| format!("{}:{line}: {text}", file.display()));
     let mut found = problems(&config);
