@@ -26,7 +26,7 @@ were changed since stay as they are and are named, and the exit status is 10;
 with --force they are kept first, and then overwritten. The index and HEAD
 stay as they are. Kept work stays until `omo run gc --discard-kept-work`.";
 
-/// Bring back what omo keeps of a run, such as the changes of a failed step
+/// Bring back kept work of a run, such as that of a failed step
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct RestoreOptions {
