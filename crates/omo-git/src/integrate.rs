@@ -16,8 +16,8 @@ mod user_commit;
 
 pub use error::LandError;
 pub use facts::{
-    AbsentBranch, CheckoutFacts, CheckoutHead, EditFacts, UnfinishedOperation, checkout_bytes, count_commits_since,
-    find_absent_branch, ignored_paths, read_checkout_facts, read_edit_facts, uncommitted_paths,
+    AbsentBranch, CheckoutFacts, CheckoutHead, EditFacts, UnfinishedOperation, checkout_bytes, checkout_head,
+    count_commits_since, find_absent_branch, ignored_paths, read_checkout_facts, read_edit_facts, uncommitted_paths,
 };
 pub use land::{LandOutcome, land};
 pub use merge::{MergeError, MergePreview, preview_merge};

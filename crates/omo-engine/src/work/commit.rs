@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use omo_core::text::sanitize;
 use omo_git::commit::{CommitEnd, CommitRefusal, CommitRequest, commit_paths};
+use omo_git::integrate::{CheckoutHead, checkout_head, keep_commit};
 use omo_git::kept_work::keep_paths;
 use omo_git::worktree::WorkerName;
 use omo_plan::digest::sha256_hex;
@@ -47,11 +48,32 @@ impl Engine<'_> {
             !is_cut
         });
         Ok(Some(match end {
-            CommitEnd::Made { sha } | CommitEnd::AlreadyCommitted { sha } => CommitOutcome::Made { id: sha },
+            CommitEnd::Made { sha } | CommitEnd::AlreadyCommitted { sha } => {
+                self.keep_detached(task, &sha);
+                CommitOutcome::Made { id: sha }
+            }
             CommitEnd::NoChange => CommitOutcome::Nothing,
             CommitEnd::Refused(_) if is_cut => return Err(EngineError::Cancelled),
             CommitEnd::Refused(refusal) => CommitOutcome::Refused { refusal, kept: None },
         }))
+    }
+
+    /// Keeps a commit that was made on no branch: once its user checks one out, no reference has it.
+    fn keep_detached(&self, task: &Task, commit: &str) {
+        let Some(repository) = self.work_tree.repository() else { return };
+        if let (Ok(CheckoutHead::Detached { .. }), Some(name)) = (checkout_head(&repository), self.kept_name(task)) {
+            // Where it cannot be kept, git's reflog still has it.
+            let _ = keep_commit(&repository, &name, commit);
+        }
+    }
+
+    /// The name under which the work of a task is kept.
+    fn kept_name(&self, task: &Task) -> Option<WorkerName> {
+        let name = WorkerName::new(self.run.id(), &format!("step-{}", task.id)).or_else(|_| {
+            let id: String = sha256_hex(task.id.as_bytes()).chars().take(NAME_LETTERS).collect();
+            WorkerName::new(self.run.id(), &format!("step-{id}"))
+        });
+        name.ok()
     }
 
     /// Keeps the files of a task whose commit was refused, and gives the reference. Where they cannot be kept they are
@@ -59,11 +81,7 @@ impl Engine<'_> {
     pub(super) fn keep_uncommitted(&self, state: &RunState, task: &Task, worked: &WorkResult) -> Option<String> {
         let own = worked.files.iter().filter(|file| !worked.out_of_scope.contains(file));
         let paths: Vec<&str> = own.map(String::as_str).collect();
-        let name = WorkerName::new(self.run.id(), &format!("step-{}", task.id)).or_else(|_| {
-            let id: String = sha256_hex(task.id.as_bytes()).chars().take(NAME_LETTERS).collect();
-            WorkerName::new(self.run.id(), &format!("step-{id}"))
-        });
-        let name = name.ok()?;
+        let name = self.kept_name(task)?;
         let kept = self.with_restore_place(state, |place| keep_paths(place, &name, &paths));
         kept.ok().map(|kept| kept.reference)
     }

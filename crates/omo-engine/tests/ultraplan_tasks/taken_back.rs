@@ -11,6 +11,7 @@ pub(crate) const ALL: &[Named] = &[
     ("what_others_change_meanwhile_stays_and_is_named", what_others_change_meanwhile_stays_and_is_named),
     ("what_was_taken_back_is_kept_and_had_again", what_was_taken_back_is_kept_and_had_again),
     ("the_list_of_a_session_counts_for_its_steps", the_list_of_a_session_counts_for_its_steps),
+    ("a_commit_on_no_branch_is_kept", a_commit_on_no_branch_is_kept),
     ("a_step_that_lists_nothing_leaves_the_plan_alone", a_step_that_lists_nothing_leaves_the_plan_alone),
 ];
 
@@ -27,6 +28,23 @@ fn restored(judged: &JudgedAttempt) -> (Vec<String>, Option<String>) {
 
 fn two() -> UltraplanLab {
     UltraplanLab::new(&plan_text(&[usual_step(1, "skip"), usual_step(2, "revert")], ""))
+}
+
+fn a_commit_on_no_branch_is_kept() {
+    let lab = two();
+    let started = lab.start("1").unwrap();
+    let branch = lab.git(&["branch", "--show-current"]);
+    lab.git(&["checkout", "-q", "--detach"]);
+    lab.write("src/1.rs", "0\nall done\n");
+    lab.done(&started.ticket);
+    assert_eq!(lab.standing("1"), "passed");
+    let commit = lab.git(&["rev-parse", "HEAD"]);
+    lab.git(&["checkout", "-q", branch.trim()]);
+    assert_eq!(lab.git(&["rev-parse", &format!("refs/omo/keep/{}/step-1", lab.run.id())]), commit);
+    // One on the branch needs nothing else to keep it.
+    lab.attempt("2", "0\nall done\n");
+    assert_eq!(lab.standing("2"), "passed");
+    assert_eq!(lab.git(&["for-each-ref", "refs/omo/keep"]).lines().count(), 1);
 }
 
 fn what_others_change_meanwhile_stays_and_is_named() {

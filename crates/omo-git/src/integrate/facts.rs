@@ -262,7 +262,12 @@ fn paths(listed: &[u8], path: impl Fn(&[u8]) -> Option<&[u8]>) -> Vec<String> {
     found
 }
 
-pub(super) fn checkout_head(repository: &GitRepository) -> Result<CheckoutHead, GitFailed> {
+/// The branch or commit that is checked out.
+///
+/// # Errors
+///
+/// git cannot tell.
+pub fn checkout_head(repository: &GitRepository) -> Result<CheckoutHead, GitFailed> {
     let (status, said) = repository.answer(&["symbolic-ref", "--quiet", "HEAD"], &[], &[])?;
     let commit = repository.commit_of("HEAD")?;
     let reference = crate::repository::trimmed_line(&said);
