@@ -3,6 +3,7 @@
 //! What a plan run changes is in `plan.rs`, what holds over whole sequences of events in
 //! `stop_properties.rs`.
 
+mod bounds;
 mod given;
 mod plan;
 mod rest;
@@ -11,10 +12,7 @@ use omo_core::promise::Claim;
 use omo_core::session::rest::{RestReason, TurnTime};
 use omo_core::session::{Interruption, PauseReason, Session, UlwPause, VerdictKind};
 use omo_core::stop::claim::ClaimJudgement;
-use omo_core::stop::{
-    BackgroundTask, BlockCause, StopAction, StopDecision, StopRow, TranscriptFacts, allowed_blocks, apply_decision,
-    decide,
-};
+use omo_core::stop::{BackgroundTask, BlockCause, StopAction, StopDecision, StopRow, apply_decision, decide};
 use omo_core::timestamp::Timestamp;
 
 use given::Given;
@@ -590,24 +588,4 @@ fn what_is_let_through_changes_nothing() {
         }
         assert_eq!(given.session, before, "{name} ({expected})");
     }
-}
-
-#[test]
-fn the_lower_bound_counts() {
-    let session = Given::armed().session.unwrap();
-    for (cap, allowed) in [(None, 8), (Some(20), 8), (Some(8), 8), (Some(5), 5), (Some(1), 1)] {
-        assert_eq!(allowed_blocks(&session, cap), allowed, "{cap:?}");
-    }
-}
-
-#[test]
-fn an_interruption_pauses_the_run_once_and_nothing_more_is_continued() {
-    let mut given = Given::armed();
-    given.transcript.interrupted = Some(Interruption::AtSomeTime);
-    let (decision, now) = (given.decide(), given.now);
-    assert_eq!(decision.action, StopAction::Pause(PauseReason::Interrupted));
-    apply_decision(given.session(), &decision, now);
-    given.transcript = TranscriptFacts::default();
-    assert_eq!(given.decide(), StopDecision { row: StopRow::PlanOrPaused, action: StopAction::Allow });
-    assert!(given.session().is_armed());
 }

@@ -1,0 +1,26 @@
+//! The lower of two bounds, and an interruption.
+
+use omo_core::session::{Interruption, PauseReason};
+use omo_core::stop::{StopAction, StopDecision, StopRow, TranscriptFacts, allowed_blocks, apply_decision};
+
+use super::Given;
+
+#[test]
+fn the_lower_bound_counts() {
+    let session = Given::armed().session.unwrap();
+    for (cap, allowed) in [(None, 8), (Some(20), 8), (Some(8), 8), (Some(5), 5), (Some(1), 1)] {
+        assert_eq!(allowed_blocks(&session, cap), allowed, "{cap:?}");
+    }
+}
+
+#[test]
+fn an_interruption_pauses_the_run_once_and_nothing_more_is_continued() {
+    let mut given = Given::armed();
+    given.transcript.interrupted = Some(Interruption::AtSomeTime);
+    let (decision, now) = (given.decide(), given.now);
+    assert_eq!(decision.action, StopAction::Pause(PauseReason::Interrupted));
+    apply_decision(given.session(), &decision, now);
+    given.transcript = TranscriptFacts::default();
+    assert_eq!(given.decide(), StopDecision { row: StopRow::PlanOrPaused, action: StopAction::Allow });
+    assert!(given.session().is_armed());
+}
