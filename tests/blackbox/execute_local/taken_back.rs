@@ -63,7 +63,7 @@ fn only_the_steps_own_work_is_taken_back_and_one_command_brings_it_again() {
                 forced.contains("What was overwritten is kept: omo run restore before-step-1-attempt-1"),
                 "{forced}"
             );
-            s.omo_at_terminal(&["run", "restore", "before-step-1-attempt-1"])?.exits_with(0)?;
+            s.omo_at_terminal(&["run", "restore", "before-step-1-attempt-1", "--force"])?.exits_with(0)?;
             ensure!(word(s)? == "newer\n");
 
             s.omo_at_terminal(&["run", "cancel"])?.exits_with(0)?;
