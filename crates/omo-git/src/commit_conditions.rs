@@ -1,9 +1,9 @@
 //! `CommitConditions`: the hooks, the key and the sparse set that a commit in a new worktree meets, looked at before one
-//! is made. No hook runs, nobody is asked for a passphrase, and nothing is written.
+//! is made. No hook runs, no passphrase is asked for, and nothing is written.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use omo_process::platform::is_executable;
@@ -14,7 +14,8 @@ use omo_state::search_path::SearchPath;
 
 use crate::git_command::GitOutcome;
 use crate::integrate::ignored_paths;
-use crate::repository::{GitFailed, GitRepository, trimmed_line};
+use crate::repository::{GitFailed, GitRepository};
+use crate::user_git::{hooks_setting, is_set, present_hooks, signs_commits, user_setting};
 use crate::worktree::included_paths;
 
 /// Hooks that `git commit` runs, and that can refuse it.
@@ -117,15 +118,12 @@ struct Hook {
 }
 
 fn hooks(repository: &GitRepository) -> Result<Vec<Hook>, GitFailed> {
-    // The last one counts; omo's own is of the scope `command`.
-    let set = settings(repository, "^core[.]hookspath$")?;
-    let set = set.into_iter().rfind(|setting| setting.scope != "command").map(|setting| setting.value);
-    let folder = set.as_ref().map_or_else(|| repository.common().join("hooks"), PathBuf::from);
+    let folder = hooks_setting(repository)?.unwrap_or_else(|| repository.common().join("hooks"));
     let is_in_worktree = folder.is_relative();
-    let found = HOOKS.into_iter().filter_map(|name| {
-        let file = repository.top().join(&folder).join(name);
-        let bytes = regular_file::read(&file, MAX_HOOK_BYTES, Links::Followed).ok()??;
-        is_executable(&file).then(|| Hook {
+    let place = repository.top().join(&folder);
+    let found = present_hooks(&place, &HOOKS).into_iter().filter_map(|name| {
+        let bytes = regular_file::read(&place.join(name), MAX_HOOK_BYTES, Links::Followed).ok()??;
+        Some(Hook {
             name,
             path: folder.join(name).to_string_lossy().replace('\\', "/").trim_start_matches("./").to_owned(),
             is_in_worktree,
@@ -182,11 +180,7 @@ struct Setting {
 /// The settings whose names match, in the order in which they count.
 fn settings(repository: &GitRepository, names: &str) -> Result<Vec<Setting>, GitFailed> {
     let arguments = ["config", "-z", "--show-scope", "--type=path", "--get-regexp", names];
-    let (status, said) = repository.answer(&arguments, &[], &[])?;
-    // 1 says that there are none.
-    if !matches!(status, 0 | 1) {
-        return Err(repository.failure_of(&arguments));
-    }
+    let said = user_setting(repository, &arguments)?;
     let said = String::from_utf8_lossy(&said).into_owned();
     let words: Vec<&str> = said.split('\0').collect();
     let read = |pair: &[&str]| {
@@ -197,15 +191,10 @@ fn settings(repository: &GitRepository, names: &str) -> Result<Vec<Setting>, Git
     Ok(words.chunks_exact(2).filter_map(read).collect())
 }
 
-fn is_set(repository: &GitRepository, name: &str) -> Result<bool, GitFailed> {
-    let (status, said) = repository.answer(&["config", "--type=bool", "--get", name], &[], &[])?;
-    Ok(status == 0 && trimmed_line(&said) == "true")
-}
-
 /// The words of a signing that failed; `None` where commits need none, it succeeds, or that cannot be tried: no program
 /// that the repository's own settings name is run, nor one that may open a window.
 fn signing_failure(repository: &GitRepository) -> Result<Option<String>, GitFailed> {
-    if !is_set(repository, "commit.gpgsign")? {
+    if !signs_commits(repository)? {
         return Ok(None);
     }
     let set = settings(repository, "^(gpg[.].*|gpg[.]program|user[.]signingkey)$")?;

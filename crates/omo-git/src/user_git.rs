@@ -80,18 +80,23 @@ pub(crate) fn one_line(text: &str) -> String {
     sanitize(&lines.join("; "), MAX_WORDS)
 }
 
-/// The folder from which git takes the hooks of a repository, as its user has set it.
-pub(crate) fn hooks_folder(repository: &GitRepository) -> Result<PathBuf, GitFailed> {
+/// The folder of the hooks that its user has set; a relative one is looked for in each work tree.
+pub(crate) fn hooks_setting(repository: &GitRepository) -> Result<Option<PathBuf>, GitFailed> {
     let arguments = ["config", "-z", "--show-scope", "--type=path", "--get-all", "core.hooksPath"];
     let said = user_setting(repository, &arguments)?;
     let said = String::from_utf8_lossy(&said).into_owned();
     let parts: Vec<&str> = said.split('\0').collect();
     // The last one counts; that of the command line is omo's own.
     let mut set = parts.chunks_exact(2).filter_map(|pair| match pair {
-        [scope, path] if *scope != "command" && !path.is_empty() => Some(*path),
+        [scope, path] if *scope != "command" && !path.is_empty() => Some(PathBuf::from(path)),
         _ => None,
     });
-    let set = set.next_back().map(|path| repository.top().join(path));
+    Ok(set.next_back())
+}
+
+/// The folder from which git takes the hooks of a repository, as its user has set it.
+pub(crate) fn hooks_folder(repository: &GitRepository) -> Result<PathBuf, GitFailed> {
+    let set = hooks_setting(repository)?.map(|folder| repository.top().join(folder));
     Ok(set.unwrap_or_else(|| repository.common().join("hooks")))
 }
 
@@ -110,12 +115,17 @@ pub(crate) fn present_hooks(folder: &Path, names: &[&'static str]) -> Vec<&'stat
 ///
 /// git cannot tell.
 pub fn signs_commits(repository: &GitRepository) -> Result<bool, GitFailed> {
-    let said = user_setting(repository, &["config", "--type=bool", "--get", "commit.gpgSign"])?;
+    is_set(repository, "commit.gpgSign")
+}
+
+/// Whether a setting of its user is true.
+pub(crate) fn is_set(repository: &GitRepository, name: &str) -> Result<bool, GitFailed> {
+    let said = user_setting(repository, &["config", "--type=bool", "--get", name])?;
     Ok(trimmed_line(&said) == "true")
 }
 
 /// What git says of a setting, with the files of settings that its user names; nothing where it is not set.
-fn user_setting(repository: &GitRepository, arguments: &[&str]) -> Result<Vec<u8>, GitFailed> {
+pub(crate) fn user_setting(repository: &GitRepository, arguments: &[&str]) -> Result<Vec<u8>, GitFailed> {
     let own = crate::commit::own_identity();
     let own: Vec<_> = own.iter().map(|(name, value)| (*name, value.as_os_str())).collect();
     match repository.answer(arguments, &own, &[])? {
