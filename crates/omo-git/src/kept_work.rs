@@ -180,19 +180,46 @@ impl UnheldCommits {
     }
 }
 
-/// Files, each with its mode and content.
-type ChangedFiles = BTreeMap<Vec<u8>, (Vec<u8>, Vec<u8>)>;
+/// A file or link as git names it: the mode, such as `100755`, and the object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GitEntry {
+    pub(crate) mode: String,
+    pub(crate) object: String,
+}
 
-/// The files that differ between a commit and another one or a tree, as they are in the second.
-fn changed_files(repository: &GitRepository, from: &str, to: &str) -> Result<ChangedFiles, GitFailed> {
+/// A path that differs between two trees; `None` in the one that lacks it.
+pub(crate) struct ChangedEntry {
+    pub(crate) path: Vec<u8>,
+    pub(crate) before: Option<GitEntry>,
+    pub(crate) after: Option<GitEntry>,
+}
+
+/// The paths that differ between a commit and another one or a tree.
+pub(crate) fn changed_entries(
+    repository: &GitRepository,
+    from: &str,
+    to: &str,
+) -> Result<Vec<ChangedEntry>, GitFailed> {
     let said = repository.git_with(&["diff-tree", "-r", "-z", "--raw", "--no-renames", from, to], &[], &[])?;
     let mut parts = said.split(|byte| *byte == 0);
-    let mut files = BTreeMap::new();
+    let mut changed = Vec::new();
     while let (Some(row), Some(path)) = (parts.next(), parts.next()) {
-        let mut fields = row.split(|byte| *byte == b' ').skip(1).map(<[u8]>::to_vec);
-        if let (Some(mode), _, Some(content)) = (fields.next(), fields.next(), fields.next()) {
-            files.insert(path.to_vec(), (mode, content));
-        }
+        let row = String::from_utf8_lossy(row);
+        // `:MODE MODE OBJECT OBJECT LETTER`, before and after.
+        let [old_mode, new_mode, old, new, _] = row.trim_start_matches(':').split(' ').collect::<Vec<_>>()[..] else {
+            continue;
+        };
+        let entry = |mode: &str, object: &str| {
+            (mode != "000000").then(|| GitEntry { mode: mode.to_owned(), object: object.to_owned() })
+        };
+        changed.push(ChangedEntry { path: path.to_vec(), before: entry(old_mode, old), after: entry(new_mode, new) });
     }
-    Ok(files)
+    Ok(changed)
+}
+
+/// Files, each as it is in the second of two trees; `None` for one that is gone.
+type ChangedFiles = BTreeMap<Vec<u8>, Option<GitEntry>>;
+
+fn changed_files(repository: &GitRepository, from: &str, to: &str) -> Result<ChangedFiles, GitFailed> {
+    Ok(changed_entries(repository, from, to)?.into_iter().map(|changed| (changed.path, changed.after)).collect())
 }

@@ -8,7 +8,7 @@ use super::manifest::TreePath;
 use super::snapshotter::Snapshotter;
 use super::{RestoreError, SnapshotContext};
 use crate::changes::{PathChange, PathChangeKind};
-use crate::kept_work::KeptWork;
+use crate::kept_work::{ChangedEntry, GitEntry, KeptWork, changed_entries};
 use crate::platform::{FolderEntry, path_of};
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
 use crate::worktree::WorkerName;
@@ -28,20 +28,6 @@ pub struct BroughtBack {
     pub overwritten: Option<KeptWork>,
 }
 
-/// A file or link as git names it: the mode, such as `100755`, and the object.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct GitEntry {
-    mode: String,
-    object: String,
-}
-
-/// A path of kept work.
-struct KeptPath {
-    name: TreePath,
-    before: Option<GitEntry>,
-    kept: Option<GitEntry>,
-}
-
 const LINK: &str = "120000";
 const EXECUTABLE: &str = "100755";
 
@@ -56,13 +42,17 @@ pub(crate) fn bring_back(
     {
         let it = Snapshotter::open(place)?;
         let repository = repository_of(&it)?;
-        for path in kept_paths(&repository, kept)?.into_iter().filter(|path| it.is_covered(&path.name)) {
-            match it.entry_now(&repository, &path.name)? {
-                EntryNow::Entry(now) if now == path.kept => end.unchanged.push(it.project_path(&path.name)),
-                EntryNow::Entry(now) if now == path.before => to_write.push(path),
+        for ChangedEntry { path, before, after } in kept_entries(&repository, kept)? {
+            let name = TreePath(path);
+            if !it.is_covered(&name) {
+                continue;
+            }
+            match it.entry_now(&repository, &name)? {
+                EntryNow::Entry(now) if now == after => end.unchanged.push(it.project_path(&name)),
+                EntryNow::Entry(now) if now == before => to_write.push((name, after)),
                 EntryNow::Entry(_) | EntryNow::Other => {
-                    end.differing.push(it.project_path(&path.name));
-                    to_write.extend(overwritten.is_some().then_some(path));
+                    end.differing.push(it.project_path(&name));
+                    to_write.extend(overwritten.is_some().then_some((name, after)));
                 }
             }
         }
@@ -75,8 +65,8 @@ pub(crate) fn bring_back(
     let it = Snapshotter::open(place)?;
     let repository = repository_of(&it)?;
     // What is gone makes room: a folder may stand where a file was.
-    to_write.sort_by_key(|path| path.kept.is_some());
-    for KeptPath { name, kept, .. } in &to_write {
+    to_write.sort_by_key(|(_, kept)| kept.is_some());
+    for (name, kept) in &to_write {
         let shown = it.project_path(name);
         match it.write_kept(&repository, name, kept.as_ref()) {
             Ok(()) => end.restored.push(shown),
@@ -89,9 +79,9 @@ pub(crate) fn bring_back(
 
 /// As [`crate::kept_work::kept_changes`].
 pub(crate) fn kept_changes(repository: &GitRepository, kept: &KeptWork) -> Result<Vec<PathChange>, GitFailed> {
-    let changed = kept_paths(repository, kept)?.into_iter().map(|KeptPath { name, before, kept }| PathChange {
-        path: String::from_utf8_lossy(&name.0).into_owned(),
-        kind: match (before, kept) {
+    let changed = kept_entries(repository, kept)?.into_iter().map(|ChangedEntry { path, before, after }| PathChange {
+        path: String::from_utf8_lossy(&path).into_owned(),
+        kind: match (before, after) {
             (None, _) => PathChangeKind::Added,
             (_, None) => PathChangeKind::Deleted,
             _ => PathChangeKind::Modified,
@@ -106,7 +96,7 @@ fn repository_of(it: &Snapshotter<'_>) -> Result<GitRepository, RestoreError> {
 
 /// The change that a commit keeps. The work of a worker is all that it did since it left the branch that is checked
 /// out.
-fn kept_paths(repository: &GitRepository, kept: &KeptWork) -> Result<Vec<KeptPath>, GitFailed> {
+fn kept_entries(repository: &GitRepository, kept: &KeptWork) -> Result<Vec<ChangedEntry>, GitFailed> {
     let commit = kept.commit.as_str();
     let parent = format!("{commit}^1");
     let subject = ["rev-list", "--max-count=1", "--no-commit-header", "--format=%s", commit];
@@ -118,24 +108,7 @@ fn kept_paths(repository: &GitRepository, kept: &KeptWork) -> Result<Vec<KeptPat
             _ => parent,
         }
     };
-    let listed = repository.git_with(&["diff-tree", "-r", "-z", "--raw", "--no-renames", &base, commit], &[], &[])?;
-    let mut parts = listed.split(|byte| *byte == 0);
-    let mut paths = Vec::new();
-    while let (Some(row), Some(name)) = (parts.next(), parts.next()) {
-        let row = String::from_utf8_lossy(row);
-        let [old_mode, new_mode, old, new, _] = row.trim_start_matches(':').split(' ').collect::<Vec<_>>()[..] else {
-            continue;
-        };
-        let entry = |mode: &str, object: &str| {
-            (mode != "000000").then(|| GitEntry { mode: mode.to_owned(), object: object.to_owned() })
-        };
-        paths.push(KeptPath {
-            name: TreePath(name.to_vec()),
-            before: entry(old_mode, old),
-            kept: entry(new_mode, new),
-        });
-    }
-    Ok(paths)
+    changed_entries(repository, &base, commit)
 }
 
 /// What a path has in the work tree.
