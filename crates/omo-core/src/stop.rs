@@ -131,12 +131,12 @@ impl BackgroundTask {
     /// Whether it still runs. A status that omo does not know counts as running: waiting for
     /// work that is over costs nothing, blocking while it runs costs the user's quota.
     pub(crate) fn is_unfinished(&self) -> bool {
-        // Such work ends without a word to the session.
-        const WAKES_NOBODY: [&str; 2] = ["dream", "auto mode scan"];
+        // They end without a word to the session.
+        const SILENT_KINDS: [&str; 2] = ["dream", "auto mode scan"];
         const OVER: [&str; 9] =
             ["completed", "failed", "killed", "stopped", "cancelled", "canceled", "done", "error", "timed_out"];
         let kind = self.kind.to_lowercase().replace(['-', '_'], " ");
-        !WAKES_NOBODY.contains(&kind.as_str()) && !OVER.contains(&self.status.as_str())
+        !SILENT_KINDS.contains(&kind.as_str()) && !OVER.contains(&self.status.as_str())
     }
 
     /// Whether it is of a kind that may never finish, as a development server does not.

@@ -262,18 +262,18 @@ pub enum EventKind {
     },
     /// The work of an attempt is green, and git did not commit it: its user is asked, and the work stays where it is.
     TaskCommitRefused {
-        /// Which task.
+        /// Id of the task.
         task: String,
         /// The reference that keeps the work, where it could be kept.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         kept: Option<String>,
-        /// What else is known about it; `refusal` says why.
+        /// Result of the attempt; `refusal` has the reason.
         #[serde(flatten)]
         end: AttemptEnd,
     },
     /// The commit of such an attempt is tried again.
     TaskCommitRetried {
-        /// Which task.
+        /// Id of the task.
         task: String,
     },
     /// A task that had ended is done again.

@@ -1,6 +1,5 @@
-//! The time of a run in which nobody works on it: between the end of a turn and the next prompt, after a usage limit, and
-//! while an agent is awaited, and within a turn while a question waits or the machine sleeps. It is no part of the working
-//! time.
+//! Idle time of a run: between the end of a turn and the next prompt, after a usage limit, while an agent is awaited, and
+//! within a turn while a question waits or the machine sleeps. It is no part of the working time.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +12,7 @@ pub const LONGEST_STEP_MINUTES: u32 = 15;
 /// The begin of the turn whose time is not counted yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TurnBegin {
-    /// Then.
+    /// At this moment.
     At(Timestamp),
     /// At the first word of the model after this begin of a rest: the client goes on by itself, without a prompt.
     AfterRest(Timestamp),
@@ -24,12 +23,11 @@ pub enum TurnBegin {
 pub struct TurnTime {
     /// The first word of the model in a turn that began without a prompt.
     pub rest_ended_at: Option<Timestamp>,
-    /// Milliseconds in which nobody worked.
+    /// Idle milliseconds.
     pub idle_millis: u64,
 }
 
-/// Milliseconds between two moments in which nobody worked: of each step that is longer than
-/// [`LONGEST_STEP_MINUTES`] the rest. The times may stand in any order; one that lies outside is no step. Without any
+/// Idle milliseconds between two moments: of each step longer than [`LONGEST_STEP_MINUTES`] the rest. The times may stand in any order; one that lies outside is no step. Without any
 /// step nothing is known, and all of it is work.
 pub fn idle_millis(times: impl IntoIterator<Item = Timestamp>, from: Timestamp, until: Timestamp) -> u64 {
     const LONGEST_STEP: u64 = LONGEST_STEP_MINUTES as u64 * 60_000;

@@ -42,7 +42,7 @@ impl ClaimJudgement {
 pub struct ClaimFindings {
     /// The id of the files; `None` where they could not be read.
     pub tree: Option<String>,
-    /// Where they were when the run began, if that folder is gone: they were moved, or the folder around them was.
+    /// Their folder at the beginning of the run, if it is gone: it was moved, or a folder around it.
     pub moved_from: Option<String>,
     /// The checks, by name, each with its result and the end of its output.
     pub checks: Vec<CheckResult>,

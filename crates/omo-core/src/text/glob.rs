@@ -35,7 +35,7 @@ fn is_range(inside: &str) -> bool {
     matches!(bounds.len(), 2 | 3) && bounds.iter().all(is_bound)
 }
 
-/// Whether a name matches a pattern. A name matches itself, and a bracket in it matches a set as well as the bracket:
+/// A match of a name with a pattern. A name matches itself, and a bracket in it matches a set as well as the bracket:
 /// `[id]` means the folder of that name, `i` and `d`. Alternatives are taken to match anything.
 pub fn matches_glob(pattern: &str, name: &str) -> bool {
     pattern == name

@@ -361,7 +361,7 @@ const CASES: &[Case] = &[
         "expired",
     ),
     (
-        "240 minutes, of which the transcript tells one in which nobody worked",
+        "240 minutes, one of them idle by the transcript",
         |g| {
             g.session().count_turn(TurnTime { rest_ended_at: None, idle_millis: 60_000 });
             g.now = at(START + 240 * MINUTE);

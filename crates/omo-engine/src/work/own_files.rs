@@ -1,4 +1,4 @@
-//! Whose a file is that changed while a task was worked on: the task's, another task's, or somebody else's.
+//! Owners of the files that changed while a task was worked on: the task, another task, or something outside of the run.
 
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::{Dialect, Task};

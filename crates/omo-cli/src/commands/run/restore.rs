@@ -30,7 +30,7 @@ stay as they are. Kept work stays until `omo run gc --discard-kept-work`.";
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct RestoreOptions {
-    /// Which of it; without one, all that is kept is listed
+    /// Id of kept work; without one, all that is kept is listed
     pub id: Option<String>,
     /// Overwrite files that were changed since, and keep those first
     #[arg(long, requires = "id")]
