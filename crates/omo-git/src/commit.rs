@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use omo_core::check::session_check::CheckEnd;
+use omo_process::child_command::user_settings;
 use omo_process::environment::CheckEnvironment;
 use omo_process::job::CommandOutcome;
 use omo_process::platform::shell_variable;
@@ -102,15 +103,24 @@ pub fn commit_paths(
 
 /// Whether git knows who its user is: without that nothing can be committed.
 pub fn has_identity(repository: &GitRepository) -> bool {
-    let own = own_identity();
-    let own: Vec<(&str, &OsStr)> = own.iter().map(|(name, value)| (*name, value.as_os_str())).collect();
-    let knows = |name: &&str| repository.answer(&["var", name], &own, &[]).is_ok_and(|(status, _)| status == 0);
-    ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"].iter().all(knows)
+    with_own_variables(|own| {
+        let knows = |name: &&str| repository.answer(&["var", name], own, &[]).is_ok_and(|(status, _)| status == 0);
+        ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"].iter().all(knows)
+    })
 }
 
-/// The variables of this process that say who its user is, for a git that gets no other ones of git.
+/// The variables of this process that say who its user is.
 pub(crate) fn own_identity() -> Vec<(&'static str, OsString)> {
     identity_variables(env::variables())
+}
+
+/// Calls git with the variables of this process that say who its user is and what git's settings are: git gets no
+/// other ones of git.
+pub(crate) fn with_own_variables<T>(call: impl FnOnce(&[(&str, &OsStr)]) -> T) -> T {
+    let (identity, settings) = (own_identity(), user_settings());
+    let identity = identity.iter().map(|(name, value)| (*name, value.as_os_str()));
+    let settings = settings.iter().map(|(name, value)| (name.as_str(), value.as_os_str()));
+    call(&identity.chain(settings).collect::<Vec<_>>())
 }
 
 /// A work tree in which one commit is made.

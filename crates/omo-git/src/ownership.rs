@@ -3,7 +3,6 @@
 //! first.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -11,7 +10,7 @@ use std::time::Duration;
 use omo_state::git_worktree::GitWorktree;
 use thiserror::Error;
 
-use crate::commit::own_identity;
+use crate::commit::with_own_variables;
 use crate::git_command::{GitOutcome, StderrMode, run};
 use crate::platform::is_of_other_user;
 
@@ -53,8 +52,6 @@ pub(crate) fn may_name_git_folder(folder: &Path, git: &Path) -> bool {
 
 /// What git says of a folder by itself, with the settings of its user.
 fn is_accepted_by_git(folder: &Path) -> bool {
-    let own = own_identity();
-    let own: Vec<(&str, &OsStr)> = own.iter().map(|(name, value)| (*name, value.as_os_str())).collect();
-    let said = run(LIMIT, folder, &["rev-parse", "--git-dir"], &own, &[], StderrMode::Dropped);
+    let said = with_own_variables(|own| run(LIMIT, folder, &["rev-parse", "--git-dir"], own, &[], StderrMode::Dropped));
     matches!(said, Some(GitOutcome::Ended { status: 0, .. }))
 }

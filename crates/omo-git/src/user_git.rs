@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use omo_core::check::session_check::CheckEnd;
+use omo_core::git_variables::carried_name;
 use omo_core::text::sanitize;
+use omo_process::child_command::user_settings;
 use omo_process::environment::CheckEnvironment;
 use omo_process::job::{self, CommandJob, CommandOutcome};
 use omo_process::platform::shell_variable;
 
-use crate::commit::commit_variables;
+use crate::commit::{commit_variables, with_own_variables};
 use crate::git_command::git_program;
 use crate::platform::may_be_run;
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
@@ -43,6 +45,8 @@ impl UserGit<'_> {
         // git's tidying would go on behind the commit, in a work tree that may be about to be removed.
         let run = format!("{} -c maintenance.auto=false {words}", shell_variable("OMO_GIT"));
         let mut all = commit_variables(self.environment.variables_for_task_check());
+        let settings = user_settings().into_iter().filter_map(|(name, value)| Some((carried_name(&name)?, value)));
+        all.extend(settings.map(|(name, value)| (name.into(), value)));
         let own = [("OMO_GIT", git.into_os_string()), ("GIT_TERMINAL_PROMPT", "0".into())];
         all.extend(own.into_iter().chain(variables).map(|(name, value)| (name.into(), value)));
         // A work tree that loses its `.git` meanwhile is none, and not the one around it.
@@ -82,16 +86,12 @@ pub(crate) fn one_line(text: &str) -> String {
 
 /// The folder of the hooks that its user has set; a relative one is looked for in each work tree.
 pub(crate) fn hooks_setting(repository: &GitRepository) -> Result<Option<PathBuf>, GitFailed> {
-    let arguments = ["config", "-z", "--show-scope", "--type=path", "--get-all", "core.hooksPath"];
+    let arguments = ["config", "-z", "--type=path", "--get-all", "core.hooksPath"];
     let said = user_setting(repository, &arguments)?;
-    let said = String::from_utf8_lossy(&said).into_owned();
-    let parts: Vec<&str> = said.split('\0').collect();
-    // The last one counts; that of the command line is omo's own.
-    let mut set = parts.chunks_exact(2).filter_map(|pair| match pair {
-        [scope, path] if *scope != "command" && !path.is_empty() => Some(PathBuf::from(path)),
-        _ => None,
-    });
-    Ok(set.next_back())
+    let said = String::from_utf8_lossy(&said);
+    // The last one counts; behind it stands that of omo's own git.
+    let mut set = said.split_terminator('\0').rev();
+    Ok(set.nth(1).filter(|path| !path.is_empty()).map(PathBuf::from))
 }
 
 /// The folder from which git takes the hooks of a repository, as its user has set it.
@@ -126,9 +126,7 @@ pub(crate) fn is_set(repository: &GitRepository, name: &str) -> Result<bool, Git
 
 /// What git says of a setting, with the files of settings that its user names; nothing where it is not set.
 pub(crate) fn user_setting(repository: &GitRepository, arguments: &[&str]) -> Result<Vec<u8>, GitFailed> {
-    let own = crate::commit::own_identity();
-    let own: Vec<_> = own.iter().map(|(name, value)| (*name, value.as_os_str())).collect();
-    match repository.answer(arguments, &own, &[])? {
+    match with_own_variables(|own| repository.answer(arguments, own, &[]))? {
         (0, said) => Ok(said),
         (1, _) => Ok(Vec::new()),
         _ => Err(repository.failure_of(arguments)),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use omo_state::files::regular_file::{self, Links};
 
 use super::merge::{MergeError, require_commits};
-use crate::commit::own_identity;
+use crate::commit::with_own_variables;
 use crate::git_command::GitOutcome;
 use crate::proved_worktree::ProvedWorktree;
 use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
@@ -130,20 +130,18 @@ pub fn make_commit(repository: &GitRepository, draft: &CommitDraft<'_>, message:
     if let Some(bad) = parents.iter().chain([&draft.tree]).find(|name| !is_object_name(name)) {
         return Err(MergeError::NoCommit { commit: (*bad).to_owned() });
     }
-    let own = own_identity();
-    let own: Vec<_> = own.iter().map(|(name, value)| (*name, value.as_os_str())).collect();
     let signs = signs_commits(repository)?;
     let mut arguments = vec!["commit-tree", draft.tree];
     arguments.extend(signs.then_some("-S"));
     arguments.extend(parents.iter().flat_map(|parent| ["-p", *parent]));
     arguments.extend(["-m", message]);
     let failed = || repository.failure_of(arguments.get(..2).unwrap_or_default());
-    match repository.call_remote(LIMIT, &arguments, &own) {
+    match with_own_variables(|own| repository.call_remote(LIMIT, &arguments, own)) {
         Some(GitOutcome::Ended { status: 0, said, .. }) => {
             return require_commits(repository, &parents, Ok(trimmed_line(&said)));
         }
         Some(GitOutcome::Ended { complaint, .. }) => {
-            if repository.answer(&["var", "GIT_COMMITTER_IDENT"], &own, &[])?.0 != 0 {
+            if with_own_variables(|own| repository.answer(&["var", "GIT_COMMITTER_IDENT"], own, &[]))?.0 != 0 {
                 return Err(MergeError::NoIdentity);
             }
             require_commits(repository, &parents, Ok(()))?;
