@@ -10,6 +10,7 @@ use omo_git::integrate::{
 use omo_plan::model::TaskGroup;
 use omo_plan::plan_summary::SESSION_PREFIX;
 
+use super::final_checks::AsLongAsWanted;
 use super::{DriveError, INTEGRATED, ParallelDriver};
 use crate::event::{EventKind, QuestionKind};
 use crate::landing_hints::{branch_lines, edit_lines, operation_lines, other_checkout_lines};
@@ -17,6 +18,7 @@ use crate::parallel_state::ParallelState;
 use crate::report::ultraplan::short_commit;
 use crate::report::workers::worker_name;
 use crate::state::{ANSWER_CONTINUE, MAX_REASON_CHARS, RunState};
+use crate::work::CommandWatcher;
 
 impl ParallelDriver<'_> {
     /// Brings a session together with what the run has come to. Nothing that is checked out changes.
@@ -84,7 +86,8 @@ impl ParallelDriver<'_> {
             return self.refuse_landing(&why, Vec::new(), other_checkout_lines(&folders));
         }
         let tip = self.ticked_tip(state, parallel)?;
-        let landed = match land(&self.repository, &at, &tip, &self.user_git()) {
+        let mut watcher = AsLongAsWanted::new(self.engine.run);
+        let landed = match land(&self.repository, &at, &tip, &self.user_git(), || watcher.should_continue()) {
             Ok(LandOutcome::Moved) => at,
             Ok(LandOutcome::AlreadyThere) => user_branch_base(state, parallel).map_or(at, str::to_owned),
             Err(error) => return self.on_land_error(error),
@@ -99,7 +102,7 @@ impl ParallelDriver<'_> {
     fn on_land_error(&self, error: LandError) -> Result<(), DriveError> {
         match error {
             // It has moved this very moment: what comes next looks again.
-            LandError::Moved { .. } => Ok(()),
+            LandError::Moved { .. } | LandError::Cancelled => Ok(()),
             LandError::Dirty { paths } => {
                 let is_at_top = self.engine.root.canonicalize().is_ok_and(|root| root == self.repository.top());
                 let ways_out = edit_lines(&read_edit_facts(&self.repository, &paths)?, is_at_top);

@@ -44,11 +44,14 @@ pub enum LandError {
         new: String,
     },
     /// Another git is at work, or was ended in the middle of it.
-    #[error("another git is at work in this checkout; if none is, remove {}", path.display())]
+    #[error("another git is at work in this checkout; if none is, remove {}", shown(paths))]
     Locked {
-        /// git's lock.
-        path: PathBuf,
+        /// git's lock files.
+        paths: Vec<PathBuf>,
     },
+    /// The run was cancelled while its user's hook was asked.
+    #[error("the run was cancelled")]
+    Cancelled,
     /// The hook `reference-transaction` of its user refused the move.
     #[error("its hook `reference-transaction` refused that: {words}")]
     RefusedByHook {
@@ -61,4 +64,9 @@ pub enum LandError {
     /// A file could not be read or written.
     #[error("git's files of this checkout: {0}")]
     File(#[from] io::Error),
+}
+
+fn shown(paths: &[PathBuf]) -> String {
+    let shown: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    shown.join(" and ")
 }

@@ -31,6 +31,16 @@ pub enum CheckoutHead {
     },
 }
 
+impl CheckoutHead {
+    /// git's full name of the branch that is checked out.
+    pub fn reference(&self) -> Option<&str> {
+        match self {
+            Self::Branch { reference, .. } | Self::Unborn { reference } => Some(reference),
+            Self::Detached { .. } => None,
+        }
+    }
+}
+
 /// Something that its user has begun and not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnfinishedOperation {

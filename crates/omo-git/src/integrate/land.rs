@@ -7,6 +7,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::PathBuf;
 
 use omo_process::platform::shell_variable;
 
@@ -28,11 +29,21 @@ pub enum LandOutcome {
 
 /// Moves the branch that is checked out from `old` to `new`, a commit that follows it, with the files
 /// and the index. Both are full names of commits. An earlier move that was cut short is ended first.
-/// The hook `reference-transaction` of `user` is asked.
-pub fn land(repository: &GitRepository, old: &str, new: &str, user: &UserGit<'_>) -> Result<LandOutcome, LandError> {
+/// The hook `reference-transaction` of `user` is asked, and ended once `is_wanted` says no.
+pub fn land(
+    repository: &GitRepository,
+    old: &str,
+    new: &str,
+    user: &UserGit<'_>,
+    is_wanted: impl FnMut() -> bool,
+) -> Result<LandOutcome, LandError> {
     let places = LandingFiles::new(repository.git_folder());
-    let locked = || LandError::Locked { path: places.index().with_extension("lock") };
-    let _lock = places.take_lock()?.ok_or_else(locked)?;
+    let locked = || {
+        let mut paths = vec![places.index().with_extension("lock")];
+        paths.extend(reference_locks(repository, checkout_head(repository)?.reference()));
+        Ok::<_, LandError>(LandError::Locked { paths })
+    };
+    let Some(_lock) = places.take_lock()? else { return Err(locked()?) };
     places.wait_for_last_git(repository.top())?;
     if let Some([from, to]) = places.begun_move() {
         finish_interrupted_move(repository, &places, &from, &to)?;
@@ -48,7 +59,7 @@ pub fn land(repository: &GitRepository, old: &str, new: &str, user: &UserGit<'_>
         step.undo_move()?;
         return Err(failed.into());
     }
-    if let Err(failed) = move_reference(repository, &reference, old, new, user) {
+    if let Err(failed) = move_reference(repository, &reference, old, new, user, is_wanted) {
         step.undo_move()?;
         return Err(update_failure(repository, &reference, old, failed)?);
     }
@@ -64,6 +75,7 @@ fn move_reference(
     old: &str,
     new: &str,
     user: &UserGit<'_>,
+    mut is_wanted: impl FnMut() -> bool,
 ) -> Result<(), LandError> {
     if present_hooks(&hooks_folder(repository)?, &["reference-transaction"]).is_empty() {
         let arguments = ["update-ref", "-m", "omo: land", reference, new, old];
@@ -73,7 +85,19 @@ fn move_reference(
     let [reference, new, old] = own.map(|(name, _)| shell_variable(name));
     let words = format!("update-ref -m \"omo: land\" {reference} {new} {old}");
     let variables = own.map(|(name, value)| (name, value.into())).to_vec();
-    user.run_in(repository, &words, variables, || true).map_err(|words| LandError::RefusedByHook { words })
+    let mut is_cancelled = false;
+    let moved = user.run_in(repository, &words, variables, || {
+        is_cancelled |= !is_wanted();
+        !is_cancelled
+    });
+    moved.map_err(|words| if is_cancelled { LandError::Cancelled } else { LandError::RefusedByHook { words } })
+}
+
+/// The lock files of HEAD and of a branch that are there.
+fn reference_locks(repository: &GitRepository, reference: Option<&str>) -> Vec<PathBuf> {
+    let branch = reference.map(|reference| repository.common().join(format!("{reference}.lock")));
+    let locks = [Some(repository.git_folder().join("HEAD.lock")), branch];
+    locks.into_iter().flatten().filter(|path| path.exists()).collect()
 }
 
 /// Why the branch could not move: it is elsewhere by now, or another process has it locked.
@@ -87,8 +111,8 @@ fn update_failure(
     if now != old {
         return Ok(LandError::Moved { to: now });
     }
-    let path = repository.common().join(format!("{reference}.lock"));
-    Ok(if path.exists() { LandError::Locked { path } } else { failed })
+    let paths = reference_locks(repository, Some(reference));
+    Ok(if paths.is_empty() { failed } else { LandError::Locked { paths } })
 }
 
 /// Ends a move that was cut short: where the branch moved, the index follows; where it did not, the

@@ -1,6 +1,7 @@
 //! Moving the branch: all of it, or nothing at all.
 
 use std::fs;
+use std::path::PathBuf;
 
 use omo_git::integrate::{LandError, LandOutcome, UnfinishedOperation};
 
@@ -100,9 +101,11 @@ fn a_branch_that_moved_or_is_none_stays() {
     assert!(matches!(it.refuses(), LandError::Locked { .. }));
     fs::remove_file(it.top.join(".git/index.lock")).unwrap();
     // Left by a git that was killed, or of one that is at work: the branch has not moved, and cannot.
-    fs::write(it.top.join(".git/refs/heads/main.lock"), "").unwrap();
-    assert!(matches!(it.refuses(), LandError::Locked { path } if path.ends_with("refs/heads/main.lock")));
-    fs::remove_file(it.top.join(".git/refs/heads/main.lock")).unwrap();
+    let locks = ["HEAD.lock", "refs/heads/main.lock"].map(|name| it.top.join(".git").join(name));
+    let is_named = |paths: &[PathBuf]| paths == locks;
+    locks.iter().for_each(|lock| fs::write(lock, "").unwrap());
+    assert!(matches!(it.refuses(), LandError::Locked { paths } if is_named(&paths)));
+    locks.iter().for_each(|lock| fs::remove_file(lock).unwrap());
     let swapped = land_in(&it.repository(), &it.new, &it.old);
     assert!(matches!(swapped, Err(LandError::NotFollowing { .. })));
     assert_eq!(it.land().unwrap(), LandOutcome::Moved);

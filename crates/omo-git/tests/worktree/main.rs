@@ -34,6 +34,7 @@ fn land_in(repository: &GitRepository, old: &str, new: &str) -> Result<LandOutco
         old,
         new,
         &UserGit { environment: &environment, limit: Duration::from_secs(60) },
+        || true,
     )
 }
 
