@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use omo_core::text::sanitize;
 use omo_git::commit::{CommitEnd, CommitRefusal, CommitRequest, commit_paths};
+use omo_git::commit_conditions::judging_files;
 use omo_git::integrate::{CheckoutHead, checkout_head, keep_commit};
 use omo_git::kept_work::keep_paths;
 use omo_git::worktree::WorkerName;
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::Task;
+use omo_plan::paths::path_covers;
 
 use super::{CommandWatcher, Engine, EngineError};
 use crate::report::ultraplan;
@@ -22,18 +24,23 @@ const LIMIT: Duration = Duration::from_secs(600);
 const NAME_LETTERS: usize = 12;
 
 impl Engine<'_> {
-    /// Commits exactly what a step has changed of what it names; `None` where there is nothing to commit.
+    /// Commits exactly what a step has changed of what it names; `None` where there is nothing to commit. Once a refusal
+    /// was answered, `is_confirmed`, its user has let changed hooks stand.
     pub(super) fn commit_task(
         &self,
         state: &RunState,
         task: &Task,
         worked: &WorkResult,
+        is_confirmed: bool,
         watcher: &mut impl CommandWatcher,
     ) -> Result<Option<CommitOutcome>, EngineError> {
         let Some(message) = commit_message(state, task) else { return Ok(None) };
         if !worked.is_known {
             let words = "what it has changed cannot be told".to_owned();
             return Ok(Some(CommitOutcome::Refused { refusal: CommitRefusal::Other { words }, kept: None }));
+        }
+        if let Some(refusal) = (!is_confirmed).then(|| self.changed_guard(state, task, worked)).flatten() {
+            return Ok(Some(CommitOutcome::Refused { refusal, kept: None }));
         }
         let own = worked.files.iter().filter(|file| !worked.out_of_scope.contains(file));
         let paths: Vec<&str> = own.map(String::as_str).collect();
@@ -56,6 +63,20 @@ impl Engine<'_> {
             CommitEnd::Refused(_) if is_cut => return Err(EngineError::Cancelled),
             CommitEnd::Refused(refusal) => CommitOutcome::Refused { refusal, kept: None },
         }))
+    }
+
+    /// The refusal of a commit that hooks would judge which changed in this step, though the step does not list them.
+    fn changed_guard(&self, state: &RunState, task: &Task, worked: &WorkResult) -> Option<CommitRefusal> {
+        let touch = state.plan.group_of(&task.id).into_iter().flat_map(|(_, group)| group.may_touch.iter());
+        let listed: Vec<&String> = task.files.iter().map(|file| &file.path).chain(touch).collect();
+        let is_listed = |file: &&String| listed.iter().any(|path| path_covers(path, file));
+        let unlisted: Vec<String> = worked.files.iter().filter(|file| !is_listed(file)).cloned().collect();
+        let folder = self.work_tree.root().display().to_string();
+        match judging_files(&self.work_tree, &unlisted) {
+            Ok(files) if files.is_empty() => None,
+            Ok(files) => Some(CommitRefusal::GuardChanged { folder, files }),
+            Err(error) => Some(CommitRefusal::Other { words: error.to_string() }),
+        }
     }
 
     /// Keeps a commit that was made on no branch: once its user checks one out, no reference has it.

@@ -48,6 +48,13 @@ pub enum CommitRefusal {
         /// The end of git's output.
         words: String,
     },
+    /// Files that judge commits, such as a hook, changed in a step that does not list them.
+    GuardChanged {
+        /// Top of the work tree.
+        folder: String,
+        /// Their paths from the folder of the project.
+        files: Vec<String>,
+    },
     /// Anything else.
     Other {
         /// The failed step, and the end of git's output.
@@ -84,12 +91,19 @@ impl CommitRefusal {
             }
             Self::Ignored { source, .. } => own_files.contains(source),
             Self::NestedRepository { .. } => true,
-            Self::Signing { .. } | Self::CaseRename { .. } | Self::LineEnds { .. } | Self::Other { .. } => false,
+            Self::Signing { .. }
+            | Self::CaseRename { .. }
+            | Self::LineEnds { .. }
+            | Self::GuardChanged { .. }
+            | Self::Other { .. } => false,
         }
     }
 
     /// Whether `other` is the same complaint: numbers may differ, such as times, lines and process ids.
     pub fn is_repeated_by(&self, other: &Self) -> bool {
+        if let Self::GuardChanged { .. } = self {
+            return self == other;
+        }
         let without_numbers = |words: &str| words.replace(|letter: char| letter.is_ascii_digit(), "");
         without_numbers(&self.to_string()) == without_numbers(&other.to_string())
     }
@@ -109,6 +123,12 @@ impl CommitRefusal {
             Self::NestedRepository { path } => format!("remove {path}/.git, where it is no repository of its own"),
             Self::CaseRename { path, committed } => format!("`git mv {committed} {path}`"),
             Self::LineEnds { .. } => "`git config core.safecrlf warn`, or convert the line ends of the file".to_owned(),
+            Self::GuardChanged { folder, files } => {
+                format!(
+                    "`git -C {folder} checkout -- {}` puts it back; answered without that, it stands",
+                    files.join(" ")
+                )
+            }
             Self::Other { .. } => "see to what git says".to_owned(),
         }
     }
@@ -133,6 +153,13 @@ impl fmt::Display for CommitRefusal {
                 write!(f, "git takes {path} for {committed} (core.ignoreCase), which is gone")
             }
             Self::LineEnds { words } => with(f, "its line ends are refused (core.safecrlf)", words),
+            Self::GuardChanged { folder, files } => {
+                write!(
+                    f,
+                    "{} in {folder} judges commits, and changed during this step, which does not list it",
+                    files.join(" and ")
+                )
+            }
             Self::Other { words } => write!(f, "{words}"),
         }
     }
@@ -176,6 +203,7 @@ mod tests {
             (CommitRefusal::NestedRepository { path: "in".to_owned() }, true),
             (CommitRefusal::Signing { words: words() }, false),
             (CommitRefusal::LineEnds { words: words() }, false),
+            (CommitRefusal::GuardChanged { folder: words(), files: own.to_vec() }, false),
             (CommitRefusal::Other { words: words() }, false),
         ] {
             assert_eq!(refusal.is_of_the_work(&own), expected, "{refusal:?}");
