@@ -103,9 +103,13 @@ fn a_branch_that_moved_or_is_none_stays() {
     // Left by a git that was killed, or of one that is at work: the branch has not moved, and cannot.
     let locks = ["HEAD.lock", "refs/heads/main.lock"].map(|name| it.top.join(".git").join(name));
     let is_named = |paths: &[PathBuf]| paths == locks;
-    locks.iter().for_each(|lock| fs::write(lock, "").unwrap());
+    for lock in &locks {
+        fs::write(lock, "").unwrap();
+    }
     assert!(matches!(it.refuses(), LandError::Locked { paths } if is_named(&paths)));
-    locks.iter().for_each(|lock| fs::remove_file(lock).unwrap());
+    for lock in &locks {
+        fs::remove_file(lock).unwrap();
+    }
     let swapped = land_in(&it.repository(), &it.new, &it.old);
     assert!(matches!(swapped, Err(LandError::NotFollowing { .. })));
     assert_eq!(it.land().unwrap(), LandOutcome::Moved);
