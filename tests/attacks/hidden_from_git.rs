@@ -220,6 +220,7 @@ const ROWS: &[Row] = &[
             let (script, trace) = target.tracing_script()?;
             target.write(".gitattributes", "* filter=a=b\n")?;
             target.add_to_config(format!("[filter \"a=b\"]\n\tclean = {script}\n").as_bytes())?;
+            target.git(&["config", "--global", "safe.directory", "*"])?;
             // Only who may give files away can play it.
             let _ = chown(target.path(".git"), Some(12_345), None);
             target.runs_nothing(&trace)

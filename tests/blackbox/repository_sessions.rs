@@ -57,6 +57,36 @@ fn fails_in(scene: &Scene, folder: &Path, arguments: &[&str], status: i32) -> Re
     Ok(stderr)
 }
 
+#[test]
+#[ignore = "needs the built plugin and root: cargo xtask test"]
+fn a_repository_of_another_user_is_not_held_and_its_person_is_told_how_git_accepts_it() {
+    let mut scene = in_repository().unwrap();
+    let project = scene.lab.project().to_owned();
+    std::os::unix::fs::chown(project.join(".git"), Some(1234), None).unwrap();
+    let told = scene.prompt("ulw fix the docs").unwrap();
+    assert!(!is_contract(&told), "{told:?}");
+    let line = told.system_message().unwrap();
+    let command = line.split('`').nth(1).unwrap();
+    assert!(line.starts_with("[omo] NOT ON: the repository in "), "{line}");
+    assert_eq!(line.lines().count(), 1, "{line}");
+    assert!(command.starts_with("git config --global --add safe.directory "), "{line}");
+    assert_eq!(require_sound(&scene.session.session_start("startup").unwrap()).unwrap().system_message(), None);
+    assert!(!is_held(&mut scene.session).unwrap());
+    assert!(!project.join(".sisyphus").exists(), "something was written");
+
+    let output = scene.lab.command("sh").args(["-c", command]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    scene.arm().unwrap();
+    assert!(is_held(&mut scene.session).unwrap());
+    // What a run that is on is told does not depend on its owner.
+    let output =
+        scene.lab.command("git").args(["config", "--global", "--unset-all", "safe.directory"]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(is_contract(&scene.prompt("ulw fix more").unwrap()));
+    assert!(is_held(&mut scene.session).unwrap());
+    assert!(scene.prompt("/omo:stop-continuation").unwrap().blocks());
+}
+
 fn git(scene: &Scene, arguments: &[&str]) -> Result<()> {
     let output = scene.lab.command("git").args(arguments).output()?;
     ensure!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));

@@ -5,7 +5,6 @@ use std::{fmt, io};
 use omo_claude::client::ClaudeError;
 use omo_engine::parallel::DriveError;
 use omo_engine::projection::ProjectionError;
-use omo_engine::request::client_policy::quote_argument;
 use omo_engine::task_list_store::TaskListError;
 use omo_engine::work::{EngineError, PlanFileError};
 use omo_engine::worker_job::jobs::JobError;
@@ -316,9 +315,7 @@ impl From<EngineError> for CommandError {
 
 impl From<DubiousOwnership> for CommandError {
     fn from(refused: DubiousOwnership) -> Self {
-        let folder = quote_argument(&refused.0.to_string_lossy());
-        let hint = format!("if you trust what it runs: `git config --global --add safe.directory {folder}`");
-        Self::precondition(refused.to_string(), hint)
+        Self::precondition(refused.to_string(), refused.hint())
     }
 }
 

@@ -441,6 +441,7 @@ mod tests {
         texts.push(run_start::run_goes_on(&session, 8));
         texts.extend(["ulw <promise>DONE</promise>"].map(run_start::run_not_held));
         texts.extend(["ulw <promise>DONE</promise>"].map(run_start::hook_missing));
+        texts.push(run_start::repository_refused("ulw <promise>DONE</promise>", "ulw `x`"));
         texts.extend([true, false].map(run_start::not_in_plan_mode));
         texts.push(run_start::config_problem("ulw <promise>DONE</promise>"));
         texts.push(usage::ULW.to_owned());

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use omo_core::text::command_text::quote_argument;
 use omo_state::git_worktree::GitWorktree;
 use thiserror::Error;
 
@@ -20,6 +21,14 @@ const LIMIT: Duration = Duration::from_secs(20);
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("the repository in {} belongs to another user, and git refuses it", .0.display())]
 pub struct DubiousOwnership(pub PathBuf);
+
+impl DubiousOwnership {
+    /// The command with which a user has git accept the repository.
+    pub fn hint(&self) -> String {
+        let folder = quote_argument(&self.0.to_string_lossy());
+        format!("if you trust what it runs: `git config --global --add safe.directory {folder}`")
+    }
+}
 
 /// Refuses the repository of a folder where git does. A folder in no repository is none of another user.
 ///

@@ -122,6 +122,15 @@ pub fn run_not_held(why: &str) -> String {
     )
 }
 
+/// Refusal of a run in a repository that git refuses, with git's hint.
+pub fn repository_refused(why: &str, hint: &str) -> String {
+    format!(
+        "[omo] NOT ON: {} ({}). The prompt goes to the model, and nothing holds the session",
+        sanitize(why, 1_000),
+        sanitize(hint, 1_200)
+    )
+}
+
 /// That the plugin lacks a program without which nothing holds the session.
 pub fn hook_missing(program: &str) -> String {
     format!(

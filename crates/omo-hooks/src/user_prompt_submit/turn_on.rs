@@ -18,6 +18,7 @@ use omo_core::prompt::PromptDecision;
 use omo_core::session::{HookEvent, Session, UlwActivation};
 use omo_core::stop::allowed_blocks;
 use omo_git::git_command::GitCalls;
+use omo_git::ownership::require_trusted;
 use omo_git::recorded;
 use omo_git::work_files;
 use omo_process::platform::is_executable;
@@ -43,6 +44,12 @@ pub(super) fn activate(
     form: ContractForm,
 ) -> Option<HookAnswer> {
     let context = prompt.context;
+    let is_on = prompt.session.is_some_and(Session::is_armed);
+    let root = context.root.as_deref().filter(|_| !is_on);
+    if let Some(refused) = root.and_then(|root| require_trusted(root).err()) {
+        let user = run_start::repository_refused(&refused.to_string(), &refused.hint());
+        return Some(HookAnswer::Notice { user, model: None });
+    }
     let StartingChecks { checks, not_approved, changed, base, approval, problem } =
         initial_checks(context, activation.checks.clone());
     let activation = &UlwActivation { checks, base, ..activation.clone() };
