@@ -24,7 +24,7 @@ use crate::request::run_scope::RunScope;
 pub use self::actor::{EventActor, RecordedProcess};
 pub use self::copied_files::CopiedFiles;
 pub use self::evidence::{Evidence, PlanVerdict, UnfinishedLine};
-pub use self::run_ends::{AttemptEnd, ImportedStatus, RunResult};
+pub use self::run_ends::{AttemptEnd, ImportedStatus, MissingCommit, RunResult};
 pub use self::worker_peer::WorkerPeer;
 pub use crate::question::{Question, QuestionKind, QuestionOption};
 
@@ -549,6 +549,11 @@ pub enum EventKind {
     PlanNotTicked {
         /// Why.
         reason: String,
+    },
+    /// The commits of passed tasks that the checkout lacks, looked up when the run would end.
+    CommitsMissing {
+        /// Those commits; none where it has them by now.
+        commits: Vec<MissingCommit>,
     },
     /// A file that omo writes for others was changed by something else.
     ProjectionChanged {

@@ -48,6 +48,7 @@ impl RunState {
             questions: Vec::new(),
             reviewed_tasks: BTreeSet::new(),
             final_checks: BTreeMap::new(),
+            missing_commits: Vec::new(),
             changed_files: Vec::new(),
             check_files: BTreeMap::new(),
             changed_check_files: BTreeMap::new(),
@@ -104,6 +105,7 @@ impl RunState {
             EventKind::PlanTicked { ticked, opened, plan_sha256, tip } => {
                 self.apply_ticks(event, [ticked, opened], plan_sha256.as_ref(), tip.as_ref())?;
             }
+            EventKind::CommitsMissing { commits } => self.missing_commits.clone_from(commits),
             EventKind::PlanNotTicked { reason: why } => self.tick_refusal = Some(why.clone()),
             EventKind::TaskAdded { task: added } => self.apply_added_task(event, added)?,
             EventKind::TasksProved { tasks, by } => self.apply_proof(event, tasks, by)?,

@@ -154,7 +154,7 @@ pub struct OutcomeSummary {
     pub failed_at: Option<String>,
     /// The checks behind all steps.
     pub final_checks: FinalChecksResult,
-    /// What parallel workers have come to is still to be brought into the user's branch.
+    /// As [`RunState::is_outside_branch`].
     pub is_not_landed: bool,
 }
 
@@ -177,7 +177,7 @@ impl OutcomeSummary {
             if part == PlanSelection::Whole { FinalChecksResult::for_run(state) } else { FinalChecksResult::None };
         let failed = units.iter().zip(&statuses).find(|(_, status)| **status == ReportedStatus::Failed);
         let failed = failed.map(|(unit, _)| unit);
-        let is_not_landed = state.parallel.as_ref().is_some_and(|parallel| parallel.landed.is_none());
+        let is_not_landed = state.is_outside_branch();
         let outcome = match plan_outcome(counts, failed.map(|unit| unit.on_failure), final_checks) {
             // Its user has nothing of it yet.
             PlanOutcome::Completed if is_not_landed => PlanOutcome::Partial,

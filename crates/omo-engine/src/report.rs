@@ -391,8 +391,11 @@ fn question_row(known: &QuestionState) -> QuestionRow {
 /// The command that goes on from where a run stands.
 fn next_command(run: &str, state: &RunState) -> Option<String> {
     match &state.phase {
-        RunPhase::Cancelled { .. } => return Some(format!("omo run resume {run}")),
+        RunPhase::Cancelled { .. } => return Some(format!("omo run resume --run {run}")),
         RunPhase::Ended { .. } => {
+            if !state.missing_commits.is_empty() {
+                return Some(format!("omo run resume --run {run}"));
+            }
             // What is tried again has failed itself: what it blocks follows.
             let may_retry = |standing: &TaskStanding| match standing {
                 TaskStanding::Is(TaskStatus::Failed) => true,
@@ -406,7 +409,7 @@ fn next_command(run: &str, state: &RunState) -> Option<String> {
                 return Some(format!("omo run retry {}", task.id));
             }
             let is_red = state.final_checks.values().any(|outcome| !outcome.is_green());
-            return is_red.then(|| format!("omo run resume {run}"));
+            return is_red.then(|| format!("omo run resume --run {run}"));
         }
         RunPhase::Executing => {}
     }

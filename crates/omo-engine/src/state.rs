@@ -12,7 +12,7 @@ use omo_plan::proof::ProofSource;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{
-    AttemptEnd, EventActor, Evidence, ImportedStatus, PlanVerdict, Question, RunResult, UnfinishedLine,
+    AttemptEnd, EventActor, Evidence, ImportedStatus, MissingCommit, PlanVerdict, Question, RunResult, UnfinishedLine,
 };
 use crate::execution_mode::ExecutionMode;
 use crate::parallel_state::ParallelState;
@@ -52,6 +52,9 @@ pub struct RunState {
     pub reviewed_tasks: BTreeSet<String>,
     /// The result of each final check since anything else was done, by its place in the plan, from 0.
     pub final_checks: BTreeMap<usize, TaskCheckOutcome>,
+    /// The commits of passed tasks that the checkout lacked when the run would end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_commits: Vec<MissingCommit>,
     /// Files that omo writes for others and that something else had changed, with where that was put.
     pub changed_files: Vec<(String, Option<String>)>,
     /// The files that checks of the plan run, with the digest that each had when it was first seen.

@@ -30,7 +30,7 @@ use omo_state::config::UnlistedFiles;
 use omo_state::git_worktree::GitWorktree;
 
 use crate::client_policy::ClientPolicy;
-use crate::event::{EventActor, EventKind, RecordedProcess, RunEvent};
+use crate::event::{EventActor, EventKind, MissingCommit, RecordedProcess, RunEvent};
 use crate::parallel_schedule;
 use crate::parallel_state::ParallelState;
 use crate::projection::{self, FileDrift, Projection, ProjectionError};
@@ -192,7 +192,7 @@ impl Engine<'_> {
                 let set_apart = self.begin_parallel_anew(parallel)?;
                 play.apply(set_apart);
             }
-            play.advance();
+            play.advance(|state| self.missing_commits(state));
             is_over = play.events.iter().any(|event| matches!(event, EventKind::RunEnded { .. }));
             Ok((play.events, value))
         })?;
@@ -329,9 +329,17 @@ impl<'a> Play<'a> {
         self.events.push(event.kind);
     }
 
-    /// What follows by itself: a question that is due, the end.
-    fn advance(&mut self) {
+    /// What follows by itself: a question that is due, the end. Before an end the checkout is looked at once.
+    fn advance(&mut self, missing_commits: impl FnOnce(&RunState) -> Vec<MissingCommit>) {
+        let mut look = Some(missing_commits);
         while let Some(what) = verbs::automatic_event(&self.state) {
+            if let (EventKind::RunEnded { .. }, Some(missing_commits)) = (&what, look.take()) {
+                let commits = missing_commits(&self.state);
+                if commits != self.state.missing_commits {
+                    self.apply(EventKind::CommitsMissing { commits });
+                    continue;
+                }
+            }
             self.apply(what);
         }
     }
@@ -355,6 +363,6 @@ pub fn opening_events(opened: EventKind, known: Vec<EventKind>, actor: &EventAct
     let mut play = Play::new(state, actor, now);
     play.apply_all(known);
     play.apply_all(failed);
-    play.advance();
+    play.advance(|_| Vec::new());
     play.events
 }

@@ -2,7 +2,7 @@
 
 use anyhow::ensure;
 use omo_tests::plan_project::PLAN;
-use omo_tests::ultraplan_project::{Case, REVERT, plan_text, play, word_check};
+use omo_tests::ultraplan_project::{Case, REVERT, Steps, plan_text, play, word_check};
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
@@ -131,7 +131,22 @@ fn a_task_here_is_judged_by_what_its_commit_would_hold() {
             s.git(&["commit", "-q", "-m", "mine"])?;
             let said = s.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
             ensure!(said.out.contains(" holds stray.txt, which step 1 does not list"), "{}", said.out);
+            ensure!(!said.out.contains("git reset"), "{}", said.out);
             ensure!(s.omo_at_terminal(&["report"])?.out.contains(" holds stray.txt"), "the report denies it");
+            Ok(())
+        }),
+        ("a commit of its user that holds none of the task's files", plan(), |s| {
+            s.begin(PLAN)?;
+            let ticket = s.omo_at_terminal(&["agent", "start", "1"])?.exits_with(0)?.ticket()?;
+            s.lab().write("words/1.txt", "done\n")?;
+            s.lab().write("own.txt", "own\n")?;
+            s.git(&["add", "own.txt"])?;
+            s.git(&["commit", "-q", "-m", "own"])?;
+            s.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
+            ensure!(s.standing("1")? == "passed");
+            let said = s.omo_at_terminal(&["report"])?;
+            ensure!(said.out.contains("commits made meanwhile that hold none of its files stay: "), "{}", said.out);
+            ensure!(s.lab().git(&["log", "--format=%s", "-2"])?.lines().nth(1) == Some("own"));
             Ok(())
         }),
         ("one that has passed is done again where a person says so", plan(), |s| {
@@ -146,6 +161,45 @@ fn a_task_here_is_judged_by_what_its_commit_would_hold() {
             s.omo_at_terminal(&["run", "retry", "1", "--passed"])?.exits_with(0)?;
             s.is_next(1)
         }),
+    ];
+    play(cases).unwrap();
+}
+
+/// Two steps, the first of which is committed while the user is elsewhere.
+fn play_switch(s: &mut Steps, switch: &[&str], is_picked: bool) -> anyhow::Result<()> {
+    s.begin(PLAN)?;
+    let branch = s.lab().git(&["branch", "--show-current"])?;
+    let ticket = s.omo_at_terminal(&["agent", "start", "1"])?.exits_with(0)?.ticket()?;
+    s.git(switch)?;
+    s.lab().write("words/1.txt", "done\n")?;
+    s.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
+    let commit = s.lab().git(&["rev-parse", "HEAD"])?;
+    s.git(&["checkout", "-q", branch.trim()])?;
+    if is_picked {
+        s.git(&["cherry-pick", commit.trim()])?;
+        s.git(&["commit", "-q", "--amend", "-m", "reworded"])?;
+    }
+    s.work(2, "done\n")?.exits_with(0)?;
+    if !is_picked {
+        let said = s.next()?.exits_with(1)?;
+        let report = s.omo_at_terminal(&["report"])?.out;
+        ensure!(report.contains("Incomplete: not in your branch"), "{report}");
+        let holder = said.out.split("`git merge ").nth(1).and_then(|rest| rest.split('`').next());
+        s.git(&["merge", "-q", "--no-edit", holder.unwrap_or_default()])?;
+        s.omo_at_terminal(&["run", "resume"])?.exits_with(0)?;
+    }
+    s.next()?.exits_with(0)?;
+    Ok(())
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_run_is_not_complete_where_the_branch_lacks_the_commit_of_a_step() {
+    let plan = || plan_text(&[(1, REVERT, &word_check(1)), (2, REVERT, &word_check(2))]);
+    let cases: &[Case] = &[
+        ("on no branch", plan(), |s| play_switch(s, &["checkout", "-q", "--detach"], false)),
+        ("on another branch", plan(), |s| play_switch(s, &["checkout", "-q", "-b", "other"], false)),
+        ("picked and reworded", plan(), |s| play_switch(s, &["checkout", "-q", "-b", "other"], true)),
     ];
     play(cases).unwrap();
 }

@@ -1,7 +1,10 @@
 //! What a person does next with a run, and what of its work is not committed.
 
+use std::collections::BTreeSet;
+
 use omo_core::text::{list_some, pluralize, sanitize};
 use omo_engine::report::checkout::CheckoutReport;
+use omo_engine::report::findings::{merge_command, missing_commit_lines};
 use omo_engine::report::heading::{HeadingKind, run_heading};
 use omo_engine::report::{RunReport, build_report};
 use omo_engine::state::RunState;
@@ -20,7 +23,7 @@ pub(crate) fn next_steps(run: &str, state: &RunState, report: &RunReport) -> Vec
         HeadingKind::Waiting => steps.push("Answer the question above.".to_owned()),
         HeadingKind::Running if state.parallel.is_some() => steps.push("Look on: `omo run watch`".to_owned()),
         HeadingKind::Running => steps.push(format!("If its session is gone, type `{go_on}`")),
-        HeadingKind::Cancelled => steps.push(format!("To go on with what is left: `omo run resume {run}`")),
+        HeadingKind::Cancelled => steps.push(format!("To go on with what is left: `omo run resume --run {run}`")),
         HeadingKind::Failed | HeadingKind::Incomplete => steps.extend(after_failure(state, report, &go_on)),
         HeadingKind::Complete | HeadingKind::Unproved => steps.extend(before_finishing(state, report)),
     }
@@ -28,6 +31,12 @@ pub(crate) fn next_steps(run: &str, state: &RunState, report: &RunReport) -> Vec
 }
 
 fn after_failure(state: &RunState, report: &RunReport, go_on: &str) -> Vec<String> {
+    if !state.missing_commits.is_empty() {
+        let next = report.next_command.as_ref().map(|command| format!("Then: `{command}`"));
+        let merge = state.missing_commits.iter().map(|missing| format!("`{}`", merge_command(missing)));
+        let merge: BTreeSet<String> = merge.collect();
+        return merge.into_iter().chain(next).collect();
+    }
     let retry = report.next_command.as_ref().filter(|command| command.starts_with("omo run retry"));
     match retry {
         Some(command) if state.parallel.is_none() => {
@@ -85,5 +94,5 @@ pub(crate) fn end_lines(state: &RunState) -> Vec<String> {
         .then(|| before_finishing(state, &report).join(" "))
         .filter(|steps| !steps.is_empty())
         .map(|steps| format!("Next: {steps}"));
-    uncommitted.into_iter().chain(next).collect()
+    missing_commit_lines(state).into_iter().chain(uncommitted).chain(next).collect()
 }

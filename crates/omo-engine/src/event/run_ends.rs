@@ -40,6 +40,12 @@ pub struct AttemptEnd {
     /// The id of the commit that holds its work, where it was committed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+    /// Full name of the branch that was checked out when it was made, such as `refs/heads/main`; `HEAD` for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// Commits that were made meanwhile and hold none of the files of the task: its user's, as far as can be told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub foreign_commits: Vec<String>,
     /// Why git did not make that commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<CommitRefusal>,
@@ -62,6 +68,17 @@ pub enum ImportedStatus {
     Failed,
     /// It was never begun.
     Blocked,
+}
+
+/// The commit of a passed task that the checked out branch does not have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MissingCommit {
+    /// Id of the task.
+    pub task: String,
+    /// Id of the commit.
+    pub commit: String,
+    /// What has it: a branch or a reference below `refs/omo/keep`, or its own id where no reference does.
+    pub holder: String,
 }
 
 /// How a run ended.

@@ -6,6 +6,8 @@ use omo_plan::model::{Plan, Task};
 
 use super::taken_back;
 use super::task_list::final_report::unfinished_lines;
+use super::ultraplan::short_commit;
+use crate::event::MissingCommit;
 use crate::state::{RunState, TaskState};
 use crate::task_counterfactual;
 
@@ -23,6 +25,7 @@ pub fn finding_lines<'a>(state: &RunState, tasks: impl IntoIterator<Item = &'a T
         let found = task_counterfactual::weakness(state, task).into_iter().chain(task_findings(&state.plan, known));
         lines.extend(found.map(|line| format!("{word} {}: {line}", sanitize(&task.id, 64))));
     }
+    lines.extend(missing_commit_lines(state));
     let unfinished = unfinished_lines(state);
     for line in unfinished.iter().take(NAMED_LINES) {
         lines.push(format!(
@@ -46,6 +49,22 @@ pub fn finding_lines<'a>(state: &RunState, tasks: impl IntoIterator<Item = &'a T
     lines
 }
 
+/// The commits that the checkout lacks, each with the command that brings it in.
+pub fn missing_commit_lines(state: &RunState) -> Vec<String> {
+    let line = |missing: &MissingCommit| {
+        let (word, task) = (state.plan.dialect.unit_word(), sanitize(&missing.task, 64));
+        let (commit, merge) = (short_commit(&missing.commit), merge_command(missing));
+        format!("{word} {task}: commit {commit} is not in the branch that is checked out, and `{merge}` brings it in")
+    };
+    state.missing_commits.iter().map(line).collect()
+}
+
+/// The command that brings a missing commit into the branch that is checked out.
+pub fn merge_command(missing: &MissingCommit) -> String {
+    let holder = missing.holder.strip_prefix("refs/heads/").unwrap_or(&missing.holder);
+    format!("git merge {}", sanitize(holder, 200))
+}
+
 fn task_findings(plan: &Plan, known: &TaskState) -> Vec<String> {
     let mut lines = Vec::new();
     let outside = known.last_end.iter().flat_map(|end| &end.out_of_scope);
@@ -54,6 +73,11 @@ fn task_findings(plan: &Plan, known: &TaskState) -> Vec<String> {
         let files = list_some(outside, NAMED_FILES);
         let in_commit = if end.commit.is_some() { ", which is in no commit of it" } else { "" };
         lines.push(format!("changed what it does not name{in_commit}: {}", sanitize(&files, 400)));
+    }
+    let foreign = known.last_end.iter().flat_map(|end| &end.foreign_commits).map(|commit| short_commit(commit));
+    let foreign = list_some(foreign, NAMED_FILES);
+    if !foreign.is_empty() {
+        lines.push(format!("commits made meanwhile that hold none of its files stay: {}", sanitize(&foreign, 200)));
     }
     if known.is_stale {
         lines.push("the plan says something else about it since it was done".to_owned());

@@ -60,7 +60,7 @@ fn ended_heading(state: &RunState, result: RunResult) -> RunHeading {
         let skipped = if tasks.skipped > 0 { format!(", {} skipped", tasks.skipped) } else { String::new() };
         let text = format!("Incomplete: {} of {} {word}s done{skipped}", tasks.total - tasks.undone, tasks.total);
         (HeadingKind::Incomplete, text)
-    } else if state.parallel.as_ref().is_some_and(|parallel| parallel.landed.is_none()) {
+    } else if state.is_outside_branch() {
         (HeadingKind::Incomplete, "Incomplete: not in your branch".to_owned())
     } else if tasks.unproved > 0 {
         let reviewed = if tasks.is_reviewed { ", reviewed" } else { "" };

@@ -165,6 +165,8 @@ pub struct StrayCommit {
     pub commit: String,
     /// The files that the task does not list.
     pub files: Vec<String>,
+    /// It holds files of the task as well. In a checkout that its user works in, one that holds none is not the worker's.
+    pub holds_own_files: bool,
 }
 
 /// What came of committing an attempt.
@@ -174,6 +176,8 @@ pub enum CommitOutcome {
     Made {
         /// Its id.
         id: String,
+        /// As [`AttemptEnd::branch`].
+        branch: Option<String>,
     },
     /// There was nothing to commit.
     Nothing,
@@ -197,8 +201,8 @@ pub enum CommitOutcome {
 }
 
 impl CommitOutcome {
-    fn commit(&self) -> Option<String> {
-        if let Self::Made { id } = self { Some(id.clone()) } else { None }
+    fn commit_and_branch(&self) -> (Option<String>, Option<String>) {
+        if let Self::Made { id, branch } = self { (Some(id.clone()), branch.clone()) } else { (None, None) }
     }
 }
 
@@ -246,6 +250,9 @@ pub fn judge_attempt(
     // Every one of its checks, each green each time that it ran: as many green results of one prove nothing.
     let is_green = wanted.iter().all(|check| outcomes.iter().any(|(_, (ran, _))| ran == *check))
         && outcomes.iter().all(|(_, (_, outcome))| outcome.is_green());
+    let (stray_commits, foreign): (Vec<_>, Vec<_>) =
+        measured.stray_commits.into_iter().partition(|stray| state.parallel.is_some() || stray.holds_own_files);
+    let (commit, branch) = measured.commit.as_ref().map(CommitOutcome::commit_and_branch).unwrap_or_default();
     let end = AttemptEnd {
         attempt,
         evidence: summarize_outcomes(&outcomes),
@@ -257,19 +264,21 @@ pub fn judge_attempt(
         test_digests: measured.test_digests,
         tree: measured.tree,
         unfinished: measured.unfinished,
-        commit: measured.commit.as_ref().and_then(CommitOutcome::commit),
+        commit,
+        branch,
+        foreign_commits: foreign.into_iter().map(|stray| stray.commit).collect(),
         refusal: None,
         without_work: measured.without_work,
         snapshot: None,
     };
-    let committed = measured.stray_commits.iter().flat_map(|stray| &stray.files);
+    let committed = stray_commits.iter().flat_map(|stray| &stray.files);
     if let Some(evidence) = scope_violation(state, task, end.files.iter().chain(committed)) {
         events.push(EventKind::TaskFailed { task: id, is_final: true, end: AttemptEnd { evidence, ..end } });
     } else if !measured.tampered.is_empty() {
         let evidence =
             format!("changed what it must not change: {}", sanitize(&measured.tampered.join(", "), MAX_REASON_CHARS));
         events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
-    } else if let Some(evidence) = stray_commit_reason(task, &measured.stray_commits, state) {
+    } else if let Some(evidence) = stray_commit_reason(task, &stray_commits, state) {
         events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
     } else if let Some(what) = missing {
         events.push(EventKind::TaskHeld {
@@ -410,13 +419,18 @@ fn scope_violation<'f>(state: &RunState, task: &Task, mut files: impl Iterator<I
 /// What is wrong with an attempt whose worker committed what its task does not list: the user's branch would get that
 /// with the rest, also where a later commit takes it out again.
 fn stray_commit_reason(task: &Task, stray: &[StrayCommit], state: &RunState) -> Option<String> {
-    let StrayCommit { commit, files } = stray.first()?;
+    let StrayCommit { commit, files, .. } = stray.first()?;
     let (commit, word) = (short_commit(commit), state.plan.dialect.unit_word());
     let more = stray.len() - 1;
     let more = if more == 0 { String::new() } else { format!(", and {more} more such commits") };
+    // In a checkout that its user works in, nothing tells whose commit it is: no command that undoes it is named there.
+    let way_out = if state.parallel.is_some() {
+        format!("take it out of the branch, not with another commit but with `git reset --soft {commit}~1`")
+    } else {
+        "commit only what is listed, and leave the commit to its user where this worker did not make it".to_owned()
+    };
     Some(format!(
-        "commit {commit} holds {}, which {word} {} does not list{more}; take it out of the branch, not with another \
-         commit but with `git reset --soft {commit}~1`",
+        "commit {commit} holds {}, which {word} {} does not list{more}; {way_out}",
         name_files(files),
         task.id
     ))

@@ -65,7 +65,7 @@ impl WorkerCommit {
     /// What came of it. A commit is taken as a whole or not at all.
     fn to_commit_outcome(&self, out_of_scope: &[String]) -> CommitOutcome {
         match out_of_scope {
-            [] => CommitOutcome::Made { id: self.commit.clone() },
+            [] => CommitOutcome::Made { id: self.commit.clone(), branch: None },
             files => CommitOutcome::HoldsUnlisted { files: files.to_vec() },
         }
     }
@@ -260,7 +260,7 @@ impl Engine<'_> {
     fn handover_event(&self, state: &RunState, ended: &str, events: &[EventKind]) -> Option<EventKind> {
         let mut play = Play::new(state.clone(), &self.caller.actor, (self.now)());
         play.apply_all(events.to_vec());
-        play.advance();
+        play.advance(|_| Vec::new());
         // Where the ledger cannot be read, the worker ends and the session goes on.
         let dispatched = dispatched_tasks(&self.run.events().ok()?, (self.now)());
         let next = next_task_of_worker(&play.state, ended, &dispatched)?;

@@ -1,25 +1,31 @@
 //! Committing what a step has changed, where its plan says so or its work would be lost.
 
+use std::slice;
 use std::time::Duration;
 
 use omo_core::text::sanitize;
 use omo_git::commit::{CommitEnd, CommitRefusal, CommitRequest, commit_paths};
 use omo_git::commit_conditions::judging_files;
-use omo_git::integrate::{CheckoutHead, checkout_head, keep_commit};
+use omo_git::integrate::{CheckoutHead, checkout_head, contains_commits, holds_commit, keep_commit};
 use omo_git::kept_work::keep_paths;
+use omo_git::repository::GitRepository;
 use omo_git::worktree::WorkerName;
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::Task;
 use omo_plan::paths::path_covers;
 
 use super::{CommandWatcher, Engine, EngineError};
+use crate::event::MissingCommit;
+use crate::parallel::push_rules::is_done;
 use crate::report::ultraplan;
-use crate::state::RunState;
+use crate::state::{RunState, TaskState};
 use crate::verbs::CommitOutcome;
 use crate::work::attempt::WorkResult;
 
 /// How long git and the hooks of its user may take.
 const LIMIT: Duration = Duration::from_secs(600);
+/// Stands for no branch.
+const DETACHED: &str = "HEAD";
 /// Letters of a name made from the id of a task.
 const NAME_LETTERS: usize = 12;
 
@@ -56,8 +62,7 @@ impl Engine<'_> {
         });
         Ok(Some(match end {
             CommitEnd::Made { sha } | CommitEnd::AlreadyCommitted { sha } => {
-                self.keep_detached(task, &sha);
-                CommitOutcome::Made { id: sha }
+                CommitOutcome::Made { branch: self.branch_of_commit(task, &sha), id: sha }
             }
             CommitEnd::NoChange => CommitOutcome::Nothing,
             CommitEnd::Refused(_) if is_cut => return Err(EngineError::Cancelled),
@@ -79,19 +84,49 @@ impl Engine<'_> {
         }
     }
 
-    /// Keeps a commit that was made on no branch: once its user checks one out, no reference has it.
-    fn keep_detached(&self, task: &Task, commit: &str) {
-        let Some(repository) = self.work_tree.repository() else { return };
-        if let (Ok(CheckoutHead::Detached { .. }), Some(name)) = (checkout_head(&repository), self.kept_name(task)) {
+    /// The branch that a commit was just made on. One on no branch is kept: once its user checks one out, no reference
+    /// has it.
+    fn branch_of_commit(&self, task: &Task, commit: &str) -> Option<String> {
+        let repository = self.work_tree.repository()?;
+        let head = checkout_head(&repository).ok()?;
+        if let (CheckoutHead::Detached { .. }, Some(name)) = (&head, self.kept_name(&task.id)) {
             // Where it cannot be kept, git's reflog still has it.
             let _ = keep_commit(&repository, &name, commit);
         }
+        Some(branch_name(&head).to_owned())
+    }
+
+    /// The commits of passed tasks that the user's checkout lacks. What its user made of the branch that such a commit
+    /// went to is theirs, and so is one that was squashed or picked into another branch.
+    pub(super) fn missing_commits(&self, state: &RunState) -> Vec<MissingCommit> {
+        let Some(repository) = GitRepository::find(self.root).filter(|_| state.parallel.is_none()) else {
+            return Vec::new();
+        };
+        let Ok(head) = checkout_head(&repository) else { return Vec::new() };
+        let now = branch_name(&head);
+        let lacks = |commit: &str| holds_commit(&repository, "HEAD", commit).is_ok_and(|holds| !holds);
+        let missing = |(id, known): (&String, &TaskState)| {
+            let end = known.last_end.as_ref().filter(|_| is_done(state, known.status))?;
+            let (commit, branch) = (end.commit.as_ref()?, end.branch.as_deref()?);
+            if branch == now && now != DETACHED || !lacks(commit) {
+                return None;
+            }
+            let is_there = contains_commits(&repository, branch, slice::from_ref(commit)).unwrap_or_default();
+            let kept = || {
+                let name = self.kept_name(id)?;
+                keep_commit(&repository, &name, commit).ok().map(|()| name.keep_reference())
+            };
+            let holder = if is_there { Some(branch.to_owned()) } else { kept() };
+            let holder = holder.unwrap_or_else(|| commit.clone());
+            Some(MissingCommit { task: id.clone(), commit: commit.clone(), holder })
+        };
+        state.tasks.iter().filter_map(missing).collect()
     }
 
     /// The name under which the work of a task is kept.
-    fn kept_name(&self, task: &Task) -> Option<WorkerName> {
-        let name = WorkerName::new(self.run.id(), &format!("step-{}", task.id)).or_else(|_| {
-            let id: String = sha256_hex(task.id.as_bytes()).chars().take(NAME_LETTERS).collect();
+    fn kept_name(&self, task: &str) -> Option<WorkerName> {
+        let name = WorkerName::new(self.run.id(), &format!("step-{task}")).or_else(|_| {
+            let id: String = sha256_hex(task.as_bytes()).chars().take(NAME_LETTERS).collect();
             WorkerName::new(self.run.id(), &format!("step-{id}"))
         });
         name.ok()
@@ -102,9 +137,16 @@ impl Engine<'_> {
     pub(super) fn keep_uncommitted(&self, state: &RunState, task: &Task, worked: &WorkResult) -> Option<String> {
         let own = worked.files.iter().filter(|file| !worked.out_of_scope.contains(file));
         let paths: Vec<&str> = own.map(String::as_str).collect();
-        let name = self.kept_name(task)?;
+        let name = self.kept_name(&task.id)?;
         let kept = self.with_restore_place(state, |place| keep_paths(place, &name, &paths));
         kept.ok().map(|kept| kept.reference)
+    }
+}
+
+fn branch_name(head: &CheckoutHead) -> &str {
+    match head {
+        CheckoutHead::Branch { reference, .. } | CheckoutHead::Unborn { reference } => reference,
+        CheckoutHead::Detached { .. } => DETACHED,
     }
 }
 

@@ -206,9 +206,10 @@ impl Engine<'_> {
         let ends = state.tasks.values().filter_map(|known| known.last_end.as_ref());
         let judged: BTreeSet<&String> = ends.filter_map(|end| end.commit.as_ref()).collect();
         let stray = |(commit, files): (String, Vec<String>)| {
-            let mut files = files_out_of_scope(self.unlisted_files, state, task, &files);
-            files.retain(|file| !ultraplan::is_progress_file(file));
-            (!files.is_empty()).then_some(StrayCommit { commit, files })
+            let mut unlisted = files_out_of_scope(self.unlisted_files, state, task, &files);
+            let holds_own_files = unlisted.len() < files.len();
+            unlisted.retain(|file| !ultraplan::is_progress_file(file));
+            (!unlisted.is_empty()).then_some(StrayCommit { commit, files: unlisted, holds_own_files })
         };
         Ok(commits.into_iter().filter(|(commit, _)| !judged.contains(commit)).filter_map(stray).collect())
     }

@@ -2,7 +2,7 @@
 
 use omo_core::check::task_check::TaskCheck;
 use omo_core::check::task_check::TaskCheckVerdict::Green;
-use omo_engine::event::{EventKind, ImportedStatus};
+use omo_engine::event::{EventKind, ImportedStatus, MissingCommit};
 use omo_engine::report::heading::run_heading;
 use omo_engine::report::{ReportedActor, ReportedResult, build_report};
 use omo_engine::state::ANSWER_CONTINUE;
@@ -76,6 +76,23 @@ fn a_report_says_what_was_proved_and_what_was_not() {
     assert_eq!(said.next_command.as_deref(), Some("omo run retry 2"));
 }
 
+fn missing_commits() -> Vec<MissingCommit> {
+    let holder = "refs/heads/other".to_owned();
+    vec![MissingCommit { task: "1".to_owned(), commit: "abcdef0123".to_owned(), holder }]
+}
+
+#[test]
+fn a_commit_that_the_checkout_lacks_is_named_with_the_command_that_brings_it_in() {
+    let mut run = Run::open(plan(vec![task("1")]));
+    run.write([EventKind::CommitsMissing { commits: missing_commits() }]);
+    run.work("1", &Green);
+    let said = build_report("r1", &run.state);
+    let line = "task 1: commit abcdef0 is not in the branch that is checked out, and `git merge other` brings it in";
+    assert!(said.findings.iter().any(|found| found == line), "{:?}", said.findings);
+    assert_eq!(said.next_command.as_deref(), Some("omo run resume --run r1"));
+    assert_eq!(said.result, ReportedResult::CompletedWithFailures);
+}
+
 #[test]
 fn a_heading_says_complete_only_where_all_of_it_passed() {
     let heading = |run: &Run| run_heading(&run.state).text;
@@ -95,6 +112,12 @@ fn a_heading_says_complete_only_where_all_of_it_passed() {
     run.fail("2");
     run.skip("4").unwrap();
     assert_eq!(heading(&run), "Failed at task 2");
+    for (commits, text) in [(Vec::new(), "Complete"), (missing_commits(), "Incomplete: not in your branch")] {
+        let mut run = Run::open(plan(vec![task("1")]));
+        run.write([EventKind::CommitsMissing { commits }]);
+        run.work("1", &Green);
+        assert_eq!(heading(&run), text);
+    }
     let mut run = Run::open(plan(vec![task("1"), task("2")]));
     run.work("1", &Green);
     run.skip("2").unwrap();
@@ -164,14 +187,14 @@ fn a_report_of_a_run_that_is_over_names_the_way_on() {
     cancelled.take(verbs::cancel_run(&cancelled.state, "enough").map(|what| vec![what])).unwrap();
     let said = build_report("r1", &cancelled.state);
     assert_eq!((said.result, said.cancel_reason.as_deref()), (ReportedResult::Cancelled, Some("enough")));
-    assert_eq!(said.next_command.as_deref(), Some("omo run resume r1"));
+    assert_eq!(said.next_command.as_deref(), Some("omo run resume --run r1"));
     let mut red = open();
     red.pass("1");
     let ran = vec![(TaskCheck::new("make"), outcome(omo_core::check::task_check::TaskCheckVerdict::Red))];
     red.take(Ok(verbs::final_check_events(ran))).unwrap();
     let said = build_report("r1", &red.state);
     assert_eq!((said.result, said.final_checks[0].verdict), (ReportedResult::Failed, Some("red")));
-    assert_eq!(said.next_command.as_deref(), Some("omo run resume r1"));
+    assert_eq!(said.next_command.as_deref(), Some("omo run resume --run r1"));
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! The references that a run has of its own: what its groups have come to, and what it has come to itself before
 //! its user's branch moves there.
 
+use std::collections::BTreeSet;
+
+use crate::kept_work::changed_entries;
 use crate::repository::{GitFailed, GitRepository};
 use crate::worktree::WorkerName;
 
@@ -12,6 +15,22 @@ pub fn branch_tip(repository: &GitRepository, name: &WorkerName) -> Result<Optio
 /// Whether everything that these commits hold is in another one, too.
 pub fn contains_commits(repository: &GitRepository, tip: &str, commits: &[String]) -> Result<bool, GitFailed> {
     repository.contains(tip, commits)
+}
+
+/// Whether a tip has a commit, or each file that the commit changes as it is there: squashed, amended or picked.
+///
+/// # Errors
+///
+/// One of the two is not there, or git has failed.
+pub fn holds_commit(repository: &GitRepository, tip: &str, commit: &str) -> Result<bool, GitFailed> {
+    if repository.contains(tip, &[commit.to_owned()])? {
+        return Ok(true);
+    }
+    let parent = repository.commit_of(&format!("{commit}^"))?.map_or_else(|| repository.empty_tree(), Ok)?;
+    let paths = |from: &str, to: &str| -> Result<BTreeSet<Vec<u8>>, GitFailed> {
+        Ok(changed_entries(repository, from, to)?.into_iter().map(|changed| changed.path).collect())
+    };
+    Ok(paths(&parent, commit)?.is_disjoint(&paths(commit, tip)?))
 }
 
 /// The one of two commits that holds the other; the second one where neither does.
