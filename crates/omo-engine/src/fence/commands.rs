@@ -1,6 +1,6 @@
 //! What a command line would do, as far as its words tell.
 
-use omo_core::git_variables::is_repository_variable;
+use omo_core::git_variables::{carried_setting, is_repository_variable};
 
 use super::git::{self, Deed};
 use super::shell::{self, Part, SHELLS, Simple, base_name};
@@ -35,7 +35,7 @@ const WRAPPERS: [&str; 19] = [
     "xargs",
 ];
 /// What gives variables to everything that follows.
-const EXPORTS: [&str; 5] = ["export", "declare", "typeset", "readonly", "local"];
+const VARIABLE_COMMANDS: [&str; 6] = ["export", "declare", "typeset", "readonly", "local", "unset"];
 /// No system has a longer path, in bytes.
 const MAX_PATH: usize = 4_096;
 const TOO_COMPLEX: FenceRefusal = FenceRefusal::Unclear("the command is too long, or nested too deeply");
@@ -136,7 +136,9 @@ impl Judge<'_> {
             name if SHELLS.contains(&name) => {
                 shell_script(arguments).map_or(Ok(()), |script| self.check_text(script, &mut folder.clone()))
             }
-            name if EXPORTS.contains(&name) => arguments.iter().try_for_each(|word| check_git_redirection(word)),
+            name if VARIABLE_COMMANDS.contains(&name) => {
+                arguments.iter().try_for_each(|word| check_git_redirection(word))
+            }
             _ => Ok(()),
         }
     }
@@ -282,8 +284,10 @@ fn is_assignment(word: &str) -> bool {
     !name.is_empty() && name.chars().all(is_letter) && !name.starts_with(|char: char| char.is_ascii_digit())
 }
 
-/// Refuses a variable that has git work elsewhere.
+/// Refuses a variable that has git, or the git of omo, work elsewhere.
 fn check_git_redirection(word: &str) -> Result<(), FenceRefusal> {
     let name = word.split_once('=').map(|(name, _)| name.trim_end_matches('+'));
-    if name.is_some_and(is_repository_variable) { Err(FenceRefusal::RedirectsGit(word.to_owned())) } else { Ok(()) }
+    // Those that omo hands on may not be taken away either.
+    let is_refused = name.is_some_and(is_repository_variable) || carried_setting(name.unwrap_or(word)).is_some();
+    if is_refused { Err(FenceRefusal::RedirectsGit(word.to_owned())) } else { Ok(()) }
 }
