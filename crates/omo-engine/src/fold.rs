@@ -303,7 +303,15 @@ impl RunState {
                 let (by, ticket) = (event.actor.clone(), ticket.clone());
                 self.first_tree = self.first_tree.take().or_else(|| tree.clone());
                 let (tree, guarded) = (tree.clone(), guarded.clone());
-                task.running = Some(RunningAttempt { by, ticket, since: event.ts, tree, protected_files: guarded });
+                let attempt = RunningAttempt {
+                    by,
+                    ticket,
+                    since: event.ts,
+                    tree,
+                    protected_files: guarded,
+                    may_change_hooks: false,
+                };
+                task.running = Some(attempt);
                 self.invalidate_final_results();
             }
             EventKind::CheckRan { command, outcome, .. } => task.checks.push((command.clone(), outcome.clone())),

@@ -331,6 +331,9 @@ pub struct RunningAttempt {
     /// The files that it must not change, with their digests.
     #[serde(default)]
     pub protected_files: Vec<(String, String)>,
+    /// Its user has let stand that it changed hooks.
+    #[serde(default)]
+    pub may_change_hooks: bool,
 }
 
 /// An attempt whose checks are green and whose commit git refused.

@@ -168,9 +168,6 @@ impl Engine<'_> {
         let _guard = self.run.try_lock_check(&task.id)?.ok_or_else(|| checked_elsewhere(&task.id))?;
         let AttemptToJudge { running, state, before } = read()?;
         let digest = running.ticket.clone();
-        let is_guard = |refusal: &CommitRefusal| matches!(refusal, CommitRefusal::GuardChanged { .. });
-        let last = state.tasks.get(&task.id).and_then(|known| known.last_end.as_ref()?.refusal.as_ref());
-        let is_confirmed = !before.is_empty() && last.is_some_and(is_guard);
         self.take_back_worker_ticks(&state);
         let mut worked = self.work_result(&state, task, &running);
         if let Some(committed) = elsewhere {
@@ -235,7 +232,7 @@ impl Engine<'_> {
                     Some(CommitOutcome::Refused { refusal: CommitRefusal::Other { words }, kept: None })
                 }
                 (None, Some(committed)) => Some(committed.to_commit_outcome(&worked.out_of_scope)),
-                (None, None) => self.commit_task(&state, task, &worked, is_confirmed, watcher)?,
+                (None, None) => self.commit_task(&state, task, &worked, running.may_change_hooks, watcher)?,
             };
         }
         let asks = verbs::judge_attempt(&state, &digest, measured.clone())

@@ -30,14 +30,13 @@ const DETACHED: &str = "HEAD";
 const NAME_LETTERS: usize = 12;
 
 impl Engine<'_> {
-    /// Commits exactly what a step has changed of what it names; `None` where there is nothing to commit. Once a refusal
-    /// was answered, `is_confirmed`, its user has let changed hooks stand.
+    /// Commits exactly what a step has changed of what it names; `None` where there is nothing to commit.
     pub(super) fn commit_task(
         &self,
         state: &RunState,
         task: &Task,
         worked: &WorkResult,
-        is_confirmed: bool,
+        may_change_hooks: bool,
         watcher: &mut impl CommandWatcher,
     ) -> Result<Option<CommitOutcome>, EngineError> {
         let Some(message) = commit_message(state, task) else { return Ok(None) };
@@ -45,7 +44,7 @@ impl Engine<'_> {
             let words = "what it has changed cannot be told".to_owned();
             return Ok(Some(CommitOutcome::Refused { refusal: CommitRefusal::Other { words }, kept: None }));
         }
-        if let Some(refusal) = (!is_confirmed).then(|| self.changed_guard(state, task, worked)).flatten() {
+        if let Some(refusal) = (!may_change_hooks).then(|| self.changed_guard(state, task, worked)).flatten() {
             return Ok(Some(CommitOutcome::Refused { refusal, kept: None }));
         }
         let own = worked.files.iter().filter(|file| !worked.out_of_scope.contains(file));

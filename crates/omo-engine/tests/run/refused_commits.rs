@@ -78,6 +78,23 @@ fn a_commit_that_is_refused_again_is_asked_about_again() {
 }
 
 #[test]
+fn hooks_that_an_attempt_changed_stand_once_its_user_has_let_them() {
+    let guard = CommitRefusal::GuardChanged { folder: "/p".to_owned(), files: vec!["hooks/pre-commit".to_owned()] };
+    let mut run = run_refused(two_steps(OnFailure::Revert, 3), guard);
+    for question in ["q1", "q2"] {
+        run.answer(question, ANSWER_CONTINUE).unwrap();
+        commit_again(&mut run, "1", CommitOutcome::Refused { refusal: locked_key(), kept: None });
+        assert!(run.state.tasks["1"].uncommitted.as_ref().unwrap().attempt.may_change_hooks);
+    }
+    run.answer("q3", ANSWER_REDO).unwrap();
+    run.start("1").unwrap();
+    assert!(
+        !run.state.tasks["1"].running.as_ref().unwrap().may_change_hooks,
+        "another attempt may have changed them again"
+    );
+}
+
+#[test]
 fn its_user_leaves_it_out_has_it_done_again_or_ends_the_run() {
     let mut run = run_refused(two_steps(OnFailure::Revert, 1), locked_key());
     run.answer("q1", ANSWER_SKIP).unwrap();
