@@ -2,9 +2,12 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use omo_engine::parallel_state::GroupStatus;
+use omo_testkit::wait_until;
+use omo_tests::plan_project::Said;
 
 use crate::parallel_repository::{Ground, Session, on_repository, session, step};
 
@@ -12,12 +15,22 @@ fn sessions() -> [Session<'static>; 2] {
     [session(1, &[step(1, "a.txt")]), session(1, &[step(3, "c.txt")])]
 }
 
+const LIMIT: Duration = Duration::from_mins(1);
 const ALL: [(u32, &str); 2] = [(1, "a.txt"), (3, "c.txt")];
 
 fn write_program(ground: &Ground, path: &str, lines: &str) -> Result<()> {
     let path = ground.project().join(path);
     fs::write(&path, format!("#!/bin/sh\n{lines}\n"))?;
     Ok(fs::set_permissions(path, fs::Permissions::from_mode(0o755))?)
+}
+
+/// Answers each open question with `continue` until the run needs no more.
+fn continue_to_the_end(ground: &Ground) -> Result<()> {
+    while let Some(question) = ground.state()?.open_question().map(|known| known.question.id.clone()) {
+        ground.omo(&["answer", &question, "continue"])?.exits_with(0)?;
+        ground.omo(&["run", "watch"])?;
+    }
+    Ok(())
 }
 
 #[test]
@@ -48,10 +61,7 @@ fn a_hook_that_refuses_the_branch_is_a_question_and_the_work_is_kept() {
             ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
             ground.omo(&["run", "watch"])?.exits_with(7)?;
             fs::remove_file(ground.project().join(&path))?;
-            while let Some(question) = ground.state()?.open_question().map(|known| known.question.id.clone()) {
-                ground.omo(&["answer", &question, "continue"])?.exits_with(0)?;
-                ground.omo(&["run", "watch"])?;
-            }
+            continue_to_the_end(ground)?;
             ensure!(ground.started_sessions().len() == 2, "{:?}", ground.started_sessions());
             ground.require_complete(&ALL)
         };
@@ -116,10 +126,7 @@ fn merges_are_signed_where_commits_are() {
         let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
         ensure!(said.out.contains("git could not sign it: ") && said.out.contains("the key is locked"), "{}", said.out);
         set_signing(ground, "")?;
-        while let Some(question) = ground.state()?.open_question().map(|known| known.question.id.clone()) {
-            ground.omo(&["answer", &question, "continue"])?.exits_with(0)?;
-            ground.omo(&["run", "watch"])?;
-        }
+        continue_to_the_end(ground)?;
         ground.require_complete(&ALL)?;
         let made = ground.git(&["rev-list", &format!("{before}..main")])?;
         for commit in made.lines() {
@@ -127,6 +134,97 @@ fn merges_are_signed_where_commits_are() {
         }
         ensure!(ground.state()?.parallel.is_some_and(|parallel| parallel.unsigned == 0));
         Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn hooks_that_the_environment_of_the_user_names_guard_commits_and_the_landing() {
+    for (hook, lines) in [
+        ("pre-commit", "echo not today; exit 1"),
+        (
+            "reference-transaction",
+            "[ \"$1\" = prepared ] || exit 0; ! grep -q 'refs/heads/main$' || { echo not today; exit 1; }",
+        ),
+    ] {
+        let case = |ground: &Ground| -> Result<()> {
+            let before = ground.git(&["rev-parse", "main"])?;
+            let folder = ground.project().join("../guards");
+            fs::create_dir(&folder)?;
+            write_program(ground, &format!("../guards/{hook}"), lines)?;
+            ground.open(&[])?;
+            let mut watch = ground.command(&["run", "watch"]);
+            watch
+                .env("GIT_CONFIG_COUNT", "1")
+                .env("GIT_CONFIG_KEY_0", "core.hooksPath")
+                .env("GIT_CONFIG_VALUE_0", &folder);
+            let said = Said::of(&watch.output()?).exits_with(7)?;
+            ensure!(said.out.contains("not today"), "{}", said.out);
+            ensure!(ground.git(&["rev-parse", "main"])? == before);
+            fs::remove_file(folder.join(hook))?;
+            continue_to_the_end(ground)?;
+            ground.require_complete(&ALL)
+        };
+        on_repository(&sessions(), "", case).unwrap_or_else(|error| panic!("{hook}: {error:#}"));
+    }
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_hook_that_a_step_weakened_is_one_question_and_stands_once_its_user_says_so() {
+    on_repository(&sessions(), "", |ground| {
+        fs::create_dir(ground.project().join("hooks"))?;
+        write_program(ground, "hooks/pre-commit", "! grep -q 1 a.txt 2>/dev/null || { echo not today; exit 1; }")?;
+        ground.git(&["add", "hooks"])?;
+        ground.git(&["commit", "-qm", "hooks"])?;
+        ground.git(&["config", "core.hooksPath", "hooks"])?;
+        let before = ground.git(&["rev-parse", "main"])?;
+        // A key that is locked holds up the commit that its user has let stand.
+        set_signing(ground, "")?;
+        ground.set_task_script(1, "echo 1 > a.txt\nprintf '#!/bin/sh\\n' > hooks/pre-commit\n")?;
+        ground.open(&[])?;
+        let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
+        ensure!(said.out.contains("hooks/pre-commit in ") && said.out.contains("judges commits"), "{}", said.out);
+        ensure!(ground.git(&["rev-parse", "main"])? == before);
+        set_signing(ground, "case $body in *'Omo-Task: 1'*) echo the key is locked >&2; exit 1;; esac")?;
+        ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
+        let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
+        ensure!(said.out.contains("the key is locked") && !said.out.contains("judges commits"), "{}", said.out);
+        set_signing(ground, "")?;
+        ground.omo(&["answer", "q2", "continue"])?.exits_with(0)?;
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ground.require_complete(&ALL)?;
+        ensure!(ground.state()?.questions.len() == 2);
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_hook_that_hangs_in_a_landing_is_ended_with_its_run_and_leaves_no_lock() {
+    on_repository(&sessions(), "", |ground| {
+        let before = ground.git(&["rev-parse", "main"])?;
+        let asked = ground.lab.home().join("asked");
+        let lines = format!(
+            "[ \"$1\" = prepared ] || exit 0; ! grep -q 'refs/heads/main$' || {{ echo x > '{}'; exec sleep 6000; }}",
+            asked.display()
+        );
+        write_program(ground, ".git/hooks/reference-transaction", &lines)?;
+        ground.open(&[])?;
+        ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
+        wait_until("the landing asks the hook", LIMIT, || asked.exists().then_some(()))?;
+        ground.omo(&["run", "cancel"])?.exits_with(0)?;
+        let locks =
+            ["index.lock", "HEAD.lock", "refs/heads/main.lock"].map(|name| ground.project().join(".git").join(name));
+        wait_until("git's locks are gone", LIMIT, || locks.iter().all(|lock| !lock.exists()).then_some(()))?;
+        ensure!(ground.git(&["rev-parse", "main"])? == before);
+        ensure!(ground.git(&["status", "--porcelain"])?.is_empty(), "{}", ground.git(&["status", "--porcelain"])?);
+        fs::remove_file(ground.project().join(".git/hooks/reference-transaction"))?;
+        ground.open(&["--resume"])?;
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ground.require_complete(&ALL)
     })
     .unwrap();
 }
