@@ -228,3 +228,33 @@ fn a_hook_that_hangs_in_a_landing_is_ended_with_its_run_and_leaves_no_lock() {
     })
     .unwrap();
 }
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_commit_that_its_hook_refuses_is_asked_about_once_and_made_without_a_worker() {
+    on_repository(&sessions(), "", |ground| {
+        write_program(ground, ".git/hooks/pre-commit", "no-such-linter --staged")?;
+        ground.open(&[])?;
+        let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
+        ensure!(said.out.contains("no-such-linter"), "{}", said.out);
+        let state = ground.state()?;
+        ensure!(state.questions.len() == 1, "{:?}", state.questions);
+        ensure!(state.tasks.values().all(|task| task.attempts <= 1), "handed back to a worker: {:?}", state.tasks);
+        let kept = ground.git(&["for-each-ref", "--format=%(refname)", "refs/omo/keep"])?;
+        for (number, file) in ALL {
+            let is_in = |name: &&str| {
+                ground.git(&["show", &format!("{name}:{file}")]).is_ok_and(|text| text.trim() == number.to_string())
+            };
+            ensure!(kept.lines().any(|name| is_in(&name)), "{file} is not kept: {kept}");
+        }
+        ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
+        ground.omo(&["run", "watch"])?.exits_with(7)?;
+        fs::remove_file(ground.project().join(".git/hooks/pre-commit"))?;
+        let question = ground.state()?.open_question().map(|known| known.question.id.clone());
+        ground.omo(&["answer", &question.unwrap_or_default(), "continue"])?.exits_with(0)?;
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ensure!(ground.started_sessions().len() == 2, "{:?}", ground.started_sessions());
+        ground.require_complete(&ALL)
+    })
+    .unwrap();
+}
