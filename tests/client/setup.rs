@@ -81,12 +81,14 @@ fn installed_copy(fixture: &ClientFixture) -> PathBuf {
     fixture.lab.home().join(".local/share/omo/plugin")
 }
 
-/// What `claude plugin list --json` shows: each plugin's id, version, and whether it is enabled.
+/// What `claude plugin list --json` shows beside the plugins that a client brings along: each one's id, version, and whether
+/// it is enabled.
 fn plugins(fixture: &ClientFixture) -> Vec<(String, String, bool)> {
     let run = fixture.client.run(&fixture.lab, ["plugin", "list", "--json"]).unwrap();
     let list: Vec<Value> = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
     let text = |plugin: &Value, field: &str| plugin[field].as_str().unwrap_or_default().to_owned();
-    list.iter().map(|it| (text(it, "id"), text(it, "version"), it["enabled"] == true)).collect()
+    let own = list.iter().filter(|it| !text(it, "id").ends_with("@builtin"));
+    own.map(|it| (text(it, "id"), text(it, "version"), it["enabled"] == true)).collect()
 }
 
 fn only(version: &str, is_enabled: bool) -> Vec<(String, String, bool)> {

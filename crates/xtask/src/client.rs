@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use crate::cargo;
 
 /// The version of the client that the tests are written for.
-const VERSION: &str = "2.1.328";
+const VERSION: &str = "2.1.332";
 /// The version of Vitest that the tests are written for: one that runs with the node of a stable Debian.
 const VITEST_VERSION: &str = "3.2.4";
 
