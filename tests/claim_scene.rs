@@ -139,5 +139,5 @@ pub fn processes_with(text: &str) -> Vec<i32> {
 /// Waits until no process has this text in its command line.
 pub fn wait_until_gone(text: &str) -> Result<()> {
     let gone = || processes_with(text).is_empty().then_some(());
-    wait_until(&format!("no process with {text}"), std::time::Duration::from_secs(10), gone)
+    wait_until(&format!("no process with {text}"), gone)
 }

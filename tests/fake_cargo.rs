@@ -5,16 +5,12 @@ use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::wait_until;
 use tempfile::TempDir;
 
 use crate::claim_scene::processes_with;
-
-/// How long a build may take to begin or to end.
-const LIMIT: Duration = Duration::from_secs(20);
 
 /// What runs as `cargo`. Its files beside it say what it does, and what was asked of it.
 const SCRIPT: &str = r#"#!/bin/sh
@@ -101,7 +97,7 @@ impl PretendedCargo {
 
     /// Waits until so many builds began.
     pub fn wait_for_builds(&self, count: usize) -> Result<()> {
-        wait_until("the build", LIMIT, || (self.builds() >= count).then_some(()))
+        wait_until("the build", || (self.builds() >= count).then_some(()))
     }
 
     /// What builds were given: the `arguments` of each call, and of the last the `environment`, `folder` or `umask`.
@@ -133,12 +129,12 @@ pub fn lay_binaries(plugin: &Path, folder: &Path) -> Result<()> {
 }
 
 /// Waits for the last line of a build's log, which says how it ended.
-pub fn wait_for_build_outcome(log: &Path, limit: Duration) -> Result<String> {
+pub fn wait_for_build_outcome(log: &Path) -> Result<String> {
     let ended = || {
         let text = fs::read_to_string(log).ok()?;
         let last = text.lines().last()?.to_owned();
         (last.starts_with("built ") || last.starts_with("failed: ")).then_some(last)
     };
-    wait_until("the outcome of the build", limit, ended)
+    wait_until("the outcome of the build", ended)
         .with_context(|| format!("the log:\n{}", fs::read_to_string(log).unwrap_or_default()))
 }

@@ -43,7 +43,7 @@ impl Drop for SlurmCluster {
             }
             left.is_empty().then_some(())
         };
-        drop(wait_until("the end of the cluster", LIMIT, is_over));
+        drop(wait_until("the end of the cluster", is_over));
     }
 }
 
@@ -167,7 +167,7 @@ impl SlurmCluster {
 
     /// Waits for something of the daemons, and tells what they said where it does not come.
     pub fn wait_for(&self, what: &str, is_there: impl Fn() -> bool) -> Result<()> {
-        wait_until(what, LIMIT, || is_there().then_some(())).with_context(|| self.told())
+        wait_until(what, || is_there().then_some(())).with_context(|| self.told())
     }
 
     /// The ends of what the daemons have said.

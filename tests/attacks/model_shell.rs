@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::process::Command;
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::wait_until;
@@ -12,8 +11,6 @@ use serde_json::json;
 use crate::prompt_origin::{approval_code, checks_of_run, fire_in_client, is_not_approved};
 use crate::target_project::{Row, Target, play};
 
-/// How long anything may take.
-const LIMIT: Duration = Duration::from_secs(20);
 /// Nothing of the environment but what a program needs, in the place of the shell.
 const EMPTY: &str = "exec env -i TERM=xterm HOME=\"$HOME\" PATH=\"$PATH\"";
 /// The same with another folder of the client, and with another home.
@@ -118,7 +115,7 @@ const ROWS: &[Row] = &[
             let approve = format!("omo check approve --digest {file}; touch ~/done");
             in_shell(target, &format!("setsid -f env -i HOME=\"$HOME\" PATH=\"$PATH\" sh -c '{approve}'"))?;
             let done = target.scene.lab.home().join("done");
-            wait_until("the approval", LIMIT, || done.exists().then_some(()))?;
+            wait_until("the approval", || done.exists().then_some(()))?;
             target.begin()?;
             target.begin()?;
             ensure!(target.scene.field("/weakened/1")?.is_null(), "{:?}", target.scene.entry());

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::process::Command;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::wait_until;
@@ -25,8 +25,6 @@ const PROMPTS: [&str; 9] = [
 ];
 /// Where the client keeps prompts that are scheduled beyond the end of its process.
 const LIST: &str = ".claude/scheduled_tasks.json";
-/// How long anything may take.
-const LIMIT: Duration = Duration::from_secs(20);
 /// Every variable by which a session is known.
 const UNSET: &str = "env -u CLAUDECODE -u CLAUDE_CODE_SESSION_ID -u CLAUDE_PID";
 /// Nothing of the environment but what a program needs.
@@ -215,7 +213,7 @@ const MISSED: &[Row] = &[
             let remove = format!("omo check remove python3 --session $SESSION --digest {digest}; touch ../home/done");
             in_shell(target, &wrapped(&format!("setsid -f {EMPTY} SESSION=$SESSION"), &remove))?;
             let done = target.scene.lab.home().join("done");
-            wait_until("the removal", LIMIT, || done.exists().then_some(()))?;
+            wait_until("the removal", || done.exists().then_some(()))?;
             let weakened = target.scene.field("/weakened/0")?;
             ensure!(weakened["by"] == "detached", "{:?}", target.scene.entry());
             Ok(())
@@ -231,7 +229,7 @@ const MISSED: &[Row] = &[
             let approve = format!("omo check approve --digest {digest}; touch ../home/done");
             in_shell(target, &wrapped(&format!("setsid -f {EMPTY}"), &approve))?;
             let done = target.scene.lab.home().join("done");
-            wait_until("the approval", LIMIT, || done.exists().then_some(()))?;
+            wait_until("the approval", || done.exists().then_some(()))?;
             let weakened = target.scene.field("/weakened/0")?;
             ensure!(weakened["by"] == "detached", "{:?}", target.scene.entry());
             Ok(())
@@ -375,7 +373,7 @@ pub(crate) fn fire_in_client(
     fs::write(home.join("client.sh"), client)?;
     let _ = fs::remove_file(home.join("done"));
     run(target, variables, &format!("{wrap} sh ~/client.sh; :"))?;
-    wait_until("the client's end", LIMIT, || fs::read_to_string(home.join("done")).ok())
+    wait_until("the client's end", || fs::read_to_string(home.join("done")).ok())
 }
 
 /// The client of this test's session says of itself what the real one says.

@@ -6,15 +6,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
 use omo_testkit::wait_until;
 
 use crate::target_project::{RIGHT, Row, TESTS, Target, WRONG, play};
-
-const PATIENCE: Duration = Duration::from_mins(1);
 
 impl Target {
     pub(crate) fn commit(&self, what: &str) -> Result<()> {
@@ -159,7 +156,7 @@ pub(crate) fn while_checked(
         let other = scope.spawn(|| -> Result<()> {
             let see = |signal: &Path| {
                 let is_seen = || (is_over.load(Ordering::SeqCst) || signal.exists()).then_some(());
-                let seen = wait_until("the check", PATIENCE, is_seen);
+                let seen = wait_until("the check", is_seen);
                 let _ = fs::remove_file(signal);
                 seen
             };

@@ -5,7 +5,6 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::{run_command, wait_until};
@@ -13,9 +12,6 @@ use omo_tests::claim_scene::processes_with;
 
 use crate::fresh_clone::{Fresh, VERSION, session_start_line};
 use crate::scene::require_sound;
-
-/// A builder that has ended its work needs no time to go.
-const LIMIT: Duration = Duration::from_secs(30);
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
@@ -224,7 +220,7 @@ fn a_killed_builder_does_not_block_the_next() -> Result<()> {
     // Nor does a lock whose number belongs to another process by now, nor one that is none.
     for locked in [Some(std::process::id().to_string()), Some("not a number".into()), None] {
         // It says that it is done before it gives the lock back.
-        wait_until("the end of the builder", LIMIT, || lock.symlink_metadata().is_err().then_some(()))?;
+        wait_until("the end of the builder", || lock.symlink_metadata().is_err().then_some(()))?;
         fs::remove_dir_all(fresh.binaries_folder())?;
         fs::remove_file(fresh.log())?;
         match locked {

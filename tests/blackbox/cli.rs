@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::process::{Output, Stdio};
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use omo_core::events::EVENTS;
@@ -410,7 +409,7 @@ impl Followed {
 
     /// Waits until it has shown this.
     fn shows(&mut self, part: &str) -> Result<()> {
-        omo_testkit::wait_until(part, Duration::from_secs(20), || self.text().ok()?.contains(part).then_some(()))?;
+        omo_testkit::wait_until(part, || self.text().ok()?.contains(part).then_some(()))?;
         ensure!(self.child.try_wait()?.is_none(), "it has ended");
         Ok(())
     }

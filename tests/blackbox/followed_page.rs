@@ -7,14 +7,12 @@ use std::process::{Child, Command, ExitStatus};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use omo_testkit::wait_until;
+use omo_testkit::{wait_until, within};
 use omo_tests::plan_project::{self, Ground, two_tasks};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::claim_scene::{AGREES, play_with_review};
 use crate::scene::{Case, Scene};
-
-const LIMIT: Duration = Duration::from_secs(30);
 
 /// A process that follows a run, ended with the test.
 struct Follower {
@@ -41,7 +39,7 @@ impl Follower {
 
     /// Waits until the page holds this. Whenever it is read it is whole, and renews itself or does not.
     fn shows(&self, part: &str, is_renewing: bool) -> Result<String> {
-        wait_until(&format!("a page with `{part}`"), LIMIT, || {
+        wait_until(&format!("a page with `{part}`"), || {
             let page = fs::read_to_string(&self.page).ok()?;
             let is_meant = page.contains(part) && page.contains("<script>") == is_renewing;
             (is_meant || !is_whole(&page)).then_some(page)
@@ -50,7 +48,7 @@ impl Follower {
     }
 
     fn ends(&mut self) -> Result<ExitStatus> {
-        wait_until("the end of what follows", LIMIT, || self.child.try_wait().ok().flatten())
+        wait_until("the end of what follows", || self.child.try_wait().ok().flatten())
     }
 }
 
@@ -127,10 +125,8 @@ fn a_page_of_a_plan_run_is_left_whole_when_nothing_follows_it_any_more() {
             // Nothing happens, and nothing is written.
             let written = fs::metadata(&follower.page)?.modified()?;
             let is_other = |page: &fs::Metadata| page.modified().is_ok_and(|at| at != written);
-            let anew = wait_until("a page", Duration::from_millis(2_500), || {
-                fs::metadata(&follower.page).ok().filter(is_other)
-            });
-            ensure!(anew.is_err(), "written anew, and nothing has happened");
+            let anew = within(Duration::from_millis(2_500), || fs::metadata(&follower.page).ok().filter(is_other));
+            ensure!(anew.is_none(), "written anew, and nothing has happened");
             kill_process(Pid::from_child(&follower.child), Signal::INT)?;
             ensure!(follower.ends()?.success());
             let last = follower.shows("1 of 2 tasks proved", false)?;

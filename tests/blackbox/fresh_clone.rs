@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::{Lab, StandIn, run_command};
@@ -16,8 +15,6 @@ use crate::scene::{plugin, require_sound};
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// What a path may hold.
 const ODD: &str = "it's a \"path\"\\ with $HOME, `id`, ü, 한 and\na second line";
-/// How long a pretended build takes at most.
-const LIMIT: Duration = Duration::from_secs(20);
 /// Variables of a session that a build has no business with.
 const SECRETS: [&str; 3] = ["ANTHROPIC_API_KEY", "CLAUDE_CODE_MESSAGING_TOKEN", "OMO_DISABLE"];
 
@@ -75,7 +72,7 @@ impl Fresh {
 
     /// How the build ended, once it has.
     pub(crate) fn outcome(&self) -> Result<String> {
-        wait_for_build_outcome(&self.log(), LIMIT)
+        wait_for_build_outcome(&self.log())
     }
 
     /// Runs the script that builds to its end; it has to be one that comes soon.

@@ -47,7 +47,7 @@ fn finish(scene: &Scene) -> Result<()> {
         let said = omo(scene, &["status"], &[]).ok()?.stdout;
         (!String::from_utf8_lossy(&said).contains(&pending)).then_some(())
     };
-    wait_until("the answer", LIMIT, is_known)
+    wait_until("the answer", is_known)
 }
 
 fn verdict_comes_first() -> Result<()> {

@@ -211,12 +211,12 @@ fn the_hooks_hold_before_omo_is_built() -> Result<()> {
     let mut session = fresh.session()?;
     line(&mut session, "ulw fix it")?;
     let hooks = fresh.binaries_folder().join(VERSION).join("omo-hook");
-    omo_testkit::wait_until("the hooks", std::time::Duration::from_secs(20), || hooks.exists().then_some(()))?;
+    omo_testkit::wait_until("the hooks", || hooks.exists().then_some(()))?;
     let reported = require_sound(&session.prompt("ulw fix it")?)?;
     ensure!(reported.additional_context().is_some_and(|text| text.contains("<ultrawork-mode>")), "{reported:?}");
     ensure!(require_sound(&session.stop("Some of it is done.")?)?.blocks(), "not held");
     let omo = || run_command(fresh.lab.command(fresh.clone.join("bin/omo")).arg("--version"), "");
-    omo_testkit::wait_until("the build of omo", std::time::Duration::from_secs(20), || {
+    omo_testkit::wait_until("the build of omo", || {
         fresh.cargo.recorded_input("arguments").contains("omo-cli").then_some(())
     })?;
     let run = omo()?;
@@ -313,7 +313,7 @@ fn a_finished_build_is_linked_for_terminals() -> Result<()> {
         start.env("CLAUDE_PLUGIN_DATA", &data);
         ensure!(run_command(&start, "{\"source\":\"startup\"}\n")?.status.success());
         let log = data.join("build.log");
-        omo_tests::fake_cargo::wait_for_build_outcome(&log, std::time::Duration::from_secs(20))?;
+        omo_tests::fake_cargo::wait_for_build_outcome(&log)?;
         let link = home.join(".local/bin/omo");
         ensure!(link.exists() == is_linked, "{name}: {}", fs::read_to_string(&log)?);
         if is_linked {

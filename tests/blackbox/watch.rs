@@ -13,8 +13,6 @@ use omo_tests::scene::{self, Scene};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-const LIMIT: Duration = Duration::from_mins(1);
-
 /// A shell that runs `omo watch`, as a person's does; it writes down how its terminal was before and afterwards.
 struct Watching {
     terminal: Terminal,
@@ -34,13 +32,13 @@ impl Watching {
     }
 
     fn shows(&self, text: &str) -> Result<String> {
-        self.terminal.wait_until(&format!("{text:?}"), LIMIT, |screen| screen.contains(text))
+        self.terminal.wait_until(&format!("{text:?}"), |screen| screen.contains(text))
     }
 
     /// Presses a key until the screen shows this: a question that was not there long enough to be read hears none.
     fn answers(&self, key: &str, text: &str) -> Result<String> {
         self.terminal
-            .wait_until(&format!("{text:?}"), LIMIT, |screen| screen.contains(text) || self.terminal.key(key).is_err())
+            .wait_until(&format!("{text:?}"), |screen| screen.contains(text) || self.terminal.key(key).is_err())
     }
 
     /// It has ended with this status, and the terminal is as it was.
@@ -99,7 +97,7 @@ fn a_run_is_shown_as_large_as_the_terminal_is() {
         assert_eq!(has_colours, variable == "NO_COLOR=", "{}", watching.terminal.coloured_screen());
         assert!(watching.terminal.has_own_screen() && !watching.terminal.is_usual());
         watching.terminal.resize((100, 30)).unwrap();
-        watching.terminal.wait_until("the new size", LIMIT, |screen| screen.lines().count() == 30).unwrap();
+        watching.terminal.wait_until("the new size", |screen| screen.lines().count() == 30).unwrap();
         watching.terminal.key("q").unwrap();
         let screen = watching.leaves(ground.lab(), 0).unwrap();
         assert!(screen.contains("Running: 1 of 3 tasks done"), "{screen}");
@@ -133,7 +131,7 @@ fn two_thousand_tasks_in_which_nothing_happens_cost_next_to_nothing() {
     let pid = fs::read_to_string(ground.lab().project().join("pid")).unwrap().trim().to_owned();
     let before = processor_time(&pid).unwrap();
     let begun = Instant::now();
-    wait_until("five seconds", LIMIT, || (begun.elapsed() >= Duration::from_secs(5)).then_some(())).unwrap();
+    wait_until("five seconds", || (begun.elapsed() >= Duration::from_secs(5)).then_some(())).unwrap();
     let used = processor_time(&pid).unwrap() - before;
     // A view that is made anew at each look takes more than twice as much.
     assert!(used < 12, "{used} hundredths of a second of five seconds");
@@ -185,19 +183,19 @@ fn it_can_be_suspended_and_goes_on() {
     let terminal = Terminal::start_program(ground.lab(), Path::new("/bin/bash"), arguments, (80, 24)).unwrap();
     terminal.type_text(&format!("stty -a > before; '{}' watch", program.display())).unwrap();
     terminal.key("Enter").unwrap();
-    terminal.wait_until("the screen", LIMIT, |screen| screen.contains("q leave")).unwrap();
+    terminal.wait_until("the screen", |screen| screen.contains("q leave")).unwrap();
     terminal.key("C-z").unwrap();
-    terminal.wait_until("the shell", LIMIT, |screen| screen.contains("Stopped")).unwrap();
+    terminal.wait_until("the shell", |screen| screen.contains("Stopped")).unwrap();
     assert!(terminal.is_usual() && !terminal.has_own_screen());
     terminal.type_text("fg").unwrap();
     terminal.key("Enter").unwrap();
-    wait_until("the screen", LIMIT, || terminal.has_own_screen().then_some(())).unwrap();
-    terminal.wait_until("the keys", LIMIT, |screen| screen.contains("q leave")).unwrap();
+    wait_until("the screen", || terminal.has_own_screen().then_some(())).unwrap();
+    terminal.wait_until("the keys", |screen| screen.contains("q leave")).unwrap();
     terminal.key("q").unwrap();
-    wait_until("the end", LIMIT, || (!terminal.has_own_screen()).then_some(())).unwrap();
+    wait_until("the end", || (!terminal.has_own_screen()).then_some(())).unwrap();
     terminal.type_text("stty -a > after; diff before after && echo as it was").unwrap();
     terminal.key("Enter").unwrap();
-    terminal.wait_until("the same modes", LIMIT, |screen| screen.contains("\nas it was")).unwrap();
+    terminal.wait_until("the same modes", |screen| screen.contains("\nas it was")).unwrap();
     assert!(terminal.is_usual());
 }
 

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::thread;
-use std::time::Duration;
 
 use anyhow::{Result, anyhow, ensure};
 use omo_testkit::wait_until;
@@ -13,9 +12,6 @@ use serde_json::{Value, json};
 
 use crate::opened_pages::open_in_browser;
 use crate::ultrawork_runs;
-
-/// Longer than a browser needs to start on a busy machine.
-const LIMIT: Duration = Duration::from_secs(100);
 
 /// What writes a page anew, ended with the test.
 struct Follower(Child);
@@ -38,7 +34,7 @@ pub(crate) fn renewed_page() -> Result<Value> {
     let followed = json!({"file": page, "ready": ready, "text": "2 of 3"});
     thread::scope(|scope| {
         let opened = scope.spawn(|| open_in_browser(folder.path(), &[], &followed));
-        wait_until("the page in the browser", LIMIT, || (ready.exists() || opened.is_finished()).then_some(()))?;
+        wait_until("the page in the browser", || (ready.exists() || opened.is_finished()).then_some(()))?;
         scene.claim_fails()?;
         opened.join().map_err(|_| anyhow!("the browser's thread panicked"))?
     })
@@ -48,7 +44,7 @@ fn follow(scene: &Scene, page: &Path) -> Result<Follower> {
     let mut omo = scene.lab.command(scene.plugin.join("bin/omo"));
     omo.args(["report", "--follow", "--html"]).arg(page).stdin(Stdio::null()).stdout(Stdio::null());
     let follower = Follower(omo.spawn()?);
-    let written = wait_until("the page", LIMIT, || fs::read_to_string(page).ok())?;
+    let written = wait_until("the page", || fs::read_to_string(page).ok())?;
     ensure!(written.contains("1 of 3") && !written.contains("2 of 3"), "{written}");
     Ok(follower)
 }

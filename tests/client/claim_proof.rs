@@ -2,7 +2,7 @@
 
 use omo_testkit::ModelScript;
 
-use crate::client_lab::{CLAIM, LIMIT, client_lab};
+use crate::client_lab::{CLAIM, client_lab};
 
 const BEFORE: &str = "def total(items):\n    return len(items)\n";
 const TEST: &str = "import unittest\nfrom app import total\n\n\nclass TestTotal(unittest.TestCase):\n    def test_ones(self):\n        \
@@ -23,8 +23,7 @@ fn a_claim_whose_test_shows_nothing_is_held_until_one_fails_without_the_work() {
     fixture.lab.write("test_app.py", TEST).unwrap();
     let terminal = fixture.terminal();
     terminal.say("/omo:ulw --prove --no-review --check \"python3 -m unittest -v\" make total add").unwrap();
-    let screen =
-        terminal.wait_for("[omo] VERIFIED: 1 check green, 3 tests run, red without the change", LIMIT).unwrap();
+    let screen = terminal.wait_for("[omo] VERIFIED: 1 check green, 3 tests run, red without the change").unwrap();
     assert!(screen.contains("1 test went from failing or absent to passing"), "{screen}");
     let held = fixture.model.requests_of(omo_testkit::model::RequestKind::Main);
     let said = held.get(2).map(omo_testkit::model::RecordedRequest::last_user_text).unwrap_or_default();

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use omo_testkit::model::RecordedRequest;
 use omo_testkit::{ModelScript, ModelTurn};
 use serde_json::json;
 
-use crate::client_lab::{CLAIM, ClientFixture, LIMIT, client_lab};
+use crate::client_lab::{CLAIM, ClientFixture, client_lab};
 
 /// How a reviewer agrees.
 pub(crate) const AGREES: &str = "Each thing that was asked for is there.\n\n<promise>VERIFIED</promise>";
@@ -58,9 +57,8 @@ fn red_then_fixed_then_reviewed_is_verified() {
     let fixture = with_review(script);
     let terminal = fixture.terminal();
     terminal.say("/omo:ulw --check \"echo x >> ../home/ran; cat notes.txt; test -f done.txt\" make done.txt").unwrap();
-    let screen = terminal
-        .wait_for("[omo] VERIFIED: 1 check green, red without the change; reviewed by omo:oracle", LIMIT)
-        .unwrap();
+    let screen =
+        terminal.wait_for("[omo] VERIFIED: 1 check green, red without the change; reviewed by omo:oracle").unwrap();
     assert!(screen.contains("failed verification 1 of 3"), "{screen}");
     // Where the client moves the reviewer to the background, the session waits for it.
     let stops: Vec<String> = fixture.stops().into_iter().filter(|stop| stop != "6: allow").collect();
@@ -160,7 +158,7 @@ fn three_red_claims_end_a_real_session_with_a_warning() {
     let fixture = client_lab(script);
     let terminal = fixture.terminal();
     terminal.say("/omo:ulw --check \"test -f never\" make it").unwrap();
-    let screen = terminal.wait_for("Ended: 3 failed verifications", LIMIT).unwrap();
+    let screen = terminal.wait_for("Ended: 3 failed verifications").unwrap();
     assert!(screen.contains("failed verification 2 of 3"), "{screen}");
     assert_eq!(fixture.stops(), ["15: block", "15: block", "10: end: released"]);
 }
@@ -273,18 +271,18 @@ fn nothing_of_a_hostile_repository_runs_until_its_user_approves_it() {
     let terminal = fixture.terminal();
     let watch = Watch::start(MARK);
     terminal.say("/omo:ulw --check true make it").unwrap();
-    let screen = terminal.wait_for("[omo] VERIFIED", LIMIT).unwrap();
+    let screen = terminal.wait_for("[omo] VERIFIED").unwrap();
     assert!(screen.contains("omo.toml names 1 check that is not approved"), "{screen}");
     assert!(!watch.has_seen() && ran() == 0, "it was run before it was approved");
 
     terminal.ready().unwrap();
     terminal.say("/omo:check approve").unwrap();
-    let screen = terminal.wait_for("To approve exactly this content:", LIMIT).unwrap();
+    let screen = terminal.wait_for("To approve exactly this content:").unwrap();
     assert!(screen.contains(MARK), "what is approved is shown:\n{screen}");
     let code = screen.rsplit("/omo:check approve ").next().unwrap().split_whitespace().next().unwrap().to_owned();
     terminal.ready().unwrap();
     terminal.say(&format!("/omo:check approve {code}")).unwrap();
-    terminal.wait_for("approved: 1 check of omo.toml", LIMIT).unwrap();
+    terminal.wait_for("approved: 1 check of omo.toml").unwrap();
     terminal.ready().unwrap();
     let watch = Watch::start(MARK);
     terminal.say("/omo:ulw make it again").unwrap();
@@ -300,7 +298,7 @@ fn nothing_of_a_hostile_repository_runs_until_its_user_approves_it() {
     let watch = Watch::start(MARK);
     terminal.say("/omo:ulw --no-review and once more").unwrap();
     terminal
-        .wait_until("one byte more asks again", LIMIT, |screen| screen.matches("that is not approved").count() >= 1)
+        .wait_until("one byte more asks again", |screen| screen.matches("that is not approved").count() >= 1)
         .unwrap();
     fixture.wait_for_requests(3);
     terminal.ready().unwrap();
@@ -313,17 +311,13 @@ fn a_long_check_shows_in_the_spinner_and_esc_ends_it() {
     let fixture = client_lab(ModelScript::new().say(CLAIM).say("Plain."));
     let terminal = fixture.terminal();
     terminal.say("/omo:ulw --check \"touch ../home/begun; sleep 4712.5\" make it").unwrap();
-    terminal.wait_for("omo: checking the claim", LIMIT).unwrap();
-    omo_testkit::wait_until("the check has begun", LIMIT, || fixture.lab.home().join("begun").exists().then_some(()))
-        .unwrap();
+    terminal.wait_for("omo: checking the claim").unwrap();
+    omo_testkit::wait_until("the check has begun", || fixture.lab.home().join("begun").exists().then_some(())).unwrap();
     terminal.key("Escape").unwrap();
-    omo_testkit::wait_until("the check is gone", Duration::from_secs(10), || {
-        (!is_running("sleep 4712.5")).then_some(())
-    })
-    .unwrap();
+    omo_testkit::wait_until("the check is gone", || (!is_running("sleep 4712.5")).then_some(())).unwrap();
     terminal.ready().unwrap();
     terminal.say("what now").unwrap();
-    let screen = terminal.wait_for("Plain.", LIMIT).unwrap();
+    let screen = terminal.wait_for("Plain.").unwrap();
     assert!(screen.contains("ultrawork is paused because you interrupted it"), "{screen}");
     assert_eq!(fixture.state("/verification/phase"), "working");
 }
@@ -337,12 +331,12 @@ fn the_checks_are_managed_without_a_request() {
         [("/omo:check add --name one test -d .", "`one` decides from now on"), ("/omo:check list", "one  `test -d .`")]
     {
         terminal.say(command).unwrap();
-        terminal.wait_for(answer, LIMIT).unwrap();
+        terminal.wait_for(answer).unwrap();
         terminal.ready().unwrap();
     }
     assert_eq!(fixture.requests(), 0);
     terminal.say("ulw make it").unwrap();
-    terminal.wait_for("[omo] VERIFIED: 1 check green", LIMIT).unwrap();
+    terminal.wait_for("[omo] VERIFIED: 1 check green").unwrap();
 }
 
 #[test]

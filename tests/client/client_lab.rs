@@ -82,7 +82,7 @@ impl ClientFixture {
 
     /// Waits for so many requests.
     pub(crate) fn wait_for_requests(&self, count: usize) {
-        self.model.wait_for_requests(RequestKind::Main, count, LIMIT).expect("the model is asked");
+        self.model.wait_for_requests(RequestKind::Main, count).expect("the model is asked");
     }
 
     /// A field of the only session in the state, such as `/ulw/stopBlocks`.
@@ -107,6 +107,6 @@ impl ClientFixture {
     /// Waits until the state says something.
     pub(crate) fn wait_for_state(&self, what: &str, mut holds: impl FnMut(&Value) -> bool) {
         let state = || self.lab.state().filter(|state| holds(state)).map(|_| ());
-        omo_testkit::wait_until(what, LIMIT, state).expect("the state");
+        omo_testkit::wait_until(what, state).expect("the state");
     }
 }

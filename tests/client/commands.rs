@@ -3,7 +3,7 @@
 use omo_testkit::ModelScript;
 use omo_tests::MAX_BLOCKS;
 
-use crate::client_lab::{CLAIM, LIMIT, client_lab};
+use crate::client_lab::{CLAIM, client_lab};
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
@@ -32,17 +32,17 @@ fn status_leaves_nothing_in_the_context() {
     let fixture = client_lab(script);
     let terminal = fixture.terminal();
     terminal.say("ulw fix the parser").unwrap();
-    terminal.wait_for("ultrawork let this turn end", LIMIT).unwrap();
+    terminal.wait_for("ultrawork let this turn end").unwrap();
     terminal.ready().unwrap();
     terminal.say("/omo:status").unwrap();
-    let screen = terminal.wait_for("to stop", LIMIT).unwrap();
+    let screen = terminal.wait_for("to stop").unwrap();
     for part in ["continued", &format!("1 of {MAX_BLOCKS}"), "last decision", "row 14", "Stop under a minute ago"] {
         assert!(screen.contains(part), "{part} is not on the screen:\n{screen}");
     }
     terminal.ready().unwrap();
     assert_eq!(fixture.requests(), 2);
     terminal.say("how is the weather").unwrap();
-    terminal.wait_for("A plain answer.", LIMIT).unwrap();
+    terminal.wait_for("A plain answer.").unwrap();
     assert_eq!(fixture.count(2, "last decision") + fixture.count(2, "omo:status"), 0);
 }
 
@@ -63,7 +63,7 @@ fn the_menu_shows_the_commands_with_what_they_do() {
             let flat: String = screen.split_whitespace().collect();
             expected.iter().all(|part| flat.contains(part))
         };
-        terminal.wait_until("the commands are in the menu", LIMIT, all).unwrap();
+        terminal.wait_until("the commands are in the menu", all).unwrap();
         terminal.key("BSpace").unwrap();
     }
 }

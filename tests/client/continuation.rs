@@ -3,7 +3,7 @@
 use omo_testkit::{ModelScript, ModelTurn};
 use omo_tests::MAX_BLOCKS;
 
-use crate::client_lab::{CLAIM, LIMIT, client_lab};
+use crate::client_lab::{CLAIM, client_lab};
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
@@ -33,7 +33,7 @@ fn a_person_sees_what_goes_on_and_how_it_ended() {
     let fixture = client_lab(script);
     let terminal = fixture.terminal();
     terminal.say("ulw fix the parser").unwrap();
-    let screen = terminal.wait_for("[omo] NOT PROVED: claimed, not verified", LIMIT).unwrap();
+    let screen = terminal.wait_for("[omo] NOT PROVED: claimed, not verified").unwrap();
     for line in [
         "I have looked around.",
         &format!("block 1 of {MAX_BLOCKS}"),
@@ -118,7 +118,7 @@ fn a_block_is_shown_as_an_alarm_and_context_is_not() {
         fixture.lab.configure(&format!("[stop]\nfeedback = \"{feedback}\"\n[verify]\nreview = false\n")).unwrap();
         let terminal = fixture.terminal();
         terminal.say("ulw fix the parser").unwrap();
-        terminal.wait_for("All of it is done and checked.", LIMIT).unwrap();
+        terminal.wait_for("All of it is done and checked.").unwrap();
         terminal.ready().unwrap();
         let screen = terminal.screen();
         assert!(screen.contains(shown), "{feedback}: no {shown:?} on the screen:\n{screen}");

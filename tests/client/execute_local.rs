@@ -7,7 +7,7 @@ use omo_tests::ultraplan_project::{REVERT, plan_text, two_parallel_sessions, wor
 use serde_json::{Value, json};
 
 use crate::block_text::{bash, between, field, last_block};
-use crate::client_lab::{ClientFixture, LIMIT, client_lab};
+use crate::client_lab::{ClientFixture, client_lab};
 use crate::plans::{ACCEPT_EDITS, code, omo, type_prompt};
 
 const PLAN: &str = "docs/plan.md";
@@ -121,10 +121,10 @@ fn a_person_at_a_terminal_is_asked_who_pays() {
     let terminal = Terminal::start(&fixture.lab, &fixture.client, &ACCEPT_EDITS).expect("start a terminal");
     terminal.ready().unwrap();
     terminal.say("/omo:execute-local docs/plan.md").unwrap();
-    let screen = terminal.wait_for("To approve exactly these commands", LIMIT).unwrap();
+    let screen = terminal.wait_for("To approve exactly these commands").unwrap();
     terminal.ready().unwrap();
     terminal.say(&format!("/omo:execute-local docs/plan.md --approve {}", code(&screen))).unwrap();
-    let screen = terminal.wait_for("To answer, type one of these", LIMIT).unwrap();
+    let screen = terminal.wait_for("To answer, type one of these").unwrap();
     assert!(screen.contains("foreground: Use --fg instead"), "{screen}");
     let (shown, _) = omo(&fixture, &["run", "show"]);
     assert!(shown.contains("Waiting for you") && shown.contains("ANTHROPIC_API_KEY is set"), "{shown}");

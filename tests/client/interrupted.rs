@@ -5,7 +5,7 @@ use std::time::Duration;
 use omo_testkit::{ModelScript, ModelTurn};
 use serde_json::json;
 
-use crate::client_lab::{CLAIM, LIMIT, client_lab, client_lab_with};
+use crate::client_lab::{CLAIM, client_lab, client_lab_with};
 
 const PAUSED: &str = "ultrawork is paused because you interrupted it";
 
@@ -22,21 +22,21 @@ fn esc_pauses_and_the_next_prompt_says_so_once() {
     let fixture = client_lab_with(script, |lab| lab.settings(json!({"prefersReducedMotion": false})));
     let terminal = fixture.terminal();
     terminal.say("ulw fix the parser").unwrap();
-    terminal.wait_for("First paragraph.", LIMIT).unwrap();
+    terminal.wait_for("First paragraph.").unwrap();
     terminal.key("Escape").unwrap();
-    terminal.wait_for("Interrupted", LIMIT).unwrap();
+    terminal.wait_for("Interrupted").unwrap();
 
     terminal.say("how is the weather").unwrap();
-    let screen = terminal.wait_for("A plain answer.", LIMIT).unwrap();
+    let screen = terminal.wait_for("A plain answer.").unwrap();
     assert!(screen.contains(PAUSED), "{screen}");
     terminal.say("and tomorrow").unwrap();
-    let screen = terminal.wait_for("Another answer.", LIMIT).unwrap();
+    let screen = terminal.wait_for("Another answer.").unwrap();
     assert_eq!(screen.matches(PAUSED).count(), 1, "{screen}");
     terminal.ready().unwrap();
     assert_eq!((fixture.requests(), fixture.state("/ulw/stopBlocks")), (3, 0.into()));
 
     terminal.say("ulw go on then").unwrap();
-    terminal.wait_for("[omo] NOT PROVED", LIMIT).unwrap();
+    terminal.wait_for("[omo] NOT PROVED").unwrap();
     assert_eq!(fixture.requests(), 4);
 }
 
@@ -50,12 +50,12 @@ fn a_prompt_taken_back_before_any_answer_holds_nothing_later() {
     fixture.wait_for_requests(1);
     terminal.key("Escape").unwrap();
     let back = |_: &str| terminal.input().is_some_and(|text| text.contains("ulw fix the parser"));
-    terminal.wait_until("the prompt is back in the box", LIMIT, back).unwrap();
+    terminal.wait_until("the prompt is back in the box", back).unwrap();
     terminal.key("C-u").unwrap();
     terminal.ready().unwrap();
 
     terminal.say("how is the weather").unwrap();
-    let screen = terminal.wait_for("A plain answer.", LIMIT).unwrap();
+    let screen = terminal.wait_for("A plain answer.").unwrap();
     assert!(screen.contains(PAUSED), "{screen}");
     terminal.ready().unwrap();
     assert_eq!(fixture.requests(), 2);

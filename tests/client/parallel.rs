@@ -22,7 +22,7 @@ use omo_tests::parallel_plan::{self, PLAN, four_sessions, plan_text};
 use omo_tests::plan_project::Said;
 use tempfile::TempDir;
 
-use crate::client_lab::{ClientFixture, LIMIT, client, plugin};
+use crate::client_lab::{ClientFixture, client, plugin};
 use crate::plans::{ACCEPT_EDITS, code};
 use scripted_workers::Works;
 
@@ -145,7 +145,7 @@ impl Site {
         assert_eq!(self.git(&["status", "--porcelain"]), "");
         parallel_plan::is_tidy(&self.fixture.lab).unwrap();
         let gone = || self.processes().is_empty().then_some(());
-        wait_until("the end of all processes", LIMIT, gone).unwrap_or_else(|_| panic!("{:?}", self.processes()));
+        wait_until("the end of all processes", gone).unwrap_or_else(|_| panic!("{:?}", self.processes()));
     }
 
     /// The command lines of those processes that live in the lab's home, wherever they were started from.
@@ -168,7 +168,7 @@ fn typed(site: &Site, options: &str) -> Terminal {
     let terminal = Terminal::start_sized(&site.fixture.lab, &site.fixture.client, &ACCEPT_EDITS, (140, 120)).unwrap();
     terminal.ready().unwrap();
     terminal.say(&format!("/omo:execute-local {options}{PLAN}")).unwrap();
-    let screen = terminal.wait_for("To approve exactly these commands", LIMIT).unwrap();
+    let screen = terminal.wait_for("To approve exactly these commands").unwrap();
     terminal.ready().unwrap();
     terminal.say(&format!("/omo:execute-local {options}{PLAN} --approve {}", code(&screen))).unwrap();
     terminal

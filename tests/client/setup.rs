@@ -14,7 +14,7 @@ use omo_testkit::{HookRun, Lab, MockModel, ModelScript, run_command};
 use omo_tests::scene::copy;
 use serde_json::Value;
 
-use crate::client_lab::{CLAIM, ClientFixture, LIMIT, client, plugin};
+use crate::client_lab::{CLAIM, ClientFixture, client, plugin};
 
 /// A home that never had omo, with the client on its `PATH` and no network but the scripted model.
 fn fresh(script: ModelScript, folder: &str) -> ClientFixture {
@@ -205,14 +205,14 @@ fn an_update_reaches_a_session_that_is_open() {
     setup(&fixture, &plugin(), &[]);
     let terminal = fixture.terminal();
     terminal.say("hello").unwrap();
-    terminal.wait_for("Hello to you.", LIMIT).unwrap();
+    terminal.wait_for("Hello to you.").unwrap();
     let next = of_version(&fixture, "9.8.7");
     let said = setup(&fixture, &next, &[]);
     assert!(said.contains(&format!("updated from {} to 9.8.7", env!("CARGO_PKG_VERSION"))), "{said}");
     assert_eq!(plugins(&fixture), only("9.8.7", true));
     assert_eq!(files(&installed_copy(&fixture)), files(&next));
     terminal.say("ulw fix the parser").unwrap();
-    terminal.wait_for("[omo] NOT PROVED: claimed, not verified", LIMIT).unwrap();
+    terminal.wait_for("[omo] NOT PROVED: claimed, not verified").unwrap();
     assert_eq!(fixture.stops(), ["15: block", "9: end: released"]);
     terminal.quit().unwrap();
 }

@@ -2,7 +2,7 @@
 
 use omo_testkit::{ModelScript, ModelTurn};
 
-use crate::client_lab::{CLAIM, LIMIT, client_lab};
+use crate::client_lab::{CLAIM, client_lab};
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
@@ -47,13 +47,13 @@ fn a_cleared_session_starts_without_a_run() {
     let fixture = client_lab(script);
     let terminal = fixture.terminal();
     terminal.say("ulw fix the parser").unwrap();
-    terminal.wait_for("ultrawork let this turn end", LIMIT).unwrap();
+    terminal.wait_for("ultrawork let this turn end").unwrap();
     terminal.ready().unwrap();
     terminal.say("/clear").unwrap();
     fixture.wait_for_state("the run is over", |state| state.to_string().contains("the session was cleared"));
     terminal.ready().unwrap();
     terminal.say("hello again").unwrap();
-    terminal.wait_for("A fresh answer.", LIMIT).unwrap();
+    terminal.wait_for("A fresh answer.").unwrap();
     terminal.ready().unwrap();
     assert_eq!(fixture.requests(), 3);
     assert_eq!(fixture.count(2, "The user turned on ultrawork") + fixture.count(2, "ultrawork run that"), 0);
@@ -69,13 +69,13 @@ fn a_compaction_brings_the_contract_again() {
     let fixture = client_lab(script);
     let terminal = fixture.terminal();
     terminal.say("ulw fix the parser").unwrap();
-    terminal.wait_for("ultrawork let this turn end", LIMIT).unwrap();
+    terminal.wait_for("ultrawork let this turn end").unwrap();
     terminal.ready().unwrap();
     terminal.say("/compact").unwrap();
-    terminal.wait_for("Compacted", LIMIT).unwrap();
+    terminal.wait_for("Compacted").unwrap();
     terminal.ready().unwrap();
     terminal.say("go on").unwrap();
-    terminal.wait_for("[omo] NOT PROVED", LIMIT).unwrap();
+    terminal.wait_for("[omo] NOT PROVED").unwrap();
     assert_eq!(fixture.count(2, "The user turned on ultrawork"), 1);
     assert_eq!(fixture.count(2, "How a run goes"), 1);
 }

@@ -6,7 +6,7 @@ use omo_testkit::{ModelScript, ModelTurn};
 use omo_tests::MAX_BLOCKS;
 use serde_json::json;
 
-use crate::client_lab::{CLAIM, ClientFixture, LIMIT, client_lab_with, plugin};
+use crate::client_lab::{CLAIM, ClientFixture, client_lab_with, plugin};
 
 /// A client whose settings hold this command.
 fn fixture(script: ModelScript, command: &str) -> ClientFixture {
@@ -26,10 +26,10 @@ fn the_status_is_on_the_screen_during_a_run_and_keeps_its_end() {
     let terminal = fixture.terminal();
     assert!(!terminal.screen().contains(&format!("ulw 0/{MAX_BLOCKS}")));
     terminal.say("ulw fix the parser").unwrap();
-    let screen = terminal.wait_for(&format!("ulw 1/{MAX_BLOCKS} · 0m"), LIMIT).unwrap();
+    let screen = terminal.wait_for(&format!("ulw 1/{MAX_BLOCKS} · 0m")).unwrap();
     assert!(!screen.contains("[omo] NOT PROVED"), "{screen}");
-    terminal.wait_for("[omo] NOT PROVED", LIMIT).unwrap();
-    terminal.wait_for("ulw NOT PROVED", LIMIT).unwrap();
+    terminal.wait_for("[omo] NOT PROVED").unwrap();
+    terminal.wait_for("ulw NOT PROVED").unwrap();
 }
 
 #[test]
@@ -40,11 +40,11 @@ fn it_stands_behind_the_status_line_that_was_there() {
     let command = format!("'{}' statusline --wrap 'printf \"in %s\" \"${{PWD##*/}}\"'", omo.display());
     let fixture = fixture(script, &command);
     let terminal = fixture.terminal();
-    terminal.wait_for("in project", LIMIT).unwrap();
+    terminal.wait_for("in project").unwrap();
     terminal.say("ulw fix the parser").unwrap();
-    terminal.wait_for(&format!("in project · ulw 1/{MAX_BLOCKS} · 0m"), LIMIT).unwrap();
-    terminal.wait_for("[omo] NOT PROVED", LIMIT).unwrap();
-    terminal.wait_for("in project · ulw NOT PROVED", LIMIT).unwrap();
+    terminal.wait_for(&format!("in project · ulw 1/{MAX_BLOCKS} · 0m")).unwrap();
+    terminal.wait_for("[omo] NOT PROVED").unwrap();
+    terminal.wait_for("in project · ulw NOT PROVED").unwrap();
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use omo_testkit::{ModelScript, ModelTurn};
 
-use crate::client_lab::{LIMIT, client_lab, plugin};
+use crate::client_lab::{client_lab, plugin};
 
 /// A turn that leaves a person time to type.
 fn slow(text: &str) -> ModelTurn {
@@ -20,7 +20,7 @@ fn typed_while_the_loop_runs_it_ends_the_loop_and_costs_no_request() {
     terminal.say("ulw fix the parser").unwrap();
     fixture.wait_for_requests(2);
     terminal.say("/omo:stop-continuation enough for today").unwrap();
-    terminal.wait_for("[omo] ultrawork is stopped in this session", LIMIT).unwrap();
+    terminal.wait_for("[omo] ultrawork is stopped in this session").unwrap();
 
     assert_eq!(fixture.requests(), 2);
     assert_eq!(fixture.stops(), ["15: block", "5: allow"]);
@@ -29,7 +29,7 @@ fn typed_while_the_loop_runs_it_ends_the_loop_and_costs_no_request() {
     assert_eq!(fixture.state("/verdict/kind"), "stopped");
 
     terminal.say("and how are you").unwrap();
-    terminal.wait_for("A plain answer.", LIMIT).unwrap();
+    terminal.wait_for("A plain answer.").unwrap();
     terminal.ready().unwrap();
     assert_eq!(fixture.requests(), 3);
     assert_eq!(fixture.count(2, "stop-continuation enough"), 0, "nothing of the command is in the context");
@@ -46,7 +46,7 @@ fn ulw_off_needs_no_model() {
     fixture.wait_for_requests(2);
     terminal.say("ulw off").unwrap();
     fixture.wait_for_state("the run is stopped", |state| state.to_string().contains("\"kind\":\"stopped\""));
-    terminal.wait_for("Second step.", LIMIT).unwrap();
+    terminal.wait_for("Second step.").unwrap();
     terminal.ready().unwrap();
     assert_eq!(fixture.requests(), 2);
     assert_eq!(fixture.stops(), ["15: block"]);
@@ -63,7 +63,7 @@ fn omo_stop_in_another_terminal_ends_it() {
     let mut omo = fixture.lab.command(plugin().join("bin/omo"));
     let output = omo.args(["stop", "--reason", "lunch"]).current_dir(fixture.lab.project()).output().unwrap();
     assert!(output.status.success(), "{output:?}");
-    terminal.wait_for("Second step.", LIMIT).unwrap();
+    terminal.wait_for("Second step.").unwrap();
     terminal.ready().unwrap();
     assert_eq!((fixture.requests(), fixture.stops().len()), (2, 1));
     assert_eq!(fixture.state("/stopContinuation/disabledReason"), "lunch");
@@ -79,7 +79,7 @@ fn plain_text_typed_during_a_turn_comes_before_the_loop() {
     terminal.say("ulw fix the parser").unwrap();
     fixture.wait_for_requests(1);
     terminal.say("please also look at the lexer").unwrap();
-    terminal.wait_for("Yes, that too.", LIMIT).unwrap();
+    terminal.wait_for("Yes, that too.").unwrap();
     assert_eq!(fixture.stops().first().unwrap(), "5: allow");
     assert!(fixture.count(1, "please also look at the lexer") > 0);
 }

@@ -1,7 +1,6 @@
 //! Something else in the place of every file and folder that omo knows, at every level.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::{Lab, LabBuilder, wait_until};
@@ -128,7 +127,7 @@ fn play(scene: &Scene, place: &Place, impostor: &Impostor, asks: &[Ask]) -> Resu
     let path = (place.1)(scene)?;
     // What checks say without the change is found out by a process that outlives a hook and makes its own files.
     let put = || {
-        wait_until("the impostor is in its place", Duration::from_secs(10), || {
+        wait_until("the impostor is in its place", || {
             clear(&path).and_then(|()| (impostor.put)(&path, &strangers)).ok()
         })
     };

@@ -10,7 +10,7 @@ use omo_engine::event::EventKind;
 use omo_engine::state::RunPhase;
 use omo_testkit::wait_until;
 
-use crate::launchers::{Engine, LIMIT, on_local};
+use crate::launchers::{Engine, on_local};
 
 /// The remote holds up a push in which there is such a line for a branch, after its mark and up to another one.
 fn hold_up_pushes(engine: &Engine, is_held_up: &str) -> Result<()> {
@@ -31,15 +31,15 @@ fn cancel_during_push(engine: &Engine, is_held_up: &str) -> Result<usize> {
     engine.open()?;
     engine.ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
     let home = engine.host.home();
-    wait_until("a push", LIMIT, || home.join("pushing").exists().then_some(()))?;
+    wait_until("a push", || home.join("pushing").exists().then_some(()))?;
     // It waits until the workers have ended.
     let mut cancel = engine.ground.command(&["run", "cancel"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
     let is_cancelled = || engine.ground.state().is_ok_and(|state| state.phase != RunPhase::Executing).then_some(());
-    wait_until("the cancel", LIMIT, is_cancelled)?;
+    wait_until("the cancel", is_cancelled)?;
     fs::write(home.join("go"), "")?;
     ensure!(cancel.wait()?.success(), "the cancel failed");
     let has_ended = || engine.ground.run().ok()?.try_supervise().ok()?.is_some().then_some(());
-    wait_until("the end of the supervisor", LIMIT, has_ended)?;
+    wait_until("the end of the supervisor", has_ended)?;
     engine.require_idle()?;
     let state = engine.ground.state()?;
     ensure!(matches!(state.phase, RunPhase::Cancelled { .. }), "{:?}", state.phase);

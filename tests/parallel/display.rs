@@ -3,14 +3,11 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use omo_testkit::Terminal;
 
 use crate::parallel_repository::{Ground, four_sessions, on_repository};
-
-const LIMIT: Duration = Duration::from_mins(1);
 
 /// Looks on at a terminal of so many columns and rows while the first session ends, with more in the environment.
 fn looks_on(ground: &Ground, variable: &str, size: (u16, u16)) -> Result<()> {
@@ -24,16 +21,16 @@ fn looks_on(ground: &Ground, variable: &str, size: (u16, u16)) -> Result<()> {
     let terminal = Terminal::start_program(&ground.lab, Path::new("/usr/bin/env"), arguments, size)?;
     let row = |screen: &str, name: &str| screen.lines().rfind(|line| line.starts_with(name)).map(str::to_owned);
     let is = |screen: &str, name: &str, word: &str| row(screen, name).is_some_and(|row| row.contains(word));
-    terminal.wait_until("both at work", LIMIT, |screen| is(screen, "S1", "works") && is(screen, "S2", "works"))?;
+    terminal.wait_until("both at work", |screen| is(screen, "S1", "works") && is(screen, "S2", "works"))?;
     fs::write(ground.steps().join("go-1"), "")?;
     // Where there is little room, what is done makes some.
-    let screen = terminal.wait_until("the end of the first", LIMIT, |screen| !is(screen, "S1", "works"))?;
+    let screen = terminal.wait_until("the end of the first", |screen| !is(screen, "S1", "works"))?;
     for name in ["session ", "S1", "S2"] {
         let rows = screen.lines().filter(|line| line.starts_with(name)).count();
         ensure!(rows <= 1, "{variable} {size:?}: {rows} of {name}\n{screen}");
     }
     fs::write(ground.steps().join("go-3"), "")?;
-    terminal.wait_for("Result: COMPLETED", LIMIT).map(drop)
+    terminal.wait_for("Result: COMPLETED").map(drop)
 }
 
 #[test]

@@ -4,7 +4,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use omo_engine::event::RunResult;
@@ -15,9 +14,6 @@ use omo_tests::parallel_plan::{self, PLAN};
 use omo_tests::plan_project::Said;
 
 use crate::parallel_repository::{Ground, Step, WELL, four_sessions, on_repository, session, step};
-
-/// What takes longer than this does not come.
-const LIMIT: Duration = Duration::from_mins(1);
 
 /// The run ends otherwise than complete, and the user's branch is as it was.
 fn ends_failed(ground: &Ground, before: &str) -> Result<()> {
@@ -434,7 +430,7 @@ fn a_run_that_is_cancelled_leaves_nothing_at_work_and_goes_on_where_it_was() {
         ground.open(&[])?;
         ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
         let run = ground.run()?;
-        wait_until("the step that hangs", LIMIT, || {
+        wait_until("the step that hangs", || {
             run.state().ok().filter(|state| state.tasks["3"].status == TaskStatus::Running).map(drop)
         })?;
         ground.omo(&["run", "cancel"])?.exits_with(0)?;

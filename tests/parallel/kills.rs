@@ -40,7 +40,7 @@ fn reaches(ground: &Ground, events: u64) -> Result<bool> {
 /// Kills the supervisor, and waits for the end of all that it had started.
 pub(crate) fn kill_supervisor(ground: &Ground) -> Result<()> {
     ground.kill_supervisor()?;
-    wait_until("the end of all that it had started", LIMIT, || at_work(ground).is_empty().then_some(()))
+    wait_until("the end of all that it had started", || at_work(ground).is_empty().then_some(()))
 }
 
 /// Kills the supervisor after so many events, and looks at what is left.
@@ -105,7 +105,7 @@ fn a_supervisor_that_is_killed_while_a_wave_is_checked_has_it_checked_again() {
         let outside = ground.project().join("..");
         ground.open(&[])?;
         ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
-        wait_until("the check of the first wave", LIMIT, || outside.join("once").exists().then_some(()))?;
+        wait_until("the check of the first wave", || outside.join("once").exists().then_some(()))?;
         let merged = ground.state()?.parallel.context("no workers")?.merged;
         ensure!(merged.len() == 2 && ground.started_sessions().len() == 2, "{merged:?}");
         kill_supervisor(ground)?;

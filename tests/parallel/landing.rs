@@ -2,7 +2,6 @@
 //! meanwhile is theirs.
 
 use std::fs;
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use omo_engine::event::RunResult;
@@ -12,8 +11,6 @@ use omo_testkit::wait_until;
 use omo_tests::parallel_plan::{PLAN, plan_text};
 
 use crate::parallel_repository::{Ground, Step, WELL, four_sessions, on_repository, session, step};
-
-const LIMIT: Duration = Duration::from_mins(1);
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
@@ -103,7 +100,7 @@ fn a_git_that_reads_the_checkout_for_a_moment_raises_no_question() {
             let groups = ground.state().ok()?.parallel?.groups;
             (groups.len() == 4 && groups.values().all(|known| known.status == GroupStatus::Merged)).then_some(())
         };
-        wait_until("the merge of the last session", LIMIT, is_merged)?;
+        wait_until("the merge of the last session", is_merged)?;
         fs::remove_file(lock)?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ground.require_complete(&WELL)

@@ -9,7 +9,7 @@ use omo_engine::event::{EventActor, EventKind};
 use omo_state::env;
 use omo_testkit::wait_until;
 
-use crate::launchers::{Engine, KILL_WORKER, LIMIT, WELL, on_local};
+use crate::launchers::{Engine, KILL_WORKER, WELL, on_local};
 
 /// A program in the home folder of the other end: lines of a shell.
 pub(crate) fn add_program(engine: &Engine, name: &str, text: &str) -> Result<String> {
@@ -66,7 +66,7 @@ fn a_worker_that_waits_in_the_queue_for_too_long_is_put_to_a_person() {
         engine.open()?;
         engine.ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
         let is_queued = || (engine.job("session-1").is_some() && engine.job("session-2").is_some()).then_some(());
-        wait_until("both workers in the queue", LIMIT, is_queued)?;
+        wait_until("both workers in the queue", is_queued)?;
         engine.ground.kill_supervisor()?;
         // They are there for longer than they may be, as far as the ledger knows.
         let then = Timestamp::from_millis(env::now().as_millis() - 90_000);

@@ -8,7 +8,7 @@ use omo_engine::report::ultraplan::worker_lines::worker_event_line;
 use omo_testkit::wait_until;
 
 use crate::launcher_failures::{add_program, configure};
-use crate::launchers::{Engine, LIMIT, on_local};
+use crate::launchers::{Engine, on_local};
 
 const PASSWORD: &str = "s3cr3t";
 /// Nothing listens there.
@@ -61,13 +61,13 @@ fn a_start_that_prints_its_own_words_tells_no_password() {
             let known = engine.ground.state().ok()?.parallel?;
             known.groups.values().all(|group| group.reason.is_some()).then_some(())
         };
-        wait_until("a refusal of each worker", LIMIT, is_refused)?;
+        wait_until("a refusal of each worker", is_refused)?;
         let looks: [&[&str]; 4] = [&["run", "show"], &["run", "show", "--json"], &["report"], &["report", "--html"]];
         printed(engine, &looks)?;
         // From now on workers are taken, and none of them reaches its remote.
         fs::write(engine.host.home().join("go"), "")?;
         let is_lost = || (engine.task("1").ok()?.lost_workers > 0).then_some(());
-        wait_until("the loss of a worker", LIMIT, is_lost)?;
+        wait_until("the loss of a worker", is_lost)?;
         require_address(&printed(engine, &[&["run", "logs", "1"]])?)?;
         printed(engine, &[&["run", "logs", "2"]])?;
         printed(engine, &looks)?;

@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use omo_engine::event::EventKind;
@@ -15,7 +14,6 @@ use crate::parallel_repository::{Ground, Session, on_repository, session, step};
 use crate::second_host::Host;
 
 pub(crate) const WELL: [(u32, &str); 3] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt")];
-pub(crate) const LIMIT: Duration = Duration::from_mins(1);
 
 /// In the script of a step: the worker is killed, with what it started the client with. It says nothing more.
 pub(crate) const KILL_WORKER: &str = "kill -KILL $(ps -o ppid= -p $PPID) $PPID; sleep 60";
@@ -61,7 +59,7 @@ impl Engine<'_> {
                 .ok()?;
             (!said.out.contains("running")).then_some(())
         };
-        wait_until("the end of the workers", LIMIT, list)
+        wait_until("the end of the workers", list)
     }
 }
 
@@ -137,7 +135,7 @@ fn a_supervisor_that_comes_after_a_dead_one_goes_on_with_the_same_workers() {
         engine.open()?;
         engine.ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
         let begun = || (home.join("begun-2").exists() && home.join("begun-3").exists()).then_some(());
-        wait_until("both workers at work", LIMIT, begun)?;
+        wait_until("both workers at work", begun)?;
         let job = engine.job("session-1").context("no worker is recorded")?;
         engine.ground.kill_supervisor()?;
         engine.ground.omo(&["run", "show"])?.exits_with(0)?;
@@ -164,7 +162,7 @@ fn a_judgement_that_was_cut_off_is_made_by_the_next_supervisor() {
         fs::set_permissions(&grep, fs::Permissions::from_mode(0o755))?;
         engine.open()?;
         engine.ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
-        wait_until("the judgement of step 3", LIMIT, || begun.exists().then_some(()))?;
+        wait_until("the judgement of step 3", || begun.exists().then_some(()))?;
         engine.ground.kill_supervisor()?;
         fs::write(&go, "")?;
         engine.ground.omo(&["run", "watch"])?.exits_with(0)?;
@@ -205,9 +203,9 @@ fn a_run_that_is_cancelled_ends_its_workers_wherever_they_are() {
         engine.script(2, &format!("touch '{}/begun'\nsleep 300\n", home.display()))?;
         engine.open()?;
         engine.ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
-        wait_until("a worker at work", LIMIT, || home.join("begun").exists().then_some(()))?;
+        wait_until("a worker at work", || home.join("begun").exists().then_some(()))?;
         engine.ground.omo(&["run", "cancel"])?.exits_with(0)?;
-        wait_until("the end of the supervisor", LIMIT, || {
+        wait_until("the end of the supervisor", || {
             engine.ground.run().ok()?.try_supervise().ok()?.is_some().then_some(())
         })?;
         engine.require_idle()?;
@@ -227,11 +225,9 @@ fn cancel_with(engine: &Engine, settings: &str) -> Result<()> {
     engine.open()?;
     engine.ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
     let begun = || (home.join("begun").exists() && home.join("begun-3").exists()).then_some(());
-    wait_until("both workers at work", LIMIT, begun)?;
+    wait_until("both workers at work", begun)?;
     engine.ground.omo(&["run", "cancel"])?.exits_with(0)?;
-    wait_until("the end of the supervisor", LIMIT, || {
-        engine.ground.run().ok()?.try_supervise().ok()?.is_some().then_some(())
-    })
+    wait_until("the end of the supervisor", || engine.ground.run().ok()?.try_supervise().ok()?.is_some().then_some(()))
 }
 
 #[test]

@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use omo_engine::parallel_state::GroupStatus;
@@ -15,7 +14,6 @@ use crate::parallel_repository::{Ground, Session, on_repository, session, step};
 use crate::second_host::Host;
 
 const WELL: [(u32, &str); 3] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt")];
-const LIMIT: Duration = Duration::from_mins(1);
 
 /// Two sessions side by side, the first one of two steps.
 fn two() -> Vec<Session<'static>> {
@@ -171,12 +169,12 @@ fn a_connection_that_is_cut_uses_no_attempt_and_loses_nothing_that_was_pushed() 
         host.script(2, "if ! [ -e \"$HOME/cut\" ]; then touch \"$HOME/cut\"; sleep 5; fi\necho 2 > b.txt\n")?;
         ground.open(&["--launcher", &host.launcher()])?;
         ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
-        wait_until("the second step", LIMIT, || host.home().join("cut").exists().then_some(()))?;
+        wait_until("the second step", || host.home().join("cut").exists().then_some(()))?;
         let process = || {
             let state = ground.state().ok()?;
             state.parallel?.groups.get("session-1")?.process.as_ref().map(|process| process.pid)
         };
-        let process = wait_until("the process of the session", LIMIT, process)?;
+        let process = wait_until("the process of the session", process)?;
         let process = rustix::process::Pid::from_raw(i32::try_from(process)?).context("no process")?;
         rustix::process::kill_process(process, rustix::process::Signal::KILL)?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
@@ -224,7 +222,7 @@ fn a_remote_that_has_fallen_silent_is_asked_once_and_not_for_each_session() {
         ground.open(&["--launcher", &host.launcher()])?;
         ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
         let is_hung = |number: u32| host.home().join(format!("hung-{number}")).exists();
-        wait_until("both sessions at work", LIMIT, || (is_hung(1) && is_hung(3)).then_some(()))?;
+        wait_until("both sessions at work", || (is_hung(1) && is_hung(3)).then_some(()))?;
         // It takes what is said to it, and says nothing.
         let (asked, ssh) = (ground.lab.root().join("asked"), ground.lab.root().join("ssh"));
         fs::write(&ssh, format!("#!/bin/sh\necho asked >>'{}'\nexec cat 3>&1 >/dev/null\n", asked.display()))?;
@@ -253,7 +251,7 @@ fn a_cancelled_run_asks_a_remote_that_is_away_once_and_not_for_each_session() {
         ground.open(&["--launcher", &host.launcher()])?;
         ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
         let is_hung = |number: u32| host.home().join(format!("hung-{number}")).exists();
-        wait_until("both sessions at work", LIMIT, || (is_hung(1) && is_hung(3)).then_some(()))?;
+        wait_until("both sessions at work", || (is_hung(1) && is_hung(3)).then_some(()))?;
         let (asked, ssh) = (ground.lab.root().join("asked"), ground.lab.root().join("ssh"));
         fs::write(&ssh, format!("#!/bin/sh\necho asked >>'{}'\nexit 255\n", asked.display()))?;
         fs::set_permissions(&ssh, fs::Permissions::from_mode(0o755))?;
@@ -261,9 +259,7 @@ fn a_cancelled_run_asks_a_remote_that_is_away_once_and_not_for_each_session() {
         let there = ground.git(&["remote", "get-url", "origin"])?;
         ground.git(&["remote", "set-url", "origin", "ssh://away.invalid/hub.git"])?;
         ground.omo(&["run", "cancel"])?.exits_with(0)?;
-        wait_until("the end of the supervisor", LIMIT, || {
-            ground.run().ok()?.try_supervise().ok()?.is_some().then_some(())
-        })?;
+        wait_until("the end of the supervisor", || ground.run().ok()?.try_supervise().ok()?.is_some().then_some(()))?;
         let times = fs::read_to_string(asked)?.lines().count();
         ensure!(times == 1, "it was asked {times} times");
         let parallel = ground.state()?.parallel.context("no workers")?;
@@ -286,7 +282,7 @@ fn script_second_task_that_hangs(ground: &Ground, host: &Host) -> Result<()> {
     host.script(2, "if ! [ -e \"$HOME/hung\" ]; then touch \"$HOME/hung\"; sleep 5; fi\necho 2 > b.txt\n")?;
     ground.open(&["--launcher", &host.launcher()])?;
     ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
-    wait_until("the second step", LIMIT, || host.home().join("hung").exists().then_some(()))
+    wait_until("the second step", || host.home().join("hung").exists().then_some(()))
 }
 
 #[test]
@@ -310,9 +306,7 @@ fn a_run_that_is_cancelled_leaves_nothing_on_the_remote() {
         script_second_task_that_hangs(ground, host)?;
         let before = ground.git(&["rev-parse", "HEAD"])?;
         ground.omo(&["run", "cancel"])?.exits_with(0)?;
-        wait_until("the end of the supervisor", LIMIT, || {
-            ground.run().ok()?.try_supervise().ok()?.is_some().then_some(())
-        })?;
+        wait_until("the end of the supervisor", || ground.run().ok()?.try_supervise().ok()?.is_some().then_some(()))?;
         ground.require_tidy()?;
         ensure!(ground.git(&["rev-parse", "HEAD"])? == before);
         // The step that was pushed by then can be had.

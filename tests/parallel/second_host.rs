@@ -5,7 +5,6 @@ use std::fs;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use omo_testkit::wait_until;
@@ -16,7 +15,6 @@ use crate::parallel_repository::Ground;
 const SERVER: &str = "/usr/sbin/sshd";
 /// Where a server that root starts wants an empty folder.
 const SEPARATED: &str = "/run/sshd";
-const LIMIT: Duration = Duration::from_secs(20);
 
 /// The other host. It ends with this.
 pub(crate) struct Host {
@@ -40,7 +38,7 @@ impl Host {
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
         let server = start(files.folder(), port)?;
         let host = Self { files, server, port };
-        wait_until("the ssh server", LIMIT, || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok())?;
+        wait_until("the ssh server", || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok())?;
         fs::write(host.home().join("work"), concat!(include_str!("../host_prompt.sh"), include_str!("host.sh")))?;
         Ok(host)
     }

@@ -16,8 +16,6 @@ use omo_tests::scene::require_sound;
 
 use crate::parallel_repository::{Ground, on_repository, session, step};
 
-const LIMIT: Duration = Duration::from_secs(30);
-
 /// The entry of a session that the run belongs to.
 fn is_of(ground: &Ground, hooks: &StandIn) -> Result<()> {
     let home = ground.lab.home().join(".local/state");
@@ -58,7 +56,7 @@ fn clients_that_go_on_are_named_when_their_user_stops_and_one_command_ends_them(
         };
         ensure!(!stopped(&mut hooks)?.contains("Still at work"), "nothing was started");
         ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
-        wait_until("both clients work", LIMIT, || (ground.started_sessions().len() == 2).then_some(()))?;
+        wait_until("both clients work", || (ground.started_sessions().len() == 2).then_some(()))?;
         let run = ground.run()?.id().to_owned();
         let expected = "Still at work: 2 parallel clients and the supervisor of the plan run";
         let said = stopped(&mut hooks)?;

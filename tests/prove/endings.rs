@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::process::{Child, Stdio};
-use std::time::Duration;
 
 use anyhow::Result;
 use omo_testkit::wait_until;
@@ -27,7 +26,7 @@ fn start(project: &Project) -> Result<Child> {
     command.env(MARK, project.lab.home()).stdout(Stdio::null()).stderr(Stdio::piped());
     let child = command.spawn()?;
     let began = project.lab.home().join("began");
-    wait_until("the check to run", Duration::from_mins(1), || began.exists().then_some(()))?;
+    wait_until("the check to run", || began.exists().then_some(()))?;
     Ok(child)
 }
 
@@ -36,7 +35,7 @@ fn require_all_ended(project: &Project) -> Result<()> {
     let mark = format!("{MARK}={}", project.lab.home().display());
     let is_one = |environment: Vec<u8>| environment.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes());
     let running = || processes().filter_map(|process| fs::read(process.path().join("environ")).ok()).any(is_one);
-    wait_until("all of it to end", Duration::from_secs(20), || (!running()).then_some(()))
+    wait_until("all of it to end", || (!running()).then_some(()))
 }
 
 #[test]

@@ -6,7 +6,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::strace::{self, CallFault};
@@ -18,9 +17,6 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::fault_operations::{hook, omo};
-
-/// Longer than anything here takes, however busy the machine is.
-const LIMIT: Duration = Duration::from_secs(20);
 
 /// A process that starts another program in a group of its own.
 struct Case {
@@ -146,7 +142,7 @@ fn ends(fixture: &TerminationFixture, case: &Case, signal: Signal) -> Result<()>
     let started = fixture.scene.lab.root().join("started");
     // It says so before it becomes the process that bears the mark.
     let runs = || (started.exists() && !processes_with(&fixture.mark).is_empty()).then_some(());
-    wait_until("the program runs", LIMIT, runs)?;
+    wait_until("the program runs", runs)?;
     // To this one process alone, as a supervisor does; Ctrl-C reaches its whole group.
     kill_process(Pid::from_child(&child), signal)?;
     let status = child.wait()?;

@@ -6,7 +6,6 @@ use omo_testkit::wait_until;
 use omo_tests::parallel_repository::{Session, session, step};
 
 use crate::scene::{PLAIN, Scene, Surroundings, on_cluster};
-use omo_tests::slurm_cluster::LIMIT;
 
 const FILES: [(u32, &str); 3] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt")];
 
@@ -137,7 +136,7 @@ fn a_run_that_is_cancelled_takes_its_jobs_out_of_the_queue() {
         scene.start()?;
         let counts = || Some((scene.cluster.jobs("RUNNING").ok()?.len(), scene.cluster.jobs("PENDING").ok()?.len()));
         let is_full = || (counts() == Some((2, 1))).then_some(());
-        wait_until("two jobs at work and one in the queue", LIMIT, is_full)?;
+        wait_until("two jobs at work and one in the queue", is_full)?;
         scene.omo(&["run", "cancel"])?.exits_with(0)?;
         scene.wait_for_supervisor()?;
         ensure!(scene.worker("session-1").is_err(), "the worker is still in the ledger");

@@ -12,7 +12,7 @@ use omo_tests::parallel_repository::{Ground, Session};
 use omo_tests::plan_project::Said;
 use omo_tests::worker_home::WorkerHome;
 
-use omo_tests::slurm_cluster::{LIMIT, SlurmCluster};
+use omo_tests::slurm_cluster::SlurmCluster;
 
 /// The parts of a test.
 pub(crate) struct Scene {
@@ -88,7 +88,7 @@ impl Scene {
     /// Waits until nothing drives the run any more.
     pub(crate) fn wait_for_supervisor(&self) -> Result<()> {
         let has_ended = || self.ground.run().ok()?.try_supervise().ok()?.is_some().then_some(());
-        wait_until("the end of the supervisor", LIMIT, has_ended)
+        wait_until("the end of the supervisor", has_ended)
     }
 
     /// Every step has passed with its first attempt.
@@ -135,7 +135,7 @@ impl Scene {
 
     /// Waits until a step has begun so often.
     pub(crate) fn wait_until_begun(&self, step: u32, times: usize) -> Result<()> {
-        wait_until("the begin of a step", LIMIT, || (self.begun(step) >= times).then_some(()))
+        wait_until("the begin of a step", || (self.begun(step) >= times).then_some(()))
     }
 
     /// The rows of the workers, as an agent is shown them.
@@ -153,7 +153,7 @@ impl Scene {
 
     /// Waits until that has happened.
     pub(crate) fn wait_for_line(&self, part: &str) -> Result<()> {
-        wait_until(part, LIMIT, || self.lines().is_ok_and(|lines| lines.contains(part)).then_some(()))
+        wait_until(part, || self.lines().is_ok_and(|lines| lines.contains(part)).then_some(()))
     }
 
     /// What the run and the cluster look like, for a test that fails.

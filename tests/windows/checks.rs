@@ -1,7 +1,6 @@
 //! Claims, and the checks that decide them: they are run by `cmd`, where no git is.
 
 use std::fs;
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::{run_command, wait_until};
@@ -107,7 +106,7 @@ fn no_longer_wanted(wine: &Wine) -> Result<()> {
     std::thread::scope(|scope| {
         let stop = scope.spawn(|| project.stop(DONE));
         let runs = || (!processes_with(MARK).is_empty()).then_some(());
-        let running = wait_until("the check runs", Duration::from_secs(20), runs);
+        let running = wait_until("the check runs", runs);
         let stopped = project.omo(&["stop"]);
         let reported = stop.join().ok().context("the hook")??;
         running?;

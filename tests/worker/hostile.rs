@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use omo_testkit::wait_until;
 
-use crate::two_machines::{BRANCH, LIMIT, TwoMachines};
+use crate::two_machines::{BRANCH, TwoMachines};
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
@@ -99,7 +99,7 @@ fn much_output_and_an_address_with_a_password_show_nowhere() -> Result<()> {
     let is_fetching = || {
         logs().is_ok_and(|log| String::from_utf8_lossy(&log.stdout).contains("http://127.0.0.1:1/x.git")).then_some(())
     };
-    wait_until("the first line of the log", LIMIT, is_fetching)?;
+    wait_until("the first line of the log", is_fetching)?;
     crate::two_machines::signal(&child, rustix::process::Signal::TERM)?;
     ensure!(child.wait()?.code() == Some(1));
     let output = child.wait_with_output()?;

@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use omo_testkit::wait_until;
 use omo_tests::plan_project::Said;
 
-use crate::two_machines::{LIMIT, TwoMachines};
+use crate::two_machines::TwoMachines;
 
 /// `omo worker …` where the jobs are.
 fn jobs(machines: &TwoMachines, arguments: &[&str]) -> Result<Said> {
@@ -19,7 +19,7 @@ fn jobs(machines: &TwoMachines, arguments: &[&str]) -> Result<Said> {
 fn wait_for_end(machines: &TwoMachines, name: &str) -> Result<()> {
     let line = format!("{name} ended");
     let has_ended = || jobs(machines, &["list"]).is_ok_and(|said| said.out.contains(&line)).then_some(());
-    wait_until("the end of the job", LIMIT, has_ended)
+    wait_until("the end of the job", has_ended)
 }
 
 #[test]

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use omo_testkit::wait_until;
 use rustix::process::Signal;
 
-use crate::two_machines::{LIMIT, TwoMachines, signal};
+use crate::two_machines::{TwoMachines, signal};
 
 /// A worker whose client commits its task while the remote is away, once the worker waits for the remote. What it says
 /// goes into the file `said`.
@@ -22,7 +22,7 @@ fn waiting_worker(machines: &TwoMachines) -> Result<Child> {
     fs::rename(machines.hub(), machines.path("away"))?;
     fs::write(go, "")?;
     let is_waiting = || said_so_far(machines).is_ok_and(|said| said.contains("it waits for the remote")).then_some(());
-    wait_until("the worker to wait", LIMIT, is_waiting)?;
+    wait_until("the worker to wait", is_waiting)?;
     Ok(worker)
 }
 

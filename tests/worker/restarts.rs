@@ -8,7 +8,7 @@ use omo_engine::worker_exchange::{WorkerBrief, WorkerEnd, WorkerPhase};
 use omo_testkit::wait_until;
 use rustix::process::Signal;
 
-use crate::two_machines::{LIMIT, TwoMachines, signal};
+use crate::two_machines::{TwoMachines, signal};
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
@@ -150,7 +150,7 @@ fn a_set_up_is_ended_with_its_worker() -> Result<()> {
     signal(&worker, Signal::KILL)?;
     worker.wait()?;
     let scratch = machines.path("scratch");
-    wait_until("the end of the set-up", LIMIT, || {
+    wait_until("the end of the set-up", || {
         let stands_there = |entry: fs::DirEntry| {
             fs::read_link(entry.path().join("cwd")).is_ok_and(|folder| folder.starts_with(&scratch))
         };

@@ -4,7 +4,6 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use omo_engine::worker_exchange::{BriefTask, EXCHANGE_VERSION, WorkerBrief, WorkerReport};
@@ -13,8 +12,6 @@ use omo_tests::plan_project::Said;
 use omo_tests::scene;
 
 pub(crate) const BRANCH: &str = "omo/r1/session-1";
-/// A moment that comes later than this does not come.
-pub(crate) const LIMIT: Duration = Duration::from_mins(1);
 
 /// What a client says once it has begun, and at its end.
 const BEGUN: &str = r#"{"type":"system","subtype":"init","session_id":"s"}"#;
@@ -178,12 +175,12 @@ impl TwoMachines {
     /// Waits until a file beside the project is there.
     pub(crate) fn wait_for(&self, name: &str) -> Result<()> {
         let path = self.path(name);
-        wait_until(name, LIMIT, || path.exists().then_some(())).context("it never came")
+        wait_until(name, || path.exists().then_some(())).context("it never came")
     }
 
     pub(crate) fn wait_until_pushed(&self, commits: usize) -> Result<()> {
         let is_there = || self.subjects().is_ok_and(|subjects| subjects.len() >= commits).then_some(());
-        wait_until("the push", LIMIT, is_there).context("nothing was pushed")
+        wait_until("the push", is_there).context("nothing was pushed")
     }
 
     /// No process stands in the scratch folder, and nothing of a start is left in it.
@@ -195,7 +192,7 @@ impl TwoMachines {
             };
             (!omo_tests::processes::processes().any(stands_there)).then_some(())
         };
-        wait_until("the end of all processes", LIMIT, at_work)?;
+        wait_until("the end of all processes", at_work)?;
         ensure!(self.scratch_folders().is_empty(), "{:?}", self.scratch_folders());
         Ok(())
     }

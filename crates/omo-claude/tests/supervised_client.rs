@@ -179,7 +179,7 @@ fn one_that_hangs_is_ended_and_goes_on_where_it_was() {
     supervisor.add_session("2", fixture.spec(&fixture.order()));
     let event = supervisor.next_event(LIMIT).unwrap();
     let SupervisorEvent::Started { mark, .. } = event else { unreachable!("{event:?}") };
-    fixture.model.wait_for_requests(RequestKind::Main, 2, LIMIT).unwrap();
+    fixture.model.wait_for_requests(RequestKind::Main, 2).unwrap();
     supervisor.end_session("2");
     let (end, said) = end_of(&mut supervisor);
     assert_eq!((end, find_process(&mark)), (ClientEnd::Stopped, ProcessState::Ended));

@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use omo_claude::client_end::{ClientEnd, FollowUp, LedgerFacts, ProcessEnd, SessionOutput, classify_end, follow_up};
 use omo_claude::supervisor::minder::MinderSpec;
@@ -98,23 +98,12 @@ impl SessionFiles {
     fn pid(&self, name: &str) -> u32 {
         let path = self.path(name);
         let read = || fs::read_to_string(&path).ok()?.strip_suffix('\n')?.parse().ok();
-        wait_for(&format!("{name} is written"), read)
-    }
-}
-
-fn wait_for<T>(what: &str, mut get: impl FnMut() -> Option<T>) -> T {
-    let start = Instant::now();
-    loop {
-        if let Some(got) = get() {
-            return got;
-        }
-        assert!(start.elapsed() < LIMIT, "waited in vain until {what}");
-        std::thread::yield_now();
+        omo_testkit::wait_until(&format!("{name} is written"), read).unwrap()
     }
 }
 
 fn wait_until_dead(pid: u32) {
-    wait_for(&format!("{pid} is dead"), || (is_alive(pid) == Some(false)).then_some(()));
+    omo_testkit::wait_until(&format!("{pid} is dead"), || (is_alive(pid) == Some(false)).then_some(())).unwrap();
 }
 
 fn next(supervisor: &mut Supervisor) -> SupervisorEvent {

@@ -3,14 +3,11 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::time::Duration;
 
 use omo_claude::client::ClaudeClient;
 use omo_process::process_identity::is_alive;
 use omo_process::termination;
 use omo_testkit::wait_until;
-
-const LIMIT: Duration = Duration::from_secs(20);
 
 #[test]
 fn all_that_was_started_is_ended_and_nothing_comes_of_it() {
@@ -22,8 +19,8 @@ fn all_that_was_started_is_ended_and_nothing_comes_of_it() {
     let claude = ClaudeClient::find(&search, folder.path()).unwrap();
     let asking = std::thread::spawn(move || claude.version().is_ok());
     let pid = || fs::read_to_string(&started).ok()?.trim().parse::<u32>().ok();
-    let pid = wait_until("the client runs", LIMIT, pid).unwrap();
+    let pid = wait_until("the client runs", pid).unwrap();
     termination::end_started_processes();
-    wait_until("its end", LIMIT, || (is_alive(pid) == Some(false)).then_some(())).unwrap();
+    wait_until("its end", || (is_alive(pid) == Some(false)).then_some(())).unwrap();
     assert!(!asking.is_finished(), "an end that this process caused was taken for an answer");
 }

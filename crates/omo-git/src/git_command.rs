@@ -334,7 +334,7 @@ mod tests {
 
         fn is_left(&self) {
             let is_free = || (&self.reader).read(&mut [0]).is_ok_and(|length| length == 0).then_some(());
-            wait_until("nothing holds the FIFO", LIMIT, is_free).unwrap();
+            wait_until("nothing holds the FIFO", is_free).unwrap();
         }
     }
 

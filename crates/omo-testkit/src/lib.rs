@@ -46,4 +46,4 @@ pub use process::{read_in_background, run_command};
 pub use stand_in::{HookRun, StandIn};
 #[cfg(unix)]
 pub use terminal::Terminal;
-pub use wait::wait_until;
+pub use wait::{HANG, wait_until, within};

@@ -8,6 +8,7 @@ use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::wait::HANG;
 use anyhow::Result;
 use omo_scripted_model::{ModelReply, ModelServer, ServerEnd};
 
@@ -89,23 +90,23 @@ impl MockModel {
     }
 
     /// Waits until at least `count` requests of `kind` have come.
-    pub fn wait_for_requests(&self, kind: RequestKind, count: usize, limit: Duration) -> Result<()> {
-        self.wait_for(&format!("{count} requests of kind {kind:?}"), limit, |all| {
+    pub fn wait_for_requests(&self, kind: RequestKind, count: usize) -> Result<()> {
+        self.wait_for(&format!("{count} requests of kind {kind:?}"), |all| {
             all.iter().filter(|request| request.kind == kind).count() >= count
         })
     }
 
     /// Waits until `holds` says yes to the requests so far.
-    pub fn wait_for(&self, what: &str, limit: Duration, holds: impl Fn(&[RecordedRequest]) -> bool) -> Result<()> {
+    pub fn wait_for(&self, what: &str, holds: impl Fn(&[RecordedRequest]) -> bool) -> Result<()> {
         let state = self.shared.lock();
         let (state, waited) = self
             .shared
             .changed
-            .wait_timeout_while(state, limit, |state| !holds(&state.requests))
+            .wait_timeout_while(state, HANG, |state| !holds(&state.requests))
             .unwrap_or_else(PoisonError::into_inner);
         if waited.timed_out() {
             let kinds: Vec<_> = state.requests.iter().map(|request| request.kind).collect();
-            anyhow::bail!("{what} did not come within {limit:?}; there were {kinds:?}");
+            anyhow::bail!("{what} did not come within {HANG:?}; there were {kinds:?}");
         }
         Ok(())
     }

@@ -66,7 +66,7 @@ pub(crate) fn run(mut command: Command, input: Option<&str>, limit: Duration) ->
 /// Starts a command. A program that a test has just written is still open for writing in a child that another thread
 /// has started meanwhile and that has not begun its own program yet: it cannot be run until then.
 fn spawn(command: &mut Command) -> Result<Child> {
-    let started = wait_until("the program is written", LIMIT, || match command.spawn() {
+    let started = wait_until("the program is written", || match command.spawn() {
         Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => None,
         result => Some(result),
     })?;

@@ -11,16 +11,10 @@ use rustix::process::{Pid, Signal};
 use crate::client::{Client, session_arguments};
 use crate::lab::Lab;
 use crate::process;
-use crate::wait::wait_until;
+use crate::wait::{wait_until, within};
 
 /// How long tmux itself may take.
 const TMUX_LIMIT: Duration = Duration::from_secs(20);
-/// How long the client may take until a person can type.
-const START_LIMIT: Duration = Duration::from_secs(60);
-/// How long typed text may take to show.
-const ECHO_LIMIT: Duration = Duration::from_secs(20);
-/// How long the client may take to leave.
-const QUIT_LIMIT: Duration = Duration::from_secs(20);
 /// How long its processes get to end by themselves when the terminal closes.
 const CLOSE_LIMIT: Duration = Duration::from_secs(4);
 
@@ -79,7 +73,7 @@ impl Terminal {
     /// Waits until the client shows an empty input box and has stopped drawing.
     pub fn ready(&self) -> Result<()> {
         let mut before = String::new();
-        self.wait_until("the input box", START_LIMIT, |screen| {
+        self.wait_until("the input box", |screen| {
             let still = before == screen;
             screen.clone_into(&mut before);
             still && input_box(screen).is_some()
@@ -122,21 +116,21 @@ impl Terminal {
     pub fn say(&self, text: &str) -> Result<()> {
         self.type_text(text)?;
         let wanted = squeezed(text);
-        self.wait_until(&format!("the typed {text:?}"), ECHO_LIMIT, |screen| {
+        self.wait_until(&format!("the typed {text:?}"), |screen| {
             input_box(screen).is_some_and(|input| squeezed(&input).ends_with(&wanted))
         })?;
         self.key("Enter")
     }
 
     /// Waits until `text` is on the screen, however its lines are broken; gives the screen.
-    pub fn wait_for(&self, text: &str, limit: Duration) -> Result<String> {
+    pub fn wait_for(&self, text: &str) -> Result<String> {
         let wanted = squeezed(text);
-        self.wait_until(&format!("{text:?}"), limit, |screen| squeezed(screen).contains(&wanted))
+        self.wait_until(&format!("{text:?}"), |screen| squeezed(screen).contains(&wanted))
     }
 
     /// Waits until `holds` says yes to the screen; gives the screen. The error shows it too.
-    pub fn wait_until(&self, what: &str, limit: Duration, mut holds: impl FnMut(&str) -> bool) -> Result<String> {
-        let found = wait_until(what, limit, || {
+    pub fn wait_until(&self, what: &str, mut holds: impl FnMut(&str) -> bool) -> Result<String> {
+        let found = wait_until(what, || {
             let screen = self.screen();
             if holds(&screen) {
                 return Some((true, screen));
@@ -169,7 +163,7 @@ impl Terminal {
     /// Leaves the client as a person does, with `/exit`.
     pub fn quit(&self) -> Result<()> {
         self.say("/exit")?;
-        wait_until("the end of the client", QUIT_LIMIT, || self.has_ended().then_some(()))
+        wait_until("the end of the client", || self.has_ended().then_some(()))
             .with_context(|| format!("the screen:\n{}", self.screen()))
     }
 
@@ -223,8 +217,8 @@ impl Drop for Terminal {
         let first = first.and_then(|number| number.parse().ok());
         let family = first.map(descendants).unwrap_or_default();
         self.ask(["kill-server"]);
-        let gone = wait_until("the end of the client", CLOSE_LIMIT, || living(&family).is_empty().then_some(()));
-        if gone.is_err() {
+        let gone = within(CLOSE_LIMIT, || living(&family).is_empty().then_some(()));
+        if gone.is_none() {
             for number in living(&family) {
                 if let Some(process) = Pid::from_raw(number) {
                     rustix::process::kill_process(process, Signal::KILL).ok();

@@ -114,9 +114,7 @@ fn waits_and_ends_without_waiting_for_a_slow_turn() {
     let mut connection = TcpStream::connect(address).unwrap();
     write!(connection, "POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n{body}", body.len())
         .unwrap();
-    model.wait_for_requests(RequestKind::Main, 1, Duration::from_secs(10)).unwrap();
-    let missing = model.wait_for_requests(RequestKind::Main, 2, Duration::from_millis(50));
-    assert!(missing.unwrap_err().to_string().contains("[Main]"));
+    model.wait_for_requests(RequestKind::Main, 1).unwrap();
     let start = Instant::now();
     drop(model);
     assert!(start.elapsed() < Duration::from_secs(5));

@@ -6,8 +6,6 @@ use std::time::Duration;
 use omo_testkit::model::RequestKind;
 use omo_testkit::{Client, Lab, MockModel, ModelScript, ModelTurn, Terminal};
 
-const LIMIT: Duration = Duration::from_secs(60);
-
 /// A plugin with the command `/kit:greet`.
 fn greeting_plugin() -> std::io::Result<tempfile::TempDir> {
     let plugin = tempfile::tempdir()?;
@@ -80,15 +78,15 @@ fn talks_in_a_terminal() {
     let terminal = Terminal::start(&lab, &client, &[]).unwrap();
     terminal.ready().unwrap();
     terminal.say("hello").unwrap();
-    terminal.wait_for("Hello to you.", LIMIT).unwrap();
+    terminal.wait_for("Hello to you.").unwrap();
     terminal.say("/kit:greet two words").unwrap();
-    terminal.wait_for("The command came.", LIMIT).unwrap();
+    terminal.wait_for("The command came.").unwrap();
     assert_eq!(model.requests_of(RequestKind::Main)[1].count_of("GREETING for two words"), 1);
 
     terminal.say("go on").unwrap();
-    terminal.wait_for("First paragraph.", LIMIT).unwrap();
+    terminal.wait_for("First paragraph.").unwrap();
     terminal.key("Escape").unwrap();
-    let screen = terminal.wait_for("Interrupted", LIMIT).unwrap();
+    let screen = terminal.wait_for("Interrupted").unwrap();
     assert!(!screen.contains("Third paragraph."), "{screen}");
 
     terminal.quit().unwrap();
@@ -109,14 +107,14 @@ fn queues_a_command_typed_while_a_turn_runs() {
     let terminal = Terminal::start(&lab, &client, &[]).unwrap();
     terminal.ready().unwrap();
     terminal.say("go").unwrap();
-    model.wait_for_requests(RequestKind::Main, 1, LIMIT).unwrap();
+    model.wait_for_requests(RequestKind::Main, 1).unwrap();
     terminal.say("/kit:greet later").unwrap();
-    terminal.wait_for("Queued", LIMIT).unwrap();
-    terminal.wait_for("The command came.", LIMIT).unwrap();
+    terminal.wait_for("Queued").unwrap();
+    terminal.wait_for("The command came.").unwrap();
 
     // The client writes its transcript a little behind the screen.
     terminal
-        .wait_until("the command to leave the queue in the transcript", LIMIT, |_| {
+        .wait_until("the command to leave the queue in the transcript", |_| {
             let lines = lab.transcript_lines().unwrap();
             lines.iter().filter_map(|line| line.get("operation")?.as_str()).eq(["enqueue", "dequeue"])
         })

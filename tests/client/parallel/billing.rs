@@ -2,8 +2,7 @@
 
 use omo_tests::parallel_plan::PLAN;
 
-use super::{LONG, Payer, Site, typed};
-use crate::client_lab::LIMIT;
+use super::{Payer, Site, typed};
 use crate::plans::{ACCEPT_EDITS, code};
 
 #[test]
@@ -11,7 +10,7 @@ use crate::plans::{ACCEPT_EDITS, code};
 fn a_person_is_asked_before_a_key_pays_and_their_word_lets_the_run_go_on() {
     let site = Site::new(Payer::Key);
     let terminal = typed(&site, "");
-    let screen = terminal.wait_for("ANTHROPIC_API_KEY is set", LIMIT).unwrap();
+    let screen = terminal.wait_for("ANTHROPIC_API_KEY is set").unwrap();
     for part in ["Use --fg instead (Recommended)", "Continue with API billing", "stop"] {
         assert!(screen.contains(part), "{part} is not in:\n{screen}");
     }
@@ -19,10 +18,10 @@ fn a_person_is_asked_before_a_key_pays_and_their_word_lets_the_run_go_on() {
     terminal.ready().unwrap();
     terminal.say("continue").unwrap();
     // What a command of the plugin allows holds for the turn that it was typed in, so omo takes the answer itself.
-    terminal.wait_for("q1 is answered: continue", LIMIT).unwrap();
+    terminal.wait_for("q1 is answered: continue").unwrap();
     terminal.ready().unwrap();
     terminal.say("/omo:execute").unwrap();
-    let screen = terminal.wait_for("Result: COMPLETED", LONG).unwrap();
+    let screen = terminal.wait_for("Result: COMPLETED").unwrap();
     assert!(!screen.contains("Do you want to proceed?"), "{screen}");
     drop(terminal);
     site.is_whole();
@@ -33,10 +32,10 @@ fn a_person_is_asked_before_a_key_pays_and_their_word_lets_the_run_go_on() {
 fn a_person_who_is_asked_may_type_the_plan_again_and_accept() {
     let site = Site::new(Payer::Key);
     let terminal = typed(&site, "");
-    terminal.wait_for("To answer, type one of these", LIMIT).unwrap();
+    terminal.wait_for("To answer, type one of these").unwrap();
     terminal.ready().unwrap();
     terminal.say(&format!("/omo:execute-local --accept-api-billing {PLAN}")).unwrap();
-    let screen = terminal.wait_for("Result: COMPLETED", LONG).unwrap();
+    let screen = terminal.wait_for("Result: COMPLETED").unwrap();
     assert!(!screen.contains("Do you want to proceed?"), "{screen}");
     drop(terminal);
     site.is_whole();

@@ -9,7 +9,7 @@ use omo_testkit::{ModelTurn, Terminal};
 use omo_tests::parallel_plan::{PLAN, plan_text, session, step};
 
 use super::scripted_workers::write;
-use super::{LONG, Payer, Site, typed};
+use super::{Payer, Site, typed};
 use crate::client_lab::{LIMIT, plugin};
 
 #[test]
@@ -32,9 +32,9 @@ fn a_watching_terminal_shows_each_worker_in_a_line_of_its_own() {
         let (first, second, third) = (row("S1"), row("S2"), row("S3"));
         first.contains("works") && first.contains("step 2") && second.contains("1 of 1") && third.contains("waits")
     };
-    terminal.wait_until("both sessions at work", LIMIT, at_work).unwrap();
+    terminal.wait_until("both sessions at work", at_work).unwrap();
     word.send(()).expect("it is waited for");
-    let screen = terminal.wait_for("Result: COMPLETED", LONG).unwrap();
+    let screen = terminal.wait_for("Result: COMPLETED").unwrap();
     assert!(!screen.contains("DONE") && !screen.contains("Show the user"), "{screen}");
     for name in ["S1", "S2", "S3", "S4"] {
         let rows: Vec<&str> = screen.lines().filter(|line| line.starts_with(name)).collect();
@@ -50,7 +50,7 @@ fn a_plan_in_the_foreground_is_worked_on_in_the_session_itself() {
     let text = plan_text(&[session(1, &[step(1, "a.txt")]), session(2, &[step(2, "b.txt")])], "test -f b.txt");
     let site = Site::with(Payer::Key, &text);
     let terminal = typed(&site, "--fg ");
-    let screen = terminal.wait_for("Result: COMPLETED", LONG).unwrap();
+    let screen = terminal.wait_for("Result: COMPLETED").unwrap();
     assert!(!screen.contains("Do you want to proceed?") && screen.contains("2 of 2 steps done"), "{screen}");
     for request in site.fixture.model.requests() {
         assert!(super::scripted_workers::group(&request).is_none(), "a client was started");

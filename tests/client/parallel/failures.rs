@@ -12,7 +12,6 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::scripted_workers::write;
 use super::{Payer, STEPS, Site};
-use crate::client_lab::LIMIT;
 
 /// The run has failed, and nothing of it is in the user's branch or left of it.
 fn has_failed(site: &Site, before: &str) {
@@ -108,9 +107,9 @@ fn a_client_that_is_killed_is_started_again_and_no_attempt_is_used() {
     site.works.set(2, [ModelTurn::hang()]);
     site.open(&[]);
     site.omo(&["agent", "workers", "start"]).exits_with(0).unwrap();
-    wait_until("step 2", LIMIT, || site.task("2").running.is_some().then_some(())).unwrap();
+    wait_until("step 2", || site.task("2").running.is_some().then_some(())).unwrap();
     let asked = || site.requests_of("session-1").iter().any(|it| it.tool_results_text().contains("Step 2 of "));
-    wait_until("the client is at it", LIMIT, || asked().then_some(())).unwrap();
+    wait_until("the client is at it", || asked().then_some(())).unwrap();
     site.works.well(2, "b.txt");
     let process = site.state().parallel.expect("it has parallel workers").groups["session-1"].process.clone();
     let pid = i32::try_from(process.expect("its client runs").pid).unwrap();

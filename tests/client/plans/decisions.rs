@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{PLAN, approved, code, file, omo, planned, type_prompt};
 use crate::block_text::{bash, last_block};
-use crate::client_lab::{ClientFixture, LIMIT};
+use crate::client_lab::ClientFixture;
 
 const DECIDING: &str = "# Rates\n\n## Verification\n- **Verdict:** Approved\n\n## Decisions\n\n\
     ### [DP-001] Where the rates come from (blocking)\n\n**Options:**\n- A: The bank\n- B: The cache\n\
@@ -53,11 +53,11 @@ fn only_what_a_person_chose_in_the_dialog_is_taken() {
     let code = code(shown.result().expect("the client says why nothing ran"));
     let terminal = fixture.terminal();
     terminal.say(&format!("/omo:execute-plan {PLAN} --approve {code}")).unwrap();
-    terminal.wait_for("Where do the rates come from", LIMIT).unwrap();
+    terminal.wait_for("Where do the rates come from").unwrap();
     assert_eq!(chosen_line(&fixture), None, "the model decided by itself");
     terminal.key("Down").unwrap();
     terminal.key("Enter").unwrap();
-    terminal.wait_for("All is answered.", LIMIT).unwrap();
+    terminal.wait_for("All is answered.").unwrap();
     assert_eq!(chosen_line(&fixture).as_deref(), Some("**Chosen:** Option A"));
     let requests = fixture.model.requests_of(RequestKind::Main);
     let said = requests.last().expect("a request").all_text();

@@ -7,7 +7,6 @@ use omo_testkit::model::{RecordedRequest, RequestKind};
 
 use super::obedient_model::{Trouble, obedient_script};
 use super::{ACCEPT_EDITS, SEVEN, approved, blocks, code, planned, tasks, type_prompt, words, written};
-use crate::client_lab::LIMIT;
 
 const COMMAND: &str = "/omo:execute-plan docs/plan.md --batch-size 1";
 
@@ -19,11 +18,11 @@ fn a_second_session_learns_who_owns_the_run_and_only_a_person_passes_a_stop() {
     let first = Terminal::start(&fixture.lab, &fixture.client, &ACCEPT_EDITS).expect("start a terminal");
     first.ready().unwrap();
     first.say(COMMAND).unwrap();
-    let screen = first.wait_for("To approve exactly these commands", LIMIT).unwrap();
+    let screen = first.wait_for("To approve exactly these commands").unwrap();
     first.ready().unwrap();
     first.say(&format!("{COMMAND} --approve {}", code(&screen))).unwrap();
     // The model answers for its person, and shows what came of it.
-    let screen = first.wait_for("To go on, type: /omo:execute", LIMIT).unwrap();
+    let screen = first.wait_for("To go on, type: /omo:execute").unwrap();
     for part in ["question q1 waits for a person", "Exit code 7", "Paused at hard-stop", "Next: tasks 2, 3."] {
         assert!(screen.contains(part), "{part} is not on the screen:\n{screen}");
     }
@@ -39,7 +38,7 @@ fn a_second_session_learns_who_owns_the_run_and_only_a_person_passes_a_stop() {
     assert_eq!(tasks(&fixture), ["1 passed 1", "2 pending 0", "3 pending 0"]);
 
     first.say("/omo:execute-plan").unwrap();
-    first.wait_for("Execution complete: complete", LIMIT).unwrap();
+    first.wait_for("Execution complete: complete").unwrap();
     assert_eq!(tasks(&fixture), ["1 passed 1", "2 passed 1", "3 passed 1"]);
 }
 
@@ -94,9 +93,9 @@ fn a_plain_continue_behind_a_stop_asks_for_no_permission_and_names_the_line_that
     let terminal = terminal.expect("start a terminal");
     terminal.ready().unwrap();
     terminal.say("go on").unwrap();
-    terminal.wait_for("goes on when you type:", LIMIT).unwrap();
+    terminal.wait_for("goes on when you type:").unwrap();
     terminal.ready().unwrap();
     terminal.say("/omo:execute").unwrap();
-    let screen = terminal.wait_for("Batch 2 of 4 of docs/plan.md is over", LIMIT).unwrap();
+    let screen = terminal.wait_for("Batch 2 of 4 of docs/plan.md is over").unwrap();
     assert!(!screen.contains("Do you want to proceed?"), "{screen}");
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::obedient_model::{Trouble, obedient_script};
 use super::{CHECKPOINT, REPORT, SEVEN, blocks, code, file, omo, planned, start_prompt, tasks, type_prompt};
-use crate::client_lab::{ClientFixture, LIMIT};
+use crate::client_lab::ClientFixture;
 
 const COMMAND: &str = "/omo:execute-plan docs/plan.md --batch-size 2";
 
@@ -59,7 +59,7 @@ fn killed_at_task_four(fixture: &ClientFixture, id: &str) {
     let is_four =
         |request: &RecordedRequest| request.kind == RequestKind::Agent && request.all_text().contains("Task 4 of ");
     let hangs = |requests: &[RecordedRequest]| requests.iter().any(is_four);
-    let waited = fixture.model.wait_for("task 4 is begun", LIMIT, hangs);
+    let waited = fixture.model.wait_for("task 4 is begun", hangs);
     client.kill().expect("kill the client");
     client.wait().expect("the client is gone");
     waited.unwrap();

@@ -7,7 +7,6 @@ use omo_testkit::model::{RecordedRequest, RequestKind};
 
 use super::scripted_agents::{Trouble, task, task_list_script};
 use super::{MAY_SHOW, SESSION, Task, WORD, agents, approved, command, file, planned, said, story};
-use crate::client_lab::LIMIT;
 use crate::plans::type_prompt;
 
 /// Two tasks, one behind the other.
@@ -39,7 +38,7 @@ fn a_session_that_its_user_gave_up_ends_quietly_and_nothing_is_begun_again() {
         let is_begun = |request: &RecordedRequest| {
             request.kind == RequestKind::Agent && task(request) == "1" && request.answers() == 1
         };
-        fixture.model.wait_for("task 1 is begun", LIMIT, |requests| requests.iter().any(is_begun)).unwrap();
+        fixture.model.wait_for("task 1 is begun", |requests| requests.iter().any(is_begun)).unwrap();
         said(&fixture, &["run", "cancel"]);
         word.send(()).expect("the worker waits");
         run.join().expect("the session ends")

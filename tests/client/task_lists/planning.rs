@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::scripted_agents::{Trouble, task_list_script};
 use super::{SESSION, WORD, approved, command, file_of, planned};
 use crate::block_text::{bash, between};
-use crate::client_lab::{LIMIT, client_lab};
+use crate::client_lab::client_lab;
 use crate::plans::{omo, type_prompt};
 
 /// A goal with all that a shell would take for something else.
@@ -120,7 +120,7 @@ fn a_session_that_is_not_done_is_offered_where_its_project_is_worked_in() {
     let screen = {
         let terminal = Terminal::start(&fixture.lab, &fixture.client, &[]).expect("start a terminal");
         terminal.ready().unwrap();
-        terminal.wait_for(&command(""), LIMIT).unwrap()
+        terminal.wait_for(&command("")).unwrap()
     };
     for part in ["words in files", "0 of 1"] {
         assert!(screen.contains(part), "{part} is not in:\n{screen}");

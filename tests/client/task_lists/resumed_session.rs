@@ -2,7 +2,6 @@
 
 use super::scripted_agents::{Trouble, task, task_list_script};
 use super::{MAY_SHOW, Task, WORD, approve, approved, command, dispatched, events, file, planned, story};
-use crate::client_lab::LIMIT;
 use crate::plans::{start_prompt, type_prompt};
 use omo_testkit::model::{RecordedRequest, RequestKind};
 
@@ -17,7 +16,7 @@ fn a_client_that_is_killed_loses_nothing_that_was_done_and_the_next_one_goes_on(
         request.kind == RequestKind::Agent && task(request) == "2" && request.answers() == 1
     };
     // The other worker of the wave is through.
-    let waited = fixture.model.wait_for("task 2 hangs, and 3 is done", LIMIT, |requests| {
+    let waited = fixture.model.wait_for("task 2 hangs, and 3 is done", |requests| {
         let is_done = |request: &RecordedRequest| {
             request.kind == RequestKind::Agent && task(request) == "3" && request.answers() == 3
         };

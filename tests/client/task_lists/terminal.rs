@@ -7,7 +7,7 @@ use omo_testkit::model::RequestKind;
 use super::planning::{GOAL, planner};
 use super::scripted_agents::{Trouble, task_list_script};
 use super::{MAY_SHOW, REVIEWED, Task, WORD, agents, command, planned, story};
-use crate::client_lab::{ClientFixture, LIMIT, client_lab};
+use crate::client_lab::{ClientFixture, client_lab};
 use crate::plans::{ACCEPT_EDITS, code};
 
 const THREE: [Task; 3] = [("1", "", WORD), ("2", "", REVIEWED), ("3", "1,2", WORD)];
@@ -24,7 +24,7 @@ fn typed(fixture: &ClientFixture, allowed: &[&str]) -> Terminal {
 /// The person looks at the commands of the session, and approves them.
 fn approved(terminal: &Terminal) {
     terminal.say(&command("")).unwrap();
-    let screen = terminal.wait_for("To approve exactly these commands", LIMIT).unwrap();
+    let screen = terminal.wait_for("To approve exactly these commands").unwrap();
     terminal.ready().unwrap();
     terminal.say(&command(&format!(" --approve {}", code(&screen)))).unwrap();
 }
@@ -36,10 +36,10 @@ fn agents_in_the_background_are_started_once_each_and_waited_for_in_the_turn() {
     let fixture = planned(&THREE, task_list_script(trouble));
     let terminal = typed(&fixture, &MAY_SHOW);
     approved(&terminal);
-    let screen = terminal.wait_for("Verdict of the verifier: PASS", LIMIT).unwrap();
+    let screen = terminal.wait_for("Verdict of the verifier: PASS").unwrap();
     assert!(screen.contains("Execution Complete") && !screen.contains("Do you want to proceed?"), "{screen}");
     // The person is told as the turn ends, and the page is there.
-    let screen = terminal.wait_for("3 of 3 done, ended: complete", LIMIT).unwrap();
+    let screen = terminal.wait_for("3 of 3 done, ended: complete").unwrap();
     assert!(screen.contains("shows it as a page: /"), "{screen}");
     assert_eq!(fixture.pages("plan-").len(), 1);
     assert!(
@@ -61,7 +61,7 @@ fn explorers_in_the_background_are_waited_for_in_the_turn_that_may_plan() {
     let fixture = client_lab(planner(7));
     let terminal = typed(&fixture, &[]);
     terminal.say(&format!("/omo:ulw-plan {GOAL}")).unwrap();
-    let screen = terminal.wait_for("Type /omo:ulw-exec to begin.", LIMIT).unwrap();
+    let screen = terminal.wait_for("Type /omo:ulw-exec to begin.").unwrap();
     assert!(!screen.contains("Do you want to proceed?"), "{screen}");
     let found = |request: &omo_testkit::model::RecordedRequest| {
         request.tool_results_text().contains("# What was found (complete)")
@@ -75,7 +75,7 @@ fn the_person_is_asked_about_a_command_that_is_to_show_something_and_sees_whose_
     let fixture = planned(&[("1", "", WORD), ("2", "1", REVIEWED)], task_list_script(Trouble::default()));
     let terminal = typed(&fixture, &[]);
     approved(&terminal);
-    let screen = terminal.wait_for("Do you want to proceed?", LIMIT).unwrap();
+    let screen = terminal.wait_for("Do you want to proceed?").unwrap();
     for part in ["from the omo:worker agent", "omo agent evidence run --run ", "-- grep -c done words/2.txt"] {
         assert!(screen.contains(part), "{part} is not in:\n{screen}");
     }

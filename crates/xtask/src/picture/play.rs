@@ -55,8 +55,8 @@ pub(super) fn play(plugin: &Path, client: &Client) -> Result<String> {
     let terminal = Terminal::start_sized(&lab, client, &[], SIZE)?;
     terminal.ready()?;
     terminal.say(PROMPT)?;
-    terminal.wait_for(LAST, LIMIT)?;
-    terminal.wait_for(STATUS, LIMIT)?;
+    terminal.wait_for(LAST)?;
+    terminal.wait_for(STATUS)?;
     terminal.ready()?;
     let screen = terminal.coloured_screen();
     terminal.quit()?;
