@@ -47,6 +47,8 @@ pub struct PreflightFacts {
     pub ignored: Vec<String>,
     /// Hooks, key and sparse set, as a commit in a new worktree meets them.
     pub commits: CommitConditions,
+    /// Workers are started by a launcher.
+    pub has_launcher: bool,
     /// The repository names a command that sets up each worktree.
     pub has_setup: bool,
     /// How much room one checkout takes, in bytes.
@@ -112,6 +114,10 @@ pub enum PreflightRule {
     Hooks,
     /// Worktrees have the programs that the hooks call.
     HookPrograms,
+    /// Hooks and signing of commits hold where workers are.
+    LauncherGuards,
+    /// Merges need no signature of what they merge.
+    MergeSettings,
     /// The plan touches nothing that the client guards.
     Protected,
     /// The plan lies in the repository.
@@ -161,6 +167,8 @@ pub fn check_repository(plan: &Plan, facts: &PreflightFacts) -> Vec<PreflightFin
         check_signing(facts),
         check_hooks(facts),
         check_hook_programs(facts),
+        check_launcher_guards(facts),
+        check_merge_settings(facts),
         check_protected(plan),
         check_plan_file(facts),
         check_overlap(plan),
@@ -368,6 +376,22 @@ fn check_hook_programs(facts: &PreflightFacts) -> Option<PreflightFinding> {
     let hint = "a hook that needs it refuses each commit: have a setup command install it, or name it in \
                 `.worktreeinclude`";
     Some(new_finding(PreflightRule::HookPrograms, PreflightSeverity::Warning, text, hint))
+}
+
+fn check_launcher_guards(facts: &PreflightFacts) -> Option<PreflightFinding> {
+    let guards = facts.commits.guards.join(", ");
+    let text =
+        format!("workers of a launcher commit with the hooks and settings of their machine, not yours: {guards}");
+    let hint = "set them up there, or run it without --launcher; the report counts commits that are unsigned";
+    let is_passed_by = facts.has_launcher && !guards.is_empty();
+    is_passed_by.then(|| new_finding(PreflightRule::LauncherGuards, PreflightSeverity::Warning, text, hint))
+}
+
+fn check_merge_settings(facts: &PreflightFacts) -> Option<PreflightFinding> {
+    let settings = facts.commits.merge_settings.join(", ");
+    let text = format!("the merges of a run do not ask {settings}");
+    let hint = "`git log --show-signature` shows who signed its commits";
+    (!settings.is_empty()).then(|| new_finding(PreflightRule::MergeSettings, PreflightSeverity::Note, text, hint))
 }
 
 fn check_protected(plan: &Plan) -> Option<PreflightFinding> {

@@ -43,6 +43,10 @@ pub struct CommitConditions {
     pub signing_failure: Option<String>,
     /// Paths outside of the sparse set, which worktrees take over.
     pub outside_sparse_set: Vec<String>,
+    /// Hooks of a commit, and `commit.gpgSign` where it is set: a clone on another machine has none of them.
+    pub guards: Vec<&'static str>,
+    /// Settings about signatures of what is merged, such as `merge.verifySignatures`: no merge of omo's asks them.
+    pub merge_settings: Vec<&'static str>,
 }
 
 /// A program, or a folder of programs, that git ignores.
@@ -63,7 +67,10 @@ pub fn read_commit_conditions(repository: &GitRepository, paths: &[String]) -> R
     let (mut absent_hooks, mut absent_programs) = (Vec::new(), BTreeSet::new());
     let copied = included_paths(repository.top(), |arguments, input| repository.answer(arguments, &[], input))?;
     let is_copied = |path: &str| copied.iter().any(|file| file.starts_with(path));
-    for hook in hooks(repository)? {
+    let hooks = hooks(repository)?;
+    let signing = signs_commits(repository)?.then_some("commit.gpgSign");
+    let guards = hooks.iter().map(|hook| hook.name).chain(signing).collect();
+    for hook in hooks {
         if hook.is_in_worktree && !is_copied(&hook.path) && !is_committed(repository, &hook.path)? {
             absent_hooks.push(hook.path);
         } else {
@@ -79,7 +86,18 @@ pub fn read_commit_conditions(repository: &GitRepository, paths: &[String]) -> R
         absent_programs: absent_programs.into_iter().collect(),
         signing_failure: signing_failure(repository)?,
         outside_sparse_set: outside_sparse_set(repository, paths)?,
+        guards,
+        merge_settings: merge_settings(repository)?,
     })
+}
+
+fn merge_settings(repository: &GitRepository) -> Result<Vec<&'static str>, GitFailed> {
+    let trust = user_setting(repository, &["config", "--get", "gpg.minTrustLevel"])?;
+    let all = [
+        ("merge.verifySignatures", is_set(repository, "merge.verifySignatures")?),
+        ("gpg.minTrustLevel", !trust.is_empty()),
+    ];
+    Ok(all.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name).collect())
 }
 
 /// The work trees, but this one, that have a branch checked out, by its full name. One whose folder is gone is none.

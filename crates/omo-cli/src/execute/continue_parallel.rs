@@ -132,10 +132,11 @@ pub(crate) fn continue_run(
 /// Refuses to start workers again where they could not be started anew: their work could not reach the user. What is at
 /// work goes on.
 fn require_clean_checkout(context: &CommandContext, run: &Run, state: &RunState) -> Result<(), CommandError> {
-    if state.parallel.is_none() || run.is_supervised()? {
+    let Some(parallel) = &state.parallel else { return Ok(()) };
+    if run.is_supervised()? {
         return Ok(());
     }
-    let mut found = preflight::preflight_findings(context, &state.plan, state.mode)?;
+    let mut found = preflight::preflight_findings(context, &state.plan, state.mode, &parallel.policy)?;
     found.retain(|finding| matches!(finding.rule, PreflightRule::Dirty | PreflightRule::Operation));
     if can_start(&found) { Ok(()) } else { Err(blocking_findings_error(&found)) }
 }

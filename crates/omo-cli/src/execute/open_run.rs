@@ -56,7 +56,7 @@ pub(crate) fn prepare(
         preflight::require_whole_repository(context)?;
         preflight::require_remote(context, &policy)?;
     }
-    let findings = preflight::preflight_findings(context, &plan, mode)?;
+    let findings = preflight::preflight_findings(context, &plan, mode, &policy)?;
     if !can_start(&findings) {
         return Err(blocking_findings_error(&findings));
     }

@@ -78,7 +78,7 @@ pub(crate) fn print_dry_run(
     let facts = dry_run::DryRunFacts {
         proofs: unchecked.map(|task| (task.id.clone(), proof_words(&arranged, task))).collect(),
         existing: preflight::existing_files(context, whole),
-        findings: preflight::preflight_findings(context, whole, mode)?,
+        findings: preflight::preflight_findings(context, whole, mode, &request.clients.policy)?,
         billing: billing::billing_facts(),
     };
     let report = dry_run::dry_run_report(whole, scope, &facts);

@@ -36,6 +36,7 @@ pub(crate) fn preflight_findings(
     context: &CommandContext,
     plan: &Plan,
     mode: ExecutionMode,
+    policy: &ClientPolicy,
 ) -> Result<Vec<PreflightFinding>, CommandError> {
     let commits = plan.tasks.iter().any(|task| task.commit.is_some());
     let is_looked_at = match mode {
@@ -43,7 +44,8 @@ pub(crate) fn preflight_findings(
         ExecutionMode::Batches | ExecutionMode::Waves => commits,
     };
     let Some(repository) = GitRepository::find(&context.root).filter(|_| is_looked_at) else { return Ok(Vec::new()) };
-    let facts = preflight_facts(context, plan, &repository)?;
+    let has_launcher = policy.launcher.is_some();
+    let facts = PreflightFacts { has_launcher, ..preflight_facts(context, plan, &repository)? };
     let mut found = check_repository(plan, &facts);
     let is_parallel = mode == ExecutionMode::Parallel;
     found.retain(|finding| match finding.rule {
@@ -90,6 +92,7 @@ fn preflight_facts(
         filtered: seen.filtered,
         ignored: ignored_paths(repository, &files).map_err(|error| git_failure(&error))?,
         commits: commits.map_err(|error| git_failure(&error))?,
+        has_launcher: false,
         has_setup: approval::setup_command(&context.root)?.is_some(),
         checkout_bytes: if has_commit { checkout_bytes(repository).map_err(|error| git_failure(&error))? } else { 0 },
         free_bytes: seen.free_bytes,

@@ -27,6 +27,7 @@ fn clean() -> PreflightFacts {
         filtered: Vec::new(),
         ignored: Vec::new(),
         commits: CommitConditions::default(),
+        has_launcher: false,
         has_setup: false,
         checkout_bytes: 1024 * 1024,
         free_bytes: Some(1024 * 1024 * 1024),
@@ -156,6 +157,8 @@ fn conditions() -> CommitConditions {
         }],
         signing_failure: Some("incorrect passphrase supplied".to_owned()),
         outside_sparse_set: names(&["lib/a.txt"]),
+        guards: vec!["pre-commit", "commit.gpgSign"],
+        merge_settings: vec!["merge.verifySignatures"],
     }
 }
 
@@ -169,6 +172,7 @@ fn what_a_commit_in_a_worktree_meets_is_told_before_and_only_a_locked_key_stops(
         (PreflightRule::Signing, PreflightSeverity::Stop),
         (PreflightRule::Hooks, PreflightSeverity::Warning),
         (PreflightRule::HookPrograms, PreflightSeverity::Warning),
+        (PreflightRule::MergeSettings, PreflightSeverity::Note),
     ];
     assert_eq!(rules(&findings), expected);
     for (finding, [text, hint]) in findings.iter().zip([
@@ -177,9 +181,16 @@ fn what_a_commit_in_a_worktree_meets_is_told_before_and_only_a_locked_key_stops(
         ["(incorrect passphrase supplied)", "`ssh-add`"],
         ["your hooks: .husky/_/pre-commit", "passes without them"],
         ["node_modules/.bin/lint-staged (pre-commit)", "setup command"],
+        ["do not ask merge.verifySignatures", "`git log --show-signature`"],
     ]) {
         assert!(finding.text.contains(text) && finding.hint.contains(hint), "{finding:?}");
     }
+    let elsewhere = check_repository(&two_sessions(), &PreflightFacts { has_launcher: true, ..facts.clone() });
+    let added: Vec<_> = elsewhere.iter().filter(|finding| !findings.contains(finding)).collect();
+    assert!(
+        matches!(added.as_slice(), [one] if one.text.ends_with("not yours: pre-commit, commit.gpgSign")),
+        "{added:?}"
+    );
     let findings = check_repository(&two_sessions(), &PreflightFacts { has_setup: true, ..facts });
     assert!(!rules(&findings).contains(&(PreflightRule::HookPrograms, PreflightSeverity::Warning)), "{findings:?}");
 }
@@ -325,6 +336,7 @@ fn findings_stand_in_the_order_in_which_they_are_fixed() {
         filtered: names(&["secret"]),
         ignored: names(&["x.env"]),
         commits: conditions(),
+        has_launcher: true,
         has_setup: false,
         checkout_bytes: u64::MAX,
         free_bytes: Some(0),
@@ -346,6 +358,8 @@ fn findings_stand_in_the_order_in_which_they_are_fixed() {
         PreflightRule::Signing,
         PreflightRule::Hooks,
         PreflightRule::HookPrograms,
+        PreflightRule::LauncherGuards,
+        PreflightRule::MergeSettings,
         PreflightRule::PlanFile,
         PreflightRule::DiskSpace,
     ];

@@ -40,6 +40,27 @@ fn a_hook_that_git_ignores_is_absent_unless_it_is_copied() {
 }
 
 #[test]
+fn hooks_signing_and_settings_about_merges_are_named_where_they_are_set() {
+    let project = Project::new();
+    let found = || {
+        let found = read_commit_conditions(&project.repository(), &[]).unwrap();
+        [found.guards, found.merge_settings]
+    };
+    for (setting, value) in [("commit.gpgSign", "false"), ("merge.verifySignatures", "false"), ("gpg.program", "none")]
+    {
+        project.git(&["config", setting, value]);
+    }
+    assert_eq!(found(), [[""; 0]; 2]);
+    write_program(&project.top, ".git/hooks/commit-msg", "#!/bin/sh\n");
+    for (setting, value) in
+        [("commit.gpgSign", "true"), ("merge.verifySignatures", "true"), ("gpg.minTrustLevel", "fully")]
+    {
+        project.git(&["config", setting, value]);
+    }
+    assert_eq!(found(), [["commit-msg", "commit.gpgSign"], ["merge.verifySignatures", "gpg.minTrustLevel"]]);
+}
+
+#[test]
 fn a_program_of_a_hook_that_git_ignores_is_absent() {
     let project = Project::new();
     project.write(".gitignore", "node_modules\n");
