@@ -300,18 +300,8 @@ impl RunState {
                 if *attempt == 1 || !is_gone_over {
                     task.already_green.clone_from(vacuous);
                 }
-                let (by, ticket) = (event.actor.clone(), ticket.clone());
                 self.first_tree = self.first_tree.take().or_else(|| tree.clone());
-                let (tree, guarded) = (tree.clone(), guarded.clone());
-                let attempt = RunningAttempt {
-                    by,
-                    ticket,
-                    since: event.ts,
-                    tree,
-                    protected_files: guarded,
-                    may_change_hooks: false,
-                };
-                task.running = Some(attempt);
+                task.running = Some(begun_attempt(event, ticket, tree.as_deref(), guarded));
                 self.invalidate_final_results();
             }
             EventKind::CheckRan { command, outcome, .. } => task.checks.push((command.clone(), outcome.clone())),
@@ -462,6 +452,22 @@ fn may_end_proofs(kind: &EventKind) -> bool {
             | EventKind::WaveChecked { .. }
             | EventKind::WaveCheckReused { .. }
     )
+}
+
+fn begun_attempt(
+    event: &RunEvent,
+    ticket: &str,
+    tree: Option<&str>,
+    protected_files: &[(String, String)],
+) -> RunningAttempt {
+    RunningAttempt {
+        by: event.actor.clone(),
+        ticket: ticket.to_owned(),
+        since: event.ts,
+        tree: tree.map(str::to_owned),
+        protected_files: protected_files.to_vec(),
+        may_change_hooks: false,
+    }
 }
 
 /// Notes what was taken back of a task, and what was not.
