@@ -9,6 +9,7 @@ use omo_testkit::{Lab, StandIn};
 
 use crate::claim_scene::DONE;
 use crate::cli::ListedClient;
+use crate::git_variables::write_program;
 use crate::scene::{Scene, is_contract, plugin, require_sound};
 
 /// A session in a project with git.
@@ -73,6 +74,16 @@ fn a_repository_of_another_user_is_not_held_and_its_person_is_told_how_git_accep
     assert_eq!(require_sound(&scene.session.session_start("startup").unwrap()).unwrap().system_message(), None);
     assert!(!is_held(&mut scene.session).unwrap());
     assert!(!project.join(".sisyphus").exists(), "something was written");
+
+    // A git that hangs has refused nothing.
+    let programs = scene.lab.root().join("programs");
+    write_program(&programs, "git", "exec sleep 6000").unwrap();
+    let known = scene.session.clone();
+    scene.session = known.clone().with_env("PATH", &format!("{}:/usr/bin:/bin", programs.display()));
+    let told = scene.prompt("ulw fix the docs").unwrap();
+    let line = told.system_message().unwrap();
+    assert!(line.starts_with("[omo] NOT ON: ") && line.contains("git does not say whether to trust it"), "{line}");
+    scene.session = known;
 
     let output = scene.lab.command("sh").args(["-c", command]).output().unwrap();
     assert!(output.status.success(), "{output:?}");

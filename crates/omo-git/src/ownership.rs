@@ -16,17 +16,30 @@ use crate::git_command::{GitOutcome, StderrMode, run};
 use crate::platform::is_of_other_user;
 
 const LIMIT: Duration = Duration::from_secs(20);
+/// The setting that git names, in any version, where it refuses a repository for its owner.
+const SETTING: &str = "safe.directory";
 
-/// A repository that git refuses, since another user owns it.
+/// A repository of another user that git does not accept; its work tree.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("the repository in {} belongs to another user, and git refuses it", .0.display())]
-pub struct DubiousOwnership(pub PathBuf);
+pub enum DubiousOwnership {
+    /// Git refuses it.
+    #[error("the repository in {} belongs to another user, and git refuses it", .0.display())]
+    Refused(PathBuf),
+    /// Git is missing, fails for another reason, or takes too long.
+    #[error("the repository in {} belongs to another user, and git does not say whether to trust it", .0.display())]
+    Unanswered(PathBuf),
+}
 
 impl DubiousOwnership {
-    /// The command with which a user has git accept the repository.
+    /// The way to have git accept the repository.
     pub fn hint(&self) -> String {
-        let folder = quote_argument(&self.0.to_string_lossy());
-        format!("if you trust what it runs: `git config --global --add safe.directory {folder}`")
+        match self {
+            Self::Refused(top) => {
+                let folder = quote_argument(&top.to_string_lossy());
+                format!("if you trust what it runs: `git config --global --add {SETTING} {folder}`")
+            }
+            Self::Unanswered(_) => "run `git status` there, and do what it says".to_owned(),
+        }
     }
 }
 
@@ -34,14 +47,20 @@ impl DubiousOwnership {
 ///
 /// # Errors
 ///
-/// Another user owns it, and no `safe.directory` of the user's own settings names it.
+/// Another user owns it, and git does not say that a `safe.directory` of the user's own settings names it.
 pub fn require_trusted(folder: &Path) -> Result<(), DubiousOwnership> {
+    require_trusted_within(LIMIT, folder)
+}
+
+/// As [`require_trusted`], within another time.
+///
+/// # Errors
+///
+/// As those of [`require_trusted`].
+pub fn require_trusted_within(limit: Duration, folder: &Path) -> Result<(), DubiousOwnership> {
     let Some(tree) = GitWorktree::find(folder) else { return Ok(()) };
     let places = [tree.top.clone(), tree.top.join(".git"), tree.git.clone()];
-    if places.iter().any(|place| is_of_other_user(place)) && !is_accepted_by_git(&tree.top) {
-        return Err(DubiousOwnership(tree.top));
-    }
-    Ok(())
+    if places.iter().any(|place| is_of_other_user(place)) { ask_git(limit, &tree.top) } else { Ok(()) }
 }
 
 /// Whether git may be told in a folder that this is its own folder, `GIT_DIR`.
@@ -54,13 +73,54 @@ pub(crate) fn may_name_git_folder(folder: &Path, git: &Path) -> bool {
     if let Some(is_accepted) = known().get(git) {
         return *is_accepted;
     }
-    let is_accepted = is_accepted_by_git(folder);
+    let is_accepted = ask_git(LIMIT, folder).is_ok();
     known().insert(git.to_owned(), is_accepted);
     is_accepted
 }
 
-/// What git says of a folder by itself, with the settings of its user.
-fn is_accepted_by_git(folder: &Path) -> bool {
-    let said = with_own_variables(|own| run(LIMIT, folder, &["rev-parse", "--git-dir"], own, &[], StderrMode::Dropped));
-    matches!(said, Some(GitOutcome::Ended { status: 0, .. }))
+/// Asks git about a folder, with the settings of its user.
+fn ask_git(limit: Duration, folder: &Path) -> Result<(), DubiousOwnership> {
+    let answer =
+        with_own_variables(|own| run(limit, folder, &["rev-parse", "--git-dir"], own, &[], StderrMode::Captured));
+    read_answer(answer, folder)
+}
+
+fn read_answer(answer: Option<GitOutcome>, folder: &Path) -> Result<(), DubiousOwnership> {
+    match answer {
+        Some(GitOutcome::Ended { status: 0, .. }) => Ok(()),
+        Some(GitOutcome::Ended { complaint, .. }) if String::from_utf8_lossy(&complaint).contains(SETTING) => {
+            Err(DubiousOwnership::Refused(folder.to_owned()))
+        }
+        Some(GitOutcome::Ended { .. } | GitOutcome::TimedOut) | None => {
+            Err(DubiousOwnership::Unanswered(folder.to_owned()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_complaint_about_an_owner_is_a_refusal() {
+        let folder = Path::new("/srv/project");
+        let ended = |status, complaint: &str| {
+            read_answer(Some(GitOutcome::Ended { status, said: Vec::new(), complaint: complaint.into() }), folder)
+        };
+        assert_eq!(ended(0, "warning: safe.directory"), Ok(()));
+        for complaint in [
+            "fatal: detected dubious ownership in repository at '/srv/project'\n\
+             To add an exception for this directory, call:\n\n\tgit config --global --add safe.directory /srv/project\n",
+            "fatal: unsafe repository ('/srv/project' is owned by someone else)\n\
+             To add an exception for this directory, call:\n\n\tgit config --global --add safe.directory /srv/project\n",
+        ] {
+            assert_eq!(ended(128, complaint), Err(DubiousOwnership::Refused(folder.to_owned())));
+        }
+        let unanswered = Err(DubiousOwnership::Unanswered(folder.to_owned()));
+        assert_eq!(ended(128, "fatal: bad config line 1 in file /root/.gitconfig\n"), unanswered);
+        assert_eq!(ended(0x7f, ""), unanswered);
+        assert_eq!(read_answer(Some(GitOutcome::TimedOut), folder), unanswered);
+        assert_eq!(read_answer(None, folder), unanswered);
+        assert!(!unanswered.unwrap_err().to_string().contains("refuses"));
+    }
 }

@@ -18,7 +18,7 @@ use omo_core::prompt::PromptDecision;
 use omo_core::session::{HookEvent, Session, UlwActivation};
 use omo_core::stop::allowed_blocks;
 use omo_git::git_command::GitCalls;
-use omo_git::ownership::require_trusted;
+use omo_git::ownership::{DubiousOwnership, require_trusted_within};
 use omo_git::recorded;
 use omo_git::work_files;
 use omo_process::platform::is_executable;
@@ -36,6 +36,8 @@ use crate::runtime::{HookContext, HookError};
 
 /// How long the files may be looked at: the client waits for five seconds in all.
 const SCOPE_LIMIT: Duration = Duration::from_secs(3);
+/// Time in which git has to say whether it accepts a repository of another user, before the files are looked at.
+const OWNER_LIMIT: Duration = Duration::from_secs(1);
 
 pub(super) fn activate(
     prompt: &PromptContext,
@@ -46,7 +48,7 @@ pub(super) fn activate(
     let context = prompt.context;
     let is_on = prompt.session.is_some_and(Session::is_armed);
     let root = context.root.as_deref().filter(|_| !is_on);
-    if let Some(refused) = root.and_then(|root| require_trusted(root).err()) {
+    if let Some(refused) = root.and_then(|root| ask_for_owner(root).err()) {
         let user = run_start::repository_refused(&refused.to_string(), &refused.hint());
         return Some(HookAnswer::Notice { user, model: None });
     }
@@ -90,6 +92,14 @@ pub(super) fn activate(
     user.extend(problems.take(1).map(|problem| run_start::config_problem(&problem)));
     user.extend(not_approved.map(|it| messages::checks::checks_not_approved(&it.checks, changed.as_deref())));
     Some(HookAnswer::Notice { user: user.join("\n"), model: Some(model.join("\n")) })
+}
+
+/// Asks git about the owner of the repository, within what this hook has.
+fn ask_for_owner(root: &Path) -> Result<(), DubiousOwnership> {
+    watchdog::extend_limit(OWNER_LIMIT + Duration::from_secs(2));
+    let answer = require_trusted_within(OWNER_LIMIT, root);
+    watchdog::reset_limit();
+    answer
 }
 
 /// The command that the project tests with, for a run that no check judges.
