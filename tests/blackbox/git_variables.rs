@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use omo_core::git_variables::is_repository_variable;
-use omo_testkit::{Lab, run_command, samples};
+use omo_testkit::{Lab, run_command, samples, wait_until};
 
 use crate::cli::omo;
 use crate::scene::{Scene, plugin};
@@ -93,8 +93,51 @@ fn no_status_line_and_no_client_is_pointed_at_the_repository_of_its_user() {
     require_clean(lab, "client").unwrap();
 }
 
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn no_set_up_no_count_and_no_browser_is_pointed_at_the_repository_of_its_user() {
+    type Play = fn(&mut Scene, &str) -> Result<()>;
+    let cases: [(&str, Play); 3] = [
+        ("set-up", |scene, record| {
+            let file = scene.lab.write("omo.toml", &format!("setup = \"{record}\"\n"))?;
+            let list = String::from_utf8(omo(scene, &["check", "list"], &[])?.stdout)?;
+            let digest = list.lines().find_map(|line| line.strip_prefix("digest of omo.toml: "));
+            let digest = digest.with_context(|| format!("{}: {list}", file.display()))?;
+            ensure!(omo(scene, &["check", "approve", "--digest", digest], &[])?.status.success());
+            scene.lab.write("done.txt", "")?;
+            let prove = omo(scene, &["prove", "--check", "test -f done.txt"], &VARIABLES)?;
+            ensure!(prove.status.success(), "{prove:?}");
+            Ok(())
+        }),
+        ("count", |scene, record| {
+            let counted = scene.lab.home().join("counted");
+            scene.lab.write("check.sh", &format!("{record}\necho > '{}'\n", counted.display()))?;
+            scene.start("--check \"sh check.sh\"")?;
+            wait_until("the check counts", || counted.exists().then_some(()))
+        }),
+        ("browser", |scene, record| {
+            let programs = scene.lab.root().join("programs");
+            write_program(&programs, "xdg-open", record)?;
+            scene.start("--no-review --check \"test -f done.txt\"")?;
+            scene.lab.write("done.txt", "")?;
+            scene.claim_ends("verified")?;
+            let path = format!("{}:/usr/bin:/bin", programs.display());
+            let variables = [&VARIABLES[..], &[("PATH", path.as_str())]].concat();
+            let report = omo(scene, &["report", "--html", "--open"], &variables)?;
+            ensure!(report.status.success(), "{report:?}");
+            Ok(())
+        }),
+    ];
+    for (name, play) in cases {
+        let mut scene = scene().unwrap();
+        let record = recorder(&scene.lab, name);
+        let played = play(&mut scene, &record).and_then(|()| require_clean(&scene.lab, name));
+        played.unwrap_or_else(|error| panic!("{name}: {error:#}"));
+    }
+}
+
 /// A shell writes the program: no other test's child can hold it open, which would keep it from being started.
-fn write_program(folder: &Path, name: &str, text: &str) -> Result<()> {
+pub(crate) fn write_program(folder: &Path, name: &str, text: &str) -> Result<()> {
     fs::create_dir_all(folder)?;
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", "printf '#!/bin/sh\\n%s\\n' \"$2\" >\"$1\" && chmod +x \"$1\"", "sh"]);

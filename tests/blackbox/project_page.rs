@@ -129,6 +129,8 @@ fn the_page_of_a_project_has_each_run_of_a_plan() {
 #[cfg(target_os = "linux")]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn what_shows_a_page_starts_no_program_of_the_project() {
+    use crate::git_variables::write_program;
+
     let cases: &[plan_project::Case] = &[("a browser that is named, and lies in the project", two_tasks(), |g| {
         g.open()?;
         let (tools, opened) = (g.lab().home().join("tools"), g.lab().home().join("opened"));
@@ -136,8 +138,8 @@ fn what_shows_a_page_starts_no_program_of_the_project() {
         for folder in [&tools, &own] {
             fs::create_dir(folder)?;
         }
-        write_program(&tools.join("xdg-open"), &format!("pwd > '{0}'; $BROWSER \"$1\" >> '{0}'", opened.display()))?;
-        write_program(&own.join("looks"), "echo of the project")?;
+        write_program(&tools, "xdg-open", &format!("pwd > '{0}'; $BROWSER \"$1\" >> '{0}'", opened.display()))?;
+        write_program(&own, "looks", "echo of the project")?;
         let path =
             std::env::join_paths([&own, &tools, std::path::Path::new("/usr/bin"), std::path::Path::new("/bin")])?;
         for (browser, is_found) in [("looks", false), ("tools/looks", false), ("echo", true)] {
@@ -153,11 +155,4 @@ fn what_shows_a_page_starts_no_program_of_the_project() {
         Ok(())
     })];
     plan_project::play(cases).unwrap();
-}
-
-#[cfg(target_os = "linux")]
-fn write_program(file: &std::path::Path, text: &str) -> Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    fs::write(file, format!("#!/bin/sh\n{text}\n"))?;
-    Ok(fs::set_permissions(file, fs::Permissions::from_mode(0o700))?)
 }
