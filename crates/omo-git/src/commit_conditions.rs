@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use omo_process::platform::is_executable;
@@ -106,12 +106,18 @@ fn merge_settings(repository: &GitRepository) -> Result<Vec<&'static str>, GitFa
 ///
 /// git cannot tell.
 pub fn other_checkouts(repository: &GitRepository, branch: &str) -> Result<Vec<String>, GitFailed> {
+    let mut found = checkouts(repository, branch)?;
+    found.retain(|(_, git_folder)| git_folder != repository.git_folder());
+    Ok(found.into_iter().map(|(top, _)| top).collect())
+}
+
+/// The work trees that have a branch checked out, by its full name, each with git's own folder of it.
+pub(crate) fn checkouts(repository: &GitRepository, branch: &str) -> Result<Vec<(String, PathBuf)>, GitFailed> {
     let listed = repository.git_with(&["worktree", "list", "--porcelain", "-z"], &[], &[])?;
     let tops = parse_worktrees(&String::from_utf8_lossy(&listed), branch);
     // Of a submodule, and of a repository whose git folder lies elsewhere, git names that folder.
     let git_folder = |top: &String| GitWorktree::at(Path::new(top))?.git.canonicalize().ok();
-    let is_other = |top: &String| git_folder(top).is_some_and(|found| found != repository.git_folder());
-    Ok(tops.into_iter().filter(is_other).collect())
+    Ok(tops.into_iter().filter_map(|top| git_folder(&top).map(|git_folder| (top, git_folder))).collect())
 }
 
 /// The folders that have a branch checked out. Each record is a list of lines, an empty one behind it.

@@ -18,11 +18,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use omo_core::text::command_text::quote_argument;
 use omo_state::files::make_removable;
 use omo_state::git_worktree::GitWorktree;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::commit_conditions::checkouts;
 use crate::repository::{GitFailed, GitRepository};
 use crate::worktree::state::is_reftable;
 
@@ -103,6 +105,18 @@ pub enum WorktreeError {
     Changed {
         /// The worktree.
         path: PathBuf,
+    },
+    /// A work tree of the user has the branch checked out.
+    #[error(
+        "{branch} stays, since {folder} has it checked out; once that tree needs it no longer: \
+         git -C {} switch --detach && git branch -D {branch}",
+        quote_argument(folder)
+    )]
+    CheckedOut {
+        /// The branch.
+        branch: String,
+        /// The top of the work tree.
+        folder: String,
     },
     /// It was removed, and is still there.
     #[error("{} is still there after its removal; something writes to it", path.display())]
@@ -306,6 +320,14 @@ pub(crate) fn branch_of_worktree(repository: &GitRepository, path: &Path, git_fo
         fs::read_to_string(git_folder.join("HEAD")).ok()?.strip_prefix("ref: ")?.trim_end().to_owned()
     };
     head.strip_prefix("refs/heads/").map(str::to_owned)
+}
+
+/// Refuses a branch that a work tree has checked out: without it that tree would stand on no commit.
+fn refuse_checked_out(repository: &GitRepository, name: &WorkerName) -> Result<(), WorktreeError> {
+    match checkouts(repository, &name.branch_reference())?.into_iter().next() {
+        Some((folder, _)) => Err(WorktreeError::CheckedOut { branch: name.branch(), folder }),
+        None => Ok(()),
+    }
 }
 
 /// Whether its own branch is what is checked out in a worktree.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     DotGit, FOLDER, READY, REMOVING, USER_FOLDER, WorkerName, WorktreeError, belongs_to, clear_locks, delete_worktree,
-    dot_git, file_error, git_folder_of, worktree_folder,
+    dot_git, file_error, git_folder_of, refuse_checked_out, worktree_folder,
 };
 use crate::exclude::{add_exclude_line, exclude_file};
 use crate::platform::path_of;
@@ -98,7 +98,10 @@ fn create(
         }
     }
     let shown = path.to_string_lossy().into_owned();
-    repository.git_on_worktrees(&["add", "--quiet", "--no-checkout", &shown, &name.branch()])?;
+    if let Err(error) = repository.git_on_worktrees(&["add", "--quiet", "--no-checkout", &shown, &name.branch()]) {
+        refuse_checked_out(repository, name)?;
+        return Err(error.into());
+    }
     let folder = git_folder_of(repository, &path)
         .ok_or_else(|| repository.failure_of(&["worktree", "add", &shown, &name.branch()]))?;
     // As git does it, but on its own: this takes long, and may go on in several worktrees at the same time.

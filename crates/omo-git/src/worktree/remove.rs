@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::rescue::{RescuedWork, WorktreeHeads, keep_branch, keep_work, open_worktree};
 use super::{
     REMOVING, WorkerName, WorktreeError, belongs_to, clear_lock_of_branch, clear_locks, delete_worktree, file_error,
+    refuse_checked_out,
 };
 use crate::repository::GitRepository;
 use crate::worktree::state::{GitDirFingerprint, WorktreeState, is_unchanged, read_state};
@@ -147,8 +148,9 @@ pub fn discard_worktree(repository: &GitRepository, name: &WorkerName) -> Result
     branch_at.map_or(Ok(()), |at| delete_branch(repository, name, &at))
 }
 
-/// Deletes the branch of a group where it stands there, and nowhere else.
+/// Deletes the branch of a group where it stands there and no work tree has it checked out.
 fn delete_branch(repository: &GitRepository, name: &WorkerName, at: &str) -> Result<(), WorktreeError> {
+    refuse_checked_out(repository, name)?;
     repository.git_with(&["update-ref", "-d", &name.branch_reference(), at], &[], &[])?;
     Ok(())
 }

@@ -306,3 +306,36 @@ fn a_dead_run_is_reaped_and_another_is_not() {
     assert_eq!(fs::read_to_string(it.top.join("b.txt")).unwrap(), "work");
     assert!(find_leftovers(&repository, "run1").unwrap().is_empty());
 }
+
+#[test]
+fn a_branch_that_its_user_has_checked_out_elsewhere_stays() {
+    let it = Project::new();
+    let at = it.create().path;
+    write(&at.join("b.txt"), "work\n");
+    let look = it.temp.path().join("a look");
+    it.git(&["worktree", "add", "-q", "-f", &look.to_string_lossy(), "omo/run1/g1"]);
+    let refused = carry_out_removal(&it.repository(), &it.prepare()).unwrap_err();
+    assert!(matches!(&refused, WorktreeError::CheckedOut { .. }), "{refused}");
+    assert!(!at.exists() && it.kept("b.txt") == "work");
+    assert_eq!(git_in(&look, &["status", "--porcelain", "--branch"]), "## omo/run1/g1");
+    assert!(omo_git::worktree::discard_worktree(&it.repository(), &name()).is_err());
+    // In the place where the worktree is to be made again it is told as well.
+    let again = omo_git::worktree::continue_worktree(&it.repository(), &name(), &it.head());
+    assert!(matches!(again, Err(WorktreeError::CheckedOut { .. })), "{again:?}");
+    let said = refused.to_string();
+    let (_, command) = said.split_once(": ").unwrap();
+    let played = Command::new("sh").args(["-c", command]).current_dir(&it.top).status().unwrap();
+    assert!(played.success(), "{command}");
+    assert!(find_leftovers(&it.repository(), "run1").unwrap().is_empty());
+}
+
+#[test]
+fn a_worktree_that_its_user_has_moved_keeps_its_branch() {
+    let it = Project::new();
+    let at = it.create().path;
+    let moved = it.temp.path().join("moved");
+    it.git(&["worktree", "move", &at.to_string_lossy(), &moved.to_string_lossy()]);
+    let refused = carry_out_removal(&it.repository(), &it.prepare());
+    assert!(matches!(refused, Err(WorktreeError::CheckedOut { .. })), "{refused:?}");
+    assert_eq!(git_in(&moved, &["rev-parse", "HEAD"]), it.head());
+}

@@ -80,7 +80,7 @@ pub fn worker_event_line(state: &RunState, what: &EventKind) -> Option<String> {
             format!("{}: worktree removed{}{copied}", worker_name(group), kept.unwrap_or_default())
         }
         EventKind::WorktreeLeft { group, reason: why } => {
-            format!("{}: its worktree stays: {}", worker_name(group), sanitize(why, 300))
+            format!("{}: something of it is left: {}", worker_name(group), sanitize(why, 300))
         }
         EventKind::UserCommitsMerged { with, .. } => {
             format!(
