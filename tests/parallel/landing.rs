@@ -338,6 +338,27 @@ const OBSTACLES: &[Obstacle] = &[
         expected: "tail -n 1 words.txt | grep -qx mine && [ -z \"$(git stash list)\" ]",
     },
     Obstacle {
+        name: "an edit that git was told to skip",
+        lines: "git update-index --skip-worktree words.txt; echo mine >> words.txt",
+        typed: &[0],
+        typed_after: &[1, 2],
+        expected: "tail -n 1 words.txt | grep -qx mine && git ls-files -v words.txt | grep -q '^S'",
+    },
+    Obstacle {
+        name: "an edit of a file that git takes for unchanged",
+        lines: "git update-index --assume-unchanged words.txt; echo mine >> words.txt",
+        typed: &[0],
+        typed_after: &[1, 2],
+        expected: "tail -n 1 words.txt | grep -qx mine && git ls-files -v words.txt | grep -q '^h'",
+    },
+    Obstacle {
+        name: "a repository",
+        lines: "git init -q e.txt; echo mine > e.txt/f; git -C e.txt add f; git -C e.txt commit -qm f; echo more >> e.txt/f",
+        typed: &[0],
+        typed_after: &[],
+        expected: "[ \"$(tail -n 1 e.txt.moved/f)\" = more ]",
+    },
+    Obstacle {
         name: "a renamed branch",
         lines: "git branch -m main trunk",
         typed: &[0],
@@ -431,11 +452,12 @@ const OBSTACLES: &[Obstacle] = &[
     },
 ];
 
-/// The commands of git that are printed at the beginning of a line, or behind an `or`.
+/// The commands that are printed at the beginning of a line, or behind an `or`.
 fn printed_commands(text: &str) -> Vec<&str> {
     let lines = text.lines().map(str::trim_start).filter(|line| line.starts_with('`') || line.contains("rewritten"));
-    let mut commands: Vec<&str> =
-        lines.flat_map(|line| line.split('`').filter(|part| part.starts_with("git "))).collect();
+    let mut commands: Vec<&str> = lines
+        .flat_map(|line| line.split('`').filter(|part| part.starts_with("git ") || part.starts_with("mv ")))
+        .collect();
     commands.dedup();
     commands
 }

@@ -1,5 +1,7 @@
 //! Commands that get a refused landing on, as they can be typed in the project's folder.
 
+use std::path::Path;
+
 use omo_core::text::sanitize;
 use omo_git::integrate::{AbsentBranch, EditFacts, UnfinishedOperation};
 
@@ -47,10 +49,16 @@ pub(crate) fn other_checkout_lines(folders: &[String]) -> Vec<String> {
     free.chain([anyway.to_owned()]).collect()
 }
 
-/// The ways around edits. `is_at_top` says that the project's folder is the top of the work tree, from which the paths go.
-pub(crate) fn edit_lines(edits: &EditFacts, is_at_top: bool) -> Vec<String> {
+/// The ways around edits at paths from the top of the work tree. `is_at_top` says that the project's folder is that.
+pub(crate) fn edit_lines(edits: &EditFacts, top: &Path, is_at_top: bool) -> Vec<String> {
     let paths = |paths: &[String]| paths.iter().map(|path| pathspec(path, is_at_top)).collect::<Vec<_>>().join(" ");
     let mut lines = Vec::new();
+    for folder in &edits.repositories {
+        let place = if is_at_top { folder.clone() } else { top.join(folder).to_string_lossy().into_owned() };
+        let quoted = |text: &str| sanitize(&quote_argument(text), MAX_CHARS);
+        let (from, to) = (quoted(&place), quoted(&format!("{place}.moved")));
+        lines.push(format!("`mv -- {from} {to}` moves the repository away that git does not stash; then go on."));
+    }
     if !edits.unmerged.is_empty() {
         lines.push(format!("`git add -- {}` marks its conflict as resolved, once it is.", paths(&edits.unmerged)));
     }
@@ -66,13 +74,30 @@ pub(crate) fn edit_lines(edits: &EditFacts, is_at_top: bool) -> Vec<String> {
         ));
     }
     if !edits.known.is_empty() {
+        let shown = hiding_commands(edits, "no-", top, is_at_top).join(" && ");
+        let shown = if shown.is_empty() { shown } else { format!("{shown} && ") };
         lines.push(format!(
-            "`{free}git stash push -- {}` puts your edits aside; go on, and then `git stash pop` brings them back. \
+            "`{free}{shown}git stash push -- {}` puts your edits aside; go on, and then `git stash pop` brings them back. \
              Or commit them, and go on.",
             paths(&edits.known)
         ));
     }
+    let hidden = hiding_commands(edits, "", top, is_at_top).into_iter();
+    lines.extend(hidden.map(|command| format!("`{command}` has git overlook it again, after that.")));
     lines
+}
+
+/// Commands that have git overlook edits again as it was told to, or see them, with `no-` for `negation`.
+fn hiding_commands(edits: &EditFacts, negation: &str, top: &Path, is_at_top: bool) -> Vec<String> {
+    let quoted = |text: &str| sanitize(&quote_argument(text), MAX_CHARS);
+    let place = if is_at_top { String::new() } else { format!("-C {} ", quoted(&top.to_string_lossy())) };
+    let flags = [("assume-unchanged", &edits.assumed), ("skip-worktree", &edits.skipped)];
+    let flags = flags.into_iter().filter(|(_, paths)| !paths.is_empty());
+    let command = |(flag, paths): (&str, &Vec<String>)| {
+        let paths = paths.iter().map(|path| quoted(path)).collect::<Vec<_>>().join(" ");
+        format!("git {place}update-index --{negation}{flag} -- {paths}")
+    };
+    flags.map(command).collect()
 }
 
 /// A path from the top of the work tree as an argument of git: it means itself, whatever letters it has.
@@ -110,9 +135,12 @@ mod tests {
             unknown: texts(&["conf/local.cfg"]),
             unmerged: texts(&["both.txt"]),
             intended: texts(&["new.txt"]),
+            ..EditFacts::default()
         };
-        let commands: Vec<String> =
-            edit_lines(&edits, true).iter().filter_map(|line| line.split('`').nth(1).map(str::to_owned)).collect();
+        let commands: Vec<String> = edit_lines(&edits, Path::new("/p"), true)
+            .iter()
+            .filter_map(|line| line.split('`').nth(1).map(str::to_owned))
+            .collect();
         assert_eq!(
             commands,
             [
@@ -121,7 +149,34 @@ mod tests {
                 "git reset -q -- new.txt && git stash push -- a.txt",
             ]
         );
-        assert!(edit_lines(&EditFacts::default(), true).is_empty());
+        assert!(edit_lines(&EditFacts::default(), Path::new("/p"), true).is_empty());
+    }
+
+    #[test]
+    fn edits_that_a_stash_does_not_find_are_shown_to_it_or_moved() {
+        let edits = EditFacts {
+            known: texts(&["a b", "c"]),
+            assumed: texts(&["a b"]),
+            skipped: texts(&["c"]),
+            repositories: texts(&["lib"]),
+            ..EditFacts::default()
+        };
+        let commands = |is_at_top| -> Vec<String> {
+            let lines = edit_lines(&edits, Path::new("/p"), is_at_top);
+            lines.iter().filter_map(|line| line.split('`').nth(1).map(str::to_owned)).collect()
+        };
+        assert_eq!(
+            commands(true),
+            [
+                "mv -- lib lib.moved",
+                "git update-index --no-assume-unchanged -- 'a b' && git update-index --no-skip-worktree -- c && \
+                 git stash push -- 'a b' c",
+                "git update-index --assume-unchanged -- 'a b'",
+                "git update-index --skip-worktree -- c",
+            ]
+        );
+        assert_eq!(commands(false)[0], "mv -- /p/lib /p/lib.moved");
+        assert!(commands(false)[1].starts_with("git -C /p update-index --no-assume-unchanged -- 'a b' && "));
     }
 
     #[test]

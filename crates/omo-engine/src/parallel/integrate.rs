@@ -105,7 +105,8 @@ impl ParallelDriver<'_> {
             LandError::Moved { .. } | LandError::Cancelled => Ok(()),
             LandError::Dirty { paths } => {
                 let is_at_top = self.engine.root.canonicalize().is_ok_and(|root| root == self.repository.top());
-                let ways_out = edit_lines(&read_edit_facts(&self.repository, &paths)?, is_at_top);
+                let ways_out =
+                    edit_lines(&read_edit_facts(&self.repository, &paths)?, self.repository.top(), is_at_top);
                 self.refuse_landing("edits that are not committed are in the way", paths, ways_out)
             }
             LandError::OperationInProgress { what } => {

@@ -148,8 +148,14 @@ pub fn count_commits_since(repository: &GitRepository, base: &str, most: usize) 
 pub struct EditFacts {
     /// Paths in the way that the index holds.
     pub known: Vec<String>,
+    /// Those of them that git was told to take for unchanged.
+    pub assumed: Vec<String>,
+    /// Those of them that git was told to skip.
+    pub skipped: Vec<String>,
     /// Paths in the way that it does not hold: untracked and ignored files.
     pub unknown: Vec<String>,
+    /// Folders in the way that are repositories of their own, or have one in them: `git stash` leaves them.
+    pub repositories: Vec<String>,
     /// All paths whose conflict is not resolved: `git stash` refuses each edit beside one.
     pub unmerged: Vec<String>,
     /// All paths of `git add --intent-to-add`, beside which it refuses as well.
@@ -166,16 +172,47 @@ pub fn read_edit_facts(repository: &GitRepository, in_way: &[String]) -> Result<
         Ok::<_, GitFailed>(paths(&listed, |path| (!path.is_empty()).then_some(path)))
     };
     let with_letter = |letter: &str| listed(&["diff-files", "-z", "--name-only", "--ignore-submodules=all", letter]);
-    let index = listed(&["ls-files", "-z"])?;
-    let is_known = |path: &&String| index.binary_search(path).is_ok();
-    let (known, unknown) = in_way.iter().partition::<Vec<&String>, _>(is_known);
-    let owned = |paths: Vec<&String>| paths.into_iter().cloned().collect();
+    let index = repository.git_with(&["ls-files", "-v", "-z"], &[], &[])?;
+    // A letter and a space stand before each path.
+    let with_tag = |is_meant: fn(u8) -> bool| {
+        paths(&index, |entry| match entry {
+            [tag, b' ', path @ ..] if is_meant(*tag) => Some(path),
+            _ => None,
+        })
+    };
+    let in_way_and = |listed: &[String]| -> Vec<String> {
+        in_way.iter().filter(|path| listed.binary_search(path).is_ok()).cloned().collect()
+    };
+    let known = in_way_and(&with_tag(|_| true));
+    let (mut unknown, mut repositories) = (Vec::new(), Vec::new());
+    for path in in_way.iter().filter(|path| !known.contains(path)) {
+        match find_repository(repository, path.trim_end_matches('/'))? {
+            Some(folder) => repositories.push(folder),
+            None => unknown.push(path.clone()),
+        }
+    }
+    repositories.dedup();
     Ok(EditFacts {
-        known: owned(known),
-        unknown: owned(unknown),
+        known,
+        assumed: in_way_and(&with_tag(|tag| tag.is_ascii_lowercase())),
+        skipped: in_way_and(&with_tag(|tag| tag.eq_ignore_ascii_case(&b'S'))),
+        unknown,
+        repositories,
         unmerged: with_letter("--diff-filter=U")?,
         intended: with_letter("--diff-filter=A")?,
     })
+}
+
+/// The repository that a path is or lies in; where one lies below it, the path itself.
+fn find_repository(repository: &GitRepository, path: &str) -> Result<Option<String>, GitFailed> {
+    let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
+    let is_repository = |folder: &&str| repository.top().join(folder).join(".git").symlink_metadata().is_ok();
+    if let Some(folder) = ends.filter_map(|end| path.get(..end)).find(is_repository) {
+        return Ok(Some(folder.to_owned()));
+    }
+    let below = ["--literal-pathspecs", "ls-files", "-z", "--others", "--", path];
+    let below = repository.git_with(&below, &[], &[])?;
+    Ok(below.split(|byte| *byte == 0).any(|entry| entry.ends_with(b"/")).then(|| path.to_owned()))
 }
 
 /// Where a branch is that is not checked out here.
