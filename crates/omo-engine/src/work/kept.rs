@@ -11,7 +11,9 @@ use crate::state::RunState;
 /// Begins the name under which files are kept before kept work is written over them.
 const OVERWRITTEN: &str = "before-";
 /// Characters of the name of kept work in that name.
-const MAX_NAME_CHARS: usize = 70;
+const MAX_NAME_CHARS: usize = 66;
+/// Highest number behind such a name that is taken. Beyond it the last one keeps those before.
+const MAX_NUMBER: usize = 999;
 
 impl Engine<'_> {
     /// All that is kept of the run; nothing where the project lies in no repository.
@@ -29,7 +31,12 @@ impl Engine<'_> {
         overwrites_newer: bool,
     ) -> Result<BroughtBack, EngineError> {
         let name: String = kept.name.chars().take(MAX_NAME_CHARS).collect();
-        let name = WorkerName::new(self.run.id(), &format!("{OVERWRITTEN}{name}"));
+        let name = format!("{OVERWRITTEN}{name}");
+        let known = self.kept_work(state)?;
+        let is_free = |name: &String| known.iter().all(|kept| kept.name != *name);
+        let numbered = (2..=MAX_NUMBER).map(|number| format!("{name}-{number}"));
+        let name = std::iter::once(name.clone()).chain(numbered).find(is_free).unwrap_or(name);
+        let name = WorkerName::new(self.run.id(), &name);
         let name = name.map_err(|error| RestoreError::Unnamed(error.to_string()))?;
         self.with_restore_place(state, |place| kept_work::bring_back(place, kept, overwrites_newer.then_some(&name)))
     }

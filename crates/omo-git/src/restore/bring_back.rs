@@ -50,7 +50,13 @@ pub(crate) fn bring_back(
             match it.entry_now(&repository, &name)? {
                 EntryNow::Entry(now) if now == after => end.unchanged.push(it.project_path(&name)),
                 EntryNow::Entry(now) if now == before => to_write.push((name, after)),
-                EntryNow::Entry(_) | EntryNow::Other => {
+                // No file in it is overwritten: it has to be empty.
+                EntryNow::Folder if overwritten.is_some() => to_write.push((name, after)),
+                EntryNow::Other if overwritten.is_some() => {
+                    let why = "what is there can be in no commit; move it away".to_owned();
+                    end.failed.insert(it.project_path(&name), why);
+                }
+                EntryNow::Entry(_) | EntryNow::Folder | EntryNow::Other => {
                     end.differing.push(it.project_path(&name));
                     to_write.extend(overwritten.is_some().then_some((name, after)));
                 }
@@ -114,7 +120,8 @@ fn kept_entries(repository: &GitRepository, kept: &KeptWork) -> Result<Vec<Chang
 /// What a path has in the work tree.
 enum EntryNow {
     Entry(Option<GitEntry>),
-    /// A folder, or something that no commit holds.
+    Folder,
+    /// Something that no commit holds, such as a FIFO.
     Other,
 }
 
@@ -123,7 +130,8 @@ impl Snapshotter<'_> {
         let failed = |source| RestoreError::Io { action: "read", path: self.tree.top.join(path_of(&name.0)), source };
         let (mode, bytes) = match self.ground.look(name).map_err(failed)? {
             FolderEntry::Nothing => return Ok(EntryNow::Entry(None)),
-            FolderEntry::Folder | FolderEntry::Other => return Ok(EntryNow::Other),
+            FolderEntry::Folder => return Ok(EntryNow::Folder),
+            FolderEntry::Other => return Ok(EntryNow::Other),
             FolderEntry::Link(target) => (LINK, target.as_encoded_bytes().to_vec()),
             FolderEntry::File { mode } => {
                 let mut bytes = Vec::new();

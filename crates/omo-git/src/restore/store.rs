@@ -50,7 +50,7 @@ impl SnapshotStore {
         }
         bytes.rewind().map_err(failed)?;
         // Another process may write to the file meanwhile: what counts is what was copied.
-        let content = copy(&mut bytes, &mut self.folder.create_file(&self.new)?).map_err(failed)?;
+        let content = copy(&mut bytes, Some(&mut self.folder.create_file(&self.new)?)).map_err(failed)?;
         self.folder.rename(&self.new, &content)?;
         Ok(content)
     }
@@ -75,7 +75,7 @@ impl SnapshotStore {
     /// Writes bytes that were kept, or fails where they are no longer what they were.
     pub(super) fn write_file(&self, content: &str, to: &mut File) -> io::Result<()> {
         let mut kept = regular_file::open(&self.path(content))?.ok_or(io::ErrorKind::NotFound)?;
-        if copy(&mut kept, to)? == content {
+        if copy(&mut kept, Some(to))? == content {
             return Ok(());
         }
         Err(io::Error::other("what was kept of it has changed"))
@@ -108,20 +108,31 @@ pub(super) fn forget_snapshots(state_home: &Path, run_id: &str) -> Result<(), Fo
 
 /// The digest of what is read.
 pub(super) fn digest_of(mut bytes: impl Read) -> io::Result<String> {
-    copy(&mut bytes, &mut io::sink())
+    copy(&mut bytes, None)
 }
 
-fn copy(from: &mut impl Read, to: &mut impl Write) -> io::Result<String> {
+/// Copies bytes into an empty file, and tells their digest. A run of zeros becomes a hole: it takes no room on the disk.
+fn copy(from: &mut impl Read, mut to: Option<&mut File>) -> io::Result<String> {
     let mut hash = blake3::Hasher::new();
     let mut buffer = vec![0; 64 * 1024];
     loop {
         let length = from.read(&mut buffer)?;
         let piece = buffer.get(..length).unwrap_or_default();
         if piece.is_empty() {
+            if let Some(to) = to {
+                let length = to.stream_position()?;
+                to.set_len(length)?;
+            }
             return Ok(hash.finalize().to_hex().to_string());
         }
         hash.update(piece);
-        to.write_all(piece)?;
+        match &mut to {
+            Some(to) if piece.iter().all(|byte| *byte == 0) => {
+                to.seek_relative(i64::try_from(piece.len()).map_err(io::Error::other)?)?;
+            }
+            Some(to) => to.write_all(piece)?,
+            None => {}
+        }
     }
 }
 
@@ -131,4 +142,24 @@ fn name_of(id: &str) -> String {
 
 fn folder_name(bytes: &[u8]) -> String {
     hex_digest(bytes).chars().take(32).collect()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+
+    #[test]
+    fn a_copy_of_zeros_takes_no_room() {
+        let folder = tempfile::tempdir().unwrap();
+        for end in [b"end".as_slice(), b""] {
+            let bytes = [b"begin", [0; 4 * 1024 * 1024].as_slice(), end].concat();
+            let path = folder.path().join("copy");
+            let digest = copy(&mut bytes.as_slice(), Some(&mut File::create(&path).unwrap())).unwrap();
+            assert_eq!(digest, digest_of(bytes.as_slice()).unwrap());
+            assert!(std::fs::read(&path).unwrap() == bytes);
+            assert!(path.metadata().unwrap().blocks() * 512 < 1024 * 1024);
+        }
+    }
 }

@@ -203,6 +203,7 @@ fn what_is_newer_than_the_kept_work_is_never_lost() {
     assert_eq!(end.failed.keys().collect::<Vec<_>>(), ["new"], "a folder with newer files stays");
     let overwritten = end.overwritten.unwrap().commit;
     assert_eq!(git_in(&it.top, &["cat-file", "blob", &format!("{overwritten}:src/b.txt")]), "newer\n");
+    assert_eq!(git_in(&it.top, &["ls-tree", "-r", &overwritten, "new"]), "", "nothing of it was overwritten");
     fs::remove_dir_all(it.top.join("new")).unwrap();
     assert_eq!(it.bring_back(&kept, None).restored, ["new"]);
     assert_eq!((mode("new"), it.read("src/b.txt").unwrap()), (0o755, "step\n".to_owned()));
