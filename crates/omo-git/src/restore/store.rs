@@ -154,7 +154,7 @@ mod tests {
     fn a_copy_of_zeros_takes_no_room() {
         let folder = tempfile::tempdir().unwrap();
         for end in [b"end".as_slice(), b""] {
-            let bytes = [b"begin", [0; 4 * 1024 * 1024].as_slice(), end].concat();
+            let bytes = [b"begin".to_vec(), vec![0; 4 * 1024 * 1024], end.to_vec()].concat();
             let path = folder.path().join("copy");
             let digest = copy(&mut bytes.as_slice(), Some(&mut File::create(&path).unwrap())).unwrap();
             assert_eq!(digest, digest_of(bytes.as_slice()).unwrap());
