@@ -111,6 +111,14 @@ impl<'a> CheckoutMove<'a> {
         if obstacles.is_empty() && self.read_tree(&["-u", "--dry-run", self.old, self.new]).is_ok() {
             return Ok(());
         }
+        // Flagged paths stop git although it does not list them. The index is a copy that is given up.
+        let is_here = |path: &Vec<u8>| self.repository.top().join(path_of(path)).symlink_metadata().is_ok();
+        let listed = self.git(&["ls-files", "-z"], &[])?;
+        let known = split(&listed).filter(|path| self.touched.contains(path) && is_here(path));
+        let known: Vec<u8> = known.flat_map(|path| [path.as_slice(), b"\0"].concat()).collect();
+        for flag in ["--no-assume-unchanged", "--no-skip-worktree"] {
+            self.git(&["update-index", flag, "-z", "--stdin"], &known)?;
+        }
         // What is changed within a submodule is not touched, and looking would run what its settings name.
         let edited = self.git(&["diff-files", "-z", "--name-only", "--ignore-submodules=dirty"], &[])?;
         let staged = self.git(&["diff-index", "-z", "--cached", "--name-only", "--no-renames", self.old], &[])?;

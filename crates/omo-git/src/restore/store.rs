@@ -143,23 +143,3 @@ fn name_of(id: &str) -> String {
 fn folder_name(bytes: &[u8]) -> String {
     hex_digest(bytes).chars().take(32).collect()
 }
-
-#[cfg(all(test, unix))]
-mod tests {
-    use std::os::unix::fs::MetadataExt;
-
-    use super::*;
-
-    #[test]
-    fn a_copy_of_zeros_takes_no_room() {
-        let folder = tempfile::tempdir().unwrap();
-        for end in [b"end".as_slice(), b""] {
-            let bytes = [b"begin".to_vec(), vec![0; 4 * 1024 * 1024], end.to_vec()].concat();
-            let path = folder.path().join("copy");
-            let digest = copy(&mut bytes.as_slice(), Some(&mut File::create(&path).unwrap())).unwrap();
-            assert_eq!(digest, digest_of(bytes.as_slice()).unwrap());
-            assert!(std::fs::read(&path).unwrap() == bytes);
-            assert!(path.metadata().unwrap().blocks() * 512 < 1024 * 1024);
-        }
-    }
-}

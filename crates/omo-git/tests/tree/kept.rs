@@ -3,7 +3,8 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::Path;
 
 use omo_git::kept_work::{BroughtBack, KeptWork, bring_back, keep_paths};
 use omo_git::restore::{
@@ -207,4 +208,30 @@ fn what_is_newer_than_the_kept_work_is_never_lost() {
     fs::remove_dir_all(it.top.join("new")).unwrap();
     assert_eq!(it.bring_back(&kept, None).restored, ["new"]);
     assert_eq!((mode("new"), it.read("src/b.txt").unwrap()), (0o755, "step\n".to_owned()));
+}
+
+/// Room that the files below a folder take on the disk, in bytes.
+fn room_below(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries
+        .map(|path| match path.symlink_metadata().unwrap() {
+            meta if meta.is_dir() => room_below(&path),
+            meta => meta.blocks() * 512,
+        })
+        .sum()
+}
+
+#[test]
+fn a_run_of_zeros_takes_no_room_where_it_is_kept_and_where_it_comes_back() {
+    let it = Repository::new();
+    for end in [b"end".as_slice(), b""] {
+        let bytes = [b"begin".to_vec(), vec![0; 4 * 1024 * 1024], end.to_vec()].concat();
+        let zeros = it.top.join("zeros");
+        fs::write(&zeros, &bytes).unwrap();
+        let kept = it.keep(&["zeros"]);
+        fs::remove_file(&zeros).unwrap();
+        assert_eq!(it.bring_back(&kept, None).restored, ["zeros"]);
+        assert!(fs::read(&zeros).unwrap() == bytes);
+        assert!(room_below(&it.state_home()) < 1024 * 1024);
+    }
 }
