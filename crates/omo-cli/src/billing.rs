@@ -1,10 +1,10 @@
 //! Who pays for the clients of a run, and whether its user has accepted that.
 
+use omo_core::text::command_text::quote_argument;
 use omo_engine::billing::{self, BillingDecision, BillingFacts, decide_billing};
 use omo_engine::event::QuestionKind;
 use omo_engine::parallel_schedule::accepts_billing;
 use omo_engine::report::ultraplan::command_for;
-use omo_engine::request::client_policy::quote_argument;
 use omo_engine::state::RunState;
 use omo_state::env;
 

@@ -14,7 +14,7 @@ use omo_plan::paths::{self, PlannedPaths};
 
 use crate::landing_hints::list_ending_commands;
 use crate::report::dev_workflow::{CHECKPOINT_PATH, REPORT_PATH};
-use crate::request::client_policy::quote_argument;
+use omo_core::text::command_text::quote_argument;
 use protected_paths::is_protected;
 
 /// What is known of a repository.

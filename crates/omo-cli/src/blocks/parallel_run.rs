@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use omo_core::text::command_text::quote_argument;
 use omo_core::text::{pluralize, sanitize};
 use omo_engine::client_policy::ClientPolicy;
 use omo_engine::event::RunResult;
@@ -9,7 +10,6 @@ use omo_engine::outcome::OutcomeSummary;
 use omo_engine::parallel_state::ParallelState;
 use omo_engine::preflight::{PreflightFinding, PreflightSeverity};
 use omo_engine::report::ultraplan::{command_for, short_commit};
-use omo_engine::request::client_policy::quote_argument;
 use omo_engine::request::run_scope::RunScope;
 use omo_engine::state::{RunPhase, RunState};
 use omo_plan::diagnostic::{Code, Severity};

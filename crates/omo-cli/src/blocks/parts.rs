@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use omo_core::session::plan_run::PlannedCommand;
+use omo_core::text::command_text::quote_argument;
 use omo_core::text::command_text::{is_plain_text, number_rows, show_whole};
 use omo_core::text::sanitize;
 use omo_engine::event::RunResult;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::report::ultraplan::command_for;
-use omo_engine::request::client_policy::quote_argument;
 use omo_engine::state::{RunPhase, RunState, TaskCounts};
 
 /// The greatest length of a block.

@@ -1,13 +1,14 @@
 //! The exact commands that get a run out of a question, beside its options: for the block, the screen of a run, and the
 //! view of its workers.
 
+use omo_core::text::command_text::quote_argument;
 use omo_core::text::sanitize;
 use omo_engine::event::QuestionKind;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::parallel_schedule::BUDGET_SPENT;
 use omo_engine::parallel_state::ParallelState;
 use omo_engine::report::ultraplan::command_for;
-use omo_engine::request::client_policy::{format_dollars, quote_argument};
+use omo_engine::request::client_policy::format_dollars;
 use omo_engine::state::{QuestionState, RunState};
 
 /// A command with its paths has to be whole to be of use.

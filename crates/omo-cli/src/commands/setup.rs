@@ -19,6 +19,7 @@ use clap::Args;
 use omo_claude::client::{ClaudeClient, ClaudeError};
 use omo_claude::version::MIN_CLIENT_VERSION;
 use omo_core::messages::client_settings::feedback_offer;
+use omo_core::text::command_text::quote_argument;
 use omo_core::text::sanitize;
 use omo_state::config::{self, FeedbackMode};
 use omo_state::env::{self, ProcessEnv};
@@ -164,8 +165,7 @@ fn registration_message(steps: &[RegistrationStep]) -> String {
 
 fn say_what_is_next(env: &ProcessEnv, staged: &StagedPlugin, place: &Path) {
     let program = place.join("bin").join(format!("omo{}", std::env::consts::EXE_SUFFIX));
-    let program = program.to_string_lossy();
-    let program = shlex::try_quote(&program).unwrap_or_else(|_| program.as_ref().into());
+    let program = quote_argument(&program.to_string_lossy());
     let mut out = anstream::stdout().lock();
     let next = if matches!(staged, StagedPlugin::Replaced(_)) {
         "Open sessions use the new binaries from their next prompt on, and new commands after `/reload-plugins`."

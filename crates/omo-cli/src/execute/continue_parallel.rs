@@ -5,13 +5,14 @@ use std::path::Path;
 
 use omo_engine::event::RunResult;
 
+use omo_core::text::command_text::quote_argument;
 use omo_engine::parallel_schedule::accepts_billing;
 use omo_engine::preflight::{PreflightRule, can_start};
 use omo_engine::report::plan_overview::format_limit;
 use omo_engine::report::ultraplan::command_for;
 use omo_engine::report::workers::cost_text;
 use omo_engine::request::check_target::check_selection;
-use omo_engine::request::client_policy::{format_dollars, quote_argument};
+use omo_engine::request::client_policy::format_dollars;
 use omo_engine::request::part::strategy_of_mode;
 use omo_engine::state::{ANSWER_CONTINUE, RunPhase, RunState};
 use omo_engine::work::{PlanFile, find_edit};

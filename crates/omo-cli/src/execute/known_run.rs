@@ -1,10 +1,10 @@
 //! The run that a plan has already, which parallel workers or the session itself work on.
 
+use omo_core::text::command_text::quote_argument;
 use omo_engine::event::RunResult;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::report::ultraplan::{COMMAND, command_for};
 use omo_engine::request::arguments::PlanSelection;
-use omo_engine::request::client_policy::quote_argument;
 use omo_engine::request::run_scope::RunScope;
 use omo_engine::state::{RunPhase, RunState};
 use omo_engine::{Run, RunStore};

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
+use omo_core::text::command_text::quote_shell_word;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::request::arguments::PlanSelection;
-use omo_engine::request::client_policy::quote_argument;
 
 use crate::execute::options::REVIEW_TIMES;
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
@@ -42,15 +42,15 @@ impl ExecuteRequest {
         }
         match source {
             PlanSource::File(path) if path.starts_with('-') => {
-                let _ = write!(text, " -- {}", quote_argument(path));
+                let _ = write!(text, " -- {}", quote_shell_word(path));
             }
             PlanSource::File(path) => {
-                let _ = write!(text, " {}", quote_argument(path));
+                let _ = write!(text, " {}", quote_shell_word(path));
             }
             PlanSource::TaskList(id) => {
                 flag(&mut text, "--tasks", self.command == ExecuteCommand::Execute);
                 if let Some(id) = id {
-                    let _ = write!(text, " --session {}", quote_argument(id));
+                    let _ = write!(text, " --session {}", quote_shell_word(id));
                 }
             }
             PlanSource::OpenRun => {}
@@ -61,7 +61,7 @@ impl ExecuteRequest {
             }
         }
         for check in &self.proof.check {
-            let _ = write!(text, " --check {}", quote_argument(check));
+            let _ = write!(text, " --check {}", quote_shell_word(check));
         }
         if let Some((word, _)) = REVIEW_TIMES.iter().find(|(_, time)| self.proof.review == Some(*time)) {
             let _ = write!(text, " --review {word}");
@@ -85,7 +85,7 @@ mod tests {
             (ExecuteLocal, "plan.md", "plan.md"),
             (ExecuteLocal, "--fg 'my plan.md'", "--fg 'my plan.md'"),
             (ExecuteLocal, "plan.md --approve 0123456789ab --yolo", "--yolo plan.md"),
-            (ExecuteLocal, "--dry-run --session 2 \"it's.md\"", "--dry-run --session 2 \"it's.md\""),
+            (ExecuteLocal, "--dry-run --session 2 \"it's.md\"", "--dry-run --session 2 'it'\\''s.md'"),
             (
                 ExecuteLocal,
                 "--max-sessions 2 --allow 'Bash(npm test:*)' --accept-api-billing plan.md",

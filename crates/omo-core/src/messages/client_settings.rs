@@ -22,33 +22,3 @@ pub fn feedback_offer(config_file: &str) -> String {
          [stop] in {config_file} it shows what omo says, without an alarm, and sends it to the model once instead of twice."
     )
 }
-
-/// A word of a command line as a POSIX shell reads it back, whatever is in it.
-pub fn quote_shell_word(word: &str) -> String {
-    let is_plain = |char: char| char.is_ascii_alphanumeric() || "/._-+@:,".contains(char);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_shell_would_change_is_quoted() {
-        for (word, expected) in [
-            ("/home/me/.claude/bin/omo", "/home/me/.claude/bin/omo"),
-            ("", "''"),
-            ("/a b/omo", "'/a b/omo'"),
-            ("/it's/omo", r"'/it'\''s/omo'"),
-            ("/\"$(x)`y`\\/omo", "'/\"$(x)`y`\\/omo'"),
-            ("/ü/한/omo", "'/ü/한/omo'"),
-            ("~/omo", "'~/omo'"),
-            ("/a\nb", "'/a\nb'"),
-        ] {
-            assert_eq!(quote_shell_word(word), expected, "{word:?}");
-        }
-    }
-}

@@ -57,13 +57,17 @@ pub fn paste_form(command: &str, max: usize) -> String {
 /// A command on one line, as it can be typed: one with line breaks, with what is not seen, or with what a model could
 /// take for a tag becomes the argument of a shell.
 pub fn typed_form(command: &str) -> String {
-    let is_seen_whole = |char: char| is_visible(char) || is_pasteable(char);
     let has_tag = has_tag(command);
     if command.chars().all(is_seen_whole) && !has_tag {
         return command.to_owned();
     }
-    let mut out = "sh -c $'".to_owned();
-    for char in command.chars() {
+    format!("sh -c {}", escaped_word(command, has_tag))
+}
+
+/// A word in the form that has escapes, in which all of it is seen.
+fn escaped_word(word: &str, has_tag: bool) -> String {
+    let mut out = "$'".to_owned();
+    for char in word.chars() {
         match char {
             '\'' | '\\' => out.extend(['\\', char]),
             '<' if has_tag => out.push_str("\\x3c"),
@@ -81,14 +85,23 @@ pub fn typed_form(command: &str) -> String {
     out
 }
 
-/// A path as an argument of a command that is typed.
-pub fn quote_argument(path: &str) -> String {
+/// A word of a command line as a POSIX shell reads it back, whatever is in it.
+pub fn quote_shell_word(word: &str) -> String {
     let is_bare = |char: char| char.is_alphanumeric() || "_./-+,:@%".contains(char);
-    match (path.chars().all(is_bare) && !path.starts_with('-'), path.contains('\'') || !path.chars().all(is_visible)) {
-        (true, _) => path.to_owned(),
-        (false, false) => format!("'{path}'"),
-        (false, true) => crate::text::inline_code(path, 300),
+    if !word.is_empty() && word.chars().all(is_bare) {
+        return word.to_owned();
     }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// A word of a command that is shown to be pasted into a shell, with escapes for what is not seen.
+pub fn quote_argument(word: &str) -> String {
+    if word.chars().all(is_seen_whole) { quote_shell_word(word) } else { escaped_word(word, false) }
+}
+
+/// Whether a character stands as it is in a command that is pasted.
+fn is_seen_whole(char: char) -> bool {
+    is_visible(char) || is_pasteable(char)
 }
 
 /// Whether there is something like `</name`, `<!`, `<name>` or `<name key=` in a text. `<file >other` is none.
@@ -267,6 +280,24 @@ mod tests {
             assert_eq!(paste_form(command, 100), expected);
         }
         assert_eq!(paste_form("abcdef", 3), "`abc`…");
+    }
+
+    #[test]
+    fn what_a_shell_would_change_is_quoted() {
+        for (word, in_a_file, shown) in [
+            ("/home/me/.claude/bin/omo", "/home/me/.claude/bin/omo", None),
+            ("", "''", None),
+            ("/a b/omo", "'/a b/omo'", None),
+            ("it's.md", r"'it'\''s.md'", None),
+            ("/\"$(x)`y`\\/omo", "'/\"$(x)`y`\\/omo'", None),
+            ("/ü/한/omo", "/ü/한/omo", None),
+            ("~/omo", "'~/omo'", None),
+            ("/a\nit's", "'/a\nit'\\''s'", Some(r"$'/a\nit\'s'")),
+            ("a\u{202e}b", "'a\u{202e}b'", Some(r"$'a\xe2\x80\xaeb'")),
+        ] {
+            assert_eq!(quote_shell_word(word), in_a_file, "{word:?}");
+            assert_eq!(quote_argument(word), shown.unwrap_or(in_a_file), "{word:?}");
+        }
     }
 
     /// Reads rows back: what a person can do who has to know what runs.

@@ -1,5 +1,7 @@
 //! What the clients of a parallel run are started with, as it is asked for and as it is typed once more.
 
+use omo_core::text::command_text::quote_shell_word;
+
 use crate::client_policy::ClientPolicy;
 
 /// The most that a budget can be, in US dollars.
@@ -41,7 +43,7 @@ impl ClientPolicyRequest {
         } = &self.policy;
         let ClientPolicy { launcher, launcher_remote, .. } = &self.policy;
         let number = |value: &u32| (*value > 0).then(|| value.to_string());
-        let quoted = |value: &String| quote_argument(value);
+        let quoted = |value: &String| quote_shell_word(value);
         let mut given: Vec<(&str, Option<String>)> = vec![
             ("--max-sessions", number(max_at_once)),
             ("--max-budget-usd", budget_micros.map(format_dollars)),
@@ -56,11 +58,6 @@ impl ClientPolicyRequest {
         let alone = alone.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| format!(" {name}"));
         with_value.chain(alone).collect()
     }
-}
-
-/// A word as it is typed in a line, so that it is split off as one.
-pub fn quote_argument(text: &str) -> String {
-    shlex::try_quote(text).map_or_else(|_| text.to_owned(), std::borrow::Cow::into_owned)
 }
 
 /// An amount of US dollars such as `12` or `0.50`, in millionths.

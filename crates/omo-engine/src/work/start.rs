@@ -17,12 +17,12 @@ use crate::event::EventKind;
 use crate::evidence_rules;
 use crate::execution_mode::ExecutionMode;
 use crate::report::ultraplan;
-use crate::request::client_policy::quote_argument;
 use crate::request::run_scope::RunScope;
 use crate::state::{FINAL_CHECKS_ID, RunState, TaskStanding, TaskStatus, WorktreeBaseline};
 use crate::task_counterfactual;
 use crate::ticket::new_ticket;
 use crate::verbs::{self, AttemptStart};
+use omo_core::text::command_text::quote_argument;
 
 /// How long a check may take that is tried before the work begins. One that takes longer is not known to
 /// be green already.

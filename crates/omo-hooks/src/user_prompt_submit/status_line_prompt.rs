@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use omo_core::messages::{self, client_settings};
+use omo_core::text::command_text::quote_shell_word;
 use omo_state::env;
 use serde_json::{Value, json};
 
@@ -19,7 +20,7 @@ pub(super) fn statusline_settings() -> String {
     let Some(program) = program.to_str() else {
         return messages::refusal_line("the path of `omo` is not UTF-8, and settings cannot hold it");
     };
-    let command = format!("{} statusline", client_settings::quote_shell_word(program));
+    let command = format!("{} statusline", quote_shell_word(program));
     let wrapping = format!("{command} --wrap 'THE COMMAND THAT YOU HAVE NOW'");
     let lines = json!({
         "statusLine": { "type": "command", "command": command, "refreshInterval": REFRESH_SECONDS },

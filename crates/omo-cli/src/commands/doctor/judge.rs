@@ -9,6 +9,7 @@ mod settings;
 mod tests;
 mod user;
 
+use omo_core::text::command_text::quote_argument;
 use omo_core::text::sanitize;
 
 use super::facts::Facts;
@@ -65,6 +66,5 @@ fn or_good(problems: Vec<Finding>, good: impl FnOnce() -> Finding) -> Vec<Findin
 
 /// A path in a command that a person may copy.
 fn quote_path(path: &std::path::Path) -> String {
-    let path = path.display().to_string();
-    shlex::try_quote(&path).map_or_else(|_| path.clone(), std::borrow::Cow::into_owned)
+    quote_argument(&path.to_string_lossy())
 }

@@ -4,7 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use omo_core::messages::client_settings::{PATH_LINE, quote_shell_word};
+use omo_core::messages::client_settings::PATH_LINE;
+use omo_core::text::command_text::quote_shell_word;
 use omo_state::env;
 
 use crate::platform;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use omo_core::text::command_text::quote_argument;
 use omo_core::text::sanitize;
-use omo_engine::request::client_policy::quote_argument;
 use omo_engine::work::PlanFile;
 use omo_plan::dialects::BatchOptions;
 use omo_state::files::regular_file::{self, Links};
