@@ -530,6 +530,9 @@ pub enum EventKind {
         /// Commits in between that are not signed, though its user's are to be.
         #[serde(default, skip_serializing_if = "is_none")]
         unsigned: usize,
+        /// Other work trees that have the branch checked out, whose user let it move all the same.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        other_checkouts: Vec<String>,
     },
     /// The plan's file was made to say what is done: omo's own edit, which is no edit by its user.
     PlanTicked {

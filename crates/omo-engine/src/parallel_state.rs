@@ -37,6 +37,9 @@ pub struct ParallelState {
     /// Commits in between that are not signed, though its user's are to be.
     #[serde(default)]
     pub unsigned: usize,
+    /// Other work trees that had it checked out.
+    #[serde(default)]
+    pub other_checkouts: Vec<String>,
     /// It had done so before the run went on.
     #[serde(default)]
     pub landed_before: Option<(String, String)>,

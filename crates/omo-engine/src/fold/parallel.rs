@@ -30,13 +30,13 @@ impl RunState {
         }
         let ids: Vec<String> = self.plan.groups.iter().map(|group| group.id.clone()).collect();
         let parallel = self.parallel.as_mut().ok_or_else(|| bad("is about sessions that are not worked on apart"))?;
-        if let EventKind::Landed { from, to, unsigned } = &event.kind {
+        if let EventKind::Landed { from, to, unsigned, other_checkouts } = &event.kind {
             let is_whole = ids.iter().all(|id| parallel.has_status(id, &[GroupStatus::Merged]));
             if parallel.landed.is_some() || *to != parallel.tip || !is_whole {
                 return Err(bad("moves the user's branch before all is merged"));
             }
             parallel.landed = Some((from.clone(), to.clone()));
-            parallel.unsigned = *unsigned;
+            (parallel.unsigned, parallel.other_checkouts) = (*unsigned, other_checkouts.clone());
             return Ok(());
         }
         if apply_to_all_groups(parallel, &event.kind) {

@@ -93,7 +93,7 @@ impl ParallelDriver<'_> {
             Err(error) => return self.on_land_error(error),
         };
         let unsigned = unsigned_commits(&self.repository, &landed, &tip)?;
-        let moved = EventKind::Landed { from: landed, to: tip, unsigned };
+        let moved = EventKind::Landed { from: landed, to: tip, unsigned, other_checkouts: folders };
         self.record(|_| vec![moved])?;
         // The user's branch holds all of it.
         Ok(release_kept(&self.repository, &self.worker_name(INTEGRATED)?)?)

@@ -7,6 +7,7 @@ use omo_plan::plan_summary::SESSION_PREFIX;
 
 use crate::parallel_schedule::group_outcome;
 use crate::parallel_state::{GroupState, GroupStatus, ParallelState};
+use crate::report::workers::is_left_out;
 use crate::state::{RunState, TaskStatus};
 
 /// How one session looks.
@@ -89,6 +90,7 @@ fn worker_status(
                 _ => "works".to_owned(),
             },
             (GroupStatus::Done, _) => "done".to_owned(),
+            (GroupStatus::Merged, _) if is_left_out(state, group) => "skipped".to_owned(),
             (GroupStatus::Merged, _) => "merged".to_owned(),
             (GroupStatus::Failed, _) => "failed".to_owned(),
             (GroupStatus::InConflict, _) => "conflict".to_owned(),

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use omo_core::text::{inline_code, pluralize, sanitize};
+use omo_core::text::{inline_code, list_some, pluralize, sanitize};
 use omo_plan::model::TaskGroup;
 use omo_plan::plan_summary::SESSION_PREFIX;
 
@@ -15,14 +15,17 @@ use crate::parallel_state::{GroupState, GroupStatus, ParallelState};
 use crate::report::table::{cell, table};
 use crate::report::ultraplan::short_commit;
 use crate::report::ultraplan::worker_lines::broken_check_text;
-use crate::state::RunState;
+use crate::state::{RunState, TaskStatus};
 use crate::wave_rules;
+
+/// Folders named in one line.
+const NAMED_FOLDERS: usize = 3;
 
 /// The section of the sessions; empty for a run without any.
 pub(super) fn workers_section(state: &RunState) -> String {
     let Some(parallel) = &state.parallel else { return String::new() };
     let rows: Vec<[String; 6]> =
-        state.plan.groups.iter().map(|group| row(group, parallel.groups.get(&group.id))).collect();
+        state.plan.groups.iter().map(|group| row(state, group, parallel.groups.get(&group.id))).collect();
     let heads = ["Wave", "Session", "Steps", "Result", "Branch", "Cost"];
     let mut text = format!("### Sessions\n\n{}", table(heads, &rows));
     for line in worker_result_lines(state) {
@@ -83,7 +86,7 @@ pub fn worker_lines(state: &RunState) -> Vec<String> {
     let Some(parallel) = &state.parallel else { return Vec::new() };
     let line = |group: &TaskGroup| {
         let known = parallel.groups.get(&group.id);
-        let status = known.map_or("not started", |known| status_word(known.status));
+        let status = status_word(state, group, known);
         let cost = known.map(|known| known.cost_micros).filter(|cost| *cost > 0);
         let cost = cost.map(|cost| format!(", {}", format_dollars(cost))).unwrap_or_default();
         let word = if group.tasks.len() == 1 { "" } else { "s" };
@@ -98,7 +101,7 @@ pub fn worker_lines(state: &RunState) -> Vec<String> {
     state.plan.groups.iter().map(line).collect()
 }
 
-fn row(group: &TaskGroup, known: Option<&GroupState>) -> [String; 6] {
+fn row(state: &RunState, group: &TaskGroup, known: Option<&GroupState>) -> [String; 6] {
     let none = || "—".to_owned();
     let title = sanitize(&group.title, 60);
     let titled = if title.is_empty() { worker_name(&group.id) } else { format!("{}: {title}", worker_name(&group.id)) };
@@ -107,17 +110,25 @@ fn row(group: &TaskGroup, known: Option<&GroupState>) -> [String; 6] {
         (group.wave + 1).to_string(),
         cell(&titled, 80),
         cell(&group.tasks.join(", "), 60),
-        known.map_or("not started", |known| status_word(known.status)).to_owned(),
+        status_word(state, group, known).to_owned(),
         known.map_or_else(none, |known| cell(&known.branch, 80)),
         cost.map_or_else(none, format_dollars),
     ]
 }
 
-fn status_word(status: GroupStatus) -> &'static str {
-    match status {
+/// A session whose steps were all left out: nothing of it was merged.
+pub(crate) fn is_left_out(state: &RunState, group: &TaskGroup) -> bool {
+    let is_skipped = |id| state.tasks.get(id).is_some_and(|known| known.status == TaskStatus::Skipped);
+    group.tasks.iter().all(is_skipped)
+}
+
+fn status_word(state: &RunState, group: &TaskGroup, known: Option<&GroupState>) -> &'static str {
+    let Some(known) = known else { return "not started" };
+    match known.status {
         GroupStatus::Ready => "not finished",
         GroupStatus::Running => "running",
         GroupStatus::Done => "completed, not merged",
+        GroupStatus::Merged if is_left_out(state, group) => "skipped",
         GroupStatus::Merged => "merged",
         GroupStatus::Failed => "failed",
         GroupStatus::InConflict => "merge-failed",
@@ -135,7 +146,10 @@ fn user_branch_lines(parallel: &ParallelState) -> Vec<String> {
         (Some((from, to)), _) if from == to => {
             return vec![format!("{name} has all of it already, at {}", short_commit_code(to))];
         }
-        (Some((from, to)), _) => return [moved(from, to)].into_iter().chain(unsigned_line(parallel)).collect(),
+        (Some((from, to)), _) => {
+            let notes = unsigned_line(parallel).into_iter().chain(elsewhere_line(parallel));
+            return [moved(from, to)].into_iter().chain(notes).collect();
+        }
         (None, Some((from, to))) => vec![format!("{} before; nothing of what followed is in it", moved(from, to))],
         (None, None) => vec![format!("{name} was not moved: nothing of this is in it")],
     };
@@ -156,6 +170,14 @@ fn user_branch_lines(parallel: &ParallelState) -> Vec<String> {
 fn unsigned_line(parallel: &ParallelState) -> Option<String> {
     let commits = pluralize(parallel.unsigned, "commit");
     (parallel.unsigned > 0).then(|| format!("{commits} of that unsigned, though `commit.gpgSign` is set"))
+}
+
+fn elsewhere_line(parallel: &ParallelState) -> Option<String> {
+    let folders = list_some(parallel.other_checkouts.iter().map(String::as_str), NAMED_FOLDERS);
+    let text = "has it checked out, too, and shows all of that as staged to be taken back: commit nothing there before";
+    let (from, to) = parallel.landed.as_ref()?;
+    let update = format!("git read-tree -m -u {} {}", short_commit(from), short_commit(to));
+    (!folders.is_empty()).then(|| format!("{} {text} `{update}`", sanitize(&folders, 300)))
 }
 
 /// The lines about one session that stand below its row.

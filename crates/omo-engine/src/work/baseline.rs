@@ -140,7 +140,7 @@ impl Engine<'_> {
             Err(EngineError::Restore(error @ (RestoreError::SnapshotGone(_) | RestoreError::NoWorkTree(_)))) => {
                 EventKind::TaskRestored {
                     task: id.to_owned(),
-                    not_restored: vec![format!("nothing was put back: {error}")],
+                    not_restored: vec![error.to_string()],
                     left_alone: Vec::new(),
                     kept: None,
                 }

@@ -128,7 +128,12 @@ fn waves_are_done_merged_checked_and_landed_in_this_order() {
     let green = outcome(Green);
     run.write(omo_engine::verbs::final_check_events(vec![(TaskCheck::new("all of it"), green)]));
     assert_eq!(step(&run), "land");
-    run.write([EventKind::Landed { from: "base".to_owned(), to: "with c".to_owned(), unsigned: 0 }]);
+    run.write([EventKind::Landed {
+        from: "base".to_owned(),
+        to: "with c".to_owned(),
+        unsigned: 0,
+        other_checkouts: Vec::new(),
+    }]);
     assert_eq!(step(&run), "clean c");
     remove(&mut run, &["c"]);
     run.advance();
@@ -236,7 +241,10 @@ fn a_ledger_that_says_what_cannot_be_is_refused() {
     let mut run = parallel_run(0);
     refused(&run, EventKind::ParallelStarted { base: "other".to_owned(), policy: ClientPolicy::default() });
     refused(&run, EventKind::GroupMerged { group: group(), tip: "t".to_owned() });
-    refused(&run, EventKind::Landed { from: "base".to_owned(), to: "base".to_owned(), unsigned: 0 });
+    refused(
+        &run,
+        EventKind::Landed { from: "base".to_owned(), to: "base".to_owned(), unsigned: 0, other_checkouts: Vec::new() },
+    );
     let elsewhere = |base: &str, group: &str| EventKind::GroupPrepared {
         group: group.to_owned(),
         worktree: "/w".to_owned(),
@@ -490,7 +498,12 @@ fn a_branch_that_could_not_move_is_asked_about_and_tried_again() {
     assert_eq!(step(&run), "land");
     run.write([EventKind::UserCommitsMerged { with: "theirs".to_owned(), tip: "both".to_owned() }]);
     assert_eq!(run.state.parallel.as_ref().unwrap().tip, "both");
-    run.write([EventKind::Landed { from: "theirs".to_owned(), to: "both".to_owned(), unsigned: 0 }]);
+    run.write([EventKind::Landed {
+        from: "theirs".to_owned(),
+        to: "both".to_owned(),
+        unsigned: 0,
+        other_checkouts: Vec::new(),
+    }]);
     assert_eq!(step(&run), "clean a");
 }
 

@@ -224,7 +224,7 @@ impl World {
                     }]);
                 }
                 let from = std::mem::replace(&mut self.theirs, tip.clone());
-                self.play(vec![EventKind::Landed { from, to: tip, unsigned: 0 }]);
+                self.play(vec![EventKind::Landed { from, to: tip, unsigned: 0, other_checkouts: Vec::new() }]);
             }
             ParallelAction::Clean(ids) => {
                 for id in ids {

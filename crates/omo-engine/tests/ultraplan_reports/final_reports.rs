@@ -368,7 +368,17 @@ fn each_event_has_its_line() {
         ),
         (EventKind::TaskSkipped { task: task(), reason: String::new() }, Some("Step 2: SKIPPED")),
         (restored("2", &[], &[], false), Some("Step 2: its changes are taken back")),
-        (restored("2", &["a: x", "b: y"], &[], false), Some("Step 2: its changes are taken back, but for: a: x; b: y")),
+        (
+            restored("2", &["its worktree is gone"], &[], false),
+            Some("Step 2: its changes could not be taken back: its worktree is gone"),
+        ),
+        (
+            restored("2", &["a: x", "b: y"], &[], true),
+            Some(
+                "Step 2: its changes are taken back, but for: a: x; b: y; they are kept, and `omo run restore \
+                 step-2-attempt-1 --run r-1` brings them again",
+            ),
+        ),
         (
             restored("2", &[], &["l.txt"], true),
             Some(

@@ -8,7 +8,7 @@ use omo_engine::report::ultraplan::final_report::final_report;
 use omo_engine::report::ultraplan::worker_lines::worker_event_line;
 use omo_engine::report::workers::worker_result_lines;
 use omo_engine::state::RunState;
-use omo_plan::model::Plan;
+use omo_plan::model::{OnFailure, Plan};
 
 use crate::sample_runs::{ALL, fails, happens, open, over, passes, plan, step};
 
@@ -195,7 +195,10 @@ fn a_moved_branch_of_the_user_is_reported() {
     assert!(text.starts_with("## Ultraexecute Local Incomplete: not in your branch\n"), "{text}");
     assert!(text.contains("**Result:** PARTIAL (3/3 passed, not in your branch)\n"), "{text}");
     assert!(text.contains("\"result\": \"partial\"") && !text.contains("All steps completed."), "{text}");
-    happens(&mut state, EventKind::Landed { from: BASE.to_owned(), to: TIP.to_owned(), unsigned: 0 });
+    happens(
+        &mut state,
+        EventKind::Landed { from: BASE.to_owned(), to: TIP.to_owned(), unsigned: 0, other_checkouts: Vec::new() },
+    );
     for number in 1..=3 {
         removed(&mut state, number, None);
     }
@@ -208,13 +211,39 @@ fn a_moved_branch_of_the_user_is_reported() {
 }
 
 #[test]
+fn a_second_checkout_of_the_moved_branch_and_a_session_left_out_are_reported() {
+    let mut plan = three("");
+    plan.tasks[2].on_failure = OnFailure::Skip;
+    let mut state = parallel_state(plan);
+    for number in 1..=2 {
+        done_and_merged(&mut state, number);
+    }
+    begun(&mut state, 3);
+    happens(&mut state, EventKind::TaskSkipped { task: "3".to_owned(), reason: String::new() });
+    ended(&mut state, 3, None);
+    let merged = EventKind::GroupMerged { group: id(3), tip: TIP.to_owned() };
+    assert_eq!(worker_event_line(&state, &merged).as_deref(), Some("Session 3: nothing to merge"));
+    happens(&mut state, merged);
+    let (from, to) = (BASE.to_owned(), TIP.to_owned());
+    happens(&mut state, EventKind::Landed { from, to, unsigned: 0, other_checkouts: vec!["/the twin".to_owned()] });
+    let text = final_report(&state, ALL);
+    let row = text.lines().find(|line| line.contains("Session 3")).unwrap();
+    assert!(row.contains("| skipped |") && !row.contains("merged"), "{text}");
+    assert!(text.contains("- /the twin has it checked out, too, "), "{text}");
+    assert!(text.contains(" `git read-tree -m -u 1111111 2222222`"), "{text}");
+}
+
+#[test]
 fn a_run_that_went_on_after_its_merge_reports_both() {
     let mut state = parallel_state(three(""));
     for number in [1, 2, 3] {
         done_and_merged(&mut state, number);
         removed(&mut state, number, None);
     }
-    happens(&mut state, EventKind::Landed { from: BASE.to_owned(), to: TIP.to_owned(), unsigned: 0 });
+    happens(
+        &mut state,
+        EventKind::Landed { from: BASE.to_owned(), to: TIP.to_owned(), unsigned: 0, other_checkouts: Vec::new() },
+    );
     over(&mut state, RunResult::Complete);
     happens(&mut state, EventKind::RunResumed);
     happens(&mut state, EventKind::TaskReopened { task: "3".to_owned(), reason: "asked for by its user".to_owned() });
@@ -224,7 +253,10 @@ fn a_run_that_went_on_after_its_merge_reports_both() {
     let line = "- Your branch `main` moved from 1111111 to 2222222 before; nothing of what followed is in it";
     assert!(text.lines().any(|known| known == line) && !text.contains("What was merged so far"), "{text}");
     done_and_merged(&mut state, 3);
-    happens(&mut state, EventKind::Landed { from: TIP.to_owned(), to: TIP.to_owned(), unsigned: 0 });
+    happens(
+        &mut state,
+        EventKind::Landed { from: TIP.to_owned(), to: TIP.to_owned(), unsigned: 0, other_checkouts: Vec::new() },
+    );
     let text = final_report(&state, ALL);
     assert!(text.lines().any(|line| line == "- Your branch `main` has all of it already, at 2222222"), "{text}");
 }

@@ -67,9 +67,14 @@ pub fn task_event_line(plan: &Plan, what: &EventKind) -> Option<String> {
         }),
         EventKind::TaskUnverified { task, .. } => Some(format!("Step {task}: UNVERIFIED (the plan names no check)")),
         EventKind::TaskRestored { task, not_restored, left_alone, kept } => {
-            let mut said = vec![format!("Step {task}: its changes are taken back")];
+            // What is taken back is kept first.
+            let (done, but) = match kept {
+                None if !not_restored.is_empty() => ("could not be taken back", ": "),
+                _ => ("are taken back", ", but for: "),
+            };
+            let mut said = vec![format!("Step {task}: its changes {done}")];
             if !not_restored.is_empty() {
-                said.push(format!(", but for: {}", sanitize(&not_restored.join("; "), 400)));
+                said.push(format!("{but}{}", sanitize(&not_restored.join("; "), 400)));
             }
             let kept = kept.as_deref().and_then(taken_back::restore_command);
             said.extend(kept.map(|command| format!("; they are kept, and `{command}` brings them again")));

@@ -6,7 +6,7 @@ use omo_core::text::{inline_code, pluralize, sanitize};
 use super::short_commit;
 use crate::event::EventKind;
 use crate::report::ultraplan::task_lines;
-use crate::report::workers::{lost_contact_text, stray_worker_text, worker_name};
+use crate::report::workers::{is_left_out, lost_contact_text, stray_worker_text, worker_name};
 use crate::state::RunState;
 
 /// A line for an event; `None` for what the user does not have to be told.
@@ -61,6 +61,11 @@ pub fn worker_event_line(state: &RunState, what: &EventKind) -> Option<String> {
             format!("Wave {} FAILED: {}: {}", wave(group), worker_name(group), sanitize(why, 300))
         }
         EventKind::GroupEnded { group, failed: None, .. } => format!("{}: done", worker_name(group)),
+        EventKind::GroupMerged { group, .. }
+            if state.plan.groups.iter().any(|known| known.id == *group && is_left_out(state, known)) =>
+        {
+            format!("{}: nothing to merge", worker_name(group))
+        }
         EventKind::GroupMerged { group, tip } => {
             format!("{}: merged ({})", worker_name(group), sanitize(short_commit(tip), 12))
         }
