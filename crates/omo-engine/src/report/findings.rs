@@ -1,6 +1,7 @@
 //! What a report tells beside how each task stands: what its checks do not show, what was changed that no task names, what
 //! looks unfinished, and what is not as it was before.
 
+use omo_core::text::command_text::quote_argument;
 use omo_core::text::{list_some, sanitize};
 use omo_plan::model::{Plan, Task};
 
@@ -62,7 +63,7 @@ pub fn missing_commit_lines(state: &RunState) -> Vec<String> {
 /// The command that brings a missing commit into the branch that is checked out.
 pub fn merge_command(missing: &MissingCommit) -> String {
     let holder = missing.holder.strip_prefix("refs/heads/").unwrap_or(&missing.holder);
-    format!("git merge {}", sanitize(holder, 200))
+    format!("git merge {}", quote_argument(&sanitize(holder, 200)))
 }
 
 fn task_findings(plan: &Plan, known: &TaskState) -> Vec<String> {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use omo_core::text::command_text::quote_argument;
 use serde::{Deserialize, Serialize};
 
 /// The reason for which git, or something that it runs, did not make a commit.
@@ -121,13 +122,14 @@ impl CommitRefusal {
             }
             Self::Ignored { source, pattern, .. } => format!("take `{pattern}` out of {source}"),
             Self::NestedRepository { path } => format!("remove {path}/.git, where it is no repository of its own"),
-            Self::CaseRename { path, committed } => format!("`git mv {committed} {path}`"),
+            Self::CaseRename { path, committed } => {
+                format!("`git mv {} {}`", quote_argument(committed), quote_argument(path))
+            }
             Self::LineEnds { .. } => "`git config core.safecrlf warn`, or convert the line ends of the file".to_owned(),
             Self::GuardChanged { folder, files } => {
-                format!(
-                    "`git -C {folder} checkout -- {}` puts it back; answered without that, it stands",
-                    files.join(" ")
-                )
+                let files: Vec<_> = files.iter().map(|file| quote_argument(file)).collect();
+                let (folder, files) = (quote_argument(folder), files.join(" "));
+                format!("`git -C {folder} checkout -- {files}` puts it back; answered without that, it stands")
             }
             Self::Other { .. } => "see to what git says".to_owned(),
         }
