@@ -210,6 +210,7 @@ impl ClaudeClient {
         let request = ProcessRequest {
             command,
             input: Vec::new(),
+            output: None,
             reads_stderr: true,
             limit: self.limit,
             grace: Duration::ZERO,

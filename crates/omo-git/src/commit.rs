@@ -23,7 +23,8 @@ use omo_state::files::lock::StateLock;
 use omo_state::git_worktree::GitWorktree;
 use omo_state::seal::hex_digest;
 
-use crate::git_command::{GitOutcome, StderrMode, git, git_program, ignore_case_setting, run};
+use crate::git_command::{GitOutcome, OutputMode, git, git_program, ignore_case_setting, run};
+use crate::kept_work::{ChangedEntry, GitEntry, parse_changes};
 use crate::platform::path_of;
 use crate::proved_worktree::ProvedWorktree;
 use crate::repository::{GitRepository, trimmed_line};
@@ -292,7 +293,7 @@ impl CommitWorktree {
     /// The output of git, or its words where it fails.
     fn git_output(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, CommitRefusal> {
         let step = || format!("git {}", arguments.first().copied().unwrap_or_default());
-        match run(GIT_LIMIT, &self.tree.top, arguments, &self.git_variables(), input, StderrMode::Captured) {
+        match run(GIT_LIMIT, &self.tree.top, arguments, &self.git_variables(), input, OutputMode::Captured) {
             Some(GitOutcome::Ended { status: 0, said, .. }) => Ok(said),
             Some(GitOutcome::Ended { status, complaint, .. }) => Err(CommitRefusal::other(
                 &format!("{} failed with exit {status}", step()),
@@ -340,15 +341,9 @@ impl CommitWorktree {
         let said = git(&self.tree.top, &arguments, &self.git_variables(), &[])?;
         let now = self.listing().ok()?;
         let (mut committed, mut differing) = (IndexEntries::new(), BTreeSet::new());
-        let parts: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
-        // `:<mode> <mode> <object> <object> <letter>`, before and after, and the path.
-        for (about, path) in parts.chunks_exact(2).filter_map(|pair| Some((pair.first()?, *pair.last()?))) {
-            let words: Vec<&[u8]> = about.strip_prefix(b":")?.split(|byte| *byte == b' ').collect();
-            let [mode_before, mode, before, object, _] = words.as_slice() else { return None };
-            let entry = |mode: &[u8], object: &[u8]| {
-                (mode != b"000000").then(|| [mode, b" ", object, b" 0\t", path, b"\0"].concat())
-            };
-            let (name, entry, before) = (TreePath(path.to_vec()), entry(mode, object), entry(mode_before, before));
+        for ChangedEntry { path: name, before, after } in parse_changes(&said) {
+            let entry = |it: GitEntry| [format!("{} {} 0\t", it.mode, it.object).as_bytes(), &name.0, b"\0"].concat();
+            let (before, entry) = (before.map(entry), after.map(entry));
             let known = now.get(&name);
             if known != entry.as_ref() && (names.contains(&name) || known == before.as_ref()) {
                 committed.extend(entry.map(|entry| (name.clone(), entry)));

@@ -1,6 +1,7 @@
 //! Running git: within a time, and without anything that it could start.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -108,7 +109,7 @@ impl GitCalls {
         if self.gave_up.load(Ordering::Relaxed) {
             return None;
         }
-        match run(limit, folder, arguments, variables, input, StderrMode::Dropped)? {
+        match run(limit, folder, arguments, variables, input, OutputMode::Said)? {
             GitOutcome::Ended { status, said, .. } => Some((status, said)),
             GitOutcome::TimedOut => {
                 self.gave_up.store(true, Ordering::Relaxed);
@@ -157,13 +158,15 @@ pub(crate) fn batch_entry(said: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((content, rest.get(1..)?))
 }
 
-/// What becomes of what git complains about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StderrMode {
-    /// It is read.
+/// What becomes of what git says and complains about.
+#[derive(Debug)]
+pub(crate) enum OutputMode {
+    /// Both are read.
     Captured,
-    /// It goes nowhere.
-    Dropped,
+    /// What it says is read.
+    Said,
+    /// What it says goes into a file.
+    File(File),
 }
 
 /// What became of a git that was started.
@@ -189,9 +192,9 @@ pub(crate) fn run(
     arguments: &[&str],
     variables: &[(&str, &OsStr)],
     input: &[u8],
-    complaints: StderrMode,
+    output: OutputMode,
 ) -> Option<GitOutcome> {
-    run_as_needed(limit, folder, arguments, variables, input, complaints, None)
+    run_as_needed(limit, folder, arguments, variables, input, output, None)
 }
 
 /// As [`run`]; once `is_needed` says no it is ended as one that took too long.
@@ -201,7 +204,7 @@ pub(crate) fn run_as_needed(
     arguments: &[&str],
     variables: &[(&str, &OsStr)],
     input: &[u8],
-    complaints: StderrMode,
+    output: OutputMode,
     is_needed: Option<&mut dyn FnMut() -> bool>,
 ) -> Option<GitOutcome> {
     let tree = GitWorktree::find(folder);
@@ -230,7 +233,8 @@ pub(crate) fn run_as_needed(
     let request = ProcessRequest {
         command,
         input: input.to_vec(),
-        reads_stderr: complaints == StderrMode::Captured,
+        reads_stderr: matches!(output, OutputMode::Captured),
+        output: if let OutputMode::File(file) = output { Some(file) } else { None },
         limit,
         grace: GRACE,
         // What has left its group may still hold on to the pipes.
@@ -299,7 +303,6 @@ fn projects_around(folder: &Path, tree: Option<&GitWorktree>) -> ProjectFolders 
 #[cfg(test)]
 #[cfg(unix)]
 mod tests {
-    use std::fs::File;
     use std::io::Read;
     use std::os::unix::fs::OpenOptionsExt;
     use std::process::Command;
@@ -363,7 +366,7 @@ mod tests {
         let stage = HeldFifo::new();
         let arguments = stage.arguments("(trap '' TERM; sleep 600) & trap '' TERM; sleep 600");
         let ran =
-            run(Duration::from_millis(500), stage.folder.path(), &as_words(&arguments), &[], &[], StderrMode::Dropped);
+            run(Duration::from_millis(500), stage.folder.path(), &as_words(&arguments), &[], &[], OutputMode::Said);
         assert!(matches!(ran, Some(GitOutcome::TimedOut)));
         stage.is_left();
     }
@@ -372,7 +375,7 @@ mod tests {
     fn what_one_leaves_running_is_ended_and_not_waited_for() {
         let stage = HeldFifo::new();
         let arguments = stage.arguments("sleep 600 & echo said; echo complained >&2; exit 3");
-        let ran = run(LIMIT, stage.folder.path(), &as_words(&arguments), &[], &[], StderrMode::Captured);
+        let ran = run(LIMIT, stage.folder.path(), &as_words(&arguments), &[], &[], OutputMode::Captured);
         let Some(GitOutcome::Ended { status, said, complaint }) = ran else { panic!("it has not ended") };
         assert_eq!((status, said.as_slice(), complaint.as_slice()), (3, &b"said\n"[..], &b"complained\n"[..]));
         stage.is_left();

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 
 use crate::changes::PathChange;
 use crate::repository::{GitFailed, GitRepository, MAKER_EMAIL, OMO_IDENTITY, trimmed_line};
-use crate::restore::{self, RestoreError, SnapshotContext};
+use crate::restore::{self, RestoreError, SnapshotContext, TreePath};
 use crate::worktree::{KEEP_FOLDER, WorkerName};
 
 pub use crate::restore::BroughtBack;
@@ -189,7 +189,7 @@ pub(crate) struct GitEntry {
 
 /// A path that differs between two trees; `None` in the one that lacks it.
 pub(crate) struct ChangedEntry {
-    pub(crate) path: Vec<u8>,
+    pub(crate) path: TreePath,
     pub(crate) before: Option<GitEntry>,
     pub(crate) after: Option<GitEntry>,
 }
@@ -201,6 +201,11 @@ pub(crate) fn changed_entries(
     to: &str,
 ) -> Result<Vec<ChangedEntry>, GitFailed> {
     let said = repository.git_with(&["diff-tree", "-r", "-z", "--raw", "--no-renames", from, to], &[], &[])?;
+    Ok(parse_changes(&said))
+}
+
+/// The rows of `git diff-tree --raw -z`.
+pub(crate) fn parse_changes(said: &[u8]) -> Vec<ChangedEntry> {
     let mut parts = said.split(|byte| *byte == 0);
     let mut changed = Vec::new();
     while let (Some(row), Some(path)) = (parts.next(), parts.next()) {
@@ -212,13 +217,17 @@ pub(crate) fn changed_entries(
         let entry = |mode: &str, object: &str| {
             (mode != "000000").then(|| GitEntry { mode: mode.to_owned(), object: object.to_owned() })
         };
-        changed.push(ChangedEntry { path: path.to_vec(), before: entry(old_mode, old), after: entry(new_mode, new) });
+        changed.push(ChangedEntry {
+            path: TreePath(path.to_vec()),
+            before: entry(old_mode, old),
+            after: entry(new_mode, new),
+        });
     }
-    Ok(changed)
+    changed
 }
 
 /// Files, each as it is in the second of two trees; `None` for one that is gone.
-type ChangedFiles = BTreeMap<Vec<u8>, Option<GitEntry>>;
+type ChangedFiles = BTreeMap<TreePath, Option<GitEntry>>;
 
 fn changed_files(repository: &GitRepository, from: &str, to: &str) -> Result<ChangedFiles, GitFailed> {
     Ok(changed_entries(repository, from, to)?.into_iter().map(|changed| (changed.path, changed.after)).collect())

@@ -174,7 +174,7 @@ pub fn variables<'a>(at: &'a Path, top: &'a Path) -> [(&'static str, &'a OsStr);
 /// A path as git reads it in a list of them.
 pub(crate) fn quote_path(path: &Path) -> std::ffi::OsString {
     let bytes = path.as_os_str().as_encoded_bytes();
-    if !bytes.iter().any(|byte| matches!(byte, b':' | b'"' | b'\\' | b'\n')) {
+    if !bytes.iter().any(|byte| matches!(byte, b':' | b'"' | b'\\' | b'\r' | b'\n')) {
         return path.as_os_str().to_owned();
     }
     let mut out = vec![b'"'];

@@ -6,7 +6,7 @@
 //! repository, do their work.
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -16,7 +16,8 @@ use omo_state::files::lock::StateLock;
 use omo_state::git_worktree::GitWorktree;
 use thiserror::Error;
 
-use crate::git_command::{GitOutcome, StderrMode, answer_within, run, run_as_needed};
+use crate::git_command::{GitOutcome, OutputMode, answer_within, run, run_as_needed};
+use crate::own_git_dir::quote_path;
 use crate::tree::file_mark;
 
 /// What tells the commits that keep a worktree from those with work.
@@ -152,6 +153,24 @@ impl GitRepository {
         .ok_or_else(|| self.failure_of(arguments))
     }
 
+    /// Has git print into a file, however much it is.
+    pub(crate) fn git_into(&self, file: File, arguments: &[&str], input: &[u8]) -> Result<(), GitFailed> {
+        let done = self.call(&self.disabled_programs()?, arguments, &[], |folder, words, variables| {
+            run(LIMIT, folder, words, variables, input, OutputMode::File(file))
+        });
+        let is_done = matches!(done, Some(GitOutcome::Ended { status: 0, .. }));
+        is_done.then_some(()).ok_or_else(|| self.failure_of(arguments))
+    }
+
+    /// The objects of files as they are, byte for byte, in the order of their paths; `options` may be `-w`.
+    pub(crate) fn hash_files(&self, options: &[&str], paths: &[PathBuf]) -> Result<Vec<String>, GitFailed> {
+        let input: Vec<u8> =
+            paths.iter().flat_map(|path| [quote_path(path).as_encoded_bytes(), b"\n"].concat()).collect();
+        let arguments = [&["hash-object", "--no-filters", "--stdin-paths"], options].concat();
+        let said = self.git_with(&arguments, &[], &input)?;
+        Ok(String::from_utf8_lossy(&said).lines().map(str::to_owned).collect())
+    }
+
     /// What becomes of a git that speaks with another repository, which may be on another machine.
     pub(crate) fn call_remote(
         &self,
@@ -160,7 +179,7 @@ impl GitRepository {
         variables: &[(&str, &OsStr)],
     ) -> Option<GitOutcome> {
         self.call(&self.disabled_programs().ok()?, arguments, variables, |folder, words, variables| {
-            run(limit, folder, words, variables, &[], StderrMode::Captured)
+            run(limit, folder, words, variables, &[], OutputMode::Captured)
         })
     }
 
@@ -173,7 +192,7 @@ impl GitRepository {
         is_needed: &mut dyn FnMut() -> bool,
     ) -> Option<GitOutcome> {
         self.call(&self.disabled_programs().ok()?, arguments, variables, |folder, words, variables| {
-            run_as_needed(limit, folder, words, variables, &[], StderrMode::Captured, Some(is_needed))
+            run_as_needed(limit, folder, words, variables, &[], OutputMode::Captured, Some(is_needed))
         })
     }
 

@@ -56,6 +56,7 @@ pub fn run(
     let request = ProcessRequest {
         command,
         input,
+        output: None,
         reads_stderr: true,
         limit,
         grace: GRACE,

@@ -1,6 +1,7 @@
 //! The one way in which a program is run to its end for its output: in a group of its own, fed and read beside each
 //! other, and ended by a deadline or once it is no longer needed.
 
+use std::fs::File;
 use std::io::{self, Read, Write, pipe};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -20,6 +21,8 @@ pub struct ProcessRequest {
     pub command: Command,
     /// What it reads.
     pub input: Vec<u8>,
+    /// The file that it prints into, in place of the pipe whose content is read.
+    pub output: Option<File>,
     /// What it says on stderr is read as well, and dropped otherwise.
     pub reads_stderr: bool,
     /// How long it may take.
@@ -75,11 +78,13 @@ pub fn run_while(request: ProcessRequest, mut is_needed: impl FnMut() -> bool) -
 }
 
 fn run_group(request: ProcessRequest, mut is_needed: Option<&mut dyn FnMut() -> bool>) -> io::Result<ProcessEnd> {
-    let ProcessRequest { mut command, input, reads_stderr, limit, grace, output_wait, max_bytes, leftovers } = request;
+    let ProcessRequest { mut command, input, output, reads_stderr, limit, grace, output_wait, max_bytes, leftovers } =
+        request;
     let (stdin, sent) = (!input.is_empty()).then(pipe).transpose()?.unzip();
     let (said, stdout) = pipe()?;
     let (complaint, stderr) = reads_stderr.then(pipe).transpose()?.unzip();
-    command.stdin(stdin.map_or_else(Stdio::null, Stdio::from)).stdout(stdout);
+    command.stdin(stdin.map_or_else(Stdio::null, Stdio::from));
+    command.stdout(output.map_or_else(|| Stdio::from(stdout), Stdio::from));
     command.stderr(stderr.map_or_else(Stdio::null, Stdio::from));
     let (sender, ended) = channel();
     let group = ProcessGroup::start(command, leftovers, move |status, _| {

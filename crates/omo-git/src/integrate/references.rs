@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::kept_work::changed_entries;
 use crate::repository::{GitFailed, GitRepository};
+use crate::restore::TreePath;
 use crate::worktree::WorkerName;
 
 /// The last commit of a group's branch; `None` where it has none.
@@ -27,7 +28,7 @@ pub fn holds_commit(repository: &GitRepository, tip: &str, commit: &str) -> Resu
         return Ok(true);
     }
     let parent = repository.commit_of(&format!("{commit}^"))?.map_or_else(|| repository.empty_tree(), Ok)?;
-    let paths = |from: &str, to: &str| -> Result<BTreeSet<Vec<u8>>, GitFailed> {
+    let paths = |from: &str, to: &str| -> Result<BTreeSet<TreePath>, GitFailed> {
         Ok(changed_entries(repository, from, to)?.into_iter().map(|changed| changed.path).collect())
     };
     Ok(paths(&parent, commit)?.is_disjoint(&paths(commit, tip)?))

@@ -1,11 +1,13 @@
 //! Kept files written into a work tree again: only where it holds what they were before, so nothing newer is lost.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read, Write};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
 use super::keep::{KEPT_SUBJECT, keep_paths};
 use super::manifest::TreePath;
 use super::snapshotter::Snapshotter;
+use super::store::copy;
 use super::{RestoreError, SnapshotContext};
 use crate::changes::{PathChange, PathChangeKind};
 use crate::kept_work::{ChangedEntry, GitEntry, KeptWork, changed_entries};
@@ -30,6 +32,9 @@ pub struct BroughtBack {
 
 const LINK: &str = "120000";
 const EXECUTABLE: &str = "100755";
+const SUBMODULE: &str = "160000";
+/// A longer target is none of a link.
+const MAX_LINK_BYTES: u64 = 64 * 1024;
 
 /// As [`crate::kept_work::bring_back`].
 pub(crate) fn bring_back(
@@ -42,12 +47,11 @@ pub(crate) fn bring_back(
     {
         let it = Snapshotter::open(place)?;
         let repository = repository_of(&it)?;
-        for ChangedEntry { path, before, after } in kept_entries(&repository, kept)? {
-            let name = TreePath(path);
-            if !it.is_covered(&name) {
-                continue;
-            }
-            match it.entry_now(&repository, &name)? {
+        let mut changed = kept_entries(&repository, kept)?;
+        changed.retain(|changed| it.is_covered(&changed.path));
+        let alike = it.alike_files(&repository, &changed)?;
+        for ChangedEntry { path: name, before, after } in changed {
+            match it.entry_now(&repository, &name, &alike)? {
                 EntryNow::Entry(now) if now == after => end.unchanged.push(it.project_path(&name)),
                 EntryNow::Entry(now) if now == before => to_write.push((name, after)),
                 // No file in it is overwritten: it has to be empty.
@@ -72,9 +76,10 @@ pub(crate) fn bring_back(
     let repository = repository_of(&it)?;
     // What is gone makes room: a folder may stand where a file was.
     to_write.sort_by_key(|(_, kept)| kept.is_some());
+    let mut kept_files = KeptFiles::read(&repository, it.store.nameless_file()?, &to_write)?;
     for (name, kept) in &to_write {
         let shown = it.project_path(name);
-        match it.write_kept(&repository, name, kept.as_ref()) {
+        match it.write_kept(&mut kept_files, name, kept.as_ref()) {
             Ok(()) => end.restored.push(shown),
             Err(error) => _ = end.failed.insert(shown, error.to_string()),
         }
@@ -86,7 +91,7 @@ pub(crate) fn bring_back(
 /// As [`crate::kept_work::kept_changes`].
 pub(crate) fn kept_changes(repository: &GitRepository, kept: &KeptWork) -> Result<Vec<PathChange>, GitFailed> {
     let changed = kept_entries(repository, kept)?.into_iter().map(|ChangedEntry { path, before, after }| PathChange {
-        path: String::from_utf8_lossy(&path).into_owned(),
+        path: String::from_utf8_lossy(&path.0).into_owned(),
         kind: match (before, after) {
             (None, _) => PathChangeKind::Added,
             (_, None) => PathChangeKind::Deleted,
@@ -126,31 +131,71 @@ enum EntryNow {
 }
 
 impl Snapshotter<'_> {
-    fn entry_now(&self, repository: &GitRepository, name: &TreePath) -> Result<EntryNow, RestoreError> {
+    /// The objects of the files that have one of the two sizes they were kept with: no other is read.
+    fn alike_files(
+        &self,
+        repository: &GitRepository,
+        changed: &[ChangedEntry],
+    ) -> Result<BTreeMap<TreePath, String>, RestoreError> {
+        let entries = changed.iter().flat_map(|changed| changed.before.iter().chain(&changed.after));
+        let check = ["cat-file", "--batch-check=%(objectname) %(objectsize)"];
+        let said = String::from_utf8_lossy(&repository.git_with(&check, &[], &object_list(entries))?).into_owned();
+        let sizes: BTreeMap<&str, u64> = said
+            .lines()
+            .filter_map(|line| line.split_once(' '))
+            .filter_map(|(object, size)| Some((object, size.parse().ok()?)))
+            .collect();
+        let (mut names, mut paths) = (Vec::new(), Vec::new());
+        for ChangedEntry { path: name, before, after } in changed {
+            let path = self.tree.top.join(path_of(&name.0));
+            let size = match self.ground.look(name) {
+                Ok(FolderEntry::File { .. }) => self.ground.read(name).and_then(|file| Ok(file.metadata()?.len())),
+                Ok(_) => continue,
+                Err(error) => Err(error),
+            };
+            let size = size.map_err(|source| RestoreError::Io { action: "read", path: path.clone(), source })?;
+            if before.iter().chain(after).any(|entry| sizes.get(entry.object.as_str()) == Some(&size)) {
+                names.push(name.clone());
+                paths.push(path);
+            }
+        }
+        Ok(names.into_iter().zip(repository.hash_files(&[], &paths)?).collect())
+    }
+
+    fn entry_now(
+        &self,
+        repository: &GitRepository,
+        name: &TreePath,
+        alike: &BTreeMap<TreePath, String>,
+    ) -> Result<EntryNow, RestoreError> {
         let failed = |source| RestoreError::Io { action: "read", path: self.tree.top.join(path_of(&name.0)), source };
-        let (mode, bytes) = match self.ground.look(name).map_err(failed)? {
+        let (mode, object) = match self.ground.look(name).map_err(failed)? {
             FolderEntry::Nothing => return Ok(EntryNow::Entry(None)),
             FolderEntry::Folder => return Ok(EntryNow::Folder),
             FolderEntry::Other => return Ok(EntryNow::Other),
-            FolderEntry::Link(target) => (LINK, target.as_encoded_bytes().to_vec()),
+            FolderEntry::Link(target) => {
+                let target = target.as_encoded_bytes();
+                (LINK, trimmed_line(&repository.git_with(&["hash-object", "--stdin"], &[], target)?))
+            }
+            // One of another size has an object that is neither of the two.
             FolderEntry::File { mode } => {
-                let mut bytes = Vec::new();
-                self.ground.read(name).and_then(|mut file| file.read_to_end(&mut bytes)).map_err(failed)?;
-                (if mode & 0o111 == 0 { "100644" } else { EXECUTABLE }, bytes)
+                let mode = if mode & 0o111 == 0 { "100644" } else { EXECUTABLE };
+                (mode, alike.get(name).cloned().unwrap_or_default())
             }
         };
-        let object = trimmed_line(&repository.git_with(&["hash-object", "--stdin"], &[], &bytes)?);
         Ok(EntryNow::Entry(Some(GitEntry { mode: mode.to_owned(), object })))
     }
 
-    fn write_kept(&self, repository: &GitRepository, name: &TreePath, kept: Option<&GitEntry>) -> io::Result<()> {
+    fn write_kept(&self, files: &mut KeptFiles, name: &TreePath, kept: Option<&GitEntry>) -> io::Result<()> {
         let Some(GitEntry { mode, object }) = kept else { return self.ground.remove(name) };
-        if mode == "160000" {
+        if mode == SUBMODULE {
             return Err(io::Error::other("it is a submodule"));
         }
-        let bytes = repository.git_with(&["cat-file", "blob", object], &[], &[]).map_err(io::Error::other)?;
+        let mut content = files.content(object)?;
         if mode == LINK {
-            return self.ground.write_link(name, path_of(&bytes).as_os_str());
+            let mut target = Vec::new();
+            content.take(MAX_LINK_BYTES).read_to_end(&mut target)?;
+            return self.ground.write_link(name, path_of(&target).as_os_str());
         }
         // The rights of a file that is there stay, but for the one to run it.
         let rights = match self.ground.look(name)? {
@@ -159,6 +204,58 @@ impl Snapshotter<'_> {
         };
         let readers = rights & 0o444;
         let rights = if mode == EXECUTABLE { rights | readers >> 2 } else { rights & !0o111 };
-        self.ground.write_file(name, rights, |file| file.write_all(&bytes))
+        self.ground.write_file(name, rights, |file| copy(&mut content, Some(file)).map(drop))
     }
+}
+
+/// The contents of kept files, one behind the other as `git cat-file --batch` prints them.
+struct KeptFiles {
+    printed: BufReader<File>,
+    /// The place and the size of each.
+    places: BTreeMap<String, (u64, u64)>,
+}
+
+impl KeptFiles {
+    fn read(
+        repository: &GitRepository,
+        [written, printed]: [File; 2],
+        entries: &[(TreePath, Option<GitEntry>)],
+    ) -> Result<Self, RestoreError> {
+        let list = object_list(entries.iter().filter_map(|(_, kept)| kept.as_ref()));
+        let failed = |source| RestoreError::Io { action: "read", path: repository.top().to_owned(), source };
+        repository.git_into(written, &["cat-file", "--batch", "--buffer"], &list)?;
+        let mut files = Self { printed: BufReader::new(printed), places: BTreeMap::new() };
+        files.find_places().map_err(failed)?;
+        Ok(files)
+    }
+
+    fn find_places(&mut self) -> io::Result<()> {
+        let mut start = self.printed.seek(SeekFrom::Start(0))?;
+        let mut head = String::new();
+        while self.printed.read_line(&mut head)? > 0 {
+            start += head.len() as u64;
+            let place =
+                head.trim_end().split_once(" blob ").and_then(|(object, size)| Some((object, size.parse().ok()?)));
+            if let Some((object, size)) = place {
+                self.places.insert(object.to_owned(), (start, size));
+                start = self.printed.seek(SeekFrom::Start(start + size + 1))?;
+            }
+            head.clear();
+        }
+        Ok(())
+    }
+
+    fn content(&mut self, object: &str) -> io::Result<impl Read> {
+        let (start, size) = self.places.get(object).ok_or(io::ErrorKind::NotFound)?;
+        self.printed.seek(SeekFrom::Start(*start))?;
+        Ok(self.printed.by_ref().take(*size))
+    }
+}
+
+/// Objects as `git cat-file` reads them; that of a submodule is in no repository here.
+fn object_list<'e>(entries: impl Iterator<Item = &'e GitEntry>) -> Vec<u8> {
+    entries
+        .filter(|entry| entry.mode != SUBMODULE)
+        .flat_map(|entry| [entry.object.as_bytes(), b"\n"].concat())
+        .collect()
 }

@@ -119,20 +119,14 @@ impl Snapshotter<'_> {
                 Some(ManifestEntry::Other) | None => {}
             }
         }
-        if files.is_empty() {
-            return Ok(input);
-        }
         let mut paths = Vec::new();
         for (name, _, content) in &files {
             if !self.store.contains(content) {
                 return Err(RestoreError::SnapshotGone(self.project_path(name)));
             }
-            paths.extend_from_slice(self.store.path(content).as_os_str().as_encoded_bytes());
-            paths.push(b'\n');
+            paths.push(self.store.path(content));
         }
-        let written = repository.git_with(&["hash-object", "-w", "--no-filters", "--stdin-paths"], &[], &paths)?;
-        let written = String::from_utf8_lossy(&written);
-        for ((name, mode, _), object) in files.into_iter().zip(written.lines()) {
+        for ((name, mode, _), object) in files.into_iter().zip(repository.hash_files(&["-w"], &paths)?) {
             let mode = if mode & 0o111 == 0 { "100644" } else { "100755" };
             input.extend([format!("{mode} {object}\t").as_bytes(), &name.0, b"\0"].concat());
         }

@@ -60,6 +60,16 @@ impl SnapshotStore {
         matches!(regular_file::open(&self.path(content)), Ok(Some(_)))
     }
 
+    /// A file without a name, gone once it is closed: open to be written, and to be read.
+    pub(super) fn nameless_file(&self) -> Result<[File; 2], RestoreError> {
+        let written = self.folder.create_file(&self.new)?;
+        let path = self.path(&self.new);
+        let opened = regular_file::open(&path).and_then(|read| read.ok_or_else(|| io::ErrorKind::NotFound.into()));
+        let read = opened.map_err(|source| RestoreError::Io { action: "read", path, source })?;
+        self.folder.remove(&self.new)?;
+        Ok([written, read])
+    }
+
     /// Where bytes lie that were kept.
     pub(super) fn path(&self, content: &str) -> PathBuf {
         self.folder.path().join(content)
@@ -112,7 +122,7 @@ pub(super) fn digest_of(mut bytes: impl Read) -> io::Result<String> {
 }
 
 /// Copies bytes into an empty file, and tells their digest. A run of zeros becomes a hole: it takes no room on the disk.
-fn copy(from: &mut impl Read, mut to: Option<&mut File>) -> io::Result<String> {
+pub(super) fn copy(from: &mut impl Read, mut to: Option<&mut File>) -> io::Result<String> {
     let mut hash = blake3::Hasher::new();
     let mut buffer = vec![0; 64 * 1024];
     loop {

@@ -118,6 +118,7 @@ impl EngineCommands<'_> {
         let request = ProcessRequest {
             command,
             input,
+            output: None,
             reads_stderr: true,
             limit: LIMIT,
             grace: GRACE,
