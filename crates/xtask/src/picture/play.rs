@@ -2,7 +2,6 @@
 //! written down here. What the model does to the project it really does.
 
 use std::path::Path;
-use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use omo_testkit::{Client, Lab, MockModel, ModelScript, ModelTurn, Terminal};
@@ -10,9 +9,6 @@ use serde_json::json;
 
 /// The terminal's size, in columns and rows: all of the run fits, so that nothing scrolls away.
 const SIZE: (u16, u16) = (100, 90);
-/// How long the run may take.
-const LIMIT: Duration = Duration::from_secs(120);
-
 /// What the person types.
 const PROMPT: &str = "ulw --check \"sh test.sh\" greet people by name in greet.sh";
 /// What the picture begins with, and what it ends with.
