@@ -105,6 +105,30 @@ fn a_plan_is_executed_task_by_task() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
+fn what_its_user_commits_meanwhile_is_not_taken_back() {
+    let cases: &[Case] =
+        &[("a listed file", plan_text(&[(1, REVERT, &word_check(1)), (2, REVERT, &word_check(2))]), |s| {
+            s.begin(PLAN)?;
+            let ticket = s.omo_at_terminal(&["agent", "start", "1"])?.exits_with(0)?.ticket()?;
+            s.lab().write("words/1.txt", "of its user\n")?;
+            s.git(&["add", "words/1.txt"])?;
+            s.git(&["commit", "-q", "-m", "mine"])?;
+            s.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?;
+            while s.standing("1")? != "failed" {
+                s.work(1, "other\n")?;
+            }
+            let status = s.lab().git(&["status", "--porcelain", "--", "words"])?;
+            ensure!(status.lines().all(|line| line.starts_with([' ', '?'])), "a reversal is staged: {status}");
+            let report = s.omo_at_terminal(&["report"])?.out;
+            ensure!(report.contains("words/1.txt"), "it is not named: {report}");
+            ensure!(s.lab().git(&["show", "HEAD:words/1.txt"])? == "of its user\n", "the commit is gone");
+            Ok(())
+        })];
+    play(cases).unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_task_here_is_judged_by_what_its_commit_would_hold() {
     let plan = || plan_text(&[(1, "escalate", &word_check(1)), (2, REVERT, &word_check(2))]);
     let cases: &[Case] = &[

@@ -62,8 +62,8 @@ pub fn missing_commit_lines(state: &RunState) -> Vec<String> {
 
 /// The command that brings a missing commit into the branch that is checked out.
 pub fn merge_command(missing: &MissingCommit) -> String {
-    let holder = missing.holder.strip_prefix("refs/heads/").unwrap_or(&missing.holder);
-    format!("git merge {}", quote_argument(&sanitize(holder, 200)))
+    // A tag may have the name of the branch.
+    format!("git merge {}", quote_argument(&sanitize(&missing.holder, 200)))
 }
 
 fn task_findings(plan: &Plan, known: &TaskState) -> Vec<String> {

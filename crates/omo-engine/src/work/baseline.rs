@@ -3,12 +3,14 @@
 //! What is taken back is what differed when the last attempt was judged, and what is changed afterwards stays. In a work
 //! tree that others use, too, only the task's own paths are (`own_files`). All of it is kept below `refs/omo/keep` first.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
+use omo_git::changes;
+use omo_git::commit_preview::{files_by_commit, head_commit};
 use omo_git::restore::{self, OwnProjectPaths, RestoreError, RestoreResult, RestoreScope, SnapshotContext, SnapshotId};
 use omo_git::worktree::WorkerName;
-use omo_git::{changes, commit_preview};
 use omo_plan::model::Task;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
@@ -46,7 +48,7 @@ impl Engine<'_> {
             && !state.mode.shares_tree()
             && (self.work_tree.has_git() || task.on_failure.reverts_changes());
         let kept = if is_kept { Some(self.keep_work_tree(state)?) } else { None };
-        let head = if is_kept { commit_preview::head_commit(&self.work_tree) } else { None };
+        let head = if is_kept { head_commit(&self.work_tree) } else { None };
         Ok(WorktreeBaseline { tree, snapshot: kept, head, since: None })
     }
 
@@ -164,7 +166,8 @@ impl Engine<'_> {
         let task = state.plan.task(id);
         let since = known.baseline.as_ref().and_then(|ground| ground.since);
         let own = task.map(|task| OwnFiles::new(state, task, since));
-        let is_own = |path: &str| own.as_ref().is_some_and(|own| own.covers(path));
+        let committed = self.committed_meanwhile(known);
+        let is_own = |path: &str| own.as_ref().is_some_and(|own| own.covers(path)) && !committed.contains(path);
         let own = (self.work_tree.root() == self.root).then_some(OwnProjectPaths(&is_own));
         let name = kept_name(state.plan.dialect.unit_word(), id, known.attempts);
         let name = WorkerName::new(self.run.id(), &name).map_err(|error| RestoreError::Unnamed(error.to_string()))?;
@@ -178,6 +181,17 @@ impl Engine<'_> {
             not_restored: unrestored_files(restored),
             kept: kept.map(|kept| kept.reference),
         })
+    }
+
+    /// The files in which the commit that is checked out differs from the one at the start of a task: put back, they
+    /// would be a staged reversal of what was committed meanwhile.
+    fn committed_meanwhile(&self, known: &TaskState) -> BTreeSet<String> {
+        let before = known.baseline.as_ref().and_then(|ground| ground.head.clone());
+        let (Some(before), Some(now)) = (before, head_commit(&self.work_tree)) else { return BTreeSet::new() };
+        let of = |from, to| files_by_commit(&self.work_tree, from, to);
+        // Where git has lost one of the two, nothing is known of what lies between them.
+        let commits = [of(&before, &now), of(&now, &before)].into_iter().flatten().flatten();
+        commits.flat_map(|(_, files)| files).collect()
     }
 }
 

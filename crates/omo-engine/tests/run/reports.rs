@@ -87,7 +87,7 @@ fn a_commit_that_the_checkout_lacks_is_named_with_the_command_that_brings_it_in(
     run.write([EventKind::CommitsMissing { commits: missing_commits() }]);
     run.work("1", &Green);
     let said = build_report("r1", &run.state);
-    let line = "task 1: commit abcdef0 is not in the branch that is checked out, and `git merge other` brings it in";
+    let line = "task 1: commit abcdef0 is not in the branch that is checked out, and `git merge refs/heads/other` brings it in";
     assert!(said.findings.iter().any(|found| found == line), "{:?}", said.findings);
     assert_eq!(said.next_command.as_deref(), Some("omo run resume --run r1"));
     assert_eq!(said.result, ReportedResult::CompletedWithFailures);
