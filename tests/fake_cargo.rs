@@ -5,13 +5,16 @@ use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use omo_testkit::wait_until;
+use omo_testkit::{wait_until, within};
 use tempfile::TempDir;
 
 use crate::claim_scene::processes_with;
 
+/// Time after which a build counts as one that never ends: that of a whole plugin takes minutes.
+const LONGEST_BUILD: Duration = Duration::from_mins(20);
 /// What runs as `cargo`. Its files beside it say what it does, and what was asked of it.
 const SCRIPT: &str = r#"#!/bin/sh
 here=${0%/*}
@@ -135,6 +138,5 @@ pub fn wait_for_build_outcome(log: &Path) -> Result<String> {
         let last = text.lines().last()?.to_owned();
         (last.starts_with("built ") || last.starts_with("failed: ")).then_some(last)
     };
-    wait_until("the outcome of the build", ended)
-        .with_context(|| format!("the log:\n{}", fs::read_to_string(log).unwrap_or_default()))
+    within(LONGEST_BUILD, ended).with_context(|| format!("the log:\n{}", fs::read_to_string(log).unwrap_or_default()))
 }
