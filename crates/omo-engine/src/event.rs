@@ -555,7 +555,7 @@ pub enum EventKind {
     },
     /// The commits of passed tasks that the checkout lacks, looked up when the run would end.
     CommitsMissing {
-        /// Those commits; none where it has them by now.
+        /// The commits; empty where it has all of them by now.
         commits: Vec<MissingCommit>,
     },
     /// A file that omo writes for others was changed by something else.

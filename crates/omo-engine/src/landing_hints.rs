@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
+use omo_core::text::command_text::quote_argument;
 use omo_core::text::sanitize;
 use omo_git::integrate::{AbsentBranch, EditFacts, UnfinishedOperation};
-
-use omo_core::text::command_text::quote_argument;
 
 /// Longest path, or name of a branch, in characters.
 const MAX_CHARS: usize = 300;

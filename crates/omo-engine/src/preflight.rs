@@ -5,6 +5,7 @@ mod protected_paths;
 
 use std::collections::BTreeMap;
 
+use omo_core::text::command_text::quote_argument;
 use omo_core::text::{pluralize, sanitize};
 use omo_git::commit_conditions::CommitConditions;
 use omo_git::integrate::UnfinishedOperation;
@@ -14,7 +15,6 @@ use omo_plan::paths::{self, PlannedPaths};
 
 use crate::landing_hints::list_ending_commands;
 use crate::report::dev_workflow::{CHECKPOINT_PATH, REPORT_PATH};
-use omo_core::text::command_text::quote_argument;
 use protected_paths::is_protected;
 
 /// What is known of a repository.

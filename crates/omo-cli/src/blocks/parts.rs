@@ -3,8 +3,7 @@
 use std::fmt::Write;
 
 use omo_core::session::plan_run::PlannedCommand;
-use omo_core::text::command_text::quote_argument;
-use omo_core::text::command_text::{is_plain_text, number_rows, show_whole};
+use omo_core::text::command_text::{is_plain_text, number_rows, quote_argument, show_whole};
 use omo_core::text::sanitize;
 use omo_engine::event::RunResult;
 use omo_engine::execution_mode::ExecutionMode;

@@ -99,7 +99,7 @@ pub fn quote_argument(word: &str) -> String {
     if word.chars().all(is_seen_whole) { quote_shell_word(word) } else { escaped_word(word, false) }
 }
 
-/// Whether a character stands as it is in a command that is pasted.
+/// A character that stands as it is in a command that is pasted.
 fn is_seen_whole(char: char) -> bool {
     is_visible(char) || is_pasteable(char)
 }

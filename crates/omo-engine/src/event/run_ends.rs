@@ -77,7 +77,7 @@ pub struct MissingCommit {
     pub task: String,
     /// Id of the commit.
     pub commit: String,
-    /// What has it: a branch or a reference below `refs/omo/keep`, or its own id where no reference does.
+    /// The reference that has it: a branch or one below `refs/omo/keep`, or its own id where no reference does.
     pub holder: String,
 }
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use omo_checks::{pinned_files, task_check};
 use omo_core::check::task_check::{ExpectedExit, TaskCheck};
 use omo_core::session::plan_run::PlannedCommand;
+use omo_core::text::command_text::quote_argument;
 use omo_git::changes::TreeSnapshot;
 use omo_plan::model::{FileAction, Plan, Task, TaskKind};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
@@ -22,7 +23,6 @@ use crate::state::{FINAL_CHECKS_ID, RunState, TaskStanding, TaskStatus, Worktree
 use crate::task_counterfactual;
 use crate::ticket::new_ticket;
 use crate::verbs::{self, AttemptStart};
-use omo_core::text::command_text::quote_argument;
 
 /// How long a check may take that is tried before the work begins. One that takes longer is not known to
 /// be green already.
