@@ -108,18 +108,28 @@ impl Terminal {
         self.send(["send-keys", name])
     }
 
-    /// Types `text`, waits until it stands in the input box, and presses Enter.
+    /// Types `text`, waits until it alone stands in the input box, and presses Enter.
     ///
     /// Slash commands go the same way, with and without arguments: a menu that is open for the
     /// typed name has that very name first, and Enter submits it. Only a name that is not complete
     /// is replaced by the first one of the menu.
     pub fn say(&self, text: &str) -> Result<()> {
-        self.type_text(text)?;
         let wanted = squeezed(text);
-        self.wait_until(&format!("the typed {text:?}"), |screen| {
-            input_box(screen).is_some_and(|input| squeezed(&input).ends_with(&wanted))
-        })?;
-        self.key("Enter")
+        loop {
+            self.type_text(text)?;
+            let screen = self.wait_until(&format!("the typed {text:?}"), |screen| {
+                input_box(screen).is_some_and(|input| squeezed(&input).ends_with(&wanted))
+            })?;
+            let input = input_box(&screen).unwrap_or_default();
+            if squeezed(&input).len() == wanted.len() {
+                return self.key("Enter");
+            }
+            // The client puts a blocked prompt back into the box, and a busy one a blocked command as well.
+            input.lines().try_for_each(|_| self.key("C-u"))?;
+            self.wait_until("an input box without the typed text", |screen| {
+                input_box(screen).is_some_and(|input| !squeezed(&input).ends_with(&wanted))
+            })?;
+        }
     }
 
     /// Waits until `text` is on the screen, however its lines are broken; gives the screen.

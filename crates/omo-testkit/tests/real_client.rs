@@ -79,6 +79,8 @@ fn talks_in_a_terminal() {
     terminal.ready().unwrap();
     terminal.say("hello").unwrap();
     terminal.wait_for("Hello to you.").unwrap();
+    // Longer than a line of the terminal.
+    terminal.type_text(&"left in the box ".repeat(12)).unwrap();
     terminal.say("/kit:greet two words").unwrap();
     terminal.wait_for("The command came.").unwrap();
     assert_eq!(model.requests_of(RequestKind::Main)[1].count_of("GREETING for two words"), 1);
