@@ -1,6 +1,7 @@
 //! The commit that a task would get, made of some paths without a change of the work tree, its index or its branch; and
 //! what a work tree holds that is in no commit.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
@@ -10,6 +11,7 @@ use omo_core::text::sanitize;
 use thiserror::Error;
 
 use crate::changes::{project_folder, relative_path};
+use crate::kept_work::changed_entries;
 use crate::proved_worktree::ProvedWorktree;
 use crate::repository::{GitFailed, GitRepository, OMO_IDENTITY, trimmed_line};
 use crate::restore::tree_path;
@@ -174,6 +176,21 @@ pub fn preview_commit(worktree: &ProvedWorktree, index: &Path, paths: &[&str]) -
         ["commit-tree", &tree].into_iter().chain(parent).chain(["-m", "What a commit would hold"]).collect();
     let maker = OMO_IDENTITY.map(|(name, value)| (name, OsStr::new(value)));
     Ok(trimmed_line(&repository.git_with(&arguments, &maker, &[])?))
+}
+
+/// The files, from the project's top, in which two commits differ.
+///
+/// # Errors
+///
+/// One of the commits is not there, or the project lies in no repository.
+pub fn differing_files(
+    worktree: &ProvedWorktree,
+    one: &str,
+    other: &str,
+) -> Result<BTreeSet<String>, CommitPreviewError> {
+    let (repository, project) = open_project(worktree)?;
+    let changed = changed_entries(&repository, one, other)?.into_iter();
+    Ok(changed.map(|changed| relative_path(&project, &String::from_utf8_lossy(&changed.path.0))).collect())
 }
 
 /// The commits that one commit has and another does not, oldest first, each with the files that it changes, from the

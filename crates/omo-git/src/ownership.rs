@@ -43,24 +43,35 @@ impl DubiousOwnership {
     }
 }
 
+/// The work tree of a repository that another user owns.
+#[derive(Debug)]
+pub struct ForeignRepository(PathBuf);
+
+impl ForeignRepository {
+    /// The one that a folder lies in. git is not asked.
+    pub fn find(folder: &Path) -> Option<Self> {
+        let tree = GitWorktree::find(folder)?;
+        let places = [tree.top.clone(), tree.top.join(".git"), tree.git];
+        places.iter().any(|place| is_of_other_user(place)).then_some(Self(tree.top))
+    }
+
+    /// Refuses it where git does, which is asked for this time at most.
+    ///
+    /// # Errors
+    ///
+    /// git does not say that a `safe.directory` of the user's own settings names it.
+    pub fn require_trusted(&self, limit: Duration) -> Result<(), DubiousOwnership> {
+        ask_git(limit, &self.0)
+    }
+}
+
 /// Refuses the repository of a folder where git does. A folder in no repository is none of another user.
 ///
 /// # Errors
 ///
-/// Another user owns it, and git does not say that a `safe.directory` of the user's own settings names it.
+/// As those of [`ForeignRepository::require_trusted`].
 pub fn require_trusted(folder: &Path) -> Result<(), DubiousOwnership> {
-    require_trusted_within(LIMIT, folder)
-}
-
-/// As [`require_trusted`], within another time.
-///
-/// # Errors
-///
-/// As those of [`require_trusted`].
-pub fn require_trusted_within(limit: Duration, folder: &Path) -> Result<(), DubiousOwnership> {
-    let Some(tree) = GitWorktree::find(folder) else { return Ok(()) };
-    let places = [tree.top.clone(), tree.top.join(".git"), tree.git.clone()];
-    if places.iter().any(|place| is_of_other_user(place)) { ask_git(limit, &tree.top) } else { Ok(()) }
+    ForeignRepository::find(folder).map_or(Ok(()), |repository| repository.require_trusted(LIMIT))
 }
 
 /// Whether git may be told in a folder that this is its own folder, `GIT_DIR`.

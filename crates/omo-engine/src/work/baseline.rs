@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use omo_git::changes;
-use omo_git::commit_preview::{files_by_commit, head_commit};
+use omo_git::commit_preview::{differing_files, head_commit};
 use omo_git::restore::{self, OwnProjectPaths, RestoreError, RestoreResult, RestoreScope, SnapshotContext, SnapshotId};
 use omo_git::worktree::WorkerName;
 use omo_plan::model::Task;
@@ -188,10 +188,8 @@ impl Engine<'_> {
     fn committed_meanwhile(&self, known: &TaskState) -> BTreeSet<String> {
         let before = known.baseline.as_ref().and_then(|ground| ground.head.clone());
         let (Some(before), Some(now)) = (before, head_commit(&self.work_tree)) else { return BTreeSet::new() };
-        let of = |from, to| files_by_commit(&self.work_tree, from, to);
         // Where git has lost one of the two, nothing is known of what lies between them.
-        let commits = [of(&before, &now), of(&now, &before)].into_iter().flatten().flatten();
-        commits.flat_map(|(_, files)| files).collect()
+        differing_files(&self.work_tree, &before, &now).unwrap_or_default()
     }
 }
 

@@ -18,7 +18,7 @@ use omo_core::prompt::PromptDecision;
 use omo_core::session::{HookEvent, Session, UlwActivation};
 use omo_core::stop::allowed_blocks;
 use omo_git::git_command::GitCalls;
-use omo_git::ownership::{DubiousOwnership, require_trusted_within};
+use omo_git::ownership::{DubiousOwnership, ForeignRepository};
 use omo_git::recorded;
 use omo_git::work_files;
 use omo_process::platform::is_executable;
@@ -96,8 +96,9 @@ pub(super) fn activate(
 
 /// Asks git about the owner of the repository, within what this hook has.
 fn ask_for_owner(root: &Path) -> Result<(), DubiousOwnership> {
+    let Some(repository) = ForeignRepository::find(root) else { return Ok(()) };
     watchdog::extend_limit(OWNER_LIMIT + Duration::from_secs(2));
-    let answer = require_trusted_within(OWNER_LIMIT, root);
+    let answer = repository.require_trusted(OWNER_LIMIT);
     watchdog::reset_limit();
     answer
 }
