@@ -306,9 +306,7 @@ impl From<EngineError> for CommandError {
             EngineError::PlanFile(error) => error.into(),
             EngineError::Restore(error) => error.into(),
             EngineError::WorktreeGone(gone) => gone.into(),
-            EngineError::Cancelled => {
-                Self::conflict("it was ended before it was done", "run it again; nothing counts of it")
-            }
+            EngineError::Cancelled => Self::conflict(error.to_string(), "`omo run resume` goes on with it"),
         }
     }
 }

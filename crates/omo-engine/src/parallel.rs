@@ -138,7 +138,7 @@ impl<'a> ParallelDriver<'a> {
             let Some(parallel) = &state.parallel else {
                 return Ok(if state.phase == RunPhase::Executing { DriveEnd::NotParallel } else { DriveEnd::Over });
             };
-            if state.is_stopped || state.phase != RunPhase::Executing {
+            if state.is_over() {
                 self.supervisor.end_all_sessions();
             }
             match schedule::next_action(&state) {
@@ -195,7 +195,7 @@ impl<'a> ParallelDriver<'a> {
         }
         if self.running.is_empty() {
             let is_limited = verbs::limit_reset_at(state, (self.engine.now)()).is_some();
-            if is_limited && state.phase == RunPhase::Executing && !state.is_stopped {
+            if is_limited && !state.is_over() {
                 std::thread::sleep(POLL_INTERVAL);
                 return Ok(true);
             }

@@ -419,6 +419,11 @@ impl RunState {
         name.unwrap_or(&self.plan.source.path)
     }
 
+    /// Whether nothing of it is worked on any more. In the user's checkout a task that is under way at a stop ends first.
+    pub fn is_over(&self) -> bool {
+        self.phase != RunPhase::Executing || self.is_stopped && self.parallel.is_some()
+    }
+
     /// Whether this is the run of an ultraplan or a session spec: its tasks are committed and can be restored.
     pub fn is_ultraplan(&self) -> bool {
         self.plan.dialect.kind() == PlanKind::Steps

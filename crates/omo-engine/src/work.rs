@@ -12,6 +12,7 @@ pub mod moved_run;
 mod own_files;
 mod plan_file;
 mod plan_ticks;
+mod run_watcher;
 mod start;
 mod task_proof;
 
@@ -46,6 +47,7 @@ pub(crate) use committed_work::is_preview_worker;
 pub use evidence::{RecordedEvidence, VerdictOutcome};
 pub use plan_file::{PlanEdit, PlanFile, PlanFileError, find_edit, read_plan_bytes, write_choices};
 pub(crate) use plan_ticks::{path_in_repository, tick_merged};
+use run_watcher::RunWatcher;
 pub(crate) use start::tree_from_text;
 pub use start::{RunOpening, StartedTask, planned_commands, task_brief};
 
@@ -71,8 +73,8 @@ pub enum EngineError {
     /// The work tree of the worker is not there, or no longer its own.
     #[error(transparent)]
     WorktreeGone(#[from] WorktreeGone),
-    /// What was checked was ended before it was done.
-    #[error("it was ended before it was done")]
+    /// What ran for it was ended.
+    #[error("its run was cancelled or stopped before this was done, and nothing of it counts")]
     Cancelled,
 }
 

@@ -172,7 +172,8 @@ impl CommitWorktree {
         let made = self.head().filter(|sha| Some(sha) != head.as_ref());
         let trace = self.folder.read(TRACE, MAX_TRACE_BYTES).ok().flatten().unwrap_or_default();
         if let Some(sha) = made {
-            if has_run(&trace, "pre-commit") {
+            // A git that was ended behind that has not written its index.
+            if has_run(&trace, "pre-commit") || !is_exit(&outcome, 0) {
                 self.follow_hook(&sha, &names);
             }
             return Ok(CommitEnd::Made { sha });

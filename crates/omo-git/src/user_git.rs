@@ -11,7 +11,7 @@ use omo_core::text::sanitize;
 use omo_process::child_command::user_settings;
 use omo_process::environment::CheckEnvironment;
 use omo_process::job::{self, CommandJob, CommandOutcome};
-use omo_process::platform::shell_variable;
+use omo_process::platform::{IN_PLACE_OF_SHELL, shell_variable};
 
 use crate::commit::{commit_variables, with_own_variables};
 use crate::git_command::git_program;
@@ -43,7 +43,7 @@ impl UserGit<'_> {
         is_wanted: impl FnMut() -> bool,
     ) -> CommandOutcome {
         // git's tidying would go on behind the commit, in a work tree that may be about to be removed.
-        let run = format!("{} -c maintenance.auto=false {words}", shell_variable("OMO_GIT"));
+        let run = format!("{IN_PLACE_OF_SHELL}{} -c maintenance.auto=false {words}", shell_variable("OMO_GIT"));
         let mut all = commit_variables(self.environment.variables_for_task_check());
         let settings = user_settings().into_iter().filter_map(|(name, value)| Some((carried_name(&name)?, value)));
         all.extend(settings.map(|(name, value)| (name.into(), value)));

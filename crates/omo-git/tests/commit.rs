@@ -30,6 +30,10 @@ fn main() -> ExitCode {
             ("no_change_is_not_the_same_as_nothing_to_commit", no_change_is_not_the_same_as_nothing_to_commit),
             ("what_cannot_be_committed_leaves_the_index_alone", what_cannot_be_committed_leaves_the_index_alone),
             ("a_hook_that_never_ends_is_ended", a_hook_that_never_ends_is_ended),
+            (
+                "a_cancelled_commit_leaves_no_lock_and_the_index_alone",
+                a_cancelled_commit_leaves_no_lock_and_the_index_alone,
+            ),
             ("it_is_made_on_no_branch_and_as_the_first_one", it_is_made_on_no_branch_and_as_the_first_one),
             ("a_message_is_never_run", a_message_is_never_run),
             ("a_hook_whose_program_is_missing_is_told_apart", a_hook_whose_program_is_missing_is_told_apart),
@@ -115,13 +119,17 @@ impl Repository {
     }
 
     fn commit_within(&self, paths: &[&str], message: &str, limit: Duration) -> CommitEnd {
+        self.commit_while(paths, message, limit, || true)
+    }
+
+    fn commit_while(&self, paths: &[&str], message: &str, limit: Duration, goes_on: impl FnMut() -> bool) -> CommitEnd {
         let state_home = self.temp.path().join("state");
         let trailers = [("Omo-Run", "r1"), ("Omo-Task", "2.1")];
         let worktree = ProvedWorktree::of_project(&self.top);
         let order =
             CommitRequest { worktree: &worktree, state_home: &state_home, paths, message, trailers: &trailers, limit };
         let variables = variables().map(|(name, value)| (name.into(), value.into()));
-        commit_paths(&order, &CheckEnvironment::from_variables(variables.into(), &self.top), || true)
+        commit_paths(&order, &CheckEnvironment::from_variables(variables.into(), &self.top), goes_on)
     }
 }
 
@@ -265,6 +273,38 @@ fn a_hook_that_never_ends_is_ended() {
         words.starts_with("git commit and its hooks took longer than 1 s") && words.ends_with(": waiting"),
         "{words}"
     );
+}
+
+fn a_cancelled_commit_leaves_no_lock_and_the_index_alone() {
+    for (hook, lines, is_made) in [
+        ("pre-commit", "", false),
+        ("commit-msg", "trap '' TERM INT HUP", false),
+        ("reference-transaction", "[ \"$1\" = prepared ] || exit 0", false),
+        ("reference-transaction", "[ \"$1\" = committed ] || exit 0", true),
+        ("post-commit", "", true),
+    ] {
+        let it = Repository::new();
+        it.write("src/b.txt", "staged\n");
+        it.git(&["add", "src/b.txt"]);
+        it.write("a.txt", "2\n");
+        it.write("new.txt", "1\n");
+        let (head, before) = (it.head(), it.git(&["status", "--porcelain"]));
+        let asked = it.temp.path().join("asked");
+        it.hook(hook, &format!("{lines}\n: > '{}'\nwhile :; do sleep 1000; done", asked.display()));
+        let end = it.commit_while(&["a.txt", "new.txt"], "x", LIMIT, || !asked.exists());
+        fs::remove_file(it.top.join(".git/hooks").join(hook)).unwrap();
+        assert_eq!(matches!(end, CommitEnd::Made { .. }), is_made, "{hook} {lines}: {end:?}");
+        assert_eq!(it.head() != head, is_made, "{hook} {lines}");
+        let after = if is_made { "M  src/b.txt\n" } else { &before };
+        assert_eq!(it.git(&["status", "--porcelain"]), after, "{hook} {lines}");
+        let mut folders = vec![it.top.join(".git")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+                assert!(entry.extension().is_none_or(|end| end != "lock"), "{hook} {lines}: {}", entry.display());
+                folders.extend(entry.is_dir().then_some(entry));
+            }
+        }
+    }
 }
 
 fn it_is_made_on_no_branch_and_as_the_first_one() {

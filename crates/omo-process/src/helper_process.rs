@@ -3,6 +3,8 @@
 
 use std::io::{BufRead, BufReader};
 use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
 
@@ -38,4 +40,15 @@ pub fn read_order<T: DeserializeOwned>(gone: impl FnOnce() + Send + 'static) -> 
 pub fn end_group_and_orphans(group: &ProcessGroup) {
     group.end(GroupEnding::AtOnce);
     end_orphans();
+}
+
+/// Takes events until one of them is waited for, or the time is up. Returns whether it came.
+pub fn wait_for_event<T>(limit: Duration, events: &Receiver<T>, mut is_awaited: impl FnMut(&T) -> bool) -> bool {
+    let last = Instant::now() + limit;
+    while let Ok(event) = events.recv_timeout(last.saturating_duration_since(Instant::now())) {
+        if is_awaited(&event) {
+            return true;
+        }
+    }
+    false
 }

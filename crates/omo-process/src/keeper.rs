@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::child_command::{inheriting_command, user_settings};
 use crate::helper_process;
-use crate::platform::{Leftovers, ProcessGroup, Shell};
+use crate::platform::{GroupEnding, Leftovers, ProcessGroup, Shell};
 
 /// What makes a binary of omo a keeper.
 pub(crate) const KEEPER_ARGUMENT: &str = "--keep-check";
@@ -35,6 +35,8 @@ const HEAD_BYTES: usize = 512 * 1024;
 const TAIL_BYTES: usize = 512 * 1024;
 /// How much of the end is handed back.
 const QUOTED_BYTES: usize = 4 * 1024;
+/// How long a check that is ended may take to clean up after itself. git removes its lock files in that time.
+const GRACE: Duration = Duration::from_secs(1);
 /// How long the last of the output is waited for once everything that could write it was ended.
 const LAST_WORDS: Duration = Duration::from_millis(300);
 
@@ -144,7 +146,7 @@ fn run_spec(spec: &KeeperSpec, sender: Sender<KeeperEvent>, events: &Receiver<Ke
     drain_in_background(output, Arc::clone(&sink), sender);
     let deadline = Instant::now() + Duration::from_millis(spec.timeout_millis);
     let mut report = KeeperReport::default();
-    let mut output_ended = false;
+    let (mut output_ended, mut is_needed) = (false, true);
     loop {
         match events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             Ok(KeeperEvent::Ended(status, signal)) => {
@@ -152,21 +154,24 @@ fn run_spec(spec: &KeeperSpec, sender: Sender<KeeperEvent>, events: &Receiver<Ke
                 break;
             }
             Ok(KeeperEvent::OutputEnded) => output_ended = true,
-            Ok(KeeperEvent::CallerGone) | Err(RecvTimeoutError::Disconnected) => {
-                helper_process::end_group_and_orphans(&group);
-                return None;
-            }
-            Err(RecvTimeoutError::Timeout) => {
-                report.timed_out = true;
-                break;
-            }
+            Ok(KeeperEvent::CallerGone) | Err(RecvTimeoutError::Disconnected) => is_needed = false,
+            Err(RecvTimeoutError::Timeout) => report.timed_out = true,
+        }
+        if report.timed_out || !is_needed {
+            group.end(GroupEnding::Asked);
+            helper_process::wait_for_event(GRACE, events, |event| {
+                output_ended |= matches!(event, KeeperEvent::OutputEnded);
+                matches!(event, KeeperEvent::Ended(..))
+            });
+            break;
         }
     }
     helper_process::end_group_and_orphans(&group);
-    let last = Instant::now() + LAST_WORDS;
-    while !output_ended && let Ok(event) = events.recv_timeout(last.saturating_duration_since(Instant::now())) {
-        output_ended = matches!(event, KeeperEvent::OutputEnded);
+    if !is_needed {
+        return None;
     }
+    let is_output_end = |event: &KeeperEvent| matches!(event, KeeperEvent::OutputEnded);
+    let _ = output_ended || helper_process::wait_for_event(LAST_WORDS, events, is_output_end);
     let sink = std::mem::take(&mut *sink.lock().unwrap_or_else(PoisonError::into_inner));
     (report.tail, report.counts, report.heard) = sink.end();
     Some(report)

@@ -2,7 +2,8 @@
 //! the same names in it. Nothing else in this crate asks which system it is on.
 //!
 //! - [`Shell`] runs the command of a check or of a status line, [`bash`] finds a better one for checks, and
-//!   [`shell_variable`] is how a command names a variable.
+//!   [`shell_variable`] is how a command names a variable. [`IN_PLACE_OF_SHELL`] begins one that needs no shell around
+//!   it.
 //! - [`ProcessGroup`] is a process that runs, with all that it started; [`end_groups`] ends every one before this process
 //!   ends, [`end_group`] one that another process has started. [`adopt_orphans`] and [`end_orphans`] are about what
 //!   has left its group, and [`hide_memory`] keeps what is in it from looking into this process.
@@ -42,14 +43,16 @@ pub(crate) use groups::{end_groups, flag_termination, reset_signals_of_started_p
 #[cfg(unix)]
 pub(crate) use unix::{FILE_OPENER, Shell, is_alive, leave_session, outlive_size_limit, show_no_window, start_mark};
 #[cfg(unix)]
-pub use unix::{bash, is_executable, own_program, shell_variable, start_own_group};
+pub use unix::{IN_PLACE_OF_SHELL, bash, is_executable, own_program, shell_variable, start_own_group};
 #[cfg(windows)]
 pub(crate) use windows::{
     FILE_OPENER, Shell, end_groups, flag_termination, is_alive, leave_session, outlive_size_limit,
     reset_signals_of_started_programs, show_no_window, start_mark,
 };
 #[cfg(windows)]
-pub use windows::{ProcessGroup, bash, end_group, is_executable, own_program, shell_variable, start_own_group};
+pub use windows::{
+    IN_PLACE_OF_SHELL, ProcessGroup, bash, end_group, is_executable, own_program, shell_variable, start_own_group,
+};
 
 #[cfg(target_os = "linux")]
 pub use ancestors::{ancestors, owner_home, process_name, process_variable, working_folder};

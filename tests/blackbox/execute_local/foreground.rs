@@ -1,8 +1,14 @@
 //! A plan in steps that is carried out where its user is: from its first step to its report.
 
-use anyhow::ensure;
-use omo_tests::plan_project::PLAN;
+use std::process::Stdio;
+
+use anyhow::{Result, ensure};
+use omo_testkit::wait_until;
+use omo_tests::plan_project::{PLAN, Said};
 use omo_tests::ultraplan_project::{Case, REVERT, Steps, plan_text, play, word_check};
+
+use crate::claim_scene::wait_until_gone;
+use crate::git_variables::write_program;
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
@@ -101,6 +107,44 @@ fn a_plan_is_executed_task_by_task() {
         }),
     ];
     play(cases).unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_cancel_ends_the_check_and_the_commit_of_a_step() {
+    let check = format!("[ ! -e words/1.txt ] || {{ {HANGING}; }}");
+    let cases: &[Case] = &[
+        ("a check", plan_text(&[(1, REVERT, &check)]), |s| cancel_during_done(s)),
+        ("a hook", plan_text(&[(1, REVERT, &word_check(1))]), |s| {
+            write_program(&s.lab().project().join(".git/hooks"), "pre-commit", HANGING)?;
+            cancel_during_done(s)
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+/// Leaves a file, and never ends.
+const HANGING: &str = "echo x > \"$HOME/begun\"; exec sleep 3301.1";
+
+/// Cancels the run while a check or a hook of its step hangs. Nothing of it is left, and what is staged stays so.
+fn cancel_during_done(s: &Steps) -> Result<()> {
+    s.begin(PLAN)?;
+    let ticket = s.start("1")?;
+    s.lab().write("staged.txt", "of its user\n")?;
+    s.git(&["add", "staged.txt"])?;
+    s.lab().write("words/1.txt", "done\n")?;
+    let status = s.lab().git(&["status", "--porcelain"])?;
+    let head = s.lab().git(&["rev-parse", "HEAD"])?;
+    let mut done = s.command(&["agent", "done", "--ticket", &ticket]);
+    let done = done.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    wait_until("it hangs", || s.lab().home().join("begun").exists().then_some(()))?;
+    s.omo_at_terminal(&["run", "cancel"])?.exits_with(0)?;
+    let said = Said::of(&done.wait_with_output()?).exits_with(10)?;
+    ensure!(said.err.contains("cancelled or stopped"), "{}", said.err);
+    wait_until_gone("sleep 3301.1")?;
+    ensure!(s.lab().git(&["status", "--porcelain"])? == status, "{}", s.lab().git(&["status", "--porcelain"])?);
+    ensure!(s.lab().git(&["rev-parse", "HEAD"])? == head, "the commit was made all the same");
+    s.git(&["commit", "-q", "--no-verify", "-m", "mine"])
 }
 
 #[test]

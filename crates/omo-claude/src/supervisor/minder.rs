@@ -12,7 +12,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use omo_process::child_command::child_command;
 use omo_process::helper_process;
@@ -149,13 +149,7 @@ pub(super) fn lock_printed(printed: &Path) -> Result<Option<StateLock>, LockErro
 }
 
 fn has_ended_within(limit: Duration, events: &Receiver<MinderEvent>) -> bool {
-    let last = Instant::now() + limit;
-    while let Ok(event) = events.recv_timeout(last.saturating_duration_since(Instant::now())) {
-        if matches!(event, MinderEvent::Ended(..)) {
-            return true;
-        }
-    }
-    false
+    helper_process::wait_for_event(limit, events, |event| matches!(event, MinderEvent::Ended(..)))
 }
 
 fn command(spec: &MinderSpec) -> std::io::Result<Command> {

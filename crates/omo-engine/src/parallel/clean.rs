@@ -30,7 +30,7 @@ impl ParallelDriver<'_> {
         parallel: &ParallelState,
         ids: &[&str],
     ) -> Result<(), DriveError> {
-        let is_over = state.is_stopped || state.phase != RunPhase::Executing;
+        let is_over = state.is_over();
         let fresh = Silence::new();
         let silence = if is_over { &self.jobs.silence } else { &fresh };
         for some in ids.chunks(WORK_TREES_AT_ONCE) {
@@ -216,7 +216,7 @@ pub fn reap_dead_supervisor(engine: &Engine) -> Result<ReapReport, DriveError> {
 /// Ends the workers that an engine still has of a run that is over: no supervisor asks about them any more.
 fn end_workers_of_over_run(engine: &Engine) -> Result<(), DriveError> {
     let state = engine.run.state()?;
-    let is_over = state.is_stopped || state.phase != RunPhase::Executing;
+    let is_over = state.is_over();
     if is_over && state.parallel.as_ref().is_some_and(|parallel| parallel.jobs().next().is_some()) {
         ParallelDriver::new(engine, None)?.end_jobs()?;
     }

@@ -8,13 +8,12 @@ use omo_git::worktree;
 
 use super::integrate::user_branch_base;
 use super::{DriveError, FINAL_CHECKS_WORKER, ParallelDriver};
-use crate::Run;
 use crate::client_policy::ClientPolicy;
 use crate::event::EventKind;
 use crate::parallel_state::ParallelState;
-use crate::state::{RunPhase, RunState};
+use crate::state::RunState;
 use crate::wave_rules::{self, RedChecks};
-use crate::work::{CommandWatcher, EngineError};
+use crate::work::{EngineError, SilentWatcher};
 
 impl ParallelDriver<'_> {
     pub(super) fn run_final_checks(&self, state: &RunState, parallel: &ParallelState) -> Result<(), DriveError> {
@@ -27,9 +26,7 @@ impl ParallelDriver<'_> {
             let reused = |now: &RunState| is_same(now).then_some(EventKind::WaveCheckReused { tree });
             return self.record(|now| reused(now).into_iter().collect()).map(drop);
         }
-        let check = |tree: ProvedWorktree| {
-            self.engine.in_tree(tree).run_final_checks(&mut AsLongAsWanted::new(self.engine.run))
-        };
+        let check = |tree: ProvedWorktree| self.engine.in_tree(tree).run_final_checks(&mut SilentWatcher);
         self.in_tree_of(&parallel.policy, &parallel.tip, check).map(drop)
     }
 
@@ -80,10 +77,8 @@ impl ParallelDriver<'_> {
         name: &str,
         places: &[usize],
     ) -> Result<Option<Vec<(usize, TaskCheckOutcome)>>, DriveError> {
-        let check = |tree: ProvedWorktree| {
-            let watcher = &mut AsLongAsWanted::new(self.engine.run);
-            self.engine.in_tree(tree).run_each_final_check(name, places, watcher)
-        };
+        let check =
+            |tree: ProvedWorktree| self.engine.in_tree(tree).run_each_final_check(name, places, &mut SilentWatcher);
         self.in_tree_of(&parallel.policy, commit, check)
     }
 
@@ -150,30 +145,5 @@ impl ParallelDriver<'_> {
         let tree = tree_of(&self.repository, &parallel.tip)?;
         let is_same = tree == known.tree && known.checks.iter().zip(&known.outcomes).all(is_as_now);
         Ok(is_same.then_some(tree))
-    }
-}
-
-/// Ends the checks once the run has ended or was stopped.
-pub(super) struct AsLongAsWanted<'r> {
-    run: &'r Run,
-    asked: u32,
-}
-
-/// The keeper asks often; the ledger is looked at every so many times.
-const ASK_EVERY: u32 = 20;
-
-impl<'r> AsLongAsWanted<'r> {
-    pub(super) fn new(run: &'r Run) -> Self {
-        Self { run, asked: 0 }
-    }
-}
-
-impl CommandWatcher for AsLongAsWanted<'_> {
-    fn should_continue(&mut self) -> bool {
-        self.asked = self.asked.wrapping_add(1);
-        if !self.asked.is_multiple_of(ASK_EVERY) {
-            return true;
-        }
-        self.run.state().is_ok_and(|state| state.phase == RunPhase::Executing && !state.is_stopped)
     }
 }

@@ -10,7 +10,6 @@ use omo_git::integrate::{
 use omo_plan::model::TaskGroup;
 use omo_plan::plan_summary::SESSION_PREFIX;
 
-use super::final_checks::AsLongAsWanted;
 use super::{DriveError, INTEGRATED, ParallelDriver};
 use crate::event::{EventKind, QuestionKind};
 use crate::landing_hints::{branch_lines, edit_lines, operation_lines, other_checkout_lines};
@@ -18,7 +17,6 @@ use crate::parallel_state::ParallelState;
 use crate::report::ultraplan::short_commit;
 use crate::report::workers::worker_name;
 use crate::state::{ANSWER_CONTINUE, MAX_REASON_CHARS, RunState};
-use crate::work::CommandWatcher;
 
 impl ParallelDriver<'_> {
     /// Brings a session together with what the run has come to. Nothing that is checked out changes.
@@ -86,8 +84,7 @@ impl ParallelDriver<'_> {
             return self.refuse_landing(&why, Vec::new(), other_checkout_lines(&folders));
         }
         let tip = self.ticked_tip(state, parallel)?;
-        let mut watcher = AsLongAsWanted::new(self.engine.run);
-        let landed = match land(&self.repository, &at, &tip, &self.user_git(), || watcher.should_continue()) {
+        let landed = match land(&self.repository, &at, &tip, &self.user_git(), self.engine.is_needed()) {
             Ok(LandOutcome::Moved) => at,
             Ok(LandOutcome::AlreadyThere) => user_branch_base(state, parallel).map_or(at, str::to_owned),
             Err(error) => return self.on_land_error(error),

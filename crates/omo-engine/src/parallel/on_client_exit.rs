@@ -15,7 +15,7 @@ use crate::parallel_schedule::group_outcome;
 use crate::parallel_state::ParallelState;
 use crate::state::{RunPhase, RunState};
 use crate::verbs;
-use crate::work::SilentWatcher;
+use crate::work::{EngineError, SilentWatcher};
 
 impl ParallelDriver<'_> {
     pub(super) fn on_client_exit(
@@ -30,7 +30,7 @@ impl ParallelDriver<'_> {
         if state.parallel.as_ref().is_some_and(|parallel| parallel.policy.launcher.is_some()) {
             return self.on_launcher_exit(&group, process);
         }
-        let goes_on = state.phase == RunPhase::Executing && !state.is_stopped;
+        let goes_on = !state.is_over();
         let (files, gone) = match self.files_changed_by(&state, &group) {
             Ok(files) => (files, None),
             Err(gone) => (Vec::new(), Some(gone.to_string()).filter(|_| goes_on)),
@@ -78,9 +78,11 @@ impl ParallelDriver<'_> {
         let folder = parallel.groups.get(&group.id).and_then(|known| known.worktree.clone());
         let folder = PathBuf::from(folder.unwrap_or_default());
         let failed = match ProvedWorktree::of_worker(&self.repository, &self.worker_name(&group.id)?, &folder) {
-            Ok(worktree) => {
-                self.engine.in_tree(worktree).commit_again(task, &mut SilentWatcher).err().map(|it| it.to_string())
-            }
+            Ok(worktree) => match self.engine.in_tree(worktree).commit_again(task, &mut SilentWatcher) {
+                Ok(_) => None,
+                Err(EngineError::Cancelled) => return Ok(()),
+                Err(error) => Some(error.to_string()),
+            },
             Err(gone) => Some(gone.to_string()),
         };
         if let Some(why) = failed {

@@ -20,14 +20,13 @@ use crate::client_policy::ClientCost;
 use crate::client_policy::ClientPolicy;
 use crate::event::EventKind;
 use crate::launcher::LauncherPlaceholder;
-use crate::parallel::final_checks::AsLongAsWanted;
 use crate::parallel::launcher_command::find_command;
 use crate::parallel::push_rules::{describe_process_end, follow_up, launch_branch};
 use crate::parallel::remote_branches::{Collected, collect_branches, count_launches, find_kept_launch, launch_name};
 use crate::report::ultraplan::remote_prompt::{self, Pusher};
 use crate::state::{RunPhase, RunState, TaskStatus};
 use crate::task_commits::find_task_commit;
-use crate::work::{Engine, EngineError, WorkerCommit};
+use crate::work::{Engine, EngineError, SilentWatcher, WorkerCommit};
 use crate::{parallel_schedule, verbs};
 
 /// How a worker somewhere else has ended.
@@ -148,7 +147,7 @@ impl ParallelDriver<'_> {
         self.pause_unfinished_judgement(group)?;
         let state = self.engine.run.state()?;
         let Some(terms) = state.parallel.as_ref().map(|parallel| parallel.policy.clone()) else { return Ok(()) };
-        let goes_on = state.phase == RunPhase::Executing && !state.is_stopped;
+        let goes_on = !state.is_over();
         let (number, name) = (count_launches(self.engine.run, &group.id), self.worker_name(&group.id)?);
         // Behind the end of a run its user waits: a remote that was silent once is not asked for each of its workers.
         let collect = || collect_branches(self.engine.run, &self.repository, &terms, &name);
@@ -285,12 +284,11 @@ impl ParallelDriver<'_> {
         before: &str,
         commit: &str,
     ) -> Result<bool, DriveError> {
-        let mut watcher = AsLongAsWanted::new(self.engine.run);
-        let started = engine.start(task, &mut watcher)?;
+        let started = engine.start(task, &mut SilentWatcher)?;
         checkout_at(&self.repository, name, commit)?;
         let files = remote::changed_files(&self.repository, before, commit)?;
         let committed = WorkerCommit { commit: commit.to_owned(), files };
-        let judged = engine.done_by_commit(&started.ticket, &committed, &mut watcher)?;
+        let judged = engine.done_by_commit(&started.ticket, &committed, &mut SilentWatcher)?;
         Ok(judged.state.tasks.get(task).is_some_and(|known| known.status == TaskStatus::Passed))
     }
 
@@ -309,7 +307,7 @@ impl ParallelDriver<'_> {
             Ok(worktree) => worktree,
             Err(gone) => return Ok(Some(gone.to_string())),
         };
-        let started = self.engine.in_tree(worktree).start(task, &mut AsLongAsWanted::new(self.engine.run));
+        let started = self.engine.in_tree(worktree).start(task, &mut SilentWatcher);
         match started {
             Ok(_) | Err(EngineError::Cancelled) => Ok(None),
             Err(EngineError::Refused(refusal)) => Ok(Some(refusal.message)),

@@ -25,7 +25,7 @@ use crate::fence::{self, FenceRules};
 use crate::parallel_schedule::{BUDGET_SPENT, group_outcome};
 use crate::parallel_state::{BudgetGrant, GroupStatus, ParallelState};
 use crate::report::ultraplan::worker_prompt;
-use crate::state::{RunPhase, RunState, TaskStatus};
+use crate::state::{RunState, TaskStatus};
 use crate::verbs;
 
 /// So many files that could not be copied are named.
@@ -286,9 +286,8 @@ impl ParallelDriver<'_> {
         }
         self.engine.run.remove_log(&name)?;
         let (file, path) = self.engine.run.log_file(&log)?;
-        let run = self.engine.run;
-        let wanted = || run.state().is_ok_and(|state| state.phase == RunPhase::Executing && !state.is_stopped);
-        match set_up_worktree(command, folder, self.engine.environment, CheckLog { path, file }, wanted) {
+        let log = CheckLog { path, file };
+        match set_up_worktree(command, folder, self.engine.environment, log, self.engine.is_needed()) {
             Ok(()) => {
                 self.engine.run.log_file(&name)?;
                 Ok(None)

@@ -5,10 +5,8 @@ use std::time::Duration;
 use omo_git::integrate::{CommitDraft, CommitHooks, MergeError, make_commit};
 use omo_git::user_git::UserGit;
 
-use super::final_checks::AsLongAsWanted;
 use super::{DriveError, ParallelDriver};
 use crate::client_policy::ClientPolicy;
-use crate::work::CommandWatcher;
 
 /// Time for git and one hook.
 const LIMIT: Duration = Duration::from_secs(600);
@@ -28,11 +26,9 @@ impl ParallelDriver<'_> {
         let hooks = CommitHooks::find(&self.repository, draft)?;
         let mut message = draft.message.to_owned();
         if !hooks.is_empty() {
-            let mut watcher = AsLongAsWanted::new(self.engine.run);
             let user = self.user_git();
-            let asked = self.in_scratch_tree(policy, draft.tip, |tree| {
-                hooks.ask(&tree, draft, &user, || watcher.should_continue())
-            })?;
+            let ask = |tree| hooks.ask(&tree, draft, &user, self.engine.is_needed());
+            let asked = self.in_scratch_tree(policy, draft.tip, ask)?;
             message = match asked {
                 Ok(asked) => match asked? {
                     Ok(message) => message,

@@ -15,7 +15,7 @@ use crate::event::{AttemptEnd, EventKind, QuestionKind, UnfinishedLine};
 use crate::question_text::build_question;
 use crate::report::ultraplan::short_commit;
 use crate::schedule::{self, NextAction};
-use crate::state::{FINAL_CHECKS_ID, MAX_REASON_CHARS, RunPhase, RunState, TaskStanding, TaskStatus};
+use crate::state::{FINAL_CHECKS_ID, MAX_REASON_CHARS, RunState, TaskStanding, TaskStatus};
 use crate::{evidence_rules, parallel_schedule, task_counterfactual};
 
 /// So many files are named in a reason.
@@ -77,7 +77,7 @@ pub fn may_start<'a>(state: &'a RunState, id: &str) -> Result<&'a Task, VerbRefu
 
 /// Whether a task is what comes next of its parallel worker.
 fn is_next_in_group(state: &RunState, task: &Task) -> bool {
-    if state.is_stopped || state.phase != RunPhase::Executing {
+    if state.is_over() {
         return false;
     }
     let group = state.parallel.as_ref().and_then(|known| parallel_schedule::running_group_of(state, known, &task.id));

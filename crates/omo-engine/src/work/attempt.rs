@@ -13,7 +13,7 @@ use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use super::commit::commit_message;
 use super::own_files::{allowed_paths, concurrent_paths, files_out_of_scope, is_of_plan};
 use super::start::{tree_from_text, tree_to_text};
-use super::{CommandWatcher, Engine, EngineError, Play};
+use super::{CommandWatcher, Engine, EngineError, Play, RunWatcher};
 use crate::dispatched_tasks::dispatched_tasks;
 use crate::event::{EventKind, UnfinishedLine};
 use crate::handover::next_task_of_worker;
@@ -165,6 +165,7 @@ impl Engine<'_> {
         watcher: &mut impl CommandWatcher,
         read: impl FnOnce() -> Result<AttemptToJudge, EngineError>,
     ) -> Result<JudgedAttempt, EngineError> {
+        let watcher = &mut RunWatcher::new(self.run, watcher);
         let _guard = self.run.try_lock_check(&task.id)?.ok_or_else(|| checked_elsewhere(&task.id))?;
         let AttemptToJudge { running, state, before } = read()?;
         let digest = running.ticket.clone();
@@ -372,6 +373,7 @@ impl Engine<'_> {
 
     /// Runs the checks of the whole plan.
     pub fn run_final_checks(&self, watcher: &mut impl CommandWatcher) -> Result<RunState, EngineError> {
+        let watcher = &mut RunWatcher::new(self.run, watcher);
         let state = self.run.state()?;
         self.require_approval(&state)?;
         let checks: Vec<&TaskCheck> = state.plan.final_checks.iter().collect();
@@ -389,6 +391,7 @@ impl Engine<'_> {
         places: &[usize],
         watcher: &mut impl CommandWatcher,
     ) -> Result<Vec<(usize, TaskCheckOutcome)>, EngineError> {
+        let watcher = &mut RunWatcher::new(self.run, watcher);
         let state = self.run.state()?;
         self.require_approval(&state)?;
         let mut found = Vec::new();

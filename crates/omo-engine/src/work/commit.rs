@@ -54,6 +54,10 @@ impl Engine<'_> {
         let order =
             CommitRequest { worktree, state_home, paths: &paths, message: &message, trailers: &trailers, limit: LIMIT };
         let _alone = if state.mode.shares_tree() { Some(self.run.lock_commit(LIMIT)?) } else { None };
+        // A cancel may have come while another step was committed.
+        if self.run.state()?.is_over() {
+            return Err(EngineError::Cancelled);
+        }
         let mut is_cut = false;
         let end = commit_paths(&order, self.environment, || {
             is_cut |= !watcher.should_continue();

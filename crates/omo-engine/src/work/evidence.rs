@@ -8,7 +8,7 @@ use omo_plan::model::{Task, TaskKind};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
 use super::start::tree_to_text;
-use super::{CommandWatcher, Engine, EngineError};
+use super::{CommandWatcher, Engine, EngineError, RunWatcher};
 use crate::event::{EventKind, Evidence, PlanVerdict};
 use crate::random_id;
 use crate::state::{FINAL_CHECKS_ID, RunState};
@@ -51,6 +51,7 @@ impl Engine<'_> {
         command: &str,
         watcher: &mut impl CommandWatcher,
     ) -> Result<RecordedEvidence, EngineError> {
+        let watcher = &mut RunWatcher::new(self.run, watcher);
         let digest = sha256_hex(ticket.as_bytes());
         let (task, _, state) = self.attempt_of_ticket(&digest)?;
         if !state.is_task_list() && task.kind != TaskKind::Verify {
@@ -98,6 +99,7 @@ impl Engine<'_> {
         verdict: &PlanVerdict,
         watcher: &mut impl CommandWatcher,
     ) -> Result<VerdictOutcome, EngineError> {
+        let watcher = &mut RunWatcher::new(self.run, watcher);
         let digest = sha256_hex(ticket.as_bytes());
         let (task, _, state) = self.attempt_of_ticket(&digest)?;
         require_verifier(&task)?;

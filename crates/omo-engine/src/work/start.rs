@@ -13,7 +13,7 @@ use omo_plan::model::{FileAction, Plan, Task, TaskKind};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_state::trust::pending_approval;
 
-use super::{CommandWatcher, Engine, EngineError};
+use super::{CommandWatcher, Engine, EngineError, RunWatcher};
 use crate::event::EventKind;
 use crate::evidence_rules;
 use crate::execution_mode::ExecutionMode;
@@ -102,6 +102,7 @@ impl Engine<'_> {
 
     /// Begins with a task: remembers the work tree, and gives what the worker has to know.
     pub fn start(&self, id: &str, watcher: &mut impl CommandWatcher) -> Result<StartedTask, EngineError> {
+        let watcher = &mut RunWatcher::new(self.run, watcher);
         let state = self.wait_until_noted(self.run.state()?)?;
         // A client of the run itself works on what the ledger says, whatever becomes of the file meanwhile.
         if self.caller.group.is_none() {

@@ -23,13 +23,11 @@ use omo_prove::test_files::TestFiles;
 
 use super::start::tree_from_text;
 use super::{CommandWatcher, Engine, EngineError};
-use crate::state::{RunPhase, RunState, RunningAttempt};
+use crate::state::{RunState, RunningAttempt};
 use crate::task_counterfactual;
 
 /// All runs of all checks of a task without its work share this time: `omo agent done` waits for them.
 const PROOF_LIMIT: Duration = Duration::from_secs(240);
-/// How often it is asked whether the run goes on.
-const ASK_EVERY: Duration = Duration::from_secs(1);
 /// The log of a check is read so far.
 const MAX_LOG_BYTES: u64 = 4 * 1024 * 1024;
 
@@ -43,7 +41,7 @@ impl Engine<'_> {
         watcher: &mut impl CommandWatcher,
     ) -> Result<Vec<CheckCounterfactual>, EngineError> {
         let checks = task_counterfactual::checks_to_prove(&state.plan, task);
-        let mut watcher = TaskProofWatcher::new(self, watcher);
+        let mut watcher = TaskProofWatcher::new(watcher);
         match self.run_proof(state, task, running, &checks, &mut watcher) {
             Ok(answers) => Ok(answers),
             Err(_) if watcher.is_cancelled => Err(EngineError::Cancelled),
@@ -163,17 +161,14 @@ fn check_of_task(place: usize, check: &TaskCheck) -> Check {
 
 /// Ends the runs without the work when their time is up, or the run is over.
 struct TaskProofWatcher<'a, W> {
-    engine: &'a Engine<'a>,
     inner: &'a mut W,
     deadline: Instant,
-    asked: Instant,
     is_cancelled: bool,
 }
 
 impl<'a, W: CommandWatcher> TaskProofWatcher<'a, W> {
-    fn new(engine: &'a Engine<'a>, inner: &'a mut W) -> Self {
-        let now = Instant::now();
-        Self { engine, inner, deadline: now + PROOF_LIMIT, asked: now, is_cancelled: false }
+    fn new(inner: &'a mut W) -> Self {
+        Self { inner, deadline: Instant::now() + PROOF_LIMIT, is_cancelled: false }
     }
 }
 
@@ -187,10 +182,6 @@ impl<W: CommandWatcher> ProofWatcher for TaskProofWatcher<'_, W> {
     }
 
     fn should_continue(&mut self) -> bool {
-        if self.asked.elapsed() > ASK_EVERY {
-            self.asked = Instant::now();
-            self.is_cancelled |= self.engine.run.state().is_ok_and(|state| state.phase != RunPhase::Executing);
-        }
         self.is_cancelled |= !self.inner.should_continue();
         !self.is_cancelled && Instant::now() < self.deadline
     }

@@ -81,7 +81,6 @@ fn move_reference(
         let arguments = ["update-ref", "-m", "omo: land", reference, new, old];
         return repository.git_with(&arguments, &[], &[]).map(drop).map_err(LandError::from);
     }
-    let (name, own_new) = (reference, new);
     let own = [("OMO_REFERENCE", reference), ("OMO_NEW", new), ("OMO_OLD", old)];
     let [reference, new, old] = own.map(|(name, _)| shell_variable(name));
     let words = format!("update-ref -m \"omo: land\" {reference} {new} {old}");
@@ -91,18 +90,7 @@ fn move_reference(
         is_cancelled |= !is_wanted();
         !is_cancelled
     });
-    if moved.is_err() {
-        remove_own_locks(repository, name, own_new)?;
-    }
     moved.map_err(|words| if is_cancelled { LandError::Cancelled } else { LandError::RefusedByHook { words } })
-}
-
-/// Removes the locks of a git of ours that was ended while it asked a hook: the one of the branch holds the new commit.
-fn remove_own_locks(repository: &GitRepository, reference: &str, new: &str) -> Result<(), LandError> {
-    let locks = reference_locks(repository, Some(reference));
-    let is_own = locks.last().is_some_and(|lock| fs::read_to_string(lock).is_ok_and(|text| text.trim() == new));
-    locks.iter().filter(|_| is_own).try_for_each(fs::remove_file)?;
-    Ok(())
 }
 
 /// The lock files of HEAD and of a branch that are there, in this order.
@@ -163,27 +151,5 @@ fn branch_to_move(repository: &GitRepository, old: &str, new: &str) -> Result<Op
         CheckoutHead::Branch { commit, .. } if commit == new => Ok(None),
         CheckoutHead::Branch { reference, commit } if commit == old => Ok(Some(reference)),
         CheckoutHead::Branch { commit, .. } => Err(LandError::Moved { to: commit }),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::process::Command;
-
-    use super::*;
-
-    #[test]
-    fn locks_are_removed_only_where_the_one_of_the_branch_holds_the_new_commit() {
-        let temp = tempfile::tempdir().unwrap();
-        let top = temp.path().canonicalize().unwrap();
-        assert!(Command::new("git").args(["init", "-q", "-b", "main"]).current_dir(&top).status().unwrap().success());
-        let repository = GitRepository::find(&top).unwrap();
-        let locks = ["HEAD.lock", "refs/heads/main.lock"].map(|name| top.join(".git").join(name));
-        for (text, is_left) in [("other\n", true), ("", true), ("new\n", false)] {
-            fs::write(&locks[0], "").unwrap();
-            fs::write(&locks[1], text).unwrap();
-            remove_own_locks(&repository, "refs/heads/main", "new").unwrap();
-            assert_eq!(locks.each_ref().map(|lock| lock.exists()), [is_left; 2], "{text:?}");
-        }
     }
 }

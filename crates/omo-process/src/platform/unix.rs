@@ -53,6 +53,9 @@ pub fn shell_variable(name: &str) -> String {
     format!("\"${name}\"")
 }
 
+/// Begins a command whose program takes the place of the shell, so that what ends the shell ends the program itself.
+pub const IN_PLACE_OF_SHELL: &str = "exec ";
+
 /// The bash of this machine for the checks of a project: never a file of that project, however its
 /// path is written.
 pub fn bash(search: &SearchPath, project: &Path) -> Option<PathBuf> {

@@ -74,6 +74,9 @@ pub fn shell_variable(name: &str) -> String {
     }
 }
 
+/// Empty: no program takes the place of another here.
+pub const IN_PLACE_OF_SHELL: &str = "";
+
 /// None: the `bash` of Windows itself runs in another system, where the project's programs are not.
 pub fn bash(_search: &SearchPath, _project: &Path) -> Option<PathBuf> {
     None

@@ -20,7 +20,7 @@ use crate::parallel::push_rules::launch_branch;
 use crate::parallel::remote_branches::Silence;
 use crate::parallel::{DriveError, POLL_INTERVAL, ParallelDriver, find_worker};
 use crate::parallel_state::{ParallelState, SubmittedWorker};
-use crate::state::{RunPhase, RunState};
+use crate::state::RunState;
 use crate::worker_exchange::{REPORT_FILE, WorkerReport, report_branch};
 
 impl<'a> ParallelDriver<'a> {
@@ -30,7 +30,7 @@ impl<'a> ParallelDriver<'a> {
             return Ok(false);
         };
         let Some(profile) = &parallel.policy.profile else { return Ok(false) };
-        let is_over = state.is_stopped || state.phase != RunPhase::Executing;
+        let is_over = state.is_over();
         let interval = Duration::from_secs(u64::from(profile.poll_seconds.max(1)));
         let is_cancelling = is_over && parallel.jobs().any(|(_, job)| !self.jobs.cancelled.contains_key(&job.name));
         if self.jobs.polled_at.is_some_and(|at| at.elapsed() < interval) && !is_cancelling {

@@ -16,7 +16,7 @@ use crate::parallel::remote_branches::{count_launches, launch_name};
 use crate::parallel::{DriveError, ParallelDriver, parallel_map};
 use crate::parallel_state::ParallelState;
 use crate::report::ultraplan::remote_prompt::{Pusher, remote_worker_prompt, task_commit_message, tasks_left};
-use crate::state::{RunPhase, RunState};
+use crate::state::RunState;
 use crate::worker_exchange::{BRIEF_FILE, BriefTask, EXCHANGE_VERSION, WorkerBrief, brief_branch};
 
 /// So many commands that hand a worker over run at the same time.
@@ -90,7 +90,7 @@ impl ParallelDriver<'_> {
         }
         // The push may have taken its time.
         let state = self.engine.run.state()?;
-        if state.is_stopped || state.phase != RunPhase::Executing {
+        if state.is_over() {
             return Ok(false);
         }
         let Some(engine) = self.engine_commands(parallel, address) else { return Ok(true) };
