@@ -37,7 +37,7 @@ impl ParallelDriver<'_> {
                 Err(why) => return Ok(Err(format!("its hooks could not be asked: {why}"))),
             };
         }
-        match make_commit(&self.repository, draft, &message) {
+        match make_commit(&self.repository, draft, &message, self.engine.is_needed()) {
             Ok(made) => Ok(Ok(made)),
             Err(error @ MergeError::Unsigned { .. }) => Ok(Err(error.to_string())),
             Err(error) => Err(error.into()),

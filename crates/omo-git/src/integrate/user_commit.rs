@@ -120,12 +120,18 @@ impl CommitHooks {
     }
 }
 
-/// Makes a commit whose hooks were asked, with the message that they have left. No reference names it yet.
+/// Makes a commit whose hooks were asked, with the message that they have left. No reference names it yet. A signature
+/// that waits for a person is given up once `is_wanted` says no.
 ///
 /// # Errors
 ///
 /// A parent is no commit, git does not know who commits, the commit could not be signed, or git fails.
-pub fn make_commit(repository: &GitRepository, draft: &CommitDraft<'_>, message: &str) -> Result<String, MergeError> {
+pub fn make_commit(
+    repository: &GitRepository,
+    draft: &CommitDraft<'_>,
+    message: &str,
+    mut is_wanted: impl FnMut() -> bool,
+) -> Result<String, MergeError> {
     let parents: Vec<&str> = [draft.tip].into_iter().chain(draft.merged).collect();
     if let Some(bad) = parents.iter().chain([&draft.tree]).find(|name| !is_object_name(name)) {
         return Err(MergeError::NoCommit { commit: (*bad).to_owned() });
@@ -136,7 +142,7 @@ pub fn make_commit(repository: &GitRepository, draft: &CommitDraft<'_>, message:
     arguments.extend(parents.iter().flat_map(|parent| ["-p", *parent]));
     arguments.extend(["-m", message]);
     let failed = || repository.failure_of(arguments.get(..2).unwrap_or_default());
-    match with_own_variables(|own| repository.call_remote(LIMIT, &arguments, own)) {
+    match with_own_variables(|own| repository.call_remote_while(LIMIT, &arguments, own, &mut is_wanted)) {
         Some(GitOutcome::Ended { status: 0, said, .. }) => {
             return require_commits(repository, &parents, Ok(trimmed_line(&said)));
         }

@@ -40,7 +40,7 @@ fn land_in(repository: &GitRepository, old: &str, new: &str) -> Result<LandOutco
 
 /// Makes a merge in a repository without a hook.
 fn merge_in(repository: &GitRepository, tip: &str, merged: &str, tree: &str, message: &str) -> String {
-    make_commit(repository, &CommitDraft { tip, merged: Some(merged), tree, message }, message).unwrap()
+    make_commit(repository, &CommitDraft { tip, merged: Some(merged), tree, message }, message, || true).unwrap()
 }
 
 /// A repository with one commit, and a folder beside it.
