@@ -15,7 +15,7 @@ use crate::{Project, git_in, name, write};
 /// Ways in which a worktree stops to be the one of its worker, by a name for each.
 type Loss = (&'static str, fn(&Project, &Path));
 
-const LOSSES: [Loss; 7] = [
+const LOSSES: [Loss; 8] = [
     ("no folder", |_, at| fs::remove_dir_all(at).unwrap()),
     ("no .git", |_, at| fs::remove_file(at.join(".git")).unwrap()),
     ("pruned, and written again", |project, at| {
@@ -31,6 +31,11 @@ const LOSSES: [Loss; 7] = [
         fs::write(at.join(".git"), format!("gitdir: {}\n", project.top.join(".git").display())).unwrap();
     }),
     ("another branch", |_, at| drop(git_in(at, &["checkout", "-q", "-b", "elsewhere"]))),
+    ("a link to itself elsewhere", |project, at| {
+        let moved = project.temp.path().join("moved");
+        fs::rename(at, &moved).unwrap();
+        symlink(&moved, at).unwrap();
+    }),
     ("a link to the checkout", |project, at| {
         fs::remove_dir_all(at).unwrap();
         symlink(&project.top, at).unwrap();
