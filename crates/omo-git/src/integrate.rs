@@ -23,6 +23,7 @@ pub use land::{LandOutcome, land};
 pub use merge::{MergeError, MergePreview, preview_merge};
 pub use one_file::{CommittedFile, committed_file, tree_with_file};
 pub use references::{
-    branch_tip, contains_commits, has_common_history, holds_commit, keep_commit, later_commit, release_kept, tree_of,
+    amended_commits, branch_tip, contains_commits, has_common_history, holds_commit, keep_commit, later_commit,
+    release_kept, tree_of,
 };
 pub use user_commit::{CommitDraft, CommitHooks, make_commit, unsigned_commits};

@@ -39,6 +39,14 @@ impl CheckoutHead {
             Self::Detached { .. } => None,
         }
     }
+
+    /// The commit that is checked out.
+    pub fn commit(&self) -> Option<&str> {
+        match self {
+            Self::Branch { commit, .. } | Self::Detached { commit } => Some(commit),
+            Self::Unborn { .. } => None,
+        }
+    }
 }
 
 /// Something that its user has begun and not ended.

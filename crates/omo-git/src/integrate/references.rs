@@ -8,6 +8,9 @@ use crate::repository::{GitFailed, GitRepository};
 use crate::restore::TreePath;
 use crate::worktree::WorkerName;
 
+/// Commits since another that are compared with it.
+const MAX_COMMITS_SINCE: &str = "--max-count=100";
+
 /// The last commit of a group's branch; `None` where it has none.
 pub fn branch_tip(repository: &GitRepository, name: &WorkerName) -> Result<Option<String>, GitFailed> {
     repository.commit_of(&name.branch_reference())
@@ -18,7 +21,8 @@ pub fn contains_commits(repository: &GitRepository, tip: &str, commits: &[String
     repository.contains(tip, commits)
 }
 
-/// Whether a tip has a commit, or each file that the commit changes as it is there: squashed, amended or picked.
+/// Whether a tip has a commit, or another one since that has each file which the commit changes as it is there: a
+/// squashed, reworded or picked one.
 ///
 /// # Errors
 ///
@@ -31,7 +35,40 @@ pub fn holds_commit(repository: &GitRepository, tip: &str, commit: &str) -> Resu
     let paths = |from: &str, to: &str| -> Result<BTreeSet<TreePath>, GitFailed> {
         Ok(changed_entries(repository, from, to)?.into_iter().map(|changed| changed.path).collect())
     };
-    Ok(paths(&parent, commit)?.is_disjoint(&paths(commit, tip)?))
+    let changed = paths(&parent, commit)?;
+    if changed.is_disjoint(&paths(commit, tip)?) {
+        return Ok(true);
+    }
+    // The first of the files stands for all of them: so few commits are looked at.
+    let Some(first) = changed.first().and_then(|path| str::from_utf8(&path.0).ok()) else { return Ok(false) };
+    let range = format!("{commit}..{tip}");
+    let since = ["--literal-pathspecs", "rev-list", MAX_COMMITS_SINCE, &range, "--", first];
+    let since = repository.git_with(&since, &[], &[])?;
+    for other in String::from_utf8_lossy(&since).lines() {
+        if changed.is_disjoint(&paths(commit, other)?) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The commits that `git commit --amend` replaced, each with the one in its place, oldest first, as HEAD's reflog has
+/// them.
+///
+/// # Errors
+///
+/// git has failed.
+pub fn amended_commits(repository: &GitRepository) -> Result<Vec<(String, String)>, GitFailed> {
+    let log = repository.git_with(&["log", "--walk-reflogs", "--format=%H %gs", "HEAD", "--"], &[], &[])?;
+    let log = String::from_utf8_lossy(&log);
+    let entries: Vec<(&str, &str)> = log.lines().rev().filter_map(|line| line.split_once(' ')).collect();
+    let amended = |pair: &[(&str, &str)]| match pair {
+        [(before, _), (after, words)] if words.starts_with("commit (amend)") => {
+            Some(((*before).to_owned(), (*after).to_owned()))
+        }
+        _ => None,
+    };
+    Ok(entries.windows(2).filter_map(amended).collect())
 }
 
 /// The one of two commits that holds the other; the second one where neither does.

@@ -4,6 +4,7 @@
 
 mod conditions;
 mod create;
+mod held;
 mod kill;
 mod land;
 mod ownership;
