@@ -518,6 +518,8 @@ fn a_branch_that_another_work_tree_has_checked_out_moves_once_its_user_says_so()
             }
             ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
             ground.omo(&["run", "watch"])?.exits_with(0)?;
+            let report = ground.omo(&["report"])?.out;
+            ensure!(report.contains("the twin") != detaches, "{report}");
             ground.git(&["worktree", "remove", "--force", &twin])?;
             ground.require_complete(&WELL)
         })

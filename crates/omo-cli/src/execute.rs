@@ -8,7 +8,7 @@ pub(crate) mod continue_run;
 mod entry_condition;
 mod known_run;
 pub(crate) mod line;
-mod open_run;
+pub(crate) mod open_run;
 pub(crate) mod options;
 mod parallel;
 pub(crate) mod preflight;

@@ -57,6 +57,9 @@ pub enum EventKind {
         root: String,
         /// The commit that was checked out.
         base: Option<String>,
+        /// Full name of the branch that was checked out; `None` for none, or in an older ledger.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        branch: Option<String>,
         /// How much of an ultraplan was asked for, and in which way.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         scope: Option<RunScope>,
@@ -553,9 +556,9 @@ pub enum EventKind {
         /// Why.
         reason: String,
     },
-    /// The commits of passed tasks that the checkout lacks, looked up when the run would end.
+    /// The commits of passed tasks that a branch of the user's lacks, looked up when the run would end.
     CommitsMissing {
-        /// The commits; empty where it has all of them by now.
+        /// The commits; empty where none is missing by now.
         commits: Vec<MissingCommit>,
     },
     /// A file that omo writes for others was changed by something else.

@@ -32,7 +32,7 @@ impl RunState {
     ///
     /// It opens none.
     pub fn from_first_event(event: &RunEvent) -> Result<Self, LedgerError> {
-        let EventKind::RunOpened { plan, approved, root, base, scope: asked, mode } = &event.kind else {
+        let EventKind::RunOpened { plan, approved, root, base, branch, scope: asked, mode } = &event.kind else {
             return Err(LedgerError { seq: event.seq, problem: "does not open a run".to_owned() });
         };
         let tasks = plan.tasks.iter().map(|task| (task.id.clone(), TaskState::default())).collect();
@@ -42,6 +42,7 @@ impl RunState {
             approved: approved.clone(),
             root: root.clone(),
             base: base.clone(),
+            branch: branch.clone(),
             phase: RunPhase::Executing,
             holder: event.actor.clone(),
             tasks,

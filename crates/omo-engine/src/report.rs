@@ -393,7 +393,7 @@ fn next_command(run: &str, state: &RunState) -> Option<String> {
     match &state.phase {
         RunPhase::Cancelled { .. } => return Some(format!("omo run resume --run {run}")),
         RunPhase::Ended { .. } => {
-            if !state.missing_commits.is_empty() {
+            if state.lacks_commits() {
                 return Some(format!("omo run resume --run {run}"));
             }
             // What is tried again has failed itself: what it blocks follows.

@@ -143,9 +143,7 @@ fn final_check_action<'a>(view: &View<'a>) -> NextAction<'a> {
     match () {
         () if outcomes().flatten().any(|outcome| !outcome.is_green()) => NextAction::End(RunResult::Failed),
         () if outcomes().any(|outcome| outcome.is_none()) => NextAction::FinalChecks,
-        () if state.lacks_a_task() || !state.missing_commits.is_empty() => {
-            NextAction::End(RunResult::CompletedWithFailures)
-        }
+        () if state.lacks_a_task() || state.lacks_commits() => NextAction::End(RunResult::CompletedWithFailures),
         () => NextAction::End(RunResult::Complete),
     }
 }

@@ -92,7 +92,12 @@ impl RunState {
     /// Whether work of the run is still to be brought into the user's branch: that of parallel workers, or a commit that
     /// went to another branch.
     pub(crate) fn is_outside_branch(&self) -> bool {
-        self.parallel.as_ref().is_some_and(|parallel| parallel.landed.is_none()) || !self.missing_commits.is_empty()
+        self.parallel.as_ref().is_some_and(|parallel| parallel.landed.is_none()) || self.lacks_commits()
+    }
+
+    /// Whether the branch that is checked out lacks the commit of a passed task.
+    pub fn lacks_commits(&self) -> bool {
+        self.missing_commits.iter().any(|missing| missing.lacking.is_none())
     }
 
     /// How many tasks stand how. What verifies the others is no task to their reader.

@@ -38,6 +38,9 @@ pub struct RunState {
     pub root: String,
     /// The commit that was checked out at its start.
     pub base: Option<String>,
+    /// Full name of the branch that was checked out at its start.
+    #[serde(default)]
+    pub branch: Option<String>,
     /// Where the run as a whole stands.
     pub phase: RunPhase,
     /// Who it belongs to.
@@ -52,7 +55,7 @@ pub struct RunState {
     pub reviewed_tasks: BTreeSet<String>,
     /// The result of each final check since anything else was done, by its place in the plan, from 0.
     pub final_checks: BTreeMap<usize, TaskCheckOutcome>,
-    /// The commits of passed tasks that the checkout lacked when the run would end.
+    /// The commits of passed tasks that a branch of the user's lacked when the run would end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_commits: Vec<MissingCommit>,
     /// Files that omo writes for others and that something else had changed, with where that was put.

@@ -41,7 +41,7 @@ pub fn make_large_run(project: &Path, state_home: &Path, plan_path: &str, tasks:
     let (run, _) = runs.begin(
         &actor,
         now,
-        RunOpening { plan, commands_digest: approved, root, base: None, scope: None, mode: ExecutionMode::Batches }
+        RunOpening { plan, commands_digest: approved, root, head: None, scope: None, mode: ExecutionMode::Batches }
             .into(),
         Vec::new(),
     )?;

@@ -30,6 +30,7 @@ pub fn run_opened(plan: Plan) -> EventKind {
         approved: "0".repeat(64),
         root: "/p".to_owned(),
         base: None,
+        branch: None,
         scope: None,
         mode: None,
     }

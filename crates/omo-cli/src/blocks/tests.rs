@@ -17,6 +17,7 @@ fn state(plan: &str, batch_size: u32) -> RunState {
         approved: String::new(),
         root: "/home/me/project".to_owned(),
         base: None,
+        branch: None,
         scope: None,
         mode: None,
     };

@@ -10,7 +10,6 @@ use omo_engine::state::{RunPhase, RunState};
 use omo_engine::{Run, RunStore};
 use omo_plan::dialects::PlanKind;
 use omo_plan::model::Plan;
-use omo_state::git_worktree::GitWorktree;
 
 use crate::blocks;
 use crate::context::{CommandContext, another_run_is_open};
@@ -18,7 +17,7 @@ use crate::error::CommandError;
 use crate::execute::approval::ApprovalRequest;
 use crate::execute::continue_run;
 use crate::execute::open_run::{ask_for_check, begin, prepare};
-use crate::execute::refusals::{no_repository_error, require_writable_files};
+use crate::execute::refusals::{require_repository, require_writable_files};
 use crate::execute::request::ExecuteRequest;
 use crate::output::print_block;
 
@@ -34,7 +33,7 @@ pub(crate) fn execute(
         return Err(outside_project_error(&plan.source.path));
     }
     let plan = arranged(plan, mode, &request.mode_options());
-    let work_tree = GitWorktree::find(&context.root).ok_or_else(|| no_repository_error(&context.root))?;
+    require_repository(&context.root)?;
     if let Some(known) =
         context.runs.as_ref().map(|runs| find_known_run(context, runs, &plan, request)).transpose()?.flatten()
     {
@@ -63,7 +62,7 @@ pub(crate) fn execute(
         drop(door);
         return known.go_on(context, request);
     }
-    begin(context, &runs, prepared, work_tree.head(), Vec::new()).map(|()| None)
+    begin(context, &runs, prepared, Vec::new()).map(|()| None)
 }
 
 fn outside_project_error(path: &str) -> CommandError {

@@ -1,6 +1,7 @@
 //! A run is opened, in whichever mode, once nothing is in its way and its user has agreed to its commands.
 
 use std::io::IsTerminal;
+use std::path::Path;
 
 use omo_checks::detected_check::offer_check;
 use omo_core::text::{pluralize, sanitize};
@@ -13,6 +14,8 @@ use omo_engine::report::plan_overview::plan_overview;
 use omo_engine::request::run_scope::RunScope;
 use omo_engine::state::RunState;
 use omo_engine::work::{RunOpening, begin_parallel, opening_events};
+use omo_git::integrate::{CheckoutHead, checkout_head};
+use omo_git::repository::GitRepository;
 use omo_plan::model::{Plan, Task};
 use omo_plan::proof::unproved_tasks;
 use omo_state::{config, env};
@@ -154,19 +157,24 @@ pub(crate) fn begin(
     context: &CommandContext,
     runs: &RunStore,
     prepared: PreparedRun,
-    base: Option<String>,
     known: Vec<EventKind>,
 ) -> Result<(), CommandError> {
     let PreparedRun { plan, mode, scope, approved, clients, choice, said } = prepared;
     let said = choice + &said;
     let (actor, now) = (context.actor(), env::now());
     let root = context.root.display().to_string();
-    let opened = EventKind::from(RunOpening { plan, commands_digest: approved, root, base, scope, mode });
+    let head = checked_out(&context.root);
+    let opened = EventKind::from(RunOpening { plan, commands_digest: approved, root, head, scope, mode });
     let more = opening_events(opened.clone(), clients.into_iter().chain(known).collect(), &actor, now);
     let (run, state) = runs.begin(&actor, now, opened, more)?;
     let state = context.engine(&run, &state)?.write_projections(state.clone())?;
     context.note_in_session(&run, &state.holder, &state);
     print_then_next(context, &run, state.clone(), &heading(run.id(), &state, &said))
+}
+
+/// Where HEAD stands; `None` where git cannot tell.
+pub(crate) fn checked_out(root: &Path) -> Option<CheckoutHead> {
+    checkout_head(&GitRepository::find(root)?).ok()
 }
 
 /// What is said of a run that was opened.

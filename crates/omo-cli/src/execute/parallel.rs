@@ -9,7 +9,6 @@ use omo_engine::report::ultraplan::dry_run;
 use omo_engine::request::part::strategy_of_mode;
 use omo_engine::request::run_scope::RunScope;
 use omo_plan::model::Plan;
-use omo_state::git_worktree::GitWorktree;
 
 use crate::billing;
 use crate::blocks::parallel_run;
@@ -17,7 +16,7 @@ use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::execute::approval::step_approval_request;
 use crate::execute::open_run::{ask_for_check, begin, prepare};
-use crate::execute::refusals::no_repository_error;
+use crate::execute::refusals::require_repository;
 use crate::execute::request::ExecuteRequest;
 use crate::execute::{continue_parallel, known_run, preflight};
 use crate::exit_kind::ExitKind;
@@ -31,7 +30,7 @@ pub(crate) fn execute(
     whole: &Plan,
     mode: ExecutionMode,
 ) -> Result<Option<ExecuteRequest>, CommandError> {
-    let work_tree = GitWorktree::find(&context.root).ok_or_else(|| no_repository_error(&context.root))?;
+    require_repository(&context.root)?;
     let known = |runs: &RunStore| known_run::find_known_run(context, runs, whole, request, mode);
     if let Some((run, state)) = context.runs.as_ref().map(known).transpose()?.flatten() {
         let digest = request.digest.as_deref();
@@ -62,7 +61,7 @@ pub(crate) fn execute(
         let digest = request.digest.as_deref();
         return continue_parallel::continue_run(context, &run, &state, Some(request), digest).map(|()| None);
     }
-    begin(context, &runs, prepared, work_tree.head(), Vec::new()).map(|()| None)
+    begin(context, &runs, prepared, Vec::new()).map(|()| None)
 }
 
 /// Tells how a plan would be run. Nothing is written, and nothing of it runs.

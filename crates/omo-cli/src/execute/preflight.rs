@@ -23,12 +23,11 @@ use omo_plan::paths;
 use omo_state::config;
 use omo_state::config::launcher_toml::is_launcher_name;
 use omo_state::files::regular_file::{self, Links};
-use omo_state::git_worktree::GitWorktree;
 
 use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::execute::approval;
-use crate::execute::refusals::no_repository_error;
+use crate::execute::refusals::require_repository;
 
 /// What was found in the repository of a plan. Where no client is started, only what matters to workers in the user's own
 /// work tree, and nothing where they commit nothing and the session does not work itself.
@@ -123,7 +122,7 @@ fn git_failure(error: &GitFailed) -> CommandError {
 
 /// Where parallel workers are started they get the whole repository, each in a work tree of its own.
 pub(crate) fn require_whole_repository(context: &CommandContext) -> Result<(), CommandError> {
-    let work_tree = GitWorktree::find(&context.root).ok_or_else(|| no_repository_error(&context.root))?;
+    let work_tree = require_repository(&context.root)?;
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if real(&work_tree.top) == real(&context.root) {
         return Ok(());

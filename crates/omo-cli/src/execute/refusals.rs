@@ -10,6 +10,7 @@ use omo_engine::work::PlanFile;
 use omo_plan::diagnostic::{Code, Severity};
 use omo_plan::dialects::command_from_file;
 use omo_plan::model::Plan;
+use omo_state::git_worktree::GitWorktree;
 
 use crate::blocks::parts;
 use crate::context::CommandContext;
@@ -29,9 +30,11 @@ pub(crate) fn require_writable_files(context: &CommandContext) -> Result<(), Com
     Ok(projection.require_writable()?)
 }
 
-pub(crate) fn no_repository_error(root: &Path) -> CommandError {
-    let message = format!("{} is in no git repository, so what a task has changed could not be told", root.display());
-    CommandError::precondition(message, "`git init` makes one; `omo plan` reads plans anywhere")
+pub(crate) fn require_repository(root: &Path) -> Result<GitWorktree, CommandError> {
+    let message =
+        || format!("{} is in no git repository, so what a task has changed could not be told", root.display());
+    let hint = "`git init` makes one; `omo plan` reads plans anywhere";
+    GitWorktree::find(root).ok_or_else(|| CommandError::precondition(message(), hint))
 }
 
 pub(crate) fn invalid_plan_error(plan: &Plan, file: &PlanFile) -> CommandError {

@@ -26,7 +26,7 @@ use crate::error::CommandError;
 use crate::execute::approval::{ApprovalRequest, approve_plan};
 use crate::execute::open_run::{begin, prepare};
 use crate::execute::print_then_next;
-use crate::execute::refusals::{no_repository_error, other_mode_error};
+use crate::execute::refusals::{other_mode_error, require_repository};
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
 use crate::execute::task_list::loaded::LoadedTaskList;
 use crate::exit_kind::ExitKind;
@@ -145,7 +145,7 @@ fn open_task_list_run(
     session: &LoadedTaskList,
     request: &ExecuteRequest,
 ) -> Result<(), CommandError> {
-    let work_tree = GitWorktree::find(&context.root).ok_or_else(|| no_repository_error(&context.root))?;
+    require_repository(&context.root)?;
     let mode = request.mode.unwrap_or(ExecutionMode::Waves);
     let plan = plan_of_task_list(session, request, mode)?;
     if let Some((run, state)) = context.runs.as_ref().map(|runs| context.open_run(runs)).transpose()?.flatten() {
@@ -169,7 +169,7 @@ fn open_task_list_run(
         let message = format!("the task list {} was changed meanwhile", session.id);
         return Err(CommandError::conflict(message, "run it again"));
     }
-    begin(context, &runs, prepared, work_tree.head(), omo_engine::import::import_task_list(&session.tasks))
+    begin(context, &runs, prepared, omo_engine::import::import_task_list(&session.tasks))
 }
 
 /// The plan of a session, with the options that were given now.

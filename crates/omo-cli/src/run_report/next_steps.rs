@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use omo_core::text::{list_some, pluralize, sanitize};
 use omo_engine::report::checkout::CheckoutReport;
-use omo_engine::report::findings::{merge_command, missing_commit_lines};
+use omo_engine::report::findings::{merge_commands, missing_commit_lines};
 use omo_engine::report::heading::{HeadingKind, run_heading};
 use omo_engine::report::{RunReport, build_report};
 use omo_engine::state::RunState;
@@ -31,11 +31,9 @@ pub(crate) fn next_steps(run: &str, state: &RunState, report: &RunReport) -> Vec
 }
 
 fn after_failure(state: &RunState, report: &RunReport, go_on: &str) -> Vec<String> {
-    if !state.missing_commits.is_empty() {
+    if state.lacks_commits() {
         let next = report.next_command.as_ref().map(|command| format!("Then: `{command}`"));
-        let merge = state.missing_commits.iter().map(|missing| format!("`{}`", merge_command(missing)));
-        let merge: BTreeSet<String> = merge.collect();
-        return merge.into_iter().chain(next).collect();
+        return merge_steps(state).into_iter().chain(next).collect();
     }
     let retry = report.next_command.as_ref().filter(|command| command.starts_with("omo run retry"));
     match retry {
@@ -44,6 +42,11 @@ fn after_failure(state: &RunState, report: &RunReport, go_on: &str) -> Vec<Strin
         }
         _ => vec![format!("Once the cause is fixed, type `{go_on}`")],
     }
+}
+
+/// The commands that bring the commits in which a branch of the user's lacks, each once.
+fn merge_steps(state: &RunState) -> BTreeSet<String> {
+    state.missing_commits.iter().map(|missing| format!("`{}`", merge_commands(missing).join("` and `"))).collect()
 }
 
 /// What is left to do by a person before the work is finished.
@@ -58,6 +61,7 @@ fn before_finishing(state: &RunState, report: &RunReport) -> Vec<String> {
     if state.plan.final_checks.is_empty() {
         steps.push("Run all tests of the project: the plan has no check of the whole.".to_owned());
     }
+    steps.extend(merge_steps(state));
     let Some(checkout) = &report.checkout else { return steps };
     if !checkout.uncommitted.is_empty() {
         steps.push("Look at what is not committed, `git diff`, and commit it.".to_owned());

@@ -43,7 +43,7 @@ pub struct AttemptEnd {
     /// Full name of the branch that was checked out when it was made, such as `refs/heads/main`; `HEAD` for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// Commits that were made meanwhile and hold none of the files of the task: its user's, as far as can be told.
+    /// Commits that others made meanwhile in a checkout that they work in, too, with files that the task does not list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub foreign_commits: Vec<String>,
     /// Why git did not make that commit.
@@ -70,7 +70,7 @@ pub enum ImportedStatus {
     Blocked,
 }
 
-/// The commit of a passed task that the checked out branch does not have.
+/// The commit of a passed task that a branch of the user's does not have.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MissingCommit {
     /// Id of the task.
@@ -79,6 +79,12 @@ pub struct MissingCommit {
     pub commit: String,
     /// The reference that has it: a branch or one below `refs/omo/keep`, or its own id where no reference does.
     pub holder: String,
+    /// Full name of the branch that lacks it, where that is not the one that is checked out: the run began on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lacking: Option<String>,
+    /// Its history has no commit in common with that of the branch that lacks it.
+    #[serde(default)]
+    pub is_unrelated: bool,
 }
 
 /// How a run ended.

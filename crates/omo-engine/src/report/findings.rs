@@ -8,7 +8,7 @@ use omo_plan::model::{Plan, Task};
 use super::taken_back;
 use super::task_list::final_report::unfinished_lines;
 use super::ultraplan::short_commit;
-use crate::event::MissingCommit;
+use crate::event::{AttemptEnd, MissingCommit};
 use crate::state::{RunState, TaskState};
 use crate::task_counterfactual;
 
@@ -50,20 +50,43 @@ pub fn finding_lines<'a>(state: &RunState, tasks: impl IntoIterator<Item = &'a T
     lines
 }
 
-/// The commits that the checkout lacks, each with the command that brings it in.
+/// The commits that a branch of the user's lacks, each with the commands that bring it in.
 pub fn missing_commit_lines(state: &RunState) -> Vec<String> {
     let line = |missing: &MissingCommit| {
         let (word, task) = (state.plan.dialect.unit_word(), sanitize(&missing.task, 64));
-        let (commit, merge) = (short_commit(&missing.commit), merge_command(missing));
-        format!("{word} {task}: commit {commit} is not in the branch that is checked out, and `{merge}` brings it in")
+        let commit = short_commit(&missing.commit);
+        let place = match &missing.lacking {
+            Some(branch) => format!("not in {}, where the run began", branch_words(branch)),
+            None => "not in the branch that is checked out".to_owned(),
+        };
+        let commands = merge_commands(missing).join("` and `");
+        let brings = if missing.lacking.is_some() { "bring" } else { "brings" };
+        format!("{word} {task}: commit {commit} is {place}, and `{commands}` {brings} it in")
     };
     state.missing_commits.iter().map(line).collect()
 }
 
-/// The command that brings a missing commit into the branch that is checked out.
-pub fn merge_command(missing: &MissingCommit) -> String {
+/// The commands that bring a missing commit into the branch that lacks it.
+pub fn merge_commands(missing: &MissingCommit) -> Vec<String> {
+    let switch =
+        missing.lacking.as_deref().map(|branch| format!("git switch {}", quote_argument(&branch_words(branch))));
+    let option = if missing.is_unrelated { "--allow-unrelated-histories " } else { "" };
     // A tag may have the name of the branch.
-    format!("git merge {}", quote_argument(&sanitize(&missing.holder, 200)))
+    let merge = format!("git merge {option}{}", quote_argument(&sanitize(&missing.holder, 200)));
+    switch.into_iter().chain([merge]).collect()
+}
+
+/// The name of a branch as its user types it; `no branch` for another reference.
+pub fn branch_words(reference: &str) -> String {
+    sanitize(reference.strip_prefix("refs/heads/").unwrap_or("no branch"), 200)
+}
+
+/// Where the commit of a task went, if that is not the branch that the run began on.
+pub fn commit_place(state: &RunState, end: &AttemptEnd) -> Option<String> {
+    let (began_on, branch) = (state.branch.as_deref()?, end.branch.as_deref()?);
+    let is_elsewhere = began_on != branch && end.commit.is_some() && state.parallel.is_none();
+    is_elsewhere
+        .then(|| format!("its commit is on {}; the run began on {}", branch_words(branch), branch_words(began_on)))
 }
 
 fn task_findings(plan: &Plan, known: &TaskState) -> Vec<String> {
@@ -72,13 +95,15 @@ fn task_findings(plan: &Plan, known: &TaskState) -> Vec<String> {
     let outside: Vec<&str> = outside.filter(|file| !known.left_alone.contains(file)).map(String::as_str).collect();
     if let Some(end) = known.last_end.as_ref().filter(|_| !outside.is_empty()) {
         let files = list_some(outside, NAMED_FILES);
-        let in_commit = if end.commit.is_some() { ", which is in no commit of it" } else { "" };
+        let is_in_none = end.commit.is_some() && end.foreign_commits.is_empty();
+        let in_commit = if is_in_none { ", which is in no commit of it" } else { "" };
         lines.push(format!("changed what it does not name{in_commit}: {}", sanitize(&files, 400)));
     }
     let foreign = known.last_end.iter().flat_map(|end| &end.foreign_commits).map(|commit| short_commit(commit));
     let foreign = list_some(foreign, NAMED_FILES);
     if !foreign.is_empty() {
-        lines.push(format!("commits made meanwhile that hold none of its files stay: {}", sanitize(&foreign, 200)));
+        lines
+            .push(format!("commits made meanwhile with files that it does not list stay: {}", sanitize(&foreign, 200)));
     }
     if known.is_stale {
         lines.push("the plan says something else about it since it was done".to_owned());

@@ -7,6 +7,7 @@ use omo_plan::model::{PlannedState, Task, TaskKind};
 use crate::event::RunResult;
 use crate::outcome::FinalChecksResult;
 use crate::parallel_state::GroupStatus;
+use crate::report::findings::branch_words;
 use crate::report::workers::worker_name;
 use crate::request::part;
 use crate::state::{RunPhase, RunState, TaskStanding, TaskStatus};
@@ -75,7 +76,12 @@ fn ended_heading(state: &RunState, result: RunResult) -> RunHeading {
     } else {
         (HeadingKind::Complete, "Complete".to_owned())
     };
-    RunHeading { kind, text }
+    let elsewhere = state.missing_commits.iter().find_map(|missing| Some((&missing.holder, missing.lacking.as_ref()?)));
+    let elsewhere = elsewhere.filter(|_| matches!(kind, HeadingKind::Complete | HeadingKind::Unproved));
+    let elsewhere = elsewhere.map(|(holder, lacking)| {
+        format!(", but on {}, not on {} where it began", branch_words(holder), branch_words(lacking))
+    });
+    RunHeading { kind, text: text + &elsewhere.unwrap_or_default() }
 }
 
 /// How many of the tasks that were asked for stand how; what verifies the others is none of them.

@@ -152,21 +152,19 @@ pub struct AttemptMeasurement {
     pub without_work: Vec<CheckCounterfactual>,
     /// The files that its checks were run without: its commit would not hold them.
     pub left_out: Vec<String>,
-    /// The commits of its worker that change what the task does not list.
+    /// The commits since its start that change what the task does not list.
     pub stray_commits: Vec<StrayCommit>,
     /// What came of committing it, where its checks were green and that was tried.
     pub commit: Option<CommitOutcome>,
 }
 
-/// A commit that a worker made itself, and that changes what its task does not list.
+/// A commit that omo did not make, and that changes what a task does not list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StrayCommit {
     /// Its name.
     pub commit: String,
     /// The files that the task does not list.
     pub files: Vec<String>,
-    /// It holds files of the task as well. In a checkout that its user works in, one that holds none is not the worker's.
-    pub holds_own_files: bool,
 }
 
 /// What came of committing an attempt.
@@ -250,8 +248,11 @@ pub fn judge_attempt(
     // Every one of its checks, each green each time that it ran: as many green results of one prove nothing.
     let is_green = wanted.iter().all(|check| outcomes.iter().any(|(_, (ran, _))| ran == *check))
         && outcomes.iter().all(|(_, (_, outcome))| outcome.is_green());
-    let (stray_commits, foreign): (Vec<_>, Vec<_>) =
-        measured.stray_commits.into_iter().partition(|stray| state.parallel.is_some() || stray.holds_own_files);
+    // In a checkout that its user works in, nothing tells whose commit it is, and what others commit is theirs.
+    let (stray_commits, foreign) = match &state.parallel {
+        Some(_) => (measured.stray_commits, Vec::new()),
+        None => (Vec::new(), measured.stray_commits),
+    };
     let (commit, branch) = measured.commit.as_ref().map(CommitOutcome::commit_and_branch).unwrap_or_default();
     let end = AttemptEnd {
         attempt,
@@ -423,14 +424,9 @@ fn stray_commit_reason(task: &Task, stray: &[StrayCommit], state: &RunState) -> 
     let (commit, word) = (short_commit(commit), state.plan.dialect.unit_word());
     let more = stray.len() - 1;
     let more = if more == 0 { String::new() } else { format!(", and {more} more such commits") };
-    // In a checkout that its user works in, nothing tells whose commit it is: no command that undoes it is named there.
-    let way_out = if state.parallel.is_some() {
-        format!("take it out of the branch, not with another commit but with `git reset --soft {commit}~1`")
-    } else {
-        "commit only what is listed, and leave the commit to its user where this worker did not make it".to_owned()
-    };
     Some(format!(
-        "commit {commit} holds {}, which {word} {} does not list{more}; {way_out}",
+        "commit {commit} holds {}, which {word} {} does not list{more}; take it out of the branch, not with another commit \
+         but with `git reset --soft {commit}~1`",
         name_files(files),
         task.id
     ))

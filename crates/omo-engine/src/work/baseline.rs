@@ -10,7 +10,6 @@ use std::time::Duration;
 use omo_git::changes;
 use omo_git::commit_preview::{differing_files, head_commit};
 use omo_git::restore::{self, OwnProjectPaths, RestoreError, RestoreResult, RestoreScope, SnapshotContext, SnapshotId};
-use omo_git::worktree::WorkerName;
 use omo_plan::model::Task;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
@@ -24,8 +23,6 @@ use crate::state::{RunState, TaskState, WorktreeBaseline};
 
 /// How long a worker that wants to begin waits for another process that takes back what was before.
 const RESTORE_TIMEOUT: Duration = Duration::from_secs(60);
-/// Characters of a task's id in the name of what is kept of it.
-const MAX_KEPT_TASK_CHARS: usize = 40;
 
 /// Paths from the project's top that omo itself writes for a run.
 pub(super) fn files_written_by_omo(state: &RunState) -> Vec<String> {
@@ -169,8 +166,8 @@ impl Engine<'_> {
         let committed = self.committed_meanwhile(known);
         let is_own = |path: &str| own.as_ref().is_some_and(|own| own.covers(path)) && !committed.contains(path);
         let own = (self.work_tree.root() == self.root).then_some(OwnProjectPaths(&is_own));
-        let name = kept_name(state.plan.dialect.unit_word(), id, known.attempts);
-        let name = WorkerName::new(self.run.id(), &name).map_err(|error| RestoreError::Unnamed(error.to_string()))?;
+        let unnamed = || RestoreError::Unnamed(format!("attempt {} at {id}", known.attempts));
+        let name = self.kept_name(state, id, Some(known.attempts)).ok_or_else(unnamed)?;
         let kept =
             self.with_restore_place(state, |place| restore::keep_difference(place, before, after, own, &name))?;
         let scope = own.map_or(RestoreScope::Until(after), |own| RestoreScope::OwnUntil(after, own));
@@ -191,13 +188,6 @@ impl Engine<'_> {
         // Where git has lost one of the two, nothing is known of what lies between them.
         differing_files(&self.work_tree, &before, &now).unwrap_or_default()
     }
-}
-
-/// The name under which the work of an attempt is kept, such as `step-2-attempt-3`.
-fn kept_name(word: &str, task: &str, attempt: u32) -> String {
-    let plain = |char: char| if char.is_ascii_alphanumeric() || char == '_' { char } else { '-' };
-    let task: String = task.chars().take(MAX_KEPT_TASK_CHARS).map(plain).collect();
-    format!("{word}-{task}-attempt-{attempt}")
 }
 
 /// What is not as it was before, each with why.

@@ -6,7 +6,9 @@ use std::time::Duration;
 use omo_core::text::sanitize;
 use omo_git::commit::{CommitEnd, CommitRefusal, CommitRequest, commit_paths};
 use omo_git::commit_conditions::judging_files;
-use omo_git::integrate::{CheckoutHead, checkout_head, contains_commits, holds_commit, keep_commit};
+use omo_git::integrate::{
+    CheckoutHead, amended_commits, checkout_head, contains_commits, has_common_history, holds_commit, keep_commit,
+};
 use omo_git::kept_work::keep_paths;
 use omo_git::repository::GitRepository;
 use omo_git::worktree::WorkerName;
@@ -24,9 +26,9 @@ use crate::work::attempt::WorkResult;
 
 /// How long git and the hooks of its user may take.
 const LIMIT: Duration = Duration::from_secs(600);
-/// Stands for no branch.
+/// The checked out commit, and the name of no branch.
 const DETACHED: &str = "HEAD";
-/// Letters of a name made from the id of a task.
+/// Letters of the digest of a task's id in a name.
 const NAME_LETTERS: usize = 12;
 
 impl Engine<'_> {
@@ -65,7 +67,7 @@ impl Engine<'_> {
         });
         Ok(Some(match end {
             CommitEnd::Made { sha } | CommitEnd::AlreadyCommitted { sha } => {
-                CommitOutcome::Made { branch: self.branch_of_commit(task, &sha), id: sha }
+                CommitOutcome::Made { branch: self.branch_of_commit(state, task, &sha), id: sha }
             }
             CommitEnd::NoChange => CommitOutcome::Nothing,
             CommitEnd::Refused(_) if is_cut => return Err(EngineError::Cancelled),
@@ -89,50 +91,73 @@ impl Engine<'_> {
 
     /// The branch that a commit was just made on. One on no branch is kept: once its user checks one out, no reference
     /// has it.
-    fn branch_of_commit(&self, task: &Task, commit: &str) -> Option<String> {
+    fn branch_of_commit(&self, state: &RunState, task: &Task, commit: &str) -> Option<String> {
         let repository = self.work_tree.repository()?;
         let head = checkout_head(&repository).ok()?;
-        if let (CheckoutHead::Detached { .. }, Some(name)) = (&head, self.kept_name(&task.id)) {
+        if let (CheckoutHead::Detached { .. }, Some(name)) = (&head, self.kept_name(state, &task.id, None)) {
             // Where it cannot be kept, git's reflog still has it.
             let _ = keep_commit(&repository, &name, commit);
         }
         Some(branch_name(&head).to_owned())
     }
 
-    /// The commits of passed tasks that the user's checkout lacks. What its user made of the branch that such a commit
-    /// went to is theirs, and so is one that was squashed or picked into another branch.
+    /// The commits of passed tasks that the user's checkout lacks, or the branch that the run began on. What its user
+    /// made of the branch that such a commit went to is theirs, and so is one that they amended, squashed or picked.
     pub(super) fn missing_commits(&self, state: &RunState) -> Vec<MissingCommit> {
         let Some(repository) = GitRepository::find(self.root).filter(|_| state.parallel.is_none()) else {
             return Vec::new();
         };
         let Ok(head) = checkout_head(&repository) else { return Vec::new() };
         let now = branch_name(&head);
-        let lacks = |commit: &str| holds_commit(&repository, "HEAD", commit).is_ok_and(|holds| !holds);
-        let missing = |(id, known): (&String, &TaskState)| {
+        let is_there = |branch: &&str| *branch != now && repository.commit_of(branch).is_ok_and(|tip| tip.is_some());
+        let began_on = state.branch.as_deref().filter(is_there);
+        let elsewhere = |(id, known): (&String, &TaskState)| {
             let end = known.last_end.as_ref().filter(|_| is_done(state, known.status))?;
-            let (commit, branch) = (end.commit.as_ref()?, end.branch.as_deref()?);
-            if branch == now && now != DETACHED || !lacks(commit) {
-                return None;
-            }
-            let is_there = contains_commits(&repository, branch, slice::from_ref(commit)).unwrap_or_default();
-            let kept = || {
-                let name = self.kept_name(id)?;
-                keep_commit(&repository, &name, commit).ok().map(|()| name.keep_reference())
-            };
-            let holder = if is_there { Some(branch.to_owned()) } else { kept() };
-            let holder = holder.unwrap_or_else(|| commit.clone());
-            Some(MissingCommit { task: id.clone(), commit: commit.clone(), holder })
+            let (commit, branch) = (end.commit.clone()?, end.branch.clone()?);
+            let has_moved = branch != now || branch == DETACHED || began_on.is_some();
+            has_moved.then(|| (id.clone(), commit, branch))
         };
-        state.tasks.iter().filter_map(missing).collect()
+        let elsewhere: Vec<(String, String, String)> = state.tasks.iter().filter_map(elsewhere).collect();
+        if elsewhere.is_empty() {
+            return Vec::new();
+        }
+        let amended = amended_commits(&repository).unwrap_or_default();
+        let missing = |(task, made, branch): (String, String, String)| {
+            let follow =
+                |commit, (before, after): &(String, String)| if commit == *before { after.clone() } else { commit };
+            let commit = amended.iter().fold(made, follow);
+            let lacks = |tip: &str| holds_commit(&repository, tip, &commit).is_ok_and(|holds| !holds);
+            let lacking = match lacks("HEAD") {
+                true if branch == now && now != DETACHED => return None,
+                true => None,
+                false => Some(began_on.filter(|began_on| *began_on != branch && lacks(began_on))?),
+            };
+            let is_in = |branch: &&str| {
+                contains_commits(&repository, branch, slice::from_ref(&commit)).is_ok_and(|is_in| is_in)
+            };
+            let branches = [now, &branch].into_iter().filter(|branch| *branch != DETACHED);
+            let kept = || {
+                let name = self.kept_name(state, &task, None)?;
+                keep_commit(&repository, &name, &commit).ok().map(|()| name.keep_reference())
+            };
+            let holder = branches.into_iter().find(is_in).map(str::to_owned).or_else(kept);
+            let is_unrelated =
+                has_common_history(&repository, lacking.unwrap_or(DETACHED), &commit).is_ok_and(|is_common| !is_common);
+            let holder = holder.unwrap_or_else(|| commit.clone());
+            Some(MissingCommit { task, commit, holder, lacking: lacking.map(str::to_owned), is_unrelated })
+        };
+        elsewhere.into_iter().filter_map(missing).collect()
     }
 
-    /// The name under which the work of a task is kept.
-    fn kept_name(&self, task: &str) -> Option<WorkerName> {
-        let name = WorkerName::new(self.run.id(), &format!("step-{task}")).or_else(|_| {
-            let id: String = sha256_hex(task.as_bytes()).chars().take(NAME_LETTERS).collect();
-            WorkerName::new(self.run.id(), &format!("step-{id}"))
-        });
-        name.ok()
+    /// The name under which work of a task is kept, such as `step-2` or `step-2-attempt-3`. An id that is none of a name
+    /// has its digest in it.
+    pub(super) fn kept_name(&self, state: &RunState, task: &str, attempt: Option<u32>) -> Option<WorkerName> {
+        let word = state.plan.dialect.unit_word();
+        let attempt = attempt.map(|attempt| format!("-attempt-{attempt}")).unwrap_or_default();
+        let digest = || sha256_hex(task.as_bytes()).chars().take(NAME_LETTERS).collect();
+        [task.to_owned(), digest()]
+            .iter()
+            .find_map(|id| WorkerName::new(self.run.id(), &format!("{word}-{id}{attempt}")).ok())
     }
 
     /// Keeps the files of a task whose commit was refused, and gives the reference. Where they cannot be kept they are
@@ -140,7 +165,7 @@ impl Engine<'_> {
     pub(super) fn keep_uncommitted(&self, state: &RunState, task: &Task, worked: &WorkResult) -> Option<String> {
         let own = worked.files.iter().filter(|file| !worked.out_of_scope.contains(file));
         let paths: Vec<&str> = own.map(String::as_str).collect();
-        let name = self.kept_name(&task.id)?;
+        let name = self.kept_name(state, &task.id, None)?;
         let kept = self.with_restore_place(state, |place| keep_paths(place, &name, &paths));
         kept.ok().map(|kept| kept.reference)
     }

@@ -179,12 +179,12 @@ impl Engine<'_> {
         }
     }
 
-    /// The commits that a worker made itself and that change files which its task does not list, each with those files:
-    /// also what a later commit takes out again. Workers that share a work tree are not told apart.
+    /// The commits since the start of a task that omo did not make and that change files which the task does not list,
+    /// each with those files: also what a later commit takes out again. In a worker's own worktree they are the worker's.
     ///
     /// # Errors
     ///
-    /// Why they cannot be told.
+    /// Why they cannot be told, in a worker's own worktree.
     pub(super) fn stray_commits(&self, state: &RunState, task: &Task) -> Result<Vec<StrayCommit>, String> {
         let at_start = || state.tasks.get(&task.id).and_then(|known| known.baseline.as_ref()?.head.clone());
         let known = state.plan.group_of(&task.id).zip(state.parallel.as_ref());
@@ -201,15 +201,15 @@ impl Engine<'_> {
         if base == head {
             return Ok(Vec::new());
         }
-        let commits = files_by_commit(&self.work_tree, &base, &head).map_err(|error| error.to_string())?;
+        let commits = files_by_commit(&self.work_tree, &base, &head).map_err(|error| error.to_string());
+        let commits = if state.parallel.is_some() { commits? } else { commits.unwrap_or_default() };
         // Another task in the same work tree may have ended meanwhile, and was judged with its own commit.
         let ends = state.tasks.values().filter_map(|known| known.last_end.as_ref());
         let judged: BTreeSet<&String> = ends.filter_map(|end| end.commit.as_ref()).collect();
         let stray = |(commit, files): (String, Vec<String>)| {
             let mut unlisted = files_out_of_scope(self.unlisted_files, state, task, &files);
-            let holds_own_files = unlisted.len() < files.len();
             unlisted.retain(|file| !ultraplan::is_progress_file(file));
-            (!unlisted.is_empty()).then_some(StrayCommit { commit, files: unlisted, holds_own_files })
+            (!unlisted.is_empty()).then_some(StrayCommit { commit, files: unlisted })
         };
         Ok(commits.into_iter().filter(|(commit, _)| !judged.contains(commit)).filter_map(stray).collect())
     }

@@ -9,6 +9,7 @@ use omo_core::check::task_check::{ExpectedExit, TaskCheck};
 use omo_core::session::plan_run::PlannedCommand;
 use omo_core::text::command_text::quote_argument;
 use omo_git::changes::TreeSnapshot;
+use omo_git::integrate::CheckoutHead;
 use omo_plan::model::{FileAction, Plan, Task, TaskKind};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_state::trust::pending_approval;
@@ -54,8 +55,8 @@ pub struct RunOpening {
     pub commands_digest: String,
     /// The top of the project.
     pub root: String,
-    /// The commit that is checked out.
-    pub base: Option<String>,
+    /// Where HEAD stands.
+    pub head: Option<CheckoutHead>,
     /// How much of an ultraplan was asked for, and in which way.
     pub scope: Option<RunScope>,
     /// How its tasks are handed out.
@@ -63,8 +64,10 @@ pub struct RunOpening {
 }
 
 impl From<RunOpening> for EventKind {
-    fn from(RunOpening { plan, commands_digest: approved, root, base, scope: asked, mode }: RunOpening) -> Self {
-        Self::RunOpened { plan: Box::new(plan), approved, root, base, scope: asked, mode: Some(mode) }
+    fn from(RunOpening { plan, commands_digest: approved, root, head, scope, mode }: RunOpening) -> Self {
+        let base = head.as_ref().and_then(CheckoutHead::commit).map(str::to_owned);
+        let branch = head.as_ref().and_then(CheckoutHead::reference).map(str::to_owned);
+        Self::RunOpened { plan: Box::new(plan), approved, root, base, branch, scope, mode: Some(mode) }
     }
 }
 

@@ -24,6 +24,7 @@ fn passed(plan: &Plan, part: PlanSelection) -> RunState {
         approved: String::new(),
         root: "/top".to_owned(),
         base: None,
+        branch: None,
         scope: Some(asked),
         mode: None,
     };

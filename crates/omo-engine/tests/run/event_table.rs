@@ -142,6 +142,7 @@ fn a_ledger_that_cannot_be_is_refused_and_nothing_is_folded() {
         approved: String::new(),
         root: String::new(),
         base: None,
+        branch: None,
         scope: None,
         mode: None,
     };

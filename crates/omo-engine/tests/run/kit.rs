@@ -141,6 +141,7 @@ impl Run {
             approved: "approved".to_owned(),
             root: "/top".to_owned(),
             base: None,
+            branch: None,
             scope: None,
             mode: None,
         };

@@ -2,7 +2,8 @@
 
 use omo_core::check::task_check::TaskCheck;
 use omo_core::check::task_check::TaskCheckVerdict::Green;
-use omo_engine::event::{EventKind, ImportedStatus, MissingCommit};
+use omo_engine::event::{AttemptEnd, EventKind, ImportedStatus, MissingCommit};
+use omo_engine::report::findings::commit_place;
 use omo_engine::report::heading::run_heading;
 use omo_engine::report::{ReportedActor, ReportedResult, build_report};
 use omo_engine::state::ANSWER_CONTINUE;
@@ -76,21 +77,52 @@ fn a_report_says_what_was_proved_and_what_was_not() {
     assert_eq!(said.next_command.as_deref(), Some("omo run retry 2"));
 }
 
-fn missing_commits() -> Vec<MissingCommit> {
-    let holder = "refs/heads/other".to_owned();
-    vec![MissingCommit { task: "1".to_owned(), commit: "abcdef0123".to_owned(), holder }]
+/// The commit of task 1, which this branch lacks, or the checked out one.
+fn missing_commits(lacking: Option<&str>, is_unrelated: bool) -> Vec<MissingCommit> {
+    let (task, commit, holder) = ("1".to_owned(), "abcdef0123".to_owned(), "refs/heads/other".to_owned());
+    vec![MissingCommit { task, commit, holder, lacking: lacking.map(str::to_owned), is_unrelated }]
 }
 
 #[test]
-fn a_commit_that_the_checkout_lacks_is_named_with_the_command_that_brings_it_in() {
-    let mut run = Run::open(plan(vec![task("1")]));
-    run.write([EventKind::CommitsMissing { commits: missing_commits() }]);
-    run.work("1", &Green);
-    let said = build_report("r1", &run.state);
-    let line = "task 1: commit abcdef0 is not in the branch that is checked out, and `git merge refs/heads/other` brings it in";
-    assert!(said.findings.iter().any(|found| found == line), "{:?}", said.findings);
-    assert_eq!(said.next_command.as_deref(), Some("omo run resume --run r1"));
-    assert_eq!(said.result, ReportedResult::CompletedWithFailures);
+fn a_commit_that_a_branch_lacks_is_named_with_the_commands_that_bring_it_in() {
+    let here = "not in the branch that is checked out, and `git merge refs/heads/other` brings it in";
+    let unrelated = "not in the branch that is checked out, and `git merge --allow-unrelated-histories refs/heads/other` \
+                     brings it in";
+    let elsewhere =
+        "not in main, where the run began, and `git switch main` and `git merge refs/heads/other` bring it in";
+    for (commits, words, result, next) in [
+        (missing_commits(None, false), here, ReportedResult::CompletedWithFailures, Some("omo run resume --run r1")),
+        (
+            missing_commits(None, true),
+            unrelated,
+            ReportedResult::CompletedWithFailures,
+            Some("omo run resume --run r1"),
+        ),
+        (missing_commits(Some("refs/heads/main"), false), elsewhere, ReportedResult::Complete, None),
+    ] {
+        let mut run = Run::open(plan(vec![task("1")]));
+        run.write([EventKind::CommitsMissing { commits }]);
+        run.work("1", &Green);
+        let said = build_report("r1", &run.state);
+        let line = format!("task 1: commit abcdef0 is {words}");
+        assert!(said.findings.contains(&line), "{:?}", said.findings);
+        assert_eq!((said.result, said.next_command.as_deref()), (result, next));
+    }
+}
+
+#[test]
+fn the_end_of_an_attempt_says_where_its_commit_went_if_the_run_began_elsewhere() {
+    let place = |began_on: Option<&str>, branch: &str| {
+        let mut run = Run::open(plan(vec![task("1")]));
+        run.state.branch = began_on.map(str::to_owned);
+        let (commit, branch) = (Some("abc".to_owned()), Some(branch.to_owned()));
+        commit_place(&run.state, &AttemptEnd { commit, branch, ..AttemptEnd::default() })
+    };
+    let main = Some("refs/heads/main");
+    assert_eq!(place(main, "refs/heads/main"), None);
+    assert_eq!(place(None, "refs/heads/main"), None);
+    assert_eq!(place(main, "refs/heads/a/b").as_deref(), Some("its commit is on a/b; the run began on main"));
+    assert_eq!(place(main, "HEAD").as_deref(), Some("its commit is on no branch; the run began on main"));
 }
 
 #[test]
@@ -112,7 +144,11 @@ fn a_heading_says_complete_only_where_all_of_it_passed() {
     run.fail("2");
     run.skip("4").unwrap();
     assert_eq!(heading(&run), "Failed at task 2");
-    for (commits, text) in [(Vec::new(), "Complete"), (missing_commits(), "Incomplete: not in your branch")] {
+    for (commits, text) in [
+        (Vec::new(), "Complete"),
+        (missing_commits(None, false), "Incomplete: not in your branch"),
+        (missing_commits(Some("refs/heads/main"), false), "Complete, but on other, not on main where it began"),
+    ] {
         let mut run = Run::open(plan(vec![task("1")]));
         run.write([EventKind::CommitsMissing { commits }]);
         run.work("1", &Green);

@@ -107,7 +107,7 @@ impl UltraplanLab {
             plan,
             commands_digest: approved,
             root: root.display().to_string(),
-            base: None,
+            head: None,
             scope: asked,
             mode,
         };

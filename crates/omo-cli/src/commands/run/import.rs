@@ -15,11 +15,11 @@ use omo_plan::dialects::BatchOptions;
 use omo_plan::project_paths::name_files_from_top;
 use omo_state::env::{self, ProcessEnv};
 use omo_state::files::project_file::ProjectFile;
-use omo_state::git_worktree::GitWorktree;
 
 use crate::blocks;
 use crate::context::CommandContext;
 use crate::error::CommandError;
+use crate::execute::open_run::checked_out;
 use crate::execute::print_then_next;
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
 use crate::execute::{approval, refusals};
@@ -76,7 +76,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &ImportOptions) -> Result<(), Comma
     }
     let events = imports::checkpoint(&plan, &text)
         .map_err(|error| CommandError::conflict(format!("`{shown}` {error}"), "remove it to begin afresh"))?;
-    let work_tree = GitWorktree::find(&context.root).ok_or_else(|| refusals::no_repository_error(&context.root))?;
+    refusals::require_repository(&context.root)?;
     drop(context.runs.as_ref().map(|runs| context.lock_opening(runs, None)).transpose()?);
     let checkpoint = ProjectFile::at(&context.root, dev_workflow::CHECKPOINT_PATH);
     let checkpoint = checkpoint.filter(|file| path.canonicalize().ok() == file.path().canonicalize().ok());
@@ -95,7 +95,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &ImportOptions) -> Result<(), Comma
         plan,
         commands_digest: approved,
         root,
-        base: work_tree.head(),
+        head: checked_out(&context.root),
         scope: None,
         mode: ExecutionMode::Batches,
     });

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use omo_core::text::{list_some, sanitize};
 use omo_engine::event::EventKind;
+use omo_engine::report::findings::commit_place;
 use omo_engine::report::ultraplan::task_lines;
 use omo_engine::state::TaskStatus;
 use omo_engine::task_counterfactual;
@@ -32,6 +33,7 @@ pub(crate) fn print_outcome(
         said.push("WARNING: a check of it was green before the work began, and proves nothing about it".to_owned());
     }
     let end = known.and_then(|known| known.last_end.as_ref());
+    said.extend(end.and_then(|end| commit_place(state, end)).map(|place| format!("NOTE: {place}")));
     match task_counterfactual::weakness(state, &judged.task) {
         Some(weakness) => said.push(format!("WARNING: {weakness}")),
         None if known.is_some_and(|known| known.status == TaskStatus::Passed) => {
@@ -44,7 +46,9 @@ pub(crate) fn print_outcome(
     // Those that were left alone are named with what was taken back.
     outside.retain(|file| known.is_none_or(|known| !known.left_alone.contains(file)));
     if !outside.is_empty() {
-        said.push(format!("Outside of the task's files, and not in its commit: {}", list_files(&outside)));
+        let is_in_none = end.is_none_or(|end| end.foreign_commits.is_empty());
+        let in_commit = if is_in_none { ", and not in its commit" } else { "" };
+        said.push(format!("Outside of the task's files{in_commit}: {}", list_files(&outside)));
     }
     said.extend(super::changed_checks_line(judged).map(|line| format!("WARNING: {line}")));
     if let Some(why) = &judged.restore_error {
