@@ -1,10 +1,10 @@
 //! Kept files written into a work tree again: only where it holds what they were before, so nothing newer is lost.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
-use super::keep::{KEPT_SUBJECT, keep_paths};
+use super::keep::KEPT_SUBJECT;
 use super::manifest::TreePath;
 use super::snapshotter::Snapshotter;
 use super::store::copy;
@@ -30,6 +30,11 @@ pub struct BroughtBack {
     pub overwritten: Option<KeptWork>,
 }
 
+/// Paths as they were kept; `None` for one that was deleted.
+type KeptEntries = BTreeMap<TreePath, Option<GitEntry>>;
+
+/// Why something is not overwritten.
+const UNKEEPABLE: &str = "what is there can be in no commit; move it away";
 const LINK: &str = "120000";
 const EXECUTABLE: &str = "100755";
 const SUBMODULE: &str = "160000";
@@ -42,42 +47,62 @@ pub(crate) fn bring_back(
     kept: &KeptWork,
     overwritten: Option<&WorkerName>,
 ) -> Result<BroughtBack, RestoreError> {
+    let it = Snapshotter::open(place)?;
+    let repository = repository_of(&it)?;
+    let mut changed = kept_entries(&repository, kept)?;
+    changed.retain(|changed| it.is_covered(&changed.path));
+    let alike = it.alike_files(&repository, &changed)?;
     let mut end = BroughtBack::default();
-    let mut to_write = Vec::new();
-    {
-        let it = Snapshotter::open(place)?;
-        let repository = repository_of(&it)?;
-        let mut changed = kept_entries(&repository, kept)?;
-        changed.retain(|changed| it.is_covered(&changed.path));
-        let alike = it.alike_files(&repository, &changed)?;
-        for ChangedEntry { path: name, before, after } in changed {
-            match it.entry_now(&repository, &name, &alike)? {
-                EntryNow::Entry(now) if now == after => end.unchanged.push(it.project_path(&name)),
-                EntryNow::Entry(now) if now == before => to_write.push((name, after)),
-                // No file in it is overwritten: it has to be empty.
-                EntryNow::Folder if overwritten.is_some() => to_write.push((name, after)),
-                EntryNow::Other if overwritten.is_some() => {
-                    let why = "what is there can be in no commit; move it away".to_owned();
-                    end.failed.insert(it.project_path(&name), why);
-                }
-                EntryNow::Entry(_) | EntryNow::Folder | EntryNow::Other => {
-                    end.differing.push(it.project_path(&name));
-                    to_write.extend(overwritten.is_some().then_some((name, after)));
-                }
+    let (mut to_write, mut newer) = (KeptEntries::new(), BTreeSet::new());
+    for ChangedEntry { path: name, before, after } in changed {
+        match it.entry_now(&repository, &name, &alike)? {
+            EntryNow::Entry(now) if now == after => end.unchanged.push(it.project_path(&name)),
+            EntryNow::Entry(now) if now == before => drop(to_write.insert(name, after)),
+            EntryNow::Other if overwritten.is_some() => {
+                end.failed.insert(it.project_path(&name), UNKEEPABLE.to_owned());
+            }
+            EntryNow::Entry(_) if overwritten.is_some() => {
+                newer.insert(name.clone());
+                to_write.insert(name, after);
+            }
+            EntryNow::Entry(_) | EntryNow::Other => end.differing.push(it.project_path(&name)),
+        }
+    }
+    let in_the_way = it.find_obstacles(&to_write)?;
+    let mut keepable = BTreeSet::new();
+    if overwritten.is_some() && !in_the_way.is_empty() {
+        keepable.extend(it.list(&["--cached", "--others"])?.into_iter().filter(|name| it.is_covered(name)));
+    }
+    let mut removed_first = BTreeSet::new();
+    for (name, obstacles) in in_the_way {
+        if obstacles.is_subset(&keepable) {
+            removed_first.extend(obstacles);
+            continue;
+        }
+        // What would have made room for it stays as well.
+        let stays = |path: &TreePath, after: &mut Option<GitEntry>| {
+            *path == name || after.is_none() && path.is_at_or_below(&name.0)
+        };
+        for (path, _) in to_write.extract_if(.., stays) {
+            newer.remove(&path);
+            match overwritten {
+                Some(_) => drop(end.failed.insert(it.project_path(&path), UNKEEPABLE.to_owned())),
+                None => end.differing.push(it.project_path(&path)),
             }
         }
     }
-    if let Some(name) = overwritten.filter(|_| !end.differing.is_empty()) {
-        let paths = std::mem::take(&mut end.differing);
-        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-        end.overwritten = Some(keep_paths(place, name, &paths)?);
+    newer.extend(removed_first.iter().cloned());
+    if let Some(name) = overwritten.filter(|_| !newer.is_empty()) {
+        end.overwritten = Some(it.keep_files(name, &newer)?);
     }
-    let it = Snapshotter::open(place)?;
-    let repository = repository_of(&it)?;
-    // What is gone makes room: a folder may stand where a file was.
-    to_write.sort_by_key(|(_, kept)| kept.is_some());
+    for name in &removed_first {
+        // One that is still there is named with what it is in the way of.
+        let _ = it.ground.remove(name);
+    }
     let mut kept_files = KeptFiles::read(&repository, it.store.nameless_file()?, &to_write)?;
-    for (name, kept) in &to_write {
+    // What is gone makes room: a folder may stand where a file was.
+    let (to_remove, to_write): (Vec<_>, Vec<_>) = to_write.iter().partition(|(_, kept)| kept.is_none());
+    for (name, kept) in to_remove.into_iter().chain(to_write) {
         let shown = it.project_path(name);
         match it.write_kept(&mut kept_files, name, kept.as_ref()) {
             Ok(()) => end.restored.push(shown),
@@ -85,6 +110,7 @@ pub(crate) fn bring_back(
         }
     }
     end.restored.sort();
+    end.differing.sort();
     Ok(end)
 }
 
@@ -124,9 +150,9 @@ fn kept_entries(repository: &GitRepository, kept: &KeptWork) -> Result<Vec<Chang
 
 /// What a path has in the work tree.
 enum EntryNow {
+    /// A file or a link. A folder is none, as in a tree of git's: what is in it has paths of its own.
     Entry(Option<GitEntry>),
-    Folder,
-    /// Something that no commit holds, such as a FIFO.
+    /// A submodule, or something that no commit holds, such as a FIFO.
     Other,
 }
 
@@ -162,16 +188,29 @@ impl Snapshotter<'_> {
         Ok(names.into_iter().zip(repository.hash_files(&[], &paths)?).collect())
     }
 
+    /// The files and links that stand where others are to be written, and are not to be removed: in the place of a folder
+    /// on the way there, or in a folder with that name.
+    fn find_obstacles(&self, to_write: &KeptEntries) -> Result<Vec<(TreePath, BTreeSet<TreePath>)>, RestoreError> {
+        let mut found = Vec::new();
+        for name in to_write.iter().filter(|(_, after)| after.is_some()).map(|(name, _)| name) {
+            let obstacles = self.ground.obstacles(name).map_err(|source| self.read_error(name, source))?;
+            let obstacles: BTreeSet<TreePath> =
+                obstacles.into_iter().filter(|path| !matches!(to_write.get(path), Some(None))).collect();
+            found.extend((!obstacles.is_empty()).then(|| (name.clone(), obstacles)));
+        }
+        Ok(found)
+    }
+
     fn entry_now(
         &self,
         repository: &GitRepository,
         name: &TreePath,
         alike: &BTreeMap<TreePath, String>,
     ) -> Result<EntryNow, RestoreError> {
-        let failed = |source| RestoreError::Io { action: "read", path: self.tree.top.join(path_of(&name.0)), source };
+        let failed = |source| self.read_error(name, source);
         let (mode, object) = match self.ground.look(name).map_err(failed)? {
-            FolderEntry::Nothing => return Ok(EntryNow::Entry(None)),
-            FolderEntry::Folder => return Ok(EntryNow::Folder),
+            FolderEntry::Folder if self.ground.is_repository(name).map_err(failed)? => return Ok(EntryNow::Other),
+            FolderEntry::Nothing | FolderEntry::Folder => return Ok(EntryNow::Entry(None)),
             FolderEntry::Other => return Ok(EntryNow::Other),
             FolderEntry::Link(target) => {
                 let target = target.as_encoded_bytes();
@@ -219,9 +258,9 @@ impl KeptFiles {
     fn read(
         repository: &GitRepository,
         [written, printed]: [File; 2],
-        entries: &[(TreePath, Option<GitEntry>)],
+        entries: &KeptEntries,
     ) -> Result<Self, RestoreError> {
-        let list = object_list(entries.iter().filter_map(|(_, kept)| kept.as_ref()));
+        let list = object_list(entries.values().flatten());
         let failed = |source| RestoreError::Io { action: "read", path: repository.top().to_owned(), source };
         repository.git_into(written, &["cat-file", "--batch", "--buffer"], &list)?;
         let mut files = Self { printed: BufReader::new(printed), places: BTreeMap::new() };

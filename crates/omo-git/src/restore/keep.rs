@@ -27,26 +27,35 @@ pub(crate) fn keep_paths(
     paths: &[&str],
 ) -> Result<KeptWork, RestoreError> {
     let it = Snapshotter::open(place)?;
-    let paths = paths.iter().map(|path| it.tree_path_of(path)).collect::<Result<Vec<_>, _>>()?;
-    let mut now = SnapshotManifest::default();
-    // The tag `S` stands before files outside of the sparse set: not there, and not deleted.
-    let (sparse, listed): (Vec<_>, Vec<_>) = it
-        .list(&["-t", "--cached", "--others"])?
-        .into_iter()
-        .filter_map(|tagged| tagged.0.split_at_checked(2).map(|(tag, name)| (tag == b"S ", TreePath(name.to_vec()))))
-        .partition(|(is_sparse, _)| *is_sparse);
-    let sparse: BTreeSet<TreePath> = sparse.into_iter().map(|(_, name)| name).collect();
-    let listed = listed.into_iter().map(|(_, name)| name);
-    let mut names: BTreeSet<TreePath> =
-        listed.filter(|name| paths.iter().any(|path| name.is_at_or_below(&path.0))).chain(paths.clone()).collect();
-    names.retain(|name| it.is_covered(name) && !sparse.contains(name));
-    for name in &names {
-        it.scan_entry(name.clone(), &mut now, |file| it.store.save_file(file))?;
-    }
-    it.keep(name, &PathEntries::new(), &now.entries_at(&names), &[])
+    let paths = paths.iter().map(|path| it.tree_path_of(path)).collect::<Result<_, _>>()?;
+    it.keep_files(name, &paths)
 }
 
 impl Snapshotter<'_> {
+    /// Keeps files as they are now, each path with everything below it.
+    pub(super) fn keep_files(&self, name: &WorkerName, paths: &BTreeSet<TreePath>) -> Result<KeptWork, RestoreError> {
+        let mut now = SnapshotManifest::default();
+        // The tag `S` stands before files outside of the sparse set: not there, and not deleted.
+        let (sparse, listed): (Vec<_>, Vec<_>) = self
+            .list(&["-t", "--cached", "--others"])?
+            .into_iter()
+            .filter_map(|tagged| {
+                tagged.0.split_at_checked(2).map(|(tag, name)| (tag == b"S ", TreePath(name.to_vec())))
+            })
+            .partition(|(is_sparse, _)| *is_sparse);
+        let sparse: BTreeSet<TreePath> = sparse.into_iter().map(|(_, name)| name).collect();
+        let listed = listed.into_iter().map(|(_, name)| name);
+        let mut names: BTreeSet<TreePath> = listed
+            .filter(|name| paths.iter().any(|path| name.is_at_or_below(&path.0)))
+            .chain(paths.iter().cloned())
+            .collect();
+        names.retain(|name| self.is_covered(name) && !sparse.contains(name));
+        for name in &names {
+            self.scan_entry(name.clone(), &mut now, |file| self.store.save_file(file))?;
+        }
+        self.keep(name, &PathEntries::new(), &now.entries_at(&names), &[])
+    }
+
     /// Keeps some files, whose bytes are in the store, with what they were `before`; `staged` are entries of an index.
     pub(super) fn keep(
         &self,

@@ -97,7 +97,7 @@ impl<'a> Snapshotter<'a> {
         manifest: &mut SnapshotManifest,
         content: impl Fn(File) -> Result<String, RestoreError>,
     ) -> Result<(), RestoreError> {
-        let failed = |source| RestoreError::Io { action: "read", path: self.tree.top.join(path_of(&name.0)), source };
+        let failed = |source| self.read_error(&name, source);
         let entry = match self.ground.look(&name).map_err(failed)? {
             FolderEntry::File { mode } => match self.ground.read(&name) {
                 // Another process works here, and has just removed it.
@@ -114,6 +114,10 @@ impl<'a> Snapshotter<'a> {
         };
         manifest.entries.insert(name, entry);
         Ok(())
+    }
+
+    pub(super) fn read_error(&self, name: &TreePath, source: io::Error) -> RestoreError {
+        RestoreError::Io { action: "read", path: self.tree.top.join(path_of(&name.0)), source }
     }
 
     /// Calls a function with the differences that are meant.

@@ -33,6 +33,27 @@ impl WorktreeFiles {
         Ok(self.look(&inner)? != FolderEntry::Nothing)
     }
 
+    /// What stands where a file is to be written: something else than a folder on the way there, or all that a folder with
+    /// that name holds, folders left out.
+    pub(super) fn obstacles(&self, name: &TreePath) -> io::Result<Vec<TreePath>> {
+        let ends = name.0.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(end, _)| end);
+        for parent in ends.filter_map(|end| Some(TreePath(name.0.get(..end)?.to_vec()))) {
+            match self.look(&parent)? {
+                FolderEntry::Folder => {}
+                FolderEntry::Nothing => return Ok(Vec::new()),
+                FolderEntry::File { .. } | FolderEntry::Link(_) | FolderEntry::Other => return Ok(vec![parent]),
+            }
+        }
+        let mut found = Vec::new();
+        if self.look(name)? == FolderEntry::Folder {
+            let within = TreePath([name.0.as_slice(), b"/"].concat());
+            if let Some(Some(folder)) = self.folder_of(&within)? {
+                list_files(&folder, &within.0, &mut found)?;
+            }
+        }
+        Ok(found)
+    }
+
     /// Opens a file to read it.
     pub(super) fn read(&self, name: &TreePath) -> io::Result<File> {
         let folder = self.folder_of(name)?.ok_or(ErrorKind::NotFound)?;
@@ -160,6 +181,18 @@ fn parent_folders(name: &TreePath) -> impl Iterator<Item = OsString> {
 
 fn file_name(name: &TreePath) -> OsString {
     path_of(name.0.rsplit(|byte| *byte == b'/').next().unwrap_or_default()).into_os_string()
+}
+
+/// Lists all that is in a folder, however deep, but for folders. `prefix` is the path of the folder with a `/` behind it.
+fn list_files(folder: &OpenFolder, prefix: &[u8], found: &mut Vec<TreePath>) -> io::Result<()> {
+    for name in folder.names()? {
+        let path = [prefix, name.as_encoded_bytes()].concat();
+        match folder.inner(&name)? {
+            Some(inner) => list_files(&inner, &[path.as_slice(), b"/"].concat(), found)?,
+            None => found.push(TreePath(path)),
+        }
+    }
+    Ok(())
 }
 
 /// Removes a folder in which there is nothing but folders.

@@ -1,5 +1,6 @@
 //! Files that are kept below `refs/omo/keep`, with the real git.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -200,17 +201,60 @@ fn what_is_newer_than_the_kept_work_is_never_lost() {
     assert_eq!((mode("a.txt"), it.top.join("link").read_link().unwrap()), (0o600, "a.txt".into()));
 
     let end = it.bring_back(&kept, Some("before-step-1"));
-    assert_eq!(end.restored, ["src/b.txt"]);
-    assert_eq!(end.failed.keys().collect::<Vec<_>>(), ["new"], "a folder with newer files stays");
+    assert_eq!((end.restored, end.failed), (vec!["new".to_owned(), "src/b.txt".to_owned()], BTreeMap::new()));
     let overwritten = end.overwritten.unwrap().commit;
-    assert_eq!(git_in(&it.top, &["cat-file", "blob", &format!("{overwritten}:src/b.txt")]), "newer\n");
-    assert_eq!(git_in(&it.top, &["ls-tree", "-r", &overwritten, "new"]), "", "nothing of it was overwritten");
-    fs::remove_dir_all(it.top.join("new")).unwrap();
-    assert_eq!(it.bring_back(&kept, None).restored, ["new"]);
+    for path in ["src/b.txt", "new/in/folder"] {
+        assert_eq!(git_in(&it.top, &["cat-file", "blob", &format!("{overwritten}:{path}")]), "newer\n");
+    }
     assert_eq!((mode("new"), it.read("src/b.txt").unwrap()), (0o755, "step\n".to_owned()));
 }
 
-/// Room that the files below a folder take on the disk, in bytes.
+#[test]
+fn a_file_and_a_folder_take_each_others_place() {
+    let it = Repository::new();
+    it.write("folder/in/it", "old\n");
+    it.write("file", "old\n");
+    it.git(&["add", "."]);
+    it.git(&["commit", "-qm", "more"]);
+    let own = ["folder", "folder/in/it", "file", "file/in/it"];
+    let (_, kept) = take_back(&it, &own, |it| {
+        fs::remove_dir_all(it.top.join("folder")).unwrap();
+        it.write("folder", "step\n");
+        fs::remove_file(it.top.join("file")).unwrap();
+        it.write("file/in/it", "step\n");
+    });
+    let kept = kept.unwrap();
+    let is_as_kept = || (it.read("folder"), it.read("file/in/it")) == (Some("step\n".into()), Some("step\n".into()));
+    let end = it.bring_back(&kept, None);
+    assert_eq!((end.differing, end.failed), (Vec::new(), BTreeMap::new()));
+    assert!(is_as_kept());
+    let again = it.bring_back(&kept, None);
+    assert_eq!(again, BroughtBack { unchanged: again.unchanged.clone(), ..BroughtBack::default() });
+
+    // Newer ones: a file where a folder has to be, one more file where a file has to be.
+    fs::remove_dir_all(it.top.join("file")).unwrap();
+    it.write("file/in", "newer\n");
+    fs::remove_file(it.top.join("folder")).unwrap();
+    it.write("folder/in/it", "old\n");
+    it.write("folder/more", "newer\n");
+    let end = it.bring_back(&kept, None);
+    assert_eq!(end.differing, ["file/in/it", "folder", "folder/in/it"]);
+    assert_eq!((it.read("folder/in/it").as_deref(), it.read("file/in").as_deref()), (Some("old\n"), Some("newer\n")));
+    fs::write(it.top.join(".git/info/exclude"), "secret\n").unwrap();
+    it.write("folder/secret", "ignored\n");
+    let end = it.bring_back(&kept, Some("before-step-1"));
+    assert_eq!(end.failed.keys().collect::<Vec<_>>(), ["folder", "folder/in/it"], "an ignored file is in no commit");
+    assert_eq!((end.restored, it.read("folder/more").as_deref()), (vec!["file/in/it".to_owned()], Some("newer\n")));
+    fs::remove_file(it.top.join("folder/secret")).unwrap();
+    let end = it.bring_back(&kept, Some("before-step-1"));
+    assert_eq!(end.failed, BTreeMap::new());
+    assert!(is_as_kept());
+    for path in ["file/in", "folder/more"] {
+        let kept = git_in(&it.top, &["log", "--all", "--format=", "--name-only", "--diff-merges=first-parent"]);
+        assert!(kept.lines().any(|line| line == path), "{path} is not kept: {kept}");
+    }
+}
+
 #[test]
 fn a_run_of_zeros_takes_no_room_where_it_comes_back() {
     let it = Repository::new();
