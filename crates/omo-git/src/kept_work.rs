@@ -92,6 +92,55 @@ pub fn kept_changes(repository: &GitRepository, kept: &KeptWork) -> Result<Vec<P
     restore::kept_changes(repository, kept)
 }
 
+/// What is to be kept under a name.
+pub(crate) struct WorkToKeep<'a> {
+    pub(crate) name: &'a WorkerName,
+    pub(crate) tree: &'a str,
+    /// The tree of what was staged, which the last parent holds.
+    pub(crate) staged: Option<&'a str>,
+    pub(crate) message: &'a str,
+}
+
+impl WorkToKeep<'_> {
+    /// Gives the commit that keeps it: what the name keeps already, where that has the same and `has_parents` says so, or
+    /// a new one on top of `parents` and of that.
+    pub(crate) fn keep(
+        &self,
+        repository: &GitRepository,
+        has_parents: impl FnOnce(&str) -> Result<bool, GitFailed>,
+        parents: impl FnOnce() -> Result<Vec<String>, GitFailed>,
+    ) -> Result<String, GitFailed> {
+        let reference = self.name.keep_reference();
+        let previous = repository.commit_of(&reference)?;
+        if let Some(known) = &previous
+            && repository.tree_of(known)? == self.tree
+            && has_parents(known)?
+            && self.staged.map_or(Ok(true), |staged| has_parent_with_tree(repository, known, staged))?
+        {
+            return Ok(known.clone());
+        }
+        let mut parents = parents()?;
+        parents.extend(previous.clone());
+        if let Some(staged) = self.staged {
+            parents.push(make_commit(repository, staged, &[], "What was staged")?);
+        }
+        let commit = make_commit(repository, self.tree, &parents, self.message)?;
+        move_reference(repository, &reference, &commit, previous)?;
+        Ok(commit)
+    }
+}
+
+/// Whether one of the parents of a commit has this tree.
+fn has_parent_with_tree(repository: &GitRepository, kept: &str, tree: &str) -> Result<bool, GitFailed> {
+    let said = repository.git_line(&["rev-list", "--parents", "--max-count=1", kept])?;
+    for parent in said.split(' ').skip(1) {
+        if repository.tree_of(parent)? == tree {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Makes a commit that keeps files and is no work of the user.
 pub(crate) fn make_commit(
     repository: &GitRepository,
@@ -107,7 +156,7 @@ pub(crate) fn make_commit(
 
 /// Has a reference name a commit, only if it has not moved from `before` meanwhile: what another process has just kept
 /// must not be lost.
-pub(crate) fn move_reference(
+fn move_reference(
     repository: &GitRepository,
     reference: &str,
     commit: &str,

@@ -34,7 +34,6 @@ pub use create::{CreatedWorktree, continue_worktree, create_worktree, prepare_wo
 pub use leftovers::{RemovedLeftover, find_leftovers, remove_leftovers};
 pub use moved::follow_renamed_folder;
 pub use remove::{WorktreeRemoval, carry_out_removal, discard_worktree, prepare_removal};
-pub(crate) use rescue::has_parent_with_tree;
 pub use rescue::{RescuedWork, rescue_worktree};
 
 /// Where the worktrees lie, from the top of the repository: the one folder below `.claude` in which a

@@ -13,9 +13,9 @@ use std::collections::BTreeSet;
 use super::manifest::{ManifestEntry, PathEntries, SnapshotManifest, TreePath};
 use super::snapshotter::Snapshotter;
 use super::{RestoreError, SnapshotContext};
-use crate::kept_work::{KeptWork, make_commit, move_reference};
+use crate::kept_work::{KeptWork, WorkToKeep, make_commit};
 use crate::repository::{GitRepository, trimmed_line};
-use crate::worktree::{WorkerName, has_parent_with_tree};
+use crate::worktree::WorkerName;
 
 /// Begins the message of a commit whose first parent is what the files were before.
 pub(super) const KEPT_SUBJECT: &str = "Kept by omo: ";
@@ -81,32 +81,23 @@ impl Snapshotter<'_> {
         let tree = tree_with(&self.index_input(&repository, kept)?)?;
         let staged = if staged.is_empty() { tree.clone() } else { tree_with(staged)? };
         self.store.fresh_index()?;
-        let reference = name.keep_reference();
-        let previous = repository.commit_of(&reference)?;
-        let as_kept = |commit: String| KeptWork {
-            reference: reference.clone(),
-            name: name.worker().to_owned(),
-            commit,
-            is_in_branch: false,
+        let message = format!("{KEPT_SUBJECT}{}", name.worker());
+        let staged = Some(staged.as_str()).filter(|staged| *staged != tree);
+        let work = WorkToKeep { name, tree: &tree, staged, message: &message };
+        let has_parents = |known: &str| Ok(repository.tree_of(&format!("{known}^")).is_ok_and(|it| it == tree_before));
+        let parents = || {
+            let head: Vec<String> = head.clone().into_iter().collect();
+            if tree_before == head_tree && !head.is_empty() {
+                return Ok(head);
+            }
+            Ok(vec![make_commit(&repository, &tree_before, &head, "Before the change that is kept")?])
         };
-        if let Some(known) = &previous
-            && repository.tree_of(known)? == tree
-            && repository.tree_of(&format!("{known}^")).is_ok_and(|parent| parent == tree_before)
-            && (staged == tree || has_parent_with_tree(&repository, known, &staged)?)
-        {
-            return Ok(as_kept(known.clone()));
-        }
-        let mut parents: Vec<String> = head.into_iter().collect();
-        if tree_before != head_tree || parents.is_empty() {
-            parents = vec![make_commit(&repository, &tree_before, &parents, "Before the change that is kept")?];
-        }
-        parents.extend(previous.clone());
-        if staged != tree {
-            parents.push(make_commit(&repository, &staged, &[], "What was staged")?);
-        }
-        let commit = make_commit(&repository, &tree, &parents, &format!("{KEPT_SUBJECT}{}", name.worker()))?;
-        move_reference(&repository, &reference, &commit, previous)?;
-        Ok(as_kept(commit))
+        Ok(KeptWork {
+            commit: work.keep(&repository, has_parents, parents)?,
+            reference: name.keep_reference(),
+            name: name.worker().to_owned(),
+            is_in_branch: false,
+        })
     }
 
     /// Entries as `git update-index --index-info` takes them, after their content is in the repository.

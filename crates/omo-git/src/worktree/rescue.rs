@@ -7,9 +7,9 @@ use omo_state::git_worktree::GitWorktree;
 use serde::{Deserialize, Serialize};
 
 use super::{DotGit, WorkerName, WorktreeError, dot_git, git_folder_of};
-use crate::kept_work::{make_commit, move_reference};
+use crate::kept_work::WorkToKeep;
 use crate::platform::path_of;
-use crate::repository::{GitFailed, GitRepository};
+use crate::repository::GitRepository;
 use crate::worktree::file_copier::FileCopier;
 use crate::worktree::state::{WorktreeState, populated_submodules, read_state};
 
@@ -161,42 +161,18 @@ pub(super) fn keep_branch(
     Ok(RescuedWork { reference: name.keep_reference(), commit, copied: Vec::new(), not_copied: Vec::new() })
 }
 
-/// Makes the commit that keeps all of these, and has the reference name it; what it named before is
-/// kept by the new one.
+/// Makes the commit that keeps all of these, and has the reference name it.
 fn make_keep_commit(
     repository: &GitRepository,
     name: &WorkerName,
-    mut parents: Vec<String>,
+    parents: Vec<String>,
     tree: &str,
     staged: Option<&str>,
 ) -> Result<String, WorktreeError> {
-    let reference = name.keep_reference();
-    let before = repository.commit_of(&reference)?;
-    if let Some(before) = &before
-        && repository.tree_of(before)? == tree
-        && repository.contains(before, &parents)?
-        && staged.map_or(Ok(true), |staged| has_parent_with_tree(repository, before, staged))?
-    {
-        return Ok(before.clone());
-    }
-    if let Some(staged) = staged {
-        parents.push(make_commit(repository, staged, &[], "What was staged")?);
-    }
-    parents.extend(before.clone());
-    let kept = make_commit(repository, tree, &parents, &format!("What the worktree of {} held", name.branch()))?;
-    move_reference(repository, &reference, &kept, before)?;
-    Ok(kept)
-}
-
-/// Whether one of the parents of a commit has this tree.
-pub(crate) fn has_parent_with_tree(repository: &GitRepository, kept: &str, staged: &str) -> Result<bool, GitFailed> {
-    let said = repository.git_line(&["rev-list", "--parents", "--max-count=1", kept])?;
-    for parent in said.split(' ').skip(1) {
-        if repository.tree_of(parent)? == staged {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    let message = format!("What the worktree of {} held", name.branch());
+    let work = WorkToKeep { name, tree, staged, message: &message };
+    let has_parents = |known: &str| repository.contains(known, &parents);
+    Ok(work.keep(repository, has_parents, || Ok(parents.clone()))?)
 }
 
 /// Brings the commits of a submodule, and of those within it, which lie in git's folder of the worktree, into the
