@@ -80,16 +80,17 @@ pub(crate) fn bring_back(
             continue;
         }
         // What would have made room for it stays as well.
-        let stays = |path: &TreePath, after: &mut Option<GitEntry>| {
-            *path == name || after.is_none() && path.is_at_or_below(&name.0)
-        };
-        for (path, _) in to_write.extract_if(.., stays) {
-            newer.remove(&path);
-            match overwritten {
-                Some(_) => drop(end.failed.insert(it.project_path(&path), UNKEEPABLE.to_owned())),
-                None => end.differing.push(it.project_path(&path)),
+        to_write.retain(|path, after| {
+            let stays = *path == name || after.is_none() && path.is_at_or_below(&name.0);
+            if stays {
+                newer.remove(path);
+                match overwritten {
+                    Some(_) => drop(end.failed.insert(it.project_path(path), UNKEEPABLE.to_owned())),
+                    None => end.differing.push(it.project_path(path)),
+                }
             }
-        }
+            !stays
+        });
     }
     newer.extend(removed_first.iter().cloned());
     if let Some(name) = overwritten.filter(|_| !newer.is_empty()) {

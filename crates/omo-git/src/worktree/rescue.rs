@@ -139,7 +139,7 @@ fn keep_objects(
     {
         return Ok(None);
     }
-    make_keep_commit(repository, name, parents, &raw.tree, Some(&raw.staged)).map(Some)
+    make_keep_commit(repository, name, &parents, &raw.tree, Some(&raw.staged)).map(Some)
 }
 
 /// Keeps a branch that has no worktree.
@@ -156,7 +156,7 @@ pub(super) fn keep_branch(
     let commit = match before {
         _ if is_integrated => None,
         Some(before) if repository.contains(&before, &parents)? => Some(before),
-        _ => Some(make_keep_commit(repository, name, parents, &repository.tree_of(branch_at)?, None)?),
+        _ => Some(make_keep_commit(repository, name, &parents, &repository.tree_of(branch_at)?, None)?),
     };
     Ok(RescuedWork { reference: name.keep_reference(), commit, copied: Vec::new(), not_copied: Vec::new() })
 }
@@ -165,14 +165,14 @@ pub(super) fn keep_branch(
 fn make_keep_commit(
     repository: &GitRepository,
     name: &WorkerName,
-    parents: Vec<String>,
+    parents: &[String],
     tree: &str,
     staged: Option<&str>,
 ) -> Result<String, WorktreeError> {
     let message = format!("What the worktree of {} held", name.branch());
     let work = WorkToKeep { name, tree, staged, message: &message };
-    let has_parents = |known: &str| repository.contains(known, &parents);
-    Ok(work.keep(repository, has_parents, || Ok(parents.clone()))?)
+    let has_parents = |known: &str| repository.contains(known, parents);
+    Ok(work.keep(repository, has_parents, || Ok(parents.to_vec()))?)
 }
 
 /// Brings the commits of a submodule, and of those within it, which lie in git's folder of the worktree, into the
