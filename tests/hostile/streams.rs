@@ -269,7 +269,7 @@ fn within_a_limit(scene: &mut Scene, ask: &Ask, setup: &str) -> Result<Run> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
+#[ignore = "needs the built plugin and the release build: cargo xtask test"]
 fn few_files_little_memory_and_no_space_end_no_hook_badly() {
     let plugin = plugin();
     let few_files = (3..=8).map(|files| format!("ulimit -n {files}"));
@@ -307,7 +307,7 @@ fn without_space_a_block_is_not_given_and_a_command_says_why() {
 
 /// Where even a large input meets little memory, the hook gives up instead of falling.
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
+#[ignore = "needs the built plugin and the release build: cargo xtask test"]
 fn a_large_input_in_little_memory_is_let_be() {
     let plugin = plugin();
     // What the program itself takes is a part of it.

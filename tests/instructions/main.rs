@@ -15,7 +15,7 @@ const PAGE_INSTRUCTIONS: u64 = 500_000_000;
 const PAGE_BYTES: u64 = 2_000_000;
 
 #[test]
-#[ignore = "needs valgrind: cargo xtask test"]
+#[ignore = "needs valgrind and the release build: cargo xtask test"]
 fn no_hook_needs_a_tenth_more_instructions_than_before() {
     let plugin = plugin();
     #[expect(clippy::disallowed_methods, reason = "set by the runner of the tests, beside the plugin")]
@@ -50,7 +50,7 @@ fn no_hook_needs_a_tenth_more_instructions_than_before() {
 }
 
 #[test]
-#[ignore = "needs valgrind: cargo xtask test"]
+#[ignore = "needs valgrind and the release build: cargo xtask test"]
 fn a_page_of_200_tasks_and_10_000_events_is_written_at_once() {
     const PLAN: &str = "docs/plan.md";
     let lab = Lab::builder().build().unwrap();

@@ -7,17 +7,39 @@ use anyhow::{Context, Result, bail};
 
 use crate::cargo;
 
-/// The version of the client that the tests are written for.
+/// The version of the client that the tests are written for. Most of what omo knows of the client was measured on 2.1.328,
+/// and three things have changed since:
+///
+/// - `Stop` and `SubagentStop` hooks begin once the transcript is written, from 2.1.331 on; before they began up to 80 ms
+///   ahead of it.
+/// - `claude plugin list` shows built-in plugins as well.
+/// - A busy client puts a command that a hook blocked back into its input box, as it always does with a plain prompt.
 const VERSION: &str = "2.1.332";
+/// Its package.
+const CLIENT: &str = "@anthropic-ai/claude-code";
 /// The version of Vitest that the tests are written for: one that runs with the node of a stable Debian.
 const VITEST_VERSION: &str = "3.2.4";
 
 /// The client's program, installing it where it is not there yet.
-pub(crate) fn find_or_install() -> Result<PathBuf> {
-    let folder = cargo::target()?.join("claude-code").join(VERSION);
+///
+/// `version` is another than that of the tests: a number, or a name such as `latest`.
+pub(crate) fn find_or_install(version: Option<&str>) -> Result<PathBuf> {
+    let version = version.map_or_else(|| Ok(VERSION.to_owned()), published_version)?;
+    let folder = cargo::target()?.join("claude-code").join(&version);
     let program = folder.join("node_modules").join("@anthropic-ai").join(platform_package()?).join("claude");
-    install("@anthropic-ai/claude-code", VERSION, &folder, &program)?;
+    install(CLIENT, &version, &folder, &program)?;
     Ok(program)
+}
+
+/// The number behind a name such as `latest`.
+fn published_version(name: &str) -> Result<String> {
+    let number = cargo::output(Command::new("npm").args(["view", &format!("{CLIENT}@{name}"), "version"]))?;
+    let number = number.trim();
+    if !number.starts_with(|first: char| first.is_ascii_digit()) || number.contains(char::is_whitespace) {
+        bail!("npm knows no single version {name} of {CLIENT}: {number:?}");
+    }
+    anstream::println!("the client is {number}; the tests are written for {VERSION}");
+    Ok(number.to_owned())
 }
 
 /// The folder of Vitest with all that it needs, installing it where it is not there yet.

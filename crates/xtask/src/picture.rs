@@ -18,7 +18,7 @@ const TEXT: RgbColor = RgbColor(205, 208, 214);
 /// Plays the run and writes the picture.
 pub(crate) fn run() -> Result<()> {
     let plugin = plugin::build()?;
-    let client = Client::at(client::find_or_install()?)?;
+    let client = Client::at(client::find_or_install(None)?)?;
     let lines = play::play(&plugin.path, &client)?;
     let file = cargo::top()?.join("docs").join("run.svg");
     fs::write(&file, draw(&lines)).with_context(|| format!("write {}", file.display()))?;

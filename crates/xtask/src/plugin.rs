@@ -85,6 +85,11 @@ impl Build {
         }
     }
 
+    /// The target triple of a release.
+    pub(crate) fn release_target(&self) -> Option<&str> {
+        matches!(self, Self::Release(_)).then(|| self.triple())
+    }
+
     /// The name of a binary's file on that system.
     pub(crate) fn binary(&self, name: &str) -> String {
         if self.triple().contains("-windows-") { format!("{name}.exe") } else { name.to_owned() }

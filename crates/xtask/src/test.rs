@@ -25,30 +25,30 @@ pub(crate) struct Options {
     /// optimised and without the real client, Wine, strace or archives
     #[arg(long, conflicts_with = "require_all")]
     quick: bool,
-    /// Fail where a program that tests need is missing and could be installed, instead of leaving those tests out
+    /// Run the tests of releases and of Windows as well, and fail where a program that tests need is missing and could be
+    /// installed, instead of leaving those tests out
     #[arg(long)]
     require_all: bool,
+    /// Run them with this version of the client, such as `latest`, instead of the one that they are written for
+    #[arg(long, value_name = "VERSION")]
+    client: Option<String>,
     /// Only the suite of this name, such as client or blackbox, or the tests that have it in their names
     name: Option<String>,
 }
 
-/// Suites whose tests wait for other processes more than they compute: they run more at once.
-const WAITING: [&str; 5] = ["client", "parallel", "supervised_client", "supervisor", "worker"];
-/// The suites that are long, in the order in which they begin.
-const LONG: [&str; 12] = [
-    "client",
-    "browser",
-    "reliability",
-    "hostile",
-    "prove",
-    "blackbox",
-    "attacks",
-    "slurm",
-    "parallel",
-    "supervised_client",
-    "windows",
-    "ultraplan_tasks",
+/// Suites whose tests wait for other processes more than they compute: they begin at once, beside those that compute.
+/// And how many of their tests wait at the same time, for each processor.
+const WAITING: [(&str, usize); 7] = [
+    ("client", 3),
+    ("parallel", 2),
+    ("reliability", 3),
+    ("slurm", 1),
+    ("supervised_client", 2),
+    ("supervisor", 2),
+    ("worker", 2),
 ];
+/// The suites that compute and are long, in the order in which they begin.
+const LONG: [&str; 5] = ["hostile", "blackbox", "attacks", "browser", "prove"];
 /// The suites that take longer than an edit: other programs, faults, random plans and random work trees.
 const NOT_QUICK: [&str; 20] = [
     "attacks",
@@ -91,29 +91,21 @@ const NOT_QUICK_FILES: [&str; 13] = [
 ];
 /// How many random cases are enough after an edit.
 const QUICK_CASES: &str = "32";
-/// The suites that hold what the hooks cost, which is a promise of an optimised build alone.
-const OF_COSTS: [&str; 2] = ["hostile", "instructions"];
-
-/// How the plugin under test is built.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum PluginBuild {
-    /// In seconds.
-    Development,
-    /// As users get it.
-    Release,
-}
+/// The suite that holds what the hooks take, of which a release takes least: where one is built, it is held to that.
+const OF_COSTS: &str = "hostile";
+/// What is built for few tests, and takes longer than all that the others need: only the full run has it.
+const FROM_RELEASES: [&str; 3] = [needs::RELEASE, needs::ARCHIVES, needs::WINE];
 
 /// What tests need of what this task builds or installs.
-#[derive(Clone, Copy)]
 struct Wanted {
-    plugin: Option<PluginBuild>,
+    plugin: bool,
     npm: FromNpm<bool>,
-    windows: bool,
-    archives: bool,
+    /// Of what is built from releases.
+    releases: Vec<&'static str>,
 }
 
 /// What comes from npm: whether it is wanted, and where it is.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct FromNpm<T> {
     client: T,
     vitest: T,
@@ -121,6 +113,7 @@ struct FromNpm<T> {
 }
 
 /// What tests are given.
+#[derive(Default)]
 struct Provided {
     plugin: Option<Plugin>,
     npm: FromNpm<Option<PathBuf>>,
@@ -132,33 +125,49 @@ struct Provided {
 pub(crate) fn run(options: &Options) -> Result<()> {
     let ignored = needs::ignored()?;
     let (suites, filter) = choose(options)?;
+    let filter = filter.as_deref();
     let is_every = options.name.is_none() && !options.quick;
-    let (built, provided, missing);
+    let (built, wanted, npm);
+    let mut missing = needs::missing();
+    refuse(&missing, options)?;
     if is_every {
-        // What all tests together need is known before they are built, and is built beside them.
-        let npm = FromNpm { client: true, vitest: true, puppeteer: true };
-        let wanted = Wanted { plugin: Some(PluginBuild::Release), npm, windows: true, archives: true };
-        let (npm, lacks) = look_for(wanted, options)?;
-        (built, provided) = beside(|| suites::build(&suites, true), || provide(wanted, npm, &lacks))?;
-        missing = lacks;
+        // What all tests together need is known before they are built, and is installed meanwhile.
+        wanted = Wanted::by_all(options);
+        (built, npm) = beside(|| suites::build(&suites, true), || look_for(&wanted, &mut missing, options))?;
     } else {
         built = suites::build(&suites, false)?;
-        let wanted = wanted_by(&built, filter.as_deref(), &ignored, options)?;
-        let npm;
-        (npm, missing) = look_for(wanted, options)?;
-        provided = provide(wanted, npm, &missing)?;
+        wanted = wanted_by(&built, filter, &ignored, options)?;
+        npm = look_for(&wanted, &mut missing, options)?;
     }
-    let left_out: Vec<&Ignored> = ignored.iter().filter(|test| !is_run(test, options, &missing)).collect();
+    refuse(&missing, options)?;
+    if is_every && !options.require_all {
+        let why = || "`cargo xtask test --require-all` builds it, in some minutes".to_owned();
+        missing.extend(FROM_RELEASES.map(|name| Missing { name, why: why(), can_be_installed: false }));
+    }
+    let (run, left_out): (Vec<&Ignored>, Vec<&Ignored>) =
+        ignored.iter().partition(|test| is_run(test, options, &missing));
+    let from_releases: Vec<&Ignored> = run.into_iter().filter(|test| is_from_releases(test)).collect();
+    let holds_costs = |suite: &Built| suite.name == OF_COSTS && wanted.releases.contains(&needs::RELEASE);
+    let is_later = |suite: &Built, test: &str| is_one_of(test, &from_releases) || holds_costs(suite);
+    let parts = built.iter().map(|suite| Parts::of(suite, filter, &left_out, is_later));
+    let parts = parts.collect::<Result<Vec<_>>>()?;
     if let Some(name) = &options.name {
-        let has_one = |suite: &Built| {
-            let tests = suite.tests(filter.as_deref())?;
-            anyhow::Ok(tests.iter().any(|test| !left_out.iter().any(|left_out| test.contains(&left_out.name))))
-        };
-        let have_one = built.iter().map(has_one).collect::<Result<Vec<_>>>()?;
-        ensure!(have_one.contains(&true), "`{name}` names no test that can be run here with these options");
+        let has_one = parts.iter().any(|parts| parts.has_now || !parts.later.is_empty());
+        ensure!(has_one, "`{name}` names no test that can be run here with these options");
     }
-    let ready = built.iter().map(|suite| ready(suite, filter.as_deref(), &left_out, &provided, options));
-    run::all(in_order(ready.collect::<Result<_>>()?))?;
+    let plugin = wanted.plugin.then(plugin::build_for_development).transpose()?;
+    let provided = Provided { plugin, npm: npm.clone(), ..Provided::default() };
+    let now: Vec<&Parts> = parts.iter().filter(|parts| parts.has_now).collect();
+    let now = now.into_iter().map(|parts| parts.now(filter, &[&left_out, &from_releases], &provided, options));
+    let now = in_order(now.collect::<Result<_>>()?);
+    let later: Vec<&Parts> = parts.iter().filter(|parts| !parts.later.is_empty()).collect();
+    let later = (!later.is_empty()).then(|| {
+        run::Later::new(|| {
+            let provided = provide_releases(&wanted, npm, &missing)?;
+            later.into_iter().map(|parts| parts.later(&provided, options)).collect()
+        })
+    });
+    run::all(now, later)?;
     if is_every {
         check_what_is_built_from()?;
     }
@@ -166,7 +175,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Does two things at once: their target folders differ, and cargo builds for both.
+/// Does two things at once: one of them waits for the network.
 fn beside<A: Send, B>(one: impl FnOnce() -> Result<A> + Send, other: impl FnOnce() -> Result<B>) -> Result<(A, B)> {
     let (one, other) = thread::scope(|scope| {
         let one = scope.spawn(one);
@@ -192,24 +201,28 @@ fn choose(options: &Options) -> Result<(Vec<Suite>, Option<String>)> {
     Ok((suites, filter))
 }
 
+impl Wanted {
+    /// What all tests together need.
+    fn by_all(options: &Options) -> Self {
+        let releases = if options.require_all { FROM_RELEASES.to_vec() } else { Vec::new() };
+        Self { plugin: true, npm: FromNpm { client: true, vitest: true, puppeteer: true }, releases }
+    }
+}
+
 /// What the chosen tests need.
 fn wanted_by(built: &[Built], filter: Option<&str>, ignored: &[Ignored], options: &Options) -> Result<Wanted> {
     let mut chosen = Vec::new();
-    let mut release = false;
     for suite in built {
         let tests = suite.tests(filter)?;
-        release |= OF_COSTS.contains(&suite.name.as_str()) && !tests.is_empty();
         chosen.extend(ignored.iter().filter(|test| is_run(test, options, &[]) && tests.contains(&test.name)));
     }
     let needs = |name: &str| chosen.iter().any(|test| test.needs(name));
-    let archives = needs(needs::ARCHIVES);
-    // What traces or counts a program has to have one.
-    let plugin = if release || archives { PluginBuild::Release } else { PluginBuild::Development };
+    let has_costs = options.require_all && built.iter().any(|suite| suite.name == OF_COSTS);
+    let is_wanted = |name: &&str| needs(name) || (has_costs && *name == needs::RELEASE);
     Ok(Wanted {
-        plugin: (!chosen.is_empty()).then_some(plugin),
+        plugin: chosen.iter().any(|test| !is_from_releases(test)),
         npm: FromNpm { client: needs(needs::CLIENT), vitest: needs(needs::VITEST), puppeteer: needs(needs::PUPPETEER) },
-        windows: needs(needs::WINE),
-        archives,
+        releases: FROM_RELEASES.into_iter().filter(is_wanted).collect(),
     })
 }
 
@@ -218,11 +231,15 @@ fn is_run(test: &Ignored, options: &Options, missing: &[Missing]) -> bool {
     test.can_run(missing) && (!options.quick || test.needs_only(needs::PLUGIN) && !test.is_in(&NOT_QUICK_FILES))
 }
 
-/// What is wanted of npm, and all that this machine lacks: known before anything is built.
-fn look_for(wanted: Wanted, options: &Options) -> Result<(FromNpm<Option<PathBuf>>, Vec<Missing>)> {
-    let mut missing = needs::missing();
+/// Whether a test needs more than what is built in one tree.
+fn is_from_releases(test: &Ignored) -> bool {
+    FROM_RELEASES.iter().any(|name| test.needs(name))
+}
+
+/// Finds or installs what is wanted of npm, and adds all that is missing for what is wanted.
+fn look_for(wanted: &Wanted, missing: &mut Vec<Missing>, options: &Options) -> Result<FromNpm<Option<PathBuf>>> {
     let mut add = |name, why: String, can_be_installed| missing.push(Missing { name, why, can_be_installed });
-    let client = wanted.npm.client.then(find_client).transpose().unwrap_or_else(|why| {
+    let client = wanted.npm.client.then(|| find_client(options.client.as_deref())).transpose().unwrap_or_else(|why| {
         add(needs::CLIENT, format!("{why:#}"), true);
         None
     });
@@ -235,57 +252,91 @@ fn look_for(wanted: Wanted, options: &Options) -> Result<(FromNpm<Option<PathBuf
         add(needs::PUPPETEER, format!("{why:#}"), true);
         None
     });
-    if wanted.windows
+    if wanted.releases.contains(&needs::WINE)
         && let Err(why) = windows::can_be_built()
     {
         // A Rust target that cannot be had is no program that was not installed.
         add(needs::WINE, format!("{why:#}"), windows::missing_program().is_some());
     }
-    if wanted.plugin == Some(PluginBuild::Release) {
+    if wanted.releases.contains(&needs::RELEASE) {
         let triple = Build::release()?.triple().to_owned();
         if instructions::recorded_counts(&triple)?.is_none() {
             let why = format!("no counts are held for {triple}; `cargo xtask instructions --accept` holds them");
-            add(needs::VALGRIND, why, false);
+            add(needs::RELEASE, why, false);
         }
     }
-    let to_install = missing.iter().find(|missing| options.require_all && missing.can_be_installed);
-    if let Some(Missing { name, why, .. }) = to_install {
-        bail!("some tests need {name}: {why}");
-    }
-    Ok((FromNpm { client, vitest, puppeteer }, missing))
+    Ok(FromNpm { client, vitest, puppeteer })
 }
 
-/// Builds what is wanted, as far as this machine can.
-fn provide(wanted: Wanted, npm: FromNpm<Option<PathBuf>>, missing: &[Missing]) -> Result<Provided> {
-    let is_windows = wanted.windows && !missing.iter().any(|missing| missing.name == needs::WINE);
-    let windows = || is_windows.then(windows::build).transpose();
-    let plugin = || {
-        let build = wanted.plugin.map(|plugin| match plugin {
-            PluginBuild::Development => plugin::build_for_development(),
-            PluginBuild::Release => plugin::build(),
-        });
-        build.transpose()
-    };
-    let (windows, plugin) = beside(windows, plugin)?;
-    let packed = wanted.archives.then(dist::pack_for_tests).transpose()?;
+/// Ends where something is missing that could be installed, and all is required.
+fn refuse(missing: &[Missing], options: &Options) -> Result<()> {
+    let to_install = missing.iter().find(|missing| options.require_all && missing.can_be_installed);
+    to_install.map_or(Ok(()), |Missing { name, why, .. }| Err(anyhow!("some tests need {name}: {why}")))
+}
+
+/// Builds what few tests need, as far as this machine can.
+fn provide_releases(wanted: &Wanted, npm: FromNpm<Option<PathBuf>>, missing: &[Missing]) -> Result<Provided> {
+    let wants = |name: &str| wanted.releases.contains(&name) && !missing.iter().any(|missing| missing.name == name);
+    let plugin = (wants(needs::RELEASE) || wants(needs::ARCHIVES)).then(plugin::build).transpose()?;
+    let packed = wants(needs::ARCHIVES).then(dist::pack_for_tests).transpose()?;
+    let windows = wants(needs::WINE).then(windows::build).transpose()?;
     Ok(Provided { plugin, npm, windows, packed })
 }
 
-/// A suite with all that its tests are given.
-fn ready(
-    suite: &Built,
-    filter: Option<&str>,
-    left_out: &[&Ignored],
-    provided: &Provided,
-    options: &Options,
-) -> Result<Ready> {
-    let mut command = suite.command()?;
-    command.args(filter).arg("--include-ignored");
-    for test in left_out {
-        command.args(["--skip", &test.name]);
+/// Whether leaving those out leaves out this test.
+fn is_one_of(test: &str, ignored: &[&Ignored]) -> bool {
+    ignored.iter().any(|ignored| test.contains(&ignored.name))
+}
+
+/// The tests of a suite that are run: most of them at once, and some once a release is built.
+struct Parts<'a> {
+    suite: &'a Built,
+    has_now: bool,
+    /// The names of those that need what is built meanwhile.
+    later: Vec<String>,
+}
+
+impl<'a> Parts<'a> {
+    fn of(
+        suite: &'a Built,
+        filter: Option<&str>,
+        left_out: &[&Ignored],
+        is_later: impl Fn(&Built, &str) -> bool,
+    ) -> Result<Self> {
+        let tests = suite.tests(filter)?.into_iter().filter(|test| !is_one_of(test, left_out));
+        let (later, now): (Vec<_>, Vec<_>) = tests.partition(|test| is_later(suite, test));
+        Ok(Self { suite, has_now: !now.is_empty(), later })
     }
-    if WAITING.contains(&suite.name.as_str()) {
-        let threads = 2 * thread::available_parallelism().map_or(1, usize::from);
+
+    fn now(
+        &self,
+        filter: Option<&str>,
+        skipped: &[&[&Ignored]],
+        provided: &Provided,
+        options: &Options,
+    ) -> Result<Ready> {
+        let mut ready = ready(self.suite, provided, options)?;
+        ready.command.args(filter);
+        for test in skipped.iter().copied().flatten() {
+            ready.command.args(["--skip", &test.name]);
+        }
+        Ok(ready)
+    }
+
+    fn later(&self, provided: &Provided, options: &Options) -> Result<Ready> {
+        let mut ready = ready(self.suite, provided, options)?;
+        ready.command.args(&self.later);
+        Ok(ready)
+    }
+}
+
+/// A suite with all that its tests are given.
+fn ready(suite: &Built, provided: &Provided, options: &Options) -> Result<Ready> {
+    let mut command = suite.command()?;
+    command.arg("--include-ignored");
+    let waiting = WAITING.iter().find(|(name, _)| *name == suite.name);
+    if let Some((_, waiting)) = waiting {
+        let threads = waiting * thread::available_parallelism().map_or(1, usize::from);
         command.arg(format!("--test-threads={threads}"));
     }
     if options.quick {
@@ -298,7 +349,7 @@ fn ready(
     };
     let plugin = provided.plugin.as_ref();
     give("OMO_TEST_PLUGIN", plugin.map(|plugin| plugin.path.clone()));
-    give("OMO_TEST_TARGET", plugin.map(|plugin| PathBuf::from(plugin.build.triple())));
+    give("OMO_TEST_TARGET", plugin.and_then(|plugin| plugin.build.release_target()).map(PathBuf::from));
     give("OMO_TEST_CLIENT", provided.npm.client.clone());
     give("OMO_TEST_VITEST", provided.npm.vitest.clone());
     give("OMO_TEST_PUPPETEER", provided.npm.puppeteer.clone());
@@ -306,10 +357,10 @@ fn ready(
     let packed = provided.packed.as_ref();
     give("OMO_TEST_ARCHIVE", packed.map(|packed| packed.archive.clone()));
     give("OMO_TEST_PACKAGES", packed.map(|packed| packed.packages.clone()));
-    Ok(Ready { name: suite.name.clone(), command })
+    Ok(Ready { name: suite.name.clone(), waits: waiting.is_some(), command })
 }
 
-/// The longest first, so that none of them is left alone at the end.
+/// Those that compute in the order in which they begin: the longest first, so that none is left alone at the end.
 fn in_order(mut suites: Vec<Ready>) -> Vec<Ready> {
     let place = |suite: &Ready| LONG.iter().position(|name| *name == suite.name).unwrap_or(LONG.len());
     suites.sort_by_key(place);
@@ -338,9 +389,9 @@ fn check_what_is_built_from() -> Result<()> {
     cargo::run(std::process::Command::new(cargo::cargo()).args(check).current_dir(cargo::top()?))
 }
 
-fn find_client() -> Result<PathBuf> {
+fn find_client(version: Option<&str>) -> Result<PathBuf> {
     if !cargo::has("tmux") {
         bail!("tmux is not installed, and it types for the person in them");
     }
-    client::find_or_install()
+    client::find_or_install(version)
 }

@@ -15,8 +15,8 @@ pub(crate) const CLIENT: &str = "the real client";
 pub(crate) const WINE: &str = "Wine";
 /// The plugin as it is packed for those who install it.
 pub(crate) const ARCHIVES: &str = "the archives";
-/// What counts instructions.
-pub(crate) const VALGRIND: &str = "valgrind";
+/// The plugin as it is built for users.
+pub(crate) const RELEASE: &str = "the release build";
 /// What runs tests of TypeScript.
 pub(crate) const VITEST: &str = "Vitest";
 /// What drives a browser.
@@ -37,7 +37,7 @@ struct Need {
 const NEEDS: [Need; 19] = [
     // Where a container forbids to trace, the program alone is of no use.
     Need { name: "strace", probe: &["strace", "-qq", "-o", "/dev/null", "true"], package: Some("strace") },
-    Need { name: VALGRIND, probe: &["valgrind", "--version"], package: Some("valgrind") },
+    Need { name: "valgrind", probe: &["valgrind", "--version"], package: Some("valgrind") },
     Need { name: "sshd", probe: &["test", "-x", "/usr/sbin/sshd"], package: Some("openssh-server") },
     Need { name: "Slurm", probe: &["sh", "-c", SLURM_IS_THERE], package: Some("slurm-wlm and munge") },
     Need { name: "tmux", probe: &["tmux", "-V"], package: Some("tmux") },
@@ -240,8 +240,11 @@ mod tests {
 
     #[test]
     fn every_need_is_known_and_a_test_is_left_out_alone() {
-        let names: Vec<&str> =
-            NEEDS.iter().map(|need| need.name).chain([PLUGIN, CLIENT, WINE, ARCHIVES, VITEST, PUPPETEER]).collect();
+        let names: Vec<&str> = NEEDS
+            .iter()
+            .map(|need| need.name)
+            .chain([PLUGIN, CLIENT, WINE, RELEASE, ARCHIVES, VITEST, PUPPETEER])
+            .collect();
         let tests = ignored().unwrap();
         assert!(tests.len() > 400, "only {} were found", tests.len());
         let text: String = rust_files().unwrap().iter().map(|path| fs::read_to_string(path).unwrap()).collect();

@@ -1,57 +1,177 @@
-//! Running suites: as many at once as there are processors, each with what it said in one piece. A suite that runs alone
-//! says it at once.
+//! Running suites: those that wait all at once, beside those that compute, of which as many run as there are processors.
+//! Each says what it printed in one piece. A suite that runs alone says it at once.
 
-use std::io::{self, Read, Write};
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
-use std::thread;
-use std::time::Instant;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, Scope};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+
+/// How often it is said what still runs.
+const PROGRESS: Duration = Duration::from_secs(60);
 
 /// A suite that is ready to be run.
 #[derive(Debug)]
 pub(super) struct Ready {
     /// What it is called.
     pub(super) name: String,
+    /// Whether its tests wait more than they compute.
+    pub(super) waits: bool,
     /// Its command, with all that it needs.
     pub(super) command: Command,
 }
 
-/// Runs one suite, or several side by side, and fails where one of them does.
-pub(super) fn all(mut suites: Vec<Ready>) -> Result<()> {
-    let is_alone = suites.len() == 1;
+/// What makes more suites ready, while others run.
+pub(super) struct Later<'a>(Box<dyn FnOnce() -> Result<Vec<Ready>> + 'a>);
+
+impl<'a> Later<'a> {
+    pub(super) fn new(make: impl FnOnce() -> Result<Vec<Ready>> + 'a) -> Self {
+        Self(Box::new(make))
+    }
+}
+
+/// Runs suites, and fails where one of them does.
+pub(super) fn all(mut now: Vec<Ready>, mut later: Option<Later>) -> Result<()> {
+    if now.is_empty()
+        && let Some(Later(make)) = later.take()
+    {
+        now = make()?;
+    }
+    let board = Board { is_alone: now.len() == 1 && later.is_none(), ..Board::default() };
     // The disk still takes what was just built, and a hook that has to wait for it gives up as its bound demands.
-    if cfg!(unix) && !is_alone {
+    if cfg!(unix) && !board.is_alone {
         let _ = Command::new("sync").status();
     }
-    // From the end: the first of them are the longest.
-    suites.reverse();
-    let count = thread::available_parallelism().map_or(1, usize::from);
-    let (waiting, failed) = (Mutex::new(suites), Mutex::new(Vec::new()));
-    let next = || waiting.lock().ok().and_then(|mut waiting| waiting.pop());
+    let (end, ended) = mpsc::channel::<()>();
     thread::scope(|scope| {
-        for _ in 0..count {
-            scope.spawn(|| {
-                while let Some(suite) = next() {
-                    let name = suite.name.clone();
-                    let failure = match run(suite, is_alone) {
-                        Ok(Outcome::Green) => continue,
-                        Ok(Outcome::Failed(why)) => format!("{name} ({why})"),
-                        Err(error) => format!("{name} ({error:#})"),
-                    };
-                    if let Ok(mut failed) = failed.lock() {
-                        failed.push(failure);
-                    }
-                }
-            });
-        }
+        let board = &board;
+        scope.spawn(move || {
+            while ended.recv_timeout(PROGRESS) == Err(RecvTimeoutError::Timeout) {
+                board.tell_what_runs();
+            }
+        });
+        run_all(now, later, board);
+        drop(end);
     });
-    let failed = failed.into_inner().unwrap_or_default();
+    let failed = board.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
     if !failed.is_empty() {
         bail!("failed: {}", failed.join(", "));
     }
     Ok(())
+}
+
+fn run_all(now: Vec<Ready>, later: Option<Later>, board: &Board) {
+    let (queue, queued) = mpsc::channel::<Ready>();
+    let queued = Mutex::new(queued);
+    let next = || queued.lock().ok().and_then(|queued| queued.recv().ok());
+    let lanes = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for _ in 0..lanes {
+            scope.spawn(|| {
+                while let Some(suite) = next() {
+                    board.run(suite);
+                }
+            });
+        }
+        begin(scope, now, &queue, board);
+        match later.map(|Later(make)| make()) {
+            Some(Ok(more)) => begin(scope, more, &queue, board),
+            Some(Err(error)) => board.add_failure(format!("what more tests need ({error:#})")),
+            None => {}
+        }
+        drop(queue);
+    });
+}
+
+fn begin<'scope, 'env>(
+    scope: &'scope Scope<'scope, 'env>,
+    suites: Vec<Ready>,
+    queue: &Sender<Ready>,
+    board: &'env Board,
+) {
+    for suite in suites {
+        if suite.waits {
+            scope.spawn(|| board.run(suite));
+        } else {
+            // Its lanes live as long as this queue.
+            let _ = queue.send(suite);
+        }
+    }
+}
+
+/// What runs, and what failed.
+#[derive(Default)]
+struct Board {
+    is_alone: bool,
+    /// The suites that run, each with the number of its tests that are done.
+    running: Mutex<BTreeMap<String, usize>>,
+    failed: Mutex<Vec<String>>,
+}
+
+impl Board {
+    fn run(&self, suite: Ready) {
+        let name = suite.name.clone();
+        match self.result(suite) {
+            Ok(Outcome::Green) => {}
+            Ok(Outcome::Failed(why)) => self.add_failure(format!("{name} ({why})")),
+            Err(error) => self.add_failure(format!("{name} ({error:#})")),
+        }
+    }
+
+    fn add_failure(&self, failure: String) {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
+    }
+
+    /// Runs one to its end, and says how it went: all that it printed where it failed, and else its result.
+    fn result(&self, mut suite: Ready) -> Result<Outcome> {
+        let name = &suite.name;
+        anstream::println!("running {name}");
+        let begun = Instant::now();
+        let child = suite.command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let mut child = child.with_context(|| format!("run {name}"))?;
+        let (out, err) = (child.stdout.take().context("no stdout")?, child.stderr.take().context("no stderr")?);
+        let mut done = 0;
+        let (said, warned) = thread::scope(|scope| {
+            let warned = scope.spawn(|| read(err, self.is_alone.then(io::stderr), |_| {}));
+            let said = read(out, self.is_alone.then(io::stdout), |line| {
+                done += usize::from(line.starts_with("test ") && !line.starts_with("test result"));
+                self.running.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone(), done);
+                if !self.is_alone && line.trim_end().ends_with("... FAILED") {
+                    anstream::println!("{name}: {}", line.trim_end());
+                }
+            });
+            (said, warned.join().unwrap_or_default())
+        });
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
+        let status = child.wait().with_context(|| format!("run {name}"))?;
+        let seconds = begun.elapsed().as_secs();
+        let results: Vec<&str> = said.lines().filter(|line| line.starts_with("test result: ok.")).collect();
+        // One that ends before it says its result has not run its tests.
+        if status.success() && !results.is_empty() {
+            anstream::println!("{name}, {seconds} s: {}", results.join("; "));
+            return Ok(Outcome::Green);
+        }
+        anstream::println!("{name}, {seconds} s, {status}");
+        if !self.is_alone {
+            anstream::println!("{said}");
+            anstream::eprintln!("{warned}");
+        }
+        let failed = said.lines().filter_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED"));
+        let failed = failed.collect::<Vec<_>>().join(", ");
+        Ok(Outcome::Failed(if failed.is_empty() { status.to_string() } else { failed }))
+    }
+
+    fn tell_what_runs(&self) {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.is_alone && !running.is_empty() {
+            let running: Vec<_> = running.iter().map(|(name, done)| format!("{name} ({done} done)")).collect();
+            anstream::println!("still running: {}", running.join(", "));
+        }
+    }
 }
 
 /// What became of a suite.
@@ -61,57 +181,38 @@ enum Outcome {
     Failed(String),
 }
 
-/// Runs one to its end, and says how it went: all that it printed where it failed, and else its result.
-fn run(mut suite: Ready, is_alone: bool) -> Result<Outcome> {
-    anstream::println!("running {}", suite.name);
-    let begun = Instant::now();
-    let child = suite.command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let mut child = child.with_context(|| format!("run {}", suite.name))?;
-    let (out, err) = (child.stdout.take().context("no stdout")?, child.stderr.take().context("no stderr")?);
-    let (said, warned) = thread::scope(|scope| {
-        let warned = scope.spawn(|| read(err, is_alone.then(io::stderr)));
-        (read(out, is_alone.then(io::stdout)), warned.join().unwrap_or_default())
-    });
-    let status = child.wait().with_context(|| format!("run {}", suite.name))?;
-    let seconds = begun.elapsed().as_secs();
-    let results: Vec<&str> = said.lines().filter(|line| line.starts_with("test result: ok.")).collect();
-    // One that ends before it says its result has not run its tests.
-    if status.success() && !results.is_empty() {
-        anstream::println!("{}, {seconds} s: {}", suite.name, results.join("; "));
-        return Ok(Outcome::Green);
-    }
-    anstream::println!("{}, {seconds} s, {status}", suite.name);
-    if !is_alone {
-        anstream::println!("{said}");
-        anstream::eprintln!("{warned}");
-    }
-    let failed = said.lines().filter_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED"));
-    let failed = failed.collect::<Vec<_>>().join(", ");
-    Ok(Outcome::Failed(if failed.is_empty() { status.to_string() } else { failed }))
-}
-
-/// All that a suite prints, which is also shown as it comes where it runs alone.
-fn read(mut from: impl Read, mut shown: Option<impl Write>) -> String {
-    let (mut text, mut piece) = (Vec::new(), vec![0; 1 << 16]);
-    while let Ok(count @ 1..) = from.read(&mut piece) {
-        let piece = piece.get(..count).unwrap_or_default();
-        text.extend_from_slice(piece);
+/// All that a suite prints, line by line, which is also shown as it comes where it runs alone.
+fn read(from: impl Read, mut shown: Option<impl Write>, mut seen: impl FnMut(&str)) -> String {
+    let (mut text, mut from, mut line) = (String::new(), BufReader::new(from), Vec::new());
+    while let Ok(1..) = from.read_until(b'\n', &mut line) {
         // A reader that is gone is no reason to stop the suite.
         if let Some(shown) = &mut shown {
-            let _ = shown.write_all(piece).and_then(|()| shown.flush());
+            let _ = shown.write_all(&line).and_then(|()| shown.flush());
         }
+        let words = String::from_utf8_lossy(&line);
+        seen(&words);
+        text.push_str(&words);
+        line.clear();
     }
-    String::from_utf8_lossy(&text).into_owned()
+    text
 }
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+
+    const OK: &str = "echo 'test result: ok.'";
 
     fn ready(name: &str, script: &str) -> Ready {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        Ready { name: name.to_owned(), command }
+        Ready { name: name.to_owned(), waits: name.starts_with("waiting"), command }
+    }
+
+    fn now(suites: Vec<Ready>) -> Result<()> {
+        all(suites, None)
     }
 
     #[test]
@@ -122,15 +223,46 @@ mod tests {
             let said = "echo 'test a::b ... FAILED'; echo 'test result: ok.'";
             ready(name, &format!("echo > '{}'; {said}; exit {status}", file(name).display()))
         };
-        let error = all(vec![leave("one", 0), leave("two", 1), leave("three", 0), ready("four", "exit 3")]);
+        let error = now(vec![leave("one", 0), leave("two", 1), leave("three", 0), ready("four", "exit 3")]);
         let error = error.unwrap_err().to_string();
         assert!(error.starts_with("failed: ") && error.contains("two (a::b)"), "{error}");
         assert!(error.contains("four (exit status: 3)") && !error.contains("one"), "{error}");
         assert!(["one", "two", "three"].iter().all(|name| file(name).exists()));
-        all(vec![leave("one", 0), leave("two", 0)]).unwrap();
-        let alone = all(vec![leave("one", 2)]).unwrap_err().to_string();
+        now(vec![leave("one", 0), leave("two", 0)]).unwrap();
+        let alone = now(vec![leave("one", 2)]).unwrap_err().to_string();
         assert_eq!(alone, "failed: one (a::b)", "one by itself is judged as several are");
-        all(vec![ready("silent", "exit 0")]).unwrap_err();
-        all(vec![leave("one", 0), ready("silent", "exit 0")]).unwrap_err();
+        now(vec![ready("silent", "exit 0")]).unwrap_err();
+        now(vec![leave("one", 0), ready("silent", "exit 0")]).unwrap_err();
+    }
+
+    /// Writes into a pipe, or reads from it: the opening waits for the other end.
+    fn meeting(name: &str, pipe: &Path, redirection: char) -> Ready {
+        ready(name, &format!("exec 3{redirection}'{}' && {OK}", pipe.display()))
+    }
+
+    #[test]
+    fn those_that_wait_are_there_together_and_with_one_that_computes_and_what_is_made_meanwhile() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = |name: &str| {
+            let pipe = folder.path().join(name);
+            assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+            pipe
+        };
+        let (first, second, third) = (pipe("first"), pipe("second"), pipe("third"));
+        let both = format!("exec 3>'{}' 4<'{}' && {OK}", first.display(), second.display());
+        let suites = vec![ready("waiting 1", &both), meeting("waiting 2", &first, '<')];
+        let suites = suites.into_iter().chain([meeting("computing", &second, '>'), meeting("waiting 3", &third, '<')]);
+        let later = Later::new(|| Ok(vec![meeting("waiting 4", &third, '>'), ready("computing later", OK)]));
+        all(suites.collect(), Some(later)).unwrap();
+    }
+
+    #[test]
+    fn what_cannot_be_made_ready_fails_and_the_others_are_run() {
+        let later = || Later::new(|| bail!("no linker"));
+        let error = all(vec![ready("one", "exit 1")], Some(later())).unwrap_err().to_string();
+        assert!(error.contains("one (exit status: 1)") && error.contains("no linker"), "{error}");
+        assert_eq!(all(Vec::new(), Some(later())).unwrap_err().to_string(), "no linker");
+        let later = Later::new(|| Ok(vec![ready("one", "exit 1")]));
+        assert_eq!(all(Vec::new(), Some(later)).unwrap_err().to_string(), "failed: one (exit status: 1)");
     }
 }

@@ -23,6 +23,8 @@ fn workflows_run_what_the_repository_runs() {
     assert!(ci.contains(" .ci/run\n") && ci.contains("macos-latest") && ci.contains("windows-latest"));
     let release = read(".github/workflows/release.yml");
     assert!(release.contains("cargo xtask dist $TARGETS\n") && release.contains("tags: [\"v[0-9]+.[0-9]+.[0-9]+\"]"));
+    let latest = read(".github/workflows/latest-client.yml");
+    assert!(latest.contains("\n  schedule:\n") && latest.contains("cargo xtask test --client latest client "));
     let targets = read("crates/xtask/src/dist/targets.rs");
     let named = between(&targets, "TARGETS: [&str; 5] = [", "];");
     assert_eq!(named.len(), 5, "{named:?}");
