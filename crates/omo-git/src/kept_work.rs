@@ -149,9 +149,9 @@ pub(crate) fn make_commit(
     message: &str,
 ) -> Result<String, GitFailed> {
     let parents = parents.iter().flat_map(|parent| ["-p", parent.as_str()]);
-    let arguments: Vec<&str> = ["commit-tree", tree].into_iter().chain(parents).chain(["-m", message]).collect();
+    let arguments: Vec<&str> = ["commit-tree", tree].into_iter().chain(parents).collect();
     let maker = OMO_IDENTITY.map(|(name, value)| (name, OsStr::new(value)));
-    repository.git_with(&arguments, &maker, &[]).map(|said| trimmed_line(&said))
+    repository.git_with(&arguments, &maker, format!("{message}\n").as_bytes()).map(|said| trimmed_line(&said))
 }
 
 /// Has a reference name a commit, only if it has not moved from `before` meanwhile: what another process has just kept

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
-use super::keep::KEPT_SUBJECT;
+use super::keep::{KEPT_SUBJECT, MODES};
 use super::manifest::TreePath;
 use super::snapshotter::Snapshotter;
 use super::store::copy;
@@ -49,7 +49,8 @@ pub(crate) fn bring_back(
 ) -> Result<BroughtBack, RestoreError> {
     let it = Snapshotter::open(place)?;
     let repository = repository_of(&it)?;
-    let mut changed = kept_entries(&repository, kept)?;
+    let message = message_of(&repository, &kept.commit)?;
+    let mut changed = kept_entries(&repository, kept, &message)?;
     changed.retain(|changed| it.is_covered(&changed.path));
     let alike = it.alike_files(&repository, &changed)?;
     let mut end = BroughtBack::default();
@@ -101,11 +102,13 @@ pub(crate) fn bring_back(
         let _ = it.ground.remove(name);
     }
     let mut kept_files = KeptFiles::read(&repository, it.store.nameless_file()?, &to_write)?;
+    let modes = kept_modes(&message);
     // What is gone makes room: a folder may stand where a file was.
     let (to_remove, to_write): (Vec<_>, Vec<_>) = to_write.iter().partition(|(_, kept)| kept.is_none());
     for (name, kept) in to_remove.into_iter().chain(to_write) {
         let shown = it.project_path(name);
-        match it.write_kept(&mut kept_files, name, kept.as_ref()) {
+        let mode = modes.get(name).copied();
+        match it.write_kept(&mut kept_files, name, kept.as_ref(), mode) {
             Ok(()) => end.restored.push(shown),
             Err(error) => _ = end.failed.insert(shown, error.to_string()),
         }
@@ -117,14 +120,16 @@ pub(crate) fn bring_back(
 
 /// As [`crate::kept_work::kept_changes`].
 pub(crate) fn kept_changes(repository: &GitRepository, kept: &KeptWork) -> Result<Vec<PathChange>, GitFailed> {
-    let changed = kept_entries(repository, kept)?.into_iter().map(|ChangedEntry { path, before, after }| PathChange {
-        path: String::from_utf8_lossy(&path.0).into_owned(),
-        kind: match (before, after) {
-            (None, _) => PathChangeKind::Added,
-            (_, None) => PathChangeKind::Deleted,
-            _ => PathChangeKind::Modified,
-        },
-    });
+    let message = message_of(repository, &kept.commit)?;
+    let changed =
+        kept_entries(repository, kept, &message)?.into_iter().map(|ChangedEntry { path, before, after }| PathChange {
+            path: String::from_utf8_lossy(&path.0).into_owned(),
+            kind: match (before, after) {
+                (None, _) => PathChangeKind::Added,
+                (_, None) => PathChangeKind::Deleted,
+                _ => PathChangeKind::Modified,
+            },
+        });
     Ok(changed.collect())
 }
 
@@ -132,13 +137,24 @@ fn repository_of(it: &Snapshotter<'_>) -> Result<GitRepository, RestoreError> {
     GitRepository::of(&it.tree).ok_or_else(|| RestoreError::NoWorkTree(it.tree.top.clone()))
 }
 
+/// The message of a commit, as it is.
+fn message_of(repository: &GitRepository, commit: &str) -> Result<String, GitFailed> {
+    let said = String::from_utf8_lossy(&repository.git_with(&["cat-file", "commit", commit], &[], &[])?).into_owned();
+    Ok(said.split_once("\n\n").map(|(_, message)| message.to_owned()).unwrap_or_default())
+}
+
+/// The modes that a message names.
+fn kept_modes(message: &str) -> BTreeMap<TreePath, u32> {
+    let modes = message.lines().filter(|_| message.starts_with(KEPT_SUBJECT)).find_map(|line| line.strip_prefix(MODES));
+    modes.and_then(|modes| serde_json::from_str(modes).ok()).unwrap_or_default()
+}
+
 /// The change that a commit keeps. The work of a worker is all that it did since it left the branch that is checked
 /// out.
-fn kept_entries(repository: &GitRepository, kept: &KeptWork) -> Result<Vec<ChangedEntry>, GitFailed> {
+fn kept_entries(repository: &GitRepository, kept: &KeptWork, message: &str) -> Result<Vec<ChangedEntry>, GitFailed> {
     let commit = kept.commit.as_str();
     let parent = format!("{commit}^1");
-    let subject = ["rev-list", "--max-count=1", "--no-commit-header", "--format=%s", commit];
-    let base = if repository.git_line(&subject)?.starts_with(KEPT_SUBJECT) {
+    let base = if message.starts_with(KEPT_SUBJECT) {
         parent
     } else {
         match repository.answer(&["merge-base", "HEAD", commit], &[], &[])? {
@@ -226,7 +242,13 @@ impl Snapshotter<'_> {
         Ok(EntryNow::Entry(Some(GitEntry { mode: mode.to_owned(), object })))
     }
 
-    fn write_kept(&self, files: &mut KeptFiles, name: &TreePath, kept: Option<&GitEntry>) -> io::Result<()> {
+    fn write_kept(
+        &self,
+        files: &mut KeptFiles,
+        name: &TreePath,
+        kept: Option<&GitEntry>,
+        private_mode: Option<u32>,
+    ) -> io::Result<()> {
         let Some(GitEntry { mode, object }) = kept else { return self.ground.remove(name) };
         if mode == SUBMODULE {
             return Err(io::Error::other("it is a submodule"));
@@ -240,7 +262,7 @@ impl Snapshotter<'_> {
         // The rights of a file that is there stay, but for the one to run it.
         let rights = match self.ground.look(name)? {
             FolderEntry::File { mode } => mode,
-            _ => 0o644,
+            _ => private_mode.map_or(0o644, |mode| mode & 0o777),
         };
         let readers = rights & 0o444;
         let rights = if mode == EXECUTABLE { rights | readers >> 2 } else { rights & !0o111 };

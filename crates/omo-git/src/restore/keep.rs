@@ -8,7 +8,7 @@
 //! before is left out where HEAD holds the same. Where something else was staged, the last parent holds that.
 //! `bring_back` applies the change.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::manifest::{ManifestEntry, PathEntries, SnapshotManifest, TreePath};
 use super::snapshotter::Snapshotter;
@@ -19,6 +19,15 @@ use crate::worktree::WorkerName;
 
 /// Begins the message of a commit whose first parent is what the files were before.
 pub(super) const KEPT_SUBJECT: &str = "Kept by omo: ";
+
+/// Begins a line of that message with the modes, by path, of the files that not everybody may read: git has no such mode.
+pub(super) const MODES: &str = "Modes: ";
+
+/// The rights of a file that not everybody may read.
+fn private_mode(entry: &ManifestEntry) -> Option<u32> {
+    let ManifestEntry::File { mode, .. } = entry else { return None };
+    (mode & 0o044 != 0o044).then_some(mode & 0o777)
+}
 
 /// As [`crate::kept_work::keep_paths`].
 pub(crate) fn keep_paths(
@@ -81,7 +90,11 @@ impl Snapshotter<'_> {
         let tree = tree_with(&self.index_input(&repository, kept)?)?;
         let staged = if staged.is_empty() { tree.clone() } else { tree_with(staged)? };
         self.store.fresh_index()?;
-        let message = format!("{KEPT_SUBJECT}{}", name.worker());
+        let private: BTreeMap<&TreePath, u32> =
+            kept.iter().filter_map(|(name, entry)| Some((*name, private_mode((*entry)?)?))).collect();
+        let modes = serde_json::to_string(&private).ok().filter(|_| !private.is_empty());
+        let modes = modes.map(|modes| format!("\n\n{MODES}{modes}")).unwrap_or_default();
+        let message = format!("{KEPT_SUBJECT}{}{modes}", name.worker());
         let staged = Some(staged.as_str()).filter(|staged| *staged != tree);
         let work = WorkToKeep { name, tree: &tree, staged, message: &message };
         let has_parents = |known: &str| Ok(repository.tree_of(&format!("{known}^")).is_ok_and(|it| it == tree_before));

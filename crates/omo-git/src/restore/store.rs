@@ -1,7 +1,7 @@
 //! Where snapshots lie: the bytes of every file once, by their digest, and the manifests, in the user's own
 //! state folder; a folder for each run, whose work trees have most of their files in common.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,6 +18,8 @@ use super::manifest::SnapshotManifest;
 const FOLDER: [&str; 2] = ["omo", "restore"];
 /// A larger manifest is none that omo made.
 const MAX_MANIFEST_BYTES: u64 = 512 * 1024 * 1024;
+/// Bytes of a file that is not read a second time without need.
+const LARGE: u64 = 16 * 1024 * 1024;
 /// Two steps may begin in one work tree at the same time.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -44,15 +46,25 @@ impl SnapshotStore {
     /// Keeps the bytes of a file, and tells their digest. What is there already is read and not written.
     pub(super) fn save_file(&self, mut bytes: File) -> Result<String, RestoreError> {
         let failed = |source| RestoreError::Io { action: "keep", path: self.folder.path().join(&self.new), source };
-        let content = digest_of(&bytes).map_err(failed)?;
-        if self.contains(&content) {
-            return Ok(content);
+        let size = bytes.metadata().map_err(failed)?.len();
+        // Reading a large file takes long: one that is new by its size alone is read once.
+        if size < LARGE || self.has_size(size) {
+            let content = digest_of(&bytes).map_err(failed)?;
+            if self.contains(&content) {
+                return Ok(content);
+            }
+            bytes.rewind().map_err(failed)?;
         }
-        bytes.rewind().map_err(failed)?;
         // Another process may write to the file meanwhile: what counts is what was copied.
         let content = copy(&mut bytes, Some(&mut self.folder.create_file(&self.new)?)).map_err(failed)?;
         self.folder.rename(&self.new, &content)?;
         Ok(content)
+    }
+
+    /// Whether something that is kept has this size, in bytes.
+    fn has_size(&self, size: u64) -> bool {
+        let kept = fs::read_dir(self.folder.path()).into_iter().flatten().flatten();
+        kept.filter_map(|entry| entry.metadata().ok()).any(|kept| kept.len() == size)
     }
 
     /// Whether there is something with that digest.

@@ -256,6 +256,44 @@ fn a_file_and_a_folder_take_each_others_place() {
 }
 
 #[test]
+fn a_file_that_not_everybody_may_read_comes_back_like_that() {
+    let it = Repository::new();
+    let names = ["secret", "a\n\"b\u{e9}", "tool"];
+    for (name, mode) in names.iter().zip([0o600, 0o640, 0o700]) {
+        it.write(name, "x");
+        fs::set_permissions(it.top.join(name), fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let kept = it.keep(&names);
+    for name in names {
+        fs::remove_file(it.top.join(name)).unwrap();
+    }
+    assert_eq!(it.bring_back(&kept, None).restored.len(), 3);
+    let modes = names.map(|name| it.top.join(name).metadata().unwrap().permissions().mode() & 0o777);
+    assert_eq!(modes, [0o600, 0o640, 0o700]);
+}
+
+/// What this thread has read so far, in bytes.
+#[cfg(target_os = "linux")]
+fn bytes_read() -> usize {
+    let said = fs::read_to_string("/proc/thread-self/io").unwrap();
+    said.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap().parse().unwrap()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_large_file_is_read_once_while_it_is_kept() {
+    const SIZE: usize = 20 << 20;
+    let it = Repository::new();
+    it.write("large", &"x".repeat(SIZE));
+    for _ in 0..2 {
+        let before = bytes_read();
+        it.in_run(|place| take_snapshot(place).unwrap());
+        let read = bytes_read() - before;
+        assert!((SIZE..SIZE * 3 / 2).contains(&read), "{read}");
+    }
+}
+
+#[test]
 fn a_run_of_zeros_takes_no_room_where_it_comes_back() {
     let it = Repository::new();
     for end in [b"end".as_slice(), b""] {
