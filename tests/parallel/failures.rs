@@ -591,28 +591,3 @@ fn what_the_final_checks_leave_is_no_work_of_a_task() {
     })
     .unwrap();
 }
-
-#[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
-fn a_branch_of_a_worker_that_its_user_looks_at_stays_checked_out_there() {
-    for script in [
-        "git worktree add -q -f '{look}' \"$(git branch --show-current)\"; echo 1 > a.txt\n",
-        "echo 1 > a.txt; eval \"end_$(declare -f end)\"; end() { git worktree move . '{look}'; end_end; }\n",
-    ] {
-        on_repository(&four_sessions(), "", |ground| {
-            let look = ground.project().with_file_name("a look");
-            ground.set_task_script(1, &script.replace("{look}", &look.to_string_lossy()))?;
-            ground.open(&[])?;
-            let said = ground.omo(&["run", "watch"])?.exits_with(0)?.out;
-            let branch = ground.git(&["-C", &look.to_string_lossy(), "branch", "--show-current"])?;
-            ensure!(ground.git(&["rev-parse", "--verify", branch.trim()]).is_ok(), "{branch} is gone: {said}");
-            ensure!(ground.omo(&["report"])?.out.contains(&format!("{} stays", branch.trim())), "it is not named");
-            let command = said.lines().find_map(|line| line.split_once("no longer: ")).context("no command")?.1;
-            let played = ground.lab.command("sh").args(["-c", command]).current_dir(ground.project()).output()?;
-            ensure!(played.status.success(), "{command}");
-            ground.git(&["worktree", "remove", "--force", &look.to_string_lossy()])?;
-            ground.require_complete(&WELL)
-        })
-        .unwrap();
-    }
-}
