@@ -29,6 +29,9 @@ pub(crate) struct Options {
     /// installed, instead of leaving those tests out
     #[arg(long)]
     require_all: bool,
+    /// Let every system call of every program fail, not only those that change something and a sample of the others
+    #[arg(long, conflicts_with = "quick")]
+    exhaustive: bool,
     /// Run them with this version of the client, such as `latest`, instead of the one that they are written for
     #[arg(long, value_name = "VERSION")]
     client: Option<String>,
@@ -38,17 +41,10 @@ pub(crate) struct Options {
 
 /// Suites whose tests wait for other processes more than they compute: they begin at once, beside those that compute.
 /// And how many of their tests wait at the same time, for each processor.
-const WAITING: [(&str, usize); 7] = [
-    ("client", 3),
-    ("parallel", 2),
-    ("reliability", 3),
-    ("slurm", 1),
-    ("supervised_client", 2),
-    ("supervisor", 2),
-    ("worker", 2),
-];
+const WAITING: [(&str, usize); 6] =
+    [("client", 2), ("parallel", 2), ("slurm", 1), ("supervised_client", 2), ("supervisor", 2), ("worker", 2)];
 /// The suites that compute and are long, in the order in which they begin.
-const LONG: [&str; 5] = ["hostile", "blackbox", "attacks", "browser", "prove"];
+const LONG: [&str; 6] = ["hostile", "blackbox", "reliability", "attacks", "browser", "prove"];
 /// The suites that take longer than an edit: other programs, faults, random plans and random work trees.
 const NOT_QUICK: [&str; 20] = [
     "attacks",
@@ -341,6 +337,9 @@ fn ready(suite: &Built, provided: &Provided, options: &Options) -> Result<Ready>
     }
     if options.quick {
         command.env("PROPTEST_CASES", QUICK_CASES);
+    }
+    if options.exhaustive {
+        command.env("OMO_TEST_EXHAUSTIVE", "1");
     }
     command.envs(needs::temporary_folder().map(|folder| ("TMPDIR", folder)));
     let mut give = |name, path: Option<PathBuf>| match path {

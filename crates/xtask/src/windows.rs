@@ -31,8 +31,9 @@ pub(crate) fn can_be_built() -> Result<()> {
 /// Unoptimised, which builds in a fraction of the time: what is tried is what they do there.
 pub(crate) fn build() -> Result<PathBuf> {
     let mut build = Command::new(cargo::cargo());
-    build.args(["build", "--locked", "--target", TARGET, "--bins"]).current_dir(cargo::top()?);
-    cargo::run(build.args(["-p", "omo-hooks", "-p", "omo-cli", "-p", "omo-tests"]))?;
+    build.args(["build", "--locked", "--target", TARGET]).current_dir(cargo::top()?);
+    build.args(["-p", "omo-hooks", "-p", "omo-cli", "-p", "omo-tests"]);
+    cargo::run(build.args(["--bin", plugin::HOOKS, "--bin", "omo", "--bin", "hold"]))?;
     let folder = cargo::target()?.join(TARGET).join("debug");
     for event in HookEvent::ALL {
         plugin::link(&folder.join(format!("{}.exe", plugin::HOOKS)), &folder.join(format!("{}.exe", event.program())))?;

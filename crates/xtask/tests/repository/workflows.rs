@@ -23,6 +23,7 @@ fn workflows_run_what_the_repository_runs() {
     assert!(ci.contains(" .ci/run\n") && ci.contains("macos-latest") && ci.contains("windows-latest"));
     let release = read(".github/workflows/release.yml");
     assert!(release.contains("cargo xtask dist $TARGETS\n") && release.contains("tags: [\"v[0-9]+.[0-9]+.[0-9]+\"]"));
+    assert!(release.contains("cargo xtask test --exhaustive no_fault_does_harm\n"));
     let latest = read(".github/workflows/latest-client.yml");
     assert!(latest.contains("\n  schedule:\n") && latest.contains("cargo xtask test --client latest client "));
     let targets = read("crates/xtask/src/dist/targets.rs");
@@ -51,7 +52,7 @@ fn every_package_is_published_and_the_plugins_own_after_all_platforms() {
     assert!(job(&jobs, "npm").contains("npm publish \"$file\" --provenance --access public\n"));
     assert!(job(&jobs, "assemble").contains("cargo xtask dist --assemble made/dist-linux made/dist-macos\n"));
     assert!(job(&jobs, "publish").contains("cp ../npm/marketplace.json .claude-plugin/\n"));
-    for (name, after) in [("assemble", "build"), ("npm", "assemble"), ("publish", "npm")] {
+    for (name, after) in [("build", "faults"), ("assemble", "build"), ("npm", "assemble"), ("publish", "npm")] {
         assert!(job(&jobs, name).contains(&format!("    needs: {after}\n")), "{name} does not wait for {after}");
     }
 }
