@@ -138,7 +138,7 @@ impl Board {
         let (said, warned) = thread::scope(|scope| {
             let warned = scope.spawn(|| read(err, self.is_alone.then(io::stderr), |_| {}));
             let said = read(out, self.is_alone.then(io::stdout), |line| {
-                done += usize::from(line.starts_with("test ") && !line.starts_with("test result"));
+                done += usize::from(line.starts_with("test ") && line.contains(" ... "));
                 self.running.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone(), done);
                 if !self.is_alone && line.trim_end().ends_with("... FAILED") {
                     anstream::println!("{name}: {}", line.trim_end());
