@@ -19,7 +19,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use omo_core::check::session_check::Check;
-use omo_core::check::task_check::TaskCheck;
 use omo_state::env;
 use omo_state::files::regular_file;
 use omo_state::seal::hex_digest_of_reader;
@@ -50,16 +49,15 @@ pub fn runs_tests(check: &Check, root: &Path) -> bool {
     read_check(check, root, env::home(), &SearchPath::default()).runs_tests
 }
 
-/// The files of the project that these commands of a plan run, as far as that can be told, by their path from the
-/// project's top, each with its digest.
+/// The files of the project that commands run, each in a folder from the top of the project, as far as that can be told:
+/// by their path from the top, each with its digest.
 pub fn files_of_commands<'a>(
-    checks: impl Iterator<Item = &'a TaskCheck>,
+    commands: impl Iterator<Item = (&'a str, Option<&'a str>)>,
     root: &Path,
     search: &SearchPath,
 ) -> BTreeMap<String, String> {
     let search = search.clone().without_disguised_folders(root);
-    let commands: BTreeSet<(&str, Option<&str>)> =
-        checks.map(|check| (check.command.as_str(), check.cwd.as_deref())).collect();
+    let commands: BTreeSet<(&str, Option<&str>)> = commands.collect();
     let mut found = BTreeMap::new();
     for (command, folder) in commands.into_iter().take(MAX_COMMANDS) {
         let folder = folder.map_or_else(|| root.to_owned(), |folder| root.join(folder));

@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use omo_core::git_variables::{carried_setting, is_repository_variable};
+use omo_core::git_variables::is_repository_variable;
 use omo_state::env::is_variable_named;
 
 /// What a running session of the client tells its own children about itself. A session that had these
@@ -130,13 +130,11 @@ impl WorkerSpec {
     }
 }
 
-/// Its user's own settings of the client and of everything else; of omo's the one alone that turns it off, and those of
-/// git that its commits obey.
+/// Its user's own settings of the client and of everything else; of omo's the one alone that turns it off.
 fn is_inherited(name: &OsStr) -> bool {
     let is_omos = name.to_str().is_some_and(|name| name.to_ascii_uppercase().starts_with("OMO_"));
     let is_one_of = |names: &[&str]| names.iter().any(|known| is_variable_named(name, known));
-    let is_setting = name.to_str().is_some_and(|name| carried_setting(name).is_some());
-    (!is_omos || is_setting || is_variable_named(name, "OMO_DISABLE"))
+    (!is_omos || is_variable_named(name, "OMO_DISABLE"))
         && !is_one_of(&OF_A_SESSION)
         && name.to_str().is_none_or(|name| !is_repository_variable(name))
         && !is_one_of(&["PWD", "OLDPWD"])

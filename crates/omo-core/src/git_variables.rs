@@ -49,23 +49,13 @@ const PERSON_VARIABLES: [&str; 7] = [
     "GIT_CONFIG_NOSYSTEM",
 ];
 
-/// Settings of one call of git, such as those of `git -c`: `GIT_CONFIG_KEY_0` stands beside `GIT_CONFIG_COUNT`.
+/// Settings of one call of git, such as those of `git -c`; numbered ones stand beside `GIT_CONFIG_COUNT`.
 const SETTING_VARIABLES: [&str; 2] = ["GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS"];
 
-/// Begins the name under which a process of omo hands `SETTING_VARIABLES` of its user on to the next one.
-const CARRIED_PREFIX: &str = "OMO_";
-
-/// The name under which omo hands on a variable such as `GIT_CONFIG_COUNT`: no other program reads that.
-pub fn carried_name(name: &str) -> Option<String> {
+/// A variable that gives settings of git, such as `GIT_CONFIG_COUNT` or `GIT_CONFIG_KEY_0`.
+pub fn is_setting_variable(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    let is_numbered = || REPOSITORY_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
-    (SETTING_VARIABLES.contains(&name.as_str()) || is_numbered()).then(|| format!("{CARRIED_PREFIX}{name}"))
-}
-
-/// The variable of git that was handed on as this one: `GIT_CONFIG_COUNT` for `OMO_GIT_CONFIG_COUNT`.
-pub fn carried_setting(name: &str) -> Option<&str> {
-    let (start, name) = name.split_at_checked(CARRIED_PREFIX.len())?;
-    (start.eq_ignore_ascii_case(CARRIED_PREFIX) && carried_name(name).is_some()).then_some(name)
+    SETTING_VARIABLES.contains(&name.as_str()) || REPOSITORY_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// A variable such as `GIT_DIR`, which no process that omo starts inherits.
@@ -101,12 +91,11 @@ mod tests {
         for name in kept.iter().chain(&PERSON_VARIABLES) {
             assert!(!is_repository_variable(name) && is_git_variable(name), "{name}");
         }
-        for name in ["GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_KEY_0", "GIT_CONFIG_VALUE_17"] {
-            let carried = carried_name(name).unwrap();
-            assert!(carried_setting(&carried) == Some(name) && !is_git_variable(&carried), "{name}");
+        for name in ["GIT_CONFIG_COUNT", "git_config_parameters", "GIT_CONFIG_KEY_0", "GIT_CONFIG_VALUE_17"] {
+            assert!(is_setting_variable(name) && is_repository_variable(name), "{name}");
         }
-        for name in ["GIT_CONFIG", "GIT_CONFIG_GLOBAL", "GIT_DIR", "OMO_RUN", "OMO_GIT_DIR"] {
-            assert!(carried_name(name).is_none() && carried_setting(name).is_none(), "{name}");
+        for name in ["GIT_CONFIG", "GIT_CONFIG_GLOBAL", "GIT_DIR"] {
+            assert!(!is_setting_variable(name), "{name}");
         }
         for name in ["GIT", "GITHUB_TOKEN", "GITÄ_DIR", "HOME", "MY_GIT_DIR"] {
             assert!(!is_repository_variable(name) && !is_git_variable(name), "{name}");

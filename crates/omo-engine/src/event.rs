@@ -18,6 +18,7 @@ use omo_plan::proof::ProofSource;
 use serde::{Deserialize, Serialize};
 
 use crate::client_policy::{ClientCost, ClientPolicy};
+use crate::commit_guard::{CommitGuard, Judges};
 use crate::execution_mode::ExecutionMode;
 use crate::request::run_scope::RunScope;
 
@@ -66,6 +67,9 @@ pub enum EventKind {
         /// How its tasks are handed out; in a ledger that does not say, as its dialect was then.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         mode: Option<ExecutionMode>,
+        /// What judges commits in the checkout; `None` where that was not compared yet.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        guard: Option<CommitGuard>,
     },
     /// The folder of the project was renamed, and the run goes on where it is now.
     RunMoved {
@@ -323,6 +327,11 @@ pub enum EventKind {
         group: String,
         /// The commit that holds both.
         tip: String,
+    },
+    /// What judges commits in a new worktree, as far as that was not known of others.
+    JudgesFound {
+        /// The state of each, by name.
+        judges: Judges,
     },
     /// A client works on a session.
     WorkerStarted {

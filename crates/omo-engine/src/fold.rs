@@ -16,6 +16,7 @@ use omo_plan::dialects::PlanKind;
 use omo_plan::model::Plan;
 use omo_plan::proof::ProofSource;
 
+use crate::commit_guard::KnownGuard;
 use crate::event::{AttemptEnd, EventKind, ImportedStatus, RunEvent};
 use crate::evidence_rules;
 use crate::execution_mode::ExecutionMode;
@@ -32,7 +33,7 @@ impl RunState {
     ///
     /// It opens none.
     pub fn from_first_event(event: &RunEvent) -> Result<Self, LedgerError> {
-        let EventKind::RunOpened { plan, approved, root, base, branch, scope: asked, mode } = &event.kind else {
+        let EventKind::RunOpened { plan, approved, root, base, branch, scope: asked, mode, guard } = &event.kind else {
             return Err(LedgerError { seq: event.seq, problem: "does not open a run".to_owned() });
         };
         let tasks = plan.tasks.iter().map(|task| (task.id.clone(), TaskState::default())).collect();
@@ -51,6 +52,7 @@ impl RunState {
             final_checks: BTreeMap::new(),
             missing_commits: Vec::new(),
             changed_files: Vec::new(),
+            guard: guard.clone().map(KnownGuard::from),
             check_files: BTreeMap::new(),
             changed_check_files: BTreeMap::new(),
             ticked: BTreeSet::new(),
@@ -110,6 +112,7 @@ impl RunState {
             EventKind::PlanNotTicked { reason: why } => self.tick_refusal = Some(why.clone()),
             EventKind::TaskAdded { task: added } => self.apply_added_task(event, added)?,
             EventKind::TasksProved { tasks, by } => self.apply_proof(event, tasks, by)?,
+            EventKind::JudgesFound { judges } => self.guard.iter_mut().for_each(|guard| guard.learn(judges)),
             EventKind::UnfinishedSearched { unfinished } => self.unfinished = Some(unfinished.clone()),
             EventKind::VerdictGiven { verdict } => self.apply_verdict(event, verdict)?,
             EventKind::RoundStarted { round: iteration, reopened } => self.start_round(event, *iteration, reopened)?,
@@ -346,6 +349,9 @@ impl RunState {
                 self.check_files.entry(file.clone()).or_insert_with(|| digest.clone());
             }
         }
+        if let (Some(guard), Some(end)) = (&mut self.guard, end_of(what)) {
+            guard.learn(&end.judges);
+        }
         for file in end_of(what).into_iter().flat_map(|end| &end.changed_check_files) {
             self.changed_check_files.entry(file.clone()).or_insert_with(|| id.to_owned());
         }
@@ -467,7 +473,6 @@ fn begun_attempt(
         since: event.ts,
         tree: tree.map(str::to_owned),
         protected_files: protected_files.to_vec(),
-        may_change_hooks: false,
     }
 }
 

@@ -6,6 +6,7 @@
 
 pub mod billing;
 pub mod client_policy;
+pub mod commit_guard;
 pub mod dispatched_tasks;
 mod error;
 pub mod event;

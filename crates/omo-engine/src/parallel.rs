@@ -25,6 +25,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use omo_claude::supervisor::{Supervisor, SupervisorEvent};
+use omo_git::git_settings::GitSettings;
 use omo_git::repository::GitRepository;
 use omo_git::worktree::WorkerName;
 use omo_plan::model::TaskGroup;
@@ -72,6 +73,8 @@ pub struct LaunchConfig {
 pub struct ParallelDriver<'a> {
     engine: &'a Engine<'a>,
     repository: GitRepository,
+    /// Settings of git from the environment of the user.
+    settings: GitSettings,
     /// What starts clients; `None` where only what they did is brought together.
     launch_config: Option<LaunchConfig>,
     supervisor: Supervisor,
@@ -111,9 +114,14 @@ impl<'a> ParallelDriver<'a> {
     pub fn new(engine: &'a Engine<'a>, means: Option<LaunchConfig>) -> Result<Self, DriveError> {
         let repository =
             GitRepository::find(engine.root).ok_or_else(|| DriveError::NoRepository(engine.root.to_owned()))?;
+        let settings = match engine.run.state()?.guard {
+            Some(guard) => guard.settings,
+            None => GitSettings::from_environment(&repository)?,
+        };
         Ok(Self {
             engine,
-            repository,
+            repository: repository.obeying(&settings),
+            settings,
             launch_config: means,
             supervisor: Supervisor::new(MAX_CLIENTS),
             running: BTreeSet::new(),

@@ -11,6 +11,7 @@ use omo_plan::model::{Plan, PlanDecision, PlannedState, Task, TaskKind};
 use omo_plan::proof::ProofSource;
 use serde::{Deserialize, Serialize};
 
+use crate::commit_guard::KnownGuard;
 use crate::event::{
     AttemptEnd, EventActor, Evidence, ImportedStatus, MissingCommit, PlanVerdict, Question, RunResult, UnfinishedLine,
 };
@@ -60,6 +61,9 @@ pub struct RunState {
     pub missing_commits: Vec<MissingCommit>,
     /// Files that omo writes for others and that something else had changed, with where that was put.
     pub changed_files: Vec<(String, Option<String>)>,
+    /// What judges commits, where that is compared.
+    #[serde(default)]
+    pub guard: Option<KnownGuard>,
     /// The files that checks of the plan run, with the digest that each had when it was first seen.
     #[serde(default)]
     pub check_files: BTreeMap<String, String>,
@@ -334,9 +338,6 @@ pub struct RunningAttempt {
     /// The files that it must not change, with their digests.
     #[serde(default)]
     pub protected_files: Vec<(String, String)>,
-    /// Its user has let stand that it changed hooks.
-    #[serde(default)]
-    pub may_change_hooks: bool,
 }
 
 /// An attempt whose checks are green and whose commit git refused.

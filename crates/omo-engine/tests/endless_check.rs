@@ -73,6 +73,7 @@ fn run_with(fixture: &CheckProject, check: &TaskCheck) -> Run {
         head: None,
         scope: None,
         mode: ExecutionMode::Batches,
+        guard: None,
     });
     RunStore::create(&root, Some(&home)).unwrap().begin(&EventActor::default(), now(), opened, Vec::new()).unwrap().0
 }

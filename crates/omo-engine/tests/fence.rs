@@ -152,7 +152,7 @@ const HARMLESS: [&str; 71] = [
     "echo 'the tests' | cat",
 ];
 
-const REFUSED: [&str; 109] = [
+const REFUSED: [&str; 105] = [
     "git stash",
     "git stash pop",
     "git push",
@@ -194,10 +194,6 @@ const REFUSED: [&str; 109] = [
     "GIT_INDEX_FILE=/tmp/i git add .",
     "export GIT_DIR=x",
     "env GIT_DIR=/x git status",
-    "OMO_GIT_CONFIG_COUNT=0 omo agent done",
-    "export OMO_GIT_CONFIG_PARAMETERS=x",
-    "unset OMO_GIT_CONFIG_COUNT && omo agent done",
-    "env -u OMO_GIT_CONFIG_KEY_0 omo agent done",
     "cd ..",
     "cd /",
     "cd",

@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use omo_core::check::session_check::CheckEnd;
-use omo_process::child_command::user_settings;
 use omo_process::environment::CheckEnvironment;
 use omo_process::job::CommandOutcome;
 use omo_process::platform::shell_variable;
@@ -24,6 +23,7 @@ use omo_state::git_worktree::GitWorktree;
 use omo_state::seal::hex_digest;
 
 use crate::git_command::{GitOutcome, OutputMode, git, git_program, ignore_case_setting, run};
+use crate::git_settings::GitSettings;
 use crate::kept_work::{ChangedEntry, GitEntry, parse_changes};
 use crate::platform::path_of;
 use crate::proved_worktree::ProvedWorktree;
@@ -65,6 +65,8 @@ pub struct CommitRequest<'a> {
     pub message: &'a str,
     /// What stands below it: names and values.
     pub trailers: &'a [(&'a str, &'a str)],
+    /// Settings of git from the environment of the user.
+    pub settings: &'a GitSettings,
     /// For how long git and the hooks may run.
     pub limit: Duration,
 }
@@ -104,24 +106,13 @@ pub fn commit_paths(
 
 /// Whether git knows who its user is: without that nothing can be committed.
 pub fn has_identity(repository: &GitRepository) -> bool {
-    with_own_variables(|own| {
-        let knows = |name: &&str| repository.answer(&["var", name], own, &[]).is_ok_and(|(status, _)| status == 0);
-        ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"].iter().all(knows)
-    })
+    let knows = |name: &&str| repository.answer_user(&["var", name]).is_ok_and(|(status, _)| status == 0);
+    ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"].iter().all(knows)
 }
 
 /// The variables of this process that say who its user is.
 pub(crate) fn own_identity() -> Vec<(&'static str, OsString)> {
     identity_variables(env::variables())
-}
-
-/// Calls git with the variables of this process that say who its user is and what git's settings are: git gets no
-/// other ones of git.
-pub(crate) fn with_own_variables<T>(call: impl FnOnce(&[(&str, &OsStr)]) -> T) -> T {
-    let (identity, settings) = (own_identity(), user_settings());
-    let identity = identity.iter().map(|(name, value)| (*name, value.as_os_str()));
-    let settings = settings.iter().map(|(name, value)| (name.as_str(), value.as_os_str()));
-    call(&identity.chain(settings).collect::<Vec<_>>())
 }
 
 /// A work tree in which one commit is made.
@@ -385,7 +376,7 @@ impl CommitWorktree {
         );
         let own = [("OMO_MESSAGE", MESSAGE), ("OMO_PATHS", PATHS), ("GIT_TRACE2_EVENT", TRACE)];
         let own = own.map(|(name, file)| (name, self.folder.path().join(file).into_os_string()));
-        let user = UserGit { environment, limit: order.limit };
+        let user = UserGit { environment, settings: order.settings, limit: order.limit };
         user.run(self.git.clone(), &self.tree.top, &words, own.to_vec(), goes_on)
     }
 

@@ -13,11 +13,9 @@ use omo_state::git_worktree::GitWorktree;
 use omo_state::search_path::SearchPath;
 
 use crate::git_command::GitOutcome;
+use crate::git_settings::listed_settings;
 use crate::integrate::ignored_paths;
-use crate::platform::path_of;
-use crate::proved_worktree::ProvedWorktree;
 use crate::repository::{GitFailed, GitRepository};
-use crate::restore::tree_path;
 use crate::user_git::{hooks_setting, is_set, present_hooks, signs_commits, user_setting};
 use crate::worktree::included_paths;
 
@@ -160,65 +158,6 @@ fn hooks(repository: &GitRepository) -> Result<Vec<Hook>, GitFailed> {
     Ok(found.collect())
 }
 
-/// Settings of the programs that hooks usually start.
-const HOOK_SETTINGS: [&str; 7] = [
-    ".pre-commit-config.yaml",
-    "lefthook.yml",
-    "lefthook.yaml",
-    ".lefthook.yml",
-    ".lefthook.yaml",
-    ".lintstagedrc",
-    ".overcommit.yml",
-];
-/// Scripts that are followed from hooks.
-const MAX_SCRIPTS: usize = 50;
-
-/// Those of some changed paths, from the folder of the project, that judge its commits: a hook in the work tree, a script
-/// that a hook names, or the settings of a program that hooks start.
-///
-/// # Errors
-///
-/// git cannot tell.
-pub fn judging_files(worktree: &ProvedWorktree, changed: &[String]) -> Result<Vec<String>, GitFailed> {
-    let Some((repository, (_, project))) = worktree.repository().zip(worktree.project()) else {
-        return Ok(Vec::new());
-    };
-    let from_top =
-        |path: &String| tree_path(&project, path).map(|name| path_of(&name.0).to_string_lossy().replace('\\', "/"));
-    let changed: Vec<(&String, String)> = changed.iter().filter_map(|path| Some((path, from_top(path)?))).collect();
-    if changed.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut texts: Vec<String> = hooks(&repository)?.into_iter().map(|hook| hook.text).collect();
-    let folder = hooks_setting(&repository)?.filter(|folder| folder.is_relative());
-    // Hooks of husky lie beside `.husky/_`, which calls them.
-    let folder = folder.map(|folder| folder.parent().filter(|_| folder.ends_with("_")).unwrap_or(&folder).to_owned());
-    let read = |path: &Path| {
-        let bytes = regular_file::read(path, MAX_HOOK_BYTES, Links::Followed).ok()??;
-        Some(String::from_utf8_lossy(&bytes).into_owned())
-    };
-    if let Some(beside) = &folder {
-        let entries = repository.top().join(beside).read_dir().into_iter().flatten().flatten();
-        texts.extend(entries.take(MAX_SCRIPTS).filter_map(|entry| read(&entry.path())));
-    }
-    let is_in_folder = |path: &str| folder.as_ref().is_some_and(|folder| Path::new(path).starts_with(folder));
-    let mut judging: BTreeSet<&String> = BTreeSet::new();
-    let (mut seen, mut next) = (BTreeSet::new(), 0);
-    while let Some(text) = texts.get(next).filter(|_| next < 2 * MAX_SCRIPTS).cloned() {
-        next += 1;
-        let words: BTreeSet<&str> = split_words(&text).map(|word| word.strip_prefix("./").unwrap_or(word)).collect();
-        let is_named = |path: &str| words.iter().any(|word| *word == path || word.ends_with(&format!("/{path}")));
-        judging.extend(changed.iter().filter(|(_, path)| is_named(path)).map(|(path, _)| *path));
-        let is_path = |word: &&&str| word.contains(['/', '.']) && !word.starts_with('/') && !word.contains("..");
-        for word in words.iter().filter(is_path).filter(|word| seen.insert((**word).to_owned())).take(MAX_SCRIPTS) {
-            texts.extend(read(&repository.top().join(word)));
-        }
-    }
-    let is_setting = |path: &str| !texts.is_empty() && HOOK_SETTINGS.contains(&path);
-    judging.extend(changed.iter().filter(|(_, path)| is_in_folder(path) || is_setting(path)).map(|(path, _)| *path));
-    Ok(judging.into_iter().cloned().collect())
-}
-
 fn is_committed(repository: &GitRepository, path: &str) -> Result<bool, GitFailed> {
     let listed = repository.git_with(&["ls-tree", "-z", "--full-tree", "--name-only", "HEAD", "--", path], &[], &[])?;
     Ok(!listed.is_empty())
@@ -256,34 +195,13 @@ fn program_paths(top: &Path, words: &BTreeSet<&str>) -> Vec<String> {
     words.iter().filter_map(path).collect()
 }
 
-/// One value of git's settings.
-struct Setting {
-    scope: String,
-    name: String,
-    value: String,
-}
-
-/// The settings whose names match, in the order in which they count.
-fn settings(repository: &GitRepository, names: &str) -> Result<Vec<Setting>, GitFailed> {
-    let arguments = ["config", "-z", "--show-scope", "--type=path", "--get-regexp", names];
-    let said = user_setting(repository, &arguments)?;
-    let said = String::from_utf8_lossy(&said).into_owned();
-    let words: Vec<&str> = said.split('\0').collect();
-    let read = |pair: &[&str]| {
-        let [scope, rest] = pair else { return None };
-        let (name, value) = rest.split_once('\n')?;
-        Some(Setting { scope: (*scope).to_owned(), name: name.to_owned(), value: value.to_owned() })
-    };
-    Ok(words.chunks_exact(2).filter_map(read).collect())
-}
-
 /// The words of a signing that failed; `None` where commits need none, it succeeds, or that cannot be tried: no program
 /// that the repository's own settings name is run, nor one that may open a window.
 fn signing_failure(repository: &GitRepository) -> Result<Option<String>, GitFailed> {
     if !signs_commits(repository)? {
         return Ok(None);
     }
-    let set = settings(repository, "^(gpg[.].*|gpg[.]program|user[.]signingkey)$")?;
+    let set = listed_settings(repository, "^(gpg[.].*|gpg[.]program|user[.]signingkey)$")?;
     let value = |name: &str| set.iter().rfind(|setting| setting.name == name);
     let text = |name: &str| value(name).map(|setting| setting.value.clone());
     let key = text("user.signingkey").filter(|key| !key.is_empty());

@@ -11,8 +11,8 @@ use omo_core::text::command_text::quote_argument;
 use omo_state::git_worktree::GitWorktree;
 use thiserror::Error;
 
-use crate::commit::with_own_variables;
 use crate::git_command::{GitOutcome, OutputMode, run};
+use crate::git_settings::{borrowed, user_variables};
 use crate::platform::is_of_other_user;
 
 const LIMIT: Duration = Duration::from_secs(20);
@@ -91,8 +91,8 @@ pub(crate) fn may_name_git_folder(folder: &Path, git: &Path) -> bool {
 
 /// Asks git about a folder, with the settings of its user.
 fn ask_git(limit: Duration, folder: &Path) -> Result<(), DubiousOwnership> {
-    let answer =
-        with_own_variables(|own| run(limit, folder, &["rev-parse", "--git-dir"], own, &[], OutputMode::Captured));
+    let own = user_variables(None);
+    let answer = run(limit, folder, &["rev-parse", "--git-dir"], &borrowed(&own), &[], OutputMode::Captured);
     read_answer(answer, folder)
 }
 

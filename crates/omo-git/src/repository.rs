@@ -17,6 +17,7 @@ use omo_state::git_worktree::GitWorktree;
 use thiserror::Error;
 
 use crate::git_command::{GitOutcome, OutputMode, answer_within, run, run_as_needed};
+use crate::git_settings::{GitSettings, borrowed, user_variables};
 use crate::own_git_dir::quote_path;
 use crate::tree::file_mark;
 
@@ -61,6 +62,8 @@ pub struct GitFailed {
 pub struct GitRepository {
     tree: GitWorktree,
     known: Arc<RepositoryCache>,
+    /// Settings that the commits of the user obey; those of the environment of this process where it has none.
+    settings: Option<Arc<GitSettings>>,
 }
 
 /// The folder of omo below the one that all work trees share.
@@ -92,7 +95,7 @@ impl GitRepository {
             git: tree.git.canonicalize().ok()?,
             common: tree.common.canonicalize().ok()?,
         };
-        let it = Self { tree, known: Arc::default() };
+        let it = Self { tree, known: Arc::default(), settings: None };
         it.disabled_programs().ok()?;
         Some(it)
     }
@@ -101,7 +104,13 @@ impl GitRepository {
     /// have settings of its own, with programs in them.
     pub(crate) fn seen_from_worktree(&self, top: &Path, git: &Path) -> Self {
         let tree = GitWorktree { top: top.to_owned(), git: git.to_owned(), common: self.tree.common.clone() };
-        Self { tree, known: Arc::clone(&self.known) }
+        Self { tree, known: Arc::clone(&self.known), settings: self.settings.clone() }
+    }
+
+    /// The same repository with these settings of its user, and none of the environment of this process.
+    #[must_use]
+    pub fn obeying(self, settings: &GitSettings) -> Self {
+        Self { settings: Some(Arc::new(settings.clone())), ..self }
     }
 
     /// A repository that shares nothing with another, a submodule's say; `None` where there is none.
@@ -183,6 +192,11 @@ impl GitRepository {
         })
     }
 
+    /// As [`GitRepository::answer`], with the identity and the settings of the user.
+    pub(crate) fn answer_user(&self, arguments: &[&str]) -> Result<(i32, Vec<u8>), GitFailed> {
+        self.answer(arguments, &borrowed(&user_variables(self.settings.as_deref())), &[])
+    }
+
     /// As [`GitRepository::call_remote`], for as long as `is_needed` says so.
     pub(crate) fn call_remote_while(
         &self,
@@ -194,6 +208,16 @@ impl GitRepository {
         self.call(&self.disabled_programs().ok()?, arguments, variables, |folder, words, variables| {
             run_as_needed(limit, folder, words, variables, &[], OutputMode::Captured, Some(is_needed))
         })
+    }
+
+    /// As [`GitRepository::call_remote_while`], with the identity and the settings of the user.
+    pub(crate) fn call_user_while(
+        &self,
+        limit: Duration,
+        arguments: &[&str],
+        is_needed: &mut dyn FnMut() -> bool,
+    ) -> Option<GitOutcome> {
+        self.call_remote_while(limit, arguments, &borrowed(&user_variables(self.settings.as_deref())), is_needed)
     }
 
     /// Has git called for this work tree, with what turns off all that it could run.

@@ -6,15 +6,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use omo_core::check::session_check::CheckEnd;
-use omo_core::git_variables::carried_name;
 use omo_core::text::sanitize;
-use omo_process::child_command::user_settings;
 use omo_process::environment::CheckEnvironment;
 use omo_process::job::{self, CommandJob, CommandOutcome};
 use omo_process::platform::{IN_PLACE_OF_SHELL, shell_variable};
 
-use crate::commit::{commit_variables, with_own_variables};
+use crate::commit::commit_variables;
 use crate::git_command::git_program;
+use crate::git_settings::{GitSettings, listed_settings};
 use crate::platform::may_be_run;
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
 
@@ -27,6 +26,8 @@ const MAX_WORDS: usize = 400;
 pub struct UserGit<'a> {
     /// Environment of the user.
     pub environment: &'a CheckEnvironment,
+    /// Settings of git that the environment of the user gave at the start of the run.
+    pub settings: &'a GitSettings,
     /// Time for one call with its hooks.
     pub limit: Duration,
 }
@@ -43,10 +44,12 @@ impl UserGit<'_> {
         is_wanted: impl FnMut() -> bool,
     ) -> CommandOutcome {
         // git's tidying would go on behind the commit, in a work tree that may be about to be removed.
-        let run = format!("{IN_PLACE_OF_SHELL}{} -c maintenance.auto=false {words}", shell_variable("OMO_GIT"));
+        let settings = self.settings.as_options();
+        let options: Vec<String> = settings.iter().map(|(name, _)| format!("-c {}", shell_variable(name))).collect();
+        let (git_name, options) = (shell_variable("OMO_GIT"), options.join(" "));
+        let run = format!("{IN_PLACE_OF_SHELL}{git_name} -c maintenance.auto=false {options} {words}");
         let mut all = commit_variables(self.environment.variables_for_task_check());
-        let settings = user_settings().into_iter().filter_map(|(name, value)| Some((carried_name(&name)?, value)));
-        all.extend(settings.map(|(name, value)| (name.into(), value)));
+        all.extend(settings.into_iter().map(|(name, value)| (name.into(), value.into())));
         let own = [("OMO_GIT", git.into_os_string()), ("GIT_TERMINAL_PROMPT", "0".into())];
         all.extend(own.into_iter().chain(variables).map(|(name, value)| (name.into(), value)));
         // A work tree that loses its `.git` meanwhile is none, and not the one around it.
@@ -86,12 +89,8 @@ pub(crate) fn one_line(text: &str) -> String {
 
 /// The folder of the hooks that its user has set; a relative one is looked for in each work tree.
 pub(crate) fn hooks_setting(repository: &GitRepository) -> Result<Option<PathBuf>, GitFailed> {
-    let arguments = ["config", "-z", "--type=path", "--get-all", "core.hooksPath"];
-    let said = user_setting(repository, &arguments)?;
-    let said = String::from_utf8_lossy(&said);
-    // The last one counts; behind it stands that of omo's own git.
-    let mut set = said.split_terminator('\0').rev();
-    Ok(set.nth(1).filter(|path| !path.is_empty()).map(PathBuf::from))
+    let set = listed_settings(repository, "^core[.]hookspath$")?.pop();
+    Ok(set.map(|setting| setting.value).filter(|path| !path.is_empty()).map(PathBuf::from))
 }
 
 /// The folder from which git takes the hooks of a repository, as its user has set it.
@@ -126,7 +125,7 @@ pub(crate) fn is_set(repository: &GitRepository, name: &str) -> Result<bool, Git
 
 /// What git says of a setting, with the files of settings that its user names; nothing where it is not set.
 pub(crate) fn user_setting(repository: &GitRepository, arguments: &[&str]) -> Result<Vec<u8>, GitFailed> {
-    match with_own_variables(|own| repository.answer(arguments, own, &[]))? {
+    match repository.answer_user(arguments)? {
         (0, said) => Ok(said),
         (1, _) => Ok(Vec::new()),
         _ => Err(repository.failure_of(arguments)),

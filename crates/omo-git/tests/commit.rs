@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use omo_git::commit::{CommitEnd, CommitRefusal, CommitRequest, commit_paths};
 use omo_git::commit_preview::{ignored_files, uncommitted_paths};
+use omo_git::git_settings::GitSettings;
 use omo_git::proved_worktree::ProvedWorktree;
 use omo_process::environment::CheckEnvironment;
 use omo_testkit::main_tests::{self, ignored};
@@ -126,8 +127,15 @@ impl Repository {
         let state_home = self.temp.path().join("state");
         let trailers = [("Omo-Run", "r1"), ("Omo-Task", "2.1")];
         let worktree = ProvedWorktree::of_project(&self.top);
-        let order =
-            CommitRequest { worktree: &worktree, state_home: &state_home, paths, message, trailers: &trailers, limit };
+        let order = CommitRequest {
+            worktree: &worktree,
+            state_home: &state_home,
+            paths,
+            message,
+            trailers: &trailers,
+            settings: &GitSettings::default(),
+            limit,
+        };
         let variables = variables().map(|(name, value)| (name.into(), value.into()));
         commit_paths(&order, &CheckEnvironment::from_variables(variables.into(), &self.top), goes_on)
     }

@@ -22,7 +22,7 @@ use omo_core::check::test_runner::TestOutputReader;
 use omo_state::seal::SealKey;
 use serde::{Deserialize, Serialize};
 
-use crate::child_command::{inheriting_command, user_settings};
+use crate::child_command::inheriting_command;
 use crate::helper_process;
 use crate::platform::{GroupEnding, Leftovers, ProcessGroup, Shell};
 
@@ -183,8 +183,6 @@ fn shell(spec: &KeeperSpec) -> Shell {
 
 fn command(shell: &Shell, spec: &KeeperSpec, stdout: PipeWriter, stderr: PipeWriter) -> std::io::Result<Command> {
     let mut command = inheriting_command(shell.program());
-    // A check has none: its environment holds nothing of omo.
-    command.envs(user_settings());
     shell.give(&mut command, &spec.run)?;
     command.current_dir(&spec.folder).stdin(Stdio::null()).stdout(stdout).stderr(stderr);
     Ok(command)

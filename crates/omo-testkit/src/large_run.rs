@@ -41,8 +41,16 @@ pub fn make_large_run(project: &Path, state_home: &Path, plan_path: &str, tasks:
     let (run, _) = runs.begin(
         &actor,
         now,
-        RunOpening { plan, commands_digest: approved, root, head: None, scope: None, mode: ExecutionMode::Batches }
-            .into(),
+        RunOpening {
+            plan,
+            commands_digest: approved,
+            root,
+            head: None,
+            scope: None,
+            mode: ExecutionMode::Batches,
+            guard: None,
+        }
+        .into(),
         Vec::new(),
     )?;
     let (_, done) = order.split_last().context("the plan has no task")?;

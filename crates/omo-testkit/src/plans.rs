@@ -33,6 +33,7 @@ pub fn run_opened(plan: Plan) -> EventKind {
         branch: None,
         scope: None,
         mode: None,
+        guard: None,
     }
 }
 

@@ -20,6 +20,7 @@ fn state(plan: &str, batch_size: u32) -> RunState {
         branch: None,
         scope: None,
         mode: None,
+        guard: None,
     };
     let (ts, actor) = (Timestamp::from_millis(0), EventActor::default());
     RunState::from_first_event(&RunEvent { seq: 1, ts, actor, kind: what }).unwrap()

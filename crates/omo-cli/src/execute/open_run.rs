@@ -7,6 +7,7 @@ use omo_checks::detected_check::offer_check;
 use omo_core::text::{pluralize, sanitize};
 use omo_engine::RunStore;
 use omo_engine::client_policy::ClientPolicy;
+use omo_engine::commit_guard::CommitGuard;
 use omo_engine::event::EventKind;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::preflight::{PreflightFinding, PreflightSeverity, can_start};
@@ -164,7 +165,8 @@ pub(crate) fn begin(
     let (actor, now) = (context.actor(), env::now());
     let root = context.root.display().to_string();
     let head = checked_out(&context.root);
-    let opened = EventKind::from(RunOpening { plan, commands_digest: approved, root, head, scope, mode });
+    let guard = CommitGuard::read(&context.root, context.environment.search());
+    let opened = EventKind::from(RunOpening { plan, commands_digest: approved, root, head, scope, mode, guard });
     let more = opening_events(opened.clone(), clients.into_iter().chain(known).collect(), &actor, now);
     let (run, state) = runs.begin(&actor, now, opened, more)?;
     let state = context.engine(&run, &state)?.write_projections(state.clone())?;

@@ -4,6 +4,7 @@ use omo_core::check::counterfactual::CheckCounterfactual;
 use omo_git::commit::CommitRefusal;
 use serde::{Deserialize, Serialize};
 
+use crate::commit_guard::Judges;
 use crate::event::UnfinishedLine;
 
 /// How an attempt at a task ended.
@@ -46,6 +47,9 @@ pub struct AttemptEnd {
     /// Commits that others made meanwhile in a checkout that they work in, too, with files that the task does not list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub foreign_commits: Vec<String>,
+    /// What judges commits and was changed by the task, which lists it, with its state now.
+    #[serde(default, skip_serializing_if = "Judges::is_empty")]
+    pub judges: Judges,
     /// Why git did not make that commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<CommitRefusal>,

@@ -1,6 +1,6 @@
 //! What a command line would do, as far as its words tell.
 
-use omo_core::git_variables::{carried_setting, is_repository_variable};
+use omo_core::git_variables::is_repository_variable;
 
 use super::git::{self, Deed};
 use super::shell::{self, Part, SHELLS, Simple, base_name};
@@ -287,7 +287,5 @@ fn is_assignment(word: &str) -> bool {
 /// Refuses a variable that has git, or the git of omo, work elsewhere.
 fn check_git_redirection(word: &str) -> Result<(), FenceRefusal> {
     let name = word.split_once('=').map(|(name, _)| name.trim_end_matches('+'));
-    // Those that omo hands on may not be taken away either.
-    let is_refused = name.is_some_and(is_repository_variable) || carried_setting(name.unwrap_or(word)).is_some();
-    if is_refused { Err(FenceRefusal::RedirectsGit(word.to_owned())) } else { Ok(()) }
+    if name.is_some_and(is_repository_variable) { Err(FenceRefusal::RedirectsGit(word.to_owned())) } else { Ok(()) }
 }

@@ -18,9 +18,7 @@ pub(super) fn apply(task: &mut TaskState, event: &RunEvent, what: &EventKind) ->
             task.last_end = Some(end.clone());
         }
         EventKind::TaskCommitRetried { .. } => {
-            let mut known = task.uncommitted.take().ok_or_else(|| bad("commits what was not refused"))?;
-            let last = task.last_end.as_ref().and_then(|end| end.refusal.as_ref());
-            known.attempt.may_change_hooks |= matches!(last, Some(CommitRefusal::GuardChanged { .. }));
+            let known = task.uncommitted.take().ok_or_else(|| bad("commits what was not refused"))?;
             (task.status, task.running, task.reason) = (TaskStatus::Running, Some(known.attempt), None);
             // Whatever it comes to, it is no further attempt.
             task.attempts_before = task.attempts_before.max(task.attempts.saturating_sub(1));

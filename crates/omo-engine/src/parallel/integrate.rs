@@ -11,6 +11,7 @@ use omo_plan::model::TaskGroup;
 use omo_plan::plan_summary::SESSION_PREFIX;
 
 use super::{DriveError, INTEGRATED, ParallelDriver};
+use crate::commit_guard::{judge_changes, read_judges};
 use crate::event::{EventKind, QuestionKind};
 use crate::landing_hints::{branch_lines, edit_lines, operation_lines, other_checkout_lines};
 use crate::parallel_state::ParallelState;
@@ -83,6 +84,10 @@ impl ParallelDriver<'_> {
         if let Some(why) = checked_out_twice(&name, &folders).filter(|why| !is_landing_accepted(state, why)) {
             return self.refuse_landing(&why, Vec::new(), other_checkout_lines(&folders));
         }
+        let changed = self.changed_judges(state)?;
+        if let Some(why) = changed.filter(|why| !is_landing_accepted(state, why)) {
+            return self.refuse_landing(&why, Vec::new(), Vec::new());
+        }
         let tip = self.ticked_tip(state, parallel)?;
         let landed = match land(&self.repository, &at, &tip, &self.user_git(), self.engine.is_needed()) {
             Ok(LandOutcome::Moved) => at,
@@ -94,6 +99,13 @@ impl ParallelDriver<'_> {
         self.record(|_| vec![moved])?;
         // The user's branch holds all of it.
         Ok(release_kept(&self.repository, &self.worker_name(INTEGRATED)?)?)
+    }
+
+    /// The reason to ask before hooks or settings judge the landing that nobody knows as they are.
+    fn changed_judges(&self, state: &RunState) -> Result<Option<String>, DriveError> {
+        let now = read_judges(&self.repository, self.engine.environment.search())?;
+        let changed = judge_changes(state, self.engine.root, &now, |_| false).err();
+        Ok(changed.map(|refusal| sanitize(&refusal.to_string(), MAX_REASON_CHARS)))
     }
 
     fn on_land_error(&self, error: LandError) -> Result<(), DriveError> {

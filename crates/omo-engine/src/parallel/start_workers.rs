@@ -20,6 +20,7 @@ use omo_plan::model::TaskGroup;
 use super::clean::{copies_folder, removal_event};
 use super::{DriveError, LaunchConfig, ParallelDriver, WORK_TREES_AT_ONCE, parallel_map};
 use crate::client_policy::{ClientPolicy, MAX_TURNS};
+use crate::commit_guard::read_judges;
 use crate::event::{EventKind, RecordedProcess};
 use crate::fence::{self, FenceRules};
 use crate::parallel_schedule::{BUDGET_SPENT, group_outcome};
@@ -234,7 +235,23 @@ impl ParallelDriver<'_> {
         {
             return self.report_stuck(group, &why);
         }
+        if !created.was_there {
+            self.note_judges(&name, &created.path)?;
+        }
         Ok(Some(created.path))
+    }
+
+    /// Writes down what judges commits in a new worktree, before a worker can change it.
+    fn note_judges(&self, name: &WorkerName, path: &Path) -> Result<(), DriveError> {
+        let tree = ProvedWorktree::of_worker(&self.repository, name, path).ok();
+        let Some((guard, repository)) = self.engine.run.state()?.guard.zip(tree.and_then(|tree| tree.repository()))
+        else {
+            return Ok(());
+        };
+        let judges = read_judges(&repository.obeying(&guard.settings), self.engine.environment.search())?;
+        let judges = guard.unknown_in_worktree(&judges);
+        let found = (!judges.is_empty()).then_some(EventKind::JudgesFound { judges });
+        self.record(|_| found.into_iter().collect()).map(drop)
     }
 
     /// Writes down where a session gets its work tree before that is made: what a kill leaves behind is found by this.

@@ -14,7 +14,7 @@ const LIMIT: Duration = Duration::from_secs(600);
 impl ParallelDriver<'_> {
     /// git as the user of this run runs it.
     pub(super) fn user_git(&self) -> UserGit<'_> {
-        UserGit { environment: self.engine.environment, limit: LIMIT }
+        UserGit { environment: self.engine.environment, settings: &self.settings, limit: LIMIT }
     }
 
     /// Makes a commit of its user; in words why a hook refused that, or why it could not be signed.

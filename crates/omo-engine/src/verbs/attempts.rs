@@ -11,6 +11,7 @@ use omo_plan::paths::PlannedPaths;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
 use super::{ended_refusal, find_task, lost_worker_event, unanswered_refusal};
+use crate::commit_guard::Judges;
 use crate::event::{AttemptEnd, EventKind, QuestionKind, UnfinishedLine};
 use crate::question_text::build_question;
 use crate::report::ultraplan::short_commit;
@@ -176,6 +177,8 @@ pub enum CommitOutcome {
         id: String,
         /// As [`AttemptEnd::branch`].
         branch: Option<String>,
+        /// As [`AttemptEnd::judges`].
+        judges: Judges,
     },
     /// There was nothing to commit.
     Nothing,
@@ -199,8 +202,11 @@ pub enum CommitOutcome {
 }
 
 impl CommitOutcome {
-    fn commit_and_branch(&self) -> (Option<String>, Option<String>) {
-        if let Self::Made { id, branch } = self { (Some(id.clone()), branch.clone()) } else { (None, None) }
+    fn made(&self) -> (Option<String>, Option<String>, Judges) {
+        match self {
+            Self::Made { id, branch, judges } => (Some(id.clone()), branch.clone(), judges.clone()),
+            _ => (None, None, Judges::new()),
+        }
     }
 }
 
@@ -253,7 +259,7 @@ pub fn judge_attempt(
         Some(_) => (measured.stray_commits, Vec::new()),
         None => (Vec::new(), measured.stray_commits),
     };
-    let (commit, branch) = measured.commit.as_ref().map(CommitOutcome::commit_and_branch).unwrap_or_default();
+    let (commit, branch, judges) = measured.commit.as_ref().map(CommitOutcome::made).unwrap_or_default();
     let end = AttemptEnd {
         attempt,
         evidence: summarize_outcomes(&outcomes),
@@ -267,6 +273,7 @@ pub fn judge_attempt(
         unfinished: measured.unfinished,
         commit,
         branch,
+        judges,
         foreign_commits: foreign.into_iter().map(|stray| stray.commit).collect(),
         refusal: None,
         without_work: measured.without_work,

@@ -14,6 +14,7 @@ use super::commit::commit_message;
 use super::own_files::{allowed_paths, concurrent_paths, files_out_of_scope, is_of_plan};
 use super::start::{tree_from_text, tree_to_text};
 use super::{CommandWatcher, Engine, EngineError, Play, RunWatcher};
+use crate::commit_guard::Judges;
 use crate::dispatched_tasks::dispatched_tasks;
 use crate::event::{EventKind, UnfinishedLine};
 use crate::handover::next_task_of_worker;
@@ -65,7 +66,7 @@ impl WorkerCommit {
     /// What came of it. A commit is taken as a whole or not at all.
     fn to_commit_outcome(&self, out_of_scope: &[String]) -> CommitOutcome {
         match out_of_scope {
-            [] => CommitOutcome::Made { id: self.commit.clone(), branch: None },
+            [] => CommitOutcome::Made { id: self.commit.clone(), branch: None, judges: Judges::new() },
             files => CommitOutcome::HoldsUnlisted { files: files.to_vec() },
         }
     }
@@ -233,7 +234,7 @@ impl Engine<'_> {
                     Some(CommitOutcome::Refused { refusal: CommitRefusal::Other { words }, kept: None })
                 }
                 (None, Some(committed)) => Some(committed.to_commit_outcome(&worked.out_of_scope)),
-                (None, None) => self.commit_task(&state, task, &worked, running.may_change_hooks, watcher)?,
+                (None, None) => self.commit_task(&state, task, &worked, watcher)?,
             };
         }
         let asks = verbs::judge_attempt(&state, &digest, measured.clone())

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use omo_core::text::sanitize;
 use omo_git::commit::{CommitEnd, CommitRefusal, CommitRequest, commit_paths};
-use omo_git::commit_conditions::judging_files;
+use omo_git::git_settings::GitSettings;
 use omo_git::integrate::{
     CheckoutHead, amended_commits, checkout_head, contains_commits, has_common_history, holds_commit, keep_commit,
 };
@@ -17,6 +17,7 @@ use omo_plan::model::Task;
 use omo_plan::paths::path_covers;
 
 use super::{CommandWatcher, Engine, EngineError};
+use crate::commit_guard::{Judges, judge_changes, read_judges};
 use crate::event::MissingCommit;
 use crate::parallel::push_rules::is_done;
 use crate::report::ultraplan;
@@ -38,7 +39,6 @@ impl Engine<'_> {
         state: &RunState,
         task: &Task,
         worked: &WorkResult,
-        may_change_hooks: bool,
         watcher: &mut impl CommandWatcher,
     ) -> Result<Option<CommitOutcome>, EngineError> {
         let Some(message) = commit_message(state, task) else { return Ok(None) };
@@ -46,15 +46,24 @@ impl Engine<'_> {
             let words = "what it has changed cannot be told".to_owned();
             return Ok(Some(CommitOutcome::Refused { refusal: CommitRefusal::Other { words }, kept: None }));
         }
-        if let Some(refusal) = (!may_change_hooks).then(|| self.changed_guard(state, task, worked)).flatten() {
-            return Ok(Some(CommitOutcome::Refused { refusal, kept: None }));
-        }
+        let judges = match self.changed_judges(state, task) {
+            Ok(judges) => judges,
+            Err(refusal) => return Ok(Some(CommitOutcome::Refused { refusal, kept: None })),
+        };
         let own = worked.files.iter().filter(|file| !worked.out_of_scope.contains(file));
         let paths: Vec<&str> = own.map(String::as_str).collect();
         let trailers = [("Omo-Run", self.run.id()), ("Omo-Task", task.id.as_str())];
         let (worktree, state_home) = (&self.work_tree, self.state_home);
-        let order =
-            CommitRequest { worktree, state_home, paths: &paths, message: &message, trailers: &trailers, limit: LIMIT };
+        let none = GitSettings::default();
+        let order = CommitRequest {
+            worktree,
+            state_home,
+            paths: &paths,
+            message: &message,
+            trailers: &trailers,
+            settings: state.guard.as_ref().map_or(&none, |guard| &guard.settings),
+            limit: LIMIT,
+        };
         let _alone = if state.mode.shares_tree() { Some(self.run.lock_commit(LIMIT)?) } else { None };
         // A cancel may have come while another step was committed.
         if self.run.state()?.is_over() {
@@ -67,7 +76,7 @@ impl Engine<'_> {
         });
         Ok(Some(match end {
             CommitEnd::Made { sha } | CommitEnd::AlreadyCommitted { sha } => {
-                CommitOutcome::Made { branch: self.branch_of_commit(state, task, &sha), id: sha }
+                CommitOutcome::Made { branch: self.branch_of_commit(state, task, &sha), id: sha, judges }
             }
             CommitEnd::NoChange => CommitOutcome::Nothing,
             CommitEnd::Refused(_) if is_cut => return Err(EngineError::Cancelled),
@@ -75,18 +84,23 @@ impl Engine<'_> {
         }))
     }
 
-    /// The refusal of a commit that hooks would judge which changed in this step, though the step does not list them.
-    fn changed_guard(&self, state: &RunState, task: &Task, worked: &WorkResult) -> Option<CommitRefusal> {
+    /// What judges the commit and was changed by the task that lists it; a refusal where anything else of it is not as it
+    /// is known to the run and its user.
+    fn changed_judges(&self, state: &RunState, task: &Task) -> Result<Judges, CommitRefusal> {
+        let Some((guard, repository)) = state.guard.as_ref().zip(self.work_tree.repository()) else {
+            return Ok(Judges::new());
+        };
+        let top = repository.top().to_owned();
+        let now = read_judges(&repository.obeying(&guard.settings), self.environment.search())
+            .map_err(|error| CommitRefusal::Other { words: error.to_string() })?;
         let touch = state.plan.group_of(&task.id).into_iter().flat_map(|(_, group)| group.may_touch.iter());
         let listed: Vec<&String> = task.files.iter().map(|file| &file.path).chain(touch).collect();
-        let is_listed = |file: &&String| listed.iter().any(|path| path_covers(path, file));
-        let unlisted: Vec<String> = worked.files.iter().filter(|file| !is_listed(file)).cloned().collect();
-        let folder = self.work_tree.root().display().to_string();
-        match judging_files(&self.work_tree, &unlisted) {
-            Ok(files) if files.is_empty() => None,
-            Ok(files) => Some(CommitRefusal::GuardChanged { folder, files }),
-            Err(error) => Some(CommitRefusal::Other { words: error.to_string() }),
-        }
+        judge_changes(state, self.work_tree.root(), &now, |name| {
+            let path = top.join(name);
+            let path = path.strip_prefix(self.work_tree.root()).or_else(|_| path.strip_prefix(self.root));
+            let path = path.map(|path| path.to_string_lossy().replace('\\', "/"));
+            path.is_ok_and(|path| listed.iter().any(|listed| path_covers(listed, &path)))
+        })
     }
 
     /// The branch that a commit was just made on. One on no branch is kept: once its user checks one out, no reference

@@ -15,6 +15,7 @@ use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_state::trust::pending_approval;
 
 use super::{CommandWatcher, Engine, EngineError, RunWatcher};
+use crate::commit_guard::CommitGuard;
 use crate::event::EventKind;
 use crate::evidence_rules;
 use crate::execution_mode::ExecutionMode;
@@ -61,13 +62,15 @@ pub struct RunOpening {
     pub scope: Option<RunScope>,
     /// How its tasks are handed out.
     pub mode: ExecutionMode,
+    /// What judges commits in the checkout.
+    pub guard: Option<CommitGuard>,
 }
 
 impl From<RunOpening> for EventKind {
-    fn from(RunOpening { plan, commands_digest: approved, root, head, scope, mode }: RunOpening) -> Self {
+    fn from(RunOpening { plan, commands_digest: approved, root, head, scope, mode, guard }: RunOpening) -> Self {
         let base = head.as_ref().and_then(CheckoutHead::commit).map(str::to_owned);
         let branch = head.as_ref().and_then(CheckoutHead::reference).map(str::to_owned);
-        Self::RunOpened { plan: Box::new(plan), approved, root, base, branch, scope, mode: Some(mode) }
+        Self::RunOpened { plan: Box::new(plan), approved, root, base, branch, scope, mode: Some(mode), guard }
     }
 }
 
@@ -150,7 +153,7 @@ impl Engine<'_> {
 
     /// The files that checks of the plan run, as they are in this work tree.
     pub(super) fn check_files(&self, state: &RunState) -> BTreeMap<String, String> {
-        let checks = state.plan.labeled_checks().map(|(_, check)| check);
+        let checks = state.plan.labeled_checks().map(|(_, check)| (check.command.as_str(), check.cwd.as_deref()));
         pinned_files::files_of_commands(checks, self.work_tree.root(), self.environment.search())
     }
 

@@ -27,6 +27,7 @@ fn passed(plan: &Plan, part: PlanSelection) -> RunState {
         branch: None,
         scope: Some(asked),
         mode: None,
+        guard: None,
     };
     let mut state =
         RunState::from_first_event(&RunEvent { seq: 1, ts: Timestamp::from_millis(1), actor, kind: what }).unwrap();

@@ -145,6 +145,7 @@ fn a_ledger_that_cannot_be_is_refused_and_nothing_is_folded() {
         branch: None,
         scope: None,
         mode: None,
+        guard: None,
     };
     for (event, says) in [
         (

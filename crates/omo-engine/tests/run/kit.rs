@@ -144,6 +144,7 @@ impl Run {
             branch: None,
             scope: None,
             mode: None,
+            guard: None,
         };
         let opened = RunEvent { seq: 1, ts: Timestamp::from_millis(1_000), actor: actor.clone(), kind: what };
         let state = RunState::from_first_event(&opened).unwrap();

@@ -1,7 +1,10 @@
 //! Green work whose commit git refuses: kept, asked about once, and committed again without a worker.
 
+use std::path::Path;
+
 use omo_core::check::task_check::TaskCheckVerdict::Green;
 use omo_engine::client_policy::ClientCost;
+use omo_engine::commit_guard::{CommitGuard, Judges, judge_changes};
 use omo_engine::event::{EventKind, QuestionKind, RunResult};
 use omo_engine::parallel_schedule::{ParallelAction, next_task_of};
 use omo_engine::schedule::{NextAction, next_action};
@@ -62,7 +65,7 @@ fn a_refusal_outside_of_the_work_uses_up_no_attempt_and_takes_nothing_back() {
         run.answer("q1", ANSWER_CONTINUE).unwrap();
         assert!(matches!(next_action(&run.state), NextAction::CommitAgain(task) if task.id == "1"));
         assert!(run.start("1").is_err(), "no worker is asked again");
-        commit_again(&mut run, "1", CommitOutcome::Made { id: "abc".to_owned(), branch: None });
+        commit_again(&mut run, "1", CommitOutcome::Made { id: "abc".to_owned(), branch: None, judges: Judges::new() });
         assert_eq!((run.standing("1"), run.state.tasks["1"].attempts), ("passed", 1));
         assert_eq!(run.ready(), ["2"]);
     }
@@ -78,20 +81,33 @@ fn a_commit_that_is_refused_again_is_asked_about_again() {
 }
 
 #[test]
-fn hooks_that_an_attempt_changed_stand_once_its_user_has_let_them() {
-    let guard = CommitRefusal::GuardChanged { folder: "/p".to_owned(), files: vec!["hooks/pre-commit".to_owned()] };
-    let mut run = run_refused(two_steps(OnFailure::Revert, 3), guard);
-    for question in ["q1", "q2"] {
-        run.answer(question, ANSWER_CONTINUE).unwrap();
-        commit_again(&mut run, "1", CommitOutcome::Refused { refusal: locked_key(), kept: None });
-        assert!(run.state.tasks["1"].uncommitted.as_ref().unwrap().attempt.may_change_hooks);
-    }
-    run.answer("q3", ANSWER_REDO).unwrap();
-    run.start("1").unwrap();
-    assert!(
-        !run.state.tasks["1"].running.as_ref().unwrap().may_change_hooks,
-        "another attempt may have changed them again"
-    );
+fn what_judges_commits_stands_in_exactly_the_state_that_its_user_has_let_stand() {
+    let judges = |state: &str| Judges::from([("hooks/pre-commit".to_owned(), state.to_owned())]);
+    let mut run = Run::open(two_steps(OnFailure::Revert, 3));
+    run.state.guard = Some(CommitGuard { judges: judges("1"), ..CommitGuard::default() }.into());
+    let ticket = run.start("1").unwrap();
+    let folder = Path::new("/p");
+    assert_eq!(judge_changes(&run.state, folder, &judges("1"), |_| false), Ok(Judges::new()));
+    assert_eq!(judge_changes(&run.state, folder, &judges("2"), |name| name == "hooks/pre-commit"), Ok(judges("2")));
+    let refusal = judge_changes(&run.state, folder, &judges("2"), |_| false).unwrap_err();
+    assert!(refusal.to_string().starts_with("hooks/pre-commit (now 2) in /p judges commits"), "{refusal}");
+    run.done(&ticket, refused(&task("1"), refusal)).unwrap();
+    assert!(judge_changes(&run.state, folder, &judges("2"), |_| false).is_err(), "nobody has answered yet");
+    run.answer("q1", ANSWER_CONTINUE).unwrap();
+    assert_eq!(judge_changes(&run.state, folder, &judges("2"), |_| false), Ok(Judges::new()));
+    assert!(judge_changes(&run.state, folder, &judges("3"), |_| false).is_err());
+    assert!(judge_changes(&run.state, folder, &Judges::new(), |_| false).is_err(), "it is gone");
+}
+
+#[test]
+fn what_a_passed_step_lists_is_known_from_then_on() {
+    let judges = |state: &str| Judges::from([("hooks/pre-commit".to_owned(), state.to_owned())]);
+    let mut run = Run::open(two_steps(OnFailure::Revert, 3));
+    run.state.guard = Some(CommitGuard { judges: judges("1"), ..CommitGuard::default() }.into());
+    let ticket = run.start("1").unwrap();
+    let commit = Some(CommitOutcome::Made { id: "abc".to_owned(), branch: None, judges: judges("2") });
+    run.done(&ticket, AttemptMeasurement { commit, ..all(&task("1"), &Green) }).unwrap();
+    assert_eq!(judge_changes(&run.state, Path::new("/p"), &judges("2"), |_| false), Ok(Judges::new()));
 }
 
 #[test]
@@ -163,7 +179,7 @@ fn a_parallel_worker_ends_and_the_others_go_on() {
     assert!(
         matches!(again, NextAction::Parallel(ParallelAction::CommitAgain(group, task)) if group.id == "a" && task.id == "1")
     );
-    commit_again(&mut run, "1", CommitOutcome::Made { id: "abc".to_owned(), branch: None });
+    commit_again(&mut run, "1", CommitOutcome::Made { id: "abc".to_owned(), branch: None, judges: Judges::new() });
     assert_eq!(step(&run), "start a", "its next step");
 }
 
@@ -187,7 +203,7 @@ fn one_cause_is_one_question_however_many_steps_it_holds_up() {
             matches!(again, NextAction::Parallel(ParallelAction::CommitAgain(_, task)) if task.id == id),
             "{again:?}"
         );
-        commit_again(&mut run, id, CommitOutcome::Made { id: "abc".to_owned(), branch: None });
+        commit_again(&mut run, id, CommitOutcome::Made { id: "abc".to_owned(), branch: None, judges: Judges::new() });
     }
     assert_eq!(run.state.questions.len(), 1);
 }

@@ -164,7 +164,6 @@ pub(crate) fn begin(state: &mut RunState, id: &str) {
     known.attempts += 1;
     let ticket = "0".repeat(64);
     known.running = Some(RunningAttempt {
-        may_change_hooks: false,
         by: EventActor::default(),
         ticket,
         since: time(1),

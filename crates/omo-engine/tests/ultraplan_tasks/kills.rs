@@ -8,6 +8,7 @@ use omo_engine::work::{EngineError, SilentWatcher};
 use omo_git::commit::CommitEnd;
 use omo_git::commit::CommitRequest;
 use omo_git::commit::commit_paths;
+use omo_git::git_settings::GitSettings;
 use omo_git::proved_worktree::ProvedWorktree;
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::TaskKind;
@@ -41,6 +42,7 @@ fn a_commit_without_its_event_is_found_and_is_made_once() {
         paths: &["src/1.rs"],
         message: "part 1",
         trailers: &trailers,
+        settings: &GitSettings::default(),
         limit,
     };
     let made = commit_paths(&order, fixture.environment(), || true);

@@ -110,6 +110,7 @@ impl UltraplanLab {
             head: None,
             scope: asked,
             mode,
+            guard: None,
         };
         let runs = RunStore::create(&root, Some(&home)).unwrap();
         let run = runs.begin(&EventActor::default(), env::now(), EventKind::from(opening), Vec::new()).unwrap().0;

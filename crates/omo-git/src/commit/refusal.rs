@@ -49,11 +49,11 @@ pub enum CommitRefusal {
         /// The end of git's output.
         words: String,
     },
-    /// Files that judge commits, such as a hook, changed in a step that does not list them.
+    /// What judges commits, such as a hook, is not as the run knows it, and no passed step lists it.
     GuardChanged {
-        /// Top of the work tree.
+        /// Folder of the project.
         folder: String,
-        /// Their paths from the folder of the project.
+        /// Their names, each with its present state.
         files: Vec<String>,
     },
     /// Anything else.
@@ -126,10 +126,8 @@ impl CommitRefusal {
                 format!("`git mv {} {}`", quote_argument(committed), quote_argument(path))
             }
             Self::LineEnds { .. } => "`git config core.safecrlf warn`, or convert the line ends of the file".to_owned(),
-            Self::GuardChanged { folder, files } => {
-                let files: Vec<_> = files.iter().map(|file| quote_argument(file)).collect();
-                let (folder, files) = (quote_argument(folder), files.join(" "));
-                format!("`git -C {folder} checkout -- {files}` puts it back; answered without that, it stands")
+            Self::GuardChanged { .. } => {
+                "put it back as it was; answered without that, it stands as it is now".to_owned()
             }
             Self::Other { .. } => "see to what git says".to_owned(),
         }
@@ -156,10 +154,10 @@ impl fmt::Display for CommitRefusal {
             }
             Self::LineEnds { words } => with(f, "its line ends are refused (core.safecrlf)", words),
             Self::GuardChanged { folder, files } => {
+                let (files, verb) = (files.join(", "), if files.len() == 1 { "judges" } else { "judge" });
                 write!(
                     f,
-                    "{} in {folder} judges commits, and changed during this step, which does not list it",
-                    files.join(" and ")
+                    "{files} in {folder} {verb} commits, and changed since the run began in no step that lists it"
                 )
             }
             Self::Other { words } => write!(f, "{words}"),

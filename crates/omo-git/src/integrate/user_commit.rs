@@ -9,7 +9,6 @@ use std::time::Duration;
 use omo_state::files::regular_file::{self, Links};
 
 use super::merge::{MergeError, require_commits};
-use crate::commit::with_own_variables;
 use crate::git_command::GitOutcome;
 use crate::proved_worktree::ProvedWorktree;
 use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
@@ -142,12 +141,12 @@ pub fn make_commit(
     arguments.extend(parents.iter().flat_map(|parent| ["-p", *parent]));
     arguments.extend(["-m", message]);
     let failed = || repository.failure_of(arguments.get(..2).unwrap_or_default());
-    match with_own_variables(|own| repository.call_remote_while(LIMIT, &arguments, own, &mut is_wanted)) {
+    match repository.call_user_while(LIMIT, &arguments, &mut is_wanted) {
         Some(GitOutcome::Ended { status: 0, said, .. }) => {
             return require_commits(repository, &parents, Ok(trimmed_line(&said)));
         }
         Some(GitOutcome::Ended { complaint, .. }) => {
-            if with_own_variables(|own| repository.answer(&["var", "GIT_COMMITTER_IDENT"], own, &[]))?.0 != 0 {
+            if repository.answer_user(&["var", "GIT_COMMITTER_IDENT"])?.0 != 0 {
                 return Err(MergeError::NoIdentity);
             }
             require_commits(repository, &parents, Ok(()))?;

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-use omo_git::commit_conditions::{judging_files, other_checkouts, read_commit_conditions};
+use omo_git::commit_conditions::{other_checkouts, read_commit_conditions};
 use omo_git::commit_preview::{UncommittedFolders, uncommitted_folders};
 use omo_git::proved_worktree::ProvedWorktree;
 use omo_git::repository::GitRepository;
@@ -162,27 +162,4 @@ fn empty_folders_and_repositories_are_in_no_commit() {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let expected = UncommittedFolders { empty: names(&["new/data/", "spool/"]), repositories: names(&["app"]) };
     assert_eq!(found, expected);
-}
-
-#[test]
-fn changed_files_that_judge_commits_are_found_by_their_place_and_by_their_name_in_a_hook() {
-    let all = [".husky/pre-commit", "a.txt", "check/inner.sh", "check/outer.sh", "lefthook.yml", "new.sh"];
-    let husky = [".husky/pre-commit", "lefthook.yml", "new.sh"];
-    for (setting, expected) in [
-        (None, ["check/inner.sh", "check/outer.sh", "lefthook.yml"].as_slice()),
-        (Some(".husky/_"), &husky),
-        (Some(".husky"), &husky),
-        (Some("none"), &[]),
-    ] {
-        let project = Project::new();
-        project.write("check/outer.sh", "sh \"$(dirname $0)/../check/inner.sh\"\n");
-        write_program(&project.top, ".husky/pre-commit", "./new.sh\n");
-        write_program(&project.top, ".husky/_/pre-commit", ". \"${0%/*}/h\"\n");
-        write_program(&project.top, ".git/hooks/pre-commit", "#!/bin/sh\nsh ./check/outer.sh\n");
-        if let Some(folder) = setting {
-            project.git(&["config", "core.hooksPath", folder]);
-        }
-        let found = judging_files(&ProvedWorktree::of_project(&project.top), &all.map(str::to_owned)).unwrap();
-        assert_eq!(found, expected, "{setting:?}");
-    }
 }

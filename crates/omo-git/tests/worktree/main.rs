@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use omo_git::git_settings::GitSettings;
 use omo_git::integrate::{CommitDraft, LandError, LandOutcome, make_commit};
 use omo_git::repository::GitRepository;
 use omo_git::user_git::UserGit;
@@ -34,7 +35,7 @@ fn land_in(repository: &GitRepository, old: &str, new: &str) -> Result<LandOutco
         repository,
         old,
         new,
-        &UserGit { environment: &environment, limit: Duration::from_secs(60) },
+        &UserGit { environment: &environment, settings: &GitSettings::default(), limit: Duration::from_secs(60) },
         || true,
     )
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use clap::Args;
 use omo_core::text::sanitize;
+use omo_engine::commit_guard::CommitGuard;
 use omo_engine::event::EventKind;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::modes::{ModeOptions, arranged};
@@ -98,6 +99,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &ImportOptions) -> Result<(), Comma
         head: checked_out(&context.root),
         scope: None,
         mode: ExecutionMode::Batches,
+        guard: CommitGuard::read(&context.root, context.environment.search()),
     });
     let more = opening_events(opened.clone(), events, &actor, now);
     let (run, state) = runs.begin(&actor, now, opened, more)?;

@@ -1,0 +1,147 @@
+//! The hooks and settings that judge the commits of a repository, each with its present state.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use omo_core::text::sanitize;
+use omo_state::files::regular_file::{self, Links};
+use omo_state::seal::hex_digest_of_reader;
+
+use crate::git_settings::{GitSettings, listed_settings};
+use crate::platform::may_be_run;
+use crate::repository::{GitFailed, GitRepository};
+use crate::user_git::hooks_setting;
+
+/// Settings of git that decide about hooks and signatures.
+const SETTINGS: &str = "^(core[.]hookspath|commit[.]gpgsign|user[.]signingkey|gpg[.].*)$";
+/// Begins the name of a setting of git.
+const SETTING: &str = "git config ";
+/// Names of the settings of programs that hooks usually start begin so, without a dot in front.
+const PROGRAM_SETTINGS: [&str; 6] =
+    ["pre-commit-config.", "lefthook.", "lefthook-local.", "lintstagedrc", "lint-staged.config.", "overcommit."];
+/// Keys of such settings whose value is a command.
+const COMMAND_KEYS: [&str; 3] = ["entry", "run", "command"];
+/// Words of a script for its own folder.
+const OWN_FOLDER: [&str; 4] = ["$(dirname \"$0\")", "$(dirname -- \"$0\")", "$(dirname $0)", "${0%/*}"];
+/// The folder in which husky puts hooks that call those beside it.
+const HUSKY_FOLDER: &str = "_";
+/// Files of one folder that are looked at.
+const MAX_FILES: usize = 200;
+/// A larger text is not followed.
+const MAX_TEXT_BYTES: u64 = 256 * 1024;
+/// A larger file counts as one that cannot be read.
+const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
+/// Letters of a digest that tell one state from another.
+const DIGEST_LETTERS: usize = 16;
+/// Letters of a value.
+const VALUE_LETTERS: usize = 200;
+
+/// What judges commits, by name: a setting of git, or a file by its path from the top of the work tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommitJudges {
+    /// The state of each, in words.
+    pub states: BTreeMap<String, String>,
+    /// Commands that the files consist of.
+    pub commands: Vec<String>,
+}
+
+/// Reads what judges the commits of a work tree, with the settings of its files alone.
+///
+/// # Errors
+///
+/// git cannot tell.
+pub fn read_commit_judges(repository: &GitRepository) -> Result<CommitJudges, GitFailed> {
+    let of_files = repository.clone().obeying(&GitSettings::default());
+    let mut judges = CommitJudges::default();
+    for setting in listed_settings(&of_files, SETTINGS)? {
+        judges.states.insert(format!("{SETTING}{}", setting.name), sanitize(&setting.value, VALUE_LETTERS));
+    }
+    // Those of the environment count before those of files.
+    let hooks = hooks_setting(repository)?;
+    let (folder, names) = match hooks {
+        None => (repository.common().join("hooks"), PathBuf::from(".git/hooks")),
+        Some(folder) => (repository.top().join(&folder), folder),
+    };
+    judges.add_folder(&folder, &names);
+    if let Some((folder, names)) = folder.parent().zip(names.parent()).filter(|_| names.ends_with(HUSKY_FOLDER)) {
+        judges.add_folder(folder, names);
+    }
+    if judges.states.keys().any(|name| !name.starts_with(SETTING)) {
+        judges.add_program_settings(repository.top());
+    }
+    Ok(judges)
+}
+
+impl CommitJudges {
+    /// Adds the hooks of a folder, and what lies beside them.
+    fn add_folder(&mut self, folder: &Path, names: &Path) {
+        for path in files_of(folder).into_iter().filter(|path| path.extension().is_none_or(|end| end != "sample")) {
+            let Some(name) = path.file_name() else { continue };
+            let name = names.join(name).to_string_lossy().replace('\\', "/");
+            self.states.insert(name.trim_start_matches("./").to_owned(), hook_state(&path));
+            self.commands.extend(shell_commands(&path, names));
+        }
+    }
+
+    /// Adds the settings of programs that hooks start.
+    fn add_program_settings(&mut self, top: &Path) {
+        for path in files_of(top) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if PROGRAM_SETTINGS.iter().any(|start| name.trim_start_matches('.').starts_with(start)) {
+                self.states.insert(name, file_state(&path));
+                self.commands.extend(text_of(&path).iter().flat_map(|text| commands_in(text)));
+            }
+        }
+    }
+}
+
+/// The state of a file in words.
+pub fn file_state(path: &Path) -> String {
+    let digest = regular_file::open(path).ok().flatten().and_then(|file| hex_digest_of_reader(file, MAX_FILE_BYTES));
+    digest.map_or_else(|| "unreadable".to_owned(), |digest| digest.chars().take(DIGEST_LETTERS).collect())
+}
+
+fn hook_state(path: &Path) -> String {
+    let state = file_state(path);
+    if path.metadata().is_ok_and(|found| may_be_run(&found)) { state } else { format!("{state}, not executable") }
+}
+
+/// The first files of a folder, in the order of their names.
+fn files_of(folder: &Path) -> Vec<PathBuf> {
+    let entries = folder.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> = entries.filter(|path| !path.is_dir()).collect();
+    files.sort();
+    files.truncate(MAX_FILES);
+    files
+}
+
+fn text_of(path: &Path) -> Option<String> {
+    let bytes = regular_file::read(path, MAX_TEXT_BYTES, Links::Followed).ok()??;
+    String::from_utf8(bytes).ok()
+}
+
+/// The text of a shell script, with its folder in place of what stands for that; `None` where it is no such script.
+pub fn shell_commands(path: &Path, folder: &Path) -> Option<String> {
+    let text = text_of(path).filter(|text| is_shell(text))?;
+    let folder = folder.to_string_lossy();
+    Some(OWN_FOLDER.iter().fold(text, |text, word| text.replace(word, &folder)))
+}
+
+/// Whether the first line names a shell, or nothing: hooks of husky have none.
+fn is_shell(text: &str) -> bool {
+    let first = text.lines().next().unwrap_or_default();
+    !first.starts_with("#!") || first.trim_end().ends_with("sh") || first.contains("sh ")
+}
+
+/// The commands in the settings of a program: values of keys such as `entry`, and lines without a key.
+fn commands_in(settings: &str) -> Vec<String> {
+    let command = |line: &str| {
+        let line = line.trim().trim_start_matches("- ").trim_end_matches(',');
+        let plain = |text: &str| text.trim().trim_matches(['"', '\'']).to_owned();
+        match line.split_once([':', '=']) {
+            Some((key, value)) => COMMAND_KEYS.contains(&plain(key).as_str()).then(|| plain(value)),
+            None => (line.contains('/') && !line.starts_with('#')).then(|| plain(line)),
+        }
+    };
+    settings.lines().filter_map(command).filter(|command| !command.is_empty()).collect()
+}
