@@ -63,6 +63,8 @@ pub enum CommitRefusal {
     },
 }
 
+/// So many files are named.
+const MAX_NAMED: usize = 5;
 /// Exit statuses of a shell that cannot run, or cannot find, a program.
 const MISSING_PROGRAM: [i64; 2] = [126, 127];
 /// Endings of the line in which a shell names a program that it cannot find or run.
@@ -154,7 +156,10 @@ impl fmt::Display for CommitRefusal {
             }
             Self::LineEnds { words } => with(f, "its line ends are refused (core.safecrlf)", words),
             Self::GuardChanged { folder, files } => {
-                let (files, verb) = (files.join(", "), if files.len() == 1 { "judges" } else { "judge" });
+                let verb = if files.len() == 1 { "judges" } else { "judge" };
+                let more = files.len().saturating_sub(MAX_NAMED);
+                let files = files.iter().take(MAX_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+                let files = if more == 0 { files } else { format!("{files} and {more} more") };
                 write!(
                     f,
                     "{files} in {folder} {verb} commits, and changed since the run began in no step that lists it"
