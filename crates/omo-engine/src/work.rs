@@ -7,6 +7,7 @@ mod checkout;
 mod commit;
 mod committed_work;
 mod evidence;
+pub(crate) mod guard_reading;
 mod kept;
 pub mod moved_run;
 mod own_files;

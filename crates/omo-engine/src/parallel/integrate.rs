@@ -11,13 +11,14 @@ use omo_plan::model::TaskGroup;
 use omo_plan::plan_summary::SESSION_PREFIX;
 
 use super::{DriveError, INTEGRATED, ParallelDriver};
-use crate::commit_guard::{judge_changes, read_judges};
+use crate::commit_guard::judge_changes;
 use crate::event::{EventKind, QuestionKind};
 use crate::landing_hints::{branch_lines, edit_lines, operation_lines, other_checkout_lines};
 use crate::parallel_state::ParallelState;
 use crate::report::ultraplan::short_commit;
 use crate::report::workers::worker_name;
 use crate::state::{ANSWER_CONTINUE, MAX_REASON_CHARS, RunState};
+use crate::work::guard_reading::read_judges;
 
 impl ParallelDriver<'_> {
     /// Brings a session together with what the run has come to. Nothing that is checked out changes.

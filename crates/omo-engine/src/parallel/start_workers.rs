@@ -20,7 +20,6 @@ use omo_plan::model::TaskGroup;
 use super::clean::{copies_folder, removal_event};
 use super::{DriveError, LaunchConfig, ParallelDriver, WORK_TREES_AT_ONCE, parallel_map};
 use crate::client_policy::{ClientPolicy, MAX_TURNS};
-use crate::commit_guard::read_judges;
 use crate::event::{EventKind, RecordedProcess};
 use crate::fence::{self, FenceRules};
 use crate::parallel_schedule::{BUDGET_SPENT, group_outcome};
@@ -28,6 +27,7 @@ use crate::parallel_state::{BudgetGrant, GroupStatus, ParallelState};
 use crate::report::ultraplan::worker_prompt;
 use crate::state::{RunState, TaskStatus};
 use crate::verbs;
+use crate::work::guard_reading::read_judges;
 
 /// So many files that could not be copied are named.
 const MAX_NAMED_FILES: usize = 8;

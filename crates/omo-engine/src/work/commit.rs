@@ -17,13 +17,14 @@ use omo_plan::model::Task;
 use omo_plan::paths::path_covers;
 
 use super::{CommandWatcher, Engine, EngineError};
-use crate::commit_guard::{Judges, judge_changes, read_judges};
+use crate::commit_guard::{Judges, judge_changes};
 use crate::event::MissingCommit;
 use crate::parallel::push_rules::is_done;
 use crate::report::ultraplan;
 use crate::state::{RunState, TaskState};
 use crate::verbs::CommitOutcome;
 use crate::work::attempt::WorkResult;
+use crate::work::guard_reading::read_judges;
 
 /// How long git and the hooks of its user may take.
 const LIMIT: Duration = Duration::from_secs(600);

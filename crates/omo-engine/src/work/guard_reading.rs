@@ -1,0 +1,114 @@
+//! Reading what judges the commits of a work tree.
+
+use std::path::Path;
+
+use omo_checks::pinned_files::files_of_commands;
+use omo_git::commit_guard::{read_commit_judges, shell_commands};
+use omo_git::git_settings::GitSettings;
+use omo_git::repository::{GitFailed, GitRepository};
+use omo_state::search_path::SearchPath;
+
+use crate::commit_guard::{CommitGuard, Judges, SCRIPT};
+
+/// Scripts that run scripts are followed so deep.
+const MAX_DEPTH: usize = 4;
+/// Folders of installed programs, which change with each update.
+const INSTALLED: [&str; 4] = ["node_modules", ".venv", "venv", "vendor"];
+/// Letters of a digest that tell one state from another.
+const DIGEST_LETTERS: usize = 16;
+
+impl CommitGuard {
+    /// Reads it in the checkout of a project; `None` where that lies in no repository, or git cannot tell.
+    pub fn read(root: &Path, search: &SearchPath) -> Option<Self> {
+        let repository = GitRepository::find(root)?;
+        let settings = GitSettings::from_environment(&repository).ok()?;
+        let judges = read_judges(&repository.obeying(&settings), search).ok()?;
+        Some(Self { settings, judges })
+    }
+}
+
+/// Reads what judges the commits of a work tree, with the scripts that its hooks run.
+pub(crate) fn read_judges(repository: &GitRepository, search: &SearchPath) -> Result<Judges, GitFailed> {
+    let read = read_commit_judges(repository)?;
+    let (top, mut commands) = (repository.top(), read.commands);
+    let mut judges = Judges::new();
+    for _ in 0..MAX_DEPTH {
+        let lines = std::mem::take(&mut commands);
+        let scripts = files_of_commands(lines.iter().map(|line| (line.as_str(), None)), top, search).into_iter();
+        for (path, digest) in scripts.filter(|(path, _)| !path.split('/').any(|part| INSTALLED.contains(&part))) {
+            let state = digest.chars().take(DIGEST_LETTERS).collect();
+            if !read.states.contains_key(&path) && judges.insert(format!("{SCRIPT}{path}"), state).is_none() {
+                commands.extend(shell_commands(&top.join(&path), Path::new(&path).parent().unwrap_or(top)));
+            }
+        }
+    }
+    judges.extend(read.states);
+    Ok(judges)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::process::Command;
+
+    use super::*;
+    use crate::commit_guard::KnownGuard;
+
+    #[test]
+    #[cfg(unix)]
+    fn each_way_to_weaken_a_hook_is_a_change_and_work_is_none() {
+        let husky = "mkdir -p .husky/_; git config core.hooksPath .husky/_; echo '. \"$0/../h\"' > .husky/_/pre-commit; \
+                     echo 'sh -e .husky/pre-commit' > .husky/_/h; echo 'npm test' > .husky/pre-commit; \
+                     chmod +x .husky/_/pre-commit";
+        let own =
+            "printf '#!/bin/sh\\ncd scripts && ./check.sh\\n' > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit";
+        let nested = "echo 'sh \"$(dirname \"$0\")/../scripts/inner.sh\"' > scripts/check.sh; touch scripts/inner.sh; \
+                      echo './scripts/check.sh' > .git/hooks/pre-push; chmod +x .git/hooks/pre-push";
+        let linked = "ln -s ../../scripts/check.sh .git/hooks/pre-commit";
+        let absolute = "mkdir guards; echo exit 1 > guards/commit-msg; chmod +x guards/commit-msg; \
+                        git config core.hooksPath \"$PWD/guards\"";
+        let cases = [
+            (own, "printf '#!/bin/sh\\n' > .git/hooks/pre-commit", ".git/hooks/pre-commit"),
+            (own, "chmod -x .git/hooks/pre-commit", ".git/hooks/pre-commit"),
+            (own, "rm .git/hooks/pre-commit", ".git/hooks/pre-commit"),
+            (own, "echo exit 0 > .git/hooks/prepare-commit-msg", ".git/hooks/prepare-commit-msg"),
+            (own, "echo exit 0 > scripts/check.sh", "script scripts/check.sh"),
+            (own, "git config core.hooksPath /dev/null", ".git/hooks/pre-commit, git config core.hookspath"),
+            (own, "git config commit.gpgSign false", "git config commit.gpgsign"),
+            (own, "git config gpg.program true", "git config gpg.program"),
+            (own, "echo 'pre-commit: {}' > lefthook-local.yml", "lefthook-local.yml"),
+            (own, "echo x > .lefthook.toml", ".lefthook.toml"),
+            (own, "echo 'repos: []' > .pre-commit-config.yaml", ".pre-commit-config.yaml"),
+            (nested, "echo exit 0 > scripts/inner.sh", "script scripts/inner.sh"),
+            (linked, "echo exit 0 > scripts/check.sh", ".git/hooks/pre-commit"),
+            (husky, "echo true > .husky/pre-commit", ".husky/pre-commit"),
+            (husky, "echo true > .husky/_/h", ".husky/_/h"),
+            (husky, "sed -i.old s/vitest/true/ package.json; rm package.json.old", "script package.json (scripts)"),
+            (absolute, "echo exit 0 > guards/commit-msg", "guards/commit-msg"),
+            (own, "echo 1 > a.txt; echo '# x' >> README.md; git config user.name other; git config alias.a b", ""),
+            (husky, "sed -i.old s/1.0/1.1/ package.json; rm package.json.old; echo 1 > a.txt", ""),
+            ("true", "echo 'repos: []' > .pre-commit-config.yaml; echo exit 0 > scripts/check.sh", ""),
+        ];
+        for (hooks, change, expected) in cases {
+            let temp = tempfile::tempdir().unwrap();
+            let top = temp.path().canonicalize().unwrap();
+            let sh = |line: &str| {
+                let ended = Command::new("sh").args(["-ec", line]).current_dir(&top).status().unwrap();
+                assert!(ended.success(), "{line}");
+            };
+            fs::write(top.join("package.json"), r#"{"version": "1.0", "scripts": {"test": "vitest"}}"#).unwrap();
+            sh(
+                "git init -q; mkdir scripts; printf '#!/bin/sh\\nexit 1\\n' > scripts/check.sh; chmod +x scripts/check.sh",
+            );
+            sh(hooks);
+            let search = SearchPath::default();
+            let known = KnownGuard::from(CommitGuard::read(&top, &search).unwrap());
+            assert_eq!(known.changed(&CommitGuard::read(&top, &search).unwrap().judges), Judges::new(), "{hooks}");
+            sh(change);
+            let changed = known.changed(&CommitGuard::read(&top, &search).unwrap().judges);
+            let folder = format!("{}/", top.display());
+            let names: Vec<&str> = changed.keys().map(|name| name.strip_prefix(&folder).unwrap_or(name)).collect();
+            assert_eq!(names.join(", "), expected, "{hooks}: {change}");
+        }
+    }
+}
