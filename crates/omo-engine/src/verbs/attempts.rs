@@ -247,10 +247,7 @@ pub fn judge_attempt(
         outcome: outcome.clone(),
     });
     let mut events: Vec<EventKind> = ran.collect();
-    let missing = outcomes.iter().find_map(|(_, (_, outcome))| match &outcome.verdict {
-        TaskCheckVerdict::Environment { command } => Some(command.clone().unwrap_or_else(|| outcome.detail.clone())),
-        _ => None,
-    });
+    let missing = outcomes.iter().find_map(|(_, (_, outcome))| missing_program(outcome));
     // Every one of its checks, each green each time that it ran: as many green results of one prove nothing.
     let is_green = wanted.iter().all(|check| outcomes.iter().any(|(_, (ran, _))| ran == *check))
         && outcomes.iter().all(|(_, (_, outcome))| outcome.is_green());
@@ -326,6 +323,14 @@ pub fn judge_attempt(
         events.push(EventKind::TaskPassed { task: id, end });
     }
     Ok(events)
+}
+
+/// The program that a check could not run here, or what was said instead.
+fn missing_program(outcome: &TaskCheckOutcome) -> Option<String> {
+    match &outcome.verdict {
+        TaskCheckVerdict::Environment { command } => Some(command.clone().unwrap_or_else(|| outcome.detail.clone())),
+        _ => None,
+    }
 }
 
 /// The reason of a check that is red on what the commit would hold; folders among the paths end with `/`.
