@@ -272,6 +272,12 @@ fn play_switch(s: &mut Steps, switch: &[&str], place: &str, bring: Option<Bring>
         bring(s, commit.trim())?;
     } else {
         s.git(&["checkout", "-q", "-f", branch.trim()])?;
+        if switch.contains(&"--orphan") {
+            s.git(&["branch", "-q", "-D", "other"])?;
+        }
+        // What no reference names is gone.
+        s.git(&["reflog", "expire", "--expire=now", "--all"])?;
+        s.git(&["gc", "-q", "--prune=now"])?;
     }
     s.work(2, "done\n")?.exits_with(0)?;
     if bring.is_none() {
@@ -292,7 +298,7 @@ fn a_run_is_not_complete_where_the_branch_lacks_the_commit_of_a_step() {
     let cases: &[Case] = &[
         ("on no branch", plan(), |s| play_switch(s, &["checkout", "-q", "--detach"], "no branch", None)),
         ("on another branch", plan(), |s| play_switch(s, &["checkout", "-q", "-b", "other"], "other", None)),
-        ("on a branch without a common history", plan(), |s| {
+        ("on a branch without a common history, which is deleted", plan(), |s| {
             play_switch(s, &["checkout", "-q", "--orphan", "other"], "other", None)
         }),
         ("picked and reworded", plan(), |s| {

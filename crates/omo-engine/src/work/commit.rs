@@ -104,12 +104,14 @@ impl Engine<'_> {
         })
     }
 
-    /// The branch that a commit was just made on. One on no branch is kept: once its user checks one out, no reference
-    /// has it.
+    /// The branch that a commit was just made on. One that is not on the branch on which the run began is kept: once its
+    /// user goes back and deletes the other one, no reference has it.
     fn branch_of_commit(&self, state: &RunState, task: &Task, commit: &str) -> Option<String> {
         let repository = self.work_tree.repository()?;
         let head = checkout_head(&repository).ok()?;
-        if let (CheckoutHead::Detached { .. }, Some(name)) = (&head, self.kept_name(state, &task.id, None)) {
+        let began_on = state.branch.as_deref().filter(|_| state.parallel.is_none());
+        let is_elsewhere = head.reference().is_none_or(|now| began_on.is_some_and(|began_on| began_on != now));
+        if let Some(name) = self.kept_name(state, &task.id, None).filter(|_| is_elsewhere) {
             // Where it cannot be kept, git's reflog still has it.
             let _ = keep_commit(&repository, &name, commit);
         }
@@ -141,7 +143,7 @@ impl Engine<'_> {
             let follow =
                 |commit, (before, after): &(String, String)| if commit == *before { after.clone() } else { commit };
             let commit = amended.iter().fold(made, follow);
-            let lacks = |tip: &str| holds_commit(&repository, tip, &commit).is_ok_and(|holds| !holds);
+            let lacks = |tip: &str| !holds_commit(&repository, tip, &commit).unwrap_or_default();
             let lacking = match lacks("HEAD") {
                 true if branch == now && now != DETACHED => return None,
                 true => None,
