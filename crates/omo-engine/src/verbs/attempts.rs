@@ -252,10 +252,8 @@ pub fn judge_attempt(
     let is_green = wanted.iter().all(|check| outcomes.iter().any(|(_, (ran, _))| ran == *check))
         && outcomes.iter().all(|(_, (_, outcome))| outcome.is_green());
     // In a checkout that its user works in, nothing tells whose commit it is, and what others commit is theirs.
-    let (stray_commits, foreign) = match &state.parallel {
-        Some(_) => (measured.stray_commits, Vec::new()),
-        None => (Vec::new(), measured.stray_commits),
-    };
+    let (foreign, stray_commits): (Vec<_>, Vec<_>) =
+        measured.stray_commits.into_iter().partition(|_| state.parallel.is_none());
     let (commit, branch, judges) = measured.commit.as_ref().map(CommitOutcome::made).unwrap_or_default();
     let end = AttemptEnd {
         attempt,
