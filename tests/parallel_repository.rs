@@ -75,9 +75,9 @@ impl Ground {
         parallel_plan::set_conflicting_hook(self.project())
     }
 
-    /// Takes that hook away.
-    pub fn remove_hook(&self) -> Result<()> {
-        parallel_plan::remove_hook(self.project())
+    /// Has that hook do nothing any more.
+    pub fn silence_hook(&self) -> Result<()> {
+        parallel_plan::silence_hook(self.project())
     }
 
     /// Another stand-in for the client: lines of bash.

@@ -223,7 +223,7 @@ fn two_sessions_that_cannot_be_brought_together_are_both_kept() {
                 && status(ground, "session-2")? == GroupStatus::InConflict
         );
         // It is done again on top of the other one, and what it had is kept.
-        ground.remove_hook()?;
+        ground.silence_hook()?;
         ground.omo(&["answer", "q1", "redo"])?.exits_with(0)?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ground.require_complete(&WELL)?;
@@ -250,7 +250,7 @@ fn a_worker_that_is_started_again_does_not_begin_in_its_occupied_first_worktree(
             .and_then(|parallel| parallel.groups["session-2"].worktree.clone())
             .context("no work tree")?;
         let mut shell = Command::new("sleep").arg("600").current_dir(&tree).spawn()?;
-        ground.remove_hook()?;
+        ground.silence_hook()?;
         ground.omo(&["answer", "q1", "redo"])?.exits_with(0)?;
         let said = ground.omo(&["run", "watch"])?;
         shell.kill()?;
