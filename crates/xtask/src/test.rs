@@ -43,8 +43,21 @@ pub(crate) struct Options {
 /// And how many of their tests wait at the same time, for each processor.
 const WAITING: [(&str, usize); 6] =
     [("client", 2), ("parallel", 2), ("slurm", 1), ("supervised_client", 2), ("supervisor", 2), ("worker", 2)];
-/// The suites that compute and are long, in the order in which they begin.
-const LONG: [&str; 6] = ["hostile", "blackbox", "reliability", "attacks", "browser", "prove"];
+/// The suites that are long, in the order in which they begin.
+const LONG: [&str; 12] = [
+    "client",
+    "browser",
+    "reliability",
+    "hostile",
+    "prove",
+    "blackbox",
+    "attacks",
+    "slurm",
+    "parallel",
+    "supervised_client",
+    "windows",
+    "ultraplan_tasks",
+];
 /// The suites that take longer than an edit: other programs, faults, random plans and random work trees.
 const NOT_QUICK: [&str; 20] = [
     "attacks",
@@ -330,8 +343,7 @@ impl<'a> Parts<'a> {
 fn ready(suite: &Built, provided: &Provided, options: &Options) -> Result<Ready> {
     let mut command = suite.command()?;
     command.arg("--include-ignored");
-    let waiting = WAITING.iter().find(|(name, _)| *name == suite.name);
-    if let Some((_, waiting)) = waiting {
+    if let Some((_, waiting)) = WAITING.iter().find(|(name, _)| *name == suite.name) {
         let threads = waiting * thread::available_parallelism().map_or(1, usize::from);
         command.arg(format!("--test-threads={threads}"));
     }
@@ -356,7 +368,7 @@ fn ready(suite: &Built, provided: &Provided, options: &Options) -> Result<Ready>
     let packed = provided.packed.as_ref();
     give("OMO_TEST_ARCHIVE", packed.map(|packed| packed.archive.clone()));
     give("OMO_TEST_PACKAGES", packed.map(|packed| packed.packages.clone()));
-    Ok(Ready { name: suite.name.clone(), waits: waiting.is_some(), command })
+    Ok(Ready { name: suite.name.clone(), command })
 }
 
 /// Those that compute in the order in which they begin: the longest first, so that none is left alone at the end.

@@ -1,12 +1,12 @@
-//! Running suites: those that wait all at once, beside those that compute, of which as many run as there are processors.
-//! Each says what it printed in one piece. A suite that runs alone says it at once.
+//! Running suites: as many at once as there are processors, each with what it said in one piece. A suite that runs alone
+//! says it at once.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Command, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
-use std::thread::{self, Scope};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -19,13 +19,11 @@ const PROGRESS: Duration = Duration::from_secs(60);
 pub(super) struct Ready {
     /// What it is called.
     pub(super) name: String,
-    /// Whether its tests wait more than they compute.
-    pub(super) waits: bool,
     /// Its command, with all that it needs.
     pub(super) command: Command,
 }
 
-/// What makes more suites ready, while others run.
+/// What makes more suites ready. Nothing is built beside tests: those of hooks hold bounds of time.
 pub(super) struct Later<'a>(Box<dyn FnOnce() -> Result<Vec<Ready>> + 'a>);
 
 impl<'a> Later<'a> {
@@ -35,13 +33,12 @@ impl<'a> Later<'a> {
 }
 
 /// Runs suites, and fails where one of them does.
-pub(super) fn all(mut now: Vec<Ready>, mut later: Option<Later>) -> Result<()> {
-    if now.is_empty()
-        && let Some(Later(make)) = later.take()
-    {
-        now = make()?;
+pub(super) fn all(mut suites: Vec<Ready>, later: Option<Later>) -> Result<()> {
+    let not_made = later.and_then(|Later(make)| make().map(|more| suites.extend(more)).err());
+    let board = Board { is_alone: suites.len() == 1 && not_made.is_none(), ..Board::default() };
+    if let Some(error) = not_made {
+        board.add_failure(format!("what more tests need ({error:#})"));
     }
-    let board = Board { is_alone: now.len() == 1 && later.is_none(), ..Board::default() };
     // The disk still takes what was just built, and a hook that has to wait for it gives up as its bound demands.
     if cfg!(unix) && !board.is_alone {
         let _ = Command::new("sync").status();
@@ -54,7 +51,7 @@ pub(super) fn all(mut now: Vec<Ready>, mut later: Option<Later>) -> Result<()> {
                 board.tell_what_runs();
             }
         });
-        run_all(now, later, board);
+        run_all(suites, board);
         drop(end);
     });
     let failed = board.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -64,10 +61,11 @@ pub(super) fn all(mut now: Vec<Ready>, mut later: Option<Later>) -> Result<()> {
     Ok(())
 }
 
-fn run_all(now: Vec<Ready>, later: Option<Later>, board: &Board) {
-    let (queue, queued) = mpsc::channel::<Ready>();
-    let queued = Mutex::new(queued);
-    let next = || queued.lock().ok().and_then(|queued| queued.recv().ok());
+fn run_all(mut suites: Vec<Ready>, board: &Board) {
+    // From the end: the first of them are the longest.
+    suites.reverse();
+    let waiting = Mutex::new(suites);
+    let next = || waiting.lock().ok().and_then(|mut waiting| waiting.pop());
     let lanes = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
         for _ in 0..lanes {
@@ -77,30 +75,7 @@ fn run_all(now: Vec<Ready>, later: Option<Later>, board: &Board) {
                 }
             });
         }
-        begin(scope, now, &queue, board);
-        match later.map(|Later(make)| make()) {
-            Some(Ok(more)) => begin(scope, more, &queue, board),
-            Some(Err(error)) => board.add_failure(format!("what more tests need ({error:#})")),
-            None => {}
-        }
-        drop(queue);
     });
-}
-
-fn begin<'scope, 'env>(
-    scope: &'scope Scope<'scope, 'env>,
-    suites: Vec<Ready>,
-    queue: &Sender<Ready>,
-    board: &'env Board,
-) {
-    for suite in suites {
-        if suite.waits {
-            scope.spawn(|| board.run(suite));
-        } else {
-            // Its lanes live as long as this queue.
-            let _ = queue.send(suite);
-        }
-    }
 }
 
 /// What runs, and what failed.
@@ -206,8 +181,6 @@ fn read(from: impl Read, mut shown: Option<impl Write>, mut seen: impl FnMut(&st
 
 #[cfg(all(test, unix))]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
     const OK: &str = "echo 'test result: ok.'";
@@ -215,7 +188,7 @@ mod tests {
     fn ready(name: &str, script: &str) -> Ready {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        Ready { name: name.to_owned(), waits: name.starts_with("waiting"), command }
+        Ready { name: name.to_owned(), command }
     }
 
     fn now(suites: Vec<Ready>) -> Result<()> {
@@ -242,33 +215,13 @@ mod tests {
         now(vec![leave("one", 0), ready("silent", "exit 0")]).unwrap_err();
     }
 
-    /// Writes into a pipe, or reads from it: the opening waits for the other end.
-    fn meeting(name: &str, pipe: &Path, redirection: char) -> Ready {
-        ready(name, &format!("exec 3{redirection}'{}' && {OK}", pipe.display()))
-    }
-
-    #[test]
-    fn those_that_wait_are_there_together_and_with_one_that_computes_and_what_is_made_meanwhile() {
-        let folder = tempfile::tempdir().unwrap();
-        let pipe = |name: &str| {
-            let pipe = folder.path().join(name);
-            assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-            pipe
-        };
-        let (first, second, third) = (pipe("first"), pipe("second"), pipe("third"));
-        let both = format!("exec 3>'{}' 4<'{}' && {OK}", first.display(), second.display());
-        let suites = vec![ready("waiting 1", &both), meeting("waiting 2", &first, '<')];
-        let suites = suites.into_iter().chain([meeting("computing", &second, '>'), meeting("waiting 3", &third, '<')]);
-        let later = Later::new(|| Ok(vec![meeting("waiting 4", &third, '>'), ready("computing later", OK)]));
-        all(suites.collect(), Some(later)).unwrap();
-    }
-
     #[test]
     fn what_cannot_be_made_ready_fails_and_the_others_are_run() {
         let later = || Later::new(|| bail!("no linker"));
         let error = all(vec![ready("one", "exit 1")], Some(later())).unwrap_err().to_string();
         assert!(error.contains("one (exit status: 1)") && error.contains("no linker"), "{error}");
-        assert_eq!(all(Vec::new(), Some(later())).unwrap_err().to_string(), "no linker");
+        let error = all(Vec::new(), Some(later())).unwrap_err().to_string();
+        assert_eq!(error, "failed: what more tests need (no linker)");
         let later = Later::new(|| Ok(vec![ready("one", "exit 1")]));
         assert_eq!(all(Vec::new(), Some(later)).unwrap_err().to_string(), "failed: one (exit status: 1)");
     }
