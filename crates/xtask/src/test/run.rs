@@ -183,8 +183,6 @@ fn read(from: impl Read, mut shown: Option<impl Write>, mut seen: impl FnMut(&st
 mod tests {
     use super::*;
 
-    const OK: &str = "echo 'test result: ok.'";
-
     fn ready(name: &str, script: &str) -> Ready {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
