@@ -6,6 +6,7 @@
 )]
 
 pub mod claim_scene;
+pub mod exhaustive;
 pub mod fake_cargo;
 pub mod folder_snapshot;
 pub mod lock_holder;

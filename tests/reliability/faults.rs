@@ -16,6 +16,7 @@ use omo_state::files::folder::GuardedFolder;
 use omo_state::seal::SealKey;
 use omo_testkit::strace::{self, CallFault, SystemCall};
 use omo_testkit::{HookRun, run_command, wait_until};
+use omo_tests::exhaustive::is_exhaustive;
 use omo_tests::folder_snapshot::Snapshot;
 use omo_tests::orphan_process::run_as_orphan;
 use omo_tests::scene::{Scene, plugin};
@@ -180,9 +181,7 @@ impl Play {
         let calls = whole.calls.into_iter().skip_while(|call| call.name != "poll");
         let calls: Vec<_> = calls.filter(|call| CALLS.contains(&&*call.name)).collect();
         ensure!(calls.len() > 20, "only {} calls were seen", calls.len());
-        #[expect(clippy::disallowed_methods, reason = "`cargo xtask test --exhaustive` says so")]
-        let is_exhaustive = std::env::var_os("OMO_TEST_EXHAUSTIVE").is_some();
-        let calls = if is_exhaustive { calls } else { sampled(calls) };
+        let calls = sampled(calls);
         Ok(Self { operation, scene, command, input, start, before, after, calls, is_alone })
     }
 
@@ -359,8 +358,12 @@ fn is_at_an_end(text: &str) -> bool {
         .is_some_and(|(_, rest)| [String::new(), format!("\n{}", task_goes_on())].contains(&rest.to_owned()))
 }
 
-/// All calls that change something, and of the others of each name the first, the middle and the last.
-fn sampled(calls: Vec<SystemCall>) -> Vec<SystemCall> {
+/// All calls that change something, and of the others of each name the first, the middle and the last; before a release
+/// all of them.
+pub(crate) fn sampled(calls: Vec<SystemCall>) -> Vec<SystemCall> {
+    if is_exhaustive() {
+        return calls;
+    }
     let mut counts = BTreeMap::<String, usize>::new();
     for call in calls.iter().filter(|call| !changes(call)) {
         *counts.entry(call.name.clone()).or_default() += 1;

@@ -29,7 +29,7 @@ pub(crate) struct Options {
     /// installed, instead of leaving those tests out
     #[arg(long)]
     require_all: bool,
-    /// Let every system call of every program fail, not only those that change something and a sample of the others
+    /// Let every system call of every program fail, and kill a supervisor at every moment, not only at a sample of them
     #[arg(long, conflicts_with = "quick")]
     exhaustive: bool,
     /// Run them with this version of the client, such as `latest`, instead of the one that they are written for

@@ -23,7 +23,9 @@ fn workflows_run_what_the_repository_runs() {
     assert!(ci.contains(" .ci/run\n") && ci.contains("macos-latest") && ci.contains("windows-latest"));
     let release = read(".github/workflows/release.yml");
     assert!(release.contains("cargo xtask dist $TARGETS\n") && release.contains("tags: [\"v[0-9]+.[0-9]+.[0-9]+\"]"));
-    assert!(release.contains("cargo xtask test --exhaustive no_fault_does_harm\n"));
+    for name in ["reliability", "supervisor_that_is_killed"] {
+        assert!(release.contains(&format!("cargo xtask test --exhaustive {name}\n")));
+    }
     let latest = read(".github/workflows/latest-client.yml");
     assert!(latest.contains("\n  schedule:\n") && latest.contains("cargo xtask test --client latest client "));
     let targets = read("crates/xtask/src/dist/targets.rs");
