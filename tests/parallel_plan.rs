@@ -162,7 +162,7 @@ pub fn is_tidy(lab: &Lab) -> Result<()> {
 const PRE_COMMIT: &str = ".git/hooks/pre-commit";
 
 /// The line of a hook with which [`silence_hook`] silences it.
-pub const UNLESS_SILENCED: &str = "[ ! -e \"$(git rev-parse --git-common-dir)/silenced\" ] || exit 0";
+const UNLESS_SILENCED: &str = "[ ! -e \"$(git rev-parse --git-common-dir)/silenced\" ] || exit 0";
 
 /// Lines of a shell that wait until what a run has come to holds a file.
 pub fn until_merged(file: &str) -> String {

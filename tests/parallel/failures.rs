@@ -285,24 +285,6 @@ fn a_client_that_dies_is_started_again_and_no_attempt_is_used() {
     .unwrap();
 }
 
-#[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
-fn a_client_that_always_dies_is_not_fed_for_ever() {
-    on_repository(&four_sessions(), "", |ground| {
-        let before = ground.git(&["rev-parse", "HEAD"])?;
-        ground.set_task_script(2, "kill -9 $$\n")?;
-        ground.open(&[])?;
-        ends_failed(ground, &before)?;
-        ensure!(
-            ground.started_sessions().iter().filter(|group| *group == "session-1").count() == 3,
-            "{:?}",
-            ground.started_sessions()
-        );
-        goes_on_to_its_end(ground)
-    })
-    .unwrap();
-}
-
 /// What the client prints where a limit of use is met that is reset then.
 fn limit(resets_at: &str) -> String {
     format!(
@@ -386,37 +368,6 @@ fn what_a_client_says_about_its_work_is_no_proof_of_it() {
         let task = ground.state()?.tasks["3"].clone();
         ensure!(task.status == TaskStatus::Failed, "{task:?}");
         goes_on_to_its_end(ground)
-    })
-    .unwrap();
-}
-
-#[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
-fn clients_that_begin_with_nothing_are_not_started_for_ever() {
-    on_repository(&four_sessions(), "", |ground| {
-        ground.set_client_script("cat >/dev/null; echo >> \"$(dirname \"$0\")/steps/started\"; exit 0\n")?;
-        ground.open(&[])?;
-        let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
-        ensure!(said.out.contains("could not be started"), "{}", said.out);
-        ensure!(ground.started_sessions().len() <= 6, "{:?}", ground.started_sessions());
-        Ok(())
-    })
-    .unwrap();
-}
-
-#[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
-fn an_optional_task_delays_nothing() {
-    let skipped = Step { on_failure: "skip", ..step(3, "c.txt") };
-    let sessions = vec![session(1, &[step(1, "a.txt")]), session(1, &[skipped, step(2, "b.txt")])];
-    on_repository(&sessions, "", |ground| {
-        ground.set_task_script(3, "echo wrong > c.txt\n")?;
-        ground.open(&[])?;
-        ground.omo(&["run", "watch"])?;
-        ground.require_complete(&[(1, "a.txt"), (2, "b.txt")])?;
-        ensure!(ground.state()?.tasks["3"].status == TaskStatus::Skipped);
-        ensure!(!ground.project().join("c.txt").exists(), "what it had begun is part of the whole");
-        Ok(())
     })
     .unwrap();
 }

@@ -124,7 +124,7 @@ fn workers_of_an_engine_come_to_one_branch() {
 #[test]
 #[ignore = "needs sshd: cargo xtask test"]
 fn a_supervisor_that_comes_after_a_dead_one_goes_on_with_the_same_workers() {
-    on_engines(|engine| {
+    on_local(|engine| {
         let home = engine.host.home();
         let wait = |step: u32, file: &str| {
             let home = home.display();
@@ -151,7 +151,7 @@ fn a_supervisor_that_comes_after_a_dead_one_goes_on_with_the_same_workers() {
 #[test]
 #[ignore = "needs sshd: cargo xtask test"]
 fn a_judgement_that_was_cut_off_is_made_by_the_next_supervisor() {
-    on_engines(|engine| {
+    on_local(|engine| {
         let (begun, go) = (engine.host.home().join("judging"), engine.host.home().join("go"));
         let grep = engine.ground.programs().join("grep");
         let waits = format!("touch '{}'; until [ -e '{}' ]; do sleep 0.1; done", begun.display(), go.display());
@@ -180,7 +180,7 @@ fn a_judgement_that_was_cut_off_is_made_by_the_next_supervisor() {
 #[test]
 #[ignore = "needs sshd: cargo xtask test"]
 fn a_worker_that_is_killed_is_handed_over_again_and_uses_no_attempt() {
-    on_engines(|engine| {
+    on_local(|engine| {
         let home = engine.host.home().display().to_string();
         engine.script(
             2,
@@ -269,7 +269,7 @@ fn a_worker_that_no_cancel_has_ended_is_shown_with_its_name() {
 #[test]
 #[ignore = "needs sshd: cargo xtask test"]
 fn work_that_is_not_as_its_plan_says_fails_its_attempt() {
-    on_engines(|engine| {
+    on_local(|engine| {
         let home = engine.host.home().display().to_string();
         engine.script(
             3,

@@ -1,17 +1,14 @@
 //! What goes well: every session in its wave, merged as soon as it is done, the whole checked once a wave, and the user's
-//! branch last. A conflict holds back only what needs the session in conflict.
+//! branch last.
 
-use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use omo_engine::event::{EventKind, RunResult};
-use omo_engine::parallel_state::GroupStatus;
 use omo_engine::state::RunPhase;
-use omo_tests::parallel_plan::{UNLESS_SILENCED, until_merged};
+use omo_tests::parallel_plan::until_merged;
 
-use crate::parallel_repository::{Ground, Session, four_sessions, on_repository, session, step};
+use crate::parallel_repository::{Ground, four_sessions, on_repository, session, step};
 
 /// A check of the whole that writes down that it ran.
 const COUNTED: &str = "echo ran >> ../../../../checked";
@@ -95,76 +92,6 @@ fn the_session_that_is_done_first_is_merged_first_and_later_ones_begin_with_it()
     .unwrap();
 }
 
-/// The files of the sessions 1 to 8 of the first wave, and those of the second.
-const FILES: [&str; 12] = ["f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "g9", "g10", "g11", "g12"];
-
-/// Eight sessions side by side, and four behind some of them.
-fn many_sessions() -> Vec<Session<'static>> {
-    let needs: [&[usize]; 4] = [&[3], &[1, 6], &[4], &[]];
-    let of = |(place, file): (usize, &'static &str)| {
-        let number = u32::try_from(place + 1).unwrap_or_default();
-        match place.checked_sub(8) {
-            None => session(1, &[step(number, file)]),
-            Some(behind) => {
-                let needs = needs.get(behind).copied();
-                Session { needs, ..session(2, &[step(number, file)]) }
-            }
-        }
-    };
-    FILES.iter().enumerate().map(of).collect()
-}
-
-#[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
-fn two_conflicts_among_eight_sessions_hold_back_only_what_needs_them() {
-    on_repository(&many_sessions(), "", |ground| {
-        // The commits of three of them change the README, each otherwise.
-        let hook = ground.project().join(".git/hooks/pre-commit");
-        let lines =
-            "*f1*) echo one > README.md;; *f3*) echo three > README.md;; *f6*) echo six > README.md;; *) exit 0;;";
-        let staged = "$(git diff --cached --name-only)";
-        fs::write(
-            &hook,
-            format!("#!/bin/sh\n{UNLESS_SILENCED}\ncase \"{staged}\" in {lines} esac\ngit add README.md\n"),
-        )?;
-        fs::set_permissions(&hook, fs::Permissions::from_mode(0o755))?;
-        for number in [3, 6] {
-            ground.set_task_script(number, &format!("{}echo {number} > f{number}\n", until_merged("f1")))?;
-        }
-        let before = ground.git(&["rev-parse", "HEAD"])?;
-        ground.open(&[])?;
-        let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
-        let parallel = ground.state()?.parallel.context("no workers")?;
-        let with = |status: GroupStatus| -> BTreeSet<&str> {
-            let is_it = parallel.groups.iter().filter(|(_, known)| known.status == status);
-            is_it.filter_map(|(id, _)| id.strip_prefix("session-")).collect()
-        };
-        ensure!(with(GroupStatus::InConflict) == BTreeSet::from(["3", "6"]), "{:?}\n{}", parallel.groups, said.out);
-        let merged_ones = BTreeSet::from(["1", "2", "4", "5", "7", "8", "11", "12"]);
-        ensure!(with(GroupStatus::Merged) == merged_ones, "{:?}\n{}", parallel.groups, said.out);
-        ensure!(parallel.groups.len() == 10, "what needs a session in conflict was begun: {:?}", parallel.groups);
-        for part in
-            ["Session 3 (Part 3) cannot be brought together", "README.md", "because of it: Session 9.", "answer q1"]
-        {
-            ensure!(said.out.contains(part), "{part} is not in: {}", said.out);
-        }
-        let report = ground.omo(&["report"])?.out;
-        let report = report.split_whitespace().collect::<Vec<_>>().join(" ");
-        ensure!(report.contains("Session 10: held back by the conflict of Session 6, which it needs"), "{report}");
-        ensure!(ground.git(&["rev-parse", "HEAD"])? == before, "the user's branch has moved");
-        // Each is done again on top of the others, and then what waits for it is.
-        ground.silence_hook()?;
-        for (question, number) in [("q1", 3), ("q2", 6)] {
-            ground.script_planned_task(number, &format!("f{number}"))?;
-            ground.omo(&["answer", question, "redo"])?.exits_with(0)?;
-            ground.omo(&["run", "watch"])?.exits_with(if number == 3 { 7 } else { 0 })?;
-        }
-        let all: Vec<(u32, &str)> = (1..).zip(FILES).collect();
-        ground.require_complete(&all)
-    })
-    .unwrap();
-}
-
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn the_whole_is_checked_once_a_wave() {
@@ -216,24 +143,6 @@ fn a_wave_that_breaks_the_whole_holds_the_next_one_back() {
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ensure!(ground.started_sessions().len() == 4, "{:?}", ground.started_sessions());
         ground.require_complete(&[(1, "a.txt"), (3, "c.txt"), (5, "e.txt")])
-    })
-    .unwrap();
-}
-
-#[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
-fn a_tree_that_was_green_behind_its_last_wave_is_not_checked_again() {
-    // The second session finds its file as it should be.
-    let sessions = [session(1, &[step(1, "a.txt")]), session(2, &[step(2, "b.txt")])];
-    on_repository(&sessions, COUNTED, |ground| {
-        fs::write(ground.project().join("b.txt"), "2\n")?;
-        ground.git(&["add", "."])?;
-        ground.git(&["commit", "-qm", "second"])?;
-        ground.open(&[])?;
-        let said = ground.omo(&["run", "watch"])?.exits_with(0)?;
-        ensure!(checks_counted(ground)? == 1, "checked {} times", checks_counted(ground)?);
-        ensure!(said.out.contains("The whole was checked as it is behind its last wave"), "{}", said.out);
-        ground.require_complete(&[(1, "a.txt"), (2, "b.txt")])
     })
     .unwrap();
 }

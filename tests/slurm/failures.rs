@@ -61,21 +61,6 @@ fn a_job_that_slurm_queues_again_goes_on_from_what_was_pushed() {
 
 #[test]
 #[ignore = "needs Slurm and root: cargo xtask test"]
-fn a_node_that_an_administrator_takes_down_holds_the_run_until_it_is_back() {
-    on_cluster(&two(), &FILES, &PLAIN, |scene| {
-        start_up_to_second_step(scene)?;
-        scene.cluster.take_down_node()?;
-        scene.wait_for_line("Session 1: back in the queue")?;
-        scene.release()?;
-        scene.cluster.return_node()?;
-        scene.finish(&FILES)?;
-        scene.require_one_attempt_each()
-    })
-    .unwrap();
-}
-
-#[test]
-#[ignore = "needs Slurm and root: cargo xtask test"]
 fn a_node_that_loses_its_power_holds_the_run_until_it_is_back() {
     on_cluster(&two(), &FILES, &PLAIN, |scene| {
         start_up_to_second_step(scene)?;
@@ -103,24 +88,6 @@ fn a_controller_that_does_not_answer_loses_no_worker() {
         scene.finish(&FILES)?;
         scene.require_one_attempt_each()?;
         scene.cluster.start_controller()
-    })
-    .unwrap();
-}
-
-#[test]
-#[ignore = "needs Slurm and root: cargo xtask test"]
-fn a_supervisor_that_comes_after_a_dead_one_goes_on_with_the_same_jobs() {
-    on_cluster(&two(), &FILES, &PLAIN, |scene| {
-        start_up_to_second_step(scene)?;
-        let job = scene.job_id("session-1")?;
-        scene.ground.kill_supervisor()?;
-        scene.omo(&["run", "show"])?.exits_with(0)?;
-        ensure!(scene.job_id("session-1")? == job, "a look took the worker from the run");
-        scene.release()?;
-        scene.finish(&FILES)?;
-        let jobs = scene.cluster.jobs("all")?;
-        ensure!(jobs.len() == 2 && scene.begun(2) == 1, "{jobs:?}");
-        scene.require_one_attempt_each()
     })
     .unwrap();
 }
