@@ -1,9 +1,11 @@
-//! `omo setup` where there is no Claude Code that it could set anything up in.
+//! `omo setup` where there is no Claude Code that it could set anything up in, or its own folder cannot be used.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::{DEADLINE, StateLock};
 use omo_testkit::{HookRun, Lab, run_command};
 
 use crate::scene::plugin;
@@ -148,4 +150,48 @@ fn only_an_omo_that_stays_where_it_is_is_linked() -> Result<()> {
     ensure!(run.status.success() && run.stdout.contains("`omo` runs it"), "{run:?}");
     ensure!(std::fs::read_link(own.join("omo"))? == data.join("omo"));
     Ok(())
+}
+
+/// A client that has no plugin yet.
+const FRESH: &str = "case \"$*\" in --version) echo '2.1.328 (Claude Code)';; *list*) echo '[]';; *) exit 1;; esac";
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_data_folder_that_cannot_be_used_is_named() -> Result<()> {
+    let lab = Lab::builder().without_git().build()?;
+    let client = script(&lab, "client", FRESH)?;
+    let (file, link) = (lab.root().join("file"), lab.root().join("linked"));
+    std::fs::write(&file, "of the user")?;
+    std::fs::create_dir(&link)?;
+    std::os::unix::fs::symlink("/nowhere", link.join("omo"))?;
+    // No user can make a folder in /proc, root included.
+    for place in [file.as_path(), &link, Path::new("/proc")] {
+        let mut command = lab.command(plugin().join("bin/omo"));
+        command.arg("setup").env("PATH", path_with(&client)).env("XDG_DATA_HOME", place);
+        let run = run_command(&command, "")?;
+        ensure!(run.status.code() == Some(9), "{run:?}");
+        for part in [&*place.to_string_lossy(), "XDG_DATA_HOME", "error: ", "hint: "] {
+            ensure!(run.stderr.contains(part), "no {part:?} in {}", run.stderr);
+        }
+    }
+    ensure!(std::fs::read_to_string(file)? == "of the user");
+    Ok(())
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn two_setups_at_once_are_distinguished() -> Result<()> {
+    let lab = Lab::builder().without_git().build()?;
+    let client = script(&lab, "client", FRESH)?;
+    let folder = GuardedFolder::create_user(&lab.home().join(".local/share"))?;
+    let _held = StateLock::take(&folder, DEADLINE)?;
+    let run = setup(&lab, &plugin(), &path_with(&client), &[])?;
+    ensure!(run.status.code() == Some(6) && run.stderr.contains("another `omo setup` is at work"), "{run:?}");
+    ensure!(!lab.home().join(".local/share/omo/plugin").exists());
+    Ok(())
+}
+
+/// The client, and the programs that its script starts.
+fn path_with(client: &Path) -> PathBuf {
+    PathBuf::from(format!("{}:/usr/bin:/bin", client.display()))
 }

@@ -7,26 +7,6 @@ use crate::client_lab::{CLAIM, client_lab};
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn status_and_stop_cost_no_request() {
-    let fixture = client_lab(ModelScript::new());
-    for (command, answer) in [
-        ("/omo:status", "ultrawork  off"),
-        ("/omo:stop-continuation", "no ultrawork run is on in this session"),
-        ("ulw off", "no ultrawork run is on in this session"),
-        ("/omo:cancel", "no plan run is open here"),
-        ("/omo:report", "no plan run is open here"),
-        ("/omo:retry 1", "no plan run is open here"),
-        ("/omo:retry", "type `/omo:retry TASK"),
-    ] {
-        let run = fixture.print(command, &[]);
-        assert!(run.result().is_some_and(|text| text.contains(answer)), "{command}: {run:?}");
-        assert_eq!(run.num_turns(), Some(0), "{command}");
-    }
-    assert_eq!(fixture.requests(), 0);
-}
-
-#[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn status_leaves_nothing_in_the_context() {
     let script = ModelScript::new().say_times(2, "Not yet.").say("A plain answer.");
     let fixture = client_lab(script);
@@ -80,15 +60,6 @@ fn the_task_and_its_bounds_arrive_byte_for_byte() {
     assert_eq!((fixture.state("/limits/maxBlocks"), fixture.state("/limits/maxMinutes")), (2.into(), 9.into()));
     assert_eq!(fixture.stops(), ["15: block", "15: block", "11: end: released"]);
     assert!(!fixture.lab.project().join("PWNED").exists());
-}
-
-#[test]
-#[ignore = "needs the real client: cargo xtask test"]
-fn a_bad_bound_turns_nothing_on_and_costs_no_request() {
-    let fixture = client_lab(ModelScript::new());
-    let run = fixture.print("/omo:ulw --max-blocks abc fix it", &[]);
-    assert!(run.result().is_some_and(|text| text.contains("`--max-blocks` needs a number from 1 to 100")), "{run:?}");
-    assert_eq!((fixture.requests(), fixture.lab.state()), (0, None));
 }
 
 #[test]

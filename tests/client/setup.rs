@@ -7,8 +7,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use omo_state::files::folder::GuardedFolder;
-use omo_state::files::lock::{DEADLINE, StateLock};
 use omo_testkit::strace::{self, CallFault, SystemCall};
 use omo_testkit::{HookRun, Lab, MockModel, ModelScript, run_command};
 use omo_tests::scene::copy;
@@ -66,14 +64,6 @@ fn setup(fixture: &ClientFixture, plugin: &Path, options: &[&str]) -> String {
     let run = try_setup(fixture, plugin, options);
     assert!(run.status.success() && run.stderr.is_empty(), "{run:?}");
     run.stdout
-}
-
-/// It fails with this status, and says each of these parts and a hint.
-fn fails(run: &HookRun, status: i32, parts: &[&str]) {
-    assert_eq!(run.status.code(), Some(status), "{run:?}");
-    for part in parts.iter().chain(&["error: ", "hint: "]) {
-        assert!(run.stderr.contains(part), "no {part:?} in {}", run.stderr);
-    }
 }
 
 /// Where the plugin is installed.
@@ -218,34 +208,6 @@ fn an_update_reaches_a_session_that_is_open() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
-fn a_plugin_that_is_turned_off_continues_nothing_until_the_next_setup() {
-    let fixture = fresh(ModelScript::new().say("An answer."), "lab");
-    setup(&fixture, &plugin(), &[]);
-    let off = fixture.client.run(&fixture.lab, ["plugin", "disable", "omo@omo"]).unwrap();
-    assert!(off.status.success(), "{off:?}");
-    fixture.play("ulw fix the parser");
-    assert_eq!((fixture.requests(), fixture.lab.state()), (1, None));
-    fixture.lab.configure("[stop]\nfeedback = \"context\"\n").unwrap();
-    let said = setup(&fixture, &plugin(), &[]);
-    assert!(said.contains("is on again") && !said.contains("feedback"), "{said}");
-    assert_eq!(plugins(&fixture), present(true));
-}
-
-#[test]
-#[ignore = "needs the real client: cargo xtask test"]
-fn lost_execute_bits_are_restored_in_the_copy() {
-    let fixture = fresh(continued_once(), "lab");
-    let source = unpacked(&fixture, "stripped");
-    for name in names(&source.join("bin")).iter().filter(|name| *name != "omo") {
-        fs::set_permissions(source.join("bin").join(name), fs::Permissions::from_mode(0o644)).unwrap();
-    }
-    setup(&fixture, &source, &[]);
-    assert_eq!(files(&installed_copy(&fixture)), files(&plugin()));
-    is_continued_once(&fixture);
-}
-
-#[test]
 #[ignore = "needs the real client and the archives: cargo xtask test"]
 fn an_archive_is_unpacked_and_sets_itself_up() {
     #[expect(clippy::disallowed_methods, reason = "`cargo xtask test` names the archive that it packed")]
@@ -265,24 +227,6 @@ fn an_archive_is_unpacked_and_sets_itself_up() {
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn a_marketplace_from_elsewhere_is_named_and_stays() {
-    let fixture = fresh(ModelScript::new(), "lab");
-    let other = unpacked(&fixture, "other");
-    for arguments in
-        [vec!["plugin", "marketplace", "add", other.to_str().unwrap()], vec!["plugin", "install", "omo@omo"]]
-    {
-        assert!(fixture.client.run(&fixture.lab, arguments).unwrap().status.success());
-    }
-    let run = try_setup(&fixture, &plugin(), &[]);
-    fails(&run, 5, &[other.to_str().unwrap(), "`claude plugin marketplace remove omo`"]);
-    assert!(!installed_copy(&fixture).exists());
-    let run = try_setup(&fixture, &plugin(), &["--remove"]);
-    assert!(run.status.success() && run.stderr.contains("stays"), "{run:?}");
-    assert_eq!(plugins(&fixture), present(true));
-}
-
-#[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_client_that_refuses_leaves_what_worked() {
     let fixture = fresh(ModelScript::new(), "lab");
     setup(&fixture, &plugin(), &[]);
@@ -296,36 +240,6 @@ fn a_client_that_refuses_leaves_what_worked() {
     fs::write(&settings, sound).unwrap();
     assert!(setup(&fixture, &plugin(), &[]).contains("is up to date"));
     assert_eq!(plugins(&fixture), present(true));
-}
-
-#[test]
-#[ignore = "needs the real client: cargo xtask test"]
-fn a_data_folder_that_cannot_be_used_is_named() {
-    let fixture = fresh(ModelScript::new(), "lab");
-    let (file, link) = (fixture.lab.root().join("file"), fixture.lab.root().join("linked"));
-    fs::write(&file, "of the user").unwrap();
-    fs::create_dir(&link).unwrap();
-    std::os::unix::fs::symlink("/nowhere", link.join("omo")).unwrap();
-    // No user can make a folder in /proc, root included.
-    for place in [file.as_path(), &link, Path::new("/proc")] {
-        let mut command = setup_command(&fixture, &plugin(), &[]);
-        command.env("XDG_DATA_HOME", place);
-        fails(&run_command(&command, "").unwrap(), 9, &[place.to_str().unwrap(), "XDG_DATA_HOME"]);
-    }
-    assert_eq!(fs::read_to_string(file).unwrap(), "of the user");
-    assert_eq!(plugins(&fixture), []);
-}
-
-#[test]
-#[ignore = "needs the real client: cargo xtask test"]
-fn two_setups_at_once_are_distinguished() {
-    let fixture = fresh(ModelScript::new(), "lab");
-    let folder = GuardedFolder::create_user(&fixture.lab.home().join(".local/share")).unwrap();
-    let lock = StateLock::take(&folder, DEADLINE).unwrap();
-    fails(&try_setup(&fixture, &plugin(), &[]), 6, &["another `omo setup` is at work"]);
-    assert!(!installed_copy(&fixture).exists());
-    drop(lock);
-    setup(&fixture, &plugin(), &[]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use omo_testkit::{ModelScript, ModelTurn};
 
-use crate::client_lab::{client_lab, plugin};
+use crate::client_lab::client_lab;
 
 /// A turn that leaves a person time to type.
 fn slow(text: &str) -> ModelTurn {
@@ -50,23 +50,6 @@ fn ulw_off_needs_no_model() {
     terminal.ready().unwrap();
     assert_eq!(fixture.requests(), 2);
     assert_eq!(fixture.stops(), ["15: block"]);
-}
-
-#[test]
-#[ignore = "needs the real client: cargo xtask test"]
-fn omo_stop_in_another_terminal_ends_it() {
-    let script = ModelScript::new().say("First step.").turn(slow("Second step."));
-    let fixture = client_lab(script);
-    let terminal = fixture.terminal();
-    terminal.say("ulw fix the parser").unwrap();
-    fixture.wait_for_requests(2);
-    let mut omo = fixture.lab.command(plugin().join("bin/omo"));
-    let output = omo.args(["stop", "--reason", "lunch"]).current_dir(fixture.lab.project()).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    terminal.wait_for("Second step.").unwrap();
-    terminal.ready().unwrap();
-    assert_eq!((fixture.requests(), fixture.stops().len()), (2, 1));
-    assert_eq!(fixture.state("/stopContinuation/disabledReason"), "lunch");
 }
 
 #[test]

@@ -1,8 +1,6 @@
 //! Task lists in the real client, from the typed command to the report: what the person sees, what the
 //! model is asked to do, what the ledger says, and in which order.
 
-mod other_ends;
-mod permissions;
 mod planning;
 mod resumed_session;
 pub(crate) mod scripted_agents;

@@ -53,14 +53,3 @@ fn a_batch_goes_to_one_worker_after_another() {
     assert!(agents[1].count_of("/bin/omo") > 0, "{}", agents[1].body["messages"]);
     assert_eq!(fixture.model.unscripted(), 0);
 }
-
-/// A workflow of the same name would be run in its place, and nothing would ever open the run.
-#[test]
-#[ignore = "needs the real client: cargo xtask test"]
-fn the_command_opens_the_run_before_a_model_reads_anything() {
-    let fixture = client_lab(ModelScript::new());
-    let run = fixture.print("/omo:execute-plan no-such-plan.md", &[]);
-    let result = run.result().unwrap();
-    assert!(result.contains("[omo] Nothing was started: file not found: no-such-plan.md"), "{result}");
-    assert_eq!(fixture.requests(), 0);
-}

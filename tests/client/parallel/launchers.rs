@@ -136,12 +136,3 @@ fn workers_of_the_real_client_behind_a_launcher_come_to_one_branch() {
     let report = site.omo(&["report"]).exits_with(0).unwrap();
     assert!(report.out.contains('$'), "the report tells no cost: {}", report.out);
 }
-
-#[test]
-#[ignore = "needs the real client: cargo xtask test"]
-fn a_client_behind_a_launcher_runs_the_checks_that_its_user_allows() {
-    let far = FarEnd::new();
-    let told = far.play(&["--allow", "Bash(sh -c:*)"]);
-    assert!(!told.contains("requires approval"), "{told}");
-    far.is_whole();
-}

@@ -4,15 +4,14 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use omo_testkit::model::{RecordedRequest, RequestKind};
-use omo_testkit::{ModelScript, ModelTurn, Terminal};
+use omo_testkit::model::RecordedRequest;
+use omo_testkit::{ModelScript, ModelTurn};
 use serde_json::{Value, json};
 
-use super::scripted_agents::{Trouble, task_list_script};
-use super::{SESSION, WORD, approved, command, file_of, planned};
+use super::file_of;
 use crate::block_text::{bash, between};
 use crate::client_lab::client_lab;
-use crate::plans::{omo, type_prompt};
+use crate::plans::type_prompt;
 
 /// A goal with all that a shell would take for something else.
 pub(super) const GOAL: &str = "a word's `file` for \"each\" $(task); --force it";
@@ -93,42 +92,4 @@ fn plan(request: &RecordedRequest, steps: usize) -> ModelTurn {
         8 => bash(&format!("omo run start --tasks --session {id}")),
         _ => ModelTurn::text(format!("{}\nType /omo:ulw-exec to begin.", request.tool_results_text())),
     }
-}
-
-#[test]
-#[ignore = "needs the real client: cargo xtask test"]
-fn how_the_commands_are_typed_is_said_without_a_model() {
-    let fixture = client_lab(ModelScript::new());
-    for (command, usage) in [
-        ("execute", "usage: /omo:execute [<plan.md>] [--parallel | --waves"),
-        ("ulw-plan", "usage: /omo:ulw-plan <goal>"),
-        ("ulw-exec", "usage: /omo:ulw-exec [<plan.md>] [--session ID]"),
-    ] {
-        let run = type_prompt(&fixture, &format!("/omo:{command} --help"), &[]);
-        let said = run.result().unwrap();
-        assert!(said.contains(usage), "{said}");
-    }
-    assert_eq!(fixture.model.requests().iter().filter(|request| request.kind == RequestKind::Main).count(), 0);
-    assert!(!fixture.lab.home().join(".claude/ultrawork").exists(), "asking how is no session");
-}
-
-#[test]
-#[ignore = "needs the real client: cargo xtask test"]
-fn a_session_that_is_not_done_is_offered_where_its_project_is_worked_in() {
-    let fixture = planned(&[("1", "", WORD)], task_list_script(Trouble::default()));
-    let line = format!("task list {SESSION}");
-    let screen = {
-        let terminal = Terminal::start(&fixture.lab, &fixture.client, &[]).expect("start a terminal");
-        terminal.ready().unwrap();
-        terminal.wait_for(&command("")).unwrap()
-    };
-    for part in ["words in files", "0 of 1"] {
-        assert!(screen.contains(part), "{part} is not in:\n{screen}");
-    }
-    let _ = approved(&fixture, "");
-    let before = fixture.requests();
-    let _ = fixture.print("hello", &[]);
-    assert_eq!(fixture.count(before, &line), 0, "one that is complete is offered");
-    let (listed, _) = omo(&fixture, &["tasks", "list"]);
-    assert!(listed.contains("COMPLETE"), "{listed}");
 }

@@ -2,8 +2,7 @@
 //! last block asks for, its workers write the word of their task, and its verifiers judge.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::Receiver;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Condvar, Mutex};
 
 use omo_testkit::model::RecordedRequest;
 use omo_testkit::{ModelScript, ModelTurn};
@@ -28,8 +27,6 @@ pub(crate) struct Trouble {
     pub reopened: Option<&'static str>,
     /// Pairs of workers that wait for each other to have begun.
     pub together: &'static [[&'static str; 2]],
-    /// The task whose worker waits, before it writes anything, for a word of the test.
-    pub blocked: Option<(&'static str, Arc<Mutex<Receiver<()>>>)>,
 }
 
 /// What happened of it.
@@ -123,10 +120,6 @@ fn worker(request: &RecordedRequest, trouble: &Trouble, made: &Made) -> ModelTur
     match request.last_tool_called() {
         Some("Bash") if printed.contains(" is yours, attempt ") => {
             made.wait_for_the_other(id, trouble);
-            if let Some((_, word)) = trouble.blocked.as_ref().filter(|(task, _)| *task == id) {
-                // Without a word it goes on at the limit, or when the sender of the word is gone.
-                word.lock().expect("no test fails while it has this lock").recv_timeout(LIMIT).ok();
-            }
             if trouble.silent == Some(id) && !made.silent.swap(true, Ordering::SeqCst) {
                 return ModelTurn::text("All criteria are met, PASS.");
             }

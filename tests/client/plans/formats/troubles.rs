@@ -62,18 +62,6 @@ fn a_failed_task_of_spec_kit_is_done_again_in_parallel() {
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn a_failed_task_of_task_master_is_done_again_in_batches() {
-    let edit = Some(("Whatever a reader asks first", "Whatever a reader asks often"));
-    fails_and_is_done_again(
-        &table::TASK_MASTER,
-        Mode::Batches,
-        Work { wrong: Some("3.2"), edit },
-        &[("3.2", "passed 2")],
-    );
-}
-
-#[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_task_that_its_user_adds_at_a_stop_is_done() {
     let format = &table::SUPERPOWERS_EDITED;
     let mut stage = Stage::new(format, Mode::Batches, Work::default());
