@@ -13,6 +13,8 @@ use crate::state::{ANSWER_CONTINUE, RunState};
 /// The state of each setting and file that judges commits, by its name.
 pub type Judges = BTreeMap<String, String>;
 
+/// Begins the name of a setting of git, which no task lists.
+const SETTING: &str = "git config ";
 /// Begins the name of a file that a hook runs.
 pub(crate) const SCRIPT: &str = "script ";
 /// The state of what is not there, or which nothing uses any more.
@@ -62,7 +64,7 @@ impl KnownGuard {
     pub(crate) fn unknown_in_worktree(&self, now: &Judges) -> Judges {
         let mut unknown = self.unknown_states(now);
         unknown.retain(|name, _| {
-            !name.starts_with("git config ") && !name.starts_with(".git/") && !Path::new(name).is_absolute()
+            !name.starts_with(SETTING) && !name.starts_with(".git/") && !Path::new(name).is_absolute()
         });
         unknown
     }
@@ -98,7 +100,8 @@ pub fn judge_changes(
 ) -> Result<Judges, CommitRefusal> {
     let Some(guard) = &state.guard else { return Ok(Judges::new()) };
     let changed = guard.changed(now);
-    let (mut listed, others): (Judges, Judges) = changed.into_iter().partition(|(name, _)| is_listed(path_of(name)));
+    let (mut listed, others): (Judges, Judges) =
+        changed.into_iter().partition(|(name, _)| !name.starts_with(SETTING) && is_listed(path_of(name)));
     let mut files: Vec<String> = others.iter().map(|(name, state)| format!("{name} (now {state})")).collect();
     let accepted = state
         .questions

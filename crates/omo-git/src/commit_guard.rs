@@ -25,6 +25,8 @@ const COMMAND_KEYS: [&str; 3] = ["entry", "run", "command"];
 const OWN_FOLDER: [&str; 4] = ["$(dirname \"$0\")", "$(dirname -- \"$0\")", "$(dirname $0)", "${0%/*}"];
 /// The folder in which husky puts hooks that call those beside it.
 const HUSKY_FOLDER: &str = "_";
+/// Endings of scripts, which need not be executable.
+const PROGRAM_ENDS: [&str; 8] = ["sh", "bash", "js", "cjs", "mjs", "ts", "py", "rb"];
 /// Files of one folder that are looked at.
 const MAX_FILES: usize = 200;
 /// A larger text is not followed.
@@ -75,7 +77,7 @@ pub fn read_commit_judges(repository: &GitRepository) -> Result<CommitJudges, Gi
 impl CommitJudges {
     /// Adds the hooks of a folder, and what lies beside them.
     fn add_folder(&mut self, folder: &Path, names: &Path) {
-        for path in files_of(folder).into_iter().filter(|path| path.extension().is_none_or(|end| end != "sample")) {
+        for path in files_of(folder).into_iter().filter(|path| is_program(path)) {
             let Some(name) = path.file_name() else { continue };
             let name = names.join(name).to_string_lossy().replace('\\', "/");
             self.states.insert(name.trim_start_matches("./").to_owned(), hook_state(&path));
@@ -125,6 +127,12 @@ pub fn shell_commands(path: &Path, folder: &Path) -> Option<String> {
     let text = text_of(path).filter(|text| is_shell(text))?;
     let folder = folder.to_string_lossy();
     Some(OWN_FOLDER.iter().fold(text, |text, word| text.replace(word, &folder)))
+}
+
+/// Whether a file beside hooks may be one, or be run by one: what they write there, such as logs, judges nothing.
+fn is_program(path: &Path) -> bool {
+    let Some(end) = path.extension().map(|end| end.to_string_lossy().into_owned()) else { return true };
+    end != "sample" && (PROGRAM_ENDS.contains(&end.as_str()) || path.metadata().is_ok_and(|found| may_be_run(&found)))
 }
 
 /// Whether the first line names a shell, or nothing: hooks of husky have none.

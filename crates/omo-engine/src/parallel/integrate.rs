@@ -1,12 +1,14 @@
 //! What sessions did is brought together, and the user's branch moves there: the last thing of all, once.
 
 use omo_core::text::sanitize;
+use omo_git::commit::CommitRefusal;
 use omo_git::commit_conditions::other_checkouts;
 use omo_git::integrate::{
     CheckoutHead, CommitDraft, LandError, LandOutcome, MergePreview, contains_commits, find_absent_branch,
     has_common_history, keep_commit, land, preview_merge, read_checkout_facts, read_edit_facts, release_kept,
     unsigned_commits,
 };
+use omo_plan::digest::sha256_hex;
 use omo_plan::model::TaskGroup;
 use omo_plan::plan_summary::SESSION_PREFIX;
 
@@ -19,6 +21,9 @@ use crate::report::ultraplan::short_commit;
 use crate::report::workers::worker_name;
 use crate::state::{ANSWER_CONTINUE, MAX_REASON_CHARS, RunState};
 use crate::work::guard_reading::read_judges;
+
+/// Letters of a digest of states.
+const STATE_LETTERS: usize = 12;
 
 impl ParallelDriver<'_> {
     /// Brings a session together with what the run has come to. Nothing that is checked out changes.
@@ -106,7 +111,13 @@ impl ParallelDriver<'_> {
     fn changed_judges(&self, state: &RunState) -> Result<Option<String>, DriveError> {
         let now = read_judges(&self.repository, self.engine.environment.search())?;
         let changed = judge_changes(state, self.engine.root, &now, |_| false).err();
-        Ok(changed.map(|refusal| sanitize(&refusal.to_string(), MAX_REASON_CHARS)))
+        // Not all of it may be shown: the answer is for exactly what the digest stands for.
+        let state = |refusal: &CommitRefusal| {
+            let CommitRefusal::GuardChanged { files, .. } = refusal else { return String::new() };
+            sha256_hex(files.join("\n").as_bytes()).chars().take(STATE_LETTERS).collect()
+        };
+        let why = |refusal: &CommitRefusal| sanitize(&refusal.to_string(), MAX_REASON_CHARS - 2 * STATE_LETTERS);
+        Ok(changed.map(|refusal| format!("{} (state {})", why(&refusal), state(&refusal))))
     }
 
     fn on_land_error(&self, error: LandError) -> Result<(), DriveError> {

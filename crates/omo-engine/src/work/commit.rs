@@ -100,7 +100,12 @@ impl Engine<'_> {
             let path = top.join(name);
             let path = path.strip_prefix(self.work_tree.root()).or_else(|_| path.strip_prefix(self.root));
             let path = path.map(|path| path.to_string_lossy().replace('\\', "/"));
-            path.is_ok_and(|path| listed.iter().any(|listed| path_covers(listed, &path)))
+            path.is_ok_and(|path| {
+                // A pattern for all files means none of git's own.
+                listed.iter().any(|listed| {
+                    path_covers(listed, &path) && listed.starts_with(".git/") == path.starts_with(".git/")
+                })
+            })
         })
     }
 

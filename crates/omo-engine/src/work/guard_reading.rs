@@ -6,6 +6,7 @@ use omo_checks::pinned_files::files_of_commands;
 use omo_git::commit_guard::{read_commit_judges, shell_commands};
 use omo_git::git_settings::GitSettings;
 use omo_git::repository::{GitFailed, GitRepository};
+use omo_process::platform::is_executable;
 use omo_state::search_path::SearchPath;
 
 use crate::commit_guard::{CommitGuard, Judges, SCRIPT};
@@ -36,7 +37,10 @@ pub(crate) fn read_judges(repository: &GitRepository, search: &SearchPath) -> Re
         let lines = std::mem::take(&mut commands);
         let scripts = files_of_commands(lines.iter().map(|line| (line.as_str(), None)), top, search).into_iter();
         for (path, digest) in scripts.filter(|(path, _)| !path.split('/').any(|part| INSTALLED.contains(&part))) {
-            let state = digest.chars().take(DIGEST_LETTERS).collect();
+            let mut state: String = digest.chars().take(DIGEST_LETTERS).collect();
+            if top.join(&path).is_file() && !is_executable(&top.join(&path)) {
+                state.push_str(", not executable");
+            }
             if !read.states.contains_key(&path) && judges.insert(format!("{SCRIPT}{path}"), state).is_none() {
                 commands.extend(shell_commands(&top.join(&path), Path::new(&path).parent().unwrap_or(top)));
             }
@@ -80,6 +84,8 @@ mod tests {
             (own, "echo x > .lefthook.toml", ".lefthook.toml"),
             (own, "echo 'repos: []' > .pre-commit-config.yaml", ".pre-commit-config.yaml"),
             (nested, "echo exit 0 > scripts/inner.sh", "script scripts/inner.sh"),
+            (own, "chmod -x scripts/check.sh", "script scripts/check.sh"),
+            (own, "echo ran >> .git/hooks/pre-commit.log", ""),
             (linked, "echo exit 0 > scripts/check.sh", ".git/hooks/pre-commit"),
             (husky, "echo true > .husky/pre-commit", ".husky/pre-commit"),
             (husky, "echo true > .husky/_/h", ".husky/_/h"),

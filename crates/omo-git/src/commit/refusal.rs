@@ -104,8 +104,9 @@ impl CommitRefusal {
 
     /// Whether `other` is the same complaint: numbers may differ, such as times, lines and process ids.
     pub fn is_repeated_by(&self, other: &Self) -> bool {
-        if let Self::GuardChanged { .. } = self {
-            return self == other;
+        // The states in them are what was asked about, in whichever work tree.
+        if let Self::GuardChanged { files, .. } = self {
+            return matches!(other, Self::GuardChanged { files: others, .. } if files == others);
         }
         let without_numbers = |words: &str| words.replace(|letter: char| letter.is_ascii_digit(), "");
         without_numbers(&self.to_string()) == without_numbers(&other.to_string())
@@ -221,5 +222,11 @@ mod tests {
         assert!(first.is_repeated_by(&hook("pre-commit", 1, "13 files in 0.9s: no tests for a.txt")));
         assert!(!first.is_repeated_by(&hook("pre-commit", 1, "13 files in 0.9s: no tests for b.txt")));
         assert!(!first.is_repeated_by(&hook("commit-msg", 1, "12 files in 1.3s: no tests for a.txt")));
+        let guard = |folder: &str, state: &str| CommitRefusal::GuardChanged {
+            folder: folder.to_owned(),
+            files: vec![format!("hooks/pre-commit (now {state})")],
+        };
+        assert!(guard("/p", "1").is_repeated_by(&guard("/p/w", "1")), "it is asked once for all work trees");
+        assert!(!guard("/p", "1").is_repeated_by(&guard("/p", "2")), "each state is asked about");
     }
 }
