@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use omo_git::commit::CommitRefusal;
+use omo_git::commit_guard::SETTING;
 use omo_git::git_settings::GitSettings;
 use serde::{Deserialize, Serialize};
 
@@ -13,19 +14,17 @@ use crate::state::{ANSWER_CONTINUE, RunState};
 /// The state of each setting and file that judges commits, by its name.
 pub type Judges = BTreeMap<String, String>;
 
-/// Begins the name of a setting of git, which no task lists.
-const SETTING: &str = "git config ";
 /// Begins the name of a file that a hook runs.
 pub(crate) const SCRIPT: &str = "script ";
 /// The state of what is not there, or which nothing uses any more.
 const ABSENT: &str = "not used";
 
-/// What judges commits as a run begins.
+/// `CommitGuard`: hooks and settings that judge commits, as a run begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommitGuard {
     /// Settings of git from the environment of the user.
     pub settings: GitSettings,
-    /// As the checkout has them.
+    /// States in the checkout.
     pub judges: Judges,
 }
 
@@ -52,7 +51,7 @@ impl KnownGuard {
         }
     }
 
-    /// Those that are in a state which is not known.
+    /// `Judges` in a state that the run does not know.
     pub fn changed(&self, now: &Judges) -> Judges {
         let mut changed = self.unknown_states(now);
         // A script that a hook runs only now guarded nothing before: the hook has changed.
@@ -60,7 +59,7 @@ impl KnownGuard {
         changed
     }
 
-    /// Those of a new worktree: what all work trees share is known of the checkout.
+    /// `Judges` of a new worktree alone: those that all work trees share are known of the checkout.
     pub(crate) fn unknown_in_worktree(&self, now: &Judges) -> Judges {
         let mut unknown = self.unknown_states(now);
         unknown.retain(|name, _| {
@@ -87,7 +86,7 @@ fn path_of(name: &str) -> &str {
     path.split_once(" (").map_or(path, |(path, _)| path)
 }
 
-/// Those changes that a task lists, and the scripts that hooks run since.
+/// `Judges` that changed and that a task lists, with the scripts that hooks run since.
 ///
 /// # Errors
 ///

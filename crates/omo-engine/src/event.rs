@@ -67,7 +67,7 @@ pub enum EventKind {
         /// How its tasks are handed out; in a ledger that does not say, as its dialect was then.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         mode: Option<ExecutionMode>,
-        /// What judges commits in the checkout; `None` where that was not compared yet.
+        /// `CommitGuard` of the checkout; `None` in a ledger of a version that compared nothing.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         guard: Option<CommitGuard>,
     },

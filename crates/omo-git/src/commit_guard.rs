@@ -15,8 +15,8 @@ use crate::user_git::hooks_setting;
 /// Settings of git that decide about hooks and signatures.
 const SETTINGS: &str = "^(core[.]hookspath|commit[.]gpgsign|user[.]signingkey|gpg[.].*)$";
 /// Begins the name of a setting of git.
-const SETTING: &str = "git config ";
-/// Names of the settings of programs that hooks usually start begin so, without a dot in front.
+pub const SETTING: &str = "git config ";
+/// Beginnings, behind a dot or none, of the names of the settings of programs that hooks usually start.
 const PROGRAM_SETTINGS: [&str; 6] =
     ["pre-commit-config.", "lefthook.", "lefthook-local.", "lintstagedrc", "lint-staged.config.", "overcommit."];
 /// Keys of such settings whose value is a command.
@@ -34,11 +34,11 @@ const MAX_TEXT_BYTES: u64 = 256 * 1024;
 /// A larger file counts as one that cannot be read.
 const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 /// Letters of a digest that tell one state from another.
-const DIGEST_LETTERS: usize = 16;
-/// Letters of a value.
+pub const DIGEST_LETTERS: usize = 16;
+/// Longest value of a setting, in characters.
 const VALUE_LETTERS: usize = 200;
 
-/// What judges commits, by name: a setting of git, or a file by its path from the top of the work tree.
+/// `CommitJudges`: settings of git and files, these by their path from the top of the work tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommitJudges {
     /// The state of each, in words.
@@ -98,7 +98,7 @@ impl CommitJudges {
 }
 
 /// The state of a file in words.
-pub fn file_state(path: &Path) -> String {
+fn file_state(path: &Path) -> String {
     let digest = regular_file::open(path).ok().flatten().and_then(|file| hex_digest_of_reader(file, MAX_FILE_BYTES));
     digest.map_or_else(|| "unreadable".to_owned(), |digest| digest.chars().take(DIGEST_LETTERS).collect())
 }

@@ -174,7 +174,7 @@ pub(crate) fn begin(
     print_then_next(context, &run, state.clone(), &heading(run.id(), &state, &said))
 }
 
-/// Where HEAD stands; `None` where git cannot tell.
+/// `CheckoutHead` of a folder; `None` where git cannot tell.
 pub(crate) fn checked_out(root: &Path) -> Option<CheckoutHead> {
     checkout_head(&GitRepository::find(root)?).ok()
 }

@@ -107,7 +107,7 @@ impl ParallelDriver<'_> {
         Ok(release_kept(&self.repository, &self.worker_name(INTEGRATED)?)?)
     }
 
-    /// The reason to ask before hooks or settings judge the landing that nobody knows as they are.
+    /// The reason to ask before a landing that hooks or settings judge which changed since the run began.
     fn changed_judges(&self, state: &RunState) -> Result<Option<String>, DriveError> {
         let now = read_judges(&self.repository, self.engine.environment.search())?;
         let changed = judge_changes(state, self.engine.root, &now, |_| false).err();

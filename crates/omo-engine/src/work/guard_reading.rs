@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use omo_checks::pinned_files::files_of_commands;
-use omo_git::commit_guard::{read_commit_judges, shell_commands};
+use omo_git::commit_guard::{DIGEST_LETTERS, read_commit_judges, shell_commands};
 use omo_git::git_settings::GitSettings;
 use omo_git::repository::{GitFailed, GitRepository};
 use omo_process::platform::is_executable;
@@ -15,8 +15,6 @@ use crate::commit_guard::{CommitGuard, Judges, SCRIPT};
 const MAX_DEPTH: usize = 4;
 /// Folders of installed programs, which change with each update.
 const INSTALLED: [&str; 4] = ["node_modules", ".venv", "venv", "vendor"];
-/// Letters of a digest that tell one state from another.
-const DIGEST_LETTERS: usize = 16;
 
 impl CommitGuard {
     /// Reads it in the checkout of a project; `None` where that lies in no repository, or git cannot tell.
