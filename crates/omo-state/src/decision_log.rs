@@ -25,7 +25,18 @@ pub fn append(folder: &GuardedFolder, entry: &LogEntry) -> Result<(), FolderErro
 /// All lines that can be read, the rotated ones first. A half-written or foreign line is passed
 /// over.
 pub fn read_all(folder: &GuardedFolder) -> Result<Vec<LogEntry>, FolderError> {
-    DecisionLogReader::default().read_on(folder)
+    Ok(DecisionLogReader::default().read_on(folder)?.entries().collect())
+}
+
+/// Whole lines of the log.
+#[derive(Debug, Default)]
+pub struct LogLines([Vec<u8>; 2]);
+
+impl LogLines {
+    /// The entries, parsed one by one: many lines take no more memory than their bytes.
+    pub fn entries(&self) -> impl Iterator<Item = LogEntry> {
+        self.0.iter().flat_map(|bytes| parse(bytes))
+    }
 }
 
 /// Reads the log, and then again and again what was added to it.
@@ -36,21 +47,18 @@ pub struct DecisionLogReader {
 }
 
 impl DecisionLogReader {
-    /// What was added since the last time; the first time, all of it. A log that was rotated
-    /// meanwhile is read from its start.
-    pub fn read_on(&mut self, folder: &GuardedFolder) -> Result<Vec<LogEntry>, FolderError> {
-        let mut entries = Vec::new();
-        if self.offset.is_none()
-            && let Some(bytes) = folder.read(&format!("{FILE}.1"), MAX_BYTES)?
-        {
-            entries.extend(parse(&bytes));
-        }
-        let (start, bytes) = folder.read_from(FILE, self.offset.unwrap_or(0), MAX_BYTES)?.unwrap_or_default();
+    /// The lines that were added since the last time; the first time, all of them. A log that was
+    /// rotated meanwhile is read from its start.
+    pub fn read_on(&mut self, folder: &GuardedFolder) -> Result<LogLines, FolderError> {
+        let rotated = match self.offset {
+            None => folder.read(&format!("{FILE}.1"), MAX_BYTES)?.unwrap_or_default(),
+            Some(_) => Vec::new(),
+        };
+        let (start, mut bytes) = folder.read_from(FILE, self.offset.unwrap_or(0), MAX_BYTES)?.unwrap_or_default();
         // The last line may be half written: it is read the next time.
-        let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1);
-        self.offset = Some(start + whole as u64);
-        entries.extend(parse(bytes.get(..whole).unwrap_or_default()));
-        Ok(entries)
+        bytes.truncate(memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1));
+        self.offset = Some(start + bytes.len() as u64);
+        Ok(LogLines([rotated, bytes]))
     }
 }
 

@@ -10,7 +10,7 @@ use omo_core::log_entry::LogEntry;
 use omo_core::session::VerdictKind;
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
-use omo_state::decision_log::DecisionLogReader;
+use omo_state::decision_log::{DecisionLogReader, LogLines};
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
 use serde::Serialize;
@@ -60,24 +60,25 @@ pub(crate) fn run(env: &ProcessEnv, options: &LogOptions) -> Result<(), CommandE
     let clock = LocalClock::from_process(env.now);
     let since = options.since.map(|since| resolve_since(since, &clock)).transpose()?;
     let mut log = DecisionLogReader::default();
-    let entries = project.folder.as_ref().map(|folder| log.read_on(folder)).transpose()?.unwrap_or_default();
-    let session = options.session.as_deref().map(|prefix| find_session(&entries, prefix)).transpose()?;
-    if project.folder.is_none() || (entries.is_empty() && !options.follow) {
+    let lines = project.folder.as_ref().map(|folder| log.read_on(folder)).transpose()?.unwrap_or_default();
+    let mut shown = LogWriter::new(clock, options.json);
+    shown.know(&lines);
+    let session = options.session.as_deref().map(|prefix| find_session(&shown.ids, prefix)).transpose()?;
+    if shown.ids.is_empty() && !(options.follow && project.folder.is_some()) {
         writeln!(anstream::stderr(), "Nothing was decided in {} yet.", project.root.display())?;
         return Ok(());
     }
     let is_meant = |entry: &LogEntry| {
         since.is_none_or(|since| entry.at >= since) && session.as_ref().is_none_or(|id| *id == entry.session)
     };
-    let mut shown = LogWriter::new(clock, options.json);
-    shown.know(&entries);
-    let mut meant: Vec<LogEntry> = entries.into_iter().filter(is_meant).collect();
-    if let Some(limit) = options.limit {
-        meant.drain(..meant.len().saturating_sub(limit));
-    }
-    shown.write(&meant)?;
+    let passed_over = options.limit.map_or(0, |limit| {
+        let meant = lines.entries().filter(is_meant).count();
+        meant.saturating_sub(limit)
+    });
+    let is_any_shown = shown.write(lines.entries().filter(is_meant).skip(passed_over))?;
+    drop(lines);
     if !options.follow {
-        if meant.is_empty() {
+        if !is_any_shown {
             writeln!(anstream::stderr(), "Nothing of what was decided in {} is meant.", project.root.display())?;
         }
         return Ok(());
@@ -86,10 +87,10 @@ pub(crate) fn run(env: &ProcessEnv, options: &LogOptions) -> Result<(), CommandE
         std::thread::sleep(LOOK_EVERY);
         // Opened anew: the user may have removed the folder meanwhile, and a hook made it again.
         if let Some(folder) = GuardedFolder::open_state(&project.root)? {
-            let entries = log.read_on(&folder)?;
+            let lines = log.read_on(&folder)?;
             shown.clock = LocalClock::from_process(omo_state::env::now());
-            shown.know(&entries);
-            shown.write(&entries.into_iter().filter(is_meant).collect::<Vec<_>>())?;
+            shown.know(&lines);
+            shown.write(lines.entries().filter(is_meant))?;
         }
     }
 }
@@ -101,9 +102,8 @@ fn resolve_since(since: Since, clock: &LocalClock) -> Result<Timestamp, CommandE
 }
 
 /// The id of the session that is meant by the beginning of it.
-fn find_session(entries: &[LogEntry], prefix: &str) -> Result<String, CommandError> {
-    let ids: BTreeSet<&str> = entries.iter().map(|entry| entry.session.as_str()).collect();
-    let found: Vec<&str> = ids.iter().copied().filter(|id| id.starts_with(prefix)).collect();
+fn find_session(ids: &BTreeSet<String>, prefix: &str) -> Result<String, CommandError> {
+    let found: Vec<&str> = ids.iter().map(String::as_str).filter(|id| id.starts_with(prefix)).collect();
     let shown = sanitize(prefix, 60);
     match *found {
         _ if ids.contains(prefix) => Ok(prefix.to_owned()),
@@ -145,27 +145,30 @@ impl LogWriter {
         Self { clock, is_json, columns: stdout_columns(), ids: BTreeSet::new(), short: ShortIds::default() }
     }
 
-    /// Has the ids of these entries be told from one another.
-    fn know(&mut self, entries: &[LogEntry]) {
+    /// Has the ids of these lines be told from one another.
+    fn know(&mut self, lines: &LogLines) {
         let known = self.ids.len();
-        self.ids.extend(entries.iter().map(|entry| entry.session.clone()));
+        self.ids.extend(lines.entries().map(|entry| entry.session));
         if self.ids.len() > known {
             self.short = ShortIds::new(self.ids.iter().map(String::as_str));
         }
     }
 
-    fn write(&self, entries: &[LogEntry]) -> Result<(), CommandError> {
+    /// Writes them, and tells if there was any.
+    fn write(&self, entries: impl Iterator<Item = LogEntry>) -> Result<bool, CommandError> {
         let mut out = anstream::stdout().lock();
+        let mut is_any_written = false;
         for entry in entries {
+            is_any_written = true;
             if self.is_json {
-                let line = JsonLine { entry, at_local: self.clock.rfc_3339(entry.at) };
+                let line = JsonLine { entry: &entry, at_local: self.clock.rfc_3339(entry.at) };
                 writeln!(out, "{}", serde_json::to_string(&line).unwrap_or_default())?;
             } else {
-                writeln!(out, "{}", self.text(entry))?;
+                writeln!(out, "{}", self.text(&entry))?;
             }
         }
         out.flush()?;
-        Ok(())
+        Ok(is_any_written)
     }
 
     /// The lines of an entry, its columns in line for ids of the usual length. Where a terminal has no room for the
@@ -231,9 +234,9 @@ mod tests {
     fn shown(columns: Option<usize>, decision: &str) -> String {
         let mut writer = LogWriter::new(LocalClock::from_process(Timestamp::from_millis(240_000)), false);
         writer.columns = columns;
-        let entries = [entry("0b7f2a9c-4444-4444", decision), entry("0b7f2a9c-4d00", decision)];
-        writer.know(&entries);
-        anstream::adapter::strip_str(&writer.text(&entries[0])).to_string()
+        writer.ids = ["0b7f2a9c-4444-4444", "0b7f2a9c-4d00"].map(str::to_owned).into();
+        writer.short = ShortIds::new(writer.ids.iter().map(String::as_str));
+        anstream::adapter::strip_str(&writer.text(&entry("0b7f2a9c-4444-4444", decision))).to_string()
     }
 
     #[test]
@@ -253,8 +256,8 @@ mod tests {
 
     #[test]
     fn a_session_is_found_by_the_beginning_of_its_id() {
-        let entries = ["abc-1", "abc-2", "abc-22", "b"].map(|id| entry(id, "block"));
-        let found = |prefix: &str| find_session(&entries, prefix).map_err(|error| error.kind.code());
+        let ids = ["abc-1", "abc-2", "abc-22", "b"].map(str::to_owned).into();
+        let found = |prefix: &str| find_session(&ids, prefix).map_err(|error| error.kind.code());
         assert_eq!(found("b"), Ok("b".to_owned()));
         assert_eq!(found("abc-2"), Ok("abc-2".to_owned()));
         assert_eq!(found("abc-22"), Ok("abc-22".to_owned()));

@@ -123,7 +123,7 @@ impl UltraworkSource {
     fn read_on(&mut self) -> Result<(), CommandError> {
         let Some(folder) = &self.folder else { return Ok(()) };
         let own = self.log.read_on(folder).map_err(StateError::from)?;
-        self.decisions.extend(own.into_iter().filter(|entry| entry.session == self.id.as_str()));
+        self.decisions.extend(own.entries().filter(|entry| entry.session == self.id.as_str()));
         let home = self.state_home.as_deref();
         self.kept = KeptTexts::read(home, Some(folder), &self.id, &self.session, self.decisions.clone());
         self.running_checks = self.read_running_check(folder).into_iter().collect();
