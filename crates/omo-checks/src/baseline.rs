@@ -124,7 +124,7 @@ fn count_in_copy(root: &Path, home: &Path, id: &SessionId, folder: &GuardedFolde
             CheckEnd::NotStarted(why) => why.clone(),
         };
         // What did not come to its end says nothing of all its tests.
-        let counts = outcome.counts.filter(|counts| end.status().is_some() && counts.run > 0);
+        let counts = outcome.tests.counts.filter(|counts| end.status().is_some() && counts.run > 0);
         let is_green = end == CheckEnd::Exited(0) && counts.is_some_and(|counts| counts.failed == 0);
         results.insert(hex_digest(&check.definition()), CheckBaseline { counts, is_green, missing_reason: why });
         write_results(folder, &key, id, &results)?;

@@ -221,11 +221,11 @@ fn run(
     };
     let outcome = job::run(job, goes_on);
     let is_runner = pinned_files::runs_tests(check, setup.root);
-    let (verdict, detail) = judge_check(&outcome.end?, outcome.counts, check.best, is_runner);
+    let (verdict, detail) = judge_check(&outcome.end?, outcome.tests.counts, check.best, is_runner);
     let record = CheckRecord {
         verdict,
         detail,
-        counts: outcome.counts,
+        counts: outcome.tests.counts,
         at: Some(env::now()),
         took_millis: u64::try_from(outcome.took.as_millis()).unwrap_or(u64::MAX),
         tree: tree.map(str::to_owned),

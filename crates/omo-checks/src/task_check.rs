@@ -52,8 +52,12 @@ pub fn run(
     let outcome = job::run(job, goes_on);
     let end = outcome.end?;
     let exit = end.status();
-    let seen =
-        ObservedResult { end, counts: outcome.counts, heard: outcome.heard, pipefail_matters: has_pipe && tells_all };
+    let seen = ObservedResult {
+        end,
+        counts: outcome.tests.counts,
+        heard: outcome.heard,
+        pipefail_matters: has_pipe && tells_all,
+    };
     let (verdict, detail) = judge_task_check(&check.expect, &seen);
     Some(TaskCheckOutcome {
         verdict,

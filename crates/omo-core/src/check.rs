@@ -7,4 +7,5 @@ pub mod printed_output;
 pub mod session_check;
 mod shell_complaint;
 pub mod task_check;
+pub mod test_report;
 pub mod test_runner;

@@ -6,8 +6,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
+use omo_core::check::test_report::{TestOutcome, TestReport};
 use omo_core::check::test_runner::TestOutputReader;
 use serde_json::Value;
 
@@ -15,10 +17,37 @@ fn recorded() -> Vec<Value> {
     serde_json::from_str(include_str!("runners/index.json")).unwrap()
 }
 
-fn counts(output: &[u8]) -> Option<(u64, u64, u64)> {
+fn report(output: &[u8]) -> TestReport {
     let mut reader = TestOutputReader::default();
     output.chunks(4_096).for_each(|chunk| reader.read(chunk));
-    reader.counts().map(|counts| (counts.run, counts.failed, counts.skipped))
+    reader.report()
+}
+
+fn counts(output: &[u8]) -> Option<(u64, u64, u64)> {
+    report(output).counts.map(|counts| (counts.run, counts.failed, counts.skipped))
+}
+
+/// Names that are all there say the same as the summary.
+#[test]
+fn the_names_of_a_recorded_run_add_up_to_its_counts() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runners");
+    let (mut wrong, mut whole) = (Vec::new(), BTreeSet::new());
+    for entry in recorded() {
+        let file = entry["file"].as_str().unwrap();
+        let report = report(&std::fs::read(folder.join(file)).unwrap());
+        let count = |outcome| report.iter().filter(|(_, it)| *it == outcome).count() as u64;
+        let (passed, failed) = (count(TestOutcome::Passed), count(TestOutcome::Failed));
+        let counts = report.counts.unwrap();
+        if failed > counts.failed || passed > counts.run - counts.failed {
+            wrong.push(format!("{file}: {counts} counted; {passed} passed and {failed} failed by name: {report:?}"));
+        }
+        if passed > 0 && passed + failed == counts.run {
+            whole.insert(entry["runner"].as_str().unwrap().to_owned());
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let runners = ["cargo", "nextest", "pytest", "unittest", "jest", "vitest", "node", "go"];
+    assert_eq!(whole, runners.map(str::to_owned).into(), "those that name all tests in one recorded form at least");
 }
 
 #[test]
@@ -65,7 +94,7 @@ proptest::proptest! {
         whole.read(all.as_bytes());
         let mut pieces = TestOutputReader::default();
         all.as_bytes().chunks(size).for_each(|chunk| pieces.read(chunk));
-        proptest::prop_assert_eq!(whole.counts(), pieces.counts());
+        proptest::prop_assert_eq!(whole.report(), pieces.report());
     }
 }
 

@@ -23,7 +23,7 @@ pub fn check(data: &[u8]) {
 fn counts(output: &[u8], size: usize) -> Option<TestCounts> {
     let mut reader = TestOutputReader::default();
     output.chunks(size).for_each(|piece| reader.read(piece));
-    reader.counts()
+    reader.report().counts
 }
 
 /// Each line in green; one that moves about on the screen itself is left as it is.

@@ -8,8 +8,9 @@ use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use omo_core::check::session_check::{CheckEnd, TestCounts};
+use omo_core::check::session_check::CheckEnd;
 use omo_core::check::task_check::HeardOutput;
+use omo_core::check::test_report::TestReport;
 use omo_state::seal::SealKey;
 
 use crate::child_command::child_command;
@@ -43,8 +44,8 @@ pub struct CommandJob {
 pub struct CommandOutcome {
     /// How it ended; `None` where it was no longer wanted.
     pub end: Option<CheckEnd>,
-    /// What its tests counted.
-    pub counts: Option<TestCounts>,
+    /// Its tests.
+    pub tests: TestReport,
     /// The end of its output.
     pub tail: String,
     /// What was heard in the output of a check of a plan.
@@ -65,8 +66,8 @@ pub fn run(job: CommandJob, mut is_wanted: impl FnMut() -> bool) -> CommandOutco
         Ok(mut keeper) => keeper.wait(start + timeout + SLACK, &mut is_wanted),
     };
     let end = report.as_ref().map(|report| end_of_report(report, timeout));
-    let KeeperReport { counts, tail, heard, .. } = report.unwrap_or_default();
-    CommandOutcome { end, counts, tail, heard: heard.unwrap_or_default(), took: start.elapsed() }
+    let KeeperReport { tests, tail, heard, .. } = report.unwrap_or_default();
+    CommandOutcome { end, tests, tail, heard: heard.unwrap_or_default(), took: start.elapsed() }
 }
 
 fn end_of_report(report: &KeeperReport, timeout: Duration) -> CheckEnd {

@@ -16,8 +16,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use omo_core::check::session_check::TestCounts;
 use omo_core::check::task_check::{HeardOutput, OutputListener};
+use omo_core::check::test_report::TestReport;
 use omo_core::check::test_runner::TestOutputReader;
 use omo_state::seal::SealKey;
 use serde::{Deserialize, Serialize};
@@ -75,8 +75,9 @@ pub(crate) struct KeeperReport {
     pub timed_out: bool,
     /// Why it never ran.
     pub not_started: Option<String>,
-    /// What its tests counted.
-    pub counts: Option<TestCounts>,
+    /// Its tests.
+    #[serde(default)]
+    pub tests: TestReport,
     /// The end of its output.
     pub tail: String,
     /// What was heard in its output.
@@ -173,7 +174,7 @@ fn run_spec(spec: &KeeperSpec, sender: Sender<KeeperEvent>, events: &Receiver<Ke
     let is_output_end = |event: &KeeperEvent| matches!(event, KeeperEvent::OutputEnded);
     let _ = output_ended || helper_process::wait_for_event(LAST_WORDS, events, is_output_end);
     let sink = std::mem::take(&mut *sink.lock().unwrap_or_else(PoisonError::into_inner));
-    (report.tail, report.counts, report.heard) = sink.end();
+    (report.tail, report.tests, report.heard) = sink.end();
     Some(report)
 }
 
@@ -231,7 +232,7 @@ impl OutputSink {
         self.left_out += trim(&mut self.tail, TAIL_BYTES * 2, TAIL_BYTES);
     }
 
-    fn end(mut self) -> (String, Option<TestCounts>, Option<HeardOutput>) {
+    fn end(mut self) -> (String, TestReport, Option<HeardOutput>) {
         self.left_out += trim(&mut self.tail, TAIL_BYTES, TAIL_BYTES);
         let mut log = std::io::stderr().lock();
         if self.left_out > 0 {
@@ -241,7 +242,7 @@ impl OutputSink {
         trim(&mut self.quoted, QUOTED_BYTES, QUOTED_BYTES);
         let quoted = String::from_utf8_lossy(&self.quoted);
         let lines: Vec<String> = quoted.lines().map(omo_core::check::test_runner::visible_line).collect();
-        (lines.join("\n"), self.reader.counts(), self.listener.map(OutputListener::heard))
+        (lines.join("\n"), self.reader.report(), self.listener.map(OutputListener::heard))
     }
 }
 

@@ -6,11 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use omo_core::check::counterfactual::{CheckCounterfactual, MAX_NAMED_TESTS, TestChanges, WithoutChange};
-use omo_core::check::session_check::{CheckEnd, CheckVerdict, TestCounts};
+use omo_core::check::session_check::{CheckEnd, CheckVerdict};
+use omo_core::check::test_report::{TestOutcome, TestReport};
 use serde::Serialize;
 
 use crate::failure::{Failure, FailureAnswer, MAX_LINES, NOT_RUN, count_tests, last_lines};
-use crate::test_report::{TestOutcome, TestReport};
 
 /// What a check did on one side.
 #[derive(Clone, Debug)]
@@ -21,9 +21,7 @@ pub struct SideOutcome {
     pub verdict: CheckVerdict,
     /// The verdict in a few words.
     pub detail: String,
-    /// What its tests counted, where its runner is known.
-    pub counts: Option<TestCounts>,
-    /// The tests that it named.
+    /// Its tests.
     pub report: TestReport,
     /// The lines of its output.
     pub lines: Vec<String>,
@@ -174,7 +172,7 @@ pub fn compare_sides(run: &str, with: &SideOutcome, without: &SideOutcome, facts
     let (answer, reason, lines) = judge_without(run, with, without, facts, &tests);
     if answer == WithoutChange::Red
         && !ended_early(without)
-        && without.counts.is_none_or(|counts| counts.run == counts.failed)
+        && without.report.counts.is_none_or(|counts| counts.run == counts.failed)
     {
         // It could not even be built, or nothing that was could be imported.
         tests
@@ -206,7 +204,7 @@ fn judge_without(
         side_words: "without the change",
         failing: &failing,
         absent_words: absent_words(tests),
-        is_runner: with.counts.is_some() || without.counts.is_some(),
+        is_runner: with.report.counts.is_some() || without.report.counts.is_some(),
         reads_other_languages: false,
         doubt: facts.unknown_file.as_deref().map(unknown_file_reason),
     };
@@ -225,7 +223,7 @@ fn judge_green(
 ) -> (WithoutChange, String, Vec<String>) {
     let absent: Vec<&str> =
         tests.iter().filter(|test| test.without == TestState::Absent).map(|test| test.name.as_str()).collect();
-    let more = match (with.counts, without.counts) {
+    let more = match (with.report.counts, without.report.counts) {
         (Some(with), Some(without)) => with.run.saturating_sub(without.run),
         _ => 0,
     };
@@ -276,7 +274,11 @@ fn compare_tests(with: &SideOutcome, without: Option<&SideOutcome>) -> Vec<TestC
         None if ended_early(side) && !names_program_of(side, name) => TestState::Unknown,
         None if side.report.names_passed_tests() && !side.report.is_cut => TestState::Absent,
         // It names only what failed, and all that it ran passed.
-        None if side.counts.is_some_and(|counts| counts.failed == 0 && counts.skipped == 0 && counts.run > 0) => {
+        None if side
+            .report
+            .counts
+            .is_some_and(|counts| counts.failed == 0 && counts.skipped == 0 && counts.run > 0) =>
+        {
             TestState::Passed
         }
         None => TestState::Unknown,

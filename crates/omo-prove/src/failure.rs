@@ -8,13 +8,13 @@ use std::sync::LazyLock;
 
 use omo_core::check::session_check::{CheckEnd, CheckVerdict};
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
-use omo_core::check::test_runner::LineSplitter;
+use omo_core::check::test_report::TestOutcome;
+use omo_core::check::test_runner::{LineSplitter, TestOutputReader};
 use omo_core::text::sanitize;
 use regex::Regex;
 
 use crate::comparison::SideOutcome;
 use crate::missing_item::{MissingItem, find_missing_items, find_other_missing_items};
-use crate::test_report::{TestOutcome, TestReport};
 
 /// At most so many lines of an output explain an answer.
 pub(crate) const MAX_LINES: usize = 5;
@@ -174,15 +174,11 @@ pub fn judge_tests_first(
     splitter.read(output, |line| lines.push(line.to_owned()));
     splitter.finish(|line| lines.push(line.to_owned()));
     let end = outcome.exit.map_or_else(|| CheckEnd::NotStarted(outcome.detail.clone()), CheckEnd::Exited);
-    let report = TestReport::read(output);
-    let side = SideOutcome {
-        end,
-        verdict: CheckVerdict::Failed,
-        detail: outcome.detail.clone(),
-        counts: outcome.counts,
-        report,
-        lines,
-    };
+    let mut reader = TestOutputReader::default();
+    reader.read(output);
+    let mut report = reader.report();
+    report.counts = outcome.counts;
+    let side = SideOutcome { end, verdict: CheckVerdict::Failed, detail: outcome.detail.clone(), report, lines };
     let failed = side.report.iter().filter(|(_, outcome)| *outcome == TestOutcome::Failed);
     let failing: Vec<&str> = failed.map(|(name, _)| name).collect();
     let failure = Failure {

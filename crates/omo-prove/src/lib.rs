@@ -16,4 +16,3 @@ mod rust_tests;
 mod side_runner;
 mod stored_files;
 pub mod test_files;
-pub mod test_report;

@@ -20,7 +20,6 @@ use crate::change::Change;
 use crate::comparison::{CheckProof, SideOutcome, compare_sides};
 use crate::counterfactual::{ProofError, ProofRequest, ProofWatcher};
 use crate::private_tree::{PrivateTreeError, PrivateTrees, Side};
-use crate::test_report::TestReport;
 
 /// The log of a check is read so far; the keeper writes less.
 const MAX_LOG_BYTES: u64 = 4 * 1024 * 1024;
@@ -122,7 +121,8 @@ impl<'a> SideRunner<'a> {
         fs::File::open(&log_path)
             .and_then(|log| log.take(MAX_LOG_BYTES).read_to_end(&mut output))
             .map_err(file_error)?;
-        let counts = outcome.counts;
+        let report = outcome.tests;
+        let counts = report.counts;
         let (end, verdict, detail) = if let Some(expected) = self.expected_of(check) {
             let pipefail_matters = has_pipefail && has_pipe(&check.command);
             let seen = ObservedResult { end, counts, heard: outcome.heard, pipefail_matters };
@@ -133,8 +133,7 @@ impl<'a> SideRunner<'a> {
             let (verdict, detail) = judge_check(&end, counts, None, is_runner);
             (end, verdict, detail)
         };
-        let report = TestReport::read(&output);
-        Ok(Ok(SideOutcome { end, verdict, detail, counts, report, lines: self.visible_lines(&output) }))
+        Ok(Ok(SideOutcome { end, verdict, detail, report, lines: self.visible_lines(&output) }))
     }
 
     /// What is expected of a check, where it is one of a plan.

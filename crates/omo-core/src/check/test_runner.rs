@@ -1,4 +1,4 @@
-//! What a test runner says about the tests that it ran: read from its output, line by line.
+//! Readers of what test runners print: the names of tests with their outcomes, and their counts.
 //!
 //! An exit status of 0 proves nothing when no test was run. For the runners known here the
 //! summary is read and added up; of any other command only the exit status counts. A line is
@@ -10,10 +10,12 @@ mod go;
 mod javascript;
 mod node;
 mod pytest;
+mod tap;
 pub mod test_commands;
 mod unittest;
 
 use crate::check::session_check::TestCounts;
+use crate::check::test_report::TestReport;
 
 /// A longer line is read only so far: a summary in JSON begins with its numbers.
 const LINE_BYTES: usize = 64 * 1024;
@@ -60,6 +62,7 @@ impl LineSplitter {
 pub struct TestOutputReader {
     lines: LineSplitter,
     runners: Runners,
+    report: TestReport,
 }
 
 macro_rules! runners {
@@ -71,11 +74,11 @@ macro_rules! runners {
         }
 
         impl Runners {
-            fn line(&mut self, line: &str) {
+            fn line(&mut self, line: &str, report: &mut TestReport) {
                 if line.is_empty() {
                     return;
                 }
-                $(self.$runner.line(line);)*
+                $(self.$runner.line(line, report);)*
             }
 
             fn counts(&self) -> Option<TestCounts> {
@@ -97,6 +100,7 @@ runners! {
     javascript: javascript::JavaScript,
     node: node::Node,
     pytest: pytest::Pytest,
+    tap: tap::Tap,
     unittest: unittest::Unittest,
 }
 
@@ -109,14 +113,15 @@ impl Default for LineSplitter {
 impl TestOutputReader {
     /// Reads on.
     pub fn read(&mut self, output: &[u8]) {
-        self.lines.read(output, |line| self.runners.line(line));
+        self.lines.read(output, |line| self.runners.line(line, &mut self.report));
     }
 
-    /// What all that was read counts; `None` where no runner said anything.
-    pub fn counts(self) -> Option<TestCounts> {
-        let mut runners = self.runners;
-        self.lines.finish(|line| runners.line(line));
-        runners.counts()
+    /// The tests of all that was read.
+    pub fn report(self) -> TestReport {
+        let Self { lines, mut runners, mut report } = self;
+        lines.finish(|line| runners.line(line, &mut report));
+        report.counts = runners.counts();
+        report
     }
 }
 
@@ -158,6 +163,9 @@ fn parse_numbered_words<'a>(list: &'a str, separator: &'a str) -> impl Iterator<
 }
 
 #[cfg(test)]
+mod names;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -165,7 +173,7 @@ mod tests {
         let mut reader = TestOutputReader::default();
         // In pieces that end anywhere, as a pipe gives them.
         output.as_bytes().chunks(7).for_each(|chunk| reader.read(chunk));
-        reader.counts().map(|counts| (counts.run, counts.failed, counts.skipped))
+        reader.report().counts.map(|counts| (counts.run, counts.failed, counts.skipped))
     }
 
     #[test]
@@ -212,7 +220,7 @@ mod tests {
         let mut reader = TestOutputReader::default();
         reader.read(long.as_bytes());
         reader.read(b"\n99999999999999999999 passed in 1s\n\xff\xfe\n");
-        assert_eq!(reader.counts(), None);
+        assert_eq!(reader.report(), TestReport::default());
         let max = u64::MAX;
         let line =
             format!("running {max} tests\ntest result: ok. {max} passed; {max} failed; {max} ignored; 0 measured\n");

@@ -1,18 +1,31 @@
 //! What two sides say together.
 
+use omo_core::check::session_check::TestCounts;
+
 use super::*;
 
 /// A side of a check of a known runner, from its output and its exit status.
 fn side(status: i32, output: &str) -> SideOutcome {
-    let mut reader = omo_core::check::test_runner::TestOutputReader::default();
-    reader.read(output.as_bytes());
-    outcome(CheckEnd::Exited(status), reader.counts(), output)
+    judged(CheckEnd::Exited(status), read(output), output)
 }
 
+/// As [`side`], where the counts are these.
 fn outcome(end: CheckEnd, counts: Option<TestCounts>, output: &str) -> SideOutcome {
-    let (verdict, detail) = omo_core::check::session_check::judge_check(&end, counts, None, false);
+    let mut report = read(output);
+    report.counts = counts;
+    judged(end, report, output)
+}
+
+fn read(output: &str) -> TestReport {
+    let mut reader = omo_core::check::test_runner::TestOutputReader::default();
+    reader.read(output.as_bytes());
+    reader.report()
+}
+
+fn judged(end: CheckEnd, report: TestReport, output: &str) -> SideOutcome {
+    let (verdict, detail) = omo_core::check::session_check::judge_check(&end, report.counts, None, false);
     let lines = output.lines().map(str::to_owned).collect();
-    SideOutcome { end, verdict, detail, counts, report: TestReport::read(output.as_bytes()), lines }
+    SideOutcome { end, verdict, detail, report, lines }
 }
 
 fn cargo(status: i32, tests: &[(&str, &str)]) -> SideOutcome {

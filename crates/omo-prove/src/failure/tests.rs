@@ -17,7 +17,7 @@ fn judge(command: &str, status: i32, output: &str) -> Result<Option<String>, Str
         took_millis: 1,
         printed: PrintedOutput::default(),
         log: None,
-        counts: reader.counts(),
+        counts: reader.report().counts,
         has_pipe_without_pipefail: false,
         setting: String::new(),
     };

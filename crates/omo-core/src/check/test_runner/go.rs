@@ -1,9 +1,10 @@
 //! `go test`. Without `-v` it names packages and not tests: then a package counts as one.
 
-use super::test_commands::subcommand;
 use std::collections::HashSet;
 
+use super::test_commands::subcommand;
 use crate::check::session_check::TestCounts;
+use crate::check::test_report::{MAX_TESTS, TestOutcome, TestReport};
 
 /// So many tests may run at once; of more the rest is not counted.
 const MAX_RUNNING: usize = 100_000;
@@ -20,28 +21,37 @@ pub(super) struct Go {
     tests: Option<TestCounts>,
     /// Tests that began and have not ended: a verdict about another one was printed by a test.
     running: HashSet<String>,
+    /// Tests that have ended; the line that names their package comes below them.
+    ended: Vec<(String, TestOutcome)>,
 }
 
 impl Go {
-    pub(super) fn line(&mut self, line: &str) {
+    pub(super) fn line(&mut self, line: &str, report: &mut TestReport) {
         if line.starts_with('{') {
-            return self.json(line);
+            return self.json(line, report);
         }
         if let Some(name) = line.strip_prefix("=== RUN ") {
             self.tests.get_or_insert_default();
             if self.running.len() < MAX_RUNNING {
                 self.running.insert(name.trim().to_owned());
             }
-        } else if let Some((verdict, name)) = verdict(line) {
-            if self.running.remove(name) {
-                match verdict {
-                    "PASS" => self.test(1, 0, 0),
-                    "FAIL" => self.test(1, 1, 0),
-                    _ => self.test(0, 0, 1),
-                }
+        } else if let Some((word, name)) = verdict(line) {
+            // Without `-v` no test is announced, and only those that failed are named.
+            let is_announced = self.running.remove(name);
+            if is_announced {
+                self.count(word);
+            }
+            let is_named = is_announced || (self.tests.is_none() && line.trim_start().starts_with("--- "));
+            if is_named && self.ended.len() < MAX_TESTS {
+                self.ended.push((name.to_owned(), outcome(word)));
             }
         } else if let Some(counts) = package(line) {
             super::add_counts(&mut self.packages, counts);
+            if let Some(package) = package_name(line) {
+                for (name, outcome) in self.ended.drain(..) {
+                    report.add(&format!("{package}.{name}"), outcome);
+                }
+            }
         }
     }
 
@@ -50,24 +60,36 @@ impl Go {
         self.tests.or(self.packages)
     }
 
-    fn test(&mut self, run: u64, failed: u64, skipped: u64) {
+    fn count(&mut self, word: &str) {
+        let (run, failed, skipped) = match word {
+            "PASS" => (1, 0, 0),
+            "FAIL" => (1, 1, 0),
+            _ => (0, 0, 1),
+        };
         super::add_counts(&mut self.tests, TestCounts { run, failed, skipped });
     }
 
     /// `{"Time":…,"Action":"pass","Package":"p","Test":"TestX","Elapsed":0}`
-    fn json(&mut self, line: &str) {
+    fn json(&mut self, line: &str, report: &mut TestReport) {
         let is_go = line.contains("\"Package\":\"") || line.contains("\"ImportPath\":\"");
         let Some((_, action)) = line.split_once("\"Action\":\"").filter(|_| is_go) else { return };
         let action = action.split('"').next().unwrap_or_default();
-        let is_test = line.contains("\"Test\":\"");
-        match action {
+        let value_of = |key: &str| line.split_once(key).and_then(|(_, rest)| rest.split('"').next());
+        let word = match action {
             "start" | "run" => {
                 self.tests.get_or_insert_default();
+                return;
             }
-            "pass" if is_test => self.test(1, 0, 0),
-            "fail" if is_test => self.test(1, 1, 0),
-            "skip" if is_test => self.test(0, 0, 1),
-            _ => {}
+            "pass" => "PASS",
+            "fail" => "FAIL",
+            "skip" => "SKIP",
+            _ => return,
+        };
+        if let Some(test) = value_of("\"Test\":\"") {
+            self.count(word);
+            if let Some(package) = value_of("\"Package\":\"") {
+                report.add(&format!("{package}.{test}"), outcome(word));
+            }
         }
     }
 }
@@ -90,4 +112,17 @@ fn package(line: &str) -> Option<TestCounts> {
         "FAIL" => Some(TestCounts { run: 1, failed: 1, ..TestCounts::default() }),
         _ => None,
     }
+}
+
+fn outcome(word: &str) -> TestOutcome {
+    match word {
+        "PASS" => TestOutcome::Passed,
+        "FAIL" => TestOutcome::Failed,
+        _ => TestOutcome::Skipped,
+    }
+}
+
+/// The second part of a line of [`package`].
+fn package_name(line: &str) -> Option<&str> {
+    line.split('\t').nth(1).filter(|name| !name.is_empty())
 }

@@ -2,6 +2,7 @@
 
 use super::{add_counts, parse_numbered_words};
 use crate::check::session_check::TestCounts;
+use crate::check::test_report::{TestOutcome, TestReport};
 
 /// Whether the command runs tests with it.
 pub(super) fn is_test_run(program: &str, _arguments: &[&str]) -> bool {
@@ -16,10 +17,15 @@ pub(super) struct JavaScript {
     json: Option<TestCounts>,
     /// The line before was the one about files that stands above the one about tests.
     is_below_files: bool,
+    /// The file of Jest's whose tests follow; Vitest names it in the line of each test.
+    jest_file: Option<String>,
+    /// The suites above a test of Jest's, each with its indent.
+    suites: Vec<(usize, String)>,
 }
 
 impl JavaScript {
-    pub(super) fn line(&mut self, line: &str) {
+    pub(super) fn line(&mut self, line: &str, report: &mut TestReport) {
+        self.name_test(line, report);
         let line = line.trim_start();
         let is_about_files = line.starts_with("Test Suites:") || line.starts_with("Test Files  ");
         let is_below_files = std::mem::replace(&mut self.is_below_files, is_about_files);
@@ -28,6 +34,43 @@ impl JavaScript {
         } else if let Some(counts) = json(line) {
             add_counts(&mut self.json, counts);
         }
+    }
+
+    fn name_test(&mut self, line: &str, report: &mut TestReport) {
+        if let Some((name, outcome)) = vitest_line(line.trim_start()) {
+            report.add(&name, outcome);
+            return;
+        }
+        if let Some(file) = jest_file(line) {
+            (self.jest_file, self.suites) = (Some(file.to_owned()), Vec::new());
+            return;
+        }
+        if self.jest_file.is_some() {
+            self.name_jest_test(line, report);
+        }
+    }
+
+    fn name_jest_test(&mut self, line: &str, report: &mut TestReport) {
+        let text = line.trim_start();
+        let indent = line.len() - text.len();
+        // What failed is told below in full, and the numbers of all of it.
+        if indent == 0 || text.starts_with('●') {
+            self.jest_file = None;
+            return;
+        }
+        while self.suites.last().is_some_and(|(above, _)| *above >= indent) {
+            self.suites.pop();
+        }
+        let Some((name, outcome)) = jest_test(text) else {
+            if self.suites.len() < 64 {
+                self.suites.push((indent, text.to_owned()));
+            }
+            return;
+        };
+        let file = self.jest_file.as_deref().into_iter();
+        let above = file.chain(self.suites.iter().map(|(_, name)| name.as_str()));
+        let parts: Vec<&str> = above.chain([name]).collect();
+        report.add(&parts.join(" > "), outcome);
     }
 
     pub(super) fn counts(&self) -> Option<TestCounts> {
@@ -88,4 +131,59 @@ fn json(line: &str) -> Option<TestCounts> {
     let (passed, failed) = (number("numPassedTests")?, number("numFailedTests")?);
     let skipped = number("numPendingTests")?.saturating_add(number("numTodoTests").unwrap_or(0));
     Some(TestCounts { run: passed.saturating_add(failed), failed, skipped })
+}
+
+/// `✓ a.test.ts > suite > name 3ms`, `× …`, `↓ …`, `FAIL  a.test.ts > suite > name`
+fn vitest_line(text: &str) -> Option<(String, TestOutcome)> {
+    let (mark, rest) = text.split_once(' ')?;
+    let outcome = match mark {
+        "✓" => TestOutcome::Passed,
+        "×" | "FAIL" => TestOutcome::Failed,
+        "↓" => TestOutcome::Skipped,
+        _ => return None,
+    };
+    let rest = rest.trim_start();
+    // With projects, the name of one stands before the file.
+    let rest = rest.strip_prefix('|').and_then(|rest| Some(rest.split_once("| ")?.1)).unwrap_or(rest);
+    let (file, _) = rest.split_once(" > ")?;
+    is_test_file(file).then_some(())?;
+    Some((without_time(rest).to_owned(), outcome))
+}
+
+/// `name 3ms`, `name (3 ms)`
+fn without_time(text: &str) -> &str {
+    let text = text.trim_end();
+    let is_number = |text: &str| text.parse::<f64>().is_ok();
+    if let Some((name, time)) = text.rsplit_once(" (") {
+        let number = time.strip_suffix(" ms)").or_else(|| time.strip_suffix(" s)"));
+        return if number.is_some_and(is_number) { name } else { text };
+    }
+    text.rsplit_once(' ')
+        .filter(|(_, time)| time.strip_suffix("ms").is_some_and(is_number))
+        .map_or(text, |(name, _)| name)
+}
+
+fn jest_file(line: &str) -> Option<&str> {
+    let file = line.strip_prefix("PASS ").or_else(|| line.strip_prefix("FAIL "))?;
+    let file = without_time(file);
+    is_test_file(file).then_some(file)
+}
+
+fn jest_test(text: &str) -> Option<(&str, TestOutcome)> {
+    let (mark, rest) = text.split_once(' ')?;
+    let outcome = match mark {
+        "✓" => TestOutcome::Passed,
+        "✕" => TestOutcome::Failed,
+        "○" | "✎" => TestOutcome::Skipped,
+        _ => return None,
+    };
+    let rest = if outcome == TestOutcome::Skipped { rest.strip_prefix("skipped ").unwrap_or(rest) } else { rest };
+    Some((without_time(rest), outcome))
+}
+
+fn is_test_file(name: &str) -> bool {
+    !name.contains(' ')
+        && name
+            .rsplit_once('.')
+            .is_some_and(|(_, ending)| ["js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts"].contains(&ending))
 }

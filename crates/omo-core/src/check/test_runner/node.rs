@@ -2,6 +2,7 @@
 
 use super::add_counts;
 use crate::check::session_check::TestCounts;
+use crate::check::test_report::{TestOutcome, TestReport};
 
 /// Whether the command runs tests with it.
 pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
@@ -16,10 +17,15 @@ pub(super) struct Node {
     open: Option<TestCounts>,
     /// Files that are reported as a test of their own: no test in them was run.
     files: u64,
+    /// The suites that are open, each with its indent: a test that lies in others is named with them.
+    suites: Vec<(usize, String)>,
+    /// What follows repeats the tests that failed.
+    is_repeating: bool,
 }
 
 impl Node {
-    pub(super) fn line(&mut self, line: &str) {
+    pub(super) fn line(&mut self, line: &str, report: &mut TestReport) {
+        self.name_test(line, report);
         if is_passed_file(line) {
             self.files = self.files.saturating_add(1);
         }
@@ -39,6 +45,45 @@ impl Node {
             ("duration_ms", open) => self.total = end(self.total, open.take(), std::mem::take(&mut self.files)),
             _ => {}
         }
+    }
+
+    fn name_test(&mut self, line: &str, report: &mut TestReport) {
+        if line.trim_end() == "✖ failing tests:" {
+            self.is_repeating = true;
+        }
+        if self.is_repeating {
+            return;
+        }
+        let text = line.trim_start();
+        let indent = line.len() - text.len();
+        if let Some(name) = text.strip_prefix("▶ ").or_else(|| text.strip_prefix("# Subtest: ")) {
+            self.close(indent);
+            let is_end = name.ends_with("ms)");
+            if !is_end && self.suites.len() < 64 {
+                self.suites.push((indent, unescape(name)));
+            }
+            return;
+        }
+        let Some((name, outcome)) = spec(text).or_else(|| tap(text)) else { return };
+        let name = unescape(name);
+        // TAP names a test before it as well, at the same indent; a suite ends with a line like that of a test.
+        let was_suite = self.close(indent) && text.starts_with(['✔', '✖', '▶']);
+        if was_suite || is_file(&name) {
+            return;
+        }
+        let above: Vec<&str> = self.suites.iter().map(|(_, name)| name.as_str()).collect();
+        let separator = if above.is_empty() { "" } else { " > " };
+        report.add(&format!("{}{separator}{name}", above.join(" > ")), outcome);
+    }
+
+    /// Closes what is not above a line with this indent; says whether one with the same indent was open.
+    fn close(&mut self, indent: usize) -> bool {
+        let mut was_open = false;
+        while let Some((open, _)) = self.suites.last().filter(|(open, _)| *open >= indent) {
+            was_open |= *open == indent;
+            self.suites.pop();
+        }
+        was_open
     }
 
     pub(super) fn counts(&self) -> Option<TestCounts> {
@@ -71,5 +116,42 @@ fn is_passed_file(line: &str) -> bool {
             None => return false,
         },
     };
+    is_file(name)
+}
+
+fn is_file(name: &str) -> bool {
     [".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"].iter().any(|ending| name.ends_with(ending))
+}
+
+/// `✔ name (1.2ms)`, `✖ name (1.2ms)`, `﹣ name (0.1ms) # SKIP`
+fn spec(text: &str) -> Option<(&str, TestOutcome)> {
+    let (mark, rest) = text.split_once(' ')?;
+    let outcome = match mark {
+        "✔" => TestOutcome::Passed,
+        "✖" => TestOutcome::Failed,
+        "﹣" => TestOutcome::Skipped,
+        _ => return None,
+    };
+    let is_marked = [" # SKIP", " # TODO"].iter().find_map(|mark| rest.split_once(mark));
+    let (rest, outcome) = is_marked.map_or((rest, outcome), |(name, _)| (name, TestOutcome::Skipped));
+    let (name, _) = rest.rsplit_once(" (").filter(|(_, time)| time.ends_with("ms)"))?;
+    Some((name, outcome))
+}
+
+/// `ok 1 - name`, `not ok 2 - name`, with `# SKIP` behind it.
+fn tap(text: &str) -> Option<(&str, TestOutcome)> {
+    let (rest, outcome) = match text.strip_prefix("not ") {
+        Some(rest) => (rest, TestOutcome::Failed),
+        None => (text, TestOutcome::Passed),
+    };
+    let (number, name) = rest.strip_prefix("ok ")?.split_once(" - ")?;
+    number.parse::<u32>().ok()?;
+    Some(match name.split_once(" # ") {
+        Some((name, mark)) if mark.starts_with("SKIP") || mark.starts_with("TODO") => (name, TestOutcome::Skipped),
+        _ => (name, outcome),
+    })
+}
+
+fn unescape(name: &str) -> String {
+    name.trim().replace("\\#", "#")
 }

@@ -3,6 +3,7 @@
 use super::parse_numbered_words;
 use super::test_commands::runs_python_module;
 use crate::check::session_check::TestCounts;
+use crate::check::test_report::{TestOutcome, TestReport};
 
 /// Whether the command runs tests with it.
 pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
@@ -19,7 +20,11 @@ pub(super) struct Pytest {
 }
 
 impl Pytest {
-    pub(super) fn line(&mut self, line: &str) {
+    pub(super) fn line(&mut self, line: &str, report: &mut TestReport) {
+        // What could not be imported is no test.
+        if let Some((name, outcome)) = short_summary(line).or_else(|| verbose(line)) {
+            report.add(name, outcome);
+        }
         if line.starts_with('=') && line.contains(" test session starts ") {
             self.before = self.counts();
             (self.last, self.is_open) = (None, true);
@@ -64,4 +69,37 @@ fn summary(line: &str) -> Option<TestCounts> {
         counts = counts.plus(TestCounts { run, failed, skipped });
     }
     Some(counts)
+}
+
+/// `FAILED tests/a.py::test_b - AssertionError: …`
+fn short_summary(line: &str) -> Option<(&str, TestOutcome)> {
+    let (word, rest) = line.split_once(' ')?;
+    let outcome = outcome(word)?;
+    let name = rest.split(" - ").next()?;
+    is_test(name).then_some((name, outcome))
+}
+
+/// `tests/a.py::test_b PASSED                [ 50%]`
+fn verbose(line: &str) -> Option<(&str, TestOutcome)> {
+    let line = line.rsplit_once(" [").filter(|(_, rest)| rest.ends_with("%]")).map_or(line, |(before, _)| before);
+    let line = line.trim_end();
+    // The reason of a skipped one stands in brackets.
+    let line = line.strip_suffix(')').and_then(|line| line.rsplit_once(" (")).map_or(line, |(before, _)| before);
+    let (name, word) = line.rsplit_once(' ')?;
+    let outcome = outcome(word)?;
+    is_test(name).then_some((name, outcome))
+}
+
+fn outcome(word: &str) -> Option<TestOutcome> {
+    Some(match word {
+        "PASSED" | "XPASS" => TestOutcome::Passed,
+        "FAILED" | "ERROR" => TestOutcome::Failed,
+        "SKIPPED" | "XFAIL" => TestOutcome::Skipped,
+        _ => return None,
+    })
+}
+
+fn is_test(name: &str) -> bool {
+    name.split_once("::")
+        .is_some_and(|(file, _)| file.rsplit_once('.').is_some_and(|(_, ending)| ending == "py") && !file.contains(' '))
 }

@@ -3,6 +3,7 @@
 use super::test_commands::runs_python_module;
 use super::{add_counts, parse_numbered_words};
 use crate::check::session_check::TestCounts;
+use crate::check::test_report::{TestOutcome, TestReport};
 
 /// Whether the command runs tests with it.
 pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
@@ -17,10 +18,13 @@ pub(super) struct Unittest {
     is_below_rule: bool,
     /// How many ran, where the line that says how they ended is still to come.
     ran: Option<u64>,
+    /// The name of a test with a documentation string: the line below has that string and the outcome.
+    named: Option<String>,
 }
 
 impl Unittest {
-    pub(super) fn line(&mut self, line: &str) {
+    pub(super) fn line(&mut self, line: &str, report: &mut TestReport) {
+        self.name_test(line, report);
         let is_below_rule =
             std::mem::replace(&mut self.is_below_rule, line.len() == 70 && line.bytes().all(|byte| byte == b'-'));
         if let Some(ran) = ran(line).filter(|_| is_below_rule) {
@@ -30,6 +34,23 @@ impl Unittest {
             && let Some(left) = ended(line)
         {
             self.end(left);
+        }
+    }
+
+    fn name_test(&mut self, line: &str, report: &mut TestReport) {
+        let failed = line.strip_prefix("FAIL: ").or_else(|| line.strip_prefix("ERROR: "));
+        if let Some(name) = failed.and_then(test_name) {
+            report.add(&name, TestOutcome::Failed);
+            return;
+        }
+        let open = self.named.take();
+        let ended = line.rsplit_once(" ... ").and_then(|(name, end)| Some((name, outcome(end)?)));
+        if let Some((name, outcome)) = ended {
+            if let Some(name) = test_name(name).or(open) {
+                report.add(&name, outcome);
+            }
+        } else {
+            self.named = test_name(line);
         }
     }
 
@@ -76,4 +97,28 @@ fn ended(line: &str) -> Option<TestCounts> {
         }
     }
     Some(counts)
+}
+
+/// `test_a (pkg.test_b.Class.test_a)`, or `test_a (pkg.test_b.Class)` before Python 3.11; with `(i=1)` behind it for a
+/// part of a test.
+fn test_name(text: &str) -> Option<String> {
+    let (method, rest) = text.split_once(" (")?;
+    let (class, _) = rest.split_once(')')?;
+    let is_name =
+        |text: &str| !text.is_empty() && text.chars().all(|char| char.is_alphanumeric() || "_.".contains(char));
+    if !is_name(method) || !is_name(class) || !class.contains('.') || class.contains("_FailedTest") {
+        return None;
+    }
+    let class = class.strip_suffix(method).and_then(|class| class.strip_suffix('.')).unwrap_or(class);
+    Some(format!("{class}.{method}"))
+}
+
+fn outcome(end: &str) -> Option<TestOutcome> {
+    Some(match end {
+        "ok" | "unexpected success" => TestOutcome::Passed,
+        "FAIL" | "ERROR" => TestOutcome::Failed,
+        "expected failure" => TestOutcome::Skipped,
+        _ if end.starts_with("skipped") => TestOutcome::Skipped,
+        _ => return None,
+    })
 }

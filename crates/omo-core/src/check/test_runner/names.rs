@@ -1,9 +1,16 @@
-//! What each runner prints, and the tests that are read from it.
+//! Names of tests in the output of each runner.
 
 use super::*;
+use crate::check::test_report::{MAX_TESTS, TestOutcome};
+
+fn report(output: &[u8]) -> TestReport {
+    let mut reader = TestOutputReader::default();
+    reader.read(output);
+    reader.report()
+}
 
 fn read(output: &str) -> Vec<(String, TestOutcome)> {
-    TestReport::read(output.as_bytes()).iter().map(|(name, outcome)| (name.to_owned(), outcome)).collect()
+    report(output.as_bytes()).iter().map(|(name, outcome)| (name.to_owned(), outcome)).collect()
 }
 
 fn expect(output: &str, expected: &[(&str, TestOutcome)]) {
@@ -38,8 +45,9 @@ fn tests_of_cargo_are_named_with_their_program() {
 #[test]
 fn tests_of_go_are_named_with_their_package() {
     expect(
-        "=== RUN   TestAdd\n--- PASS: TestAdd (0.00s)\n    --- FAIL: TestSub/zero (0.00s)\n--- FAIL: TestSub (0.00s)\n\
-         --- SKIP: TestNet (0.00s)\nFAIL\nFAIL\texample.org/a\t0.01s\n--- PASS: TestAdd (0.00s)\nok  \texample.org/b\t0.01s\n",
+        "=== RUN   TestAdd\n--- PASS: TestAdd (0.00s)\n=== RUN   TestSub\n=== RUN   TestSub/zero\n\
+         --- FAIL: TestSub (0.00s)\n    --- FAIL: TestSub/zero (0.00s)\n=== RUN   TestNet\n--- SKIP: TestNet (0.00s)\n\
+         FAIL\nFAIL\texample.org/a\t0.01s\n=== RUN   TestAdd\n--- PASS: TestAdd (0.00s)\nok  \texample.org/b\t0.01s\n",
         &[
             ("example.org/a.TestAdd", Passed),
             ("example.org/a.TestNet", Skipped),
@@ -47,6 +55,11 @@ fn tests_of_go_are_named_with_their_package() {
             ("example.org/a.TestSub/zero", Failed),
             ("example.org/b.TestAdd", Passed),
         ],
+    );
+    expect("--- FAIL: TestSub (0.00s)\nFAIL\nFAIL\texample.org/a\t0.01s\n", &[("example.org/a.TestSub", Failed)]);
+    expect(
+        "{\"Action\":\"pass\",\"Package\":\"example.org/a\",\"Test\":\"TestAdd\",\"Elapsed\":0}\n",
+        &[("example.org/a.TestAdd", Passed)],
     );
 }
 
@@ -119,10 +132,22 @@ fn tests_of_vitest_and_jest_are_named_with_their_files() {
 }
 
 #[test]
+fn tests_of_tap_are_named_and_counted_by_their_plan() {
+    let output = "1..5\nok 1 - adds\nnot ok 2 removes # TODO later\nok 3 # skip no network\nnot ok 4 - sums\n# why\n";
+    expect(output, &[("3", Skipped), ("adds", Passed), ("removes", Skipped), ("sums", Failed)]);
+    let counts = |output: &str| report(output.as_bytes()).counts.map(|it| (it.run, it.failed, it.skipped));
+    assert_eq!(counts(output), Some((3, 2, 2)), "the fifth never came");
+    assert_eq!(counts("ok 1 - adds\nok 2 - removes\n1..2\n"), Some((2, 0, 0)));
+    assert_eq!(counts("1..0 # SKIP no network\n"), Some((0, 0, 0)));
+    assert_eq!(counts("1..1\nok 1\nBail out!\n"), Some((2, 1, 0)));
+    assert_eq!(counts("ok 1 - adds\n"), None);
+}
+
+#[test]
 fn hostile_output_is_bounded() {
     let many: Vec<String> = (0..MAX_TESTS + 5).map(|number| format!("test t{number} ... ok\n")).collect();
-    let report = TestReport::read(many.concat().as_bytes());
-    assert!(report.is_cut && report.iter().count() == MAX_TESTS);
-    let report = TestReport::read(b"test \x1b[31ma\xe2\x80\xaeb ... ok\n\xff\xfe\n".as_slice());
+    let many = report(many.concat().as_bytes());
+    assert!(many.is_cut && many.iter().count() == MAX_TESTS);
+    let report = report(b"test \x1b[31ma\xe2\x80\xaeb ... ok\n\xff\xfe\n".as_slice());
     assert!(report.iter().all(|(name, _)| !name.contains(['\u{1b}', '\u{202e}'])), "{report:?}");
 }

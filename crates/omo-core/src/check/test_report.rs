@@ -1,0 +1,67 @@
+//! The tests of a check, as its runner tells them: how many, and by name with the outcome of each. Some runners name only
+//! those that failed, and what none of them names is not guessed.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::check::session_check::TestCounts;
+use crate::text::sanitize_line;
+
+/// So many tests are told apart; a suite with more is compared by its counts.
+pub const MAX_TESTS: usize = 20_000;
+const MAX_NAME_CHARS: usize = 300;
+
+/// How a test ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum TestOutcome {
+    /// It passed.
+    Passed,
+    /// It was there and was not executed, or its failure was expected.
+    Skipped,
+    /// It failed.
+    Failed,
+}
+
+/// The tests that a check ran.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct TestReport {
+    /// The sums of all runners; `None` where none of them said anything.
+    pub counts: Option<TestCounts>,
+    outcomes: BTreeMap<String, TestOutcome>,
+    /// There were more than [`MAX_TESTS`].
+    pub is_cut: bool,
+}
+
+impl TestReport {
+    /// The outcome of a test; `None` where it was not named.
+    pub fn outcome(&self, name: &str) -> Option<TestOutcome> {
+        self.outcomes.get(name).copied()
+    }
+
+    /// The tests by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, TestOutcome)> {
+        self.outcomes.iter().map(|(name, outcome)| (name.as_str(), *outcome))
+    }
+
+    /// Whether the runner named tests that passed: some name only those that did not.
+    pub fn names_passed_tests(&self) -> bool {
+        self.outcomes.values().any(|outcome| *outcome == TestOutcome::Passed)
+    }
+
+    /// Of two tests with one name the worse outcome counts.
+    pub(super) fn add(&mut self, name: &str, outcome: TestOutcome) {
+        let name: String = sanitize_line(name.trim()).chars().take(MAX_NAME_CHARS).collect();
+        if name.is_empty() {
+            return;
+        }
+        if self.outcomes.len() >= MAX_TESTS && !self.outcomes.contains_key(&name) {
+            self.is_cut = true;
+            return;
+        }
+        let known = self.outcomes.entry(name).or_insert(outcome);
+        *known = outcome.max(*known);
+    }
+}

@@ -1,0 +1,72 @@
+//! The Test Anything Protocol, as `bats`, `prove -v` and many others print it. Node's own is read with its other form.
+
+use crate::check::session_check::TestCounts;
+use crate::check::test_report::{TestOutcome, TestReport};
+
+/// Whether the command runs tests with it.
+pub(super) fn is_test_run(program: &str, _arguments: &[&str]) -> bool {
+    matches!(program, "bats" | "prove")
+}
+
+/// Sums below a plan.
+#[derive(Debug, Default)]
+pub(super) struct Tap {
+    counts: TestCounts,
+    /// The number of tests in the plan, such as 3 in `1..3`; it stands above the tests or below them.
+    planned: Option<u64>,
+    has_ended_early: bool,
+    is_of_node: bool,
+}
+
+impl Tap {
+    pub(super) fn line(&mut self, line: &str, report: &mut TestReport) {
+        self.is_of_node |= line.starts_with("# Subtest: ") || line.starts_with("# duration_ms ");
+        if self.is_of_node {
+            return;
+        }
+        self.has_ended_early |= line.starts_with("Bail out!");
+        if let Some(number) = line.strip_prefix("1..") {
+            let number = number.split(' ').next().unwrap_or(number).parse().ok();
+            self.planned =
+                number.map(|number: u64| number.saturating_add(self.planned.unwrap_or_default())).or(self.planned);
+        } else if let Some((name, outcome)) = test(line) {
+            report.add(name, outcome);
+            let (failed, skipped) = (outcome == TestOutcome::Failed, outcome == TestOutcome::Skipped);
+            self.counts = self.counts.plus(TestCounts {
+                run: u64::from(!skipped),
+                failed: failed.into(),
+                skipped: skipped.into(),
+            });
+        }
+    }
+
+    /// Without a plan it is no report. Tests that were planned and never came failed.
+    pub(super) fn counts(&self) -> Option<TestCounts> {
+        let planned = self.planned.filter(|_| !self.is_of_node)?;
+        let seen = self.counts.run.saturating_add(self.counts.skipped);
+        let missing = planned.saturating_sub(seen).max(u64::from(self.has_ended_early));
+        Some(self.counts.plus(TestCounts { run: missing, failed: missing, skipped: 0 }))
+    }
+}
+
+/// `ok 1 - name`, `not ok 2 name`, with `# SKIP why` or `# TODO why` behind it.
+fn test(line: &str) -> Option<(&str, TestOutcome)> {
+    let (rest, outcome) = match line.strip_prefix("not ok ") {
+        Some(rest) => (rest, TestOutcome::Failed),
+        None => (line.strip_prefix("ok ")?, TestOutcome::Passed),
+    };
+    let (number, name) = rest.split_once(' ').unwrap_or((rest, ""));
+    number.parse::<u32>().ok()?;
+    let name = name.trim_start_matches("- ");
+    let (name, outcome) = match name.split_once("# ") {
+        Some((name, mark)) if is_skipped(mark) => (name.trim_end(), TestOutcome::Skipped),
+        _ => (name, outcome),
+    };
+    // The number is the name of a test without one.
+    Some((if name.is_empty() { number } else { name }, outcome))
+}
+
+fn is_skipped(mark: &str) -> bool {
+    let word = mark.get(..4).unwrap_or_default();
+    word.eq_ignore_ascii_case("skip") || word.eq_ignore_ascii_case("todo")
+}
