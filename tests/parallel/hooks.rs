@@ -174,6 +174,30 @@ fn hooks_that_the_environment_of_the_user_names_guard_commits_and_the_landing() 
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
+fn workers_commit_by_the_settings_of_the_checkout_alone() {
+    for condition in ["onbranch:main", "gitdir:PROJECT/.git"] {
+        let case = |ground: &Ground| -> Result<()> {
+            let project = ground.project();
+            fs::create_dir(project.join("../guards"))?;
+            write_program(ground, "../guards/commit-msg", "echo 'Seen-By: a hook' >> \"$1\"")?;
+            let folder = project.join("../guards").canonicalize()?;
+            fs::write(project.join("../included"), format!("[core]\n hooksPath = {}\n", folder.display()))?;
+            let condition = condition.replace("PROJECT", &project.canonicalize()?.to_string_lossy());
+            ground.git(&["config", &format!("includeIf.{condition}.path"), "../../included"])?;
+            ground.open(&[])?;
+            ground.omo(&["run", "watch"])?.exits_with(0)?;
+            ground.require_complete(&ALL)?;
+            ensure!(ground.state()?.questions.is_empty(), "{:?}", ground.state()?.questions);
+            let seen = ground.git(&["log", "--grep=Omo-Task", "--format=%(trailers:key=Seen-By,valueonly)"])?;
+            ensure!(seen.lines().filter(|line| *line == "a hook").count() == 2, "{seen}");
+            Ok(())
+        };
+        on_repository(&sessions(), "", case).unwrap_or_else(|error| panic!("{condition}: {error:#}"));
+    }
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_hook_that_a_step_weakened_is_one_question_for_exactly_this_state() {
     // Each way reaches another kind of hook: one in the work tree, one that all work trees share, and the settings.
     for (hooks, weaken, name) in [

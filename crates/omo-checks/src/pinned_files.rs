@@ -34,9 +34,9 @@ const MAX_COMMANDS: usize = 100;
 const UNREADABLE: &str = "unreadable";
 /// What stands for all that is not looked at, where a command runs more than that.
 const UNBOUNDED: &str = "what it runs (more than omo follows)";
-/// What stands for a file that the command names and that is not there yet: its user has
+/// What stands for a file that the command names, or that would steer it, and that is not there yet: its user has
 /// seen nothing that it could be held to.
-const ABSENT: &str = "absent";
+pub const ABSENT: &str = "absent";
 
 /// The files that a check runs, by their path from the project's top, each with its digest.
 /// `search` is the `PATH` that the check gets.
@@ -62,7 +62,9 @@ pub fn files_of_commands<'a>(
     for (command, folder) in commands.into_iter().take(MAX_COMMANDS) {
         let folder = folder.map_or_else(|| root.to_owned(), |folder| root.join(folder));
         let project = Project::new(root, env::home());
-        found.extend(CommandReading::of(command, &folder, &BTreeMap::new(), project, &search).pins());
+        let reading = CommandReading::of(command, &folder, &BTreeMap::new(), project, &search);
+        found.extend(reading.absent_task_files().into_iter().map(|name| (name, ABSENT.to_owned())));
+        found.extend(reading.pins());
     }
     found.retain(|path, digest| path != UNBOUNDED && digest != UNREADABLE);
     found

@@ -52,6 +52,21 @@ const PERSON_VARIABLES: [&str; 7] = [
 /// Settings of one call of git, such as those of `git -c`; numbered ones stand beside `GIT_CONFIG_COUNT`.
 const SETTING_VARIABLES: [&str; 2] = ["GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS"];
 
+/// Programs of hooks, as the names of their variables begin. Many of these turn hooks off, as `HUSKY=0` does.
+const HOOK_PROGRAMS: [&str; 9] =
+    ["CAPTAINHOOK", "GITHOOKS", "HK", "HUSKY", "LEFTHOOK", "OVERCOMMIT", "PREK", "PRE_COMMIT", "SIMPLE_GIT_HOOKS"];
+
+/// Variables of such programs with other names.
+const HOOK_VARIABLES: [&str; 2] = ["SKIP", "SKIP_SIMPLE_GIT_HOOKS"];
+
+/// A variable that steers the programs of hooks, such as `HUSKY` or `SKIP`.
+pub fn is_hook_variable(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    let is_own =
+        |program: &&str| name.strip_prefix(*program).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
+    HOOK_VARIABLES.contains(&name.as_str()) || HOOK_PROGRAMS.iter().any(is_own)
+}
+
 /// A variable that gives settings of git, such as `GIT_CONFIG_COUNT` or `GIT_CONFIG_KEY_0`.
 pub fn is_setting_variable(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
@@ -101,6 +116,12 @@ mod tests {
             assert!(!is_repository_variable(name) && !is_git_variable(name), "{name}");
         }
         assert_eq!(person_variable("GIT_AUTHOR_NAME"), Some("GIT_AUTHOR_NAME"));
+        for name in ["HUSKY", "HUSKY_SKIP_HOOKS", "LEFTHOOK_EXCLUDE", "SKIP", "PRE_COMMIT_ALLOW_NO_CONFIG", "hk"] {
+            assert!(is_hook_variable(name), "{name}");
+        }
+        for name in ["HKEY", "SKIP_TESTS", "PRE_COMMITTED", "GIT_DIR"] {
+            assert!(!is_hook_variable(name), "{name}");
+        }
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! The hooks and settings that judge the commits of a repository, each with its present state.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use omo_core::text::sanitize;
 use omo_state::files::regular_file::{self, Links};
-use omo_state::seal::hex_digest_of_reader;
+use omo_state::seal::{hex_digest, hex_digest_of_reader};
+use serde_json::Value;
 
-use crate::git_settings::{GitSettings, listed_settings};
+use crate::git_settings::listed_settings;
 use crate::platform::may_be_run;
 use crate::repository::{GitFailed, GitRepository};
 use crate::user_git::hooks_setting;
@@ -19,6 +20,9 @@ pub const SETTING: &str = "git config ";
 /// Beginnings, behind a dot or none, of the names of the settings of programs that hooks usually start.
 const PROGRAM_SETTINGS: [&str; 6] =
     ["pre-commit-config.", "lefthook.", "lefthook-local.", "lintstagedrc", "lint-staged.config.", "overcommit."];
+/// The file of JavaScript packages, which holds settings of such programs by these keys.
+const PACKAGE: &str = "package.json";
+const PACKAGE_KEYS: [&str; 4] = ["husky", "lint-staged", "pre-commit", "simple-git-hooks"];
 /// Keys of such settings whose value is a command.
 const COMMAND_KEYS: [&str; 3] = ["entry", "run", "command"];
 /// Words of a script for its own folder.
@@ -27,8 +31,12 @@ const OWN_FOLDER: [&str; 4] = ["$(dirname \"$0\")", "$(dirname -- \"$0\")", "$(d
 const HUSKY_FOLDER: &str = "_";
 /// Endings of scripts, which need not be executable.
 const PROGRAM_ENDS: [&str; 8] = ["sh", "bash", "js", "cjs", "mjs", "ts", "py", "rb"];
-/// Files of one folder that are looked at.
+/// Folders of installed programs, which change with each update.
+pub const INSTALLED: [&str; 4] = ["node_modules", ".venv", "venv", "vendor"];
+/// Files of one folder that are looked at, and folders.
 const MAX_FILES: usize = 200;
+/// Folders within each other that are looked at.
+const MAX_DEPTH: usize = 3;
 /// A larger text is not followed.
 const MAX_TEXT_BYTES: u64 = 256 * 1024;
 /// A larger file counts as one that cannot be read.
@@ -47,26 +55,24 @@ pub struct CommitJudges {
     pub commands: Vec<String>,
 }
 
-/// Reads what judges the commits of a work tree, with the settings of its files alone.
+/// Reads what judges the commits of a work tree.
 ///
 /// # Errors
 ///
 /// git cannot tell.
 pub fn read_commit_judges(repository: &GitRepository) -> Result<CommitJudges, GitFailed> {
-    let of_files = repository.clone().obeying(&GitSettings::default());
     let mut judges = CommitJudges::default();
-    for setting in listed_settings(&of_files, SETTINGS)? {
+    for setting in listed_settings(repository, SETTINGS)? {
         judges.states.insert(format!("{SETTING}{}", setting.name), sanitize(&setting.value, VALUE_LETTERS));
     }
-    // Those of the environment count before those of files.
     let hooks = hooks_setting(repository)?;
     let (folder, names) = match hooks {
         None => (repository.common().join("hooks"), PathBuf::from(".git/hooks")),
         Some(folder) => (repository.top().join(&folder), folder),
     };
-    judges.add_folder(&folder, &names);
+    judges.add_folder(&folder, &names, MAX_DEPTH);
     if let Some((folder, names)) = folder.parent().zip(names.parent()).filter(|_| names.ends_with(HUSKY_FOLDER)) {
-        judges.add_folder(folder, names);
+        judges.add_folder(folder, names, MAX_DEPTH);
     }
     if judges.states.keys().any(|name| !name.starts_with(SETTING)) {
         judges.add_program_settings(repository.top());
@@ -75,23 +81,40 @@ pub fn read_commit_judges(repository: &GitRepository) -> Result<CommitJudges, Gi
 }
 
 impl CommitJudges {
-    /// Adds the hooks of a folder, and what lies beside them.
-    fn add_folder(&mut self, folder: &Path, names: &Path) {
-        for path in files_of(folder).into_iter().filter(|path| is_program(path)) {
+    /// Adds the hooks of a folder, and what lies beside and below them, such as `pre-commit.d`.
+    fn add_folder(&mut self, folder: &Path, names: &Path, depth: usize) {
+        let (folders, files) = entries_of(folder);
+        for path in files.into_iter().filter(|path| is_program(path)) {
             let Some(name) = path.file_name() else { continue };
             let name = names.join(name).to_string_lossy().replace('\\', "/");
             self.states.insert(name.trim_start_matches("./").to_owned(), hook_state(&path));
             self.commands.extend(shell_commands(&path, names));
         }
+        let is_top = names.components().all(|part| part == Component::CurDir);
+        let Some(depth) = depth.checked_sub(1).filter(|_| !is_top) else { return };
+        for (inner, name) in folders.iter().filter_map(|inner| Some((inner, inner.file_name()?))) {
+            if !INSTALLED.iter().any(|installed| name == *installed) {
+                self.add_folder(inner, &names.join(name), depth);
+            }
+        }
     }
 
     /// Adds the settings of programs that hooks start.
     fn add_program_settings(&mut self, top: &Path) {
-        for path in files_of(top) {
+        for path in entries_of(top).1 {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if PROGRAM_SETTINGS.iter().any(|start| name.trim_start_matches('.').starts_with(start)) {
                 self.states.insert(name, file_state(&path));
                 self.commands.extend(text_of(&path).iter().flat_map(|text| commands_in(text)));
+            }
+        }
+        let package = text_of(&top.join(PACKAGE)).and_then(|text| serde_json::from_str::<Value>(&text).ok());
+        for key in PACKAGE_KEYS {
+            if let Some(value) = package.as_ref().and_then(|package| package.get(key)) {
+                let digest = hex_digest(value.to_string().as_bytes());
+                let state = digest.chars().take(DIGEST_LETTERS).collect();
+                self.states.insert(format!("{PACKAGE} ({key})"), state);
+                add_texts(value, &mut self.commands);
             }
         }
     }
@@ -108,13 +131,25 @@ fn hook_state(path: &Path) -> String {
     if path.metadata().is_ok_and(|found| may_be_run(&found)) { state } else { format!("{state}, not executable") }
 }
 
-/// The first files of a folder, in the order of their names.
-fn files_of(folder: &Path) -> Vec<PathBuf> {
+/// The first folders and the first files of a folder, in the order of their names.
+fn entries_of(folder: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let entries = folder.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut files: Vec<PathBuf> = entries.filter(|path| !path.is_dir()).collect();
-    files.sort();
-    files.truncate(MAX_FILES);
-    files
+    let (mut folders, mut files): (Vec<PathBuf>, Vec<PathBuf>) = entries.partition(|path| path.is_dir());
+    for paths in [&mut folders, &mut files] {
+        paths.sort();
+        paths.truncate(MAX_FILES);
+    }
+    (folders, files)
+}
+
+/// Adds each text within a value of JSON.
+fn add_texts(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => texts.push(text.clone()),
+        Value::Array(values) => values.iter().for_each(|value| add_texts(value, texts)),
+        Value::Object(members) => members.values().for_each(|value| add_texts(value, texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 fn text_of(path: &Path) -> Option<String> {

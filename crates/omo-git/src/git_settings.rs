@@ -1,9 +1,9 @@
-//! `GitSettings`: settings of git that the environment of a user gives, such as `GIT_CONFIG_COUNT`. Nothing that omo
-//! starts inherits such variables, so that a run remembers those that its commits obey.
+//! `GitSettings`: what the environment of a user says about commits, such as `GIT_CONFIG_COUNT` or `HUSKY`. A run
+//! remembers it at its start: its commits obey that, from whichever shell they are made.
 
 use std::ffi::{OsStr, OsString};
 
-use omo_core::git_variables::is_setting_variable;
+use omo_core::git_variables::{is_hook_variable, is_setting_variable};
 use omo_state::env;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,8 @@ const REMEMBERED: &str =
 /// The scope in which git lists what its environment and `-c` give.
 const ENVIRONMENT_SCOPE: &str = "command";
 
-/// Names and values, in the order in which they count.
+/// Names and values, in the order in which they count. A name with a dot is one of git's settings, any other a variable
+/// for the programs of hooks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct GitSettings(Vec<(String, String)>);
@@ -31,7 +32,21 @@ impl GitSettings {
     pub fn from_environment(repository: &GitRepository) -> Result<Self, GitFailed> {
         let given = listed_settings(repository, REMEMBERED)?.into_iter();
         let given = given.filter(|setting| setting.scope == ENVIRONMENT_SCOPE);
-        Ok(Self(given.map(|setting| (setting.name, setting.value)).collect()))
+        let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+        let variables = env::variables().into_iter().filter_map(text).filter(|(name, _)| is_hook_variable(name));
+        Ok(Self(given.map(|setting| (setting.name, setting.value)).chain(variables).collect()))
+    }
+
+    /// These over those of the files of a checkout. Another work tree of its repository may have others, by
+    /// `includeIf.onbranch` or `config.worktree`.
+    ///
+    /// # Errors
+    ///
+    /// git cannot tell.
+    pub fn over_files_of(&self, checkout: &GitRepository) -> Result<Self, GitFailed> {
+        let of_files = listed_settings(&checkout.clone().obeying(&Self::default()), REMEMBERED)?.into_iter();
+        let of_files = of_files.map(|setting| (setting.name, setting.value));
+        Ok(Self(of_files.chain(self.0.iter().cloned()).collect()))
     }
 
     /// Variables that each hold one option for `-c`, with made-up names.
@@ -39,14 +54,26 @@ impl GitSettings {
         let option = |(place, (name, value)): (usize, &(String, String))| {
             (format!("OMO_SETTING_{place}"), format!("{name}={value}"))
         };
-        self.0.iter().enumerate().map(option).collect()
+        self.of_git().enumerate().map(option).collect()
+    }
+
+    /// Variables of a process, with those for the programs of hooks as they are remembered.
+    pub(crate) fn with_hook_variables(&self, mut variables: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
+        variables.retain(|(name, _)| name.to_str().is_none_or(|name| !is_hook_variable(name)));
+        let own = self.0.iter().filter(|(name, _)| !name.contains('.'));
+        variables.extend(own.map(|(name, value)| (name.into(), value.into())));
+        variables
+    }
+
+    fn of_git(&self) -> impl Iterator<Item = &(String, String)> {
+        self.0.iter().filter(|(name, _)| name.contains('.'))
     }
 
     fn variables(&self) -> Vec<(String, OsString)> {
-        let pairs = self.0.iter().enumerate().flat_map(|(place, (name, value))| {
+        let pairs = self.of_git().enumerate().flat_map(|(place, (name, value))| {
             [(format!("GIT_CONFIG_KEY_{place}"), name.into()), (format!("GIT_CONFIG_VALUE_{place}"), value.into())]
         });
-        [("GIT_CONFIG_COUNT".to_owned(), self.0.len().to_string().into())].into_iter().chain(pairs).collect()
+        [("GIT_CONFIG_COUNT".to_owned(), self.of_git().count().to_string().into())].into_iter().chain(pairs).collect()
     }
 }
 
@@ -97,7 +124,8 @@ mod tests {
 
     #[test]
     fn settings_are_handed_to_git_as_options_and_as_variables() {
-        let settings = GitSettings(vec![("core.hookspath".to_owned(), "/a b".to_owned())]);
+        let pairs = [("HUSKY", "0"), ("core.hookspath", "/a b")];
+        let settings = GitSettings(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
         assert_eq!(settings.as_options(), [("OMO_SETTING_0".to_owned(), "core.hookspath=/a b".to_owned())]);
         let variables = settings.variables();
         let variables: Vec<(&str, &str)> =
@@ -105,5 +133,19 @@ mod tests {
         let expected =
             [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "core.hookspath"), ("GIT_CONFIG_VALUE_0", "/a b")];
         assert_eq!(variables, expected);
+    }
+
+    #[test]
+    fn variables_of_hook_programs_are_those_that_are_remembered() {
+        let pair = |(name, value): (&str, &str)| (OsString::from(name), OsString::from(value));
+        let now = [("A", "1"), ("HUSKY", "1"), ("LEFTHOOK", "0"), ("SKIP", "lint")].map(pair);
+        for (remembered, expected) in
+            [(vec![], vec![("A", "1")]), (vec![("HUSKY", "0"), ("gpg.program", "x")], vec![("A", "1"), ("HUSKY", "0")])]
+        {
+            let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+            let settings = GitSettings(remembered.into_iter().map(owned).collect());
+            let expected: Vec<_> = expected.into_iter().map(pair).collect();
+            assert_eq!(settings.with_hook_variables(now.to_vec()), expected);
+        }
     }
 }

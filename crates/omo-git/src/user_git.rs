@@ -26,7 +26,7 @@ const MAX_WORDS: usize = 400;
 pub struct UserGit<'a> {
     /// Environment of the user.
     pub environment: &'a CheckEnvironment,
-    /// Settings of git that the environment of the user gave at the start of the run.
+    /// Settings that the environment of the user gave at the start of the run.
     pub settings: &'a GitSettings,
     /// Time for one call with its hooks.
     pub limit: Duration,
@@ -48,7 +48,8 @@ impl UserGit<'_> {
         let options: Vec<String> = settings.iter().map(|(name, _)| format!("-c {}", shell_variable(name))).collect();
         let (git_name, options) = (shell_variable("OMO_GIT"), options.join(" "));
         let run = format!("{IN_PLACE_OF_SHELL}{git_name} -c maintenance.auto=false {options} {words}");
-        let mut all = commit_variables(self.environment.variables_for_task_check());
+        let inherited = self.settings.with_hook_variables(self.environment.variables_for_task_check());
+        let mut all = commit_variables(inherited);
         all.extend(settings.into_iter().map(|(name, value)| (name.into(), value.into())));
         let own = [("OMO_GIT", git.into_os_string()), ("GIT_TERMINAL_PROMPT", "0".into())];
         all.extend(own.into_iter().chain(variables).map(|(name, value)| (name.into(), value)));

@@ -248,7 +248,8 @@ impl ParallelDriver<'_> {
         else {
             return Ok(());
         };
-        let judges = read_judges(&repository.obeying(&guard.settings), self.engine.environment.search())?;
+        let settings = guard.settings.over_files_of(&self.repository)?;
+        let judges = read_judges(&repository.obeying(&settings), self.engine.environment.search())?;
         let judges = guard.unknown_in_worktree(&judges);
         let found = (!judges.is_empty()).then_some(EventKind::JudgesFound { judges });
         self.record(|_| found.into_iter().collect()).map(drop)

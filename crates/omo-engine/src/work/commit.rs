@@ -47,22 +47,25 @@ impl Engine<'_> {
             let words = "what it has changed cannot be told".to_owned();
             return Ok(Some(CommitOutcome::Refused { refusal: CommitRefusal::Other { words }, kept: None }));
         }
-        let judges = match self.changed_judges(state, task) {
-            Ok(judges) => judges,
+        let prepared = self.commit_settings(state).and_then(|settings| {
+            let judges = self.changed_judges(state, task, &settings)?;
+            Ok((settings, judges))
+        });
+        let (settings, judges) = match prepared {
+            Ok(prepared) => prepared,
             Err(refusal) => return Ok(Some(CommitOutcome::Refused { refusal, kept: None })),
         };
         let own = worked.files.iter().filter(|file| !worked.out_of_scope.contains(file));
         let paths: Vec<&str> = own.map(String::as_str).collect();
         let trailers = [("Omo-Run", self.run.id()), ("Omo-Task", task.id.as_str())];
         let (worktree, state_home) = (&self.work_tree, self.state_home);
-        let none = GitSettings::default();
         let order = CommitRequest {
             worktree,
             state_home,
             paths: &paths,
             message: &message,
             trailers: &trailers,
-            settings: state.guard.as_ref().map_or(&none, |guard| &guard.settings),
+            settings: &settings,
             limit: LIMIT,
         };
         let _alone = if state.mode.shares_tree() { Some(self.run.lock_commit(LIMIT)?) } else { None };
@@ -85,14 +88,21 @@ impl Engine<'_> {
         }))
     }
 
+    /// Settings that a commit obeys, in a worker's tree as in the checkout, where its work goes.
+    fn commit_settings(&self, state: &RunState) -> Result<GitSettings, CommitRefusal> {
+        let given = state.guard.as_ref().map(|guard| guard.settings.clone()).unwrap_or_default();
+        let Some(checkout) = GitRepository::find(self.root) else { return Ok(given) };
+        given.over_files_of(&checkout).map_err(|error| CommitRefusal::Other { words: error.to_string() })
+    }
+
     /// What judges the commit and was changed by the task that lists it; a refusal where anything else of it is not as it
     /// is known to the run and its user.
-    fn changed_judges(&self, state: &RunState, task: &Task) -> Result<Judges, CommitRefusal> {
-        let Some((guard, repository)) = state.guard.as_ref().zip(self.work_tree.repository()) else {
+    fn changed_judges(&self, state: &RunState, task: &Task, settings: &GitSettings) -> Result<Judges, CommitRefusal> {
+        let Some(repository) = self.work_tree.repository().filter(|_| state.guard.is_some()) else {
             return Ok(Judges::new());
         };
         let top = repository.top().to_owned();
-        let now = read_judges(&repository.obeying(&guard.settings), self.environment.search())
+        let now = read_judges(&repository.obeying(settings), self.environment.search())
             .map_err(|error| CommitRefusal::Other { words: error.to_string() })?;
         let touch = state.plan.group_of(&task.id).into_iter().flat_map(|(_, group)| group.may_touch.iter());
         let listed: Vec<&String> = task.files.iter().map(|file| &file.path).chain(touch).collect();

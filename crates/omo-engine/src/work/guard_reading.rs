@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use omo_checks::pinned_files::files_of_commands;
-use omo_git::commit_guard::{DIGEST_LETTERS, read_commit_judges, shell_commands};
+use omo_git::commit_guard::{DIGEST_LETTERS, INSTALLED, read_commit_judges, shell_commands};
 use omo_git::git_settings::GitSettings;
 use omo_git::repository::{GitFailed, GitRepository};
 use omo_process::platform::is_executable;
@@ -13,8 +13,6 @@ use crate::commit_guard::{CommitGuard, Judges, SCRIPT};
 
 /// Scripts that run scripts are followed so deep.
 const MAX_DEPTH: usize = 4;
-/// Folders of installed programs, which change with each update.
-const INSTALLED: [&str; 4] = ["node_modules", ".venv", "venv", "vendor"];
 
 impl CommitGuard {
     /// Reads it in the checkout of a project; `None` where that lies in no repository, or git cannot tell.
@@ -66,6 +64,11 @@ mod tests {
             "printf '#!/bin/sh\\ncd scripts && ./check.sh\\n' > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit";
         let nested = "echo 'sh \"$(dirname \"$0\")/../scripts/inner.sh\"' > scripts/check.sh; touch scripts/inner.sh; \
                       echo './scripts/check.sh' > .git/hooks/pre-push; chmod +x .git/hooks/pre-push";
+        let walking = "mkdir .git/hooks/pre-commit.d; echo exit 1 > .git/hooks/pre-commit.d/lint; \
+                       echo 'for hook in \"$0.d\"/*; do sh \"$hook\"; done' > .git/hooks/pre-commit";
+        let making = "touch Makefile; echo 'make lint' > .git/hooks/pre-commit";
+        let staged = "echo 'npx lint-staged' > .git/hooks/pre-commit; \
+                      echo '{\"version\": \"1.0\", \"lint-staged\": {\"*.js\": [\"eslint\"]}}' > package.json";
         let linked = "ln -s ../../scripts/check.sh .git/hooks/pre-commit";
         let absolute = "mkdir guards; echo exit 1 > guards/commit-msg; chmod +x guards/commit-msg; \
                         git config core.hooksPath \"$PWD/guards\"";
@@ -83,6 +86,12 @@ mod tests {
             (own, "echo 'repos: []' > .pre-commit-config.yaml", ".pre-commit-config.yaml"),
             (nested, "echo exit 0 > scripts/inner.sh", "script scripts/inner.sh"),
             (own, "chmod -x scripts/check.sh", "script scripts/check.sh"),
+            (walking, "echo exit 0 > .git/hooks/pre-commit.d/lint", ".git/hooks/pre-commit.d/lint"),
+            (walking, "echo exit 0 > .git/hooks/pre-commit.d/new", ".git/hooks/pre-commit.d/new"),
+            (making, "cp Makefile GNUmakefile", "script GNUmakefile"),
+            (making, "touch other.mk tests.py", ""),
+            (staged, "sed -i.old s/eslint/true/ package.json; rm package.json.old", "package.json (lint-staged)"),
+            (staged, "sed -i.old s/1.0/1.1/ package.json; rm package.json.old", ""),
             (own, "echo ran >> .git/hooks/pre-commit.log", ""),
             (linked, "echo exit 0 > scripts/check.sh", ".git/hooks/pre-commit"),
             (husky, "echo true > .husky/pre-commit", ".husky/pre-commit"),

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-use omo_checks::{pinned_files, task_check};
+use omo_checks::pinned_files::{self, ABSENT};
+use omo_checks::task_check;
 use omo_core::check::task_check::{ExpectedExit, TaskCheck};
 use omo_core::session::plan_run::PlannedCommand;
 use omo_core::text::command_text::quote_argument;
@@ -154,7 +155,9 @@ impl Engine<'_> {
     /// The files that checks of the plan run, as they are in this work tree.
     pub(super) fn check_files(&self, state: &RunState) -> BTreeMap<String, String> {
         let checks = state.plan.labeled_checks().map(|(_, check)| (check.command.as_str(), check.cwd.as_deref()));
-        pinned_files::files_of_commands(checks, self.work_tree.root(), self.environment.search())
+        let mut files = pinned_files::files_of_commands(checks, self.work_tree.root(), self.environment.search());
+        files.retain(|_, digest| digest != ABSENT);
+        files
     }
 
     /// The run once it knows of the client that asks, which may be faster than the supervisor that writes down its

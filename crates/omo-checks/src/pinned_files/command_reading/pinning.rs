@@ -38,6 +38,12 @@ impl CommandReading<'_> {
         self.pins
     }
 
+    /// Files that would steer its tools, such as a `GNUmakefile` beside a `Makefile`.
+    pub(crate) fn absent_task_files(&self) -> Vec<String> {
+        let absent = self.task_files.iter().filter(|path| !path.exists());
+        absent.filter_map(|path| self.project.name(path)).collect()
+    }
+
     /// The file of a program that is called by its name.
     pub(super) fn find_program(&mut self, program: &str) -> Option<PathBuf> {
         if let Some(found) = self.programs.get(program) {
