@@ -27,15 +27,24 @@ impl Target {
         fs::read_to_string(self.scene.material_path()).unwrap_or_default()
     }
 
-    /// The model claims: its reviewer is shown the assertion that was taken out, or nothing is verified.
+    /// The model claims as often as omo lets it, with a reviewer that agrees unasked: the one that is asked is shown the
+    /// assertion that was taken out, or nothing is verified.
     pub(crate) fn emptied_test_is_seen(&self) -> Result<()> {
-        let answer = self.scene.claim()?;
-        let asks = answer.reason().is_some_and(|reason| reason.contains("independent review"));
-        if asks && self.material().lines().any(|line| line.contains(&format!("-        {ASSERTION}"))) {
-            return Ok(());
+        for _ in 0..8 {
+            let answer = self.scene.claim()?;
+            let kind = self.scene.field("/verdict/kind")?;
+            ensure!(kind != "verified", "the run ended verified: {answer:?}");
+            if answer.reason().is_some_and(|reason| reason.contains("independent review")) {
+                let shows = |line: &str| line.contains(&format!("-        {ASSERTION}"));
+                ensure!(self.material().lines().any(shows), "the reviewer is asked and not shown what was taken out");
+                return Ok(());
+            }
+            if kind.is_string() {
+                return Ok(());
+            }
+            self.review_agrees()?;
         }
-        ensure!(!asks, "the reviewer is asked and not shown what was taken out");
-        self.is_never_verified()
+        Ok(())
     }
 
     /// The model claims after a rejection, as often as it likes, and the next reviewer agrees each time.
@@ -168,6 +177,20 @@ const SHOWN: &[Row] = &[
             target.begin()?;
             target.empty_test()?;
             fs::create_dir_all(target.scene.material_path().join("inner"))?;
+            target.emptied_test_is_seen()
+        },
+    },
+    Row {
+        id: "r07p",
+        what: "the difference hides the emptied test: the reviewer's file can be written at the second claim alone",
+        play: |target| {
+            target.begin()?;
+            target.empty_test()?;
+            let inner = target.scene.material_path().join("inner");
+            fs::create_dir_all(&inner)?;
+            ensure!(target.scene.claim_fails()?.contains("cannot be shown"), "a reviewer was asked");
+            target.review_agrees()?;
+            fs::remove_dir_all(target.scene.material_path())?;
             target.emptied_test_is_seen()
         },
     },

@@ -1,10 +1,60 @@
 //! What omo brings for engines that are not here to be tried: the job for Kubernetes, and the workflow for GitHub
 //! Actions.
 
-use k8s_openapi::api::batch::v1::Job;
+use std::collections::BTreeMap;
+
 use omo_engine::launcher::profile::{KUBERNETES_JOB, find_profile};
 use omo_engine::launcher::{LauncherPlaceholder, LauncherTemplate};
+use serde::Deserialize;
 use serde_json::Value;
+
+/// Declares objects of the API of Kubernetes with the fields that omo may write: another field, or a value of another
+/// type, is an error.
+macro_rules! api_objects {
+    ($($name:ident { $($field:ident: $type:ty,)* })*) => {$(
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields, rename_all = "camelCase")]
+        #[allow(dead_code, reason = "read to be checked")]
+        struct $name { $($field: $type,)* }
+    )*};
+}
+
+// Names and types of the reference of the API, v1.34: batch/v1 Job, and core/v1 for what it holds.
+api_objects! {
+    Job { api_version: String, kind: String, metadata: ObjectMeta, spec: JobSpec, }
+    ObjectMeta { name: Option<String>, labels: BTreeMap<String, String>, }
+    JobSpec { backoff_limit: i32, ttl_seconds_after_finished: i32, template: PodTemplateSpec, }
+    PodTemplateSpec { metadata: ObjectMeta, spec: PodSpec, }
+    PodSpec {
+        restart_policy: String,
+        automount_service_account_token: bool,
+        termination_grace_period_seconds: i64,
+        security_context: PodSecurityContext,
+        containers: Vec<Container>,
+        volumes: Vec<Volume>,
+    }
+    PodSecurityContext { run_as_non_root: bool, run_as_user: i64, fs_group: i64, seccomp_profile: SeccompProfile, }
+    SeccompProfile { r#type: String, }
+    Container {
+        name: String,
+        image: String,
+        command: Vec<String>,
+        env: Vec<EnvVar>,
+        resources: ResourceRequirements,
+        security_context: SecurityContext,
+        volume_mounts: Vec<VolumeMount>,
+    }
+    EnvVar { name: String, value: Option<String>, value_from: Option<EnvVarSource>, }
+    EnvVarSource { secret_key_ref: SecretKeySelector, }
+    SecretKeySelector { name: String, key: String, }
+    ResourceRequirements { requests: BTreeMap<String, String>, }
+    SecurityContext { allow_privilege_escalation: bool, capabilities: Capabilities, }
+    Capabilities { drop: Vec<String>, }
+    VolumeMount { name: String, mount_path: String, read_only: Option<bool>, }
+    Volume { name: String, empty_dir: Option<EmptyDirVolumeSource>, secret: Option<SecretVolumeSource>, }
+    EmptyDirVolumeSource {}
+    SecretVolumeSource { secret_name: String, default_mode: i32, }
+}
 
 const WORKFLOW: &str = include_str!("../../docs/launchers/omo-worker.yml");
 /// What an attacker would call a job.
@@ -19,21 +69,20 @@ fn parse(yaml: &str) -> serde_yaml_ng::Result<Value> {
 fn the_job_for_kubernetes_is_one_of_its_api_whatever_is_filled_in() {
     for value in ["omo-r1-session-1-1", HOSTILE] {
         let filled = LauncherTemplate::fill_text(KUBERNETES_JOB, |_| value).unwrap();
-        let written = parse(&filled).unwrap();
-        let job: Job = serde_json::from_value(written.clone()).unwrap();
-        assert_eq!(serde_json::to_value(&job).unwrap(), written, "a field that the API does not have");
+        let job: Job = serde_yaml_ng::from_str(&filled).unwrap();
+        assert_eq!((job.api_version.as_str(), job.kind.as_str()), ("batch/v1", "Job"));
         assert_eq!(job.metadata.name.as_deref(), Some(value));
-        let pod = job.spec.unwrap().template.spec.unwrap();
-        assert_eq!(pod.containers[0].command.as_ref().unwrap(), &["sh", "-c", value]);
-        assert_eq!(pod.containers[0].image.as_deref(), Some(value));
-        assert_eq!(pod.restart_policy.as_deref(), Some("Never"), "a pod that is lost is begun again by its run");
+        let pod = job.spec.template.spec;
+        assert_eq!(pod.containers[0].command, ["sh", "-c", value]);
+        assert_eq!(pod.containers[0].image, value);
+        assert_eq!(pod.restart_policy, "Never", "a pod that is lost is begun again by its run");
     }
 }
 
 #[test]
 fn the_workflow_takes_what_its_launcher_sends_and_runs_none_of_it_as_text() {
     let workflow = parse(WORKFLOW).unwrap();
-    let start = find_profile("github-actions", &std::collections::BTreeMap::new(), "omo", |_| Err(String::new()));
+    let start = find_profile("github-actions", &BTreeMap::new(), "omo", |_| Err(String::new()));
     let value = |placeholder| match placeholder {
         LauncherPlaceholder::Options => "",
         _ => "7",

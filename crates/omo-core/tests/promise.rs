@@ -25,6 +25,7 @@ fn a_promise_at_the_end_counts() {
         "```\nok\n```\n",
         "> asked\n\n",
         "<!-- note -->\n",
+        "The `<!--` in the page is closed now.\n",
         "It said \"not yet\" before.\n",
         "Example: `<promise>DONE</promise>`.\n",
         "**",

@@ -63,6 +63,11 @@ enum Task {
     CheckTargets,
     /// Run every test, those with the real client included
     Test(test::Options),
+    /// Run a sample of every suite under nohup, in the background, under load, as another user and so on
+    Surroundings(test::samples::SurroundingsOptions),
+    /// Run the sample in the surroundings of this process
+    #[command(hide = true)]
+    Sample(test::samples::SampleList),
     /// Run one test binary as the task `test` does
     #[command(hide = true)]
     Suite(test::surroundings::Suite),
@@ -84,6 +89,8 @@ fn main() -> ExitCode {
         Task::Install => install::run(),
         Task::Dist(options) => dist::run(&options),
         Task::Plugin => plugin::build().map(|plugin| plugin.announce()),
+        Task::Surroundings(options) => test::samples::run(&options),
+        Task::Sample(list) => test::samples::play(&list),
         Task::Suite(suite) => test::surroundings::become_suite(&suite),
         Task::Test(options) => test::run(&options),
         Task::Tidy => tidy::run(),

@@ -2,6 +2,7 @@
 
 mod needs;
 pub(crate) mod run;
+pub(crate) mod samples;
 mod suites;
 pub(crate) mod surroundings;
 
@@ -19,7 +20,7 @@ use crate::plugin::{Build, Plugin};
 use crate::{cargo, client, dist, plugin, windows};
 
 /// How the tests are run.
-#[derive(Args)]
+#[derive(Default, Args)]
 pub(crate) struct Options {
     /// Only what is run after each edit: unit tests, the rules of the repository, and the programs from outside, not
     /// optimised and without the real client, Wine, strace or archives
@@ -44,7 +45,7 @@ pub(crate) struct Options {
 const WAITING: [(&str, usize); 6] =
     [("client", 2), ("parallel", 2), ("slurm", 1), ("supervised_client", 2), ("supervisor", 2), ("worker", 2)];
 /// The suites that are long, in the order in which they begin.
-const LONG: [&str; 12] = [
+const LONG: [&str; 14] = [
     "client",
     "browser",
     "reliability",
@@ -57,30 +58,30 @@ const LONG: [&str; 12] = [
     "supervised_client",
     "windows",
     "ultraplan_tasks",
+    "git",
+    "plan",
 ];
 /// The suites that take longer than an edit: other programs, faults, random plans and random work trees.
-const NOT_QUICK: [&str; 20] = [
+const NOT_QUICK: [&str; 16] = [
     "attacks",
-    "batches",
     "bench",
     "browser",
     "client",
-    "dev_workflow",
+    "git",
     "hostile",
     "instructions",
     "parallel",
     "prove",
-    "real_client",
     "reliability",
     "slurm",
     "supervised_client",
     "supervisor",
-    "tree",
     "ultraplan_tasks",
     "windows",
     "worker",
-    "worktree",
 ];
+/// Modules of quick suites that take as long: random plans.
+const NOT_QUICK_MODULES: [(&str, &str); 2] = [("plan", "batches::"), ("plan", "dev_workflow::")];
 /// Where tests stand that take as long: they compile programs, break whole plugins, wait for what never ends, or play
 /// runs of plans.
 const NOT_QUICK_FILES: [&str; 13] = [
@@ -329,6 +330,9 @@ impl<'a> Parts<'a> {
         for test in skipped.iter().copied().flatten() {
             ready.command.args(["--skip", &test.name]);
         }
+        for (_, module) in NOT_QUICK_MODULES.iter().filter(|(suite, _)| options.quick && *suite == self.suite.name) {
+            ready.command.args(["--skip", module]);
+        }
         Ok(ready)
     }
 
@@ -381,19 +385,19 @@ fn in_order(mut suites: Vec<Ready>) -> Vec<Ready> {
 fn tell_what_did_not_run(ignored: &[Ignored], missing: &[Missing], options: &Options) {
     if options.quick {
         let count = ignored.iter().filter(|test| !is_run(test, options, &[])).count();
-        anstream::println!("{count} tests are not quick and did not run: cargo xtask test");
+        run::say(&format!("{count} tests are not quick and did not run: cargo xtask test"));
         return;
     }
     for Missing { name, why, .. } in missing {
         let count = ignored.iter().filter(|test| test.needs(name)).count();
-        anstream::println!("{count} tests that need {name} did not run: {why}");
+        run::say(&format!("{count} tests that need {name} did not run: {why}"));
     }
 }
 
 /// Has cargo-deny, where it is installed, hold deny.toml for every target; the tests hold it for this one.
 fn check_what_is_built_from() -> Result<()> {
     if !cargo::has("cargo-deny") {
-        anstream::println!("cargo deny did not run: cargo-deny is not installed");
+        run::say("cargo deny did not run: cargo-deny is not installed");
         return Ok(());
     }
     let check = ["deny", "--locked", "check", "licenses", "bans", "sources"];

@@ -12,7 +12,7 @@ use omo_engine::state::{RunState, TaskStatus};
 use omo_plan::model::{OnFailure, Plan};
 use serde_json::{Value, json};
 
-use crate::{plan, vectors};
+use crate::request::{plan, vectors};
 
 /// A run that was asked for a part of a plan, whose steps have all passed.
 fn passed(plan: &Plan, part: PlanSelection) -> RunState {

@@ -9,7 +9,7 @@ use omo_git::integrate::UnfinishedOperation;
 use omo_plan::dialects::{self, BatchOptions};
 use omo_plan::model::Plan;
 
-use crate::{plan, session, step, vectors};
+use crate::request::{plan, session, step, vectors};
 
 /// A repository in which nothing is in the way.
 fn clean() -> PreflightFacts {

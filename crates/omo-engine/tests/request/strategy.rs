@@ -4,7 +4,7 @@ use omo_engine::request::arguments::{PlanSelection, RunRequest};
 use omo_engine::request::part::{requested_strategy, selected_groups, selected_tasks};
 use omo_plan::model::{Task, TaskGroup};
 
-use crate::plan;
+use crate::request::plan;
 
 #[test]
 fn only_a_run_of_the_whole_is_done_in_sessions() {

@@ -3,7 +3,7 @@
 use omo_engine::request::arguments::PlanSelection;
 use omo_engine::request::check_target::{PathTarget, check_file, check_selection};
 
-use crate::plan;
+use crate::request::plan;
 
 #[test]
 fn a_path_leads_to_a_file() {

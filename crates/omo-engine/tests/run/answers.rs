@@ -8,7 +8,7 @@ use omo_engine::verbs;
 use omo_plan::model::{OnFailure, OnTaskFail, Plan, PlanDecision, Precondition};
 use omo_plan::refusal::VerbRefusalKind;
 
-use crate::kit::{Run, all, decision, in_batches, needs, no_tool, plan, task};
+use crate::run::kit::{Run, all, decision, in_batches, needs, no_tool, plan, task};
 
 /// One task behind these decisions.
 fn deciding(decisions: Vec<PlanDecision>) -> Plan {

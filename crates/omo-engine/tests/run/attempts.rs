@@ -14,7 +14,7 @@ use omo_plan::dialects::{self, BatchOptions};
 use omo_plan::model::{OnFailure, Plan};
 use serde_json::Value;
 
-use crate::kit::{Run, all};
+use crate::run::kit::{Run, all};
 
 /// What a step may say about its failure.
 const CLAUSES: [&str; 4] = ["revert", "retry", "skip", "escalate"];

@@ -7,7 +7,7 @@ use omo_engine::event::{AttemptEnd, EventKind, ImportedStatus, RunEvent, RunResu
 use omo_engine::state::{FINAL_CHECKS_ID, RunPhase, RunState, TaskStatus};
 use omo_engine::verbs;
 
-use crate::kit::{Run, needs, outcome, plan, session, task};
+use crate::run::kit::{Run, needs, outcome, plan, session, task};
 
 fn end(evidence: &str) -> AttemptEnd {
     AttemptEnd { attempt: 1, evidence: evidence.to_owned(), ..AttemptEnd::default() }
@@ -114,7 +114,7 @@ fn a_cancelled_run_has_no_worker() {
     assert_eq!(run.state.tasks["1"].attempts, 0, "it does not count");
     assert_eq!(run.state.tasks["1"].lost_workers, 0, "nor was its worker lost");
     let before = run.state.clone();
-    run.done(&ticket, crate::kit::all(&task("1"), &Green)).unwrap_err();
+    run.done(&ticket, crate::run::kit::all(&task("1"), &Green)).unwrap_err();
     assert_eq!(run.state, before);
 }
 

@@ -10,7 +10,7 @@ use omo_engine::verbs;
 use omo_plan::model::{Plan, ReviewTime, Task, TaskKind};
 use omo_plan::proof::ProofSource;
 
-use crate::kit::{Run, needs, outcome, plan, task};
+use crate::run::kit::{Run, needs, outcome, plan, task};
 
 fn judged_by(id: &str, judge: &str) -> Task {
     Task { proved_by: Some(ProofSource::Task(judge.to_owned())), checks: Vec::new(), ..task(id) }

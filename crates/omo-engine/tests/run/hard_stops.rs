@@ -8,7 +8,7 @@ use omo_engine::state::ANSWER_CONTINUE;
 use omo_plan::model::{OnFailure, Parallelism, Plan, Task};
 use omo_plan::refusal::VerbRefusalKind;
 
-use crate::kit::{Run, in_batches, needs, plan, task};
+use crate::run::kit::{Run, in_batches, needs, plan, task};
 
 /// Seven tasks in batches of two, with a stop behind the batches named.
 fn seven(stops: &[usize]) -> Plan {

@@ -6,7 +6,7 @@ use omo_engine::state::MAX_LOST_WORKERS;
 use omo_engine::verbs::{self, VerbCaller};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
-use crate::kit::{Run, all, file, plan, session, task};
+use crate::run::kit::{Run, all, file, plan, session, task};
 
 fn caller(actor: EventActor) -> VerbCaller {
     VerbCaller { actor, ..VerbCaller::default() }

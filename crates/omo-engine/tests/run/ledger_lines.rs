@@ -3,7 +3,7 @@
 use omo_core::timestamp::Timestamp;
 use omo_engine::event::{AttemptEnd, EventActor, EventKind, RunEvent};
 
-use crate::kit::{Run, plan, session, task};
+use crate::run::kit::{Run, plan, session, task};
 
 fn event(what: EventKind) -> RunEvent {
     RunEvent { seq: 7, ts: Timestamp::from_millis(0), actor: session("s1", 100), kind: what }

@@ -7,7 +7,7 @@ use omo_engine::schedule::{NextAction, have_disjoint_files, next_action};
 use omo_engine::verbs;
 use omo_plan::model::{GroupIsolation, OnTaskFail, Parallelism, Plan, Task};
 
-use crate::kit::{Run, all, file, in_batches, needs, outcome, plan, task};
+use crate::run::kit::{Run, all, file, in_batches, needs, outcome, plan, task};
 
 fn at_once(parallel: Parallelism, max_workers: u32, tasks: Vec<Task>) -> Plan {
     let mut plan = plan(tasks);

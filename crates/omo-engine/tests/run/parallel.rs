@@ -11,7 +11,7 @@ use omo_engine::state::{ANSWER_CONTINUE, ANSWER_FOREGROUND, ANSWER_REDO, ANSWER_
 use omo_engine::verbs::{self, VerbCaller};
 use omo_plan::model::{OnFailure, OnTaskFail, Parallelism, Plan, RunPolicy, TaskGroup};
 
-use crate::kit::{Run, all, group, outcome, plan, session, task};
+use crate::run::kit::{Run, all, group, outcome, plan, session, task};
 
 /// Sessions `a` and `b` in the first wave, `c` in the second; `a` has two steps.
 pub(crate) fn waves() -> Plan {

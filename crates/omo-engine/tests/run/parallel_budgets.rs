@@ -7,8 +7,8 @@ use omo_engine::parallel_state::BudgetGrant;
 use omo_engine::verbs;
 use omo_plan::refusal::VerbRefusalKind;
 
-use crate::kit::Run;
-use crate::parallel::{begin, end, merge, parallel_run, step};
+use crate::run::kit::Run;
+use crate::run::parallel::{begin, end, merge, parallel_run, step};
 
 #[test]
 fn another_budget_takes_back_what_was_asked_for_want_of_it() {

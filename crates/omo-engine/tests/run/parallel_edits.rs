@@ -6,7 +6,7 @@ use omo_core::check::task_check::TaskCheck;
 use omo_plan::model::{Plan, Task, TaskGroup};
 use proptest::prelude::*;
 
-use crate::kit::{group, task};
+use crate::run::kit::{group, task};
 
 /// One change.
 #[derive(Clone, Copy, Debug)]

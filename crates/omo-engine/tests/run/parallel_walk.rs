@@ -19,8 +19,8 @@ use omo_engine::verbs::{self, AttemptMeasurement, CommitOutcome};
 use omo_plan::model::{Dialect, OnFailure, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskGroup};
 use proptest::prelude::*;
 
-use crate::kit::{Run, all, group, no_tool, outcome as checked, plan, task};
-use crate::parallel_edits::{Edit, any_edit, edited, in_order};
+use crate::run::kit::{Run, all, group, no_tool, outcome as checked, plan, task};
+use crate::run::parallel_edits::{Edit, any_edit, edited, in_order};
 
 /// One thing that happens. Numbers are taken round by what there is, and say how well it goes: 0 is well.
 #[derive(Clone, Debug)]

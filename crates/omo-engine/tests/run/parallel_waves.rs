@@ -9,8 +9,8 @@ use omo_engine::state::{ANSWER_REDO, RunPhase};
 use omo_engine::wave_rules::held_back_by;
 use omo_plan::model::{OnTaskFail, Parallelism, Plan, RunPolicy, TaskGroup};
 
-use crate::kit::{Run, group, outcome, plan, task};
-use crate::parallel::{begin, check_wave, end, merge, remove, step};
+use crate::run::kit::{Run, group, outcome, plan, task};
+use crate::run::parallel::{begin, check_wave, end, merge, remove, step};
 
 /// What a session says about those that it needs.
 type Needs = Option<&'static [&'static str]>;

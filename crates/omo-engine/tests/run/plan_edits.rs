@@ -11,8 +11,8 @@ use omo_engine::verbs::{AttemptMeasurement, CommitOutcome};
 use omo_plan::model::{Dialect, Plan, PlannedState, Precondition, Task};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
-use crate::kit::{Run, all, decision, in_batches, needs, plan, session, task};
-use crate::parallel::{begin, both_done, merge, parallel_run, remove, step, waves};
+use crate::run::kit::{Run, all, decision, in_batches, needs, plan, session, task};
+use crate::run::parallel::{begin, both_done, merge, parallel_run, remove, step, waves};
 
 /// The same task with another text.
 fn edited(task: Task) -> Task {
@@ -73,7 +73,7 @@ fn a_plan_is_not_changed_under_a_worker() {
         assert_eq!(run.state, before);
     }
     run.replan(again(vec![task("1"), edited(task("2")), task("3")])).unwrap();
-    run.done(&ticket, crate::kit::all(&task("1"), &omo_core::check::task_check::TaskCheckVerdict::Green)).unwrap();
+    run.done(&ticket, crate::run::kit::all(&task("1"), &omo_core::check::task_check::TaskCheckVerdict::Green)).unwrap();
     assert_eq!(run.standing("1"), "passed");
 }
 
@@ -229,7 +229,7 @@ fn what_is_checked_off_meanwhile_counts_as_done_where_no_worker_was() {
     run.replan(all.clone()).unwrap();
     let standings: Vec<&str> = ["1", "2", "3", "4", "5", "6"].iter().map(|id| run.standing(id)).collect();
     assert_eq!(standings, ["passed", "failed", "running", "claimed", "pending", "claimed"]);
-    run.done(&ticket, crate::kit::all(&task("3"), &omo_core::check::task_check::TaskCheckVerdict::Green)).unwrap();
+    run.done(&ticket, crate::run::kit::all(&task("3"), &omo_core::check::task_check::TaskCheckVerdict::Green)).unwrap();
     // What was taken in once is not taken in again.
     run.caller.prompted_at = None;
     run.retry("4").unwrap();

@@ -7,7 +7,7 @@ use omo_engine::verbs::{self, AttemptMeasurement};
 use omo_plan::model::{OnFailure, OnTaskFail, PlannedState, Task, TaskKind};
 use omo_plan::refusal::VerbRefusalKind;
 
-use crate::kit::{Run, all, needs, no_tool, outcome, plan, task};
+use crate::run::kit::{Run, all, needs, no_tool, outcome, plan, task};
 
 /// A task with these checks.
 fn checked(commands: &[&str]) -> Task {

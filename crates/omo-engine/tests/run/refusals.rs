@@ -5,7 +5,7 @@ use omo_engine::event::EventKind;
 use omo_engine::verbs;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
-use crate::kit::{Run, all, in_batches, needs, plan, task};
+use crate::run::kit::{Run, all, in_batches, needs, plan, task};
 
 /// Tasks that have passed (1), failed (2), are blocked (3), were left out (4), are running (5) and wait (6).
 fn every_standing() -> Run {

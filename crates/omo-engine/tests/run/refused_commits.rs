@@ -13,8 +13,8 @@ use omo_engine::verbs::{self, AttemptMeasurement, CommitOutcome};
 use omo_git::commit::CommitRefusal;
 use omo_plan::model::{OnFailure, Plan, Task};
 
-use crate::kit::{Run, all, plan, task};
-use crate::parallel::{begin, parallel_run, step};
+use crate::run::kit::{Run, all, plan, task};
+use crate::run::parallel::{begin, parallel_run, step};
 
 fn lint(words: &str) -> CommitRefusal {
     CommitRefusal::Hook { hook: "pre-commit".to_owned(), output: words.to_owned(), is_missing_program: false }

@@ -10,7 +10,7 @@ use omo_engine::state::ANSWER_CONTINUE;
 use omo_engine::verbs::{self, AttemptMeasurement, AttemptStart};
 use omo_plan::model::{Plan, Task};
 
-use crate::kit::{Run, all, in_batches, needs, outcome, plan, task};
+use crate::run::kit::{Run, all, in_batches, needs, outcome, plan, task};
 
 #[test]
 fn a_report_says_what_was_proved_and_what_was_not() {

@@ -8,7 +8,7 @@ use omo_plan::model::{Dialect, OnTaskFail, Parallelism, Plan, Task, TaskKind};
 use omo_plan::refusal::VerbRefusal;
 use omo_plan::task_list::VERIFY_TASK_ID;
 
-use crate::kit::{Run, all, needs, outcome, plan};
+use crate::run::kit::{Run, all, needs, outcome, plan};
 
 /// A task that a command proves.
 pub(crate) fn checked_task(id: &str, deps: &[&str]) -> Task {

@@ -6,8 +6,8 @@ use omo_engine::verbs;
 use omo_plan::model::{Task, TaskKind};
 use omo_plan::task_list::VERIFY_TASK_ID;
 
-use crate::kit::{Run, all, plan, session, task};
-use crate::task_list_kit::{checked_task, criteria_task, fail_for, pass_by, ran, session_plan};
+use crate::run::kit::{Run, all, plan, session, task};
+use crate::run::task_list_kit::{checked_task, criteria_task, fail_for, pass_by, ran, session_plan};
 
 /// A task that is claimed by evidence e1 (1), one that has passed (2), and a verifier at work with green evidence e2.
 fn verifying() -> Run {

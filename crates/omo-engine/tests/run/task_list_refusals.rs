@@ -8,8 +8,8 @@ use omo_plan::model::{Task, TaskKind};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_plan::task_list::VERIFY_TASK_ID;
 
-use crate::kit::{Run, all, no_tool, plan, task};
-use crate::task_list_kit::{checked_task, criteria_task, fail_for, pass_by, ran, session_plan};
+use crate::run::kit::{Run, all, no_tool, plan, task};
+use crate::run::task_list_kit::{checked_task, criteria_task, fail_for, pass_by, ran, session_plan};
 
 const NEEDS_EVIDENCE: &str = "task 1 has criteria that no command decides, and nothing shows them: ";
 

@@ -12,8 +12,8 @@ use omo_plan::model::{OnTaskFail, Parallelism, Plan, Task};
 use omo_plan::task_list::VERIFY_TASK_ID;
 use proptest::prelude::*;
 
-use crate::task_list_kit::{checked_task, criteria_task, ran, session_plan, without_verification};
-use crate::walk::{Move, VERDICTS, Walk, any_move, any_task, descend, verdict};
+use crate::run::task_list_kit::{checked_task, criteria_task, ran, session_plan, without_verification};
+use crate::run::walk::{Move, VERDICTS, Walk, any_move, any_task, descend, verdict};
 
 /// One thing that is done in a session. Numbers are taken round by what there is.
 #[derive(Clone, Debug)]

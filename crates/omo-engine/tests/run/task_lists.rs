@@ -10,8 +10,8 @@ use omo_plan::model::{FileUse, Plan, Task};
 use omo_plan::refusal::VerbRefusalKind;
 use omo_plan::task_list::VERIFY_TASK_ID;
 
-use crate::kit::{Run, file, no_tool, session};
-use crate::task_list_kit::{checked_task, criteria_task, fail_for, pass_by, session_plan, without_verification};
+use crate::run::kit::{Run, file, no_tool, session};
+use crate::run::task_list_kit::{checked_task, criteria_task, fail_for, pass_by, session_plan, without_verification};
 
 /// Two tasks side by side, one behind both, and a verification.
 fn waves() -> Plan {
@@ -321,7 +321,7 @@ fn a_check_belongs_to_every_task_that_has_it() {
     run.pass("1");
     run.claim("2");
     run.pass("3");
-    let outcomes = vec![(TaskCheck::new("make"), crate::kit::outcome(Red))];
+    let outcomes = vec![(TaskCheck::new("make"), crate::run::kit::outcome(Red))];
     run.take(Ok(verbs::final_check_events(outcomes))).unwrap();
     assert_eq!(run.ready(), ["1", "2"]);
 }

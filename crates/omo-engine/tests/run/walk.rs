@@ -13,9 +13,9 @@ use omo_plan::model::{OnFailure, Plan, Precondition, Task, TaskKind};
 use omo_plan::refusal::VerbRefusal;
 use proptest::prelude::*;
 
-use crate::invariants::Witness;
-use crate::kit::{Run, all, decision, in_batches, needs, no_tool, outcome, plan, session, task};
-use crate::task_list_walk::Session;
+use crate::run::invariants::Witness;
+use crate::run::kit::{Run, all, decision, in_batches, needs, no_tool, outcome, plan, session, task};
+use crate::run::task_list_walk::Session;
 
 /// One thing that is done. Numbers are taken round by what there is.
 #[derive(Clone, Debug)]
@@ -374,7 +374,7 @@ pub(crate) fn any_task(number: usize) -> impl Strategy<Value = Task> {
     (deps, prop::collection::vec(paths, 0..3), 0..3_usize, failure, 1..4_u32, 0..6_u8).prop_map(
         move |(deps, paths, checks, on_failure, attempts_max, contract)| Task {
             deps: deps.into_iter().filter(|dep| *dep < number).map(|dep| dep.to_string()).collect(),
-            files: paths.into_iter().map(crate::kit::file).collect(),
+            files: paths.into_iter().map(crate::run::kit::file).collect(),
             checks: (0..checks).map(|check| TaskCheck::new(&format!("prove {number} {check}"))).collect(),
             on_failure,
             max_attempts: attempts_max,

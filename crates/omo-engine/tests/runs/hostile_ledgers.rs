@@ -4,7 +4,7 @@ use std::fs;
 
 use omo_engine::Run;
 
-use crate::run_lab::{RunLab, add_events, ledger, ledger_problem};
+use crate::runs::run_lab::{RunLab, add_events, ledger, ledger_problem};
 
 /// What is done to the lines of a ledger; those of another run are there too.
 type Edit = fn(&mut Vec<String>, &[String]);

@@ -10,7 +10,7 @@ use omo_engine::report::dev_workflow::{CHECKPOINT_PATH, REPORT_PATH};
 use omo_engine::state::{RunPhase, RunState};
 use omo_engine::{Run, TransactError};
 
-use crate::run_lab::{RunLab, add_events};
+use crate::runs::run_lab::{RunLab, add_events};
 
 fn write(fixture: &RunLab, run: &Run, now: &RunState) -> Result<Vec<FileDrift>, ProjectionError> {
     let memory = memory_path(&fixture.runs().path(), &fixture.project());

@@ -8,7 +8,7 @@ use omo_engine::{RunStore, RunStoreError, TransactError};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_testkit::plans;
 
-use crate::run_lab::{RunLab, actor, add_events, added_events, ledger};
+use crate::runs::run_lab::{RunLab, actor, add_events, added_events, ledger};
 
 #[test]
 fn what_was_written_is_read_again() {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use omo_engine::{RunStore, RunStoreError};
 use omo_testkit::plans;
 
-use crate::run_lab::{RunLab, actor};
+use crate::runs::run_lab::{RunLab, actor};
 
 fn begin(runs: &RunStore) -> PathBuf {
     let opened = plans::run_opened(plans::plan(&[("1", &[])]));

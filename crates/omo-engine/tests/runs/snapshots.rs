@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::run_lab::{RunLab, add_events, added_events, ledger};
+use crate::runs::run_lab::{RunLab, add_events, added_events, ledger};
 
 fn names(count: usize) -> Vec<String> {
     (0..count).map(|number| number.to_string()).collect()

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::run_lab::{RunLab, add_events, added_events, ledger};
+use crate::runs::run_lab::{RunLab, add_events, added_events, ledger};
 
 /// Two events in one write: both happened, or none.
 const WRITE: [&str; 2] = ["x", "y"];
@@ -49,5 +49,5 @@ fn a_run_whose_first_write_is_torn_says_so() {
     let scene = RunLab::new();
     let run = scene.run();
     fs::write(ledger(&run), "").unwrap();
-    assert!(crate::run_lab::ledger_problem(&run).contains("nothing was ever written down"));
+    assert!(crate::runs::run_lab::ledger_problem(&run).contains("nothing was ever written down"));
 }

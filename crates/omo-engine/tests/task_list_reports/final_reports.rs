@@ -5,8 +5,8 @@ use omo_engine::report::task_list::{final_report, final_report_block};
 use omo_engine::state::{RunPhase, RunState, TaskStatus};
 use omo_engine::unfinished_lines::MAX_UNFINISHED_LINES;
 
-use crate::markdown::Outline;
-use crate::sample_runs::{
+use crate::task_list_reports::markdown::Outline;
+use crate::task_list_reports::sample_runs::{
     claim, end, ended, evidence, fail, file, judge, outcome, pass, shown, small, task_mut, task_state_mut,
 };
 

@@ -8,8 +8,10 @@ use omo_engine::report::task_list::{
 use omo_engine::state::{RunPhase, RunState, TaskStatus};
 use omo_testkit::plans::time;
 
-use crate::markdown::Outline;
-use crate::sample_runs::{claim, end, ended, evidence, fail, judge, outcome, pass, run, task_mut, task_state_mut};
+use crate::task_list_reports::markdown::Outline;
+use crate::task_list_reports::sample_runs::{
+    claim, end, ended, evidence, fail, judge, outcome, pass, run, task_mut, task_state_mut,
+};
 
 /// Texts that would be a cell, a line, a heading, code, a tag or a command to a terminal.
 const TEXTS: [&str; 12] = [

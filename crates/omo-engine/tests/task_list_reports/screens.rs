@@ -6,7 +6,7 @@ use omo_engine::state::TaskStatus;
 use omo_plan::task_list::TaskListPhase;
 use omo_testkit::plans::time;
 
-use crate::sample_runs::{begin, claim, fail, pass, shown, small, task_state_mut};
+use crate::task_list_reports::sample_runs::{begin, claim, fail, pass, shown, small, task_state_mut};
 
 #[test]
 fn a_run_begins_with_its_tasks_and_their_order() {

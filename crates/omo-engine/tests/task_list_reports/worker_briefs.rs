@@ -4,7 +4,7 @@ use omo_engine::event::UnfinishedLine;
 use omo_engine::report::task_list::{BRIEF_BYTES, brief};
 use omo_engine::state::{RunState, TaskStatus};
 
-use crate::sample_runs::{begin, claim, fail, judge, pass, small, task_mut, task_state_mut};
+use crate::task_list_reports::sample_runs::{begin, claim, fail, judge, pass, small, task_mut, task_state_mut};
 
 fn read(state: &RunState, id: &str) -> String {
     brief(state, state.plan.task(id).unwrap())
@@ -123,7 +123,7 @@ fn a_verifier_reads_how_each_task_ended_and_what_was_put_forward() {
     task_state_mut(&mut state, "1").already_green = vec![0];
     claim(&mut state, "2", &["curl -s localhost/login"]);
     let command = task_mut(&mut state, "2").checks[0].command.clone();
-    task_state_mut(&mut state, "2").checks = vec![(command, crate::sample_runs::outcome(0))];
+    task_state_mut(&mut state, "2").checks = vec![(command, crate::task_list_reports::sample_runs::outcome(0))];
     pass(&mut state, "3");
     let line = UnfinishedLine { file: "src/login.tsx".to_owned(), line: 12, word: "TODO".to_owned() };
     task_state_mut(&mut state, "3").last_end.as_mut().unwrap().unfinished = Some(vec![line]);

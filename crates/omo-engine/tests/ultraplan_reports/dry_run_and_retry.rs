@@ -9,7 +9,7 @@ use omo_engine::report::ultraplan::dry_run::{DryRunFacts, dry_run_report};
 use omo_engine::request::arguments::{PlanSelection, RunMode};
 use omo_engine::work::task_brief;
 
-use crate::sample_runs::{begins, fails, open, plan, spec, step};
+use crate::ultraplan_reports::sample_runs::{begins, fails, open, plan, spec, step};
 
 const DRY: RunScope =
     RunScope { mode: RunMode::DryRun, selection: PlanSelection::Whole, is_foreground: false, total_tasks: None };

@@ -14,7 +14,7 @@ use omo_engine::state::{FINAL_CHECKS_ID, RunState, WorktreeBaseline};
 use omo_engine::verbs;
 use serde_json::{Value, json};
 
-use crate::sample_runs::{
+use crate::ultraplan_reports::sample_runs::{
     ALL, at, begins, end, fails, happens, is_left_out, open, over, passes, plan, red, spec, step,
 };
 
@@ -402,7 +402,7 @@ fn each_event_has_its_line() {
         check_files: std::collections::BTreeMap::default(),
     };
     assert_eq!(task_lines::task_event_line(&plan, &began).as_deref(), Some("--- Step 2/3: Two | half ---"));
-    let asks = open(crate::sample_runs::plan(&[step(1, "One", "escalate")])).plan;
+    let asks = open(crate::ultraplan_reports::sample_runs::plan(&[step(1, "One", "escalate")])).plan;
     let escalated = failed("1", true, end(1, "", None));
     assert_eq!(
         task_lines::task_event_line(&asks, &escalated).as_deref(),

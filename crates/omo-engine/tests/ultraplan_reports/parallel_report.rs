@@ -10,7 +10,7 @@ use omo_engine::report::workers::worker_result_lines;
 use omo_engine::state::RunState;
 use omo_plan::model::{OnFailure, Plan};
 
-use crate::sample_runs::{ALL, fails, happens, open, over, passes, plan, step};
+use crate::ultraplan_reports::sample_runs::{ALL, fails, happens, open, over, passes, plan, step};
 
 const BASE: &str = "1111111111111111111111111111111111111111";
 const TIP: &str = "2222222222222222222222222222222222222222";

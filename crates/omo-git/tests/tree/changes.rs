@@ -12,7 +12,7 @@ use omo_git::changes::{
 };
 use omo_git::proved_worktree::ProvedWorktree;
 
-use crate::{Repository, git_in, id, traces};
+use crate::tree::{Repository, git_in, id, traces};
 
 const RUN: &str = "../run/1";
 

@@ -7,13 +7,13 @@ use std::process::Command;
 use omo_git::git_command::GitCalls;
 use omo_git::work_files::WorkFiles;
 
-use crate::{Repository, changed_since, git_in};
+use crate::tree::{Repository, changed_since, git_in};
 
 /// What hides a change from git, and the change.
 type Case = (&'static str, fn(&Repository), fn(&Repository));
 
 const CASES: &[Case] = &[
-    ("fileMode", |it| set(it, "core.fileMode", "false"), |it| crate::mode(it, 0o755)),
+    ("fileMode", |it| set(it, "core.fileMode", "false"), |it| crate::tree::mode(it, 0o755)),
     ("autocrlf=input", |it| set(it, "core.autocrlf", "input"), |it| it.write("a.txt", "one\r\n")),
     ("autocrlf=true", |it| set(it, "core.autocrlf", "true"), |it| it.write("a.txt", "one\r\n")),
     ("text=auto", |it| attributes(it, "* text=auto\n"), |it| it.write("a.txt", "one\r\n")),

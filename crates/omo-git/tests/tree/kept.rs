@@ -13,7 +13,7 @@ use omo_git::restore::{
 };
 use omo_git::worktree::WorkerName;
 
-use crate::{Repository, git_in};
+use crate::tree::{Repository, git_in};
 
 const REFERENCE: &str = "refs/omo/keep/r-1/step-1";
 

@@ -15,7 +15,7 @@ use omo_git::restore::{
     forget_snapshots, restore_snapshot, take_snapshot,
 };
 
-use crate::{Repository, git_in};
+use crate::tree::{Repository, git_in};
 
 const RUN: &str = "../run/1";
 

@@ -10,7 +10,7 @@ use omo_git::commit_preview::{UncommittedFolders, uncommitted_folders};
 use omo_git::proved_worktree::ProvedWorktree;
 use omo_git::repository::GitRepository;
 
-use crate::Project;
+use crate::worktree::Project;
 
 fn write_program(top: &Path, path: &str, text: &str) {
     let file = top.join(path);

@@ -8,7 +8,7 @@ use omo_git::worktree::{
     WorkerName, WorktreeError, carry_out_removal, create_worktree, prepare_removal, prepare_worktree_folder,
 };
 
-use crate::{Project, git_in, name, write};
+use crate::worktree::{Project, git_in, name, write};
 
 #[test]
 fn a_worktree_begins_at_its_base_and_is_hidden() {

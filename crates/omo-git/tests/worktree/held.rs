@@ -2,7 +2,7 @@
 
 use omo_git::integrate::{amended_commits, holds_commit};
 
-use crate::Project;
+use crate::worktree::Project;
 
 /// What a user made of a commit on another branch, with `main` checked out, and whether `main` has it then.
 type Way = (&'static str, fn(&Project, &str), bool);

@@ -9,7 +9,7 @@ use omo_git::integrate::LandOutcome;
 use omo_git::repository::GitRepository;
 use omo_git::worktree::{carry_out_removal, create_worktree, prepare_removal};
 
-use crate::{Landing, Project, git_in, land_in, name, write};
+use crate::worktree::{Landing, Project, git_in, land_in, name, write};
 
 /// What the process that is killed is to do, one word a line, in the folder that it is started in.
 const JOB: &str = "job";
@@ -54,7 +54,9 @@ fn killed_at(it: &Project, call: usize, when: &str, [what, old, new]: [&str; 3])
     let folder = deadly_git(it, call, when);
     fs::write(it.temp.path().join(JOB), format!("{what}\n{}\n{old}\n{new}\n", it.top.display())).unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "kill::does_the_job_until_it_is_killed", "--ignored"]).current_dir(it.temp.path());
+    command
+        .args(["--exact", "worktree::kill::does_the_job_until_it_is_killed", "--ignored"])
+        .current_dir(it.temp.path());
     command.env("PATH", format!("{}:/usr/bin:/bin", folder.display()));
     !command.output().unwrap().status.success()
 }

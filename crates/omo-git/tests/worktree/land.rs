@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use omo_git::integrate::{LandError, LandOutcome, UnfinishedOperation};
 
-use crate::{Landing, land_in};
+use crate::worktree::{Landing, land_in};
 
 impl Landing {
     fn land(&self) -> Result<LandOutcome, LandError> {

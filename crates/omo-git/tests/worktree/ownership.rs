@@ -5,7 +5,7 @@ use std::process::Command;
 use omo_git::ownership::{DubiousOwnership, require_trusted};
 use omo_git::repository::GitRepository;
 
-use crate::Project;
+use crate::worktree::Project;
 
 #[test]
 #[ignore = "needs root: cargo xtask test"]

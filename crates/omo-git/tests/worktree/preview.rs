@@ -5,7 +5,7 @@ use omo_git::integrate::{
     read_checkout_facts,
 };
 
-use crate::{Landing, merge_in};
+use crate::worktree::{Landing, merge_in};
 
 #[test]
 fn a_clean_merge_is_a_tree_and_a_commit_with_two_parents() {

@@ -10,7 +10,7 @@ use omo_git::repository::GitRepository;
 use omo_git::restore::{RestoreScope, SnapshotContext, restore_snapshot, take_snapshot};
 use omo_git::worktree::{WorktreeError, continue_worktree, create_worktree, follow_renamed_folder, prepare_removal};
 
-use crate::{Project, git_in, name, write};
+use crate::worktree::{Project, git_in, name, write};
 
 /// Ways in which a worktree stops to be the one of its worker, by a name for each.
 type Loss = (&'static str, fn(&Project, &Path));

@@ -7,7 +7,7 @@ use omo_git::worktree::{
     WorktreeError, WorktreeRemoval, carry_out_removal, find_leftovers, prepare_removal, remove_leftovers,
 };
 
-use crate::{Project, git_in, name, try_git_in, write};
+use crate::worktree::{Project, git_in, name, try_git_in, write};
 
 impl Project {
     fn prepare(&self) -> WorktreeRemoval {

@@ -7,7 +7,7 @@ use omo_git::integrate::{LandError, LandOutcome, MergePreview, preview_merge, re
 use omo_git::repository::GitRepository;
 use omo_git::worktree::{carry_out_removal, create_worktree, find_leftovers, prepare_removal};
 
-use crate::{Landing, Project, git_in, land_in, merge_in, name, try_git_in, write};
+use crate::worktree::{Landing, Project, git_in, land_in, merge_in, name, try_git_in, write};
 
 /// A session's whole life: its worktree, its work, its merge, its landing and its removal.
 fn lives(it: &Project, top: &Path) {

@@ -5,7 +5,7 @@ use omo_plan::model::{GroupIsolation, OnTaskFail, Parallelism, Plan};
 use omo_plan::plan_summary;
 use omo_plan::strategy::RunStrategy;
 
-use crate::{codes, read, step};
+use crate::ultraplan::{codes, read, step};
 
 /// A session with these values for its fields.
 fn session(number: u64, steps: &str, wave: &str, depends_on: &str, touch: &str, never: &str) -> String {

@@ -3,7 +3,7 @@
 use omo_plan::model::Plan;
 use proptest::prelude::*;
 
-use crate::{codes, read, step};
+use crate::ultraplan::{codes, read, step};
 
 /// Lines that plans are made of, and others that are nearly those.
 fn line() -> impl Strategy<Value = String> {

@@ -6,7 +6,7 @@ use omo_plan::model::{Dialect, Parallelism, Precondition};
 use omo_plan::plan_summary;
 use omo_plan::strategy::RunStrategy;
 
-use crate::{codes, read, step};
+use crate::ultraplan::{codes, read, step};
 
 /// A session spec with this entry condition, and the end of the file.
 fn spec(entry: &str, exit: &str) -> String {

@@ -4,7 +4,7 @@ use omo_core::check::task_check::ExpectedExit;
 use omo_plan::diagnostic::Code;
 use omo_plan::model::{OnFailure, Task};
 
-use crate::{codes, read};
+use crate::ultraplan::{codes, read};
 
 /// The first task of a plan with a step of these lines.
 fn task(lines: &str) -> Task {

@@ -11,7 +11,7 @@ use omo_plan::plan_summary;
 use omo_plan::strategy::RunStrategy;
 use serde_json::{Value, json};
 
-use crate::read;
+use crate::ultraplan::read;
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/ultraplan")

@@ -7,7 +7,7 @@ use omo_core::session::TranscriptMark;
 use omo_state::transcript::{TAIL_BYTES, TranscriptTail, last_assistant_text, read_tail};
 use proptest::prelude::*;
 
-use crate::lines::*;
+use crate::transcript::lines::*;
 
 /// What is known where nothing can be read.
 fn nothing(mark: TranscriptMark) -> TranscriptTail {

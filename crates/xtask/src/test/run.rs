@@ -133,7 +133,7 @@ impl Board {
         say(&format!("{name}, {seconds} s, {status}"));
         if !self.is_alone {
             say(&said);
-            anstream::eprintln!("{warned}");
+            let _ = writeln!(anstream::stderr(), "{warned}");
         }
         let failed = said.lines().filter_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED"));
         let failed = failed.collect::<Vec<_>>().join(", ");
@@ -149,10 +149,11 @@ impl Board {
     }
 }
 
-/// Tells the one who started the task; not where the runner is itself tested, whose suites only seem to fail.
-fn say(text: &str) {
+/// Tells the one who started the task, who may have closed the pipe; not where the runner is itself tested, whose suites
+/// only seem to fail.
+pub(super) fn say(text: &str) {
     if !cfg!(test) {
-        anstream::println!("{text}");
+        let _ = writeln!(anstream::stdout(), "{text}");
     }
 }
 

@@ -438,3 +438,20 @@ fn no_test_sleeps() {
         assert!(!is_test || !text.contains(name), "{} sleeps", path.display());
     }
 }
+
+/// Crates list their test binaries by hand, so that several files are one; a file that none of them has is never run.
+#[test]
+fn every_file_of_tests_belongs_to_a_test_binary() {
+    let in_top = |path: PathBuf| fs::read_to_string(top().join(path)).unwrap_or_default();
+    for path in rust_files() {
+        let (Some(name), Some(folder)) = (path.file_stem().and_then(|name| name.to_str()), path.parent()) else {
+            continue;
+        };
+        let manifest = in_top(folder.with_file_name("Cargo.toml"));
+        if folder.ends_with("tests") && manifest.contains("autotests = false") {
+            let is_listed = manifest.contains(&format!("path = \"tests/{name}.rs\""))
+                || in_top(folder.join("main.rs")).contains(&format!("mod {name};\n"));
+            assert!(is_listed, "{} is in no test binary", path.display());
+        }
+    }
+}

@@ -11,7 +11,7 @@ use proptest::prelude::{ProptestConfig, Strategy, any, prop_oneof, proptest};
 use proptest::sample::select;
 
 use super::{files, marks, with_snapshot_context};
-use crate::{Repository, git_in};
+use crate::tree::{Repository, git_in};
 
 /// Some are a file here and a folder there.
 const NAMES: [&[u8]; 12] = [

@@ -54,7 +54,7 @@ fn is_read_as(expected: &str, reading: &PromptReading) -> bool {
 
 #[test]
 fn prompts_are_read_as_the_vectors_say() {
-    play_vectors(include_str!("keyword.json"), |row| {
+    play_vectors(include_str!("vectors/keyword.json"), |row| {
         let keywords = Keywords::default();
         let reading = read_prompt(row.text("prompt"), &keywords);
         (format!("{reading:?}"), is_read_as(row.text("expect"), &reading))
@@ -63,7 +63,7 @@ fn prompts_are_read_as_the_vectors_say() {
 
 #[test]
 fn promises_are_accepted_as_the_vectors_say() {
-    play_vectors(include_str!("promise.json"), |row| {
+    play_vectors(include_str!("vectors/promise.json"), |row| {
         let promise = final_promise(row.text("final_assistant_text"));
         let accepted = promise == Some(row.text("promise"));
         let right = match row.text("expect") {

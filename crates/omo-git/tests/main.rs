@@ -1,0 +1,4 @@
+//! The real git, in repositories of every kind.
+
+mod tree;
+mod worktree;

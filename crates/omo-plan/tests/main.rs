@@ -1,0 +1,12 @@
+//! Plans of every dialect, and what is made of them.
+
+mod batches;
+mod checklist;
+mod dev_workflow;
+mod format_pages;
+mod gsd;
+mod superpowers;
+mod task_master;
+mod task_state;
+mod tasks_json;
+mod ultraplan;

@@ -1,0 +1,5 @@
+//! The page of a run.
+
+mod page;
+mod project;
+mod tone;

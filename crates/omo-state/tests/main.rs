@@ -1,0 +1,6 @@
+//! State, configuration and transcripts as files.
+
+mod config;
+mod folder;
+mod state;
+mod transcript;
