@@ -13,6 +13,7 @@ use omo_plan::diagnostic::Code;
 use omo_plan::model::Plan;
 use omo_plan::paths::{self, PlannedPaths};
 
+use crate::execution_mode::ExecutionMode;
 use crate::landing_hints::list_ending_commands;
 use crate::report::dev_workflow::{CHECKPOINT_PATH, REPORT_PATH};
 use protected_paths::is_protected;
@@ -47,6 +48,8 @@ pub struct PreflightFacts {
     pub ignored: Vec<String>,
     /// Hooks, key and sparse set, as a commit in a new worktree meets them.
     pub commits: CommitConditions,
+    /// How the run would work.
+    pub mode: ExecutionMode,
     /// Workers are started by a launcher.
     pub has_launcher: bool,
     /// The repository names a command that sets up each worktree.
@@ -66,6 +69,8 @@ pub enum PreflightHead {
     Detached,
     /// A branch without a commit.
     Unborn,
+    /// Nothing: git takes the repository for one without a work tree. Some have it so to keep a branch as it is.
+    Bare,
 }
 
 /// One thing that was found.
@@ -92,6 +97,8 @@ pub enum PreflightRule {
     Operation,
     /// git knows who commits.
     Identity,
+    /// git takes the checkout for a work tree.
+    Bare,
     /// A branch with a commit is checked out.
     Head,
     /// No other work tree has the branch checked out.
@@ -234,14 +241,23 @@ fn check_identity(facts: &PreflightFacts) -> Option<PreflightFinding> {
 }
 
 fn check_head(facts: &PreflightFacts) -> Option<PreflightFinding> {
-    let (text, hint) = match facts.head {
+    let (rule, text, hint) = match facts.head {
         PreflightHead::Branch => return None,
-        PreflightHead::Detached => {
-            ("no branch is checked out (detached HEAD)", "`git switch -c <name>`, then run again; or --fg")
+        PreflightHead::Detached => (
+            PreflightRule::Head,
+            "no branch is checked out (detached HEAD)",
+            "`git switch -c <name>`, then run again; or --fg",
+        ),
+        PreflightHead::Unborn => {
+            (PreflightRule::Head, "the repository has no commit", "make a first commit, then run again; or --fg")
         }
-        PreflightHead::Unborn => ("the repository has no commit", "make a first commit, then run again; or --fg"),
+        PreflightHead::Bare => (
+            PreflightRule::Bare,
+            "git takes the repository for a bare one (`core.bare`), and commits nothing in your work tree",
+            "`git config --show-origin core.bare` names the file: set it to false there, then run again",
+        ),
     };
-    Some(new_finding(PreflightRule::Head, PreflightSeverity::Stop, text, hint))
+    Some(new_finding(rule, PreflightSeverity::Stop, text, hint))
 }
 
 /// After the branch has moved, such a work tree shows all of the run as staged to be taken back.
@@ -328,18 +344,18 @@ fn check_filters(facts: &PreflightFacts) -> Option<PreflightFinding> {
     Some(new_finding(PreflightRule::Filters, PreflightSeverity::Stop, text, hint))
 }
 
-/// Sessions hand on what they commit: anything else would stay behind, and its step would have passed.
+/// Sessions hand on what they commit: anything else would stay behind, and its step would have passed. In the checkout
+/// it only is in no commit.
 fn check_ignored(facts: &PreflightFacts) -> Option<PreflightFinding> {
-    let text = format!(
-        "the plan changes what git ignores, and only what is committed reaches you: {}",
-        list_names(&facts.ignored)?
-    );
-    Some(new_finding(
-        PreflightRule::Ignored,
-        PreflightSeverity::Stop,
-        text,
-        "take it out of `.gitignore`, then run again; or --fg",
-    ))
+    let text = format!("the plan changes what git ignores, and no commit holds that: {}", list_names(&facts.ignored)?);
+    let file = sanitize(&quote_argument(facts.ignored.first()?), 200);
+    let hint = format!("`git check-ignore -v -- {file}` names the pattern to take out");
+    let (severity, hint) = if facts.mode == ExecutionMode::Parallel {
+        (PreflightSeverity::Stop, format!("{hint}; then run again, or with --fg"))
+    } else {
+        (PreflightSeverity::Warning, hint)
+    };
+    Some(new_finding(PreflightRule::Ignored, severity, text, hint))
 }
 
 fn check_sparse_set(facts: &PreflightFacts) -> Option<PreflightFinding> {

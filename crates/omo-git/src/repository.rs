@@ -20,6 +20,7 @@ use crate::git_command::{GitOutcome, OutputMode, answer_within, run, run_as_need
 use crate::git_settings::{GitSettings, borrowed, user_variables};
 use crate::own_git_dir::quote_path;
 use crate::tree::file_mark;
+use crate::user_git::one_line;
 
 /// What tells the commits that keep a worktree from those with work.
 pub(crate) const MAKER_EMAIL: &str = "omo@localhost";
@@ -49,12 +50,21 @@ const PROGRAMS: &str = "^(filter[.].*[.](clean|smudge|process|required)|merge[.]
 
 /// A step of git that did not succeed.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("`git {command}` failed in {}", folder.display())]
+#[error("`git {command}` failed in {}{}{complaint}", folder.display(), if complaint.is_empty() { "" } else { ": " })]
 pub struct GitFailed {
     /// The words after `git`.
     pub command: String,
     /// Where it was run.
     pub folder: PathBuf,
+    /// The complaint of git in one line; empty where it is not known.
+    pub complaint: String,
+}
+
+impl GitFailed {
+    /// A step without a complaint.
+    pub(crate) fn new(command: impl Into<String>, folder: &Path) -> Self {
+        Self { command: command.into(), folder: folder.to_owned(), complaint: String::new() }
+    }
 }
 
 /// A repository, seen from one of its work trees.
@@ -248,8 +258,15 @@ impl GitRepository {
         variables: &[(&str, &OsStr)],
         input: &[u8],
     ) -> Result<Vec<u8>, GitFailed> {
-        let (status, said) = self.answer(arguments, variables, input)?;
-        if status == 0 { Ok(said) } else { Err(self.failure_of(arguments)) }
+        let ended = self.call(&self.disabled_programs()?, arguments, variables, |folder, words, variables| {
+            run(LIMIT, folder, words, variables, input, OutputMode::Captured)
+        });
+        let complaint = match ended {
+            Some(GitOutcome::Ended { status: 0, said, .. }) => return Ok(said),
+            Some(GitOutcome::Ended { complaint, .. }) => one_line(&String::from_utf8_lossy(&complaint)),
+            Some(GitOutcome::TimedOut) | None => String::new(),
+        };
+        Err(GitFailed { complaint, ..self.failure_of(arguments) })
     }
 
     /// As [`Repository::git_with`], for making and removing worktrees: one at a time, since git fails where it meets
@@ -314,7 +331,7 @@ impl GitRepository {
 
     /// That a step of git failed, in words that its user knows.
     pub(crate) fn failure_of(&self, arguments: &[&str]) -> GitFailed {
-        GitFailed { command: arguments.join(" "), folder: self.tree.top.clone() }
+        GitFailed::new(arguments.join(" "), self.top())
     }
 
     /// The filters that the repository's own settings name, and that stay off.

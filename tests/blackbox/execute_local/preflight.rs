@@ -117,7 +117,7 @@ fn what_no_worker_could_pass_on_is_reported_before_the_start() {
         }),
         ("files that git ignores", two_parallel_sessions(), |s| {
             s.lab().write(".git/info/exclude", "2.txt\n")?;
-            s.ask(PLAN)?.refuses(5, "only what is committed reaches you: words/2.txt", "or --fg")?;
+            s.ask(PLAN)?.refuses(5, "no commit holds that: words/2.txt", "`git check-ignore -v -- words/2.txt`")?;
             s.begin("--fg docs/plan.md").map(drop)
         }),
     ];

@@ -44,12 +44,16 @@ pub(crate) fn preflight_findings(
     };
     let Some(repository) = GitRepository::find(&context.root).filter(|_| is_looked_at) else { return Ok(Vec::new()) };
     let has_launcher = policy.launcher.is_some();
-    let facts = PreflightFacts { has_launcher, ..preflight_facts(context, plan, &repository)? };
-    let mut found = check_repository(plan, &facts);
     let is_parallel = mode == ExecutionMode::Parallel;
+    let facts = PreflightFacts { has_launcher, mode, ..preflight_facts(context, plan, &repository)? };
+    let mut found = check_repository(plan, &facts);
     found.retain(|finding| match finding.rule {
         PreflightRule::Operation => true,
-        PreflightRule::Identity | PreflightRule::Signing | PreflightRule::SparseSet => commits || is_parallel,
+        PreflightRule::Bare
+        | PreflightRule::Identity
+        | PreflightRule::Ignored
+        | PreflightRule::Signing
+        | PreflightRule::SparseSet => commits || is_parallel,
         // The tasks of a list are in the ledger, wherever its files lie.
         PreflightRule::PlanFile => is_parallel && plan.dialect.kind() != PlanKind::TaskList,
         _ => is_parallel,
@@ -82,7 +86,7 @@ fn preflight_facts(
         leftovers: branches_of_ended_runs(context, repository)?,
         operation: seen.operation,
         has_identity: has_identity(repository),
-        head,
+        head: if seen.is_bare { PreflightHead::Bare } else { head },
         other_checkouts: elsewhere,
         branch_in_way: blocking_branch(repository).map_err(|error| git_failure(&error))?,
         dirty: seen.dirty,
@@ -91,6 +95,7 @@ fn preflight_facts(
         filtered: seen.filtered,
         ignored: ignored_paths(repository, &files).map_err(|error| git_failure(&error))?,
         commits: commits.map_err(|error| git_failure(&error))?,
+        mode: ExecutionMode::StepByStep,
         has_launcher: false,
         has_setup: approval::setup_command(&context.root)?.is_some(),
         checkout_bytes: if has_commit { checkout_bytes(repository).map_err(|error| git_failure(&error))? } else { 0 },

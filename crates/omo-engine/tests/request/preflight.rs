@@ -1,6 +1,7 @@
 //! What has to hold before sessions are started, and who pays for them.
 
 use omo_engine::billing::{BillingDecision, BillingFacts, BillingRequest, decide_billing};
+use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::preflight::{
     PreflightFacts, PreflightFinding, PreflightHead, PreflightRule, PreflightSeverity, can_start, check_repository,
 };
@@ -27,6 +28,7 @@ fn clean() -> PreflightFacts {
         filtered: Vec::new(),
         ignored: Vec::new(),
         commits: CommitConditions::default(),
+        mode: ExecutionMode::Parallel,
         has_launcher: false,
         has_setup: false,
         checkout_bytes: 1024 * 1024,
@@ -256,7 +258,7 @@ fn each_rule_finds_what_it_is_for() {
             PreflightFacts { ignored: names(&["x.env"]), ..clean() },
             PreflightRule::Ignored,
             PreflightSeverity::Stop,
-            "reaches you: x.env",
+            "no commit holds that: x.env",
         ),
         (
             two(),
@@ -294,6 +296,20 @@ fn each_rule_finds_what_it_is_for() {
     assert_eq!(findings[0].text, "1024 MiB are free, and the work trees of 1 worker need 1056 MiB");
     let unknown = PreflightFacts { checkout_bytes: u64::MAX, free_bytes: None, ..clean() };
     assert_eq!(check_repository(&two_sessions(), &unknown), []);
+}
+
+#[test]
+fn what_git_will_not_commit_in_the_checkout_is_found() {
+    let in_checkout = PreflightFacts { mode: ExecutionMode::StepByStep, ..clean() };
+    for (facts, expected) in [
+        (
+            PreflightFacts { ignored: names(&["x.env"]), ..in_checkout.clone() },
+            (PreflightRule::Ignored, PreflightSeverity::Warning),
+        ),
+        (PreflightFacts { head: PreflightHead::Bare, ..in_checkout }, (PreflightRule::Bare, PreflightSeverity::Stop)),
+    ] {
+        assert_eq!(rules(&check_repository(&two_sessions(), &facts)), [expected]);
+    }
 }
 
 #[test]
@@ -336,6 +352,7 @@ fn findings_stand_in_the_order_in_which_they_are_fixed() {
         filtered: names(&["secret"]),
         ignored: names(&["x.env"]),
         commits: conditions(),
+        mode: ExecutionMode::Parallel,
         has_launcher: true,
         has_setup: false,
         checkout_bytes: u64::MAX,

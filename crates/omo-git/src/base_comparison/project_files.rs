@@ -96,7 +96,7 @@ impl RepositoryView<'_> {
     }
 
     pub(super) fn failure_of(&self, arguments: &[&str]) -> GitFailed {
-        GitFailed { command: arguments.join(" "), folder: self.top.clone() }
+        GitFailed::new(arguments.join(" "), &self.top)
     }
 }
 
@@ -148,7 +148,7 @@ impl<'a> ProjectFiles<'a> {
         (folder, calls): (ScratchFolder, &'a GitCalls),
         depth: usize,
     ) -> Result<(), BaseError> {
-        let failed = |step: &str| GitFailed { command: step.to_owned(), folder: tree.top.clone() };
+        let failed = |step: &str| GitFailed::new(step, &tree.top);
         let (scope, objects) = match base {
             RepositoryBase::Recorded { place, objects, .. } => (Some(&place.scope), objects.clone()),
             RepositoryBase::Kept { objects, .. } => (None, vec![objects.to_path_buf()]),

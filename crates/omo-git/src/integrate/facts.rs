@@ -4,6 +4,7 @@ use std::path::Path;
 
 use omo_state::files::regular_file::{self, Links};
 
+use crate::git_command;
 use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 
 /// A longer list of commits that are left to pick or revert is none.
@@ -95,6 +96,8 @@ pub struct CheckoutFacts {
     pub git: Option<String>,
     /// Where HEAD stands.
     pub head: CheckoutHead,
+    /// git takes the repository for one without a work tree.
+    pub is_bare: bool,
     /// What is not ended.
     pub operation: Option<UnfinishedOperation>,
     /// Paths with changes that are not committed, new files included, sorted.
@@ -112,6 +115,7 @@ pub struct CheckoutFacts {
 pub fn read_checkout_facts(repository: &GitRepository) -> Result<CheckoutFacts, GitFailed> {
     let dirty = uncommitted_paths(repository)?;
     let entries = repository.git_with(&["ls-files", "-s", "-z"], &[], &[])?;
+    let inside = git_command::answer(repository.top(), &["rev-parse", "--is-inside-work-tree"], &[], &[]);
     let submodules = paths(&entries, |entry| {
         let about = entry.strip_prefix(b"160000 ")?;
         about.iter().position(|byte| *byte == b'\t').and_then(|tab| about.get(tab + 1..))
@@ -119,6 +123,7 @@ pub fn read_checkout_facts(repository: &GitRepository) -> Result<CheckoutFacts, 
     Ok(CheckoutFacts {
         git: repository.git_line(&["version"]).ok(),
         head: checkout_head(repository)?,
+        is_bare: inside.is_some_and(|(status, said)| status == 0 && trimmed_line(&said) == "false"),
         operation: unfinished_operation(repository.git_folder()),
         dirty,
         submodules,

@@ -73,13 +73,12 @@ impl CommitHooks {
         user: &UserGit<'_>,
         mut is_wanted: impl FnMut() -> bool,
     ) -> Result<Result<String, String>, MergeError> {
-        let none = || GitFailed { command: "rev-parse --git-dir".to_owned(), folder: tree.root().to_owned() };
+        let none = || GitFailed::new("rev-parse --git-dir", tree.root());
         let inside = tree.repository().ok_or_else(none)?;
         inside.git_with(&["read-tree", "-m", "-u", draft.tip, draft.tree], &[], &[])?;
         let file = |name: &str| inside.git_folder().join(name);
         let written = |path: &Path, text: &str| {
-            let failed =
-                |_| GitFailed { command: format!("writing {}", path.display()), folder: tree.root().to_owned() };
+            let failed = |_| GitFailed::new(format!("writing {}", path.display()), tree.root());
             fs::write(path, text).map_err(failed)
         };
         let (message, source) = match draft.merged {

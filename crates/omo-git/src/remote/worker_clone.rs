@@ -114,7 +114,7 @@ impl<'g> WorkerClone<'g> {
     /// git cannot make it.
     pub fn create(folder: &Path, url: &str, like: &str, goes_on: &'g dyn Fn() -> bool) -> Result<Self, RemoteError> {
         let format = if like.len() == 64 { "--object-format=sha256" } else { "--object-format=sha1" };
-        let failed = |arguments: &str| GitFailed { command: arguments.to_owned(), folder: folder.to_owned() };
+        let failed = |arguments: &str| GitFailed::new(arguments, folder);
         git(folder, &["init", "--quiet", "--template=", format], &[], &[]).ok_or_else(|| failed("init"))?;
         let repository = GitRepository::find(folder).ok_or_else(|| failed("init"))?;
         // Not by its words, which hold the address.

@@ -234,7 +234,7 @@ pub(crate) fn included_paths(
     let arguments = ["ls-files", "-z", "--others", "--ignored", &format!("--exclude-from={}", list.display())];
     let (status, named) = git(&arguments, &[])?;
     if status != 0 {
-        return Err(GitFailed { command: arguments.join(" "), folder: top.to_owned() });
+        return Err(GitFailed::new(arguments.join(" "), top));
     }
     if named.is_empty() {
         return Ok(Vec::new());

@@ -67,6 +67,7 @@ fn a_checkout_is_described() {
     let expected = CheckoutFacts {
         git,
         head,
+        is_bare: false,
         operation: Some(UnfinishedOperation::Merge),
         dirty: vec!["changed.txt".to_owned(), "new.txt".to_owned()],
         submodules: Vec::new(),
@@ -82,6 +83,8 @@ fn a_checkout_is_described() {
         read_checkout_facts(&it.repository()).unwrap().head,
         CheckoutHead::Unborn { reference: "refs/heads/empty".to_owned() }
     );
+    it.git(&["config", "core.bare", "true"]);
+    assert!(read_checkout_facts(&it.repository()).unwrap().is_bare);
 }
 
 #[test]

@@ -153,6 +153,16 @@ fn add_submodule(it: &Project, trace: &Path) -> String {
 }
 
 #[test]
+fn a_step_that_fails_is_told_with_the_words_of_git() {
+    let it = Project::new();
+    let [head, blob] = ["HEAD", "HEAD:a.txt"].map(|object| it.git(&["rev-parse", object]));
+    let (folder, file) = blob.split_at(2);
+    fs::remove_file(it.top.join(".git/objects").join(folder).join(file)).unwrap();
+    let failed = create_worktree(&GitRepository::find(&it.top).unwrap(), &name(), &head).unwrap_err().to_string();
+    assert!(failed.contains("` failed in ") && failed.contains("a.txt"), "{failed}");
+}
+
+#[test]
 fn no_program_of_a_submodule_is_run() {
     let it = Landing::new();
     let trace = it.temp.path().join("ran");
