@@ -141,10 +141,10 @@ fn merges_are_signed_where_commits_are() {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn hooks_that_the_environment_of_the_user_names_guard_commits_and_the_landing() {
     for (hook, lines) in [
-        ("pre-commit", "echo not today; exit 1"),
+        ("pre-commit", "[ \"$HUSKY\" != 1 ] || { echo not today; exit 1; }"),
         (
             "reference-transaction",
-            "[ \"$1\" = prepared ] || exit 0; ! grep -q 'refs/heads/main$' || { echo not today; exit 1; }",
+            "[ \"$1 $HUSKY\" = 'prepared 1' ] || exit 0; ! grep -q 'refs/heads/main$' || { echo not today; exit 1; }",
         ),
     ] {
         let case = |ground: &Ground| -> Result<()> {
@@ -156,7 +156,8 @@ fn hooks_that_the_environment_of_the_user_names_guard_commits_and_the_landing() 
                 let mut open = ground.command(arguments);
                 open.env("GIT_CONFIG_COUNT", "1")
                     .env("GIT_CONFIG_KEY_0", "core.hooksPath")
-                    .env("GIT_CONFIG_VALUE_0", &folder);
+                    .env("GIT_CONFIG_VALUE_0", &folder)
+                    .env("HUSKY", "1");
                 Ok(Said::of(&open.output()?))
             };
             parallel_plan::open(open, &["--accept-api-billing"])?;
