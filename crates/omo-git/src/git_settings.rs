@@ -49,6 +49,15 @@ impl GitSettings {
         Ok(Self(of_files.chain(self.0.iter().cloned()).collect()))
     }
 
+    /// The variables of this process whose settings git refuses, such as a `GIT_CONFIG_COUNT` that is no number.
+    pub fn refused_variables(repository: &GitRepository) -> Vec<String> {
+        let is_read = |repository: &GitRepository| listed_settings(repository, REMEMBERED).is_ok();
+        if is_read(repository) || !is_read(&repository.clone().obeying(&Self::default())) {
+            return Vec::new();
+        }
+        user_variables(None).into_iter().map(|(name, _)| name).filter(|name| is_setting_variable(name)).collect()
+    }
+
     /// Variables that each hold one option for `-c`, with made-up names.
     pub(crate) fn as_options(&self) -> Vec<(String, String)> {
         let option = |(place, (name, value)): (usize, &(String, String))| {

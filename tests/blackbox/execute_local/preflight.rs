@@ -109,6 +109,25 @@ fn what_is_in_the_way_of_workers_is_reported_all_at_once() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
+fn settings_of_the_environment_that_git_refuses_are_named() {
+    let cases: &[Case] = &[("settings of the environment that git refuses", two_parallel_sessions(), |s| {
+        for (name, line) in [
+            ("GIT_CONFIG_COUNT", PLAN),
+            ("GIT_CONFIG_PARAMETERS", "--fg docs/plan.md"),
+            ("GIT_CONFIG_COUNT", "--dry-run docs/plan.md"),
+        ] {
+            let mut asked = s.command(&["agent", "open", "--command", "execute-local", "--", line]);
+            let said = Said::of(&asked.env(name, "1").output()?);
+            let words = format!("git refuses the settings of your environment: {name}");
+            said.refuses(5, &words, "correct them, or unset them")?;
+        }
+        Ok(())
+    })];
+    play(cases).unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_no_worker_could_pass_on_is_reported_before_the_start() {
     let cases: &[Case] = &[
         ("a branch that leaves no room for those of the sessions", two_parallel_sessions(), |s| {

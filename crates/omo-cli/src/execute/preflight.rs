@@ -12,6 +12,7 @@ use omo_engine::state::RunPhase;
 use omo_engine::worker_job;
 use omo_git::commit::has_identity;
 use omo_git::commit_conditions::{CommitConditions, other_checkouts, read_commit_conditions};
+use omo_git::git_settings::GitSettings;
 use omo_git::integrate::{self, checkout_bytes, ignored_paths};
 use omo_git::remote::worker_clone::without_credentials;
 use omo_git::remote::{Remote, RemoteError};
@@ -66,6 +67,11 @@ fn preflight_facts(
     plan: &Plan,
     repository: &GitRepository,
 ) -> Result<PreflightFacts, CommandError> {
+    let refused = GitSettings::refused_variables(repository);
+    if !refused.is_empty() {
+        let message = format!("git refuses the settings of your environment: {}", refused.join(", "));
+        return Err(CommandError::precondition(message, "correct them, or unset them, and run this again"));
+    }
     let seen = integrate::read_checkout_facts(repository).map_err(|error| git_failure(&error))?;
     let mut elsewhere = Vec::new();
     let (head, has_commit) = match seen.head {
