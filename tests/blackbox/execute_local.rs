@@ -3,6 +3,7 @@
 
 mod arguments;
 mod briefs_and_report;
+mod commit_guard;
 mod dry_run;
 mod foreground;
 mod opening;

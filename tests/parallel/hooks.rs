@@ -248,7 +248,9 @@ fn a_hook_that_hangs_in_a_landing_is_ended_with_its_run_and_leaves_no_lock() {
         ground.open(&[])?;
         ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
         wait_until("the landing asks the hook", || asked.exists().then_some(()))?;
-        ground.omo(&["run", "cancel"])?.exits_with(0)?;
+        let said = ground.omo(&["run", "cancel"])?.exits_with(0)?;
+        let at = format!("your branch is at {}.", before.get(..7).unwrap_or_default());
+        ensure!(said.out.contains(&at), "{}", said.out);
         let locks =
             ["index.lock", "HEAD.lock", "refs/heads/main.lock"].map(|name| ground.project().join(".git").join(name));
         wait_until("git's locks are gone", || locks.iter().all(|lock| !lock.exists()).then_some(()))?;
@@ -285,8 +287,9 @@ fn a_commit_that_its_hook_refuses_is_asked_about_once_and_made_without_a_worker(
         ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
         ground.omo(&["run", "watch"])?.exits_with(7)?;
         fs::remove_file(ground.project().join(".git/hooks/pre-commit"))?;
-        // Neither the hook nor its absence is passed by: its user says so once more.
         continue_to_the_end(ground)?;
+        // Its user has answered for the hook that is gone.
+        ensure!(ground.state()?.questions.len() == 2, "{:?}", ground.state()?.questions);
         ensure!(ground.started_sessions().len() == 2, "{:?}", ground.started_sessions());
         ground.require_complete(&ALL)
     })

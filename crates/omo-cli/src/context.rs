@@ -11,12 +11,10 @@ use omo_engine::event::{EventActor, RecordedProcess};
 use omo_engine::parallel::ReapReport;
 use omo_engine::state::{RunPhase, RunState};
 use omo_engine::verbs::VerbCaller;
-use omo_engine::work::{Engine, is_alive, moved_run};
+use omo_engine::work::{Engine, is_alive, moved_run, worker_tree};
 use omo_engine::{ExclusiveGuard, Run, RunStore, RunStoreError, verbs};
 use omo_git::ownership;
-use omo_git::proved_worktree::{ProvedWorktree, WorktreeGone};
-use omo_git::repository::GitRepository;
-use omo_git::worktree::WorkerName;
+use omo_git::proved_worktree::ProvedWorktree;
 use omo_process::environment::CheckEnvironment;
 use omo_process::process_identity;
 use omo_state::config;
@@ -303,17 +301,9 @@ impl<'a> CommandContext<'a> {
     /// The work tree that is worked in: of a client that the run has started that of its session, as the ledger
     /// says it, and otherwise the run's.
     pub(super) fn work_tree(&self, run: &str, state: &RunState) -> Result<ProvedWorktree, CommandError> {
-        let root = Path::new(&state.root);
         let own = self.env.worker.as_ref().filter(|own| own.run == run);
-        let known = own.zip(state.parallel.as_ref()).and_then(|(own, parallel)| parallel.groups.get(&own.worker));
-        let Some((own, folder)) = own.zip(known.and_then(|known| known.worktree.as_ref())) else {
-            return Ok(ProvedWorktree::of_project(root));
-        };
-        let folder = Path::new(folder);
-        let gone = || WorktreeGone::NoFolder(folder.to_owned());
-        let repository = GitRepository::find(root).ok_or_else(gone)?;
-        let name = WorkerName::new(run, &own.worker).map_err(|_| gone())?;
-        Ok(ProvedWorktree::of_worker(&repository, &name, folder)?)
+        let tree = own.and_then(|own| worker_tree(state, run, &own.worker));
+        Ok(tree.unwrap_or_else(|| Ok(ProvedWorktree::of_project(Path::new(&state.root))))?)
     }
 
     /// Writes into the session's entry where its run stands, for the hooks; `holder` is who held it before. One that

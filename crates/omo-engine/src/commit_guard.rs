@@ -4,18 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use omo_git::commit::CommitRefusal;
-use omo_git::commit_guard::SETTING;
+use omo_git::commit_guard::{NOW, SCRIPT, SETTING};
 use omo_git::git_settings::GitSettings;
 use serde::{Deserialize, Serialize};
-
-use crate::event::QuestionKind;
-use crate::state::{ANSWER_CONTINUE, RunState};
 
 /// The state of each setting and file that judges commits, by its name.
 pub type Judges = BTreeMap<String, String>;
 
-/// Begins the name of a file that a hook runs.
-pub(crate) const SCRIPT: &str = "script ";
 /// The state of what is not there, or which nothing uses any more.
 const ABSENT: &str = "not used";
 
@@ -28,7 +23,8 @@ pub struct CommitGuard {
     pub judges: Judges,
 }
 
-/// The states in which what judges commits is known: as the run found it, or as a passed task left it that lists it.
+/// The states in which what judges commits is known: as the run found it, as a passed task left it that lists it, or as
+/// its user let it stand.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownGuard {
     /// Settings of git from the environment of the user.
@@ -51,12 +47,20 @@ impl KnownGuard {
         }
     }
 
-    /// `Judges` in a state that the run does not know.
-    pub fn changed(&self, now: &Judges) -> Judges {
-        let mut changed = self.unknown_states(now);
+    /// The changes of `Judges` since the run knows them; `is_listed` is asked about the path of a file.
+    pub fn changes(&self, now: &Judges, is_listed: impl Fn(&str) -> bool) -> GuardChanges {
         // A script that a hook runs only now guarded nothing before: the hook has changed.
-        changed.retain(|name, _| !name.starts_with(SCRIPT) || self.judges.contains_key(name));
-        changed
+        let is_new = |name: &str| name.starts_with(SCRIPT) && !self.judges.contains_key(name);
+        let is_expected = |name: &str| is_new(name) || !name.starts_with(SETTING) && is_listed(path_of(name));
+        let (listed, others) = self.unknown_states(now).into_iter().partition(|(name, _)| is_expected(name));
+        GuardChanges { listed, others }
+    }
+
+    /// The states that its user lets stand who had a commit tried again that was refused for this.
+    pub fn answered(&self, now: &Judges, refusal: &CommitRefusal) -> Judges {
+        let GuardChanges { mut listed, others } = self.changes(now, |_| false);
+        listed.extend(others.into_iter().filter(|(name, _)| refusal.is_about_judge(name)));
+        listed
     }
 
     /// `Judges` of a new worktree alone: those that all work trees share are known of the checkout.
@@ -80,44 +84,32 @@ impl KnownGuard {
     }
 }
 
+/// Judges by name, each with its state.
+pub fn name_judges(judges: &Judges) -> Vec<String> {
+    judges.iter().map(|(name, state)| format!("{name}{NOW}{state})")).collect()
+}
+
 /// The path in the name of a judge, which may be followed by a part of the file: `script package.json (scripts)`.
 fn path_of(name: &str) -> &str {
     let path = name.strip_prefix(SCRIPT).unwrap_or(name);
     path.split_once(" (").map_or(path, |(path, _)| path)
 }
 
-/// `Judges` that changed and that a task lists, with the scripts that hooks run since.
-///
-/// # Errors
-///
-/// Another one is neither known to the run nor accepted by its user in exactly this state.
-pub fn judge_changes(
-    state: &RunState,
-    folder: &Path,
-    now: &Judges,
-    is_listed: impl Fn(&str) -> bool,
-) -> Result<Judges, CommitRefusal> {
-    let Some(guard) = &state.guard else { return Ok(Judges::new()) };
-    let changed = guard.changed(now);
-    let (mut listed, others): (Judges, Judges) =
-        changed.into_iter().partition(|(name, _)| !name.starts_with(SETTING) && is_listed(path_of(name)));
-    let mut files: Vec<String> = others.iter().map(|(name, state)| format!("{name} (now {state})")).collect();
-    let accepted = state
-        .questions
-        .iter()
-        .filter(|known| known.answer.as_ref().is_some_and(|answer| answer.option == ANSWER_CONTINUE));
-    for known in accepted {
-        if let QuestionKind::CommitRefused { refusal: CommitRefusal::GuardChanged { files: accepted, .. }, .. } =
-            &known.question.kind
-        {
-            files.retain(|file| !accepted.contains(file));
-        }
+/// `GuardChanges`: judges of commits that are not as the run knows them.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct GuardChanges {
+    /// Changed by the task that lists them, and scripts that hooks run since.
+    pub listed: Judges,
+    /// All others.
+    pub others: Judges,
+}
+
+impl GuardChanges {
+    /// The refusal to commit in the folder of a project, where others have changed.
+    pub fn refusal(&self, folder: &Path) -> Option<CommitRefusal> {
+        let files = name_judges(&self.others);
+        (!files.is_empty()).then(|| CommitRefusal::GuardChanged { folder: folder.display().to_string(), files })
     }
-    if files.is_empty() {
-        listed.extend(guard.unknown_states(now).into_iter().filter(|(name, _)| name.starts_with(SCRIPT)));
-        return Ok(listed);
-    }
-    Err(CommitRefusal::GuardChanged { folder: folder.display().to_string(), files })
 }
 
 #[cfg(test)]
@@ -132,13 +124,14 @@ mod tests {
     fn a_state_that_was_never_seen_is_changed_and_one_that_was_is_not() {
         let begun = judges(&[("a", "1"), (".git/hooks/b", "1"), ("git config commit.gpgsign", "true")]);
         let mut known = KnownGuard::from(CommitGuard { judges: begun.clone(), ..CommitGuard::default() });
-        assert_eq!(known.changed(&begun), Judges::new());
+        let others = |known: &KnownGuard, now: &Judges| known.changes(now, |_| false).others;
+        assert_eq!(others(&known, &begun), Judges::new());
         let now = judges(&[("a", "2"), (".git/hooks/b", "2"), ("/abs/c", "1")]);
         let mut expected = now.clone();
         expected.insert("git config commit.gpgsign".to_owned(), ABSENT.to_owned());
-        assert_eq!(known.changed(&now), expected);
+        assert_eq!(others(&known, &now), expected);
         assert_eq!(known.unknown_in_worktree(&now), judges(&[("a", "2")]), "the rest is the checkout's as well");
         known.learn(&judges(&[("a", "2")]));
-        assert!(!known.changed(&now).contains_key("a") && !known.changed(&begun).contains_key("a"));
+        assert!(!others(&known, &now).contains_key("a") && !others(&known, &begun).contains_key("a"));
     }
 }

@@ -328,7 +328,7 @@ pub enum EventKind {
         /// The commit that holds both.
         tip: String,
     },
-    /// What judges commits in a new worktree, as far as that was not known of others.
+    /// What judges commits and was not known: in a new worktree, or as its user lets it stand with an answer.
     JudgesFound {
         /// The state of each, by name.
         judges: Judges,
@@ -532,6 +532,9 @@ pub enum EventKind {
         /// Commands that get it on, each in a sentence.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         ways_out: Vec<String>,
+        /// What its hooks, or a change of them, have to do with it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        refusal: Option<omo_git::commit::CommitRefusal>,
     },
     /// The user's branch has moved to what the run has come to.
     Landed {

@@ -11,6 +11,7 @@ mod wave_checks;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::slice;
 
 use omo_plan::dialects::PlanKind;
 use omo_plan::model::Plan;
@@ -24,7 +25,7 @@ use crate::state::{
     ANSWER_STOP, DispatchedTasks, FINAL_CHECKS_ID, LedgerError, RunPhase, RunState, RunningAttempt, TaskState,
     TaskStatus, WorkBase, WorktreeBaseline, task_digests,
 };
-use crate::task_counterfactual;
+use crate::{task_counterfactual, verbs};
 
 impl RunState {
     /// The state after the first event, which opens the run.
@@ -349,7 +350,8 @@ impl RunState {
                 self.check_files.entry(file.clone()).or_insert_with(|| digest.clone());
             }
         }
-        if let (Some(guard), Some(end)) = (&mut self.guard, end_of(what)) {
+        let is_done = verbs::has_done_task(self, slice::from_ref(what));
+        if let (true, Some(guard), Some(end)) = (is_done, &mut self.guard, end_of(what)) {
             guard.learn(&end.judges);
         }
         for file in end_of(what).into_iter().flat_map(|end| &end.changed_check_files) {

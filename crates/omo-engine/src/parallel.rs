@@ -171,7 +171,7 @@ impl<'a> ParallelDriver<'a> {
                     }
                 }
                 NextAction::Parallel(ParallelAction::CommitAgain(group, task)) => {
-                    self.commit_again(parallel, group, &task.id)?;
+                    self.commit_again(&state, group, &task.id)?;
                 }
                 NextAction::Parallel(ParallelAction::Merge(group)) => self.merge_worker(&state, parallel, group)?,
                 NextAction::Parallel(ParallelAction::Land) => self.land_on_user_branch(&state, parallel)?,

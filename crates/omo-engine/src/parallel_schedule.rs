@@ -271,8 +271,7 @@ impl<'a> View<'a> {
 
 /// The question that a refused landing raises.
 fn ask_about_landing<'a>(parallel: &ParallelState) -> Option<ParallelAction<'a>> {
-    let (reason, ways_out) = (parallel.landing_refusal.clone()?, parallel.landing_ways_out.clone());
-    Some(ParallelAction::Open(QuestionKind::LandingRefused { reason, ways_out }))
+    parallel.landing_question.clone().map(ParallelAction::Open)
 }
 
 /// Everything is merged.

@@ -7,7 +7,7 @@ use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::client_policy::{ClientCost, ClientPolicy};
-use crate::event::{CopiedFiles, RecordedProcess, WorkerPeer};
+use crate::event::{CopiedFiles, QuestionKind, RecordedProcess, WorkerPeer};
 
 /// What a run knows of its parallel workers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,12 +26,9 @@ pub struct ParallelState {
     /// No client is started before then: a limit of use was met.
     #[serde(default)]
     pub limited_until: Option<Timestamp>,
-    /// Why the user's branch could not move to the tip.
+    /// The question that is raised where the user's branch could not move to the tip.
     #[serde(default)]
-    pub landing_refusal: Option<String>,
-    /// Commands that get it on then, each in a sentence.
-    #[serde(default)]
-    pub landing_ways_out: Vec<String>,
+    pub landing_question: Option<QuestionKind>,
     /// The user's branch has moved from the first of these commits to the second.
     pub landed: Option<(String, String)>,
     /// Commits in between that are not signed, though its user's are to be.

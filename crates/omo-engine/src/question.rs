@@ -86,6 +86,9 @@ pub enum QuestionKind {
         /// Commands that get it on, each in a sentence.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         ways_out: Vec<String>,
+        /// What its hooks, or a change of them, have to do with it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        refusal: Option<CommitRefusal>,
     },
 }
 

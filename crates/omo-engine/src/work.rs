@@ -25,6 +25,7 @@ use omo_git::integrate::{self, CheckoutHead};
 use omo_git::proved_worktree::{ProvedWorktree, WorktreeGone};
 use omo_git::repository::GitRepository;
 use omo_git::restore::RestoreError;
+use omo_git::worktree::WorkerName;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_process::environment::CheckEnvironment;
 use omo_process::process_identity;
@@ -48,7 +49,6 @@ pub(crate) use committed_work::is_preview_worker;
 pub use evidence::{RecordedEvidence, VerdictOutcome};
 pub use plan_file::{PlanEdit, PlanFile, PlanFileError, find_edit, read_plan_bytes, write_choices};
 pub(crate) use plan_ticks::{path_in_repository, tick_merged};
-use run_watcher::RunWatcher;
 pub(crate) use start::tree_from_text;
 pub use start::{RunOpening, StartedTask, planned_commands, task_brief};
 
@@ -139,6 +139,14 @@ pub fn is_alive(process: &RecordedProcess) -> Option<bool> {
     let same =
         process.mark.as_ref().is_none_or(|mark| process_identity::start_mark(process.pid).as_ref() == Some(mark));
     Some(lives && same)
+}
+
+/// The work tree of a parallel worker; `None` where it has none.
+pub fn worker_tree(state: &RunState, run: &str, group: &str) -> Option<Result<ProvedWorktree, WorktreeGone>> {
+    let folder = Path::new(state.parallel.as_ref()?.groups.get(group)?.worktree.as_ref()?);
+    let repository = GitRepository::find(Path::new(&state.root)).zip(WorkerName::new(run, group).ok());
+    let gone = || WorktreeGone::NoFolder(folder.to_owned());
+    Some(repository.ok_or_else(gone).and_then(|(found, name)| ProvedWorktree::of_worker(&found, &name, folder)))
 }
 
 impl Engine<'_> {

@@ -98,7 +98,7 @@ fn a_check_that_hangs_is_ended_with_its_children_and_proves_nothing() {
         warn: |_| {},
     };
     let started = engine.start("1", &mut SilentWatcher).unwrap();
-    let completion = engine.done(&started.ticket, CompletionReport::default(), &mut SilentWatcher).unwrap();
+    let completion = engine.done(&started.ticket, CompletionReport::default(), None, &mut SilentWatcher).unwrap();
     assert_eq!(completion.state.standing("1"), Some(TaskStanding::Is(TaskStatus::Failed)), "{:?}", completion.outcomes);
     let (_, outcome) = completion.outcomes.last().unwrap();
     assert!(!outcome.is_green() && outcome.printed.first_lines.iter().any(|line| line == "begun"));

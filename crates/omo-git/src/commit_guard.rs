@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 use omo_core::text::sanitize;
+use omo_process::platform::is_executable;
 use omo_state::files::regular_file::{self, Links};
 use omo_state::seal::{hex_digest, hex_digest_of_reader};
 use serde_json::Value;
 
 use crate::git_settings::listed_settings;
-use crate::platform::may_be_run;
 use crate::repository::{GitFailed, GitRepository};
 use crate::user_git::hooks_setting;
 
@@ -17,6 +17,10 @@ use crate::user_git::hooks_setting;
 const SETTINGS: &str = "^(core[.]hookspath|commit[.]gpgsign|user[.]signingkey|gpg[.].*)$";
 /// Begins the name of a setting of git.
 pub const SETTING: &str = "git config ";
+/// Begins the name of a file that a hook runs.
+pub const SCRIPT: &str = "script ";
+/// Begins the state behind the name of a judge that changed.
+pub const NOW: &str = " (now ";
 /// Beginnings, behind a dot or none, of the names of the settings of programs that hooks usually start.
 const PROGRAM_SETTINGS: [&str; 6] =
     ["pre-commit-config.", "lefthook.", "lefthook-local.", "lintstagedrc", "lint-staged.config.", "overcommit."];
@@ -42,7 +46,7 @@ const MAX_TEXT_BYTES: u64 = 256 * 1024;
 /// A larger file counts as one that cannot be read.
 const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 /// Letters of a digest that tell one state from another.
-pub const DIGEST_LETTERS: usize = 16;
+const DIGEST_LETTERS: usize = 16;
 /// Longest value of a setting, in characters.
 const VALUE_LETTERS: usize = 200;
 
@@ -66,35 +70,48 @@ pub fn read_commit_judges(repository: &GitRepository) -> Result<CommitJudges, Gi
         judges.states.insert(format!("{SETTING}{}", setting.name), sanitize(&setting.value, VALUE_LETTERS));
     }
     let hooks = hooks_setting(repository)?;
+    let top = repository.top();
     let (folder, names) = match hooks {
         None => (repository.common().join("hooks"), PathBuf::from(".git/hooks")),
-        Some(folder) => (repository.top().join(&folder), folder),
+        Some(folder) if folder.is_relative() => (top.join(&folder), folder),
+        // The path of a listed file goes through no link.
+        Some(folder) => folder.canonicalize().map_or((folder.clone(), folder), |real| (real.clone(), real)),
     };
-    judges.add_folder(&folder, &names, MAX_DEPTH);
+    judges.add_folder(top, &folder, &names, MAX_DEPTH);
     if let Some((folder, names)) = folder.parent().zip(names.parent()).filter(|_| names.ends_with(HUSKY_FOLDER)) {
-        judges.add_folder(folder, names, MAX_DEPTH);
+        judges.add_folder(top, folder, names, MAX_DEPTH);
     }
     if judges.states.keys().any(|name| !name.starts_with(SETTING)) {
-        judges.add_program_settings(repository.top());
+        judges.add_program_settings(top);
     }
     Ok(judges)
 }
 
 impl CommitJudges {
-    /// Adds the hooks of a folder, and what lies beside and below them, such as `pre-commit.d`.
-    fn add_folder(&mut self, folder: &Path, names: &Path, depth: usize) {
+    /// Adds the hooks of a folder, and what lies beside and below them, such as `pre-commit.d`. A link and the file that
+    /// it leads to are two judges: a task that lists the file may change that alone.
+    fn add_folder(&mut self, top: &Path, folder: &Path, names: &Path, depth: usize) {
+        let is_shared = names.is_absolute() || names.starts_with(".git");
         let (folders, files) = entries_of(folder);
         for path in files.into_iter().filter(|path| is_program(path)) {
             let Some(name) = path.file_name() else { continue };
-            let name = names.join(name).to_string_lossy().replace('\\', "/");
-            self.states.insert(name.trim_start_matches("./").to_owned(), hook_state(&path));
+            let mut name = names.join(name);
+            if let (true, Ok(target)) = (path.is_symlink(), path.canonicalize()) {
+                let target = match target.strip_prefix(top) {
+                    Ok(inside) if !is_shared => inside.to_owned(),
+                    _ => target,
+                };
+                self.states.insert(judge_name(&name), format!("a link to {}", judge_name(&target)));
+                name = target;
+            }
+            self.states.insert(judge_name(&name), program_state(&path, &digest_of(&path)));
             self.commands.extend(shell_commands(&path, names));
         }
         let is_top = names.components().all(|part| part == Component::CurDir);
         let Some(depth) = depth.checked_sub(1).filter(|_| !is_top) else { return };
         for (inner, name) in folders.iter().filter_map(|inner| Some((inner, inner.file_name()?))) {
             if !INSTALLED.iter().any(|installed| name == *installed) {
-                self.add_folder(inner, &names.join(name), depth);
+                self.add_folder(top, inner, &names.join(name), depth);
             }
         }
     }
@@ -104,7 +121,7 @@ impl CommitJudges {
         for path in entries_of(top).1 {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if PROGRAM_SETTINGS.iter().any(|start| name.trim_start_matches('.').starts_with(start)) {
-                self.states.insert(name, file_state(&path));
+                self.states.insert(name, digest_of(&path).chars().take(DIGEST_LETTERS).collect());
                 self.commands.extend(text_of(&path).iter().flat_map(|text| commands_in(text)));
             }
         }
@@ -120,15 +137,19 @@ impl CommitJudges {
     }
 }
 
-/// The state of a file in words.
-fn file_state(path: &Path) -> String {
-    let digest = regular_file::open(path).ok().flatten().and_then(|file| hex_digest_of_reader(file, MAX_FILE_BYTES));
-    digest.map_or_else(|| "unreadable".to_owned(), |digest| digest.chars().take(DIGEST_LETTERS).collect())
+fn judge_name(path: &Path) -> String {
+    path.to_string_lossy().replace('\\', "/").trim_start_matches("./").to_owned()
 }
 
-fn hook_state(path: &Path) -> String {
-    let state = file_state(path);
-    if path.metadata().is_ok_and(|found| may_be_run(&found)) { state } else { format!("{state}, not executable") }
+fn digest_of(path: &Path) -> String {
+    let digest = regular_file::open(path).ok().flatten().and_then(|file| hex_digest_of_reader(file, MAX_FILE_BYTES));
+    digest.unwrap_or_else(|| "unreadable".to_owned())
+}
+
+/// The state in words of a program with this digest.
+pub fn program_state(path: &Path, digest: &str) -> String {
+    let mode = if path.is_file() && !is_executable(path) { ", not executable" } else { "" };
+    digest.chars().take(DIGEST_LETTERS).chain(mode.chars()).collect()
 }
 
 /// The first folders and the first files of a folder, in the order of their names.
@@ -167,7 +188,7 @@ pub fn shell_commands(path: &Path, folder: &Path) -> Option<String> {
 /// Whether a file beside hooks may be one, or be run by one: what they write there, such as logs, judges nothing.
 fn is_program(path: &Path) -> bool {
     let Some(end) = path.extension().map(|end| end.to_string_lossy().into_owned()) else { return true };
-    end != "sample" && (PROGRAM_ENDS.contains(&end.as_str()) || path.metadata().is_ok_and(|found| may_be_run(&found)))
+    end != "sample" && (PROGRAM_ENDS.contains(&end.as_str()) || is_executable(path))
 }
 
 /// Whether the first line names a shell, or nothing: hooks of husky have none.

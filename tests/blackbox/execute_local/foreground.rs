@@ -1,5 +1,6 @@
 //! A plan in steps that is carried out where its user is: from its first step to its report.
 
+use std::fs;
 use std::process::Stdio;
 
 use anyhow::{Context as _, Result, ensure};
@@ -114,10 +115,17 @@ fn a_plan_is_executed_task_by_task() {
 fn a_cancel_ends_the_check_and_the_commit_of_a_step() {
     let check = format!("[ ! -e words/1.txt ] || {{ {HANGING}; }}");
     let cases: &[Case] = &[
-        ("a check", plan_text(&[(1, REVERT, &check)]), |s| cancel_during_done(s)),
+        ("a check", plan_text(&[(1, REVERT, &check)]), |s| cancel_during_done(s, &["stop"]).map(drop)),
         ("a hook", plan_text(&[(1, REVERT, &word_check(1))]), |s| {
             write_program(&s.lab().project().join(".git/hooks"), "pre-commit", HANGING)?;
-            cancel_during_done(s)
+            cancel_during_done(s, &["run", "cancel"]).map(drop)
+        }),
+        ("a hook that would let the commit pass by now", plan_text(&[(1, REVERT, &word_check(1))]), |s| {
+            let late = "echo x > \"$HOME/begun\"; until [ -e \"$HOME/cancelled\" ]; do sleep 0.01; done";
+            write_program(&s.lab().project().join(".git/hooks"), "pre-commit", late)?;
+            let said = cancel_during_done(s, &["run", "cancel"])?;
+            ensure!(said.contains("What it was committing was ended; your branch is at "), "{said}");
+            Ok(())
         }),
     ];
     play(cases).unwrap();
@@ -126,8 +134,9 @@ fn a_cancel_ends_the_check_and_the_commit_of_a_step() {
 /// Leaves a file, and never ends.
 const HANGING: &str = "echo x > \"$HOME/begun\"; exec sleep 3301.1";
 
-/// Cancels the run while a check or a hook of its step hangs. Nothing of it is left, and what is staged stays so.
-fn cancel_during_done(s: &Steps) -> Result<()> {
+/// Ends the run with this command while a check or a hook of its step hangs, and gives what it says. Nothing of it is
+/// left, and what is staged stays so.
+fn cancel_during_done(s: &Steps, cancel: &[&str]) -> Result<String> {
     s.begin(PLAN)?;
     let ticket = s.start("1")?;
     s.lab().write("staged.txt", "of its user\n")?;
@@ -138,13 +147,16 @@ fn cancel_during_done(s: &Steps) -> Result<()> {
     let mut done = s.command(&["agent", "done", "--ticket", &ticket]);
     let done = done.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     wait_until("it hangs", || s.lab().home().join("begun").exists().then_some(()))?;
-    s.omo_at_terminal(&["run", "cancel"])?.exits_with(0)?;
+    let cancelled = s.omo_at_terminal(cancel)?.exits_with(0)?.out;
+    ensure!(cancelled.contains(" is cancelled; `omo run resume --run "), "{cancelled}");
+    fs::write(s.lab().home().join("cancelled"), "")?;
     let said = Said::of(&done.wait_with_output()?).exits_with(10)?;
     ensure!(said.err.contains("cancelled or stopped"), "{}", said.err);
     wait_until_gone("sleep 3301.1")?;
     ensure!(s.lab().git(&["status", "--porcelain"])? == status, "{}", s.lab().git(&["status", "--porcelain"])?);
     ensure!(s.lab().git(&["rev-parse", "HEAD"])? == head, "the commit was made all the same");
-    s.git(&["commit", "-q", "--no-verify", "-m", "mine"])
+    s.git(&["commit", "-q", "--no-verify", "-m", "mine"])?;
+    Ok(cancelled)
 }
 
 #[test]
@@ -335,20 +347,37 @@ fn a_run_is_not_complete_where_the_branch_lacks_the_commit_of_a_step() {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_run_that_ends_on_another_branch_names_it_and_what_brings_its_commits_back() {
     let plan = || plan_text(&[(1, REVERT, &word_check(1)), (2, REVERT, &word_check(2))]);
-    let cases: &[Case] = &[("in the last step", plan(), |s| {
-        s.begin(PLAN)?;
-        s.work(1, "done\n")?.exits_with(0)?;
-        let branch = s.lab().git(&["branch", "--show-current"])?;
-        s.git(&["checkout", "-q", "-b", "other"])?;
-        s.work(2, "done\n")?.exits_with(0)?;
-        s.next()?.exits_with(0)?;
-        let report = s.omo_at_terminal(&["report"])?.out;
-        let heading = format!("Complete, but on other, not on {} where it began", branch.trim());
-        ensure!(report.contains(&heading), "{report}");
-        run_printed(s, report.split("Next").nth(1).unwrap_or_default())?;
-        ensure!(s.lab().git(&["branch", "--show-current"])? == branch);
-        ensure!(s.lab().git(&["show", "HEAD:words/2.txt"])? == "done\n");
-        Ok(())
-    })];
+    let cases: &[Case] = &[
+        ("in the last step", plan(), |s| {
+            s.begin(PLAN)?;
+            s.work(1, "done\n")?.exits_with(0)?;
+            s.git(&["checkout", "-q", "-b", "other"])?;
+            ends_on_other(s)
+        }),
+        ("on a branch that is rebased meanwhile", plan(), |s| {
+            s.begin(PLAN)?;
+            s.git(&["checkout", "-q", "-b", "other"])?;
+            s.work(1, "done\n")?.exits_with(0)?;
+            s.git(&["checkout", "-q", "-"])?;
+            s.git(&["commit", "-q", "--allow-empty", "-m", "upstream"])?;
+            s.git(&["rebase", "-q", "@", "other"])?;
+            ends_on_other(s)
+        }),
+    ];
     play(cases).unwrap();
+}
+
+/// The second step is done on another branch, which is then named, with what brings it into the first.
+fn ends_on_other(s: &Steps) -> Result<()> {
+    s.work(2, "done\n")?.exits_with(0)?;
+    s.next()?.exits_with(0)?;
+    let report = s.omo_at_terminal(&["report"])?.out;
+    let branches = s.lab().git(&["branch", "--format=%(refname:short)"])?;
+    let branch = branches.lines().find(|branch| *branch != "other").context("one branch alone")?;
+    ensure!(report.contains(&format!("Complete, but on other, not on {branch} where it began")), "{report}");
+    ensure!(!report.contains("refs/omo/keep"), "{report}");
+    run_printed(s, report.split("Next").nth(1).unwrap_or_default())?;
+    ensure!(s.lab().git(&["branch", "--show-current"])?.trim() == branch);
+    ensure!(s.lab().git(&["show", "HEAD:words/2.txt"])? == "done\n");
+    Ok(())
 }

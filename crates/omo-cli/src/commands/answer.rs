@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use clap::Args;
-use omo_engine::event::QuestionKind;
+use omo_core::text::sanitize;
+use omo_engine::commit_guard::name_judges;
+use omo_engine::event::{EventKind, QuestionKind};
 use omo_engine::state::{RunState, chosen_label};
 use omo_engine::{Run, verbs, work};
 use omo_state::env::{ProcessEnv, client_home};
@@ -68,9 +70,17 @@ pub(crate) fn record_answer(
     };
     let written =
         if choices.is_empty() { None } else { work::write_choices(Path::new(&before.root), &before, &choices)? };
-    let state = engine
-        .decide(|state| Ok(vec![verbs::answer_question(state, &engine.caller, question, option, written.clone())?]))?;
+    let (judges, state) = engine.transact(|state| {
+        let events = engine.answer_question(state, question, option, written.clone())?;
+        let judges = events.iter().find_map(|event| match event {
+            EventKind::JudgesFound { judges } => Some(name_judges(judges)),
+            _ => None,
+        });
+        Ok((events, judges))
+    })?;
     context.note_in_session(&run, &before.holder, &state);
-    let into = if written.is_some() { format!("; written into {}", before.plan.source.path) } else { String::new() };
+    let into = written.map(|_| format!("; written into {}", before.plan.source.path));
+    let judges = judges.map(|judges| format!("; let stand: {}", sanitize(&judges.join(", "), 1000)));
+    let into = into.into_iter().chain(judges).collect();
     Ok((run, state, into))
 }

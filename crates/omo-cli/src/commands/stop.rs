@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use omo_core::messages::plan::run_answer::{CancelledBy, still_at_work};
+use omo_core::messages::plan::run_answer::{AtWork, CancelledBy, still_at_work};
 use omo_core::session::Session;
 use omo_core::session::id::SessionId;
 use omo_core::{log_entry, messages};
@@ -15,10 +15,14 @@ use omo_state::files::folder::GuardedFolder;
 use omo_state::seal;
 use omo_state::state::{self, EntryChange, StateError, sealed_plan_run};
 
+use crate::commands::run::cancel::{CancelOptions, cancel};
 use crate::config_problems::warn_about_config;
+use crate::context::CommandContext;
 use crate::error::CommandError;
+use crate::parallel_workers::watch;
 use crate::project::{Project, log_decision, own_session, parse_session_id, warn_about_unreadable};
 use crate::repository_sessions::{RepositorySessions, SessionFolder};
+use crate::run_arguments::RunOptions;
 use crate::runs_at_work::runs_at_work;
 
 const HELP: &str = "\
@@ -30,7 +34,8 @@ Examples:
 It looks in every work tree of the repository, and in each folder that a client
 was started in. In a session's own shell it stops that session alone, and every
 one with `--all`. In the session `/omo:stop-continuation` does the same, and no
-model reads it. Stopping works while a turn runs: its end is then let through.";
+model reads it. Stopping works while a turn runs: its end is then let through.
+A plan run that a terminal works on is cancelled, as `omo run cancel` does.";
 
 /// Stop the sessions of this repository, until `ulw` is typed again
 #[derive(Debug, Args)]
@@ -71,7 +76,9 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &StopOptions) 
         lines.push(none_is_on(&sessions.looked_at()));
     }
     if options.session.is_none() {
-        lines.extend(still_at_work_lines(env, &own_root));
+        let ends = options.all || own_session(env)?.is_none();
+        let reason = ends.then(|| options.reason.as_deref().unwrap_or("by its user"));
+        lines.extend(plan_run_lines(env, &own_root, reason));
     }
     let mut out = anstream::stdout().lock();
     for line in lines {
@@ -87,12 +94,23 @@ fn stopped_line(env: &ProcessEnv, id: &SessionId, (was_on, session): &(bool, Ses
     format!("{id}  {what} until its user types `ulw`{stays}")
 }
 
-/// The runs of plans that something is at work on, each with what ends it. What cannot be told of them keeps no session
-/// from being stopped.
-fn still_at_work_lines(env: &ProcessEnv, root: &Path) -> Vec<String> {
-    let runs = RunStore::find(root, env.state_home.as_deref()).ok().flatten();
-    let at_work = runs.and_then(|runs| runs_at_work(&runs, |_| true).ok()).unwrap_or_default();
-    at_work.iter().map(|(id, at_work)| still_at_work(id, at_work, CancelledBy::Terminal)).collect()
+/// What to say of the runs of plans that something is at work on. One that a terminal works on, which no session would
+/// end, is ended where there is a reason; of any other its user is told what ends it. What cannot be told of them keeps no
+/// session from being stopped.
+fn plan_run_lines(env: &ProcessEnv, root: &Path, reason: Option<&str>) -> Vec<String> {
+    let Some(runs) = RunStore::find(root, env.state_home.as_deref()).ok().flatten() else { return Vec::new() };
+    let context = reason.and_then(|_| CommandContext::find(env).ok());
+    let end = |id: &str| {
+        let (context, state) = (context.as_ref()?, runs.get(id).ok()?.state().ok()?);
+        let (run, reason) = (RunOptions { run: Some(id.to_owned()) }, reason?.to_owned());
+        let options = CancelOptions { run, reason };
+        let is_of_terminal = state.parallel.is_none() && state.holder.session.is_none();
+        is_of_terminal.then(|| cancel(context, &options, watch::CLEANUP_TIMEOUT).ok())?
+    };
+    let at_work = runs_at_work(&runs, |_| true).unwrap_or_default();
+    let line =
+        |(id, at_work): &(String, AtWork)| end(id).unwrap_or_else(|| still_at_work(id, at_work, CancelledBy::Terminal));
+    at_work.iter().map(line).collect()
 }
 
 fn none_is_on(looked_at: &[String]) -> String {

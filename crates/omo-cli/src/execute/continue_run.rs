@@ -34,9 +34,8 @@ pub(crate) fn continue_open_run(context: &CommandContext, is_typed: bool) -> Res
     let stop = before.open_question().filter(|open| open.question.kind.is_passed_by_going_on());
     let stop = stop.map(|open| open.question.id.clone());
     let ((), state) = engine.transact(|state| {
-        let answered = stop
-            .map(|question| verbs::answer_question(state, &engine.caller, &question, ANSWER_CONTINUE, None))
-            .transpose()?;
+        let answered = stop.map(|question| engine.answer_question(state, &question, ANSWER_CONTINUE, None));
+        let answered = answered.transpose()?.unwrap_or_default();
         Ok((answered.into_iter().chain(dispatched_tasks::forget_dispatched_if_any(state)).collect(), ()))
     })?;
     context.note_in_session(&run, &before.holder, &state);

@@ -243,9 +243,8 @@ fn continue_run(
     let stop = stop.map(|open| open.question.id.clone());
     let _door = context.runs.as_ref().map(|runs| context.lock_opening(runs, Some(run.id()))).transpose()?;
     let ((), state) = engine.take_over(|state| {
-        let answered = stop
-            .map(|question| verbs::answer_question(state, &engine.caller, &question, ANSWER_CONTINUE, None))
-            .transpose()?;
+        let answered = stop.map(|question| engine.answer_question(state, &question, ANSWER_CONTINUE, None));
+        let answered = answered.transpose()?.unwrap_or_default();
         let replanned =
             changed.map(|(plan, approved)| verbs::replace_plan(state, plan, approved)).transpose()?.unwrap_or_default();
         let anew = is_typed.then(dispatched_tasks::forget_dispatched);

@@ -220,8 +220,7 @@ impl RunState {
 
     pub(super) fn clear_landing_refusal(&mut self) {
         if let Some(parallel) = &mut self.parallel {
-            parallel.landing_refusal = None;
-            parallel.landing_ways_out.clear();
+            parallel.landing_question = None;
         }
     }
 }
@@ -236,10 +235,11 @@ fn apply_to_all_groups(parallel: &mut ParallelState, what: &EventKind) -> bool {
             parallel.lost_contacts.insert(*peer, lost);
         }
         EventKind::ContactRestored { peer } => drop(parallel.lost_contacts.remove(peer)),
-        EventKind::LandingRefused { reason: why, files, ways_out } => {
+        EventKind::LandingRefused { reason: why, files, ways_out, refusal } => {
             let files = if files.is_empty() { String::new() } else { format!(": {}", files.join(", ")) };
-            parallel.landing_refusal = Some(format!("{why}{files}"));
-            parallel.landing_ways_out.clone_from(ways_out);
+            let (ways_out, refusal) = (ways_out.clone(), refusal.clone());
+            let reason = format!("{why}{files}");
+            parallel.landing_question = Some(QuestionKind::LandingRefused { reason, ways_out, refusal });
         }
         _ => return false,
     }

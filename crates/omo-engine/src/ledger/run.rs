@@ -27,8 +27,8 @@ pub(crate) const MARKER: &str = "omo-run";
 pub(crate) const REMOVAL_MARKER: &str = "going";
 /// The lock of the process that writes the files that are made from the run.
 const FILES_LOCK: &str = "files.lock";
-/// The lock of the worker that commits what it did.
-const COMMIT_LOCK: &str = "commit.lock";
+/// The lock of the process that commits in the user's checkout, or lands there.
+const BRANCH_LOCK: &str = "commit.lock";
 const SNAPSHOT: &str = "snapshot.json";
 const TORN_PREFIX: &str = "torn-";
 const LOGS: &str = "logs";
@@ -229,8 +229,12 @@ impl Run {
 
     /// As [`Run::try_lock_check`], but waits so long for the other process.
     pub(crate) fn lock_check(&self, task: &str, patience: Duration) -> Result<Option<ExclusiveGuard>, RunStoreError> {
-        let name = format!("check-{}.lock", id::parse_id(task)?);
-        match StateLock::take_named(&self.open()?, &name, patience) {
+        self.lock_named(&format!("check-{}.lock", id::parse_id(task)?), patience)
+    }
+
+    /// A lock of that name; `None` where another process holds it all the time.
+    fn lock_named(&self, name: &str, patience: Duration) -> Result<Option<ExclusiveGuard>, RunStoreError> {
+        match StateLock::take_named(&self.open()?, name, patience) {
             Ok(lock) => Ok(Some(ExclusiveGuard::new(lock))),
             Err(LockError::Busy(_)) => Ok(None),
             Err(error) => Err(error.into()),
@@ -247,9 +251,10 @@ impl Run {
         Ok(ExclusiveGuard::new(StateLock::take_named(&self.open()?, FILES_LOCK, LOCK_TIMEOUT)?))
     }
 
-    /// Lets one process at a time commit in a work tree that several workers share.
-    pub(crate) fn lock_commit(&self, patience: Duration) -> Result<ExclusiveGuard, RunStoreError> {
-        Ok(ExclusiveGuard::new(StateLock::take_named(&self.open()?, COMMIT_LOCK, patience)?))
+    /// Lets one process at a time move the user's branch; `None` where another one does all the time. Its holder has to
+    /// see first that the run goes on: a run that is over moves no branch once this lock was free.
+    pub(crate) fn lock_branch(&self, patience: Duration) -> Result<Option<ExclusiveGuard>, RunStoreError> {
+        self.lock_named(BRANCH_LOCK, patience)
     }
 
     /// The run, for a caller that adds to it or removes it: no other process does so meanwhile.

@@ -4,26 +4,21 @@ use omo_core::text::sanitize;
 use omo_git::commit::CommitRefusal;
 use omo_git::commit_conditions::other_checkouts;
 use omo_git::integrate::{
-    CheckoutHead, CommitDraft, LandError, LandOutcome, MergePreview, contains_commits, find_absent_branch,
-    has_common_history, keep_commit, land, preview_merge, read_checkout_facts, read_edit_facts, release_kept,
-    unsigned_commits,
+    CheckoutHead, CommitDraft, LandError, LandOutcome, MergePreview, REFERENCE_HOOK, contains_commits,
+    find_absent_branch, has_common_history, keep_commit, land, preview_merge, read_checkout_facts, read_edit_facts,
+    release_kept, unsigned_commits,
 };
-use omo_plan::digest::sha256_hex;
 use omo_plan::model::TaskGroup;
 use omo_plan::plan_summary::SESSION_PREFIX;
 
+use super::user_commits::LIMIT;
 use super::{DriveError, INTEGRATED, ParallelDriver};
-use crate::commit_guard::judge_changes;
 use crate::event::{EventKind, QuestionKind};
 use crate::landing_hints::{branch_lines, edit_lines, operation_lines, other_checkout_lines};
 use crate::parallel_state::ParallelState;
 use crate::report::ultraplan::short_commit;
 use crate::report::workers::worker_name;
 use crate::state::{ANSWER_CONTINUE, MAX_REASON_CHARS, RunState};
-use crate::work::guard_reading::read_judges;
-
-/// Letters of a digest of states.
-const STATE_LETTERS: usize = 12;
 
 impl ParallelDriver<'_> {
     /// Brings a session together with what the run has come to. Nothing that is checked out changes.
@@ -90,11 +85,15 @@ impl ParallelDriver<'_> {
         if let Some(why) = checked_out_twice(&name, &folders).filter(|why| !is_landing_accepted(state, why)) {
             return self.refuse_landing(&why, Vec::new(), other_checkout_lines(&folders));
         }
-        let changed = self.changed_judges(state)?;
-        if let Some(why) = changed.filter(|why| !is_landing_accepted(state, why)) {
-            return self.refuse_landing(&why, Vec::new(), Vec::new());
+        let changes = self.engine.guard_changes(state, &self.repository, |_| false)?;
+        if let Some(refusal) = changes.refusal(self.engine.root) {
+            return self.refuse_by_guard(&refusal.to_string(), refusal);
         }
         let tip = self.ticked_tip(state, parallel)?;
+        let Some(_alone) = self.engine.run.lock_branch(LIMIT)? else { return Ok(()) };
+        if self.engine.run.state()?.is_over() {
+            return Ok(());
+        }
         let landed = match land(&self.repository, &at, &tip, &self.user_git(), self.engine.is_needed()) {
             Ok(LandOutcome::Moved) => at,
             Ok(LandOutcome::AlreadyThere) => user_branch_base(state, parallel).map_or(at, str::to_owned),
@@ -105,19 +104,6 @@ impl ParallelDriver<'_> {
         self.record(|_| vec![moved])?;
         // The user's branch holds all of it.
         Ok(release_kept(&self.repository, &self.worker_name(INTEGRATED)?)?)
-    }
-
-    /// The reason to ask before a landing that hooks or settings judge which changed since the run began.
-    fn changed_judges(&self, state: &RunState) -> Result<Option<String>, DriveError> {
-        let now = read_judges(&self.repository, self.engine.environment.search())?;
-        let changed = judge_changes(state, self.engine.root, &now, |_| false).err();
-        // Not all of it may be shown: the answer is for exactly what the digest stands for.
-        let state = |refusal: &CommitRefusal| {
-            let CommitRefusal::GuardChanged { files, .. } = refusal else { return String::new() };
-            sha256_hex(files.join("\n").as_bytes()).chars().take(STATE_LETTERS).collect()
-        };
-        let why = |refusal: &CommitRefusal| sanitize(&refusal.to_string(), MAX_REASON_CHARS - 2 * STATE_LETTERS);
-        Ok(changed.map(|refusal| format!("{} (state {})", why(&refusal), state(&refusal))))
     }
 
     fn on_land_error(&self, error: LandError) -> Result<(), DriveError> {
@@ -132,6 +118,11 @@ impl ParallelDriver<'_> {
             }
             LandError::OperationInProgress { what } => {
                 self.refuse_landing(&error.to_string(), Vec::new(), operation_lines(what))
+            }
+            LandError::RefusedByHook { ref words } => {
+                let (hook, output) = (REFERENCE_HOOK.to_owned(), words.clone());
+                let refusal = CommitRefusal::Hook { hook, output, is_missing_program: false };
+                self.refuse_by_guard(&error.to_string(), refusal)
             }
             error => self.refuse_landing(&error.to_string(), Vec::new(), Vec::new()),
         }
@@ -229,7 +220,16 @@ impl ParallelDriver<'_> {
         files: Vec<String>,
         ways_out: Vec<String>,
     ) -> Result<(), DriveError> {
-        let refused = EventKind::LandingRefused { reason: sanitize(why, MAX_REASON_CHARS), files, ways_out };
+        let reason = sanitize(why, MAX_REASON_CHARS);
+        let refused = EventKind::LandingRefused { reason, files, ways_out, refusal: None };
+        self.record(|_| vec![refused]).map(drop)
+    }
+
+    /// What judges commits keeps the branch from moving.
+    fn refuse_by_guard(&self, why: &str, refusal: CommitRefusal) -> Result<(), DriveError> {
+        let reason = sanitize(why, MAX_REASON_CHARS);
+        let (files, ways_out) = (Vec::new(), Vec::new());
+        let refused = EventKind::LandingRefused { reason, files, ways_out, refusal: Some(refusal) };
         self.record(|_| vec![refused]).map(drop)
     }
 }

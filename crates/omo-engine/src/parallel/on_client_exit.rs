@@ -12,10 +12,9 @@ use omo_plan::model::TaskGroup;
 use super::{DriveError, ParallelDriver, find_worker};
 use crate::event::EventKind;
 use crate::parallel_schedule::group_outcome;
-use crate::parallel_state::ParallelState;
 use crate::state::{RunPhase, RunState};
 use crate::verbs;
-use crate::work::{EngineError, SilentWatcher};
+use crate::work::{EngineError, SilentWatcher, worker_tree};
 
 impl ParallelDriver<'_> {
     pub(super) fn on_client_exit(
@@ -69,15 +68,9 @@ impl ParallelDriver<'_> {
     }
 
     /// Tries the commit again that git refused, where its session works, and goes on with the session.
-    pub(super) fn commit_again(
-        &self,
-        parallel: &ParallelState,
-        group: &TaskGroup,
-        task: &str,
-    ) -> Result<(), DriveError> {
-        let folder = parallel.groups.get(&group.id).and_then(|known| known.worktree.clone());
-        let folder = PathBuf::from(folder.unwrap_or_default());
-        let failed = match ProvedWorktree::of_worker(&self.repository, &self.worker_name(&group.id)?, &folder) {
+    pub(super) fn commit_again(&self, state: &RunState, group: &TaskGroup, task: &str) -> Result<(), DriveError> {
+        let tree = worker_tree(state, self.engine.run.id(), &group.id);
+        let failed = match tree.unwrap_or_else(|| Err(WorktreeGone::NoFolder(PathBuf::new()))) {
             Ok(worktree) => match self.engine.in_tree(worktree).commit_again(task, &mut SilentWatcher) {
                 Ok(_) => None,
                 Err(EngineError::Cancelled) => return Ok(()),

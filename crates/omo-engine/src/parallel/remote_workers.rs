@@ -26,7 +26,7 @@ use crate::parallel::remote_branches::{Collected, collect_branches, count_launch
 use crate::report::ultraplan::remote_prompt::{self, Pusher};
 use crate::state::{RunPhase, RunState, TaskStatus};
 use crate::task_commits::find_task_commit;
-use crate::work::{Engine, EngineError, SilentWatcher, WorkerCommit};
+use crate::work::{CompletionReport, Engine, EngineError, SilentWatcher, WorkerCommit};
 use crate::{parallel_schedule, verbs};
 
 /// How a worker somewhere else has ended.
@@ -288,7 +288,7 @@ impl ParallelDriver<'_> {
         checkout_at(&self.repository, name, commit)?;
         let files = remote::changed_files(&self.repository, before, commit)?;
         let committed = WorkerCommit { commit: commit.to_owned(), files };
-        let judged = engine.done_by_commit(&started.ticket, &committed, &mut SilentWatcher)?;
+        let judged = engine.done(&started.ticket, CompletionReport::default(), Some(&committed), &mut SilentWatcher)?;
         Ok(judged.state.tasks.get(task).is_some_and(|known| known.status == TaskStatus::Passed))
     }
 

@@ -9,7 +9,7 @@ use super::{DriveError, ParallelDriver};
 use crate::client_policy::ClientPolicy;
 
 /// Time for git and one hook.
-const LIMIT: Duration = Duration::from_secs(600);
+pub(super) const LIMIT: Duration = Duration::from_secs(600);
 
 impl ParallelDriver<'_> {
     /// git as the user of this run runs it.

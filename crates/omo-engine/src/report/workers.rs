@@ -7,7 +7,7 @@ use omo_core::text::{inline_code, list_some, pluralize, sanitize};
 use omo_plan::model::TaskGroup;
 use omo_plan::plan_summary::SESSION_PREFIX;
 
-use crate::event::WorkerPeer;
+use crate::event::{QuestionKind, WorkerPeer};
 use crate::modes::parallel::WORKER_PREFIX;
 use crate::parallel::INTEGRATED;
 use crate::parallel::worker_row::format_dollars;
@@ -153,7 +153,7 @@ fn user_branch_lines(parallel: &ParallelState) -> Vec<String> {
         (None, Some((from, to))) => vec![format!("{} before; nothing of what followed is in it", moved(from, to))],
         (None, None) => vec![format!("{name} was not moved: nothing of this is in it")],
     };
-    if let Some(why) = &parallel.landing_refusal {
+    if let Some(QuestionKind::LandingRefused { reason: why, .. }) = &parallel.landing_question {
         lines.push(format!("It could not move: {}", sanitize(why, 300)));
     }
     if parallel.tip != parallel.base

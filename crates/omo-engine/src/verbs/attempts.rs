@@ -157,6 +157,8 @@ pub struct AttemptMeasurement {
     pub stray_commits: Vec<StrayCommit>,
     /// What came of committing it, where its checks were green and that was tried.
     pub commit: Option<CommitOutcome>,
+    /// As [`AttemptEnd::judges`].
+    pub judges: Judges,
 }
 
 /// A commit that omo did not make, and that changes what a task does not list.
@@ -177,8 +179,6 @@ pub enum CommitOutcome {
         id: String,
         /// As [`AttemptEnd::branch`].
         branch: Option<String>,
-        /// As [`AttemptEnd::judges`].
-        judges: Judges,
     },
     /// There was nothing to commit.
     Nothing,
@@ -199,15 +199,6 @@ pub enum CommitOutcome {
         /// The reference that keeps the work.
         kept: Option<String>,
     },
-}
-
-impl CommitOutcome {
-    fn made(&self) -> (Option<String>, Option<String>, Judges) {
-        match self {
-            Self::Made { id, branch, judges } => (Some(id.clone()), branch.clone(), judges.clone()),
-            _ => (None, None, Judges::new()),
-        }
-    }
 }
 
 /// Judges an attempt by what was measured: the only way to a task that has passed.
@@ -254,7 +245,10 @@ pub fn judge_attempt(
     // In a checkout that its user works in, nothing tells whose commit it is, and what others commit is theirs.
     let (foreign, stray_commits): (Vec<_>, Vec<_>) =
         measured.stray_commits.into_iter().partition(|_| state.parallel.is_none());
-    let (commit, branch, judges) = measured.commit.as_ref().map(CommitOutcome::made).unwrap_or_default();
+    let (commit, branch) = match &measured.commit {
+        Some(CommitOutcome::Made { id, branch }) => (Some(id.clone()), branch.clone()),
+        _ => (None, None),
+    };
     let end = AttemptEnd {
         attempt,
         evidence: summarize_outcomes(&outcomes),
@@ -268,7 +262,7 @@ pub fn judge_attempt(
         unfinished: measured.unfinished,
         commit,
         branch,
-        judges,
+        judges: measured.judges,
         foreign_commits: foreign.into_iter().map(|stray| stray.commit).collect(),
         refusal: None,
         without_work: measured.without_work,

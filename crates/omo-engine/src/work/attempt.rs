@@ -13,7 +13,7 @@ use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use super::commit::commit_message;
 use super::own_files::{allowed_paths, concurrent_paths, files_out_of_scope, is_of_plan};
 use super::start::{tree_from_text, tree_to_text};
-use super::{CommandWatcher, Engine, EngineError, Play, RunWatcher};
+use super::{CommandWatcher, Engine, EngineError, Play};
 use crate::commit_guard::Judges;
 use crate::dispatched_tasks::dispatched_tasks;
 use crate::event::{EventKind, UnfinishedLine};
@@ -66,7 +66,7 @@ impl WorkerCommit {
     /// What came of it. A commit is taken as a whole or not at all.
     fn to_commit_outcome(&self, out_of_scope: &[String]) -> CommitOutcome {
         match out_of_scope {
-            [] => CommitOutcome::Made { id: self.commit.clone(), branch: None, judges: Judges::new() },
+            [] => CommitOutcome::Made { id: self.commit.clone(), branch: None },
             files => CommitOutcome::HoldsUnlisted { files: files.to_vec() },
         }
     }
@@ -89,6 +89,13 @@ pub struct WorkResult {
     pub is_known: bool,
 }
 
+impl WorkResult {
+    /// What the task names of the files that differ.
+    pub(super) fn own_files(&self) -> Vec<&str> {
+        self.files.iter().filter(|file| !self.out_of_scope.contains(file)).map(String::as_str).collect()
+    }
+}
+
 /// An attempt, and the run in which it is judged.
 struct AttemptToJudge {
     running: RunningAttempt,
@@ -98,17 +105,19 @@ struct AttemptToJudge {
 }
 
 impl Engine<'_> {
-    /// Judges the attempt that a ticket was given for.
+    /// Judges the attempt that a ticket was given for. Where its work was committed somewhere else, that commit is what is
+    /// checked out here, and nothing more is committed.
     pub fn done(
         &self,
         ticket: &str,
         put: CompletionReport,
+        elsewhere: Option<&WorkerCommit>,
         watcher: &mut impl CommandWatcher,
     ) -> Result<JudgedAttempt, EngineError> {
         let digest = sha256_hex(ticket.as_bytes());
         let (task, _, state) = self.attempt_of_ticket(&digest)?;
         self.require_approval(&state)?;
-        self.judge(&task, put, None, watcher, || {
+        self.judge(&task, put, elsewhere, watcher, || {
             let (_, running, state) = self.attempt_of_ticket(&digest)?;
             Ok(AttemptToJudge { running, state, before: Vec::new() })
         })
@@ -140,23 +149,6 @@ impl Engine<'_> {
         play.state
     }
 
-    /// Judges the attempt that a ticket was given for, whose work was committed somewhere else: that commit is what is
-    /// checked out here, and nothing more is committed.
-    pub(crate) fn done_by_commit(
-        &self,
-        ticket: &str,
-        committed: &WorkerCommit,
-        watcher: &mut impl CommandWatcher,
-    ) -> Result<JudgedAttempt, EngineError> {
-        let digest = sha256_hex(ticket.as_bytes());
-        let (task, _, state) = self.attempt_of_ticket(&digest)?;
-        self.require_approval(&state)?;
-        self.judge(&task, CompletionReport::default(), Some(committed), watcher, || {
-            let (_, running, state) = self.attempt_of_ticket(&digest)?;
-            Ok(AttemptToJudge { running, state, before: Vec::new() })
-        })
-    }
-
     /// Judges an attempt, which is read once no other process is at it any more: that may have judged it.
     fn judge(
         &self,
@@ -166,7 +158,6 @@ impl Engine<'_> {
         watcher: &mut impl CommandWatcher,
         read: impl FnOnce() -> Result<AttemptToJudge, EngineError>,
     ) -> Result<JudgedAttempt, EngineError> {
-        let watcher = &mut RunWatcher::new(self.run, watcher);
         let _guard = self.run.try_lock_check(&task.id)?.ok_or_else(|| checked_elsewhere(&task.id))?;
         let AttemptToJudge { running, state, before } = read()?;
         let digest = running.ticket.clone();
@@ -203,6 +194,7 @@ impl Engine<'_> {
             left_out: Vec::new(),
             stray_commits: stray_commits.clone().unwrap_or_default(),
             commit: None,
+            judges: Judges::new(),
         };
         let passes = |measured: &AttemptMeasurement| {
             verbs::judge_attempt(&state, &digest, measured.clone())
@@ -234,7 +226,11 @@ impl Engine<'_> {
                     Some(CommitOutcome::Refused { refusal: CommitRefusal::Other { words }, kept: None })
                 }
                 (None, Some(committed)) => Some(committed.to_commit_outcome(&worked.out_of_scope)),
-                (None, None) => self.commit_task(&state, task, &worked, watcher)?,
+                (None, None) => {
+                    let (judges, settings) = self.judge_guard(&state, task);
+                    measured.judges = judges;
+                    self.commit_task(&state, task, &worked, settings, watcher)?
+                }
             };
         }
         let asks = verbs::judge_attempt(&state, &digest, measured.clone())
@@ -360,8 +356,7 @@ impl Engine<'_> {
             let log =
                 attempt.and_then(|attempt| self.run.log_file(&format!("{name}-{attempt}-{}.log", place + 1)).ok());
             let log = log.map(|(file, path)| CheckLog { path, file });
-            let outcome =
-                task_check::run(known, self.work_tree.root(), self.environment, log, || watcher.should_continue());
+            let outcome = task_check::run(known, self.work_tree.root(), self.environment, log, self.is_wanted(watcher));
             let outcome = outcome.ok_or(EngineError::Cancelled)?;
             let is_green = outcome.is_green();
             outcomes.push(((*known).clone(), outcome));
@@ -374,7 +369,6 @@ impl Engine<'_> {
 
     /// Runs the checks of the whole plan.
     pub fn run_final_checks(&self, watcher: &mut impl CommandWatcher) -> Result<RunState, EngineError> {
-        let watcher = &mut RunWatcher::new(self.run, watcher);
         let state = self.run.state()?;
         self.require_approval(&state)?;
         let checks: Vec<&TaskCheck> = state.plan.final_checks.iter().collect();
@@ -392,7 +386,6 @@ impl Engine<'_> {
         places: &[usize],
         watcher: &mut impl CommandWatcher,
     ) -> Result<Vec<(usize, TaskCheckOutcome)>, EngineError> {
-        let watcher = &mut RunWatcher::new(self.run, watcher);
         let state = self.run.state()?;
         self.require_approval(&state)?;
         let mut found = Vec::new();

@@ -1,14 +1,12 @@
 //! Committing what a step has changed, where its plan says so or its work would be lost.
 
-use std::slice;
+use std::path::Path;
 use std::time::Duration;
 
 use omo_core::text::sanitize;
 use omo_git::commit::{CommitEnd, CommitRefusal, CommitRequest, commit_paths};
 use omo_git::git_settings::GitSettings;
-use omo_git::integrate::{
-    CheckoutHead, amended_commits, checkout_head, contains_commits, has_common_history, holds_commit, keep_commit,
-};
+use omo_git::integrate::{CheckoutHead, amended_commits, checkout_head, has_common_history, holds_commit, keep_commit};
 use omo_git::kept_work::keep_paths;
 use omo_git::repository::GitRepository;
 use omo_git::worktree::WorkerName;
@@ -16,15 +14,15 @@ use omo_plan::digest::sha256_hex;
 use omo_plan::model::Task;
 use omo_plan::paths::path_covers;
 
+use super::attempt::checked_elsewhere;
 use super::{CommandWatcher, Engine, EngineError};
-use crate::commit_guard::{Judges, judge_changes};
+use crate::commit_guard::Judges;
 use crate::event::MissingCommit;
 use crate::parallel::push_rules::is_done;
 use crate::report::ultraplan;
-use crate::state::{RunState, TaskState};
+use crate::state::RunState;
 use crate::verbs::CommitOutcome;
 use crate::work::attempt::WorkResult;
-use crate::work::guard_reading::read_judges;
 
 /// How long git and the hooks of its user may take.
 const LIMIT: Duration = Duration::from_secs(600);
@@ -34,12 +32,14 @@ const DETACHED: &str = "HEAD";
 const NAME_LETTERS: usize = 12;
 
 impl Engine<'_> {
-    /// Commits exactly what a step has changed of what it names; `None` where there is nothing to commit.
+    /// Commits exactly what a step has changed of what it names, unless its guard refuses that; `None` where there is
+    /// nothing to commit.
     pub(super) fn commit_task(
         &self,
         state: &RunState,
         task: &Task,
         worked: &WorkResult,
+        settings: Result<GitSettings, CommitRefusal>,
         watcher: &mut impl CommandWatcher,
     ) -> Result<Option<CommitOutcome>, EngineError> {
         let Some(message) = commit_message(state, task) else { return Ok(None) };
@@ -47,40 +47,36 @@ impl Engine<'_> {
             let words = "what it has changed cannot be told".to_owned();
             return Ok(Some(CommitOutcome::Refused { refusal: CommitRefusal::Other { words }, kept: None }));
         }
-        let prepared = self.commit_settings(state).and_then(|settings| {
-            let judges = self.changed_judges(state, task, &settings)?;
-            Ok((settings, judges))
-        });
-        let (settings, judges) = match prepared {
-            Ok(prepared) => prepared,
+        let settings = match settings {
+            Ok(settings) => settings,
             Err(refusal) => return Ok(Some(CommitOutcome::Refused { refusal, kept: None })),
         };
-        let own = worked.files.iter().filter(|file| !worked.out_of_scope.contains(file));
-        let paths: Vec<&str> = own.map(String::as_str).collect();
         let trailers = [("Omo-Run", self.run.id()), ("Omo-Task", task.id.as_str())];
         let (worktree, state_home) = (&self.work_tree, self.state_home);
         let order = CommitRequest {
             worktree,
             state_home,
-            paths: &paths,
+            paths: &worked.own_files(),
             message: &message,
             trailers: &trailers,
             settings: &settings,
             limit: LIMIT,
         };
-        let _alone = if state.mode.shares_tree() { Some(self.run.lock_commit(LIMIT)?) } else { None };
-        // A cancel may have come while another step was committed.
+        let _alone = match &state.parallel {
+            Some(_) => None,
+            None => Some(self.run.lock_branch(LIMIT)?.ok_or_else(|| checked_elsewhere(&task.id))?),
+        };
         if self.run.state()?.is_over() {
             return Err(EngineError::Cancelled);
         }
-        let mut is_cut = false;
+        let (mut is_cut, mut is_wanted) = (false, self.is_wanted(watcher));
         let end = commit_paths(&order, self.environment, || {
-            is_cut |= !watcher.should_continue();
+            is_cut |= !is_wanted();
             !is_cut
         });
         Ok(Some(match end {
             CommitEnd::Made { sha } | CommitEnd::AlreadyCommitted { sha } => {
-                CommitOutcome::Made { branch: self.branch_of_commit(state, task, &sha), id: sha, judges }
+                CommitOutcome::Made { branch: self.branch_of_commit(state, task, &sha), id: sha }
             }
             CommitEnd::NoChange => CommitOutcome::Nothing,
             CommitEnd::Refused(_) if is_cut => return Err(EngineError::Cancelled),
@@ -88,35 +84,34 @@ impl Engine<'_> {
         }))
     }
 
-    /// Settings that a commit obeys, in a worker's tree as in the checkout, where its work goes.
-    fn commit_settings(&self, state: &RunState) -> Result<GitSettings, CommitRefusal> {
-        let given = state.guard.as_ref().map(|guard| guard.settings.clone()).unwrap_or_default();
-        let Some(checkout) = GitRepository::find(self.root) else { return Ok(given) };
-        given.over_files_of(&checkout).map_err(|error| CommitRefusal::Other { words: error.to_string() })
-    }
-
-    /// What judges the commit and was changed by the task that lists it; a refusal where anything else of it is not as it
-    /// is known to the run and its user.
-    fn changed_judges(&self, state: &RunState, task: &Task, settings: &GitSettings) -> Result<Judges, CommitRefusal> {
-        let Some(repository) = self.work_tree.repository().filter(|_| state.guard.is_some()) else {
-            return Ok(Judges::new());
-        };
-        let top = repository.top().to_owned();
-        let now = read_judges(&repository.obeying(settings), self.environment.search())
-            .map_err(|error| CommitRefusal::Other { words: error.to_string() })?;
+    /// What judges commits and was changed by the task that lists it; and the settings that its commit obeys, or a
+    /// refusal where anything else of that is not as it is known to the run and its user.
+    pub(super) fn judge_guard(&self, state: &RunState, task: &Task) -> (Judges, Result<GitSettings, CommitRefusal>) {
         let touch = state.plan.group_of(&task.id).into_iter().flat_map(|(_, group)| group.may_touch.iter());
         let listed: Vec<&String> = task.files.iter().map(|file| &file.path).chain(touch).collect();
-        judge_changes(state, self.work_tree.root(), &now, |name| {
-            let path = top.join(name);
-            let path = path.strip_prefix(self.work_tree.root()).or_else(|_| path.strip_prefix(self.root));
+        let roots = [self.work_tree.root(), self.root].map(|root| root.canonicalize().unwrap_or_else(|_| root.into()));
+        let is_listed = |path: &Path| {
+            let path = roots.iter().find_map(|root| path.strip_prefix(root).ok());
             let path = path.map(|path| path.to_string_lossy().replace('\\', "/"));
-            path.is_ok_and(|path| {
-                // A pattern for all files means none of git's own.
-                listed.iter().any(|listed| {
-                    path_covers(listed, &path) && listed.starts_with(".git/") == path.starts_with(".git/")
-                })
+            // A pattern for all files means none of git's own.
+            let is_own = |path: &str| path.starts_with(".git/");
+            path.is_some_and(|path| {
+                listed.iter().any(|listed| path_covers(listed, &path) && is_own(listed) == is_own(&path))
             })
-        })
+        };
+        let read = self.commit_settings(state).and_then(|settings| {
+            let repository = self.work_tree.repository().map(|found| found.obeying(&settings));
+            let changes =
+                repository.map(|found| self.guard_changes(state, &found, |name| is_listed(&found.top().join(name))));
+            Ok((changes.transpose()?.unwrap_or_default(), settings))
+        });
+        match read {
+            Ok((changes, settings)) => {
+                let refusal = changes.refusal(self.work_tree.root());
+                (changes.listed, refusal.map_or(Ok(settings), Err))
+            }
+            Err(error) => (Judges::new(), Err(CommitRefusal::Other { words: error.to_string() })),
+        }
     }
 
     /// The branch that a commit was just made on. One that is not on the branch on which the run began is kept: once its
@@ -136,49 +131,49 @@ impl Engine<'_> {
     /// The commits of passed tasks that the user's checkout lacks, or the branch that the run began on. What its user
     /// made of the branch that such a commit went to is theirs, and so is one that they amended, squashed or picked.
     pub(super) fn missing_commits(&self, state: &RunState) -> Vec<MissingCommit> {
-        let Some(repository) = GitRepository::find(self.root).filter(|_| state.parallel.is_none()) else {
+        let repository = GitRepository::find(self.root).filter(|_| state.parallel.is_none());
+        let Some((repository, head)) =
+            repository.and_then(|found| checkout_head(&found).ok().map(|head| (found, head)))
+        else {
             return Vec::new();
         };
-        let Ok(head) = checkout_head(&repository) else { return Vec::new() };
         let now = branch_name(&head);
-        let is_there = |branch: &&str| *branch != now && repository.commit_of(branch).is_ok_and(|tip| tip.is_some());
-        let began_on = state.branch.as_deref().filter(is_there);
-        let elsewhere = |(id, known): (&String, &TaskState)| {
-            let end = known.last_end.as_ref().filter(|_| is_done(state, known.status))?;
-            let (commit, branch) = (end.commit.clone()?, end.branch.clone()?);
-            let has_moved = branch != now || branch == DETACHED || began_on.is_some();
-            has_moved.then(|| (id.clone(), commit, branch))
-        };
-        let elsewhere: Vec<(String, String, String)> = state.tasks.iter().filter_map(elsewhere).collect();
-        if elsewhere.is_empty() {
-            return Vec::new();
+        let began_on = state
+            .branch
+            .as_deref()
+            .filter(|branch| *branch != now && repository.commit_of(branch).is_ok_and(|tip| tip.is_some()));
+        let (mut missing, mut amended) = (Vec::new(), None);
+        for (task, known) in &state.tasks {
+            let Some(end) = known.last_end.as_ref().filter(|_| is_done(state, known.status)) else { continue };
+            let Some((made, branch)) = end.commit.as_ref().zip(end.branch.as_deref()) else { continue };
+            let is_of_branch = branch == now && now != DETACHED;
+            if is_of_branch && began_on.is_none() {
+                continue;
+            }
+            let amended = amended.get_or_insert_with(|| amended_commits(&repository).unwrap_or_default());
+            let commit =
+                amended.iter().fold(made, |commit, (before, after)| if commit == before { after } else { commit });
+            let holds = |branch: &&str| holds_commit(&repository, branch, commit).unwrap_or_default();
+            let is_here = holds(&DETACHED);
+            let lacking = began_on.filter(|began_on| is_here && *began_on != branch && !holds(began_on));
+            if is_here && lacking.is_none() || !is_here && is_of_branch {
+                continue;
+            }
+            let mut holder =
+                [now, branch].into_iter().filter(|branch| *branch != DETACHED).find(holds).map(str::to_owned);
+            if let Some(name) = self.kept_name(state, task, None).filter(|_| holder.is_none()) {
+                holder = keep_commit(&repository, &name, commit).ok().map(|()| name.keep_reference());
+            }
+            let is_related = has_common_history(&repository, lacking.unwrap_or(DETACHED), commit);
+            missing.push(MissingCommit {
+                task: task.clone(),
+                commit: commit.clone(),
+                holder: holder.unwrap_or_else(|| commit.clone()),
+                lacking: lacking.map(str::to_owned),
+                is_unrelated: is_related.is_ok_and(|is_related| !is_related),
+            });
         }
-        let amended = amended_commits(&repository).unwrap_or_default();
-        let missing = |(task, made, branch): (String, String, String)| {
-            let follow =
-                |commit, (before, after): &(String, String)| if commit == *before { after.clone() } else { commit };
-            let commit = amended.iter().fold(made, follow);
-            let lacks = |tip: &str| !holds_commit(&repository, tip, &commit).unwrap_or_default();
-            let lacking = match lacks("HEAD") {
-                true if branch == now && now != DETACHED => return None,
-                true => None,
-                false => Some(began_on.filter(|began_on| *began_on != branch && lacks(began_on))?),
-            };
-            let is_in = |branch: &&str| {
-                contains_commits(&repository, branch, slice::from_ref(&commit)).is_ok_and(|is_in| is_in)
-            };
-            let branches = [now, &branch].into_iter().filter(|branch| *branch != DETACHED);
-            let kept = || {
-                let name = self.kept_name(state, &task, None)?;
-                keep_commit(&repository, &name, &commit).ok().map(|()| name.keep_reference())
-            };
-            let holder = branches.into_iter().find(is_in).map(str::to_owned).or_else(kept);
-            let is_unrelated =
-                has_common_history(&repository, lacking.unwrap_or(DETACHED), &commit).is_ok_and(|is_common| !is_common);
-            let holder = holder.unwrap_or_else(|| commit.clone());
-            Some(MissingCommit { task, commit, holder, lacking: lacking.map(str::to_owned), is_unrelated })
-        };
-        elsewhere.into_iter().filter_map(missing).collect()
+        missing
     }
 
     /// The name under which work of a task is kept, such as `step-2` or `step-2-attempt-3`. An id that is none of a name
@@ -195,10 +190,8 @@ impl Engine<'_> {
     /// Keeps the files of a task whose commit was refused, and gives the reference. Where they cannot be kept they are
     /// still in the work tree.
     pub(super) fn keep_uncommitted(&self, state: &RunState, task: &Task, worked: &WorkResult) -> Option<String> {
-        let own = worked.files.iter().filter(|file| !worked.out_of_scope.contains(file));
-        let paths: Vec<&str> = own.map(String::as_str).collect();
         let name = self.kept_name(state, &task.id, None)?;
-        let kept = self.with_restore_place(state, |place| keep_paths(place, &name, &paths));
+        let kept = self.with_restore_place(state, |place| keep_paths(place, &name, &worked.own_files()));
         kept.ok().map(|kept| kept.reference)
     }
 }

@@ -172,7 +172,7 @@ impl Engine<'_> {
         };
         let (file, path) = self.run.log_file(&format!("{}-set-up.log", name.worker()))?;
         let log = CheckLog { path, file };
-        match set_up_worktree(command, folder, self.environment, log, || watcher.should_continue()) {
+        match set_up_worktree(command, folder, self.environment, log, self.is_wanted(watcher)) {
             Ok(()) => Ok(Ok(())),
             Err(SetUpError::Cancelled) => Err(EngineError::Cancelled),
             Err(error) => Ok(Err(error.to_string())),

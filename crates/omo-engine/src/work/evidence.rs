@@ -8,7 +8,7 @@ use omo_plan::model::{Task, TaskKind};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
 use super::start::tree_to_text;
-use super::{CommandWatcher, Engine, EngineError, RunWatcher};
+use super::{CommandWatcher, Engine, EngineError};
 use crate::event::{EventKind, Evidence, PlanVerdict};
 use crate::random_id;
 use crate::state::{FINAL_CHECKS_ID, RunState};
@@ -51,7 +51,6 @@ impl Engine<'_> {
         command: &str,
         watcher: &mut impl CommandWatcher,
     ) -> Result<RecordedEvidence, EngineError> {
-        let watcher = &mut RunWatcher::new(self.run, watcher);
         let digest = sha256_hex(ticket.as_bytes());
         let (task, _, state) = self.attempt_of_ticket(&digest)?;
         if !state.is_task_list() && task.kind != TaskKind::Verify {
@@ -69,8 +68,7 @@ impl Engine<'_> {
         let name = format!("{}-{attempt}-evidence-{}.log", task.id, random_id::random_letters(LETTERS)?);
         let (file, path) = self.run.log_file(&name)?;
         let log = Some(CheckLog { path: path.clone(), file });
-        let outcome =
-            task_check::run(&command, self.work_tree.root(), self.environment, log, || watcher.should_continue());
+        let outcome = task_check::run(&command, self.work_tree.root(), self.environment, log, self.is_wanted(watcher));
         let outcome = outcome.ok_or(EngineError::Cancelled)?;
         let tree = changes::snapshot_tree(&self.work_tree, self.state_home, self.run.id());
         let evidence = Evidence {
@@ -99,7 +97,6 @@ impl Engine<'_> {
         verdict: &PlanVerdict,
         watcher: &mut impl CommandWatcher,
     ) -> Result<VerdictOutcome, EngineError> {
-        let watcher = &mut RunWatcher::new(self.run, watcher);
         let digest = sha256_hex(ticket.as_bytes());
         let (task, _, state) = self.attempt_of_ticket(&digest)?;
         require_verifier(&task)?;

@@ -1,15 +1,20 @@
-//! Reading what judges the commits of a work tree.
+//! Reading what judges the commits of a work tree, before a commit and with the answer to a question about it.
 
 use std::path::Path;
 
 use omo_checks::pinned_files::files_of_commands;
-use omo_git::commit_guard::{DIGEST_LETTERS, INSTALLED, read_commit_judges, shell_commands};
+use omo_git::commit_guard::{INSTALLED, SCRIPT, program_state, read_commit_judges, shell_commands};
 use omo_git::git_settings::GitSettings;
+use omo_git::proved_worktree::ProvedWorktree;
 use omo_git::repository::{GitFailed, GitRepository};
-use omo_process::platform::is_executable;
+use omo_plan::refusal::VerbRefusal;
 use omo_state::search_path::SearchPath;
 
-use crate::commit_guard::{CommitGuard, Judges, SCRIPT};
+use super::{Engine, worker_tree};
+use crate::commit_guard::{CommitGuard, GuardChanges, Judges};
+use crate::event::{EventKind, QuestionKind};
+use crate::state::{ANSWER_CONTINUE, RunState};
+use crate::verbs;
 
 /// Scripts that run scripts are followed so deep.
 const MAX_DEPTH: usize = 4;
@@ -33,10 +38,7 @@ pub(crate) fn read_judges(repository: &GitRepository, search: &SearchPath) -> Re
         let lines = std::mem::take(&mut commands);
         let scripts = files_of_commands(lines.iter().map(|line| (line.as_str(), None)), top, search).into_iter();
         for (path, digest) in scripts.filter(|(path, _)| !path.split('/').any(|part| INSTALLED.contains(&part))) {
-            let mut state: String = digest.chars().take(DIGEST_LETTERS).collect();
-            if top.join(&path).is_file() && !is_executable(&top.join(&path)) {
-                state.push_str(", not executable");
-            }
+            let state = program_state(&top.join(&path), &digest);
             if !read.states.contains_key(&path) && judges.insert(format!("{SCRIPT}{path}"), state).is_none() {
                 commands.extend(shell_commands(&top.join(&path), Path::new(&path).parent().unwrap_or(top)));
             }
@@ -44,6 +46,60 @@ pub(crate) fn read_judges(repository: &GitRepository, search: &SearchPath) -> Re
     }
     judges.extend(read.states);
     Ok(judges)
+}
+
+impl Engine<'_> {
+    /// Settings that a commit obeys, in a worker's tree as in the checkout, where its work goes.
+    pub(super) fn commit_settings(&self, state: &RunState) -> Result<GitSettings, GitFailed> {
+        let given = state.guard.as_ref().map(|guard| guard.settings.clone()).unwrap_or_default();
+        GitRepository::find(self.root).map_or_else(|| Ok(given.clone()), |checkout| given.over_files_of(&checkout))
+    }
+
+    /// What judges commits in a repository and is not as the run knows it; `is_listed` is asked about the path of a file.
+    pub(crate) fn guard_changes(
+        &self,
+        state: &RunState,
+        repository: &GitRepository,
+        is_listed: impl Fn(&str) -> bool,
+    ) -> Result<GuardChanges, GitFailed> {
+        let Some(guard) = &state.guard else { return Ok(GuardChanges::default()) };
+        Ok(guard.changes(&read_judges(repository, self.environment.search())?, is_listed))
+    }
+
+    /// A question is answered. What judges commits and is part of it stands from then on as the answer finds it.
+    ///
+    /// # Errors
+    ///
+    /// As [`verbs::answer_question`].
+    pub fn answer_question(
+        &self,
+        state: &RunState,
+        question: &str,
+        option: &str,
+        plan_sha256: Option<String>,
+    ) -> Result<Vec<EventKind>, VerbRefusal> {
+        let answered = verbs::answer_question(state, &self.caller, question, option, plan_sha256)?;
+        let known = state.questions.iter().find(|known| known.question.id == question && option == ANSWER_CONTINUE);
+        let judges = known.and_then(|known| self.judges_let_stand(state, &known.question.kind)).unwrap_or_default();
+        let found = (!judges.is_empty()).then_some(EventKind::JudgesFound { judges });
+        Ok(found.into_iter().chain([answered]).collect())
+    }
+
+    /// The states of the judges that are part of a question, in the work tree that it is about.
+    fn judges_let_stand(&self, state: &RunState, about: &QuestionKind) -> Option<Judges> {
+        let (tree, refusal) = match about {
+            QuestionKind::CommitRefused { task, refusal, .. } => {
+                let (_, group) = state.plan.group_of(task).unzip();
+                (group.and_then(|group| worker_tree(state, self.run.id(), &group.id)), refusal)
+            }
+            QuestionKind::LandingRefused { refusal: Some(refusal), .. } => (None, refusal),
+            _ => return None,
+        };
+        let tree = tree.unwrap_or_else(|| Ok(ProvedWorktree::of_project(self.root))).ok()?;
+        let repository = tree.repository()?.obeying(&self.commit_settings(state).ok()?);
+        let now = read_judges(&repository, self.environment.search()).ok()?;
+        Some(state.guard.as_ref()?.answered(&now, refusal))
+    }
 }
 
 #[cfg(test)]
@@ -72,6 +128,8 @@ mod tests {
         let linked = "ln -s ../../scripts/check.sh .git/hooks/pre-commit";
         let absolute = "mkdir guards; echo exit 1 > guards/commit-msg; chmod +x guards/commit-msg; \
                         git config core.hooksPath \"$PWD/guards\"";
+        let through_link = "mkdir guards; echo exit 1 > guards/commit-msg; chmod +x guards/commit-msg; \
+                            ln -s \"$PWD\" .git/link; git config core.hooksPath \"$PWD/.git/link/guards\"";
         let cases = [
             (own, "printf '#!/bin/sh\\n' > .git/hooks/pre-commit", ".git/hooks/pre-commit"),
             (own, "chmod -x .git/hooks/pre-commit", ".git/hooks/pre-commit"),
@@ -93,7 +151,13 @@ mod tests {
             (staged, "sed -i.old s/eslint/true/ package.json; rm package.json.old", "package.json (lint-staged)"),
             (staged, "sed -i.old s/1.0/1.1/ package.json; rm package.json.old", ""),
             (own, "echo ran >> .git/hooks/pre-commit.log", ""),
-            (linked, "echo exit 0 > scripts/check.sh", ".git/hooks/pre-commit"),
+            (linked, "echo exit 0 > scripts/check.sh", "scripts/check.sh"),
+            (
+                linked,
+                "ln -sf ../../package.json .git/hooks/pre-commit",
+                ".git/hooks/pre-commit, package.json, scripts/check.sh",
+            ),
+            (through_link, "echo exit 0 > guards/commit-msg", "guards/commit-msg"),
             (husky, "echo true > .husky/pre-commit", ".husky/pre-commit"),
             (husky, "echo true > .husky/_/h", ".husky/_/h"),
             (husky, "sed -i.old s/vitest/true/ package.json; rm package.json.old", "script package.json (scripts)"),
@@ -116,9 +180,10 @@ mod tests {
             sh(hooks);
             let search = SearchPath::default();
             let known = KnownGuard::from(CommitGuard::read(&top, &search).unwrap());
-            assert_eq!(known.changed(&CommitGuard::read(&top, &search).unwrap().judges), Judges::new(), "{hooks}");
+            let changed = || known.changes(&CommitGuard::read(&top, &search).unwrap().judges, |_| false).others;
+            assert_eq!(changed(), Judges::new(), "{hooks}");
             sh(change);
-            let changed = known.changed(&CommitGuard::read(&top, &search).unwrap().judges);
+            let changed = changed();
             let folder = format!("{}/", top.display());
             let names: Vec<&str> = changed.keys().map(|name| name.strip_prefix(&folder).unwrap_or(name)).collect();
             assert_eq!(names.join(", "), expected, "{hooks}: {change}");

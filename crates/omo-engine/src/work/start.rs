@@ -15,7 +15,7 @@ use omo_plan::model::{FileAction, Plan, Task, TaskKind};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_state::trust::pending_approval;
 
-use super::{CommandWatcher, Engine, EngineError, RunWatcher};
+use super::{CommandWatcher, Engine, EngineError};
 use crate::commit_guard::CommitGuard;
 use crate::event::EventKind;
 use crate::evidence_rules;
@@ -109,7 +109,6 @@ impl Engine<'_> {
 
     /// Begins with a task: remembers the work tree, and gives what the worker has to know.
     pub fn start(&self, id: &str, watcher: &mut impl CommandWatcher) -> Result<StartedTask, EngineError> {
-        let watcher = &mut RunWatcher::new(self.run, watcher);
         let state = self.wait_until_noted(self.run.state()?)?;
         // A client of the run itself works on what the ledger says, whatever becomes of the file meanwhile.
         if self.caller.group.is_none() {
@@ -198,7 +197,7 @@ impl Engine<'_> {
                 TaskCheck { timeout_seconds: known.effective_timeout().min(BASELINE_CHECK_SECONDS), ..known.clone() };
             watcher.begins(&known.command, place, task.all_checks().count());
             let outcome =
-                task_check::run(&short, self.work_tree.root(), self.environment, None, || watcher.should_continue());
+                task_check::run(&short, self.work_tree.root(), self.environment, None, self.is_wanted(watcher));
             let outcome = outcome.ok_or(EngineError::Cancelled)?;
             if outcome.is_green() {
                 green.push(place);

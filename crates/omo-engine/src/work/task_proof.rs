@@ -41,7 +41,8 @@ impl Engine<'_> {
         watcher: &mut impl CommandWatcher,
     ) -> Result<Vec<CheckCounterfactual>, EngineError> {
         let checks = task_counterfactual::checks_to_prove(&state.plan, task);
-        let mut watcher = TaskProofWatcher::new(watcher);
+        let (deadline, is_needed) = (Instant::now() + PROOF_LIMIT, self.is_needed());
+        let mut watcher = TaskProofWatcher { inner: watcher, is_needed, deadline, is_cancelled: false };
         match self.run_proof(state, task, running, &checks, &mut watcher) {
             Ok(answers) => Ok(answers),
             Err(_) if watcher.is_cancelled => Err(EngineError::Cancelled),
@@ -160,19 +161,14 @@ fn check_of_task(place: usize, check: &TaskCheck) -> Check {
 }
 
 /// Ends the runs without the work when their time is up, or the run is over.
-struct TaskProofWatcher<'a, W> {
+struct TaskProofWatcher<'a, W, N> {
     inner: &'a mut W,
+    is_needed: N,
     deadline: Instant,
     is_cancelled: bool,
 }
 
-impl<'a, W: CommandWatcher> TaskProofWatcher<'a, W> {
-    fn new(inner: &'a mut W) -> Self {
-        Self { inner, deadline: Instant::now() + PROOF_LIMIT, is_cancelled: false }
-    }
-}
-
-impl<W: CommandWatcher> ProofWatcher for TaskProofWatcher<'_, W> {
+impl<W: CommandWatcher, N: FnMut() -> bool> ProofWatcher for TaskProofWatcher<'_, W, N> {
     fn preparing(&mut self, file_count: usize) {
         self.inner.copies(file_count);
     }
@@ -182,7 +178,7 @@ impl<W: CommandWatcher> ProofWatcher for TaskProofWatcher<'_, W> {
     }
 
     fn should_continue(&mut self) -> bool {
-        self.is_cancelled |= !self.inner.should_continue();
+        self.is_cancelled |= !self.inner.should_continue() || !(self.is_needed)();
         !self.is_cancelled && Instant::now() < self.deadline
     }
 }

@@ -6,7 +6,6 @@ use omo_core::check::session_check::CheckEnd;
 use omo_core::check::task_check::{
     ExpectedExit, ExpectedResult, HeardOutput, ObservedResult, ShellComplaint, TaskCheckVerdict, judge_task_check,
 };
-use omo_engine::commit_guard::Judges;
 use omo_engine::event::RunResult;
 use omo_engine::verbs::{self, AttemptMeasurement, AttemptStart, CommitOutcome};
 use omo_plan::diagnostic::Code;
@@ -186,7 +185,7 @@ fn work_that_is_in_no_commit_has_not_passed() {
             _ => "running",
         };
         let unlisted = Some(CommitOutcome::HoldsUnlisted { files: vec!["other".to_owned()] });
-        let made = Some(CommitOutcome::Made { id: "abc".to_owned(), branch: None, judges: Judges::new() });
+        let made = Some(CommitOutcome::Made { id: "abc".to_owned(), branch: None });
         for (commit, files, out_of_scope, status) in [
             (made, changed(), vec![], "passed"),
             (nothing(), vec![], vec![], "passed"),

@@ -486,6 +486,7 @@ fn a_branch_that_could_not_move_is_asked_about_and_tried_again() {
         reason: "edits are in the way".to_owned(),
         files: vec!["x".to_owned()],
         ways_out: Vec::new(),
+        refusal: None,
     }]);
     run.advance();
     let question = run.state.open_question().unwrap().question.clone();

@@ -9,7 +9,6 @@ use omo_core::check::task_check::TaskCheck;
 use omo_core::check::task_check::TaskCheckVerdict::{Green, Red};
 use omo_core::timestamp::Timestamp;
 use omo_engine::client_policy::{ClientCost, ClientPolicy};
-use omo_engine::commit_guard::Judges;
 use omo_engine::event::{EventKind, RecordedProcess, RunResult};
 use omo_engine::parallel_schedule::{ParallelAction, group_outcome, landed_with_more_work, next_task_of};
 use omo_engine::parallel_state::GroupStatus;
@@ -222,6 +221,7 @@ impl World {
                         reason: "edits".to_owned(),
                         files: Vec::new(),
                         ways_out: Vec::new(),
+                        refusal: None,
                     }]);
                 }
                 let from = std::mem::replace(&mut self.theirs, tip.clone());
@@ -350,7 +350,7 @@ impl World {
         };
         let commit = format!("{id} at {}", self.run.state.seq);
         let made = verdict == Green;
-        let made_commit = made.then(|| CommitOutcome::Made { id: commit.clone(), branch: None, judges: Judges::new() });
+        let made_commit = made.then(|| CommitOutcome::Made { id: commit.clone(), branch: None });
         let measured = AttemptMeasurement { commit: made_commit, ..all(&task, &verdict) };
         let events = verbs::judge_attempt(&self.run.state, &ticket, measured).unwrap();
         if let (true, Some((_, group))) = (made, self.run.state.plan.group_of(id)) {

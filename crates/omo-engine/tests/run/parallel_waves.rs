@@ -250,7 +250,12 @@ fn a_ledger_of_an_earlier_omo_is_merged_and_checked_as_any_other() {
 #[test]
 fn a_question_that_is_no_longer_about_the_whole_says_so() {
     let mut run = first_wave_merged();
-    run.write([EventKind::LandingRefused { reason: "no set-up".to_owned(), files: Vec::new(), ways_out: Vec::new() }]);
+    run.write([EventKind::LandingRefused {
+        reason: "no set-up".to_owned(),
+        files: Vec::new(),
+        ways_out: Vec::new(),
+        refusal: None,
+    }]);
     run.advance();
     let question = run.state.open_question().unwrap().question.clone();
     assert!(matches!(question.kind, QuestionKind::LandingRefused { .. }));

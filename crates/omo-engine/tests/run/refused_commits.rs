@@ -4,7 +4,7 @@ use std::path::Path;
 
 use omo_core::check::task_check::TaskCheckVerdict::Green;
 use omo_engine::client_policy::ClientCost;
-use omo_engine::commit_guard::{CommitGuard, Judges, judge_changes};
+use omo_engine::commit_guard::{CommitGuard, Judges};
 use omo_engine::event::{EventKind, QuestionKind, RunResult};
 use omo_engine::parallel_schedule::{ParallelAction, next_task_of};
 use omo_engine::schedule::{NextAction, next_action};
@@ -65,7 +65,7 @@ fn a_refusal_outside_of_the_work_uses_up_no_attempt_and_takes_nothing_back() {
         run.answer("q1", ANSWER_CONTINUE).unwrap();
         assert!(matches!(next_action(&run.state), NextAction::CommitAgain(task) if task.id == "1"));
         assert!(run.start("1").is_err(), "no worker is asked again");
-        commit_again(&mut run, "1", CommitOutcome::Made { id: "abc".to_owned(), branch: None, judges: Judges::new() });
+        commit_again(&mut run, "1", CommitOutcome::Made { id: "abc".to_owned(), branch: None });
         assert_eq!((run.standing("1"), run.state.tasks["1"].attempts), ("passed", 1));
         assert_eq!(run.ready(), ["2"]);
     }
@@ -80,34 +80,60 @@ fn a_commit_that_is_refused_again_is_asked_about_again() {
     assert_eq!(run.asked().unwrap().0, "q2");
 }
 
-#[test]
-fn what_judges_commits_stands_in_exactly_the_state_that_its_user_has_let_stand() {
-    let judges = |state: &str| Judges::from([("hooks/pre-commit".to_owned(), state.to_owned())]);
+/// A run that begins with a hook in state 1.
+fn guarded_run() -> Run {
     let mut run = Run::open(two_steps(OnFailure::Revert, 3));
-    run.state.guard = Some(CommitGuard { judges: judges("1"), ..CommitGuard::default() }.into());
-    let ticket = run.start("1").unwrap();
-    let folder = Path::new("/p");
-    assert_eq!(judge_changes(&run.state, folder, &judges("1"), |_| false), Ok(Judges::new()));
-    assert_eq!(judge_changes(&run.state, folder, &judges("2"), |name| name == "hooks/pre-commit"), Ok(judges("2")));
-    let refusal = judge_changes(&run.state, folder, &judges("2"), |_| false).unwrap_err();
-    assert!(refusal.to_string().starts_with("hooks/pre-commit (now 2) in /p judges commits"), "{refusal}");
-    run.done(&ticket, refused(&task("1"), refusal)).unwrap();
-    assert!(judge_changes(&run.state, folder, &judges("2"), |_| false).is_err(), "nobody has answered yet");
-    run.answer("q1", ANSWER_CONTINUE).unwrap();
-    assert_eq!(judge_changes(&run.state, folder, &judges("2"), |_| false), Ok(Judges::new()));
-    assert!(judge_changes(&run.state, folder, &judges("3"), |_| false).is_err());
-    assert!(judge_changes(&run.state, folder, &Judges::new(), |_| false).is_err(), "it is gone");
+    run.state.guard = Some(CommitGuard { judges: hook("1"), ..CommitGuard::default() }.into());
+    run
+}
+
+fn hook(state: &str) -> Judges {
+    Judges::from([("hooks/pre-commit".to_owned(), state.to_owned())])
+}
+
+/// The judges in this state that a commit would be refused for.
+fn changed(run: &Run, now: &Judges) -> Judges {
+    run.state.guard.as_ref().unwrap().changes(now, |_| false).others
 }
 
 #[test]
-fn what_a_passed_step_lists_is_known_from_then_on() {
-    let judges = |state: &str| Judges::from([("hooks/pre-commit".to_owned(), state.to_owned())]);
-    let mut run = Run::open(two_steps(OnFailure::Revert, 3));
-    run.state.guard = Some(CommitGuard { judges: judges("1"), ..CommitGuard::default() }.into());
-    let ticket = run.start("1").unwrap();
-    let commit = Some(CommitOutcome::Made { id: "abc".to_owned(), branch: None, judges: judges("2") });
-    run.done(&ticket, AttemptMeasurement { commit, ..all(&task("1"), &Green) }).unwrap();
-    assert_eq!(judge_changes(&run.state, Path::new("/p"), &judges("2"), |_| false), Ok(Judges::new()));
+fn what_judges_commits_stands_in_exactly_the_state_that_its_user_has_let_stand() {
+    let other = Judges::from([("hooks/commit-msg".to_owned(), "1".to_owned())]);
+    let gone = Judges::new();
+    for (at_the_answer, stands) in
+        [(hook("2"), vec![hook("2")]), (hook("1"), vec![]), (hook("3"), vec![hook("3")]), (gone.clone(), vec![gone])]
+    {
+        let mut run = guarded_run();
+        let changes = run.state.guard.as_ref().unwrap().changes(&hook("2"), |_| false);
+        let refusal = changes.refusal(Path::new("/p")).unwrap();
+        assert!(refusal.to_string().starts_with("hooks/pre-commit (now 2) in /p judges commits"), "{refusal}");
+        // Nothing was asked about the other one.
+        let now = at_the_answer.clone().into_iter().chain(other.clone()).collect();
+        let judges = run.state.guard.as_ref().unwrap().answered(&now, &refusal);
+        run.write([EventKind::JudgesFound { judges }]);
+        for state in [hook("1"), hook("2"), hook("3"), Judges::new()] {
+            let is_known = state == hook("1") || stands.contains(&state);
+            assert_eq!(changed(&run, &state).is_empty(), is_known, "{state:?} after {at_the_answer:?}");
+        }
+        assert!(!changed(&run, &other).is_empty());
+    }
+}
+
+#[test]
+fn what_a_step_lists_is_known_once_it_has_passed() {
+    let guard = guarded_run().state.guard.unwrap();
+    assert_eq!(guard.changes(&hook("2"), |name| name == "hooks/pre-commit").listed, hook("2"));
+    let measured = AttemptMeasurement { judges: hook("2"), ..all(&task("1"), &Green) };
+    let refused = AttemptMeasurement { judges: hook("2"), ..refused(&task("1"), locked_key()) };
+    let crossed =
+        AttemptMeasurement { missing: vec!["a".to_owned()], tampered: vec!["b".to_owned()], ..measured.clone() };
+    // Passed without a commit of its own, refused by git, and failed.
+    for (measured, is_known) in [(measured, true), (refused, false), (crossed, false)] {
+        let mut run = guarded_run();
+        let ticket = run.start("1").unwrap();
+        run.done(&ticket, measured).unwrap();
+        assert_eq!(changed(&run, &hook("2")).is_empty(), is_known, "{}", run.standing("1"));
+    }
 }
 
 #[test]
@@ -179,7 +205,7 @@ fn a_parallel_worker_ends_and_the_others_go_on() {
     assert!(
         matches!(again, NextAction::Parallel(ParallelAction::CommitAgain(group, task)) if group.id == "a" && task.id == "1")
     );
-    commit_again(&mut run, "1", CommitOutcome::Made { id: "abc".to_owned(), branch: None, judges: Judges::new() });
+    commit_again(&mut run, "1", CommitOutcome::Made { id: "abc".to_owned(), branch: None });
     assert_eq!(step(&run), "start a", "its next step");
 }
 
@@ -203,7 +229,7 @@ fn one_cause_is_one_question_however_many_steps_it_holds_up() {
             matches!(again, NextAction::Parallel(ParallelAction::CommitAgain(_, task)) if task.id == id),
             "{again:?}"
         );
-        commit_again(&mut run, id, CommitOutcome::Made { id: "abc".to_owned(), branch: None, judges: Judges::new() });
+        commit_again(&mut run, id, CommitOutcome::Made { id: "abc".to_owned(), branch: None });
     }
     assert_eq!(run.state.questions.len(), 1);
 }

@@ -116,7 +116,7 @@ fn sessions_at_the_same_time_keep_commit_and_take_back_their_own() {
                         let started = engine.start(task, &mut SilentWatcher).unwrap();
                         fs::write(tree.join(format!("src/{task}.rs")), written).unwrap();
                         fs::write(tree.join("scratch.txt"), task).unwrap();
-                        engine.done(&started.ticket, CompletionReport::default(), &mut SilentWatcher).unwrap();
+                        engine.done(&started.ticket, CompletionReport::default(), None, &mut SilentWatcher).unwrap();
                     });
                 };
                 let is_green = task == "1" || task == "3";
@@ -151,7 +151,7 @@ fn a_task_of_a_worker_is_done_in_its_worktree_alone() {
         fixture.engine_in(tree, Some(&group), |engine| {
             let error = match ticket {
                 Some(ticket) => {
-                    engine.done(ticket, CompletionReport::default(), &mut SilentWatcher).map(drop).unwrap_err()
+                    engine.done(ticket, CompletionReport::default(), None, &mut SilentWatcher).map(drop).unwrap_err()
                 }
                 None => engine.start(&task, &mut SilentWatcher).map(drop).unwrap_err(),
             };
@@ -175,7 +175,7 @@ fn a_new_worktree_begins_without_the_files_of_the_last_one() {
     fixture.engine_in(&own, Some(&group), |engine| {
         let started = engine.start(&task, &mut SilentWatcher).unwrap();
         fs::write(own.join("src/1.rs"), "1\nhalf\n").unwrap();
-        engine.done(&started.ticket, CompletionReport::default(), &mut SilentWatcher).unwrap();
+        engine.done(&started.ticket, CompletionReport::default(), None, &mut SilentWatcher).unwrap();
     });
     assert!(fixture.state().tasks[&task].baseline.is_some());
     tell(

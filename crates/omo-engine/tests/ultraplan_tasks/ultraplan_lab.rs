@@ -174,7 +174,7 @@ impl UltraplanLab {
 
     /// Says that a step is done.
     pub(crate) fn done(&self, ticket: &str) -> JudgedAttempt {
-        self.engine(|engine| engine.done(ticket, CompletionReport::default(), &mut SilentWatcher)).unwrap()
+        self.engine(|engine| engine.done(ticket, CompletionReport::default(), None, &mut SilentWatcher)).unwrap()
     }
 
     /// One attempt at a step that writes its file.

@@ -18,6 +18,9 @@ use super::steps::CheckoutMove;
 use crate::repository::{GitRepository, is_object_name};
 use crate::user_git::{UserGit, hooks_folder, present_hooks};
 
+/// The hook that git asks before a branch moves.
+pub const REFERENCE_HOOK: &str = "reference-transaction";
+
 /// What became of the move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LandOutcome {
@@ -77,7 +80,7 @@ fn move_reference(
     user: &UserGit<'_>,
     mut is_wanted: impl FnMut() -> bool,
 ) -> Result<(), LandError> {
-    if present_hooks(&hooks_folder(repository)?, &["reference-transaction"]).is_empty() {
+    if present_hooks(&hooks_folder(repository)?, &[REFERENCE_HOOK]).is_empty() {
         let arguments = ["update-ref", "-m", "omo: land", reference, new, old];
         return repository.git_with(&arguments, &[], &[]).map(drop).map_err(LandError::from);
     }

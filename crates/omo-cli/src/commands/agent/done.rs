@@ -52,7 +52,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &DoneOptions) -> Result<(), Command
     let ids = options.evidence.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty());
     let takes_next = options.next.is_some_and(|most| most > 0);
     let report = CompletionReport { note, evidence_ids: ids.collect(), takes_next };
-    let judged = context.engine(&run, &before)?.done(&options.ticket, report, &mut TaskCheckProgress::new())?;
+    let judged = context.engine(&run, &before)?.done(&options.ticket, report, None, &mut TaskCheckProgress::new())?;
     context.note_in_session(&run, &before.holder, &judged.state);
     print_attempt(&context, &judged, options.next.is_some())?;
     match (judged.state.mode, options.next, &judged.next_task) {

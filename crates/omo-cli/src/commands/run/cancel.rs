@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use clap::Args;
-use omo_engine::verbs;
 use omo_state::env::ProcessEnv;
 
 use crate::context::{CommandContext, EndedRuns};
@@ -31,24 +30,29 @@ pub(crate) struct CancelOptions {
 
 /// Ends a run before its end.
 pub(crate) fn run(env: &ProcessEnv, options: &CancelOptions) -> Result<(), CommandError> {
-    cancel_within(env, options, watch::CLEANUP_TIMEOUT)
+    output::print_block(&cancel(&CommandContext::find(env)?, options, watch::CLEANUP_TIMEOUT)?)
 }
 
-/// As [`cancel`], for a person in a session, who waits no longer than a prompt may.
+/// As [`run`], for a person in a session, who waits no longer than a prompt may.
 pub(crate) fn cancel_typed(env: &ProcessEnv, options: &CancelOptions) -> Result<(), CommandError> {
-    cancel_within(env, options, Duration::from_secs(2))
+    output::print_block(&cancel(&CommandContext::find(env)?, options, Duration::from_secs(2))?)
 }
 
-fn cancel_within(env: &ProcessEnv, options: &CancelOptions, patience: Duration) -> Result<(), CommandError> {
-    let context = CommandContext::find(env)?;
+/// Ends a run, and gives what to tell its user.
+pub(crate) fn cancel(
+    context: &CommandContext,
+    options: &CancelOptions,
+    patience: Duration,
+) -> Result<String, CommandError> {
     let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Excluded)?;
     let engine = context.engine(&run, &before)?;
-    let state = engine.decide(|state| Ok(vec![verbs::cancel_run(state, &options.reason)?]))?;
+    let (commit, state) = engine.cancel(&options.reason, patience)?;
     context.note_in_session(&run, &before.holder, &state);
-    let mut message = format!("{} is cancelled; `omo run resume --run {}` goes on with it.", run.id(), run.id());
+    let mut message =
+        format!("{} is cancelled; `omo run resume --run {}` goes on with it.{commit}", run.id(), run.id());
     // When the user is told that it is cancelled, nothing of it is at work.
     if watch::is_parallel(&state) && !watch::put_away_within(&engine, patience)? {
         message.push_str(" Its clients are being ended; `omo run show` says what is left of them.");
     }
-    output::print_block(&message)
+    Ok(message)
 }
