@@ -11,6 +11,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use omo_core::check::session_check::{Check, CheckBaseline, CheckEnd, TOTAL_TIMEOUT_SECONDS};
+use omo_core::check::test_report::TestReport;
 use omo_core::check::test_runner::test_commands::may_run_tests;
 use omo_core::session::Session;
 use omo_core::session::id::SessionId;
@@ -22,9 +23,10 @@ use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::StateLock;
 use omo_state::seal::{SealKey, hex_digest};
 use omo_state::state;
+use serde::{Deserialize, Serialize};
 
 use crate::pinned_files;
-use crate::project_copy::{CopyRun, INSTALLED, run_in_copy};
+use crate::project_copy::{CopyRun, INSTALLED, name_each_test, run_in_copy};
 
 /// What makes a binary of omo one that counts.
 pub(crate) const COUNTER_ARGUMENT: &str = "--count-before";
@@ -34,12 +36,29 @@ const LOCK: &str = "counting.lock";
 const RESULTS: &str = "counted.json";
 const LOG: &str = "log";
 const COPY: &str = "copy";
-const MAX_BYTES: u64 = 1024 * 1024;
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// A claim waits so long for what is still being counted, and has the rest of its time for its own checks.
 const PATIENCE: Duration = Duration::from_secs(TOTAL_TIMEOUT_SECONDS as u64 / 2);
 const ASK_EVERY: Duration = Duration::from_millis(20);
 
-type BaselineResults = BTreeMap<String, CheckBaseline>;
+/// A check as it was before anything of the run was done.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct StartedCheck {
+    #[serde(flatten)]
+    baseline: CheckBaseline,
+    /// Its tests by name.
+    tests: TestReport,
+}
+
+type BaselineResults = BTreeMap<String, StartedCheck>;
+
+/// The tests of a check as the run began; `None` where they are not known.
+pub fn tests_at_start(state_home: &Path, id: &SessionId, check: &Check) -> Option<TestReport> {
+    let folder = folder_of(state_home, id).ok()?;
+    let key = SealKey::load(Some(state_home)).ok()?;
+    read_results(&folder, &key, id)?.remove(&hex_digest(&check.definition())).map(|started| started.tests)
+}
 
 /// Whether a check may count tests: its command may run some, or files of the project that it is held to.
 fn may_count(check: &Check, root: &Path) -> bool {
@@ -104,6 +123,7 @@ fn count_in_copy(root: &Path, home: &Path, id: &SessionId, folder: &GuardedFolde
     for check in session.checks.iter().filter(|check| may_count(check, root)) {
         let mut variables = environment.variables_for_check(check);
         variables.push(("GIT_CEILING_DIRECTORIES".into(), folder.path().into()));
+        name_each_test(&mut variables);
         let own = Duration::from_secs(check.effective_timeout().into());
         let timeout = own.min(deadline.saturating_duration_since(Instant::now()));
         let how = CopyRun { variables, timeout, log: None, task: None };
@@ -111,7 +131,7 @@ fn count_in_copy(root: &Path, home: &Path, id: &SessionId, folder: &GuardedFolde
             Ok(outcome) => outcome,
             Err(error) => {
                 let baseline = CheckBaseline { missing_reason: error.to_string(), ..CheckBaseline::default() };
-                results.insert(hex_digest(&check.definition()), baseline);
+                results.insert(hex_digest(&check.definition()), StartedCheck { baseline, ..StartedCheck::default() });
                 write_results(folder, &key, id, &results)?;
                 continue;
             }
@@ -126,7 +146,8 @@ fn count_in_copy(root: &Path, home: &Path, id: &SessionId, folder: &GuardedFolde
         // What did not come to its end says nothing of all its tests.
         let counts = outcome.tests.counts.filter(|counts| end.status().is_some() && counts.run > 0);
         let is_green = end == CheckEnd::Exited(0) && counts.is_some_and(|counts| counts.failed == 0);
-        results.insert(hex_digest(&check.definition()), CheckBaseline { counts, is_green, missing_reason: why });
+        let baseline = CheckBaseline { counts, is_green, missing_reason: why };
+        results.insert(hex_digest(&check.definition()), StartedCheck { baseline, tests: outcome.tests });
         write_results(folder, &key, id, &results)?;
     }
     Some(())
@@ -189,7 +210,7 @@ pub(crate) fn with_baselines(
         }
     }
     for check in checks.iter_mut().filter(open) {
-        let known = results.remove(&hex_digest(&check.definition()));
+        let known = results.remove(&hex_digest(&check.definition())).map(|started| started.baseline);
         check.set_baseline(
             known.unwrap_or_else(|| CheckBaseline { missing_reason: why.to_owned(), ..CheckBaseline::default() }),
         );

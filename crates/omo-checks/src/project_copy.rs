@@ -37,6 +37,19 @@ pub struct CopyRun {
     pub task: Option<TaskCheckSpec>,
 }
 
+/// Has runners that keep the names of tests to themselves tell them.
+pub fn name_each_test(variables: &mut Vec<(OsString, OsString)>) {
+    for (name, option) in [("GOFLAGS", "-v"), ("PYTEST_ADDOPTS", "-v -rap")] {
+        let known = variables.iter().position(|(known, _)| is_variable_named(known, name));
+        let mut value = known.map(|at| variables.swap_remove(at).1).unwrap_or_default();
+        if !value.is_empty() {
+            value.push(" ");
+        }
+        value.push(option);
+        variables.push((name.into(), value));
+    }
+}
+
 /// Runs a check of the project at `root` in a copy of it. `should_continue` is asked all the while; once it says no,
 /// everything of the check is ended.
 ///

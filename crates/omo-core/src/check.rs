@@ -6,6 +6,7 @@ mod output_listener;
 pub mod printed_output;
 pub mod session_check;
 mod shell_complaint;
+pub mod steering;
 pub mod task_check;
 pub mod test_report;
 pub mod test_runner;

@@ -140,6 +140,33 @@ pub struct ChangedFile {
     pub base: Option<Vec<u8>>,
     /// What is in it; `None` where it is not there any more.
     pub now: Option<Vec<u8>>,
+    /// git's mode of it at the base.
+    base_mode: Option<String>,
+}
+
+/// Gives files of a copy what was in them at the base; those that were not there are removed. Their times are of now, so
+/// that a build sees that they changed.
+///
+/// # Errors
+///
+/// A file cannot be written.
+pub fn put_back(copy: &Path, files: &[ChangedFile]) -> Result<(), BaseError> {
+    let mut tree = FolderPath::open_to_write(copy).map_err(|error| file_error(copy, error))?;
+    for file in files {
+        put_back_file(&mut tree, file).map_err(|error| file_error(&file.path, error))?;
+    }
+    Ok(())
+}
+
+fn put_back_file(tree: &mut FolderPath, file: &ChangedFile) -> io::Result<()> {
+    if let (Some(name), Some(folder)) = (file.path.file_name(), tree.parent_of(&file.path)?) {
+        match folder.remove(name) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    let (Some(bytes), Some(mode)) = (&file.base, &file.base_mode) else { return Ok(()) };
+    tree.write(&file.path, mode, bytes, None).map(drop)
 }
 
 /// What a file of the copy without the change is like.
@@ -258,9 +285,10 @@ impl<'a> BaseComparison<'a> {
         let base = self.read_base(of_base, &mut || Ok(()))?;
         let mut from = FolderPath::open(copy_of_now).map_err(|error| file_error(copy_of_now, error))?;
         let mut files = Vec::with_capacity(wanted.len());
-        for (path, _) in wanted {
+        for (path, base_file) in wanted {
             let now = read(&mut from, path).map_err(|error| file_error(path, error))?;
-            files.push(ChangedFile { path: path.clone(), base: base.get(path.as_path()).cloned(), now });
+            let base_mode = base_file.as_ref().map(|file| file.mode.clone());
+            files.push(ChangedFile { path: path.clone(), base: base.get(path.as_path()).cloned(), now, base_mode });
         }
         Ok(files)
     }

@@ -4,8 +4,10 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use omo_checks::baseline::tests_at_start;
 use omo_checks::claim_proof::{LOCK, PROVE_ARGUMENT, ProofAnswer, ProofFolder, ProofQuestion};
 use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
+use omo_core::check::counterfactual::{CheckCounterfactual, LostTests, compare_counts};
 use omo_core::check::session_check::{Check, TOTAL_TIMEOUT_SECONDS};
 use omo_core::session::id::SessionId;
 use omo_core::session::{Session, VerdictKind};
@@ -19,6 +21,8 @@ use omo_state::files::lock::StateLock;
 use omo_state::seal::{SealKey, hex_digest};
 use omo_state::state;
 
+use crate::changed_judges::ClaimComparison;
+use crate::comparison::CheckProof;
 use crate::counterfactual::{ProofError, ProofRequest, ProofWatcher, prove};
 use crate::test_files::TestFiles;
 
@@ -86,7 +90,15 @@ impl AskedProof<'_> {
         self.folder.question().as_ref() == Some(self.question) && self.session().is_some_and(is_wanted)
     }
 
-    fn find_out(&self) -> Result<Vec<omo_core::check::counterfactual::CheckCounterfactual>, ProofError> {
+    fn summarize(&self, check: &Check, proof: &CheckProof, comparison: ClaimComparison) -> CheckCounterfactual {
+        let ClaimComparison { judged_by, mut notes, now } = comparison;
+        let started = tests_at_start(self.home, self.id, check).unwrap_or_default();
+        notes.extend(compare_counts(&started, &now));
+        let lost = LostTests::compare(&started, &now);
+        CheckCounterfactual { judged_by, lost, notes, ..proof.summarize(&check.name) }
+    }
+
+    fn find_out(&self) -> Result<Vec<CheckCounterfactual>, ProofError> {
         let session = self.session().ok_or(ProofError::Cancelled)?;
         let verification = &session.verification;
         let parts =
@@ -117,7 +129,8 @@ impl AskedProof<'_> {
             return Err(ProofError::FilesChanged);
         }
         let proof = prove(&request, &mut watcher)?;
-        Ok(checks.iter().zip(&proof.checks).map(|(check, proof)| proof.summarize(&check.name)).collect())
+        let answers = checks.iter().zip(&proof.checks).zip(proof.comparisons);
+        Ok(answers.map(|((check, proof), comparison)| self.summarize(check, proof, comparison)).collect())
     }
 }
 

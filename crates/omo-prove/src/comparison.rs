@@ -108,7 +108,8 @@ impl CheckProof {
             }
         }
         let (without, reason) = (self.without, self.reason.clone());
-        CheckCounterfactual { name: name.to_owned(), without, reason, tests, shows_nothing }
+        let name = name.to_owned();
+        CheckCounterfactual { name, without, reason, tests, shows_nothing, ..CheckCounterfactual::default() }
     }
 
     /// A check that is not green with the change: the other side says nothing then.

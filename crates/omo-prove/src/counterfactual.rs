@@ -9,9 +9,10 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use omo_checks::baseline::make_repository;
+use omo_checks::project_copy::NamesProject;
 use omo_checks::set_up::{SetUpError, set_up_worktree};
 use omo_checks::task_check::CheckLog;
-use omo_core::check::session_check::Check;
+use omo_core::check::session_check::{Check, CheckVerdict};
 use omo_core::check::task_check::ExpectedResult;
 use omo_git::base_comparison::{BaseChoice, BaseComparison, BaseError, ScratchFolder};
 use omo_git::git_command::GitCalls;
@@ -19,7 +20,8 @@ use omo_process::environment::CheckEnvironment;
 use serde::Serialize;
 
 use crate::change::Change;
-use crate::comparison::CheckProof;
+use crate::changed_judges::{ChangedJudges, ClaimComparison};
+use crate::comparison::{CheckProof, SideOutcome};
 use crate::installed::{InstalledCopy, InstalledError, installed_folders};
 use crate::private_tree::{PrivateTreeError, PrivateTrees, Side};
 use crate::side_runner::SideRunner;
@@ -68,6 +70,9 @@ pub struct Proof {
     pub base: String,
     /// The checks, in order.
     pub checks: Vec<CheckProof>,
+    /// Further comparisons of each, where they are those of a claim.
+    #[serde(skip)]
+    pub comparisons: Vec<ClaimComparison>,
     /// What could not be told apart, or was not there, in one line each.
     pub notes: Vec<String>,
 }
@@ -154,6 +159,9 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
     let stored = stored.map_err(|source| PrivateTreeError::File { path: without.clone(), source })?;
     change.note_stored_files(&stored, &comparison, &mut notes);
     install(request, &comparison, &mut trees, watcher)?;
+    let is_claim = matches!(request.base, BaseChoice::Recorded { .. });
+    let judges =
+        is_claim.then(|| ChangedJudges::read(&comparison, &with, request.checks, request.tests)).transpose()?;
     let (base, project) = (comparison.base.clone(), comparison.project.clone());
     drop(comparison);
     trees.remove_scratch()?;
@@ -173,7 +181,33 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
             *proof = why;
         }
     }
-    Ok(Proof { base, checks, notes })
+    let comparisons = match judges {
+        Some(judges) => compare_judges(&judges, &mut runner, &with_change, watcher)?,
+        None => Vec::new(),
+    };
+    Ok(Proof { base, checks, comparisons, notes })
+}
+
+/// Runs each check that is green with the change once more, with what may steer it as it was.
+fn compare_judges(
+    judges: &ChangedJudges,
+    runner: &mut SideRunner,
+    with_change: &[Result<SideOutcome, NamesProject>],
+    watcher: &mut impl ProofWatcher,
+) -> Result<Vec<ClaimComparison>, ProofError> {
+    let are_put_back = !judges.is_empty() && judges.put_back(&runner.top_of(Side::With)?)?;
+    let mut comparisons = Vec::new();
+    for (check, with) in runner.checks().iter().zip(with_change) {
+        let is_green = with.as_ref().is_ok_and(|with| with.verdict == CheckVerdict::Green);
+        let mut comparison = match judges.is_empty() || !is_green {
+            true => ClaimComparison::default(),
+            false if are_put_back => judges.judge(runner.run(check, Side::With, watcher)?.ok().as_ref()),
+            false => judges.judge(None),
+        };
+        comparison.now = with.as_ref().map(|with| with.report.clone()).unwrap_or_default();
+        comparisons.push(comparison);
+    }
+    Ok(comparisons)
 }
 
 fn folder_name(time: SystemTime) -> String {

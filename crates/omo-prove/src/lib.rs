@@ -5,6 +5,7 @@
 //! checks is at the edge ([`private_tree`], [`counterfactual`]). docs/proof.md explains it.
 
 mod change;
+pub mod changed_judges;
 pub mod claim;
 pub mod comparison;
 pub mod counterfactual;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use omo_checks::pinned_files;
-use omo_checks::project_copy::{CopyRun, NamesProject, run_in_copy};
+use omo_checks::project_copy::{CopyRun, NamesProject, name_each_test, run_in_copy};
 use omo_core::check::counterfactual::WithoutChange;
 use omo_core::check::session_check::{Check, CheckEnd, CheckVerdict, judge_check};
 use omo_core::check::task_check::{ExpectedResult, ObservedResult, TaskCheckVerdict, has_pipe, judge_task_check};
@@ -36,6 +36,17 @@ impl<'a> SideRunner<'a> {
     /// One that runs the checks of a request; `project` is the folder of the project, from the top.
     pub(crate) fn new(request: &'a ProofRequest<'a>, project: PathBuf, trees: PrivateTrees) -> Self {
         Self { request, project, trees }
+    }
+
+    /// The checks of the request.
+    pub(crate) fn checks(&self) -> &'a [Check] {
+        self.request.checks
+    }
+
+    /// The top of a side, where checks run.
+    pub(crate) fn top_of(&mut self, side: Side) -> Result<PathBuf, ProofError> {
+        self.trees.activate(side)?;
+        Ok(self.trees.active_top())
     }
 
     /// What a check proves that did this with the change.
@@ -161,26 +172,12 @@ impl<'a> SideRunner<'a> {
             None => environment.variables_for_check(check),
         };
         let top = self.trees.active_top();
-        let value_of = |variables: &[(OsString, OsString)], name: &str| {
-            let found = variables.iter().find(|(known, _)| is_variable_named(known, name));
-            found.map(|(_, value)| value.clone()).unwrap_or_default()
-        };
-        let with_option = |variables: &[(OsString, OsString)], name: &str, option: &str| {
-            let mut value = value_of(variables, name);
-            if !value.is_empty() {
-                value.push(" ");
-            }
-            value.push(option);
-            value
-        };
         let own = [
             ("TMPDIR", self.trees.temporary().into_os_string()),
             ("TMP", self.trees.temporary().into_os_string()),
             ("TEMP", self.trees.temporary().into_os_string()),
             ("CARGO_TARGET_DIR", top.join(&self.project).join("target").into_os_string()),
             ("GIT_CEILING_DIRECTORIES", self.trees.path().as_os_str().to_owned()),
-            ("GOFLAGS", with_option(&variables, "GOFLAGS", "-v")),
-            ("PYTEST_ADDOPTS", with_option(&variables, "PYTEST_ADDOPTS", "-v -rap")),
         ];
         // A cache of modules that goes by path and time would take one side for the other.
         let is_replaced = |name: &OsStr| {
@@ -188,6 +185,7 @@ impl<'a> SideRunner<'a> {
         };
         variables.retain(|(name, _)| !is_replaced(name));
         variables.extend(own.map(|(name, value)| (name.into(), value)));
+        name_each_test(&mut variables);
         variables
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::check::test_report::{TestOutcome, TestReport};
 use crate::text::{pluralize, sanitize};
 
 /// How many tests that show nothing are named.
@@ -78,6 +79,83 @@ pub struct CheckCounterfactual {
     pub tests: TestChanges,
     /// The first of those that passed before as well: they show nothing about this work.
     pub shows_nothing: Vec<String>,
+    /// Files that may steer it and changed, where it is green only with them as they are now.
+    pub judged_by: Vec<String>,
+    /// Tests of the beginning that no longer run and pass, by what became of them.
+    pub lost: LostTests,
+    /// What else a reader has to know, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// Tests that ran as the run began, and do not pass now, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct LostTests {
+    /// Passed then, and not there now.
+    pub gone: Vec<String>,
+    /// Ran then, and skipped now, or expected to fail.
+    pub skipped: Vec<String>,
+    /// Failed then, and not run now.
+    pub failing_not_run: Vec<String>,
+}
+
+impl LostTests {
+    /// Compares the tests of a check as the run began with those of now. Names that a runner keeps to itself are not
+    /// guessed.
+    pub fn compare(started: &TestReport, now: &TestReport) -> Self {
+        let mut lost = Self::default();
+        let names_all = now.names_passed_tests() && !now.is_cut;
+        for (name, outcome) in started.iter() {
+            let names = match (outcome, now.outcome(name)) {
+                (TestOutcome::Passed | TestOutcome::Failed, Some(TestOutcome::Skipped)) => &mut lost.skipped,
+                (TestOutcome::Passed, None) if names_all => &mut lost.gone,
+                (TestOutcome::Failed, None) if names_all => &mut lost.failing_not_run,
+                _ => continue,
+            };
+            names.push(name.to_owned());
+        }
+        lost
+    }
+
+    /// One line for each kind, such as `2 tests gone: a, b`.
+    fn lines(&self) -> impl Iterator<Item = String> {
+        let lists = [
+            (&self.gone, "gone"),
+            (&self.skipped, "skipped now"),
+            (&self.failing_not_run, "failing at the start and not run now"),
+        ];
+        lists
+            .into_iter()
+            .filter(|(names, _)| !names.is_empty())
+            .map(|(names, word)| format!("{} {word}: {}", pluralize(names.len(), "test"), list_names(names)))
+    }
+}
+
+/// Compares the numbers of tests of a check as the run began with those of now, where their names say nothing.
+pub fn compare_counts(started: &TestReport, now: &TestReport) -> Option<String> {
+    match (started.counts, now.counts) {
+        (Some(first), None) => Some(format!("{first} at the start, and how many tests run now is not known")),
+        (Some(first), Some(last)) if last.run < first.run && !now.names_passed_tests() => {
+            Some(format!("{} ran at the start, {} now", pluralize_count(first.run), last.run))
+        }
+        (Some(first), Some(last)) if last.skipped > first.skipped && !now.names_passed_tests() => {
+            Some(format!("{} skipped at the start, {} now", pluralize_count(first.skipped), last.skipped))
+        }
+        _ => None,
+    }
+}
+
+fn pluralize_count(count: u64) -> String {
+    pluralize(usize::try_from(count).unwrap_or(usize::MAX), "test")
+}
+
+/// The first of them, and how many more there are.
+fn list_names(names: &[String]) -> String {
+    let mut shown: Vec<String> = names.iter().take(MAX_NAMED_TESTS).map(|name| sanitize(name, 100)).collect();
+    if names.len() > MAX_NAMED_TESTS {
+        shown.push(format!("and {} more", names.len() - MAX_NAMED_TESTS));
+    }
+    shown.join(", ")
 }
 
 /// What is known of a claim's checks without the change.
@@ -138,6 +216,19 @@ impl Counterfactual {
         Some(parts.join("; ")).filter(|words| !words.is_empty())
     }
 
+    /// What is unusual about checks that are green, one line each: a reader is asked about it first.
+    pub fn unusual_lines(&self) -> Vec<String> {
+        let Self::Known(checks) = self else { return Vec::new() };
+        let of_check = |check: &CheckCounterfactual| {
+            let judged = (!check.judged_by.is_empty())
+                .then(|| format!("green only with the changed {}", list_names(&check.judged_by)));
+            let notes = check.notes.iter().map(|why| sanitize(why, 200));
+            let lines: Vec<String> = judged.into_iter().chain(check.lost.lines()).chain(notes).collect();
+            lines.into_iter().map(|line| format!("`{}`: {line}", sanitize(&check.name, 40))).collect::<Vec<_>>()
+        };
+        checks.iter().flat_map(of_check).collect()
+    }
+
     /// What keeps a check from counting that has to be red without the change; `None` where it is.
     pub fn objection(&self, name: &str) -> Option<String> {
         let check = match self {
@@ -165,6 +256,7 @@ impl Counterfactual {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::test_runner::TestOutputReader;
 
     fn known(checks: &[(&str, WithoutChange)]) -> Counterfactual {
         let check = |(name, without): &(&str, WithoutChange)| CheckCounterfactual {
@@ -214,6 +306,40 @@ mod tests {
         ] {
             assert!(state.objection("tests").is_some(), "{state:?}");
         }
+    }
+
+    #[test]
+    fn tests_that_are_lost_are_told_by_name_and_without_names_by_number() {
+        let report = |output: &str| {
+            let mut reader = TestOutputReader::default();
+            reader.read(output.as_bytes());
+            reader.report()
+        };
+        let started = report("1..4\nok 1 - a\nnot ok 2 - b\nok 3 - c\nok 4 - d\n");
+        let lost = LostTests::compare(&started, &report("1..2\nok 1 - a\nok 2 - c # skip\n"));
+        assert_eq!(
+            lost.lines().collect::<Vec<_>>(),
+            ["1 test gone: d", "1 test skipped now: c", "1 test failing at the start and not run now: b"]
+        );
+        assert_eq!(
+            LostTests::compare(&started, &report("1..4\nok 1 - a\nok 2 - b\nok 3 - c\nok 4 - d\n")),
+            LostTests::default()
+        );
+        let quiet = |count: u64| report(&format!("{count} passed in 0.01s\n"));
+        assert_eq!(LostTests::compare(&started, &quiet(3)), LostTests::default());
+        assert_eq!(compare_counts(&quiet(4), &quiet(3)).as_deref(), Some("4 tests ran at the start, 3 now"));
+        assert_eq!(compare_counts(&quiet(3), &quiet(4)), None);
+        assert!(compare_counts(&quiet(4), &report("all good\n")).is_some());
+        let check = CheckCounterfactual {
+            name: "tests".to_owned(),
+            lost,
+            judged_by: vec!["a.mk".to_owned()],
+            ..CheckCounterfactual::default()
+        };
+        assert_eq!(
+            Counterfactual::Known(vec![check]).unusual_lines()[..2],
+            ["`tests`: green only with the changed a.mk", "`tests`: 1 test gone: d"]
+        );
     }
 
     #[test]

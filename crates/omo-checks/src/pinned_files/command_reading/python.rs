@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use omo_core::check::steering::shadows_python;
 use omo_core::check::test_runner::test_commands::python_module;
 use omo_state::seal::hex_digest;
 
 use super::{CommandReading, ProgramCall};
 use crate::pinned_files::file_parts::SteeringPart;
-use crate::pinned_files::python_modules::{is_installed_module, shadows_python};
+use crate::pinned_files::python_modules::is_installed_module;
 
 impl CommandReading<'_> {
     /// What a run of Python loads from the folders that it looks for modules in: its working folder, the one of its

@@ -1,0 +1,192 @@
+//! Files that may steer a check: configuration of runners, linters, compilers and build tools, and what they load by
+//! itself. The table is broad on purpose: a file that is listed without need costs one more run of the check, and no
+//! more. No shell is read for it: the words of a command that are files of the project are listed as well.
+
+use std::collections::BTreeSet;
+
+/// Names of files, wherever they lie.
+const NAMES: &str = "\
+    makefile gnumakefile bsdmakefile justfile rakefile gemfile gemfile.lock guardfile vagrantfile procfile earthfile \
+    tiltfile brewfile dockerfile containerfile jenkinsfile fastfile sconstruct sconscript wscript build.ninja \
+    cargo.toml cargo.lock build.rs rust-toolchain clippy.toml rustfmt.toml deny.toml nextest.toml makefile.toml \
+    go.mod go.sum go.work go.work.sum magefile.go vendor.conf \
+    conftest.py setup.py setup.cfg tox.ini pytest.ini noxfile.py tasks.py fabfile.py dodo.py sitecustomize.py \
+    usercustomize.py mypy.ini manifest.in pipfile pipfile.lock \
+    package.json package-lock.json npm-shrinkwrap.json pnpm-lock.yaml pnpm-workspace.yaml yarn.lock bun.lock bun.lockb \
+    bunfig.toml lerna.json nx.json turbo.json project.json angular.json deno.json deno.jsonc jsconfig.json \
+    gulpfile.js gruntfile.js karma.conf.js \
+    pom.xml build.xml build.gradle build.gradle.kts settings.gradle settings.gradle.kts gradle.properties \
+    build.sbt plugins.sbt build.properties project.clj deps.edn mix.exs rebar.config stack.yaml cabal.project \
+    package.yaml dune-project dune esy.json composer.json composer.lock phpunit.xml phpunit.xml.dist phpstan.neon \
+    cmakelists.txt cmakepresets.json ctestconfig.cmake ctestcustom.cmake meson.build meson_options.txt configure \
+    configure.ac autogen.sh build.zig build.zig.zon package.swift build.bazel module.bazel workspace \
+    workspace.bazel directory.build.props directory.build.targets nuget.config global.json packages.lock.json \
+    docker-compose.yml docker-compose.yaml compose.yml compose.yaml taskfile.yml taskfile.yaml codecov.yml \
+    flake.nix flake.lock shell.nix default.nix devbox.json pixi.toml pixi.lock mise.toml spec_helper.rb rails_helper.rb \
+    test_helper.rb test_helper.exs credo.exs lefthook.yml lefthook.yaml";
+/// Endings of files.
+const ENDINGS: &str = "\
+    mk cmake bzl props targets gemspec cabal pth lock toml ini cfg conf config rc snap.config sh bash zsh fish ps1 bat \
+    cmd csproj fsproj vbproj sln gradle sbt nix env properties xcconfig jest.json runsettings";
+/// Parts of names of configuration, as in `jest.config.js`, `vitest.setup.ts`, `tsconfig.build.json`, `requirements-dev.txt`.
+const PARTS: &str = "\
+    config setup preset environment globalsetup global-setup globalteardown tsconfig requirements constraints reporter \
+    transform transformer resolver sequencer mocharc babelrc eslintrc prettierrc stylelintrc swcrc nycrc lintstagedrc \
+    taskfile compose dockerfile phpunit phpstan psalm rubocop detekt checkstyle";
+/// Folders whose files are run by others, or stand in for others.
+const FOLDERS: &str = "\
+    __mocks__ __stubs__ mocks stubs scripts script bin tools ci build-tools buildsrc hack hooks githooks buildkite";
+
+/// Whether the file at this path, from the project's top with `/` between its names, may steer a check.
+///
+/// ```
+/// use omo_core::check::steering::may_steer;
+///
+/// assert!(may_steer("web/jest.setup.js") && may_steer("pkg/deep/conftest.py") && may_steer(".coveragerc"));
+/// assert!(!may_steer("src/cart.rs") && !may_steer("tests/test_cart.py"));
+/// ```
+pub fn may_steer(path: &str) -> bool {
+    let lower = path.to_lowercase();
+    let (folders, name) = lower.rsplit_once('/').unwrap_or(("", &lower));
+    let is_in = |list: &str, word: &str| list.split_ascii_whitespace().any(|known| known == word);
+    let is_hidden = lower.split('/').any(|part| part.starts_with('.'));
+    let mut parts = name.split(['.', '-', '_']);
+    is_hidden
+        || is_in(NAMES, name)
+        || name.rsplit_once('.').is_some_and(|(_, ending)| is_in(ENDINGS, ending))
+        || parts.any(|part| is_in(PARTS, part))
+        || folders.split('/').any(|folder| is_in(FOLDERS, folder))
+        || lower.split('/').any(shadows_python)
+}
+
+/// The words of a command, or of a script, that may be names of files: without quotes, and without what a shell puts
+/// before a path, such as a folder in a variable.
+///
+/// ```
+/// use omo_core::check::steering::file_words;
+///
+/// let words = file_words("cd ci && sh \"$DIR/check.sh\" --config=a/b.yml");
+/// assert!(["ci", "check.sh", "a/b.yml"].iter().all(|word| words.contains(*word)));
+/// ```
+pub fn file_words(text: &str) -> BTreeSet<String> {
+    let is_between = |char: char| char.is_whitespace() || "'\"`;&|<>(){}=,:".contains(char);
+    let mut words = BTreeSet::new();
+    for word in text.split(is_between) {
+        // What stands behind the last variable is below a folder that is not known.
+        let word = word.rsplit_once('$').map_or(word, |(_, rest)| rest.split_once('/').map_or("", |(_, rest)| rest));
+        let word = word.trim_start_matches("./").trim_end_matches('/');
+        if !word.is_empty() && !word.starts_with('-') && words.len() < MAX_WORDS {
+            words.insert(word.to_owned());
+        }
+    }
+    words
+}
+
+/// Further words of a text name no files.
+const MAX_WORDS: usize = 10_000;
+
+/// Whether a file or folder of this name is loaded in the place of a module of Python itself or of a runner.
+pub fn shadows_python(name: &str) -> bool {
+    let (module, ending) = name.split_once('.').unwrap_or((name, ""));
+    let is_module = ending.is_empty() || ["py", "pyc", "so", "pyd"].iter().any(|end| ending.ends_with(end));
+    is_module && is_python_module(module)
+}
+
+/// Whether a runner of Python may load a module of this name: one of Python itself, or of pytest.
+pub fn is_python_module(name: &str) -> bool {
+    MODULES.split_ascii_whitespace().any(|known| known == name)
+}
+
+/// The standard library from 3.8 to 3.14, and what pytest loads. Those that are always within the interpreter cannot be
+/// shadowed, and `parser`, `symbol` and `formatter`, which are gone since 3.10, are loaded by none of them: work often
+/// has files of these names.
+const MODULES: &str = "\
+    __future__ _aix_support _android_support _apple_support _ast _ast_unparse _asyncio _bisect _blake2 _bootlocale \
+    _bootsubprocess _bz2 _codecs_cn _codecs_hk _codecs_iso2022 _codecs_jp _codecs_kr _codecs_tw _collections_abc \
+    _colorize _compat_pickle _compression _contextvars _crypt _csv _ctypes _ctypes_test _curses _curses_panel \
+    _datetime _dbm _decimal _dummy_thread _elementtree _gdbm _hashlib _heapq _hmac _interpchannels _interpqueues \
+    _interpreters _ios_support _json _lsprof _lzma _markupbase _md5 _msi _multibytecodec _multiprocessing _opcode \
+    _opcode_metadata _osx_support _overlapped _peg_parser _pickle _posixshmem _posixsubprocess _py_abc _py_warnings \
+    _pydatetime _pydecimal _pyio _pylong _pyrepl _pytest _queue _random _remote_debugging _scproxy _sha1 _sha2 \
+    _sha256 _sha3 _sha512 _sitebuiltins _socket _sqlite3 _ssl _statistics _strptime _struct _threading_local \
+    _tkinter _tokenize _types _uuid _weakrefset _wmi _zoneinfo _zstd abc aifc annotationlib argparse array \
+    ast asynchat asyncio asyncore atexit audioop base64 bdb binascii binhex bisect bz2 cProfile calendar cgi cgitb \
+    chunk cmath cmd code codecs codeop collections colorsys compileall compression concurrent configparser \
+    contextlib contextvars copy copyreg coverage crypt csv ctypes curses dataclasses datetime dbm decimal difflib \
+    dis distutils doctest dummy_threading email encodings ensurepip enum exceptiongroup faulthandler fcntl filecmp \
+    fileinput fnmatch fractions ftplib functools genericpath getopt getpass gettext glob graphlib grp gzip hashlib \
+    heapq hmac html http imaplib imghdr imp importlib iniconfig inspect io ipaddress json keyword linecache locale \
+    logging lzma macpath macurl2path mailbox mailcap math mimetypes mmap modulefinder msilib msvcrt multiprocessing \
+    netrc nis nntplib ntpath nturl2path numbers opcode operator optparse os ossaudiodev packaging pathlib pdb pickle \
+    pickletools pipes pkgutil platform plistlib pluggy poplib posixpath pprint profile pstats pty pwd py py_compile \
+    pyclbr pydoc pydoc_data pyexpat pygments pytest queue quopri random re readline reprlib resource rlcompleter \
+    runpy sched secrets select selectors shelve shlex shutil signal site sitecustomize smtpd smtplib sndhdr socket \
+    socketserver spwd sqlite3 sre_compile sre_constants sre_parse ssl stat statistics string stringprep struct \
+    subprocess sunau symtable sysconfig syslog tabnanny tarfile telnetlib tempfile termios textwrap threading timeit \
+    tkinter token tokenize tomli tomllib trace traceback tracemalloc tty turtle types typing unicodedata unittest \
+    urllib usercustomize uu uuid venv warnings wave weakref webbrowser winreg winsound wsgiref xdrlib xml xmlrpc \
+    zipapp zipfile zipimport zlib zoneinfo";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_runner_has_its_files_wherever_they_lie() {
+        for path in [
+            "Makefile",
+            "ci/rules.mk",
+            "pkg/deep/conftest.py",
+            "jest.setup.js",
+            "jest.config.ts",
+            "web/babel.config.cjs",
+            "package.json",
+            "Cargo.toml",
+            ".cargo/config.toml",
+            "ruff.toml",
+            "mypy.ini",
+            "tsconfig.build.json",
+            ".eslintrc.json",
+            ".prettierignore",
+            ".coveragerc",
+            ".github/workflows/ci.yml",
+            "requirements-dev.txt",
+            "src/__mocks__/fs.js",
+            "check.sh",
+            "scripts/check",
+            "test/setup.ts",
+            "spec/spec_helper.rb",
+            "unittest.py",
+            "argparse/__init__.py",
+            "a.env",
+        ] {
+            assert!(may_steer(path), "{path}");
+        }
+        for path in [
+            "src/cart.rs",
+            "app.py",
+            "tests/test_app.py",
+            "src/cart.test.ts",
+            "README.md",
+            "docs/a.txt",
+            "pkg/a_test.go",
+        ] {
+            assert!(!may_steer(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn words_of_a_command_are_names_without_what_a_shell_reads() {
+        for (text, word) in [
+            ("sh check.sh", "check.sh"),
+            ("make -f ci.mk check", "ci.mk"),
+            ("cd \"$(dirname \"$0\")/..\"; \"$DIR/x.sh\"", "x.sh"),
+            ("pytest --config-file=ci/pytest.ini", "ci/pytest.ini"),
+            ("sh ./ci/check", "ci/check"),
+            ("cat < 'in.txt'|sh", "in.txt"),
+        ] {
+            assert!(file_words(text).contains(word), "{text}: {:?}", file_words(text));
+        }
+        assert!(file_words("--all $X").is_empty());
+    }
+}

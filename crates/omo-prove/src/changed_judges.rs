@@ -1,0 +1,123 @@
+//! The question whether a change of what may steer a check made it green: the check on the files of now, with what may
+//! steer it as it was.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use omo_core::check::session_check::{Check, CheckVerdict};
+use omo_core::check::steering::{file_words, may_steer};
+use omo_core::check::test_report::TestReport;
+use omo_git::base_comparison::{BaseComparison, BaseError, ChangedFile, put_back};
+
+use crate::comparison::SideOutcome;
+use crate::test_files::TestFiles;
+
+/// A larger change of such files is not tried out, and said to be one.
+const MAX_FILES: usize = 500;
+
+/// Files that may steer the checks of a claim and that changed, with what they were.
+pub(crate) struct ChangedJudges {
+    files: Vec<ChangedFile>,
+    /// Their paths from the project's top.
+    names: Vec<String>,
+}
+
+impl ChangedJudges {
+    /// Reads them from the copy of now and the base.
+    pub(crate) fn read(
+        comparison: &BaseComparison,
+        with: &Path,
+        checks: &[Check],
+        tests: &TestFiles,
+    ) -> Result<Self, BaseError> {
+        let words: BTreeSet<String> = checks.iter().flat_map(|check| file_words(&check.command)).collect();
+        let name_of = |path: &Path| {
+            let below = path.strip_prefix(&comparison.project).unwrap_or(path);
+            below.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+        };
+        let steers = |path: &Path| {
+            let name = name_of(path);
+            may_steer(&name) || (is_named(&name, &words) && !tests.contains(&name))
+        };
+        let count = comparison.changed_paths().filter(|path| steers(path)).count();
+        let files = if count > MAX_FILES { Vec::new() } else { comparison.read_changed(with, steers)? };
+        let names = comparison.changed_paths().filter(|path| steers(path)).map(name_of).collect();
+        Ok(Self { files, names })
+    }
+
+    /// Whether there is anything to try out.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// Gives the copy of now these files as they were; `false` where there are too many.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be written.
+    pub(crate) fn put_back(&self, top: &Path) -> Result<bool, BaseError> {
+        if self.files.is_empty() {
+            return Ok(false);
+        }
+        put_back(top, &self.files).map(|()| true)
+    }
+
+    /// Whether a check is green only with these files as they are now. `outcome` is that with them as they were; `None`
+    /// where they could not be put back, or the check could not be run in a copy.
+    pub(crate) fn judge(&self, outcome: Option<&SideOutcome>) -> ClaimComparison {
+        let mut comparison = ClaimComparison::default();
+        match outcome {
+            Some(side) if side.verdict == CheckVerdict::Green => {}
+            Some(_) => comparison.judged_by.clone_from(&self.names),
+            None => {
+                comparison.notes.push(format!("it could not be run without the changes to {}", self.names.join(", ")));
+            }
+        }
+        comparison
+    }
+}
+
+/// What is known of a check that is green with the change, beside what it is without it.
+#[derive(Clone, Debug, Default)]
+pub struct ClaimComparison {
+    /// Files that may steer it and changed, where it is green only with them as they are now.
+    pub judged_by: Vec<String>,
+    /// What could not be established.
+    pub notes: Vec<String>,
+    /// The tests of now.
+    pub now: TestReport,
+}
+
+/// Whether one of the words of a command names the file at this path: as a path from any folder, as a pattern, or as a
+/// module of Python.
+pub fn is_named(path: &str, words: &BTreeSet<String>) -> bool {
+    let is_below = |word: &str| path.strip_suffix(word).is_some_and(|above| above.is_empty() || above.ends_with('/'));
+    words.iter().any(|word| {
+        let module = || format!("{}.py", word.replace('.', "/"));
+        is_below(word)
+            || (word.contains('*') && glob_match::glob_match(word, path))
+            || is_below(&module())
+            || is_below(&format!("{word}/__main__.py"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_named_by_a_path_a_pattern_or_a_module() {
+        for (command, path) in [
+            ("sh ci/check", "ci/check"),
+            ("cd ci && sh check", "ci/check"),
+            ("for f in ci.d/*; do sh $f; done", "ci.d/a"),
+            ("python3 -m checks.run", "checks/run.py"),
+            ("python3 checks", "checks/__main__.py"),
+            ("python3 app.py | diff - expected.txt", "expected.txt"),
+        ] {
+            assert!(is_named(path, &file_words(command)), "{command}");
+        }
+        assert!(!is_named("src/cart.py", &file_words("pytest src")));
+        assert!(!is_named("recheck", &file_words("sh check")));
+    }
+}
