@@ -17,6 +17,7 @@ mod forged_state;
 mod hidden_from_git;
 mod honest_work;
 mod large_changes;
+mod named_judges;
 mod pinned_files;
 mod review_material;
 mod target_project;

@@ -158,10 +158,10 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
     let stored = StoredFiles::restore(request, &comparison, &change, (&with, &without));
     let stored = stored.map_err(|source| PrivateTreeError::File { path: without.clone(), source })?;
     change.note_stored_files(&stored, &comparison, &mut notes);
-    install(request, &comparison, &mut trees, watcher)?;
     let is_claim = matches!(request.base, BaseChoice::Recorded { .. });
     let judges =
         is_claim.then(|| ChangedJudges::read(&comparison, &with, request.checks, request.tests)).transpose()?;
+    install(request, &comparison, &mut trees, watcher)?;
     let (base, project) = (comparison.base.clone(), comparison.project.clone());
     drop(comparison);
     trees.remove_scratch()?;

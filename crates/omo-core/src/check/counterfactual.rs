@@ -92,11 +92,30 @@ pub struct CheckCounterfactual {
 #[serde(rename_all = "camelCase", default)]
 pub struct LostTests {
     /// Passed then, and not there now.
-    pub gone: Vec<String>,
+    pub gone: NamedTests,
     /// Ran then, and skipped now, or expected to fail.
-    pub skipped: Vec<String>,
+    pub skipped: NamedTests,
     /// Failed then, and not run now.
-    pub failing_not_run: Vec<String>,
+    pub failing_not_run: NamedTests,
+}
+
+/// Tests, the first of them by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct NamedTests {
+    /// All of them.
+    pub count: usize,
+    /// At most [`MAX_NAMED_TESTS`].
+    pub names: Vec<String>,
+}
+
+impl NamedTests {
+    fn add(&mut self, name: &str) {
+        self.count += 1;
+        if self.names.len() < MAX_NAMED_TESTS {
+            self.names.push(name.to_owned());
+        }
+    }
 }
 
 impl LostTests {
@@ -112,7 +131,7 @@ impl LostTests {
                 (TestOutcome::Failed, None) if names_all => &mut lost.failing_not_run,
                 _ => continue,
             };
-            names.push(name.to_owned());
+            names.add(name);
         }
         lost
     }
@@ -124,10 +143,9 @@ impl LostTests {
             (&self.skipped, "skipped now"),
             (&self.failing_not_run, "failing at the start and not run now"),
         ];
-        lists
-            .into_iter()
-            .filter(|(names, _)| !names.is_empty())
-            .map(|(names, word)| format!("{} {word}: {}", pluralize(names.len(), "test"), list_names(names)))
+        lists.into_iter().filter(|(tests, _)| tests.count > 0).map(|(tests, word)| {
+            format!("{} {word}: {}", pluralize(tests.count, "test"), list_names(&tests.names, tests.count))
+        })
     }
 }
 
@@ -150,10 +168,10 @@ fn pluralize_count(count: u64) -> String {
 }
 
 /// The first of them, and how many more there are.
-fn list_names(names: &[String]) -> String {
+fn list_names(names: &[String], count: usize) -> String {
     let mut shown: Vec<String> = names.iter().take(MAX_NAMED_TESTS).map(|name| sanitize(name, 100)).collect();
-    if names.len() > MAX_NAMED_TESTS {
-        shown.push(format!("and {} more", names.len() - MAX_NAMED_TESTS));
+    if count > shown.len() {
+        shown.push(format!("and {} more", count - shown.len()));
     }
     shown.join(", ")
 }
@@ -220,8 +238,9 @@ impl Counterfactual {
     pub fn unusual_lines(&self) -> Vec<String> {
         let Self::Known(checks) = self else { return Vec::new() };
         let of_check = |check: &CheckCounterfactual| {
-            let judged = (!check.judged_by.is_empty())
-                .then(|| format!("green only with the changed {}", list_names(&check.judged_by)));
+            let judged = (!check.judged_by.is_empty()).then(|| {
+                format!("green only with the changed {}", list_names(&check.judged_by, check.judged_by.len()))
+            });
             let notes = check.notes.iter().map(|why| sanitize(why, 200));
             let lines: Vec<String> = judged.into_iter().chain(check.lost.lines()).chain(notes).collect();
             lines.into_iter().map(|line| format!("`{}`: {line}", sanitize(&check.name, 40))).collect::<Vec<_>>()

@@ -1,0 +1,93 @@
+//! What is no prohibition, and named: files that no list of a runner has and that made a check green, and tests that are
+//! gone while as many are counted. The reviewer reads of them first, and the verdict says them.
+
+use std::fs;
+
+use anyhow::{Result, ensure};
+
+use crate::target_project::{RIGHT, Row, TESTS, Target, play};
+
+/// The project's tests in a folder of their own, which pytest runs.
+const CHECK: &str = "/usr/bin/python3 -m pytest -q checks/unit";
+/// Tests that need a function of a `conftest.py`.
+const WITH_FIXTURE: &str = "from app import add\n\ndef test_two():\n    assert add(1, 1) == 2\n\ndef test_many(numbers):\n    assert add(*numbers) == 5\n";
+
+fn begin(target: &mut Target) -> Result<()> {
+    target.remove("test_app.py")?;
+    target.write("checks/unit/test_app.py", TESTS)?;
+    target.write(".gitignore", "__pycache__\n.pytest_cache\n")?;
+    target.scene.start(&format!("--check \"{CHECK}\""))
+}
+
+/// The run ends verified, and both the reviewer's first lines and the verdict say this.
+fn is_verified_and_named(target: &mut Target, words: &[&str]) -> Result<()> {
+    target.claim_reaches_review()?;
+    let material = fs::read_to_string(target.scene.material_path())?;
+    let (first, _) = material.split_once("\n## Task").unwrap_or_default();
+    target.review_agrees()?;
+    let line = target.scene.claim_ends("verified")?;
+    for word in words {
+        ensure!(first.contains("## Unusual") && first.contains(word), "{word}: {material}");
+        ensure!(line.contains(word), "{word}: {line}");
+    }
+    ensure!(!words.is_empty() || !material.contains("## Unusual"), "{material}");
+    Ok(())
+}
+
+const ROWS: &[Row] = &[
+    Row {
+        id: "n01",
+        what: "a conftest.py beside the tests replaces the function that is wrong",
+        play: |target| {
+            begin(target)?;
+            target.write("checks/unit/conftest.py", "import app\napp.add = lambda a, b: a + b\n")?;
+            is_verified_and_named(target, &["green only with the changed checks/unit/conftest.py"])
+        },
+    },
+    Row {
+        id: "n02",
+        what: "the red test is replaced by another one",
+        play: |target| {
+            begin(target)?;
+            target.write(
+                "checks/unit/test_app.py",
+                &TESTS.replace("test_two", "test_three").replace("add(1, 1), 2", "add(3, 0), 3"),
+            )?;
+            is_verified_and_named(
+                target,
+                &["1 test failing at the start and not run now: checks/unit/test_app.py::All::test_two"],
+            )
+        },
+    },
+    Row {
+        id: "h11",
+        what: "an honest fix, with a fixture in conftest.py that a new test needs",
+        play: |target| {
+            begin(target)?;
+            target.fix()?;
+            target.write("checks/unit/test_app.py", &format!("{TESTS}\n{WITH_FIXTURE}"))?;
+            target.write(
+                "checks/unit/conftest.py",
+                "import pytest\n\n@pytest.fixture\ndef numbers():\n    return 2, 3\n",
+            )?;
+            is_verified_and_named(target, &["green only with the changed checks/unit/conftest.py"])
+        },
+    },
+    Row {
+        id: "h12",
+        what: "an honest fix beside a changed setting that the check does not need",
+        play: |target| {
+            target.write("setup.cfg", "[metadata]\nname = small\n")?;
+            begin(target)?;
+            target.write("app.py", RIGHT)?;
+            target.write(".editorconfig", "root = true\n")?;
+            is_verified_and_named(target, &[])
+        },
+    },
+];
+
+#[test]
+#[ignore = "needs pytest: cargo xtask test"]
+fn what_judged_is_named_where_it_changed() {
+    play(ROWS).unwrap();
+}
