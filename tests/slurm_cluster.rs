@@ -61,7 +61,10 @@ impl SlurmCluster {
     }
 
     fn start_once(processors: usize, more: &str) -> Result<Self> {
-        let folder = tempfile::Builder::new().prefix("omo-slurm-").tempdir()?;
+        // Its configuration holds no path with a blank.
+        let parent = Some(std::env::temp_dir()).filter(|path| !path.to_string_lossy().contains(' '));
+        let parent = parent.unwrap_or_else(|| "/tmp".into());
+        let folder = tempfile::Builder::new().prefix("omo-slurm-").tempdir_in(parent)?;
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755))?;
         for part in ["state", "spool"] {
             fs::create_dir(folder.path().join(part))?;

@@ -222,7 +222,7 @@ fn evidence_spares_a_run_only_for_the_same_files_and_the_same_setting() {
             Ok(())
         }),
         ("red is never reused", |s| {
-            s.start("--no-review --check \"pwd >> $HOME/ran; test -f $HOME/ok\"")?;
+            s.start("--no-review --check \"pwd >> $HOME/ran; test -f ~/ok\"")?;
             s.claim_fails()?;
             fs::write(s.trace("ok"), "")?;
             s.claim_ends("verified")?;

@@ -127,9 +127,8 @@ pub(crate) fn run(options: &SurroundingsOptions) -> Result<()> {
     // Before the suites are built, which may put a new program in the place of this one.
     let program = std::env::current_exe().context("find this program")?;
     let samples = make_samples(options)?;
-    let folder = cargo::target()?.join("surroundings");
-    // Left by a task that was another user's.
-    let _ = fs::remove_dir_all(&folder);
+    // Outside of this repository, whose programs no test may take for its own.
+    let folder = PathBuf::from(format!("/var/tmp/omo-surroundings-{}", std::process::id()));
     fs::create_dir_all(&folder).with_context(|| format!("create {}", folder.display()))?;
     let list = folder.join("samples.json");
     fs::write(&list, serde_json::to_vec(&samples)?).with_context(|| format!("write {}", list.display()))?;
@@ -146,6 +145,7 @@ pub(crate) fn run(options: &SurroundingsOptions) -> Result<()> {
             _ => failed.push(*name),
         }
     }
+    let _ = fs::remove_dir_all(&folder);
     if !not_made.is_empty() {
         anstream::println!("could not be made here: {}", not_made.join(", "));
     }
