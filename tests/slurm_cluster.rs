@@ -88,12 +88,14 @@ impl SlurmCluster {
         let [controller_port, node_port] = listeners.map(|listener| listener.local_addr().map(|at| at.port()));
         let host = fs::read_to_string("/proc/sys/kernel/hostname")?;
         let host = host.trim().split('.').next().unwrap_or_default();
+        let user = Command::new("id").arg("-un").output()?.stdout;
+        let user = String::from_utf8(user)?.trim().to_owned();
         let shown = self.folder.path().display();
         Ok(format!(
             "ClusterName=omo\nSlurmctldHost={host}(127.0.0.1)\nSlurmctldPort={}\nSlurmdPort={}\n\
              CommunicationParameters=NoCtldInAddrAny,NoInAddrAny\n\
              AuthType=auth/munge\nAuthInfo=socket={shown}/munge.sock,cred_expire=5\nCredType=cred/munge\n\
-             SlurmUser=root\nSlurmdUser=root\nStateSaveLocation={shown}/state\nSlurmdSpoolDir={shown}/spool\n\
+             SlurmUser={user}\nSlurmdUser={user}\nStateSaveLocation={shown}/state\nSlurmdSpoolDir={shown}/spool\n\
              SlurmctldPidFile={shown}/controller.pid\nSlurmdPidFile={shown}/node.pid\n\
              ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nMpiDefault=none\nMailProg=/bin/true\n\
              SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nSchedulerType=sched/builtin\n\

@@ -1,6 +1,7 @@
 //! What each session of a plan gets for itself, so that two that run at once do not meet: a port for the server that
 //! its tests start, and a folder for its temporary files.
 
+use std::fs;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -24,15 +25,17 @@ pub fn make_temp_folder(top: &Path, run: &str, group: &str) -> Result<PathBuf, F
     Ok(GuardedFolder::create_below(&real, &[&temp_folder_name(run, group)])?.path().to_owned())
 }
 
-/// Removes that folder with all that is in it; one that is not there is no error.
+/// Removes that folder with all that is in it; one that is not there is no error. `top` may be another user's, as `/tmp`
+/// is.
 pub fn remove_temp_folder(top: &Path, run: &str, group: &str) -> Result<(), FolderError> {
     let Some(folder) = GuardedFolder::open_below(top, &[&temp_folder_name(run, group)])? else { return Ok(()) };
+    let path = folder.path().to_owned();
     drop(folder);
-    let Some(folder) = GuardedFolder::open_below(top, &[])? else { return Ok(()) };
-    folder.remove_folder(&temp_folder_name(run, group)).or_else(|_| {
-        make_removable(&top.join(temp_folder_name(run, group)));
-        folder.remove_folder(&temp_folder_name(run, group))
-    })
+    let removed = fs::remove_dir_all(&path).or_else(|_| {
+        make_removable(&path);
+        fs::remove_dir_all(&path)
+    });
+    removed.map_err(|source| FolderError::Io { action: "remove", path, source })
 }
 
 fn temp_folder_name(run: &str, group: &str) -> String {
@@ -42,7 +45,6 @@ fn temp_folder_name(run: &str, group: &str) -> String {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-    use std::fs;
 
     use super::*;
 
@@ -79,6 +81,19 @@ mod tests {
         assert!(matches!(make_temp_folder(temp.path(), "r1", "2"), Err(FolderError::Refused { .. })));
         assert!(remove_temp_folder(temp.path(), "r1", "2").is_err());
         assert!(temp.path().join("other/kept").exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_in_one_of_another_user_goes_as_well() {
+        let temp = tempfile::tempdir().unwrap();
+        // Only root gives a folder away; for all others that of temporary files is root's already.
+        let is_given = std::os::unix::fs::chown(temp.path(), Some(65_534), None).is_ok();
+        let top = if is_given { temp.path().to_owned() } else { std::env::temp_dir() };
+        let run = format!("test-{}", std::process::id());
+        let folder = make_temp_folder(&top, &run, "1").unwrap();
+        remove_temp_folder(&top, &run, "1").unwrap();
+        assert!(!folder.exists());
     }
 
     #[cfg(unix)]
