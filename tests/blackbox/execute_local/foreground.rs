@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Stdio;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use omo_testkit::wait_until;
 use omo_tests::plan_project::{PLAN, Said};
 use omo_tests::ultraplan_project::{Case, REVERT, Steps, plan_text, play, word_check};
@@ -145,10 +145,13 @@ fn cancel_during_done(s: &Steps, cancel: &[&str]) -> Result<String> {
     let status = s.lab().git(&["status", "--porcelain"])?;
     let head = s.lab().git(&["rev-parse", "HEAD"])?;
     let mut done = s.command(&["agent", "done", "--ticket", &ticket]);
-    let done = done.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let mut done = done.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     wait_until("it hangs", || s.lab().home().join("begun").exists().then_some(()))?;
     let cancelled = s.omo_at_terminal(cancel)?.exits_with(0)?.out;
-    ensure!(cancelled.contains(" is cancelled; `omo run resume --run "), "{cancelled}");
+    if !cancelled.contains(" is cancelled; `omo run resume --run ") {
+        done.kill()?;
+        bail!("{cancelled}");
+    }
     fs::write(s.lab().home().join("cancelled"), "")?;
     let said = Said::of(&done.wait_with_output()?).exits_with(10)?;
     ensure!(said.err.contains("cancelled or stopped"), "{}", said.err);
