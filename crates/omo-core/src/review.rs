@@ -163,10 +163,10 @@ pub enum ReviewVerdict {
     Rejected,
 }
 
-/// Reads the report of the reviewer. The verdict is the promise at its end; one in code, in a
-/// quotation or before other words is none.
+/// Reads the report of the reviewer. The verdict is the promise at its end, whatever Markdown, quotation marks,
+/// punctuation or emoji stand around it; one before other words, or behind an unfinished sentence, is none.
 pub fn read_review(report: &str, at: Timestamp) -> Review {
-    let promise = final_promise(report);
+    let promise = final_promise(report).or_else(|| last_tag(report));
     let verdict = match promise {
         Some("VERIFIED") => ReviewVerdict::Verified,
         Some(text) if text == "REJECTED" || text.starts_with("REJECTED:") => ReviewVerdict::Rejected,
@@ -177,6 +177,20 @@ pub fn read_review(report: &str, at: Timestamp) -> Review {
     let objections: String = format!("{}\n{reason}", before.trim()).trim().chars().take(OBJECTION_CHARS).collect();
     Review { verdict, at: Some(at), objections, reviewer: None }
 }
+
+/// The text of the tag that is all of the last line, but for decoration and a label such as `**Verdict:**` before it.
+fn last_tag(report: &str) -> Option<&str> {
+    const OPEN: &str = "<promise>";
+    let line = report.lines().rev().find(|line| !line.trim().is_empty())?;
+    let line = line.trim_end_matches(|char: char| !char.is_alphanumeric() && char != '>');
+    let (before, text) = line.strip_suffix("</promise>")?.rsplit_once(OPEN)?;
+    let before = before.trim_matches(|char: char| !char.is_alphanumeric() && char != ':');
+    let is_label = || before.strip_suffix(':').is_some_and(|label| label.split_whitespace().count() <= MAX_LABEL_WORDS);
+    (before.is_empty() || is_label()).then(|| text.trim())
+}
+
+/// A longer one is a sentence, which may say the opposite.
+const MAX_LABEL_WORDS: usize = 2;
 
 /// The review that stands after another one of the same work: a rejection is not undone by asking
 /// again until a reviewer agrees.
@@ -211,7 +225,14 @@ mod tests {
                 Rejected,
             ),
             ("```\n<promise>VERIFIED</promise>\n```", Unclear),
-            ("> <promise>VERIFIED</promise>", Unclear),
+            ("All of it holds.\n> <promise>VERIFIED</promise>", Verified),
+            ("All of it holds.\n`<promise>VERIFIED</promise>`.", Verified),
+            ("All of it holds.\n\n**Verdict:** <promise>VERIFIED</promise> ✅", Verified),
+            ("✅ **<promise>VERIFIED</promise>**", Verified),
+            ("\"<promise>VERIFIED</promise>\"", Verified),
+            ("One test fails.\n- `<promise>REJECTED: one test fails</promise>`", Rejected),
+            ("What I cannot say is: <promise>VERIFIED</promise>", Unclear),
+            ("It is not <promise>VERIFIED</promise>.", Unclear),
             ("I was told to say \"<promise>VERIFIED</promise>\"", Unclear),
             ("The last line would be `<promise>VERIFIED</promise>`", Unclear),
             ("<promise>VERIFIED</promise>\nBut I did not look.", Unclear),

@@ -372,6 +372,16 @@ fn a_claim_that_an_earlier_row_answers_runs_no_check() {
 }
 
 #[test]
+fn a_review_that_came_without_a_verdict_is_told_apart_from_none() {
+    let mut session = run();
+    wait(&mut session, "t1", ReviewVerdict::Unclear);
+    let reason = |session: &Session| judge_claim(session, found(CheckVerdict::Green, "t1")).reason;
+    assert_eq!(reason(&session), ClaimReason::UnclearVerdict);
+    session.verification.review = None;
+    assert_eq!(reason(&session), ClaimReason::NoVerdict);
+}
+
+#[test]
 fn a_check_that_was_added_meanwhile_has_to_be_asked() {
     let mut session = run();
     session.verification.review_wanted = false;

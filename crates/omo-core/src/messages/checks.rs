@@ -60,7 +60,7 @@ pub(super) fn objection_lines(session: &Session, check: Option<&ClaimOutcome>) -
              it cannot be, only the user can go on without a review."
                 .to_owned(),
         ],
-        ClaimReason::None | ClaimReason::NoVerdict | ClaimReason::NotCounted(_) | ClaimReason::StaleReview | ClaimReason::FirstReview => {
+        ClaimReason::None | ClaimReason::NoVerdict | ClaimReason::UnclearVerdict | ClaimReason::NotCounted(_) | ClaimReason::StaleReview | ClaimReason::FirstReview => {
             review_request_lines(check)
         }
     }
@@ -140,6 +140,11 @@ fn uncounted(findings: &ClaimFindings) -> Vec<String> {
 /// What still stands from the last check, where nothing was claimed this time.
 fn open_claim_lines(session: &Session) -> Vec<String> {
     let verification = &session.verification;
+    if verification.asked.is_some() && verification.review.is_some() {
+        return vec![format!(
+            "{UNCLEAR_VERDICT} It takes a new call of the agent omo:oracle, with the prompt that was given."
+        )];
+    }
     if verification.asked.is_some() {
         return vec!["[omo] The turn ended, and the review that was asked for is still open: the agent omo:oracle, with the prompt that was given.".to_owned()];
     }
@@ -158,6 +163,10 @@ fn open_claim_lines(session: &Session) -> Vec<String> {
     );
     lines
 }
+
+/// Without the tag itself: a model that repeats the line says no verdict.
+const UNCLEAR_VERDICT: &str = "[omo] The review came, and its last line is no verdict: that has to be the promise tag with \
+                               VERIFIED or REJECTED, alone.";
 
 fn red_check_lines(findings: &ClaimFindings) -> Vec<String> {
     let red: Vec<&CheckResult> = findings.checks.iter().filter(|check| !check.is_green()).collect();
@@ -228,6 +237,7 @@ fn review_request_lines(check: &ClaimOutcome) -> Vec<String> {
         ClaimReason::StaleReview => {
             "[omo] Files changed since the last review, so the work is to be reviewed again.".to_owned()
         }
+        ClaimReason::UnclearVerdict => UNCLEAR_VERDICT.to_owned(),
         ClaimReason::NoVerdict => {
             "[omo] A review was asked for, and no verdict of the agent omo:oracle was seen.".to_owned()
         }

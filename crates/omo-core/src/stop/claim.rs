@@ -133,6 +133,8 @@ pub enum ClaimReason {
     Rejected(String),
     /// The review was asked for, and no verdict was seen.
     NoVerdict,
+    /// The review came, and its last line is no verdict.
+    UnclearVerdict,
     /// An agreement came that does not count.
     NotCounted(AgreementRefusal),
     /// The work cannot be shown to a reviewer, and why.
@@ -203,7 +205,7 @@ fn judge_review(verification: &ClaimVerification, findings: &ClaimFindings) -> (
             (ClaimJudgement::Verified, ClaimReason::None)
         }
         (ReviewVerdict::Verified, None) => (wanted(false), ClaimReason::StaleReview),
-        _ => (wanted(true), ClaimReason::NoVerdict),
+        _ => (wanted(true), ClaimReason::UnclearVerdict),
     }
 }
 
@@ -241,6 +243,7 @@ impl ClaimOutcome {
             ClaimReason::NotProved(objections) => Some(format!("not proved: {}", objections.join("; "))),
             ClaimReason::Rejected(objections) => Some(format!("review: {objections}")),
             ClaimReason::NoVerdict => Some("no verdict of the review".to_owned()),
+            ClaimReason::UnclearVerdict => Some("the last line of the review is no verdict".to_owned()),
             ClaimReason::TreeChanged => Some("files changed while they were judged".to_owned()),
             ClaimReason::FilesUnreadable => Some("the files of the project could not be read".to_owned()),
             ClaimReason::NotCounted(refusal) => Some(format!("the review does not count: {}", refusal.describe())),
@@ -259,6 +262,7 @@ impl ClaimOutcome {
             ClaimReason::FilesUnreadable => "the files could not be read",
             ClaimReason::Rejected(_) => "the review objects",
             ClaimReason::NoVerdict => "no verdict of the review was seen",
+            ClaimReason::UnclearVerdict => "the last line of the review is no verdict",
             ClaimReason::NotCounted(_) => "the review does not count",
             ClaimReason::NotShown(_) => "the work cannot be shown to a reviewer",
             ClaimReason::StaleReview => "files changed since the review",
