@@ -9,7 +9,10 @@ use std::time::Duration;
 use omo_git::commit::{CommitEnd, CommitRefusal, CommitRequest, commit_paths};
 use omo_git::commit_preview::{ignored_files, uncommitted_paths};
 use omo_git::git_settings::GitSettings;
+use omo_git::integrate::{LandError, LandOutcome, land};
 use omo_git::proved_worktree::ProvedWorktree;
+use omo_git::repository::GitRepository;
+use omo_git::user_git::UserGit;
 use omo_process::environment::CheckEnvironment;
 use omo_testkit::main_tests::{self, ignored};
 use tempfile::TempDir;
@@ -35,6 +38,7 @@ fn main() -> ExitCode {
                 "a_cancelled_commit_leaves_no_lock_and_the_index_alone",
                 a_cancelled_commit_leaves_no_lock_and_the_index_alone,
             ),
+            ("a_move_that_is_ended_behind_the_branch_is_made", a_move_that_is_ended_behind_the_branch_is_made),
             ("it_is_made_on_no_branch_and_as_the_first_one", it_is_made_on_no_branch_and_as_the_first_one),
             ("a_message_is_never_run", a_message_is_never_run),
             ("a_hook_whose_program_is_missing_is_told_apart", a_hook_whose_program_is_missing_is_told_apart),
@@ -314,6 +318,43 @@ fn a_cancelled_commit_leaves_no_lock_and_the_index_alone() {
                 folders.extend(entry.is_dir().then_some(entry));
             }
         }
+    }
+}
+
+fn a_move_that_is_ended_behind_the_branch_is_made() {
+    for (phase, lines, is_cancelled) in [
+        ("prepared", "while :; do sleep 1000; done", true),
+        ("committed", "while :; do sleep 1000; done", true),
+        ("committed", "while :; do sleep 1000; done", false),
+        ("committed", "kill -9 $PPID", false),
+    ] {
+        let it = Repository::new();
+        let old = it.head();
+        it.write("a.txt", "2\n");
+        it.git(&["commit", "-qam", "next"]);
+        let new = it.head();
+        it.git(&["reset", "-q", "--hard", &old]);
+        it.write("src/b.txt", "mine\n");
+        let asked = it.temp.path().join("asked");
+        it.hook(
+            "reference-transaction",
+            &format!("[ \"$1\" = {phase} ] || exit 0; : > '{}'; {lines}", asked.display()),
+        );
+        let variables = variables().map(|(name, value)| (name.into(), value.into()));
+        let user = UserGit {
+            environment: &CheckEnvironment::from_variables(variables.into(), &it.top),
+            settings: &GitSettings::default(),
+            limit: if is_cancelled { LIMIT } else { Duration::from_secs(1) },
+        };
+        let landed =
+            land(&GitRepository::find(&it.top).unwrap(), &old, &new, &user, || !(is_cancelled && asked.exists()));
+        let is_moved = phase == "committed";
+        assert_eq!(matches!(landed, Ok(LandOutcome::Moved)), is_moved, "{phase} {lines}: {landed:?}");
+        assert!(is_moved || matches!(landed, Err(LandError::Cancelled)), "{landed:?}");
+        fs::remove_file(it.top.join(".git/hooks/reference-transaction")).unwrap();
+        assert_eq!(it.head(), if is_moved { new } else { old }, "{phase} {lines}");
+        assert_eq!(it.git(&["status", "--porcelain"]), " M src/b.txt\n", "{phase} {lines}");
+        assert!(!it.top.join(".git/index.lock").exists() && !it.top.join(".git/omo-landing").exists());
     }
 }
 

@@ -63,8 +63,12 @@ pub fn land(
         return Err(failed.into());
     }
     if let Err(failed) = move_reference(repository, &reference, old, new, user, is_wanted) {
-        step.undo_move()?;
-        return Err(update_failure(repository, &reference, old, failed)?);
+        let now = repository.commit_of(&reference)?.unwrap_or_default();
+        // The hook is told of the move once it is made, and git may be ended then.
+        if now != new {
+            step.undo_move()?;
+            return Err(update_failure(repository, &reference, old, now, failed));
+        }
     }
     fs::rename(places.new_index(), places.index())?;
     places.forget_move()?;
@@ -104,18 +108,12 @@ fn reference_locks(repository: &GitRepository, reference: Option<&str>) -> Vec<P
 }
 
 /// Why the branch could not move: it is elsewhere by now, or another process has it locked.
-fn update_failure(
-    repository: &GitRepository,
-    reference: &str,
-    old: &str,
-    failed: LandError,
-) -> Result<LandError, LandError> {
-    let now = repository.commit_of(reference)?.unwrap_or_default();
+fn update_failure(repository: &GitRepository, reference: &str, old: &str, now: String, failed: LandError) -> LandError {
     if now != old {
-        return Ok(LandError::Moved { to: now });
+        return LandError::Moved { to: now };
     }
     let paths = reference_locks(repository, Some(reference));
-    Ok(if paths.is_empty() { failed } else { LandError::Locked { paths } })
+    if paths.is_empty() { failed } else { LandError::Locked { paths } }
 }
 
 /// Ends a move that was cut short: where the branch moved, the index follows; where it did not, the
