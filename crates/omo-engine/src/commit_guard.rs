@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use omo_git::commit::CommitRefusal;
-use omo_git::commit_guard::{NOW, SCRIPT, SETTING};
+use omo_git::commit_guard::{SCRIPT, SETTING};
 use omo_git::git_settings::GitSettings;
 use serde::{Deserialize, Serialize};
 
@@ -56,10 +56,12 @@ impl KnownGuard {
         GuardChanges { listed, others }
     }
 
-    /// The states that its user lets stand who had a commit tried again that was refused for this.
+    /// The states that its user lets stand who had a commit tried again that was refused for this: those that the
+    /// question showed and that are still there. Whatever changed since is asked about by itself.
     pub fn answered(&self, now: &Judges, refusal: &CommitRefusal) -> Judges {
+        let CommitRefusal::GuardChanged { files, .. } = refusal else { return Judges::new() };
         let GuardChanges { mut listed, others } = self.changes(now, |_| false);
-        listed.extend(others.into_iter().filter(|(name, _)| refusal.is_about_judge(name)));
+        listed.extend(others.into_iter().filter(|(name, state)| files.contains(&name_judge(name, state))));
         listed
     }
 
@@ -86,7 +88,11 @@ impl KnownGuard {
 
 /// Judges by name, each with its state.
 pub fn name_judges(judges: &Judges) -> Vec<String> {
-    judges.iter().map(|(name, state)| format!("{name}{NOW}{state})")).collect()
+    judges.iter().map(|(name, state)| name_judge(name, state)).collect()
+}
+
+fn name_judge(name: &str, state: &str) -> String {
+    format!("{name} (now {state})")
 }
 
 /// The path in the name of a judge, which may be followed by a part of the file: `script package.json (scripts)`.
@@ -131,6 +137,11 @@ mod tests {
         expected.insert("git config commit.gpgsign".to_owned(), ABSENT.to_owned());
         assert_eq!(others(&known, &now), expected);
         assert_eq!(known.unknown_in_worktree(&now), judges(&[("a", "2")]), "the rest is the checkout's as well");
+        let shown = CommitRefusal::GuardChanged { folder: String::new(), files: name_judges(&judges(&[("a", "2")])) };
+        assert_eq!(known.answered(&now, &shown), judges(&[("a", "2")]), "what else changed was not shown");
+        assert_eq!(known.answered(&judges(&[("a", "3")]), &shown), Judges::new(), "a changed again");
+        let hook = CommitRefusal::Other { words: String::new() };
+        assert_eq!(known.answered(&now, &hook), Judges::new(), "no state was shown");
         known.learn(&judges(&[("a", "2")]));
         assert!(!others(&known, &now).contains_key("a") && !others(&known, &begun).contains_key("a"));
     }

@@ -19,8 +19,6 @@ const SETTINGS: &str = "^(core[.]hookspath|commit[.]gpgsign|user[.]signingkey|gp
 pub const SETTING: &str = "git config ";
 /// Begins the name of a file that a hook runs.
 pub const SCRIPT: &str = "script ";
-/// Begins the state behind the name of a judge that changed.
-pub const NOW: &str = " (now ";
 /// Beginnings, behind a dot or none, of the names of the settings of programs that hooks usually start.
 const PROGRAM_SETTINGS: [&str; 6] =
     ["pre-commit-config.", "lefthook.", "lefthook-local.", "lintstagedrc", "lint-staged.config.", "overcommit."];

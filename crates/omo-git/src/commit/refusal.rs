@@ -1,12 +1,9 @@
 //! `CommitRefusal`: why git did not make a commit, with its own words.
 
 use std::fmt;
-use std::path::Path;
 
 use omo_core::text::command_text::quote_argument;
 use serde::{Deserialize, Serialize};
-
-use crate::commit_guard::{NOW, SCRIPT, SETTING};
 
 /// The reason for which git, or something that it runs, did not make a commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,20 +112,6 @@ impl CommitRefusal {
         without_numbers(&self.to_string()) == without_numbers(&other.to_string())
     }
 
-    /// Whether its user may have changed a judge of commits, by its name, to get the commit made.
-    pub fn is_about_judge(&self, name: &str) -> bool {
-        match self {
-            Self::Hook { hook, .. } => Path::new(name).ends_with(hook) || name.starts_with(SCRIPT),
-            Self::Signing { .. } => {
-                name.strip_prefix(SETTING).is_some_and(|setting| setting.contains("gpg") || setting.contains("signing"))
-            }
-            Self::GuardChanged { files, .. } => {
-                files.iter().any(|file| file.strip_prefix(name).is_some_and(|state| state.starts_with(NOW)))
-            }
-            _ => false,
-        }
-    }
-
     /// A hint to its user: the way to have git take the commit.
     pub fn hint(&self) -> String {
         match self {
@@ -230,29 +213,6 @@ mod tests {
             (CommitRefusal::Other { words: words() }, false),
         ] {
             assert_eq!(refusal.is_of_the_work(&own), expected, "{refusal:?}");
-        }
-    }
-
-    #[test]
-    fn what_its_user_repairs_for_a_refusal_is_part_of_it_and_nothing_else() {
-        let signing = CommitRefusal::Signing { words: String::new() };
-        let files = vec!["a/b (now 1)".to_owned()];
-        let changed = CommitRefusal::GuardChanged { folder: String::new(), files };
-        for (refusal, name, expected) in [
-            (hook("pre-commit", 1, ""), ".git/hooks/pre-commit", true),
-            (hook("pre-commit", 1, ""), "script lint.sh", true),
-            (hook("pre-commit", 1, ""), ".git/hooks/commit-msg", false),
-            (hook("pre-commit", 1, ""), "git config core.hookspath", false),
-            (signing.clone(), "git config commit.gpgsign", true),
-            (signing.clone(), "git config user.signingkey", true),
-            (signing.clone(), "git config core.hookspath", false),
-            (signing, ".git/hooks/pre-commit", false),
-            (changed.clone(), "a/b", true),
-            (changed.clone(), "a", false),
-            (changed, "a/b (now 1)", false),
-            (CommitRefusal::Other { words: String::new() }, "a/b", false),
-        ] {
-            assert_eq!(refusal.is_about_judge(name), expected, "{refusal:?} {name}");
         }
     }
 
