@@ -67,7 +67,15 @@ pub fn run_in_copy(
     let (run, variables) = project_copy.rewrite_check(check, how.variables).ok_or(NamesProject)?;
     let folder = check.cwd.as_ref().map_or_else(|| copy.to_owned(), |folder| copy.join(folder));
     Ok(job::run(
-        CommandJob { run, folder, timeout: how.timeout, variables, log: how.log, check: how.task },
+        CommandJob {
+            run,
+            folder,
+            timeout: how.timeout,
+            interrupt_grace: Duration::ZERO,
+            variables,
+            log: how.log,
+            check: how.task,
+        },
         should_continue,
     ))
 }

@@ -215,6 +215,7 @@ fn run(
         run: check.command.clone(),
         folder: check.cwd.as_ref().map_or_else(|| setup.root.to_owned(), |folder| setup.root.join(folder)),
         timeout: own.min(deadline.saturating_duration_since(Instant::now())),
+        interrupt_grace: Duration::ZERO,
         variables: setup.environment.variables_for_check(check),
         log,
         check: None,

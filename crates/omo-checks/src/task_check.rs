@@ -45,6 +45,7 @@ pub fn run(
         run: check.command.clone(),
         folder: check.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder)),
         timeout: Duration::from_secs(check.effective_timeout().into()),
+        interrupt_grace: Duration::ZERO,
         variables: environment.variables_for_task_check(),
         log: file,
         check: Some(TaskCheckSpec { bash, text: check.expect.stdout_has.clone() }),

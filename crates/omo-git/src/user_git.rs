@@ -20,6 +20,9 @@ use crate::repository::{GitFailed, GitRepository, trimmed_line};
 /// Longest text of a refusal, in characters.
 const MAX_WORDS: usize = 400;
 
+/// How long hooks may take to put back what they have put aside, such as changes that are not staged.
+const HOOK_GRACE: Duration = Duration::from_secs(5);
+
 /// git with the hooks of its user. The binary that calls it is its own keeper: see
 /// [`omo_process::keeper::run_if_asked`].
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +59,10 @@ impl UserGit<'_> {
         // A work tree that loses its `.git` meanwhile is none, and not the one around it.
         all.extend(folder.parent().map(|above| ("GIT_CEILING_DIRECTORIES".into(), above.as_os_str().to_owned())));
         let folder = folder.to_owned();
-        job::run(CommandJob { run, folder, timeout: self.limit, variables: all, log: None, check: None }, is_wanted)
+        let interrupt_grace = HOOK_GRACE;
+        let job =
+            CommandJob { run, folder, timeout: self.limit, interrupt_grace, variables: all, log: None, check: None };
+        job::run(job, is_wanted)
     }
 
     /// As [`UserGit::run`], in the work tree of a repository; its own words where it did not succeed.

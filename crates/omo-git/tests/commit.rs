@@ -39,6 +39,10 @@ fn main() -> ExitCode {
                 a_cancelled_commit_leaves_no_lock_and_the_index_alone,
             ),
             ("a_move_that_is_ended_behind_the_branch_is_made", a_move_that_is_ended_behind_the_branch_is_made),
+            (
+                "a_hook_that_is_ended_puts_back_what_it_has_put_aside",
+                a_hook_that_is_ended_puts_back_what_it_has_put_aside,
+            ),
             ("it_is_made_on_no_branch_and_as_the_first_one", it_is_made_on_no_branch_and_as_the_first_one),
             ("a_message_is_never_run", a_message_is_never_run),
             ("a_hook_whose_program_is_missing_is_told_apart", a_hook_whose_program_is_missing_is_told_apart),
@@ -355,6 +359,29 @@ fn a_move_that_is_ended_behind_the_branch_is_made() {
         assert_eq!(it.head(), if is_moved { new } else { old }, "{phase} {lines}");
         assert_eq!(it.git(&["status", "--porcelain"]), " M src/b.txt\n", "{phase} {lines}");
         assert!(!it.top.join(".git/index.lock").exists() && !it.top.join(".git/omo-landing").exists());
+    }
+}
+
+/// git ends before its hook does. The last hook ends at an interrupt alone, as a Python program with a `finally` does.
+fn a_hook_that_is_ended_puts_back_what_it_has_put_aside() {
+    for signals in ["INT TERM", "TERM", "INT"] {
+        let it = Repository::new();
+        it.write("a.txt", "2\n");
+        it.write("src/b.txt", "of its user\n");
+        let (aside, asked) = (it.temp.path().join("aside"), it.temp.path().join("asked"));
+        let ignored = if signals == "TERM" { "trap '' INT" } else { ":" };
+        let back = "while kill -0 $git 2> /dev/null; do :; done; mv \"$aside\" src/b.txt; exit 1";
+        it.hook(
+            "pre-commit",
+            &format!(
+                "{ignored}\ngit=$PPID aside='{}'\nmv src/b.txt \"$aside\"\ntrap '{back}' {signals}\n: > '{}'\nsleep 1000 & wait",
+                aside.display(),
+                asked.display()
+            ),
+        );
+        let end = it.commit_while(&["a.txt"], "x", LIMIT, || !asked.exists());
+        assert!(matches!(end, CommitEnd::Refused(_)), "{signals}: {end:?}");
+        assert_eq!(fs::read_to_string(it.top.join("src/b.txt")).unwrap(), "of its user\n", "{signals}");
     }
 }
 

@@ -11,6 +11,9 @@ use serde::de::DeserializeOwned;
 use crate::platform::{GroupEnding, ProcessGroup, adopt_orphans, end_orphans, hide_memory};
 use crate::termination;
 
+/// How often it is looked whether anything of a group is left.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
 /// Whether this process was started with this one argument and nothing else.
 pub fn is_started_as(argument: &str) -> bool {
     let mut arguments = std::env::args_os().skip(1);
@@ -40,6 +43,32 @@ pub fn read_order<T: DeserializeOwned>(gone: impl FnOnce() + Send + 'static) -> 
 pub fn end_group_and_orphans(group: &ProcessGroup) {
     group.end(GroupEnding::AtOnce);
     end_orphans();
+}
+
+/// Asks a group to end in each of these ways, until none of it is left: what its first process leaves may have something
+/// to put back. `is_end` tells the end of that process, which has not ended yet, from the other events.
+pub(crate) fn end_gently<T>(
+    group: &ProcessGroup,
+    endings: &[(GroupEnding, Duration)],
+    events: &Receiver<T>,
+    mut is_end: impl FnMut(&T) -> bool,
+) {
+    let mut has_ended = false;
+    for (ending, grace) in endings {
+        let last = Instant::now() + *grace;
+        group.end(*ending);
+        has_ended = has_ended || wait_for_event(*grace, events, &mut is_end);
+        if !has_ended {
+            continue;
+        }
+        loop {
+            match group.is_gone() {
+                true => return,
+                false if Instant::now() >= last => break,
+                false => std::thread::sleep(LOOK_EVERY),
+            }
+        }
+    }
 }
 
 /// Takes events until one of them is waited for, or the time is up. Returns whether it came.

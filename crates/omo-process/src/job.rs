@@ -19,7 +19,7 @@ use crate::platform::{hide_memory, own_program, start_own_group};
 
 /// How often it is asked whether the check is still wanted.
 const ASK_EVERY: Duration = Duration::from_millis(100);
-/// How long a keeper may take beyond its check's time.
+/// How long a keeper may take beyond its check's time, and that for an interrupted one.
 const SLACK: Duration = Duration::from_secs(5);
 
 /// What to run, and where.
@@ -31,6 +31,9 @@ pub struct CommandJob {
     pub folder: PathBuf,
     /// For how long at most.
     pub timeout: Duration,
+    /// For how long it may put things back once it is interrupted, before it is asked to end; zero for a command that is
+    /// asked to end at once.
+    pub interrupt_grace: Duration,
     /// Its whole environment.
     pub variables: Vec<(OsString, OsString)>,
     /// Where its output goes; `None` for nowhere.
@@ -58,12 +61,12 @@ pub struct CommandOutcome {
 /// check is ended.
 pub fn run(job: CommandJob, mut is_wanted: impl FnMut() -> bool) -> CommandOutcome {
     let start = Instant::now();
-    let timeout = job.timeout;
+    let (timeout, slack) = (job.timeout, SLACK + job.interrupt_grace);
     let report = match KeeperProcess::start(job) {
         Err(error) => {
             Some(KeeperReport { not_started: Some(format!("cannot be started: {error}")), ..KeeperReport::default() })
         }
-        Ok(mut keeper) => keeper.wait(start + timeout + SLACK, &mut is_wanted),
+        Ok(mut keeper) => keeper.wait(start + timeout + slack, &mut is_wanted),
     };
     let end = report.as_ref().map(|report| end_of_report(report, timeout));
     let KeeperReport { tests, tail, heard, .. } = report.unwrap_or_default();
@@ -85,6 +88,7 @@ struct KeeperProcess {
     answer: Receiver<Vec<u8>>,
     /// What its report is sealed with.
     key: SealKey,
+    slack: Duration,
 }
 
 impl KeeperProcess {
@@ -98,9 +102,16 @@ impl KeeperProcess {
         // Not in the hook's own group, which the client ends as a whole.
         start_own_group(&mut command);
         let mut process = command.spawn()?;
-        let timeout_millis = u64::try_from(job.timeout.as_millis()).unwrap_or(u64::MAX);
-        let spec =
-            KeeperSpec { run: job.run, folder: job.folder, timeout_millis, check: job.check, key: key.to_text() };
+        let [timeout_millis, interrupt_millis] =
+            [job.timeout, job.interrupt_grace].map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        let spec = KeeperSpec {
+            run: job.run,
+            folder: job.folder,
+            timeout_millis,
+            interrupt_millis,
+            check: job.check,
+            key: key.to_text(),
+        };
         let mut line = serde_json::to_vec(&spec).map_err(std::io::Error::other)?;
         line.push(b'\n');
         if let Some(stdin) = &mut process.stdin {
@@ -114,7 +125,7 @@ impl KeeperProcess {
                 let _ = sender.send(bytes);
             });
         }
-        Ok(Self { process, answer, key })
+        Ok(Self { process, answer, key, slack: SLACK + job.interrupt_grace })
     }
 
     /// Its report; `None` where the check is no longer wanted.
@@ -140,7 +151,7 @@ impl Drop for KeeperProcess {
     fn drop(&mut self) {
         // Once its standard input is closed, the keeper ends the check, and then itself.
         drop(self.process.stdin.take());
-        let _ = self.answer.recv_timeout(SLACK);
+        let _ = self.answer.recv_timeout(self.slack);
         let _ = self.process.try_wait();
     }
 }

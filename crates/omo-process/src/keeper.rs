@@ -49,6 +49,8 @@ pub(crate) struct KeeperSpec {
     pub folder: PathBuf,
     /// For how long at most.
     pub timeout_millis: u64,
+    /// As [`crate::job::CommandJob::interrupt_grace`].
+    pub interrupt_millis: u64,
     /// What a check of a plan needs beyond one of a run.
     pub check: Option<TaskCheckSpec>,
     /// The key that the report is sealed with.
@@ -159,8 +161,10 @@ fn run_spec(spec: &KeeperSpec, sender: Sender<KeeperEvent>, events: &Receiver<Ke
             Err(RecvTimeoutError::Timeout) => report.timed_out = true,
         }
         if report.timed_out || !is_needed {
-            group.end(GroupEnding::Asked);
-            helper_process::wait_for_event(GRACE, events, |event| {
+            let interrupted = Some(Duration::from_millis(spec.interrupt_millis)).filter(|grace| !grace.is_zero());
+            let interrupted = interrupted.map(|grace| (GroupEnding::Interrupted, grace));
+            let endings: Vec<_> = interrupted.into_iter().chain([(GroupEnding::Asked, GRACE)]).collect();
+            helper_process::end_gently(&group, &endings, events, |event| {
                 output_ended |= matches!(event, KeeperEvent::OutputEnded);
                 matches!(event, KeeperEvent::Ended(..))
             });

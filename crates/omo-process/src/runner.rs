@@ -107,7 +107,7 @@ fn run_group(request: ProcessRequest, mut is_needed: Option<&mut dyn FnMut() -> 
         }
         let is_cancelled = is_needed.as_mut().is_some_and(|is_needed| !is_needed());
         if is_cancelled || Instant::now() >= deadline {
-            end(&group, &ended, grace);
+            end(&group, &ended, grace, leftovers);
             return Ok(if is_cancelled { ProcessEnd::Cancelled } else { ProcessEnd::TimedOut });
         }
     };
@@ -116,10 +116,13 @@ fn run_group(request: ProcessRequest, mut is_needed: Option<&mut dyn FnMut() -> 
     Ok(ProcessEnd::Ended(ProcessOutput { status, stdout: collect(said), stderr: complaint.and_then(collect) }))
 }
 
-fn end(group: &ProcessGroup, ended: &Receiver<Option<i32>>, grace: Duration) {
+fn end(group: &ProcessGroup, ended: &Receiver<Option<i32>>, grace: Duration, leftovers: Leftovers) {
     if !grace.is_zero() {
         group.end(GroupEnding::Asked);
         if ended.recv_timeout(grace).is_ok() {
+            if leftovers == Leftovers::Ended {
+                group.end(GroupEnding::AtOnce);
+            }
             return;
         }
     }

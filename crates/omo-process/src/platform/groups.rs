@@ -12,7 +12,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;
 
 use rustix::io::retry_on_intr;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process_group, test_kill_process_group, waitid, waitpgid,
+};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::{flag, low_level};
 
@@ -52,7 +54,11 @@ fn wait_while_ending(mut groups: MutexGuard<'static, GroupTable>) -> MutexGuard<
 }
 
 /// A process in a group of its own, with all that it started.
-pub struct ProcessGroup(u32);
+pub struct ProcessGroup {
+    pid: u32,
+    /// It was asked to end: what its first process leaves may still put things back.
+    is_asked: Arc<AtomicBool>,
+}
 
 impl ProcessGroup {
     /// Starts it. `ended` is told its exit status, or the signal that ended it.
@@ -65,11 +71,11 @@ impl ProcessGroup {
         // Without the lock while it is started, which may take long: nothing could end this process meanwhile.
         wait_while_ending(groups()).starting += 1;
         let started = command.process_group(0).spawn().and_then(|child| {
-            let group = Self(child.id());
-            groups().running.insert(group.0);
-            wait_in_background(child, leftovers, ended).inspect_err(|_| {
+            let group = Self { pid: child.id(), is_asked: Arc::default() };
+            groups().running.insert(group.pid);
+            wait_in_background(child, leftovers, Arc::clone(&group.is_asked), ended).inspect_err(|_| {
                 group.end(GroupEnding::AtOnce);
-                groups().running.remove(&group.0);
+                groups().running.remove(&group.pid);
             })?;
             Ok(group)
         });
@@ -87,12 +93,20 @@ impl ProcessGroup {
 
     /// Its number.
     pub fn pid(&self) -> u32 {
-        self.0
+        self.pid
     }
 
     /// Ends all of it.
     pub fn end(&self, ending: GroupEnding) {
-        end_group(self.0, ending);
+        self.is_asked.store(true, Ordering::SeqCst);
+        end_group(self.pid, ending);
+    }
+
+    /// Whether none of it is left, once its first process has ended. What this process has inherited of it is reaped.
+    pub(crate) fn is_gone(&self) -> bool {
+        let Some(group) = process_id(self.pid) else { return true };
+        while matches!(waitpgid(group, WaitOptions::NOHANG), Ok(Some(_))) {}
+        test_kill_process_group(group).is_err()
     }
 }
 
@@ -106,16 +120,18 @@ impl Drop for ProcessGroup {
 fn wait_in_background(
     mut child: Child,
     leftovers: Leftovers,
+    is_asked: Arc<AtomicBool>,
     ended: impl FnOnce(Option<i32>, Option<i32>) + Send + 'static,
 ) -> io::Result<()> {
     let wait = move || {
         let group = child.id();
         // It is not reaped yet, so that no other process can have its number.
-        let pid = i32::try_from(group).ok().and_then(Pid::from_raw);
+        let pid = process_id(group);
         let look = |pid| retry_on_intr(|| waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT));
         let has_ended = pid.is_some_and(|pid| look(pid).is_ok());
         let mut groups = groups();
-        if has_ended && (leftovers == Leftovers::Ended || groups.is_over) {
+        let has_no_grace = leftovers == Leftovers::Ended && !is_asked.load(Ordering::SeqCst);
+        if has_ended && (has_no_grace || groups.is_over) {
             end_group(group, GroupEnding::AtOnce);
         }
         let status = child.wait().ok();
@@ -127,6 +143,10 @@ fn wait_in_background(
     std::thread::Builder::new().spawn(wait).map(drop)
 }
 
+fn process_id(number: u32) -> Option<Pid> {
+    i32::try_from(number).ok().and_then(Pid::from_raw)
+}
+
 /// Ends a process that stands apart, and all of its group.
 pub fn end_group(group: u32, ending: GroupEnding) {
     let signal = match ending {
@@ -134,7 +154,7 @@ pub fn end_group(group: u32, ending: GroupEnding) {
         GroupEnding::Asked => Signal::TERM,
         GroupEnding::AtOnce => Signal::KILL,
     };
-    if let Some(group) = i32::try_from(group).ok().and_then(Pid::from_raw) {
+    if let Some(group) = process_id(group) {
         let _ = kill_process_group(group, signal);
     }
 }

