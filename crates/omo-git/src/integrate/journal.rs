@@ -60,11 +60,13 @@ impl LandingFiles {
     }
 
     /// Waits for the git that an omo which was killed may have left at work in a checkout, and takes away the locks
-    /// of one that was killed with it. They are of our own indexes, which no other program writes.
-    pub(super) fn wait_for_last_git(&self, top: &Path) -> std::io::Result<()> {
+    /// of one that was killed with it. They are of our own indexes, which no other program writes. `is_moving` says that
+    /// it may still move the branch.
+    pub(super) fn wait_for_last_git(&self, top: &Path, is_moving: impl Fn() -> bool) -> std::io::Result<()> {
         let locks = [INDEX, COMPARED].map(|index| self.folder.join(format!("{index}.lock")));
         let last = Instant::now() + LAST_GIT;
-        while locks.iter().any(|lock| lock.exists()) && !working_below(top).is_empty() && Instant::now() < last {
+        let is_at_work = || is_moving() || locks.iter().any(|lock| lock.exists());
+        while is_at_work() && !working_below(top).is_empty() && Instant::now() < last {
             std::thread::sleep(LOOK_EVERY);
         }
         locks.iter().try_for_each(|lock| remove(lock))
@@ -118,7 +120,7 @@ impl LandingFiles {
     }
 
     /// Whether the lock is that of an omo that has ended.
-    fn is_lock_abandoned(&self) -> bool {
+    pub(super) fn is_lock_abandoned(&self) -> bool {
         let text = fs::read_to_string(self.lock()).unwrap_or_default();
         let pid = text.strip_prefix(OWNER).and_then(|rest| rest.split_whitespace().next()?.parse().ok());
         pid.is_some_and(|pid| is_alive(pid) == Some(false) || (start_mark(pid).is_some() && owner_text(pid) != text))

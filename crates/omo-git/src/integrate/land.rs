@@ -13,7 +13,7 @@ use omo_process::platform::shell_variable;
 
 use super::error::LandError;
 use super::facts::{CheckoutHead, checkout_head, unfinished_operation};
-use super::journal::LandingFiles;
+use super::journal::{LandingFiles, LandingLock};
 use super::steps::CheckoutMove;
 use crate::repository::{GitRepository, is_object_name};
 use crate::user_git::{UserGit, hooks_folder, present_hooks};
@@ -41,16 +41,7 @@ pub fn land(
     is_wanted: impl FnMut() -> bool,
 ) -> Result<LandOutcome, LandError> {
     let places = LandingFiles::new(repository.git_folder());
-    let locked = || {
-        let mut paths = vec![places.index().with_extension("lock")];
-        paths.extend(reference_locks(repository, checkout_head(repository)?.reference()));
-        Ok::<_, LandError>(LandError::Locked { paths })
-    };
-    let Some(_lock) = places.take_lock()? else { return Err(locked()?) };
-    places.wait_for_last_git(repository.top())?;
-    if let Some([from, to]) = places.begun_move() {
-        finish_interrupted_move(repository, &places, &from, &to)?;
-    }
+    let _lock = lock_settled(repository, &places)?;
     let Some(reference) = branch_to_move(repository, old, new)? else {
         return Ok(LandOutcome::AlreadyThere);
     };
@@ -73,6 +64,35 @@ pub fn land(
     fs::rename(places.new_index(), places.index())?;
     places.forget_move()?;
     Ok(LandOutcome::Moved)
+}
+
+/// Ends a move of an omo that is gone: the index and the files go where the branch is. Nothing is done where there is none.
+///
+/// # Errors
+///
+/// Another git is at work, or a step of git fails.
+pub fn settle_last_move(repository: &GitRepository) -> Result<(), LandError> {
+    let places = LandingFiles::new(repository.git_folder());
+    if places.begun_move().is_some() || places.is_lock_abandoned() {
+        lock_settled(repository, &places)?;
+    }
+    Ok(())
+}
+
+/// git's lock of the index, with no move left that was cut short.
+fn lock_settled(repository: &GitRepository, places: &LandingFiles) -> Result<LandingLock, LandError> {
+    let reference = checkout_head(repository)?.reference().map(str::to_owned);
+    let reference_locks = || reference_locks(repository, reference.as_deref());
+    let Some(lock) = places.take_lock()? else {
+        let index_lock = places.index().with_extension("lock");
+        return Err(LandError::Locked { paths: [vec![index_lock], reference_locks()].concat() });
+    };
+    let begun = places.begun_move();
+    places.wait_for_last_git(repository.top(), || begun.is_some() && !reference_locks().is_empty())?;
+    if let Some([from, to]) = begun {
+        finish_interrupted_move(repository, places, &from, &to)?;
+    }
+    Ok(lock)
 }
 
 /// Moves the branch. Its user is asked where they have a hook for that.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use omo_git::integrate::{LandError, LandOutcome, UnfinishedOperation};
+use omo_git::integrate::{LandError, LandOutcome, UnfinishedOperation, settle_last_move};
 
 use crate::worktree::{Landing, land_in};
 
@@ -152,4 +152,30 @@ fn locks_of_a_git_killed_with_the_move_do_not_stop_its_end() {
             left.map(|entry| entry.file_name()).filter(|name| name.to_string_lossy().starts_with("omo")).collect();
         assert!(left.is_empty(), "{lock}: {left:?}");
     }
+}
+
+#[test]
+fn a_move_of_an_omo_that_is_gone_goes_where_the_branch_is() {
+    for is_moved in [true, false] {
+        let it = Landing::new();
+        it.write("other.txt", "mine\n");
+        // As an end between the files and the index leaves it.
+        fs::copy(it.top.join(".git/index"), it.top.join(".git/before")).unwrap();
+        it.git(&["read-tree", "-m", "-u", &it.old, &it.new]);
+        fs::rename(it.top.join(".git/before"), it.top.join(".git/index")).unwrap();
+        if is_moved {
+            it.git(&["update-ref", "refs/heads/main", &it.new]);
+        }
+        fs::write(it.top.join(".git/omo-landing"), format!("{}\n{}\n", it.old, it.new)).unwrap();
+        fs::write(it.top.join(".git/index.lock"), "omo lands 4294967 0\n").unwrap();
+        settle_last_move(&it.repository()).unwrap();
+        assert_eq!(it.git(&["rev-parse", "main"]), if is_moved { it.new.as_str() } else { it.old.as_str() });
+        assert_eq!(it.git(&["status", "--porcelain"]), " M other.txt", "{is_moved}");
+        assert!(!it.top.join(".git/index.lock").exists() && !it.top.join(".git/omo-landing").exists());
+    }
+    // That of an omo at work, without a move.
+    let it = Landing::new();
+    fs::write(it.top.join(".git/index.lock"), "").unwrap();
+    settle_last_move(&it.repository()).unwrap();
+    assert!(it.top.join(".git/index.lock").exists());
 }
