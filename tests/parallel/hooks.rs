@@ -268,6 +268,33 @@ fn a_hook_that_hangs_in_a_landing_is_ended_with_its_run_and_leaves_no_lock() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
+fn a_landing_that_is_cancelled_behind_the_branch_is_made_and_told() {
+    on_repository(&sessions(), "", |ground| {
+        let before = ground.git(&["rev-parse", "main"])?;
+        let asked = ground.lab.home().join("asked");
+        let lines = format!(
+            "[ \"$1\" = committed ] || exit 0; ! grep -q 'refs/heads/main$' || {{ echo x > '{}'; exec sleep 6000; }}",
+            asked.display()
+        );
+        write_program(ground, ".git/hooks/reference-transaction", &lines)?;
+        ground.open(&[])?;
+        ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
+        wait_until("the landing tells the hook", || asked.exists().then_some(()))?;
+        let said = ground.omo(&["run", "cancel"])?.exits_with(0)?;
+        let now = ground.git(&["rev-parse", "main"])?;
+        ensure!(now != before);
+        let told = format!("Your branch moved before it ended, to {}.", now.get(..7).unwrap_or_default());
+        ensure!(said.out.contains(&told), "{}", said.out);
+        ensure!(ground.git(&["status", "--porcelain"])?.is_empty(), "{}", ground.git(&["status", "--porcelain"])?);
+        let report = ground.omo(&["report"])?.out;
+        ensure!(!report.contains("was not moved"), "{report}");
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_commit_that_its_hook_refuses_is_asked_about_once_and_made_without_a_worker() {
     on_repository(&sessions(), "", |ground| {
         write_program(ground, ".git/hooks/pre-commit", "no-such-linter --staged")?;

@@ -42,6 +42,7 @@ use jobs::JobBoard;
 
 pub use clean::{ReapReport, reap_dead_supervisor, refresh_kept_work};
 pub use error::DriveError;
+pub(crate) use integrate::user_branch_base;
 pub use jobs::trial::{LauncherTrial, TrialFailure, TrialPlace, TrialStep};
 pub use jobs::worker_log::{WorkerLogError, read_worker_log};
 pub use worker_row::{WorkerRow, worker_rows};

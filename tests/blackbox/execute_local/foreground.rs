@@ -127,6 +127,20 @@ fn a_cancel_ends_the_check_and_the_commit_of_a_step() {
             ensure!(said.contains("What it was committing was ended; your branch is at "), "{said}");
             Ok(())
         }),
+        ("a hook behind the commit", plan_text(&[(1, REVERT, &word_check(1))]), |s| {
+            write_program(&s.lab().project().join(".git/hooks"), "post-commit", HANGING)?;
+            s.begin(PLAN)?;
+            let ticket = s.start("1")?;
+            s.lab().write("words/1.txt", "done\n")?;
+            let mut done = s.command(&["agent", "done", "--ticket", &ticket]);
+            let mut done = done.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+            wait_until("it hangs", || s.lab().home().join("begun").exists().then_some(()))?;
+            let said = s.omo_at_terminal(&["run", "cancel"])?.exits_with(0)?.out;
+            done.wait()?;
+            let head = s.lab().git(&["rev-parse", "--short=7", "HEAD"])?;
+            ensure!(said.contains(&format!("Your branch moved before it ended, to {}.", head.trim())), "{said}");
+            Ok(())
+        }),
     ];
     play(cases).unwrap();
 }

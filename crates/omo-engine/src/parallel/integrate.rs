@@ -235,7 +235,7 @@ impl ParallelDriver<'_> {
 }
 
 /// Where the user's branch was when sessions began, or when what was committed on it was last merged with.
-pub(super) fn user_branch_base<'a>(state: &'a RunState, parallel: &'a ParallelState) -> Option<&'a str> {
+pub(crate) fn user_branch_base<'a>(state: &'a RunState, parallel: &'a ParallelState) -> Option<&'a str> {
     Some(parallel.base.as_str()).filter(|base| !base.is_empty()).or(state.base.as_deref())
 }
 
