@@ -210,18 +210,35 @@ impl Ground {
         Ok(Session { hooks: self.scene.another()?, client })
     }
 
+    /// A person at a terminal in another folder runs `omo`.
+    pub fn omo_in_folder(&self, folder: &Path, arguments: &[&str]) -> Result<Said> {
+        Ok(Said::of(&self.command(arguments).current_dir(folder).output()?))
+    }
+
     /// The digest of the commands of a plan, as a person reads it.
     pub fn digest(&self, plan: &str) -> Result<String> {
-        let said = self.omo_at_terminal(&["run", "start", "--batches", plan])?.exits_with(7)?;
+        self.digest_in(self.lab().project(), plan)
+    }
+
+    fn digest_in(&self, folder: &Path, plan: &str) -> Result<String> {
+        let said = self.omo_in_folder(folder, &["run", "start", "--batches", plan])?.exits_with(7)?;
         let after = said.err.split("their digest is ").nth(1).with_context(|| format!("no digest: {}", said.err))?;
         Ok(after.split_whitespace().next().unwrap_or_default().to_owned())
     }
 
     /// A person approves the plan's commands and opens its run.
     pub fn open(&self) -> Result<()> {
-        let digest = self.digest(PLAN)?;
-        self.omo_at_terminal(&[&["run", "start", "--batches", PLAN, "--digest", &digest], self.options].concat())?
-            .exits_with(0)?;
+        self.open_in_folder(self.lab().project())
+    }
+
+    /// The same in another work tree.
+    pub fn open_in_folder(&self, folder: &Path) -> Result<()> {
+        let digest = self.digest_in(folder, PLAN)?;
+        self.omo_in_folder(
+            folder,
+            &[&["run", "start", "--batches", PLAN, "--digest", &digest], self.options].concat(),
+        )?
+        .exits_with(0)?;
         Ok(())
     }
 

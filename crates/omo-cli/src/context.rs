@@ -251,7 +251,7 @@ impl<'a> CommandContext<'a> {
         if state.parallel.is_none() || self.env.worker.is_some() {
             return Ok((run, state));
         }
-        let found = self.engine(&run, &state)?.reap_if_unsupervised();
+        let found = self.engine_without_files(&run, &state)?.reap_if_unsupervised();
         match found {
             Ok(reaped) if reaped == ReapReport::default() => Ok((run, state)),
             Ok(_) => {
@@ -275,6 +275,19 @@ impl<'a> CommandContext<'a> {
     /// What does something with a run.
     pub(super) fn engine<'b>(&'b self, run: &'b Run, state: &'b RunState) -> Result<Engine<'b>, CommandError> {
         self.engine_at(run, Path::new(&state.root), self.work_tree(run.id(), state)?)
+    }
+
+    /// The same, for what touches no file of the work tree, which may be gone.
+    pub(super) fn engine_without_files<'b>(
+        &'b self,
+        run: &'b Run,
+        state: &'b RunState,
+    ) -> Result<Engine<'b>, CommandError> {
+        let root = Path::new(&state.root);
+        if moved_run::is_gone(state) {
+            return self.engine_at(run, root, ProvedWorktree::of_project(root));
+        }
+        self.engine(run, state)
     }
 
     /// The same, where no state is kept: `root` and `tree` are what that says.
@@ -303,12 +316,22 @@ impl<'a> CommandContext<'a> {
     pub(super) fn work_tree(&self, run: &str, state: &RunState) -> Result<ProvedWorktree, CommandError> {
         let own = self.env.worker.as_ref().filter(|own| own.run == run);
         let tree = own.and_then(|own| worker_tree(state, run, &own.worker));
-        Ok(tree.unwrap_or_else(|| Ok(ProvedWorktree::of_project(Path::new(&state.root))))?)
+        if let Some(tree) = tree {
+            return Ok(tree?);
+        }
+        if moved_run::is_gone(state) {
+            let message = format!("the work tree of the run {run} is gone: {}", sanitize(&state.root, 300));
+            return Err(CommandError::precondition(message, way_out_of_gone(run)));
+        }
+        Ok(ProvedWorktree::of_project(Path::new(&state.root)))
     }
 
     /// Writes into the session's entry where its run stands, for the hooks; `holder` is who held it before. One that
     /// cannot be written holds up nothing: the ledger is the truth.
     pub(super) fn note_in_session(&self, run: &Run, holder: &EventActor, now: &RunState) {
+        if moved_run::is_gone(now) {
+            return;
+        }
         if now.is_task_list() {
             task_list_note::note_from_run(self.env, now);
         } else if let Err(error) = open_run_marker::set(Path::new(&now.root), now.phase == RunPhase::Executing) {
@@ -438,10 +461,17 @@ pub(crate) fn require_only_parallel_run(runs: &RunStore, own: Option<&str>) -> R
     Ok(())
 }
 
+/// A way on for a run whose work tree is gone.
+fn way_out_of_gone(id: &str) -> String {
+    format!("it goes on where that was moved to, and `omo run cancel --run {id}` ends it")
+}
+
 /// No run is open in this work tree, and these are in others of the repository.
 fn open_elsewhere(runs: &[(String, RunState)]) -> CommandError {
     let line = |(id, state): &(String, RunState)| {
-        format!("  --run {id}   {} in {}", parts::run_subject(state), sanitize(&state.root, 300))
+        let gone =
+            if moved_run::is_gone(state) { format!(", which is gone: {}", way_out_of_gone(id)) } else { String::new() };
+        format!("  --run {id}   {} in {}{gone}", parts::run_subject(state), sanitize(&state.root, 300))
     };
     let lines: Vec<String> = runs.iter().map(line).collect();
     let hint = format!("it is open in another work tree of the repository; name it:\n{}", lines.join("\n"));

@@ -1,7 +1,6 @@
 //! What happens in a run: one event is one line of its ledger.
 //!
-//! Once written, an event of this version can be read by every later one: fields are added with a
-//! default and never change their meaning.
+//! Every later version can read an event: fields are added with a default and never change their meaning.
 
 mod actor;
 mod copied_files;
@@ -15,6 +14,7 @@ use omo_core::check::task_check::TaskCheckOutcome;
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::{Plan, Task};
 use omo_plan::proof::ProofSource;
+use omo_state::git_worktree::WorktreeIdentity;
 use serde::{Deserialize, Serialize};
 
 use crate::client_policy::{ClientCost, ClientPolicy};
@@ -56,6 +56,9 @@ pub enum EventKind {
         /// The top of the work tree that it changes.
         #[serde(default)]
         root: String,
+        /// The same work tree, wherever it lies; `None` without git, or in an older ledger.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        worktree: Option<WorktreeIdentity>,
         /// The commit that was checked out.
         base: Option<String>,
         /// Full name of the branch that was checked out; `None` for none, or in an older ledger.
@@ -290,8 +293,7 @@ pub enum EventKind {
         /// Why.
         reason: String,
     },
-    /// Parallel workers do the sessions of the plan, each in a work tree of its own. Also where a run goes on whose
-    /// work its user's branch has already.
+    /// Parallel workers do the sessions of the plan, each in its own work tree, or go on with what has landed.
     ParallelStarted {
         /// The commit that they begin from.
         base: String,
@@ -309,8 +311,7 @@ pub enum EventKind {
         /// In seconds.
         seconds: u32,
     },
-    /// A session is about to get a work tree and a branch of its own. Written down before they are made: what a
-    /// kill leaves behind is found by it.
+    /// A session is about to get a work tree and a branch, written down first: what a kill leaves is found by it.
     GroupPrepared {
         /// Which session.
         group: String,
@@ -343,8 +344,7 @@ pub enum EventKind {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         budget_micros: Option<u64>,
     },
-    /// A worker is handed to an engine. Written down before that is asked for it: a worker that a kill leaves behind is
-    /// found by it.
+    /// A worker is handed to an engine, written down first: what a kill leaves is found by it.
     WorkerSubmitted {
         /// Which session.
         group: String,

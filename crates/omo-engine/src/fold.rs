@@ -34,7 +34,9 @@ impl RunState {
     ///
     /// It opens none.
     pub fn from_first_event(event: &RunEvent) -> Result<Self, LedgerError> {
-        let EventKind::RunOpened { plan, approved, root, base, branch, scope: asked, mode, guard } = &event.kind else {
+        let EventKind::RunOpened { plan, approved, root, worktree, base, branch, scope: asked, mode, guard } =
+            &event.kind
+        else {
             return Err(LedgerError { seq: event.seq, problem: "does not open a run".to_owned() });
         };
         let tasks = plan.tasks.iter().map(|task| (task.id.clone(), TaskState::default())).collect();
@@ -43,6 +45,7 @@ impl RunState {
             plan_sha256: plan.source.sha256.clone(),
             approved: approved.clone(),
             root: root.clone(),
+            worktree: worktree.clone(),
             base: base.clone(),
             branch: branch.clone(),
             phase: RunPhase::Executing,

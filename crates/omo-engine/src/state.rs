@@ -9,6 +9,7 @@ use omo_git::commit::CommitRefusal;
 use omo_plan::dialects::PlanKind;
 use omo_plan::model::{Plan, PlanDecision, PlannedState, Task, TaskKind};
 use omo_plan::proof::ProofSource;
+use omo_state::git_worktree::WorktreeIdentity;
 use serde::{Deserialize, Serialize};
 
 use crate::commit_guard::KnownGuard;
@@ -37,6 +38,9 @@ pub struct RunState {
     /// The top of the work tree that it changes.
     #[serde(default)]
     pub root: String,
+    /// The same work tree, wherever it lies; `None` without git, or in an older ledger.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<WorktreeIdentity>,
     /// The commit that was checked out at its start.
     pub base: Option<String>,
     /// Full name of the branch that was checked out at its start.

@@ -269,8 +269,11 @@ impl Engine<'_> {
     }
 
     /// Makes the files for others, and the plan's own file, say what the ledger says, and notes whatever was changed in
-    /// them.
+    /// them. Where the work tree is gone there is nothing to write them into.
     pub fn write_projections(&self, state: RunState) -> Result<RunState, EngineError> {
+        if moved_run::is_gone(&state) {
+            return Ok(state);
+        }
         let _alone = self.run.lock_files()?;
         let state = self.tick_plan(state)?;
         let drifts = match self.write_files(&state) {

@@ -70,6 +70,7 @@ fn run_with(fixture: &CheckProject, check: &TaskCheck) -> Run {
         plan,
         commands_digest: approved,
         root: root.display().to_string(),
+        worktree: None,
         head: None,
         scope: None,
         mode: ExecutionMode::Batches,

@@ -48,9 +48,10 @@ pub struct ProvedWorktree {
 }
 
 impl ProvedWorktree {
-    /// The checkout of the user that a project lies in, found upwards from its folder. A project may lie in none.
+    /// The checkout of the user that a project lies in, found upwards from its folder. A project may lie in none, and one
+    /// whose folder is gone does: what lies around that is another checkout.
     pub fn of_project(root: &Path) -> Self {
-        Self { root: root.to_owned(), git: GitWorktree::find(root), is_worker: false }
+        Self { root: root.to_owned(), git: GitWorktree::find(root).filter(|_| root.is_dir()), is_worker: false }
     }
 
     /// The worktree of a worker, at exactly this folder: the repository knows it there, its `.git` leads to that entry,

@@ -5,6 +5,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use serde::{Deserialize, Serialize};
+
 use crate::files::regular_file;
 use crate::platform;
 
@@ -26,7 +28,26 @@ pub struct GitWorktree {
     pub common: PathBuf,
 }
 
+/// A work tree among those of its repository, wherever its folder lies.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WorktreeIdentity {
+    /// The main one.
+    Main,
+    /// A linked one, by what tells git's own folder of it from a later one of the same name.
+    Linked(String),
+}
+
 impl GitWorktree {
+    /// `WorktreeIdentity` of this one.
+    pub fn identity(&self) -> WorktreeIdentity {
+        let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        if real(&self.git) == real(&self.common) {
+            return WorktreeIdentity::Main;
+        }
+        WorktreeIdentity::Linked(folder_identity(&self.git))
+    }
+
     /// The work tree that a folder lies in.
     pub fn find(folder: &Path) -> Option<Self> {
         folder.ancestors().find_map(Self::at)
@@ -105,10 +126,14 @@ impl GitWorktree {
 /// folder and the moment at which that was made, neither of which a clone has in common with another. A work tree has
 /// that of its repository, and a folder without one its own.
 pub(crate) fn repository_identity(folder: &Path) -> String {
-    let kept = GitWorktree::find(folder).map_or_else(|| folder.to_owned(), |tree| tree.common);
+    folder_identity(&GitWorktree::find(folder).map_or_else(|| folder.to_owned(), |tree| tree.common))
+}
+
+/// The number of a folder and the moment at which it was made; empty where there is none.
+fn folder_identity(folder: &Path) -> String {
     // Not every file system knows when it made a folder.
-    let made = platform::made_at(&kept).and_then(|made| made.duration_since(UNIX_EPOCH).ok());
-    let Ok(found) = fs::metadata(kept) else { return String::new() };
+    let made = platform::made_at(folder).and_then(|made| made.duration_since(UNIX_EPOCH).ok());
+    let Ok(found) = fs::metadata(folder) else { return String::new() };
     format!("{} {}", platform::number(&found), made.map_or(0, |made| made.as_nanos()))
 }
 

@@ -45,6 +45,7 @@ pub fn make_large_run(project: &Path, state_home: &Path, plan_path: &str, tasks:
             plan,
             commands_digest: approved,
             root,
+            worktree: None,
             head: None,
             scope: None,
             mode: ExecutionMode::Batches,

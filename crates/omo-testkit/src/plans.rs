@@ -29,6 +29,7 @@ pub fn run_opened(plan: Plan) -> EventKind {
         plan: Box::new(plan),
         approved: "0".repeat(64),
         root: "/p".to_owned(),
+        worktree: None,
         base: None,
         branch: None,
         scope: None,

@@ -3,7 +3,7 @@
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
-use omo_tests::plan_project::{CHECKPOINT, Case, Ground, PLAN, REPORT, Said, play, two_tasks};
+use omo_tests::plan_project::{CHECKPOINT, Case, Ground, REPORT, play, two_tasks};
 
 fn read(ground: &Ground, path: &str) -> Result<String> {
     fs::read_to_string(ground.lab().project().join(path)).with_context(|| format!("read {path}"))
@@ -75,14 +75,9 @@ fn what_something_else_wrote_into_them_is_kept_shown_and_never_believed() {
             let other = g.lab().root().join("lab/other");
             g.git(&["worktree", "add", "-q", other.to_str().context("no text")?])?;
             g.open()?;
-            let there = |arguments: &[&str]| -> Result<Said> {
-                Ok(Said::of(&g.command(arguments).current_dir(&other).output()?))
-            };
-            let said = there(&["run", "start", "--batches", PLAN])?.exits_with(7)?;
-            let digest = said.err.split("their digest is ").nth(1).and_then(|rest| rest.split_whitespace().next());
-            there(&["run", "start", "--batches", PLAN, "--digest", digest.context("no digest")?])?.exits_with(0)?;
+            g.open_in_folder(&other)?;
             g.pass("1", "one")?;
-            there(&["agent", "start", "1"])?.exits_with(0)?;
+            g.omo_in_folder(&other, &["agent", "start", "1"])?.exits_with(0)?;
             g.pass("2", "two")?;
             g.omo_at_terminal(&["agent", "next"])?.exits_with(0)?;
             for folder in [g.lab().project(), &other] {

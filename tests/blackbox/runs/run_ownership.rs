@@ -1,5 +1,7 @@
 //! Who may do what: a run belongs to one session, and what a person decides takes a person.
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
 use anyhow::{Context, Result, ensure};
@@ -305,4 +307,77 @@ fn of_several_at_once_one_is_heard() {
         }),
     ];
     play(cases).unwrap();
+}
+
+/// A run in a linked work tree at this place below the project, with a task at work whose file is there; gives the work
+/// tree and the ticket.
+fn open_in_linked(ground: &Ground, place: &str) -> Result<(PathBuf, String)> {
+    let folder = ground.lab().project().join(place);
+    ground.git(&["worktree", "add", "-q", place])?;
+    ground.open_in_folder(&folder)?;
+    let ticket = ground.omo_in_folder(&folder, &["agent", "start", "1"])?.exits_with(0)?.ticket()?;
+    fs::create_dir(folder.join("words"))?;
+    fs::write(folder.join("words/1.txt"), "one\n")?;
+    Ok((folder, ticket))
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_run_belongs_to_the_work_tree_in_which_it_began() {
+    let passes_in = |g: &Ground, folder: &Path, ticket: &str| -> Result<()> {
+        let done = g.omo_in_folder(folder, &["agent", "done", "--ticket", ticket])?.exits_with(0)?;
+        ensure!(done.err.contains("the project was renamed from"), "{}", done.err);
+        Ok(())
+    };
+    // Below the project, and beside it: what lies around a folder that is gone is another checkout.
+    let lost = |g: &mut Ground, place: &str| -> Result<()> {
+        let (folder, ticket) = open_in_linked(g, place)?;
+        let folder_text = folder.to_str().context("no text")?;
+        g.git(&["worktree", "remove", "--force", folder_text])?;
+        g.lab().write("words/1.txt", "one, of the user\n")?;
+        let before = g.file_tree()?;
+        let listed = g.omo_at_terminal(&["run", "list"])?.exits_with(0)?;
+        ensure!(listed.out.contains("its work tree is gone: omo run cancel --run "), "{}", listed.out);
+        let id = listed.out.split("--run ").nth(1).and_then(|rest| rest.split_whitespace().next()).context("no id")?;
+        let way_out = format!("`omo run cancel --run {id}` ends it");
+        let done = ["agent", "done", "--ticket", &ticket];
+        for verb in [&done[..], &["agent", "next"], &["agent", "start", "2"], &["run", "cancel"]] {
+            g.omo_at_terminal(verb)?.refuses(3, "no plan run is open here", &way_out)?;
+        }
+        for verb in [&done[..], &["agent", "next"], &["agent", "fail", "--lost", "1"]] {
+            g.omo_at_terminal(&[verb, &["--run", id]].concat())?.refuses(5, "is gone", &way_out)?;
+        }
+        before.require_unchanged(&g.file_tree()?, &[])?;
+        // A later one of the same name is another one.
+        let again = g.lab().root().join("again").join(folder.file_name().context("no name")?);
+        g.git(&["worktree", "add", "-q", again.to_str().context("no text")?, "HEAD"])?;
+        g.omo_in_folder(&again, &done)?.refuses(3, "no plan run is open here", &way_out)?;
+        let before = g.file_tree()?;
+        let ended = g.omo_at_terminal(&["run", "cancel", "--run", id])?.exits_with(0)?;
+        ensure!(ended.out.contains("is cancelled; its work tree is gone.") && ended.err.is_empty(), "{ended:?}");
+        before.require_unchanged(&g.file_tree()?, &[".git/omo/runs"])?;
+        ensure!(!folder.exists(), "the folder was made again");
+        Ok(())
+    };
+    let mut wrong = Vec::new();
+    for place in ["trees/wt", "../wt"] {
+        let played = Ground::new(&two_tasks()).and_then(|mut ground| lost(&mut ground, place));
+        wrong.extend(played.err().map(|error| format!("{place}: {error:#}")));
+    }
+    for is_told in [true, false] {
+        let played = Ground::new(&two_tasks()).and_then(|ground| {
+            let (folder, ticket) = open_in_linked(&ground, "../wt")?;
+            let now = ground.lab().root().join("moved");
+            if is_told {
+                let [from, to] = [&folder, &now].map(|path| path.to_string_lossy().into_owned());
+                ground.git(&["worktree", "move", &from, &to])?;
+            } else {
+                fs::rename(&folder, &now)?;
+            }
+            ground.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.refuses(3, "no plan run", "is gone")?;
+            passes_in(&ground, &now, &ticket)
+        });
+        wrong.extend(played.err().map(|error| format!("moved, git told: {is_told}: {error:#}")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

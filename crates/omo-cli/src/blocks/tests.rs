@@ -16,6 +16,7 @@ fn state(plan: &str, batch_size: u32) -> RunState {
         plan: Box::new(plan),
         approved: String::new(),
         root: "/home/me/project".to_owned(),
+        worktree: None,
         base: None,
         branch: None,
         scope: None,

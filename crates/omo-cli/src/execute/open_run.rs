@@ -19,6 +19,7 @@ use omo_git::integrate::{CheckoutHead, checkout_head};
 use omo_git::repository::GitRepository;
 use omo_plan::model::{Plan, Task};
 use omo_plan::proof::unproved_tasks;
+use omo_state::git_worktree::GitWorktree;
 use omo_state::{config, env};
 
 use crate::billing::{billing_facts, who_pays};
@@ -164,9 +165,11 @@ pub(crate) fn begin(
     let said = choice + &said;
     let (actor, now) = (context.actor(), env::now());
     let root = context.root.display().to_string();
+    let worktree = GitWorktree::find(&context.root).map(|tree| tree.identity());
     let head = checked_out(&context.root);
     let guard = CommitGuard::read(&context.root, context.environment.search());
-    let opened = EventKind::from(RunOpening { plan, commands_digest: approved, root, head, scope, mode, guard });
+    let opened = RunOpening { plan, commands_digest: approved, root, worktree, head, scope, mode, guard };
+    let opened = EventKind::from(opened);
     let more = opening_events(opened.clone(), clients.into_iter().chain(known).collect(), &actor, now);
     let (run, state) = runs.begin(&actor, now, opened, more)?;
     let state = context.engine(&run, &state)?.write_projections(state.clone())?;

@@ -5,6 +5,7 @@ use std::path::Path;
 use omo_core::timestamp::Timestamp;
 use omo_git::proved_worktree::ProvedWorktree;
 use omo_git::worktree::follow_renamed_folder;
+use omo_state::git_worktree::GitWorktree;
 use omo_state::trust;
 use omo_state::trust::pending_approval;
 
@@ -13,20 +14,21 @@ use crate::Run;
 use crate::event::{EventActor, EventKind};
 use crate::state::RunState;
 
-/// Whether the project of a run was renamed to `root`: its folder is gone, and the main checkout of the repository has
-/// the plan at the same place. What only looks so while a supervisor is at work is none.
+/// Whether the folder of a run is gone.
+pub fn is_gone(state: &RunState) -> bool {
+    let root = Path::new(&state.root);
+    root.is_absolute() && !root.exists()
+}
+
+/// Whether the project of a run was renamed to `root`: its folder is gone, and that is the top of the same work tree, with
+/// the plan at the same place. Another work tree of the repository is none, and of an older ledger nothing tells which
+/// one it was. What only looks so while a supervisor is at work is none.
 pub fn is_renamed(run: &Run, state: &RunState, root: &Path) -> bool {
-    let old = Path::new(&state.root);
-    let is_main = || {
-        let worktree = ProvedWorktree::of_project(root);
-        let real = |path: &Path| path.canonicalize().ok();
-        worktree.git().is_some_and(|tree| tree.top == root && real(&tree.git) == real(&tree.common))
-    };
-    old != root
-        && old.is_absolute()
-        && !old.exists()
+    let is_same = || state.worktree.is_some() && GitWorktree::at(root).map(|tree| tree.identity()) == state.worktree;
+    Path::new(&state.root) != root
+        && is_gone(state)
         && root.join(&state.plan.source.path).is_file()
-        && is_main()
+        && is_same()
         && !run.is_supervised().unwrap_or(true)
 }
 

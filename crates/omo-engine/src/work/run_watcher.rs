@@ -150,6 +150,7 @@ mod tests {
                 plan: read("docs/plan.md", b"", BatchOptions::default()),
                 commands_digest: String::new(),
                 root: root.display().to_string(),
+                worktree: None,
                 head: None,
                 scope: None,
                 mode: ExecutionMode::StepByStep,

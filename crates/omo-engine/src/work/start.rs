@@ -13,6 +13,7 @@ use omo_git::changes::TreeSnapshot;
 use omo_git::integrate::CheckoutHead;
 use omo_plan::model::{FileAction, Plan, Task, TaskKind};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
+use omo_state::git_worktree::WorktreeIdentity;
 use omo_state::trust::pending_approval;
 
 use super::{CommandWatcher, Engine, EngineError};
@@ -57,6 +58,8 @@ pub struct RunOpening {
     pub commands_digest: String,
     /// The top of the project.
     pub root: String,
+    /// The work tree that it lies in.
+    pub worktree: Option<WorktreeIdentity>,
     /// Where HEAD stands.
     pub head: Option<CheckoutHead>,
     /// How much of an ultraplan was asked for, and in which way.
@@ -68,10 +71,11 @@ pub struct RunOpening {
 }
 
 impl From<RunOpening> for EventKind {
-    fn from(RunOpening { plan, commands_digest: approved, root, head, scope, mode, guard }: RunOpening) -> Self {
+    fn from(opening: RunOpening) -> Self {
+        let RunOpening { plan, commands_digest: approved, root, worktree, head, scope, mode, guard } = opening;
         let base = head.as_ref().and_then(CheckoutHead::commit).map(str::to_owned);
         let branch = head.as_ref().and_then(CheckoutHead::reference).map(str::to_owned);
-        Self::RunOpened { plan: Box::new(plan), approved, root, base, branch, scope, mode: Some(mode), guard }
+        Self::RunOpened { plan: Box::new(plan), approved, root, worktree, base, branch, scope, mode: Some(mode), guard }
     }
 }
 

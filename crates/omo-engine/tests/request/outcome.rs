@@ -23,6 +23,7 @@ fn passed(plan: &Plan, part: PlanSelection) -> RunState {
         plan: Box::new(asked.narrow_plan(plan.clone())),
         approved: String::new(),
         root: "/top".to_owned(),
+        worktree: None,
         base: None,
         branch: None,
         scope: Some(asked),

@@ -141,6 +141,7 @@ fn a_ledger_that_cannot_be_is_refused_and_nothing_is_folded() {
         plan: Box::new(plan(Vec::new())),
         approved: String::new(),
         root: String::new(),
+        worktree: None,
         base: None,
         branch: None,
         scope: None,

@@ -140,6 +140,7 @@ impl Run {
             plan: Box::new(plan),
             approved: "approved".to_owned(),
             root: "/top".to_owned(),
+            worktree: None,
             base: None,
             branch: None,
             scope: None,

@@ -107,6 +107,7 @@ impl UltraplanLab {
             plan,
             commands_digest: approved,
             root: root.display().to_string(),
+            worktree: None,
             head: None,
             scope: asked,
             mode,

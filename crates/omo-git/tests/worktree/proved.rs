@@ -9,6 +9,7 @@ use omo_git::proved_worktree::{ProvedWorktree, WorktreeGone};
 use omo_git::repository::GitRepository;
 use omo_git::restore::{RestoreScope, SnapshotContext, restore_snapshot, take_snapshot};
 use omo_git::worktree::{WorktreeError, continue_worktree, create_worktree, follow_renamed_folder, prepare_removal};
+use omo_state::git_worktree::{GitWorktree, WorktreeIdentity};
 
 use crate::worktree::{Project, git_in, name, write};
 
@@ -142,6 +143,32 @@ fn a_worktree_that_was_pruned_goes_on_from_the_commits_of_its_branch() {
     assert!(!continue_worktree(&project.repository(), &name(), &base).unwrap().was_there);
     assert_eq!(git_in(&at, &["log", "-1", "--format=%s"]), "step 1");
     assert!(prove(&project, &at).is_ok());
+}
+
+#[test]
+fn a_project_whose_folder_is_gone_lies_in_no_checkout_around_it() {
+    let (project, at) = busy_project();
+    assert!(ProvedWorktree::of_project(&at).has_git());
+    fs::remove_dir_all(&at).unwrap();
+    assert!(!ProvedWorktree::of_project(&at).has_git());
+    assert!(ProvedWorktree::of_project(&project.top).has_git());
+}
+
+#[test]
+fn a_work_tree_keeps_its_identity_where_it_is_moved_and_gives_it_to_no_other() {
+    let (project, at) = busy_project();
+    let of = |top: &Path| GitWorktree::at(top).unwrap().identity();
+    let first = of(&at);
+    assert_eq!(of(&project.top), WorktreeIdentity::Main);
+    let moved = project.temp.path().join("moved");
+    project.git(&["worktree", "move", &at.to_string_lossy(), &moved.to_string_lossy()]);
+    assert_eq!(of(&moved), first);
+    let by_hand = project.temp.path().join("by-hand");
+    fs::rename(&moved, &by_hand).unwrap();
+    assert_eq!(of(&by_hand), first);
+    let other = project.temp.path().join("other");
+    project.git(&["worktree", "add", "-q", "--detach", &other.to_string_lossy()]);
+    assert_ne!(of(&other), first);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
+use omo_engine::work::moved_run;
 use omo_state::env::ProcessEnv;
 
 use crate::context::{CommandContext, EndedRuns};
@@ -45,11 +46,14 @@ pub(crate) fn cancel(
     patience: Duration,
 ) -> Result<String, CommandError> {
     let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Excluded)?;
-    let engine = context.engine(&run, &before)?;
+    let engine = context.engine_without_files(&run, &before)?;
     let (commit, state) = engine.cancel(&options.reason, patience)?;
     context.note_in_session(&run, &before.holder, &state);
-    let mut message =
-        format!("{} is cancelled; `omo run resume --run {}` goes on with it.{commit}", run.id(), run.id());
+    let mut message = if moved_run::is_gone(&state) {
+        format!("{} is cancelled; its work tree is gone.", run.id())
+    } else {
+        format!("{} is cancelled; `omo run resume --run {}` goes on with it.{commit}", run.id(), run.id())
+    };
     // When the user is told that it is cancelled, nothing of it is at work.
     if watch::is_parallel(&state) && !watch::put_away_within(&engine, patience)? {
         message.push_str(" Its clients are being ended; `omo run show` says what is left of them.");

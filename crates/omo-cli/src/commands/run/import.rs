@@ -16,6 +16,7 @@ use omo_plan::dialects::BatchOptions;
 use omo_plan::project_paths::name_files_from_top;
 use omo_state::env::{self, ProcessEnv};
 use omo_state::files::project_file::ProjectFile;
+use omo_state::git_worktree::GitWorktree;
 
 use crate::blocks;
 use crate::context::CommandContext;
@@ -96,6 +97,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &ImportOptions) -> Result<(), Comma
         plan,
         commands_digest: approved,
         root,
+        worktree: GitWorktree::find(&context.root).map(|tree| tree.identity()),
         head: checked_out(&context.root),
         scope: None,
         mode: ExecutionMode::Batches,

@@ -8,7 +8,8 @@ use omo_core::text::{format_age, sanitize};
 use omo_core::timestamp::Timestamp;
 use omo_engine::RunStore;
 use omo_engine::report::heading::run_heading;
-use omo_engine::state::RunState;
+use omo_engine::state::{RunPhase, RunState};
+use omo_engine::work::moved_run;
 use omo_state::env::ProcessEnv;
 use serde::Serialize;
 
@@ -95,6 +96,8 @@ fn run_line(id: String, state: Result<RunState, omo_engine::RunStoreError>) -> R
     match state {
         Ok(state) => {
             let (counts, heading) = (state.task_counts(), run_heading(&state));
+            let is_lost = state.phase == RunPhase::Executing && moved_run::is_gone(&state);
+            let text = if is_lost { format!("its work tree is gone: omo run cancel --run {id}") } else { heading.text };
             RunLine {
                 id,
                 plan: parts::run_subject(&state),
@@ -107,7 +110,7 @@ fn run_line(id: String, state: Result<RunState, omo_engine::RunStoreError>) -> R
                 holder: state.holder.session.clone(),
                 updated_at: Some(state.updated_at),
                 problem: None,
-                heading: heading.text,
+                heading: text,
                 style: heading_style(heading.kind),
             }
         }

@@ -34,7 +34,7 @@ pub(crate) struct LogsOptions {
 pub(crate) fn run(env: &ProcessEnv, options: &LogsOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
-    let engine = context.engine(&run, &state)?;
+    let engine = context.engine_without_files(&run, &state)?;
     let said = read_worker_log(&engine, &state, &options.worker).map_err(|error| describe(&error, &options.worker))?;
     let lines: Vec<String> = said.lines().map(|line| sanitize(line, LINE_CHARS)).collect();
     if lines.is_empty() { Ok(()) } else { output::print_block(&lines.join("\n")) }
