@@ -178,10 +178,12 @@ pub fn read_review(report: &str, at: Timestamp) -> Review {
     Review { verdict, at: Some(at), objections, reviewer: None }
 }
 
-/// The text of the tag that is all of the last line, but for decoration and a label such as `**Verdict:**` before it.
+/// The text of the tag that is all of the last line, but for decoration and a label such as `**Verdict:**` before it. A
+/// report without any other line is an echo of its prompt.
 fn last_tag(report: &str) -> Option<&str> {
     const OPEN: &str = "<promise>";
-    let line = report.lines().rev().find(|line| !line.trim().is_empty())?;
+    let (above, line) = report.trim_end().rsplit_once('\n')?;
+    above.chars().any(char::is_alphanumeric).then_some(())?;
     let line = line.trim_end_matches(|char: char| !char.is_alphanumeric() && char != '>');
     let (before, text) = line.strip_suffix("</promise>")?.rsplit_once(OPEN)?;
     let before = before.trim_matches(|char: char| !char.is_alphanumeric() && char != ':');
@@ -228,8 +230,10 @@ mod tests {
             ("All of it holds.\n> <promise>VERIFIED</promise>", Verified),
             ("All of it holds.\n`<promise>VERIFIED</promise>`.", Verified),
             ("All of it holds.\n\n**Verdict:** <promise>VERIFIED</promise> ✅", Verified),
-            ("✅ **<promise>VERIFIED</promise>**", Verified),
-            ("\"<promise>VERIFIED</promise>\"", Verified),
+            ("All of it holds.\n✅ **<promise>VERIFIED</promise>**", Verified),
+            ("All of it holds.\n\"<promise>VERIFIED</promise>\"", Verified),
+            ("`<promise>VERIFIED</promise>`", Unclear),
+            ("> <promise>VERIFIED</promise>", Unclear),
             ("One test fails.\n- `<promise>REJECTED: one test fails</promise>`", Rejected),
             ("What I cannot say is: <promise>VERIFIED</promise>", Unclear),
             ("It is not <promise>VERIFIED</promise>.", Unclear),
