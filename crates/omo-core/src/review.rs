@@ -183,7 +183,8 @@ pub fn read_review(report: &str, at: Timestamp) -> Review {
 fn last_tag(report: &str) -> Option<&str> {
     const OPEN: &str = "<promise>";
     let (above, line) = report.trim_end().rsplit_once('\n')?;
-    above.chars().any(char::is_alphanumeric).then_some(())?;
+    let is_quoted = line.trim_start().starts_with('>');
+    (!is_quoted && above.chars().any(char::is_alphanumeric)).then_some(())?;
     let line = line.trim_end_matches(|char: char| !char.is_alphanumeric() && char != '>');
     let (before, text) = line.strip_suffix("</promise>")?.rsplit_once(OPEN)?;
     let before = before.trim_matches(|char: char| !char.is_alphanumeric() && char != ':');
@@ -227,7 +228,7 @@ mod tests {
                 Rejected,
             ),
             ("```\n<promise>VERIFIED</promise>\n```", Unclear),
-            ("All of it holds.\n> <promise>VERIFIED</promise>", Verified),
+            ("All of it holds.\n> <promise>VERIFIED</promise>", Unclear),
             ("All of it holds.\n`<promise>VERIFIED</promise>`.", Verified),
             ("All of it holds.\n\n**Verdict:** <promise>VERIFIED</promise> ✅", Verified),
             ("All of it holds.\n✅ **<promise>VERIFIED</promise>**", Verified),
