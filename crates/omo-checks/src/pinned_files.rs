@@ -34,8 +34,8 @@ const MAX_COMMANDS: usize = 100;
 const UNREADABLE: &str = "unreadable";
 /// What stands for all that is not looked at, where a command runs more than that.
 const UNBOUNDED: &str = "what it runs (more than omo follows)";
-/// What stands for a file that the command names, or that would steer it, and that is not there yet: its user has
-/// seen nothing that it could be held to.
+/// State of a file that the command names, or that would steer it, and that is not there yet: its user has seen nothing
+/// that it could be held to.
 pub const ABSENT: &str = "absent";
 
 /// The files that a check runs, by their path from the project's top, each with its digest.

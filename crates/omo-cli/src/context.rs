@@ -277,7 +277,7 @@ impl<'a> CommandContext<'a> {
         self.engine_at(run, Path::new(&state.root), self.work_tree(run.id(), state)?)
     }
 
-    /// The same, for what touches no file of the work tree, which may be gone.
+    /// An `Engine` for commands that touch no file of the work tree, which may be gone.
     pub(super) fn engine_without_files<'b>(
         &'b self,
         run: &'b Run,

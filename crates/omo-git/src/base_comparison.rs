@@ -245,6 +245,13 @@ impl<'a> BaseComparison<'a> {
         self.files.changed.keys().map(PathBuf::as_path)
     }
 
+    /// Path from the project's top with `/` between its names. What lies beside the project keeps its path from the top of
+    /// the work tree.
+    pub fn name_in_project(&self, path: &Path) -> String {
+        let below = path.strip_prefix(&self.project).unwrap_or(path);
+        below.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+    }
+
     /// Whether a file is there now.
     pub fn is_present(&self, path: &Path) -> bool {
         self.files.present.contains(path) && self.top.join(path).symlink_metadata().is_ok()

@@ -46,10 +46,7 @@ impl Change {
         request: &ProofRequest,
         notes: &mut Vec<String>,
     ) -> Result<Self, BaseError> {
-        let name_of = |path: &Path| {
-            let below = path.strip_prefix(&comparison.project).unwrap_or(path);
-            below.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
-        };
+        let name_of = |path: &Path| comparison.name_in_project(path);
         let is_manifest =
             |path: &Path| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| MANIFESTS.contains(&name));
         let pinned: BTreeSet<PathBuf> = request

@@ -31,10 +31,7 @@ impl ChangedJudges {
         tests: &TestFiles,
     ) -> Result<Self, BaseError> {
         let words: BTreeSet<String> = checks.iter().flat_map(|check| file_words(&check.command)).collect();
-        let name_of = |path: &Path| {
-            let below = path.strip_prefix(&comparison.project).unwrap_or(path);
-            below.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
-        };
+        let name_of = |path: &Path| comparison.name_in_project(path);
         let steers = |path: &Path| {
             let name = name_of(path);
             may_steer(&name) || (is_named(&name, &words) && !tests.contains(&name))

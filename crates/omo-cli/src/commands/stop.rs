@@ -94,7 +94,7 @@ fn stopped_line(env: &ProcessEnv, id: &SessionId, (was_on, session): &(bool, Ses
     format!("{id}  {what} until its user types `ulw`{stays}")
 }
 
-/// What to say of the runs of plans that something is at work on. One that a terminal works on, which no session would
+/// Lines about the runs of plans that something is at work on. One that a terminal works on, which no session would
 /// end, is ended where there is a reason; of any other its user is told what ends it. What cannot be told of them keeps no
 /// session from being stopped.
 fn plan_run_lines(env: &ProcessEnv, root: &Path, reason: Option<&str>) -> Vec<String> {

@@ -83,7 +83,7 @@ pub struct CheckCounterfactual {
     pub judged_by: Vec<String>,
     /// Tests of the beginning that no longer run and pass, by what became of them.
     pub lost: LostTests,
-    /// What else a reader has to know, one sentence each.
+    /// Further notes for the reader, one sentence each.
     pub notes: Vec<String>,
 }
 
@@ -234,7 +234,7 @@ impl Counterfactual {
         Some(parts.join("; ")).filter(|words| !words.is_empty())
     }
 
-    /// What is unusual about checks that are green, one line each: a reader is asked about it first.
+    /// Unusual facts about green checks, one line each, for the reader to judge first.
     pub fn unusual_lines(&self) -> Vec<String> {
         let Self::Known(checks) = self else { return Vec::new() };
         let of_check = |check: &CheckCounterfactual| {

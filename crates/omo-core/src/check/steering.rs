@@ -37,7 +37,7 @@ const PARTS: &str = "\
 const FOLDERS: &str = "\
     __mocks__ __stubs__ mocks stubs scripts script bin tools ci build-tools buildsrc hack hooks githooks buildkite";
 
-/// Whether the file at this path, from the project's top with `/` between its names, may steer a check.
+/// Tells files that may steer a check, by their paths from the project's top with `/` between the names.
 ///
 /// ```
 /// use omo_core::check::steering::may_steer;

@@ -106,7 +106,7 @@ impl Engine<'_> {
         !state.tasks.values().any(is_recorded) && state.tasks.keys().any(|task| is_of(task))
     }
 
-    /// Writes down a landing that whoever made it could not, unless that was done meanwhile.
+    /// Records a landing whose process ended before it could, unless it was recorded meanwhile.
     fn record_landing(&self, from: String, to: String) -> Result<(), EngineError> {
         let unsigned = GitRepository::find(self.root).and_then(|found| unsigned_commits(&found, &from, &to).ok());
         let landed =

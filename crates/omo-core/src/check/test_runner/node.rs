@@ -1,6 +1,6 @@
 //! `node --test`: the block below its report, with `ℹ` in the spec form and `#` in TAP.
 
-use super::add_counts;
+use super::{add_counts, tap};
 use crate::check::session_check::TestCounts;
 use crate::check::test_report::{TestOutcome, TestReport};
 
@@ -64,7 +64,7 @@ impl Node {
             }
             return;
         }
-        let Some((name, outcome)) = spec(text).or_else(|| tap(text)) else { return };
+        let Some((name, outcome)) = spec(text).or_else(|| tap::test(text)) else { return };
         let name = unescape(name);
         // TAP names a test before it as well, at the same indent; a suite ends with a line like that of a test.
         let was_suite = self.close(indent) && text.starts_with(['✔', '✖', '▶']);
@@ -136,20 +136,6 @@ fn spec(text: &str) -> Option<(&str, TestOutcome)> {
     let (rest, outcome) = is_marked.map_or((rest, outcome), |(name, _)| (name, TestOutcome::Skipped));
     let (name, _) = rest.rsplit_once(" (").filter(|(_, time)| time.ends_with("ms)"))?;
     Some((name, outcome))
-}
-
-/// `ok 1 - name`, `not ok 2 - name`, with `# SKIP` behind it.
-fn tap(text: &str) -> Option<(&str, TestOutcome)> {
-    let (rest, outcome) = match text.strip_prefix("not ") {
-        Some(rest) => (rest, TestOutcome::Failed),
-        None => (text, TestOutcome::Passed),
-    };
-    let (number, name) = rest.strip_prefix("ok ")?.split_once(" - ")?;
-    number.parse::<u32>().ok()?;
-    Some(match name.split_once(" # ") {
-        Some((name, mark)) if mark.starts_with("SKIP") || mark.starts_with("TODO") => (name, TestOutcome::Skipped),
-        _ => (name, outcome),
-    })
 }
 
 fn unescape(name: &str) -> String {

@@ -50,7 +50,7 @@ impl Tap {
 }
 
 /// `ok 1 - name`, `not ok 2 name`, with `# SKIP why` or `# TODO why` behind it.
-fn test(line: &str) -> Option<(&str, TestOutcome)> {
+pub(super) fn test(line: &str) -> Option<(&str, TestOutcome)> {
     let (rest, outcome) = match line.strip_prefix("not ok ") {
         Some(rest) => (rest, TestOutcome::Failed),
         None => (line.strip_prefix("ok ")?, TestOutcome::Passed),
