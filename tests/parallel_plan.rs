@@ -165,7 +165,7 @@ const PRE_COMMIT: &str = ".git/hooks/pre-commit";
 const UNLESS_SILENCED: &str = "[ ! -e \"$(git rev-parse --git-common-dir)/silenced\" ] || exit 0";
 
 /// Lines of a shell that wait until what a run has come to holds a file.
-pub fn until_merged(file: &str) -> String {
+fn until_merged(file: &str) -> String {
     let integrated = "$(git for-each-ref --format='%(objectname)' 'refs/omo/keep/*/integrated')";
     format!("for _ in $(seq 600); do git cat-file -e \"{integrated}:{file}\" && break; sleep 0.1; done\n")
 }

@@ -216,11 +216,6 @@ impl SlurmCluster {
         self.wait_until_idle()
     }
 
-    /// Has the queue take jobs, or none.
-    pub fn set_queue(&self, state: &str) -> Result<()> {
-        self.slurm("scontrol", &["update", "partitionname=all", &format!("state={state}")]).map(drop)
-    }
-
     /// The jobs of these states, by what they are called and their numbers.
     pub fn jobs(&self, states: &str) -> Result<Vec<(String, String)>> {
         let said = self.slurm("squeue", &["--noheader", "--states", states, "--format", "%j %A"])?;

@@ -1,7 +1,6 @@
 //! Runs of plans from outside, with bad input, faults and rivals: what `omo` says, how it ends, and
 //! that every file is as it was.
 
-mod command_sequences;
 mod dispatch;
 mod edited_plan;
 mod opening;

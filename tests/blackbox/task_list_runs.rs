@@ -4,6 +4,5 @@
 mod evidence;
 mod list_files;
 mod phases;
-mod rounds;
 mod unfinished_lines;
 mod whole_run;

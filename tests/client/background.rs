@@ -42,11 +42,11 @@ fn a_report_with_the_keyword_in_it_turns_nothing_on() {
 fn a_development_server_is_named_once_and_does_not_hide_a_claim() {
     let server = ModelTurn::call(
         "Bash",
-        serde_json::json!({"command": "sleep 30", "description": "server", "run_in_background": true}),
+        serde_json::json!({"command": "sleep 10", "description": "server", "run_in_background": true}),
     );
     let script = ModelScript::new().turn(server).say("The server is up.").bash("true").say(CLAIM);
     let fixture = client_lab(script);
     fixture.play("ulw fix the parser");
-    assert!(fixture.count(2, "Still running in the background: shell `sleep 30`") > 0);
+    assert!(fixture.count(2, "Still running in the background: shell `sleep 10`") > 0);
     assert_eq!(fixture.stops(), ["15: block", "9: end: released"]);
 }

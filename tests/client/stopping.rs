@@ -38,22 +38,6 @@ fn typed_while_the_loop_runs_it_ends_the_loop_and_costs_no_request() {
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn ulw_off_needs_no_model() {
-    let script = ModelScript::new().say("First step.").turn(slow("Second step."));
-    let fixture = client_lab(script);
-    let terminal = fixture.terminal();
-    terminal.say("ulw fix the parser").unwrap();
-    fixture.wait_for_requests(2);
-    terminal.say("ulw off").unwrap();
-    fixture.wait_for_state("the run is stopped", |state| state.to_string().contains("\"kind\":\"stopped\""));
-    terminal.wait_for("Second step.").unwrap();
-    terminal.ready().unwrap();
-    assert_eq!(fixture.requests(), 2);
-    assert_eq!(fixture.stops(), ["15: block"]);
-}
-
-#[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn plain_text_typed_during_a_turn_comes_before_the_loop() {
     let script =
         ModelScript::new().turn(slow("First step.")).say("Yes, that too.").default(ModelTurn::text("Still at it."));

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::{Lab, LabBuilder, wait_until};
+use omo_tests::exhaustive::sampled;
 use omo_tests::scene::{Scene, plugin};
 
 use crate::hostile_calls::{ALL, Ask, CLAIMING, WITHOUT_GIT};
@@ -122,7 +123,7 @@ fn scene(plugin: &Path, lab: LabBuilder) -> Result<Scene> {
 }
 
 /// Asks with an impostor in a place. What omo has cleared away is put there again.
-fn play(scene: &Scene, place: &Place, impostor: &Impostor, asks: &[Ask]) -> Result<()> {
+fn play<'a>(scene: &Scene, place: &Place, impostor: &Impostor, asks: impl Iterator<Item = &'a Ask>) -> Result<()> {
     let strangers = Strangers::beside(scene)?;
     let path = (place.1)(scene)?;
     // What checks say without the change is found out by a process that outlives a hook and makes its own files.
@@ -148,8 +149,9 @@ fn play(scene: &Scene, place: &Place, impostor: &Impostor, asks: &[Ask]) -> Resu
 fn play_all(lab: fn() -> LabBuilder, places: &[Place], impostors: &[Impostor], asks: &[Ask]) -> Result<()> {
     let plugin = plugin();
     let mut wrong = Vec::new();
-    for place in places {
-        for impostor in impostors {
+    for (row, place) in places.iter().enumerate() {
+        for (column, impostor) in impostors.iter().enumerate() {
+            let asks = sampled(asks, row + column);
             let played = scene(&plugin, lab()).and_then(|scene| play(&scene, place, impostor, asks));
             if let Err(error) = played {
                 wrong.push(format!("{} as {}: {error:#}", place.0, impostor.name));

@@ -12,28 +12,6 @@ fn workers(ground: &Ground) -> Result<ParallelState> {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_budget_that_is_spent_before_the_last_wave_is_asked_about() {
-    on_repository(&four_sessions(), "", |ground| {
-        let before = ground.git(&["rev-parse", "HEAD"])?;
-        // Each client of the first wave says that it has cost a quarter of a dollar.
-        ground.open(&["--max-budget-usd", "0.5"])?;
-        let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
-        ensure!(said.out.contains("the budget of the run is spent"), "{}", said.out);
-        ensure!(!ground.started_sessions().contains(&"session-3".to_owned()), "{:?}", ground.started_sessions());
-        ensure!(ground.git(&["rev-parse", "HEAD"])? == before);
-        // Trying again changes nothing about that.
-        ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
-        let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
-        ensure!(said.out.contains("--resume --max-budget-usd X sets another one"), "{}", said.out);
-        ground.open(&["--resume", "--max-budget-usd", "2"])?;
-        ground.omo(&["run", "watch"])?.exits_with(0)?;
-        ground.require_complete(&WELL)
-    })
-    .unwrap();
-}
-
-#[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_client_that_is_killed_counts_with_all_that_it_was_allowed() {
     on_repository(&four_sessions(), "", |ground| {
         let died = "if ! [ -e ../../../died ]; then touch ../../../died; kill -9 $$; fi\necho 2 > b.txt\n";

@@ -27,14 +27,10 @@ fn ends_failed(ground: &Ground, before: &str) -> Result<()> {
 
 /// What was in the way is fixed; the run goes on and comes to the same end as one that was never disturbed.
 fn goes_on_to_its_end(ground: &Ground) -> Result<()> {
-    goes_on_with(ground, &["--resume"])
-}
-
-fn goes_on_with(ground: &Ground, options: &[&str]) -> Result<()> {
     for (number, file) in WELL {
         ground.script_planned_task(number, file)?;
     }
-    ground.open(options)?;
+    ground.open(&["--resume"])?;
     ground.omo(&["run", "watch"])?.exits_with(0)?;
     ground.require_complete(&WELL)?;
     // What the first try left is in the branch by now; what was taken back is kept.
@@ -331,29 +327,6 @@ fn a_usage_limit_without_a_known_end_asks_a_person() {
         ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ground.require_complete(&WELL)
-    })
-    .unwrap();
-}
-
-#[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
-fn a_session_that_hangs_is_ended_when_its_time_is_up() {
-    on_repository(&four_sessions(), "", |ground| {
-        let before = ground.git(&["rev-parse", "HEAD"])?;
-        ground.set_task_script(3, "sleep 600\n")?;
-        // Long enough for the clients that do their work, also where other tests have the processors.
-        ground.open(&["--time-limit", "10"])?;
-        ends_failed(ground, &before)?;
-        let task = ground.state()?.tasks["3"].clone();
-        ensure!(
-            task.attempts == 3 && task.last_end.as_ref().is_some_and(|end| end.evidence.contains("time was up")),
-            "{task:?}"
-        );
-        // Its user gives each client more time.
-        goes_on_with(ground, &["--resume", "--time-limit", "600"])?;
-        let limit = ground.state()?.parallel.map(|parallel| parallel.policy.time_limit_seconds());
-        ensure!(limit == Some(600), "{limit:?}");
-        Ok(())
     })
     .unwrap();
 }

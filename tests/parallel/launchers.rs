@@ -179,24 +179,6 @@ fn a_judgement_that_was_cut_off_is_made_by_the_next_supervisor() {
 
 #[test]
 #[ignore = "needs sshd: cargo xtask test"]
-fn a_worker_that_is_killed_is_handed_over_again_and_uses_no_attempt() {
-    on_local(|engine| {
-        let home = engine.host.home().display().to_string();
-        engine.script(
-            2,
-            &format!("if [ ! -e '{home}/killed' ]; then touch '{home}/killed'; {KILL_WORKER}; fi\necho 2 > b.txt\n"),
-        )?;
-        engine.open()?;
-        let said = engine.ground.omo(&["run", "watch"])?;
-        ensure!(said.status == 0, "{}\n{}", said.out, said.err);
-        ensure!(engine.task("2")?.attempts == 1, "{:?}", engine.task("2")?);
-        engine.ground.require_complete(&WELL)
-    })
-    .unwrap();
-}
-
-#[test]
-#[ignore = "needs sshd: cargo xtask test"]
 fn a_run_that_is_cancelled_ends_its_workers_wherever_they_are() {
     on_engines(|engine| {
         let home = engine.host.home();

@@ -3,30 +3,11 @@
 
 use std::fs;
 
-use anyhow::{Result, ensure};
-use omo_engine::event::{EventKind, RunResult};
+use anyhow::ensure;
+use omo_engine::event::RunResult;
 use omo_engine::state::RunPhase;
-use omo_tests::parallel_plan::until_merged;
 
-use crate::parallel_repository::{Ground, four_sessions, on_repository, session, step};
-
-/// A check of the whole that writes down that it ran.
-const COUNTED: &str = "echo ran >> ../../../../checked";
-
-/// So many times the whole was checked.
-fn checks_counted(ground: &Ground) -> Result<usize> {
-    Ok(fs::read_to_string(ground.project().join("../checked"))?.lines().count())
-}
-
-/// The sessions in the order in which they were merged.
-fn merged(ground: &Ground) -> Result<Vec<String>> {
-    let events = ground.run()?.events()?;
-    let merged = events.into_iter().filter_map(|event| match event.kind {
-        EventKind::GroupMerged { group, .. } => Some(group),
-        _ => None,
-    });
-    Ok(merged.collect())
-}
+use crate::parallel_repository::{four_sessions, on_repository};
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
@@ -74,42 +55,6 @@ fn four_sessions_in_two_waves_come_to_one_branch() {
             ground.require_tidy()
         },
     )
-    .unwrap();
-}
-
-#[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
-fn the_session_that_is_done_first_is_merged_first_and_later_ones_begin_with_it() {
-    let sessions = [session(1, &[step(1, "a.txt")]), session(1, &[step(2, "b.txt")]), session(1, &[step(3, "c.txt")])];
-    on_repository(&sessions, "", |ground| {
-        ground.set_task_script(1, &format!("{}echo 1 > a.txt\n", until_merged("c.txt")))?;
-        ground.set_task_script(3, "test -f b.txt && echo 3 > c.txt\n")?;
-        ground.open(&["--max-sessions", "2"])?;
-        ground.omo(&["run", "watch"])?.exits_with(0)?;
-        ensure!(merged(ground)? == ["session-2", "session-3", "session-1"], "{:?}", merged(ground)?);
-        ground.require_complete(&[(1, "a.txt"), (2, "b.txt"), (3, "c.txt")])
-    })
-    .unwrap();
-}
-
-#[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
-fn the_whole_is_checked_once_a_wave() {
-    let sessions = [
-        session(1, &[step(1, "a.txt")]),
-        session(1, &[step(2, "b.txt")]),
-        session(2, &[step(3, "c.txt")]),
-        session(3, &[step(4, "d.txt")]),
-    ];
-    let checks = format!("{COUNTED}`\n- `test -f d.txt");
-    on_repository(&sessions, &checks, |ground| {
-        ground.open(&[])?;
-        let said = ground.omo(&["run", "watch"])?.exits_with(0)?;
-        ensure!(checks_counted(ground)? == 3, "checked {} times", checks_counted(ground)?);
-        let waiting = "Wave 1: the whole was checked; 1 of 2 checks not green yet, as before the run.";
-        ensure!(said.out.contains(waiting), "{}", said.out);
-        ground.require_complete(&[(1, "a.txt"), (2, "b.txt"), (3, "c.txt"), (4, "d.txt")])
-    })
     .unwrap();
 }
 

@@ -1,5 +1,5 @@
 //! Every operation with every fault: each call to the file system that changes something fails in each way, or is the last
-//! one of its process, and so do three of each kind of the others; before a release all of them.
+//! one of its process, and so does one of each kind of the others; before a release all of them.
 //!
 //! After each of them: the state is the old one or the new one, what a caller was told is whole and true, and nothing
 //! is left behind.
@@ -162,7 +162,7 @@ struct Play {
 }
 
 impl Play {
-    fn set(plugin: &Path, operation: &'static FaultOperation) -> Result<Self> {
+    fn set(plugin: &Path, turn: usize, operation: &'static FaultOperation) -> Result<Self> {
         let mut scene = Scene::new(plugin)?;
         scene.lab.write("check.sh", "exit 0\n")?;
         (operation.prepare)(&mut scene).context("prepare the fixture")?;
@@ -181,7 +181,7 @@ impl Play {
         let calls = whole.calls.into_iter().skip_while(|call| call.name != "poll");
         let calls: Vec<_> = calls.filter(|call| CALLS.contains(&&*call.name)).collect();
         ensure!(calls.len() > 20, "only {} calls were seen", calls.len());
-        let calls = sampled(calls);
+        let calls = sampled(calls, turn);
         Ok(Self { operation, scene, command, input, start, before, after, calls, is_alone })
     }
 
@@ -358,9 +358,9 @@ fn is_at_an_end(text: &str) -> bool {
         .is_some_and(|(_, rest)| [String::new(), format!("\n{}", task_goes_on())].contains(&rest.to_owned()))
 }
 
-/// All calls that change something, and of the others of each name the first, the middle and the last; before a release
-/// all of them.
-pub(crate) fn sampled(calls: Vec<SystemCall>) -> Vec<SystemCall> {
+/// All calls that change something, and of the others of each name the first, the middle or the last one, by turns; before
+/// a release all of them.
+pub(crate) fn sampled(calls: Vec<SystemCall>, turn: usize) -> Vec<SystemCall> {
     if is_exhaustive() {
         return calls;
     }
@@ -373,7 +373,7 @@ pub(crate) fn sampled(calls: Vec<SystemCall>) -> Vec<SystemCall> {
         let Some(count) = counts.get(&call.name).filter(|_| !changes(call)) else { return true };
         let number = seen.entry(call.name.clone()).or_default();
         *number += 1;
-        [1, count.div_ceil(2), *count].contains(number)
+        [1, count.div_ceil(2), *count][turn % 3] == *number
     };
     calls.into_iter().filter(|call| is_kept(call)).collect()
 }
@@ -404,14 +404,14 @@ fn play(quarter: usize) {
     assert!(WITH_EVERY_ERROR.iter().chain([&CHECKED_CLAIM]).all(is_operation), "an operation has another name by now");
     let mut wrong = Vec::new();
     let mut faults = 0;
-    for operation in &FAULT_OPERATIONS {
-        match Play::set(&plugin, operation).and_then(|play| play.through(quarter)) {
+    for (turn, operation) in FAULT_OPERATIONS.iter().enumerate() {
+        match Play::set(&plugin, turn, operation).and_then(|play| play.through(quarter)) {
             Ok(count) => faults += count,
             Err(error) => wrong.push(format!("{}: {error:#}", operation.name)),
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
-    assert!(faults > 500, "only {faults} faults were made");
+    assert!(faults > 300, "only {faults} faults were made");
 }
 
 #[test]

@@ -182,7 +182,7 @@ fn a_status_line_that_is_ended_at_any_call_leaves_nothing_behind() {
     fixture.is_clear().unwrap();
     // What goes before that has nothing to do with processes.
     let first = whole.calls.iter().position(|call| call.name == "pipe2").unwrap();
-    for call in &sampled(whole.calls[first..].to_vec()) {
+    for call in &sampled(whole.calls[first..].to_vec(), 1) {
         strace::run_with_fault(&command, &input, call, CallFault::Signal("TERM")).unwrap();
         fixture.is_clear().unwrap_or_else(|error| panic!("at {}: {error:#}", call.line));
     }

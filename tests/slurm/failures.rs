@@ -24,23 +24,6 @@ fn start_up_to_second_step(scene: &Scene) -> anyhow::Result<()> {
 
 #[test]
 #[ignore = "needs Slurm and root: cargo xtask test"]
-fn a_job_that_slurm_cancels_is_handed_over_again_and_uses_no_attempt() {
-    on_cluster(&two(), &FILES, &PLAIN, |scene| {
-        start_up_to_second_step(scene)?;
-        scene.cluster.slurm("scancel", &[&scene.job_id("session-1")?])?;
-        scene.wait_until_begun(2, 2)?;
-        ensure!(scene.worker("session-1")?.launch == 2);
-        scene.release()?;
-        scene.finish(&FILES)?;
-        let lines = scene.lines()?;
-        ensure!(lines.contains("Session 1: its client was stopped: it was asked to end"), "{lines}");
-        scene.require_one_attempt_each()
-    })
-    .unwrap();
-}
-
-#[test]
-#[ignore = "needs Slurm and root: cargo xtask test"]
 fn a_job_that_slurm_queues_again_goes_on_from_what_was_pushed() {
     on_cluster(&two(), &FILES, &PLAIN, |scene| {
         start_up_to_second_step(scene)?;
@@ -95,8 +78,8 @@ fn a_controller_that_does_not_answer_loses_no_worker() {
 #[test]
 #[ignore = "needs Slurm and root: cargo xtask test"]
 fn a_run_that_is_cancelled_takes_its_jobs_out_of_the_queue() {
-    let sessions = [session(1, &[step(1, "a.txt")]), session(1, &[step(2, "b.txt")]), session(1, &[step(3, "c.txt")])];
-    on_cluster(&sessions, &FILES, &PLAIN, |scene| {
+    let three = FILES.map(|(number, file)| session(1, &[step(number, file)]));
+    on_cluster(&three, &FILES, &PLAIN, |scene| {
         for (number, file) in FILES {
             scene.script_that_waits(number, file)?;
         }
@@ -110,6 +93,19 @@ fn a_run_that_is_cancelled_takes_its_jobs_out_of_the_queue() {
         let begun: usize = [1, 2, 3].into_iter().map(|number| scene.begun(number)).sum();
         ensure!(begun <= 2, "a job was begun that waited");
         Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+#[ignore = "needs Slurm and root: cargo xtask test"]
+fn a_cluster_that_knows_no_more_jobs_takes_the_others_once_it_has_forgotten_some() {
+    let three = FILES.map(|(number, file)| session(1, &[step(number, file)]));
+    let few = Surroundings { cluster: "MaxJobCount=2\nMinJobAge=2", ..PLAIN };
+    on_cluster(&three, &FILES, &few, |scene| {
+        scene.open()?;
+        scene.finish(&FILES)?;
+        scene.require_one_attempt_each()
     })
     .unwrap();
 }

@@ -4,5 +4,4 @@
 mod scene;
 
 mod failures;
-mod queue;
 mod waves;

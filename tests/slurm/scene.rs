@@ -138,11 +138,6 @@ impl Scene {
         wait_until("the begin of a step", || (self.begun(step) >= times).then_some(()))
     }
 
-    /// The rows of the workers, as an agent is shown them.
-    pub(crate) fn rows(&self) -> Result<String> {
-        Ok(self.omo(&["agent", "next", "--wait", "1"])?.out)
-    }
-
     /// What has happened to the workers, in lines as `omo run watch` prints them.
     pub(crate) fn lines(&self) -> Result<String> {
         let (run, state) = (self.ground.run()?, self.ground.state()?);

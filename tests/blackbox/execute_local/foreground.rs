@@ -63,41 +63,6 @@ fn a_plan_is_executed_task_by_task() {
                 Ok(())
             },
         ),
-        ("one that may be left out", plan_text(&[(1, "skip", &word_check(1)), (2, REVERT, &word_check(2))]), |s| {
-            s.begin(PLAN)?;
-            for _ in 0..3 {
-                if s.standing("1")? != "skipped" {
-                    s.work(1, "other\n")?;
-                }
-            }
-            ensure!(s.standing("1")? == "skipped");
-            s.is_next(2)?;
-            s.work(2, "done\n")?.exits_with(0)?;
-            let said = s.next()?.exits_with(1)?;
-            ensure!(said.out.contains("1 of 2 steps done"), "{}", said.out);
-            Ok(())
-        }),
-        (
-            "one that asks for a person",
-            plan_text(&[(1, "escalate", &word_check(1)), (2, REVERT, &word_check(2))]),
-            |s| {
-                s.begin(PLAN)?;
-                for _ in 0..3 {
-                    if s.standing("1")? != "failed" {
-                        s.work(1, "other\n")?.exits_with(0)?;
-                    }
-                }
-                let said = s.next()?.exits_with(7)?;
-                ensure!(
-                    said.out.starts_with("STOP\n") && said.out.contains("step 1 asks for human judgment"),
-                    "{}",
-                    said.out
-                );
-                s.omo_at_terminal(&["answer", "q1", "stop"])?.exits_with(0)?;
-                s.next()?.exits_with(1)?;
-                Ok(())
-            },
-        ),
         ("one step alone", plan_text(&[(1, REVERT, &word_check(1)), (2, REVERT, &word_check(2))]), |s| {
             s.begin("--step 2 docs/plan.md")?;
             s.is_next(2)?;

@@ -150,16 +150,6 @@ fn what_a_person_decides_takes_a_person_who_has_spoken_since() {
             g.omo_in_session(&session, &["agent", "start", "2"])?.exits_with(0)?;
             Ok(())
         }),
-        ("a hard stop is not passed by ending the run and going on with it", two_tasks_with_stop(), |g| {
-            g.options = ONE_TASK_BATCHES;
-            let mut session = g.session()?;
-            stopped(g, &mut session)?;
-            g.omo_in_session(&session, &["run", "cancel"])?;
-            g.omo_in_session(&session, &["run", "resume"])?;
-            g.omo_in_session(&session, &["agent", "start", "2"])?.exits_with(7)?;
-            ensure!(g.standing("2")? == "pending");
-            Ok(())
-        }),
         ("a failed task, and one that is left out", three(), |g| {
             let mut session = g.session()?;
             g.open_in(&mut session)?;

@@ -42,31 +42,10 @@ fn a_session_goes_wave_by_wave_to_its_verification() {
             ensure!(s.phase()? == "COMPLETE" && s.status("10")? == "resolved");
             Ok(())
         }),
-        ("no more at once than there may be", &[("1", &[], &[WORD]), ("2", &[], &[WORD]), ("3", &[], &[WORD])], |s| {
-            s.begin(&["--max-workers", "2"])?;
-            ensure!(agents(&s.next()?.exits_with(0)?.out).len() == 2);
-            let ticket = s.start("1")?;
-            ensure!(agents(&s.next()?.exits_with(0)?.out) == ["omo:worker sonnet task 2"]);
-            s.start("2")?;
-            s.omo_at_terminal(&["agent", "start", "3"])?.refuses(5, "it is not the turn of 3", "omo agent next")?;
-            let said = s.next()?.exits_with(0)?;
-            ensure!(said.out.starts_with("WAIT\n") && said.out.contains("--wait 540"), "{}", said.out);
-            s.omo_at_terminal(&["agent", "fail", "--ticket", &ticket, "--why", "no"])?.exits_with(0)?;
-            ensure!(agents(&s.next()?.exits_with(0)?.out) == ["omo:worker sonnet task 3"]);
-            Ok(())
-        }),
         ("in this session itself", &[("1", &[], &[WORD])], |s| {
             s.begin(&[])?;
             let said = s.omo_at_terminal(&["agent", "next", "--inline"])?.exits_with(0)?;
             ensure!(said.out.starts_with("DO\n") && said.out.contains("omo agent start 1 --run "), "{}", said.out);
-            Ok(())
-        }),
-        ("without a verification", &[("1", &[], &[WORD])], |s| {
-            s.begin(&["--skip-verify"])?;
-            s.do_task("1")?;
-            let said = s.next()?.exits_with(0)?;
-            ensure!(said.out.contains("verification skipped"), "{}", said.out);
-            ensure!(s.phase()? == "COMPLETE");
             Ok(())
         }),
         ("given up by its user", &[("1", &[], &[WORD])], |s| {

@@ -1,30 +1,9 @@
-//! Ends of the real client that are not the model's: it is killed, or meets a limit of use. No attempt is used.
+//! A real client that meets a limit of use. No attempt is used.
 
-use omo_testkit::{ModelTurn, wait_until};
-use rustix::process::{Pid, Signal, kill_process};
+use omo_testkit::ModelTurn;
 
 use super::scripted_workers::write;
 use super::{Payer, Site};
-
-#[test]
-#[ignore = "needs the real client: cargo xtask test"]
-fn a_client_that_is_killed_is_started_again_and_no_attempt_is_used() {
-    let site = Site::new(Payer::Subscription);
-    site.works.set(2, [ModelTurn::hang()]);
-    site.open(&[]);
-    site.omo(&["agent", "workers", "start"]).exits_with(0).unwrap();
-    wait_until("step 2", || site.task("2").running.is_some().then_some(())).unwrap();
-    let asked = || site.requests_of("session-1").iter().any(|it| it.tool_results_text().contains("Step 2 of "));
-    wait_until("the client is at it", || asked().then_some(())).unwrap();
-    site.works.well(2, "b.txt");
-    let process = site.state().parallel.expect("it has parallel workers").groups["session-1"].process.clone();
-    let pid = i32::try_from(process.expect("its client runs").pid).unwrap();
-    kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
-    site.wait(0);
-    let task = site.task("2");
-    assert_eq!((task.attempts, task.lost_workers), (1, 1), "{task:?}");
-    site.is_whole();
-}
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]

@@ -1,7 +1,6 @@
 //! A plan of each format that people have, from the typed command to its end in the real client, in each mode: what the
 //! person reads at the end, and what the files say.
 
-mod good_ends;
 mod plan_workers;
 mod table;
 mod troubles;
@@ -103,16 +102,6 @@ impl Stage {
         assert_eq!(self.fixture.requests(), 0, "no model reads what is to be approved");
         self.session = None;
         self.types(&format!("{command} --approve {code}"));
-    }
-
-    /// They type on until the run is over.
-    fn goes_on(&mut self) {
-        for _ in 0..MOST_PROMPTS {
-            if self.is_over() {
-                return;
-            }
-            self.types("/omo:execute");
-        }
     }
 
     fn report(&self) -> Value {

@@ -5,12 +5,11 @@ use omo_core::check::task_check::{TaskCheck, TaskCheckVerdict};
 use omo_engine::event::{EventKind, QuestionKind, RunResult};
 use omo_engine::schedule::{NextAction, next_action};
 use omo_engine::state::{ANSWER_CONTINUE, MAX_LOST_WORKERS, RunPhase};
-use omo_engine::verbs::{self, AttemptStart, VerbCaller};
-use omo_plan::model::{FileUse, Plan, Task};
-use omo_plan::refusal::VerbRefusalKind;
+use omo_engine::verbs::{self, AttemptStart};
+use omo_plan::model::{Plan, Task};
 use omo_plan::task_list::VERIFY_TASK_ID;
 
-use crate::run::kit::{Run, file, no_tool, session};
+use crate::run::kit::{Run, no_tool};
 use crate::run::task_list_kit::{checked_task, criteria_task, fail_for, pass_by, session_plan, without_verification};
 
 /// Two tasks side by side, one behind both, and a verification.
@@ -33,30 +32,6 @@ fn a_session_is_done_in_waves_and_then_verified() {
     assert_eq!(standings, [("1", "passed"), ("2", "claimed"), ("3", "passed"), (VERIFY_TASK_ID, "passed")]);
     assert_eq!(run.state.tasks[VERIFY_TASK_ID].last_end.as_ref().unwrap().evidence, "PASS, shown by e2");
     assert_eq!(run.state.round, 1);
-}
-
-#[test]
-fn no_more_workers_are_begun_than_there_may_be() {
-    for (most, first) in [(0, 4), (1, 1), (2, 2), (3, 3), (9, 4)] {
-        let mut plan = session_plan(["1", "2", "3", "4"].iter().map(|id| checked_task(id, &[])).collect());
-        plan.policy.max_workers = most;
-        let mut run = Run::open(plan);
-        assert_eq!(run.ready().len(), first, "{most}");
-        run.start("1").unwrap();
-        assert_eq!(run.ready().len(), first - 1, "{most}");
-    }
-}
-
-#[test]
-fn tasks_that_name_the_same_file_are_not_worked_on_together_and_those_without_files_are() {
-    let with = |id: &str, path: &str| Task { files: vec![file(path)], ..checked_task(id, &[]) };
-    let ready = |tasks: Vec<Task>| Run::open(session_plan(tasks)).ready().join(" ");
-    assert_eq!(ready(vec![with("1", "a"), with("2", "a"), with("3", "b")]), "1 3");
-    assert_eq!(ready(vec![with("1", "src"), with("2", "src/x.rs"), checked_task("3", &[])]), "1 3");
-    assert_eq!(
-        ready(vec![checked_task("1", &[]), Task { files: Vec::<FileUse>::new(), ..checked_task("2", &[]) }]),
-        "1 2"
-    );
 }
 
 #[test]
@@ -298,17 +273,6 @@ fn a_task_that_a_verifier_adds_is_done_before_the_next_verification() {
         (ids, &run.state.plan.groups[0].tasks),
         (vec!["1", "2", VERIFY_TASK_ID], &vec!["1".to_owned(), "2".to_owned(), VERIFY_TASK_ID.to_owned()])
     );
-}
-
-#[test]
-fn a_session_is_taken_over_from_one_that_is_gone() {
-    let mut run = Run::open(session_plan(vec![checked_task("1", &[])]));
-    run.start("1").unwrap();
-    let caller = VerbCaller { actor: session("s2", 200), ..VerbCaller::default() };
-    let events = verbs::join_run(&run.state, &caller, &|_| Some(false)).unwrap();
-    run.take(Ok(events)).unwrap();
-    assert_eq!((run.standing("1"), run.state.tasks["1"].attempts, run.ready()), ("held", 0, vec!["1"]));
-    assert_eq!(run.start("9").unwrap_err().kind, VerbRefusalKind::NotFound);
 }
 
 #[test]
