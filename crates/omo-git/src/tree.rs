@@ -342,15 +342,26 @@ impl<'a> ScratchTree<'a> {
     }
 
     fn rebuild_state(&self, source: String) -> Option<TreeState> {
+        let changed = self.copied_changes()?;
+        self.update_state(&changed, true, TreeState { source, ..TreeState::default() })
+    }
+
+    /// What differs between the work tree and a fresh copy of the repository's index. Paths of an open conflict do, whatever
+    /// git says of their stages: no tree holds those.
+    fn copied_changes(&self) -> Option<Vec<u8>> {
         self.copy_index()?;
-        self.update_state(&self.changed_paths()?, true, TreeState { source, ..TreeState::default() })
+        let unmerged = self.git(&["ls-files", "--unmerged", "-z"], &[])?;
+        let entries = unmerged.split(|byte| *byte == 0);
+        let paths =
+            entries.filter_map(|entry| Some(entry.split_at(entry.iter().position(|byte| *byte == b'\t')? + 1).1));
+        let unmerged = paths.flat_map(|path| [path, b"\0"].concat());
+        Some(unmerged.chain(self.changed_paths()?).collect())
     }
 
     /// Takes the work tree into our index, whose entries can be asked for later, and no further: to name it all, git would
     /// write each folder.
     pub(crate) fn record_index(&self) -> Option<()> {
-        self.copy_index()?;
-        self.update_index(&self.changed_paths()?)
+        self.update_index(&self.copied_changes()?)
     }
 
     /// Files that git was told to take for unchanged are looked at all the same, and one that is not there is gone.

@@ -42,6 +42,22 @@ fn differs_in(root: &Path, state_home: &Path, from: &TreeSnapshot, to: &TreeSnap
 }
 
 #[test]
+fn changes_are_known_whatever_the_stages_of_an_open_conflict() {
+    let it = Repository::new();
+    let before = it.snapshot();
+    let blob = it.git(&["rev-parse", "HEAD:a.txt"]);
+    let stages: String = (1..=3).map(|stage| format!("100644 {} {stage}\ta.txt\n", blob.trim())).collect();
+    fs::write(it.top.join("stages"), format!("0 {} 0\ta.txt\n{stages}", "0".repeat(blob.trim().len()))).unwrap();
+    let stages = fs::File::open(it.top.join("stages")).unwrap();
+    fs::remove_file(it.top.join("stages")).unwrap();
+    let mut git = std::process::Command::new("git");
+    assert!(git.args(["update-index", "--index-info"]).current_dir(&it.top).stdin(stages).status().unwrap().success());
+    assert_eq!(it.differs(&before, &it.snapshot()), [""; 0]);
+    it.write("src/b.txt", "other\n");
+    assert_eq!(it.differs(&before, &it.snapshot()), ["M src/b.txt"]);
+}
+
+#[test]
 fn every_path_that_a_task_touches_is_reported() {
     let it = Repository::new();
     it.write(".gitignore", "*.log\n");
