@@ -20,6 +20,7 @@ use omo_process::process_identity;
 use omo_state::config;
 use omo_state::env::{self, ProcessEnv};
 use omo_state::files::folder::GuardedFolder;
+use omo_state::git_worktree::WorktreeIdentity;
 use omo_state::state::sealed_plan_run;
 use omo_state::{open_run_marker, plugin_data};
 
@@ -105,8 +106,12 @@ impl<'a> CommandContext<'a> {
             let (actor, now) = (self.actor(), env::now());
             let followed = moved_run::follow_renamed_project(&run, &state, &self.root, &self.state_home, &actor, now);
             if followed.is_some() {
+                let what = match state.worktree {
+                    Some(WorktreeIdentity::Linked(_)) => "this work tree was moved",
+                    _ => "the project was renamed",
+                };
                 crate::output::print_warning(&format!(
-                    "the project was renamed from {}; its run {} goes on here",
+                    "{what} from {}; its run {} goes on here",
                     sanitize(&state.root, 300),
                     sanitize(run.id(), 60)
                 ));

@@ -286,6 +286,11 @@ pub enum EventKind {
         /// Id of the task.
         task: String,
     },
+    /// A commit of a task has displaced changes of the user, or was ended before its hooks had put them back.
+    ChangesDisplaced {
+        /// The reference that keeps them.
+        kept: String,
+    },
     /// A task that had ended is done again.
     TaskReopened {
         /// Which one.
@@ -543,7 +548,7 @@ pub enum EventKind {
         /// The commit that it is at.
         to: String,
         /// Commits in between that are not signed, though its user's are to be.
-        #[serde(default, skip_serializing_if = "is_none")]
+        #[serde(default)]
         unsigned: usize,
         /// Other work trees that have the branch checked out, whose user let it move all the same.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -592,9 +597,4 @@ pub enum EventKind {
         /// How.
         result: RunResult,
     },
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-fn is_none(count: &usize) -> bool {
-    *count == 0
 }

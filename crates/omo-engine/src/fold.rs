@@ -56,6 +56,7 @@ impl RunState {
             final_checks: BTreeMap::new(),
             missing_commits: Vec::new(),
             changed_files: Vec::new(),
+            displaced: Vec::new(),
             guard: guard.clone().map(KnownGuard::from),
             check_files: BTreeMap::new(),
             changed_check_files: BTreeMap::new(),
@@ -112,6 +113,7 @@ impl RunState {
             EventKind::PlanTicked { ticked, opened, plan_sha256, tip } => {
                 self.apply_ticks(event, [ticked, opened], plan_sha256.as_ref(), tip.as_ref())?;
             }
+            EventKind::ChangesDisplaced { kept } => self.displaced.push(kept.clone()),
             EventKind::CommitsMissing { commits } => self.missing_commits.clone_from(commits),
             EventKind::PlanNotTicked { reason: why } => self.tick_refusal = Some(why.clone()),
             EventKind::TaskAdded { task: added } => self.apply_added_task(event, added)?,

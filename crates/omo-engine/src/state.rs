@@ -65,6 +65,9 @@ pub struct RunState {
     pub missing_commits: Vec<MissingCommit>,
     /// Files that omo writes for others and that something else had changed, with where that was put.
     pub changed_files: Vec<(String, Option<String>)>,
+    /// The references that keep changes of the user which commits of the run have displaced.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub displaced: Vec<String>,
     /// What judges commits, where that is compared.
     #[serde(default)]
     pub guard: Option<KnownGuard>,

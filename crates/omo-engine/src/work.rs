@@ -18,6 +18,7 @@ mod start;
 mod task_proof;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use omo_core::timestamp::Timestamp;
 use omo_git::exclude;
@@ -75,7 +76,7 @@ pub enum EngineError {
     #[error(transparent)]
     WorktreeGone(#[from] WorktreeGone),
     /// What ran for it was ended.
-    #[error("its run was cancelled or stopped before this was done, and nothing of it counts")]
+    #[error("its run was cancelled or stopped, or its attempt ended, before this was done, and nothing of it counts")]
     Cancelled,
 }
 
@@ -183,7 +184,11 @@ impl Engine<'_> {
         &self,
         decide: impl FnOnce(&RunState) -> Result<(Vec<EventKind>, T), VerbRefusal>,
     ) -> Result<(T, RunState), EngineError> {
-        self.transact_after(|state| Ok(verbs::take_over_run(state, &self.caller)), decide)
+        let (value, state) = self.transact_after(|state| Ok(verbs::take_over_run(state, &self.caller)), decide)?;
+        if self.run.lock_branch(Duration::ZERO)?.is_some() {
+            self.settle_commit(&state).iter().for_each(|line| (self.warn)(line));
+        }
+        Ok((value, state))
     }
 
     /// One transaction: what comes before, what is decided on that, and what follows by itself.

@@ -16,11 +16,9 @@ use crate::git_command::GitOutcome;
 use crate::git_settings::listed_settings;
 use crate::integrate::ignored_paths;
 use crate::repository::{GitFailed, GitRepository};
-use crate::user_git::{hooks_setting, is_set, present_hooks, signs_commits, user_setting};
+use crate::user_git::{COMMIT_HOOKS, hooks_setting, is_set, present_hooks, signs_commits, user_setting};
 use crate::worktree::included_paths;
 
-/// Hooks that `git commit` runs, and that can refuse it.
-const HOOKS: [&str; 3] = ["pre-commit", "prepare-commit-msg", "commit-msg"];
 /// Folders from the top in which tools install programs of one project.
 const PROGRAM_FOLDERS: [&str; 4] = ["node_modules/.bin", ".venv/bin", "venv/bin", "vendor/bin"];
 /// Marks of a line that looks for a program, and so goes on without it.
@@ -146,7 +144,7 @@ fn hooks(repository: &GitRepository) -> Result<Vec<Hook>, GitFailed> {
     let folder = hooks_setting(repository)?.unwrap_or_else(|| repository.common().join("hooks"));
     let is_in_worktree = folder.is_relative();
     let place = repository.top().join(&folder);
-    let found = present_hooks(&place, &HOOKS).into_iter().filter_map(|name| {
+    let found = present_hooks(&place, &COMMIT_HOOKS).into_iter().filter_map(|name| {
         let bytes = regular_file::read(&place.join(name), MAX_HOOK_BYTES, Links::Followed).ok()??;
         Some(Hook {
             name,

@@ -2,7 +2,6 @@
 //! what a work tree holds that is in no commit.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -11,9 +10,9 @@ use omo_core::text::sanitize;
 use thiserror::Error;
 
 use crate::changes::{project_folder, relative_path};
-use crate::kept_work::changed_entries;
+use crate::kept_work::{changed_entries, make_commit};
 use crate::proved_worktree::ProvedWorktree;
-use crate::repository::{GitFailed, GitRepository, OMO_IDENTITY, trimmed_line};
+use crate::repository::{GitFailed, GitRepository, StatusEntry, trimmed_line};
 use crate::restore::tree_path;
 
 /// Why the commit could not be made.
@@ -59,9 +58,7 @@ pub fn head_commit(worktree: &ProvedWorktree) -> Option<String> {
 ///
 /// The project lies in no repository, or git fails.
 pub fn uncommitted_paths(worktree: &ProvedWorktree) -> Result<Vec<String>, CommitPreviewError> {
-    let (repository, project) = open_project(worktree)?;
-    let said = repository.git_with(&STATUS, &[], &[])?;
-    Ok(status_paths(&said).map(|(_, path)| relative_path(&project, &path)).collect())
+    status_paths(worktree, &[], |_| true)
 }
 
 /// The paths, from the project's top, of the files that git ignores. A folder that it ignores as such is left out with
@@ -71,10 +68,17 @@ pub fn uncommitted_paths(worktree: &ProvedWorktree) -> Result<Vec<String>, Commi
 ///
 /// The project lies in no repository, or git fails.
 pub fn ignored_files(worktree: &ProvedWorktree) -> Result<Vec<String>, CommitPreviewError> {
+    status_paths(worktree, &["--ignored=matching"], |entry| entry.letters == *b"!!" && !entry.path.ends_with(b"/"))
+}
+
+fn status_paths(
+    worktree: &ProvedWorktree,
+    options: &[&str],
+    is_meant: fn(&StatusEntry) -> bool,
+) -> Result<Vec<String>, CommitPreviewError> {
     let (repository, project) = open_project(worktree)?;
-    let said = repository.git_with(&[&STATUS[..], &["--ignored=matching"]].concat(), &[], &[])?;
-    let is_file = |(state, path): &(&[u8], String)| *state == b"!!" && !path.ends_with('/');
-    Ok(status_paths(&said).filter(is_file).map(|(_, path)| relative_path(&project, &path)).collect())
+    let found = repository.status(options)?.into_iter().filter(is_meant);
+    Ok(found.map(|entry| relative_path(&project, &String::from_utf8_lossy(&entry.path))).collect())
 }
 
 /// Folders that no commit holds.
@@ -133,16 +137,6 @@ fn read_folder(top: &Path, path: &str, found: &mut UncommittedFolders, left: &mu
     has_file
 }
 
-/// How git is asked what differs from the commit that is checked out.
-const STATUS: [&str; 6] =
-    ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
-
-/// The paths of a status, from the top of the work tree, each with the two letters that a space parts from it.
-fn status_paths(said: &[u8]) -> impl Iterator<Item = (&[u8], String)> {
-    let entries = said.split(|byte| *byte == 0);
-    entries.filter_map(|entry| Some((entry.get(..2)?, String::from_utf8_lossy(entry.get(3..)?).into_owned())))
-}
-
 /// Makes the commit that would hold these paths as they are now, on top of the one that is checked out. No reference
 /// names it. `index` is a file of the caller's that git may write.
 ///
@@ -171,11 +165,8 @@ pub fn preview_commit(worktree: &ProvedWorktree, index: &Path, paths: &[&str]) -
     repository.git_with(&["update-index", "--add", "--remove", "--replace", "-z", "--stdin"], &own, &names)?;
     let tree = trimmed_line(&repository.git_with(&["write-tree"], &own, &[])?);
     let _ = fs::remove_file(index);
-    let parent = head.iter().flat_map(|head| ["-p", head.as_str()]);
-    let arguments: Vec<&str> =
-        ["commit-tree", &tree].into_iter().chain(parent).chain(["-m", "What a commit would hold"]).collect();
-    let maker = OMO_IDENTITY.map(|(name, value)| (name, OsStr::new(value)));
-    Ok(trimmed_line(&repository.git_with(&arguments, &maker, &[])?))
+    let parents: Vec<String> = head.into_iter().collect();
+    Ok(make_commit(&repository, &tree, &parents, "What a commit would hold")?)
 }
 
 /// The files, from the project's top, in which two commits differ.

@@ -19,7 +19,7 @@ pub use facts::{
     AbsentBranch, CheckoutFacts, CheckoutHead, EditFacts, UnfinishedOperation, checkout_bytes, checkout_head,
     count_commits_since, find_absent_branch, ignored_paths, read_checkout_facts, read_edit_facts, uncommitted_paths,
 };
-pub use land::{LandOutcome, REFERENCE_HOOK, land, settle_last_move};
+pub use land::{LandOutcome, has_unsettled_move, land, settle_last_move};
 pub use merge::{MergeError, MergePreview, preview_merge};
 pub use one_file::{CommittedFile, committed_file, tree_with_file};
 pub use references::{

@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 
-use crate::changes::PathChange;
 use crate::repository::{GitFailed, GitRepository, MAKER_EMAIL, OMO_IDENTITY, trimmed_line};
-use crate::restore::{self, RestoreError, SnapshotContext, TreePath};
+use crate::restore::TreePath;
 use crate::worktree::{KEEP_FOLDER, WorkerName};
 
-pub use crate::restore::BroughtBack;
+pub use crate::restore::{BroughtBack, bring_back, compare_kept, keep_paths, keep_staged, kept_changes};
+
+/// The message of the commit that holds what was staged.
+pub(crate) const STAGED_SUBJECT: &str = "What was staged";
 
 /// What one reference keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,41 +59,6 @@ pub fn split_reference(reference: &str) -> Option<(&str, &str)> {
     reference.strip_prefix(KEEP_FOLDER)?.strip_prefix('/')?.split_once('/')
 }
 
-/// Keeps files as they are now, byte for byte, in a commit on the one that is checked out; its reference is
-/// [`WorkerName::keep_reference`]. `paths` are from the project's top, each with everything below it; one that is gone
-/// is kept as deleted. The work tree and the index stay as they are. Under a name that is taken, what it named before
-/// stays reachable.
-///
-/// # Errors
-///
-/// A file cannot be read, or the repository cannot be written.
-pub fn keep_paths(place: &SnapshotContext<'_>, name: &WorkerName, paths: &[&str]) -> Result<KeptWork, RestoreError> {
-    restore::keep_paths(place, name, paths)
-}
-
-/// Writes kept work into the work tree, where that holds what it held before the change that was kept. Each other path
-/// is left as it is, or, with a name for what is overwritten, kept under that name first. The index stays as it is.
-///
-/// # Errors
-///
-/// A file cannot be read, or what is to be overwritten cannot be kept; nothing was written then.
-pub fn bring_back(
-    place: &SnapshotContext<'_>,
-    kept: &KeptWork,
-    overwritten: Option<&WorkerName>,
-) -> Result<BroughtBack, RestoreError> {
-    restore::bring_back(place, kept, overwritten)
-}
-
-/// The paths that kept work changes, from the top of the work tree.
-///
-/// # Errors
-///
-/// git cannot be run, or cannot read the repository.
-pub fn kept_changes(repository: &GitRepository, kept: &KeptWork) -> Result<Vec<PathChange>, GitFailed> {
-    restore::kept_changes(repository, kept)
-}
-
 /// What is to be kept under a name.
 pub(crate) struct WorkToKeep<'a> {
     pub(crate) name: &'a WorkerName,
@@ -122,7 +89,7 @@ impl WorkToKeep<'_> {
         let mut parents = parents()?;
         parents.extend(previous.clone());
         if let Some(staged) = self.staged {
-            parents.push(make_commit(repository, staged, &[], "What was staged")?);
+            parents.push(make_commit(repository, staged, &[], STAGED_SUBJECT)?);
         }
         let commit = make_commit(repository, self.tree, &parents, self.message)?;
         move_reference(repository, &reference, &commit, previous)?;
@@ -173,6 +140,26 @@ fn move_reference(
 /// git cannot be run, or the reference names something else by now.
 pub fn release_kept_work(repository: &GitRepository, kept: &KeptWork) -> Result<(), GitFailed> {
     repository.git_line(&["update-ref", "--no-deref", "-d", &kept.reference, &kept.commit]).map(drop)
+}
+
+/// Has the index know nothing any more of new files of kept work that are no more than intended to be added: a commit
+/// that was killed leaves them so.
+///
+/// # Errors
+///
+/// git cannot be run, or another git has the index locked.
+pub fn forget_intents(repository: &GitRepository, kept: &KeptWork) -> Result<(), GitFailed> {
+    let list = ["diff-files", "-z", "--name-only", "--ignore-submodules=all", "--diff-filter=A"];
+    let intended = repository.git_with(&list, &[], &[])?;
+    let added = changed_entries(repository, &format!("{}^1", kept.commit), &kept.commit)?.into_iter();
+    let added: BTreeSet<TreePath> = added.filter(|it| it.before.is_none()).map(|it| it.path).collect();
+    let is_added = |path: &&[u8]| added.contains(&TreePath(path.to_vec()));
+    let paths: Vec<u8> =
+        intended.split(|byte| *byte == 0).filter(is_added).flat_map(|path| [path, b"\0"].concat()).collect();
+    if paths.is_empty() {
+        return Ok(());
+    }
+    repository.git_with(&["update-index", "--force-remove", "-z", "--stdin"], &[], &paths).map(drop)
 }
 
 fn is_in_branch(repository: &GitRepository, commit: &str, tip: Option<&str>) -> Result<bool, GitFailed> {

@@ -1,17 +1,9 @@
 //! A message as a commit: without a parent, with one file. It goes to another machine as a branch does, and is named by
 //! what it holds.
 
-use std::ffi::OsStr;
-
+use crate::kept_work::make_commit;
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
 
-/// Who commits a message. It is never part of a user's history, so that it needs no identity of theirs.
-const IDENTITY: [(&str, &str); 4] = [
-    ("GIT_AUTHOR_NAME", "omo"),
-    ("GIT_AUTHOR_EMAIL", "omo@localhost"),
-    ("GIT_COMMITTER_NAME", "omo"),
-    ("GIT_COMMITTER_EMAIL", "omo@localhost"),
-];
 /// A larger message is none that omo wrote.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
@@ -24,9 +16,8 @@ pub fn write_message(repository: &GitRepository, file: &str, bytes: &[u8]) -> Re
     let object = trimmed_line(&repository.git_with(&["hash-object", "-w", "--stdin"], &[], bytes)?);
     let entry = format!("100644 blob {object}\t{file}\0");
     let tree = trimmed_line(&repository.git_with(&["mktree", "-z"], &[], entry.as_bytes())?);
-    let identity = IDENTITY.map(|(name, value)| (name, OsStr::new(value)));
-    let arguments = ["commit-tree", "--no-gpg-sign", &tree, "-m", file];
-    repository.git_with(&arguments, &identity, &[]).map(|said| trimmed_line(&said))
+    // Never part of a user's history, so that it needs no identity of theirs.
+    make_commit(repository, &tree, &[], file)
 }
 
 /// What the file of a message holds; `None` where the commit has no such file, or one that is too large.

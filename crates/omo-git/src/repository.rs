@@ -92,6 +92,14 @@ struct RepositoryCache {
     off: Mutex<Option<(String, Vec<String>)>>,
 }
 
+/// A row of `git status`.
+pub(crate) struct StatusEntry {
+    /// git's letters for the index and for the work tree.
+    pub(crate) letters: [u8; 2],
+    /// From the top.
+    pub(crate) path: Vec<u8>,
+}
+
 impl GitRepository {
     /// The repository whose work tree a folder lies in; `None` where it lies in none.
     pub fn find(folder: &Path) -> Option<Self> {
@@ -267,6 +275,19 @@ impl GitRepository {
             Some(GitOutcome::TimedOut) | None => String::new(),
         };
         Err(GitFailed { complaint, ..self.failure_of(arguments) })
+    }
+
+    /// What differs from the commit that is checked out, new files included. What git ignores is seen with such an option
+    /// alone, and of a submodule only which commit is checked out in it.
+    pub(crate) fn status(&self, options: &[&str]) -> Result<Vec<StatusEntry>, GitFailed> {
+        let status =
+            ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
+        let said = self.git_with(&[&status, options].concat(), &[], &[])?;
+        let entry = |entry: &[u8]| match entry {
+            [index, tree, b' ', path @ ..] => Some(StatusEntry { letters: [*index, *tree], path: path.to_vec() }),
+            _ => None,
+        };
+        Ok(said.split(|byte| *byte == 0).filter_map(entry).collect())
     }
 
     /// As [`Repository::git_with`], for making and removing worktrees: one at a time, since git fails where it meets

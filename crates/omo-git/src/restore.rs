@@ -37,10 +37,9 @@ pub(crate) use self::index::{
 };
 use self::manifest::restore_steps;
 pub(crate) use self::manifest::{RestoreSelection, TreePath};
-pub use bring_back::BroughtBack;
-pub(crate) use bring_back::{bring_back, kept_changes};
+pub use bring_back::{BroughtBack, bring_back, compare_kept, kept_changes};
 pub use coverage::{UncoveredReason, find_uncovered};
-pub(crate) use keep::keep_paths;
+pub use keep::{keep_paths, keep_staged};
 pub(crate) use worktree_files::tree_path;
 
 /// A work tree, and the run for which its snapshots are kept.

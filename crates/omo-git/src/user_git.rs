@@ -115,6 +115,22 @@ pub(crate) fn present_hooks(folder: &Path, names: &[&'static str]) -> Vec<&'stat
     names.iter().filter(is_there).copied().collect()
 }
 
+/// The hook that git asks before a branch moves.
+pub const REFERENCE_HOOK: &str = "reference-transaction";
+
+/// Hooks that `git commit` runs, and that can refuse it.
+pub(crate) const COMMIT_HOOKS: [&str; 3] = ["pre-commit", "prepare-commit-msg", "commit-msg"];
+
+/// Whether a hook runs in a commit of its user.
+///
+/// # Errors
+///
+/// git cannot tell.
+pub fn has_commit_hooks(repository: &GitRepository) -> Result<bool, GitFailed> {
+    let all = [&COMMIT_HOOKS[..], &["post-commit", REFERENCE_HOOK]].concat();
+    Ok(!present_hooks(&hooks_folder(repository)?, &all).is_empty())
+}
+
 /// Whether its user has commits signed.
 ///
 /// # Errors

@@ -316,7 +316,7 @@ fn open_in_linked(ground: &Ground, place: &str) -> Result<(PathBuf, String)> {
 fn a_run_belongs_to_the_work_tree_in_which_it_began() {
     let passes_in = |g: &Ground, folder: &Path, ticket: &str| -> Result<()> {
         let done = g.omo_in_folder(folder, &["agent", "done", "--ticket", ticket])?.exits_with(0)?;
-        ensure!(done.err.contains("the project was renamed from"), "{}", done.err);
+        ensure!(done.err.contains("this work tree was moved from"), "{}", done.err);
         Ok(())
     };
     // Below the project, and beside it: what lies around a folder that is gone is another checkout.

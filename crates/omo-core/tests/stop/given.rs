@@ -2,11 +2,10 @@
 
 use omo_core::check::counterfactual::ProveMode;
 use omo_core::limits::RunLimits;
-use omo_core::session::claim_state::ReportedFailure;
 use omo_core::session::plan_run::PlanRun;
 use omo_core::session::{Session, UlwActivation, UlwTrigger};
-use omo_core::stop::claim::{ClaimFindings, ClaimJudgement, ClaimOutcome, ClaimReason};
-use omo_core::stop::{StopDecision, StopEvent, StopFacts, StopFinding, TranscriptTail, decide};
+use omo_core::stop::claim::ClaimJudgement;
+use omo_core::stop::{StopDecision, StopEvent, StopFacts, TranscriptFacts, decide};
 use omo_core::timestamp::Timestamp;
 
 use super::{MINUTE, START, at};
@@ -16,7 +15,7 @@ use super::{MINUTE, START, at};
 pub(super) struct Given {
     pub event: StopEvent,
     pub session: Option<Session>,
-    pub transcript: TranscriptTail,
+    pub transcript: TranscriptFacts,
     pub cap: Option<u32>,
     pub judgement: Option<ClaimJudgement>,
     pub same_failure_sent: u32,
@@ -42,7 +41,7 @@ impl Given {
         Self {
             event: StopEvent::default(),
             session: Some(session),
-            transcript: TranscriptTail::default(),
+            transcript: TranscriptFacts::default(),
             cap: None,
             judgement: None,
             same_failure_sent: 0,
@@ -56,39 +55,19 @@ impl Given {
     }
 
     pub(super) fn decide(&self) -> StopDecision {
-        let mut session = self.session.clone();
-        if let Some(session) = session.as_mut().filter(|_| self.same_failure_sent > 0) {
-            session.verification.failure = Some(sent_failure(self.same_failure_sent));
-        }
-        decide(session.as_ref(), Some(&self.facts()))
+        decide(Some(&self.facts()))
     }
 
-    pub(super) fn facts(&self) -> StopFacts {
+    pub(super) fn facts(&self) -> StopFacts<'_> {
         StopFacts {
-            event: self.event.clone(),
+            event: &self.event,
+            session: self.session.as_ref(),
             transcript: self.transcript,
             client_block_cap: self.cap,
-            finding: finding(self.judgement),
-            plan: self.plan.clone(),
+            judgement: self.judgement,
+            same_failure_sent: self.same_failure_sent,
+            plan: self.plan.as_ref(),
             now: self.now,
         }
     }
-}
-
-/// Files with a failure that was sent so often already.
-pub(crate) fn sent_failure(told: u32) -> ReportedFailure {
-    ReportedFailure { what: "review: no".to_owned(), tree: Some("t".to_owned()), told }
-}
-
-/// A claim that is worth this, with a failure like that of [`sent_failure`]; without one, the same files.
-pub(crate) fn finding(judgement: Option<ClaimJudgement>) -> StopFinding {
-    let tree = Some("t".to_owned());
-    let Some(judgement) = judgement else { return StopFinding::Tree(tree) };
-    StopFinding::Claim(Box::new(ClaimOutcome {
-        judgement,
-        reason: ClaimReason::Rejected("no".to_owned()),
-        findings: ClaimFindings { tree, ..ClaimFindings::default() },
-        material: None,
-        rejection: None,
-    }))
 }

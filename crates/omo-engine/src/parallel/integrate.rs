@@ -4,10 +4,11 @@ use omo_core::text::sanitize;
 use omo_git::commit::CommitRefusal;
 use omo_git::commit_conditions::other_checkouts;
 use omo_git::integrate::{
-    CheckoutHead, CommitDraft, LandError, LandOutcome, MergePreview, REFERENCE_HOOK, contains_commits,
-    find_absent_branch, has_common_history, keep_commit, land, preview_merge, read_checkout_facts, read_edit_facts,
-    release_kept, unsigned_commits,
+    CheckoutHead, CommitDraft, LandError, LandOutcome, MergePreview, contains_commits, find_absent_branch,
+    has_common_history, keep_commit, land, preview_merge, read_checkout_facts, read_edit_facts, release_kept,
+    unsigned_commits,
 };
+use omo_git::user_git::REFERENCE_HOOK;
 use omo_plan::model::TaskGroup;
 use omo_plan::plan_summary::SESSION_PREFIX;
 

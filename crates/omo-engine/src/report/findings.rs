@@ -27,6 +27,7 @@ pub fn finding_lines<'a>(state: &RunState, tasks: impl IntoIterator<Item = &'a T
         lines.extend(found.map(|line| format!("{word} {}: {line}", sanitize(&task.id, 64))));
     }
     lines.extend(missing_commit_lines(state));
+    lines.extend(state.displaced.iter().map(|kept| taken_back::displaced_line(kept)));
     let unfinished = unfinished_lines(state);
     for line in unfinished.iter().take(NAMED_LINES) {
         lines.push(format!(

@@ -15,14 +15,20 @@ pub fn restore_command(reference: &str) -> Option<String> {
     Some(format!("omo run restore {} --run {}", sanitize(id, 80), sanitize(run, 80)))
 }
 
-/// The tasks of which something was taken back, each with the command that brings it again.
-pub fn taken_back_lines(state: &RunState) -> Vec<String> {
+/// What was taken back of tasks and what commits have displaced, each with the command that brings it again.
+pub fn kept_lines(state: &RunState) -> Vec<String> {
     let word = state.plan.dialect.unit_word();
     let line = |(id, task): (&String, &TaskState)| {
         let command = restore_command(task.taken_back.as_deref()?)?;
-        Some(format!("{word} {}, and kept: {command}", sanitize(id, 64)))
+        Some(format!("{word} {} was taken back: {command}", sanitize(id, 64)))
     };
-    state.tasks.iter().filter_map(line).collect()
+    state.tasks.iter().filter_map(line).chain(state.displaced.iter().map(|kept| displaced_line(kept))).collect()
+}
+
+/// The words for a reference that keeps changes of the user which a commit has displaced.
+pub fn displaced_line(reference: &str) -> String {
+    let command = restore_command(reference).unwrap_or_else(|| format!("git show {}", sanitize(reference, 200)));
+    format!("a commit displaced changes of yours, which are kept: `{command}` brings them again")
 }
 
 /// The paths that changed meanwhile and stay as they are; `None` where there are none.

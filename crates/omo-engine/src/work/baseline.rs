@@ -167,7 +167,7 @@ impl Engine<'_> {
         let is_own = |path: &str| own.as_ref().is_some_and(|own| own.covers(path)) && !committed.contains(path);
         let own = (self.work_tree.root() == self.root).then_some(OwnProjectPaths(&is_own));
         let unnamed = || RestoreError::Unnamed(format!("attempt {} at {id}", known.attempts));
-        let name = self.kept_name(state, id, Some(known.attempts)).ok_or_else(unnamed)?;
+        let name = self.kept_name(state, id, &format!("-attempt-{}", known.attempts)).ok_or_else(unnamed)?;
         let kept =
             self.with_restore_place(state, |place| restore::keep_difference(place, before, after, own, &name))?;
         let scope = own.map_or(RestoreScope::Until(after), |own| RestoreScope::OwnUntil(after, own));

@@ -7,7 +7,7 @@ use omo_core::text::sanitize;
 use omo_git::commit::{CommitEnd, CommitRefusal, CommitRequest, commit_paths};
 use omo_git::git_settings::GitSettings;
 use omo_git::integrate::{CheckoutHead, amended_commits, checkout_head, has_common_history, holds_commit, keep_commit};
-use omo_git::kept_work::keep_paths;
+use omo_git::kept_work::{BroughtBack, keep_paths};
 use omo_git::repository::GitRepository;
 use omo_git::worktree::WorkerName;
 use omo_plan::digest::sha256_hex;
@@ -51,12 +51,13 @@ impl Engine<'_> {
             Ok(settings) => settings,
             Err(refusal) => return Ok(Some(CommitOutcome::Refused { refusal, kept: None })),
         };
+        let own = worked.own_files();
         let trailers = [("Omo-Run", self.run.id()), ("Omo-Task", task.id.as_str())];
         let (worktree, state_home) = (&self.work_tree, self.state_home);
         let order = CommitRequest {
             worktree,
             state_home,
-            paths: &worked.own_files(),
+            paths: &own,
             message: &message,
             trailers: &trailers,
             settings: &settings,
@@ -66,14 +67,43 @@ impl Engine<'_> {
             Some(_) => None,
             None => Some(self.run.lock_branch(LIMIT)?.ok_or_else(|| checked_elsewhere(&task.id))?),
         };
-        if self.run.state()?.is_over() {
+        let ticket = |state: &RunState| {
+            let known = state.tasks.get(&task.id)?;
+            let attempt = known.running.as_ref().or(known.uncommitted.as_ref().map(|known| &known.attempt))?;
+            Some(attempt.ticket.clone())
+        };
+        let own_ticket = ticket(state);
+        let is_current = |now: &RunState| !now.is_over() && ticket(now) == own_ticket;
+        let now = self.run.state()?;
+        if !is_current(&now) {
             return Err(EngineError::Cancelled);
         }
-        let (mut is_cut, mut is_wanted) = (false, self.is_wanted(watcher));
+        let kept = if state.parallel.is_none() {
+            self.settle_commit(&now).iter().for_each(|line| (self.warn)(line));
+            self.keep_beside_commit(&now, &task.id, &own, &settings).unwrap_or_else(|error| {
+                (self.warn)(&format!("what its commit may displace could not be kept: {error}"));
+                [None, None]
+            })
+        } else {
+            [None, None]
+        };
+        let (mut is_cut, mut is_wanted) = (false, self.is_wanted_while(watcher, is_current));
         let end = commit_paths(&order, self.environment, || {
             is_cut |= !is_wanted();
             !is_cut
         });
+        let [aside, staged] = kept;
+        // Hooks that come to their end may have formatted what is not committed.
+        let is_strict = is_cut || matches!(end, CommitEnd::Refused(_));
+        let is_of_others = |path: &String| !own.contains(&path.as_str());
+        let is_displaced =
+            |now: &BroughtBack| !now.restored.is_empty() || is_strict && now.differing.iter().any(is_of_others);
+        let is_made = matches!(end, CommitEnd::Made { .. });
+        let told = [
+            aside.and_then(|kept| self.settle_kept(state, &kept, is_displaced)),
+            staged.and_then(|kept| self.settle_kept(state, &kept, |_| is_made)),
+        ];
+        told.iter().flatten().for_each(|line| (self.warn)(line));
         Ok(Some(match end {
             CommitEnd::Made { sha } | CommitEnd::AlreadyCommitted { sha } => {
                 CommitOutcome::Made { branch: self.branch_of_commit(state, task, &sha), id: sha }
@@ -121,7 +151,7 @@ impl Engine<'_> {
         let head = checkout_head(&repository).ok()?;
         let began_on = state.branch.as_deref().filter(|_| state.parallel.is_none());
         let is_elsewhere = head.reference().is_none_or(|now| began_on.is_some_and(|began_on| began_on != now));
-        if let Some(name) = self.kept_name(state, &task.id, None).filter(|_| is_elsewhere) {
+        if let Some(name) = self.kept_name(state, &task.id, "").filter(|_| is_elsewhere) {
             // Where it cannot be kept, git's reflog still has it.
             let _ = keep_commit(&repository, &name, commit);
         }
@@ -161,7 +191,7 @@ impl Engine<'_> {
             }
             let mut holder =
                 [now, branch].into_iter().filter(|branch| *branch != DETACHED).find(holds).map(str::to_owned);
-            if let Some(name) = self.kept_name(state, task, None).filter(|_| holder.is_none()) {
+            if let Some(name) = self.kept_name(state, task, "").filter(|_| holder.is_none()) {
                 holder = keep_commit(&repository, &name, commit).ok().map(|()| name.keep_reference());
             }
             let is_related = has_common_history(&repository, lacking.unwrap_or(DETACHED), commit);
@@ -176,21 +206,20 @@ impl Engine<'_> {
         missing
     }
 
-    /// The name under which work of a task is kept, such as `step-2` or `step-2-attempt-3`. An id that is none of a name
-    /// has its digest in it.
-    pub(super) fn kept_name(&self, state: &RunState, task: &str, attempt: Option<u32>) -> Option<WorkerName> {
+    /// The name under which work of a task is kept, such as `step-2` or, with the suffix `-attempt-3`,
+    /// `step-2-attempt-3`. An id that is none of a name has its digest in it.
+    pub(super) fn kept_name(&self, state: &RunState, task: &str, suffix: &str) -> Option<WorkerName> {
         let word = state.plan.dialect.unit_word();
-        let attempt = attempt.map(|attempt| format!("-attempt-{attempt}")).unwrap_or_default();
         let digest = || sha256_hex(task.as_bytes()).chars().take(NAME_LETTERS).collect();
         [task.to_owned(), digest()]
             .iter()
-            .find_map(|id| WorkerName::new(self.run.id(), &format!("{word}-{id}{attempt}")).ok())
+            .find_map(|id| WorkerName::new(self.run.id(), &format!("{word}-{id}{suffix}")).ok())
     }
 
     /// Keeps the files of a task whose commit was refused, and gives the reference. Where they cannot be kept they are
     /// still in the work tree.
     pub(super) fn keep_uncommitted(&self, state: &RunState, task: &Task, worked: &WorkResult) -> Option<String> {
-        let name = self.kept_name(state, &task.id, None)?;
+        let name = self.kept_name(state, &task.id, "")?;
         let kept = self.with_restore_place(state, |place| keep_paths(place, &name, &worked.own_files()));
         kept.ok().map(|kept| kept.reference)
     }

@@ -1,15 +1,29 @@
 //! What is kept of a run below `refs/omo/keep`, and how its user has it again.
 
-use omo_git::kept_work::{self, BroughtBack, KeptWork, read_kept_work};
+use omo_git::commit_preview::uncommitted_paths;
+use omo_git::git_settings::GitSettings;
+use omo_git::kept_work::{
+    self, BroughtBack, KeptWork, compare_kept, forget_intents, keep_paths, keep_staged, read_kept_work,
+    release_kept_work,
+};
 use omo_git::repository::GitRepository;
 use omo_git::restore::RestoreError;
+use omo_git::user_git::has_commit_hooks;
 use omo_git::worktree::WorkerName;
 
 use super::{Engine, EngineError};
+use crate::event::EventKind;
+use crate::report::taken_back::displaced_line;
 use crate::state::RunState;
 
 /// Begins the name under which files are kept before kept work is written over them.
 const OVERWRITTEN: &str = "before-";
+/// Begins the name under which all is kept that is not committed, while hooks of a commit may put it aside.
+const ASIDE: &str = "aside-";
+/// Begins the name under which is kept what was staged of files that a commit takes from the work tree.
+const STAGED: &str = "staged-";
+/// A larger file is not kept beside a commit: that would take longer than its hooks.
+const MAX_ASIDE_BYTES: u64 = 64 * 1024 * 1024;
 /// Characters of the name of kept work in that name.
 const MAX_NAME_CHARS: usize = 66;
 /// Highest number behind such a name that is taken. Beyond it the last one keeps those before.
@@ -30,15 +44,81 @@ impl Engine<'_> {
         kept: &KeptWork,
         overwrites_newer: bool,
     ) -> Result<BroughtBack, EngineError> {
-        let name: String = kept.name.chars().take(MAX_NAME_CHARS).collect();
-        let name = format!("{OVERWRITTEN}{name}");
+        let name = self.free_name(state, OVERWRITTEN, &kept.name)?;
+        self.with_restore_place(state, |place| kept_work::bring_back(place, kept, overwrites_newer.then_some(&name)))
+    }
+
+    /// A name for more that is kept, with a number behind it where that is needed.
+    fn free_name(&self, state: &RunState, prefix: &str, name: &str) -> Result<WorkerName, EngineError> {
+        let name: String = prefix.chars().chain(name.chars().take(MAX_NAME_CHARS)).collect();
         let known = self.kept_work(state)?;
         let is_free = |name: &String| known.iter().all(|kept| kept.name != *name);
         let numbered = (2..=MAX_NUMBER).map(|number| format!("{name}-{number}"));
         let name = std::iter::once(name.clone()).chain(numbered).find(is_free).unwrap_or(name);
-        let name = WorkerName::new(self.run.id(), &name);
-        let name = name.map_err(|error| RestoreError::Unnamed(error.to_string()))?;
-        self.with_restore_place(state, |place| kept_work::bring_back(place, kept, overwrites_newer.then_some(&name)))
+        Ok(WorkerName::new(self.run.id(), &name).map_err(|error| RestoreError::Unnamed(error.to_string()))?)
+    }
+
+    /// Keeps what the commit of a task's `own` files may displace: what is staged otherwise of them, and, where hooks
+    /// run, all that is not committed. The caller holds the lock of the branch, and ends that with
+    /// [`Engine::settle_kept`].
+    pub(super) fn keep_beside_commit(
+        &self,
+        state: &RunState,
+        task: &str,
+        own: &[&str],
+        settings: &GitSettings,
+    ) -> Result<[Option<KeptWork>; 2], EngineError> {
+        let name = |prefix| self.free_name(state, prefix, self.kept_name(state, task, "").as_ref()?.worker()).ok();
+        let staged = match name(STAGED) {
+            Some(name) => self.with_restore_place(state, |place| keep_staged(place, &name, own))?,
+            None => None,
+        };
+        let repository = self.work_tree.repository().map(|found| found.obeying(settings));
+        let has_hooks = repository.is_some_and(|found| has_commit_hooks(&found).unwrap_or(true));
+        let Some(name) = name(ASIDE).filter(|_| has_hooks) else { return Ok([None, staged]) };
+        let mut paths = uncommitted_paths(&self.work_tree).map_err(|error| RestoreError::Unnamed(error.to_string()))?;
+        let size = |path: &String| self.work_tree.root().join(path).symlink_metadata().map_or(0, |file| file.len());
+        paths.retain(|path| size(path) <= MAX_ASIDE_BYTES);
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        Ok([Some(self.with_restore_place(state, |place| keep_paths(place, &name, &paths))?), staged])
+    }
+
+    /// Gives up what was kept beside a commit, or records it, where the commit has displaced it, or nothing can say; gives
+    /// what to tell its user then.
+    pub(super) fn settle_kept(
+        &self,
+        state: &RunState,
+        kept: &KeptWork,
+        is_displaced: impl Fn(&BroughtBack) -> bool,
+    ) -> Option<String> {
+        let now = self.with_restore_place(state, |place| compare_kept(place, kept));
+        if now.is_ok_and(|now| !is_displaced(&now)) {
+            // One that stays is settled with the next commit.
+            let _ = GitRepository::find(self.root).map(|repository| release_kept_work(&repository, kept));
+            return None;
+        }
+        let displaced = EventKind::ChangesDisplaced { kept: kept.reference.clone() };
+        let _ = self.run.transact(&self.caller.actor, (self.now)(), |_| Ok((vec![displaced], ())));
+        Some(displaced_line(&kept.reference))
+    }
+
+    /// Settles what was kept beside a commit whose process is gone, and what that left in the index; gives what to tell.
+    /// The caller holds the lock of the branch.
+    pub(super) fn settle_commit(&self, state: &RunState) -> Vec<String> {
+        let is_unsettled = |kept: &KeptWork| {
+            let is_beside = [ASIDE, STAGED].iter().any(|prefix| kept.name.starts_with(prefix));
+            is_beside && !state.displaced.contains(&kept.reference)
+        };
+        let Some(repository) = GitRepository::find(self.root).filter(|_| state.parallel.is_none()) else {
+            return Vec::new();
+        };
+        let settle = |kept: &KeptWork| {
+            let _ = forget_intents(&repository, kept);
+            self.settle_kept(state, kept, |now| !now.restored.is_empty() || !now.differing.is_empty())
+        };
+        // What cannot be read stays kept.
+        let kept = self.kept_work(state).unwrap_or_default();
+        kept.iter().filter(|kept| is_unsettled(kept)).filter_map(settle).collect()
     }
 }
 

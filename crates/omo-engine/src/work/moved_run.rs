@@ -54,3 +54,49 @@ pub fn follow_renamed_project(
     run.transact(actor, now, |known| Ok((if known.root == state.root { vec![moved] } else { Vec::new() }, ()))).ok()?;
     Some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use omo_plan::dialects::{BatchOptions, read};
+    use omo_state::git_worktree::WorktreeIdentity;
+
+    use super::*;
+    use crate::RunStore;
+    use crate::execution_mode::ExecutionMode;
+    use crate::work::RunOpening;
+
+    #[test]
+    fn a_project_is_renamed_where_its_own_work_tree_has_the_plan_and_its_folder_is_gone() {
+        let temp = tempfile::tempdir().unwrap();
+        let (old, new, home) = (temp.path().join("old"), temp.path().join("new"), temp.path().join("home"));
+        for folder in [&new.join(".git"), &new.join("docs"), &home] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        fs::write(new.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        let opened = EventKind::from(RunOpening {
+            plan: read("docs/plan.md", b"", BatchOptions::default()),
+            commands_digest: String::new(),
+            root: old.display().to_string(),
+            worktree: Some(WorktreeIdentity::Main),
+            head: None,
+            scope: None,
+            mode: ExecutionMode::StepByStep,
+            guard: None,
+        });
+        let runs = RunStore::create(&new, Some(&home)).unwrap();
+        let (run, state) = runs.begin(&EventActor::default(), Timestamp::from_millis(0), opened, Vec::new()).unwrap();
+        assert!(!is_renamed(&run, &state, &new), "its plan is not there");
+        fs::write(new.join("docs/plan.md"), "").unwrap();
+        assert!(is_renamed(&run, &state, &new));
+        assert!(!is_renamed(&run, &state, &old));
+        for (worktree, why) in
+            [(None, "an older ledger"), (Some(WorktreeIdentity::Linked("1 2".into())), "another one")]
+        {
+            assert!(!is_renamed(&run, &RunState { worktree, ..state.clone() }, &new), "{why}");
+        }
+        fs::create_dir(&old).unwrap();
+        assert!(!is_renamed(&run, &state, &new), "it is a copy");
+    }
+}

@@ -1,15 +1,18 @@
 //! The end of everything that a run has started: once the run is over, what still works for it is ended.
 
+use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use omo_git::integrate::{settle_last_move, unsigned_commits};
 use omo_git::remote::commit_messages;
 use omo_git::repository::GitRepository;
+use omo_plan::refusal::VerbRefusal;
 
 use super::{CommandWatcher, Engine, EngineError};
 use crate::event::EventKind;
 use crate::parallel::user_branch_base;
 use crate::parallel_state::GroupStatus;
+use crate::report::taken_back::displaced_line;
 use crate::report::ultraplan::short_commit;
 use crate::state::{RunState, TaskState};
 use crate::task_commits::find_task_commit;
@@ -20,24 +23,25 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// Time for a commit to end before its user is told that it is waited for.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// Looks every now and then whether a run goes on.
-struct RunLookout<'a> {
+/// Looks every now and then whether a run goes on so that something is still needed for it.
+struct RunLookout<'a, N> {
     run: &'a Run,
+    is_needed: N,
     every: Duration,
     looked: Option<Instant>,
     is_over: bool,
 }
 
-impl<'a> RunLookout<'a> {
-    fn new(run: &'a Run) -> Self {
-        Self { run, every: LOOK_EVERY, looked: None, is_over: false }
+impl<'a, N: Fn(&RunState) -> bool> RunLookout<'a, N> {
+    fn new(run: &'a Run, is_needed: N) -> Self {
+        Self { run, is_needed, every: LOOK_EVERY, looked: None, is_over: false }
     }
 
     fn goes_on(&mut self) -> bool {
         if !self.is_over && self.looked.is_none_or(|looked| looked.elapsed() >= self.every) {
             self.looked = Some(Instant::now());
             self.is_over = match self.run.state() {
-                Ok(state) => state.is_over(),
+                Ok(state) => !(self.is_needed)(&state),
                 Err(error) => matches!(error, RunStoreError::NotFound(_)),
             };
         }
@@ -48,42 +52,88 @@ impl<'a> RunLookout<'a> {
 impl Engine<'_> {
     /// Tells, asked again and again, whether the run still needs what was started for it.
     pub(crate) fn is_needed(&self) -> impl FnMut() -> bool {
-        let mut lookout = RunLookout::new(self.run);
+        let mut lookout = RunLookout::new(self.run, |state: &RunState| !state.is_over());
         move || lookout.goes_on()
     }
 
     /// As [`Engine::is_needed`], unless who looks on ends it.
     pub(super) fn is_wanted(&self, watcher: &mut impl CommandWatcher) -> impl FnMut() -> bool {
-        let mut is_needed = self.is_needed();
-        move || watcher.should_continue() && is_needed()
+        self.is_wanted_while(watcher, |state| !state.is_over())
+    }
+
+    /// As [`Engine::is_wanted`], as long as the run is in such a state.
+    pub(super) fn is_wanted_while(
+        &self,
+        watcher: &mut impl CommandWatcher,
+        is_needed: impl Fn(&RunState) -> bool,
+    ) -> impl FnMut() -> bool {
+        let mut lookout = RunLookout::new(self.run, is_needed);
+        move || watcher.should_continue() && lookout.goes_on()
     }
 }
 
 impl Engine<'_> {
-    /// Ends the run before its end, and gives what to tell of a commit or a landing that was under way. Behind that
-    /// nothing moves the user's branch for it any more, but for a commit that does not end for so long.
+    /// Ends the run before its end, as [`Engine::end_commits`].
     pub fn cancel(&self, reason: &str, patience: Duration) -> Result<(String, RunState), EngineError> {
+        self.end_commits(true, patience, |state| verbs::cancel_run(state, reason))
+    }
+
+    /// Reports that the worker of a task is gone, as [`Engine::end_commits`].
+    pub fn lose_worker(&self, task: &str, patience: Duration) -> Result<(String, RunState), EngineError> {
+        let is_judged = self.run.try_lock_check(task)?.is_none();
+        self.end_commits(is_judged, patience, |state| verbs::report_lost_worker(state, task))
+    }
+
+    /// Ends the run or an attempt, and gives what to tell of a commit or a landing that was under way for it. Behind that
+    /// nothing moves the user's branch for it any more, but for a commit that does not end for so long. Without
+    /// `may_commit` a commit that is under way is that of another task.
+    fn end_commits(
+        &self,
+        may_commit: bool,
+        patience: Duration,
+        decide: impl FnOnce(&RunState) -> Result<EventKind, VerbRefusal>,
+    ) -> Result<(String, RunState), EngineError> {
         let repository = GitRepository::find(self.root);
         let checked_out = || repository.as_ref()?.commit_of("HEAD").ok()?;
         let before = checked_out().unwrap_or_default();
-        let state = self.decide(|state| Ok(vec![verbs::cancel_run(state, reason)?]))?;
-        let was_free = self.run.lock_branch(Duration::ZERO)?.is_some();
-        let is_free = was_free || self.run.lock_branch(QUIET.min(patience))?.is_some() || {
+        let mut at_work = Vec::new();
+        let state = self.decide(|state| {
+            at_work = state.running_attempts().map(|(id, _)| id.to_owned()).collect();
+            Ok(vec![decide(state)?])
+        })?;
+        at_work.retain(|id| state.tasks.get(id).is_some_and(|known| known.running.is_none()));
+        let mut alone = self.run.lock_branch(Duration::ZERO)?;
+        let was_free = alone.is_some();
+        if alone.is_none() && !may_commit {
+            return Ok((String::new(), state));
+        }
+        if alone.is_none() {
+            alone = self.run.lock_branch(QUIET.min(patience))?;
+        }
+        if alone.is_none() {
             (self.warn)("what it is committing is being ended; this waits for that");
-            self.run.lock_branch(patience)?.is_some()
-        };
+            alone = self.run.lock_branch(patience)?;
+        }
+        let is_free = alone.is_some();
         let settled = match &repository {
             Some(repository) if is_free && state.parallel.is_some() => settle_last_move(repository),
             _ => Ok(()),
         };
+        if is_free {
+            self.settle_commit(&state);
+        }
         let now = checked_out().unwrap_or_default();
         let landed = unrecorded_landing(&state, &now);
-        let is_moved = before != now || landed.is_some() || (!was_free && self.is_last_of_run(&state, &now));
+        let made = self.unrecorded_commit(&state, &at_work, &now);
+        let is_moved = before != now || landed.is_some() || made.is_some();
         if let Some([from, to]) = landed.filter(|_| is_free) {
             self.record_landing(from, to)?;
         }
+        if let Some(task) = made {
+            self.note_commit(&state, task, &now)?;
+        }
         let commit = short_commit(&now);
-        let words = match settled {
+        let mut words = match settled {
             _ if !is_free => {
                 " What it is committing has not ended yet, and may still come: see `git log -1`.".to_owned()
             }
@@ -92,18 +142,29 @@ impl Engine<'_> {
             Ok(()) if was_free => String::new(),
             Ok(()) => format!(" What it was committing was ended; your branch is at {commit}."),
         };
+        let is_told = |kept: &&String| state.displaced.contains(kept);
+        for kept in self.run.state()?.displaced.iter().skip_while(is_told) {
+            let _ = write!(words, " {}.", displaced_line(kept));
+        }
         Ok((words, state))
     }
 
-    /// Whether a commit is that of a step which the ledger does not have.
-    fn is_last_of_run(&self, state: &RunState, commit: &str) -> bool {
+    /// The task of an attempt that was ended whose commit this is and is not recorded.
+    fn unrecorded_commit<'a>(&self, state: &RunState, ended: &'a [String], commit: &str) -> Option<&'a String> {
         let is_recorded =
             |known: &TaskState| known.last_end.as_ref().is_some_and(|end| end.commit.as_deref() == Some(commit));
-        let last = GitRepository::find(self.root)
-            .and_then(|repository| commit_messages(&repository, &format!("{commit}^"), commit).ok())
-            .unwrap_or_default();
-        let is_of = |task| find_task_commit(&last, self.run.id(), task) == Some(commit);
-        !state.tasks.values().any(is_recorded) && state.tasks.keys().any(|task| is_of(task))
+        let repository = GitRepository::find(self.root).filter(|_| !state.tasks.values().any(is_recorded))?;
+        let last = commit_messages(&repository, &format!("{commit}^"), commit).ok()?;
+        ended.iter().find(|task| find_task_commit(&last, self.run.id(), task) == Some(commit))
+    }
+
+    /// Records with the end of an attempt that its commit was made.
+    fn note_commit(&self, state: &RunState, task: &str, commit: &str) -> Result<(), EngineError> {
+        let Some(known) = state.tasks.get(task) else { return Ok(()) };
+        let reason = known.reason.as_deref().unwrap_or_default();
+        let reason = format!("{reason}; its commit {} was made before that", short_commit(commit));
+        let held = EventKind::TaskHeld { task: task.to_owned(), attempt: known.attempts + 1, reason, is_pause: true };
+        self.transact(|_| Ok((vec![held], ()))).map(drop)
     }
 
     /// Records a landing whose process ended before it could, unless it was recorded meanwhile.
@@ -159,7 +220,7 @@ mod tests {
             let (actor, now) = (EventActor::default(), Timestamp::from_millis(0));
             let runs = RunStore::create(&root, Some(&home)).unwrap();
             let (run, _) = runs.begin(&actor, now, opened, Vec::new()).unwrap();
-            let lookout = |every| RunLookout { every, ..RunLookout::new(&run) };
+            let lookout = |every| RunLookout { every, ..RunLookout::new(&run, |state: &RunState| !state.is_over()) };
             let (mut always, mut once) = (lookout(Duration::ZERO), lookout(Duration::MAX));
             assert!(always.goes_on() && once.goes_on());
             let ledger = fs::read(run.ledger_path()).unwrap();

@@ -30,9 +30,8 @@ pub(crate) const ALL: &[Named] = &[
 const GREEN: &str = "0\ndone\n";
 const RED: &str = "1\nhalf\n";
 
-fn a_commit_without_its_event_is_found_and_is_made_once() {
-    let fixture = UltraplanLab::new(&plan_text(&[usual_step(1, "revert"), usual_step(2, "revert")], ""));
-    let started = fixture.start("1").unwrap();
+/// The commit of the first step, whose process was ended before it could record that.
+pub(crate) fn commit_unrecorded(fixture: &UltraplanLab) -> String {
     fixture.write("src/1.rs", GREEN);
     let (worktree, home) = (ProvedWorktree::of_project(&fixture.root()), fixture.home());
     let (trailers, limit) = ([("Omo-Run", fixture.run.id()), ("Omo-Task", "1")], Duration::from_secs(60));
@@ -48,7 +47,13 @@ fn a_commit_without_its_event_is_found_and_is_made_once() {
     let made = commit_paths(&order, fixture.environment(), || true);
     let sha = fixture.git(&["rev-parse", "HEAD"]).trim().to_owned();
     assert_eq!(made, CommitEnd::Made { sha: sha.clone() });
-    // The process was ended here.
+    sha
+}
+
+fn a_commit_without_its_event_is_found_and_is_made_once() {
+    let fixture = UltraplanLab::new(&plan_text(&[usual_step(1, "revert"), usual_step(2, "revert")], ""));
+    let started = fixture.start("1").unwrap();
+    let sha = commit_unrecorded(&fixture);
     fixture.done(&started.ticket);
     let state = fixture.state();
     assert_eq!(

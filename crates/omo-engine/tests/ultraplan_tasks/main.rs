@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helpers fail as a test does")]
 
 mod concurrent_workers;
+mod displaced;
 mod group_checks;
 mod kills;
 mod plan_ticks;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
             group_checks::ALL,
             without_the_work::ALL,
             taken_back::ALL,
+            displaced::ALL,
         ]
         .concat()
     } else {

@@ -137,10 +137,10 @@ pub fn read_checkout_facts(repository: &GitRepository) -> Result<CheckoutFacts, 
 /// # Errors
 /// git cannot tell.
 pub fn uncommitted_paths(repository: &GitRepository) -> Result<Vec<String>, GitFailed> {
-    let status = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
-    let status = repository.git_with(&status, &[], &[])?;
-    // Two letters and a space stand before each path.
-    Ok(paths(&status, |entry| entry.get(3..)))
+    let status = repository.status(&[])?.into_iter();
+    let mut paths: Vec<String> = status.map(|entry| String::from_utf8_lossy(&entry.path).into_owned()).collect();
+    paths.sort();
+    Ok(paths)
 }
 
 /// How many commits what is checked out has beyond one of them, `most` of them counted at most.

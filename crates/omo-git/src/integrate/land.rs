@@ -16,10 +16,7 @@ use super::facts::{CheckoutHead, checkout_head, unfinished_operation};
 use super::journal::{LandingFiles, LandingLock};
 use super::steps::CheckoutMove;
 use crate::repository::{GitRepository, is_object_name};
-use crate::user_git::{UserGit, hooks_folder, present_hooks};
-
-/// The hook that git asks before a branch moves.
-pub const REFERENCE_HOOK: &str = "reference-transaction";
+use crate::user_git::{REFERENCE_HOOK, UserGit, hooks_folder, present_hooks};
 
 /// What became of the move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,11 +69,16 @@ pub fn land(
 ///
 /// Another git is at work, or a step of git fails.
 pub fn settle_last_move(repository: &GitRepository) -> Result<(), LandError> {
-    let places = LandingFiles::new(repository.git_folder());
-    if places.begun_move().is_some() || places.is_lock_abandoned() {
-        lock_settled(repository, &places)?;
+    if has_unsettled_move(repository) {
+        lock_settled(repository, &LandingFiles::new(repository.git_folder()))?;
     }
     Ok(())
+}
+
+/// Whether a move was begun here and is not ended.
+pub fn has_unsettled_move(repository: &GitRepository) -> bool {
+    let places = LandingFiles::new(repository.git_folder());
+    places.begun_move().is_some() || places.is_lock_abandoned()
 }
 
 /// git's lock of the index, with no move left that was cut short.

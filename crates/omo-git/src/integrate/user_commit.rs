@@ -12,12 +12,10 @@ use super::merge::{MergeError, require_commits};
 use crate::git_command::GitOutcome;
 use crate::proved_worktree::ProvedWorktree;
 use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
-use crate::user_git::{UserGit, hooks_folder, one_line, present_hooks, signs_commits};
+use crate::user_git::{COMMIT_HOOKS, UserGit, hooks_folder, one_line, present_hooks, signs_commits};
 
 /// Hooks of `git merge` that can refuse, in the order in which it asks them.
 const MERGE_HOOKS: [&str; 3] = ["pre-merge-commit", "prepare-commit-msg", "commit-msg"];
-/// Those of `git commit`.
-const COMMIT_HOOKS: [&str; 3] = ["pre-commit", "prepare-commit-msg", "commit-msg"];
 /// Time for one commit, whose signature may wait for a person.
 const LIMIT: Duration = Duration::from_secs(300);
 /// Of a message that a hook wrote no more is taken.

@@ -10,7 +10,7 @@ use super::snapshotter::Snapshotter;
 use super::store::copy;
 use super::{RestoreError, SnapshotContext};
 use crate::changes::{PathChange, PathChangeKind};
-use crate::kept_work::{ChangedEntry, GitEntry, KeptWork, changed_entries};
+use crate::kept_work::{ChangedEntry, GitEntry, KeptWork, STAGED_SUBJECT, changed_entries};
 use crate::platform::{FolderEntry, path_of};
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
 use crate::worktree::WorkerName;
@@ -41,22 +41,46 @@ const SUBMODULE: &str = "160000";
 /// A longer target is none of a link.
 const MAX_LINK_BYTES: u64 = 64 * 1024;
 
-/// As [`crate::kept_work::bring_back`].
-pub(crate) fn bring_back(
+/// Compares kept work with the work tree, without writing: `restored` are the paths that hold what they held before the
+/// change that was kept.
+///
+/// # Errors
+///
+/// A file cannot be read, or git fails.
+pub fn compare_kept(place: &SnapshotContext<'_>, kept: &KeptWork) -> Result<BroughtBack, RestoreError> {
+    let it = Snapshotter::open(place)?;
+    let repository = it.repository()?;
+    let message = message_of(&repository, &kept.commit)?;
+    let mut end = BroughtBack::default();
+    for (ChangedEntry { path, before, after }, now) in it.kept_and_now(&repository, kept, &message)? {
+        let list = match now {
+            EntryNow::Entry(now) if now == after => &mut end.unchanged,
+            EntryNow::Entry(now) if now == before => &mut end.restored,
+            EntryNow::Entry(_) | EntryNow::Other => &mut end.differing,
+        };
+        list.push(it.project_path(&path));
+    }
+    Ok(end)
+}
+
+/// Writes kept work into the work tree, where that holds what it held before the change that was kept. Each other path
+/// is left as it is, or, with a name for what is overwritten, kept under that name first. The index stays as it is.
+///
+/// # Errors
+///
+/// A file cannot be read, or what is to be overwritten cannot be kept; nothing was written then.
+pub fn bring_back(
     place: &SnapshotContext<'_>,
     kept: &KeptWork,
     overwritten: Option<&WorkerName>,
 ) -> Result<BroughtBack, RestoreError> {
     let it = Snapshotter::open(place)?;
-    let repository = repository_of(&it)?;
+    let repository = it.repository()?;
     let message = message_of(&repository, &kept.commit)?;
-    let mut changed = kept_entries(&repository, kept, &message)?;
-    changed.retain(|changed| it.is_covered(&changed.path));
-    let alike = it.alike_files(&repository, &changed)?;
     let mut end = BroughtBack::default();
     let (mut to_write, mut newer) = (KeptEntries::new(), BTreeSet::new());
-    for ChangedEntry { path: name, before, after } in changed {
-        match it.entry_now(&repository, &name, &alike)? {
+    for (ChangedEntry { path: name, before, after }, now) in it.kept_and_now(&repository, kept, &message)? {
+        match now {
             EntryNow::Entry(now) if now == after => end.unchanged.push(it.project_path(&name)),
             EntryNow::Entry(now) if now == before => drop(to_write.insert(name, after)),
             EntryNow::Other if overwritten.is_some() => {
@@ -118,8 +142,12 @@ pub(crate) fn bring_back(
     Ok(end)
 }
 
-/// As [`crate::kept_work::kept_changes`].
-pub(crate) fn kept_changes(repository: &GitRepository, kept: &KeptWork) -> Result<Vec<PathChange>, GitFailed> {
+/// The paths that kept work changes, from the top of the work tree.
+///
+/// # Errors
+///
+/// git cannot be run, or cannot read the repository.
+pub fn kept_changes(repository: &GitRepository, kept: &KeptWork) -> Result<Vec<PathChange>, GitFailed> {
     let message = message_of(repository, &kept.commit)?;
     let changed =
         kept_entries(repository, kept, &message)?.into_iter().map(|ChangedEntry { path, before, after }| PathChange {
@@ -131,10 +159,6 @@ pub(crate) fn kept_changes(repository: &GitRepository, kept: &KeptWork) -> Resul
             },
         });
     Ok(changed.collect())
-}
-
-fn repository_of(it: &Snapshotter<'_>) -> Result<GitRepository, RestoreError> {
-    GitRepository::of(&it.tree).ok_or_else(|| RestoreError::NoWorkTree(it.tree.top.clone()))
 }
 
 /// The message of a commit, as it is.
@@ -162,7 +186,17 @@ fn kept_entries(repository: &GitRepository, kept: &KeptWork, message: &str) -> R
             _ => parent,
         }
     };
-    changed_entries(repository, &base, commit)
+    let changed = changed_entries(repository, &base, commit)?;
+    if !changed.is_empty() {
+        return Ok(changed);
+    }
+    let parents = repository.git_line(&["rev-list", "--parents", "--max-count=1", commit])?;
+    match parents.rsplit(' ').next() {
+        Some(last) if message_of(repository, last)?.trim_end() == STAGED_SUBJECT => {
+            changed_entries(repository, &base, last)
+        }
+        _ => Ok(changed),
+    }
 }
 
 /// What a path has in the work tree.
@@ -174,6 +208,23 @@ enum EntryNow {
 }
 
 impl Snapshotter<'_> {
+    /// The changes that a commit keeps, each with the path as it is now.
+    fn kept_and_now(
+        &self,
+        repository: &GitRepository,
+        kept: &KeptWork,
+        message: &str,
+    ) -> Result<Vec<(ChangedEntry, EntryNow)>, RestoreError> {
+        let mut changed = kept_entries(repository, kept, message)?;
+        changed.retain(|changed| self.is_covered(&changed.path));
+        let alike = self.alike_files(repository, &changed)?;
+        let with_now = |changed: ChangedEntry| {
+            let now = self.entry_now(repository, &changed.path, &alike)?;
+            Ok((changed, now))
+        };
+        changed.into_iter().map(with_now).collect()
+    }
+
     /// The objects of the files that have one of the two sizes they were kept with: no other is read.
     fn alike_files(
         &self,

@@ -6,15 +6,16 @@
 //!
 //! The last commit holds the change and nothing else, so `git show` prints it and it can be applied again. The one
 //! before is left out where HEAD holds the same. Where something else was staged, the last parent holds that.
-//! `bring_back` applies the change.
+//! `bring_back` applies the change, or, where only something staged was kept, that.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::index::read_index;
 use super::manifest::{ManifestEntry, PathEntries, SnapshotManifest, TreePath};
 use super::snapshotter::Snapshotter;
 use super::{RestoreError, SnapshotContext};
 use crate::kept_work::{KeptWork, WorkToKeep, make_commit};
-use crate::repository::{GitRepository, trimmed_line};
+use crate::repository::{GitRepository, StatusEntry, trimmed_line};
 use crate::worktree::WorkerName;
 
 /// Begins the message of a commit whose first parent is what the files were before.
@@ -29,21 +30,47 @@ fn private_mode(entry: &ManifestEntry) -> Option<u32> {
     (mode & 0o044 != 0o044).then_some(mode & 0o777)
 }
 
-/// As [`crate::kept_work::keep_paths`].
-pub(crate) fn keep_paths(
+/// Keeps files as they are now, byte for byte, in a commit on the one that is checked out; its reference is
+/// [`WorkerName::keep_reference`]. `paths` are from the project's top, each with everything below it; one that is gone
+/// is kept as deleted. The work tree and the index stay as they are. Under a name that is taken, what it named before
+/// stays reachable.
+///
+/// # Errors
+///
+/// A file cannot be read, or the repository cannot be written.
+pub fn keep_paths(place: &SnapshotContext<'_>, name: &WorkerName, paths: &[&str]) -> Result<KeptWork, RestoreError> {
+    let it = Snapshotter::open(place)?;
+    it.keep_files(name, &it.tree_paths_of(paths)?)
+}
+
+/// Keeps what is staged of some files and is neither in the work tree nor in the commit that is checked out; `None`
+/// where that is nothing.
+///
+/// # Errors
+///
+/// As [`keep_paths`].
+pub fn keep_staged(
     place: &SnapshotContext<'_>,
     name: &WorkerName,
     paths: &[&str],
-) -> Result<KeptWork, RestoreError> {
+) -> Result<Option<KeptWork>, RestoreError> {
     let it = Snapshotter::open(place)?;
-    let paths = paths.iter().map(|path| it.tree_path_of(path)).collect::<Result<_, _>>()?;
-    it.keep_files(name, &paths)
+    let is_otherwise = |entry: &StatusEntry| matches!(entry.letters, [b'M' | b'A' | b'T', b'M' | b'D' | b'T']);
+    let status = it.repository()?.status(&[])?.into_iter().filter(is_otherwise);
+    let paths: BTreeSet<TreePath> = it.tree_paths_of(paths)?;
+    let mut names: BTreeSet<TreePath> = status.map(|entry| TreePath(entry.path)).collect();
+    names.retain(|name| paths.contains(name) && it.is_covered(name));
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let index = read_index(&it.tree, Some(&it.tree.git.join("index")))?;
+    let staged: Vec<u8> = names.iter().filter_map(|name| index.get(name)).flatten().copied().collect();
+    it.keep(name, &it.read_files(&names)?.entries_at(&names), &PathEntries::new(), &staged).map(Some)
 }
 
 impl Snapshotter<'_> {
     /// Keeps files as they are now, each path with everything below it.
     pub(super) fn keep_files(&self, name: &WorkerName, paths: &BTreeSet<TreePath>) -> Result<KeptWork, RestoreError> {
-        let mut now = SnapshotManifest::default();
         // The tag `S` stands before files outside of the sparse set: not there, and not deleted.
         let (sparse, listed): (Vec<_>, Vec<_>) = self
             .list(&["-t", "--cached", "--others"])?
@@ -59,10 +86,16 @@ impl Snapshotter<'_> {
             .chain(paths.iter().cloned())
             .collect();
         names.retain(|name| self.is_covered(name) && !sparse.contains(name));
-        for name in &names {
+        self.keep(name, &PathEntries::new(), &self.read_files(&names)?.entries_at(&names), &[])
+    }
+
+    /// Files as they are now, with their bytes in the store.
+    fn read_files(&self, names: &BTreeSet<TreePath>) -> Result<SnapshotManifest, RestoreError> {
+        let mut now = SnapshotManifest::default();
+        for name in names {
             self.scan_entry(name.clone(), &mut now, |file| self.store.save_file(file))?;
         }
-        self.keep(name, &PathEntries::new(), &now.entries_at(&names), &[])
+        Ok(now)
     }
 
     /// Keeps some files, whose bytes are in the store, with what they were `before`; `staged` are entries of an index.
@@ -73,8 +106,7 @@ impl Snapshotter<'_> {
         kept: &PathEntries<'_>,
         staged: &[u8],
     ) -> Result<KeptWork, RestoreError> {
-        let repository = GitRepository::of(&self.tree);
-        let repository = repository.ok_or_else(|| RestoreError::NoWorkTree(self.tree.top.clone()))?;
+        let repository = self.repository()?;
         let index = self.store.fresh_index()?;
         let git = |arguments: &[&str], input: &[u8]| {
             repository.git_with(arguments, &[("GIT_INDEX_FILE", index.as_os_str())], input)

@@ -18,6 +18,7 @@ use super::{OwnProjectPaths, RestoreError, RestoreResult, RestoreScope, Snapshot
 use crate::changes::{is_omo_path, relative_path};
 use crate::git_command::{answer, git};
 use crate::platform::{FolderEntry, path_of};
+use crate::repository::GitRepository;
 use crate::restore::worktree_files::{TEMPORARY, WorktreeFiles, is_safe, tree_path};
 
 /// A `.gitignore` that is put back may show new files, which are taken back in another round.
@@ -46,6 +47,10 @@ impl<'a> Snapshotter<'a> {
             return Err(none());
         }
         Ok(it)
+    }
+
+    pub(super) fn repository(&self) -> Result<GitRepository, RestoreError> {
+        GitRepository::of(&self.tree).ok_or_else(|| RestoreError::NoWorkTree(self.tree.top.clone()))
     }
 
     fn variables(&self) -> [(&'static str, &OsStr); 2] {
@@ -135,7 +140,7 @@ impl<'a> Snapshotter<'a> {
                 act(RestoreSelection::Until(&after, Some(OwnPaths(&is_own))))
             }
             RestoreScope::Paths(paths) => {
-                let paths = paths.iter().map(|path| self.tree_path_of(path)).collect::<Result<Vec<_>, _>>()?;
+                let paths: Vec<TreePath> = self.tree_paths_of(paths)?;
                 act(RestoreSelection::Paths(&paths))
             }
         }
@@ -298,8 +303,10 @@ impl<'a> Snapshotter<'a> {
         relative_path(&self.project, &String::from_utf8_lossy(&name.0))
     }
 
-    /// A path from the project's top, as git calls it.
-    pub(super) fn tree_path_of(&self, path: &str) -> Result<TreePath, RestoreError> {
-        tree_path(&self.project, path).ok_or_else(|| RestoreError::Outside(path.to_owned()))
+    /// Paths from the project's top, as git calls them.
+    pub(super) fn tree_paths_of<C: FromIterator<TreePath>>(&self, paths: &[&str]) -> Result<C, RestoreError> {
+        let name =
+            |path: &&str| tree_path(&self.project, path).ok_or_else(|| RestoreError::Outside((*path).to_owned()));
+        paths.iter().map(name).collect()
     }
 }

@@ -3,12 +3,12 @@
 use std::io::Write;
 
 use clap::Args;
-use omo_engine::verbs;
 use omo_state::env::ProcessEnv;
 
 use crate::commands::agent::attempt::print_attempt;
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
+use crate::parallel_workers::watch;
 use crate::run_arguments::RunOptions;
 
 const HELP: &str = "\
@@ -49,12 +49,12 @@ pub(crate) fn run(env: &ProcessEnv, options: &FailOptions) -> Result<(), Command
         }
         (None, lost) => {
             let id = lost.as_deref().unwrap_or_default();
-            let state = engine.decide(|state| Ok(vec![verbs::report_lost_worker(state, id)?]))?;
+            let (commit, state) = engine.lose_worker(id, watch::CLEANUP_TIMEOUT)?;
             context.note_in_session(&run, &before.holder, &state);
             let word = state.standing(id).map_or("pending", |standing| standing.word());
             Ok(writeln!(
                 anstream::stdout(),
-                "{id} is {word}; its ticket is not valid any more. `omo agent next` says what comes next."
+                "{id} is {word}; its ticket is not valid any more.{commit} `omo agent next` says what comes next."
             )?)
         }
     }

@@ -21,10 +21,11 @@ Examples:
   omo run restore                     what is kept of the run
   omo run restore step-2-attempt-3    its files as they were kept
 
-Before omo takes the changes of a failed step back, it keeps them. Files that
-were changed since stay as they are and are named, and the exit status is 10;
-with --force they are kept first, and then overwritten. The index and HEAD
-stay as they are. Kept work stays until `omo run gc --discard-kept-work`.";
+Before omo takes the changes of a failed step back, it keeps them, and so it
+keeps changes of yours that a commit displaces. Files that were changed since
+stay as they are and are named, and the exit status is 10; with --force they
+are kept first, and then overwritten. The index and HEAD stay as they are.
+Kept work stays until `omo run gc --discard-kept-work`.";
 
 /// Bring back kept work of a run, such as that of a failed step
 #[derive(Debug, Args)]

@@ -8,10 +8,12 @@ use clap::Args;
 use omo_core::text::sanitize;
 use omo_engine::Run;
 use omo_engine::report::heading::run_heading;
-use omo_engine::report::taken_back::taken_back_lines;
+use omo_engine::report::taken_back::kept_lines;
 use omo_engine::report::workers::worker_warnings;
 use omo_engine::state::{RunPhase, RunState};
 use omo_engine::work::find_edit;
+use omo_git::integrate::has_unsettled_move;
+use omo_git::repository::GitRepository;
 use omo_state::env::ProcessEnv;
 
 use crate::blocks::parts;
@@ -92,11 +94,15 @@ fn write_head(out: &mut impl Write, run: &Run, state: &RunState, env: &ProcessEn
     if torn > 0 {
         rows.push(("interrupted", format!("{torn} writes did not come to their end; nothing of them counts")));
     }
+    let is_cut = |found: GitRepository| state.parallel.is_some() && has_unsettled_move(&found);
+    if !run.is_supervised()? && GitRepository::find(Path::new(&state.root)).is_some_and(is_cut) {
+        rows.push(("landing", "the move of your branch was cut short; `omo run resume` ends it".to_owned()));
+    }
     for (file, kept) in &state.changed_files {
         let kept = kept.as_ref().map(|kept| format!("; what was in it is in {kept}")).unwrap_or_default();
         rows.push(("edited", format!("{file} was changed by something else{kept}")));
     }
-    rows.extend(taken_back_lines(state).into_iter().map(|line| ("taken back", line)));
+    rows.extend(kept_lines(state).into_iter().map(|line| ("kept", line)));
     rows.extend(worker_warnings(state).into_iter().map(|line| ("workers", line)));
     let width = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
     for (label, value) in rows {
