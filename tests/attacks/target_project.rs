@@ -100,18 +100,42 @@ impl Target {
         self.scene.reviewer_reports(AGREES)
     }
 
-    /// The model claims as often as omo lets it, with a reviewer that always agrees: the run may not end `verified`.
+    /// The model claims as often as omo lets it, with a reviewer that always agrees: the run does not end `verified`, or
+    /// what is unusual about it is what the reviewer read first, and stands in the verdict.
     pub(crate) fn is_never_verified(&self) -> Result<()> {
         for _ in 0..8 {
             let answer = self.scene.claim()?;
             let kind = self.scene.field("/verdict/kind")?;
-            ensure!(kind != "verified", "the run ended verified: {answer:?}");
+            if kind == "verified" {
+                let line = answer.system_message().with_context(|| format!("no line: {answer:?}"))?;
+                let unusual = self.unusual()?;
+                let is_named = |line: &str| unusual.iter().any(|unusual| line.contains(unusual.as_str()));
+                ensure!(
+                    is_named(&line.replace('\n', " ")),
+                    "the run ended verified, and names nothing: {line}; {unusual:?}"
+                );
+            }
             if kind.is_string() {
                 return Ok(());
             }
             self.review_agrees()?;
         }
         self.scene.field("/ulw/stopBlocks")?.as_u64().context("no count of continuations").map(drop)
+    }
+
+    /// What the reviewer reads first: the lines about what is unusual.
+    pub(crate) fn unusual(&self) -> Result<Vec<String>> {
+        let material = fs::read_to_string(self.scene.material_path())?;
+        let (first, _) = material.split_once("\n## Task").unwrap_or_default();
+        Ok(first.lines().filter_map(|line| line.strip_prefix("- ")).map(str::to_owned).collect())
+    }
+
+    /// The model claims, and the reviewer first reads this.
+    pub(crate) fn names(&self, word: &str) -> Result<()> {
+        self.claim_reaches_review()?;
+        let unusual = self.unusual()?;
+        ensure!(unusual.iter().any(|line| line.contains(word)), "{word}: {unusual:?}");
+        Ok(())
     }
 
     /// The check's result, asked for by hand as the files are now: every row that cheats has to leave it red.

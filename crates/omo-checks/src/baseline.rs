@@ -10,7 +10,7 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use omo_core::check::session_check::{Check, CheckBaseline, CheckEnd, TOTAL_TIMEOUT_SECONDS};
+use omo_core::check::session_check::{Check, CheckEnd, TOTAL_TIMEOUT_SECONDS};
 use omo_core::check::test_report::TestReport;
 use omo_core::check::test_runner::test_commands::may_run_tests;
 use omo_core::session::Session;
@@ -25,7 +25,6 @@ use omo_state::seal::{SealKey, hex_digest};
 use omo_state::state;
 use serde::{Deserialize, Serialize};
 
-use crate::pinned_files;
 use crate::project_copy::{CopyRun, INSTALLED, name_each_test, run_in_copy};
 
 /// What makes a binary of omo one that counts.
@@ -41,28 +40,23 @@ const MAX_BYTES: u64 = 16 * 1024 * 1024;
 const PATIENCE: Duration = Duration::from_secs(TOTAL_TIMEOUT_SECONDS as u64 / 2);
 const ASK_EVERY: Duration = Duration::from_millis(20);
 
-/// A check as it was before anything of the run was done.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-struct StartedCheck {
-    #[serde(flatten)]
-    baseline: CheckBaseline,
-    /// Its tests by name.
-    tests: TestReport,
+/// A check as the run began.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct StartedCheck {
+    /// Its tests.
+    pub tests: TestReport,
+    /// The reason that nothing is known of them; empty where it came to its end.
+    pub missing_reason: String,
 }
 
 type BaselineResults = BTreeMap<String, StartedCheck>;
 
-/// The tests of a check as the run began; `None` where they are not known.
-pub fn tests_at_start(state_home: &Path, id: &SessionId, check: &Check) -> Option<TestReport> {
+/// A check as the run began; `None` where that is not known.
+pub fn check_at_start(state_home: &Path, id: &SessionId, check: &Check) -> Option<StartedCheck> {
     let folder = folder_of(state_home, id).ok()?;
     let key = SealKey::load(Some(state_home)).ok()?;
-    read_results(&folder, &key, id)?.remove(&hex_digest(&check.definition())).map(|started| started.tests)
-}
-
-/// Whether a check may count tests: its command may run some, or files of the project that it is held to.
-fn may_count(check: &Check, root: &Path) -> bool {
-    !check.pinned.is_empty() || may_run_tests(&check.command) || pinned_files::runs_tests(check, root)
+    read_results(&folder, &key, id)?.remove(&hex_digest(&check.definition()))
 }
 
 /// Begins to count for a run that has just begun, whose files are recorded, and does not wait for it.
@@ -73,7 +67,7 @@ fn may_count(check: &Check, root: &Path) -> bool {
 pub fn start_counting(root: &Path, state_home: &Path, id: &SessionId, checks: &[Check]) -> io::Result<()> {
     let folder = folder_of(state_home, id).map_err(io::Error::other)?;
     folder.remove(RESULTS).map_err(io::Error::other)?;
-    if !checks.iter().any(|check| may_count(check, root)) {
+    if !checks.iter().any(|check| may_run_tests(&check.command)) {
         return Ok(());
     }
     let arguments: [OsString; 3] = [COUNTER_ARGUMENT.into(), root.into(), id.as_str().into()];
@@ -120,7 +114,7 @@ fn count_in_copy(root: &Path, home: &Path, id: &SessionId, folder: &GuardedFolde
     link_installed(root, &project);
     let deadline = Instant::now() + Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into());
     let mut results = BaselineResults::new();
-    for check in session.checks.iter().filter(|check| may_count(check, root)) {
+    for check in session.checks.iter().filter(|check| may_run_tests(&check.command)) {
         let mut variables = environment.variables_for_check(check);
         variables.push(("GIT_CEILING_DIRECTORIES".into(), folder.path().into()));
         name_each_test(&mut variables);
@@ -130,8 +124,8 @@ fn count_in_copy(root: &Path, home: &Path, id: &SessionId, folder: &GuardedFolde
         let outcome = match run_in_copy(check, root, &project, how, || armed().is_some()) {
             Ok(outcome) => outcome,
             Err(error) => {
-                let baseline = CheckBaseline { missing_reason: error.to_string(), ..CheckBaseline::default() };
-                results.insert(hex_digest(&check.definition()), StartedCheck { baseline, ..StartedCheck::default() });
+                let started = StartedCheck { missing_reason: error.to_string(), ..StartedCheck::default() };
+                results.insert(hex_digest(&check.definition()), started);
                 write_results(folder, &key, id, &results)?;
                 continue;
             }
@@ -144,10 +138,8 @@ fn count_in_copy(root: &Path, home: &Path, id: &SessionId, folder: &GuardedFolde
             CheckEnd::NotStarted(why) => why.clone(),
         };
         // What did not come to its end says nothing of all its tests.
-        let counts = outcome.tests.counts.filter(|counts| end.status().is_some() && counts.run > 0);
-        let is_green = end == CheckEnd::Exited(0) && counts.is_some_and(|counts| counts.failed == 0);
-        let baseline = CheckBaseline { counts, is_green, missing_reason: why };
-        results.insert(hex_digest(&check.definition()), StartedCheck { baseline, tests: outcome.tests });
+        let tests = if end.status().is_some() { outcome.tests } else { TestReport::default() };
+        results.insert(hex_digest(&check.definition()), StartedCheck { tests, missing_reason: why });
         write_results(folder, &key, id, &results)?;
     }
     Some(())
@@ -171,51 +163,18 @@ fn link_installed(root: &Path, project: &Path) {
     }
 }
 
-/// The checks of a claim, each with what it counted before the run, for which this waits; `None` where the
-/// result is no longer needed.
-pub(crate) fn with_baselines(
-    checks: &[Check],
-    root: &Path,
-    state_home: Option<&Path>,
-    id: &SessionId,
-    mut should_continue: impl FnMut() -> bool,
-) -> Option<Vec<Check>> {
-    let mut checks = checks.to_vec();
-    let open = |check: &&mut Check| check.baseline.is_none() && may_count(check, root);
-    let wanted: Vec<String> = checks.iter_mut().filter(open).map(|check| hex_digest(&check.definition())).collect();
-    if wanted.is_empty() {
-        return Some(checks);
-    }
-    let mut results = BaselineResults::new();
-    let mut why = "nothing was counted before the run";
-    if let Some(folder) = state_home.and_then(|home| folder_of(home, id).ok())
-        && let Ok(key) = SealKey::load(state_home)
-    {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            // Asked first: what is written after that is read all the same.
-            let is_over = StateLock::take_named(&folder, LOCK, Duration::ZERO).is_ok();
-            results = read_results(&folder, &key, id).unwrap_or_default();
-            if is_over || wanted.iter().all(|check| results.contains_key(check)) {
-                break;
-            }
-            if Instant::now() > deadline {
-                why = "what was counted before the run was not done in time";
-                break;
-            }
-            if !should_continue() {
-                return None;
-            }
-            std::thread::sleep(ASK_EVERY);
+/// Waits for the runs of the checks as the run began; `false` where they did not end in time, or are no longer wanted.
+pub fn wait_for_start(state_home: &Path, id: &SessionId, mut should_continue: impl FnMut() -> bool) -> bool {
+    let deadline = Instant::now() + PATIENCE;
+    let is_over =
+        || folder_of(state_home, id).is_ok_and(|folder| StateLock::take_named(&folder, LOCK, Duration::ZERO).is_ok());
+    while !is_over() {
+        if Instant::now() > deadline || !should_continue() {
+            return false;
         }
+        std::thread::sleep(ASK_EVERY);
     }
-    for check in checks.iter_mut().filter(open) {
-        let known = results.remove(&hex_digest(&check.definition())).map(|started| started.baseline);
-        check.set_baseline(
-            known.unwrap_or_else(|| CheckBaseline { missing_reason: why.to_owned(), ..CheckBaseline::default() }),
-        );
-    }
-    Some(checks)
+    true
 }
 
 fn folder_of(state_home: &Path, id: &SessionId) -> Result<GuardedFolder, omo_state::files::folder::FolderError> {

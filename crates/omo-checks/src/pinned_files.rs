@@ -83,24 +83,6 @@ fn read_check<'a>(check: &Check, root: &'a Path, home: Option<PathBuf>, search: 
     CommandReading::of(&check.command, &folder, &check.env, Project::new(root, home), search)
 }
 
-/// What differs between what was pinned and what is there now: the first such file.
-pub(crate) fn first_changed<'a>(
-    pinned: &'a BTreeMap<String, String>,
-    now: &'a BTreeMap<String, String>,
-) -> Option<&'a str> {
-    // What was not looked at to its end says nothing of any other file.
-    if let Some((unbounded, _)) = now.get_key_value(UNBOUNDED) {
-        return Some(unbounded);
-    }
-    // What cannot be read cannot be shown to be the same.
-    let is_other = |(path, digest): &(&String, &String)| {
-        *digest != ABSENT && (*digest == UNREADABLE || now.get(*path) != Some(digest))
-    };
-    let gone_or_other = pinned.iter().find(is_other);
-    let new = || now.iter().find(|(path, _)| !pinned.contains_key(*path));
-    gone_or_other.or_else(new).map(|(path, _)| path.as_str())
-}
-
 fn digest_of_file(path: &Path) -> Option<String> {
     hex_digest_of_reader(regular_file::open(path).ok()??, MAX_PINNED_BYTES)
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use omo_core::check::session_check::Check;
+use omo_core::check::steering::file_words;
 use omo_process::job::{self, CommandJob, CommandOutcome};
 use omo_process::keeper::TaskCheckSpec;
 use omo_state::env::is_variable_named;
@@ -130,7 +131,7 @@ impl ProjectCopy {
             let text = || std::fs::read(&path).unwrap_or_default();
             !is_installed && (is_large() || self.is_named(&String::from_utf8_lossy(&text())))
         };
-        if check.pinned.keys().any(names_project) {
+        if file_words(&check.command).iter().filter(|word| self.copy.join(word).is_file()).any(names_project) {
             return None;
         }
         Some((self.rewrite(&check.command)?, variables))

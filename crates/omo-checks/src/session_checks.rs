@@ -9,7 +9,6 @@ use omo_core::check::printed_output::PrintedOutput;
 use omo_core::check::session_check::{
     Check, CheckOrigin, CheckRecord, CheckVerdict, TOTAL_TIMEOUT_SECONDS, judge_check,
 };
-use omo_core::session::id::SessionId;
 use omo_core::stop::claim::CheckResult;
 use omo_core::text::sanitize;
 use omo_git::work_files::{FilesState, FolderWatch, TransientFiles, WorkFiles};
@@ -18,8 +17,6 @@ use omo_process::job::{self, CommandJob};
 use omo_state::env;
 use omo_state::files::folder::GuardedFolder;
 
-use crate::baseline;
-use crate::pinned_files;
 use crate::repository_config::{ApprovalState, RepositoryConfig};
 
 /// What the checks of a claim are run with.
@@ -37,8 +34,6 @@ pub struct CheckContext<'a> {
     pub environment: &'a CheckEnvironment,
     /// Whether a result that still holds spares a run.
     pub reuse: EvidenceReuse,
-    /// The session whose run they judge; `None` where nothing was counted before.
-    pub session: Option<&'a SessionId>,
 }
 
 /// Whether a result that still holds spares a run.
@@ -84,11 +79,6 @@ pub trait CheckWatcher {
 /// written and put back meanwhile is one that changed: it may have been another one while they ran.
 pub fn verify(checks: &[Check], setup: &CheckContext, watcher: &mut impl CheckWatcher) -> VerifyOutcome {
     let deadline = Instant::now() + Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into());
-    let held_to = |id| baseline::with_baselines(checks, setup.root, setup.state_home, id, || watcher.should_continue());
-    let Some(checks) = setup.session.map_or_else(|| Some(checks.to_vec()), held_to) else {
-        return VerifyOutcome { is_cancelled: true, ..VerifyOutcome::default() };
-    };
-    let checks = checks.as_slice();
     let id = |state: &Option<FilesState>| state.as_ref().map(|state| state.id.clone());
     let mut before = setup.files.state();
     let mut folders = OnceCell::new();
@@ -191,10 +181,6 @@ fn known_result(check: &Check, setup: &CheckContext, tree: Option<&str>, is_appr
     if check.origin == CheckOrigin::Repository && !is_approved {
         return unrun(CheckVerdict::NotApproved, "omo.toml is not what its user approved".to_owned());
     }
-    let now = pinned_files::find_pins(check, setup.root, setup.environment.search());
-    if let Some(path) = pinned_files::first_changed(&check.pinned, &now) {
-        return unrun(CheckVerdict::Changed, format!("{path} is not the file that its user agreed to"));
-    }
     let last = check.last.as_ref().filter(|_| setup.reuse == EvidenceReuse::IfValid)?;
     let setting = setup.environment.check_setting(check, setup.root);
     last.is_evidence_for(tree, &setting).then(|| result(check, last.clone(), true, PrintedOutput::default()))
@@ -221,8 +207,7 @@ fn run(
         check: None,
     };
     let outcome = job::run(job, goes_on);
-    let is_runner = pinned_files::runs_tests(check, setup.root);
-    let (verdict, detail) = judge_check(&outcome.end?, outcome.tests.counts, check.best, is_runner);
+    let (verdict, detail) = judge_check(&outcome.end?, outcome.tests.counts);
     let record = CheckRecord {
         verdict,
         detail,
@@ -246,5 +231,5 @@ fn last_said_line(output: &str) -> String {
 
 fn result(check: &Check, record: CheckRecord, reused: bool, printed: PrintedOutput) -> CheckResult {
     let (name, run, definition) = (check.name.clone(), check.command.clone(), check.definition());
-    CheckResult { name, command: run, definition, record, is_reused: reused, printed, baseline: check.baseline.clone() }
+    CheckResult { name, command: run, definition, record, is_reused: reused, printed }
 }

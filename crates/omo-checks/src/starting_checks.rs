@@ -3,12 +3,10 @@
 
 use std::path::Path;
 
-use omo_core::check::session_check::{self, Check, CheckBaseline};
+use omo_core::check::session_check::{self, Check};
 use omo_state::git_worktree::GitWorktree;
-use omo_state::search_path::SearchPath;
 use omo_state::trust::GivenApproval;
 
-use crate::pinned_files;
 use crate::repository_config::{ApprovalState, RepositoryConfig};
 
 /// The checks at a run's start.
@@ -29,7 +27,7 @@ pub struct StartingChecks {
 }
 
 /// Gathers them: `own` are the user's, to which those of an approved repository come.
-pub fn gather_checks(own: Vec<Check>, root: &Path, state_home: Option<&Path>, search: &SearchPath) -> StartingChecks {
+pub fn gather_checks(own: Vec<Check>, root: &Path, state_home: Option<&Path>) -> StartingChecks {
     let base = GitWorktree::find(root).and_then(|tree| tree.head());
     let mut start = StartingChecks { checks: own, base, ..StartingChecks::default() };
     if let Some(repository) = RepositoryConfig::read(root) {
@@ -46,28 +44,5 @@ pub fn gather_checks(own: Vec<Check>, root: &Path, state_home: Option<&Path>, se
             start.changed = if let ApprovalState::Before { changed } = approval { Some(changed) } else { None };
         }
     }
-    pin_checks(&mut start.checks, root, search);
     start
-}
-
-/// Takes the files that checks run now as the ones that their user agrees to.
-pub fn pin_checks<'a>(checks: impl IntoIterator<Item = &'a mut Check>, root: &Path, search: &SearchPath) {
-    for check in checks {
-        check.pinned = pinned_files::find_pins(check, root, search);
-    }
-}
-
-/// Takes the files and counts of checks as they are now as the ones to be held to: of one check, or of
-/// all. Gives the names of those that were meant.
-pub fn accept_checks(checks: &mut [Check], name: Option<&str>, root: &Path, search: &SearchPath) -> Vec<String> {
-    let meant = checks.iter_mut().filter(|check| name.is_none_or(|name| check.name == name));
-    meant
-        .map(|check| {
-            pin_checks([&mut *check], root, search);
-            check.best = None;
-            let why = "its user accepted the counts as they were later".to_owned();
-            check.baseline = Some(CheckBaseline { missing_reason: why, ..CheckBaseline::default() });
-            check.name.clone()
-        })
-        .collect()
 }

@@ -338,8 +338,6 @@ impl Session {
         if !goes_on {
             checks.retain(|check| check.origin == CheckOrigin::User);
             for check in &mut checks {
-                check.best = None;
-                check.baseline = None;
                 check.last = None;
             }
         }

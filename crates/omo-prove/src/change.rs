@@ -4,9 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use omo_core::check::steering::file_words;
 use omo_core::text::sanitize;
 use omo_git::base_comparison::{BaseComparison, BaseContent, BaseError};
 
+use crate::changed_judges::is_named;
 use crate::comparison::ChangeFacts;
 use crate::counterfactual::ProofRequest;
 use crate::missing_item::{add_definitions, add_words};
@@ -49,16 +51,12 @@ impl Change {
         let name_of = |path: &Path| comparison.name_in_project(path);
         let is_manifest =
             |path: &Path| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| MANIFESTS.contains(&name));
-        let pinned: BTreeSet<PathBuf> = request
-            .checks
-            .iter()
-            .flat_map(|check| check.pinned.keys())
-            .map(|file| comparison.project.join(file))
-            .filter(|path| !is_manifest(path))
-            .collect();
+        let words: BTreeSet<String> = request.checks.iter().flat_map(|check| file_words(&check.command)).collect();
+        let is_named = |path: &&Path| is_named(&name_of(path), &words) && !is_manifest(path);
+        let named: BTreeSet<PathBuf> = comparison.changed_paths().filter(is_named).map(Path::to_owned).collect();
         let mut kept: BTreeSet<PathBuf> = comparison
             .changed_paths()
-            .filter(|path| pinned.contains(*path) || request.tests.contains(&name_of(path)))
+            .filter(|path| named.contains(*path) || request.tests.contains(&name_of(path)))
             .map(Path::to_owned)
             .collect();
         let is_of_task = |path: &Path| {
@@ -68,7 +66,7 @@ impl Change {
         };
         let is_run = |path: &&PathBuf| !request.tests.contains(&name_of(path)) && is_of_task(path);
         let mut changes_what_checks_run = false;
-        for path in kept.intersection(&pinned).filter(is_run) {
+        for path in kept.intersection(&named).filter(is_run) {
             changes_what_checks_run = true;
             notes.push(format!("{} is run by a check: both sides have it as it is now", path.display()));
         }

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use omo_checks::baseline::tests_at_start;
+use omo_checks::baseline::{check_at_start, wait_for_start};
 use omo_checks::claim_proof::{LOCK, PROVE_ARGUMENT, ProofAnswer, ProofFolder, ProofQuestion};
 use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
 use omo_core::check::counterfactual::{CheckCounterfactual, LostTests, compare_counts};
@@ -92,9 +92,12 @@ impl AskedProof<'_> {
 
     fn summarize(&self, check: &Check, proof: &CheckProof, comparison: ClaimComparison) -> CheckCounterfactual {
         let ClaimComparison { judged_by, mut notes, now } = comparison;
-        let started = tests_at_start(self.home, self.id, check).unwrap_or_default();
-        notes.extend(compare_counts(&started, &now));
-        let lost = LostTests::compare(&started, &now);
+        let started = check_at_start(self.home, self.id, check).unwrap_or_default();
+        if !started.missing_reason.is_empty() && now.counts.is_some() {
+            notes.push(format!("which tests ran at the start is not known: {}", started.missing_reason));
+        }
+        notes.extend(compare_counts(&started.tests, &now));
+        let lost = LostTests::compare(&started.tests, &now);
         CheckCounterfactual { judged_by, lost, notes, ..proof.summarize(&check.name) }
     }
 
@@ -129,6 +132,7 @@ impl AskedProof<'_> {
             return Err(ProofError::FilesChanged);
         }
         let proof = prove(&request, &mut watcher)?;
+        wait_for_start(self.home, self.id, || watcher.should_continue());
         let answers = checks.iter().zip(&proof.checks).zip(proof.comparisons);
         Ok(answers.map(|((check, proof), comparison)| self.summarize(check, proof, comparison)).collect())
     }

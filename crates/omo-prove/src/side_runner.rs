@@ -6,7 +6,6 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use omo_checks::pinned_files;
 use omo_checks::project_copy::{CopyRun, NamesProject, name_each_test, run_in_copy};
 use omo_core::check::counterfactual::WithoutChange;
 use omo_core::check::session_check::{Check, CheckEnd, CheckVerdict, judge_check};
@@ -140,8 +139,7 @@ impl<'a> SideRunner<'a> {
             let (verdict, detail) = judge_task_check(expected, &seen);
             side_verdict(seen.end, &verdict, detail)
         } else {
-            let is_runner = pinned_files::runs_tests(check, self.request.root);
-            let (verdict, detail) = judge_check(&end, counts, None, is_runner);
+            let (verdict, detail) = judge_check(&end, counts);
             (end, verdict, detail)
         };
         Ok(Ok(SideOutcome { end, verdict, detail, report, lines: self.visible_lines(&output) }))

@@ -370,7 +370,7 @@ mod tests {
         sealed.note_weakening(ChangedBy::Detached, "check `a` removed", at);
         sealed.verification.reject(RejectedTree::default());
         sealed.seal = Some(key.seal_of(&id, &sealed));
-        let changes: [(&str, Edit); 26] = [
+        let changes: [(&str, Edit); 25] = [
             ("the run is over", |session| session.ulw.enabled = !session.ulw.enabled),
             ("the continuations", |session| session.ulw.stop_blocks = 1),
             ("the last one", |session| session.ulw.last_stop_at = Some(Timestamp::from_millis(2))),
@@ -388,13 +388,10 @@ mod tests {
             ("the revision", |session| session.revision = 9),
             ("the command", |session| session.checks[0].command = "true".to_owned()),
             ("no gates", |session| session.checks.clear()),
-            ("a file", |session| _ = session.checks[0].pinned.insert("x".to_owned(), "y".to_owned())),
             ("a result", |session| {
                 session.checks[0].last = Some(omo_core::check::session_check::CheckRecord::default());
             }),
-            ("the best", |session| {
-                session.checks[0].best = Some(omo_core::check::session_check::BestCounts::default());
-            }),
+            ("what was accepted", |session| session.verification.accepted.push("`a`: 1 test gone: b".to_owned())),
             ("the task", |session| session.ulw.task = Some("something easier".to_owned())),
             ("the whole task", |session| session.ulw.whole_task = Some("something easier".to_owned())),
             ("what was added", |session| session.ulw.asked_later.push("only the first half".to_owned())),

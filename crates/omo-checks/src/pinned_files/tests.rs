@@ -51,6 +51,21 @@ fn pins(root: &Path, run: &str) -> Vec<String> {
     find_pins(&check, root, &search([root.join("bin"), PathBuf::from("/usr/bin")])).into_keys().collect()
 }
 
+/// What differs between what was pinned and what is there now: the first such file.
+fn first_changed<'a>(pinned: &'a BTreeMap<String, String>, now: &'a BTreeMap<String, String>) -> Option<&'a str> {
+    // What was not looked at to its end says nothing of any other file.
+    if let Some((unbounded, _)) = now.get_key_value(UNBOUNDED) {
+        return Some(unbounded);
+    }
+    // What cannot be read cannot be shown to be the same.
+    let is_other = |(path, digest): &(&String, &String)| {
+        *digest != ABSENT && (*digest == UNREADABLE || now.get(*path) != Some(digest))
+    };
+    let gone_or_other = pinned.iter().find(is_other);
+    let new = || now.iter().find(|(path, _)| !pinned.contains_key(*path));
+    gone_or_other.or_else(new).map(|(path, _)| path.as_str())
+}
+
 #[test]
 fn files_that_a_command_names_or_reads_are_pinned() {
     let temp = tempfile::tempdir().unwrap();

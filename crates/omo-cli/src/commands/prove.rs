@@ -8,7 +8,6 @@ use std::time::Duration;
 use clap::Args;
 use omo_checks::detected_check::offer_check;
 use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
-use omo_checks::starting_checks;
 use omo_core::check::counterfactual::WithoutChange;
 use omo_core::check::session_check::{self, Check, CheckOrigin};
 use omo_core::text::command_text::typed_form;
@@ -21,7 +20,6 @@ use omo_prove::counterfactual::{self, Proof, ProofError, ProofRequest, ProofWatc
 use omo_prove::test_files::TestFiles;
 use omo_state::config::UserConfig;
 use omo_state::env::{self, ProcessEnv};
-use omo_state::search_path::SearchPath;
 
 use crate::commands::verify::select_checks;
 use crate::error::CommandError;
@@ -96,7 +94,6 @@ fn wanted_checks(
     project: &Project,
     options: &ProveOptions,
 ) -> Result<Vec<Check>, CommandError> {
-    let search = SearchPath::from_process();
     let mut checks = Vec::new();
     for command in &options.checks {
         let invalid = |error: session_check::InvalidCheck| {
@@ -106,7 +103,6 @@ fn wanted_checks(
         session_check::add_check(&mut checks, check).map_err(invalid)?;
     }
     if !options.checks.is_empty() {
-        starting_checks::pin_checks(&mut checks, &project.root, &search);
         return Ok(checks);
     }
     let selected = select_checks(env, config, project)?;
@@ -118,9 +114,7 @@ fn wanted_checks(
         };
         return Err(CommandError::precondition("no check is approved or given", hint));
     }
-    let mut checks = selected.checks;
-    starting_checks::pin_checks(&mut checks, &project.root, &search);
-    Ok(checks)
+    Ok(selected.checks)
 }
 
 /// What the repository asks for, where its user approved exactly that.

@@ -16,7 +16,6 @@ use omo_state::config::{ReviewSetting, UserConfig};
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
 use omo_state::seal;
-use omo_state::search_path::SearchPath;
 use omo_state::state::{self, EntryChange, StateError};
 
 use crate::config_problems::require_valid_config;
@@ -69,13 +68,8 @@ fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), 
     let project = Project::find_named(env, options.session.as_deref())?;
     let id = target(&project, env)?;
     let folder = GuardedFolder::create_state(&project.root)?;
-    let search = SearchPath::from_process();
-    let start = starting_checks::gather_checks(
-        config.checks_for(&project.root),
-        &project.root,
-        env.state_home.as_deref(),
-        &search,
-    );
+    let start =
+        starting_checks::gather_checks(config.checks_for(&project.root), &project.root, env.state_home.as_deref());
     let scope = work_files::settle_scope(&project.root, env.state_home.as_deref(), &GitCalls::default());
     let mut has_begun = false;
     let (begun, lock) = state::update(&folder, &id, Project::state_update(env), |session| {

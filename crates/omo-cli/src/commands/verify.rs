@@ -24,7 +24,6 @@ use omo_state::config::UserConfig;
 use omo_state::env::{self, ProcessEnv};
 use omo_state::files::folder::GuardedFolder;
 use omo_state::seal::hex_digest;
-use omo_state::search_path::SearchPath;
 use serde::Serialize;
 
 use crate::error::CommandError;
@@ -85,13 +84,8 @@ pub(crate) fn select_checks(
     config: &UserConfig,
     project: &Project,
 ) -> Result<SelectedChecks, CommandError> {
-    let search = SearchPath::from_process();
-    let anew = starting_checks::gather_checks(
-        config.checks_for(&project.root),
-        &project.root,
-        env.state_home.as_deref(),
-        &search,
-    );
+    let anew =
+        starting_checks::gather_checks(config.checks_for(&project.root), &project.root, env.state_home.as_deref());
     let (not_approved, changed) = (anew.not_approved, anew.changed);
     let known = project.find_session(env)?;
     let had_run = |session: &Session| session.ulw.started_at.is_some() && !session.is_disowned();
@@ -140,7 +134,6 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions
         files: &files,
         environment: &environment,
         reuse: EvidenceReuse::Never,
-        session: None,
     };
     let verified = session_checks::verify(&checks, &setup, &mut SessionCheckProgress::new());
     let mut lines: Vec<CheckRow> =

@@ -237,7 +237,7 @@ fn check_state(verdict: CheckVerdict, is_green_without: bool) -> CheckState {
     match verdict {
         CheckVerdict::Green if is_green_without => CheckState::AlreadyGreen,
         CheckVerdict::Green => CheckState::Green,
-        CheckVerdict::Failed | CheckVerdict::TimedOut | CheckVerdict::Weaker | CheckVerdict::Changed => CheckState::Red,
+        CheckVerdict::Failed | CheckVerdict::TimedOut => CheckState::Red,
         CheckVerdict::NothingRan | CheckVerdict::NotApproved | CheckVerdict::NotStarted => CheckState::Unusable,
     }
 }

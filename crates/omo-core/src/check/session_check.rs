@@ -1,8 +1,7 @@
 //! Checks: commands whose end decides a claim, and what an end is worth.
 //!
-//! Which checks judge a run stands in the session's entry from its activation on, together with
-//! the files of the project that each check runs, the best count of tests so far, and the last
-//! result. The store seals all of it, so that only omo itself can have written it.
+//! Which checks judge a run stands in the session's entry from its activation on, together with the last result. The
+//! store seals all of it, so that only omo itself can have written it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -45,14 +44,6 @@ pub struct Check {
     /// A claim counts only where it is red without the change.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub prove: bool,
-    /// The project's files that it runs, each with the digest that it had when the user last
-    /// agreed to the check.
-    pub pinned: BTreeMap<String, String>,
-    /// The best that its tests counted in this run.
-    pub best: Option<BestCounts>,
-    /// What they counted before anything of it was done, once a claim was held to that.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub baseline: Option<CheckBaseline>,
     /// Its last result.
     pub last: Option<CheckRecord>,
 }
@@ -105,36 +96,6 @@ impl TestCounts {
     }
 }
 
-/// The best that a check's tests counted in a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct BestCounts {
-    /// The most that were executed.
-    pub run: u64,
-    /// The fewest that were skipped when all was green; `None` before it was.
-    pub skipped: Option<u64>,
-}
-
-/// What a check's tests counted before anything of the run was done.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct CheckBaseline {
-    /// The counts; `None` where there are none.
-    pub counts: Option<TestCounts>,
-    /// The check was green.
-    pub is_green: bool,
-    /// Why there are no counts; empty where there are some, or where the check came to its end without any.
-    #[serde(rename = "why")]
-    pub missing_reason: String,
-}
-
-impl BestCounts {
-    fn merged_with(self, run: u64, skipped: Option<u64>) -> Self {
-        let fewest = [self.skipped, skipped].into_iter().flatten().min();
-        Self { run: self.run.max(run), skipped: fewest }
-    }
-}
-
 impl fmt::Display for TestCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} run, {} failed, {} skipped", self.run, self.failed, self.skipped)
@@ -149,15 +110,12 @@ pub enum CheckVerdict {
     Green,
     /// It ended with another status.
     #[default]
+    #[serde(alias = "weaker", alias = "changed")]
     Failed,
     /// It did not end in time.
     TimedOut,
     /// It ended with status 0 and ran no test.
     NothingRan,
-    /// It ended with status 0 and ran fewer tests, or skipped more, than before in this run.
-    Weaker,
-    /// A file of the project that it runs is not the one that the user agreed to.
-    Changed,
     /// Its file in the repository is not, or no longer, approved.
     NotApproved,
     /// It could not be started.
@@ -166,16 +124,8 @@ pub enum CheckVerdict {
 
 impl CheckVerdict {
     /// All of them.
-    pub const ALL: [Self; 8] = [
-        Self::Green,
-        Self::Failed,
-        Self::TimedOut,
-        Self::NothingRan,
-        Self::Weaker,
-        Self::Changed,
-        Self::NotApproved,
-        Self::NotStarted,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Green, Self::Failed, Self::TimedOut, Self::NothingRan, Self::NotApproved, Self::NotStarted];
 
     /// The word for people.
     pub fn word(self) -> &'static str {
@@ -184,8 +134,6 @@ impl CheckVerdict {
             Self::Failed => "failed",
             Self::TimedOut => "timed out",
             Self::NothingRan => "ran no test",
-            Self::Weaker => "weaker than before",
-            Self::Changed => "changed since it was agreed to",
             Self::NotApproved => "not approved",
             Self::NotStarted => "could not be started",
         }
@@ -253,15 +201,10 @@ impl CheckEnd {
     }
 }
 
-/// What an end is worth: the verdict, and the words for it. `is_runner` says that it runs tests and counts them.
-pub fn judge_check(
-    end: &CheckEnd,
-    counts: Option<TestCounts>,
-    best: Option<BestCounts>,
-    is_runner: bool,
-) -> (CheckVerdict, String) {
+/// What an end is worth: the verdict, and the words for it.
+pub fn judge_check(end: &CheckEnd, counts: Option<TestCounts>) -> (CheckVerdict, String) {
     match end {
-        CheckEnd::Exited(0) => judge_success(counts, best, is_runner),
+        CheckEnd::Exited(0) => judge_success(counts),
         CheckEnd::Exited(status) => (CheckVerdict::Failed, format!("exit status {status}")),
         CheckEnd::Killed(signal) => (CheckVerdict::Failed, format!("ended by signal {signal}")),
         CheckEnd::TimedOut(seconds) => (CheckVerdict::TimedOut, format!("ended after {seconds} s")),
@@ -269,30 +212,15 @@ pub fn judge_check(
     }
 }
 
-/// Status 0 alone is not enough: what ran nothing, or less than before, proves nothing.
-fn judge_success(counts: Option<TestCounts>, best: Option<BestCounts>, is_runner: bool) -> (CheckVerdict, String) {
-    match (counts, best) {
-        (Some(counts), _) if counts.failed > 0 => {
+/// Status 0 alone is not enough: what ran nothing proves nothing.
+fn judge_success(counts: Option<TestCounts>) -> (CheckVerdict, String) {
+    match counts {
+        Some(counts) if counts.failed > 0 => {
             (CheckVerdict::Failed, format!("exit status 0, but {} tests failed", counts.failed))
         }
-        (Some(counts), _) if counts.run == 0 => {
-            (CheckVerdict::NothingRan, "exit status 0, but no test was run".to_owned())
-        }
-        (Some(counts), Some(best)) if counts.run < best.run => {
-            (CheckVerdict::Weaker, format!("{} tests were run, {} earlier in this run", counts.run, best.run))
-        }
-        (Some(counts), Some(BestCounts { skipped: Some(skipped), .. })) if counts.skipped > skipped => {
-            (CheckVerdict::Weaker, format!("{} tests were skipped, {skipped} earlier in this run", counts.skipped))
-        }
-        (None, Some(best)) => {
-            (CheckVerdict::Weaker, format!("no count of tests can be read any more, {} were run earlier", best.run))
-        }
-        (None, None) if is_runner => {
-            let why = "exit status 0, but its test runner gave no count: nothing shows that a test was run";
-            (CheckVerdict::NothingRan, why.to_owned())
-        }
-        (Some(_), _) => (CheckVerdict::Green, "exit status 0".to_owned()),
-        (None, None) => (CheckVerdict::Green, "exit status 0, no count of tests".to_owned()),
+        Some(counts) if counts.run == 0 => (CheckVerdict::NothingRan, "exit status 0, but no test was run".to_owned()),
+        Some(_) => (CheckVerdict::Green, "exit status 0".to_owned()),
+        None => (CheckVerdict::Green, "exit status 0, no count of tests".to_owned()),
     }
 }
 
@@ -391,34 +319,12 @@ impl Check {
         // Each part with its length before it: no two checks run into the same bytes.
         parts.flat_map(|part| [part.len().to_string().as_bytes(), b":", part.as_bytes()].concat()).collect()
     }
-
-    /// Holds it to what was counted before the run.
-    pub fn set_baseline(&mut self, baseline: CheckBaseline) {
-        if let Some(counts) = baseline.counts {
-            let skipped = baseline.is_green.then_some(counts.skipped);
-            self.best = Some(self.best.unwrap_or_default().merged_with(counts.run, skipped));
-        }
-        self.baseline = Some(baseline);
-    }
-
-    /// Keeps a result, and what it says about the best. A run that did not come to its end, or
-    /// stopped at a failure, says how many tests there are at least, and not how few are skipped.
-    pub fn keep_record(&mut self, record: CheckRecord) {
-        let is_whole = !matches!(record.verdict, CheckVerdict::TimedOut | CheckVerdict::NotStarted);
-        if let Some(counts) = record.counts.filter(|counts| is_whole && counts.run > 0) {
-            let skipped = (record.verdict == CheckVerdict::Green).then_some(counts.skipped);
-            self.best = Some(self.best.unwrap_or_default().merged_with(counts.run, skipped));
-        }
-        self.last = Some(record);
-    }
 }
 
 /// Adds a check to a list, under a name that none of them has.
 pub fn add_check(checks: &mut Vec<Check>, mut check: Check) -> Result<(), InvalidCheck> {
-    let is_it = |known: &&mut Check| known.definition() == check.definition() && known.origin == check.origin;
-    if let Some(known) = checks.iter_mut().find(is_it) {
-        // Asked for once more: with the files as they are now.
-        known.pinned = check.pinned;
+    let is_it = |known: &Check| known.definition() == check.definition() && known.origin == check.origin;
+    if checks.iter().any(is_it) {
         return Ok(());
     }
     if checks.len() >= MAX_CHECKS {
@@ -441,17 +347,14 @@ pub fn remove_check(checks: &mut Vec<Check>, name: &str) -> bool {
     checks.len() < before
 }
 
-/// What a change of checks weakens, each in a few words: those that are gone, and those that are held to other
-/// files or counts. `with_new` names new ones as well.
+/// What a change of checks weakens, each in a few words: those that are gone. `with_new` names new ones as well.
 pub(crate) fn describe_weakening(old: &[Check], new: &[Check], with_new: bool) -> Vec<String> {
     let is_same = |one: &Check, other: &Check| one.definition() == other.definition();
     let of_old = old.iter().filter_map(|check| {
-        let Some(kept) = new.iter().find(|kept| is_same(kept, check)) else {
-            let replaced = new.iter().any(|new| new.name == check.name);
-            return Some(format!("check `{}` {}", check.name, if replaced { "replaced" } else { "removed" }));
-        };
-        let is_held = kept.pinned == check.pinned && (check.best.is_none() || kept.best.is_some());
-        (!is_held).then(|| format!("check `{}` accepted with other files or counts", check.name))
+        let is_kept = new.iter().any(|kept| is_same(kept, check));
+        let replaced = new.iter().any(|new| new.name == check.name);
+        let what = if replaced { "replaced" } else { "removed" };
+        (!is_kept).then(|| format!("check `{}` {what}", check.name))
     });
     let of_new = new.iter().filter(|check| with_new && !old.iter().any(|known| is_same(known, check)));
     of_old.chain(of_new.map(|check| format!("check `{}` added", check.name))).collect()

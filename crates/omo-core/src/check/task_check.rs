@@ -269,7 +269,7 @@ fn judge_not_found(status: i32, seen: &ObservedResult) -> (TaskCheckVerdict, Str
 
 /// As a check is judged, but for what it is held to from before.
 fn judge_success(status: i32, seen: &ObservedResult) -> JudgedEnd {
-    let (verdict, words) = judge_gate(&CheckEnd::Exited(status), seen.counts, None, false);
+    let (verdict, words) = judge_gate(&CheckEnd::Exited(status), seen.counts);
     match verdict {
         CheckVerdict::Green => Ok(words),
         CheckVerdict::NothingRan => Err((TaskCheckVerdict::NothingRan, words)),

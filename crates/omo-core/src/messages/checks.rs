@@ -27,6 +27,7 @@ pub(super) fn objection_lines(session: &Session, check: Option<&ClaimOutcome>) -
     match &check.reason {
         ClaimReason::RedChecks => red_check_lines(&check.findings),
         ClaimReason::NotProved(objections) => unproved_check_lines(objections),
+        ClaimReason::Unusual(lines) => unusual_lines(lines),
         ClaimReason::Rejected(objections) => vec![
             "[omo] The claim was checked: the review did not verify the work. What it objects to, in the reviewer's words:"
                 .to_owned(),
@@ -122,21 +123,6 @@ fn transient_files(findings: &ClaimFindings) -> Vec<String> {
     seen.into_iter().chain(unwatched).collect()
 }
 
-/// Which checks could not be held to what they counted before the run, and why.
-fn uncounted(findings: &ClaimFindings) -> Vec<String> {
-    let told = findings.checks.iter().filter_map(|check| {
-        let baseline = check.baseline.as_ref().filter(|baseline| baseline.counts.is_none())?;
-        let why = match (baseline.missing_reason.as_str(), check.record.counts) {
-            // It counts no tests, neither then nor now.
-            ("", None) => return None,
-            ("", Some(_)) => "it gave no count then".to_owned(),
-            (why, _) => sanitize(why, 100),
-        };
-        Some(format!("no count of `{}` from before the run: {why}", check.name))
-    });
-    told.collect()
-}
-
 /// What still stands from the last check, where nothing was claimed this time.
 fn open_claim_lines(session: &Session) -> Vec<String> {
     let verification = &session.verification;
@@ -204,6 +190,18 @@ fn unproved_check_lines(objections: &[String]) -> Vec<String> {
     lines
 }
 
+fn unusual_lines(lines: &[String]) -> Vec<String> {
+    let mut told =
+        vec!["[omo] The claim was checked: all checks pass, and not as they did when the run began:".to_owned()];
+    told.extend(lines.iter().take(MAX_RED_CHECKS).map(|line| format!("- {line}")));
+    told.push(
+        "There is no review, so only the user can accept that, with /omo:check accept. What the work does not need is put \
+         back as it was; the rest is said to the user, with the reason for it, and the final message claims again."
+            .to_owned(),
+    );
+    told
+}
+
 fn red_check_line(check: &CheckResult) -> String {
     let record = &check.record;
     let mut line = format!(
@@ -217,14 +215,8 @@ fn red_check_line(check: &CheckResult) -> String {
         let _ = write!(line, " ({counts})");
     }
     line.push('.');
-    match record.verdict {
-        CheckVerdict::Weaker | CheckVerdict::Changed => {
-            line.push_str(
-                " Only the user can agree to that, with /omo:check accept; otherwise it has to be as it was.",
-            );
-        }
-        CheckVerdict::NotApproved => line.push_str(" Only the user can approve it, with /omo:check approve."),
-        _ => {}
+    if record.verdict == CheckVerdict::NotApproved {
+        line.push_str(" Only the user can approve it, with /omo:check approve.");
     }
     if let Some(log) = &record.log {
         let _ = write!(line, " Log: {}", sanitize(log, 200));
@@ -339,7 +331,7 @@ pub fn review_material(session: &Session, folder: &str, findings: &ClaimFindings
     if let Some(words) = findings.counterfactual.verdict_words() {
         let _ = writeln!(text, "- run on the files as the run began, with the test files of now: {words}");
     }
-    for weak in uncounted(findings).into_iter().chain(transient_files(findings)).chain(environment_differs(findings)) {
+    for weak in transient_files(findings).into_iter().chain(environment_differs(findings)) {
         let _ = writeln!(text, "- {weak}");
     }
     let tree = findings.tree.as_deref().unwrap_or("unknown");
@@ -394,7 +386,7 @@ pub fn describe_proof(findings: &ClaimFindings, reviewed: bool) -> String {
     let review = reviewed.then(|| "reviewed by omo:oracle".to_owned());
     let environment = environment_differs(findings).filter(|_| count > 0);
     let unusual = findings.counterfactual.unusual_lines();
-    let notes = unusual.into_iter().chain(uncounted(findings)).chain(transient_files(findings)).chain(environment);
+    let notes = unusual.into_iter().chain(transient_files(findings)).chain(environment);
     let counterfactual = findings.counterfactual.verdict_words().filter(|_| count > 0);
     let checks = match (checks, counterfactual) {
         (Some(checks), Some(words)) => Some(format!("{checks}, {words}")),

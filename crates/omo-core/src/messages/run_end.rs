@@ -52,7 +52,7 @@ pub fn headline(session: &Session, verdict: &UlwVerdict) -> String {
 /// What no work of the model makes green.
 fn only_its_user_agrees(check: &Check) -> bool {
     let verdict = check.last.as_ref().map(|last| last.verdict);
-    matches!(verdict, Some(CheckVerdict::Weaker | CheckVerdict::Changed | CheckVerdict::NotApproved))
+    verdict == Some(CheckVerdict::NotApproved)
 }
 
 fn red_checks(session: &Session) -> impl Iterator<Item = &Check> {

@@ -75,7 +75,7 @@ fn kept_part(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::session_check::{Check, CheckOrigin};
+    use crate::check::session_check::{Check, CheckOrigin, CheckRecord};
     use crate::review::RejectedTree;
     use crate::session::tests::{activation, at};
     use crate::session::{Session, UlwActivation, VerdictKind};
@@ -97,12 +97,12 @@ mod tests {
             ..activation()
         };
         let mut session = Session::default();
-        let mut pinned = Check::new(None, "make test", CheckOrigin::Repository).unwrap();
-        pinned.pinned.insert("Makefile".to_owned(), "as it was".to_owned());
-        session.activate(UlwActivation { checks: vec![pinned.clone()], ..with("ulw first", "b1") }, at(0));
+        let mut ran = Check::new(None, "make test", CheckOrigin::Repository).unwrap();
+        ran.last = Some(CheckRecord::default());
+        session.activate(UlwActivation { checks: vec![ran.clone()], ..with("ulw first", "b1") }, at(0));
         session.verification.reject(RejectedTree { tree: Some("t".to_owned()), objections: "no".to_owned() });
         session.end_run(VerdictKind::Released, "no proof".to_owned(), at(5));
-        let other = Check { pinned: std::collections::BTreeMap::new(), ..pinned.clone() };
+        let other = Check { last: None, ..ran.clone() };
         let goes_on = UlwActivation { checks: vec![other], ..with("ulw go on", "b2") };
         session.activate(goes_on.clone(), at(9));
         assert!(session.is_activated_by(&goes_on), "the same prompt delivered twice");
@@ -110,7 +110,7 @@ mod tests {
         session.activate(with("ulw and the page", "b4"), at(11));
         assert_eq!((session.ulw.full_task(), session.ulw.base.as_deref()), (Some("ulw first"), Some("b1")));
         assert_eq!(session.ulw.asked_later, ["ulw go on", "ulw and the page"]);
-        assert_eq!(session.checks, [pinned]);
+        assert_eq!(session.checks, [ran]);
         assert!(session.verification.rejection_of(Some("t")).is_some());
         session.end_run(VerdictKind::Verified, "proved".to_owned(), at(12));
         session.activate(with("ulw second", "b5"), at(13));

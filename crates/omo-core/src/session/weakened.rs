@@ -109,6 +109,18 @@ impl Session {
         }
     }
 
+    /// Accepts what was unusual about the last claim: of one check, or of all. Gives the lines.
+    pub fn accept_unusual(&mut self, name: Option<&str>, by: ChangedBy, now: Timestamp) -> Vec<String> {
+        let is_of = |line: &String| name.is_none_or(|name| line.starts_with(&format!("`{name}`: ")));
+        let accepted: Vec<String> = self.verification.unusual.iter().filter(|line| is_of(line)).cloned().collect();
+        for line in &accepted {
+            self.note_weakening(by, &format!("accepted: {line}"), now);
+        }
+        self.verification.unusual.retain(|line| !accepted.contains(line));
+        self.verification.accepted.extend(accepted.iter().cloned());
+        accepted
+    }
+
     /// Names the checks that run under an approval which no person is known to have given.
     pub fn note_unproved_approval(&mut self, by: ChangedBy, at: Timestamp) {
         if by.is_person() {

@@ -5,7 +5,7 @@
 
 use crate::check::counterfactual::Counterfactual;
 use crate::check::printed_output::PrintedOutput;
-use crate::check::session_check::{Check, CheckBaseline, CheckRecord, CheckVerdict};
+use crate::check::session_check::{Check, CheckRecord, CheckVerdict};
 use crate::review::{AgreementRefusal, RejectedTree, RequestedReview, Review, ReviewVerdict};
 use crate::session::Session;
 use crate::session::claim_state::{ClaimVerification, ReportedFailure, VerificationPhase};
@@ -90,8 +90,6 @@ pub struct CheckResult {
     pub is_reused: bool,
     /// What is kept of its output.
     pub printed: PrintedOutput,
-    /// What it counted before the run, where it was held to that.
-    pub baseline: Option<CheckBaseline>,
 }
 
 impl CheckResult {
@@ -125,6 +123,8 @@ pub enum ClaimReason {
     RedChecks,
     /// A check that has to be red without the change is not known to be.
     NotProved(Vec<String>),
+    /// The checks are green, and not as they were: one line each, which no reviewer reads.
+    Unusual(Vec<String>),
     /// Files were changed while they were judged.
     TreeChanged,
     /// The files could not be read.
@@ -164,6 +164,8 @@ pub fn judge_claim(session: &Session, findings: ClaimFindings) -> ClaimOutcome {
         (ClaimJudgement::Failed, ClaimReason::NotProved(objections))
     } else if verification.review_wanted {
         judge_review(verification, &findings)
+    } else if let Some(lines) = unaccepted_lines(verification, &findings) {
+        (ClaimJudgement::Failed, ClaimReason::Unusual(lines))
     } else {
         (ClaimJudgement::Verified, ClaimReason::None)
     };
@@ -179,6 +181,13 @@ fn unproved_checks(session: &Session, findings: &ClaimFindings) -> Option<Vec<St
     let objections: Vec<String> =
         session.checks.iter().filter(|check| session.needs_proof(check)).filter_map(objection).collect();
     (!objections.is_empty()).then_some(objections)
+}
+
+/// What is unusual about the checks, where no reader looks at it and the user has not accepted it.
+fn unaccepted_lines(verification: &ClaimVerification, findings: &ClaimFindings) -> Option<Vec<String>> {
+    let mut lines = findings.counterfactual.unusual_lines();
+    lines.retain(|line| !verification.accepted.contains(line));
+    (!lines.is_empty()).then_some(lines)
 }
 
 fn judge_review(verification: &ClaimVerification, findings: &ClaimFindings) -> (ClaimJudgement, ClaimReason) {
@@ -241,6 +250,7 @@ impl ClaimOutcome {
                 Some(words.collect::<Vec<_>>().join("; "))
             }
             ClaimReason::NotProved(objections) => Some(format!("not proved: {}", objections.join("; "))),
+            ClaimReason::Unusual(lines) => Some(format!("only its user can accept this: {}", lines.join("; "))),
             ClaimReason::Rejected(objections) => Some(format!("review: {objections}")),
             ClaimReason::NoVerdict => Some("no verdict of the review".to_owned()),
             ClaimReason::UnclearVerdict => Some("the last line of the review is no verdict".to_owned()),
@@ -258,6 +268,7 @@ impl ClaimOutcome {
             ClaimReason::None => "claimed and judged",
             ClaimReason::RedChecks => "a check is not green",
             ClaimReason::NotProved(_) => "a check is not red without the change",
+            ClaimReason::Unusual(_) => "what judges it changed, and its user has not accepted that",
             ClaimReason::TreeChanged => "files changed while they were judged",
             ClaimReason::FilesUnreadable => "the files could not be read",
             ClaimReason::Rejected(_) => "the review objects",
@@ -299,15 +310,13 @@ impl ClaimOutcome {
     pub fn record(&self, session: &mut Session, now: Timestamp, offset: u64) {
         for result in self.findings.checks.iter().filter(|result| !result.is_reused) {
             if let Some(check) = session.checks.iter_mut().find(|check| check.name == result.name) {
-                if let Some(baseline) = result.baseline.clone().filter(|_| check.baseline.is_none()) {
-                    check.set_baseline(baseline);
-                }
-                check.keep_record(result.record.clone());
+                check.last = Some(result.record.clone());
             }
         }
         let told = self.times_reported(session);
         let verification = &mut session.verification;
         verification.claimed_at = Some(now);
+        verification.unusual = self.findings.counterfactual.unusual_lines();
         if let Some(rejection) = &self.rejection {
             verification.reject(rejection.clone());
         }

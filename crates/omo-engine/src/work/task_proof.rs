@@ -8,7 +8,6 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use omo_checks::pinned_files;
 use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
-use omo_checks::starting_checks;
 use omo_core::check::counterfactual::CheckCounterfactual;
 use omo_core::check::printed_output::QUOTED_LINES;
 use omo_core::check::session_check::Check;
@@ -81,9 +80,7 @@ impl Engine<'_> {
             return Err("what it changed cannot be told".to_owned());
         }
         let files: BTreeSet<String> = worked.files.into_iter().collect();
-        let mut asked: Vec<Check> =
-            checks.iter().enumerate().map(|(place, check)| check_of_task(place, check)).collect();
-        starting_checks::pin_checks(&mut asked, self.work_tree.root(), self.environment.search());
+        let asked: Vec<Check> = checks.iter().enumerate().map(|(place, check)| check_of_task(place, check)).collect();
         let expected: Vec<ExpectedResult> = checks.iter().map(|check| check.expect.clone()).collect();
         let repository = RepositoryConfig::read(self.root)
             .filter(|repository| matches!(repository.approval(Some(self.state_home)), ApprovalState::Yes(_)));

@@ -66,7 +66,6 @@ pub(super) fn verify_claim(
         files: &files,
         environment: &environment,
         reuse: EvidenceReuse::IfValid,
-        session: Some(place.id()),
     };
     let mut watcher = RunWatcher { context, place, root, shown: false };
     let started = Instant::now();

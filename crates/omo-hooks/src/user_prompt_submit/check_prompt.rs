@@ -6,7 +6,6 @@ use std::path::Path;
 
 use omo_checks::detected_check::{DetectedCheck, offer_check};
 use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
-use omo_checks::starting_checks::{self, pin_checks};
 use omo_core::check::session_check::{self, Check, CheckOrigin, MAX_COMMAND_BYTES};
 use omo_core::log_entry;
 use omo_core::messages::checks::{CODE_CHARS, approval_request, check_list, checks_not_approved};
@@ -15,10 +14,8 @@ use omo_core::prompt::check_request::CheckRequest;
 use omo_core::session::{ChangedBy, EntryProvenance, Session};
 use omo_core::text::command_text::paste_form;
 use omo_core::text::{inline_code, pluralize};
-use omo_process::environment::CheckEnvironment;
 use omo_state::config::UserConfig;
 use omo_state::files::lock::DEADLINE;
-use omo_state::search_path::SearchPath;
 use omo_state::state::{CorruptPolicy, EntryChange};
 use omo_state::trust::GivenApproval;
 use omo_state::trust::pending_approval::{self, PendingApproval};
@@ -35,14 +32,14 @@ pub(super) fn run_check_command(
     let Some(root) = context.root.as_deref() else { return Ok(refusal_line("no project folder is known here")) };
     match command {
         CheckRequest::List | CheckRequest::Run => list_checks(context, root),
-        CheckRequest::Add(check) => add_check(context, root, check, None),
+        CheckRequest::Add(check) => add_check(context, check, None),
         CheckRequest::AddDetected { name, timeout_seconds } => {
             let found = match offer_check(root, config.detection) {
                 Ok(found) => found,
                 Err(none) => return Ok(refusal_line(&format!("{none}; type one: /omo:check add <command>"))),
             };
             match Check::from_user(name.as_deref(), found.command, *timeout_seconds) {
-                Ok(check) => add_check(context, root, &check, Some(found)),
+                Ok(check) => add_check(context, &check, Some(found)),
                 Err(error) => Ok(refusal_line(&error.to_string())),
             }
         }
@@ -50,7 +47,7 @@ pub(super) fn run_check_command(
             let said = format!("[omo] `{}` decides no more.", inline_code(name, 40));
             if session_check::remove_check(checks, name) { Ok(said) } else { Err(unknown_check(name)) }
         }),
-        CheckRequest::Accept { name } => accept_checks(context, root, name.as_deref()),
+        CheckRequest::Accept { name } => accept_checks(context, name.as_deref()),
         CheckRequest::Approve { code } => approve(context, root, code.as_deref()),
     }
 }
@@ -73,15 +70,8 @@ fn list_checks(context: &HookContext, root: &Path) -> Result<String, HookError> 
     Ok(text)
 }
 
-fn add_check(
-    context: &HookContext,
-    root: &Path,
-    check: &Check,
-    detected: Option<DetectedCheck>,
-) -> Result<String, HookError> {
+fn add_check(context: &HookContext, check: &Check, detected: Option<DetectedCheck>) -> Result<String, HookError> {
     let found = detected.map(|found| format!(" (found in {})", found.found_in)).unwrap_or_default();
-    let mut check = check.clone();
-    pin_checks([&mut check], root, &check_search_path(context, root));
     change_checks(context, |checks| {
         session_check::add_check(checks, check.clone()).map_err(|error| refusal_line(&error.to_string()))?;
         let added = checks.iter().rev().find(|known| known.command == check.command);
@@ -93,30 +83,16 @@ fn add_check(
     })
 }
 
-/// Where the checks of the run, or of one that begins now, find their programs.
-fn check_search_path(context: &HookContext, root: &Path) -> SearchPath {
-    let of_run = || {
-        let session = context.peek_session().ok()?.filter(Session::is_armed)?;
-        let (home, id) = (context.env.state_home.as_deref()?, context.session_id.as_ref()?);
-        let environment = CheckEnvironment::load_for_run(home, id, session.verification.environment.as_deref()?, root)?;
-        Some(environment.search().clone())
-    };
-    of_run().unwrap_or_else(SearchPath::from_process)
-}
-
-/// The files and counts as they are now are the ones to be held to.
-fn accept_checks(context: &HookContext, root: &Path, name: Option<&str>) -> Result<String, HookError> {
-    let search = check_search_path(context, root);
-    change_checks(context, |checks| {
-        let names = starting_checks::accept_checks(checks, name, root, &search);
-        match (names.is_empty(), name) {
-            (true, Some(name)) => Err(unknown_check(name)),
-            (true, None) => Err(refusal_line("no check decides here; there is nothing to accept")),
-            (false, _) => Ok(format!(
-                "[omo] accepted: {}. The files and counts as they are now are the ones to be held to.",
-                names.join(", ")
-            )),
+/// What was unusual about the last claim is accepted.
+fn accept_checks(context: &HookContext, name: Option<&str>) -> Result<String, HookError> {
+    change_session(context, |session| {
+        let accepted = session.accept_unusual(name, ChangedBy::Typed, context.env.now);
+        if accepted.is_empty() {
+            return Err(refusal_line(
+                "nothing about the last claim is there to accept; /omo:check list names the checks",
+            ));
         }
+        Ok(format!("[omo] accepted: {}", accepted.join("; ")))
     })
 }
 
@@ -196,8 +172,7 @@ fn approve_file(
         ));
     }
     let given = GivenApproval { by: ChangedBy::Typed, at: context.env.now };
-    let mut new = repository.checks.clone();
-    pin_checks(&mut new, root, &check_search_path(context, root));
+    let new = repository.checks.clone();
     let said = format!(
         "[omo] approved: {} of omo.toml, exactly as it is now. Any change asks again.",
         pluralize(new.len(), "check")
@@ -219,18 +194,25 @@ fn change_checks(
     context: &HookContext,
     mut change: impl FnMut(&mut Vec<Check>) -> Result<String, String>,
 ) -> Result<String, HookError> {
+    change_session(context, |session| {
+        let mut checks = session.checks.clone();
+        let said = change(&mut checks)?;
+        session.change_checks(checks, ChangedBy::Typed, context.env.now);
+        Ok(said)
+    })
+}
+
+fn change_session(
+    context: &HookContext,
+    mut change: impl FnMut(&mut Session) -> Result<String, String>,
+) -> Result<String, HookError> {
     let Some(place) = context.create_session_entry()? else {
         return Ok(refusal_line("this session has no id that omo knows"));
     };
     let ((said, session), lock) = place.update(DEADLINE, CorruptPolicy::Refuse, |session: &mut Session| {
-        let mut checks = session.checks.clone();
-        match change(&mut checks) {
-            Ok(said) => {
-                session.change_checks(checks, ChangedBy::Typed, context.env.now);
-                ((Ok(said), session.clone()), EntryChange::Write)
-            }
-            Err(said) => ((Err(said), session.clone()), EntryChange::Keep),
-        }
+        let said = change(session);
+        let write = if said.is_ok() { EntryChange::Write } else { EntryChange::Keep };
+        ((said, session.clone()), write)
     })?;
     let said = match said {
         Err(said) => return Ok(said),

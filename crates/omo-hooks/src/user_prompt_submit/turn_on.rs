@@ -27,7 +27,6 @@ use omo_state::env;
 use omo_state::files::lock::DEADLINE;
 use omo_state::seal::entry_revision;
 use omo_state::seal::{self, SealKey};
-use omo_state::search_path::SearchPath;
 use omo_state::state::{CorruptPolicy, EntryChange, StateError};
 use omo_state::trust::GivenApproval;
 
@@ -120,8 +119,7 @@ pub(super) fn unrunnable_hook() -> Option<String> {
 
 /// What judges the run from its start.
 fn initial_checks(context: &HookContext, own: Vec<Check>) -> StartingChecks {
-    let search = SearchPath::from_process();
-    let gather = |root| starting_checks::gather_checks(own, root, context.env.state_home.as_deref(), &search);
+    let gather = |root| starting_checks::gather_checks(own, root, context.env.state_home.as_deref());
     context.root.as_deref().map(gather).unwrap_or_default()
 }
 

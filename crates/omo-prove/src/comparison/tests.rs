@@ -23,7 +23,7 @@ fn read(output: &str) -> TestReport {
 }
 
 fn judged(end: CheckEnd, report: TestReport, output: &str) -> SideOutcome {
-    let (verdict, detail) = omo_core::check::session_check::judge_check(&end, report.counts, None, false);
+    let (verdict, detail) = omo_core::check::session_check::judge_check(&end, report.counts);
     let lines = output.lines().map(str::to_owned).collect();
     SideOutcome { end, verdict, detail, report, lines }
 }

@@ -1,13 +1,10 @@
-//! `omo check accept`: takes the files and counts as they are now.
+//! `omo check accept`: accepts what was unusual about the checks of the last claim, where no review is wanted.
 
 use clap::Args;
-use omo_checks::starting_checks;
-use omo_core::text::pluralize;
 use omo_state::env::ProcessEnv;
-use omo_state::search_path::SearchPath;
 
-use crate::commands::check::change::{SessionChange, unknown_check};
-use crate::confirm::ConfirmOptions;
+use crate::commands::check::change::SessionChange;
+use crate::confirm::{ConfirmOptions, given_approval};
 use crate::error::CommandError;
 use crate::project::{Project, SessionOptions};
 
@@ -16,10 +13,10 @@ Examples:
   omo check accept          all checks
   omo check accept tests    one of them
 
-For when tests were taken away on purpose, or a script that a check runs was
-changed by you: without it the check stays red.";
+For when tests were taken away on purpose, or what steers a check was changed
+by you, in a run without a review: without it such a claim does not count.";
 
-/// Take the files and counts as they are now as the ones to be held to
+/// Accept what was unusual about the last claim
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct AcceptOptions {
@@ -33,15 +30,12 @@ pub(crate) struct AcceptOptions {
 
 pub(crate) fn run(env: &ProcessEnv, project: &Project, options: &AcceptOptions) -> Result<(), CommandError> {
     let change = SessionChange { env, project, confirm: &options.confirm };
-    let search = SearchPath::from_process();
-    change.apply("Take the files and counts as they are now as the ones to be held to?", |checks| {
-        let accepted = starting_checks::accept_checks(checks, options.name.as_deref(), &project.root, &search);
-        match (&options.name, accepted.len()) {
-            (Some(name), 0) => Err(unknown_check(name)),
-            (_, count) => Ok(format!(
-                "{}: the files and counts as they are now are the ones to be held to",
-                pluralize(count, "check")
-            )),
+    change.apply_to_session("Accept what was unusual about the last claim?", |session| {
+        let accepted = session.accept_unusual(options.name.as_deref(), given_approval(env).by, env.now);
+        if accepted.is_empty() {
+            let hint = "`omo check list` names the checks, `omo report --last` what was found";
+            return Err(CommandError::not_found("nothing about the last claim is there to accept", hint));
         }
+        Ok(format!("accepted: {}", accepted.join("; ")))
     })
 }

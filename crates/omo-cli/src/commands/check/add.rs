@@ -1,13 +1,13 @@
 //! `omo check add`: has a command decide as well.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 use omo_checks::detected_check::{NoOffer, offer_check};
-use omo_checks::starting_checks::pin_checks;
 use omo_core::check::session_check::{self, Check};
 use omo_core::messages::checks::describe_checks;
 use omo_state::config::UserConfig;
 use omo_state::env::ProcessEnv;
-use omo_state::search_path::SearchPath;
 
 use crate::commands::check::change::SessionChange;
 use crate::confirm::ConfirmOptions;
@@ -61,13 +61,12 @@ pub(crate) fn run(
             (joined.map_err(|_| refuse(session_check::InvalidCheck::Command))?, None)
         }
     };
-    let mut check = Check::from_user(options.name.as_deref(), &command, options.timeout).map_err(refuse)?;
-    pin_checks([&mut check], &project.root, &SearchPath::from_process());
+    let check = Check::from_user(options.name.as_deref(), &command, options.timeout).map_err(refuse)?;
     let change = SessionChange { env, project, confirm: &options.confirm };
     let found = found_in.map(|file| format!(" (found in {file})")).unwrap_or_default();
     let question = format!(
         "Have this run whenever a claim is checked{found}?\n{}\n",
-        describe_checks(std::slice::from_ref(&check), None, &check.pinned)
+        describe_checks(std::slice::from_ref(&check), None, &BTreeMap::new())
     );
     change.apply(&question, |checks| {
         session_check::add_check(checks, check.clone()).map_err(refuse)?;

@@ -5,6 +5,7 @@ use std::io::Write;
 
 use omo_core::check::session_check::Check;
 use omo_core::log_entry;
+use omo_core::session::Session;
 use omo_core::text::sanitize;
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
@@ -39,19 +40,31 @@ impl SessionChange<'_> {
         question: &str,
         mut change: impl FnMut(&mut Vec<Check>) -> Result<String, CommandError>,
     ) -> Result<(), CommandError> {
+        self.apply_to_session(question, |session| {
+            let mut checks = session.checks.clone();
+            let said = change(&mut checks)?;
+            session.change_checks(checks, confirm::given_approval(self.env).by, self.env.now);
+            Ok(said)
+        })
+    }
+
+    /// The same, of all that judges its claims.
+    pub(crate) fn apply_to_session(
+        &self,
+        question: &str,
+        mut change: impl FnMut(&mut Session) -> Result<String, CommandError>,
+    ) -> Result<(), CommandError> {
         let (env, project) = (self.env, self.project);
         let id = project.require_session(env)?;
-        let before = sealed_session(env, project, &id)?.checks;
+        let before = sealed_session(env, project, &id)?;
         // A change that is not possible is refused before the user is asked.
         change(&mut before.clone())?;
-        confirm_change(env, self.confirm, question, &digest_of(&before))?;
+        confirm_change(env, self.confirm, question, &digest_of(&before.checks))?;
         let folder = GuardedFolder::create_state(&project.root)?;
         let ((said, session), _lock) = state::update(&folder, &id, Project::state_update(env), |session| {
-            let mut checks = session.checks.clone();
-            let said =
-                if digest_of(&checks) == digest_of(&before) { change(&mut checks) } else { Err(changed_meanwhile()) };
+            let is_same = digest_of(&session.checks) == digest_of(&before.checks);
+            let said = if is_same { change(session) } else { Err(changed_meanwhile()) };
             let write = if said.is_ok() { EntryChange::Write } else { EntryChange::Keep };
-            session.change_checks(checks, confirm::given_approval(env).by, env.now);
             ((said, session.clone()), write)
         })?;
         let said = said?;
