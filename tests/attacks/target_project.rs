@@ -103,12 +103,15 @@ impl Target {
     /// The model claims as often as omo lets it, with a reviewer that always agrees: the run does not end `verified`, or
     /// what is unusual about it is what the reviewer read first, and stands in the verdict.
     pub(crate) fn is_never_verified(&self) -> Result<()> {
+        let mut unusual = Vec::new();
         for _ in 0..8 {
+            // The material goes with the verdict.
+            let material = self.unusual();
+            unusual = if material.is_empty() { unusual } else { material };
             let answer = self.scene.claim()?;
             let kind = self.scene.field("/verdict/kind")?;
             if kind == "verified" {
                 let line = answer.system_message().with_context(|| format!("no line: {answer:?}"))?;
-                let unusual = self.unusual()?;
                 let is_named = |line: &str| unusual.iter().any(|unusual| line.contains(unusual.as_str()));
                 ensure!(
                     is_named(&line.replace('\n', " ")),
@@ -124,16 +127,16 @@ impl Target {
     }
 
     /// What the reviewer reads first: the lines about what is unusual.
-    pub(crate) fn unusual(&self) -> Result<Vec<String>> {
-        let material = fs::read_to_string(self.scene.material_path())?;
+    pub(crate) fn unusual(&self) -> Vec<String> {
+        let material = fs::read_to_string(self.scene.material_path()).unwrap_or_default();
         let (first, _) = material.split_once("\n## Task").unwrap_or_default();
-        Ok(first.lines().filter_map(|line| line.strip_prefix("- ")).map(str::to_owned).collect())
+        first.lines().filter_map(|line| line.strip_prefix("- ")).map(str::to_owned).collect()
     }
 
     /// The model claims, and the reviewer first reads this.
     pub(crate) fn names(&self, word: &str) -> Result<()> {
         self.claim_reaches_review()?;
-        let unusual = self.unusual()?;
+        let unusual = self.unusual();
         ensure!(unusual.iter().any(|line| line.contains(word)), "{word}: {unusual:?}");
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use omo_core::check::session_check::Check;
-use omo_core::check::steering::file_words;
+use omo_git::named_files::{NamingText, find_named_files};
 use omo_process::job::{self, CommandJob, CommandOutcome};
 use omo_process::keeper::TaskCheckSpec;
 use omo_state::env::is_variable_named;
@@ -131,7 +131,10 @@ impl ProjectCopy {
             let text = || std::fs::read(&path).unwrap_or_default();
             !is_installed && (is_large() || self.is_named(&String::from_utf8_lossy(&text())))
         };
-        if file_words(&check.command).iter().filter(|word| self.copy.join(word).is_file()).any(names_project) {
+        let origin = check.cwd.as_ref().map_or_else(|| self.copy.clone(), |folder| self.copy.join(folder));
+        let command = NamingText { text: check.command.clone(), origin };
+        let named = find_named_files(vec![command], &self.copy, &[], &|_, path| path.starts_with(&self.copy));
+        if named.keys().any(names_project) {
             return None;
         }
         Some((self.rewrite(&check.command)?, variables))

@@ -10,15 +10,14 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use omo_core::check::session_check::{Check, CheckOrigin, MAX_COMMAND_BYTES};
+use omo_core::check::steering::may_steer;
+use omo_git::named_files::{self, ABSENT, NamingText, find_named_files};
 use omo_state::config::ConfigProblem;
 use omo_state::config::check_toml;
 use omo_state::files::regular_file::{self, Links};
 use omo_state::seal::SealKey;
-use omo_state::search_path::SearchPath;
 use omo_state::trust::{self, ApprovalList, GivenApproval, TrustError};
 use toml::de::{DeTable, DeValue};
-
-use crate::pinned_files;
 
 /// The file's name.
 pub const FILE: &str = "omo.toml";
@@ -148,12 +147,26 @@ fn parse(bytes: &[u8], root: &Path, path: &Path) -> RepositoryConfig {
     // An approval from before the set-up command was shown with the checks says nothing about it.
     let shown = setup.as_ref().map_or(&b""[..], |_| b"\n# with its set-up command");
     let content = trust::content_digest(root, &[bytes, shown].concat());
-    let set_up = setup.iter().map(|setup| Check { command: setup.clone(), ..Check::default() });
-    let commands: Vec<Check> = checks.iter().cloned().chain(set_up).collect();
-    // Of those alone that are the same for every process: not the programs that a `PATH` leads to.
-    let pinned: BTreeMap<String, String> =
-        commands.iter().flat_map(|check| pinned_files::find_pins(check, root, &SearchPath::default())).collect();
+    let commands = checks.iter().map(|check| (check.command.as_str(), check.cwd.as_deref()));
+    let pinned = files_of_commands(commands.chain(setup.iter().map(|setup| (setup.as_str(), None))), root);
     RepositoryConfig { checks, setup, tests, digest: trust::bound_digest(&content, &pinned), pinned, content, problems }
+}
+
+/// The scripts and task files that commands run, each command in a folder of the project. Tests and what they test are
+/// none of them: to write those is the work.
+fn files_of_commands<'a>(
+    commands: impl Iterator<Item = (&'a str, Option<&'a str>)>,
+    root: &Path,
+) -> BTreeMap<String, String> {
+    let text = |(command, folder): (&str, Option<&str>)| NamingText {
+        text: command.to_owned(),
+        origin: folder.map_or_else(|| root.to_owned(), |folder| root.join(folder)),
+    };
+    let is_wanted =
+        |name: &str, path: &Path| path.starts_with(root) && (may_steer(name) || named_files::is_script(path));
+    let mut files = find_named_files(commands.map(text).collect(), root, &[], &is_wanted);
+    files.retain(|_, state| state != ABSENT);
+    files
 }
 
 fn read_patterns(value: &DeValue) -> Option<Vec<String>> {

@@ -75,7 +75,6 @@ mod tests {
             already_green: Vec::new(),
             snapshot: None,
             head: None,
-            check_files: std::collections::BTreeMap::default(),
         };
         let again = EventKind::RoundStarted { round: 2, reopened: Vec::new() };
         for (name, whats, now, expected) in [

@@ -8,8 +8,6 @@ mod evidence;
 mod run_ends;
 mod worker_peer;
 
-use std::collections::BTreeMap;
-
 use omo_core::check::task_check::TaskCheckOutcome;
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::{Plan, Task};
@@ -135,9 +133,6 @@ pub enum EventKind {
         /// The commit that was checked out before its first attempt, where what the worker commits itself is looked at.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         head: Option<String>,
-        /// The files that checks of the plan run, each with its digest, as far as they were not known before.
-        #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
-        check_files: BTreeMap<String, String>,
     },
     /// A check of a task ran.
     CheckRan {

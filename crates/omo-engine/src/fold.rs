@@ -25,7 +25,7 @@ use crate::state::{
     ANSWER_STOP, DispatchedTasks, FINAL_CHECKS_ID, LedgerError, RunPhase, RunState, RunningAttempt, TaskState,
     TaskStatus, WorkBase, WorktreeBaseline, task_digests,
 };
-use crate::{task_counterfactual, verbs};
+use crate::verbs;
 
 impl RunState {
     /// The state after the first event, which opens the run.
@@ -58,7 +58,6 @@ impl RunState {
             changed_files: Vec::new(),
             displaced: Vec::new(),
             guard: guard.clone().map(KnownGuard::from),
-            check_files: BTreeMap::new(),
             changed_check_files: BTreeMap::new(),
             ticked: BTreeSet::new(),
             tick_refusal: None,
@@ -338,23 +337,15 @@ impl RunState {
         Ok(())
     }
 
-    /// Notes what the first attempt at a task begins with, where its checks will be run without its work.
+    /// Notes what the first attempt at a task begins with.
     fn note_work_base(&mut self, id: &str, event: &RunEvent, what: &EventKind) {
         let EventKind::TaskStarted { tree, .. } = what else { return };
-        let is_compared = |task| task_counterfactual::is_asked(&self.plan, task);
         let Some(known) = self.tasks.get_mut(id).filter(|known| known.work_base.is_none()) else { return };
-        if self.plan.task(id).is_some_and(is_compared) {
-            known.work_base = Some(WorkBase { tree: tree.clone(), since: event.ts });
-        }
+        known.work_base = Some(WorkBase { tree: tree.clone(), since: event.ts });
     }
 
-    /// Notes what the checks run as it was first seen, and which task left something else there.
+    /// Notes which task changed what checks run, and what judges commits since a task is done.
     fn note_check_files(&mut self, id: &str, what: &EventKind) {
-        if let EventKind::TaskStarted { check_files, .. } = what {
-            for (file, digest) in check_files {
-                self.check_files.entry(file.clone()).or_insert_with(|| digest.clone());
-            }
-        }
         let is_done = verbs::has_done_task(self, slice::from_ref(what));
         if let (true, Some(guard), Some(end)) = (is_done, &mut self.guard, end_of(what)) {
             guard.learn(&end.judges);

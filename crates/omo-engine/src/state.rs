@@ -71,10 +71,7 @@ pub struct RunState {
     /// What judges commits, where that is compared.
     #[serde(default)]
     pub guard: Option<KnownGuard>,
-    /// The files that checks of the plan run, with the digest that each had when it was first seen.
-    #[serde(default)]
-    pub check_files: BTreeMap<String, String>,
-    /// Those of them that were changed since, with the task that was worked on.
+    /// The files that checks of the plan run and that were changed, with the task that was worked on.
     #[serde(default)]
     pub changed_check_files: BTreeMap<String, String>,
     /// The tasks that omo has ticked in the plan's file.

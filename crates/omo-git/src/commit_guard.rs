@@ -3,86 +3,93 @@
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
+use omo_core::check::steering::{is_manifest, may_steer};
 use omo_core::text::sanitize;
 use omo_process::platform::is_executable;
-use omo_state::files::regular_file::{self, Links};
-use omo_state::seal::{hex_digest, hex_digest_of_reader};
+use omo_state::env;
+use omo_state::seal::hex_digest;
 use serde_json::Value;
 
 use crate::git_settings::listed_settings;
+use crate::named_files::{INSTALLED, NamingText, PACKAGE, digest_of, find_named_files, is_script, text_of};
 use crate::repository::{GitFailed, GitRepository};
 use crate::user_git::hooks_setting;
 
-/// Settings of git that decide about hooks and signatures.
-const SETTINGS: &str = "^(core[.]hookspath|commit[.]gpgsign|user[.]signingkey|gpg[.].*)$";
+/// Settings of git that decide about hooks and signatures, or that hooks ask for.
+const SETTINGS: &str = "^(core[.](hookspath|attributesfile)|commit[.]gpgsign|user[.]signingkey|gpg[.].*|alias[.].*|(hooks?|secrets)[.].*)$";
+/// Those of them that only a look at a signature obeys.
+const VERIFICATION: [&str; 3] = ["gpg.mintrustlevel", "gpg.ssh.allowedsignersfile", "gpg.ssh.revocationfile"];
+/// Begins the names of commands that their user has made.
+const ALIAS: &str = "alias.";
 /// Begins the name of a setting of git.
 pub const SETTING: &str = "git config ";
 /// Begins the name of a file that a hook runs.
 pub const SCRIPT: &str = "script ";
 /// Beginnings, behind a dot or none, of the names of the settings of programs that hooks usually start.
-const PROGRAM_SETTINGS: [&str; 6] =
-    ["pre-commit-config.", "lefthook.", "lefthook-local.", "lintstagedrc", "lint-staged.config.", "overcommit."];
-/// The file of JavaScript packages, which holds settings of such programs by these keys.
-const PACKAGE: &str = "package.json";
+const PROGRAM_SETTINGS: &str = "\
+    pre-commit-config. lefthook. lefthook-local. lintstagedrc lint-staged.config. overcommit. hk. prek. captainhook. \
+    gitleaks commitlint secrets.baseline talismanrc typos. huskyrc";
+/// Files of a home that hooks of husky read.
+const HOME_SETTINGS: [&str; 2] = [".config/husky/init.sh", ".huskyrc"];
+/// What git says of files beside those that say it in the work tree; hooks look at it by `git diff --check`.
+const ATTRIBUTES: &str = "info/attributes";
+/// Keys of the file of JavaScript packages that hold settings of such programs.
 const PACKAGE_KEYS: [&str; 4] = ["husky", "lint-staged", "pre-commit", "simple-git-hooks"];
-/// Keys of such settings whose value is a command.
-const COMMAND_KEYS: [&str; 3] = ["entry", "run", "command"];
-/// Words of a script for its own folder.
-const OWN_FOLDER: [&str; 4] = ["$(dirname \"$0\")", "$(dirname -- \"$0\")", "$(dirname $0)", "${0%/*}"];
 /// The folder in which husky puts hooks that call those beside it.
 const HUSKY_FOLDER: &str = "_";
 /// Endings of scripts, which need not be executable.
 const PROGRAM_ENDS: [&str; 8] = ["sh", "bash", "js", "cjs", "mjs", "ts", "py", "rb"];
-/// Folders of installed programs, which change with each update.
-pub const INSTALLED: [&str; 4] = ["node_modules", ".venv", "venv", "vendor"];
+/// Ending of the folders whose files are all run by a hook.
+const HOOK_FOLDER_END: &str = ".d";
+/// Beginnings of the paths of installed programs.
+const SYSTEM_FOLDERS: [&str; 9] =
+    ["/usr/", "/bin/", "/sbin/", "/lib", "/opt/", "/nix/", "/snap/", "/System/", "/Library/"];
 /// Files of one folder that are looked at, and folders.
 const MAX_FILES: usize = 200;
 /// Folders within each other that are looked at.
 const MAX_DEPTH: usize = 3;
-/// A larger text is not followed.
-const MAX_TEXT_BYTES: u64 = 256 * 1024;
-/// A larger file counts as one that cannot be read.
-const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 /// Letters of a digest that tell one state from another.
 const DIGEST_LETTERS: usize = 16;
 /// Longest value of a setting, in characters.
 const VALUE_LETTERS: usize = 200;
 
-/// `CommitJudges`: settings of git and files, these by their path from the top of the work tree.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CommitJudges {
-    /// The state of each, in words.
-    pub states: BTreeMap<String, String>,
-    /// Commands that the files consist of.
-    pub commands: Vec<String>,
-}
-
-/// Reads what judges the commits of a work tree.
+/// Settings of git and files that judge the commits of a work tree, these by their path from its top: the state of each,
+/// in words.
 ///
 /// # Errors
 ///
 /// git cannot tell.
-pub fn read_commit_judges(repository: &GitRepository) -> Result<CommitJudges, GitFailed> {
-    let mut judges = CommitJudges::default();
-    for setting in listed_settings(repository, SETTINGS)? {
-        judges.states.insert(format!("{SETTING}{}", setting.name), sanitize(&setting.value, VALUE_LETTERS));
-    }
+pub fn read_commit_judges(repository: &GitRepository) -> Result<BTreeMap<String, String>, GitFailed> {
     let hooks = hooks_setting(repository)?;
-    let top = repository.top();
+    let (top, common) = (repository.top(), repository.common());
     let (folder, names) = match hooks {
-        None => (repository.common().join("hooks"), PathBuf::from(".git/hooks")),
+        None => (common.join("hooks"), PathBuf::from(".git/hooks")),
         Some(folder) if folder.is_relative() => (top.join(&folder), folder),
         // The path of a listed file goes through no link.
         Some(folder) => folder.canonicalize().map_or((folder.clone(), folder), |real| (real.clone(), real)),
     };
+    let mut judges = CommitJudges::default();
     judges.add_folder(top, &folder, &names, MAX_DEPTH);
     if let Some((folder, names)) = folder.parent().zip(names.parent()).filter(|_| names.ends_with(HUSKY_FOLDER)) {
         judges.add_folder(top, folder, names, MAX_DEPTH);
     }
-    if judges.states.keys().any(|name| !name.starts_with(SETTING)) {
-        judges.add_program_settings(top);
+    if !judges.states.is_empty() {
+        judges.add_program_settings(top, &common.join(ATTRIBUTES));
+        judges.add_scripts(top, common);
     }
-    Ok(judges)
+    for setting in listed_settings(repository, SETTINGS)? {
+        let is_asked = setting.name.strip_prefix(ALIAS).is_none_or(|alias| judges.name(alias));
+        if is_asked && !VERIFICATION.contains(&setting.name.to_lowercase().as_str()) {
+            judges.states.insert(format!("{SETTING}{}", setting.name), sanitize(&setting.value, VALUE_LETTERS));
+        }
+    }
+    Ok(judges.states)
+}
+
+#[derive(Default)]
+struct CommitJudges {
+    states: BTreeMap<String, String>,
+    texts: Vec<NamingText>,
 }
 
 impl CommitJudges {
@@ -103,7 +110,7 @@ impl CommitJudges {
                 name = target;
             }
             self.states.insert(judge_name(&name), program_state(&path, &digest_of(&path)));
-            self.commands.extend(shell_commands(&path, names));
+            self.add_text(&path);
         }
         let is_top = names.components().all(|part| part == Component::CurDir);
         let Some(depth) = depth.checked_sub(1).filter(|_| !is_top) else { return };
@@ -115,23 +122,56 @@ impl CommitJudges {
     }
 
     /// Adds the settings of programs that hooks start.
-    fn add_program_settings(&mut self, top: &Path) {
-        for path in entries_of(top).1 {
+    fn add_program_settings(&mut self, top: &Path, attributes: &Path) {
+        let is_setting = |path: &PathBuf| {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if PROGRAM_SETTINGS.iter().any(|start| name.trim_start_matches('.').starts_with(start)) {
-                self.states.insert(name, digest_of(&path).chars().take(DIGEST_LETTERS).collect());
-                self.commands.extend(text_of(&path).iter().flat_map(|text| commands_in(text)));
-            }
+            PROGRAM_SETTINGS.split_ascii_whitespace().any(|start| name.trim_start_matches('.').starts_with(start))
+        };
+        let of_home = env::home().into_iter().flat_map(|home| HOME_SETTINGS.map(|name| home.join(name)));
+        let files = entries_of(top).1.into_iter().filter(is_setting);
+        for path in files.chain(of_home).chain([attributes.to_owned()]).filter(|path| path.is_file()) {
+            let name = path.strip_prefix(top).unwrap_or(&path);
+            self.states.insert(judge_name(name), digest_of(&path).chars().take(DIGEST_LETTERS).collect());
+            self.add_text(&path);
         }
-        let package = text_of(&top.join(PACKAGE)).and_then(|text| serde_json::from_str::<Value>(&text).ok());
+        let file = top.join(PACKAGE);
+        let package = text_of(&file).and_then(|text| serde_json::from_str::<Value>(&text).ok());
         for key in PACKAGE_KEYS {
             if let Some(value) = package.as_ref().and_then(|package| package.get(key)) {
-                let digest = hex_digest(value.to_string().as_bytes());
-                let state = digest.chars().take(DIGEST_LETTERS).collect();
+                let text = value.to_string();
+                let state = hex_digest(text.as_bytes()).chars().take(DIGEST_LETTERS).collect();
                 self.states.insert(format!("{PACKAGE} ({key})"), state);
-                add_texts(value, &mut self.commands);
+                self.texts.push(NamingText { text, origin: file.clone() });
             }
         }
+    }
+
+    /// Adds the files that hooks and these settings name, as far as those are programs or steer one.
+    fn add_scripts(&mut self, top: &Path, common: &Path) {
+        let places: Vec<PathBuf> = env::home().into_iter().chain([common.to_owned()]).collect();
+        let is_wanted = |name: &str, path: &Path| {
+            let is_inside = path.starts_with(top) && !path.starts_with(common);
+            let is_foreign = !is_inside && SYSTEM_FOLDERS.iter().any(|folder| name.starts_with(folder));
+            let is_code = || has_program_end(path) || is_script(path);
+            !is_foreign && !is_manifest(name) && (is_inside && may_steer(name) || is_code())
+        };
+        for (name, state) in find_named_files(self.texts.clone(), top, &places, &is_wanted) {
+            let path = top.join(&name);
+            let name =
+                if path.starts_with(common) { judge_name(path.strip_prefix(top).unwrap_or(&path)) } else { name };
+            if !self.states.contains_key(&name) {
+                self.states.insert(format!("{SCRIPT}{name}"), program_state(&path, &state));
+            }
+        }
+    }
+
+    fn add_text(&mut self, path: &Path) {
+        self.texts.extend(text_of(path).map(|text| NamingText { text, origin: path.to_owned() }));
+    }
+
+    /// Whether a hook calls git with this word.
+    fn name(&self, alias: &str) -> bool {
+        self.texts.iter().any(|text| text.text.contains(&format!("git {alias}")))
     }
 }
 
@@ -139,13 +179,8 @@ fn judge_name(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "/").trim_start_matches("./").to_owned()
 }
 
-fn digest_of(path: &Path) -> String {
-    let digest = regular_file::open(path).ok().flatten().and_then(|file| hex_digest_of_reader(file, MAX_FILE_BYTES));
-    digest.unwrap_or_else(|| "unreadable".to_owned())
-}
-
 /// The state in words of a program with this digest.
-pub fn program_state(path: &Path, digest: &str) -> String {
+fn program_state(path: &Path, digest: &str) -> String {
     let mode = if path.is_file() && !is_executable(path) { ", not executable" } else { "" };
     digest.chars().take(DIGEST_LETTERS).chain(mode.chars()).collect()
 }
@@ -161,49 +196,21 @@ fn entries_of(folder: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
     (folders, files)
 }
 
-/// Adds each text within a value of JSON.
-fn add_texts(value: &Value, texts: &mut Vec<String>) {
-    match value {
-        Value::String(text) => texts.push(text.clone()),
-        Value::Array(values) => values.iter().for_each(|value| add_texts(value, texts)),
-        Value::Object(members) => members.values().for_each(|value| add_texts(value, texts)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
-fn text_of(path: &Path) -> Option<String> {
-    let bytes = regular_file::read(path, MAX_TEXT_BYTES, Links::Followed).ok()??;
-    String::from_utf8(bytes).ok()
-}
-
-/// The text of a shell script, with its folder in place of what stands for that; `None` where it is no such script.
-pub fn shell_commands(path: &Path, folder: &Path) -> Option<String> {
-    let text = text_of(path).filter(|text| is_shell(text))?;
-    let folder = folder.to_string_lossy();
-    Some(OWN_FOLDER.iter().fold(text, |text, word| text.replace(word, &folder)))
-}
-
-/// Whether a file beside hooks may be one, or be run by one: what they write there, such as logs, judges nothing.
+/// Whether a file beside hooks is one, or a program, or lies where all are run: what they write there, such as logs,
+/// judges nothing.
 fn is_program(path: &Path) -> bool {
-    let Some(end) = path.extension().map(|end| end.to_string_lossy().into_owned()) else { return true };
-    end != "sample" && (PROGRAM_ENDS.contains(&end.as_str()) || is_executable(path))
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let is_hook = || GIT_HOOKS.split_ascii_whitespace().any(|hook| name == hook);
+    let is_in_hook_folder = || path.parent().is_some_and(|folder| folder.to_string_lossy().ends_with(HOOK_FOLDER_END));
+    !name.ends_with(".sample") && (has_program_end(path) || is_hook() || is_in_hook_folder() || is_script(path))
 }
 
-/// Whether the first line names a shell, or nothing: hooks of husky have none.
-fn is_shell(text: &str) -> bool {
-    let first = text.lines().next().unwrap_or_default();
-    !first.starts_with("#!") || first.trim_end().ends_with("sh") || first.contains("sh ")
+fn has_program_end(path: &Path) -> bool {
+    path.extension().is_some_and(|end| PROGRAM_ENDS.iter().any(|known| end == *known))
 }
 
-/// The commands in the settings of a program: values of keys such as `entry`, and lines without a key.
-fn commands_in(settings: &str) -> Vec<String> {
-    let command = |line: &str| {
-        let line = line.trim().trim_start_matches("- ").trim_end_matches(',');
-        let plain = |text: &str| text.trim().trim_matches(['"', '\'']).to_owned();
-        match line.split_once([':', '=']) {
-            Some((key, value)) => COMMAND_KEYS.contains(&plain(key).as_str()).then(|| plain(value)),
-            None => (line.contains('/') && !line.starts_with('#')).then(|| plain(line)),
-        }
-    };
-    settings.lines().filter_map(command).filter(|command| !command.is_empty()).collect()
-}
+/// Hooks of git that a run may start.
+const GIT_HOOKS: &str = "\
+    applypatch-msg commit-msg fsmonitor-watchman post-applypatch post-checkout post-commit post-index-change post-merge \
+    post-rewrite pre-applypatch pre-commit pre-merge-commit pre-push pre-rebase prepare-commit-msg \
+    reference-transaction";

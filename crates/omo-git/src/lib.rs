@@ -20,6 +20,7 @@ pub mod git_settings;
 pub mod integrate;
 pub mod kept_work;
 pub mod message_commit;
+pub mod named_files;
 pub mod own_git_dir;
 pub mod ownership;
 mod platform;

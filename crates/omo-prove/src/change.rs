@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use omo_core::check::steering::file_words;
+use omo_core::check::steering::{file_words, is_manifest, may_steer};
 use omo_core::text::sanitize;
 use omo_git::base_comparison::{BaseComparison, BaseContent, BaseError};
 
@@ -19,12 +19,16 @@ use crate::stored_files::StoredFiles;
 const MAX_WORD_FILES: usize = 2_000;
 /// At most so many files are named in a note.
 const MAX_NAMED_FILES: usize = 5;
-/// Files with the name and versions of what a project needs: they are no part of a check, whatever reads them for it.
-const MANIFESTS: [&str; 6] = ["Cargo.toml", "Cargo.lock", "go.mod", "go.sum", "pyproject.toml", "setup.cfg"];
 /// Where a package says which scripts it has: a check that runs one has it the same on both sides.
 const PACKAGE: &str = "package.json";
 /// Endings of source code, in which a change defines something.
 const SOURCE_ENDINGS: [&str; 12] = ["rs", "go", "py", "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "pyi"];
+
+/// Whether a check runs the file at this path as it is now on both sides: its words name it, and files of such names are
+/// no work that it judges.
+fn may_judge(path: &str, words: &BTreeSet<String>) -> bool {
+    may_steer(path) && !is_manifest(path) && is_named(path, words)
+}
 
 /// What the change did, as far as the side without it needs to know.
 pub(crate) struct Change {
@@ -49,11 +53,9 @@ impl Change {
         notes: &mut Vec<String>,
     ) -> Result<Self, BaseError> {
         let name_of = |path: &Path| comparison.name_in_project(path);
-        let is_manifest =
-            |path: &Path| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| MANIFESTS.contains(&name));
         let words: BTreeSet<String> = request.checks.iter().flat_map(|check| file_words(&check.command)).collect();
-        let is_named = |path: &&Path| is_named(&name_of(path), &words) && !is_manifest(path);
-        let named: BTreeSet<PathBuf> = comparison.changed_paths().filter(is_named).map(Path::to_owned).collect();
+        let is_judge = |path: &&Path| may_judge(&name_of(path), &words);
+        let named: BTreeSet<PathBuf> = comparison.changed_paths().filter(is_judge).map(Path::to_owned).collect();
         let mut kept: BTreeSet<PathBuf> = comparison
             .changed_paths()
             .filter(|path| named.contains(*path) || request.tests.contains(&name_of(path)))

@@ -87,7 +87,7 @@ pub struct ClaimComparison {
 
 /// Whether one of the words of a command names the file at this path: as a path from any folder, as a pattern, or as a
 /// module of Python.
-pub(crate) fn is_named(path: &str, words: &BTreeSet<String>) -> bool {
+pub fn is_named(path: &str, words: &BTreeSet<String>) -> bool {
     let is_below = |word: &str| path.strip_suffix(word).is_some_and(|above| above.is_empty() || above.ends_with('/'));
     words.iter().any(|word| {
         let module = || format!("{}.py", word.replace('.', "/"));

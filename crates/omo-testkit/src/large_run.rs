@@ -82,7 +82,6 @@ fn life(task: &str) -> [EventKind; 9] {
         already_green: Vec::new(),
         snapshot: None,
         head: None,
-        check_files: std::collections::BTreeMap::default(),
     };
     let ran = |attempt, verdict| EventKind::CheckRan {
         task: task.clone(),

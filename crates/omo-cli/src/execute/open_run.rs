@@ -167,7 +167,7 @@ pub(crate) fn begin(
     let root = context.root.display().to_string();
     let worktree = GitWorktree::find(&context.root).map(|tree| tree.identity());
     let head = checked_out(&context.root);
-    let guard = CommitGuard::read(&context.root, context.environment.search());
+    let guard = CommitGuard::read(&context.root);
     let opened = RunOpening { plan, commands_digest: approved, root, worktree, head, scope, mode, guard };
     let opened = EventKind::from(opened);
     let more = opening_events(opened.clone(), clients.into_iter().chain(known).collect(), &actor, now);

@@ -46,7 +46,6 @@ fn started(task: &str, attempt: u32) -> EventKind {
         already_green: Vec::new(),
         snapshot: None,
         head: None,
-        check_files: BTreeMap::new(),
     }
 }
 

@@ -1,7 +1,5 @@
 //! The lines of a screen: what has room, in which order, and that no text breaks them.
 
-use std::collections::BTreeMap;
-
 use omo_core::check::session_check::{Check, CheckOrigin, CheckRecord, CheckVerdict};
 use omo_core::session::{PauseReason, Session, VerdictKind};
 use omo_core::timestamp::Timestamp;
@@ -259,7 +257,6 @@ fn times_that_go_on_make_the_same_view_as_one_made_anew() {
         already_green: Vec::new(),
         snapshot: None,
         head: None,
-        check_files: BTreeMap::new(),
     };
     let event = |(seq, kind)| RunEvent { seq, ts: time(seq * 10), actor: EventActor::default(), kind };
     let events: Vec<RunEvent> = (1..).zip([run_opened(plan), started]).map(event).collect();

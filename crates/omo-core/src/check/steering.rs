@@ -82,6 +82,47 @@ pub fn file_words(text: &str) -> BTreeSet<String> {
     words
 }
 
+/// The files that say what a program does, by default and in the folder in which it runs: those of a Makefile for `make`.
+///
+/// ```
+/// use omo_core::check::steering::task_files;
+///
+/// assert!(task_files("/usr/bin/make").any(|file| file == "Makefile") && task_files("cat").next().is_none());
+/// ```
+pub fn task_files(program: &str) -> impl Iterator<Item = &'static str> {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let known = TASK_FILES.iter().find(|(programs, _)| programs.split(' ').any(|known| known == name));
+    known.into_iter().flat_map(|(_, files)| files.split(' '))
+}
+
+/// Programs, and the files in which they look for what to do.
+const TASK_FILES: [(&str, &str); 13] = [
+    ("make gmake bmake", "GNUmakefile makefile Makefile"),
+    ("npm npx pnpm yarn bun bunx node corepack", "package.json"),
+    ("just", "justfile Justfile .justfile"),
+    ("task go-task", "Taskfile.yml Taskfile.yaml taskfile.yml taskfile.yaml"),
+    ("rake", "Rakefile rakefile Rakefile.rb"),
+    ("tox", "tox.ini"),
+    ("nox", "noxfile.py"),
+    ("inv invoke", "tasks.py"),
+    ("fab", "fabfile.py"),
+    ("doit", "dodo.py"),
+    ("mise rtx", "mise.toml .mise.toml"),
+    ("composer", "composer.json"),
+    ("deno", "deno.json deno.jsonc"),
+];
+
+/// Whether a file at a path says which packages a project needs, and in which versions: any work may change it.
+pub fn is_manifest(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    MANIFESTS.split_ascii_whitespace().any(|known| known == name)
+}
+
+/// Files with the name and versions of what a project needs.
+const MANIFESTS: &str = "\
+    Cargo.toml Cargo.lock go.mod go.sum pyproject.toml setup.cfg package-lock.json npm-shrinkwrap.json yarn.lock \
+    pnpm-lock.yaml bun.lock bun.lockb poetry.lock uv.lock Pipfile Pipfile.lock Gemfile Gemfile.lock composer.lock";
+
 /// Further words of a text name no files.
 const MAX_WORDS: usize = 10_000;
 

@@ -23,7 +23,7 @@ pub struct AttemptEnd {
     /// Files that it had to make, and that are not there.
     #[serde(default)]
     pub missing: Vec<String>,
-    /// Files that checks of the plan run, and that are no longer as they were when they were first seen.
+    /// Files that checks of the plan run or obey, that the task does not list, and that it changed.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub changed_check_files: Vec<String>,
     /// What the worker left for those who come after it.

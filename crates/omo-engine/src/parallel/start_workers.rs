@@ -12,6 +12,7 @@ use omo_claude::worker::{WorkerPermissions, WorkerSpec};
 use omo_claude::worker_resources;
 use omo_claude::worker_settings::{self, WorkerSettings};
 use omo_core::text::sanitize;
+use omo_git::commit_guard::read_commit_judges;
 use omo_git::integrate::{CommitDraft, MergePreview, branch_tip, contains_commits, preview_merge};
 use omo_git::proved_worktree::ProvedWorktree;
 use omo_git::worktree::{self, WorkerName, WorktreeError};
@@ -27,7 +28,6 @@ use crate::parallel_state::{BudgetGrant, GroupStatus, ParallelState};
 use crate::report::ultraplan::worker_prompt;
 use crate::state::{RunState, TaskStatus};
 use crate::verbs;
-use crate::work::guard_reading::read_judges;
 
 /// So many files that could not be copied are named.
 const MAX_NAMED_FILES: usize = 8;
@@ -249,7 +249,7 @@ impl ParallelDriver<'_> {
             return Ok(());
         };
         let settings = guard.settings.over_files_of(&self.repository)?;
-        let judges = read_judges(&repository.obeying(&settings), self.engine.environment.search())?;
+        let judges = read_commit_judges(&repository.obeying(&settings))?;
         let judges = guard.unknown_in_worktree(&judges);
         let found = (!judges.is_empty()).then_some(EventKind::JudgesFound { judges });
         self.record(|_| found.into_iter().collect()).map(drop)

@@ -1,7 +1,5 @@
 //! A worker begins with a task, is judged by what was measured, gives up, or is gone.
 
-use std::collections::BTreeMap;
-
 use omo_core::check::counterfactual::CheckCounterfactual;
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::text::sanitize;
@@ -37,8 +35,6 @@ pub struct AttemptStart {
     pub snapshot: Option<String>,
     /// The commit that is checked out.
     pub head: Option<String>,
-    /// The files that checks of the plan run, each with its digest, as far as they are not known yet.
-    pub check_files: BTreeMap<String, String>,
 }
 
 /// Whether a worker may begin with a task now.
@@ -93,7 +89,7 @@ fn is_next_in_group(state: &RunState, task: &Task) -> bool {
 pub fn start_attempt(state: &RunState, id: &str, start: AttemptStart) -> Result<EventKind, VerbRefusal> {
     may_start(state, id)?;
     let attempt = state.tasks.get(id).map_or(0, |task| task.attempts) + 1;
-    let AttemptStart { ticket, tree, protected_files, already_green, snapshot, head, check_files } = start;
+    let AttemptStart { ticket, tree, protected_files, already_green, snapshot, head } = start;
     Ok(EventKind::TaskStarted {
         task: id.to_owned(),
         attempt,
@@ -103,7 +99,6 @@ pub fn start_attempt(state: &RunState, id: &str, start: AttemptStart) -> Result<
         already_green,
         snapshot,
         head,
-        check_files,
     })
 }
 

@@ -1,6 +1,5 @@
 //! A worker is done: what it changed is found out, the checks are run, and what they say decides.
 
-use omo_checks::pinned_files;
 use omo_checks::task_check::{self, CheckLog};
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_git::changes;
@@ -11,8 +10,9 @@ use omo_plan::paths;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
 use super::commit::commit_message;
-use super::own_files::{allowed_paths, concurrent_paths, files_out_of_scope, is_of_plan};
+use super::own_files::{allowed_paths, concurrent_paths, files_out_of_scope, is_of_plan, judging_files};
 use super::start::{tree_from_text, tree_to_text};
+use super::task_proof::first_attempt;
 use super::{CommandWatcher, Engine, EngineError, Play};
 use crate::commit_guard::Judges;
 use crate::dispatched_tasks::dispatched_tasks;
@@ -175,7 +175,9 @@ impl Engine<'_> {
         let mut outcomes = self.check_task(task, Some(attempt), watcher)?;
         let tests = if task.kind == TaskKind::Tests { self.test_file_digests(task, &worked) } else { Vec::new() };
         let unfinished = self.find_unfinished_lines(&state, running.tree.as_deref(), worked.tree.as_deref());
-        let mut changed_check_files = pinned_files::changed_files(&state.check_files, &self.check_files(&state));
+        let since_first =
+            first_attempt(&state, task, &running).map(|first| self.work_result(&state, task, &first).files);
+        let mut changed_check_files = judging_files(&state, task, since_first.unwrap_or_else(|| worked.files.clone()));
         changed_check_files.retain(|file| !state.changed_check_files.contains_key(file));
         let CompletionReport { note, evidence_ids, takes_next } = put;
         let mut measured = AttemptMeasurement {

@@ -2,13 +2,11 @@
 
 use std::path::Path;
 
-use omo_checks::pinned_files::files_of_commands;
-use omo_git::commit_guard::{INSTALLED, SCRIPT, program_state, read_commit_judges, shell_commands};
+use omo_git::commit_guard::read_commit_judges;
 use omo_git::git_settings::GitSettings;
 use omo_git::proved_worktree::ProvedWorktree;
 use omo_git::repository::{GitFailed, GitRepository};
 use omo_plan::refusal::VerbRefusal;
-use omo_state::search_path::SearchPath;
 
 use super::{Engine, worker_tree};
 use crate::commit_guard::{CommitGuard, GuardChanges, Judges};
@@ -16,36 +14,14 @@ use crate::event::{EventKind, QuestionKind};
 use crate::state::{ANSWER_CONTINUE, RunState};
 use crate::verbs;
 
-/// Scripts that run scripts are followed so deep.
-const MAX_DEPTH: usize = 4;
-
 impl CommitGuard {
     /// Reads it in the checkout of a project; `None` where that lies in no repository, or git cannot tell.
-    pub fn read(root: &Path, search: &SearchPath) -> Option<Self> {
+    pub fn read(root: &Path) -> Option<Self> {
         let repository = GitRepository::find(root)?;
         let settings = GitSettings::from_environment(&repository).ok()?;
-        let judges = read_judges(&repository.obeying(&settings), search).ok()?;
+        let judges = read_commit_judges(&repository.obeying(&settings)).ok()?;
         Some(Self { settings, judges })
     }
-}
-
-/// Reads what judges the commits of a work tree, with the scripts that its hooks run.
-pub(crate) fn read_judges(repository: &GitRepository, search: &SearchPath) -> Result<Judges, GitFailed> {
-    let read = read_commit_judges(repository)?;
-    let (top, mut commands) = (repository.top(), read.commands);
-    let mut judges = Judges::new();
-    for _ in 0..MAX_DEPTH {
-        let lines = std::mem::take(&mut commands);
-        let scripts = files_of_commands(lines.iter().map(|line| (line.as_str(), None)), top, search).into_iter();
-        for (path, digest) in scripts.filter(|(path, _)| !path.split('/').any(|part| INSTALLED.contains(&part))) {
-            let state = program_state(&top.join(&path), &digest);
-            if !read.states.contains_key(&path) && judges.insert(format!("{SCRIPT}{path}"), state).is_none() {
-                commands.extend(shell_commands(&top.join(&path), Path::new(&path).parent().unwrap_or(top)));
-            }
-        }
-    }
-    judges.extend(read.states);
-    Ok(judges)
 }
 
 impl Engine<'_> {
@@ -63,7 +39,7 @@ impl Engine<'_> {
         is_listed: impl Fn(&str) -> bool,
     ) -> Result<GuardChanges, GitFailed> {
         let Some(guard) = &state.guard else { return Ok(GuardChanges::default()) };
-        Ok(guard.changes(&read_judges(repository, self.environment.search())?, is_listed))
+        Ok(guard.changes(&read_commit_judges(repository)?, is_listed))
     }
 
     /// A question is answered. What judges commits and is part of it stands from then on as the answer finds it.
@@ -97,7 +73,7 @@ impl Engine<'_> {
         };
         let tree = tree.unwrap_or_else(|| Ok(ProvedWorktree::of_project(self.root))).ok()?;
         let repository = tree.repository()?.obeying(&self.commit_settings(state).ok()?);
-        let now = read_judges(&repository, self.environment.search()).ok()?;
+        let now = read_commit_judges(&repository).ok()?;
         Some(state.guard.as_ref()?.answered(&now, refusal))
     }
 }
@@ -130,7 +106,32 @@ mod tests {
                         git config core.hooksPath \"$PWD/guards\"";
         let through_link = "mkdir guards; echo exit 1 > guards/commit-msg; chmod +x guards/commit-msg; \
                             ln -s \"$PWD\" .git/link; git config core.hooksPath \"$PWD/.git/link/guards\"";
+        let python = "printf '#!/usr/bin/env python3\\nimport os\\nos.system(\"pytest; guards/lint.sh; git lint\")\\n' > \
+                      .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit; mkdir guards; touch guards/lint.sh conftest.py";
+        let beside = "echo 'sh \"$(git rev-parse --git-dir)/lint.sh\"; sh ../lint.sh' > .git/hooks/pre-commit; \
+                      touch .git/lint.sh";
         let cases = [
+            (python, "echo exit 0 > guards/lint.sh", "script guards/lint.sh"),
+            (python, "git config alias.lint status", "git config alias.lint"),
+            (python, "git config alias.other status; echo 1 > conftest.py", ""),
+            (beside, "echo exit 0 > .git/lint.sh", "script .git/lint.sh"),
+            (beside, "touch .git/hooks/.stamp; echo ran > .git/hooks/log", ""),
+            (
+                own,
+                "git config hooks.allowAll true; git config secrets.allowed x",
+                "git config hooks.allowall, git config secrets.allowed",
+            ),
+            (
+                own,
+                "git config gpg.ssh.allowedSignersFile x; git config gpg.ssh.program true",
+                "git config gpg.ssh.program",
+            ),
+            (own, "mkdir -p .git/info; echo '* -diff' > .git/info/attributes", ".git/info/attributes"),
+            (
+                own,
+                "touch hk.pkl prek.toml .gitleaks.toml commitlint.config.js",
+                ".gitleaks.toml, commitlint.config.js, hk.pkl, prek.toml",
+            ),
             (own, "printf '#!/bin/sh\\n' > .git/hooks/pre-commit", ".git/hooks/pre-commit"),
             (own, "chmod -x .git/hooks/pre-commit", ".git/hooks/pre-commit"),
             (own, "rm .git/hooks/pre-commit", ".git/hooks/pre-commit"),
@@ -159,7 +160,7 @@ mod tests {
             ),
             (through_link, "echo exit 0 > guards/commit-msg", "guards/commit-msg"),
             (husky, "echo true > .husky/pre-commit", ".husky/pre-commit"),
-            (husky, "echo true > .husky/_/h", ".husky/_/h"),
+            (husky, "echo true > .husky/_/h", "script .husky/_/h"),
             (husky, "sed -i.old s/vitest/true/ package.json; rm package.json.old", "script package.json (scripts)"),
             (absolute, "echo exit 0 > guards/commit-msg", "guards/commit-msg"),
             (own, "echo 1 > a.txt; echo '# x' >> README.md; git config user.name other; git config alias.a b", ""),
@@ -178,9 +179,8 @@ mod tests {
                 "git init -q; mkdir scripts; printf '#!/bin/sh\\nexit 1\\n' > scripts/check.sh; chmod +x scripts/check.sh",
             );
             sh(hooks);
-            let search = SearchPath::default();
-            let known = KnownGuard::from(CommitGuard::read(&top, &search).unwrap());
-            let changed = || known.changes(&CommitGuard::read(&top, &search).unwrap().judges, |_| false).others;
+            let known = KnownGuard::from(CommitGuard::read(&top).unwrap());
+            let changed = || known.changes(&CommitGuard::read(&top).unwrap().judges, |_| false).others;
             assert_eq!(changed(), Judges::new(), "{hooks}");
             sh(change);
             let changed = changed();

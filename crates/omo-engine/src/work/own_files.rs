@@ -1,8 +1,12 @@
 //! Owners of the files that changed while a task was worked on: the task, another task, or something outside of the run.
 
+use std::collections::BTreeSet;
+
+use omo_core::check::steering::{file_words, is_manifest, may_steer};
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::{Dialect, Task};
 use omo_plan::paths::{PlannedPaths, normalize_path, path_covers};
+use omo_prove::changed_judges::is_named;
 use omo_state::config::UnlistedFiles;
 
 use crate::state::RunState;
@@ -57,6 +61,17 @@ pub(super) fn files_out_of_scope(
     let scope = allowed_paths(unlisted, state, task);
     let is_named = |file: &&String| scope.iter().any(|named| path_covers(named, file));
     files.iter().filter(|file| !scope.is_empty() && !is_named(file)).cloned().collect()
+}
+
+/// Files that the checks of a plan run or obey, and that a task does not list; manifests are changed by any work.
+pub(super) fn judging_files(state: &RunState, task: &Task, mut files: Vec<String>) -> Vec<String> {
+    let words: BTreeSet<String> =
+        state.plan.labeled_checks().flat_map(|(_, check)| file_words(&check.command)).collect();
+    files.retain(|file| {
+        let is_listed = task.files.iter().any(|listed| path_covers(&listed.path, file));
+        !is_listed && !is_manifest(file) && (may_steer(file) || is_named(file, &words))
+    });
+    files
 }
 
 /// What a task may change: what it names, and, where it names nothing or its user lets it, what its session lists.

@@ -1,10 +1,8 @@
 //! A run begins, and a worker begins with a task.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-use omo_checks::pinned_files::{self, ABSENT};
 use omo_checks::task_check;
 use omo_core::check::task_check::{ExpectedExit, TaskCheck};
 use omo_core::session::plan_run::PlannedCommand;
@@ -126,8 +124,6 @@ impl Engine<'_> {
         let vacuous = known_green_checks(&state, &task);
         let WorktreeBaseline { tree, snapshot: kept, head, .. } = self.baseline(&state, &task)?;
         let vacuous = vacuous.map_or_else(|| self.find_green_checks(&state, &task, watcher), Ok)?;
-        let mut check_files = self.check_files(&state);
-        check_files.retain(|file, _| !state.check_files.contains_key(file));
         let is_verification = task.kind == TaskKind::Verify;
         let searched = is_verification.then(|| self.search_unfinished_of_run(&state, tree.as_deref())).flatten();
         if let Some(EventKind::UnfinishedSearched { unfinished }) = &searched {
@@ -146,21 +142,12 @@ impl Engine<'_> {
             already_green: vacuous,
             snapshot: kept,
             head,
-            check_files,
         };
         let begun =
             |state: &RunState| Ok(std::iter::once(verbs::start_attempt(state, id, start)?).chain(searched).collect());
         let ((), state) = self.transact(|state| Ok((begun(state)?, ())))?;
         let attempt = state.tasks.get(id).map_or(1, |task| task.attempts);
         Ok(StartedTask { brief, task, attempt, ticket: made.text })
-    }
-
-    /// The files that checks of the plan run, as they are in this work tree.
-    pub(super) fn check_files(&self, state: &RunState) -> BTreeMap<String, String> {
-        let checks = state.plan.labeled_checks().map(|(_, check)| (check.command.as_str(), check.cwd.as_deref()));
-        let mut files = pinned_files::files_of_commands(checks, self.work_tree.root(), self.environment.search());
-        files.retain(|_, digest| digest != ABSENT);
-        files
     }
 
     /// The run once it knows of the client that asks, which may be faster than the supervisor that writes down its

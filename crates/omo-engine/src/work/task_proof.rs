@@ -4,16 +4,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
+use std::path::Path;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
-use omo_checks::pinned_files;
 use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
+use omo_core::check::command_line::split_commands;
 use omo_core::check::counterfactual::CheckCounterfactual;
 use omo_core::check::printed_output::QUOTED_LINES;
 use omo_core::check::session_check::Check;
+use omo_core::check::steering::file_words;
 use omo_core::check::task_check::{ExpectedResult, TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
+use omo_core::check::test_runner::test_commands::names_test_runner;
 use omo_git::base_comparison::BaseChoice;
 use omo_git::changes::TreeSnapshot;
+use omo_git::named_files::{PACKAGE, scripts_of};
 use omo_plan::model::{FileAction, Task, TaskKind};
 use omo_plan::paths;
 use omo_prove::counterfactual::{ProofError, ProofRequest, ProofWatcher, TaskScope, prove};
@@ -65,11 +69,7 @@ impl Engine<'_> {
         watcher: &mut impl ProofWatcher,
     ) -> Result<Vec<CheckCounterfactual>, String> {
         // What an earlier attempt has left is work of the task as well.
-        let base = state.tasks.get(&task.id).and_then(|known| known.work_base.clone());
-        let began = base.map_or_else(
-            || running.clone(),
-            |base| RunningAttempt { tree: base.tree, since: base.since, ..running.clone() },
-        );
+        let began = first_attempt(state, task, running).unwrap_or_else(|| running.clone());
         let snapshot: TreeSnapshot = began
             .tree
             .as_deref()
@@ -118,7 +118,7 @@ impl Engine<'_> {
         let is_red_check = |check: &TaskCheck| task.red_check.as_ref() == Some(check);
         for (check, outcome) in outcomes.iter_mut().filter(|(check, outcome)| is_red_check(check) && outcome.is_green())
         {
-            let is_runner = pinned_files::runs_tests(&check_of_task(0, check), self.work_tree.root());
+            let is_runner = runs_tests(check, self.work_tree.root());
             match judge_tests_first(check, is_runner, outcome, &printed_output(outcome)) {
                 Ok(None) => {}
                 Ok(Some(reason)) => outcome.detail = format!("{}: {reason}", outcome.detail),
@@ -127,6 +127,28 @@ impl Engine<'_> {
         }
         outcomes
     }
+}
+
+/// An attempt with the beginning of the first one at its task; `None` where that is not another one.
+pub(super) fn first_attempt(state: &RunState, task: &Task, running: &RunningAttempt) -> Option<RunningAttempt> {
+    let base = state.tasks.get(&task.id)?.work_base.clone()?;
+    let is_other = (&base.tree, base.since) != (&running.tree, running.since);
+    is_other.then(|| RunningAttempt { tree: base.tree, since: base.since, ..running.clone() })
+}
+
+/// Whether a check runs tests with a runner whose count is known, by itself or by a script of `package.json`.
+fn runs_tests(check: &TaskCheck, root: &Path) -> bool {
+    let folder = check.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder));
+    let mut scripts = scripts_of(&folder.join(PACKAGE));
+    let mut lines = vec![check.command.clone()];
+    while let Some(line) = lines.pop() {
+        if split_commands(&line).iter().any(names_test_runner) {
+            return true;
+        }
+        let words = file_words(&line);
+        lines.extend(words.iter().filter_map(|word| scripts.remove(word)));
+    }
+    false
 }
 
 /// What a check printed: its log, or what is kept of it.

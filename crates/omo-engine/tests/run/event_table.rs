@@ -23,7 +23,6 @@ fn started(id: &str, attempt: u32) -> EventKind {
         already_green: vec![0],
         snapshot: None,
         head: None,
-        check_files: std::collections::BTreeMap::default(),
     }
 }
 

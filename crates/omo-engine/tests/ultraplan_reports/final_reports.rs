@@ -399,7 +399,6 @@ fn each_event_has_its_line() {
         already_green: Vec::new(),
         snapshot: None,
         head: None,
-        check_files: std::collections::BTreeMap::default(),
     };
     assert_eq!(task_lines::task_event_line(&plan, &began).as_deref(), Some("--- Step 2/3: Two | half ---"));
     let asks = open(crate::ultraplan_reports::sample_runs::plan(&[step(1, "One", "escalate")])).plan;

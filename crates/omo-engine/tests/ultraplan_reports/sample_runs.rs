@@ -75,7 +75,6 @@ pub(crate) fn begins(state: &mut RunState, id: &str) {
             already_green: Vec::new(),
             snapshot: None,
             head: None,
-            check_files: std::collections::BTreeMap::default(),
         },
     );
 }

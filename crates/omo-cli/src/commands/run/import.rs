@@ -101,7 +101,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &ImportOptions) -> Result<(), Comma
         head: checked_out(&context.root),
         scope: None,
         mode: ExecutionMode::Batches,
-        guard: CommitGuard::read(&context.root, context.environment.search()),
+        guard: CommitGuard::read(&context.root),
     });
     let more = opening_events(opened.clone(), events, &actor, now);
     let (run, state) = runs.begin(&actor, now, opened, more)?;
