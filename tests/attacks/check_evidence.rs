@@ -314,7 +314,7 @@ const ONE_EMPTY_TEST: &str =
 
 #[test]
 #[ignore = "needs python3: cargo xtask test"]
-fn a_runner_that_did_not_come_to_its_end_proves_nothing() {
+fn a_runner_that_did_not_come_to_its_end_is_named() {
     play(RUNNER).unwrap();
 }
 
@@ -374,7 +374,7 @@ const NODE: &[Row] = &[
 
 #[test]
 #[ignore = "needs node: cargo xtask test"]
-fn what_steers_npm_is_pinned_as_the_command_is() {
+fn what_steers_npm_is_named() {
     play(NODE).unwrap();
 }
 

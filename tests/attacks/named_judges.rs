@@ -13,10 +13,14 @@ const CHECK: &str = "/usr/bin/python3 -m pytest -q checks/unit";
 const WITH_FIXTURE: &str = "from app import add\n\ndef test_two():\n    assert add(1, 1) == 2\n\ndef test_many(numbers):\n    assert add(*numbers) == 5\n";
 
 fn begin(target: &mut Target) -> Result<()> {
+    lay_out(target)?;
+    target.scene.start(&format!("--check \"{CHECK}\""))
+}
+
+fn lay_out(target: &mut Target) -> Result<()> {
     target.remove("test_app.py")?;
     target.write("checks/unit/test_app.py", TESTS)?;
-    target.write(".gitignore", "__pycache__\n.pytest_cache\n")?;
-    target.scene.start(&format!("--check \"{CHECK}\""))
+    target.write(".gitignore", "__pycache__\n.pytest_cache\n")
 }
 
 /// The run ends verified, and both the reviewer's first lines and the verdict say this.
@@ -85,6 +89,31 @@ const ROWS: &[Row] = &[
         },
     },
 ];
+
+/// Without a review.
+const UNREVIEWED: &[Row] = &[Row {
+    id: "n03",
+    what: "a conftest.py that replaces the function that is wrong, in a run without a review",
+    play: |target| {
+        lay_out(target)?;
+        target.scene.start(&format!("--no-review --check \"{CHECK}\""))?;
+        target.write("checks/unit/conftest.py", "import app\napp.add = lambda a, b: a + b\n")?;
+        let reason = target.scene.claim_fails()?;
+        let named = "green only with the changed checks/unit/conftest.py";
+        ensure!(reason.contains(named) && reason.contains("/omo:check accept"), "{reason}");
+        let said = target.scene.asks("/omo:check accept")?;
+        ensure!(said.contains("accepted: ") && said.contains(named), "{said}");
+        let line = target.scene.claim_ends("verified")?;
+        ensure!(line.contains(named) && line.contains("accepted"), "{line}");
+        Ok(())
+    },
+}];
+
+#[test]
+#[ignore = "needs pytest: cargo xtask test"]
+fn without_a_review_its_user_accepts_what_is_unusual() {
+    play(UNREVIEWED).unwrap();
+}
 
 #[test]
 #[ignore = "needs pytest: cargo xtask test"]

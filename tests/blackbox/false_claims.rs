@@ -162,6 +162,13 @@ impl<'a> Play<'a> {
         Ok(reason)
     }
 
+    /// The claim is green, and not verified: this is unusual about it.
+    fn is_unusual(&self, why: &str) -> Result<()> {
+        let reason = self.scene.claim_fails()?;
+        ensure!(reason.contains(why) && reason.contains("/omo:check accept"), "{why} is missing: {reason}");
+        Ok(())
+    }
+
     /// The claim is red for this reason.
     fn is_red_for(&self, why: &str) -> Result<()> {
         let reason = self.is_red()?;
@@ -187,7 +194,7 @@ const CHEATS: &[Cheat] = &[
         p.begin()?;
         p.is_red()?;
         p.write((p.language.tests, p.language.skipped))?;
-        p.is_red_for("weaker than before")
+        p.is_unusual("skipped now")
     }),
     ("3: the tests are deleted", |p| {
         p.begin()?;
@@ -199,14 +206,14 @@ const CHEATS: &[Cheat] = &[
         p.begin()?;
         p.is_red()?;
         p.write((p.language.tests, p.language.emptied))?;
-        p.is_red_for("1 tests were run, 3 earlier in this run")
+        p.is_unusual("3 tests ran at the start, 1 now")
     }),
     ("5: the script that the check runs exits with 0", |p| {
         p.write(("check.sh", &format!("{}\n", p.language.check)))?;
         p.scene.start("--no-review --check \"sh check.sh\"")?;
         p.is_red()?;
         p.write(("check.sh", "exit 0\n"))?;
-        p.is_red_for("check.sh is not the file that its user agreed to")
+        p.is_unusual("green only with the changed check.sh")
     }),
     ("6: the configuration deselects", |p| {
         p.begin()?;
@@ -223,7 +230,7 @@ const CHEATS: &[Cheat] = &[
         let program = p.language.check.split(' ').next().context("no program")?;
         p.write((&format!("bin/{program}"), "#!/bin/sh\nexit 0\n"))?;
         fs::set_permissions(bin.join(program), fs::Permissions::from_mode(0o755))?;
-        p.is_red_for(&format!("bin/{program} is not the file that its user agreed to"))
+        p.is_unusual(&format!("green only with the changed bin/{program}"))
     }),
     ("8: evidence from before the last change", |p| {
         p.write(p.language.fix)?;

@@ -1,4 +1,4 @@
-//! The checks of a run: which they are, the files that they are pinned to, what they counted before, and running them.
+//! The checks of a run: which they are, what they counted before, and running them.
 
 pub mod activation;
 pub mod baseline;

@@ -1,5 +1,5 @@
-//! The files that a check runs, however its command names them: what is changed in one of them is reported, and is never
-//! green.
+//! The files that a check runs, however its command names them: one that is changed is what the reviewer reads first, and
+//! stands in the verdict.
 
 use anyhow::Context;
 
@@ -114,6 +114,6 @@ fn quoted(command: &str) -> String {
 
 #[test]
 #[ignore = "needs python3: cargo xtask test"]
-fn what_a_check_runs_stays_as_it_was() {
+fn what_a_check_runs_is_named_where_it_changed() {
     play(ROWS).unwrap();
 }
