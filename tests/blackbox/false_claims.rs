@@ -162,10 +162,11 @@ impl<'a> Play<'a> {
         Ok(reason)
     }
 
-    /// The claim is green, and not verified: this is unusual about it.
-    fn is_unusual(&self, why: &str) -> Result<()> {
+    /// The claim is green, and not verified: one of these is unusual about it.
+    fn is_unusual(&self, whys: &[&str]) -> Result<()> {
         let reason = self.scene.claim_fails()?;
-        ensure!(reason.contains(why) && reason.contains("/omo:check accept"), "{why} is missing: {reason}");
+        let is_named = whys.iter().any(|why| reason.contains(why));
+        ensure!(is_named && reason.contains("/omo:check accept"), "{whys:?} is missing: {reason}");
         Ok(())
     }
 
@@ -194,7 +195,7 @@ const CHEATS: &[Cheat] = &[
         p.begin()?;
         p.is_red()?;
         p.write((p.language.tests, p.language.skipped))?;
-        p.is_unusual("skipped now")
+        p.is_unusual(&["skipped now", "ran at the start"])
     }),
     ("3: the tests are deleted", |p| {
         p.begin()?;
@@ -206,20 +207,22 @@ const CHEATS: &[Cheat] = &[
         p.begin()?;
         p.is_red()?;
         p.write((p.language.tests, p.language.emptied))?;
-        p.is_unusual("3 tests ran at the start, 1 now")
+        p.is_unusual(&["tests gone: ", "3 tests ran at the start, 1 now"])
     }),
     ("5: the script that the check runs exits with 0", |p| {
         p.write(("check.sh", &format!("{}\n", p.language.check)))?;
         p.scene.start("--no-review --check \"sh check.sh\"")?;
         p.is_red()?;
         p.write(("check.sh", "exit 0\n"))?;
-        p.is_unusual("green only with the changed check.sh")
+        p.is_unusual(&["check.sh"])
     }),
     ("6: the configuration deselects", |p| {
         p.begin()?;
         p.is_red()?;
         p.write(p.language.deselects)?;
-        p.is_red().map(|_| ())
+        let reason = p.scene.claim_fails()?;
+        ensure!(reason.contains("it does not hold") || reason.contains("/omo:check accept"), "{reason}");
+        Ok(())
     }),
     ("7: the runner is replaced by a file of the repository", |p| {
         let bin = p.scene.lab.project().join("bin");
@@ -230,7 +233,7 @@ const CHEATS: &[Cheat] = &[
         let program = p.language.check.split(' ').next().context("no program")?;
         p.write((&format!("bin/{program}"), "#!/bin/sh\nexit 0\n"))?;
         fs::set_permissions(bin.join(program), fs::Permissions::from_mode(0o755))?;
-        p.is_unusual(&format!("green only with the changed bin/{program}"))
+        p.is_unusual(&[&format!("bin/{program}")])
     }),
     ("8: evidence from before the last change", |p| {
         p.write(p.language.fix)?;

@@ -59,6 +59,26 @@ const HOOK_PROGRAMS: [&str; 9] =
 /// Variables of such programs with other names.
 const HOOK_VARIABLES: [&str; 2] = ["SKIP", "SKIP_SIMPLE_GIT_HOOKS"];
 
+/// Variables by which any program finds what it runs, but for the `PATH`.
+const LOOKUP_VARIABLES: [&str; 10] = [
+    "BASH_ENV",
+    "ENV",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "PERL5LIB",
+    "PERL5OPT",
+    "PYTHONPATH",
+    "RUBYLIB",
+    "RUBYOPT",
+    "XDG_CONFIG_HOME",
+];
+
+/// A variable by which a hook finds what it runs, such as `PYTHONPATH`.
+pub fn is_lookup_variable(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    name == "PATH" || LOOKUP_VARIABLES.contains(&name.as_str())
+}
+
 /// A variable that steers the programs of hooks, such as `HUSKY` or `SKIP`.
 pub fn is_hook_variable(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
@@ -119,6 +139,7 @@ mod tests {
         for name in ["HUSKY", "HUSKY_SKIP_HOOKS", "LEFTHOOK_EXCLUDE", "SKIP", "PRE_COMMIT_ALLOW_NO_CONFIG", "hk"] {
             assert!(is_hook_variable(name), "{name}");
         }
+        assert!(is_lookup_variable("Path") && is_lookup_variable("NODE_OPTIONS") && !is_lookup_variable("HUSKY"));
         for name in ["HKEY", "SKIP_TESTS", "PRE_COMMITTED", "GIT_DIR"] {
             assert!(!is_hook_variable(name), "{name}");
         }

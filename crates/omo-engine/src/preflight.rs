@@ -125,6 +125,8 @@ pub enum PreflightRule {
     LauncherGuards,
     /// Merges need no signature of what they merge.
     MergeSettings,
+    /// No setting of the environment turns hooks or signatures off.
+    Environment,
     /// The plan touches nothing that the client guards.
     Protected,
     /// The plan lies in the repository.
@@ -176,6 +178,7 @@ pub fn check_repository(plan: &Plan, facts: &PreflightFacts) -> Vec<PreflightFin
         check_hook_programs(facts),
         check_launcher_guards(facts),
         check_merge_settings(facts),
+        check_environment(facts),
         check_protected(plan),
         check_plan_file(facts),
         check_overlap(plan),
@@ -408,6 +411,13 @@ fn check_merge_settings(facts: &PreflightFacts) -> Option<PreflightFinding> {
     let text = format!("the merges of a run do not ask {settings}");
     let hint = "`git log --show-signature` shows who signed its commits";
     (!settings.is_empty()).then(|| new_finding(PreflightRule::MergeSettings, PreflightSeverity::Note, text, hint))
+}
+
+fn check_environment(facts: &PreflightFacts) -> Option<PreflightFinding> {
+    let settings = facts.commits.environment.join(", ");
+    let text = format!("the commits of the run obey your environment: {settings}");
+    let hint = "unset that before the start, if the hooks and signatures of the repository are to count";
+    (!settings.is_empty()).then(|| new_finding(PreflightRule::Environment, PreflightSeverity::Warning, text, hint))
 }
 
 fn check_protected(plan: &Plan) -> Option<PreflightFinding> {

@@ -245,6 +245,11 @@ impl<'a> BaseComparison<'a> {
         self.files.changed.keys().map(PathBuf::as_path)
     }
 
+    /// Whether a file that changed was there at the base.
+    pub fn was_there(&self, path: &Path) -> bool {
+        self.files.changed.get(path).is_some_and(Option::is_some)
+    }
+
     /// Path from the project's top with `/` between its names. What lies beside the project keeps its path from the top of
     /// the work tree.
     pub fn name_in_project(&self, path: &Path) -> String {

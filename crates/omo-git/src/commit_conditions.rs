@@ -13,7 +13,7 @@ use omo_state::git_worktree::GitWorktree;
 use omo_state::search_path::SearchPath;
 
 use crate::git_command::GitOutcome;
-use crate::git_settings::listed_settings;
+use crate::git_settings::{GitSettings, listed_settings};
 use crate::integrate::ignored_paths;
 use crate::repository::{GitFailed, GitRepository};
 use crate::user_git::{COMMIT_HOOKS, hooks_setting, is_set, present_hooks, signs_commits, user_setting};
@@ -41,6 +41,8 @@ pub struct CommitConditions {
     pub outside_sparse_set: Vec<String>,
     /// Hooks of a commit, and `commit.gpgSign` where it is set: a clone on another machine has none of them.
     pub guards: Vec<&'static str>,
+    /// Settings and variables of the environment that turn hooks or signatures off, as `HUSKY=0` does.
+    pub environment: Vec<String>,
     /// Settings about signatures of what is merged, such as `merge.verifySignatures`: no merge of omo's asks them.
     pub merge_settings: Vec<&'static str>,
 }
@@ -83,6 +85,7 @@ pub fn read_commit_conditions(repository: &GitRepository, paths: &[String]) -> R
         signing_failure: signing_failure(repository)?,
         outside_sparse_set: outside_sparse_set(repository, paths)?,
         guards,
+        environment: GitSettings::from_environment(repository)?.of_guards(),
         merge_settings: merge_settings(repository)?,
     })
 }

@@ -3,7 +3,8 @@
 
 use std::ffi::{OsStr, OsString};
 
-use omo_core::git_variables::{is_hook_variable, is_setting_variable};
+use omo_core::git_variables::{is_hook_variable, is_lookup_variable, is_setting_variable};
+use omo_core::text::sanitize;
 use omo_state::env;
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +15,10 @@ use crate::user_git::user_setting;
 /// Settings about hooks, signatures and identity. No others are remembered: some hold passwords.
 const REMEMBERED: &str =
     "^(core[.]hookspath|commit[.]gpgsign|gpg[.].*|user[.](signingkey|name|email)|safe[.]directory)$";
+/// Settings that turn hooks or signatures off, or put others in their place.
+const TOLD: [&str; 2] = ["core.hookspath", "commit.gpgsign"];
+/// Longest value that is told, in characters.
+const VALUE_LETTERS: usize = 60;
 /// The scope in which git lists what its environment and `-c` give.
 const ENVIRONMENT_SCOPE: &str = "command";
 
@@ -33,7 +38,7 @@ impl GitSettings {
         let given = listed_settings(repository, REMEMBERED)?.into_iter();
         let given = given.filter(|setting| setting.scope == ENVIRONMENT_SCOPE);
         let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
-        let variables = env::variables().into_iter().filter_map(text).filter(|(name, _)| is_hook_variable(name));
+        let variables = env::variables().into_iter().filter_map(text).filter(|(name, _)| is_remembered(name));
         Ok(Self(given.map(|setting| (setting.name, setting.value)).chain(variables).collect()))
     }
 
@@ -58,6 +63,13 @@ impl GitSettings {
         user_variables(None).into_iter().map(|(name, _)| name).filter(|name| is_setting_variable(name)).collect()
     }
 
+    /// Those that turn hooks or signatures off, or put others in their place, as `HUSKY=0` does.
+    pub fn of_guards(&self) -> Vec<String> {
+        let is_told = |name: &str| TOLD.contains(&name) || is_hook_variable(name);
+        let told = self.0.iter().filter(|(name, _)| is_told(name));
+        told.map(|(name, value)| format!("{name}={}", sanitize(value, VALUE_LETTERS))).collect()
+    }
+
     /// Variables that each hold one option for `-c`, with made-up names.
     pub(crate) fn as_options(&self) -> Vec<(String, String)> {
         let option = |(place, (name, value)): (usize, &(String, String))| {
@@ -66,11 +78,23 @@ impl GitSettings {
         self.of_git().enumerate().map(option).collect()
     }
 
-    /// Variables of a process, with those for the programs of hooks as they are remembered.
-    pub(crate) fn with_hook_variables(&self, mut variables: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
-        variables.retain(|(name, _)| name.to_str().is_none_or(|name| !is_hook_variable(name)));
-        let own = self.0.iter().filter(|(name, _)| !name.contains('.'));
-        variables.extend(own.map(|(name, value)| (name.into(), value.into())));
+    /// Variables of a process, with those of hooks as they are remembered. Programs that are in no folder of the `PATH` of
+    /// then are looked for in that of now.
+    pub(crate) fn with_hook_variables(&self, variables: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
+        let is_known = |name: &OsString| name.to_str().is_some_and(is_remembered);
+        let (now, mut variables): (Vec<_>, Vec<_>) = variables.into_iter().partition(|(name, _)| is_known(name));
+        for (name, value) in self.0.iter().filter(|(name, _)| !name.contains('.')) {
+            let mut value = OsString::from(value);
+            let later = now.iter().find(|(other, _)| name.eq_ignore_ascii_case("PATH") && is_path(other));
+            if let Some((_, later)) = later.filter(|(_, later)| *later != value) {
+                let folders = std::env::split_paths(&value).chain(std::env::split_paths(later));
+                value = std::env::join_paths(folders).unwrap_or(value);
+            }
+            variables.push((name.into(), value));
+        }
+        // A run of an older omo remembers none of these.
+        let has_path = variables.iter().any(|(name, _)| is_path(name));
+        variables.extend(now.into_iter().filter(|(name, _)| !has_path && is_path(name)));
         variables
     }
 
@@ -84,6 +108,14 @@ impl GitSettings {
         });
         [("GIT_CONFIG_COUNT".to_owned(), self.of_git().count().to_string().into())].into_iter().chain(pairs).collect()
     }
+}
+
+fn is_remembered(name: &str) -> bool {
+    is_hook_variable(name) || is_lookup_variable(name)
+}
+
+fn is_path(name: &OsString) -> bool {
+    name.eq_ignore_ascii_case("PATH")
 }
 
 /// One value of git's settings.
@@ -155,6 +187,12 @@ mod tests {
             let settings = GitSettings(remembered.into_iter().map(owned).collect());
             let expected: Vec<_> = expected.into_iter().map(pair).collect();
             assert_eq!(settings.with_hook_variables(now.to_vec()), expected);
+        }
+        for (remembered, now, expected) in [("/a", "/b", "/a:/b"), ("/a", "/a", "/a"), ("", "/b", "/b")] {
+            let own = (!remembered.is_empty()).then(|| ("PATH".to_owned(), remembered.to_owned()));
+            let settings = GitSettings(own.into_iter().collect());
+            let expected = if cfg!(windows) { expected.replace(':', ";") } else { expected.to_owned() };
+            assert_eq!(settings.with_hook_variables(vec![pair(("PATH", now))]), [pair(("PATH", &expected))]);
         }
     }
 }

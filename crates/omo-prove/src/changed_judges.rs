@@ -34,7 +34,8 @@ impl ChangedJudges {
         let name_of = |path: &Path| comparison.name_in_project(path);
         let steers = |path: &Path| {
             let name = name_of(path);
-            may_steer(&name) || (is_named(&name, &words) && !tests.contains(&name))
+            // A file that was not there when its user named it is what the check waits for.
+            may_steer(&name) || (is_named(&name, &words) && comparison.was_there(path) && !tests.contains(&name))
         };
         let count = comparison.changed_paths().filter(|path| steers(path)).count();
         let files = if count > MAX_FILES { Vec::new() } else { comparison.read_changed(with, steers)? };

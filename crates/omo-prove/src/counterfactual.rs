@@ -199,9 +199,9 @@ fn compare_judges(
     let mut comparisons = Vec::new();
     for (check, with) in runner.checks().iter().zip(with_change) {
         let is_green = with.as_ref().is_ok_and(|with| with.verdict == CheckVerdict::Green);
-        let mut comparison = match judges.is_empty() || !is_green {
+        let mut comparison = match judges.is_empty() {
             true => ClaimComparison::default(),
-            false if are_put_back => judges.judge(runner.run(check, Side::With, watcher)?.ok().as_ref()),
+            false if is_green && are_put_back => judges.judge(runner.run(check, Side::With, watcher)?.ok().as_ref()),
             false => judges.judge(None),
         };
         comparison.now = with.as_ref().map(|with| with.report.clone()).unwrap_or_default();

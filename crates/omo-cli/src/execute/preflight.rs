@@ -52,6 +52,7 @@ pub(crate) fn preflight_findings(
         PreflightRule::Operation => true,
         PreflightRule::Bare
         | PreflightRule::Identity
+        | PreflightRule::Environment
         | PreflightRule::Ignored
         | PreflightRule::Signing
         | PreflightRule::SparseSet => commits || is_parallel,

@@ -40,10 +40,8 @@ pub struct ClaimVerification {
     /// The failure that was told last.
     pub failure: Option<ReportedFailure>,
     /// What was unusual about the checks of the last claim, in lines.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unusual: Vec<String>,
     /// Those lines that the user has accepted, in a run without a review.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub accepted: Vec<String>,
     /// What stands for the environment that the run began with, which its checks get; `None` in a run of an older omo.
     pub environment: Option<String>,

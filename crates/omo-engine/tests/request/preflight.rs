@@ -160,6 +160,7 @@ fn conditions() -> CommitConditions {
         signing_failure: Some("incorrect passphrase supplied".to_owned()),
         outside_sparse_set: names(&["lib/a.txt"]),
         guards: vec!["pre-commit", "commit.gpgSign"],
+        environment: vec!["HUSKY=0".to_owned()],
         merge_settings: vec!["merge.verifySignatures"],
     }
 }
@@ -175,6 +176,7 @@ fn what_a_commit_in_a_worktree_meets_is_told_before_and_only_a_locked_key_stops(
         (PreflightRule::Hooks, PreflightSeverity::Warning),
         (PreflightRule::HookPrograms, PreflightSeverity::Warning),
         (PreflightRule::MergeSettings, PreflightSeverity::Note),
+        (PreflightRule::Environment, PreflightSeverity::Warning),
     ];
     assert_eq!(rules(&findings), expected);
     for (finding, [text, hint]) in findings.iter().zip([
@@ -184,6 +186,7 @@ fn what_a_commit_in_a_worktree_meets_is_told_before_and_only_a_locked_key_stops(
         ["your hooks: .husky/_/pre-commit", "passes without them"],
         ["node_modules/.bin/lint-staged (pre-commit)", "setup command"],
         ["do not ask merge.verifySignatures", "`git log --show-signature`"],
+        ["obey your environment: HUSKY=0", "unset that before the start"],
     ]) {
         assert!(finding.text.contains(text) && finding.hint.contains(hint), "{finding:?}");
     }
@@ -377,6 +380,7 @@ fn findings_stand_in_the_order_in_which_they_are_fixed() {
         PreflightRule::HookPrograms,
         PreflightRule::LauncherGuards,
         PreflightRule::MergeSettings,
+        PreflightRule::Environment,
         PreflightRule::PlanFile,
         PreflightRule::DiskSpace,
     ];
