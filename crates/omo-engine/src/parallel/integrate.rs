@@ -20,6 +20,7 @@ use crate::parallel_state::ParallelState;
 use crate::report::ultraplan::short_commit;
 use crate::report::workers::worker_name;
 use crate::state::{ANSWER_CONTINUE, MAX_REASON_CHARS, RunState};
+use crate::work::guard_reading::guard_changes;
 
 impl ParallelDriver<'_> {
     /// Brings a session together with what the run has come to. Nothing that is checked out changes.
@@ -86,7 +87,7 @@ impl ParallelDriver<'_> {
         if let Some(why) = checked_out_twice(&name, &folders).filter(|why| !is_landing_accepted(state, why)) {
             return self.refuse_landing(&why, Vec::new(), other_checkout_lines(&folders));
         }
-        let changes = self.engine.guard_changes(state, &self.repository, |_| false)?;
+        let changes = guard_changes(state, &self.repository, |_| false)?;
         if let Some(refusal) = changes.refusal(self.engine.root) {
             return self.refuse_by_guard(&refusal.to_string(), refusal);
         }

@@ -15,6 +15,7 @@ use omo_plan::model::Task;
 use omo_plan::paths::path_covers;
 
 use super::attempt::checked_elsewhere;
+use super::guard_reading::guard_changes;
 use super::{CommandWatcher, Engine, EngineError};
 use crate::commit_guard::Judges;
 use crate::event::MissingCommit;
@@ -132,7 +133,7 @@ impl Engine<'_> {
         let read = self.commit_settings(state).and_then(|settings| {
             let repository = self.work_tree.repository().map(|found| found.obeying(&settings));
             let changes =
-                repository.map(|found| self.guard_changes(state, &found, |name| is_listed(&found.top().join(name))));
+                repository.map(|found| guard_changes(state, &found, |name| is_listed(&found.top().join(name))));
             Ok((changes.transpose()?.unwrap_or_default(), settings))
         });
         match read {

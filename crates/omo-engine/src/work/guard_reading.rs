@@ -24,22 +24,21 @@ impl CommitGuard {
     }
 }
 
+/// What judges commits in a repository and is not as the run knows it; `is_listed` is asked about the path of a file.
+pub(crate) fn guard_changes(
+    state: &RunState,
+    repository: &GitRepository,
+    is_listed: impl Fn(&str) -> bool,
+) -> Result<GuardChanges, GitFailed> {
+    let Some(guard) = &state.guard else { return Ok(GuardChanges::default()) };
+    Ok(guard.changes(&read_commit_judges(repository)?, is_listed))
+}
+
 impl Engine<'_> {
     /// Settings that a commit obeys, in a worker's tree as in the checkout, where its work goes.
     pub(super) fn commit_settings(&self, state: &RunState) -> Result<GitSettings, GitFailed> {
         let given = state.guard.as_ref().map(|guard| guard.settings.clone()).unwrap_or_default();
         GitRepository::find(self.root).map_or_else(|| Ok(given.clone()), |checkout| given.over_files_of(&checkout))
-    }
-
-    /// What judges commits in a repository and is not as the run knows it; `is_listed` is asked about the path of a file.
-    pub(crate) fn guard_changes(
-        &self,
-        state: &RunState,
-        repository: &GitRepository,
-        is_listed: impl Fn(&str) -> bool,
-    ) -> Result<GuardChanges, GitFailed> {
-        let Some(guard) = &state.guard else { return Ok(GuardChanges::default()) };
-        Ok(guard.changes(&read_commit_judges(repository)?, is_listed))
     }
 
     /// A question is answered. What judges commits and is part of it stands from then on as the answer finds it.

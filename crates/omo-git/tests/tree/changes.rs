@@ -46,7 +46,7 @@ fn changes_are_known_whatever_the_stages_of_an_open_conflict() {
     let it = Repository::new();
     let before = it.snapshot();
     let blob = it.git(&["rev-parse", "HEAD:a.txt"]);
-    let stages: String = (1..=3).map(|stage| format!("100644 {} {stage}\ta.txt\n", blob.trim())).collect();
+    let stages = [1, 2, 3].map(|stage| format!("100644 {} {stage}\ta.txt\n", blob.trim())).concat();
     fs::write(it.top.join("stages"), format!("0 {} 0\ta.txt\n{stages}", "0".repeat(blob.trim().len()))).unwrap();
     let stages = fs::File::open(it.top.join("stages")).unwrap();
     fs::remove_file(it.top.join("stages")).unwrap();
