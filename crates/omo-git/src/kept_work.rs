@@ -149,13 +149,20 @@ pub fn release_kept_work(repository: &GitRepository, kept: &KeptWork) -> Result<
 ///
 /// git cannot be run, or another git has the index locked.
 pub fn forget_intents(repository: &GitRepository, kept: &KeptWork) -> Result<(), GitFailed> {
-    let list = ["diff-files", "-z", "--name-only", "--ignore-submodules=all", "--diff-filter=A"];
-    let intended = repository.git_with(&list, &[], &[])?;
+    let list = |arguments: &[&str]| {
+        let listed = repository.git_with(arguments, &[], &[])?;
+        Ok::<BTreeSet<TreePath>, GitFailed>(
+            listed.split(|byte| *byte == 0).map(|path| TreePath(path.to_vec())).collect(),
+        )
+    };
+    let known = list(&["ls-files", "-z"])?;
+    // An intended path is in the index and none of its changes.
+    let staged =
+        list(&["diff-index", "-z", "--cached", "--ita-invisible-in-index", "--name-only", "--no-renames", "HEAD"])?;
     let added = changed_entries(repository, &format!("{}^1", kept.commit), &kept.commit)?.into_iter();
-    let added: BTreeSet<TreePath> = added.filter(|it| it.before.is_none()).map(|it| it.path).collect();
-    let is_added = |path: &&[u8]| added.contains(&TreePath(path.to_vec()));
-    let paths: Vec<u8> =
-        intended.split(|byte| *byte == 0).filter(is_added).flat_map(|path| [path, b"\0"].concat()).collect();
+    let added = added.filter(|it| it.before.is_none()).map(|it| it.path);
+    let intended = added.filter(|path| known.contains(path) && !staged.contains(path));
+    let paths: Vec<u8> = intended.flat_map(|path| [path.0.as_slice(), b"\0"].concat()).collect();
     if paths.is_empty() {
         return Ok(());
     }

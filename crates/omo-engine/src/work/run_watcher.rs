@@ -120,7 +120,7 @@ impl Engine<'_> {
             _ => Ok(()),
         };
         if is_free {
-            self.settle_commit(&state);
+            self.settle_commit(&self.run.state()?);
         }
         let now = checked_out().unwrap_or_default();
         let landed = unrecorded_landing(&state, &now);
@@ -144,7 +144,7 @@ impl Engine<'_> {
         };
         let is_told = |kept: &&String| state.displaced.contains(kept);
         for kept in self.run.state()?.displaced.iter().skip_while(is_told) {
-            let _ = write!(words, " {}.", displaced_line(kept));
+            let _ = write!(words, " Note: {}.", displaced_line(kept));
         }
         Ok((words, state))
     }
