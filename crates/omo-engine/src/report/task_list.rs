@@ -10,7 +10,6 @@ pub(super) mod final_report;
 mod messages;
 mod progress;
 pub mod render;
-mod start;
 mod verifier;
 
 use omo_plan::model::Task;
@@ -19,8 +18,7 @@ use crate::state::RunState;
 use messages::is_verification;
 
 pub use final_report::{final_report, final_report_block};
-pub use progress::{progress_screen, retry_lines, round_line};
-pub use start::start_screen;
+pub use progress::progress_screen;
 
 /// The greatest length of a screen, in bytes: the block that it is shown in has at most 2 KiB, and words of its own.
 pub const SCREEN_BYTES: usize = 1_900;

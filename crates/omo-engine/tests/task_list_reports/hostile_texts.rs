@@ -3,7 +3,7 @@
 use omo_core::check::task_check::TaskCheck;
 use omo_engine::event::{RunResult, UnfinishedLine};
 use omo_engine::report::task_list::{
-    BRIEF_BYTES, SCREEN_BYTES, brief, final_report, final_report_block, progress_screen, retry_lines, start_screen,
+    BRIEF_BYTES, SCREEN_BYTES, brief, final_report, final_report_block, progress_screen,
 };
 use omo_engine::state::{RunPhase, RunState, TaskStatus};
 use omo_testkit::plans::time;
@@ -67,15 +67,11 @@ fn screens(text: &str) -> Vec<String> {
     let state = all_say(text);
     let complete = ended(state.clone(), RunResult::Complete);
     let mut failed = ended(state.clone(), RunResult::Failed);
-    let before =
-        [start_screen(&state), progress_screen(&state), final_report(&complete), final_report_block(&complete)];
+    let before = [progress_screen(&state), final_report(&complete), final_report_block(&complete)];
     failed.final_checks.insert(0, outcome(1));
     judge(&mut failed, &[], &[("2", text)], text);
-    let mut again = state.clone();
-    task_state_mut(&mut again, "3").status = TaskStatus::Pending;
     let cancelled = RunState { phase: RunPhase::Cancelled { why: text.to_owned() }, ..state };
-    let after =
-        [retry_lines(&again), final_report(&failed), final_report_block(&failed), final_report_block(&cancelled)];
+    let after = [final_report(&failed), final_report_block(&failed), final_report_block(&cancelled)];
     before.into_iter().chain(after).collect()
 }
 
@@ -151,7 +147,7 @@ fn long(count: usize, text: &str) -> RunState {
 fn screens_and_briefs_have_a_size_that_no_session_exceeds() {
     let long_text = "한국어 long | text ".repeat(100);
     for (count, text) in [(1_000, "short"), (1_000, long_text.as_str()), (1, long_text.as_str()), (40, "short")] {
-        let mut state = long(count, text);
+        let state = long(count, text);
         let reopen: Vec<String> = (1..=count).map(|number| number.to_string()).collect();
         let reopen: Vec<(&str, &str)> = reopen.iter().map(|id| (id.as_str(), text)).collect();
         let mut complete = ended(state.clone(), RunResult::Complete);
@@ -159,20 +155,13 @@ fn screens_and_briefs_have_a_size_that_no_session_exceeds() {
         judge(&mut complete, &[&id], &[], text);
         let mut failed = ended(state.clone(), RunResult::Failed);
         judge(&mut failed, &[], &reopen, text);
-        for block in
-            [start_screen(&state), progress_screen(&state), final_report_block(&complete), final_report_block(&failed)]
-        {
+        for block in [progress_screen(&state), final_report_block(&complete), final_report_block(&failed)] {
             assert!(block.len() <= SCREEN_BYTES, "{}: {block}", block.len());
         }
         for task in [state.plan.tasks.last().unwrap(), state.plan.task("1").unwrap()] {
             let text = brief(&failed, task);
             assert!(text.len() <= BRIEF_BYTES, "{}: {text}", text.len());
         }
-        for (place, task) in state.tasks.values_mut().enumerate() {
-            (task.status, task.reason, task.updated_at) =
-                (TaskStatus::Pending, Some(text.to_owned()), Some(time(u64::from(place > 0))));
-        }
-        assert!(retry_lines(&state).len() <= SCREEN_BYTES);
     }
 }
 
@@ -191,8 +180,6 @@ fn what_is_longer_than_a_screen_without_any_row_is_cut_at_a_line() {
 #[test]
 fn what_is_left_out_is_counted() {
     let state = long(1_000, "Task");
-    let text = start_screen(&state);
-    assert!(text.contains("**Tasks:** 1000") && text.contains(" more: `omo agent task list`\n"), "{text}");
     let text = progress_screen(&state);
     assert!(text.contains("250 resolved, 250 claimed, ") && text.contains("500 failed in all\n"), "{text}");
 
@@ -244,17 +231,7 @@ fn what_is_ordinary_fits_the_lines_of_a_terminal() {
     judge(&mut failed, &[], &[("7", title), ("12", title)], title);
     let mut complete = ended(state.clone(), RunResult::Complete);
     judge(&mut complete, &["e1", "e2"], &[], title);
-    let mut again = state.clone();
-    for task in again.tasks.values_mut() {
-        (task.status, task.reason) = (TaskStatus::Pending, Some(format!("the verifier says: {title}")));
-    }
-    let blocks = [
-        start_screen(&state),
-        progress_screen(&state),
-        retry_lines(&again),
-        final_report_block(&failed),
-        final_report_block(&complete),
-    ];
+    let blocks = [progress_screen(&state), final_report_block(&failed), final_report_block(&complete)];
     for block in blocks {
         for line in block.lines() {
             let columns = unicode_width::UnicodeWidthStr::width(line.trim_end());

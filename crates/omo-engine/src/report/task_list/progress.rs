@@ -1,56 +1,19 @@
-//! What is shown between two waves, and when the tasks are gone over once more.
+//! The screen between two waves.
 
 use std::fmt::Write;
 
-use omo_core::text::sanitize;
 use omo_plan::model::Task;
 
 use super::SCREEN_BYTES;
 use crate::report::table::table;
-use crate::report::task_list::messages::{
-    bullet_list, field_lines, fit_rows, is_verification, model_of, rounds_text, status_word,
-};
+use crate::report::task_list::messages::{field_lines, fit_rows, is_verification, model_of, rounds_text, status_word};
 use crate::report::task_list::render::phase_of_run;
-use crate::state::{RunState, TaskStanding, TaskState, TaskStatus};
-
-/// The longest reason, in characters, that leaves a line in the width of a terminal.
-const WHY_CHARS: usize = 60;
+use crate::state::{RunState, TaskStanding, TaskStatus};
 
 /// How far a run is; at most [`SCREEN_BYTES`] long.
 pub fn progress_screen(state: &RunState) -> String {
     let standings = state.standings();
     fit_rows(SCREEN_BYTES, |rows| screen(state, &standings, rows))
-}
-
-/// The line that an iteration begins with.
-pub fn round_line(state: &RunState) -> String {
-    format!("## Iteration {}\n", rounds_text(state))
-}
-
-/// What is said when the tasks are gone over once more: which of them are done again, as which attempt, and why.
-pub fn retry_lines(state: &RunState) -> String {
-    let again = reopened_tasks(state);
-    let is_judged = again.iter().any(|(task, _)| is_verification(task));
-    let what = if is_judged { "Verification Failed" } else { "Tasks Failed" };
-    let tasks = again.iter().filter(|(task, _)| !is_verification(task)).map(|(task, known)| {
-        let why = sanitize(known.reason.as_deref().unwrap_or_default(), WHY_CHARS);
-        format!("↻ Reset for retry: {} (attempt {}): {why}", task.id, known.attempts + 1)
-    });
-    let tasks: Vec<String> = tasks.collect();
-    fit_rows(SCREEN_BYTES, |rows| {
-        let mut text = format!("## {what} - Retrying ({})\n\n", rounds_text(state));
-        text.push_str(&bullet_list(&tasks, rows));
-        text
-    })
-}
-
-/// What was opened again last: all of it at one moment.
-fn reopened_tasks(state: &RunState) -> Vec<(&Task, &TaskState)> {
-    let tasks = state.plan.tasks.iter().filter_map(|task| Some((task, state.tasks.get(&task.id)?)));
-    let waiting: Vec<_> =
-        tasks.filter(|(_, known)| known.status == TaskStatus::Pending && known.reason.is_some()).collect();
-    let last = waiting.iter().filter_map(|(_, known)| known.updated_at).max();
-    waiting.into_iter().filter(|(_, known)| known.updated_at == last).collect()
 }
 
 fn screen(state: &RunState, standings: &[(&Task, TaskStanding)], rows: usize) -> String {
