@@ -230,7 +230,7 @@ impl Engine<'_> {
         };
         let is_in = |base: &str, landed: &str| {
             let repository = GitRepository::find(self.root)?;
-            integrate::contains_commits(&repository, base, &[landed.to_owned()]).ok()
+            repository.contains(base, &[landed.to_owned()]).ok()
         };
         let set_apart = begin_parallel(self.root, parallel.policy.clone()).ok_or_else(|| {
             let message = "no branch is checked out that what is still to be done could move";

@@ -12,7 +12,6 @@ mod added_lines;
 mod snapshot_differences;
 
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 use omo_state::files::folder::{FolderError, GuardedFolder};
@@ -25,7 +24,7 @@ use crate::git_command::GitCalls;
 use crate::platform::lies_in;
 use crate::proved_worktree::ProvedWorktree;
 use crate::repository::is_object_name;
-use crate::restore::tree_path;
+use crate::restore::{digest_of, tree_path};
 use crate::tree::{ScratchTree, id_of_submodule};
 
 pub use added_lines::{AddedLine, AddedLines, added_lines};
@@ -190,16 +189,7 @@ pub fn file_digest(root: &Path, path: &str) -> Option<String> {
         return None;
     }
     let (root, file) = (root.canonicalize().ok()?, root.join(path).canonicalize().ok()?);
-    let mut file = regular_file::open(&file).ok()?.filter(|_| lies_in(&file, &root))?;
-    let mut hash = blake3::Hasher::new();
-    let mut buffer = vec![0; 64 * 1024];
-    loop {
-        let length = file.read(&mut buffer).ok()?;
-        if length == 0 {
-            return Some(hash.finalize().to_hex().to_string());
-        }
-        hash.update(buffer.get(..length)?);
-    }
+    digest_of(regular_file::open(&file).ok()?.filter(|_| lies_in(&file, &root))?).ok()
 }
 
 fn scratch<'a>(

@@ -22,8 +22,5 @@ pub use facts::{
 pub use land::{LandOutcome, has_unsettled_move, land, settle_last_move};
 pub use merge::{MergeError, MergePreview, preview_merge};
 pub use one_file::{CommittedFile, committed_file, tree_with_file};
-pub use references::{
-    amended_commits, branch_tip, contains_commits, has_common_history, holds_commit, keep_commit, later_commit,
-    release_kept, tree_of,
-};
+pub use references::{amended_commits, has_common_history, holds_commit, keep_commit, later_commit, release_kept};
 pub use user_commit::{CommitDraft, CommitHooks, make_commit, unsigned_commits};

@@ -330,7 +330,11 @@ impl GitRepository {
     }
 
     /// The tree of a commit.
-    pub(crate) fn tree_of(&self, commit: &str) -> Result<String, GitFailed> {
+    ///
+    /// # Errors
+    ///
+    /// There is no such commit, or git has failed.
+    pub fn tree_of(&self, commit: &str) -> Result<String, GitFailed> {
         self.git_line(&["rev-parse", "--verify", "--quiet", &format!("{commit}^{{tree}}")])
     }
 
@@ -344,7 +348,11 @@ impl GitRepository {
     }
 
     /// Whether everything that these commits hold is in another one, too.
-    pub(crate) fn contains(&self, within: &str, commits: &[String]) -> Result<bool, GitFailed> {
+    ///
+    /// # Errors
+    ///
+    /// One of them is not there, or git has failed.
+    pub fn contains(&self, within: &str, commits: &[String]) -> Result<bool, GitFailed> {
         let list = [commits.join("\n").as_str(), "\n^", within, "\n"].concat();
         let said = self.git_with(&["rev-list", "--max-count=1", "--stdin"], &[], list.as_bytes())?;
         Ok(said.is_empty())

@@ -9,7 +9,6 @@
 //! file and no link. References are left alone: a commit that was made meanwhile stays.
 
 mod bring_back;
-mod coverage;
 mod index;
 mod keep;
 mod manifest;
@@ -38,8 +37,8 @@ pub(crate) use self::index::{
 use self::manifest::restore_steps;
 pub(crate) use self::manifest::{RestoreSelection, TreePath};
 pub use bring_back::{BroughtBack, bring_back, compare_kept, kept_changes};
-pub use coverage::{UncoveredReason, find_uncovered};
 pub use keep::{keep_paths, keep_staged};
+pub(crate) use store::digest_of;
 pub(crate) use worktree_files::tree_path;
 
 /// A work tree, and the run for which its snapshots are kept.

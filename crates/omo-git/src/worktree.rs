@@ -31,10 +31,10 @@ use crate::worktree::state::is_reftable;
 pub use checkout::checkout_at;
 pub(crate) use create::included_paths;
 pub use create::{CreatedWorktree, continue_worktree, create_worktree, prepare_worktree_folder};
-pub use leftovers::{RemovedLeftover, find_leftovers, remove_leftovers};
+pub use leftovers::find_leftovers;
 pub use moved::follow_renamed_folder;
 pub use remove::{WorktreeRemoval, carry_out_removal, discard_worktree, prepare_removal};
-pub use rescue::{RescuedWork, rescue_worktree};
+pub use rescue::RescuedWork;
 
 /// Where the worktrees lie, from the top of the repository: the one folder below `.claude` in which a
 /// client may write without being asked.
@@ -192,7 +192,7 @@ impl WorkerName {
     }
 
     /// Its branch, as git calls it.
-    pub(crate) fn branch_reference(&self) -> String {
+    pub fn branch_reference(&self) -> String {
         format!("refs/heads/{}", self.branch())
     }
 

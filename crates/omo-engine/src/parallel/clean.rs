@@ -8,7 +8,6 @@ use omo_claude::supervisor::process_state;
 use omo_claude::supervisor::read_left_session;
 use omo_claude::worker_resources;
 use omo_core::text::sanitize;
-use omo_git::integrate::branch_tip;
 use omo_git::kept_work::{KeptWork, read_kept_work, release_kept_work};
 use omo_git::repository::GitRepository;
 use omo_git::worktree::{self, WorkerName, WorktreeError, WorktreeRemoval};
@@ -206,7 +205,7 @@ pub fn reap_dead_supervisor(engine: &Engine) -> Result<ReapReport, DriveError> {
             continue;
         }
         remove_worker(engine, &repository, &name, &state, parallel, &silence)?;
-        if branch_tip(&repository, &name)?.is_none() {
+        if repository.commit_of(&name.branch_reference())?.is_none() {
             reaped.removed_branches.push(name.branch());
         }
     }

@@ -2,7 +2,6 @@
 //! user's branch moves there. They run in a work tree of their own that holds no work of a session or of the user.
 
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
-use omo_git::integrate::tree_of;
 use omo_git::proved_worktree::ProvedWorktree;
 use omo_git::worktree;
 
@@ -58,7 +57,7 @@ impl ParallelDriver<'_> {
         broken.sort_unstable();
         let groups = wave_rules::merged_since_green(parallel, &broken).to_vec();
         let groups = if broken.is_empty() { Vec::new() } else { groups };
-        let (tip, tree) = (parallel.tip.clone(), tree_of(&self.repository, &parallel.tip)?);
+        let (tip, tree) = (parallel.tip.clone(), self.repository.tree_of(&parallel.tip)?);
         let checked = EventKind::WaveChecked { wave, tip, tree, outcomes, broken, groups };
         // An edited plan may have other checks by now.
         let is_asked = |now: &RunState| {
@@ -142,7 +141,7 @@ impl ParallelDriver<'_> {
         let is_as_now = |(check, outcome): (&TaskCheck, &TaskCheckOutcome)| {
             outcome.is_green() && outcome.setting == self.engine.environment.task_check_setting(check, &folder)
         };
-        let tree = tree_of(&self.repository, &parallel.tip)?;
+        let tree = self.repository.tree_of(&parallel.tip)?;
         let is_same = tree == known.tree && known.checks.iter().zip(&known.outcomes).all(is_as_now);
         Ok(is_same.then_some(tree))
     }

@@ -4,9 +4,8 @@ use omo_core::text::sanitize;
 use omo_git::commit::CommitRefusal;
 use omo_git::commit_conditions::other_checkouts;
 use omo_git::integrate::{
-    CheckoutHead, CommitDraft, LandError, LandOutcome, MergePreview, contains_commits, find_absent_branch,
-    has_common_history, keep_commit, land, preview_merge, read_checkout_facts, read_edit_facts, release_kept,
-    unsigned_commits,
+    CheckoutHead, CommitDraft, LandError, LandOutcome, MergePreview, find_absent_branch, has_common_history,
+    keep_commit, land, preview_merge, read_checkout_facts, read_edit_facts, release_kept, unsigned_commits,
 };
 use omo_git::user_git::REFERENCE_HOOK;
 use omo_plan::model::TaskGroup;
@@ -77,7 +76,7 @@ impl ParallelDriver<'_> {
             let why = format!("{} is checked out, and the run began on {}", short(&name), short(branch));
             return self.refuse_absent_branch(&why, branch);
         }
-        if !contains_commits(&self.repository, &parallel.tip, std::slice::from_ref(&at))? {
+        if !self.repository.contains(&parallel.tip, std::slice::from_ref(&at))? {
             return self.catch_up(state, parallel, &at);
         }
         if let Some(why) = self.rewritten_history(state, parallel, &at)? {
@@ -145,7 +144,7 @@ impl ParallelDriver<'_> {
             return Ok(None);
         };
         let is_it = parallel.policy.branch.is_empty() || reference == parallel.policy.branch;
-        let is_behind = is_it && !contains_commits(&self.repository, &parallel.tip, std::slice::from_ref(&commit))?;
+        let is_behind = is_it && !self.repository.contains(&parallel.tip, std::slice::from_ref(&commit))?;
         Ok(is_behind.then_some(commit))
     }
 
@@ -158,7 +157,7 @@ impl ParallelDriver<'_> {
         at: &str,
     ) -> Result<Option<String>, DriveError> {
         let Some(base) = user_branch_base(state, parallel).filter(|base| *base != at) else { return Ok(None) };
-        if contains_commits(&self.repository, at, &[base.to_owned()])? {
+        if self.repository.contains(at, &[base.to_owned()])? {
             return Ok(None);
         }
         let option = if has_common_history(&self.repository, at, base)? { "" } else { "--allow-unrelated-histories " };

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use omo_core::text::sanitize;
-use omo_git::integrate::{branch_tip, contains_commits, later_commit};
+use omo_git::integrate::later_commit;
 use omo_git::remote::{changed_files, commit_messages};
 use omo_plan::model::TaskGroup;
 
@@ -29,9 +29,9 @@ impl ParallelDriver<'_> {
         // Work that was done before, and was left out when its step was done again, is in no branch of the session.
         let committed = passed_tasks(state, group).filter_map(|task| task.last_end.as_ref()?.commit.clone());
         let commits: Vec<String> = committed.chain([good.clone()]).collect();
-        let tip = branch_tip(&self.repository, &name)?;
+        let tip = self.repository.commit_of(&name.branch_reference())?;
         let has_all = |tip: &String| {
-            commits.iter().all(|it| it == tip) || contains_commits(&self.repository, tip, &commits).unwrap_or(false)
+            commits.iter().all(|it| it == tip) || self.repository.contains(tip, &commits).unwrap_or(false)
         };
         let Some(tip) = tip.filter(has_all) else {
             return Ok(Err(format!("the branch {} does not hold what its steps committed", name.branch())));

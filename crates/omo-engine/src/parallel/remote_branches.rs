@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-use omo_git::integrate::{contains_commits, release_kept};
+use omo_git::integrate::release_kept;
 use omo_git::remote::{Remote, RemoteError};
 use omo_git::repository::GitRepository;
 use omo_git::worktree::WorkerName;
@@ -56,7 +56,7 @@ pub(super) fn clear_remote(
         Err(error) => return not_known(silence.get_or_init(|| error.to_string())),
     };
     for (_, tip, keeper) in collected.tips {
-        if contains_commits(repository, integrated, std::slice::from_ref(&tip))? {
+        if repository.contains(integrated, std::slice::from_ref(&tip))? {
             release_kept(repository, &keeper)?;
         }
     }

@@ -9,7 +9,7 @@ use omo_claude::supervisor::minder::MinderSpec;
 use omo_claude::worker::{WorkerPermissions, WorkerSpec};
 use omo_claude::worker_resources;
 use omo_core::text::sanitize;
-use omo_git::integrate::{branch_tip, contains_commits, release_kept};
+use omo_git::integrate::release_kept;
 use omo_git::proved_worktree::ProvedWorktree;
 use omo_git::remote::{self, Remote};
 use omo_git::worktree::{WorkerName, checkout_at};
@@ -234,7 +234,7 @@ impl ParallelDriver<'_> {
         let mut good = self.last_good_commit(&state, group, &base.unwrap_or_default())?;
         let pushed = pushed.unwrap_or(&good).to_owned();
         checkout_at(&self.repository, name, &good)?;
-        if !contains_commits(&self.repository, &pushed, std::slice::from_ref(&good))? {
+        if !self.repository.contains(&pushed, std::slice::from_ref(&good))? {
             let why = "what was pushed does not go on from the commit that it was given: history was rewritten";
             return Ok(Judgement::Refused(format!("{why} ({pushed} does not follow from {good})")));
         }
@@ -249,7 +249,7 @@ impl ParallelDriver<'_> {
             let Some(commit) = find_task_commit(&commits, self.engine.run.id(), &task.id) else {
                 return Ok(Judgement::Missing(task.id.clone()));
             };
-            if !contains_commits(&self.repository, commit, std::slice::from_ref(&good))? {
+            if !self.repository.contains(commit, std::slice::from_ref(&good))? {
                 let why = format!("the commit of step {} does not follow from the step before it", task.id);
                 return Ok(Judgement::Refused(why));
             }
@@ -321,11 +321,10 @@ impl ParallelDriver<'_> {
         name: &WorkerName,
         tips: Vec<(u32, String, WorkerName)>,
     ) -> Result<Vec<String>, DriveError> {
-        let own = branch_tip(&self.repository, name)?;
+        let own = self.repository.commit_of(&name.branch_reference())?;
         let mut kept = Vec::new();
         for (_, tip, keeper) in tips {
-            let is_held =
-                |own: &String| contains_commits(&self.repository, own, std::slice::from_ref(&tip)).unwrap_or(false);
+            let is_held = |own: &String| self.repository.contains(own, std::slice::from_ref(&tip)).unwrap_or(false);
             if own.as_ref().is_some_and(is_held) {
                 release_kept(&self.repository, &keeper)?;
             } else {

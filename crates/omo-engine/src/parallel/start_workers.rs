@@ -13,7 +13,7 @@ use omo_claude::worker_resources;
 use omo_claude::worker_settings::{self, WorkerSettings};
 use omo_core::text::sanitize;
 use omo_git::commit_guard::read_commit_judges;
-use omo_git::integrate::{CommitDraft, MergePreview, branch_tip, contains_commits, preview_merge};
+use omo_git::integrate::{CommitDraft, MergePreview, preview_merge};
 use omo_git::proved_worktree::ProvedWorktree;
 use omo_git::worktree::{self, WorkerName, WorktreeError};
 use omo_plan::model::TaskGroup;
@@ -122,10 +122,10 @@ impl ParallelDriver<'_> {
         let mut updated = Vec::new();
         for group in failed {
             let own = parallel.base_commit_of(&group.id);
-            if contains_commits(&self.repository, own, std::slice::from_ref(&parallel.tip))? {
+            if self.repository.contains(own, std::slice::from_ref(&parallel.tip))? {
                 continue;
             }
-            let tip = if contains_commits(&self.repository, &parallel.tip, &[own.to_owned()])? {
+            let tip = if self.repository.contains(&parallel.tip, &[own.to_owned()])? {
                 parallel.tip.clone()
             } else {
                 match preview_merge(&self.repository, own, None, &parallel.tip)? {
@@ -286,8 +286,8 @@ impl ParallelDriver<'_> {
 
     /// Whether the branch of a session has the commit that it should begin from.
     fn branch_contains(&self, name: &WorkerName, base: &str) -> Result<bool, DriveError> {
-        let Some(tip) = branch_tip(&self.repository, name)? else { return Ok(false) };
-        Ok(tip == base || contains_commits(&self.repository, &tip, &[base.to_owned()])?)
+        let Some(tip) = self.repository.commit_of(&name.branch_reference())? else { return Ok(false) };
+        Ok(tip == base || self.repository.contains(&tip, &[base.to_owned()])?)
     }
 
     /// Runs the command that makes a work tree ready, once for each; why it could not, where it could not.

@@ -11,16 +11,6 @@ use crate::worktree::WorkerName;
 /// Commits since another that are compared with it.
 const MAX_COMMITS_SINCE: &str = "--max-count=100";
 
-/// The last commit of a group's branch; `None` where it has none.
-pub fn branch_tip(repository: &GitRepository, name: &WorkerName) -> Result<Option<String>, GitFailed> {
-    repository.commit_of(&name.branch_reference())
-}
-
-/// Whether everything that these commits hold is in another one, too.
-pub fn contains_commits(repository: &GitRepository, tip: &str, commits: &[String]) -> Result<bool, GitFailed> {
-    repository.contains(tip, commits)
-}
-
 /// Whether a tip has a commit, or another one since that has each file which the commit changes as it is there: a
 /// squashed, reworded or picked one.
 ///
@@ -101,13 +91,4 @@ pub fn keep_commit(repository: &GitRepository, name: &WorkerName, commit: &str) 
 /// Gives up what was kept under a name: other references hold everything in it, or it holds no work.
 pub fn release_kept(repository: &GitRepository, name: &WorkerName) -> Result<(), GitFailed> {
     repository.git_line(&["update-ref", "--no-deref", "-d", &name.keep_reference()]).map(drop)
-}
-
-/// The tree of a commit.
-///
-/// # Errors
-///
-/// There is no such commit, or git has failed.
-pub fn tree_of(repository: &GitRepository, commit: &str) -> Result<String, GitFailed> {
-    repository.tree_of(commit)
 }

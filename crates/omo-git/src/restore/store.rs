@@ -129,7 +129,7 @@ pub(super) fn forget_snapshots(state_home: &Path, run_id: &str) -> Result<(), Fo
 }
 
 /// The digest of what is read.
-pub(super) fn digest_of(mut bytes: impl Read) -> io::Result<String> {
+pub(crate) fn digest_of(mut bytes: impl Read) -> io::Result<String> {
     copy(&mut bytes, None)
 }
 

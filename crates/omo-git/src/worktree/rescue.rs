@@ -11,7 +11,7 @@ use crate::kept_work::WorkToKeep;
 use crate::platform::path_of;
 use crate::repository::GitRepository;
 use crate::worktree::file_copier::FileCopier;
-use crate::worktree::state::{WorktreeState, populated_submodules, read_state};
+use crate::worktree::state::{WorktreeState, populated_submodules};
 
 /// What was kept of a worktree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,21 +45,6 @@ pub(super) fn open_worktree(
     }
 }
 
-/// Keeps all that the worktree of a group holds; files that git ignores are copied into `files`, a
-/// folder for this group alone. What a build makes again is not. Asked again it keeps what is new, and
-/// what was kept before.
-pub fn rescue_worktree(
-    repository: &GitRepository,
-    name: &WorkerName,
-    files: &Path,
-) -> Result<RescuedWork, WorktreeError> {
-    let path = name.path(repository);
-    let inside = open_worktree(repository, name)?.ok_or_else(|| WorktreeError::Taken { path: path.clone() })?;
-    let heads = WorktreeHeads::read(&inside, name)?;
-    let raw = read_state(&inside, heads.tree.as_deref())?;
-    keep_work(repository, name, &inside, &raw, &heads, None, files)
-}
-
 /// Where a worktree stands.
 pub(super) struct WorktreeHeads {
     /// The commit of its branch.
@@ -84,7 +69,8 @@ impl WorktreeHeads {
     }
 }
 
-/// As [`rescue`], of what was seen.
+/// Keeps all that the worktree of a group was seen to hold; files that git ignores are copied into `files`, a folder for
+/// this group alone. What a build makes again is not. Asked again it keeps what is new, and what was kept before.
 pub(super) fn keep_work(
     repository: &GitRepository,
     name: &WorkerName,

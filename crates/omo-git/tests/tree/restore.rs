@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use omo_git::proved_worktree::ProvedWorktree;
 use omo_git::restore::{
-    RestoreError, RestoreResult, RestoreScope, SnapshotContext, SnapshotId, UncoveredReason, find_uncovered,
-    forget_snapshots, restore_snapshot, take_snapshot,
+    RestoreError, RestoreResult, RestoreScope, SnapshotContext, SnapshotId, forget_snapshots, restore_snapshot,
+    take_snapshot,
 };
 
 use crate::tree::{Repository, git_in};
@@ -282,33 +282,4 @@ fn no_filter_and_no_hook_of_the_repository_is_run() {
     it.restore(&before, RestoreScope::Paths(&["a.txt"]));
     it.restore(&before, RestoreScope::All);
     assert!(!ran.exists());
-}
-
-#[test]
-fn what_is_not_covered_is_reported_before() {
-    let it = Repository::new();
-    it.write(".gitignore", "*.log\nsrc/b.txt\n");
-    it.write("inner/file", "x");
-    git_in(&it.top.join("inner"), &["init", "-q"]);
-    it.git(&["update-index", "--add", "--cacheinfo", "160000,1111111111111111111111111111111111111111,module"]);
-    symlink("/tmp", it.top.join("link")).unwrap();
-    let covered = ["a.txt", "./src/b.txt", "src", "link", "new/deep/file", "src/../a.txt", "."];
-    assert_eq!(find_uncovered(&ProvedWorktree::of_project(&it.top), &covered).unwrap(), BTreeMap::new());
-    for (path, expected) in [
-        ("x.log", UncoveredReason::Ignored),
-        ("./new/x.log", UncoveredReason::Ignored),
-        ("inner/file", UncoveredReason::InRepository),
-        ("inner", UncoveredReason::InRepository),
-        ("module/new", UncoveredReason::InRepository),
-        ("link/x", UncoveredReason::Outside),
-        ("../x", UncoveredReason::Outside),
-        (".git/config", UncoveredReason::Outside),
-        ("/etc/passwd", UncoveredReason::Outside),
-    ] {
-        let found = find_uncovered(&ProvedWorktree::of_project(&it.top), &["a.txt", path]).unwrap();
-        assert_eq!(found, BTreeMap::from([(path.to_owned(), expected)]), "{path}");
-    }
-    let below =
-        find_uncovered(&ProvedWorktree::of_project(&it.top.join("src")), &["b.txt", "../x.log", "../a.txt"]).unwrap();
-    assert_eq!(below.keys().collect::<Vec<_>>(), ["../x.log"]);
 }
