@@ -220,7 +220,7 @@ fn run(
         last_line: last_said_line(&outcome.tail),
         ..CheckRecord::default()
     };
-    Some(result(check, record, false, outcome.heard.printed))
+    Some(result(check, record.after(check.last.as_ref()), false, outcome.heard.printed))
 }
 
 fn last_said_line(output: &str) -> String {

@@ -169,9 +169,21 @@ pub struct CheckRecord {
     /// Not all of those could be seen.
     #[serde(rename = "unwatched")]
     pub is_partly_unwatched: bool,
+    /// It is green, and was red on the same files before.
+    pub was_red: bool,
 }
 
 impl CheckRecord {
+    /// The record beside the last one of its check: whether that was red on the same files.
+    #[must_use]
+    pub fn after(self, last: Option<&Self>) -> Self {
+        let is_of_these_files = |last: &&Self| self.tree.is_some() && last.tree == self.tree;
+        let was_red = last
+            .filter(is_of_these_files)
+            .is_some_and(|last| last.was_red || matches!(last.verdict, CheckVerdict::Failed | CheckVerdict::TimedOut));
+        Self { was_red: was_red && self.verdict == CheckVerdict::Green, ..self }
+    }
+
     /// Whether this result still says something about this work tree, run in this setting.
     pub fn is_evidence_for(&self, tree: Option<&str>, setting: &str) -> bool {
         self.verdict == CheckVerdict::Green && tree.is_some() && self.tree.as_deref() == tree && self.setting == setting

@@ -108,8 +108,8 @@ pub fn name_among_files(path: &str) -> String {
     format!(", `{}` among them", inline_code(path, 200))
 }
 
-/// What was seen of files that were there only while the checks ran.
-fn transient_files(findings: &ClaimFindings) -> Vec<String> {
+/// What was seen while the checks ran: files that were there only then, and another end on the same files.
+fn seen_while_running(findings: &ClaimFindings) -> Vec<String> {
     let records = || findings.checks.iter().map(|check| &check.record);
     let paths: BTreeSet<&String> = records().flat_map(|record| &record.transient_files).collect();
     let names: Vec<String> =
@@ -120,7 +120,9 @@ fn transient_files(findings: &ClaimFindings) -> Vec<String> {
     let is_unwatched = records().any(|record| record.is_partly_unwatched);
     let unwatched =
         is_unwatched.then(|| "what was there only while the checks ran could not all be watched".to_owned());
-    seen.into_iter().chain(unwatched).collect()
+    let red = findings.checks.iter().filter(|check| check.record.was_red);
+    let red = red.map(|check| format!("`{}` was red on the same files before", sanitize(&check.name, 40)));
+    seen.into_iter().chain(unwatched).chain(red).collect()
 }
 
 /// What still stands from the last check, where nothing was claimed this time.
@@ -331,7 +333,7 @@ pub fn review_material(session: &Session, folder: &str, findings: &ClaimFindings
     if let Some(words) = findings.counterfactual.verdict_words() {
         let _ = writeln!(text, "- run on the files as the run began, with the test files of now: {words}");
     }
-    for weak in transient_files(findings).into_iter().chain(environment_differs(findings)) {
+    for weak in seen_while_running(findings).into_iter().chain(environment_differs(findings)) {
         let _ = writeln!(text, "- {weak}");
     }
     let tree = findings.tree.as_deref().unwrap_or("unknown");
@@ -386,7 +388,7 @@ pub fn describe_proof(findings: &ClaimFindings, reviewed: bool) -> String {
     let review = reviewed.then(|| "reviewed by omo:oracle".to_owned());
     let environment = environment_differs(findings).filter(|_| count > 0);
     let unusual = findings.counterfactual.unusual_lines();
-    let notes = unusual.into_iter().chain(transient_files(findings)).chain(environment);
+    let notes = unusual.into_iter().chain(seen_while_running(findings)).chain(environment);
     let counterfactual = findings.counterfactual.verdict_words().filter(|_| count > 0);
     let checks = match (checks, counterfactual) {
         (Some(checks), Some(words)) => Some(format!("{checks}, {words}")),

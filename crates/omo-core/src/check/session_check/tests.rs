@@ -96,3 +96,14 @@ fn what_cannot_be_a_gate_is_refused() {
     }
     assert_eq!(good.validate(), Ok(()));
 }
+
+#[test]
+fn green_after_red_on_the_same_files_is_noted_until_the_files_change() {
+    let record = |verdict, tree: &str| CheckRecord { verdict, tree: Some(tree.to_owned()), ..CheckRecord::default() };
+    let (red, green) = (record(CheckVerdict::Failed, "t1"), record(CheckVerdict::Green, "t1"));
+    let again = green.clone().after(Some(&red));
+    assert!(again.was_red && green.clone().after(Some(&again)).was_red);
+    assert!(!record(CheckVerdict::Green, "t2").after(Some(&again)).was_red && !red.clone().after(Some(&red)).was_red);
+    let unknown = CheckRecord { tree: None, ..green };
+    assert!(!unknown.clone().after(Some(&CheckRecord { verdict: CheckVerdict::Failed, ..unknown })).was_red);
+}
