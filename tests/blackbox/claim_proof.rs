@@ -32,8 +32,18 @@ fn claim_folder(scene: &Scene) -> PathBuf {
     scene.lab.home().join(".local/state/omo/claims").join(scene.session.session())
 }
 
-/// `omo status` says this of the checks without the change, as `omo report --last` does, and changes nothing for it.
+/// `omo status` says this of the checks without the change, as `omo report --last` and the page do, and changes nothing
+/// for it.
 pub(crate) fn shows_without_change(scene: &Scene, words: &str) -> Result<()> {
+    shows_comparison(scene, "without the change", words, &format!("\"withoutChange\": {words:?}"))
+}
+
+/// The same of an unusual line.
+pub(crate) fn shows_unusual(scene: &Scene, line: &str) -> Result<()> {
+    shows_comparison(scene, "unusual", line, &format!("\"unusual\": [\n      {line:?}"))
+}
+
+fn shows_comparison(scene: &Scene, label: &str, words: &str, json: &str) -> Result<()> {
     let files = || -> Result<Vec<_>> {
         let entries = std::fs::read_dir(claim_folder(scene))?.collect::<std::io::Result<Vec<_>>>()?;
         let mut files: Vec<_> =
@@ -42,14 +52,19 @@ pub(crate) fn shows_without_change(scene: &Scene, words: &str) -> Result<()> {
         Ok(files)
     };
     let before = files()?;
-    let says = |arguments: &[&str], row: &str| {
+    let says = |arguments: &[&str], is_said: &dyn Fn(&str) -> bool| {
         let said = String::from_utf8(omo(scene, arguments, &[])?.stdout)?;
-        ensure!(said.contains(row), "`{row}` is not in:\n{said}");
+        ensure!(is_said(&said), "`{words}` is not in:\n{said}");
         Ok(())
     };
-    says(&["status"], &format!("\nwithout the change  {words}\n"))?;
-    says(&["status", "--json"], &format!("\"withoutChange\": {words:?}"))?;
-    says(&["report", "--last"], &format!("\nwithout the change  {words}\n"))?;
+    let row = |said: &str| said.lines().any(|line| line.strip_prefix(label).is_some_and(|row| row.trim() == words));
+    says(&["status"], &row)?;
+    says(&["status", "--json"], &|said| said.contains(json))?;
+    says(&["report", "--last"], &row)?;
+    let page = scene.lab.home().join("page.html");
+    omo(scene, &["report", "--last", "--html", &page.to_string_lossy()], &[])?;
+    let shown = std::fs::read_to_string(page)?;
+    ensure!(shown.contains(words), "`{words}` is not in:\n{shown}");
     ensure!(files()? == before, "{:?} is not as before: {before:?}", files()?);
     Ok(())
 }
@@ -68,7 +83,7 @@ fn a_verdict_says_what_the_checks_say_without_the_change() {
             shows_without_change(s, "red without the change; 1 test went from failing or absent to passing")?;
             // Of what is gone nothing is asked anew.
             std::fs::remove_file(claim_folder(s).join("answer.json"))?;
-            shows_without_change(s, "without the change they could not be run: it was ended before all was done")
+            shows_unusual(s, "the comparison with the start did not finish: it was ended before all was done")
         }),
         ("a test that asserts nothing is named, and decides nothing", |s| {
             begin(s, "--no-review")?;

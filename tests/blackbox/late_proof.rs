@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use omo_testkit::{Lab, wait_until};
 
-use crate::claim_proof::shows_without_change;
+use crate::claim_proof::{shows_unusual, shows_without_change};
 use crate::claim_scene::AGREES;
 use crate::cli::omo;
 use crate::scene::{Scene, plugin};
@@ -15,7 +15,7 @@ use crate::scene::{Scene, plugin};
 /// So long a claim waits, and what else it needs: the checks, git, and a machine that does other things.
 const WAIT: std::ops::Range<Duration> = Duration::from_secs(58)..Duration::from_secs(85);
 const LIMIT: Duration = Duration::from_secs(30);
-const PENDING: &str = "whether they are red without the change is still being found out";
+const PENDING: &str = "the comparison with the start has not finished";
 
 /// A claim that ends so, after the time that it waits.
 fn claim(scene: &Scene, ends: impl FnOnce(&Scene) -> Result<()>) -> Result<()> {
@@ -42,10 +42,9 @@ fn begin(options: &str) -> Result<Scene> {
 /// Lets the check go on, and waits until the answer is there.
 fn finish(scene: &Scene) -> Result<()> {
     fs::write(scene.lab.home().join("go"), "")?;
-    let pending = format!("\nwithout the change  {PENDING}\n");
     let is_known = || {
         let said = omo(scene, &["status"], &[]).ok()?.stdout;
-        (!String::from_utf8_lossy(&said).contains(&pending)).then_some(())
+        (!String::from_utf8_lossy(&said).contains(PENDING)).then_some(())
     };
     wait_until("the answer", is_known)
 }
@@ -57,7 +56,7 @@ fn verdict_comes_first() -> Result<()> {
         ensure!(line.contains(PENDING), "{line}");
         Ok(())
     })?;
-    shows_without_change(&scene, PENDING)?;
+    shows_unusual(&scene, PENDING)?;
     finish(&scene)?;
     shows_without_change(&scene, "red without the change")
 }
@@ -70,7 +69,7 @@ fn reviewer_is_not_kept_waiting() -> Result<()> {
         Ok(())
     };
     claim(&scene, |scene| scene.claim_fails().map(drop))?;
-    reads(&format!("with the test files of now: {PENDING}\n"))?;
+    reads(&format!("judged first\n\n- {PENDING}\n"))?;
     finish(&scene)?;
     // A claim that comes before the review has it written down anew.
     scene.claim_fails()?;

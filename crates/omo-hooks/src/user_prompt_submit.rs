@@ -302,7 +302,7 @@ fn status_text(prompt: &PromptContext) -> Result<String, HookError> {
     }
     let mut report = status_report(id.as_str(), &session, plan, last.flatten(), context.env.client_block_cap);
     let home = context.env.state_home.as_deref();
-    report.without_change = home.and_then(|home| known_counterfactual(home, id, &session).verdict_words());
+    report.comparison = home.map(|home| known_counterfactual(home, id, &session).words()).unwrap_or_default();
     report.findings.extend(turn_on::unrunnable_hook().map(|program| run_start::missing_hook_finding(&program)));
     if !session.is_armed() || prompt.plan_mode {
         report.findings.extend(run_start::obstacles(

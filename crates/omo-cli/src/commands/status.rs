@@ -134,9 +134,9 @@ fn gather(
     let provenance = state::provenance(&project.root, id, session, env.state_home.as_deref());
     let provenance = provenance.unwrap_or(EntryProvenance::Foreign);
     let session = session.as_believed(provenance, env.now);
-    let known = env.state_home.as_deref().and_then(|home| known_counterfactual(home, id, &session).verdict_words());
+    let comparison = env.state_home.as_deref().map(|home| known_counterfactual(home, id, &session).words());
     let report = status_report(id.as_str(), &session, plan, last, env.client_block_cap);
-    StatusReport { without_change: known, ..report }
+    StatusReport { comparison: comparison.unwrap_or_default(), ..report }
 }
 
 fn show(

@@ -199,7 +199,7 @@ fn facts(record: &UltraworkRecord<'_>) -> Vec<(String, String)> {
     if !verification.review_wanted {
         facts.push(("review", "none was wanted".to_owned()));
     }
-    facts.extend(record.counterfactual.verdict_words().map(|words| ("without the change", words)));
+    facts.extend(record.counterfactual.words().rows());
     facts.extend(session.ulw.base.as_deref().map(|base| ("base", short_commit(base).to_owned())));
     facts.extend(record.kept.note.map(|note| (KEPT_TEXTS, note.to_owned())));
     let verdict = session.verdict.as_ref().filter(|_| !record.kept.faults.is_empty());

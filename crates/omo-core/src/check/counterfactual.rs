@@ -190,19 +190,28 @@ pub enum Counterfactual {
     Failed(String),
 }
 
+/// A comparison with the start of the run, in words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ComparisonWords {
+    /// The answer of the checks; `None` where they were not asked, or there is no answer yet.
+    pub without_change: Option<String>,
+    /// The lines that a reader judges first.
+    pub unusual: Vec<String>,
+}
+
+impl ComparisonWords {
+    /// The same, line by line, each with its label.
+    pub fn rows(self) -> impl Iterator<Item = (&'static str, String)> {
+        let answer = self.without_change.map(|words| ("without the change", words));
+        answer.into_iter().chain(self.unusual.into_iter().map(|line| ("unusual", line)))
+    }
+}
+
 impl Counterfactual {
     /// What is said in a verdict beside the checks that are green; `None` where there is nothing to say.
     pub fn verdict_words(&self) -> Option<String> {
-        let checks = match self {
-            Self::NotAsked => return None,
-            Self::Pending => {
-                return Some("whether they are red without the change is still being found out".to_owned());
-            }
-            Self::Failed(why) => {
-                return Some(format!("without the change they could not be run: {}", sanitize(why, 160)));
-            }
-            Self::Known(checks) => checks,
-        };
+        let Self::Known(checks) = self else { return None };
         let named = |answer: WithoutChange| -> Vec<String> {
             let of = checks.iter().filter(|check| check.without == answer);
             of.map(|check| format!("`{}`", sanitize(&check.name, 40))).collect()
@@ -234,7 +243,21 @@ impl Counterfactual {
         Some(parts.join("; ")).filter(|words| !words.is_empty())
     }
 
-    /// Unusual facts about green checks, one line each, for the reader to judge first.
+    /// All that is told of it.
+    pub fn words(&self) -> ComparisonWords {
+        ComparisonWords { without_change: self.verdict_words(), unusual: self.first_lines() }
+    }
+
+    /// The lines that a reader judges first: what is unusual, or why that is not known.
+    pub fn first_lines(&self) -> Vec<String> {
+        match self {
+            Self::Pending => vec!["the comparison with the start has not finished".to_owned()],
+            Self::Failed(why) => vec![format!("the comparison with the start did not finish: {}", sanitize(why, 160))],
+            Self::NotAsked | Self::Known(_) => self.unusual_lines(),
+        }
+    }
+
+    /// Unusual facts about green checks, one line each.
     pub fn unusual_lines(&self) -> Vec<String> {
         let Self::Known(checks) = self else { return Vec::new() };
         let of_check = |check: &CheckCounterfactual| {
@@ -355,10 +378,19 @@ mod tests {
             judged_by: vec!["a.mk".to_owned()],
             ..CheckCounterfactual::default()
         };
+        let rows: Vec<(&str, String)> = Counterfactual::Known(vec![check]).words().rows().collect();
+        assert_eq!(rows[0].0, "without the change");
         assert_eq!(
-            Counterfactual::Known(vec![check]).unusual_lines()[..2],
-            ["`tests`: green only with the changed a.mk", "`tests`: 1 test gone: d"]
+            rows[1..3],
+            [("unusual", "`tests`: green only with the changed a.mk"), ("unusual", "`tests`: 1 test gone: d")]
+                .map(|(label, line)| (label, line.to_owned()))
         );
+        for (state, line) in [
+            (Counterfactual::Pending, "the comparison with the start has not finished"),
+            (Counterfactual::Failed("no room".to_owned()), "the comparison with the start did not finish: no room"),
+        ] {
+            assert_eq!(state.words().rows().collect::<Vec<_>>(), [("unusual", line.to_owned())]);
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::check::counterfactual::ComparisonWords;
 use crate::check::session_check::Check;
 use crate::log_entry::LogEntry;
 use crate::messages::check_changes::weakened_lines;
@@ -17,9 +18,6 @@ use crate::timestamp::Timestamp;
 /// Stands above each status. What follows it up to the next blank line is known as omo's own: a
 /// status that is pasted into a prompt must not turn anything on with the task that it shows.
 pub const HEADING: &str = "[omo] status";
-
-/// Stands before what the checks of a claim say without the change.
-pub const WITHOUT_CHANGE: &str = "without the change";
 
 /// Everything that a status answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -49,7 +47,8 @@ pub struct StatusReport {
     /// What judges a claim, and what came of it last.
     pub checks: Vec<Check>,
     /// What the checks say without the change, where that was asked: it may be known only after the verdict.
-    pub without_change: Option<String>,
+    #[serde(flatten)]
+    pub comparison: ComparisonWords,
     /// A claim needs a review as well.
     pub review_wanted: bool,
     /// Verifications that failed.
@@ -126,7 +125,7 @@ pub fn status_report(
         max_minutes: limits.max_minutes,
         phase: session.verification.phase,
         checks: session.checks.clone(),
-        without_change: None,
+        comparison: ComparisonWords::default(),
         review_wanted: session.verification.review_wanted,
         attempts: session.verification.attempts,
         verdict: session.verdict.clone(),
@@ -186,7 +185,7 @@ impl StatusReport {
         }
         rows.push(("continued", format!("{} of {}", self.blocks, self.max_blocks)));
         rows.push(("checks", self.checks_words()));
-        rows.extend(self.without_change.iter().map(|words| (WITHOUT_CHANGE, words.clone())));
+        rows.extend(self.comparison.clone().rows());
         rows.extend(weakened_lines(&self.weakened, now).into_iter().map(|words| ("weakened", words)));
         if matches!(self.state, UlwState::On | UlwState::Paused) {
             rows.push(("phase", self.phase_words()));
@@ -380,8 +379,10 @@ mod tests {
     #[test]
     fn what_the_checks_say_without_the_change_stands_below_them() {
         let mut report = status_report("abc", &armed(), None, None, None);
-        report.without_change = Some("red without the change".to_owned());
-        let rows = "checks              a review\nwithout the change  red without the change\nphase";
+        report.comparison.without_change = Some("red without the change".to_owned());
+        report.comparison.unusual = vec!["`tests`: 1 test gone: d".to_owned()];
+        let rows = "checks              a review\nwithout the change  red without the change\n\
+                    unusual             `tests`: 1 test gone: d\nphase";
         assert!(report.text(at(2)).contains(rows), "{}", report.text(at(2)));
     }
 

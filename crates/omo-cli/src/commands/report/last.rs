@@ -6,7 +6,6 @@ use omo_checks::claim_proof::known_counterfactual;
 use omo_core::check::session_check::Check;
 use omo_core::messages::checks::describe_check;
 use omo_core::messages::run_end::run_ended;
-use omo_core::messages::status_report::WITHOUT_CHANGE;
 use omo_core::review::ReviewVerdict;
 use omo_core::session::Session;
 use omo_core::stop::allowed_blocks;
@@ -43,10 +42,10 @@ pub(super) fn last_report(env: &ProcessEnv, session: Option<&str>) -> Result<Str
     if let Some(note) = kept.note {
         let _ = writeln!(text, "\n{KEPT_TEXTS}  {note}");
     }
-    if let Some(home) = env.state_home.as_deref()
-        && let Some(words) = known_counterfactual(home, &last.id, session).verdict_words()
-    {
-        let _ = writeln!(text, "\n{WITHOUT_CHANGE}  {words}");
+    if let Some(home) = env.state_home.as_deref() {
+        for (label, line) in known_counterfactual(home, &last.id, session).words().rows() {
+            let _ = writeln!(text, "\n{label}  {line}");
+        }
     }
     describe_review(&mut text, session);
     let _ = writeln!(text, "\nEach decision: omo log --session {}", last.id);
