@@ -46,6 +46,9 @@ pub struct Session {
     pub checks: Vec<Check>,
     /// The store's mark on all that decides: what something else than omo wrote does not bear it.
     pub seal: Option<String>,
+    /// The project whose entry it is: it counts in no other one. Left out by an omo that sealed none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectMark>,
     /// How often omo has written what is sealed. The store keeps it outside of the project as well, so that an older
     /// entry that was put back is noticed.
     pub revision: u64,
@@ -85,6 +88,15 @@ fn weakened<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<CheckWeake
 
 fn clients<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ClientProcess>, D::Error> {
     BoundedVec::<ClientProcess, MAX_CLIENTS>::deserialize(deserializer).map(|few| few.0)
+}
+
+/// A project on this machine. A renamed one keeps its folder, and one that was restored from a backup its path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProjectMark {
+    /// The path of its top folder.
+    pub path: String,
+    /// The number of that folder, and the moment at which it was made.
+    pub folder: String,
 }
 
 /// The run itself.

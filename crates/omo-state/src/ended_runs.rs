@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::decision_log;
 use crate::files::folder::{FolderError, GuardedFolder};
 use crate::seal::{SealKey, UNSEALED_RECORDS, hex_digest};
+use crate::state::of_project;
 
 /// The folder in the state folder of a project.
 pub const FOLDER: &str = "ended";
@@ -183,7 +184,7 @@ pub fn complete(
     let (Some(ended), Some(key)) = (folder.open_folder(FOLDER)?, SealKey::find(state_home).ok().flatten()) else {
         return Ok(());
     };
-    let record = read_record(&ended, &file_name(id.as_str(), ended_at, RECORD));
+    let record = read_record(folder, &ended, &file_name(id.as_str(), ended_at, RECORD));
     let Some(mut run) = record.filter(|run| run.record_seal(&key) == RecordSeal::Holds) else { return Ok(()) };
     run.decisions = read_decisions(folder, id, &run.entry);
     run.difference = difference.map(|text| keep_difference(&ended, id, ended_at, text)).transpose()?;
@@ -291,18 +292,19 @@ fn run_files(ended: &GuardedFolder) -> Result<Vec<String>, FolderError> {
 pub fn read_all(folder: &GuardedFolder) -> Result<impl Iterator<Item = EndedRun>, FolderError> {
     let ended = folder.open_folder(FOLDER)?;
     let names = ended.as_ref().map(run_files).transpose()?.unwrap_or_default();
-    Ok(names.into_iter().rev().filter_map(move |name| read_record(ended.as_ref()?, &name)))
+    Ok(names.into_iter().rev().filter_map(move |name| read_record(folder, ended.as_ref()?, &name)))
 }
 
 /// What is kept of the run of a session that ended then.
 pub fn read(folder: &GuardedFolder, id: &SessionId, ended_at: Timestamp) -> Option<EndedRun> {
-    read_record(&folder.open_folder(FOLDER).ok()??, &file_name(id.as_str(), ended_at, RECORD))
+    read_record(folder, &folder.open_folder(FOLDER).ok()??, &file_name(id.as_str(), ended_at, RECORD))
 }
 
-/// One whose entry bears no seal tells nothing: omo could not seal it when the run ended, or something else wrote it.
-fn read_record(ended: &GuardedFolder, name: &str) -> Option<EndedRun> {
+/// One of another project, or whose entry bears no seal, tells nothing: omo could not seal it when the run ended, or something else wrote it.
+fn read_record(folder: &GuardedFolder, ended: &GuardedFolder, name: &str) -> Option<EndedRun> {
     let run: EndedRun = serde_json::from_slice(&ended.read(name, MAX_FILE_BYTES).ok()??).ok()?;
-    (run.entry.seal.is_some() && run.file_name(RECORD).as_deref() == Some(name)).then_some(run)
+    let entry = of_project(folder.project(), run.entry.clone());
+    (entry.seal.is_some() && run.file_name(RECORD).as_deref() == Some(name)).then_some(run)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use omo_core::session::ProjectMark;
 use serde::{Deserialize, Serialize};
 
 use crate::files::regular_file;
@@ -127,6 +128,16 @@ impl GitWorktree {
 /// that of its repository, and a folder without one its own.
 pub(crate) fn repository_identity(folder: &Path) -> String {
     folder_identity(&GitWorktree::find(folder).map_or_else(|| folder.to_owned(), |tree| tree.common))
+}
+
+/// The mark of the project at this folder.
+pub(crate) fn project_mark(root: &Path) -> ProjectMark {
+    ProjectMark { path: root.to_string_lossy().into_owned(), folder: folder_identity(root) }
+}
+
+/// Whether this is the project of a mark.
+pub(crate) fn is_project(root: &Path, mark: &ProjectMark) -> bool {
+    mark.path == root.to_string_lossy() || mark.folder == folder_identity(root)
 }
 
 /// The number of a folder and the moment at which it was made; empty where there is none.

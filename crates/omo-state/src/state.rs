@@ -17,7 +17,7 @@ use omo_core::timestamp::Timestamp;
 use crate::files::folder::{FolderError, GuardedFolder};
 use crate::files::lock::{LockError, StateLock};
 use crate::seal::{self, KeyError, Renewal, Sealed, Witness};
-use crate::{ended_runs, recorded_trees, review_material, run_environment};
+use crate::{ended_runs, git_worktree, recorded_trees, review_material, run_environment};
 use document::{DocumentError, StateDocument};
 
 /// The state file's name.
@@ -98,13 +98,21 @@ pub fn peek(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> 
     if !StateDocument::mentions(&bytes, id) {
         return Ok(None);
     }
-    parse(&folder, &bytes)?.session(id).map_err(|source| document_error(&folder, source))
+    let session = parse(&folder, &bytes)?.session(id).map_err(|source| document_error(&folder, source))?;
+    Ok(session.map(|session| of_project(folder.project(), session)))
+}
+
+/// An entry that was sealed for another project bears no seal in this one.
+pub(crate) fn of_project(root: &Path, session: Session) -> Session {
+    let is_own = session.project.as_ref().is_none_or(|mark| git_worktree::is_project(root, mark));
+    Session { seal: session.seal.clone().filter(|_| is_own), ..session }
 }
 
 /// The session's entry, if its run may be on, as [`StateDocument::peek_if_active`] finds it. Most calls
 /// of most hooks end here.
 pub fn peek_if_active(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
-    Ok(read(root)?.and_then(|(_, bytes)| StateDocument::peek_if_active(&bytes, id)))
+    let session = read(root)?.and_then(|(_, bytes)| StateDocument::peek_if_active(&bytes, id));
+    Ok(session.map(|session| of_project(root, session)))
 }
 
 /// As [`peek_if_active`], of an entry that a Stop has to do with. It holds something that a seal is for, since a run that
@@ -112,7 +120,8 @@ pub fn peek_if_active(root: &Path, id: &SessionId) -> Result<Option<Session>, St
 pub fn peek_for_stop(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
     let is_meant =
         |session: &Session| session.plan_run.as_ref().is_some_and(PlanRun::is_untold) || seal::needs_seal(session);
-    Ok(read(root)?.and_then(|(_, bytes)| StateDocument::peek_if(&bytes, id, is_meant)))
+    let session = read(root)?.and_then(|(_, bytes)| StateDocument::peek_if(&bytes, id, is_meant));
+    Ok(session.map(|session| of_project(root, session)))
 }
 
 /// Whose work a session's entry is that was read without the lock.
@@ -154,7 +163,7 @@ pub fn peek_all(folder: &GuardedFolder) -> Result<StateEntries, StateError> {
     let mut entries = StateEntries::default();
     for (id, session) in parse(folder, &bytes)?.sessions() {
         match session {
-            Ok(session) => entries.sessions.push((id, session)),
+            Ok(session) => entries.sessions.push((id, of_project(folder.project(), session))),
             Err(source) => entries.unreadable.push((id, document_error(folder, source))),
         }
     }
@@ -269,7 +278,7 @@ fn change_entry<T>(
     change: impl FnOnce(&mut Session) -> (T, EntryChange),
 ) -> Result<(T, Option<WrittenEntry>), StateError> {
     let mut session = match document.session(id) {
-        Ok(session) => session.unwrap_or_default(),
+        Ok(session) => of_project(folder.project(), session.unwrap_or_default()),
         Err(error) if options.corrupt == CorruptPolicy::Refuse => return Err(document_error(folder, error)),
         Err(_) => {
             // Only this entry is bad: the other sessions live on.
@@ -285,7 +294,7 @@ fn change_entry<T>(
     }
     let has_ended = before.is_armed() && !session.is_armed();
     let is_done = has_ended && !session.continues_task();
-    let renewal = renew_seal(id, &before, &mut session, change, options)?;
+    let renewal = renew_seal(folder, id, &before, &mut session, change, options)?;
     session.updated_at = Some(options.now);
     document.set(id, &session)?;
     let ended = has_ended.then(|| Box::new(session));
@@ -305,6 +314,7 @@ struct WrittenEntry {
 /// Seals what decides, where that was changed. What something else than omo had written gets no seal by omo's
 /// writing over it. Without a key there is no seal, and so no verdict.
 fn renew_seal(
+    folder: &GuardedFolder,
     id: &SessionId,
     before: &Session,
     session: &mut Session,
@@ -319,9 +329,12 @@ fn renew_seal(
             session.seal = None;
             Ok(None)
         }
-        EntryChange::Write | EntryChange::WriteOwn => Renewal::seal(options.state_home, id, session),
-        // A user who ends a run is not kept from it by a key that cannot be read.
-        EntryChange::Begin => Ok(Renewal::seal(options.state_home, id, session).unwrap_or_default()),
+        EntryChange::Write | EntryChange::WriteOwn | EntryChange::Begin => {
+            session.project = Some(git_worktree::project_mark(folder.project()));
+            let renewal = Renewal::seal(options.state_home, id, session);
+            // A user who ends a run is not kept from it by a key that cannot be read.
+            if change == EntryChange::Begin { Ok(renewal.unwrap_or_default()) } else { renewal }
+        }
     }
 }
 

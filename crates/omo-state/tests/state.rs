@@ -11,13 +11,14 @@ use std::time::{Duration, UNIX_EPOCH};
 use omo_core::check::counterfactual::ProveMode;
 use omo_core::limits::RunLimits;
 use omo_core::session::id::SessionId;
-use omo_core::session::{Session, UlwActivation, UlwTrigger, VerdictKind};
+use omo_core::session::{EntryProvenance, Session, UlwActivation, UlwTrigger, VerdictKind};
 use omo_core::timestamp::Timestamp;
+use omo_state::ended_runs;
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::{LockError, StateLock};
 use omo_state::state::document::DocumentError;
 use omo_state::state::{
-    CorruptPolicy, EntryChange, FILE, MAX_BYTES, StateError, StateUpdateOptions, peek, peek_all, update,
+    CorruptPolicy, EntryChange, FILE, MAX_BYTES, StateError, StateUpdateOptions, peek, peek_all, provenance, update,
 };
 use proptest::prelude::*;
 
@@ -404,4 +405,49 @@ fn an_end_survives_the_next_reading() {
         (verdict.kind, verdict.why.as_str(), verdict.at),
         (VerdictKind::Blocked, "no <b>access</b>\u{1f512}", now)
     );
+}
+
+#[test]
+fn what_is_sealed_counts_in_its_own_project_alone() {
+    let (home, own, other) = (tempfile::tempdir().unwrap(), Project::new(None).unwrap(), Project::new(None).unwrap());
+    let home = Some(home.path());
+    let change = |change: fn(&mut Session, Timestamp)| {
+        let now = Timestamp::from_millis(NOW);
+        let options = StateUpdateOptions {
+            deadline: Duration::from_secs(5),
+            corrupt: CorruptPolicy::Refuse,
+            now,
+            state_home: home,
+        };
+        update(&own.folder, &own.id, options, |session| (change(session, now), EntryChange::Write)).unwrap();
+    };
+    let provenance_in = |root: &Path| {
+        let session = peek(root, &own.id).unwrap().unwrap();
+        provenance(root, &own.id, &session, home).unwrap()
+    };
+    let kept_in =
+        |root: &Path| ended_runs::read_all(&GuardedFolder::open_state(root).unwrap().unwrap()).unwrap().count();
+    change(|session, now| session.activate(activation(), now));
+    fs::copy(own.file(), other.file()).unwrap();
+    assert_eq!(
+        (provenance_in(own.root()), provenance_in(other.root())),
+        (EntryProvenance::Own, EntryProvenance::Foreign)
+    );
+    change(|session, now| session.end_run(VerdictKind::Verified, "proved".to_owned(), now));
+    let ended = |project: &Project| project.folder.path().join(ended_runs::FOLDER);
+    fs::create_dir(ended(&other)).unwrap();
+    for file in fs::read_dir(ended(&own)).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), ended(&other).join(file.file_name())).unwrap();
+    }
+    assert_eq!((kept_in(own.root()), kept_in(other.root())), (1, 0));
+    // A renamed project is still the same one, and so is one at the same path after a restored backup.
+    let (above, file) = (tempfile::tempdir().unwrap(), own.file());
+    let (renamed, restored) = (above.path().join("renamed"), own.root());
+    fs::rename(own.root(), &renamed).unwrap();
+    assert_eq!((provenance_in(&renamed), kept_in(&renamed)), (EntryProvenance::Own, 1));
+    fs::create_dir(restored).unwrap();
+    let state = GuardedFolder::create_state(restored).unwrap();
+    fs::copy(renamed.join(file.strip_prefix(own.root()).unwrap()), state.path().join(FILE)).unwrap();
+    assert_eq!(provenance_in(restored), EntryProvenance::Own);
 }

@@ -148,6 +148,11 @@ impl GuardedFolder {
         }
     }
 
+    /// The project whose state folder this is.
+    pub(crate) fn project(&self) -> &Path {
+        self.path.ancestors().nth(STATE_PARTS.len()).unwrap_or(&self.path)
+    }
+
     /// Where it is, for messages.
     pub fn path(&self) -> &Path {
         &self.path
