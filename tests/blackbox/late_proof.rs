@@ -44,7 +44,8 @@ fn finish(scene: &Scene) -> Result<()> {
     fs::write(scene.lab.home().join("go"), "")?;
     let is_known = || {
         let said = omo(scene, &["status"], &[]).ok()?.stdout;
-        (!String::from_utf8_lossy(&said).contains(PENDING)).then_some(())
+        let is_pending = |line: &str| line.starts_with("unusual") && line.ends_with(PENDING);
+        (!String::from_utf8_lossy(&said).lines().any(is_pending)).then_some(())
     };
     wait_until("the answer", is_known)
 }
