@@ -4,8 +4,10 @@
 use std::path::PathBuf;
 
 use omo_core::session::id::SessionId;
-use omo_core::session::{EntryProvenance, Session};
+use omo_core::session::{EntryProvenance, Session, VerdictKind};
 use omo_core::timestamp::Timestamp;
+use omo_git::git_command::GitCalls;
+use omo_git::work_files::WorkFiles;
 use omo_state::ended_runs;
 use omo_state::env::ProcessEnv;
 use omo_state::state;
@@ -48,6 +50,18 @@ impl LastRun {
     /// As [`LastRun::find`]; where the state knows none, the last one that was kept.
     pub(crate) fn find_to_show(env: &ProcessEnv, project: &Project) -> Result<Self, CommandError> {
         Self::find(env, project).or_else(|error| last_kept_run(env, project)?.ok_or(error))
+    }
+
+    /// Whether the run was verified on other files than the present ones.
+    pub(crate) fn has_changed_files(&self, env: &ProcessEnv, project: &Project) -> bool {
+        let verification = &self.session.verification;
+        let is_verified = self.session.verdict.as_ref().is_some_and(|verdict| verdict.kind == VerdictKind::Verified);
+        let reviewed = verification.asked.as_ref().and_then(|asked| asked.tree.as_ref());
+        let checked = || self.session.checks.first()?.last.as_ref()?.tree.as_ref();
+        let Some(verified) = reviewed.or_else(checked).filter(|_| is_verified) else { return false };
+        let (calls, scope) = (GitCalls::default(), verification.scope.as_deref());
+        let present = WorkFiles::new(&project.root, env.state_home.as_deref(), &calls, scope).state();
+        present.is_some_and(|present| present.id != *verified)
     }
 
     /// Every run that is known: those of the state, and those that have ended and were kept.

@@ -7,6 +7,7 @@ use anstyle::Style;
 use clap::Args;
 use omo_checks::claim_proof::known_counterfactual;
 use omo_core::log_entry::LogEntry;
+use omo_core::messages::run_end::FILES_CHANGED;
 use omo_core::messages::status_report::{HEADING, StatusReport, UlwState, status_report};
 use omo_core::session::id::SessionId;
 use omo_core::session::plan_run::PlanRun;
@@ -25,6 +26,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::config_problems::warn_about_config;
 use crate::context::session_entry;
 use crate::error::CommandError;
+use crate::last_run::LastRun;
 use crate::local_time::LocalClock;
 use crate::output::{print_json, stdout_columns};
 use crate::project::Project;
@@ -65,8 +67,15 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &StatusOptions
     }
     sessions.sort_by_key(|(_, session)| std::cmp::Reverse((session.is_armed(), session.updated_at)));
     let mut log = project.folder.as_ref().map(decision_log::last_decisions).transpose()?.unwrap_or_default();
-    let reports: Vec<StatusReport> =
+    let mut reports: Vec<StatusReport> =
         sessions.iter().map(|(id, session)| gather(&project, id, session, log.remove(id.as_str()), env)).collect();
+    // Of those that have ended, only the last one says whether its files are still the same.
+    if let Some(report) = reports.iter_mut().find(|report| report.state == UlwState::Ended)
+        && let Some((id, session)) = sessions.iter().find(|(id, _)| id.as_str() == report.session)
+        && (LastRun { id: id.clone(), session: session.clone() }).has_changed_files(env, &project)
+    {
+        report.findings.push(FILES_CHANGED.to_owned());
+    }
     let clock = LocalClock::from_process(env.now);
     let lines: Vec<SessionStatus> =
         reports.into_iter().map(|report| SessionStatus::new(report, &clock, &project, env)).collect();

@@ -11,6 +11,9 @@ pub fn run_ended(session: &Session, allowed_blocks: u32) -> Option<String> {
     run_ended_on_page(session, allowed_blocks, None)
 }
 
+/// Said of a verified run whose files are others now.
+pub const FILES_CHANGED: &str = "files have changed since it was verified: the verdict is about those of then";
+
 /// As [`run_ended`], with the path of its page where one was written.
 pub fn run_ended_on_page(session: &Session, allowed_blocks: u32, page: Option<&str>) -> Option<String> {
     let verdict = session.verdict.as_ref()?;

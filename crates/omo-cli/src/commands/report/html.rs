@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use omo_checks::claim_proof::known_counterfactual;
 use omo_core::check::counterfactual::Counterfactual;
+use omo_core::messages::run_end::FILES_CHANGED;
 use omo_core::session::Session;
 use omo_core::session::id::SessionId;
 use omo_core::stop::allowed_blocks;
@@ -270,7 +271,7 @@ fn page_of_ultrawork(env: &ProcessEnv, run: &LastRun, project: &Project) -> Resu
         changes_of_run(&project.root, home, &GitCalls::default(), &run.id, session, &mut whole)
             .and_then(|changes| changes.difference.ok_or_else(|| "git knows nothing of these files".to_owned()))
     });
-    Ok(ultrawork_page(&UltraworkRecord {
+    let mut page = ultrawork_page(&UltraworkRecord {
         id: run.id.as_str(),
         session,
         kept: &kept,
@@ -280,5 +281,9 @@ fn page_of_ultrawork(env: &ProcessEnv, run: &LastRun, project: &Project) -> Resu
         began: session.ulw.started_at.map(|at| clock.date_and_time(at)).unwrap_or_default(),
         now: env.now,
         time_of_day: clock.time_of_day(env.now),
-    }))
+    });
+    if run.has_changed_files(env, project) {
+        page.facts.push(("since then".to_owned(), FILES_CHANGED.to_owned()));
+    }
+    Ok(page)
 }
