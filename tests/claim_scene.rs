@@ -1,5 +1,6 @@
 //! The fixture for claims: a git project whose session is judged, and the steps of such a run.
 
+use crate::all_good;
 use std::fs;
 use std::path::PathBuf;
 
@@ -19,17 +20,11 @@ pub const AGREES: &str = "Each thing that was asked for is there.\n\n<promise>VE
 
 /// Plays every case on a fixture of its own, where a claim needs a review as well, and names those
 /// that went wrong.
-pub fn play_with_review(cases: &[Case]) -> Result<()> {
+#[track_caller]
+pub fn play_with_review(cases: &[Case]) {
     let plugin = plugin();
-    let mut wrong = Vec::new();
-    for (name, case) in cases {
-        let scene = Lab::builder().build().and_then(|lab| Scene::in_lab(&plugin, lab));
-        if let Err(error) = scene.and_then(|mut scene| case(&mut scene)) {
-            wrong.push(format!("{name}: {error:#}"));
-        }
-    }
-    ensure!(wrong.is_empty(), "{} of {} cases failed:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
-    Ok(())
+    let played = |case: fn(&mut Scene) -> Result<()>| case(&mut Scene::in_lab(&plugin, Lab::builder().build()?)?);
+    all_good(cases.iter().map(|(name, case)| ((*name).to_owned(), played(*case))));
 }
 
 impl Scene {

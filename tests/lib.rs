@@ -23,5 +23,18 @@ pub mod task_list_project;
 pub mod ultraplan_project;
 pub mod worker_home;
 
+/// Every case went well.
+///
+/// # Panics
+///
+/// With the names of those that went wrong.
+#[track_caller]
+pub fn all_good(cases: impl IntoIterator<Item = (String, anyhow::Result<()>)>) {
+    let cases: Vec<_> = cases.into_iter().collect();
+    let wrong: Vec<String> =
+        cases.iter().filter_map(|(name, played)| Some(format!("{name}: {:#}", played.as_ref().err()?))).collect();
+    assert!(wrong.is_empty(), "{} of {} cases failed:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+}
+
 /// How often a run is continued where nothing else is set.
 pub const MAX_BLOCKS: u32 = omo_core::limits::RunLimits::DEFAULT.max_blocks;

@@ -1,6 +1,7 @@
 //! The fixture for runs of plans: a git project with a plan, a person at a terminal, sessions whose
 //! clients are processes of the test, and everything as it is, to be compared.
 
+use crate::all_good;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
@@ -368,14 +369,11 @@ impl Everything {
 pub type Case<'a> = (&'a str, String, fn(&mut Ground) -> Result<()>);
 
 /// Plays every case in a project of its own, and names those that went wrong.
-pub fn play(cases: &[Case]) -> Result<()> {
-    let mut wrong = Vec::new();
-    for (name, text, case) in cases {
-        match Ground::new(text) {
-            Ok(mut ground) => wrong.extend(case(&mut ground).err().map(|error| format!("{name}: {error:#}"))),
-            Err(error) => wrong.push(format!("{name}: {error:#}")),
-        }
-    }
-    ensure!(wrong.is_empty(), "{} of {} cases failed:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
-    Ok(())
+#[track_caller]
+pub fn play(cases: &[Case]) {
+    all_good(
+        cases
+            .iter()
+            .map(|(name, text, case)| ((*name).to_owned(), Ground::new(text).and_then(|mut ground| case(&mut ground)))),
+    );
 }

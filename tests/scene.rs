@@ -1,6 +1,7 @@
 //! The fixture that every case plays on: one session of the stand-in in a project of its own, the
 //! real hook binaries, and what may be asked of their answers.
 
+use crate::all_good;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -326,14 +327,9 @@ pub fn time_ago(millis: i64) -> String {
 pub type Case = (&'static str, fn(&mut Scene) -> Result<()>);
 
 /// Plays every case on a fixture of its own, and names those that went wrong.
-pub fn play(cases: &[Case]) -> Result<()> {
+#[track_caller]
+pub fn play(cases: &[Case]) {
     let plugin = plugin();
-    let mut wrong = Vec::new();
-    for (id, case) in cases {
-        if let Err(error) = Scene::new(&plugin).and_then(|mut scene| case(&mut scene)) {
-            wrong.push(format!("{id}: {error:#}"));
-        }
-    }
-    ensure!(wrong.is_empty(), "{} of {} cases failed:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
-    Ok(())
+    let played = |case: fn(&mut Scene) -> Result<()>| case(&mut Scene::new(&plugin)?);
+    all_good(cases.iter().map(|(id, case)| ((*id).to_owned(), played(*case))));
 }

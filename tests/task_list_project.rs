@@ -1,6 +1,7 @@
 //! The fixture for runs of task lists: a project, a session with its files as other programs leave them, and helpers
 //! that work on it.
 
+use crate::all_good;
 use std::fs;
 use std::ops::Deref;
 use std::path::PathBuf;
@@ -166,14 +167,11 @@ impl Sessions {
 pub type Case<'a> = (&'a str, &'a [Task<'a>], fn(&Sessions) -> Result<()>);
 
 /// Plays every case in a project of its own, and names those that went wrong.
-pub fn play(cases: &[Case]) -> Result<()> {
-    let mut wrong = Vec::new();
-    for (name, tasks, case) in cases {
-        match Sessions::new(tasks) {
-            Ok(sessions) => wrong.extend(case(&sessions).err().map(|error| format!("{name}: {error:#}"))),
-            Err(error) => wrong.push(format!("{name}: {error:#}")),
-        }
-    }
-    ensure!(wrong.is_empty(), "{} of {} cases failed:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
-    Ok(())
+#[track_caller]
+pub fn play(cases: &[Case]) {
+    all_good(
+        cases
+            .iter()
+            .map(|(name, tasks, case)| ((*name).to_owned(), Sessions::new(tasks).and_then(|sessions| case(&sessions)))),
+    );
 }

@@ -1,5 +1,6 @@
 //! The fixture for runs of plans in steps: a project with such a plan, and helpers that carry it out.
 
+use crate::all_good;
 use std::fmt::Write;
 use std::ops::{Deref, DerefMut};
 
@@ -175,14 +176,11 @@ impl Steps {
 pub type Case<'a> = (&'a str, String, fn(&mut Steps) -> Result<()>);
 
 /// Plays every case in a project of its own, and names those that went wrong.
-pub fn play(cases: &[Case]) -> Result<()> {
-    let mut wrong = Vec::new();
-    for (name, text, case) in cases {
-        match Steps::new(text) {
-            Ok(mut steps) => wrong.extend(case(&mut steps).err().map(|error| format!("{name}: {error:#}"))),
-            Err(error) => wrong.push(format!("{name}: {error:#}")),
-        }
-    }
-    ensure!(wrong.is_empty(), "{} of {} cases failed:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
-    Ok(())
+#[track_caller]
+pub fn play(cases: &[Case]) {
+    all_good(
+        cases
+            .iter()
+            .map(|(name, text, case)| ((*name).to_owned(), Steps::new(text).and_then(|mut steps| case(&mut steps)))),
+    );
 }

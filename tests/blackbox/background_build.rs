@@ -14,7 +14,6 @@ use crate::fresh_clone::{Fresh, VERSION, session_start_line};
 use crate::scene::require_sound;
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_first_session_has_it_built_and_the_next_prompt_finds_it() -> Result<()> {
     let fresh = Fresh::new()?;
     fresh.cargo.block_builds()?;
@@ -60,7 +59,6 @@ fn the_first_session_has_it_built_and_the_next_prompt_finds_it() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn cargo_builds_the_copy_and_nothing_of_the_session_or_the_project() -> Result<()> {
     let fresh = Fresh::new()?;
     fresh.line_of_a_new_session()?;
@@ -90,7 +88,6 @@ fn open_files(process: &str) -> Result<Vec<PathBuf>> {
 
 /// A session that ends may end what it started, and waits for processes that hold its pipes: a build must be neither.
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_build_is_no_part_of_the_session() -> Result<()> {
     let fresh = Fresh::new()?;
     fresh.cargo.block_builds()?;
@@ -126,7 +123,6 @@ fn least_rust() -> Result<String> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_failed_build_is_tried_again_only_when_it_can_be_different() -> Result<()> {
     let fresh = Fresh::new()?;
     fresh.cargo.fail_builds()?;
@@ -159,7 +155,6 @@ fn a_failed_build_is_tried_again_only_when_it_can_be_different() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_build_that_fails_with_an_older_cargo_says_so() -> Result<()> {
     let fresh = Fresh::new()?;
     fresh.cargo.fail_builds()?;
@@ -174,7 +169,6 @@ fn a_build_that_fails_with_an_older_cargo_says_so() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn two_at_once_build_once() -> Result<()> {
     let fresh = Fresh::new()?;
     fresh.cargo.block_builds()?;
@@ -200,7 +194,6 @@ fn two_at_once_build_once() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_killed_builder_does_not_block_the_next() -> Result<()> {
     let fresh = Fresh::new()?;
     fresh.cargo.block_builds()?;
@@ -235,7 +228,6 @@ fn a_killed_builder_does_not_block_the_next() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_build_that_outlives_the_plugin_leaves_nothing() -> Result<()> {
     let fresh = Fresh::new()?;
     fresh.cargo.block_builds()?;
@@ -252,7 +244,6 @@ fn a_build_that_outlives_the_plugin_leaves_nothing() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_version_before_stays_and_older_ones_go() -> Result<()> {
     let fresh = Fresh::new()?;
     for version in ["0.0.1", "0.0.2", "0.0.10"] {

@@ -7,7 +7,7 @@ use omo_testkit::wait_until;
 
 use crate::claim_scene::{AGREES, play_with_review};
 use crate::cli::omo;
-use crate::scene::{Case, Scene};
+use crate::scene::Scene;
 
 const CHECK: &str = "--check \"python3 -m unittest discover\"";
 const BEFORE: &str = "def total(prices):\n    return sum(prices)\n";
@@ -72,7 +72,7 @@ fn shows_comparison(scene: &Scene, label: &str, words: &str, json: &str) -> Resu
 #[test]
 #[ignore = "needs the built plugin and python3: cargo xtask test"]
 fn a_verdict_says_what_the_checks_say_without_the_change() {
-    let cases: &[Case] = &[
+    play_with_review(&[
         ("a test that fails without the work", |s| {
             begin(s, "--no-review")?;
             work(s, HONEST)?;
@@ -109,14 +109,13 @@ fn a_verdict_says_what_the_checks_say_without_the_change() {
             ensure!(!line.contains("without the change"), "{line}");
             Ok(())
         }),
-    ];
-    play_with_review(cases).unwrap();
+    ]);
 }
 
 #[test]
 #[ignore = "needs the built plugin and python3: cargo xtask test"]
 fn a_claim_that_is_held_to_it_needs_a_test_that_fails_without_the_work() {
-    let cases: &[Case] = &[
+    play_with_review(&[
         ("by an option", |s| {
             begin(s, "--no-review --prove")?;
             work(s, VACUOUS)?;
@@ -151,14 +150,13 @@ fn a_claim_that_is_held_to_it_needs_a_test_that_fails_without_the_work() {
             ensure!(reason.contains("tests: it is green without the change"), "{reason}");
             Ok(())
         }),
-    ];
-    play_with_review(cases).unwrap();
+    ]);
 }
 
 #[test]
 #[ignore = "needs the built plugin and python3: cargo xtask test"]
 fn what_is_found_out_ends_with_a_run_that_its_user_stops() {
-    let cases: &[Case] = &[("stopped in the middle", |s| {
+    play_with_review(&[("stopped in the middle", |s| {
         s.lab.write("app.py", BEFORE)?;
         s.lab.write("test_app.py", TEST)?;
         // In the copies it never ends.
@@ -180,6 +178,5 @@ fn what_is_found_out_ends_with_a_run_that_its_user_stops() {
             Ok(())
         })?;
         Ok(())
-    })];
-    play_with_review(cases).unwrap();
+    })]);
 }

@@ -8,7 +8,7 @@ use omo_core::events::EVENTS;
 use omo_tests::MAX_BLOCKS;
 use serde_json::{Value, json};
 
-use crate::scene::{Case, Scene, is_contract, play, require_sound};
+use crate::scene::{Scene, is_contract, play, require_sound};
 
 /// Runs `omo` in the project; gives what it did.
 pub(crate) fn omo(scene: &Scene, arguments: &[&str], variables: &[(&str, &str)]) -> Result<Output> {
@@ -62,9 +62,8 @@ impl Drop for ListedClient {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn status_answers_every_question() {
-    let cases: &[Case] = &[
+    play(&[
         ("nothing yet", |s| {
             let text = good(s, &["status"])?;
             ensure!(text.contains("No session of") && text.contains("`ulw`"), "{text}");
@@ -133,14 +132,12 @@ fn status_answers_every_question() {
             );
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn colours_are_where_they_are_asked_for() {
-    let cases: &[Case] = &[("in a pipe", |s| {
+    play(&[("in a pipe", |s| {
         s.arm()?;
         let both = [("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")];
         for (option, variables, expected) in [
@@ -157,14 +154,12 @@ fn colours_are_where_they_are_asked_for() {
             ensure!(has_colour(&output.stderr) == expected, "{option} {variables:?}, of a wrong command line");
         }
         Ok(())
-    })];
-    play(cases).unwrap();
+    })]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn stop_releases_the_session_that_is_meant() {
-    let cases: &[Case] = &[
+    play(&[
         ("nothing is on", |s| {
             ensure!(good(s, &["stop"])?.contains("No ultrawork run is on"));
             ensure!(!s.lab.project().join(".sisyphus").exists(), "something was made");
@@ -227,14 +222,12 @@ fn stop_releases_the_session_that_is_meant() {
             ensure!(good(s, &["stop"])?.contains("No ultrawork run is on"));
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn ulw_on_and_off_switch_the_session() {
-    let cases: &[Case] = &[
+    play(&[
         ("off and on again", |s| {
             s.arm()?;
             good(s, &["stop"])?;
@@ -268,14 +261,12 @@ fn ulw_on_and_off_switch_the_session() {
             ensure!(s.blocks(&json!({}))?.contains("block 1 of 2"));
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn log_shows_each_decision_in_order() {
-    let cases: &[Case] = &[
+    play(&[
         ("nothing yet", |s| {
             let output = omo(s, &["log"], &[])?;
             ensure!(output.status.success() && output.stdout.is_empty(), "{output:?}");
@@ -354,14 +345,12 @@ fn log_shows_each_decision_in_order() {
             ensure!(good(s, &["log"])?.lines().count() == 1);
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_log_that_is_followed_shows_each_decision_as_it_is_made_also_over_a_rotation() {
-    let cases: &[Case] = &[("followed", |s| {
+    play(&[("followed", |s| {
         s.arm()?;
         let mut followed = Followed::start(s)?;
         followed.shows("activate")?;
@@ -385,8 +374,7 @@ fn a_log_that_is_followed_shows_each_decision_as_it_is_made_also_over_a_rotation
         let text = followed.text()?;
         ensure!(text.lines().count() == 4, "shown twice, or more than was decided: {text}");
         Ok(())
-    })];
-    play(cases).unwrap();
+    })]);
 }
 
 /// `omo log --follow`, ended with the test.
@@ -423,9 +411,8 @@ impl Drop for Followed {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn help_and_completions_name_every_command() {
-    let cases: &[Case] = &[("help", |s| {
+    play(&[("help", |s| {
         let help = good(s, &["--help"])?;
         for part in ["status", "stop", "ulw", "log", "completions", "Exit status:", "Example:", "ulw` in a prompt"] {
             ensure!(help.contains(part), "no {part:?} in {help}");
@@ -443,6 +430,5 @@ fn help_and_completions_name_every_command() {
             ensure!(script.contains("omo") && script.contains("status"), "{shell}");
         }
         Ok(())
-    })];
-    play(cases).unwrap();
+    })]);
 }

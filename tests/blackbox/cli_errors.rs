@@ -15,7 +15,7 @@ use omo_tests::MAX_BLOCKS;
 use serde_json::json;
 
 use crate::cli::{omo, second_session};
-use crate::scene::{Case, Scene, play, require_sound};
+use crate::scene::{Scene, play, require_sound};
 
 /// The files of the state, with what they hold.
 fn files(scene: &Scene) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
@@ -55,9 +55,8 @@ fn config(scene: &Scene, text: &str) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_wrong_command_line_is_status_2_and_says_what_to_do() {
-    let cases: &[Case] = &[
+    play(&[
         ("several sessions are known", |s| {
             s.arm()?;
             let other = second_session(s)?;
@@ -80,14 +79,12 @@ fn a_wrong_command_line_is_status_2_and_says_what_to_do() {
             fails(s, &["completions", "tcsh"], 2, &["tcsh", "bash"])?;
             fails(s, &["ulw", "maybe"], 2, &["maybe"])
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn where_json_is_asked_for_an_error_is_one_line_of_it_on_stderr() {
-    let cases: &[Case] = &[("each kind", |s| {
+    play(&[("each kind", |s| {
         s.arm()?;
         for (arguments, status, kind) in [
             (&["status", "--json", "--session", "unknown"][..], 3, "notFound"),
@@ -106,14 +103,12 @@ fn where_json_is_asked_for_an_error_is_one_line_of_it_on_stderr() {
             ensure!(error["message"].is_string() && error["hint"].is_string(), "{arguments:?}: {stderr}");
         }
         Ok(())
-    })];
-    play(cases).unwrap();
+    })]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_is_not_there_is_status_3_and_says_what_is() {
-    let cases: &[Case] = &[
+    play(&[
         ("a session that is not known", |s| {
             s.arm()?;
             let longer = format!("{}0", s.session.session());
@@ -156,14 +151,12 @@ fn what_is_not_there_is_status_3_and_says_what_is() {
             fails(s, &["blocked", "x", "--session", id], 3, &[&format!("is on in session {id}"), "hint:"])
         }),
         ("nothing to approve", |s| fails(s, &["check", "approve"], 3, &["there is no omo.toml in ", "hint:"])),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_wrong_configuration_is_named_and_only_turning_on_fails() {
-    let cases: &[Case] = &[
+    play(&[
         ("turning on", |s| {
             s.arm()?;
             s.prompt("ulw off")?;
@@ -206,14 +199,12 @@ fn a_wrong_configuration_is_named_and_only_turning_on_fails() {
             ensure!(s.entry()?["limits"]["maxBlocks"] == MAX_BLOCKS, "{}", s.entry()?);
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_busy_lock_is_status_6_and_changes_nothing() {
-    let cases: &[Case] = &[("busy", |s| {
+    play(&[("busy", |s| {
         s.arm()?;
         let folder = GuardedFolder::open_state(s.lab.project())?.context("no folder")?;
         let _held = StateLock::take(&folder, Duration::ZERO)?;
@@ -221,14 +212,12 @@ fn a_busy_lock_is_status_6_and_changes_nothing() {
         let output = omo(s, &["status"], &[])?;
         ensure!(output.status.success(), "looking needs no lock");
         Ok(())
-    })];
-    play(cases).unwrap();
+    })]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_state_that_cannot_be_used_is_status_9_and_names_the_file() {
-    let cases: &[Case] = &[
+    play(&[
         ("garbage", |s| {
             s.write_state(b"garbage")?;
             fails(s, &["status"], 9, &["does not parse", "hint:", "omo stop"])?;
@@ -275,15 +264,13 @@ fn a_state_that_cannot_be_used_is_status_9_and_names_the_file() {
             fs::create_dir(&log)?;
             fails(s, &["log"], 9, &["decisions.jsonl", "hint:"])
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 /// A note that cannot be written must not keep a session from being released.
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_log_that_cannot_be_written_releases_the_session() {
-    let cases: &[Case] = &[("stop --all", |s| {
+    play(&[("stop --all", |s| {
         s.arm()?;
         let mut other = second_session(s)?;
         let log = s.lab.state_folder().join("decisions.jsonl");
@@ -295,22 +282,19 @@ fn a_log_that_cannot_be_written_releases_the_session() {
         ensure!(!reported.blocks(), "the other session is still held: {reported:?}");
         ensure!(output.status.success(), "let go, but: {}", String::from_utf8_lossy(&output.stderr));
         Ok(())
-    })];
-    play(cases).unwrap();
+    })]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_reader_that_stops_is_no_error() {
-    let cases: &[Case] = &[
+    play(&[
         ("status", |s| unread(s, &["status"])),
         ("status --json", |s| unread(s, &["status", "--json"])),
         ("log", |s| unread(s, &["log"])),
         ("stop", |s| unread(s, &["stop"])),
         ("--help", |s| unread(s, &["--help"])),
         ("completions", |s| unread(s, &["completions", "bash"])),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 /// `omo` writes into a pipe that no process reads: it ends with status 0 and says nothing.
@@ -328,9 +312,8 @@ fn unread(scene: &mut Scene, arguments: &[&str]) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_project_that_is_gone_is_said_so() {
-    let cases: &[Case] = &[("a removed folder", |s| {
+    play(&[("a removed folder", |s| {
         let gone = s.lab.root().join("gone");
         fs::create_dir(&gone)?;
         let mut command = s.lab.command("sh");
@@ -342,6 +325,5 @@ fn a_project_that_is_gone_is_said_so() {
         let stderr = String::from_utf8(output.stderr)?;
         ensure!(!output.status.success() && output.stdout.is_empty() && stderr.contains("error: "), "{stderr}");
         Ok(())
-    })];
-    play(cases).unwrap();
+    })]);
 }

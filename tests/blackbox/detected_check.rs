@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::claim_scene::play_with_review;
 use crate::cli::omo;
-use crate::scene::{Case, Scene};
+use crate::scene::Scene;
 
 /// A project whose command leaves a trace.
 fn write_makefile(s: &Scene) -> Result<()> {
@@ -22,9 +22,8 @@ fn refused(s: &Scene, arguments: &[&str], status: i32, expected: &str) -> Result
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_prompt_adds_the_command_that_was_found() {
-    let cases: &[Case] = &[
+    play_with_review(&[
         ("before a run, in which it counts", |s| {
             write_makefile(s)?;
             let said = s.asks("/omo:check add")?;
@@ -64,14 +63,12 @@ fn a_prompt_adds_the_command_that_was_found() {
             ensure!(!s.state_file().exists(), "something was written");
             Ok(())
         }),
-    ];
-    play_with_review(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_command_line_adds_the_command_that_was_found() {
-    let cases: &[Case] = &[
+    play_with_review(&[
         ("with the digest that the list shows", |s| {
             write_makefile(s)?;
             s.start("--no-review --check true")?;
@@ -93,6 +90,5 @@ fn the_command_line_adds_the_command_that_was_found() {
             s.lab.configure("[verify]\ndetect = \"off\"\n")?;
             refused(s, &["check", "add"], 2, "`verify.detect` is \"off\" in config.toml")
         }),
-    ];
-    play_with_review(cases).unwrap();
+    ]);
 }

@@ -122,7 +122,6 @@ fn starts_session(run: &HookRun) -> bool {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn any_launcher_has_the_next_session_start_the_binaries() -> Result<()> {
     for (name, is_package) in EVENTS.iter().flat_map(|row| [(row.program, false), (row.program, true)]) {
         let it = Installed::new()?;
@@ -161,7 +160,6 @@ fn any_launcher_has_the_next_session_start_the_binaries() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn many_at_once_all_work_and_leave_whole_files() -> Result<()> {
     let it = Installed::built()?;
     let before = it.names()?;
@@ -193,7 +191,6 @@ fn many_at_once_all_work_and_leave_whole_files() -> Result<()> {
 
 /// Programs on `PATH` that end the launcher that calls them, or fail.
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn one_that_is_killed_or_fails_half_way_leaves_what_works() -> Result<()> {
     for (program, text) in [
         ("cp", "kill -KILL $PPID"),
@@ -232,7 +229,6 @@ fn one_that_is_killed_or_fails_half_way_leaves_what_works() -> Result<()> {
 type Change = fn(&Installed) -> Result<PathBuf>;
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn nothing_but_the_clients_own_copy_is_changed() -> Result<()> {
     let cases: [(&str, Change); 9] = [
         ("a clone", |it| Ok(it.fresh.clone.join("bin/omo-session-start"))),
@@ -285,7 +281,6 @@ fn nothing_but_the_clients_own_copy_is_changed() -> Result<()> {
 
 /// The version before runs, and stays where it is; a binary that this machine cannot run does as well.
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn neither_an_older_binary_nor_a_broken_one_takes_the_place() -> Result<()> {
     let it = Installed::new()?;
     it.fresh.cargo.block_builds()?;
@@ -306,7 +301,6 @@ fn neither_an_older_binary_nor_a_broken_one_takes_the_place() -> Result<()> {
 
 /// A package is linked as a build is: for status lines in the plugin's data, and for terminals.
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_package_is_linked_for_terminals() -> Result<()> {
     let it = Installed::new()?;
     fs::remove_file(it.root.join("Cargo.toml"))?;

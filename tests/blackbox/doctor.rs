@@ -4,6 +4,7 @@
 mod output;
 mod single_faults;
 
+use omo_tests::all_good;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -142,16 +143,10 @@ fn others(findings: &[Value], name: &str) -> Vec<String> {
 /// What is broken, in which row that shows, how bad it is, and a part of what is said of it.
 type Case = (fn(&mut Ward) -> Result<()>, &'static str, &'static str, &'static str);
 
-fn play(cases: &[Case]) -> Result<()> {
+#[track_caller]
+fn play(cases: &[Case]) {
     let built = plugin();
-    let mut wrong = Vec::new();
-    for case in cases {
-        if let Err(error) = play_one(&built, *case) {
-            wrong.push(format!("{} ({}): {error:#}", case.1, case.3));
-        }
-    }
-    ensure!(wrong.is_empty(), "{} of {} cases failed:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
-    Ok(())
+    all_good(cases.iter().map(|case| (format!("{} ({})", case.1, case.3), play_one(&built, *case))));
 }
 
 fn play_one(built: &Path, (break_it, name, level, found): Case) -> Result<()> {

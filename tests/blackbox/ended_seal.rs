@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::claim_scene::{AGREES, play_with_review};
 use crate::cli::omo;
-use crate::scene::{Case, Scene};
+use crate::scene::Scene;
 
 const CHANGED: &str = "was changed since it ended, and is not shown";
 const DIFFERENCE_CHANGED: &str = "the difference of this run was changed since the run ended, and is not shown";
@@ -107,9 +107,8 @@ fn as_earlier_omo_kept_it(scene: &Scene) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_was_changed_since_the_end_is_not_shown_and_not_green() {
-    let cases: &[Case] = &[
+    play_with_review(&[
         ("nothing was changed", |s| {
             prove(s)?;
             let shown = Shown::of(s)?;
@@ -178,14 +177,12 @@ fn what_was_changed_since_the_end_is_not_shown_and_not_green() {
             }
             Ok(())
         }),
-    ];
-    play_with_review(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_log_that_was_changed_since_the_end_changes_no_timeline() {
-    let cases: &[Case] = &[("a line that was changed, and one that was added", |s| {
+    play_with_review(&[("a line that was changed, and one that was added", |s| {
         prove(s)?;
         let log = s.lab.state_folder().join("decisions.jsonl");
         let text = fs::read_to_string(&log)?;
@@ -200,15 +197,13 @@ fn a_log_that_was_changed_since_the_end_changes_no_timeline() {
         ensure!(page.matches("<strong>passed</strong> <span class=\"dim\">+").count() == 1, "an attempt more: {page}");
         ensure!(shown.watch.contains("VERIFIED"), "{}", shown.watch);
         Ok(())
-    })];
-    play_with_review(cases).unwrap();
+    })]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_planted_record_with_a_later_date_decides_nothing_about_what_is_verified() {
     const LATER: &str = "2999-12-31T000000.000Z";
-    let cases: &[Case] = &[("one of another check, one that is forged, and an earlier one", |s| {
+    play_with_review(&[("one of another check, one that is forged, and an earlier one", |s| {
         s.start("--no-review --check \"pwd >> $HOME/first\"")?;
         s.claim_ends("verified")?;
         let first = kept_file(s, "json")?;
@@ -245,6 +240,5 @@ fn a_planted_record_with_a_later_date_decides_nothing_about_what_is_verified() {
         let report = String::from_utf8(omo(s, &["report", "--last"], &[])?.stdout)?;
         ensure!(report.contains("/second") && !report.contains("/first"), "{report}");
         Ok(())
-    })];
-    play_with_review(cases).unwrap();
+    })]);
 }

@@ -73,7 +73,6 @@ impl Ward {
 const UNCLEAR: &str = "omo cannot tell what this would do";
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn every_link_is_followed_before_it_is_decided() -> Result<()> {
     let plugin = plugin();
     let ward = Ward::new(&plugin)?;
@@ -110,7 +109,6 @@ fn every_link_is_followed_before_it_is_decided() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_cannot_be_decided_is_denied_to_a_worker_alone() -> Result<()> {
     let plugin = plugin();
     let ward = Ward::new(&plugin)?;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::claim_scene::{AGREES, play_with_review};
 use crate::cli::omo;
-use crate::scene::{Case, Scene, copy, is_contract, require_sound};
+use crate::scene::{Scene, copy, is_contract, require_sound};
 
 /// What the user is told of a prompt.
 fn told(scene: &mut Scene, prompt: &str) -> Result<String> {
@@ -77,9 +77,8 @@ fn bounds() -> String {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn turning_on_is_said_in_one_line() {
-    let cases: &[Case] = &[
+    play_with_review(&[
         ("with a check", |s| {
             s.lab.write("Cargo.toml", "[package]\nname = \"x\"\n")?;
             let line = told(s, "/omo:ulw --check 'cargo test' fix the tests")?;
@@ -140,14 +139,12 @@ fn turning_on_is_said_in_one_line() {
             ensure!(!told(s, "ulw fix the tests")?.contains('\u{1b}'), "a program reads that");
             Ok(())
         }),
-    ];
-    play_with_review(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_bare_keyword_goes_on_with_what_is_not_proved() {
-    let cases: &[Case] = &[
+    play_with_review(&[
         ("a paused run keeps its count and its time", |s| {
             s.start("--no-review --check false")?;
             s.claim_fails()?;
@@ -224,8 +221,7 @@ fn a_bare_keyword_goes_on_with_what_is_not_proved() {
             ensure!(s.entry()?.is_null(), "a run was started");
             Ok(())
         }),
-    ];
-    play_with_review(cases).unwrap();
+    ]);
 }
 
 /// A run that ends with a red check.
@@ -238,9 +234,8 @@ fn ends_red(scene: &mut Scene) -> Result<String> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn an_end_says_what_is_against_it_and_stays_readable() {
-    let cases: &[Case] = &[
+    play_with_review(&[
         ("a red check", |s| {
             let said = ends_red(s)?;
             let lines: Vec<&str> = said.lines().collect();
@@ -338,14 +333,12 @@ fn an_end_says_what_is_against_it_and_stays_readable() {
             ensure!(omo_says(s, &["verify", "--last"])?.0 == 3 && omo_says(s, &["report", "--last"])?.0 == 3);
             Ok(())
         }),
-    ];
-    play_with_review(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_stop_from_a_terminal_is_told_once_and_a_shown_check_costs_nothing() {
-    let cases: &[Case] = &[
+    play_with_review(&[
         ("at the next Stop", |s| {
             s.arm()?;
             ensure!(omo_says(s, &["stop", "--reason", "wrong branch"])?.0 == 0);
@@ -383,6 +376,5 @@ fn a_stop_from_a_terminal_is_told_once_and_a_shown_check_costs_nothing() {
             ensure!(s.asks("/omo:status")?.contains("never seen in this run"));
             Ok(())
         }),
-    ];
-    play_with_review(cases).unwrap();
+    ]);
 }

@@ -48,7 +48,6 @@ fn scene() -> Result<Scene> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn no_check_is_pointed_at_the_repository_of_its_user() {
     let mut scene = scene().unwrap();
     let record = recorder(&scene.lab, "claim");
@@ -73,7 +72,6 @@ fn no_check_is_pointed_at_the_repository_of_its_user() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn no_status_line_and_no_client_is_pointed_at_the_repository_of_its_user() {
     let scene = scene().unwrap();
     let lab = &scene.lab;
@@ -94,7 +92,6 @@ fn no_status_line_and_no_client_is_pointed_at_the_repository_of_its_user() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn no_set_up_no_count_and_no_browser_is_pointed_at_the_repository_of_its_user() {
     type Play = fn(&mut Scene, &str) -> Result<()>;
     let cases: [(&str, Play); 3] = [
@@ -146,7 +143,6 @@ pub(crate) fn write_program(folder: &Path, name: &str, text: &str) -> Result<()>
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_scratch_repository_of_a_check_stays_one_in_a_pre_commit_hook() {
     let scene = scene().unwrap();
     let lab = &scene.lab;

@@ -82,7 +82,6 @@ fn reviewer_is_not_kept_waiting() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn an_answer_that_takes_longer_than_a_minute_is_not_waited_for() {
     std::thread::scope(|scope| {
         let plays = [scope.spawn(verdict_comes_first), scope.spawn(reviewer_is_not_kept_waiting)];

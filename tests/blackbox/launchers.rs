@@ -24,7 +24,6 @@ fn launchers(clone: &Path) -> Result<Vec<(PathBuf, bool)>> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn each_launcher_becomes_its_binary_in_every_shell() -> Result<()> {
     each_becomes_its_binary(&["/bin/sh", "bash", "bash --posix"])
 }
@@ -75,7 +74,6 @@ fn each_becomes_its_binary(shells: &[&str]) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_hook_that_is_not_built_lets_the_session_be() -> Result<()> {
     let fresh = Fresh::new()?;
     for (launcher, is_hook) in launchers(&fresh.clone)? {
@@ -97,7 +95,6 @@ fn a_hook_that_is_not_built_lets_the_session_be() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn omo_is_found_where_the_client_keeps_the_data() -> Result<()> {
     let fresh = Fresh::new()?;
     let omo = || {
@@ -135,7 +132,6 @@ fn omo_is_found_where_the_client_keeps_the_data() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn it_is_said_once_in_a_session() -> Result<()> {
     let fresh = Fresh::new()?;
     fresh.cargo.fail_builds()?;
@@ -158,7 +154,6 @@ fn it_is_said_once_in_a_session() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn where_nothing_can_be_built_one_line_says_why() -> Result<()> {
     let fresh = Fresh::new()?;
     let start = fresh.clone.join("bin/omo-session-start");
@@ -215,7 +210,6 @@ fn tools_without_cargo(fresh: &Fresh) -> Result<PathBuf> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_built_plugin_holds_binaries_and_nothing_that_builds() -> Result<()> {
     let plugin = plugin();
     for entry in fs::read_dir(plugin.join("bin"))? {

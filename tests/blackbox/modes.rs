@@ -1,5 +1,6 @@
 //! Every mode with every dialect: a small plan to its end, one that fails, and which mode a plan asks for.
 
+use omo_tests::all_good;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -206,7 +207,6 @@ const CHECKLIST: &str = "\
 ";
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_checklist_continues_behind_what_nothing_proves_and_is_not_complete() {
     for mode in MODES {
         let fixture = ModeFixture::new(Some(CHECKLIST), "").unwrap();
@@ -246,7 +246,6 @@ fn ticked_checklist() -> String {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_has_passed_is_ticked_in_the_plan_and_nothing_else_of_it_changes_in_any_mode() {
     for (mode, end) in MODES.into_iter().zip(["\n", "\r\n", "\r\n", "\n"]) {
         let text = PROVABLE_CHECKLIST.replace('\n', end);
@@ -275,7 +274,6 @@ fn what_has_passed_is_ticked_in_the_plan_and_nothing_else_of_it_changes_in_any_m
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn in_parallel_the_branch_is_ticked_once_whatever_workers_and_their_user_do_to_the_plan() {
     // What is done beside the work, what git ignores, the plan at the end, and the commits of it.
     for (beside, ignored, plan, commits) in [
@@ -323,20 +321,20 @@ fn dialects(last: &str) -> [(&'static str, Option<String>); 4] {
     ]
 }
 
-/// Plays one case for each mode and dialect, and names those that went wrong.
+/// Plays one case for each mode and dialect.
+#[track_caller]
 fn each(last: &str, case: impl Fn(&ModeFixture, &str, &str) -> Result<()>) {
-    let mut wrong = Vec::new();
+    let mut cases = Vec::new();
     for (dialect, plan) in dialects(last) {
         for mode in MODES {
             let played = ModeFixture::new(plan.as_deref(), last).and_then(|fixture| case(&fixture, dialect, mode));
-            wrong.extend(played.err().map(|error| format!("{dialect} {mode}: {error:#}")));
+            cases.push((format!("{dialect} {mode}"), played));
         }
     }
-    assert!(wrong.is_empty(), "{} of 16 cases failed:\n{}", wrong.len(), wrong.join("\n"));
+    all_good(cases);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn every_dialect_comes_to_its_end_in_every_mode() {
     each(&word_check(3), |fixture, dialect, mode| {
         let opened = fixture.start(&[mode])?;
@@ -360,7 +358,6 @@ fn every_dialect_comes_to_its_end_in_every_mode() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_task_that_fails_ends_no_run_as_complete_in_any_mode() {
     each("false", |fixture, _, mode| {
         // The number of rounds is an option of waves.
@@ -384,7 +381,6 @@ fn a_task_that_fails_ends_no_run_as_complete_in_any_mode() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_plan_says_in_which_mode_it_is_run_and_its_user_may_say_otherwise() {
     let alone = tasks(&[Task { id: "1", needs: "", lines: "", check: "true" }]);
     for (text, line) in [
@@ -414,7 +410,6 @@ fn a_plan_says_in_which_mode_it_is_run_and_its_user_may_say_otherwise() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn going_on_without_a_word_answers_no_question_about_money() {
     let fixture = ModeFixture::with_key(Some(&two_parallel_sessions()), "", "sk-lab").unwrap();
     fixture.start(&[]).unwrap();
@@ -426,7 +421,6 @@ fn going_on_without_a_word_answers_no_question_about_money() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_line_behind_the_command_is_read_once_and_a_bad_one_says_why() {
     let fixture = ModeFixture::new(Some(&two_tasks()), "").unwrap();
     let mut session = fixture.ground.session().unwrap();

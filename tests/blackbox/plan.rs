@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use crate::cli::omo;
-use crate::scene::{Case, Scene, play};
+use crate::scene::{Scene, play};
 
 const FILE: &str = "docs/plan.md";
 
@@ -107,9 +107,8 @@ fn fed(scene: &Scene, arguments: &[&str], plan: &[u8], status: i32) -> Result<(S
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn show_says_what_a_plan_is_before_its_approval() {
-    let cases: &[Case] = &[
+    play(&[
         ("for people", |s| {
             s.lab.write(FILE, SOUND)?;
             let (text, stderr) = gives(s, &["plan", "show", FILE], 0)?;
@@ -160,14 +159,12 @@ fn show_says_what_a_plan_is_before_its_approval() {
             let (text, _) = gives(s, &["plan", "show", FILE, "--batch-size", "2", "--k", "1"], 0)?;
             has(&text, &["6 tasks in 4 batches", "batch-2  2-tests, 2-impl; then you are asked\n"])
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn lint_shows_each_finding_with_its_line() {
-    let cases: &[Case] = &[
+    play(&[
         ("warnings alone are status 0", |s| {
             s.lab.write(FILE, SOUND)?;
             let (text, _) = gives(s, &["plan", "lint", FILE], 0)?;
@@ -226,14 +223,12 @@ warning[unresolved_decision]: DP-001 is not decided: it has no `**Chosen:**`
             ensure!(rows.as_array().is_some_and(|rows| rows.len() > 60), "{rows}");
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn parse_and_batches_are_for_programs() {
-    let cases: &[Case] = &[
+    play(&[
         ("the whole plan", |s| {
             s.lab.write(FILE, SOUND)?;
             let plan = json_of(s, &["plan", "parse", FILE], 0)?;
@@ -318,14 +313,12 @@ fn parse_and_batches_are_for_programs() {
             fed(s, &["plan", "show", "-"], SOUND.as_bytes(), 0)?;
             fed(s, &["plan", "parse", "-"], SOUND.as_bytes(), 0).map(drop)
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_cannot_be_read_has_a_status_of_its_own() {
-    let cases: &[Case] = &[
+    play(&[
         ("not there", |s| {
             for verb in ["show", "lint", "parse", "batches"] {
                 let (stdout, stderr) = gives(s, &["plan", verb, "no.md"], 3)?;
@@ -369,14 +362,12 @@ fn what_cannot_be_read_has_a_status_of_its_own() {
             ensure!(stderr.is_empty(), "{stderr}");
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn hostile_files_are_answered() {
-    let cases: &[Case] = &[
+    play(&[
         ("signs that steer a terminal", |s| {
             let title = "\u{1b}[31mred \u{1b}]0;title\u{7} \u{202e}txt \u{8}back";
             s.lab.write(FILE, &format!("# {title}\n\n### Task 1: {title}\n\n### Task 1: {title}\n"))?;
@@ -396,6 +387,5 @@ fn hostile_files_are_answered() {
             }
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use anyhow::{Result, ensure};
-use omo_tests::plan_project::{Case, Ground, play};
+use omo_tests::plan_project::{Ground, play};
 use serde_json::{Value, json};
 
 /// A plan of OpenSpec, with one task done.
@@ -44,9 +44,8 @@ fn start(g: &Ground, arguments: &[&str]) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_plans_of_a_project_are_listed_with_their_state() {
-    let cases: &[Case] = &[
+    play(&[
         ("each by its place or its text", String::new(), |g| {
             fs::remove_file(g.lab().project().join("docs/plan.md"))?;
             write_all(
@@ -111,15 +110,13 @@ specs/001-words/tasks.md             spec-kit      2/2   -
             );
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_format_that_is_named_holds_for_the_whole_run() {
     const FILE: &str = "openspec/changes/add-words/tasks.md";
-    let cases: &[Case] = &[
+    play(&[
         ("by omo plan", CHANGE.to_owned(), |g| {
             g.lab().write(FILE, CHANGE)?;
             for (arguments, dialect) in [(&[][..], "openspec"), (&["--dialect", "kiro"], "kiro")] {
@@ -149,14 +146,12 @@ fn a_format_that_is_named_holds_for_the_whole_run() {
             g.omo_at_terminal(&other)?.refuses(6, "is open, and reads it as kiro", "without --dialect")?;
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_folder_is_the_plan_that_it_holds() {
-    let cases: &[Case] = &[
+    play(&[
         ("plans of GSD are one", String::new(), |g| {
             let files = [("01-01", "wave: 1\n", "a.txt"), ("01-02", "wave: 2\n", "b.txt")];
             for (name, matter, file) in files {
@@ -229,14 +224,12 @@ fn a_folder_is_the_plan_that_it_holds() {
             }
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_file_in_no_known_format_becomes_a_task_list() {
-    let cases: &[Case] = &[
+    play(&[
         ("it is refused as a plan, with what to type", String::new(), |g| {
             g.lab().write("docs/my notes.md", NOTES)?;
             let typed = "`/omo:ulw-plan --from 'docs/my notes.md'`";
@@ -269,6 +262,5 @@ fn a_file_in_no_known_format_becomes_a_task_list() {
             }
             session.kill_client()
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }

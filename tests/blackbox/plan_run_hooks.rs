@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use crate::claim_scene::{DONE, play_with_review};
 use crate::cli::omo;
-use crate::scene::{Case, Scene, require_sound, time_ago};
+use crate::scene::{Scene, require_sound, time_ago};
 
 /// Three of seven tasks are done, and the next command is `omo agent next`.
 fn run() -> PlanRun {
@@ -102,9 +102,8 @@ fn claims() -> Value {
 const CHECK: &str = "--no-review --check \"pwd >> $HOME/ran; true\"";
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn an_open_run_is_what_is_left_to_do() {
-    let cases: &[Case] = &[
+    play_with_review(&[
         ("it goes on: its next command is the reason, and no claim is judged", |s| {
             s.start(CHECK)?;
             set(s, PlanRun { running: Some("4".to_owned()), ..run() })?;
@@ -174,14 +173,12 @@ fn an_open_run_is_what_is_left_to_do() {
             ensure!(!s.asks("/omo:stop-continuation")?.contains("stays open"));
             Ok(())
         }),
-    ];
-    play_with_review(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_session_without_ultrawork_shows_its_run_and_notes_only_what_a_person_says() {
-    let cases: &[Case] = &[
+    play_with_review(&[
         ("shown everywhere", |s| {
             set(s, waits())?;
             let row = "plan run   docs/plan.md: 3 of 7 done, 1 failed, waits for you: continue after batch 1?";
@@ -231,12 +228,10 @@ fn a_session_without_ultrawork_shows_its_run_and_notes_only_what_a_person_says()
             ensure!(fs::read(s.state_file())? == before, "an ended run was written");
             Ok(())
         }),
-    ];
-    play_with_review(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_run_that_something_else_wrote_counts_for_nothing() {
     let forgeries: &[(&str, Value)] = &[
         ("/run/waits", json!("go on?")),
@@ -268,9 +263,8 @@ fn a_run_that_something_else_wrote_counts_for_nothing() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_arguments_of_a_command_reach_the_program_byte_for_byte_and_once() {
-    let cases: &[Case] = &[
+    play_with_review(&[
         ("kept, and taken once", |s| {
             let arguments = "docs/my plan.md; touch $(x) `y` \"z\" 'w' | v\n--flag ü ";
             ensure!(s.prompt(&format!("/omo:ulw-plan {arguments}"))? == HookAnswer::Nothing);
@@ -308,8 +302,7 @@ fn the_arguments_of_a_command_reach_the_program_byte_for_byte_and_once() {
             ensure!(s.field("/ulw/enabled")? == true && s.field("/lastSeen/UserPromptSubmit")?.is_string());
             Ok(())
         }),
-    ];
-    play_with_review(cases).unwrap();
+    ]);
 }
 
 /// The command leaves what a plan would run; gives its digest.
@@ -328,9 +321,8 @@ fn is_approved(scene: &Scene, digest: &str) -> bool {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn nothing_of_a_plan_is_approved_but_by_its_users_own_code() {
-    let cases: &[Case] = &[
+    play_with_review(&[
         ("the right code: the prompt goes on with a line for the model", |s| {
             s.lab.write("docs/plan.md", &plan_text(&[task("1", "", "cargo test"), task("2", "", "npm test")]))?;
             let digest = leave(s, "docs/plan.md", &["cargo test", "npm test"])?;
@@ -409,6 +401,5 @@ fn nothing_of_a_plan_is_approved_but_by_its_users_own_code() {
             ensure!(!is_approved(s, &digest));
             Ok(())
         }),
-    ];
-    play_with_review(cases).unwrap();
+    ]);
 }

@@ -7,7 +7,7 @@ use omo_tests::plan_project::{self, Ground, two_tasks};
 
 use crate::claim_scene::{AGREES, play_with_review};
 use crate::cli::omo;
-use crate::scene::{Case, Scene};
+use crate::scene::Scene;
 
 /// Writes the page of an `omo` command; gives its path and its text.
 fn page_of(scene: &Scene, arguments: &[&str]) -> Result<(String, String)> {
@@ -25,9 +25,8 @@ fn page_of_plans(ground: &Ground, arguments: &[&str]) -> Result<(String, String)
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_page_of_a_project_has_each_ultrawork_run_once() {
-    let cases: &[Case] = &[("none, one that is proved, one that failed, and one that is on", |s| {
+    play_with_review(&[("none, one that is proved, one that failed, and one that is on", |s| {
         let none = omo(s, &["report", "--all", "--html"], &[])?;
         let said = String::from_utf8(none.stderr)?;
         ensure!(none.status.code() == Some(3) && none.stdout.is_empty(), "{said}");
@@ -70,12 +69,10 @@ fn the_page_of_a_project_has_each_ultrawork_run_once() {
         let (path, elsewhere) = page_of(s, &["report", "--all", "--html", &file])?;
         ensure!(path == file && !elsewhere.contains(name), "{elsewhere}");
         Ok(())
-    })];
-    play_with_review(cases).unwrap();
+    })]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_page_of_a_project_has_each_run_of_a_plan() {
     let cases: &[plan_project::Case] = &[
         ("one that was cancelled, and one that goes on", two_tasks(), |g| {
@@ -122,12 +119,11 @@ fn the_page_of_a_project_has_each_run_of_a_plan() {
             Ok(())
         }),
     ];
-    plan_project::play(cases).unwrap();
+    plan_project::play(cases);
 }
 
 #[test]
 #[cfg(target_os = "linux")]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_shows_a_page_starts_no_program_of_the_project() {
     use crate::git_variables::write_program;
 
@@ -154,5 +150,5 @@ fn what_shows_a_page_starts_no_program_of_the_project() {
         }
         Ok(())
     })];
-    plan_project::play(cases).unwrap();
+    plan_project::play(cases);
 }

@@ -14,13 +14,11 @@ use crate::scene::{Case, Scene, is_contract, play, require_sound};
 const TASK: &str = "ulw build the parser";
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn each_vector_is_decided_as_it_says() {
-    play(CASES).unwrap();
+    play(CASES);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_prompt_to_a_supervised_worker_is_not_a_persons() {
     play(&[("OMO_RUN and OMO_WORKER", |s| {
         let alone = s.session.clone();
@@ -32,8 +30,7 @@ fn a_prompt_to_a_supervised_worker_is_not_a_persons() {
         s.allows(&json!({}))?;
         s.session = half;
         injects(s, &json!({})).map(drop)
-    })])
-    .unwrap();
+    })]);
 }
 
 /// The prompt's hook with `fields` over the usual ones.

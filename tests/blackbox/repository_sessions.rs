@@ -114,7 +114,6 @@ fn linked_work_tree(scene: &Scene) -> Result<PathBuf> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn stop_ends_every_run_of_the_repository_from_each_of_its_folders() {
     let ends_all = |pick: fn(&Scene, &Path) -> PathBuf| -> Result<()> {
         let mut scene = in_repository()?;
@@ -149,7 +148,6 @@ fn stop_ends_every_run_of_the_repository_from_each_of_its_folders() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_page_of_all_runs_has_those_of_each_folder_of_the_repository() {
     let mut scene = in_repository().unwrap();
     let linked = linked_work_tree(&scene).unwrap();
@@ -168,7 +166,6 @@ fn the_page_of_all_runs_has_those_of_each_folder_of_the_repository() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_beginning_of_an_id_is_enough_in_whichever_folder_its_session_is() {
     let scene = in_repository().unwrap();
     let linked = linked_work_tree(&scene).unwrap();
@@ -207,7 +204,6 @@ fn the_beginning_of_an_id_is_enough_in_whichever_folder_its_session_is() {
 
 /// A model's own shell may leave out the variables that name its session, and go to another work tree.
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_shell_of_a_session_turns_nothing_on_from_another_work_tree() {
     let mut scene = in_repository().unwrap();
     let linked = linked_work_tree(&scene).unwrap();
@@ -222,7 +218,6 @@ fn a_shell_of_a_session_turns_nothing_on_from_another_work_tree() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_was_used_above_the_repository_is_another_project() {
     let mut scene = in_repository().unwrap();
     let above = scene.lab.project().parent().unwrap().to_owned();
@@ -243,7 +238,6 @@ fn what_was_used_above_the_repository_is_another_project() {
 
 /// One state that cannot be read keeps no session of another folder on.
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_broken_state_holds_up_no_other_folder() {
     let scene = in_repository().unwrap();
     let linked = linked_work_tree(&scene).unwrap();
@@ -260,7 +254,6 @@ fn a_broken_state_holds_up_no_other_folder() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_session_whose_work_tree_was_moved_is_told_of_the_move() {
     let scene = in_repository().unwrap();
     let linked = linked_work_tree(&scene).unwrap();

@@ -32,7 +32,6 @@ fn setup(lab: &Lab, plugin: &Path, path: &Path, options: &[&str]) -> Result<Hook
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_client_that_is_missing_too_old_or_broken_is_status_5_and_nothing_is_written() -> Result<()> {
     let plugin = plugin();
     let lab = Lab::builder().without_git().build()?;
@@ -56,7 +55,6 @@ fn a_client_that_is_missing_too_old_or_broken_is_status_5_and_nothing_is_written
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_relative_folder_of_path_names_no_client() -> Result<()> {
     let plugin = plugin();
     let lab = Lab::builder().without_git().build()?;
@@ -69,7 +67,6 @@ fn a_relative_folder_of_path_names_no_client() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn an_omo_that_is_no_part_of_a_plugin_says_what_has_one() -> Result<()> {
     let plugin = plugin();
     let lab = Lab::builder().without_git().build()?;
@@ -92,7 +89,6 @@ fn an_omo_that_is_no_part_of_a_plugin_says_what_has_one() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn without_a_client_nothing_is_removed_that_it_still_knows() -> Result<()> {
     let plugin = plugin();
     let lab = Lab::builder().without_git().build()?;
@@ -108,7 +104,6 @@ fn without_a_client_nothing_is_removed_that_it_still_knows() -> Result<()> {
 
 /// What an omo that has gone leaves behind: the link for terminals, and a status line of its user's.
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_removal_takes_away_what_would_dangle_and_nothing_else() -> Result<()> {
     let plugin = plugin();
     let lab = Lab::builder().without_git().build()?;
@@ -131,7 +126,6 @@ fn a_removal_takes_away_what_would_dangle_and_nothing_else() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn only_an_omo_that_stays_where_it_is_is_linked() -> Result<()> {
     let plugin = plugin();
     let lab = Lab::builder().without_git().build()?;
@@ -156,7 +150,6 @@ fn only_an_omo_that_stays_where_it_is_is_linked() -> Result<()> {
 const FRESH: &str = "case \"$*\" in --version) echo '2.1.328 (Claude Code)';; *list*) echo '[]';; *) exit 1;; esac";
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_data_folder_that_cannot_be_used_is_named() -> Result<()> {
     let lab = Lab::builder().without_git().build()?;
     let client = script(&lab, "client", FRESH)?;
@@ -179,7 +172,6 @@ fn a_data_folder_that_cannot_be_used_is_named() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn two_setups_at_once_are_distinguished() -> Result<()> {
     let lab = Lab::builder().without_git().build()?;
     let client = script(&lab, "client", FRESH)?;

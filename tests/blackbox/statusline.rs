@@ -10,7 +10,7 @@ use omo_tests::MAX_BLOCKS;
 use serde_json::{Value, json};
 
 use crate::claim_scene::{processes_with, wait_until_gone};
-use crate::scene::{Case, Scene, play, plugin, require_sound};
+use crate::scene::{Scene, play, plugin, require_sound};
 use crate::unused_session::list_all_files;
 
 /// What the client sends in this session.
@@ -47,9 +47,8 @@ fn shows(scene: &Scene, arguments: &[&str], expected: &str) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn it_shows_where_the_run_stands_and_nothing_without_one() {
-    let cases: &[Case] = &[
+    play(&[
         ("a session that never used omo", |s| {
             shows(s, &[], "")?;
             ensure!(!s.lab.project().join(".sisyphus").exists(), "looking made something");
@@ -133,14 +132,12 @@ fn it_shows_where_the_run_stands_and_nothing_without_one() {
             ensure!(printed(shown)? == format!("ulw 0/{MAX_BLOCKS} · 0m · Esc pauses\n"));
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn colours_stand_out_only_where_they_are_wanted() {
-    let cases: &[Case] = &[("the last block", |s| {
+    play(&[("the last block", |s| {
         s.arm()?;
         s.edit(&[("/ulw/stopBlocks", json!(MAX_BLOCKS))])?;
         for (variable, value, has_colour) in
@@ -156,12 +153,10 @@ fn colours_stand_out_only_where_they_are_wanted() {
             ensure!(shown == expected, "{variable}={value}: {shown:?}");
         }
         Ok(())
-    })];
-    play(cases).unwrap();
+    })]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn it_changes_no_byte_of_the_project_and_of_the_home() {
     let plugin = plugin();
     let mut scene = Scene::new(&plugin).unwrap();
@@ -177,9 +172,8 @@ fn it_changes_no_byte_of_the_project_and_of_the_home() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn another_status_line_comes_first_as_it_is() {
-    let cases: &[Case] = &[
+    play(&[
         ("one line", |s| {
             s.arm()?;
             shows(s, &["--wrap", "echo main"], &format!("main · ulw 0/{MAX_BLOCKS} · 0m · Esc pauses\n"))
@@ -239,14 +233,12 @@ fn another_status_line_comes_first_as_it_is() {
             ensure!(printed(shown)? == "main\n");
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn another_status_line_has_bounds_and_leaves_nothing_behind() {
-    let cases: &[Case] = &[
+    play(&[
         ("one that never ends", |s| {
             s.arm()?;
             let mark = s.lab.root().join("never").display().to_string();
@@ -290,29 +282,26 @@ fn another_status_line_has_bounds_and_leaves_nothing_behind() {
             ensure!(child.wait()?.signal() == Some(15), "it did not end as it was asked to");
             wait_until_gone(&mark)
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 /// Elsewhere nothing tells which signals are ignored.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_signal_that_its_caller_ignores_ends_no_status_line() {
-    let cases: &[Case] = &[("as nohup starts it", |s| {
+    play(&[("as nohup starts it", |s| {
         let omo = command(s, &["--wrap", "kill -HUP $PPID; kill -INT $PPID; echo main"], &[]);
         let mut shell = s.lab.command("/bin/sh");
         shell.args(["-c", "trap '' HUP INT; exec \"$@\"", "sh"]).arg(omo.get_program()).args(omo.get_args());
         shell.env("CLAUDE_PROJECT_DIR", s.lab.project());
         ensure!(printed(run_command(&shell, &format!("{}\n", input(s)))?)? == "main\n");
         Ok(())
-    })];
-    play(cases).unwrap();
+    })]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn statusline_has_help_and_refuses_what_it_does_not_know() {
-    let cases: &[Case] = &[("help", |s| {
+    play(&[("help", |s| {
         let run = |arguments: &[&str]| run_command(&command(s, arguments, &[]), "");
         let help = run(&["--help"])?;
         for part in
@@ -327,8 +316,7 @@ fn statusline_has_help_and_refuses_what_it_does_not_know() {
         let shown = run_command(&command(s, &["--wrap=echo main"], &[]), &input(s).to_string())?;
         ensure!(printed(shown)? == "main\n");
         Ok(())
-    })];
-    play(cases).unwrap();
+    })]);
 }
 
 /// The settings that `/omo:statusline` shows, and the command for who has a status line.
@@ -349,7 +337,6 @@ fn by_a_shell(scene: &Scene, line: &str) -> Result<String> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_settings_that_are_shown_work_wherever_omo_lies_and_are_never_written() {
     let plugin = plugin();
     for folder in ["lab", "it's a \"lab\"; $HOME `x` \\ ü 한"] {

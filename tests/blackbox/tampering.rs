@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
 use crate::claim_scene::{AGREES, play_with_review};
-use crate::scene::{Case, Scene};
+use crate::scene::Scene;
 
 /// A run with a check that is red, changed by hand in its state; then the model claims.
 fn tampered(scene: &mut Scene, pointer: &str, value: Value) -> Result<()> {
@@ -19,9 +19,8 @@ fn tampered(scene: &mut Scene, pointer: &str, value: Value) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn an_edited_state_verifies_nothing_and_runs_nothing() {
-    let cases: &[Case] = &[
+    play_with_review(&[
         ("another command", |s| tampered(s, "/gates/0/run", json!("echo x >> $HOME/evil"))),
         ("no gates", |s| tampered(s, "/gates", json!([]))),
         ("no review", |s| tampered(s, "/verification/reviewWanted", json!(false))),
@@ -93,6 +92,5 @@ fn an_edited_state_verifies_nothing_and_runs_nothing() {
             s.claim_ends("released")?;
             Ok(())
         }),
-    ];
-    play_with_review(cases).unwrap();
+    ]);
 }

@@ -18,7 +18,7 @@ use omo_state::{env, task_list_note};
 use omo_testkit::stand_in::HookAnswer;
 
 use crate::claim_scene::play_with_review;
-use crate::scene::{Case, Scene, require_sound};
+use crate::scene::{Scene, require_sound};
 
 fn state_home(scene: &Scene) -> PathBuf {
     scene.lab.home().join(".local/state")
@@ -58,9 +58,8 @@ const OFFER: &str = "[omo] the task list `Add a login` of this project is not do
                      done). Its user goes on with it by typing /omo:ulw-exec --session s-1";
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_session_that_is_not_done_is_offered_in_one_line() {
-    let cases: &[Case] = &[
+    play_with_review(&[
         ("at each start but after a compaction, to its user and to the model", |s| {
             note(s, "EXECUTION")?;
             for source in ["startup", "resume", "clear"] {
@@ -115,14 +114,12 @@ fn a_session_that_is_not_done_is_offered_in_one_line() {
             ensure!(started(s, "startup")? == (None, None));
             Ok(())
         }),
-    ];
-    play_with_review(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_commands_of_a_session_are_approved_by_their_code() {
-    let cases: &[Case] = &[("the line that is shown is the one that approves", |s| {
+    play_with_review(&[("the line that is shown is the one that approves", |s| {
         let command = PlannedCommand { task: "1".to_owned(), command: "npm test".to_owned(), folder: None };
         let digest =
             pending_approval::write(Some(&state_home(s)), s.lab.project(), &task_list_plan_name("s-1"), &[command])?;
@@ -135,20 +132,17 @@ fn the_commands_of_a_session_are_approved_by_their_code() {
         ensure!(said.starts_with("[omo] Nothing was started: "), "{said}");
         ensure!(pending_approval::is_approved(Some(&state_home(s)), &digest));
         Ok(())
-    })];
-    play_with_review(cases).unwrap();
+    })]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn how_its_commands_are_typed_is_shown_without_a_model_and_without_a_trace() {
-    let cases: &[Case] = &[("no byte is written", |s| {
+    play_with_review(&[("no byte is written", |s| {
         for name in ["ulw-plan", "ulw-exec", "execute-plan"] {
             let said = s.asks(&format!("/omo:{name} --help"))?;
             ensure!(said.starts_with(&format!("usage: /omo:{name} ")), "{said}");
         }
         ensure!(!s.state_file().exists());
         Ok(())
-    })];
-    play_with_review(cases).unwrap();
+    })]);
 }

@@ -39,7 +39,6 @@ fn end(scene: &Scene) -> Result<String> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn an_ending_names_the_page_of_exactly_its_run() {
     let mut scene = Scene::in_lab(&scene::plugin(), Lab::builder().build().unwrap()).unwrap();
     let mut named = Vec::new();
@@ -80,7 +79,6 @@ fn replace_program(program: &Path, script: &str) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_page_that_cannot_be_written_changes_nothing_of_the_ending() {
     type Fault = fn(&Path, &Scene) -> Result<()>;
     let faults: [(&str, Fault); 6] = [
@@ -99,7 +97,6 @@ fn a_page_that_cannot_be_written_changes_nothing_of_the_ending() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_page_that_takes_too_long_is_given_up_with_all_that_it_started() {
     const HANGS: &str = "trap '' TERM\necho $$ > \"$HOME/pids\"\n(trap '' TERM; sleep 600) &\n\
                          echo $! >> \"$HOME/pids\"\nsleep 600";
@@ -144,7 +141,6 @@ fn notification(text: &str) -> String {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_plan_run_without_ultrawork_tells_once_that_it_waits_and_that_it_has_ended() {
     let (ground, session) = plan_run().unwrap();
     assert_eq!(stop(&ground, &session).unwrap(), HookAnswer::Nothing, "it goes on");
@@ -173,7 +169,6 @@ fn a_plan_run_without_ultrawork_tells_once_that_it_waits_and_that_it_has_ended()
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_end_of_a_plan_run_rings_as_its_user_wants_and_for_nothing_that_is_not_omos() {
     let end = |setting: &str, change: &dyn Fn(&Ground, &mut Session)| {
         let (ground, mut session) = plan_run().unwrap();
@@ -201,7 +196,6 @@ fn the_end_of_a_plan_run_rings_as_its_user_wants_and_for_nothing_that_is_not_omo
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_session_with_ultrawork_tells_of_its_plan_run_with_the_verdict() {
     let (ground, mut session) = plan_run().unwrap();
     session.type_prompt("/omo:ulw --no-review --check true write the words").unwrap();

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::claim_scene::play_with_review;
 use crate::cli::omo;
-use crate::scene::{Case, Scene};
+use crate::scene::Scene;
 
 const OMO_TOML: &str = "[[check]]\nname = \"theirs\"\nrun = \"pwd >> $HOME/ran\"\n";
 
@@ -18,9 +18,8 @@ fn shown_code(scene: &mut Scene) -> Result<String> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn nothing_of_a_repository_runs_before_its_user_approved_exactly_that() {
-    let cases: &[Case] = &[
+    play_with_review(&[
         ("not approved: reported, and never run", |s| {
             s.lab.write("omo.toml", OMO_TOML)?;
             let reported = s.prompt("/omo:ulw --no-review --check true fix the tests")?;
@@ -82,8 +81,7 @@ fn nothing_of_a_repository_runs_before_its_user_approved_exactly_that() {
             ensure!(s.traced("ran") == 0);
             Ok(())
         }),
-    ];
-    play_with_review(cases).unwrap();
+    ]);
 }
 
 /// Runs `omo` without a terminal, which must fail with this status and this in what it says, and
@@ -100,9 +98,8 @@ fn refused(scene: &Scene, arguments: &[&str], variables: &[(&str, &str)], status
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_model_changes_nothing_of_what_judges_it() {
-    let cases: &[Case] = &[
+    play_with_review(&[
         ("from its own shell", |s| {
             s.lab.write("omo.toml", OMO_TOML)?;
             s.start("--no-review --check false")?;
@@ -175,6 +172,5 @@ fn a_model_changes_nothing_of_what_judges_it() {
             ensure!(s.field("/gates/0/run")? == "false");
             Ok(())
         }),
-    ];
-    play_with_review(cases).unwrap();
+    ]);
 }

@@ -13,9 +13,8 @@ use serde_json::{Value, json};
 use crate::scene::{Case, Scene, is_contract, play};
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn each_vector_is_decided_as_it_says() {
-    play(CASES).unwrap();
+    play(CASES);
 }
 
 /// The text of a vector.
@@ -84,14 +83,12 @@ pub(crate) const CASES: &[Case] = &[
 
 /// Options in both forms, and what follows them untouched.
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn options_are_taken_in_both_forms_and_the_rest_is_the_task() {
-    let cases: &[Case] = &[
+    play(&[
         ("--x v", |s| options(s, "--max-blocks 3 --max-minutes 5 fix  `it`; now", "fix  `it`; now")),
         ("--x=v", |s| options(s, "--max-blocks=3 --max-minutes=5 fix\n it", "fix\n it")),
         ("at the end", |s| options(s, "fix it --max-minutes 5 --max-blocks=3", "fix it")),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 fn options(scene: &mut Scene, arguments: &str, task: &str) -> Result<()> {
@@ -104,12 +101,10 @@ fn options(scene: &mut Scene, arguments: &str, task: &str) -> Result<()> {
 
 /// `/ulw` reaches omo as plain text where the client knows no such command.
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_short_name_works_as_well() {
-    let cases: &[Case] = &[("/ulw", |s| {
+    play(&[("/ulw", |s| {
         let reported = s.prompt("/ulw --max-blocks 2 fix it")?;
         ensure!(is_contract(&reported) && s.entry()?["limits"]["maxBlocks"] == 2, "{reported:?}");
         Ok(())
-    })];
-    play(cases).unwrap();
+    })]);
 }

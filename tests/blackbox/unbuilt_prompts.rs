@@ -63,7 +63,6 @@ const PROMPTS: [(&str, bool); 35] = [
 ];
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_prompt_that_omo_would_have_answered_says_that_nothing_holds_it() -> Result<()> {
     let fresh = Fresh::new()?;
     fresh.cargo.block_builds()?;
@@ -83,7 +82,6 @@ fn a_prompt_that_omo_would_have_answered_says_that_nothing_holds_it() -> Result<
 
 /// Installed in an open session, no start of a session comes before its prompts.
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn any_prompt_has_it_built_without_a_word() -> Result<()> {
     let fresh = Fresh::new()?;
     let mut session = fresh.session()?;
@@ -98,7 +96,6 @@ fn any_prompt_has_it_built_without_a_word() -> Result<()> {
 /// Neither a folder nor a session's file that is called like a keyword is a prompt; and what a prompt
 /// holds, it is answered with one whole line or none.
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn only_the_prompt_counts_whatever_is_in_it() -> Result<()> {
     let fresh = Fresh::new()?;
     fresh.cargo.block_builds()?;
@@ -145,7 +142,6 @@ fn only_the_prompt_counts_whatever_is_in_it() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn every_shell_reads_a_prompt_alike() -> Result<()> {
     each_reads_alike(&["/bin/sh", "bash", "bash --posix"])
 }
@@ -184,7 +180,6 @@ fn each_reads_alike(shells: &[&str]) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_failed_build_is_reported_with_each_prompt_that_waits_for_it() -> Result<()> {
     let fresh = Fresh::new()?;
     fresh.cargo.fail_builds()?;
@@ -204,7 +199,6 @@ fn a_failed_build_is_reported_with_each_prompt_that_waits_for_it() -> Result<()>
 
 /// Between the hooks and `omo`: sessions are held, and what a model calls says how far it is.
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_hooks_hold_before_omo_is_built() -> Result<()> {
     let fresh = Fresh::new()?;
     fresh.cargo.block_package_builds("omo-cli")?;
@@ -238,7 +232,6 @@ fn the_hooks_hold_before_omo_is_built() -> Result<()> {
 
 /// After an update the version before holds sessions, and no user has to wait for the new one.
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_version_before_holds_until_the_new_one_is_built() -> Result<()> {
     let fresh = Fresh::new()?;
     fresh.cargo.block_builds()?;
@@ -259,7 +252,6 @@ fn the_version_before_holds_until_the_new_one_is_built() -> Result<()> {
 
 /// npm leaves the part for a platform out without a word.
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_package_without_its_platform_says_so() -> Result<()> {
     let fresh = Fresh::new()?;
     fs::remove_file(fresh.clone.join("Cargo.toml"))?;
@@ -281,7 +273,6 @@ fn a_package_without_its_platform_says_so() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn where_omo_is_turned_off_nothing_is_said_or_built() -> Result<()> {
     let fresh = Fresh::new()?;
     for (launcher, input) in
@@ -302,7 +293,6 @@ fn where_omo_is_turned_off_nothing_is_said_or_built() -> Result<()> {
 
 /// A finished build of an installed plugin is found in terminals; one that was only tried out is not.
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_finished_build_is_linked_for_terminals() -> Result<()> {
     for (name, is_linked) in [("omo-omo", true), ("omo-inline", false)] {
         let fresh = Fresh::new()?;

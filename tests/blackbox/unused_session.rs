@@ -72,7 +72,6 @@ fn a_day(session: &mut StandIn) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn in_a_project_without_omo_nothing_is_made() {
     let plugin = plugin();
     for lab in [Lab::builder().build().unwrap(), Lab::builder().without_git().build().unwrap()] {
@@ -84,7 +83,6 @@ fn in_a_project_without_omo_nothing_is_made() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn beside_a_session_with_a_run_not_a_byte_is_changed() {
     let plugin = plugin();
     let mut scene = Scene::new(&plugin).unwrap();
@@ -104,7 +102,6 @@ fn beside_a_session_with_a_run_not_a_byte_is_changed() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn after_its_run_has_ended_a_session_writes_nothing_more() {
     let plugin = plugin();
     let mut scene = Scene::new(&plugin).unwrap();

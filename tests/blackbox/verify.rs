@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::claim_scene::play_with_review;
 use crate::cli::omo;
-use crate::scene::{Case, Scene};
+use crate::scene::Scene;
 
 /// Runs `omo verify`; gives its exit status and what it printed.
 fn verify(scene: &Scene, arguments: &[&str]) -> Result<(i32, String, String)> {
@@ -23,9 +23,8 @@ fn configure(scene: &Scene, runs: &[(&str, &str)]) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn verify_runs_the_checks_and_its_status_is_the_answer() {
-    let cases: &[Case] = &[
+    play_with_review(&[
         ("all green, in columns", |s| {
             configure(s, &[("tests", "echo '=== 5 passed, 1 skipped in 0.10s ==='"), ("lint", "true")])?;
             let (status, out, err) = verify(s, &[])?;
@@ -112,14 +111,12 @@ fn verify_runs_the_checks_and_its_status_is_the_answer() {
             ensure!(verify(s, &[])?.0 == 0);
             Ok(())
         }),
-    ];
-    play_with_review(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn outside_of_git_a_claim_is_verified_by_the_files() {
-    let cases: &[Case] = &[
+    play_with_review(&[
         ("checks run once while no file changes", |s| {
             fs::remove_dir_all(s.lab.project().join(".git"))?;
             s.start("--check \"pwd >> $HOME/ran; true\"")?;
@@ -144,6 +141,5 @@ fn outside_of_git_a_claim_is_verified_by_the_files() {
             ensure!(s.claim_fails()?.contains("to be reviewed again"));
             Ok(())
         }),
-    ];
-    play_with_review(cases).unwrap();
+    ]);
 }

@@ -224,7 +224,6 @@ fn the_end_of_a_run_ends_it_with_its_page_and_a_question_stays() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn without_a_terminal_each_thing_that_happens_is_a_line() {
     let ground =
         Ground::new(&plan_text(&[Task { id: "1", needs: "", lines: "", check: "grep -q one words/1.txt" }])).unwrap();
@@ -262,7 +261,6 @@ fn an_ultrawork_run_is_watched_until_its_verdict() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_run_whose_state_is_removed_is_said_to_be_gone() {
     let mut scene = Scene::new(&scene::plugin()).unwrap();
     scene.start("--no-review --check true").unwrap();
@@ -278,7 +276,6 @@ fn a_run_whose_state_is_removed_is_said_to_be_gone() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn its_user_decides_how_the_end_of_a_run_is_told() {
     let done = json!({ "last_assistant_message": "Done.\n\n<promise>DONE</promise>" });
     for (setting, expected) in [

@@ -12,7 +12,7 @@ use omo_testkit::stand_in::HookAnswer;
 use omo_tests::MAX_BLOCKS;
 use serde_json::json;
 
-use crate::scene::{Case, Scene, play, plugin, require_sound, time_ago};
+use crate::scene::{Scene, play, plugin, require_sound, time_ago};
 
 /// Stops the run by the user's command; gives the line that the user reads.
 fn release(scene: &mut Scene, prompt: &str) -> Result<String> {
@@ -50,7 +50,6 @@ fn prompt_from(scene: &Scene, source: &str, prompt: &str) -> Result<HookAnswer> 
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn only_a_person_or_their_program_starts_a_run_and_every_source_frees_a_session() {
     for source in ["user", "sdk", "system", "loop_wakeup", "schedule_wakeup", "poll_event", "extension"] {
         let mut scene = Scene::new(&plugin()).unwrap();
@@ -70,9 +69,8 @@ fn only_a_person_or_their_program_starts_a_run_and_every_source_frees_a_session(
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_way_out_works_in_every_state() {
-    let cases: &[Case] = &[
+    play(&[
         ("armed", |s| {
             s.arm()?;
             free(s)?;
@@ -128,14 +126,12 @@ fn the_way_out_works_in_every_state() {
             drop(lock);
             free(s)
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn every_way_out_frees_the_session() {
-    let cases: &[Case] = &[
+    play(&[
         ("ulw off", |s| {
             s.arm()?;
             release(s, "ulw off")?;
@@ -197,20 +193,17 @@ fn every_way_out_frees_the_session() {
             ensure!(s.blocks_counted()? == 0, "an error was counted");
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_clients_cap_lowers_the_bound_and_0_is_none() {
-    let cases: &[Case] = &[
+    play(&[
         ("5", |s| capped(s, "5", "block 1 of 5")),
         ("20", |s| capped(s, "20", &format!("block 1 of {MAX_BLOCKS}"))),
         ("0", |s| capped(s, "0", &format!("block 1 of {MAX_BLOCKS}"))),
         ("garbage", |s| capped(s, "many", &format!("block 1 of {MAX_BLOCKS}"))),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 fn capped(scene: &mut Scene, cap: &str, expected: &str) -> Result<()> {
@@ -224,9 +217,8 @@ fn capped(scene: &mut Scene, cap: &str, expected: &str) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn feedback_as_context_goes_on_as_well() {
-    let cases: &[Case] = &[("stop.feedback", |s| {
+    play(&[("stop.feedback", |s| {
         s.lab.configure("[stop]\nfeedback = \"context\"\n")?;
         s.arm()?;
         let answer = s.stop(&json!({}))?;
@@ -237,6 +229,5 @@ fn feedback_as_context_goes_on_as_well() {
         );
         ensure!(answer.text("/hookSpecificOutput/hookEventName") == Some("Stop") && s.blocks_counted()? == 1);
         Ok(())
-    })];
-    play(cases).unwrap();
+    })]);
 }

@@ -3,14 +3,13 @@
 use anyhow::{Result, ensure};
 use serde_json::json;
 
-use crate::scene::{Case, Scene, play, require_sound, time_ago};
+use crate::scene::{Scene, play, require_sound, time_ago};
 
 const HOUR: i64 = 3_600_000;
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn only_time_of_work_is_counted() {
-    let cases: &[Case] = &[
+    play(&[
         ("a usage limit", |s| {
             s.arm()?;
             s.blocks(&json!({}))?;
@@ -60,8 +59,7 @@ fn only_time_of_work_is_counted() {
             (0..5 * 6).rev().try_for_each(|step| said(s, step * 10 * 60_000))?;
             s.ends(&json!({}), "expired")
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 /// The model has spoken so long ago.

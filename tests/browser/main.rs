@@ -50,61 +50,51 @@ fn holds(rule: Rule) {
 }
 
 #[test]
-#[ignore = "needs chromium and node and Puppeteer: cargo xtask test"]
 fn every_page_says_what_came_of_its_run() {
     holds(rules::says_what_came_of_it);
 }
 
 #[test]
-#[ignore = "needs chromium and node and Puppeteer: cargo xtask test"]
 fn every_link_of_a_page_leads_to_something_on_it() {
     holds(rules::links_lead_somewhere);
 }
 
 #[test]
-#[ignore = "needs chromium and node and Puppeteer: cargo xtask test"]
 fn no_page_loads_or_logs_anything() {
     holds(rules::loads_and_logs_nothing);
 }
 
 #[test]
-#[ignore = "needs chromium and node and Puppeteer: cargo xtask test"]
 fn no_text_of_a_page_becomes_an_element_or_runs() {
     holds(rules::is_made_of_known_elements);
 }
 
 #[test]
-#[ignore = "needs chromium and node and Puppeteer: cargo xtask test"]
 fn every_page_keeps_the_accessibility_rules() {
     holds(rules::is_accessible);
 }
 
 #[test]
-#[ignore = "needs chromium and node and Puppeteer: cargo xtask test"]
 fn every_page_is_as_wide_as_its_window() {
     holds(rules::fits_its_window);
 }
 
 #[test]
-#[ignore = "needs chromium and node and Puppeteer: cargo xtask test"]
 fn every_page_can_be_printed() {
     holds(rules::can_be_printed);
 }
 
 #[test]
-#[ignore = "needs chromium and node and Puppeteer: cargo xtask test"]
 fn a_keyboard_reaches_all_of_a_page() {
     holds(rules::is_reached_by_keys);
 }
 
 #[test]
-#[ignore = "needs chromium and node and Puppeteer: cargo xtask test"]
 fn a_page_reads_the_same_without_scripts() {
     holds(rules::reads_the_same_without_scripts);
 }
 
 #[test]
-#[ignore = "needs chromium and node and Puppeteer: cargo xtask test"]
 fn hostile_texts_stand_on_the_page_as_they_were_written() {
     let opened = opened_pages().unwrap();
     for (name, texts) in hostile_run::TEXTS {
@@ -119,14 +109,12 @@ fn hostile_texts_stand_on_the_page_as_they_were_written() {
 }
 
 #[test]
-#[ignore = "needs chromium and node and Puppeteer: cargo xtask test"]
 fn a_followed_page_renews_itself_and_keeps_open_what_is() {
     let told = followed_page::renewed_page().unwrap();
     assert_eq!(told["followed"], json!({"requests": [], "logged": []}), "{told}");
 }
 
 #[test]
-#[ignore = "needs chromium and node and Puppeteer: cargo xtask test"]
 fn a_browser_that_cannot_be_started_is_no_success() {
     let mut node = Command::new("node");
     node.arg(opened_pages::DRIVER).arg("/nowhere/job.json");

@@ -7,7 +7,6 @@ use omo_testkit::{ModelScript, ModelTurn};
 use crate::client_lab::{CLAIM, client_lab};
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_running_background_agent_is_waited_for() {
     let script = ModelScript::new()
         .turn(ModelTurn::background_agent("omo:worker", "WORK on the parser"))
@@ -22,7 +21,6 @@ fn a_running_background_agent_is_waited_for() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_report_with_the_keyword_in_it_turns_nothing_on() {
     let script = ModelScript::new()
         .turn(ModelTurn::background_agent("omo:worker", "WORK on the parser"))
@@ -38,7 +36,6 @@ fn a_report_with_the_keyword_in_it_turns_nothing_on() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_development_server_is_named_once_and_does_not_hide_a_claim() {
     let server = ModelTurn::call(
         "Bash",

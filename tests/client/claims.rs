@@ -31,7 +31,6 @@ fn prompt_of(request: &RecordedRequest) -> String {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn red_then_fixed_then_reviewed_is_verified() {
     let script = ModelScript::new()
         .say(CLAIM)
@@ -61,7 +60,6 @@ fn red_then_fixed_then_reviewed_is_verified() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_review_in_the_background_is_waited_for_and_counts() {
     let script = ModelScript::new()
         .say(CLAIM)
@@ -76,7 +74,6 @@ fn a_review_in_the_background_is_waited_for_and_counts() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_reviewer_that_is_written_to_does_not_undo_what_it_rejected() {
     let write_to = ModelTurn::computed(|request| {
         let text = request.all_text();
@@ -141,7 +138,6 @@ fn is_running(text: &str) -> bool {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn nothing_of_a_hostile_repository_runs_until_its_user_approves_it() {
     const MARK: &str = "hostile-gate-4711";
     let theirs = format!("[[check]]\nname = \"theirs\"\nrun = \"sleep 0.3; echo x >> ../home/ran; : {MARK}\"\n");
@@ -187,7 +183,6 @@ fn nothing_of_a_hostile_repository_runs_until_its_user_approves_it() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_long_check_shows_in_the_spinner_and_esc_ends_it() {
     let fixture = client_lab(ModelScript::new().say(CLAIM).say("Plain."));
     let terminal = fixture.terminal();
@@ -204,7 +199,6 @@ fn a_long_check_shows_in_the_spinner_and_esc_ends_it() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn check_run_has_the_model_run_omo_verify() {
     let fixture = client_lab(ModelScript::new().bash("omo verify").say("All green."));
     fixture.lab.configure("[[check]]\nname = \"mine\"\nrun = \"true\"\n").unwrap();

@@ -6,7 +6,6 @@ use omo_tests::MAX_BLOCKS;
 use crate::client_lab::{CLAIM, client_lab};
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn status_leaves_nothing_in_the_context() {
     let script = ModelScript::new().say_times(2, "Not yet.").say("A plain answer.");
     let fixture = client_lab(script);
@@ -27,7 +26,6 @@ fn status_leaves_nothing_in_the_context() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn the_menu_shows_the_commands_with_what_they_do() {
     let fixture = client_lab(ModelScript::new());
     let terminal = fixture.terminal();
@@ -49,7 +47,6 @@ fn the_menu_shows_the_commands_with_what_they_do() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn the_task_and_its_bounds_arrive_byte_for_byte() {
     let task = "fix $HOME `touch PWNED`; a | tee PWNED && echo \"quoted\" 'single' \\ back*";
     let script = ModelScript::new().say("Not yet.").bash("true").say("Not yet.").bash("true").say("Not yet.");
@@ -63,7 +60,6 @@ fn the_task_and_its_bounds_arrive_byte_for_byte() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn slash_ulw_works_as_plain_text_too() {
     let fixture = client_lab(ModelScript::new().say(CLAIM));
     fixture.play("/ulw fix the parser");

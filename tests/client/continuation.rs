@@ -6,7 +6,6 @@ use omo_tests::MAX_BLOCKS;
 use crate::client_lab::{CLAIM, client_lab};
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_person_sees_what_goes_on_and_how_it_ended() {
     let script = ModelScript::new().say("I have looked around.").bash("true").say(CLAIM);
     let fixture = client_lab(script);
@@ -37,7 +36,6 @@ fn a_person_sees_what_goes_on_and_how_it_ended() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn no_more_than_all_continuations_are_made_without_a_tool_in_between() {
     let fixture = client_lab(ModelScript::new().say_times(MAX_BLOCKS as usize + 1, "Not yet."));
     fixture.lab.configure("[limits]\ncooldown_seconds = 0\n").unwrap();
@@ -51,7 +49,6 @@ fn no_more_than_all_continuations_are_made_without_a_tool_in_between() {
 
 /// docs/adr/0028: the alarm goes with every block, and with no context.
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_block_is_shown_as_an_alarm_and_context_is_not() {
     const ALARM: &str = "Stop hook reported a problem";
     for (feedback, shown, hidden) in [("block", ALARM, "Stop hook says:"), ("context", "Stop hook says:", ALARM)] {

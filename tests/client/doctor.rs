@@ -106,7 +106,6 @@ impl User {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn what_was_installed_as_usual_is_sound_and_each_hook_is_seen_once() {
     let user = user();
     let rows = user.rows(&[]);
@@ -123,7 +122,6 @@ fn what_was_installed_as_usual_is_sound_and_each_hook_is_seen_once() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_hook_that_settings_name_as_well_is_seen_twice_and_none_where_they_turn_hooks_off() {
     let user = user();
     let command = user.folder("installed/bin/omo-stop");
@@ -143,7 +141,6 @@ fn a_hook_that_settings_name_as_well_is_seen_twice_and_none_where_they_turn_hook
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_plugin_that_is_disabled_or_gone_is_named() {
     let user = user();
     user.claude(&["plugin", "disable", "omo@omo"]);
@@ -158,7 +155,6 @@ fn a_plugin_that_is_disabled_or_gone_is_named() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_goal_of_the_client_is_seen_where_it_is_on() {
     let user = user();
     let run = user.client.print(&user.lab, "/goal the tests pass", &[]).unwrap();

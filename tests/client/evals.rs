@@ -143,25 +143,21 @@ fn tagged(tag: &'static str) -> impl Iterator<Item = &'static Case> {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn activation_differs_from_a_run_that_never_claims() {
     play(tagged("activation-"));
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_look_alike_differs_from_an_uninvited_promise() {
     play(tagged("look-alike-"));
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn an_honest_block_and_a_bound_differ_from_a_claim() {
     play(tagged("honest-").chain(tagged("escape-")));
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_way_out_differs_from_one_that_a_model_had_to_read() {
     let temp = tempfile::tempdir().unwrap();
     let broken = temp.path().join("omo");
@@ -176,7 +172,6 @@ fn a_way_out_differs_from_one_that_a_model_had_to_read() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_look_alike_that_turns_a_run_on_is_noticed() {
     let temp = tempfile::tempdir().unwrap();
     let changed = temp.path().join("omo");

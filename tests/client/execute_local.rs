@@ -51,7 +51,6 @@ fn carrier(request: &RecordedRequest) -> ModelTurn {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_plan_is_carried_out_in_the_session_from_the_typed_line_to_its_end() {
     let fixture = planned(&plan_text(&[(1, REVERT, &word_check(1)), (2, REVERT, &word_check(2))]));
     let shown = type_prompt(&fixture, "/omo:execute-local --fg docs/plan.md", &[]);

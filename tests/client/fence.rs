@@ -151,7 +151,6 @@ fn beyond(main: &str) -> Vec<(&'static str, Value)> {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn nothing_beyond_the_worktree_is_reached_and_ordinary_work_goes_through() {
     for permissions in each_permission() {
         let site = Site::new(|main| {
@@ -189,7 +188,6 @@ fn nothing_beyond_the_worktree_is_reached_and_ordinary_work_goes_through() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn without_a_word_of_its_user_a_session_may_edit_and_talk_to_omo() {
     let site = Site::new(|_| vec![write("new.txt"), bash("omo agent next --run none"), bash("sh -c 'touch more.txt'")]);
     let reported = site.run(&site.order(WorkerPermissions::Listed(allowed_rules(&[]).unwrap())), &[]);
@@ -201,7 +199,6 @@ fn without_a_word_of_its_user_a_session_may_edit_and_talk_to_omo() {
 
 /// A user's hooks can be off by an order of their administrator, and the fence with them.
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn what_is_denied_is_denied_without_the_fence_and_where_everything_is_allowed() {
     let calls = |_: &str| {
         vec![
@@ -236,7 +233,6 @@ fn allowing(mark: &Path) -> Value {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn the_fence_stands_beside_other_hooks_and_no_repository_turns_it_off() {
     let site = Site::new(|_| vec![bash("git stash list"), bash("git status --short src")]);
     let (of_repository, of_plugin) = (site.file("repository-ran"), site.file("plugin-ran"));

@@ -10,7 +10,6 @@ use crate::client_lab::{CLAIM, client_lab, client_lab_with};
 const PAUSED: &str = "ultrawork is paused because you interrupted it";
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn esc_pauses_and_the_next_prompt_says_so_once() {
     let stream = ModelTurn::text("First paragraph.\n\nSecond paragraph.\n\nThird paragraph.");
     let script = ModelScript::new()
@@ -41,7 +40,6 @@ fn esc_pauses_and_the_next_prompt_says_so_once() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_prompt_taken_back_before_any_answer_holds_nothing_later() {
     let never = ModelTurn::text("Too late.").delay(Duration::from_secs(50));
     let fixture = client_lab(ModelScript::new().turn(never).say("A plain answer."));
@@ -63,7 +61,6 @@ fn a_prompt_taken_back_before_any_answer_holds_nothing_later() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn an_error_that_needs_a_person_pauses_and_a_rate_limit_does_not() {
     for (status, kind, paused) in [(401, "authentication_error", true), (429, "rate_limit_error", false)] {
         let script = ModelScript::new().default(ModelTurn::error(status, kind, "no"));

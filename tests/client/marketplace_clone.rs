@@ -32,7 +32,6 @@ fn cargo_home() -> String {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn the_first_session_builds_it_with_cargo_and_its_next_prompt_is_continued() {
     let ask = "omo --version | tr a-z A-Z";
     let script =
@@ -67,7 +66,6 @@ fn the_first_session_builds_it_with_cargo_and_its_next_prompt_is_continued() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_build_neither_keeps_a_session_nor_ends_with_it() {
     let cargo = PretendedCargo::new(&plugin().join("bin")).unwrap();
     cargo.block_builds().unwrap();
@@ -96,7 +94,6 @@ fn is_not_continued(reported: &[String], why: &str) {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn an_update_leaves_open_sessions_with_their_version() {
     let script = ModelScript::new().say_times(2, "Not yet.").bash("true").say(CLAIM).say("A new answer.");
     let it = install(script, odd);
@@ -123,7 +120,6 @@ fn an_update_leaves_open_sessions_with_their_version() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn once_it_is_disabled_or_uninstalled_nothing_runs() {
     let it = install(ModelScript::new().say_times(4, "An answer."), odd);
     it.lay_binaries(VERSION);
@@ -149,7 +145,6 @@ fn once_it_is_disabled_or_uninstalled_nothing_runs() {
 /// The first session has launchers; each later one starts the binaries itself, whatever the client does with
 /// its copy of the plugin, until that is laid anew, in an open session too.
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn from_the_second_session_on_the_client_starts_the_binaries_itself() {
     let it = install(ModelScript::new().say_times(12, "An answer."), odd);
     it.lay_binaries(VERSION);
@@ -192,7 +187,6 @@ fn from_the_second_session_on_the_client_starts_the_binaries_itself() {
 
 /// In an open session no start comes before the first prompt: the prompt itself has it built, and says so.
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn right_after_an_install_in_an_open_session_no_prompt_is_ignored() {
     let cargo = PretendedCargo::new(&plugin().join("bin")).unwrap();
     cargo.block_builds().unwrap();

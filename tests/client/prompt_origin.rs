@@ -8,7 +8,6 @@ use serde_json::json;
 use crate::client_lab::{CLAIM, client_lab};
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_client_in_the_models_shell_changes_no_check_and_approves_nothing() {
     const UNSET: &str = "env -u CLAUDECODE -u CLAUDE_CODE_SESSION_ID -u CLAUDE_PID -u CLAUDE_CODE_CHILD_NOTES_DIR";
     let client = crate::client_lab::client();
@@ -55,7 +54,6 @@ fn a_client_in_the_models_shell_changes_no_check_and_approves_nothing() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_prompt_that_the_model_scheduled_changes_no_check() {
     let remove = "/omo:check remove test";
     let cron = json!({"cron": "* * * * *", "recurring": false, "durable": true, "prompt": remove});

@@ -59,7 +59,6 @@ fn compare_with_record(name: &str, model: &MockModel) {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn six_tasks_in_batches_take_no_more_round_trips_than_before() {
     let task = |number: usize| {
         format!(
@@ -79,7 +78,6 @@ fn six_tasks_in_batches_take_no_more_round_trips_than_before() {
 
 /// A goal becomes four tasks, which are done in three waves and then verified.
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn four_tasks_in_three_waves_take_no_more_round_trips_than_before() {
     let agent = scripted_agents::any_agent(scripted_agents::Trouble::default());
     let main = |request: &RecordedRequest| {
@@ -157,7 +155,6 @@ fn planning_turn(request: &RecordedRequest) -> ModelTurn {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn four_parallel_workers_take_no_more_round_trips_than_before() {
     let sessions = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt"), (4, "d.txt")]
         .map(|(number, file)| session(1, &[step(number, file)]));

@@ -126,7 +126,6 @@ fn is_continued_once(fixture: &ClientFixture) {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_run_is_continued_after_a_setup_in_a_home_with_an_odd_name() {
     let fixture = fresh(continued_once(), "a b's \"c\" ü$HOME");
     let said = setup(&fixture, &plugin(), &[]);
@@ -160,7 +159,6 @@ fn a_run_is_continued_after_a_setup_in_a_home_with_an_odd_name() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_second_setup_changes_nothing_and_a_removal_leaves_nothing() {
     let fixture = fresh(ModelScript::new(), "lab");
     let before = names(fixture.lab.home());
@@ -187,7 +185,6 @@ fn a_second_setup_changes_nothing_and_a_removal_leaves_nothing() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn an_update_reaches_a_session_that_is_open() {
     let script = ModelScript::new().say("Hello to you.").say("Not yet.").bash("true").say(CLAIM);
     let fixture = fresh(script, "lab");
@@ -226,7 +223,6 @@ fn an_archive_is_unpacked_and_sets_itself_up() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_client_that_refuses_leaves_what_worked() {
     let fixture = fresh(ModelScript::new(), "lab");
     setup(&fixture, &plugin(), &[]);

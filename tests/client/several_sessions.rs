@@ -5,7 +5,6 @@ use omo_testkit::{ModelScript, ModelTurn};
 use crate::client_lab::{CLAIM, client_lab};
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_resumed_session_goes_on_with_its_run() {
     let script = ModelScript::new().say_times(2, "Not yet.").bash("true").say("Nearly.").bash("true").say(CLAIM);
     let fixture = client_lab(script);
@@ -19,7 +18,6 @@ fn a_resumed_session_goes_on_with_its_run() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_cleared_session_starts_without_a_run() {
     let script = ModelScript::new().say_times(2, "Not yet.").say("A fresh answer.");
     let fixture = client_lab(script);
@@ -38,7 +36,6 @@ fn a_cleared_session_starts_without_a_run() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_compaction_brings_the_contract_again() {
     let script = ModelScript::new()
         .say_times(2, "Not yet.")

@@ -18,7 +18,6 @@ fn fixture(script: ModelScript, command: &str) -> ClientFixture {
 const WORK: Duration = Duration::from_secs(4);
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn it_stands_behind_the_status_line_that_was_there() {
     let omo = plugin().join("bin/omo");
     let script = ModelScript::new().say("I have looked around.").bash("true").turn(ModelTurn::text(CLAIM).delay(WORK));

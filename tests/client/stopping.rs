@@ -12,7 +12,6 @@ fn slow(text: &str) -> ModelTurn {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn typed_while_the_loop_runs_it_ends_the_loop_and_costs_no_request() {
     let script = ModelScript::new().say("First step.").turn(slow("Second step.")).say("A plain answer.");
     let fixture = client_lab(script);
@@ -37,7 +36,6 @@ fn typed_while_the_loop_runs_it_ends_the_loop_and_costs_no_request() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn plain_text_typed_during_a_turn_comes_before_the_loop() {
     let script =
         ModelScript::new().turn(slow("First step.")).say("Yes, that too.").default(ModelTurn::text("Still at it."));

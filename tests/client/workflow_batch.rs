@@ -15,7 +15,6 @@ fn report(id: &str, status: &str, evidence: &str) -> ModelTurn {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_batch_goes_to_one_worker_after_another() {
     let batch = json!({
         "name": "omo:execute-batch",

@@ -1,6 +1,7 @@
 //! Hostile contents of every other file that is read: the transcript, the configuration,
 //! `omo.toml`, the logs, the approvals and the key.
 
+use omo_tests::all_good;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -26,32 +27,26 @@ const LOOKERS: [&Ask; 10] = [&STATUS, &LOG, &LIST, &OMO_LIST, &VERIFY, &STOP, &C
 type Content = (&'static str, &'static str, usize, &'static str);
 
 /// Writes each content and asks; nothing of a stranger's is changed or shown.
-fn play(place: fn(&Scene) -> PathBuf, contents: &[Content], asks: &[&Ask]) -> Result<()> {
+#[track_caller]
+fn play(place: fn(&Scene) -> PathBuf, contents: &[Content], asks: &[&Ask]) {
     let plugin = plugin();
-    let mut wrong = Vec::new();
-    for (turn, (name, piece, bytes, tail)) in contents.iter().enumerate() {
-        let played = || -> Result<()> {
-            let mut scene = Scene::new(&plugin)?;
-            scene.start("--check true")?;
-            let path = place(&scene);
-            fs::create_dir_all(path.parent().context("no folder")?)?;
-            fs::write(&path, format!("{}{tail}", piece.repeat(bytes / piece.len().max(1))))?;
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
-            let watch = Watch::begin(&scene)?;
-            for ask in sampled(asks, turn) {
-                let run = ask.run(&scene).with_context(|| ask.name)?;
-                ensure!(!run.stdout.contains(SECRET) && !run.stderr.contains(SECRET), "{}: it is shown", ask.name);
-                // omo appends to a log; what was in it before stays.
-                watch.require_unchanged(&scene, &run).with_context(|| ask.name)?;
-            }
-            Ok(())
-        };
-        if let Err(error) = played() {
-            wrong.push(format!("{name}: {error:#}"));
+    let played = |turn: usize, &(_, piece, bytes, tail): &Content| -> Result<()> {
+        let mut scene = Scene::new(&plugin)?;
+        scene.start("--check true")?;
+        let path = place(&scene);
+        fs::create_dir_all(path.parent().context("no folder")?)?;
+        fs::write(&path, format!("{}{tail}", piece.repeat(bytes / piece.len().max(1))))?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
+        let watch = Watch::begin(&scene)?;
+        for ask in sampled(asks, turn) {
+            let run = ask.run(&scene).with_context(|| ask.name)?;
+            ensure!(!run.stdout.contains(SECRET) && !run.stderr.contains(SECRET), "{}: it is shown", ask.name);
+            // omo appends to a log; what was in it before stays.
+            watch.require_unchanged(&scene, &run).with_context(|| ask.name)?;
         }
-    }
-    ensure!(wrong.is_empty(), "{} cases failed:\n{}", wrong.len(), wrong.join("\n"));
-    Ok(())
+        Ok(())
+    };
+    all_good(contents.iter().enumerate().map(|(turn, content)| (content.0.to_owned(), played(turn, content))));
 }
 
 fn transcript(scene: &Scene) -> PathBuf {
@@ -59,7 +54,6 @@ fn transcript(scene: &Scene) -> PathBuf {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_hostile_transcript_says_little_and_costs_little() {
     let call = r#"{"type":"tool_use"}]}}"#;
     let contents: [Content; 16] = [
@@ -125,7 +119,7 @@ fn a_hostile_transcript_says_little_and_costs_little() {
             "",
         ),
     ];
-    play(transcript, &contents, &READERS).unwrap();
+    play(transcript, &contents, &READERS);
 }
 
 /// Everything that reads the transcript, which is sound.
@@ -134,7 +128,6 @@ fn read(scene: &Scene) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_line_of_100_mib_and_a_line_of_many_blocks_cost_little() {
     let plugin = plugin();
     let mut scene = Scene::new(&plugin).unwrap();
@@ -161,7 +154,6 @@ fn a_line_of_100_mib_and_a_line_of_many_blocks_cost_little() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_hostile_configuration_is_a_problem_and_no_more() {
     let contents: [Content; 12] = [
         ("open lists", "[", 60_000, ""),
@@ -182,12 +174,11 @@ fn a_hostile_configuration_is_a_problem_and_no_more() {
             "",
         ),
     ];
-    play(|scene| scene.lab.home().join(".config/omo/config.toml"), &contents, &LOOKERS).unwrap();
-    play(|scene| scene.lab.project().join("omo.toml"), &contents, &LOOKERS).unwrap();
+    play(|scene| scene.lab.home().join(".config/omo/config.toml"), &contents, &LOOKERS);
+    play(|scene| scene.lab.project().join("omo.toml"), &contents, &LOOKERS);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_hostile_log_list_of_approvals_or_key_is_passed_over_or_named() {
     let line = "{\"at\":\"2026-01-01T00:00:00Z\",\"session\":\"a\",\"event\":\"\",\"row\":1,\"decision\":\"\",\"why\":\"\",\"blocks\":0,\"maxBlocks\":0}\n";
     let logs: [Content; 7] = [
@@ -210,7 +201,7 @@ fn a_hostile_log_list_of_approvals_or_key_is_passed_over_or_named() {
         } else {
             |scene: &Scene| scene.lab.state_folder().join("decisions.jsonl")
         };
-        play(place, &logs, &LOOKERS).unwrap();
+        play(place, &logs, &LOOKERS);
     }
     let approval = "{\"digest\":\"\",\"root\":\"\",\"at\":\"2026-01-01T00:00:00Z\"},";
     let approvals: [Content; 5] = [
@@ -220,7 +211,7 @@ fn a_hostile_log_list_of_approvals_or_key_is_passed_over_or_named() {
         ("a newer version", "{\"version\":99,\"approved\":[", 1, "]}"),
         ("half an approval", approval, 400, ""),
     ];
-    play(|scene| scene.lab.home().join(".local/state/omo/trust.json"), &approvals, &LOOKERS).unwrap();
+    play(|scene| scene.lab.home().join(".local/state/omo/trust.json"), &approvals, &LOOKERS);
     let keys: [Content; 6] = [
         ("nothing", "", 0, ""),
         ("too short", "0", 63, "\n"),
@@ -229,12 +220,11 @@ fn a_hostile_log_list_of_approvals_or_key_is_passed_over_or_named() {
         ("NULs", "\0", 64, ""),
         ("another key", "0", 64, "\n"),
     ];
-    play(|scene| scene.lab.home().join(".local/state/omo/key"), &keys, &LOOKERS).unwrap();
+    play(|scene| scene.lab.home().join(".local/state/omo/key"), &keys, &LOOKERS);
 }
 
 /// A repository can hold a link to a file of its user's: nothing of that is read.
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn an_omo_toml_that_is_a_link_is_named_and_not_followed() {
     let plugin = plugin();
     let mut scene = Scene::new(&plugin).unwrap();
@@ -255,7 +245,6 @@ fn an_omo_toml_that_is_a_link_is_named_and_not_followed() {
 /// What cannot be removed in the place of an old broken state keeps no run from beginning afresh, and at most three of
 /// those are kept.
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn folders_in_the_place_of_old_broken_states_hold_nothing_up() {
     let plugin = plugin();
     let scene = Scene::new(&plugin).unwrap();

@@ -49,7 +49,6 @@ fn is_unknown(scene: &mut Scene, id: &str) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_is_no_id_is_unknown() {
     let plugin = plugin();
     let mut scene = Scene::new(&plugin).unwrap();
@@ -99,7 +98,6 @@ fn is_an_id(scene: &mut Scene, id: &str) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn an_odd_id_is_an_id_like_any_other() {
     let plugin = plugin();
     let mut scene = Scene::new(&plugin).unwrap();

@@ -1,5 +1,6 @@
 //! Something else in the place of every file and folder that omo knows, at every level.
 
+use omo_tests::all_good;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
@@ -146,20 +147,18 @@ fn play<'a>(scene: &Scene, place: &Place, impostor: &Impostor, asks: impl Iterat
     Ok(())
 }
 
-fn play_all(lab: fn() -> LabBuilder, places: &[Place], impostors: &[Impostor], asks: &[Ask]) -> Result<()> {
+#[track_caller]
+fn play_all(lab: fn() -> LabBuilder, places: &[Place], impostors: &[Impostor], asks: &[Ask]) {
     let plugin = plugin();
-    let mut wrong = Vec::new();
+    let mut cases = Vec::new();
     for (row, place) in places.iter().enumerate() {
         for (column, impostor) in impostors.iter().enumerate() {
             let asks = sampled(asks, row + column);
             let played = scene(&plugin, lab()).and_then(|scene| play(&scene, place, impostor, asks));
-            if let Err(error) = played {
-                wrong.push(format!("{} as {}: {error:#}", place.0, impostor.name));
-            }
+            cases.push((format!("{} as {}", place.0, impostor.name), played));
         }
     }
-    ensure!(wrong.is_empty(), "{} cases failed:\n{}", wrong.len(), wrong.join("\n"));
-    Ok(())
+    all_good(cases);
 }
 
 fn without_git() -> LabBuilder {
@@ -167,49 +166,43 @@ fn without_git() -> LabBuilder {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn nothing_in_the_place_of_the_state_does_harm() {
-    play_all(without_git, OF_THE_STATE, &IN_OUR_PLACE, &ALL).unwrap();
+    play_all(without_git, OF_THE_STATE, &IN_OUR_PLACE, &ALL);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn nothing_in_the_place_of_a_log_does_harm() {
-    play_all(without_git, OF_THE_LOGS, &IN_OUR_PLACE, &ALL).unwrap();
+    play_all(without_git, OF_THE_LOGS, &IN_OUR_PLACE, &ALL);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn nothing_in_the_place_of_the_users_own_files_does_harm() {
-    play_all(without_git, OF_THE_USER, &IN_OUR_PLACE, &ALL).unwrap();
+    play_all(without_git, OF_THE_USER, &IN_OUR_PLACE, &ALL);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn nothing_in_the_place_of_the_work_trees_files_does_harm() {
-    play_all(Lab::builder, OF_THE_WORK_TREE, &IN_OUR_PLACE, &CLAIMING).unwrap();
+    play_all(Lab::builder, OF_THE_WORK_TREE, &IN_OUR_PLACE, &CLAIMING);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn nothing_in_the_place_of_gits_own_files_does_harm() {
-    play_all(Lab::builder, OF_GIT, &IN_OUR_PLACE, &WITHOUT_GIT).unwrap();
+    play_all(Lab::builder, OF_GIT, &IN_OUR_PLACE, &WITHOUT_GIT);
 }
 
 #[test]
 #[ignore = "needs the right to make devices: cargo xtask test"]
 fn a_device_does_no_harm_in_any_place() {
     for places in [OF_THE_STATE, OF_THE_LOGS, OF_THE_USER] {
-        play_all(without_git, places, &[DEVICE], &ALL).unwrap();
+        play_all(without_git, places, &[DEVICE], &ALL);
     }
-    play_all(Lab::builder, OF_THE_WORK_TREE, &[DEVICE], &CLAIMING).unwrap();
-    play_all(Lab::builder, OF_GIT, &[DEVICE], &WITHOUT_GIT).unwrap();
+    play_all(Lab::builder, OF_THE_WORK_TREE, &[DEVICE], &CLAIMING);
+    play_all(Lab::builder, OF_GIT, &[DEVICE], &WITHOUT_GIT);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_link_that_is_followed_may_lead_anywhere() {
-    play_all(without_git, &[CONFIG, TRANSCRIPT], &LINKS, &ALL).unwrap();
-    play_all(Lab::builder, &[HEAD, INDEX], &LINKS, &CLAIMING).unwrap();
-    play_all(Lab::builder, OF_GIT, &LINKS, &WITHOUT_GIT).unwrap();
+    play_all(without_git, &[CONFIG, TRANSCRIPT], &LINKS, &ALL);
+    play_all(Lab::builder, &[HEAD, INDEX], &LINKS, &CLAIMING);
+    play_all(Lab::builder, OF_GIT, &LINKS, &WITHOUT_GIT);
 }

@@ -37,7 +37,6 @@ fn armed(plugin: &Path) -> Result<Scene> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn with_any_stdin_it_prints_nothing_or_its_status() {
     let plugin = plugin();
     let scene = armed(&plugin).unwrap();
@@ -82,7 +81,6 @@ fn with_any_stdin_it_prints_nothing_or_its_status() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_stdin_that_stays_open_holds_it_up_for_a_second_at_most() {
     let plugin = plugin();
     let scene = armed(&plugin).unwrap();
@@ -97,7 +95,6 @@ fn a_stdin_that_stays_open_holds_it_up_for_a_second_at_most() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn with_any_state_it_prints_nothing_or_its_status_and_leaves_the_state() {
     let plugin = plugin();
     let scene = armed(&plugin).unwrap();
@@ -131,7 +128,6 @@ fn with_any_state_it_prints_nothing_or_its_status_and_leaves_the_state() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_is_no_file_in_the_place_of_the_state_shows_nothing() {
     let plugin = plugin();
     let scene = armed(&plugin).unwrap();
@@ -153,7 +149,6 @@ fn what_is_no_file_in_the_place_of_the_state_shows_nothing() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_stdout_that_cannot_be_written_to_is_no_error() {
     let plugin = plugin();
     let scene = armed(&plugin).unwrap();

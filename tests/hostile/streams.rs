@@ -1,6 +1,7 @@
 //! Streams that do not behave, and a system that gives little: open, endless, huge or odd stdin, a stdout that no
 //! process reads, few files, little memory, no space.
 
+use omo_tests::all_good;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::Path;
@@ -23,14 +24,14 @@ fn play<T: Sync>(plugin: &Path, cases: &[(String, T)], case: impl Fn(&mut Scene,
         scene.arm()?;
         case(&mut scene, value)
     };
-    let wrong: Vec<String> = thread::scope(|scope| {
+    thread::scope(|scope| {
         let started: Vec<_> = cases.iter().map(|(name, value)| (name, scope.spawn(|| played(value)))).collect();
-        let ended = started
-            .into_iter()
-            .map(|(name, thread)| (name, thread.join().unwrap_or_else(|_| anyhow::bail!("a panic"))));
-        ended.filter_map(|(name, case)| case.err().map(|error| format!("{name}: {error:#}"))).collect()
+        all_good(
+            started
+                .into_iter()
+                .map(|(name, thread)| (name.clone(), thread.join().unwrap_or_else(|_| anyhow::bail!("a panic")))),
+        );
     });
-    assert!(wrong.is_empty(), "{} cases failed:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 /// Writes a piece again and again until the reader closes the pipe, or `times` are up.
@@ -56,7 +57,6 @@ fn lets_be(scene: &Scene, call: Call) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn an_input_is_answered_while_stdin_stays_open_however_it_comes() {
     let plugin = plugin();
     let pieces = [("whole", usize::MAX), ("a byte at a time", 1), ("odd pieces", 4_097), ("64 KiB", 65_536)];
@@ -80,7 +80,6 @@ fn an_input_is_answered_while_stdin_stays_open_however_it_comes() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn of_several_values_the_first_one_counts() {
     let plugin = plugin();
     let cases = ["", "\n", " \u{feff}", "}", "]]", "\0"].map(|between| (format!("{between:?}"), between));
@@ -94,7 +93,6 @@ fn of_several_values_the_first_one_counts() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn an_input_that_never_becomes_one_is_given_up_in_silence() {
     let plugin = plugin();
     let endless: [(&str, &'static [u8], &'static [u8]); 6] = [
@@ -123,7 +121,6 @@ fn up_to(scene: &Scene, event: &str, field: &str) -> Result<String> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn an_input_of_64_mib_is_let_be_and_takes_little_memory() {
     let plugin = plugin();
     let pieces: [&'static [u8]; 4] = [b"ulw fix it ", b"ulw\\n", b"\\ud83d", "울트라 ".as_bytes()];
@@ -152,7 +149,6 @@ fn an_input_of_64_mib_is_let_be_and_takes_little_memory() {
 const LONG: usize = 3_900_000;
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_long_message_is_read_within_the_memory() {
     let plugin = plugin();
     let pieces = ["x y ", "x\n", "\"", "<promise>", "`x` ", "> x\n", "울트라 ", "\u{0}"];
@@ -168,7 +164,6 @@ fn a_long_message_is_read_within_the_memory() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_stdin_that_is_no_pipe_is_silence_or_a_whole_answer() {
     let plugin = plugin();
     let setups = ["exec <&-", "exec </dev/null", "exec </", "exec </dev/zero", "exec </dev/full", "exec <&- >&- 2>&-"];
@@ -218,7 +213,6 @@ fn full_pipe(free: usize) -> Result<(std::io::PipeReader, std::io::PipeWriter, u
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_stdout_that_takes_nothing_gets_no_half_answer_and_ends_no_hook_badly() {
     let plugin = plugin();
     let asks = [STOP, ULW, START];
@@ -245,7 +239,6 @@ fn a_stdout_that_takes_nothing_gets_no_half_answer_and_ends_no_hook_badly() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_client_that_is_gone_is_no_error() {
     let plugin = plugin();
     let cases = [STOP, ULW, START, STATUS, STOP_ALL].map(|ask| (ask.name.to_owned(), ask));
@@ -290,7 +283,6 @@ fn play_within(plugin: &Path, limited: &[(&Ask, String)]) {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn without_space_a_block_is_not_given_and_a_command_says_why() {
     let plugin = plugin();
     let cases = ["ulimit -f 0", "ulimit -f 1", "trap '' XFSZ; ulimit -f 0"].map(|setup| (setup.to_owned(), setup));

@@ -42,7 +42,6 @@ fn completes(ground: &Ground, steps: &[(u32, &str)]) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_task_whose_check_needs_a_file_that_its_commit_lacks_fails_and_names_it() {
     let cases: [(&str, &str, &str); 5] = [
         // The check follows the link, which the commit holds, to a file that it does not.
@@ -70,13 +69,11 @@ fn a_task_whose_check_needs_a_file_that_its_commit_lacks_fails_and_names_it() {
                 format!("its commit would lack {file}, which the step does not list, and without that `grep -q");
             ensure!(end.evidence.starts_with(&reason), "{}", end.evidence);
             Ok(())
-        })
-        .unwrap();
+        });
     }
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn an_empty_folder_is_in_no_commit_and_proves_nothing() {
     on_repository(&one_session(), "", |ground| {
         ground.lab.write("one.txt", "1\n")?;
@@ -88,12 +85,10 @@ fn an_empty_folder_is_in_no_commit_and_proves_nothing() {
             "its commit would lack spool/, an empty folder, which git does not keep, and without that `grep -q";
         ensure!(end.evidence.starts_with(reason), "{}", end.evidence);
         Ok(())
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn files_that_no_check_needs_are_left_out_however_many_they_are() {
     on_repository(&one_session(), "", |ground| {
         let junk = "mkdir junk; (cd junk; seq 10000 | xargs touch); git init -q nested; touch nested/x; mkfifo pipe\n";
@@ -103,12 +98,10 @@ fn files_that_no_check_needs_are_left_out_however_many_they_are() {
         let end = ground.state()?.tasks["1"].last_end.clone().context("no end")?;
         ensure!(end.out_of_scope.iter().any(|file| file.starts_with("junk/")), "it is not reported");
         Ok(())
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_commit_is_checked_in_a_worktree_that_is_set_up_as_the_others_are() {
     on_repository(&one_session(), "", |ground| {
         fs::write(ground.project().join(".gitignore"), "/included\n")?;
@@ -127,12 +120,10 @@ fn a_commit_is_checked_in_a_worktree_that_is_set_up_as_the_others_are() {
         ensure!(ground.state()?.tasks["1"].attempts == 1, "{:?}", ground.state()?.tasks["1"]);
         ensure!(!ground.project().join("unlisted").exists() && !ground.project().join("ready.txt").exists());
         ground.require_tidy()
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_the_touch_list_allows_is_committed_where_its_user_says_so() {
     let sessions = [session(1, &[step(1, "a.txt"), step(2, "b.txt")]), session(1, &[step(3, "c.txt")])];
     for is_included in [false, true] {
@@ -151,13 +142,11 @@ fn what_the_touch_list_allows_is_committed_where_its_user_says_so() {
                 ensure!(end.evidence.contains("its commit would lack b.txt"), "{}", end.evidence);
             }
             Ok(())
-        })
-        .unwrap();
+        });
     }
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_commit_of_a_client_that_holds_more_than_its_task_lists_fails_it() {
     let commit = "echo 1 > a.txt; echo s > stray; git add -A; git commit -qm mine\n";
     let merged = "git switch -qc side; echo s > stray; git add stray; git commit -qm side; git switch -q -; \
@@ -181,13 +170,11 @@ fn a_commit_of_a_client_that_holds_more_than_its_task_lists_fails_it() {
                 end.evidence
             );
             Ok(())
-        })
-        .unwrap();
+        });
     }
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_client_may_commit_what_its_task_lists_and_take_a_commit_back() {
     for script in [
         "echo 1 > a.txt; git add a.txt; git commit -qm mine\n",
@@ -202,13 +189,11 @@ fn a_client_may_commit_what_its_task_lists_and_take_a_commit_back() {
             completes(ground, &[(1, "a.txt"), (2, "b.txt")])?;
             ensure!(ground.git(&["log", "--all", "--format=%H", "--", "stray"])?.is_empty(), "it is in a branch");
             Ok(())
-        })
-        .unwrap();
+        });
     }
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_later_wave_that_failed_begins_again_from_what_was_repaired() {
     // Its user commits what was missing.
     on_repository(&two_waves(), "", |ground| {
@@ -221,8 +206,7 @@ fn a_later_wave_that_failed_begins_again_from_what_was_repaired() {
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ensure!(ground.state()?.tasks["1"].attempts == 1, "what has passed was done again");
         ground.require_complete(&[(1, "a.txt"), (2, "b.txt")])
-    })
-    .unwrap();
+    });
     // The step that it needs is done again, and the branch of the wave has work of its own already.
     let waves = [session(1, &[step(1, "a.txt")]), session(2, &[step(2, "b.txt"), step(3, "c.txt")])];
     on_repository(&waves, "", |ground| {
@@ -243,6 +227,5 @@ fn a_later_wave_that_failed_begins_again_from_what_was_repaired() {
         ensure!(fs::read_to_string(ground.project().join("a.txt"))?.contains("repaired"));
         ensure!(fs::read_to_string(ground.project().join("c.txt"))?.trim() == "3");
         ground.require_tidy()
-    })
-    .unwrap();
+    });
 }

@@ -24,7 +24,6 @@ fn commit(ground: &Ground, files: &[(&str, &str)]) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_client_finds_what_makes_its_work_tree_ready_and_has_a_port_and_a_folder_of_its_own() {
     // The checkout has a file that no session has: the whole is checked somewhere else.
     on_repository(&two(), "test ! -e mine.txt && test -f a.txt && test -f c.txt", |ground| {
@@ -69,12 +68,10 @@ fn a_client_finds_what_makes_its_work_tree_ready_and_has_a_port_and_a_folder_of_
         ensure!(said.out.contains("Your branch main moved to "), "{}", said.out);
         ensure!(ground.git(&["status", "--porcelain"])? == "?? mine.txt");
         ground.require_tidy()
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_is_kept_outlives_every_tidying_of_git_and_comes_back_by_the_line_of_the_report() {
     let asks = Step { on_failure: "escalate", ..step(3, "c.txt") };
     let sessions = vec![session(1, &[step(1, "a.txt")]), session(1, &[asks])];
@@ -96,12 +93,10 @@ fn what_is_kept_outlives_every_tidying_of_git_and_comes_back_by_the_line_of_the_
         ensure!(ground.git(&["show", "rescued-integrated:a.txt"])? == "1");
         ensure!(ground.git(&["show", "rescued-session-2:c.txt"])? == "half", "what was not committed is lost");
         Ok(())
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_is_done_is_brought_together_without_any_client() {
     on_repository(&four_sessions(), "", |ground| {
         ground.set_task_script(5, "echo 5 > e.txt; echo draft > ../../../a.txt\n")?;
@@ -117,12 +112,10 @@ fn what_is_done_is_brought_together_without_any_client() {
         ground.omo(&["agent", "workers", "merge"])?.exits_with(0)?;
         ensure!(ground.started_sessions() == started, "a client was started");
         ground.require_complete(&WELL)
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_watcher_may_leave_and_only_the_supervisor_merges() {
     on_repository(&two(), "", |ground| {
         ground.set_task_script(3, "sleep 600\n")?;
@@ -140,12 +133,10 @@ fn a_watcher_may_leave_and_only_the_supervisor_merges() {
         let shown = ground.omo(&["run", "show"])?.exits_with(0)?.out;
         ensure!(shown.contains("\nstep  state") && shown.contains("Cancelled"), "{shown}");
         ground.require_tidy()
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn worktrees_lie_where_their_user_has_set_it() {
     on_repository(&two(), "", |ground| {
         let trees = ground.lab.root().canonicalize()?.join("trees");
@@ -165,6 +156,5 @@ fn worktrees_lie_where_their_user_has_set_it() {
         ensure!(fs::read_dir(&trees)?.next().is_none(), "something is left in {}", trees.display());
         ensure!(!ground.project().join(".claude/worktrees").exists());
         ground.require_tidy()
-    })
-    .unwrap();
+    });
 }

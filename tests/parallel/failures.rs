@@ -58,7 +58,6 @@ fi
 "#;
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_worktree_that_is_lost_ends_its_attempt_and_nothing_around_it_is_touched() {
     on_repository(&four_sessions(), "", |ground| {
         let project = ground.project();
@@ -88,8 +87,7 @@ fn a_worktree_that_is_lost_ends_its_attempt_and_nothing_around_it_is_touched() {
         ground.git(&["rm", "--quiet", "--force", "staged.txt"])?;
         fs::remove_file(project.join("notes.txt"))?;
         ground.require_complete(&WELL)
-    })
-    .unwrap();
+    });
 }
 
 /// A run that waits for its user, in a repository that comes to be in another folder by `take`; gives that folder.
@@ -105,7 +103,6 @@ fn waits_elsewhere(ground: &Ground, take: fn(&Path, &Path) -> Result<()>) -> Res
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_run_goes_on_in_a_project_that_was_renamed_and_a_copy_is_asked_about_anew() {
     let said = |ground: &Ground, there: &Path, arguments: &[&str]| -> Result<Said> {
         Ok(Said::of(&ground.command(arguments).current_dir(there).output()?))
@@ -118,8 +115,7 @@ fn a_run_goes_on_in_a_project_that_was_renamed_and_a_copy_is_asked_about_anew() 
         said(ground, &there, &["run", "watch"])?.exits_with(0)?;
         ensure!(fs::read_to_string(there.join("a.txt"))? == "1\n");
         Ok(())
-    })
-    .unwrap();
+    });
     on_repository(&one, "", |ground| {
         let there = waits_elsewhere(ground, |from, to| {
             ensure!(Command::new("cp").arg("-a").args([from, to]).status()?.success());
@@ -133,12 +129,10 @@ fn a_run_goes_on_in_a_project_that_was_renamed_and_a_copy_is_asked_about_anew() 
         said(ground, &there, &["run", "watch"])?.exits_with(0)?;
         ensure!(fs::read_to_string(there.join("a.txt"))? == "1\n");
         Ok(())
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_red_check_up_to_the_cap_fails_its_session_alone() {
     on_repository(&four_sessions(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
@@ -165,12 +159,10 @@ fn a_red_check_up_to_the_cap_fails_its_session_alone() {
         ensure!(said.contains("is complete") && said.contains("--again"), "{said}");
         ensure!(ground.state()?.tasks["1"].attempts == 1 && ground.state()?.tasks["3"].attempts == 1);
         Ok(())
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_task_outside_the_files_of_its_worker_is_merged_nowhere() {
     on_repository(&four_sessions(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
@@ -183,12 +175,10 @@ fn a_task_outside_the_files_of_its_worker_is_merged_nowhere() {
         goes_on_to_its_end(ground)?;
         ensure!(!ground.project().join("secret.txt").exists());
         Ok(())
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_removed_worktree_is_made_again_and_what_has_passed_stays() {
     on_repository(&four_sessions(), "", |ground| {
         let once = "if ! [ -e \"$scripts/once\" ]; then touch \"$scripts/once\"; rm -rf \"$PWD\"; cd /; fi\n";
@@ -197,12 +187,10 @@ fn a_removed_worktree_is_made_again_and_what_has_passed_stays() {
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ensure!(ground.state()?.tasks["1"].attempts == 1, "what had passed was done again");
         ground.require_complete(&WELL)
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn two_sessions_that_cannot_be_brought_together_are_both_kept() {
     // A hook of their user has both commit a file that neither of their fences names.
     on_repository(&four_sessions(), "", |ground| {
@@ -228,12 +216,10 @@ fn two_sessions_that_cannot_be_brought_together_are_both_kept() {
         ensure!(kept.ends_with("/session-2"), "{kept}");
         ensure!(ground.git(&["show", &format!("{kept}:README.md")])? == "three", "{kept}");
         Ok(())
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_worker_that_is_started_again_does_not_begin_in_its_occupied_first_worktree() {
     on_repository(&four_sessions(), "", |ground| {
         ground.set_conflicting_hook()?;
@@ -259,12 +245,10 @@ fn a_worker_that_is_started_again_does_not_begin_in_its_occupied_first_worktree(
         ensure!(ground.git(&["show", &format!("{kept}:README.md")])? == "three", "{kept}");
         ensure!(ground.omo(&["report"])?.out.contains(&kept), "its user does not see where it is");
         Ok(())
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_client_that_dies_is_started_again_and_no_attempt_is_used() {
     on_repository(&four_sessions(), "", |ground| {
         ground.set_task_script(
@@ -277,8 +261,7 @@ fn a_client_that_dies_is_started_again_and_no_attempt_is_used() {
         ensure!((task.attempts, task.lost_workers) == (1, 1), "{task:?}");
         std::fs::remove_file(ground.project().join("died"))?;
         ground.require_complete(&WELL)
-    })
-    .unwrap();
+    });
 }
 
 /// What the client prints where a limit of use is met that is reset then.
@@ -290,7 +273,6 @@ fn limit(resets_at: &str) -> String {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_limit_of_use_holds_all_sessions_until_it_is_reset_and_uses_no_attempt() {
     on_repository(&four_sessions(), "", |ground| {
         let limit = limit("$(($(date +%s) + 3))");
@@ -306,12 +288,10 @@ fn a_limit_of_use_holds_all_sessions_until_it_is_reset_and_uses_no_attempt() {
         let task = ground.state()?.tasks["2"].clone();
         ensure!((task.attempts, task.lost_workers) == (1, 0), "{task:?}");
         ground.require_complete(&WELL)
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_usage_limit_without_a_known_end_asks_a_person() {
     on_repository(&four_sessions(), "", |ground| {
         ground.set_task_script(
@@ -327,12 +307,10 @@ fn a_usage_limit_without_a_known_end_asks_a_person() {
         ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ground.require_complete(&WELL)
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_a_client_says_about_its_work_is_no_proof_of_it() {
     on_repository(&four_sessions(), "", |ground| {
         ground.set_task_script(3, "end\n")?;
@@ -341,12 +319,10 @@ fn what_a_client_says_about_its_work_is_no_proof_of_it() {
         let task = ground.state()?.tasks["3"].clone();
         ensure!(task.status == TaskStatus::Failed, "{task:?}");
         goes_on_to_its_end(ground)
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_run_that_is_cancelled_leaves_nothing_at_work_and_goes_on_where_it_was() {
     on_repository(&four_sessions(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
@@ -361,12 +337,10 @@ fn a_run_that_is_cancelled_leaves_nothing_at_work_and_goes_on_where_it_was() {
         ensure!(ground.git(&["rev-parse", "HEAD"])? == before);
         ground.require_tidy()?;
         goes_on_to_its_end(ground)
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn an_api_that_fails_again_and_again_is_asked_about_and_uses_no_attempt() {
     on_repository(&four_sessions(), "", |ground| {
         let failed = "printf '{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":true,\"api_error_status\":500,\"result\":\"overloaded\"}\\n' >&3\nexit 1\n";
@@ -379,12 +353,10 @@ fn an_api_that_fails_again_and_again_is_asked_about_and_uses_no_attempt() {
         ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ground.require_complete(&WELL)
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_a_client_commits_after_its_last_task_is_kept_and_not_merged() {
     on_repository(&four_sessions(), "", |ground| {
         // `end` is what the stand-in does once nothing is left for it.
@@ -398,9 +370,8 @@ fn what_a_client_commits_after_its_last_task_is_kept_and_not_merged() {
         ensure!(kept.ends_with("/session-2"), "{kept}");
         ensure!(ground.git(&["show", &format!("{kept}:late.txt")])? == "late");
         // A report breaks its lines where the terminal ends.
-        let names_kept_work = |said: &str| {
-            said.split_whitespace().collect::<Vec<_>>().join(" ").contains("in no branch of yours")
-        };
+        let names_kept_work =
+            |said: &str| said.split_whitespace().collect::<Vec<_>>().join(" ").contains("in no branch of yours");
         let is_told = |said: &str| names_kept_work(said) && said.contains(&kept);
         ensure!(is_told(&ground.omo(&["report"])?.out));
         let gc = ["run", "gc", "--days", "0"];
@@ -414,12 +385,10 @@ fn what_a_client_commits_after_its_last_task_is_kept_and_not_merged() {
         ensure!(ground.omo(&gc)?.exits_with(0)?.out.starts_with("removed: "));
         ensure!(ground.git(&["for-each-ref", "refs/omo/keep"])?.is_empty());
         Ok(())
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_a_client_commits_beside_a_task_is_asked_about_before_anything_moves() {
     let skipped = Step { on_failure: "skip", ..step(3, "c.txt") };
     let sessions = vec![session(1, &[step(1, "a.txt")]), session(1, &[skipped, step(2, "b.txt")])];
@@ -445,12 +414,10 @@ fn what_a_client_commits_beside_a_task_is_asked_about_before_anything_moves() {
         ground.require_complete(&[(1, "a.txt"), (2, "b.txt")])?;
         ensure!(!ground.project().join("c.txt").exists());
         Ok(())
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_work_tree_that_cannot_be_looked_into_stays_and_holds_up_nothing() {
     on_repository(&four_sessions(), "", |ground| {
         let broken =
@@ -469,12 +436,10 @@ fn a_work_tree_that_cannot_be_looked_into_stays_and_holds_up_nothing() {
         ground.omo(&["report"])?;
         ensure!(ground.run()?.events()?.len() == events, "it is reported again and again");
         Ok(())
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_repository_that_a_worker_made_is_kept_and_named_until_its_user_discards_it() {
     on_repository(&four_sessions(), "", |ground| {
         let inner =
@@ -498,12 +463,10 @@ fn a_repository_that_a_worker_made_is_kept_and_named_until_its_user_discards_it(
         ground.omo(&[gc.as_slice(), &["--discard-kept-work"]].concat())?.exits_with(0)?;
         ensure!(!file.exists());
         Ok(())
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_the_final_checks_leave_is_no_work_of_a_task() {
     // More files than are kept of a session, in a folder that git ignores.
     let many = "mkdir out && cd out && seq 10001 | xargs touch && cd .. && test -f e.txt";
@@ -512,6 +475,5 @@ fn what_the_final_checks_leave_is_no_work_of_a_task() {
         ground.open(&[])?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ground.require_complete(&WELL)
-    })
-    .unwrap();
+    });
 }

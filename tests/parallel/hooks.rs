@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use omo_engine::parallel_state::GroupStatus;
 use omo_testkit::wait_until;
 use omo_tests::parallel_plan;
@@ -33,7 +33,6 @@ fn continue_to_the_end(ground: &Ground) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_hook_that_refuses_the_branch_is_a_question_and_the_work_is_kept() {
     for (hook, lines) in [
         ("pre-merge-commit", "echo no merges here; exit 1"),
@@ -64,12 +63,11 @@ fn a_hook_that_refuses_the_branch_is_a_question_and_the_work_is_kept() {
             ensure!(ground.started_sessions().len() == 2, "{:?}", ground.started_sessions());
             ground.require_complete(&ALL)
         };
-        on_repository(&sessions(), "", case).unwrap_or_else(|error| panic!("{hook}: {error:#}"));
+        on_repository(&sessions(), "", |ground| case(ground).context(hook));
     }
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn hooks_of_a_merge_see_what_git_shows_them() {
     on_repository(&sessions(), "", |ground| {
         // A folder of hooks that git ignores is in no work tree of omo's.
@@ -98,8 +96,7 @@ fn hooks_of_a_merge_see_what_git_shows_them() {
         let said = ground.git(&["log", "--merges", "--format=%(trailers:key=Seen-By,valueonly)"])?;
         ensure!(said.lines().filter(|line| *line == "a hook").count() == 2, "{said}");
         Ok(())
-    })
-    .unwrap();
+    });
 }
 
 /// What stands for `gpg`: it signs all, but for what a line of `sh` keeps it from.
@@ -116,7 +113,6 @@ fn set_signing(ground: &Ground, unless: &str) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn merges_are_signed_where_commits_are() {
     on_repository(&sessions(), "", |ground| {
         let before = ground.git(&["rev-parse", "main"])?;
@@ -133,12 +129,10 @@ fn merges_are_signed_where_commits_are() {
         }
         ensure!(ground.state()?.parallel.is_some_and(|parallel| parallel.unsigned == 0));
         Ok(())
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn hooks_that_the_environment_of_the_user_names_guard_commits_and_the_landing() {
     for (hook, lines) in [
         ("pre-commit", "[ \"$HUSKY\" != 1 ] || { echo not today; exit 1; }"),
@@ -169,12 +163,11 @@ fn hooks_that_the_environment_of_the_user_names_guard_commits_and_the_landing() 
             continue_to_the_end(ground)?;
             ground.require_complete(&ALL)
         };
-        on_repository(&sessions(), "", case).unwrap_or_else(|error| panic!("{hook}: {error:#}"));
+        on_repository(&sessions(), "", |ground| case(ground).context(hook));
     }
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn workers_commit_by_the_settings_of_the_checkout_alone() {
     for condition in ["onbranch:main", "gitdir:PROJECT/.git"] {
         let case = |ground: &Ground| -> Result<()> {
@@ -193,12 +186,11 @@ fn workers_commit_by_the_settings_of_the_checkout_alone() {
             ensure!(seen.lines().filter(|line| *line == "a hook").count() == 2, "{seen}");
             Ok(())
         };
-        on_repository(&sessions(), "", case).unwrap_or_else(|error| panic!("{condition}: {error:#}"));
+        on_repository(&sessions(), "", |ground| case(ground).context(condition));
     }
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_hook_that_a_step_weakened_is_one_question_for_exactly_this_state() {
     // Each way reaches another kind of hook: one in the work tree, one that all work trees share, and the settings.
     for (hooks, weaken, name) in [
@@ -230,12 +222,11 @@ fn a_hook_that_a_step_weakened_is_one_question_for_exactly_this_state() {
             ensure!(ground.state()?.questions.len() <= 2, "{:?}", ground.state()?.questions);
             Ok(())
         };
-        on_repository(&sessions(), "", case).unwrap_or_else(|error| panic!("{weaken}: {error:#}"));
+        on_repository(&sessions(), "", |ground| case(ground).context(weaken));
     }
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_hook_that_hangs_in_a_landing_is_ended_with_its_run_and_leaves_no_lock() {
     on_repository(&sessions(), "", |ground| {
         let before = ground.git(&["rev-parse", "main"])?;
@@ -262,12 +253,10 @@ fn a_hook_that_hangs_in_a_landing_is_ended_with_its_run_and_leaves_no_lock() {
         ensure!(said.out.contains(".git/hooks/reference-transaction (now not used)"), "{}", said.out);
         continue_to_the_end(ground)?;
         ground.require_complete(&ALL)
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_landing_that_is_cancelled_behind_the_branch_is_made_and_told() {
     on_repository(&sessions(), "", |ground| {
         let before = ground.git(&["rev-parse", "main"])?;
@@ -289,12 +278,10 @@ fn a_landing_that_is_cancelled_behind_the_branch_is_made_and_told() {
         let report = ground.omo(&["report"])?.out;
         ensure!(!report.contains("was not moved"), "{report}");
         Ok(())
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_commit_that_its_hook_refuses_is_asked_about_once_and_made_without_a_worker() {
     on_repository(&sessions(), "", |ground| {
         write_program(ground, ".git/hooks/pre-commit", "no-such-linter --staged")?;
@@ -318,6 +305,5 @@ fn a_commit_that_its_hook_refuses_is_asked_about_once_and_made_without_a_worker(
         continue_to_the_end(ground)?;
         ensure!(ground.started_sessions().len() == 2, "{:?}", ground.started_sessions());
         ground.require_complete(&ALL)
-    })
-    .unwrap();
+    });
 }

@@ -13,7 +13,6 @@ use omo_tests::parallel_plan::{PLAN, plan_text};
 use crate::parallel_repository::{Ground, WELL, four_sessions, on_repository, session, step};
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_its_user_commits_meanwhile_is_merged_with_and_checked_again() {
     on_repository(&four_sessions(), "test -f a.txt && sh ../../../../meanwhile", |ground| {
         // While the whole is checked for the first time.
@@ -31,12 +30,10 @@ fn what_its_user_commits_meanwhile_is_merged_with_and_checked_again() {
         let checked = fs::read_to_string(ground.project().join("../checked"))?;
         ensure!(checked.lines().count() == 2, "checked {checked:?}");
         Ok(())
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_commit_that_conflicts_with_the_whole_leaves_the_branch_alone() {
     on_repository(&four_sessions(), "", |ground| {
         ground.set_task_script(
@@ -53,12 +50,10 @@ fn a_commit_that_conflicts_with_the_whole_leaves_the_branch_alone() {
         ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ground.require_complete(&WELL)
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_its_user_has_taken_out_of_their_branch_does_not_come_back_by_itself() {
     // To another commit; to the one before.
     for (rewritten, check) in [("commit -q --amend -m mine", ""), ("reset -q --hard HEAD~1", "test -f e.txt")] {
@@ -78,13 +73,11 @@ fn what_its_user_has_taken_out_of_their_branch_does_not_come_back_by_itself() {
             ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
             ground.omo(&["run", "watch"])?.exits_with(0)?;
             ground.require_complete(&WELL)
-        })
-        .unwrap();
+        });
     }
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_git_that_reads_the_checkout_for_a_moment_raises_no_question() {
     on_repository(&four_sessions(), "", |ground| {
         let lock = ground.project().join(".git/index.lock");
@@ -99,12 +92,10 @@ fn a_git_that_reads_the_checkout_for_a_moment_raises_no_question() {
         fs::remove_file(lock)?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ground.require_complete(&WELL)
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn another_branch_that_was_checked_out_meanwhile_stays_where_it_is() {
     on_repository(&four_sessions(), "", |ground| {
         ground.set_task_script(5, "echo 5 > e.txt; (cd ../../.. && git checkout -q -b other)\n")?;
@@ -116,12 +107,10 @@ fn another_branch_that_was_checked_out_meanwhile_stays_where_it_is() {
         ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ground.require_complete(&WELL)
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_whole_whose_check_is_red_goes_nowhere() {
     on_repository(&four_sessions(), "test -f never.txt", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
@@ -143,12 +132,10 @@ fn a_whole_whose_check_is_red_goes_nowhere() {
                 .contains("e.txt")
         );
         ground.require_tidy()
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_a_plan_has_more_after_it_landed_is_done_on_top_of_it_and_lands_as_well() {
     let first = || vec![session(1, &[step(1, "a.txt")]), session(1, &[step(3, "c.txt")])];
     on_repository(&first(), "test -f a.txt", |ground| {
@@ -171,12 +158,10 @@ fn what_a_plan_has_more_after_it_landed_is_done_on_top_of_it_and_lands_as_well()
         started.sort();
         ensure!(started == ["session-1", "session-2", "session-3"], "{started:?}");
         ground.require_complete(&[(1, "a.txt"), (3, "c.txt"), (5, "e.txt")])
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn another_check_of_the_whole_is_run_after_the_landing_too() {
     let sessions = || vec![session(1, &[step(1, "a.txt")]), session(1, &[step(3, "c.txt")])];
     on_repository(&sessions(), "", |ground| {
@@ -197,12 +182,10 @@ fn another_check_of_the_whole_is_run_after_the_landing_too() {
             ground.require_tidy()?;
         }
         Ok(())
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_its_user_has_taken_back_is_not_taken_for_done() {
     let first = || vec![session(1, &[step(1, "a.txt")]), session(1, &[step(3, "c.txt")])];
     on_repository(&first(), "", |ground| {
@@ -221,12 +204,10 @@ fn what_its_user_has_taken_back_is_not_taken_for_done() {
         ground.open(&[])?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ground.require_complete(&[(1, "a.txt"), (3, "c.txt"), (5, "e.txt")])
-    })
-    .unwrap();
+    });
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_its_user_commits_to_fix_the_whole_is_in_what_is_checked_next() {
     let sessions = [session(1, &[step(1, "a.txt")]), session(1, &[step(3, "c.txt")])];
     on_repository(&sessions, "test -f a.txt && test -f mine.txt", |ground| {
@@ -240,8 +221,7 @@ fn what_its_user_commits_to_fix_the_whole_is_in_what_is_checked_next() {
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ensure!(ground.started_sessions().len() == 2, "{:?}", ground.started_sessions());
         ground.require_complete(&[(1, "a.txt"), (3, "c.txt")])
-    })
-    .unwrap();
+    });
 }
 
 /// A state of the user's checkout in which their branch cannot move.
@@ -409,7 +389,6 @@ fn printed_commands(text: &str) -> Vec<&str> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn each_command_that_is_printed_for_a_landing_gets_it_on() {
     let sessions = [session(1, &[step(1, "words.txt")]), session(2, &[step(5, "e.txt")])];
     for Obstacle { name, lines, typed, typed_after, expected } in OBSTACLES {
@@ -440,12 +419,11 @@ fn each_command_that_is_printed_for_a_landing_gets_it_on() {
             play(typed_after)?;
             shell(expected)
         };
-        on_repository(&sessions, "", case).unwrap_or_else(|error| panic!("{name}: {error:#}"));
+        on_repository(&sessions, "", |ground| case(ground).context(name));
     }
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_branch_that_another_work_tree_has_checked_out_moves_once_its_user_says_so() {
     for detaches in [true, false] {
         on_repository(&four_sessions(), "", |ground| {
@@ -468,13 +446,11 @@ fn a_branch_that_another_work_tree_has_checked_out_moves_once_its_user_says_so()
             ensure!(report.contains("the twin") != detaches, "{report}");
             ground.git(&["worktree", "remove", "--force", &twin])?;
             ground.require_complete(&WELL)
-        })
-        .unwrap();
+        });
     }
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_branch_of_a_worker_that_its_user_looks_at_stays_checked_out_there() {
     for script in [
         "git worktree add -q -f '{look}' \"$(git branch --show-current)\"; echo 1 > a.txt\n",
@@ -493,7 +469,6 @@ fn a_branch_of_a_worker_that_its_user_looks_at_stays_checked_out_there() {
             ensure!(played.status.success(), "{command}");
             ground.git(&["worktree", "remove", "--force", &look.to_string_lossy()])?;
             ground.require_complete(&WELL)
-        })
-        .unwrap();
+        });
     }
 }

@@ -21,12 +21,12 @@ fn two() -> Vec<Session<'static>> {
 }
 
 /// Plays a case with a second host.
-fn on_host(case: impl FnOnce(&Ground, &Host) -> Result<()>) -> Result<()> {
+fn on_host(case: impl FnOnce(&Ground, &Host) -> Result<()>) {
     on_repository(&two(), "test -f a.txt && test -f b.txt && test -f c.txt", |ground| {
         let host = Host::new(ground, &WELL)?;
         case(ground, &host)?;
         host.files().require_clean_remote(ground)
-    })
+    });
 }
 
 fn task(ground: &Ground, id: &str) -> Result<TaskState> {
@@ -65,8 +65,7 @@ fn two_sessions_on_another_host_come_to_one_branch() {
             ensure!(task(ground, id)?.attempts == 1);
         }
         Ok(())
-    })
-    .unwrap();
+    });
 }
 
 #[test]
@@ -82,8 +81,7 @@ fn a_command_that_ends_well_and_pushes_nothing_has_failed() {
         ensure!(ground.git(&["rev-parse", "HEAD"])? == before);
         ground.require_tidy()?;
         goes_on(ground, host, 3, "c.txt")
-    })
-    .unwrap();
+    });
 }
 
 #[test]
@@ -97,8 +95,7 @@ fn a_pushed_task_counts_and_only_the_one_behind_it_is_done_again() {
         ensure!((task(ground, "1")?.attempts, task(ground, "2")?.attempts) == (1, 2));
         ensure!(host.launched().len() == 3, "{:?}", host.launched());
         Ok(())
-    })
-    .unwrap();
+    });
 }
 
 #[test]
@@ -120,8 +117,7 @@ fn a_history_that_was_rewritten_is_put_to_a_person() {
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ensure!(task(ground, "3")?.attempts == 1, "an attempt was used");
         ground.require_complete(&WELL)
-    })
-    .unwrap();
+    });
 }
 
 #[test]
@@ -145,8 +141,7 @@ fn a_connection_that_is_cut_uses_no_attempt_and_loses_nothing_that_was_pushed() 
         ensure!((first.attempts, second.attempts, second.lost_workers) == (1, 1, 1), "{first:?} {second:?}");
         ensure!(second.status == TaskStatus::Passed);
         ground.require_complete(&WELL)
-    })
-    .unwrap();
+    });
 }
 
 #[test]
@@ -171,8 +166,7 @@ fn what_was_pushed_and_cannot_be_fetched_is_asked_about_and_uses_no_attempt() {
             ensure!(said.status == if question == "q1" { 7 } else { 0 }, "{}", said.out);
         }
         ground.require_complete(&WELL)
-    })
-    .unwrap();
+    });
 }
 
 #[test]
@@ -200,8 +194,7 @@ fn a_remote_that_has_fallen_silent_is_asked_once_and_not_for_each_session() {
         ground.git(&["remote", "set-url", "origin", &there])?;
         ground.omo(&["run", "cancel"])?.exits_with(0)?;
         ground.require_tidy()
-    })
-    .unwrap();
+    });
 }
 
 #[test]
@@ -236,8 +229,7 @@ fn a_cancelled_run_asks_a_remote_that_is_away_once_and_not_for_each_session() {
             ground.git(&["push", "--quiet", "origin", "--delete", branch])?;
         }
         Ok(())
-    })
-    .unwrap();
+    });
 }
 
 /// Waits until the second step is at work on the other host, where it would stay for long.
@@ -258,8 +250,7 @@ fn what_a_dead_supervisor_has_left_on_the_remote_is_put_away_by_the_next() {
         ground.require_complete(&WELL)?;
         ensure!((task(ground, "1")?.attempts, task(ground, "2")?.attempts) == (1, 1));
         Ok(())
-    })
-    .unwrap();
+    });
 }
 
 #[test]
@@ -278,8 +269,7 @@ fn a_run_that_is_cancelled_leaves_nothing_on_the_remote() {
             kept.lines().find(|name| name.ends_with("session-1-pushed-1")).context("nothing is kept")?.to_owned();
         ensure!(ground.git(&["show", &format!("{kept}:a.txt")])? == "1");
         Ok(())
-    })
-    .unwrap();
+    });
 }
 
 #[test]
@@ -306,6 +296,5 @@ fn a_remote_that_is_not_there_or_a_template_that_is_none_starts_nothing() {
         ensure!(ground.run().is_err(), "a run was opened");
         ensure!(fs::read_dir(ground.project())?.flatten().all(|entry| entry.file_name() != "ran"));
         Ok(())
-    })
-    .unwrap();
+    });
 }

@@ -36,7 +36,6 @@ fn require_all(cases: &[(&str, &str, &str)]) {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_check_does_not_learn_on_which_side_it_runs() {
     require_all(&[
         ("by what it tests", "grep -q 2 src/total.txt", "red"),
@@ -73,7 +72,6 @@ fn a_check_does_not_learn_on_which_side_it_runs() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_check_that_goes_by_how_often_it_runs_proves_nothing() {
     let counts = "n=$(cat ~/n 2>/dev/null || echo 0); echo $((n + 1)) > ~/n; ";
     require_all(&[
@@ -92,7 +90,6 @@ fn a_check_that_goes_by_how_often_it_runs_proves_nothing() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_check_that_could_not_run_without_the_change_proves_nothing() {
     let only = |what: &str| format!("grep -q 2 src/total.txt && exit 0; {what}");
     require_all(&[
@@ -194,7 +191,6 @@ fn tests_inside_of_a_source_file_that_is_not_rust_are_not_guessed() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_name_that_a_change_only_uses_explains_no_failure_to_build() {
     let manifest = "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
     let project = rust_project(&[
@@ -219,7 +215,6 @@ fn a_name_that_a_change_only_uses_explains_no_failure_to_build() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_module_of_tests_is_there_on_both_sides_whatever_its_file_is_called() {
     let project = rust_project(&[
         ("Cargo.toml", Some("[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n")),

@@ -10,7 +10,6 @@ const FILES: Files = &[("src/total.txt", Some("1\n"))];
 const CHECK: &[&str] = &["--check", "grep -q 2 src/total.txt"];
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_base_is_where_the_work_began() {
     let project = Project::new(FILES).unwrap();
     // Uncommitted, on the main branch.
@@ -34,7 +33,6 @@ fn the_base_is_where_the_work_began() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_change_of_test_files_alone_has_nothing_to_show() {
     let project = Project::new(FILES).unwrap();
     project.change(&[("tests/a.txt", Some("1\n"))]).unwrap();
@@ -44,7 +42,6 @@ fn a_change_of_test_files_alone_has_nothing_to_show() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn without_a_base_the_words_say_what_is_missing() {
     let require = |project: &Project, arguments: &[&str], part: &str| {
         let answer = project.prove_with(&[arguments, CHECK].concat()).unwrap();
@@ -77,7 +74,6 @@ fn without_a_base_the_words_say_what_is_missing() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn without_a_check_nothing_is_proved() {
     let project = Project::new(FILES).unwrap();
     project.change(&[("src/total.txt", Some("2\n"))]).unwrap();

@@ -35,7 +35,6 @@ fn approve(project: &Project) -> Result<String> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_is_installed_and_what_the_project_includes_is_copied_and_not_shared() {
     let project = changed_project(&[]).unwrap();
     let check = "grep -q KEY .env && echo written >> node_modules/tool/index.js && grep -q 2 src/total.txt";
@@ -45,7 +44,6 @@ fn what_is_installed_and_what_the_project_includes_is_copied_and_not_shared() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_set_up_command_is_shown_and_runs_only_once_it_was_approved() {
     let config = "setup = \"echo ready > ready.txt\"\n[[check]]\nrun = \"true\"\n";
     let project = changed_project(&[("omo.toml", Some(config))]).unwrap();
@@ -58,7 +56,6 @@ fn a_set_up_command_is_shown_and_runs_only_once_it_was_approved() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn patterns_of_an_approved_file_add_to_the_test_files() {
     let config = "tests = [\"cases/*.txt\"]\n[[check]]\nrun = \"true\"\n";
     let project = changed_project(&[("omo.toml", Some(config)), ("cases/a.txt", Some("1\n"))]).unwrap();

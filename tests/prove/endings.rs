@@ -39,7 +39,6 @@ fn require_all_ended(project: &Project) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_check_that_hangs_without_the_change_proves_nothing() {
     let project = changed_project("grep -q 2 src/total.txt || sleep 600\n").unwrap();
     project.lab.configure("[[check]]\nname = \"tests\"\nrun = \"sh tests/run.sh\"\ntimeout = 1\n").unwrap();
@@ -49,7 +48,6 @@ fn a_check_that_hangs_without_the_change_proves_nothing() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_is_interrupted_ends_and_leaves_nothing() {
     for signal in [Signal::INT, Signal::TERM] {
         let project = changed_project("touch ~/began; sleep 600 & setsid sleep 600 & sleep 600\n").unwrap();
@@ -66,7 +64,6 @@ fn what_is_interrupted_ends_and_leaves_nothing() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_a_killed_one_leaves_is_removed_by_the_next() {
     let project =
         changed_project("test -e ~/began && exit 0; touch ~/began; mkdir -p a/b; chmod 500 a; sleep 600\n").unwrap();
@@ -82,7 +79,6 @@ fn what_a_killed_one_leaves_is_removed_by_the_next() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn two_at_the_same_time_leave_each_other_alone() {
     let project =
         changed_project("touch ~/began; while test ! -e ~/go; do sleep 0.05; done; grep -q 2 src/total.txt\n").unwrap();

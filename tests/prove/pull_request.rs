@@ -177,7 +177,6 @@ fn write_program(path: &Path, script: &str) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_workflow_passes_an_honest_fix_and_fails_a_test_that_asserts_nothing() {
     for (change, status, says) in [(FIX, 0, "red without the change: proved"), (NO_FIX, 1, "green without the change")]
     {
@@ -191,7 +190,6 @@ fn the_workflow_passes_an_honest_fix_and_fails_a_test_that_asserts_nothing() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_workflow_compares_with_where_the_pull_request_began() {
     let runner = Runner::new("release/1.0").unwrap();
     runner.open_pull_request(NO_FIX).unwrap();
@@ -203,7 +201,6 @@ fn the_workflow_compares_with_where_the_pull_request_began() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_workflow_takes_no_wish_of_a_pull_request() {
     let config = "setup = \"touch ~/ran\"\ntests = [\"src/*\"]\n[[check]]\nrun = \"touch ~/ran; test ! -e ~/ran\"\n";
     let runner = Runner::new("main").unwrap();

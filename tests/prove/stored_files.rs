@@ -31,7 +31,6 @@ fn with_pointer(now: Files) -> Result<Project> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn where_git_lfs_is_not_set_up_there_are_pointers_on_both_sides() {
     let new = pointer(NEW_DIGEST);
     let project = with_pointer(&[("src/total.txt", Some("2\n")), ("model.bin", Some(&new))]).unwrap();
@@ -41,7 +40,6 @@ fn where_git_lfs_is_not_set_up_there_are_pointers_on_both_sides() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_file_of_a_pointer_that_is_as_it_was_is_on_both_sides() {
     let project = with_pointer(&[("model.bin", Some(OLD))]).unwrap();
     let answer = project.prove("grep -q old model.bin").unwrap();
@@ -53,7 +51,6 @@ fn the_file_of_a_pointer_that_is_as_it_was_is_on_both_sides() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_file_that_a_pointer_named_is_not_guessed() {
     let project = with_pointer(&[("src/total.txt", Some("2\n")), ("model.bin", Some(NEW))]).unwrap();
     let require_unknown = || {
@@ -79,7 +76,6 @@ fn the_file_that_a_pointer_named_is_not_guessed() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_file_behind_another_filter_is_not_guessed() {
     let files: Files = &[("src/total.txt", Some("1\n")), (".gitattributes", Some("*.sec filter=rot\n"))];
     let check = "grep -q open a.sec && grep -q 2 src/total.txt";
@@ -106,7 +102,6 @@ fn a_file_behind_another_filter_is_not_guessed() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_file_in_another_encoding_is_not_guessed() {
     let attributes = "*.txt16 working-tree-encoding=UTF-16LE\n";
     let project = Project::new(&[("src/total.txt", Some("1\n")), (".gitattributes", Some(attributes))]).unwrap();
@@ -119,7 +114,6 @@ fn a_file_in_another_encoding_is_not_guessed() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn ends_of_lines_are_those_of_a_checkout_on_both_sides() {
     let cr = "test \"$(tr -cd '\\r' < src/total.txt | wc -c)\" -gt 0";
     for (attributes, setting) in
@@ -137,7 +131,6 @@ fn ends_of_lines_are_those_of_a_checkout_on_both_sides() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn an_id_that_git_fills_in_is_not_guessed() {
     let files: Files = &[("src/total.txt", Some("$Id$\n1\n")), (".gitattributes", Some("*.txt ident\n"))];
     let project = Project::new(files).unwrap();

@@ -35,7 +35,6 @@ fn make_fifo(path: &Path) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_link_that_leads_out_of_a_tree_is_not_followed() {
     let project = changed_project().unwrap();
     let outside = project.lab.root().join("outside");
@@ -70,7 +69,6 @@ fn a_link_that_leads_out_of_a_tree_is_not_followed() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_test_file_that_has_the_place_of_something_else_is_named() {
     let outside = tempfile::tempdir().unwrap();
     let require = |then: &dyn Fn(&Path), now: &str, named: &str| {
@@ -95,7 +93,6 @@ fn a_test_file_that_has_the_place_of_something_else_is_named() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_is_no_file_is_not_waited_for() {
     let project = changed_project().unwrap();
     let top = project.lab.project();
@@ -137,7 +134,6 @@ fn files_of_any_name_are_there_on_both_sides() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn whatever_a_check_does_it_does_to_a_copy() {
     let project = changed_project().unwrap();
     let top = project.lab.project();
@@ -181,7 +177,6 @@ fn with_submodule() -> Result<Project> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_submodule_is_as_it_was_on_the_side_without_the_change() {
     // As it was.
     let project = with_submodule().unwrap();
@@ -204,7 +199,6 @@ fn a_submodule_is_as_it_was_on_the_side_without_the_change() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_submodule_whose_commit_is_not_there_is_named() {
     let project = with_submodule().unwrap();
     let gone = "0123456789012345678901234567890123456789";

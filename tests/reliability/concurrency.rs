@@ -123,7 +123,6 @@ fn write_old_entries(scene: &Scene, done: &AtomicBool) -> Result<usize> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_hundred_processes_lose_no_count_and_touch_nothing_that_is_not_theirs() {
     let plugin = plugin();
     let scene = Scene::new(&plugin).unwrap();
@@ -202,7 +201,6 @@ fn stop_all_meanwhile(scene: &Scene) -> Result<usize> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn once_all_are_stopped_nothing_is_continued_any_more() {
     let plugin = plugin();
     let scene = Scene::new(&plugin).unwrap();

@@ -1,5 +1,6 @@
 //! Clocks that jump, and a home, a folder or a project that is not there, or not any more.
 
+use omo_tests::all_good;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -33,12 +34,10 @@ fn play(
 /// Plays every operation so, and sees that each ends as it must.
 fn play_all(what: &str, change: impl Fn(&Scene, &mut Command) -> Result<()> + Copy) {
     let plugin = plugin();
-    let mut wrong = Vec::new();
-    for operation in &FAULT_OPERATIONS {
-        let sound = play(operation, &plugin, change).and_then(|(_, run)| sound(operation, &run));
-        wrong.extend(sound.err().map(|error| format!("{}: {error:#}", operation.name)));
-    }
-    assert!(wrong.is_empty(), "{what}:\n{}", wrong.join("\n"));
+    all_good(FAULT_OPERATIONS.iter().map(|operation| {
+        let played = play(operation, &plugin, change).and_then(|(_, run)| sound(operation, &run));
+        (format!("{what}: {}", operation.name), played)
+    }));
 }
 
 fn sound(operation: &FaultOperation, run: &HookRun) -> Result<()> {
@@ -56,7 +55,6 @@ fn sound(operation: &FaultOperation, run: &HookRun) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_missing_home_stops_no_session() {
     play_all("no HOME", |_, command| {
         command.env_remove("HOME").env_remove("XDG_CONFIG_HOME").env_remove("XDG_STATE_HOME");
@@ -77,7 +75,6 @@ fn a_missing_home_stops_no_session() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_missing_project_stops_no_session() {
     play_all("the project is gone", |scene, command| {
         command.current_dir(scene.lab.root());
@@ -109,13 +106,11 @@ fn in_a_removed_folder(scene: &Scene, command: &mut Command) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_removed_working_folder_stops_no_session() {
     play_all("the current folder is removed", in_a_removed_folder);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_project_that_vanishes_while_the_input_comes_is_left_gone() {
     let plugin = plugin();
     for operation in FAULT_OPERATIONS.iter().filter(|operation| operation.by == By::Hook) {
@@ -161,7 +156,6 @@ fn stop_after(pointer: &str, time: &Value) -> Result<Outcome> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_clock_that_jumps_ends_a_run_early_at_worst() {
     let at = |millis: i64| json!(time_ago(millis));
     let cases = [
@@ -188,7 +182,6 @@ fn a_clock_that_jumps_ends_a_run_early_at_worst() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_clock_that_stands_still_counts_on() {
     let plugin = plugin();
     let mut scene = Scene::new(&plugin).unwrap();

@@ -140,7 +140,6 @@ fn nothing_is_lost(fixture: &TaskListFixture, tasks: usize, done: &[(String, Str
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn eight_writers_of_one_task_lose_nothing() {
     let fixture = TaskListFixture::new(1).unwrap();
     let done = write(&fixture, |_| 1, false).unwrap();
@@ -149,7 +148,6 @@ fn eight_writers_of_one_task_lose_nothing() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn eight_writers_of_different_tasks_lose_nothing() {
     let fixture = TaskListFixture::new(WRITERS).unwrap();
     let done = write(&fixture, |writer| writer + 1, false).unwrap();
@@ -158,7 +156,6 @@ fn eight_writers_of_different_tasks_lose_nothing() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_killed_take_nothing_along_and_leave_no_lock() {
     for (tasks, task) in [(1, (|_| 1) as fn(usize) -> usize), (2, |writer| writer % 2 + 1)] {
         let fixture = TaskListFixture::new(tasks).unwrap();
@@ -171,7 +168,6 @@ fn the_killed_take_nothing_along_and_leave_no_lock() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_different_verbs_change_at_once_is_all_there() {
     let fixture = TaskListFixture::new(1).unwrap();
     for round in 1..=4 {
@@ -201,7 +197,6 @@ fn what_different_verbs_change_at_once_is_all_there() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn of_those_who_begin_one_session_or_task_at_once_only_one_does() {
     let fixture = TaskListFixture::new(0).unwrap();
     for round in 0..20 {

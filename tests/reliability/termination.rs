@@ -1,6 +1,7 @@
 //! Being asked to end while something runs in another process group, at every point: it is ended as well, and nothing
 //! is left behind.
 
+use omo_tests::all_good;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
@@ -121,18 +122,17 @@ fn unique() -> u64 {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_runs_in_another_group_ends_with_its_starter() {
     let plugin = plugin();
-    let mut wrong = Vec::new();
+    let mut cases = Vec::new();
     for case in &CASES {
         for (program, signal) in [(Program::Runs, Signal::TERM), (Program::StaysOn, Signal::INT)] {
             let ended =
                 TerminationFixture::new(&plugin, case, program).and_then(|fixture| ends(&fixture, case, signal));
-            wrong.extend(ended.err().map(|error| format!("{}, {program:?}: {error:#}", case.name)));
+            cases.push((format!("{}, {program:?}", case.name), ended));
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    all_good(cases);
 }
 
 fn ends(fixture: &TerminationFixture, case: &Case, signal: Signal) -> Result<()> {
@@ -206,7 +206,6 @@ fn a_doctor_that_is_ended_while_it_makes_its_folders_leaves_none() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_check_can_be_interrupted_though_its_omo_was_started_in_the_background() {
     let mut scene = Scene::in_lab(&plugin(), Lab::builder().build().unwrap()).unwrap();
     // HUP, INT, QUIT and TERM, a bit each.

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, ensure};
 use omo_engine::parallel_state::SubmittedWorker;
 use omo_engine::report::ultraplan::worker_lines::worker_event_line;
 use omo_testkit::wait_until;
+use omo_tests::all_good;
 use omo_tests::parallel_plan;
 use omo_tests::parallel_repository::{Ground, Session};
 use omo_tests::plan_project::Said;
@@ -39,6 +40,15 @@ pub(crate) type Files<'f> = &'f [(u32, &'f str)];
 
 /// Plays a case, and looks for what is left behind it.
 pub(crate) fn on_cluster(
+    sessions: &[Session],
+    files: Files,
+    surroundings: &Surroundings,
+    case: impl FnOnce(&mut Scene) -> Result<()>,
+) {
+    all_good([("the run".to_owned(), played_on_cluster(sessions, files, surroundings, case))]);
+}
+
+fn played_on_cluster(
     sessions: &[Session],
     files: Files,
     surroundings: &Surroundings,

@@ -17,7 +17,6 @@ fn end_of(machines: &TwoMachines, brief: &WorkerBrief, more: &[&str]) -> Result<
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn each_way_in_which_a_client_ends_has_its_status() -> Result<()> {
     let result = |rest: &str| format!("printf '%s\\n' '{{\"type\":\"result\",{rest}}}' >&3; exit 1");
     for (client, status, expected) in [
@@ -40,7 +39,6 @@ fn each_way_in_which_a_client_ends_has_its_status() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_shorter_of_two_time_limits_holds() -> Result<()> {
     let machines = TwoMachines::new("sleep 50")?;
     let (code, end, _) = end_of(&machines, &machines.brief(&["1"]), &["--time-limit", "1"])?;
@@ -52,7 +50,6 @@ fn the_shorter_of_two_time_limits_holds() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_keeps_it_from_beginning_is_told() -> Result<()> {
     let machines = TwoMachines::new("touch \"$HOME/started\"")?;
     let setup = |command: &str| WorkerBrief { setup: Some(command.to_owned()), ..machines.brief(&["1"]) };
@@ -76,7 +73,6 @@ fn what_keeps_it_from_beginning_is_told() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_branch_that_has_gone_far_is_followed_to_its_base() -> Result<()> {
     let machines = TwoMachines::new("[ -f f39 ] && echo 1 >a; commit 1")?;
     for number in 0..40 {

@@ -6,7 +6,6 @@ use omo_testkit::wait_until;
 use crate::two_machines::{BRANCH, TwoMachines};
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn another_brief_than_the_named_one_is_not_followed() -> Result<()> {
     let machines = TwoMachines::new("touch \"$HOME/started\"; echo 1 >a; commit 1")?;
     let named = machines.push_brief(&machines.brief(&["1"]))?;
@@ -26,7 +25,6 @@ fn another_brief_than_the_named_one_is_not_followed() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_brief_that_is_none_is_refused_with_its_reason() -> Result<()> {
     let machines = TwoMachines::new("touch \"$HOME/started\"")?;
     let huge = format!("{{\"version\":1,\"run\":\"{}\"}}", "x".repeat(5 << 20));
@@ -41,7 +39,6 @@ fn a_brief_that_is_none_is_refused_with_its_reason() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn words_that_are_no_names_are_refused_before_anything_is_done() -> Result<()> {
     let machines = TwoMachines::new("")?;
     let brief = "0".repeat(40);
@@ -83,7 +80,6 @@ fn words_that_are_no_names_are_refused_before_anything_is_done() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn much_output_and_an_address_with_a_password_show_nowhere() -> Result<()> {
     let machines = TwoMachines::new("")?;
     machines.set_client("head -c 10000000 /dev/zero | tr '\\0' x >&3; echo >&3; head -c 10000000 /dev/zero | tr '\\0' y >&2; echo 1 >a; commit 1")?;
@@ -111,7 +107,6 @@ fn much_output_and_an_address_with_a_password_show_nowhere() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_client_stands_behind_the_fence() -> Result<()> {
     let machines = TwoMachines::new("")?;
     let (words, answers) = (machines.path("words"), machines.path("answers"));

@@ -23,7 +23,6 @@ fn wait_for_end(machines: &TwoMachines, name: &str) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_job_is_started_once_and_says_what_it_does() -> Result<()> {
     let machines = TwoMachines::new("")?;
     let go = machines.path("go");
@@ -45,7 +44,6 @@ fn a_job_is_started_once_and_says_what_it_does() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn of_many_starts_of_a_job_at_once_one_succeeds() -> Result<()> {
     let machines = TwoMachines::new("sleep 60")?;
     let brief = machines.push_brief(&machines.brief(&["1"]))?;
@@ -60,7 +58,6 @@ fn of_many_starts_of_a_job_at_once_one_succeeds() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_job_that_is_cancelled_ends_with_all_that_it_started() -> Result<()> {
     let machines = TwoMachines::new("")?;
     let begun = machines.path("begun");
@@ -77,7 +74,6 @@ fn a_job_that_is_cancelled_ends_with_all_that_it_started() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_job_that_is_not_there_is_told_from_one_that_has_ended() -> Result<()> {
     let machines = TwoMachines::new("")?;
     let said = jobs(&machines, &["list"])?;

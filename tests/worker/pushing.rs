@@ -6,7 +6,6 @@ use omo_engine::worker_exchange::{WorkerEnd, WorkerPhase};
 use crate::two_machines::{BRANCH, TwoMachines};
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn every_task_is_pushed_and_told() -> Result<()> {
     let machines = TwoMachines::new("echo 1 >a; commit 1; sleep 2; echo 2 >b; commit 2")?;
     let brief = machines.push_brief(&machines.brief(&["1", "2"]))?;
@@ -22,7 +21,6 @@ fn every_task_is_pushed_and_told() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_the_client_leaves_is_committed_as_the_last_task_and_no_other_one() -> Result<()> {
     let machines = TwoMachines::new("echo 1 >a; commit 1; echo 2 >b; echo x >b.ignored; git rm -q README")?;
     let brief = machines.brief(&["1", "2"]);
@@ -47,7 +45,6 @@ fn what_the_client_leaves_is_committed_as_the_last_task_and_no_other_one() -> Re
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn commits_without_trailers_count_for_the_last_task() -> Result<()> {
     let machines = TwoMachines::new("echo 1 >a; git add a; git commit -q -m 'feat: mine'")?;
     let brief = machines.push_brief(&machines.brief(&["1"]))?;
@@ -57,7 +54,6 @@ fn commits_without_trailers_count_for_the_last_task() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_client_that_rewrites_what_was_pushed_is_ended_and_harms_nothing() -> Result<()> {
     let lines = "echo 1 >a; commit 1; until git --git-dir \"$HUB\" log -1 --format=%s omo/r1/session-1 | grep -q 'task 1'; \
                  do sleep 0.1; done; git reset -q --hard HEAD~1; echo other >c; commit 1; sleep 60";
@@ -74,7 +70,6 @@ fn a_client_that_rewrites_what_was_pushed_is_ended_and_harms_nothing() -> Result
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_client_that_turns_the_clone_to_another_remote_pushes_nothing_there() -> Result<()> {
     let machines = TwoMachines::new("")?;
     let other = machines.path("other.git").display().to_string();

@@ -31,7 +31,6 @@ fn said_so_far(machines: &TwoMachines) -> Result<String> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_remote_that_comes_back_gets_all_of_the_work() -> Result<()> {
     let machines = TwoMachines::new("")?;
     let mut worker = waiting_worker(&machines)?;
@@ -43,7 +42,6 @@ fn a_remote_that_comes_back_gets_all_of_the_work() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn work_that_could_not_be_pushed_is_kept_where_the_worker_says() -> Result<()> {
     let machines = TwoMachines::new("")?;
     let mut worker = waiting_worker(&machines)?;

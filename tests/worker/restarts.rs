@@ -11,7 +11,6 @@ use rustix::process::Signal;
 use crate::two_machines::{TwoMachines, signal};
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn one_that_was_killed_goes_on_where_it_was_and_leaves_nothing() -> Result<()> {
     let machines = TwoMachines::new("echo 1 >a; commit 1; sleep 60")?;
     let brief = machines.push_brief(&machines.brief(&["1", "2"]))?;
@@ -35,7 +34,6 @@ fn one_that_was_killed_goes_on_where_it_was_and_leaves_nothing() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_its_earlier_starts_have_cost_is_told_and_not_granted_again() -> Result<()> {
     let machines = TwoMachines::new("")?;
     let words = machines.path("words");
@@ -65,7 +63,6 @@ fn what_its_earlier_starts_have_cost_is_told_and_not_granted_again() -> Result<(
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn an_earlier_start_that_was_killed_counts_with_all_that_it_was_allowed() -> Result<()> {
     let machines = TwoMachines::new("echo 1 >a; commit 1; sleep 60")?;
     let brief = machines.push_brief(&WorkerBrief { budget_micros: Some(2_500_000), ..machines.brief(&["1", "2"]) })?;
@@ -86,7 +83,6 @@ fn an_earlier_start_that_was_killed_counts_with_all_that_it_was_allowed() -> Res
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn of_two_at_once_the_later_one_goes_on_and_the_earlier_one_ends() -> Result<()> {
     let machines = TwoMachines::new("")?;
     let (go, begun) = (machines.path("go"), machines.path("begun"));
@@ -108,7 +104,6 @@ fn of_two_at_once_the_later_one_goes_on_and_the_earlier_one_ends() -> Result<()>
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn one_that_is_asked_to_end_pushes_what_is_committed() -> Result<()> {
     for asked in [Signal::TERM, Signal::INT, Signal::HUP] {
         let machines = TwoMachines::new("")?;
@@ -129,7 +124,6 @@ fn one_that_is_asked_to_end_pushes_what_is_committed() -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_set_up_is_ended_with_its_worker() -> Result<()> {
     let machines = TwoMachines::new("")?;
     let begun = machines.path("begun");

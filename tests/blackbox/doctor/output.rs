@@ -17,7 +17,6 @@ use super::{Ward, listed, others, write};
 use crate::scene::plugin;
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_busy_lock_is_named() {
     let built = plugin();
     let ward = Ward::new(&built).unwrap();
@@ -36,7 +35,6 @@ type Missing = (&'static str, fn(&mut Ward) -> Result<()>, &'static [(&'static s
 
 /// Several rows are about these: what depends on the missing thing cannot be looked at, and says so.
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_cannot_be_read_is_reported_and_the_rest_is_compared_all_the_same() {
     let built = plugin();
     let level = |findings: &[Value], name: &str| {
@@ -149,7 +147,6 @@ fn launchers(ward: &Ward) -> Result<()> {
 
 /// A clone whose binaries were built is as good as any.
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_marketplace_copy_that_is_built_is_sound() {
     let built = plugin();
     let ward = Ward::new(&built).unwrap();
@@ -168,7 +165,6 @@ fn a_marketplace_copy_that_is_built_is_sound() {
 
 /// So is a package of npm with the part for this platform.
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_package_with_its_platform_is_sound_and_one_without_is_reported() {
     let built = plugin();
     let ward = Ward::new(&built).unwrap();
@@ -184,7 +180,6 @@ fn a_package_with_its_platform_is_sound_and_one_without_is_reported() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_table_says_what_the_json_says_and_no_line_is_too_long() {
     let built = plugin();
     let mut ward = Ward::new(&built).unwrap();
@@ -214,7 +209,6 @@ fn the_table_says_what_the_json_says_and_no_line_is_too_long() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn looking_changes_no_file() {
     let built = plugin();
     let fresh = |is_used: bool| {
@@ -259,7 +253,6 @@ fn files(folder: &Path) -> Result<BTreeMap<PathBuf, Vec<u8>>> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn outside_of_any_project_it_says_what_there_is() {
     let built = plugin();
     let ward = Ward::new(&built).unwrap();

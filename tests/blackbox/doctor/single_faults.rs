@@ -6,12 +6,11 @@ use std::os::unix::fs::PermissionsExt;
 use anyhow::Context;
 use serde_json::json;
 
-use super::{Case, listed, play, write};
+use super::{listed, play, write};
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_is_wrong_with_the_installation_is_named_right() {
-    let cases: &[Case] = &[
+    play(&[
         (|w| w.client("2.1.162", &[listed("omo@omo", &w.installed, true)]), "client", "bad", "Claude Code 2.1.162"),
         (|w| w.set_version("0.2.0"), "versions", "bad", "omo@omo is 0.2.0"),
         (
@@ -70,14 +69,12 @@ fn what_is_wrong_with_the_installation_is_named_right() {
             "warning",
             "ralph-loop@official is enabled",
         ),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_is_wrong_with_the_surroundings_is_named_right() {
-    let cases: &[Case] = &[
+    play(&[
         (
             |w| {
                 w.set("OMO_DISABLE", "1");
@@ -162,14 +159,12 @@ fn what_is_wrong_with_the_surroundings_is_named_right() {
             "bad",
             "trust.json is not as this omo writes it",
         ),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_is_wrong_with_the_state_is_named_right() {
-    let cases: &[Case] = &[
+    play(&[
         (|w| w.scene.write_state(b"garbage"), "state", "bad", "does not parse"),
         (
             |w| Ok(fs::set_permissions(w.scene.lab.state_folder(), fs::Permissions::from_mode(0o755))?),
@@ -199,6 +194,5 @@ fn what_is_wrong_with_the_state_is_named_right() {
             "bad",
             "git tracks 1 file",
         ),
-    ];
-    play(cases).unwrap();
+    ]);
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use anyhow::{Context, Result, ensure};
 use omo_tests::plan_project::{PLAN, Said};
-use omo_tests::ultraplan_project::{Case, Steps, plan_text, play, two_parallel_sessions, with_sessions};
+use omo_tests::ultraplan_project::{Steps, plan_text, play, two_parallel_sessions, with_sessions};
 use serde_json::Value;
 
 /// The published rows.
@@ -77,9 +77,8 @@ fn furnish(steps: &Steps) -> Result<Value> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn every_line_that_was_written_down_means_what_it_says() {
-    let cases: &[Case] = &[
+    play(&[
         ("at a terminal", two_parallel_sessions(), |s| {
             let rows = furnish(s)?;
             for case in rows["cases"].as_array().context("no cases")? {
@@ -99,14 +98,12 @@ fn every_line_that_was_written_down_means_what_it_says() {
             }
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn options_mean_the_same_as_in_a_line() {
-    let cases: &[Case] = &[("each in its way", five(), |s| {
+    play(&[("each in its way", five(), |s| {
         for (options, head) in [
             (&["--parallel", PLAN][..], "Mode: execute\n"),
             (&["--fg", PLAN], "Mode: foreground\n"),
@@ -135,14 +132,12 @@ fn options_mean_the_same_as_in_a_line() {
             ensure!(said.err.contains(message) && said.out.is_empty(), "{options:?}: {}", said.err);
         }
         Ok(())
-    })];
-    play(cases).unwrap();
+    })]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn without_a_plan_it_says_how_it_is_used() {
-    let cases: &[Case] = &[("nothing, or options alone", five(), |s| {
+    play(&[("nothing, or options alone", five(), |s| {
         for line in ["", "--fg", "--yolo"] {
             let before = s.file_tree()?;
             let said = s.ask(line)?.exits_with(2)?;
@@ -155,6 +150,5 @@ fn without_a_plan_it_says_how_it_is_used() {
         let said = s.omo_in_session(&session, &["agent", "open", "--command", "execute-local"])?.exits_with(0)?;
         ensure!(said.out.starts_with("DO\n  No arguments were typed"), "{}", said.out);
         Ok(())
-    })];
-    play(cases).unwrap();
+    })]);
 }

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 use omo_tests::plan_project::{PLAN, Said};
-use omo_tests::ultraplan_project::{Case, REVERT, Steps, plan_text, play, word_check};
+use omo_tests::ultraplan_project::{REVERT, Steps, plan_text, play, word_check};
 
 /// What stands last, whatever became of the step.
 const NEXT: &str = "Next:\n  run: omo agent next --wait 540      (Bash timeout 600000)\n";
@@ -35,9 +35,8 @@ fn files(steps: &Steps) -> Result<String> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_became_of_a_task_is_reported_in_the_words_of_its_plan() {
-    let cases: &[Case] = &[
+    play(&[
         ("one that passes at its second attempt", plan_text(&[(1, REVERT, SHOWN), (2, "skip", &word_check(2))]), |s| {
             s.begin(PLAN)?;
             let said = s.work(1, "other\n")?.exits_with(0)?;
@@ -133,8 +132,7 @@ fn what_became_of_a_task_is_reported_in_the_words_of_its_plan() {
             ensure!(files(s)? == "?? words/\n", "{}", files(s)?);
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 /// A first step that passed at its second attempt, and a second one that was left out.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
 use omo_tests::plan_project::{PLAN, Said};
-use omo_tests::ultraplan_project::{Case, REVERT, Steps, plan_text, play, word_check};
+use omo_tests::ultraplan_project::{REVERT, Steps, plan_text, play, word_check};
 
 use crate::git_variables::write_program;
 
@@ -51,9 +51,8 @@ fn answer_after(s: &Steps, act: fn(&Steps) -> Result<()>, answered: &str) -> Res
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn an_answer_lets_a_hook_stand_as_its_question_showed_it() {
-    let cases: &[Case] = &[
+    play(&[
         ("put back, and weakened again", two_steps(), |s| {
             let said = answer_after(s, |s| write_hook(s, "# strict"), "continue.")?;
             ensure!(!said.out.contains("let stand"), "{}", said.out);
@@ -78,8 +77,7 @@ fn an_answer_lets_a_hook_stand_as_its_question_showed_it() {
             ensure!(s.lab().git(&["log", "-1", "--format=%s"])?.trim() == "hooks");
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 /// A plan whose first step lists the hook as well.
@@ -99,12 +97,11 @@ fn change_listed(s: &Steps, folder: &str) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_hook_that_a_passed_step_lists_is_asked_about_in_no_step() {
     let checkpoint = "- **Checkpoint:** `git commit -m \"words: 1\"`\n";
     let ignored = two_steps().replacen("words/1.txt", "hooks/pre-commit", 1);
     let ignored = ignored.replacen(&word_check(1), "test -x hooks/pre-commit", 1);
-    let cases: &[Case] = &[
+    play(&[
         ("in a step without a commit", hook_listed().replacen(checkpoint, "", 1), |s| change_listed(s, "hooks")),
         ("in a file that git ignores", ignored, |s| {
             s.lab().write(".gitignore", "hooks/\n")?;
@@ -123,6 +120,5 @@ fn a_hook_that_a_passed_step_lists_is_asked_about_in_no_step() {
             symlink(s.lab().project(), &link)?;
             change_listed(s, &link.join("hooks").display().to_string())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }

@@ -2,7 +2,7 @@
 
 use anyhow::ensure;
 use omo_tests::plan_project::PLAN;
-use omo_tests::ultraplan_project::{Case, Steps, plan_text, play, session_spec, two_parallel_sessions};
+use omo_tests::ultraplan_project::{Steps, plan_text, play, session_spec, two_parallel_sessions};
 
 /// What a dry run says, which leaves everything as it was.
 fn look(steps: &Steps, line: &str, status: i32) -> anyhow::Result<String> {
@@ -19,9 +19,8 @@ fn documented() -> String {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_plan_of_the_document_is_ready() {
-    let cases: &[Case] = &[("as it stands there", documented(), |s| {
+    play(&[("as it stands there", documented(), |s| {
         s.lab().write("README.md", "words\n")?;
         s.git(&["add", "."])?;
         s.git(&["commit", "-q", "-m", "words"])?;
@@ -38,8 +37,7 @@ fn the_plan_of_the_document_is_ready() {
         let shown = s.omo_at_terminal(&["plan", "lint", PLAN])?.exits_with(0)?.out;
         ensure!(shown.contains("0 warnings, 0 errors"), "{shown}");
         Ok(())
-    })];
-    play(cases).unwrap();
+    })]);
 }
 
 /// The plan of docs/plans.md, which the page makes longer once.
@@ -50,14 +48,12 @@ fn growing(parts: usize) -> String {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_plan_of_the_page_grows_from_batches_to_waves_to_parallel() {
-    let cases: &[Case] = &[
+    play(&[
         ("batches", growing(1), |s| is_read_as(s, &[], "run in batches", "Tasks: 2\n")),
         ("waves", growing(2), |s| is_read_as(s, &[], "run in waves", "Tasks: 3\n")),
         ("parallel", growing(2), |s| is_read_as(s, &["--parallel"], "run in parallel", "(2 parallel, 1 sequential)")),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 fn is_read_as(steps: &Steps, options: &[&str], way: &str, size: &str) -> anyhow::Result<()> {
@@ -72,9 +68,8 @@ fn is_read_as(steps: &Steps, options: &[&str], way: &str, size: &str) -> anyhow:
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_dry_run_prints_and_does_nothing() {
-    let cases: &[Case] = &[
+    play(&[
         ("a plan that is ready", two_parallel_sessions(), |s| {
             let reported = look(s, PLAN, 0)?;
             for part in [
@@ -145,6 +140,5 @@ fn a_dry_run_prints_and_does_nothing() {
             ensure!(reported.starts_with("Mode: dry-run\n") && reported.contains("NEEDS ATTENTION"), "{said:?}");
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }

@@ -12,9 +12,8 @@ use crate::claim_scene::wait_until_gone;
 use crate::git_variables::write_program;
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_plan_is_executed_task_by_task() {
-    let cases: &[Case] = &[
+    play(&[
         ("each of them passes", plan_text(&[(1, REVERT, &word_check(1)), (2, REVERT, &word_check(2))]), |s| {
             let mut session = s.session()?;
             let said = s.begin_in(&mut session, PLAN)?;
@@ -71,15 +70,13 @@ fn a_plan_is_executed_task_by_task() {
             ensure!(said.out.contains("1 of 1 steps done"), "{}", said.out);
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_cancel_ends_the_check_and_the_commit_of_a_step() {
     let check = format!("[ ! -e words/1.txt ] || {{ {HANGING}; }}");
-    let cases: &[Case] = &[
+    play(&[
         ("a check", plan_text(&[(1, REVERT, &check)]), |s| cancel_during_done(s, &["stop"]).map(drop)),
         ("a hook", plan_text(&[(1, REVERT, &word_check(1))]), |s| {
             write_program(&s.lab().project().join(".git/hooks"), "pre-commit", HANGING)?;
@@ -106,8 +103,7 @@ fn a_cancel_ends_the_check_and_the_commit_of_a_step() {
             ensure!(said.contains(&format!("Your branch moved before it ended, to {}.", head.trim())), "{said}");
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 /// Leaves a file, and never ends.
@@ -142,7 +138,6 @@ fn cancel_during_done(s: &Steps, cancel: &[&str]) -> Result<String> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_its_user_commits_meanwhile_is_not_taken_back() {
     let cases: &[Case] =
         &[("a listed file", plan_text(&[(1, REVERT, &word_check(1)), (2, REVERT, &word_check(2))]), |s| {
@@ -162,14 +157,13 @@ fn what_its_user_commits_meanwhile_is_not_taken_back() {
             ensure!(s.lab().git(&["show", "HEAD:words/1.txt"])? == "of its user\n", "the commit is gone");
             Ok(())
         })];
-    play(cases).unwrap();
+    play(cases);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_task_here_is_judged_by_what_its_commit_would_hold() {
     let plan = || plan_text(&[(1, "escalate", &word_check(1)), (2, REVERT, &word_check(2))]);
-    let cases: &[Case] = &[
+    play(&[
         ("a file that its check needs and its plan does not list", plan(), |s| {
             s.begin(PLAN)?;
             // What its user has not committed is none of the task's.
@@ -232,8 +226,7 @@ fn a_task_here_is_judged_by_what_its_commit_would_hold() {
             s.omo_at_terminal(&["run", "retry", "1", "--passed"])?.exits_with(0)?;
             s.is_next(1)
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 /// The first commands of git that a text prints after one another, run as they are printed.
@@ -286,10 +279,9 @@ fn play_switch(s: &mut Steps, switch: &[&str], place: &str, bring: Option<Bring>
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_run_is_not_complete_where_the_branch_lacks_the_commit_of_a_step() {
     let plan = || plan_text(&[(1, REVERT, &word_check(1)), (2, REVERT, &word_check(2))]);
-    let cases: &[Case] = &[
+    play(&[
         ("on no branch", plan(), |s| play_switch(s, &["checkout", "-q", "--detach"], "no branch", None)),
         ("on another branch", plan(), |s| play_switch(s, &["checkout", "-q", "-b", "other"], "other", None)),
         ("on a branch without a common history, which is deleted", plan(), |s| {
@@ -321,15 +313,13 @@ fn a_run_is_not_complete_where_the_branch_lacks_the_commit_of_a_step() {
                 }),
             )
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_run_that_ends_on_another_branch_names_it_and_what_brings_its_commits_back() {
     let plan = || plan_text(&[(1, REVERT, &word_check(1)), (2, REVERT, &word_check(2))]);
-    let cases: &[Case] = &[
+    play(&[
         ("in the last step", plan(), |s| {
             s.begin(PLAN)?;
             s.work(1, "done\n")?.exits_with(0)?;
@@ -345,8 +335,7 @@ fn a_run_that_ends_on_another_branch_names_it_and_what_brings_its_commits_back()
             s.git(&["rebase", "-q", "@", "other"])?;
             ends_on_other(s)
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 /// The second step is done on another branch, which is then named, with what brings it into the first.

@@ -4,9 +4,7 @@ use std::fs;
 
 use anyhow::{Context, Result, ensure};
 use omo_tests::plan_project::PLAN;
-use omo_tests::ultraplan_project::{
-    Case, REVERT, Steps, plan_text, play, session_spec, two_parallel_sessions, word_check,
-};
+use omo_tests::ultraplan_project::{REVERT, Steps, plan_text, play, session_spec, two_parallel_sessions, word_check};
 
 /// This line is refused, and nothing but what its user approved is written anywhere.
 fn refused(steps: &Steps, line: &str, status: i32, message: &str, hint: &str) -> Result<()> {
@@ -16,9 +14,8 @@ fn refused(steps: &Steps, line: &str, status: i32, message: &str, hint: &str) ->
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_is_no_plan_of_steps_opens_no_run() {
-    let cases: &[Case] = &[("files of other kinds", two_parallel_sessions(), |s| {
+    play(&[("files of other kinds", two_parallel_sessions(), |s| {
         let twice = plan_text(&[(1, REVERT, "true"), (1, REVERT, "true")]);
         for (name, text) in [("prose.md", "# Notes\n"), ("twice.md", &twice)] {
             s.lab().write(name, text)?;
@@ -29,14 +26,12 @@ fn what_is_no_plan_of_steps_opens_no_run() {
         refused(s, "none.md", 3, "file not found: none.md", "from the folder that you are in")?;
         refused(s, "docs", 2, "not a file: docs", "")?;
         refused(s, "--session 3 docs/plan.md", 2, "no session 3 (plan has 1..2)", "")
-    })];
-    play(cases).unwrap();
+    })]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn nothing_of_it_runs_before_its_user_approved_exactly_its_commands() {
-    let cases: &[Case] = &[
+    play(&[
         ("in a session, with the line to type", two_parallel_sessions(), |s| {
             let mut session = s.session()?;
             let said = s.type_in(&mut session, "--step 2 docs/plan.md")?;
@@ -66,14 +61,12 @@ fn nothing_of_it_runs_before_its_user_approved_exactly_its_commands() {
             ensure!(reported.contains("omo runs these 2 commands of docs/plan.md as checks"), "{reported}");
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn an_entry_condition_is_run_once_and_has_to_hold() {
-    let cases: &[Case] = &[
+    play(&[
         ("it does not", session_spec("`touch looked && test -f there`"), |s| {
             let said = s.ask(PLAN)?.exits_with(7)?;
             ensure!(!s.lab().project().join("looked").exists(), "before a person has agreed");
@@ -105,14 +98,12 @@ fn an_entry_condition_is_run_once_and_has_to_hold() {
             s.omo_at_terminal(&["answer", "q1", "continue"])?.exits_with(0)?;
             s.is_next(1)
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_plan_outside_of_the_project_is_carried_out_in_this_session_alone() {
-    let cases: &[Case] = &[("beside it", two_parallel_sessions(), |s| {
+    play(&[("beside it", two_parallel_sessions(), |s| {
         let outside = s.lab().project().parent().context("no folder")?.join("outside.md");
         fs::write(&outside, two_parallel_sessions())?;
         let path = outside.to_str().context("no text")?;
@@ -128,18 +119,15 @@ fn a_plan_outside_of_the_project_is_carried_out_in_this_session_alone() {
         let said = s.omo_at_terminal(&["run", "resume"])?.exits_with(0)?;
         ensure!(said.out.contains("note: the plan was edited: changed 2\n"), "{}", said.out);
         Ok(())
-    })];
-    play(cases).unwrap();
+    })]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_session_that_a_run_has_started_opens_none() {
-    let cases: &[Case] = &[("with the variables of a group", two_parallel_sessions(), |s| {
+    play(&[("with the variables of a group", two_parallel_sessions(), |s| {
         let mut command = s.command(&["run", "start", "--fg", PLAN]);
         command.env("OMO_RUN", "r").env("OMO_WORKER", "session-1");
         let said = omo_tests::plan_project::Said::of(&command.output()?);
         said.refuses(5, "this session works on session-1 of the run r, and opens no run", "omo agent next").map(drop)
-    })];
-    play(cases).unwrap();
+    })]);
 }

@@ -7,12 +7,11 @@ use std::os::unix::fs::PermissionsExt;
 
 use anyhow::{Context, Result, ensure};
 use omo_tests::plan_project::{PLAN, Said};
-use omo_tests::ultraplan_project::{Case, REVERT, Steps, plan_text, play, two_parallel_sessions, word_check};
+use omo_tests::ultraplan_project::{REVERT, Steps, plan_text, play, two_parallel_sessions, word_check};
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_is_in_the_way_of_workers_is_reported_all_at_once() {
-    let cases: &[Case] = &[
+    play(&[
         ("uncommitted work, a merge and no branch", two_parallel_sessions(), |s| {
             s.lab().write("words/1.txt", "mine\n")?;
             s.git(&["checkout", "-q", "--detach"])?;
@@ -103,14 +102,12 @@ fn what_is_in_the_way_of_workers_is_reported_all_at_once() {
             let said = Said::of(&command.current_dir(&inner).output()?);
             said.refuses(5, "is a folder in a repository, and parallel workers get all of it", "--fg").map(drop)
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn settings_of_the_environment_that_git_refuses_are_named() {
-    let cases: &[Case] = &[("settings of the environment that git refuses", two_parallel_sessions(), |s| {
+    play(&[("settings of the environment that git refuses", two_parallel_sessions(), |s| {
         for (name, line) in [
             ("GIT_CONFIG_COUNT", PLAN),
             ("GIT_CONFIG_PARAMETERS", "--fg docs/plan.md"),
@@ -122,14 +119,12 @@ fn settings_of_the_environment_that_git_refuses_are_named() {
             said.refuses(5, &words, "correct them, or unset them")?;
         }
         Ok(())
-    })];
-    play(cases).unwrap();
+    })]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_no_worker_could_pass_on_is_reported_before_the_start() {
-    let cases: &[Case] = &[
+    play(&[
         ("a branch that leaves no room for those of the sessions", two_parallel_sessions(), |s| {
             s.git(&["branch", "omo"])?;
             s.ask(PLAN)?.refuses(5, "there is a branch `omo`", "`git branch -m omo <another name>`").map(drop)
@@ -139,8 +134,7 @@ fn what_no_worker_could_pass_on_is_reported_before_the_start() {
             s.ask(PLAN)?.refuses(5, "no commit holds that: words/2.txt", "`git check-ignore -v -- words/2.txt`")?;
             s.begin("--fg docs/plan.md").map(drop)
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 /// A program that says it is this git, and does everything else as the one that is here.
@@ -161,9 +155,8 @@ fn another_git(steps: &Steps, version: &str) -> Result<String> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_git_that_cannot_merge_without_a_checkout_is_reported_before_the_start() {
-    let cases: &[Case] = &[("an old one", two_parallel_sessions(), |s| {
+    play(&[("an old one", two_parallel_sessions(), |s| {
         let path = another_git(s, "git version 2.34.1")?;
         let with = |path: &str, line: &str| -> Result<Said> {
             let mut command = s.command(&["agent", "open", "--command", "execute-local", "--", line]);
@@ -182,8 +175,7 @@ fn a_git_that_cannot_merge_without_a_checkout_is_reported_before_the_start() {
         with(&path, "--fg docs/plan.md")?.refuses(7, "there is no terminal to ask on", "")?;
         let path = another_git(s, "git version 2.39.3 (Apple Git-146)")?;
         with(&path, PLAN)?.refuses(7, "there is no terminal to ask on", "").map(drop)
-    })];
-    play(cases).unwrap();
+    })]);
 }
 
 #[test]
@@ -203,9 +195,8 @@ fn a_folder_whose_name_is_no_text_has_no_plan_runs() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_parallel_run_that_could_not_begin_is_not_opened_and_one_that_goes_on_is_looked_at_anew() {
-    let cases: &[Case] = &[
+    play(&[
         ("a file in the place of the worktrees", two_parallel_sessions(), |s| {
             s.lab().write(".claude/worktrees", "mine\n")?;
             let digest = s.ask(PLAN)?.exits_with(7)?;
@@ -239,6 +230,5 @@ fn a_parallel_run_that_could_not_begin_is_not_opened_and_one_that_goes_on_is_loo
             ensure!(!said.out.contains("DO\n"), "{}", said.out);
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }

@@ -2,16 +2,15 @@
 
 use anyhow::{Context, ensure};
 use omo_tests::plan_project::PLAN;
-use omo_tests::ultraplan_project::{Case, REVERT, plan_text, play, two_parallel_sessions, with_sessions, word_check};
+use omo_tests::ultraplan_project::{REVERT, plan_text, play, two_parallel_sessions, with_sessions, word_check};
 
 fn three() -> String {
     plan_text(&[(1, REVERT, &word_check(1)), (2, REVERT, &word_check(2)), (3, REVERT, &word_check(3))])
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn an_open_run_is_gone_on_with_where_the_same_is_asked_for() {
-    let cases: &[Case] = &[
+    play(&[
         ("the same line, and --resume", three(), |s| {
             s.begin(PLAN)?;
             let run = s.run()?;
@@ -52,14 +51,12 @@ fn an_open_run_is_gone_on_with_where_the_same_is_asked_for() {
             s.ask("--resume docs/plan.md")?.exits_with(0)?;
             s.is_next(1)
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_run_that_is_over_goes_on_where_that_is_asked_for() {
-    let cases: &[Case] = &[
+    play(&[
         ("none at all: a new one", three(), |s| {
             let said = s.begin("--resume docs/plan.md")?;
             ensure!(
@@ -107,14 +104,12 @@ fn a_run_that_is_over_goes_on_where_that_is_asked_for() {
             s.ask("--fg --resume docs/plan.md")?.refuses(6, "goes on with them alone", "--fg docs/plan.md")?;
             before.require_unchanged(&s.file_tree()?, &[])
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn an_edit_is_named_and_what_says_something_else_is_done_again() {
-    let cases: &[Case] = &[("a step that was not asked for", two_parallel_sessions(), |s| {
+    play(&[("a step that was not asked for", two_parallel_sessions(), |s| {
         s.begin("--session 2 docs/plan.md")?;
         s.edit(&two_parallel_sessions().replace("The word 1", "The first word"))?;
         let said = s.ask("--resume docs/plan.md")?.exits_with(0)?;
@@ -123,6 +118,5 @@ fn an_edit_is_named_and_what_says_something_else_is_done_again() {
         s.edit(&one)?;
         s.ask("--resume docs/plan.md")?.refuses(2, "no session 2", "").context("its session is gone")?;
         Ok(())
-    })];
-    play(cases).unwrap();
+    })]);
 }

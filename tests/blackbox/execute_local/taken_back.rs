@@ -2,16 +2,15 @@
 
 use anyhow::{Context, Result, ensure};
 use omo_tests::plan_project::PLAN;
-use omo_tests::ultraplan_project::{Case, REVERT, Steps, plan_text, play, word_check};
+use omo_tests::ultraplan_project::{REVERT, Steps, plan_text, play, word_check};
 
 fn word(steps: &Steps) -> Result<String> {
     Ok(std::fs::read_to_string(steps.lab().project().join("words/1.txt"))?)
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn only_the_steps_own_work_is_taken_back_and_one_command_brings_it_again() {
-    let cases: &[Case] = &[(
+    play(&[(
         "others work in the same tree",
         plan_text(&[(1, "skip", &word_check(1)), (2, REVERT, &word_check(2))]),
         |s| {
@@ -74,6 +73,5 @@ fn only_the_steps_own_work_is_taken_back_and_one_command_brings_it_again() {
             ensure!(s.lab().git(&["for-each-ref", "refs/omo/keep"])?.is_empty());
             Ok(())
         },
-    )];
-    play(cases).unwrap();
+    )]);
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use omo_tests::plan_project::{PLAN, Said, Session};
-use omo_tests::ultraplan_project::{Case, Steps, play, two_parallel_sessions};
+use omo_tests::ultraplan_project::{Steps, play, two_parallel_sessions};
 
 /// What the ledger of the run says as data.
 fn ledger(steps: &Steps) -> Result<String> {
@@ -14,9 +14,8 @@ fn ledger(steps: &Steps) -> Result<String> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_parallel_run_knows_where_it_begins_and_how_its_clients_are_started() {
-    let cases: &[Case] = &[("with every option", two_parallel_sessions(), |s| {
+    play(&[("with every option", two_parallel_sessions(), |s| {
         let mut remote = s.lab().command("git");
         Said::of(&remote.args(["remote", "add", "origin", "."]).output()?).exits_with(0)?;
         let said = s.begin(
@@ -46,14 +45,12 @@ fn a_parallel_run_knows_where_it_begins_and_how_its_clients_are_started() {
         let said = s.ask("--max-sessions 3 docs/plan.md")?.exits_with(0)?;
         ensure!(said.out.contains("note: the run keeps the options for clients that it was opened with\n"));
         Ok(())
-    })];
-    play(cases).unwrap();
+    })]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_command_that_makes_a_work_tree_ready_is_approved_with_the_others() {
-    let cases: &[Case] = &[("of the project's omo.toml", two_parallel_sessions(), |s| {
+    play(&[("of the project's omo.toml", two_parallel_sessions(), |s| {
         s.lab().write("omo.toml", "setup = \"touch ready\"\n")?;
         let mut session = s.session()?;
         let said = s.type_in(&mut session, PLAN)?.refuses(7, "omo runs these 3 commands", "--approve ")?;
@@ -69,8 +66,7 @@ fn the_command_that_makes_a_work_tree_ready_is_approved_with_the_others() {
         s.omo_at_terminal(&["run", "cancel"])?.exits_with(0)?;
         s.lab().write("omo.toml", "setup = 3\n")?;
         s.type_in(&mut session, PLAN)?.refuses(5, "omo.toml:1: `setup` must be a command", "").map(drop)
-    })];
-    play(cases).unwrap();
+    })]);
 }
 
 /// The program as the model of an unattended session runs it, with a key that would pay.
@@ -81,9 +77,8 @@ fn unattended(steps: &Steps, session: &Session, options: &[&str]) -> Result<Said
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_bill_needs_a_question_before_it() {
-    let cases: &[Case] = &[
+    play(&[
         ("with no person to ask", two_parallel_sessions(), |s| {
             let session = s.session()?;
             let before = s.file_tree()?;
@@ -159,14 +154,12 @@ fn a_bill_needs_a_question_before_it() {
             ensure!(ledger(s)?.contains("\"question_answered\""));
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn one_repository_has_one_run_with_sessions_of_its_own() {
-    let cases: &[Case] = &[("in another work tree", two_parallel_sessions(), |s| {
+    play(&[("in another work tree", two_parallel_sessions(), |s| {
         s.begin(PLAN)?;
         let run = s.run()?;
         let other = s.lab().root().join("other");
@@ -195,6 +188,5 @@ fn one_repository_has_one_run_with_sessions_of_its_own() {
         s.omo_at_terminal(&["run", "resume", "--run", &run])?
             .refuses(6, "has parallel workers in this repository", "")
             .map(drop)
-    })];
-    play(cases).unwrap();
+    })]);
 }

@@ -2,12 +2,11 @@
 //! before it has said a word.
 
 use anyhow::ensure;
-use omo_tests::plan_project::{Case, PLAN, play, two_tasks};
+use omo_tests::plan_project::{PLAN, play, two_tasks};
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_task_goes_to_no_second_agent_before_the_first_has_begun() {
-    let cases: &[Case] = &[("asked again, typed again, begun", two_tasks(), |g| {
+    play(&[("asked again, typed again, begun", two_tasks(), |g| {
         let mut session = g.session()?;
         g.open_in(&mut session)?;
         // The command that opened the run has handed it out.
@@ -23,6 +22,5 @@ fn a_task_goes_to_no_second_agent_before_the_first_has_begun() {
         let said = g.omo_in_session(&session, &["agent", "next"])?.exits_with(0)?;
         ensure!(said.out.starts_with("WAIT\n  Task 1 is being worked on"), "{}", said.out);
         Ok(())
-    })];
-    play(cases).unwrap();
+    })]);
 }

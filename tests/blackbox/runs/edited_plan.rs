@@ -3,9 +3,7 @@
 use std::fs;
 
 use anyhow::{Result, ensure};
-use omo_tests::plan_project::{
-    Case, Ground, ONE_TASK_BATCHES, PLAN, plan_text, play, task, two_tasks, two_tasks_with_stop,
-};
+use omo_tests::plan_project::{Ground, ONE_TASK_BATCHES, PLAN, plan_text, play, task, two_tasks, two_tasks_with_stop};
 
 const ONE: &str = "grep -q one words/1.txt";
 const TWO: &str = "grep -q two words/2.txt";
@@ -28,9 +26,8 @@ fn is_named(ground: &Ground, edit: &str) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn an_edit_is_named_and_counts_once_it_was_taken_in() {
-    let cases: &[Case] = &[
+    play(&[
         ("what passed and says something else is done again", two_tasks(), |g| {
             g.open()?;
             g.pass("1", "one")?;
@@ -110,12 +107,10 @@ fn an_edit_is_named_and_counts_once_it_was_taken_in() {
             }
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_new_session_goes_on_at_a_stop_with_the_command_alone() {
     for edited in [None, Some("The second word")] {
         let ground = Ground { options: ONE_TASK_BATCHES, ..Ground::new(&two_tasks_with_stop()).unwrap() };

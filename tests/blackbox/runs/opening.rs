@@ -28,9 +28,8 @@ fn fifo(path: &Path) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_is_no_plan_of_this_project_opens_no_run() {
-    let cases: &[Case] = &[
+    play(&[
         ("missing", two_tasks(), |g| {
             for name in ["docs/none.md", "none/none.md", "docs/plan.md/x", "\u{1b}[2J.md"] {
                 refused(g, name, 3, "file not found: ", "from the folder that you are in")?;
@@ -84,12 +83,10 @@ fn what_is_no_plan_of_this_project_opens_no_run() {
             }
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn without_a_repository_or_a_place_to_write_no_run_is_opened() {
     let plugin = omo_tests::scene::plugin();
     let lab = Lab::builder().without_git().build().unwrap();
@@ -100,7 +97,7 @@ fn without_a_repository_or_a_place_to_write_no_run_is_opened() {
         ground.omo_at_terminal(arguments).unwrap().refuses(3, "no plan run is open here", "omo run start").unwrap();
     }
 
-    let cases: &[Case] = &[
+    play(&[
         ("a file in the way of the checkpoint's folder", two_tasks(), |g| {
             let digest = g.digest(PLAN)?;
             g.lab().write(".claude", "")?;
@@ -126,8 +123,7 @@ fn without_a_repository_or_a_place_to_write_no_run_is_opened() {
             ensure!(fs::read_to_string(outside)? == "mine\n");
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
@@ -147,7 +143,7 @@ fn in_a_tree_that_is_mounted_read_only_no_run_is_opened() {
         ensure!(said.err.ends_with("status 9\n"), "{}", said.err);
         before.require_unchanged(&g.file_tree()?, &["/home/.local/state/omo"])
     });
-    play(&[case]).unwrap();
+    play(&[case]);
 }
 
 fn cannot_be_written(ground: &Ground, digest: &str) -> Result<()> {
@@ -162,9 +158,8 @@ fn cannot_be_written(ground: &Ground, digest: &str) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn nothing_of_a_plan_runs_before_its_user_approved_exactly_its_commands() {
-    let cases: &[Case] = &[
+    play(&[
         ("a session that no user told to", two_tasks(), |g| {
             let session = g.session()?;
             for _ in 0..2 {
@@ -229,14 +224,12 @@ fn nothing_of_a_plan_runs_before_its_user_approved_exactly_its_commands() {
             ensure!(g.standing("1")? == "running");
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn one_work_tree_has_one_open_run_and_one_checkpoint() {
-    let cases: &[Case] = &[
+    play(&[
         ("another plan's run is open", two_tasks(), |g| {
             g.open()?;
             let run = g.run()?;
@@ -334,8 +327,7 @@ fn one_work_tree_has_one_open_run_and_one_checkpoint() {
             )?;
             before.require_unchanged(&g.file_tree()?, &["/home/.local/state/omo"])
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 /// A checklist of which no command proves anything.
@@ -343,7 +335,6 @@ const UNPROVED: &str = "# Implementation Plan\n\n- [ ] 1. Create `words/1.txt`\n
 const SPEC: &str = ".kiro/specs/words/tasks.md";
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_test_command_of_the_project_is_asked_about_at_a_terminal() {
     // What is answered, and whether the run then has the command and is open.
     let rows = [("n\n", false, true), ("y\ny\n", true, true), ("y\nn\n", true, false), ("\n", false, true)];

@@ -3,7 +3,7 @@
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
-use omo_tests::plan_project::{Case, Ground, ONE_TASK_BATCHES, play, two_tasks, two_tasks_with_stop};
+use omo_tests::plan_project::{Ground, ONE_TASK_BATCHES, play, two_tasks, two_tasks_with_stop};
 
 /// One line that is refused: what is typed, the status, what is wrong, and what to do.
 type Line<'a> = (&'a [&'a str], i32, &'a str, &'a str);
@@ -24,9 +24,8 @@ fn all_refused(ground: &Ground, lines: &[Line]) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_a_run_does_not_have_is_named_and_nothing_changes() {
-    let cases: &[Case] = &[
+    play(&[
         ("no run at all", two_tasks(), |g| {
             all_refused(
                 g,
@@ -79,14 +78,12 @@ fn what_a_run_does_not_have_is_named_and_nothing_changes() {
             }
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_beginning_of_an_id_names_a_run_where_no_other_begins_like_that() {
-    let cases: &[Case] = &[("runs", two_tasks(), |g| {
+    play(&[("runs", two_tasks(), |g| {
         g.open()?;
         let first = g.run()?;
         let begins = first.get(..first.len() - 2).context("a short id")?;
@@ -100,14 +97,12 @@ fn the_beginning_of_an_id_names_a_run_where_no_other_begins_like_that() {
         all_refused(g, &[(&["run", "show", "--run", of_both], 2, &format!("2 runs begin with `{of_both}`"), &hint)])?;
         let longer = format!("{second}x");
         all_refused(g, &[(&["run", "cancel", "--run", &longer], 3, &longer, "`omo run list` names the runs")])
-    })];
-    play(cases).unwrap();
+    })]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_is_not_to_be_done_now_is_said_and_nothing_changes() {
-    let cases: &[Case] = &[
+    play(&[
         ("questions and options", two_tasks_with_stop(), |g| {
             g.options = ONE_TASK_BATCHES;
             g.open()?;
@@ -156,14 +151,12 @@ fn what_is_not_to_be_done_now_is_said_and_nothing_changes() {
                 ],
             )
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn only_the_ticket_of_this_attempt_of_this_run_counts_and_only_once() {
-    let cases: &[Case] = &[
+    play(&[
         ("of nothing", two_tasks(), |g| {
             g.open()?;
             g.start("1")?;
@@ -235,6 +228,5 @@ fn only_the_ticket_of_this_attempt_of_this_run_counts_and_only_once() {
                 ],
             )
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }

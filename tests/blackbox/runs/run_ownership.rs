@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use omo_tests::plan_project::{
-    Case, Ground, ONE_TASK_BATCHES, PLAN, Said, Session, plan_text, play, task, two_tasks, two_tasks_with_stop,
+    Ground, ONE_TASK_BATCHES, PLAN, Said, Session, plan_text, play, task, two_tasks, two_tasks_with_stop,
 };
 use omo_tests::scene::require_sound;
 use serde_json::json;
@@ -32,9 +32,8 @@ fn begun(ground: &Ground, session: &Session, arguments: &[&str]) -> Result<Child
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_run_belongs_to_one_session_until_its_client_is_gone() {
-    let cases: &[Case] = &[
+    play(&[
         ("while the first lives", two_tasks(), |g| {
             let mut first = g.session()?;
             let second = g.session()?;
@@ -104,14 +103,12 @@ fn a_run_belongs_to_one_session_until_its_client_is_gone() {
             ensure!(g.standing("1")? == "held");
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_a_person_decides_takes_a_person_who_has_spoken_since() {
-    let cases: &[Case] = &[
+    play(&[
         ("a hard stop", two_tasks_with_stop(), |g| {
             g.options = ONE_TASK_BATCHES;
             let mut session = g.session()?;
@@ -178,14 +175,12 @@ fn what_a_person_decides_takes_a_person_who_has_spoken_since() {
             skip(g, &session)?.exits_with(0)?;
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_person_is_heard_where_they_spoke_and_nowhere_else() {
-    let cases: &[Case] = &[
+    play(&[
         ("a failed task of a run that is over, in the same session and in a new one", two_tasks(), |g| {
             let mut session = g.session()?;
             g.open_in(&mut session)?;
@@ -230,15 +225,13 @@ fn a_person_is_heard_where_they_spoke_and_nowhere_else() {
             }
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn of_several_at_once_one_is_heard() {
     let slow = || plan_text(&[task("1", "", "sleep 2; grep -q one words/1.txt")]);
-    let cases: &[Case] = &[
+    play(&[
         ("a task that is being checked", slow(), |g| {
             let mut session = g.session()?;
             g.open_in(&mut session)?;
@@ -295,8 +288,7 @@ fn of_several_at_once_one_is_heard() {
             ensure!(report["drift"] == serde_json::json!([]), "taken for edited: {report}");
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 /// A run in a linked work tree at this place below the project, with a task at work whose file is there; gives the work
@@ -312,7 +304,6 @@ fn open_in_linked(ground: &Ground, place: &str) -> Result<(PathBuf, String)> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_run_belongs_to_the_work_tree_in_which_it_began() {
     let passes_in = |g: &Ground, folder: &Path, ticket: &str| -> Result<()> {
         let done = g.omo_in_folder(folder, &["agent", "done", "--ticket", ticket])?.exits_with(0)?;

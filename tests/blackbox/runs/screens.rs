@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::stand_in::HookAnswer;
-use omo_tests::plan_project::{Case, Ground, PLAN, Session, play, two_tasks, two_tasks_with_stop};
+use omo_tests::plan_project::{Ground, PLAN, Session, play, two_tasks, two_tasks_with_stop};
 use omo_tests::scene::require_sound;
 
 /// What stands in the place of a typed prompt.
@@ -19,10 +19,9 @@ fn offered(session: &mut Session) -> Result<Option<String>> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_a_typed_plan_waits_for_is_the_answer_to_the_prompt() {
     let without_contract = two_tasks().replacen("**Task Contract:**", "**Contract:**", 1);
-    let cases: &[Case] = &[
+    play(&[
         ("an approval, with all that is approved", two_tasks(), |g| {
             let mut session = g.session()?;
             let screen = shown(&mut session, &format!("/omo:execute {PLAN} --batches --k 2"))?;
@@ -76,14 +75,12 @@ fn what_a_typed_plan_waits_for_is_the_answer_to_the_prompt() {
             ensure!(screen.starts_with("[omo] Nothing was started: file not found: none.md\n\n"), "{screen}");
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_new_session_is_offered_the_run_that_is_open_and_the_line_that_it_is_offered_goes_on() {
-    let cases: &[Case] = &[("held, left, gone on with, ended", two_tasks_with_stop(), |g| {
+    play(&[("held, left, gone on with, ended", two_tasks_with_stop(), |g| {
         let mut first = g.session()?;
         ensure!(offered(&mut first)?.is_none(), "there is no run");
         g.open_in(&mut first)?;
@@ -104,8 +101,7 @@ fn a_new_session_is_offered_the_run_that_is_open_and_the_line_that_it_is_offered
         ensure!(offered(&mut third)?.is_none(), "it is over");
         ensure!(!g.lab().project().join(".sisyphus/cc-omo/open-plan-run").exists());
         Ok(())
-    })];
-    play(cases).unwrap();
+    })]);
 }
 
 fn session_takes_over(ground: &Ground, session: &mut Session) -> Result<bool> {

@@ -3,7 +3,7 @@
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
-use omo_tests::plan_project::{CHECKPOINT, Case, Ground, PLAN, Task, plan_text, play, task, two_tasks};
+use omo_tests::plan_project::{CHECKPOINT, Ground, PLAN, Task, plan_text, play, task, two_tasks};
 use serde_json::Value;
 
 fn task_report(ground: &Ground, id: &str) -> Result<Value> {
@@ -37,9 +37,8 @@ fn with_tests(ground: &Ground) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn only_what_omo_saw_itself_counts() {
-    let cases: &[Case] = &[
+    play(&[
         ("nothing was done", two_tasks(), |g| {
             g.open()?;
             let ticket = g.start("1")?;
@@ -126,14 +125,12 @@ fn only_what_omo_saw_itself_counts() {
             ensure!(!g.lab().project().join(CHECKPOINT).exists());
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_pair_has_to_pass_its_own_tests() {
-    let cases: &[Case] = &[
+    play(&[
         ("the tests that it has to satisfy stay as they are", pair(), |g| {
             with_tests(g)?;
             let ticket = g.start("1-impl")?;
@@ -170,6 +167,5 @@ fn a_pair_has_to_pass_its_own_tests() {
             ensure!(g.standing("1-impl")? == "failed");
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }

@@ -12,7 +12,7 @@ use omo_core::session::id::SessionId;
 use omo_state::env;
 use omo_state::typed_order::{ARGUMENT, TypedOrder};
 use omo_testkit::stand_in::HookAnswer;
-use omo_tests::plan_project::{Case, Ground, Said, Session, plan_text, play, task, two_tasks};
+use omo_tests::plan_project::{Ground, Said, Session, plan_text, play, task, two_tasks};
 use omo_tests::scene::require_sound;
 
 /// What the user reads in the place of their prompt.
@@ -36,9 +36,8 @@ fn fails(ground: &Ground, session: &Session, task: &str) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn omo_stop_names_the_run_that_it_does_not_end() {
-    let cases: &[Case] = &[("a task is worked on", two_tasks(), |g| {
+    play(&[("a task is worked on", two_tasks(), |g| {
         let mut session = g.session()?;
         g.open_in(&mut session)?;
         let none = g.omo_at_terminal(&["stop"])?.exits_with(0)?.out;
@@ -54,14 +53,12 @@ fn omo_stop_names_the_run_that_it_does_not_end() {
         g.omo_at_terminal(&["run", "cancel", "--run", &run])?.exits_with(0)?;
         ensure!(g.omo_at_terminal(&["stop"])?.exits_with(0)?.out == none);
         Ok(())
-    })];
-    play(cases).unwrap();
+    })]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_commands_about_a_run_answer_without_a_model() {
-    let cases: &[Case] = &[
+    play(&[
         ("there is no run", two_tasks(), |g| {
             let mut session = g.session()?;
             let before = g.file_tree()?;
@@ -148,14 +145,12 @@ fn the_commands_about_a_run_answer_without_a_model() {
             ensure!(g.standing("1")? == "pending");
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_typed_command_writes_the_page_of_a_run_and_of_all_runs() {
-    let cases: &[Case] = &[("a page of a run, and of all runs", two_tasks(), |g| {
+    play(&[("a page of a run, and of all runs", two_tasks(), |g| {
         let mut session = g.session()?;
         g.open_in(&mut session)?;
         let (run, mut pages) = (g.run()?, Vec::new());
@@ -173,14 +168,12 @@ fn a_typed_command_writes_the_page_of_a_run_and_of_all_runs() {
         }
         ensure!(pages[0] == pages[1] && pages[2] != pages[1], "{pages:?}");
         Ok(())
-    })];
-    play(cases).unwrap();
+    })]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_typed_retry_is_a_persons_decision_about_that_task_alone() {
-    let cases: &[Case] = &[
+    play(&[
         ("of two failed tasks the one that is named", failing(), |g| {
             let mut session = g.session()?;
             g.open_in(&mut session)?;
@@ -244,14 +237,12 @@ fn a_typed_retry_is_a_persons_decision_about_that_task_alone() {
             ensure!(g.standing("1")? == "failed");
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn an_omo_that_does_not_answer_is_ended_and_its_user_sees_what_to_type() {
-    let cases: &[Case] = &[("a program in its place", two_tasks(), |g| {
+    play(&[("a program in its place", two_tasks(), |g| {
         let mut session = g.session()?;
         g.open_in(&mut session)?;
         let plugin = g.lab().root().join("plugin");
@@ -271,6 +262,5 @@ fn an_omo_that_does_not_answer_is_ended_and_its_user_sees_what_to_type() {
         let said = require_sound(&hooks.prompt("/omo:cancel")?)?;
         ensure!(said.reason().is_some_and(|said| said.contains("is not there yet")), "{said:?}");
         Ok(())
-    })];
-    play(cases).unwrap();
+    })]);
 }

@@ -1,7 +1,7 @@
 //! What is judged has to be shown: by commands that were run for it, and were green.
 
 use anyhow::{Result, ensure};
-use omo_tests::task_list_project::{Case, Sessions, WORD, play};
+use omo_tests::task_list_project::{Sessions, WORD, play};
 
 /// Task 1 is claimed, with what shows it.
 fn claimed(s: &Sessions) -> Result<String> {
@@ -13,9 +13,8 @@ fn claimed(s: &Sessions) -> Result<String> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_claim_is_shown_by_green_commands_of_its_own() {
-    let cases: &[Case] = &[
+    play(&[
         ("with none, and with none that counts", &[("1", &[], &["It reads well"])], |s| {
             s.begin(&[])?;
             let ticket = s.start("1")?;
@@ -90,15 +89,13 @@ fn a_claim_is_shown_by_green_commands_of_its_own() {
             )?;
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_verdict_counts_when_the_verifier_has_shown_it_and_nothing_is_red() {
     const BOTH: &[&str] = &["It reads well"];
-    let cases: &[Case] = &[
+    play(&[
         ("what does not count", &[("1", &[], BOTH), ("2", &[], &[WORD])], |s| {
             let of_worker = claimed(s)?;
             s.do_task("2")?;
@@ -140,6 +137,5 @@ fn a_verdict_counts_when_the_verifier_has_shown_it_and_nothing_is_red() {
             }
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }

@@ -3,13 +3,12 @@
 use std::fs;
 
 use anyhow::ensure;
-use omo_tests::task_list_project::{Case, SESSION, WORD, play};
+use omo_tests::task_list_project::{SESSION, WORD, play};
 use serde_json::json;
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_files_say_what_the_run_does_and_nothing_of_others_is_lost() {
-    let cases: &[Case] = &[
+    play(&[
         ("all that no rule sets stays", &[("1", &[], &[WORD]), ("2", &["1"], &[WORD])], |s| {
             s.begin(&["--max-workers", "2", "--max-iterations", "3"])?;
             let session = s.file("session.json")?;
@@ -60,14 +59,12 @@ fn the_files_say_what_the_run_does_and_nothing_of_others_is_lost() {
             ensure!(!s.folder().exists());
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_run_of_a_session_is_listed_and_reported_under_its_name() {
-    let cases: &[Case] = &[("all of them", &[("1", &[], &[WORD])], |s| {
+    play(&[("all of them", &[("1", &[], &[WORD])], |s| {
         s.begin(&["--skip-verify"])?;
         let name = format!("session {SESSION}");
         for arguments in [&["run", "list"][..], &["run", "show"], &["report"]] {
@@ -87,6 +84,5 @@ fn a_run_of_a_session_is_listed_and_reported_under_its_name() {
         );
         ensure!(s.omo_at_terminal(&["run", "gc"])?.exits_with(0)?.out.contains("No run ended"));
         Ok(())
-    })];
-    play(cases).unwrap();
+    })]);
 }

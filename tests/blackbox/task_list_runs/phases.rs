@@ -3,13 +3,12 @@
 use std::fs;
 
 use anyhow::ensure;
-use omo_tests::task_list_project::{Case, SESSION, Sessions, WORD, play};
+use omo_tests::task_list_project::{SESSION, Sessions, WORD, play};
 use serde_json::json;
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn each_phase_means_something_else_on_entry() {
-    let cases: &[Case] = &[
+    play(&[
         ("still planned", &[("1", &[], &[WORD])], |s| {
             for phase in ["PLANNING", "DOCUMENTATION"] {
                 s.set_member("phase", json!(phase))?;
@@ -70,14 +69,12 @@ fn each_phase_means_something_else_on_entry() {
             ensure!(said.out.lines().count() == 1 && said.err.is_empty(), "{}", said.out);
             before.require_unchanged(&s.file_tree()?, &[])
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_cannot_be_executed_says_why_and_changes_nothing() {
-    let cases: &[Case] = &[
+    play(&[
         ("not there", &[], |s| {
             s.omo_at_terminal(&["run", "start", "--tasks", "--session", "none"])?.refuses(3, "none", "")?;
             s.omo_at_terminal(&["run", "start", "--tasks", "--session", "../x"])?.exits_with(2)?;
@@ -136,12 +133,10 @@ fn what_cannot_be_executed_says_why_and_changes_nothing() {
             s.execute(&["docs/plan.md"])?.exits_with(2)?;
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_run_goes_on_where_a_client_that_died_left_it() {
     let tasks: &[(&str, &[&str], &[&str])] = &[("1", &[], &["It reads well"]), ("2", &[], &["It reads well"])];
     let s = Sessions::new(tasks).unwrap();

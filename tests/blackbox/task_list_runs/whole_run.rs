@@ -1,7 +1,7 @@
 //! A run of a task list from its first wave to its end.
 
 use anyhow::ensure;
-use omo_tests::task_list_project::{Case, SESSION, Sessions, WORD, play};
+use omo_tests::task_list_project::{SESSION, Sessions, WORD, play};
 
 /// How many agents a block asks for, each with its kind and model.
 fn agents(block: &str) -> Vec<String> {
@@ -11,9 +11,8 @@ fn agents(block: &str) -> Vec<String> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_session_goes_wave_by_wave_to_its_verification() {
-    let cases: &[Case] = &[
+    play(&[
         ("two waves", &[("1", &[], &[WORD]), ("2", &[], &[WORD]), ("10", &["1", "2"], &[WORD])], |s| {
             let said = s.begin(&[])?;
             let next = format!("Next: start `claude` in this folder and type /omo:ulw-exec --session {SESSION}");
@@ -55,12 +54,10 @@ fn a_session_goes_wave_by_wave_to_its_verification() {
             ensure!(s.file("session.json")?["cancelled_at"].is_string());
             Ok(())
         }),
-    ];
-    play(cases).unwrap();
+    ]);
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_wave_is_no_longer_than_a_block_and_all_of_it_comes() {
     let ids: Vec<String> = (1..=20).map(|number| number.to_string()).collect();
     let tasks: Vec<(&str, &[&str], &[&str])> = ids.iter().map(|id| (id.as_str(), &[][..], &[WORD][..])).collect();

@@ -132,7 +132,6 @@ fn failed(of: &Loop<'_>, id: &str) -> Result<String> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn it_comes_to_its_end_after_it_has_gone_back_once() {
     let place = planned().unwrap();
     let mut walk = Loop { place: &place, max_workers: 2, printed: Vec::new() };
@@ -164,7 +163,6 @@ fn it_comes_to_its_end_after_it_has_gone_back_once() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn without_a_verification_it_ends_with_the_tasks() {
     let place = planned().unwrap();
     let mut walk = Loop { place: &place, max_workers: 0, printed: Vec::new() };
@@ -174,7 +172,6 @@ fn without_a_verification_it_ends_with_the_tasks() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn after_its_last_round_it_has_failed_and_can_be_begun_again() {
     let place = planned().unwrap();
     let mut walk = Loop { place: &place, max_workers: 0, printed: Vec::new() };
@@ -191,7 +188,6 @@ fn after_its_last_round_it_has_failed_and_can_be_begun_again() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_script_ends_as_the_programs_before_did() {
     let place = planned().unwrap();
     let ends = |line: &str| {

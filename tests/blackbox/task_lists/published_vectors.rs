@@ -172,7 +172,6 @@ fn same(expected: &Value, found: &Value, project: &Path) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn every_case_is_met_or_is_a_fault_that_is_not_copied() {
     let vectors: Value = serde_json::from_str(VECTORS).unwrap();
     let cases: Vec<&Value> = vectors["cases"].as_array().unwrap().iter().filter(|case| case.is_object()).collect();

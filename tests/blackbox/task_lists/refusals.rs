@@ -26,7 +26,6 @@ fn all_refused(place: &Place, cases: &[Case<'_>]) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_cannot_be_is_refused_with_one_status_and_names_what_it_is_about() {
     let place = begun().unwrap();
     let update = |option: &'static str, value: &'static str| ["agent", "task", "update", "--id", "1", option, value];
@@ -109,7 +108,6 @@ fn what_cannot_be_is_refused_with_one_status_and_names_what_it_is_about() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn an_unknown_word_is_a_wrong_command_line() {
     let place = begun().unwrap();
     for (arguments, part) in [
@@ -126,7 +124,6 @@ fn an_unknown_word_is_a_wrong_command_line() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn an_id_is_never_a_path() {
     let place = begun().unwrap();
     place.put("outside/session.json", &fs::read_to_string(place.base().join(session_file())).unwrap()).unwrap();
@@ -163,7 +160,6 @@ fn an_id_is_never_a_path() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_file_that_cannot_be_read_is_named_and_left() {
     let place = begun().unwrap();
     let context_file = format!("sessions/{ID}/context.json");
@@ -232,7 +228,6 @@ fn replace_by_link(place: &Place, path: &str) -> Result<PathBuf> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn no_link_is_followed() {
     let folder = format!("sessions/{ID}");
     for path in [String::new(), "sessions".to_owned(), folder.clone(), session_file()] {
@@ -272,7 +267,6 @@ fn no_link_is_followed() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn only_what_is_a_session_is_removed() {
     let place = begun().unwrap();
     let outside = place.lab.root().join("outside");
@@ -331,7 +325,6 @@ fn where_nothing_can_be_written_nothing_is_half_written() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_beginning_of_an_id_names_a_task_list_where_no_other_begins_like_that() {
     let place = begun().unwrap();
     place.put("sessions/1-broken/session.json", "{").unwrap();
@@ -349,7 +342,6 @@ fn the_beginning_of_an_id_names_a_task_list_where_no_other_begins_like_that() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_stood_there_before_is_kept_whatever_its_shape() {
     let place = Place::with("EXECUTION").unwrap();
     place.task("1", "in_progress", &[]).unwrap();

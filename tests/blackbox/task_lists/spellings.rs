@@ -24,7 +24,6 @@ fn all(cases: &[Case<'_>], of: &str) -> Result<()> {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn of_an_option_that_is_given_twice_the_last_one_counts() {
     all(
         &[
@@ -52,7 +51,6 @@ fn of_an_option_that_is_given_twice_the_last_one_counts() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn both_names_of_an_option_and_any_order_mean_the_same() {
     let create = |options: &[&'static str]| [&["agent", "task", "create", "--subject", "x"], options].concat();
     for (options, pointer, expected) in [
@@ -100,7 +98,6 @@ fn both_names_of_an_option_and_any_order_mean_the_same() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_task_is_edited_and_deleted_until_its_list_is_executed() {
     let place = Place::with("PLANNING_COMPLETE").unwrap();
     for subject in ["one", "two", "three"] {
@@ -131,7 +128,6 @@ fn a_task_is_edited_and_deleted_until_its_list_is_executed() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_other_programs_wrote_is_read_and_kept() {
     let place = Place::new().unwrap();
     let mut file = session("EXECUTION");
@@ -168,7 +164,6 @@ fn what_other_programs_wrote_is_read_and_kept() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn words_in_evidence_are_pointed_out_wherever_they_stand() {
     let place = Place::with("EXECUTION").unwrap();
     place.task("1", "in_progress", &[]).unwrap();
@@ -186,7 +181,6 @@ fn words_in_evidence_are_pointed_out_wherever_they_stand() {
 }
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn of_several_things_to_print_one_is() {
     let place = Place::with("EXECUTION").unwrap();
     let folder = place.base().join("sessions").join(ID);

@@ -3,7 +3,6 @@
 use super::{Payer, Site, typed};
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_person_is_asked_before_a_key_pays_and_their_word_lets_the_run_go_on() {
     let site = Site::new(Payer::Key);
     let terminal = typed(&site, "");

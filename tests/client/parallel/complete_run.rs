@@ -9,7 +9,6 @@ use super::{PLAN, Payer, STEPS, Site};
 use crate::plans::{ACCEPT_EDITS, code};
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_typed_plan_of_four_sessions_is_worked_on_by_the_client_and_comes_to_one_branch() {
     let site = Site::new(Payer::Subscription);
     let main = site.fixture.lab.project().to_str().unwrap().to_owned();

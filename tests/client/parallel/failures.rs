@@ -6,7 +6,6 @@ use super::scripted_workers::write;
 use super::{Payer, Site};
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_limit_of_use_holds_the_run_until_it_is_reset_and_uses_no_attempt() {
     let site = Site::new(Payer::Subscription);
     let limit = ModelTurn::computed(|_| ModelTurn::usage_limit(omo_state::env::now().as_millis() / 1_000 + 6));
@@ -20,7 +19,6 @@ fn a_limit_of_use_holds_the_run_until_it_is_reset_and_uses_no_attempt() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_usage_limit_without_an_end_asks_a_person() {
     let site = Site::new(Payer::Key);
     let limit = ModelTurn::error(429, "rate_limit_error", "This request would exceed your account's rate limit.");

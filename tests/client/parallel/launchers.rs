@@ -114,7 +114,6 @@ impl FarEnd {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn workers_of_the_real_client_behind_a_launcher_come_to_one_branch() {
     let far = FarEnd::new();
     let told = far.play(&[]);

@@ -12,7 +12,6 @@ fn own_requests(site: &Site) -> usize {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn esc_leaves_the_clients_at_work_and_cancel_ends_them_without_a_turn() {
     let site = Site::new(Payer::Subscription);
     for step in [1, 3] {

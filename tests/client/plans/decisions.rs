@@ -45,7 +45,6 @@ fn chosen_line(fixture: &ClientFixture) -> Option<String> {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn only_what_a_person_chose_in_the_dialog_is_taken() {
     let fixture = planned(DECIDING, ModelScript::new().whenever("", ModelTurn::computed(eager_model)));
     let shown = type_prompt(&fixture, &format!("/omo:execute-plan {PLAN}"), &[]);

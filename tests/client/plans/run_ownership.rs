@@ -11,7 +11,6 @@ use super::{ACCEPT_EDITS, SEVEN, approved, blocks, code, planned, tasks, type_pr
 const COMMAND: &str = "/omo:execute-plan docs/plan.md --batch-size 1";
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_second_session_learns_who_owns_the_run_and_only_a_person_passes_a_stop() {
     let trouble = Trouble { oversteps: true, ..Trouble::default() };
     let fixture = planned(&words(), obedient_script(trouble));
@@ -43,7 +42,6 @@ fn a_second_session_learns_who_owns_the_run_and_only_a_person_passes_a_stop() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn in_ultrawork_a_turn_that_ends_early_goes_on_and_a_stop_passes() {
     let trouble = Trouble { lazy: true, ..Trouble::default() };
     let mut fixture = planned(SEVEN, obedient_script(trouble));
@@ -78,7 +76,6 @@ fn in_ultrawork_a_turn_that_ends_early_goes_on_and_a_stop_passes() {
 /// What the command of a run allows ends with its turn: a model that went on would have its person asked about each
 /// command of omo, or be denied it where none can be asked.
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_plain_continue_behind_a_stop_asks_for_no_permission_and_names_the_line_that_goes_on() {
     let fixture = planned(SEVEN, obedient_script(Trouble::default()));
     let run = approved(&fixture, " --batch-size 2", &[]);

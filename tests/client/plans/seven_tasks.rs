@@ -10,7 +10,6 @@ use crate::client_lab::ClientFixture;
 const COMMAND: &str = "/omo:execute-plan docs/plan.md --batch-size 2";
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn seven_tasks_are_executed_through_three_stops_and_a_session_that_dies() {
     let trouble = Trouble { wrong: Some("4"), hangs: Some("4"), ..Trouble::default() };
     let fixture = planned(SEVEN, obedient_script(trouble));

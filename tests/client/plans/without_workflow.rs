@@ -6,7 +6,6 @@ use super::obedient_model::{Trouble, obedient_script};
 use super::{CHECKPOINT, REPORT, approved, blocks, file, planned, tasks, type_prompt, words};
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_plan_is_complete_without_the_workflow_tool() {
     let fixture = planned(&words(), obedient_script(Trouble::default()));
     let run = approved(&fixture, "", &["--disallowedTools", "Workflow"]);

@@ -17,7 +17,6 @@ use crate::plans::type_prompt;
 pub(super) const GOAL: &str = "a word's `file` for \"each\" $(task); --force it";
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_goal_becomes_a_design_and_tasks_and_nothing_is_begun() {
     let fixture = client_lab(planner(8));
     let run = type_prompt(&fixture, &format!("/omo:ulw-plan {GOAL}"), &[]);

@@ -8,7 +8,6 @@ use omo_testkit::model::{RecordedRequest, RequestKind};
 const THREE: [Task; 3] = [("1", "", WORD), ("2", "1", WORD), ("3", "1", WORD)];
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_client_that_is_killed_loses_nothing_that_was_done_and_the_next_one_goes_on() {
     let fixture = planned(&THREE, task_list_script(Trouble { hangs: Some("2"), ..Trouble::default() }));
     let mut client = start_prompt(&fixture, &approve(&fixture, ""), &MAY_SHOW);
@@ -40,7 +39,6 @@ fn a_client_that_is_killed_loses_nothing_that_was_done_and_the_next_one_goes_on(
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_worker_that_ends_without_a_word_is_given_up_and_its_task_is_begun_again() {
     let fixture = planned(&THREE[..1], task_list_script(Trouble { silent: Some("1"), ..Trouble::default() }));
     let run = approved(&fixture, "");

@@ -30,7 +30,6 @@ fn approved(terminal: &Terminal) {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn agents_in_the_background_are_started_once_each_and_waited_for_in_the_turn() {
     let trouble = Trouble { together: &[["1", "2"]], wrong: Some(("3", 2)), ..Trouble::default() };
     let fixture = planned(&THREE, task_list_script(trouble));
@@ -56,7 +55,6 @@ fn agents_in_the_background_are_started_once_each_and_waited_for_in_the_turn() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn explorers_in_the_background_are_waited_for_in_the_turn_that_may_plan() {
     let fixture = client_lab(planner(7));
     let terminal = typed(&fixture, &[]);
@@ -70,7 +68,6 @@ fn explorers_in_the_background_are_waited_for_in_the_turn_that_may_plan() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn the_person_is_asked_about_a_command_that_is_to_show_something_and_sees_whose_it_is() {
     let fixture = planned(&[("1", "", WORD), ("2", "1", REVIEWED)], task_list_script(Trouble::default()));
     let terminal = typed(&fixture, &[]);

@@ -11,7 +11,6 @@ const SIX: [Task; 6] =
     [("1", "", WORD), ("2", "", WORD), ("3", "", REVIEWED), ("4", "1,2", WORD), ("5", "3", WORD), ("6", "4,5", WORD)];
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn six_tasks_are_done_in_three_waves_until_a_verifier_passes_them() {
     let trouble = Trouble {
         wrong: Some(("5", 3)),

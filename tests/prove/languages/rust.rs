@@ -388,14 +388,12 @@ const CASES: &[Case] = &[
 ];
 
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn changes_to_a_crate_are_told_apart() {
     play("cargo test --offline", FILES, CASES, || lab_with(folder_of("cargo")), |_| Ok(())).unwrap();
 }
 
 /// As many tests as before, of which none is named: what came with a new file is not taken for what went with an old one.
 #[test]
-#[ignore = "needs the built plugin: cargo xtask test"]
 fn tests_of_a_new_file_are_not_guessed_about_where_no_test_is_named() {
     let case = Case {
         name: "a module in the place of another",

@@ -1,5 +1,6 @@
-//! What tests need that not every machine has. The reason of each `#[ignore]` says it, `needs strace: cargo xtask test`
-//! for example; where it is missing, those tests are left out by their names, with their number.
+//! What tests need that not every machine has: that of their whole suite, or what the reason of an `#[ignore]` says,
+//! `needs strace: cargo xtask test` for example. Where it is missing, those tests are left out by their names, with their
+//! number.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,9 +25,22 @@ pub(crate) const PUPPETEER: &str = "Puppeteer";
 /// What the task always has: it builds it.
 pub(crate) const PLUGIN: &str = "the built plugin";
 
+/// The needs of every test in a folder whose `#[ignore]` names no other ones. Plain `cargo test` builds none of these
+/// suites: each is behind a feature of the package.
+const OF_SUITES: [(&str, &[&str]); 8] = [
+    ("tests/blackbox", &[PLUGIN]),
+    ("tests/browser", &["chromium", "node", PUPPETEER]),
+    ("tests/client", &[CLIENT]),
+    ("tests/hostile", &[PLUGIN]),
+    ("tests/parallel", &[PLUGIN]),
+    ("tests/prove", &[PLUGIN]),
+    ("tests/reliability", &[PLUGIN]),
+    ("tests/worker", &[PLUGIN]),
+];
+
 /// A program that some tests need.
 struct Need {
-    /// Its name in the reason of an `#[ignore]`.
+    /// Its name in a reason.
     name: &'static str,
     /// What succeeds where it is there.
     probe: &'static [&'static str],
@@ -99,7 +113,7 @@ pub(crate) fn temporary_folder() -> Option<&'static str> {
 
 /// Something that tests need and that is not here.
 pub(crate) struct Missing {
-    /// Its name in the reason of an `#[ignore]`.
+    /// Its name in a reason.
     pub name: &'static str,
     /// What is wrong, and what to do.
     pub why: String,
@@ -164,12 +178,12 @@ impl Ignored {
     }
 }
 
-/// Every ignored test of the repository.
+/// Every test of the repository that plain `cargo test` does not run.
 pub(crate) fn ignored() -> Result<Vec<Ignored>> {
-    let mut found = Vec::new();
+    let (top, mut found) = (cargo::top()?, Vec::new());
     for path in rust_files()? {
         let text = fs::read_to_string(&path).with_context(|| format!("read {}", path.display()))?;
-        found.extend(ignored_in(&text, &path));
+        found.extend(ignored_in(&text, path.strip_prefix(&top).unwrap_or(&path)));
     }
     Ok(found)
 }
@@ -191,20 +205,33 @@ fn rust_files() -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The ignored tests of one file: functions with that attribute, and those that a binary with a `main` of its own
-/// lists through a function of that name, the reason first and the name behind it.
+/// Those of one file, by its path in the repository: functions of such a suite or with that attribute, and those that a
+/// binary with a `main` of its own lists through a function of that name, the reason first and the name behind it.
 fn ignored_in(text: &str, file: &Path) -> Vec<Ignored> {
-    let functions = text.split("#[ignore = \"").skip(1).map(|rest| (rest, "fn ", '('));
-    let listed = text.split(" ignored(").skip(1).filter_map(|rest| rest.trim_start().strip_prefix('"'));
-    let listed = listed.filter(|rest| rest.starts_with("needs ")).map(|rest| (rest, "\"", '"'));
-    let tests = functions.chain(listed).filter_map(|(rest, before, after)| {
-        let (reason, rest) = rest.split_once('"')?;
-        let (name, _) = rest.split_once(before)?.1.split_once(after)?;
-        let needs = reason.strip_prefix("needs ").and_then(|needs| needs.strip_suffix(": cargo xtask test"));
-        let needs = needs.into_iter().flat_map(|needs| needs.split(" and ")).map(str::to_owned).collect();
-        Some(Ignored { name: name.to_owned(), needs, file: file.to_owned() })
+    let of_suite = OF_SUITES.iter().find(|(folder, _)| file.starts_with(folder)).map(|(_, needs)| *needs);
+    let functions = text.split("#[test]\n").skip(1).filter_map(|rest| {
+        let (attributes, rest) = rest.split_once("fn ")?;
+        let own = attributes.split_once("#[ignore = \"").and_then(|(_, rest)| Some(rest.split_once('"')?.0));
+        let needs = own.map_or_else(|| of_suite.unwrap_or_default().to_vec(), named_needs);
+        (own.is_some() || of_suite.is_some()).then_some((rest.split_once('(')?.0, needs))
     });
-    tests.collect()
+    let listed = text.split(" ignored(").skip(1).filter_map(|rest| {
+        let (reason, rest) = rest.trim_start().strip_prefix('"')?.split_once('"')?;
+        let name = rest.split_once('"')?.1.split_once('"')?.0;
+        reason.starts_with("needs ").then(|| (name, named_needs(reason)))
+    });
+    let as_ignored = |(name, needs): (&str, Vec<&str>)| Ignored {
+        name: name.to_owned(),
+        needs: needs.into_iter().map(str::to_owned).collect(),
+        file: file.to_owned(),
+    };
+    functions.chain(listed).map(as_ignored).collect()
+}
+
+/// What the reason of an `#[ignore]` names.
+fn named_needs(reason: &str) -> Vec<&str> {
+    let needs = reason.strip_prefix("needs ").and_then(|needs| needs.strip_suffix(": cargo xtask test"));
+    needs.into_iter().flat_map(|needs| needs.split(" and ")).collect()
 }
 
 #[cfg(test)]
@@ -215,8 +242,11 @@ mod tests {
     fn a_reason_names_what_its_test_needs() {
         let attribute = ["#[test]\n#[ign", "ore = \"needs strace and go: cargo xtask test\"]\nfn it_is() {"].concat();
         let listed = ["vec![\n ign", "ored(\n  \"needs Wine: cargo xtask test\",\n \"it_has\",\n it_has)"].concat();
-        let other = ["#[ign", "ore = \"started by the others\"]\nfn is_killed() {"].concat();
+        let other = ["#[test]\n#[ign", "ore = \"started by the others\"]\nfn is_killed() {"].concat();
         let of = |text: &str| ignored_in(text, Path::new("x.rs")).pop().unwrap();
+        let plain = "#[test]\nfn it_is() {";
+        assert_eq!(ignored_in(plain, Path::new("crates/a/tests/client.rs")), []);
+        assert!(ignored_in(plain, Path::new("tests/client/x.rs"))[0].needs_only(CLIENT));
         let needs = |test: &Ignored| test.needs.join(", ");
         let [attribute, listed, other] = [of(&attribute), of(&listed), of(&other)];
         assert_eq!((attribute.name.as_str(), needs(&attribute).as_str()), ("it_is", "strace, go"));

@@ -35,21 +35,18 @@ fn fails_and_is_done_again(format: &'static Format, mode: Mode, work: Work, othe
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_failed_task_of_kiro_is_done_again_in_batches() {
     let edit = Some(("Whatever a reader asks first", "Whatever a reader asks often"));
     fails_and_is_done_again(&table::KIRO, Mode::Batches, Work { wrong: Some("2.2"), edit }, &[("2.2", "passed 2")]);
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_failed_task_of_openspec_is_done_again_in_waves() {
     let edit = Some(("Write the page", "Write a page"));
     fails_and_is_done_again(&table::OPENSPEC, Mode::Waves, Work { wrong: Some("2.1"), edit }, &[("2.1", "passed 2")]);
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
 fn a_failed_task_of_spec_kit_is_done_again_in_parallel() {
     let edit = Some(("Write the notes", "Write notes"));
     let other = [("T002", "passed 2"), ("T003", "passed 2")];
