@@ -52,18 +52,6 @@ impl LastRun {
         Self::find(env, project).or_else(|error| last_kept_run(env, project)?.ok_or(error))
     }
 
-    /// Whether the run was verified on other files than the present ones.
-    pub(crate) fn has_changed_files(&self, env: &ProcessEnv, project: &Project) -> bool {
-        let verification = &self.session.verification;
-        let is_verified = self.session.verdict.as_ref().is_some_and(|verdict| verdict.kind == VerdictKind::Verified);
-        let reviewed = verification.asked.as_ref().and_then(|asked| asked.tree.as_ref());
-        let checked = || self.session.checks.first()?.last.as_ref()?.tree.as_ref();
-        let Some(verified) = reviewed.or_else(checked).filter(|_| is_verified) else { return false };
-        let (calls, scope) = (GitCalls::default(), verification.scope.as_deref());
-        let present = WorkFiles::new(&project.root, env.state_home.as_deref(), &calls, scope).state();
-        present.is_some_and(|present| present.id != *verified)
-    }
-
     /// Every run that is known: those of the state, and those that have ended and were kept.
     pub(crate) fn find_all(env: &ProcessEnv, project: &Project) -> Result<Vec<Self>, CommandError> {
         let mut runs: Vec<Self> = kept_runs(env, project)?.collect();
@@ -88,6 +76,17 @@ impl LastRun {
         }
         kept_runs(env, project)?.find(is_same).ok_or_else(|| not_known(project))
     }
+}
+
+/// Whether a run was verified on other files than the present ones.
+pub(crate) fn has_changed_files(env: &ProcessEnv, project: &Project, session: &Session) -> bool {
+    let is_verified = session.verdict.as_ref().is_some_and(|verdict| verdict.kind == VerdictKind::Verified);
+    let reviewed = session.verification.asked.as_ref().and_then(|asked| asked.tree.as_ref());
+    let checked = || session.checks.first()?.last.as_ref()?.tree.as_ref();
+    let Some(verified) = reviewed.or_else(checked).filter(|_| is_verified) else { return false };
+    let (calls, scope) = (GitCalls::default(), session.verification.scope.as_deref());
+    let present = WorkFiles::new(&project.root, env.state_home.as_deref(), &calls, scope).state();
+    present.is_some_and(|present| present.id != *verified)
 }
 
 /// The project whose run is to be shown; where a session is named, the folder of the repository whose state knows it, or

@@ -26,7 +26,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::config_problems::warn_about_config;
 use crate::context::session_entry;
 use crate::error::CommandError;
-use crate::last_run::LastRun;
+use crate::last_run::has_changed_files;
 use crate::local_time::LocalClock;
 use crate::output::{print_json, stdout_columns};
 use crate::project::Project;
@@ -71,8 +71,8 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &StatusOptions
         sessions.iter().map(|(id, session)| gather(&project, id, session, log.remove(id.as_str()), env)).collect();
     // Of those that have ended, only the last one says whether its files are still the same.
     if let Some(report) = reports.iter_mut().find(|report| report.state == UlwState::Ended)
-        && let Some((id, session)) = sessions.iter().find(|(id, _)| id.as_str() == report.session)
-        && (LastRun { id: id.clone(), session: session.clone() }).has_changed_files(env, &project)
+        && let Some((_, session)) = sessions.iter().find(|(id, _)| id.as_str() == report.session)
+        && has_changed_files(env, &project, session)
     {
         report.findings.push(FILES_CHANGED.to_owned());
     }

@@ -34,7 +34,7 @@ use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
 use crate::file_stamp::FileStamp;
 use crate::kept_texts::KeptTexts;
-use crate::last_run::{LastRun, find_project_to_show};
+use crate::last_run::{LastRun, find_project_to_show, has_changed_files};
 use crate::local_time::LocalClock;
 use crate::output::print_warning;
 use crate::page_file::{PageFile, plan_page_name, ultrawork_page_name};
@@ -282,7 +282,7 @@ fn page_of_ultrawork(env: &ProcessEnv, run: &LastRun, project: &Project) -> Resu
         now: env.now,
         time_of_day: clock.time_of_day(env.now),
     });
-    if run.has_changed_files(env, project) {
+    if has_changed_files(env, project, session) {
         page.facts.push(("since then".to_owned(), FILES_CHANGED.to_owned()));
     }
     Ok(page)

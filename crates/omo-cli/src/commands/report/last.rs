@@ -14,7 +14,7 @@ use omo_state::env::ProcessEnv;
 
 use crate::error::CommandError;
 use crate::kept_texts::{KEPT_TEXTS, KeptTexts};
-use crate::last_run::{LastRun, find_project_to_show};
+use crate::last_run::{LastRun, find_project_to_show, has_changed_files};
 
 /// How many lines of what a check printed are shown.
 const LOG_LINES: usize = 40;
@@ -29,7 +29,7 @@ pub(super) fn last_report(env: &ProcessEnv, session: Option<&str>) -> Result<Str
     let ended = ended.unwrap_or_else(|| "[omo] on: this run has not ended".to_owned());
     let mut text = kept.with_faults(&ended);
     let at = session.verdict.as_ref().map(|verdict| verdict.at).or(session.ulw.started_at);
-    if last.has_changed_files(env, &project) {
+    if has_changed_files(env, &project, session) {
         let _ = write!(text, "\n[omo] {FILES_CHANGED}");
     }
     let _ = writeln!(text, "\n\nsession  {}, {} ago", last.id, format_age(at, env.now));

@@ -9,14 +9,14 @@ use omo_state::env::ProcessEnv;
 use serde_json::json;
 
 use crate::error::CommandError;
-use crate::last_run::LastRun;
+use crate::last_run::{LastRun, has_changed_files};
 use crate::project::Project;
 
 /// Prints the end of the last run. Only where it was verified, on the present files, is that a success.
 pub(super) fn print_last(env: &ProcessEnv, session: Option<&str>, as_json: bool) -> Result<(), CommandError> {
     let project = Project::find_named(env, session)?;
     let last = LastRun::find(env, &project)?;
-    let has_changed = last.has_changed_files(env, &project);
+    let has_changed = has_changed_files(env, &project, &last.session);
     let (id, session) = (&last.id, &last.session);
     let verdict = session.verdict.as_ref();
     let said = run_ended(session, allowed_blocks(session, env.client_block_cap));
