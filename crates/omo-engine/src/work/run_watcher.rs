@@ -80,7 +80,11 @@ impl Engine<'_> {
 
     /// Reports that the worker of a task is gone, as [`Engine::end_commits`].
     pub fn lose_worker(&self, task: &str, patience: Duration) -> Result<(String, RunState), EngineError> {
-        let is_judged = self.run.try_lock_check(task)?.is_none();
+        let is_judged = match self.run.try_lock_check(task) {
+            // Refused below as a task that the plan does not have.
+            Err(RunStoreError::Id(_)) => false,
+            lock => lock?.is_none(),
+        };
         self.end_commits(is_judged, patience, |state| verbs::report_lost_worker(state, task))
     }
 
