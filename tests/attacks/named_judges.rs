@@ -101,8 +101,24 @@ const UNREVIEWED: &[Row] = &[Row {
         let reason = target.scene.claim_fails()?;
         let named = "green only with the changed checks/unit/conftest.py";
         ensure!(reason.contains(named) && reason.contains("/omo:check accept"), "{reason}");
-        let said = target.scene.asks("/omo:check accept")?;
-        ensure!(said.contains("accepted: ") && said.contains(named), "{said}");
+        // The model hands it to its user, who is not asked twice.
+        let answer = target.scene.says("The user has to say whether that is meant.")?;
+        let line = answer.system_message().unwrap_or_default();
+        ensure!(
+            line.contains("NOT PROVED: only its user can accept") && line.contains("/omo:check accept"),
+            "{answer:?}"
+        );
+        let accept = |target: &mut Target| -> Result<()> {
+            let said = target.scene.asks("/omo:check accept")?;
+            ensure!(said.contains("accepted: ") && said.contains(named), "{said}");
+            Ok(())
+        };
+        accept(target)?;
+        target.scene.prompt("ulw")?;
+        target.write("checks/unit/conftest.py", "import app\napp.add = lambda *all: sum(all)\n")?;
+        let reason = target.scene.claim_fails()?;
+        ensure!(reason.contains(named), "the file is another one since: {reason}");
+        accept(target)?;
         let line = target.scene.claim_ends("verified")?;
         ensure!(line.contains(named) && line.contains("accepted"), "{line}");
         Ok(())

@@ -311,6 +311,8 @@ impl Session {
         };
         if before.is_some() {
             verification.scope = self.verification.scope.take();
+            verification.unusual = std::mem::take(&mut self.verification.unusual);
+            verification.accepted = std::mem::take(&mut self.verification.accepted);
             verification.rejections = std::mem::take(&mut self.verification.rejections);
             if let Some(rejected) = rejected {
                 verification.reject(rejected);

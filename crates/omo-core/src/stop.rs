@@ -232,7 +232,7 @@ pub enum BlockCause {
 
 /// Awaited tasks that are named.
 const MAX_AWAITED: usize = 4;
-/// How often omo sends the same failure before it stops holding the session.
+/// How often omo sends the same failure before it stops holding the session; once, where only its user can accept it.
 const SAME_FAILURE_LIMIT: u32 = 2;
 
 /// Decides. `None` stands for facts that could not be read: the first row.
@@ -350,7 +350,8 @@ fn decide_bounds(facts: &StopFacts, session: &Session) -> Option<StopDecision> {
             ended_after(session, format!("begun {MAX_DAYS} days ago")),
         ));
     }
-    if facts.same_failure_sent >= SAME_FAILURE_LIMIT {
+    let limit = if session.verification.waits_for_user() { 1 } else { SAME_FAILURE_LIMIT };
+    if facts.same_failure_sent >= limit {
         return released(StopRow::SameFailure, "the same failure on the same files".to_owned());
     }
     (in_cooldown(session, facts.now) && !facts.transcript.tool_called_since_block)

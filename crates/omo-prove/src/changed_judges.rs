@@ -9,6 +9,8 @@ use omo_core::check::steering::{file_words, may_steer};
 use omo_core::check::test_report::TestReport;
 use omo_git::base_comparison::{BaseComparison, BaseError, ChangedFile, put_back};
 
+use omo_state::seal::hex_digest;
+
 use crate::comparison::SideOutcome;
 use crate::test_files::TestFiles;
 
@@ -60,10 +62,19 @@ impl ChangedJudges {
         put_back(top, &self.files).map(|()| true)
     }
 
+    /// The digest of the files as they are now.
+    fn digest(&self) -> String {
+        let parts = self.files.iter().flat_map(|file| {
+            let content = file.now.as_deref().map(hex_digest).unwrap_or_default();
+            [file.path.to_string_lossy().into_owned(), content]
+        });
+        hex_digest(parts.collect::<Vec<_>>().join("\0").as_bytes())
+    }
+
     /// Whether a check is green only with these files as they are now. `outcome` is that with them as they were; `None`
     /// where they could not be put back, or the check could not be run in a copy.
     pub(crate) fn judge(&self, outcome: Option<&SideOutcome>) -> ClaimComparison {
-        let mut comparison = ClaimComparison::default();
+        let mut comparison = ClaimComparison { judging_digest: self.digest(), ..ClaimComparison::default() };
         match outcome {
             Some(side) if side.verdict == CheckVerdict::Green => {}
             Some(_) => comparison.judged_by.clone_from(&self.names),
@@ -80,6 +91,8 @@ impl ChangedJudges {
 pub struct ClaimComparison {
     /// Files that may steer it and changed, where it is green only with them as they are now.
     pub judged_by: Vec<String>,
+    /// The digest of all such files that changed, as they are.
+    pub judging_digest: String,
     /// What could not be established.
     pub notes: Vec<String>,
     /// The tests of now.

@@ -91,14 +91,14 @@ impl AskedProof<'_> {
     }
 
     fn summarize(&self, check: &Check, proof: &CheckProof, comparison: ClaimComparison) -> CheckCounterfactual {
-        let ClaimComparison { judged_by, mut notes, now } = comparison;
+        let ClaimComparison { judged_by, judging_digest, mut notes, now } = comparison;
         let started = check_at_start(self.home, self.id, check).unwrap_or_default();
         if !started.missing_reason.is_empty() && now.counts.is_some() {
             notes.push(format!("which tests ran at the start is not known: {}", started.missing_reason));
         }
         notes.extend(compare_counts(&started.tests, &now));
         let lost = LostTests::compare(&started.tests, &now);
-        CheckCounterfactual { judged_by, lost, notes, ..proof.summarize(&check.name) }
+        CheckCounterfactual { judged_by, judging_digest, lost, notes, ..proof.summarize(&check.name) }
     }
 
     fn find_out(&self) -> Result<Vec<CheckCounterfactual>, ProofError> {

@@ -391,7 +391,7 @@ mod tests {
             ("a result", |session| {
                 session.checks[0].last = Some(omo_core::check::session_check::CheckRecord::default());
             }),
-            ("what was accepted", |session| session.verification.accepted.push("`a`: 1 test gone: b".to_owned())),
+            ("what was accepted", |session| session.verification.accepted.push(Default::default())),
             ("the task", |session| session.ulw.task = Some("something easier".to_owned())),
             ("the whole task", |session| session.ulw.whole_task = Some("something easier".to_owned())),
             ("what was added", |session| session.ulw.asked_later.push("only the first half".to_owned())),

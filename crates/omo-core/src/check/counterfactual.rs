@@ -81,10 +81,24 @@ pub struct CheckCounterfactual {
     pub shows_nothing: Vec<String>,
     /// Files that may steer it and changed, where it is green only with them as they are now.
     pub judged_by: Vec<String>,
+    /// The digest of all such files that changed, as they are.
+    pub judging_digest: String,
     /// Tests of the beginning that no longer run and pass, by what became of them.
     pub lost: LostTests,
     /// Further notes for the reader, one sentence each.
     pub notes: Vec<String>,
+}
+
+/// An unusual fact about a green check.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct UnusualFact {
+    /// The name of the check.
+    pub check: String,
+    /// The fact, behind that name.
+    pub line: String,
+    /// The digest of the files that may steer the check and changed, as they are.
+    pub files: String,
 }
 
 /// Tests that ran as the run began, and do not pass now, by name.
@@ -253,12 +267,12 @@ impl Counterfactual {
         match self {
             Self::Pending => vec!["the comparison with the start has not finished".to_owned()],
             Self::Failed(why) => vec![format!("the comparison with the start did not finish: {}", sanitize(why, 160))],
-            Self::NotAsked | Self::Known(_) => self.unusual_lines(),
+            Self::NotAsked | Self::Known(_) => self.unusual_facts().into_iter().map(|fact| fact.line).collect(),
         }
     }
 
-    /// Unusual facts about green checks, one line each.
-    pub fn unusual_lines(&self) -> Vec<String> {
+    /// Unusual facts about green checks.
+    pub fn unusual_facts(&self) -> Vec<UnusualFact> {
         let Self::Known(checks) = self else { return Vec::new() };
         let of_check = |check: &CheckCounterfactual| {
             let judged = (!check.judged_by.is_empty()).then(|| {
@@ -266,7 +280,12 @@ impl Counterfactual {
             });
             let notes = check.notes.iter().map(|why| sanitize(why, 200));
             let lines: Vec<String> = judged.into_iter().chain(check.lost.lines()).chain(notes).collect();
-            lines.into_iter().map(|line| format!("`{}`: {line}", sanitize(&check.name, 40))).collect::<Vec<_>>()
+            let fact = |line| UnusualFact {
+                check: check.name.clone(),
+                line: format!("`{}`: {line}", sanitize(&check.name, 40)),
+                files: check.judging_digest.clone(),
+            };
+            lines.into_iter().map(fact).collect::<Vec<_>>()
         };
         checks.iter().flat_map(of_check).collect()
     }

@@ -123,7 +123,10 @@ fn what_to_do(session: &Session, verdict: &UlwVerdict) -> Option<&'static str> {
         VerdictKind::Verified => Some("`omo report --last` shows what proved it."),
         VerdictKind::Stopped => None,
         _ if session.is_disowned() => Some("Look the work over; `ulw <task>` begins a new run."),
-        VerdictKind::Released if red_checks(session).any(only_its_user_agrees) => Some(
+        VerdictKind::Released if red_checks(session).any(only_its_user_agrees) => {
+            Some("/omo:check approve shows what omo.toml asks for, and approves it; then `ulw` goes on with the task.")
+        }
+        VerdictKind::Released if session.verification.waits_for_user() => Some(
             "Look at what changed: /omo:check accept agrees to it, or put it back; then `ulw` goes on with the task.",
         ),
         VerdictKind::Released if session.checks.is_empty() && !session.verification.review_wanted => {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::check::counterfactual::ProveMode;
+use crate::check::counterfactual::{ProveMode, UnusualFact};
 use crate::review::{RejectedTree, RequestedReview, Review, ReviewVerdict};
 use crate::timestamp::Timestamp;
 
@@ -39,10 +39,10 @@ pub struct ClaimVerification {
     pub rejections: Vec<RejectedTree>,
     /// The failure that was told last.
     pub failure: Option<ReportedFailure>,
-    /// What was unusual about the checks of the last claim, in lines.
-    pub unusual: Vec<String>,
-    /// Those lines that the user has accepted, in a run without a review.
-    pub accepted: Vec<String>,
+    /// What was unusual about the checks of the last claim.
+    pub unusual: Vec<UnusualFact>,
+    /// What of that the user has accepted, in a run without a review.
+    pub accepted: Vec<UnusualFact>,
     /// What stands for the environment that the run began with, which its checks get; `None` in a run of an older omo.
     pub environment: Option<String>,
 }
@@ -69,6 +69,12 @@ impl Default for ClaimVerification {
 }
 
 impl ClaimVerification {
+    /// Whether the last claim failed by what only the user can accept.
+    pub fn waits_for_user(&self) -> bool {
+        let is_open = |fact: &UnusualFact| !self.accepted.contains(fact);
+        self.failure.is_some() && !self.review_wanted && self.unusual.iter().any(is_open)
+    }
+
     /// What a review objected to on this work tree. Where a work tree has no id it may be any that had none.
     pub(crate) fn rejection_of(&self, tree: Option<&str>) -> Option<&RejectedTree> {
         self.rejections.iter().find(|rejection| rejection.tree.as_deref() == tree)

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Session, UlwTrigger, UlwVerdict, VerdictKind};
+use crate::check::counterfactual::UnusualFact;
 use crate::check::session_check::{self, Check, CheckOrigin};
 use crate::text::sanitize;
 use crate::timestamp::Timestamp;
@@ -111,14 +112,16 @@ impl Session {
 
     /// Accepts what was unusual about the last claim: of one check, or of all. Gives the lines.
     pub fn accept_unusual(&mut self, name: Option<&str>, by: ChangedBy, now: Timestamp) -> Vec<String> {
-        let is_of = |line: &String| name.is_none_or(|name| line.starts_with(&format!("`{name}`: ")));
-        let accepted: Vec<String> = self.verification.unusual.iter().filter(|line| is_of(line)).cloned().collect();
-        for line in &accepted {
+        let is_of = |fact: &UnusualFact| name.is_none_or(|name| fact.check == name);
+        let (accepted, rest): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.verification.unusual).into_iter().partition(is_of);
+        self.verification.unusual = rest;
+        let lines: Vec<String> = accepted.iter().map(|fact| fact.line.clone()).collect();
+        for line in &lines {
             self.note_weakening(by, &format!("accepted: {line}"), now);
         }
-        self.verification.unusual.retain(|line| !accepted.contains(line));
-        self.verification.accepted.extend(accepted.iter().cloned());
-        accepted
+        self.verification.accepted.extend(accepted);
+        lines
     }
 
     /// Names the checks that run under an approval which no person is known to have given.

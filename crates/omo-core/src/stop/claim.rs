@@ -185,8 +185,8 @@ fn unproved_checks(session: &Session, findings: &ClaimFindings) -> Option<Vec<St
 
 /// What is unusual about the checks, where no reader looks at it and the user has not accepted it.
 fn unaccepted_lines(verification: &ClaimVerification, findings: &ClaimFindings) -> Option<Vec<String>> {
-    let mut lines = findings.counterfactual.unusual_lines();
-    lines.retain(|line| !verification.accepted.contains(line));
+    let facts = findings.counterfactual.unusual_facts().into_iter();
+    let lines: Vec<String> = facts.filter(|fact| !verification.accepted.contains(fact)).map(|fact| fact.line).collect();
     (!lines.is_empty()).then_some(lines)
 }
 
@@ -316,7 +316,7 @@ impl ClaimOutcome {
         let told = self.times_reported(session);
         let verification = &mut session.verification;
         verification.claimed_at = Some(now);
-        verification.unusual = self.findings.counterfactual.unusual_lines();
+        verification.unusual = self.findings.counterfactual.unusual_facts();
         if let Some(rejection) = &self.rejection {
             verification.reject(rejection.clone());
         }

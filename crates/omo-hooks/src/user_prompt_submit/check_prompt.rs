@@ -92,7 +92,8 @@ fn accept_checks(context: &HookContext, name: Option<&str>) -> Result<String, Ho
                 "nothing about the last claim is there to accept; /omo:check list names the checks",
             ));
         }
-        Ok(format!("[omo] accepted: {}", accepted.join("; ")))
+        let next = if session.is_armed() { "" } else { "; `ulw` goes on with the task" };
+        Ok(format!("[omo] accepted: {}{next}", accepted.join("; ")))
     })
 }
 
