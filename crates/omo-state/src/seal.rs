@@ -328,6 +328,7 @@ pub fn hex_digest_of_reader(mut content: impl std::io::Read, limit: u64) -> Opti
 
 #[cfg(test)]
 mod tests {
+    use omo_core::check::counterfactual::UnusualFact;
     use omo_core::check::session_check::{Check, CheckOrigin};
     use omo_core::review::{RejectedTree, Review, ReviewVerdict};
     use omo_core::session::claim_state::VerificationPhase;
@@ -391,7 +392,9 @@ mod tests {
             ("a result", |session| {
                 session.checks[0].last = Some(omo_core::check::session_check::CheckRecord::default());
             }),
-            ("what was accepted", |session| session.verification.accepted.push(Default::default())),
+            ("what was accepted", |session| {
+                session.verification.accepted.push(UnusualFact::default());
+            }),
             ("the task", |session| session.ulw.task = Some("something easier".to_owned())),
             ("the whole task", |session| session.ulw.whole_task = Some("something easier".to_owned())),
             ("what was added", |session| session.ulw.asked_later.push("only the first half".to_owned())),

@@ -198,7 +198,8 @@ fn unusual_lines(lines: &[String]) -> Vec<String> {
     told.extend(lines.iter().take(MAX_RED_CHECKS).map(|line| format!("- {line}")));
     told.push(
         "There is no review, so only the user can accept that, with /omo:check accept. What the work does not need is put \
-         back as it was; the rest is said to the user, with the reason for it, and the final message claims again."
+         back as it was, and the claim is made again. What it needs is said to the user, with the reason for it, and the \
+         turn ends without a claim."
             .to_owned(),
     );
     told
