@@ -42,8 +42,7 @@ fn red() -> String {
         },
         ..CheckResult::default()
     };
-    let check =
-        judge_claim(&session, ClaimFindings { checks: vec![result], is_sealed: true, ..ClaimFindings::default() });
+    let check = judge_claim(&session, ClaimFindings { checks: vec![result], ..ClaimFindings::default() });
     let block = StopBlock { number: 1, allowed: 8, newly_named: Vec::new(), cause: BlockCause::FailedAttempt };
     messages::block_reason(&session, &block, Some(&check), None)
 }

@@ -9,10 +9,10 @@ use crate::promise::Claim;
 use crate::session::claim_state::MAX_ATTEMPTS;
 use crate::session::plan_run::{PlanRun, PlanRunStatus};
 use crate::session::rest::RestReason;
-use crate::session::{EntryProvenance, Interruption, PauseReason, Session, VerdictKind};
+use crate::session::{EntryProvenance, Interruption, PauseReason, Session, TranscriptMark, VerdictKind};
 use crate::text::sanitize;
 use crate::timestamp::Timestamp;
-use claim::ClaimJudgement;
+use claim::{ClaimJudgement, ClaimOutcome, count_standing_failure, note_standing_failure};
 
 /// The rows of the table, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -145,36 +145,92 @@ impl BackgroundTask {
     }
 }
 
-/// What the transcript says about the time since the last prompt.
+/// What the tail of a transcript says about the time since a mark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TranscriptFacts {
+pub struct TranscriptTail {
     /// A person's input waits in the client's queue.
     pub input_waiting: bool,
     /// The user interrupted.
     pub interrupted: Option<Interruption>,
     /// A tool was called since the last block.
     pub tool_called_since_block: bool,
+    /// Where to read on at the next prompt: behind the last whole line, or, where an input still
+    /// waits, where the queue was last empty.
+    pub next_offset: u64,
+    /// Behind the last whole line.
+    pub end: u64,
 }
 
-/// Everything that the table asks for.
-#[derive(Clone, Copy, Debug)]
-pub struct StopFacts<'a> {
+impl TranscriptTail {
+    /// That of a transcript that cannot be read.
+    pub fn unknown(mark: TranscriptMark) -> Self {
+        Self { next_offset: mark.offset, end: mark.offset.max(mark.block_offset), ..Self::default() }
+    }
+}
+
+/// Everything that the table asks for beside the session's entry.
+#[derive(Clone, Debug)]
+pub struct StopFacts {
     /// What the client says.
-    pub event: &'a StopEvent,
-    /// The session's entry, where there is one.
-    pub session: Option<&'a Session>,
+    pub event: StopEvent,
     /// What the transcript says.
-    pub transcript: TranscriptFacts,
+    pub transcript: TranscriptTail,
     /// The client's own cap on blocks in a row, where it is set and not 0.
     pub client_block_cap: Option<u32>,
-    /// What the claim is worth; `None` where none is made, or none was judged yet.
-    pub judgement: Option<ClaimJudgement>,
-    /// How often the failure that stands was already sent, on this same work tree.
-    pub same_failure_sent: u32,
+    /// What was found out without the lock.
+    pub finding: StopFinding,
     /// The plan that the session executes, where that entry is omo's own.
-    pub plan: Option<&'a PlanRun>,
+    pub plan: Option<PlanRun>,
     /// The time.
     pub now: Timestamp,
+}
+
+/// The finding of a Stop, which takes longer than a lock is held.
+#[derive(Clone, Debug, Default)]
+pub enum StopFinding {
+    /// Nothing was asked.
+    #[default]
+    NotAsked,
+    /// The id of the files, where nothing was claimed and a failure still stands.
+    Tree(Option<String>),
+    /// A claim that was judged.
+    Claim(Box<ClaimOutcome>),
+}
+
+impl StopFacts {
+    /// The claim that was judged; `None` where none is made, or none was judged yet.
+    pub fn claim(&self) -> Option<&ClaimOutcome> {
+        match &self.finding {
+            StopFinding::Claim(outcome) => Some(outcome),
+            StopFinding::NotAsked | StopFinding::Tree(_) => None,
+        }
+    }
+
+    /// A claim counts for nothing while the session executes a plan that waits for no answer of a person: then the plan
+    /// is the work that is left, and no claim is about its end.
+    fn judgement(&self) -> Option<ClaimJudgement> {
+        self.claim().filter(|_| !self.plan_continues()).map(|outcome| outcome.judgement)
+    }
+
+    /// Whether the session executes a plan that waits for no answer of a person.
+    pub fn plan_continues(&self) -> bool {
+        self.plan.as_ref().is_some_and(|plan| plan.status() == PlanRunStatus::Executes)
+    }
+
+    /// Whether a claim was judged for another judge than the session has now: checks were added, or a plan was opened.
+    pub fn is_outdated(&self, session: &Session) -> bool {
+        self.claim().is_some_and(|outcome| !outcome.covers_all_checks(session) || self.plan_continues())
+    }
+
+    /// How often the failure that stands was already sent, on this same work tree.
+    fn same_failure_sent(&self, session: &Session) -> u32 {
+        match &self.finding {
+            _ if self.plan_continues() => 0,
+            StopFinding::NotAsked => 0,
+            StopFinding::Tree(tree) => count_standing_failure(session, tree.as_deref()),
+            StopFinding::Claim(outcome) => outcome.times_reported(session),
+        }
+    }
 }
 
 /// The row that matched, and what it asks for.
@@ -235,19 +291,14 @@ const MAX_AWAITED: usize = 4;
 /// How often omo sends the same failure before it stops holding the session; once, where only its user can accept it.
 const SAME_FAILURE_LIMIT: u32 = 2;
 
-/// Decides. `None` stands for facts that could not be read: the first row.
-pub fn decide(facts: Option<&StopFacts>) -> StopDecision {
+/// Decides about a session's entry, where there is one. Facts that could not be read are the first row.
+pub fn decide(session: Option<&Session>, facts: Option<&StopFacts>) -> StopDecision {
     let Some(facts) = facts else { return allow(StopRow::Unreadable) };
     if facts.event.from_subagent {
         return allow(StopRow::Subagent);
     }
-    match facts.session {
-        Some(session) if session.is_armed() && plan_continues(facts) => {
-            decide_armed(&StopFacts { judgement: None, same_failure_sent: 0, ..*facts }, session)
-        }
-        Some(session) if session.is_armed() => decide_armed(facts, session),
-        _ => allow(StopRow::NoRun),
-    }
+    let armed = session.filter(|session| session.is_armed());
+    armed.map_or_else(|| allow(StopRow::NoRun), |session| decide_armed(facts, session))
 }
 
 /// Decides about an entry that is not omo's own, whether its run is on or not; `None` where it is omo's own.
@@ -257,17 +308,9 @@ pub fn decide_provenance(provenance: EntryProvenance) -> Option<StopDecision> {
 
 /// Whether omo has to judge a claim. It does not where an earlier row matches: then the result would
 /// not matter, and the checks need not run.
-pub fn needs_judgement(facts: &StopFacts) -> bool {
-    let claims = facts.event.claim == Some(Claim::Done);
-    let waits = facts.session.is_some_and(claim::has_awaited_review);
-    let unjudged = StopFacts { judgement: None, ..*facts };
-    (claims || waits) && !plan_continues(facts) && decide(Some(&unjudged)).row > StopRow::SaidBlocked
-}
-
-/// Whether the session executes a plan that waits for no answer of a person: then the plan is the work
-/// that is left, and no claim is about its end.
-pub fn plan_continues(facts: &StopFacts) -> bool {
-    facts.plan.is_some_and(|plan| plan.status() == PlanRunStatus::Executes)
+pub fn needs_judgement(session: &Session, unjudged: &StopFacts) -> bool {
+    let asks = unjudged.event.claim == Some(Claim::Done) || claim::has_awaited_review(session);
+    asks && !unjudged.plan_continues() && decide(Some(session), Some(unjudged)).row > StopRow::SaidBlocked
 }
 
 /// How many blocks the run may have: its own bound, or the client's cap where that is lower.
@@ -277,7 +320,7 @@ pub fn allowed_blocks(session: &Session, client_block_cap: Option<u32>) -> u32 {
 }
 
 fn decide_armed(facts: &StopFacts, session: &Session) -> StopDecision {
-    let event = facts.event;
+    let event = &facts.event;
     if session.stop_continuation.disabled {
         return allow(StopRow::StopContinuation);
     }
@@ -287,7 +330,7 @@ fn decide_armed(facts: &StopFacts, session: &Session) -> StopDecision {
     if waits_for_background(event, session) {
         return allow(StopRow::BackgroundWork);
     }
-    let plan_waits = facts.plan.is_some_and(|plan| matches!(plan.status(), PlanRunStatus::Waits(_)));
+    let plan_waits = facts.plan.as_ref().is_some_and(|plan| matches!(plan.status(), PlanRunStatus::Waits(_)));
     let shows_checks = event.claim.is_none()
         && session.ulw.check_run_prompt.is_some()
         && session.ulw.check_run_prompt == event.prompt_id;
@@ -300,7 +343,7 @@ fn decide_armed(facts: &StopFacts, session: &Session) -> StopDecision {
     if let Some(reason) = &session.ulw.said_blocked {
         return end(StopRow::SaidBlocked, VerdictKind::Blocked, stated_reason(reason));
     }
-    match (&event.claim, facts.judgement) {
+    match (&event.claim, facts.judgement()) {
         (Some(Claim::Blocked { reason }), _) => {
             return end(StopRow::SaidBlocked, VerdictKind::Blocked, stated_reason(reason));
         }
@@ -310,13 +353,6 @@ fn decide_armed(facts: &StopFacts, session: &Session) -> StopDecision {
         (_, Some(ClaimJudgement::NothingToJudgeBy)) => {
             return end(StopRow::ClaimJudged, VerdictKind::Released, "claimed, not verified");
         }
-        (_, Some(ClaimJudgement::Tampered)) => {
-            return end(
-                StopRow::ClaimJudged,
-                VerdictKind::Released,
-                "claimed, and the record of the run is not omo's own",
-            );
-        }
         (_, Some(ClaimJudgement::Failed | ClaimJudgement::ReviewWanted { .. }) | None) => {}
     }
     decide_bounds(facts, session).unwrap_or_else(|| continue_run(facts, session))
@@ -324,7 +360,7 @@ fn decide_armed(facts: &StopFacts, session: &Session) -> StopDecision {
 
 /// Rows 10 to 14: what ends a run, or lets it rest, whatever the model says.
 fn decide_bounds(facts: &StopFacts, session: &Session) -> Option<StopDecision> {
-    let failed = facts.judgement.is_some_and(ClaimJudgement::is_failed_attempt);
+    let failed = facts.judgement().is_some_and(ClaimJudgement::is_failed_attempt);
     let attempts = session.verification.attempts.saturating_add(u32::from(failed));
     let released = |row, why: String| Some(end(row, VerdictKind::Released, why));
     if attempts >= session.verification.max_attempts.clamp(1, MAX_ATTEMPTS) {
@@ -351,7 +387,7 @@ fn decide_bounds(facts: &StopFacts, session: &Session) -> Option<StopDecision> {
         ));
     }
     let limit = if session.verification.waits_for_user() { 1 } else { SAME_FAILURE_LIMIT };
-    if facts.same_failure_sent >= limit {
+    if facts.same_failure_sent(session) >= limit {
         return released(StopRow::SameFailure, "the same failure on the same files".to_owned());
     }
     (in_cooldown(session, facts.now) && !facts.transcript.tool_called_since_block)
@@ -368,13 +404,13 @@ fn ended_after(session: &Session, why: String) -> String {
 }
 
 fn continue_run(facts: &StopFacts, session: &Session) -> StopDecision {
-    let failed = facts.judgement.is_some_and(ClaimJudgement::is_failed_attempt);
+    let failed = facts.judgement().is_some_and(ClaimJudgement::is_failed_attempt);
     let names = facts.event.background.iter();
     let block = StopBlock {
         number: session.ulw.stop_blocks.saturating_add(1),
         allowed: allowed_blocks(session, facts.client_block_cap),
         newly_named: names.filter(|task| is_unnamed(task, session)).cloned().collect(),
-        cause: match (plan_continues(facts), failed) {
+        cause: match (facts.plan_continues(), failed) {
             (true, _) => BlockCause::PlanContinues,
             (false, true) => BlockCause::FailedAttempt,
             (false, false) => BlockCause::Unfinished,
@@ -440,27 +476,39 @@ pub fn awaited_work(event: &StopEvent) -> Vec<String> {
     names
 }
 
-/// Begins or ends the rest that follows from a decision.
-pub fn note_rest(session: &mut Session, decision: &StopDecision, event: &StopEvent, now: Timestamp) {
-    match (&decision.action, decision.row) {
-        (StopAction::Block(_), _) => session.end_rest(now),
-        (StopAction::Allow, StopRow::Subagent) | (StopAction::End { .. }, _) => {}
-        (_, StopRow::BackgroundWork) => session.rest(RestReason::AwaitsWork, awaited_work(event), now),
-        _ => session.rest(RestReason::TurnEnded, Vec::new(), now),
+/// Writes a decision into the session it was made for, with what was found, unless something came before that, and the
+/// rest that follows. A block, or a pause, has made use of what the transcript said; after anything else the next Stop
+/// must see it again.
+pub fn apply_decision(session: &mut Session, decision: &StopDecision, facts: &StopFacts) {
+    let (now, tail) = (facts.now, facts.transcript);
+    match &facts.finding {
+        StopFinding::Claim(outcome) if decision.row > StopRow::SaidBlocked && !facts.plan_continues() => {
+            outcome.record(session, now, tail.end);
+        }
+        StopFinding::Tree(tree) if matches!(decision.action, StopAction::Block(_)) => {
+            note_standing_failure(session, tree.clone());
+        }
+        _ => {}
     }
-}
-
-/// Writes a decision into the session it was made for.
-pub fn apply_decision(session: &mut Session, decision: &StopDecision, now: Timestamp) {
     match &decision.action {
         StopAction::Allow | StopAction::AllowAndWarn => {}
-        StopAction::Pause(reason) => session.pause(*reason, now),
+        StopAction::Pause(reason) => {
+            session.pause(*reason, now);
+            session.transcript.offset = tail.next_offset;
+        }
         StopAction::Block(block) => {
             session.ulw.stop_blocks = block.number;
             session.ulw.last_stop_at = Some(now);
             session.ulw.named_tasks.extend(block.newly_named.iter().map(|task| task.id.clone()));
+            session.transcript = TranscriptMark { offset: tail.next_offset, block_offset: tail.end };
         }
         StopAction::End { why, .. } if decision.row == StopRow::NoRun => session.disown(why, now),
         StopAction::End { verdict, why } => session.end_run(*verdict, why.clone(), now),
+    }
+    match (&decision.action, decision.row) {
+        (StopAction::Block(_), _) => session.end_rest(now),
+        (StopAction::Allow, StopRow::Subagent) | (StopAction::End { .. }, _) => {}
+        (_, StopRow::BackgroundWork) => session.rest(RestReason::AwaitsWork, awaited_work(&facts.event), now),
+        _ => session.rest(RestReason::TurnEnded, Vec::new(), now),
     }
 }

@@ -9,13 +9,11 @@ use omo_core::limits::RunLimits;
 use omo_core::promise::{Claim, read_claim};
 use omo_core::review::{self, AgreementRefusal, RejectedTree, RequestedReview, Review, ReviewVerdict};
 use omo_core::session::claim_state::{MAX_ATTEMPTS, VerificationPhase};
+use omo_core::session::plan_run::PlanRun;
 use omo_core::session::{Session, UlwActivation, UlwTrigger, VerdictKind};
-use omo_core::stop::claim::{
-    CheckResult, ClaimFindings, ClaimJudgement, ClaimOutcome, ClaimReason, count_standing_failure, has_awaited_review,
-    judge_claim, note_standing_failure,
-};
+use omo_core::stop::claim::{CheckResult, ClaimFindings, ClaimJudgement, ClaimReason, has_awaited_review, judge_claim};
 use omo_core::stop::{
-    StopAction, StopEvent, StopFacts, StopRow, TranscriptFacts, apply_decision, decide, needs_judgement,
+    StopAction, StopEvent, StopFacts, StopFinding, StopRow, TranscriptTail, apply_decision, decide, needs_judgement,
 };
 use omo_core::timestamp::Timestamp;
 
@@ -58,7 +56,7 @@ fn check(verdict: CheckVerdict) -> CheckResult {
 
 fn found(verdict: CheckVerdict, tree: &str) -> ClaimFindings {
     let tree = Some(tree.to_owned()).filter(|tree| !tree.is_empty());
-    ClaimFindings { tree, checks: vec![check(verdict)], is_sealed: true, ..ClaimFindings::default() }
+    ClaimFindings { tree, checks: vec![check(verdict)], ..ClaimFindings::default() }
 }
 
 fn asked(tree: &str) -> RequestedReview {
@@ -85,8 +83,6 @@ const CASES: &[Case] = &[
     ("green, no review wanted", |s, _| s.verification.review_wanted = false, ClaimJudgement::Verified),
     ("no check, no review wanted", nothing_to_judge_by, ClaimJudgement::NothingToJudgeBy),
     ("no check, a review wanted", |_, f| f.checks.clear(), FIRST),
-    ("another program wrote the state", |_, f| f.is_sealed = false, ClaimJudgement::Tampered),
-    ("another program wrote the state, all green", tampered_and_green, ClaimJudgement::Tampered),
     ("gates that change what they judge", |_, f| f.tree_changed = true, ClaimJudgement::Failed),
     ("reviewed on these files", |s, _| wait(s, "t1", ReviewVerdict::Verified), ClaimJudgement::Verified),
     ("reviewed on other files", |s, _| wait(s, "t0", ReviewVerdict::Verified), FIRST),
@@ -170,11 +166,6 @@ fn nothing_to_judge_by(session: &mut Session, findings: &mut ClaimFindings) {
     findings.checks.clear();
 }
 
-fn tampered_and_green(session: &mut Session, findings: &mut ClaimFindings) {
-    wait(session, "t1", ReviewVerdict::Verified);
-    findings.is_sealed = false;
-}
-
 fn red_and_reviewed(session: &mut Session, findings: &mut ClaimFindings) {
     wait(session, "t1", ReviewVerdict::Verified);
     findings.checks = vec![check(CheckVerdict::Failed)];
@@ -194,33 +185,29 @@ fn what_was_found_is_worth_what_the_table_says() {
     }
 }
 
+/// Those of a Stop after work was done.
+fn facts(minute: i64) -> StopFacts {
+    StopFacts {
+        event: StopEvent::default(),
+        transcript: TranscriptTail { tool_called_since_block: true, ..TranscriptTail::default() },
+        client_block_cap: None,
+        finding: StopFinding::NotAsked,
+        plan: None,
+        now: at(minute),
+    }
+}
+
 /// One Stop as the hook makes it: judged where it has to be, decided, written down.
 fn stop(session: &mut Session, message: &str, findings: &ClaimFindings, minute: i64) -> (StopRow, StopAction) {
     let event = StopEvent { claim: read_claim(message), ..StopEvent::default() };
-    let worked = TranscriptFacts { tool_called_since_block: true, ..TranscriptFacts::default() };
-    let facts = |session, judgement, same_failure_sent| StopFacts {
-        event: &event,
-        session: Some(session),
-        transcript: worked,
-        client_block_cap: None,
-        judgement,
-        same_failure_sent,
-        plan: None,
-        now: at(minute),
+    let mut facts = StopFacts { event, ..facts(minute) };
+    facts.finding = if needs_judgement(session, &facts) {
+        StopFinding::Claim(Box::new(judge_claim(session, findings.clone())))
+    } else {
+        StopFinding::Tree(findings.tree.clone())
     };
-    let check: Option<ClaimOutcome> =
-        needs_judgement(&facts(session, None, 0)).then(|| judge_claim(session, findings.clone()));
-    let reported = match &check {
-        Some(check) => check.times_reported(session),
-        None => count_standing_failure(session, findings.tree.as_deref()),
-    };
-    let decision = decide(Some(&facts(session, check.as_ref().map(|check| check.judgement), reported)));
-    match &check {
-        Some(check) if decision.row > StopRow::SaidBlocked => check.record(session, at(minute), 0),
-        _ if session.verification.failure.is_some() => note_standing_failure(session, findings.tree.clone()),
-        _ => {}
-    }
-    apply_decision(session, &decision, at(minute));
+    let decision = decide(Some(session), Some(&facts));
+    apply_decision(session, &decision, &facts);
     (decision.row, decision.action)
 }
 
@@ -347,26 +334,14 @@ fn what_the_main_agent_says_of_a_review_starts_nothing() {
 fn a_claim_that_an_earlier_row_answers_runs_no_check() {
     let mut session = run();
     let event = StopEvent { claim: Some(Claim::Done), plan_mode: true, ..StopEvent::default() };
-    let facts = StopFacts {
-        event: &event,
-        session: Some(&session.clone()),
-        transcript: TranscriptFacts::default(),
-        client_block_cap: None,
-        judgement: None,
-        same_failure_sent: 0,
-        plan: None,
-        now: at(1),
-    };
-    assert!(!needs_judgement(&facts), "plan mode");
-    let event = StopEvent { plan_mode: false, ..event.clone() };
-    assert!(needs_judgement(&StopFacts { event: &event, ..facts }));
+    let mut facts = StopFacts { event, ..facts(1) };
+    assert!(!needs_judgement(&session, &facts), "plan mode");
+    facts.event.plan_mode = false;
+    assert!(needs_judgement(&session, &facts));
     session.ulw.stop_blocks = 99;
-    assert!(
-        needs_judgement(&StopFacts { event: &event, session: Some(&session), ..facts }),
-        "a claim is judged at a bound"
-    );
+    assert!(needs_judgement(&session, &facts), "a claim is judged at a bound");
     session.ulw.said_blocked = Some("no access".to_owned());
-    assert!(!needs_judgement(&StopFacts { event: &event, session: Some(&session), ..facts }), "said to be blocked");
+    assert!(!needs_judgement(&session, &facts), "said to be blocked");
 }
 
 #[test]
@@ -380,13 +355,18 @@ fn a_review_that_came_without_a_verdict_is_told_apart_from_none() {
 }
 
 #[test]
-fn a_check_that_was_added_meanwhile_has_to_be_asked() {
+fn what_was_added_meanwhile_has_to_be_asked() {
     let mut session = run();
     session.verification.review_wanted = false;
     let check = judge_claim(&session, found(CheckVerdict::Green, "t1"));
-    assert!(check.judgement == ClaimJudgement::Verified && check.covers_all_checks(&session));
+    assert_eq!(check.judgement, ClaimJudgement::Verified);
+    let mut facts = StopFacts { finding: StopFinding::Claim(Box::new(check)), ..facts(1) };
+    assert!(!facts.is_outdated(&session));
+    facts.plan = Some(PlanRun::default());
+    assert!(facts.is_outdated(&session), "a plan was opened");
+    facts.plan = None;
     session.checks.push(Check::new(None, "npm test", CheckOrigin::User).unwrap());
-    assert!(!check.covers_all_checks(&session));
+    assert!(facts.is_outdated(&session), "a check was added");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! `stop_properties.rs`.
 
 mod bounds;
-mod given;
+pub(crate) mod given;
 mod plan;
 mod rest;
 
@@ -518,7 +518,7 @@ fn every_row_has_a_case() {
         let reached = row == StopRow::Unreadable || CASES.iter().any(|case| case.2 == row);
         assert!(reached, "{row:?}");
     }
-    assert_eq!(decide(None), StopDecision { row: StopRow::Unreadable, action: StopAction::Allow });
+    assert_eq!(decide(None, None), StopDecision { row: StopRow::Unreadable, action: StopAction::Allow });
     let numbers: Vec<u8> = StopRow::ALL.iter().map(|row| row.number()).collect();
     assert_eq!(numbers, (1..=15).collect::<Vec<u8>>());
 }
@@ -564,8 +564,8 @@ fn a_block_counts_on_from_the_last_one_and_names_each_shell_once() {
     let StopAction::Block(block) = &decision.action else { panic!("{decision:?}") };
     assert_eq!((block.number, block.allowed, block.cause), (1, 5, BlockCause::Unfinished));
     assert_eq!(block.newly_named, [task("dev", "shell", "running")]);
-    let now = given.now;
-    apply_decision(given.session(), &decision, now);
+    let (now, facts) = (given.now, given.facts());
+    apply_decision(given.session(), &decision, &facts);
     assert_eq!(given.session().ulw.stop_blocks, 1);
     assert_eq!(given.session().ulw.last_stop_at, Some(now));
     assert_eq!(given.session().ulw.named_tasks, ["dev"]);
@@ -582,9 +582,10 @@ fn what_is_let_through_changes_nothing() {
     for (name, change, _, expected) in CASES.iter().filter(|case| matches!(case.3, "allow" | "warn")) {
         let mut given = Given::armed();
         change(&mut given);
-        let (before, decision, now) = (given.session.clone(), given.decide(), given.now);
+        let (before, decision, facts) = (given.session.clone(), given.decide(), given.facts());
         if let Some(session) = &mut given.session {
-            apply_decision(session, &decision, now);
+            apply_decision(session, &decision, &facts);
+            session.ulw.rest = None;
         }
         assert_eq!(given.session, before, "{name} ({expected})");
     }

@@ -10,34 +10,26 @@ use omo_core::request_source::PromptOrigin;
 use omo_core::session::claim_state::MAX_ATTEMPTS;
 use omo_core::session::plan_run::PlanRun;
 use omo_core::session::{Interruption, PauseReason, Session, UlwActivation, UlwTrigger, VerdictKind};
-use omo_core::stop::claim::{ClaimFindings, ClaimJudgement, ClaimOutcome, ClaimReason};
+use omo_core::stop::claim::ClaimJudgement;
 use omo_core::stop::{
-    BackgroundTask, StopAction, StopDecision, StopEvent, StopFacts, StopRow, TranscriptFacts, allowed_blocks,
+    BackgroundTask, StopAction, StopDecision, StopEvent, StopFacts, StopRow, TranscriptTail, allowed_blocks,
     apply_decision, decide,
 };
 use omo_core::timestamp::Timestamp;
 use proptest::prelude::*;
 
+use crate::stop::given::{finding, sent_failure};
+
 /// One thing that happens in a session.
 #[derive(Clone, Debug)]
 enum Happening {
-    Stop(Box<Facts>),
+    Stop(Box<StopFacts>),
     Prompt(Prompt),
     Activate(RunLimits),
     StopContinuation,
     Pause(PauseReason),
     GoOn,
     Clock(i64),
-}
-
-/// Random facts of one Stop.
-#[derive(Clone, Debug)]
-struct Facts {
-    event: StopEvent,
-    transcript: TranscriptFacts,
-    judgement: Option<ClaimJudgement>,
-    same_failure_sent: u32,
-    plan: Option<PlanRun>,
 }
 
 /// One prompt, typed by a person or sent by the client.
@@ -130,35 +122,30 @@ fn event() -> impl Strategy<Value = StopEvent> {
         })
 }
 
-fn transcript() -> impl Strategy<Value = TranscriptFacts> {
+fn transcript() -> impl Strategy<Value = TranscriptTail> {
     let interrupted = prop_oneof![12 => Just(None), 1 => Just(Some(Interruption::AtSomeTime)), 1 => moment().prop_map(|at| Some(Interruption::At(at)))];
     (prop::bool::weighted(0.05), interrupted, any::<bool>()).prop_map(
-        |(input_waiting, interrupted, tool_called_since_block)| TranscriptFacts {
+        |(input_waiting, interrupted, tool_called_since_block)| TranscriptTail {
             input_waiting,
             interrupted,
             tool_called_since_block,
+            ..TranscriptTail::default()
         },
     )
 }
 
-fn facts() -> impl Strategy<Value = Facts> {
+/// Facts of one Stop.
+fn facts() -> impl Strategy<Value = StopFacts> {
     let judgement = prop_oneof![
         12 => Just(None),
         6 => Just(Some(ClaimJudgement::Failed)),
         1 => Just(Some(ClaimJudgement::NothingToJudgeBy)),
         1 => Just(Some(ClaimJudgement::Verified)),
-        1 => Just(Some(ClaimJudgement::Tampered)),
         2 => any::<bool>().prop_map(|again| Some(ClaimJudgement::ReviewWanted { again })),
     ];
-    (event(), transcript(), judgement, prop_oneof![9 => Just(0), 1 => any::<u32>()], plan()).prop_map(
-        |(event, transcript, judgement, same_failure_sent, plan)| Facts {
-            event,
-            transcript,
-            judgement,
-            same_failure_sent,
-            plan,
-        },
-    )
+    (event(), transcript(), judgement, plan(), moment()).prop_map(|(event, transcript, judgement, plan, now)| {
+        StopFacts { event, transcript, client_block_cap: None, finding: finding(judgement), plan, now }
+    })
 }
 
 fn plan() -> impl Strategy<Value = Option<PlanRun>> {
@@ -260,35 +247,13 @@ impl Life {
         Ok(())
     }
 
-    fn stop(&mut self, facts: &Facts) -> Result<(), TestCaseError> {
+    fn stop(&mut self, facts: &StopFacts) -> Result<(), TestCaseError> {
         let before = self.session.clone();
-        let decision = decide(Some(&StopFacts {
-            event: &facts.event,
-            session: Some(&before),
-            transcript: facts.transcript,
-            client_block_cap: self.cap,
-            judgement: facts.judgement,
-            same_failure_sent: facts.same_failure_sent,
-            plan: facts.plan.as_ref(),
-            now: self.now,
-        }));
+        let facts = StopFacts { client_block_cap: self.cap, now: self.now, ..facts.clone() };
+        let decision = decide(Some(&before), Some(&facts));
         prop_assert!(fits_its_row(&decision), "{:?}", decision);
-        // As the hook does: what was found is written down, unless something came before it, or a plan
-        // was opened meanwhile.
         let open_plan = facts.plan.as_ref().is_some_and(PlanRun::is_open);
-        let counts = decision.row > StopRow::SaidBlocked && !open_plan;
-        if let Some(judgement) = facts.judgement.filter(|_| counts) {
-            let check = ClaimOutcome {
-                judgement,
-                reason: ClaimReason::None,
-                findings: ClaimFindings::default(),
-                material: None,
-                rejection: None,
-            };
-            check.record(&mut self.session, self.now, 0);
-        }
-        let found = self.session.clone();
-        apply_decision(&mut self.session, &decision, self.now);
+        apply_decision(&mut self.session, &decision, &facts);
         // A run that fails its last verification ends.
         let attempts = self.session.verification.attempts;
         prop_assert!(!self.session.is_armed() || attempts < MAX_ATTEMPTS, "{} failed", attempts);
@@ -304,11 +269,19 @@ impl Life {
                 prop_assert!(before.is_armed() && !self.session.is_armed());
                 prop_assert_eq!(self.session.verdict.as_ref().map(|verdict| verdict.kind), Some(*verdict));
                 // Nothing but a judgement verifies, whatever else is so.
-                let is_judged = facts.judgement == Some(ClaimJudgement::Verified) && !open_plan;
+                let judgement = facts.claim().map(|claim| claim.judgement);
+                let is_judged = judgement == Some(ClaimJudgement::Verified) && !open_plan;
                 prop_assert!(*verdict != VerdictKind::Verified || is_judged);
             }
             StopAction::Pause(_) => prop_assert!(self.session.ulw.paused.is_some() && self.session.is_armed()),
-            StopAction::Allow | StopAction::AllowAndWarn => prop_assert_eq!(&self.session, &found),
+            StopAction::Allow | StopAction::AllowAndWarn => {
+                let mut expected = before;
+                if let Some(claim) = facts.claim().filter(|_| decision.row == StopRow::Cooldown && !open_plan) {
+                    claim.record(&mut expected, self.now, 0);
+                }
+                expected.ulw.rest.clone_from(&self.session.ulw.rest);
+                prop_assert_eq!(&self.session, &expected);
+            }
         }
         Ok(())
     }
@@ -381,6 +354,7 @@ proptest! {
         let stopped = life.session.clone();
         for facts in stops {
             life.meet(&Happening::Stop(Box::new(facts)))?;
+            life.session.ulw.rest = None;
             prop_assert_eq!(&life.session, &stopped);
         }
     }
@@ -390,25 +364,18 @@ proptest! {
     fn no_state_panics(
         stop_blocks in any::<u32>(), attempts in any::<u32>(), max_attempts in any::<u32>(), limits in limits(),
         started in prop::option::of(moment()), last in prop::option::of(moment()), now in moment(),
-        facts in facts(), cap in prop::option::of(any::<u32>()),
+        facts in facts(), cap in prop::option::of(any::<u32>()), told in any::<u32>(),
     ) {
         let mut session = Session { limits, ..Session::default() };
         session.ulw.enabled = true;
         (session.ulw.stop_blocks, session.verification.attempts) = (stop_blocks, attempts);
         session.verification.max_attempts = max_attempts;
         (session.ulw.started_at, session.ulw.last_stop_at) = (started, last);
-        let decision = decide(Some(&StopFacts {
-            event: &facts.event,
-            session: Some(&session),
-            transcript: facts.transcript,
-            client_block_cap: cap,
-            judgement: facts.judgement,
-            same_failure_sent: facts.same_failure_sent,
-            plan: facts.plan.as_ref(),
-            now,
-        }));
+        session.verification.failure = Some(sent_failure(told));
+        let facts = StopFacts { client_block_cap: cap, now, ..facts };
+        let decision = decide(Some(&session), Some(&facts));
         prop_assert!(fits_its_row(&decision), "{:?}", decision);
         prop_assert!(!matches!(&decision.action, StopAction::Block(block) if block.number > 100 || block.number > block.allowed));
-        apply_decision(&mut session, &decision, now);
+        apply_decision(&mut session, &decision, &facts);
     }
 }

@@ -6,10 +6,10 @@ use std::path::Path;
 use omo_core::keyword::is_from_a_person;
 use omo_core::review::REVIEWER;
 use omo_core::session::TranscriptMark;
+use omo_core::stop::TranscriptTail;
 use omo_core::timestamp::Timestamp;
 use omo_state::transcript::{
-    TAIL_BYTES, TranscriptTail, has_caught_up, last_assistant_text, model_has_spoken, read_agent_reports,
-    read_conversation, read_tail,
+    TAIL_BYTES, has_caught_up, last_assistant_text, model_has_spoken, read_agent_reports, read_conversation, read_tail,
 };
 use serde_json::Value;
 

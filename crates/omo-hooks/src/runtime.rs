@@ -14,6 +14,7 @@ use omo_core::request_source::ClientProcess;
 use omo_core::session::id::SessionId;
 use omo_core::session::rest::TurnTime;
 use omo_core::session::{EntryProvenance, HookEvent, Session};
+use omo_core::stop::TranscriptTail;
 use omo_git::git_command::GitCalls;
 use omo_process::process_identity::start_mark;
 use omo_process::termination;
@@ -22,7 +23,7 @@ use omo_state::env::{self, ProcessEnv};
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::{DEADLINE, StateLock};
 use omo_state::state::{self, CorruptPolicy, EntryChange, StateError, StateUpdateOptions};
-use omo_state::transcript::{TranscriptTail, read_turn};
+use omo_state::transcript::read_turn;
 use omo_state::{decision_log, hook_error_log, project_root, seal};
 
 use crate::handler_of;

@@ -10,21 +10,20 @@ use omo_core::messages::notification::terminal_notification;
 use omo_core::messages::run_end;
 use omo_core::promise::read_claim;
 use omo_core::run_command::EndedRunName;
+use omo_core::session::plan_run::PlanRun;
 use omo_core::session::{EntryProvenance, HookEvent, Session, VerdictKind};
-use omo_core::stop::claim::{ClaimOutcome, count_standing_failure, has_awaited_review, note_standing_failure};
 use omo_core::stop::{
-    BackgroundTask, StopAction, StopDecision, StopEvent, StopFacts, StopRow, TranscriptFacts, allowed_blocks,
-    apply_decision, decide, decide_provenance, in_cooldown, needs_judgement, note_rest, plan_continues,
+    BackgroundTask, StopAction, StopDecision, StopEvent, StopFacts, StopFinding, TranscriptTail, allowed_blocks,
+    apply_decision, decide, decide_provenance, in_cooldown, needs_judgement,
 };
-use omo_core::timestamp::Timestamp;
 use omo_core::{log_entry, messages};
 use omo_process::watchdog;
 use omo_state::config::{self, FeedbackMode};
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::{DEADLINE, StateLock};
+use omo_state::seal::KeyError;
 use omo_state::state::{CorruptPolicy, EntryChange, StateError, sealed_plan_run};
-use omo_state::transcript::{self, TranscriptTail};
-use omo_state::{decision_log, ended_runs, env, hook_error_log, seal};
+use omo_state::{decision_log, ended_runs, env, hook_error_log, seal, transcript};
 
 use crate::runtime::{HookContext, HookError, SessionEntry};
 use crate::{plan_notice, plan_runs, run_prompt, stopped_outside};
@@ -47,21 +46,132 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
         }
         return Ok(());
     }
-    if in_cooldown(&session, context.env.now) {
-        wait_for_transcript(input, &session);
-    }
     let Some(place) = context.session_entry()? else { return Ok(()) };
-    let stop = RunStop { context, event: stop_event(input, &session), run_started_at: session.ulw.started_at };
     report_timeout(context, &place, &session);
-    let found = if stop.has_claim_to_verify(&session, input) {
-        let Some(check) = verify_claim::verify_claim(context, &place, input)? else { return Ok(()) };
-        StopFindings::Claim(Box::new(check))
-    } else if session.verification.failure.is_some() && !stop.plan_goes_on(&session) {
-        StopFindings::Tree(verify_claim::present_tree_id(context, &session))
-    } else {
-        StopFindings::NotAsked
+    let Some(mut facts) = gather(context, &place, input, &session)? else { return Ok(()) };
+    let (decided, lock) = place.update(DEADLINE, CorruptPolicy::Refuse, |entry| {
+        decide_under_lock(context, &place, input, &session, entry, &mut facts)
+    })?;
+    if let Some(decided) = decided.map_err(StateError::from)? {
+        answer(context, &place, lock, &facts, decided);
+    }
+    Ok(())
+}
+
+/// Finds out without the lock what a Stop is decided from; `None` where its run has ended meanwhile.
+fn gather(
+    context: &HookContext,
+    place: &SessionEntry,
+    input: &HookInput,
+    session: &Session,
+) -> Result<Option<StopFacts>, HookError> {
+    if in_cooldown(session, context.env.now) {
+        wait_for_transcript(input, session);
+    }
+    let mut facts = StopFacts {
+        event: stop_event(input, session),
+        transcript: TranscriptTail::default(),
+        client_block_cap: context.env.client_block_cap,
+        finding: StopFinding::NotAsked,
+        plan: plan_runs::own_plan_run(context, session).cloned(),
+        now: context.env.now,
     };
-    stop.decide_and_apply(&place, input, &found)
+    // The transcript is only read where there may be something to judge.
+    if needs_judgement(session, &facts) {
+        facts.transcript = context.read_turn(input, session).0;
+    }
+    if needs_judgement(session, &facts) {
+        // Nothing of an entry that is not omo's own is run or believed: under the lock it is the end of the run.
+        if context.provenance(session)? == EntryProvenance::Own {
+            let Some(outcome) = verify_claim::verify_claim(context, place, input, session) else { return Ok(None) };
+            facts.finding = StopFinding::Claim(Box::new(outcome));
+            // Checks take their time.
+            facts.now = env::now();
+        }
+    } else if session.verification.failure.is_some() && !facts.plan_continues() {
+        facts.finding = StopFinding::Tree(verify_claim::present_tree_id(context, session));
+    }
+    Ok(Some(facts))
+}
+
+/// A decision, the entry with it, and the plan run that its user is told of.
+struct Decided {
+    decision: StopDecision,
+    session: Session,
+    plan: Option<PlanRun>,
+}
+
+/// Refreshes what could have moved since the facts were gathered about `session`, decides, and writes that into the
+/// entry.
+fn decide_under_lock(
+    context: &HookContext,
+    place: &SessionEntry,
+    input: &HookInput,
+    session: &Session,
+    entry: &mut Session,
+    facts: &mut StopFacts,
+) -> (Result<Option<Decided>, KeyError>, EntryChange) {
+    let state_home = context.env.state_home.as_deref();
+    let foreign = match seal::provenance(state_home, place.id(), entry) {
+        Ok(provenance) => decide_provenance(provenance),
+        Err(error) => return (Err(error), EntryChange::Keep),
+    };
+    if let Some(decision) = foreign {
+        apply_decision(entry, &decision, facts);
+        return (Ok(Some(Decided { decision, session: entry.clone(), plan: None })), EntryChange::Begin);
+    }
+    if !entry.is_armed() {
+        return (Ok(None), EntryChange::Keep);
+    }
+    entry.last_seen.note(context.event, context.env.now);
+    facts.plan = plan_runs::own_plan_run(context, entry).cloned();
+    // Another run, or another judge, than what was looked at: the next Stop is asked.
+    if entry.ulw.started_at != session.ulw.started_at || facts.is_outdated(entry) {
+        return (Ok(None), EntryChange::Write);
+    }
+    let (tail, turn) = context.read_turn(input, entry);
+    facts.transcript = tail;
+    entry.count_turn(turn);
+    let mut decision = decide(Some(entry), Some(facts));
+    if let (StopAction::End { verdict: VerdictKind::Verified, why }, Some(claim)) =
+        (&mut decision.action, facts.claim())
+    {
+        *why = messages::checks::describe_proof(&claim.findings, entry.verification.review_wanted);
+    }
+    apply_decision(entry, &decision, facts);
+    let plan = plan_notice::is_due(&decision, entry)
+        .then(|| sealed_plan_run::take_untold(entry, place.id(), state_home))
+        .flatten();
+    let is_let_through = matches!(decision.action, StopAction::Allow | StopAction::AllowAndWarn);
+    let change = if is_let_through { EntryChange::Write } else { EntryChange::WriteOwn };
+    (Ok(Some(Decided { decision, session: entry.clone(), plan })), change)
+}
+
+/// Says what was decided, and writes it into the log.
+fn answer(context: &HookContext, place: &SessionEntry, lock: StateLock, facts: &StopFacts, decided: Decided) {
+    let Decided { decision, session, plan } = decided;
+    let spoken = plan_notice::with_notice(context, plan.as_ref(), stop_answer(context, &decision, &session, facts));
+    let ended_at = session.verdict.as_ref().filter(|_| matches!(decision.action, StopAction::End { .. }));
+    match (spoken, ended_at) {
+        // It names the page, which shows what is written down below.
+        (Some(ending), Some(_)) => context.print_at_timeout(ending),
+        // Printed before the lock is given back: a user who stops the run after that knows that no block comes
+        // any more. And before it is logged: a log on a busy disk may take longer than this hook may.
+        (Some(answer), None) => answer.print(context.event),
+        (None, _) => {}
+    }
+    let (id, cap) = (place.id().as_str(), facts.client_block_cap);
+    place.log(&lock, &log_entry::stop_entry(id, &session, &decision, facts.claim(), cap, facts.now));
+    let Some(end) = ended_at else { return };
+    let difference = facts.claim().and_then(|claim| claim.findings.difference.as_deref());
+    // With the decision that was just logged. A page of the run has less to show where this fails.
+    let _ = ended_runs::complete(place.folder(), place.id(), end.at, difference, context.env.state_home.as_deref());
+    drop(lock);
+    let page = run_prompt::write_page(context, &EndedRunName::Ultrawork(end.at));
+    let ending = ending_answer(context, &session, page.as_deref());
+    if let Some(ending) = plan_notice::with_notice(context, plan.as_ref(), ending) {
+        ending.print(context.event);
+    }
 }
 
 /// A Stop whose time runs out is let through and not counted, which is said and written down.
@@ -79,159 +189,6 @@ fn report_timeout(context: &HookContext, place: &SessionEntry, session: &Session
             hook_error_log::append(&root, env::now(), HookEvent::Stop.name(), &WHY);
         }
     });
-}
-
-/// A Stop of a run.
-struct RunStop<'a> {
-    context: &'a HookContext,
-    event: StopEvent,
-    /// When the run was turned on: another one that began meanwhile is not meant.
-    run_started_at: Option<Timestamp>,
-}
-
-/// What was found out about a Stop before the lock is taken.
-enum StopFindings {
-    /// Nothing was asked.
-    NotAsked,
-    /// Nothing was claimed; the work tree, since a failure still stands.
-    Tree(Option<String>),
-    /// What a claim is worth.
-    Claim(Box<ClaimOutcome>),
-}
-
-impl StopFindings {
-    fn check(&self) -> Option<&ClaimOutcome> {
-        match self {
-            Self::Claim(check) => Some(check),
-            Self::NotAsked | Self::Tree(_) => None,
-        }
-    }
-}
-
-impl RunStop<'_> {
-    /// Whether the session executes a plan that waits for no answer of a person.
-    fn plan_goes_on(&self, session: &Session) -> bool {
-        plan_continues(&self.facts(session, TranscriptTail::default(), &StopFindings::NotAsked))
-    }
-
-    /// Whether there is something to judge. The transcript is only read where that may be so.
-    fn has_claim_to_verify(&self, session: &Session, input: &HookInput) -> bool {
-        let asks = self.event.claim.is_some() || has_awaited_review(session);
-        asks && needs_judgement(&self.facts(session, self.context.read_turn(input, session).0, &StopFindings::NotAsked))
-    }
-
-    /// Decides under the lock, writes it down, and says it.
-    fn decide_and_apply(&self, place: &SessionEntry, input: &HookInput, found: &StopFindings) -> Result<(), HookError> {
-        // Checks take their time.
-        let now = if found.check().is_some() { env::now() } else { self.context.env.now };
-        let cap = self.context.env.client_block_cap;
-        let (decided, lock) = place.update(DEADLINE, CorruptPolicy::Refuse, |session| {
-            let state_home = self.context.env.state_home.as_deref();
-            let provenance = match seal::provenance(state_home, place.id(), session) {
-                Ok(provenance) => provenance,
-                Err(error) => return (Err(error), EntryChange::Keep),
-            };
-            if let Some(decision) = decide_provenance(provenance) {
-                apply_decision(session, &decision, now);
-                return (Ok(Some((decision, session.clone(), None))), EntryChange::Begin);
-            }
-            if !session.is_armed() {
-                return (Ok(None), EntryChange::Keep);
-            }
-            session.last_seen.note(self.context.event, self.context.env.now);
-            // Another run, or another judge, than what was looked at, or a plan that was opened
-            // meanwhile: the next Stop is asked.
-            let is_void = |check: &ClaimOutcome| !check.covers_all_checks(session) || self.plan_goes_on(session);
-            if session.ulw.started_at != self.run_started_at || found.check().is_some_and(is_void) {
-                return (Ok(None), EntryChange::Write);
-            }
-            let (tail, turn) = self.context.read_turn(input, session);
-            session.count_turn(turn);
-            let mut decision = decide(Some(&StopFacts { now, ..self.facts(session, tail, found) }));
-            if let (StopAction::End { verdict: VerdictKind::Verified, why }, Some(check)) =
-                (&mut decision.action, found.check())
-            {
-                *why = messages::checks::describe_proof(&check.findings, session.verification.review_wanted);
-            }
-            record_findings(session, &decision, found, tail, now);
-            apply_decision(session, &decision, now);
-            note_rest(session, &decision, &self.event, now);
-            advance_transcript(session, &decision, tail);
-            let plan = plan_notice::is_due(&decision, session)
-                .then(|| sealed_plan_run::take_untold(session, place.id(), state_home));
-            let is_let_through = matches!(decision.action, StopAction::Allow | StopAction::AllowAndWarn);
-            let change = if is_let_through { EntryChange::Write } else { EntryChange::WriteOwn };
-            (Ok(Some((decision, session.clone(), plan.flatten()))), change)
-        })?;
-        if let Some((decision, session, plan)) = decided.map_err(StateError::from)? {
-            let answer = stop_answer(&decision, &session, found.check(), self.context);
-            let answer = plan_notice::with_notice(self.context, plan.as_ref(), answer);
-            let ended_at = session.verdict.as_ref().filter(|_| matches!(decision.action, StopAction::End { .. }));
-            match (answer, ended_at) {
-                // It names the page, which shows what is written down below.
-                (Some(ending), Some(_)) => self.context.print_at_timeout(ending),
-                // Printed before the lock is given back: a user who stops the run after that knows that no block comes
-                // any more. And before it is logged: a log on a busy disk may take longer than this hook may.
-                (Some(answer), None) => answer.print(self.context.event),
-                (None, _) => {}
-            }
-            place.log(&lock, &log_entry::stop_entry(place.id().as_str(), &session, &decision, found.check(), cap, now));
-            if let Some(end) = ended_at {
-                let difference = found.check().and_then(|check| check.findings.difference.as_deref());
-                let state_home = self.context.env.state_home.as_deref();
-                // With the decision that was just logged. A page of the run has less to show where this fails.
-                let _ = ended_runs::complete(place.folder(), place.id(), end.at, difference, state_home);
-            }
-            drop(lock);
-            if let Some(end) = ended_at {
-                let page = run_prompt::write_page(self.context, &EndedRunName::Ultrawork(end.at));
-                let ending = ending_answer(&session, self.context, page.as_deref());
-                if let Some(ending) = plan_notice::with_notice(self.context, plan.as_ref(), ending) {
-                    ending.print(self.context.event);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn facts<'a>(&'a self, session: &'a Session, tail: TranscriptTail, found: &'a StopFindings) -> StopFacts<'a> {
-        let told = match found {
-            StopFindings::NotAsked => 0,
-            StopFindings::Tree(tree) => count_standing_failure(session, tree.as_deref()),
-            StopFindings::Claim(check) => check.times_reported(session),
-        };
-        StopFacts {
-            event: &self.event,
-            session: Some(session),
-            transcript: TranscriptFacts {
-                input_waiting: tail.input_waiting,
-                interrupted: tail.interrupted,
-                tool_called_since_block: tail.tool_called_since_block,
-            },
-            client_block_cap: self.context.env.client_block_cap,
-            judgement: found.check().map(|check| check.judgement),
-            same_failure_sent: told,
-            plan: plan_runs::own_plan_run(self.context, session),
-            now: self.context.env.now,
-        }
-    }
-}
-
-/// What was found is written down with the decision, unless something came before it.
-fn record_findings(
-    session: &mut Session,
-    decision: &StopDecision,
-    found: &StopFindings,
-    tail: TranscriptTail,
-    now: Timestamp,
-) {
-    match found {
-        StopFindings::Claim(check) if decision.row > StopRow::SaidBlocked => check.record(session, now, tail.end),
-        StopFindings::Tree(tree) if matches!(decision.action, StopAction::Block(_)) => {
-            note_standing_failure(session, tree.clone());
-        }
-        _ => {}
-    }
 }
 
 /// Within the cooldown it matters whether a tool was called, and a tool that was called a moment
@@ -278,41 +235,28 @@ fn background_task(task: &BackgroundTaskInput) -> BackgroundTask {
     }
 }
 
-/// A block, or a pause, has made use of what the transcript said; after anything else the next
-/// Stop must see it again.
-fn advance_transcript(session: &mut Session, decision: &StopDecision, tail: TranscriptTail) {
-    match decision.action {
-        StopAction::Block(_) => {
-            session.transcript.offset = tail.next_offset;
-            session.transcript.block_offset = tail.end;
-        }
-        StopAction::Pause(_) => session.transcript.offset = tail.next_offset,
-        StopAction::Allow | StopAction::AllowAndWarn | StopAction::End { .. } => {}
-    }
-}
-
 fn stop_answer(
+    context: &HookContext,
     decision: &StopDecision,
     session: &Session,
-    check: Option<&ClaimOutcome>,
-    context: &HookContext,
+    facts: &StopFacts,
 ) -> Option<HookAnswer> {
     match &decision.action {
         StopAction::Allow | StopAction::Pause(_) => None,
         StopAction::AllowAndWarn => Some(HookAnswer::Notice { user: messages::let_through(decision.row), model: None }),
         StopAction::Block(block) => {
-            let reason = messages::block_reason(session, block, check, plan_runs::own_plan_run(context, session));
+            let reason = messages::block_reason(session, block, facts.claim(), facts.plan.as_ref());
             Some(match config::load(context.env.config_file.as_deref()).feedback {
                 FeedbackMode::Block => HookAnswer::Block(reason),
                 FeedbackMode::Context => HookAnswer::ContinueWithContext(reason),
             })
         }
-        StopAction::End { .. } => ending_answer(session, context, None),
+        StopAction::End { .. } => ending_answer(context, session, None),
     }
 }
 
 /// How a run has ended, for its user and their terminal.
-fn ending_answer(session: &Session, context: &HookContext, page: Option<&str>) -> Option<HookAnswer> {
+fn ending_answer(context: &HookContext, session: &Session, page: Option<&str>) -> Option<HookAnswer> {
     let allowed_blocks = allowed_blocks(session, context.env.client_block_cap);
     let user = run_end::run_ended_on_page(session, allowed_blocks, page)?;
     let setting = config::load(context.env.config_file.as_deref()).notify;

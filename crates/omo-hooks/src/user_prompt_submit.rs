@@ -18,11 +18,12 @@ use omo_core::prompt::{PromptDecision, PromptEvent, PromptFacts, PromptIntent, d
 use omo_core::request_source::{PromptOrigin, RequestSource};
 use omo_core::session::claim_state::VerificationPhase;
 use omo_core::session::{EntryProvenance, Session, UlwTrigger};
+use omo_core::stop::TranscriptTail;
 use omo_state::config::{self, ReviewSetting, UserConfig};
 use omo_state::files::folder::unwritable_folder;
 use omo_state::seal;
 use omo_state::state::{CorruptPolicy, EntryChange};
-use omo_state::transcript::{ConversationState, TranscriptTail, model_has_spoken, read_conversation};
+use omo_state::transcript::{ConversationState, model_has_spoken, read_conversation};
 use omo_state::{decision_log, env};
 
 use crate::plan_runs::{self, PromptApproval};

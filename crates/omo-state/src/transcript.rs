@@ -13,6 +13,7 @@ use omo_core::keyword::is_from_a_person;
 use omo_core::messages::CONTRACT_MARK;
 use omo_core::session::rest::{TurnBegin, TurnTime, idle_millis};
 use omo_core::session::{Interruption, Session, TranscriptMark};
+use omo_core::stop::TranscriptTail;
 use omo_core::timestamp::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -30,29 +31,6 @@ pub use scheduled_prompts::is_scheduled_prompt;
 
 /// At most this much of the transcript's end is read.
 pub const TAIL_BYTES: u64 = 1024 * 1024;
-
-/// What the tail of a transcript says about the time since a mark.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TranscriptTail {
-    /// A person's input waits in the client's queue.
-    pub input_waiting: bool,
-    /// The user interrupted.
-    pub interrupted: Option<Interruption>,
-    /// A tool was called since the last block.
-    pub tool_called_since_block: bool,
-    /// Where to read on at the next prompt: behind the last whole line, or, where an input still
-    /// waits, where the queue was last empty.
-    pub next_offset: u64,
-    /// Behind the last whole line.
-    pub end: u64,
-}
-
-impl TranscriptTail {
-    /// That of a transcript that cannot be read.
-    fn unknown(mark: TranscriptMark) -> Self {
-        Self { next_offset: mark.offset, end: mark.offset.max(mark.block_offset), ..Self::default() }
-    }
-}
 
 /// What the tail of a transcript says about the conversation as the model knows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

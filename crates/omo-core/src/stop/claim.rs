@@ -19,8 +19,6 @@ pub enum ClaimJudgement {
     Verified,
     /// There is no check and no review that could.
     NothingToJudgeBy,
-    /// What omo had written down about the run was changed by something else.
-    Tampered,
     /// A check is red, the review objects, or it was asked for and not had.
     Failed,
     /// The checks are green, and a review of the present work tree is asked for.
@@ -46,8 +44,6 @@ pub struct ClaimFindings {
     pub moved_from: Option<String>,
     /// The checks, by name, each with its result and the end of its output.
     pub checks: Vec<CheckResult>,
-    /// The run's record is the one that omo wrote.
-    pub is_sealed: bool,
     /// Files were changed while they were judged.
     pub tree_changed: bool,
     /// One of them, where that is known.
@@ -149,9 +145,7 @@ pub enum ClaimReason {
 pub fn judge_claim(session: &Session, findings: ClaimFindings) -> ClaimOutcome {
     let verification = &session.verification;
     let checks = &findings.checks;
-    let (judgement, reason) = if !findings.is_sealed {
-        (ClaimJudgement::Tampered, ClaimReason::None)
-    } else if checks.is_empty() && !verification.review_wanted {
+    let (judgement, reason) = if checks.is_empty() && !verification.review_wanted {
         (ClaimJudgement::NothingToJudgeBy, ClaimReason::None)
     } else if checks.iter().any(|check| !check.is_green()) {
         (ClaimJudgement::Failed, ClaimReason::RedChecks)
@@ -219,13 +213,13 @@ fn judge_review(verification: &ClaimVerification, findings: &ClaimFindings) -> (
 }
 
 /// How often the failure that stands was told on this work tree, where nothing was claimed since.
-pub fn count_standing_failure(session: &Session, tree: Option<&str>) -> u32 {
+pub(super) fn count_standing_failure(session: &Session, tree: Option<&str>) -> u32 {
     let told = session.verification.failure.as_ref().filter(|told| told.tree.is_some() && told.tree.as_deref() == tree);
     told.map_or(0, |told| told.told)
 }
 
 /// Notes that the failure that stands was told once more.
-pub fn note_standing_failure(session: &mut Session, tree: Option<String>) {
+pub(super) fn note_standing_failure(session: &mut Session, tree: Option<String>) {
     let told = count_standing_failure(session, tree.as_deref());
     if let Some(failure) = &mut session.verification.failure {
         (failure.tree, failure.told) = (tree, told.saturating_add(1));
@@ -288,7 +282,7 @@ impl ClaimOutcome {
     }
 
     /// Whether everything that judges the run now was asked: checks may have been added meanwhile.
-    pub fn covers_all_checks(&self, session: &Session) -> bool {
+    pub(super) fn covers_all_checks(&self, session: &Session) -> bool {
         let is_asked = |check: &Check| {
             self.findings.checks.iter().any(|it| it.name == check.name && it.definition == check.definition())
         };
@@ -296,7 +290,7 @@ impl ClaimOutcome {
     }
 
     /// How often this very failure was told already on these files.
-    pub fn times_reported(&self, session: &Session) -> u32 {
+    pub(super) fn times_reported(&self, session: &Session) -> u32 {
         match (&session.verification.failure, self.failure()) {
             (Some(told), Some(what)) if told.what == what && told.tree.is_some() && told.tree == self.findings.tree => {
                 told.told
@@ -335,7 +329,7 @@ impl ClaimOutcome {
                 verification.review = None;
             }
             ClaimJudgement::Verified => verification.phase = VerificationPhase::Verified,
-            ClaimJudgement::Failed | ClaimJudgement::NothingToJudgeBy | ClaimJudgement::Tampered => {
+            ClaimJudgement::Failed | ClaimJudgement::NothingToJudgeBy => {
                 verification.phase = VerificationPhase::Working;
                 verification.asked = None;
                 verification.review = None;

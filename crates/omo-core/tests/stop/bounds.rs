@@ -1,7 +1,7 @@
 //! The lower of two bounds, and an interruption.
 
 use omo_core::session::{Interruption, PauseReason};
-use omo_core::stop::{StopAction, StopDecision, StopRow, TranscriptFacts, allowed_blocks, apply_decision};
+use omo_core::stop::{StopAction, StopDecision, StopRow, TranscriptTail, allowed_blocks, apply_decision};
 
 use super::Given;
 
@@ -17,10 +17,10 @@ fn the_lower_bound_counts() {
 fn an_interruption_pauses_the_run_once_and_nothing_more_is_continued() {
     let mut given = Given::armed();
     given.transcript.interrupted = Some(Interruption::AtSomeTime);
-    let (decision, now) = (given.decide(), given.now);
+    let (decision, facts) = (given.decide(), given.facts());
     assert_eq!(decision.action, StopAction::Pause(PauseReason::Interrupted));
-    apply_decision(given.session(), &decision, now);
-    given.transcript = TranscriptFacts::default();
+    apply_decision(given.session(), &decision, &facts);
+    given.transcript = TranscriptTail::default();
     assert_eq!(given.decide(), StopDecision { row: StopRow::PlanOrPaused, action: StopAction::Allow });
     assert!(given.session().is_armed());
 }

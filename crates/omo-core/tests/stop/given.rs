@@ -2,10 +2,11 @@
 
 use omo_core::check::counterfactual::ProveMode;
 use omo_core::limits::RunLimits;
+use omo_core::session::claim_state::ReportedFailure;
 use omo_core::session::plan_run::PlanRun;
 use omo_core::session::{Session, UlwActivation, UlwTrigger};
-use omo_core::stop::claim::ClaimJudgement;
-use omo_core::stop::{StopDecision, StopEvent, StopFacts, TranscriptFacts, decide};
+use omo_core::stop::claim::{ClaimFindings, ClaimJudgement, ClaimOutcome, ClaimReason};
+use omo_core::stop::{StopDecision, StopEvent, StopFacts, StopFinding, TranscriptTail, decide};
 use omo_core::timestamp::Timestamp;
 
 use super::{MINUTE, START, at};
@@ -15,7 +16,7 @@ use super::{MINUTE, START, at};
 pub(super) struct Given {
     pub event: StopEvent,
     pub session: Option<Session>,
-    pub transcript: TranscriptFacts,
+    pub transcript: TranscriptTail,
     pub cap: Option<u32>,
     pub judgement: Option<ClaimJudgement>,
     pub same_failure_sent: u32,
@@ -41,7 +42,7 @@ impl Given {
         Self {
             event: StopEvent::default(),
             session: Some(session),
-            transcript: TranscriptFacts::default(),
+            transcript: TranscriptTail::default(),
             cap: None,
             judgement: None,
             same_failure_sent: 0,
@@ -55,19 +56,39 @@ impl Given {
     }
 
     pub(super) fn decide(&self) -> StopDecision {
-        decide(Some(&self.facts()))
+        let mut session = self.session.clone();
+        if let Some(session) = session.as_mut().filter(|_| self.same_failure_sent > 0) {
+            session.verification.failure = Some(sent_failure(self.same_failure_sent));
+        }
+        decide(session.as_ref(), Some(&self.facts()))
     }
 
-    pub(super) fn facts(&self) -> StopFacts<'_> {
+    pub(super) fn facts(&self) -> StopFacts {
         StopFacts {
-            event: &self.event,
-            session: self.session.as_ref(),
+            event: self.event.clone(),
             transcript: self.transcript,
             client_block_cap: self.cap,
-            judgement: self.judgement,
-            same_failure_sent: self.same_failure_sent,
-            plan: self.plan.as_ref(),
+            finding: finding(self.judgement),
+            plan: self.plan.clone(),
             now: self.now,
         }
     }
+}
+
+/// Files with a failure that was sent so often already.
+pub(crate) fn sent_failure(told: u32) -> ReportedFailure {
+    ReportedFailure { what: "review: no".to_owned(), tree: Some("t".to_owned()), told }
+}
+
+/// A claim that is worth this, with a failure like that of [`sent_failure`]; without one, the same files.
+pub(crate) fn finding(judgement: Option<ClaimJudgement>) -> StopFinding {
+    let tree = Some("t".to_owned());
+    let Some(judgement) = judgement else { return StopFinding::Tree(tree) };
+    StopFinding::Claim(Box::new(ClaimOutcome {
+        judgement,
+        reason: ClaimReason::Rejected("no".to_owned()),
+        findings: ClaimFindings { tree, ..ClaimFindings::default() },
+        material: None,
+        rejection: None,
+    }))
 }

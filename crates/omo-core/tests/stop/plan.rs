@@ -104,11 +104,11 @@ fn an_open_plan_is_what_is_left_to_do() {
 fn a_claim_is_verified_once_no_plan_is_open() {
     let mut given = Given::armed();
     given.event.claim = Some(Claim::Done);
-    assert!(needs_judgement(&given.facts()));
+    assert!(needs_judgement(given.session.as_ref().unwrap(), &given.facts()));
     given.plan = Some(PlanRun::default());
-    assert!(!needs_judgement(&given.facts()), "it goes on");
+    assert!(!needs_judgement(given.session.as_ref().unwrap(), &given.facts()), "it goes on");
     waits(&mut given);
-    assert!(!needs_judgement(&given.facts()), "it waits");
+    assert!(!needs_judgement(given.session.as_ref().unwrap(), &given.facts()), "it waits");
     end_plan(&mut given);
-    assert!(needs_judgement(&given.facts()), "it ended");
+    assert!(needs_judgement(given.session.as_ref().unwrap(), &given.facts()), "it ended");
 }

@@ -2,7 +2,7 @@
 
 use omo_core::session::rest::RestReason;
 use omo_core::stop::{
-    BackgroundTask, BlockCause, StopAction, StopBlock, StopDecision, StopRow, awaited_work, note_rest,
+    BackgroundTask, BlockCause, StopAction, StopBlock, StopDecision, StopFacts, StopRow, apply_decision, awaited_work,
 };
 
 use super::{Given, MINUTE, START, at, task};
@@ -18,8 +18,9 @@ fn awaited_work_is_named_since_its_begin() {
     given.event.wakeup_scheduled = true;
     let mut session = given.session().clone();
     let decision = StopDecision { row: StopRow::BackgroundWork, action: StopAction::Allow };
-    note_rest(&mut session, &decision, &given.event, at(START));
-    note_rest(&mut session, &decision, &given.event, at(START + MINUTE));
+    let facts = |now| StopFacts { now, ..given.facts() };
+    apply_decision(&mut session, &decision, &facts(at(START)));
+    apply_decision(&mut session, &decision, &facts(at(START + MINUTE)));
     let rest = session.ulw.rest.clone().unwrap();
     assert_eq!(
         (rest.since.unwrap(), rest.awaited_words().unwrap().as_str()),
@@ -29,7 +30,7 @@ fn awaited_work_is_named_since_its_begin() {
     assert_eq!(awaited_work(&given.event).last().map(String::as_str), Some("7 more"));
     let block = StopBlock { number: 1, allowed: 8, newly_named: Vec::new(), cause: BlockCause::Unfinished };
     let decision = StopDecision { row: StopRow::Continue, action: StopAction::Block(block) };
-    note_rest(&mut session, &decision, &given.event, at(START + 2 * MINUTE));
+    apply_decision(&mut session, &decision, &given.facts());
     assert_eq!(session.ulw.rest.and_then(|rest| rest.since), None);
 }
 

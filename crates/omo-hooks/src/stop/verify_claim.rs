@@ -13,9 +13,9 @@ use omo_core::check::session_check::TOTAL_TIMEOUT_SECONDS;
 use omo_core::messages;
 use omo_core::messages::checks::ReviewChanges;
 use omo_core::review::{self, AgreementRefusal, REVIEWER, Review, ReviewVerdict, Reviewer, ReviewerFacts};
+use omo_core::session::Session;
 use omo_core::session::claim_state::VerificationPhase;
 use omo_core::session::id::SessionId;
-use omo_core::session::{EntryProvenance, Session};
 use omo_core::stop::claim::{CheckResult, ClaimFindings, ClaimJudgement, ClaimOutcome, ReviewMaterial, judge_claim};
 use omo_git::difference::{self, FileVersions};
 use omo_git::work_files::WorkFiles;
@@ -29,33 +29,30 @@ use omo_state::state::StateError;
 use omo_state::transcript::agent_transcript;
 use omo_state::{env, review_material, state, transcript};
 
-use crate::runtime::{HookContext, HookError, SessionEntry};
+use crate::runtime::{HookContext, SessionEntry};
 
 /// What a hook may take beyond its checks: git on a large work tree.
 const GIT_SLACK: Duration = Duration::from_secs(30);
 
-/// Judges the claim of a session; `None` where there is no session, or its run ended while the checks ran
-/// and the result is no longer needed.
+/// Judges the claim of a session whose entry is omo's own; `None` where its run ended while the checks ran and the
+/// result is no longer needed.
 pub(super) fn verify_claim(
     context: &HookContext,
     place: &SessionEntry,
     input: &HookInput,
-) -> Result<Option<ClaimOutcome>, HookError> {
-    let (Some(root), Some(mut session)) = (context.root.as_deref(), context.peek_session()?) else { return Ok(None) };
+    session: &Session,
+) -> Option<ClaimOutcome> {
+    let (root, mut session) = (context.root.as_deref()?, session.clone());
     let state_home = context.env.state_home.as_deref();
-    if context.provenance(&session)? != EntryProvenance::Own {
-        // Nothing that stands there is run or believed.
-        return Ok(Some(judge_claim(&session, ClaimFindings::default())));
-    }
     if session.checks.is_empty() && !session.verification.review_wanted {
-        return Ok(Some(judge_claim(&session, ClaimFindings { is_sealed: true, ..ClaimFindings::default() })));
+        return Some(judge_claim(&session, ClaimFindings::default()));
     }
     watchdog::extend_limit(Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into()) + GIT_SLACK);
     let present = CheckEnvironment::from_variables(env::variables(), root);
     let environment = run_environment(state_home, place.id(), &session, &present, root);
     let Some(environment) = environment else {
         let checks = session_checks::unrun_results(&session.checks, messages::checks::ENVIRONMENT_LOST);
-        return Ok(Some(judge_claim(&session, ClaimFindings { checks, is_sealed: true, ..ClaimFindings::default() })));
+        return Some(judge_claim(&session, ClaimFindings { checks, ..ClaimFindings::default() }));
     };
     git_command::use_environment(&environment);
     let files = work_files(context, root, &session);
@@ -72,7 +69,7 @@ pub(super) fn verify_claim(
     let verified = session_checks::verify(&session.checks, &setup, &mut watcher);
     watchdog::reset_limit();
     if verified.is_cancelled {
-        return Ok(None);
+        return None;
     }
     let counterfactual = run_without_change(place, &session, &verified, state_home, started, &mut watcher);
     look_for_review(&mut session, input);
@@ -81,7 +78,6 @@ pub(super) fn verify_claim(
         moved_from: files.moved_from().filter(|_| verified.tree.is_none()).map(|from| from.display().to_string()),
         tree: verified.tree,
         checks: verified.results,
-        is_sealed: true,
         tree_changed: verified.tree_moves,
         changed_path: verified.moving_file,
         environment: environment.differing_names(&present),
@@ -104,14 +100,14 @@ pub(super) fn verify_claim(
         check.findings.difference = changes.ok().and_then(|changes| changes.difference);
     }
     if !matches!(check.judgement, ClaimJudgement::ReviewWanted { .. }) {
-        return Ok(Some(check));
+        return Some(check);
     }
     watchdog::extend_limit(GIT_SLACK);
     check.findings.newly_ignored = files.newly_ignored(session.ulw.started_at);
-    Ok(Some(match write_material(context, place, &session, &check, &files) {
+    Some(match write_material(context, place, &session, &check, &files) {
         Ok(material) => ClaimOutcome { material: Some(material), ..check },
         Err(why) => check.with_hidden_work(why),
-    }))
+    })
 }
 
 /// How long a verdict, or what a reviewer reads, waits for what the checks say without the change.

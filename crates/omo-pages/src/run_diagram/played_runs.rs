@@ -11,8 +11,7 @@ use omo_core::review::{Review, ReviewVerdict, standing_review};
 use omo_core::session::claim_state::{MAX_ATTEMPTS, VerificationPhase};
 use omo_core::session::{Interruption, PauseReason, Session, UlwActivation, UlwTrigger};
 use omo_core::stop::claim::{CheckResult, ClaimFindings, ClaimOutcome, judge_claim};
-use omo_core::stop::claim::{count_standing_failure, note_standing_failure};
-use omo_core::stop::{StopAction, StopDecision, StopEvent, StopFacts, StopRow, TranscriptFacts};
+use omo_core::stop::{StopAction, StopDecision, StopEvent, StopFacts, StopFinding, StopRow, TranscriptTail};
 use omo_core::stop::{apply_decision, decide, needs_judgement};
 use omo_core::timestamp::Timestamp;
 
@@ -74,7 +73,6 @@ enum ClaimCase {
     Green,
     GreenOnOtherFiles,
     Red,
-    Tampered,
     NothingToJudgeBy,
 }
 
@@ -83,13 +81,7 @@ fn happenings() -> Vec<Happening> {
     all.extend([ReviewVerdict::Verified, ReviewVerdict::Rejected].map(Happening::Reviewed));
     let last = RunLimits::default().max_minutes;
     for says in [FinalMessage::Nothing, FinalMessage::Done, FinalMessage::Blocked] {
-        for found in [
-            ClaimCase::Green,
-            ClaimCase::GreenOnOtherFiles,
-            ClaimCase::Red,
-            ClaimCase::Tampered,
-            ClaimCase::NothingToJudgeBy,
-        ] {
+        for found in [ClaimCase::Green, ClaimCase::GreenOnOtherFiles, ClaimCase::Red, ClaimCase::NothingToJudgeBy] {
             for (is_interrupted, minute) in [(false, 1), (true, 1), (false, last)] {
                 all.push(Happening::Stop(TurnEnd { says, found, is_interrupted, minute }));
             }
@@ -190,41 +182,29 @@ fn end_turn(session: &mut Session, stop: TurnEnd, arrows: &mut RunArrows) {
     };
     let event = StopEvent { claim, ..StopEvent::default() };
     let interrupted = stop.is_interrupted.then_some(Interruption::AtSomeTime);
-    let before = session.clone();
     let findings = findings(stop.found);
-    let facts = StopFacts {
-        event: &event,
-        session: Some(&before),
-        transcript: TranscriptFacts { interrupted, tool_called_since_block: true, ..TranscriptFacts::default() },
+    let mut facts = StopFacts {
+        event,
+        transcript: TranscriptTail { interrupted, tool_called_since_block: true, ..TranscriptTail::default() },
         client_block_cap: None,
-        judgement: None,
-        same_failure_sent: count_standing_failure(&before, findings.tree.as_deref()),
+        finding: StopFinding::Tree(findings.tree.clone()),
         plan: None,
         now: at(stop.minute),
     };
-    if !needs_judgement(&facts) {
-        let decision = decide(Some(&facts));
-        if matches!(decision.action, StopAction::Block(_)) {
-            note_standing_failure(session, findings.tree);
+    let mut before = state(session);
+    if needs_judgement(session, &facts) {
+        facts.finding = StopFinding::Claim(Box::new(judge_claim(session, findings)));
+        if stop.says == FinalMessage::Done && stop.found != ClaimCase::NothingToJudgeBy {
+            session.verification.phase = VerificationPhase::Checks;
+            draw(arrows, before, session, "the model claims to be done");
+            before = state(session);
         }
-        apply_decision(session, &decision, facts.now);
-        if state(&before) != state(session) || matches!(decision.action, StopAction::Block(_)) {
-            draw(arrows, state(&before), session, &label(&decision, None));
-        }
-        return;
     }
-    let mut judged = state(&before);
-    if stop.says == FinalMessage::Done && !findings.checks.is_empty() {
-        session.verification.phase = VerificationPhase::Checks;
-        draw(arrows, judged, session, "the model claims to be done");
-        judged = state(session);
+    let decision = decide(Some(session), Some(&facts));
+    apply_decision(session, &decision, &facts);
+    if facts.claim().is_some() || before != state(session) || matches!(decision.action, StopAction::Block(_)) {
+        draw(arrows, before, session, &label(&decision, facts.claim()));
     }
-    let check = judge_claim(&before, findings);
-    let same_failure_sent = check.times_reported(&before);
-    let decision = decide(Some(&StopFacts { judgement: Some(check.judgement), same_failure_sent, ..facts }));
-    check.record(session, facts.now, 0);
-    apply_decision(session, &decision, facts.now);
-    draw(arrows, judged, session, &label(&decision, Some(&check)));
 }
 
 fn findings(found: ClaimCase) -> ClaimFindings {
@@ -234,7 +214,6 @@ fn findings(found: ClaimCase) -> ClaimFindings {
     ClaimFindings {
         tree: Some(tree.to_owned()),
         checks: if found == ClaimCase::NothingToJudgeBy { Vec::new() } else { vec![check] },
-        is_sealed: found != ClaimCase::Tampered,
         ..ClaimFindings::default()
     }
 }

@@ -4,7 +4,8 @@
 use std::fs;
 
 use omo_core::session::TranscriptMark;
-use omo_state::transcript::{TAIL_BYTES, TranscriptTail, last_assistant_text, read_tail};
+use omo_core::stop::TranscriptTail;
+use omo_state::transcript::{TAIL_BYTES, last_assistant_text, read_tail};
 use proptest::prelude::*;
 
 use crate::transcript::lines::*;

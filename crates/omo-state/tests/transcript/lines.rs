@@ -5,7 +5,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use omo_core::session::TranscriptMark;
-use omo_state::transcript::{TranscriptTail, read_tail};
+use omo_core::stop::TranscriptTail;
+use omo_state::transcript::read_tail;
 use serde_json::json;
 
 /// The time that every line carries.
