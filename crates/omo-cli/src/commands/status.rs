@@ -72,6 +72,8 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &StatusOptions
     // Of those that have ended, only the last one says whether its files are still the same.
     if let Some(report) = reports.iter_mut().find(|report| report.state == UlwState::Ended)
         && let Some((_, session)) = sessions.iter().find(|(id, _)| id.as_str() == report.session)
+        // An entry that is not believed has no such verdict in its report.
+        && report.verdict.as_ref().is_some_and(|verdict| verdict.kind == VerdictKind::Verified)
         && has_changed_files(env, &project, session)
     {
         report.findings.push(FILES_CHANGED.to_owned());
