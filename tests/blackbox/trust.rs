@@ -97,17 +97,26 @@ fn refused(scene: &Scene, arguments: &[&str], variables: &[(&str, &str)], status
     Ok(())
 }
 
+/// A claim that only its user can accept.
+fn unusual(s: &mut Scene) -> Result<()> {
+    s.lab.write("check.sh", "exit 1\n")?;
+    s.start("--no-review --check \"sh check.sh\"")?;
+    s.lab.write("check.sh", "exit 0\n")?;
+    ensure!(s.claim_fails()?.contains("/omo:check accept"));
+    Ok(())
+}
+
 #[test]
 fn a_model_changes_nothing_of_what_judges_it() {
     play_with_review(&[
         ("from its own shell", |s| {
             s.lab.write("omo.toml", OMO_TOML)?;
-            s.start("--no-review --check false")?;
+            unusual(s)?;
             let id = s.session.session().to_owned();
             let shell = [("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", id.as_str())];
             for arguments in [
                 ["check", "add", "true"].as_slice(),
-                &["check", "remove", "false"],
+                &["check", "remove", "sh-check.sh"],
                 &["check", "accept"],
                 &["check", "approve"],
                 &["check", "approve"],
@@ -119,9 +128,9 @@ fn a_model_changes_nothing_of_what_judges_it() {
         }),
         ("without a terminal and without the digest", |s| {
             s.lab.write("omo.toml", OMO_TOML)?;
-            s.start("--no-review --check false")?;
+            unusual(s)?;
             for arguments in [
-                ["check", "remove", "false"].as_slice(),
+                ["check", "remove", "sh-check.sh"].as_slice(),
                 &["check", "accept"],
                 &["check", "approve"],
                 &["check", "approve"],

@@ -133,7 +133,7 @@ impl ProjectCopy {
         };
         let origin = check.cwd.as_ref().map_or_else(|| self.copy.clone(), |folder| self.copy.join(folder));
         let command = NamingText { text: check.command.clone(), origin };
-        let named = find_named_files(vec![command], &self.copy, &[], &|_, path| path.starts_with(&self.copy));
+        let named = find_named_files(vec![command], &self.copy, &[], &|file| file.path.starts_with(&self.copy));
         if named.keys().any(names_project) {
             return None;
         }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use omo_core::check::session_check::{Check, CheckOrigin, MAX_COMMAND_BYTES};
 use omo_core::check::steering::may_steer;
-use omo_git::named_files::{self, ABSENT, NamingText, find_named_files};
+use omo_git::named_files::{ABSENT, NamedFile, NamingText, find_named_files};
 use omo_state::config::ConfigProblem;
 use omo_state::config::check_toml;
 use omo_state::files::regular_file::{self, Links};
@@ -162,8 +162,7 @@ fn files_of_commands<'a>(
         text: command.to_owned(),
         origin: folder.map_or_else(|| root.to_owned(), |folder| root.join(folder)),
     };
-    let is_wanted =
-        |name: &str, path: &Path| path.starts_with(root) && (may_steer(name) || named_files::is_script(path));
+    let is_wanted = |file: &NamedFile| file.path.starts_with(root) && (may_steer(file.name) || file.is_script());
     let mut files = find_named_files(commands.map(text).collect(), root, &[], &is_wanted);
     files.retain(|_, state| state != ABSENT);
     files

@@ -1,22 +1,24 @@
 //! The hooks and settings that judge the commits of a repository, each with its present state.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
-use omo_core::check::steering::{is_manifest, may_steer};
+use omo_core::check::steering::{file_words, is_manifest, may_steer};
 use omo_core::text::sanitize;
 use omo_process::platform::is_executable;
 use omo_state::env;
 use omo_state::seal::hex_digest;
 use serde_json::Value;
 
-use crate::git_settings::listed_settings;
-use crate::named_files::{INSTALLED, NamingText, PACKAGE, digest_of, find_named_files, is_script, text_of};
+use crate::git_settings::{ListedSetting, listed_settings};
+use crate::named_files::{INSTALLED, NamedFile, NamingText, PACKAGE, digest_of, find_named_files, is_script, text_of};
 use crate::repository::{GitFailed, GitRepository};
 use crate::user_git::hooks_setting;
 
-/// Settings of git that decide about hooks and signatures, or that hooks ask for.
-const SETTINGS: &str = "^(core[.](hookspath|attributesfile)|commit[.]gpgsign|user[.]signingkey|gpg[.].*|alias[.].*|(hooks?|secrets)[.].*)$";
+/// Settings of git that decide about hooks and signatures.
+const SETTINGS: [&str; 4] = ["core.hookspath", "core.attributesfile", "commit.gpgsign", "user.signingkey"];
+/// Beginnings of the names of further ones.
+const SETTING_SECTIONS: [&str; 4] = ["gpg.", "hook.", "hooks.", "secrets."];
 /// Those of them that only a look at a signature obeys.
 const VERIFICATION: [&str; 3] = ["gpg.mintrustlevel", "gpg.ssh.allowedsignersfile", "gpg.ssh.revocationfile"];
 /// Begins the names of commands that their user has made.
@@ -31,6 +33,9 @@ const PROGRAM_SETTINGS: &str = "\
     gitleaks commitlint secrets.baseline talismanrc typos. huskyrc";
 /// Files of a home that hooks of husky read.
 const HOME_SETTINGS: [&str; 2] = [".config/husky/init.sh", ".huskyrc"];
+/// The same below the folder that this variable names.
+const CONFIG_HOME: &str = "XDG_CONFIG_HOME";
+const CONFIG_FILE: &str = "husky/init.sh";
 /// What git says of files beside those that say it in the work tree; hooks look at it by `git diff --check`.
 const ATTRIBUTES: &str = "info/attributes";
 /// Keys of the file of JavaScript packages that hold settings of such programs.
@@ -38,7 +43,10 @@ const PACKAGE_KEYS: [&str; 4] = ["husky", "lint-staged", "pre-commit", "simple-g
 /// The folder in which husky puts hooks that call those beside it.
 const HUSKY_FOLDER: &str = "_";
 /// Endings of scripts, which need not be executable.
-const PROGRAM_ENDS: [&str; 8] = ["sh", "bash", "js", "cjs", "mjs", "ts", "py", "rb"];
+const PROGRAM_ENDS: [&str; 12] = ["sh", "bash", "zsh", "js", "cjs", "mjs", "ts", "py", "rb", "pl", "php", "awk"];
+/// Folders and marks in the names of tests.
+const TEST_FOLDERS: [&str; 5] = ["test", "tests", "__tests__", "spec", "e2e"];
+const TEST_MARKS: [&str; 4] = ["_test.", ".test.", ".spec.", "_spec."];
 /// Ending of the folders whose files are all run by a hook.
 const HOOK_FOLDER_END: &str = ".d";
 /// Beginnings of the paths of installed programs.
@@ -73,15 +81,13 @@ pub fn read_commit_judges(repository: &GitRepository) -> Result<BTreeMap<String,
     if let Some((folder, names)) = folder.parent().zip(names.parent()).filter(|_| names.ends_with(HUSKY_FOLDER)) {
         judges.add_folder(top, folder, names, MAX_DEPTH);
     }
-    if !judges.states.is_empty() {
+    let has_hooks = !judges.states.is_empty();
+    if has_hooks {
         judges.add_program_settings(top, &common.join(ATTRIBUTES));
-        judges.add_scripts(top, common);
     }
-    for setting in listed_settings(repository, SETTINGS)? {
-        let is_asked = setting.name.strip_prefix(ALIAS).is_none_or(|alias| judges.name(alias));
-        if is_asked && !VERIFICATION.contains(&setting.name.to_lowercase().as_str()) {
-            judges.states.insert(format!("{SETTING}{}", setting.name), sanitize(&setting.value, VALUE_LETTERS));
-        }
+    judges.add_settings(&listed_settings(repository, ".")?, top);
+    if has_hooks {
+        judges.add_scripts(top, common);
     }
     Ok(judges.states)
 }
@@ -98,7 +104,8 @@ impl CommitJudges {
     fn add_folder(&mut self, top: &Path, folder: &Path, names: &Path, depth: usize) {
         let is_shared = names.is_absolute() || names.starts_with(".git");
         let (folders, files) = entries_of(folder);
-        for path in files.into_iter().filter(|path| is_program(path)) {
+        let is_inner = depth < MAX_DEPTH;
+        for path in files.into_iter().filter(|path| is_program(path) || is_inner && path.extension().is_none()) {
             let Some(name) = path.file_name() else { continue };
             let mut name = names.join(name);
             if let (true, Ok(target)) = (path.is_symlink(), path.canonicalize()) {
@@ -128,6 +135,8 @@ impl CommitJudges {
             PROGRAM_SETTINGS.split_ascii_whitespace().any(|start| name.trim_start_matches('.').starts_with(start))
         };
         let of_home = env::home().into_iter().flat_map(|home| HOME_SETTINGS.map(|name| home.join(name)));
+        let variables = env::variables().into_iter().filter(|(name, _)| name == CONFIG_HOME);
+        let of_home = of_home.chain(variables.map(|(_, folder)| PathBuf::from(folder).join(CONFIG_FILE)));
         let files = entries_of(top).1.into_iter().filter(is_setting);
         for path in files.chain(of_home).chain([attributes.to_owned()]).filter(|path| path.is_file()) {
             let name = path.strip_prefix(top).unwrap_or(&path);
@@ -149,11 +158,12 @@ impl CommitJudges {
     /// Adds the files that hooks and these settings name, as far as those are programs or steer one.
     fn add_scripts(&mut self, top: &Path, common: &Path) {
         let places: Vec<PathBuf> = env::home().into_iter().chain([common.to_owned()]).collect();
-        let is_wanted = |name: &str, path: &Path| {
-            let is_inside = path.starts_with(top) && !path.starts_with(common);
-            let is_foreign = !is_inside && SYSTEM_FOLDERS.iter().any(|folder| name.starts_with(folder));
-            let is_code = || has_program_end(path) || is_script(path);
-            !is_foreign && !is_manifest(name) && (is_inside && may_steer(name) || is_code())
+        let is_wanted = |file: &NamedFile| {
+            let is_inside = file.path.starts_with(top) && !file.path.starts_with(common);
+            let is_foreign = !is_inside && SYSTEM_FOLDERS.iter().any(|folder| file.name.starts_with(folder));
+            let is_code = || file.is_run && has_program_end(file.path) || file.is_script();
+            let is_work = is_manifest(file.name) || is_test(file.name);
+            !is_foreign && !is_work && (is_inside && may_steer(file.name) || is_code())
         };
         for (name, state) in find_named_files(self.texts.clone(), top, &places, &is_wanted) {
             let path = top.join(&name);
@@ -169,9 +179,24 @@ impl CommitJudges {
         self.texts.extend(text_of(path).map(|text| NamingText { text, origin: path.to_owned() }));
     }
 
-    /// Whether a hook calls git with this word.
-    fn name(&self, alias: &str) -> bool {
-        self.texts.iter().any(|text| text.text.contains(&format!("git {alias}")))
+    /// Adds settings: those that decide by themselves, and those and the aliases that a word of a hook names.
+    fn add_settings(&mut self, listed: &[ListedSetting], top: &Path) {
+        let texts: Vec<String> = self.texts.iter().map(|text| text.text.to_lowercase()).collect();
+        let words: BTreeSet<String> = texts.iter().flat_map(|text| file_words(text)).collect();
+        for setting in listed {
+            let name = setting.name.to_lowercase();
+            let is_own =
+                SETTINGS.contains(&name.as_str()) || SETTING_SECTIONS.iter().any(|section| name.starts_with(section));
+            let alias = name.strip_prefix(ALIAS);
+            if VERIFICATION.contains(&name.as_str()) || !(is_own || words.contains(alias.unwrap_or(&name))) {
+                continue;
+            }
+            if alias.is_some() {
+                let text = setting.value.trim_start_matches('!').to_owned();
+                self.texts.push(NamingText { text, origin: top.to_owned() });
+            }
+            self.states.insert(format!("{SETTING}{}", setting.name), sanitize(&setting.value, VALUE_LETTERS));
+        }
     }
 }
 
@@ -203,6 +228,14 @@ fn is_program(path: &Path) -> bool {
     let is_hook = || GIT_HOOKS.split_ascii_whitespace().any(|hook| name == hook);
     let is_in_hook_folder = || path.parent().is_some_and(|folder| folder.to_string_lossy().ends_with(HOOK_FOLDER_END));
     !name.ends_with(".sample") && (has_program_end(path) || is_hook() || is_in_hook_folder() || is_script(path))
+}
+
+/// Whether a file is a test by its path: writing those is work.
+fn is_test(name: &str) -> bool {
+    let (folders, file) = name.rsplit_once('/').unwrap_or(("", name));
+    folders.split('/').any(|folder| TEST_FOLDERS.contains(&folder))
+        || file.starts_with("test_")
+        || TEST_MARKS.iter().any(|mark| file.contains(mark))
 }
 
 fn has_program_end(path: &Path) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! No shell is read for it: each word that is the path of a file counts, from wherever it may be meant.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
 use omo_core::check::steering::{file_words, task_files};
@@ -17,6 +17,39 @@ pub const PACKAGE: &str = "package.json";
 pub const INSTALLED: [&str; 4] = ["node_modules", ".venv", "venv", "vendor"];
 /// State of a task file that is not there.
 pub const ABSENT: &str = "absent";
+/// Endings of scripts of shells.
+const SHELL_ENDS: [&str; 6] = ["sh", "bash", "zsh", "fish", "ksh", "ps1"];
+/// Words before a program: interpreters, without a version, and what runs another one.
+const BEFORE_PROGRAM: [&str; 28] = [
+    "sh",
+    "bash",
+    "zsh",
+    "dash",
+    "ksh",
+    "fish",
+    "python",
+    "pypy",
+    "node",
+    "deno",
+    "bun",
+    "ruby",
+    "perl",
+    "php",
+    "awk",
+    "source",
+    "exec",
+    "env",
+    "time",
+    "xargs",
+    "then",
+    "do",
+    "else",
+    "if",
+    "run",
+    "tsx",
+    "os.system",
+    "eval",
+];
 /// State of a file that cannot be read.
 const UNREADABLE: &str = "unreadable";
 /// Further files are not looked at.
@@ -41,35 +74,64 @@ pub struct NamingText {
     pub origin: PathBuf,
 }
 
-/// Tells which files count, by their name and where they are.
-pub type FileFilter<'a> = &'a dyn Fn(&str, &Path) -> bool;
+/// A file that a text names.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedFile<'a> {
+    /// Its path from the top of the work tree; elsewhere its whole path.
+    pub name: &'a str,
+    /// Where it is.
+    pub path: &'a Path,
+    /// The text runs it, as a program or by an interpreter; otherwise it may only be read.
+    pub is_run: bool,
+}
 
-/// The digests of the files that texts name, by their paths from the top of a work tree; files elsewhere by their whole
-/// paths. Of a `package.json` its scripts count. `places` are folders that a variable may stand for.
+impl NamedFile<'_> {
+    /// A script by its mode, its first line or its ending, or a file without an ending that is run.
+    pub fn is_script(&self) -> bool {
+        let end = self.path.extension().map(|end| end.to_string_lossy());
+        let is_shell = end.as_ref().is_some_and(|end| SHELL_ENDS.contains(&end.as_ref()));
+        is_shell || self.is_run && end.is_none() || is_script(self.path)
+    }
+}
+
+/// Tells which files count.
+pub type FileFilter<'a> = &'a dyn Fn(&NamedFile) -> bool;
+
+/// The digests of the files that texts name, by their names. Of a `package.json` the scripts count that are named.
+/// `places` are folders that a variable may stand for.
 pub fn find_named_files(
     texts: Vec<NamingText>,
     top: &Path,
     places: &[PathBuf],
     is_wanted: FileFilter,
 ) -> BTreeMap<String, String> {
-    let mut search = NamedFileSearch { top, places, found: BTreeMap::new(), lookups: MAX_LOOKUPS };
+    let (found, packages) = (BTreeMap::new(), BTreeMap::new());
+    let mut search = NamedFileSearch { top, places, is_wanted, found, packages, lookups: MAX_LOOKUPS };
     let mut texts = texts;
     for _ in 0..MAX_DEPTH {
-        texts = texts.iter().flat_map(|text| search.add(text, is_wanted)).collect();
+        texts = texts.iter().flat_map(|text| search.add(text)).collect();
     }
+    let scripts = |(name, scripts): (String, BTreeMap<String, String>)| {
+        let lines = scripts.iter().map(|(name, script)| format!("{name}: {script}"));
+        (format!("{name} (scripts)"), hex_digest(lines.collect::<Vec<_>>().join("\n").as_bytes()))
+    };
+    search.found.extend(search.packages.into_iter().map(scripts));
     search.found
 }
 
 struct NamedFileSearch<'a> {
     top: &'a Path,
     places: &'a [PathBuf],
+    is_wanted: FileFilter<'a>,
     found: BTreeMap<String, String>,
+    /// The named scripts of each `package.json`.
+    packages: BTreeMap<String, BTreeMap<String, String>>,
     lookups: usize,
 }
 
 impl NamedFileSearch<'_> {
     /// Adds the files that a text names. Gives their texts.
-    fn add(&mut self, text: &NamingText, is_wanted: FileFilter) -> Vec<NamingText> {
+    fn add(&mut self, text: &NamingText) -> Vec<NamingText> {
         let words = file_words(&text.text);
         let mut bases = vec![text.origin.clone(), self.top.to_owned()];
         bases.extend(text.origin.parent().filter(|_| text.origin != self.top).map(Path::to_owned));
@@ -82,10 +144,16 @@ impl NamedFileSearch<'_> {
                 paths.extend(self.below(self.places, word));
                 paths.extend(Path::new(word).is_absolute().then(|| PathBuf::from(word)));
             }
-            texts.extend(paths.iter().filter_map(|path| self.add_file(path, is_wanted)));
+            paths.retain(|path| path.is_file());
+            let is_run = !paths.is_empty() && runs_file(&text.text, word);
+            texts.extend(paths.iter().filter_map(|path| self.add_file(path, is_run)));
             let folders = bases.iter().filter(|base| base.is_dir());
             for file in folders.flat_map(|folder| task_files(word).map(|file| folder.join(file))) {
-                texts.extend(self.add_file(&file, is_wanted));
+                if file.ends_with(PACKAGE) {
+                    texts.extend(self.add_scripts(&file, &words));
+                    continue;
+                }
+                texts.extend(self.add_file(&file, true));
                 if let Some(name) = self.name_of(&file).filter(|_| !file.exists()) {
                     self.found.entry(name).or_insert_with(|| ABSENT.to_owned());
                 }
@@ -101,27 +169,55 @@ impl NamedFileSearch<'_> {
     }
 
     /// Adds a file, where it is a new one. Gives its text.
-    fn add_file(&mut self, path: &Path, is_wanted: FileFilter) -> Option<NamingText> {
-        let name = self
-            .name_of(path)
-            .filter(|name| self.found.len() < MAX_FILES && path.is_file() && is_wanted(name, path))?;
-        let lines = |(name, script): (&String, &String)| format!("{name}: {script}\n");
-        let scripts = path.ends_with(PACKAGE).then(|| scripts_of(path).iter().map(lines).collect::<String>());
-        let (name, state) = match &scripts {
-            Some(scripts) => (format!("{name} (scripts)"), hex_digest(scripts.as_bytes())),
-            None => (name, digest_of(path)),
-        };
-        if self.found.insert(name, state).is_some() {
+    fn add_file(&mut self, path: &Path, is_run: bool) -> Option<NamingText> {
+        let is_wanted = |name: &String| (self.is_wanted)(&NamedFile { name, path, is_run });
+        let is_new = |name: &String| self.found.len() < MAX_FILES && !self.found.contains_key(name);
+        let name = self.name_of(path).filter(|name| !path.ends_with(PACKAGE) && path.is_file() && is_new(name))?;
+        if !is_wanted(&name) {
             return None;
         }
-        let text = scripts.or_else(|| text_of(path))?;
-        Some(NamingText { text, origin: path.to_owned() })
+        self.found.insert(name, digest_of(path));
+        Some(NamingText { text: text_of(path)?, origin: path.to_owned() })
+    }
+
+    /// Adds the scripts of a package that a text names. Gives those that are new.
+    fn add_scripts(&mut self, package: &Path, words: &BTreeSet<String>) -> Option<NamingText> {
+        let known = self.packages.entry(self.name_of(package).filter(|_| package.is_file())?).or_default();
+        let is_named = |script: &String| {
+            let beside = ["pre", "post"].iter().find_map(|when| script.strip_prefix(when));
+            words.contains(script) || beside.is_some_and(|script| words.contains(script))
+        };
+        let named =
+            scripts_of(package).into_iter().filter(|(script, _)| is_named(script) && !known.contains_key(script));
+        let named: BTreeMap<String, String> = named.collect();
+        let text = named.values().map(String::as_str).collect::<Vec<_>>().join("\n");
+        known.extend(named);
+        Some(NamingText { text, origin: package.to_owned() })
     }
 
     fn name_of(&self, path: &Path) -> Option<String> {
         let name = path.strip_prefix(self.top).unwrap_or(path).to_string_lossy().replace('\\', "/");
         (!name.split('/').any(|part| INSTALLED.contains(&part))).then_some(name)
     }
+}
+
+/// Whether a text runs the file that a word names: at the beginning of a command, or behind an interpreter.
+fn runs_file(text: &str, word: &str) -> bool {
+    let is_between = |char: char| char.is_whitespace() || "\"'`(),[]".contains(char);
+    let is_before = |before: &str| {
+        let name = before.rsplit('/').next().unwrap_or(before);
+        let name = name.trim_end_matches(|char: char| char.is_ascii_digit() || char == '.');
+        before.ends_with([';', '&', '|', '!', '{', '=']) || BEFORE_PROGRAM.contains(&name)
+    };
+    text.lines().any(|line| {
+        let words: Vec<&str> = line.split(is_between).filter(|word| !word.is_empty()).collect();
+        let is_found = |found: &str| found.trim_end_matches([';', '&', '|']).ends_with(word);
+        let mut places = words.iter().enumerate().filter(|(_, found)| is_found(found));
+        places.any(|(place, _)| {
+            let before = words.iter().take(place).rev().find(|word| !word.starts_with('-'));
+            before.is_none_or(|before| *before == "." || is_before(before))
+        })
+    })
 }
 
 /// A path without `.` and `..`, as it is written.

@@ -1,7 +1,7 @@
 //! The question whether a change of what may steer a check made it green: the check on the files of now, with what may
 //! steer it as it was.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use omo_core::check::session_check::{Check, CheckVerdict};
@@ -9,6 +9,7 @@ use omo_core::check::steering::{file_words, may_steer};
 use omo_core::check::test_report::TestReport;
 use omo_git::base_comparison::{BaseComparison, BaseError, ChangedFile, put_back};
 
+use omo_git::named_files::{NamedFile, NamingText, find_named_files};
 use omo_state::seal::hex_digest;
 
 use crate::comparison::SideOutcome;
@@ -16,6 +17,8 @@ use crate::test_files::TestFiles;
 
 /// A larger change of such files is not tried out, and said to be one.
 const MAX_FILES: usize = 500;
+/// So many of them are named.
+const MAX_NAMED: usize = 6;
 
 /// Files that may steer the checks of a claim and that changed, with what they were.
 pub(crate) struct ChangedJudges {
@@ -33,11 +36,13 @@ impl ChangedJudges {
         tests: &TestFiles,
     ) -> Result<Self, BaseError> {
         let words: BTreeSet<String> = checks.iter().flat_map(|check| file_words(&check.command)).collect();
+        let behind = scripts_behind(checks, &with.join(&comparison.project));
         let name_of = |path: &Path| comparison.name_in_project(path);
         let steers = |path: &Path| {
             let name = name_of(path);
             // A file that was not there when its user named it is what the check waits for.
-            may_steer(&name) || (is_named(&name, &words) && comparison.was_there(path) && !tests.contains(&name))
+            let is_run = || is_named(&name, &words) || behind.contains_key(&name);
+            may_steer(&name) || (is_run() && comparison.was_there(path) && !tests.contains(&name))
         };
         let count = comparison.changed_paths().filter(|path| steers(path)).count();
         let files = if count > MAX_FILES { Vec::new() } else { comparison.read_changed(with, steers)? };
@@ -79,11 +84,29 @@ impl ChangedJudges {
             Some(side) if side.verdict == CheckVerdict::Green => {}
             Some(_) => comparison.judged_by.clone_from(&self.names),
             None => {
-                comparison.notes.push(format!("it could not be run without the changes to {}", self.names.join(", ")));
+                // Hidden files come last: there may be many of them.
+                let (hidden, shown): (Vec<&String>, Vec<&String>) =
+                    self.names.iter().partition(|name| name.starts_with('.') || name.contains("/."));
+                let all: Vec<&str> = shown.into_iter().chain(hidden).map(String::as_str).collect();
+                let more = all.len().saturating_sub(MAX_NAMED);
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                let named = all.into_iter().take(MAX_NAMED).collect::<Vec<_>>().join(", ");
+                comparison.notes.push(format!("it could not be run without the changes to {named}{more}"));
             }
         }
         comparison
     }
+}
+
+/// The scripts of a project that the scripts of checks run, and those that their variables name.
+fn scripts_behind(checks: &[Check], project: &Path) -> BTreeMap<String, String> {
+    let text = |check: &Check| {
+        let texts: Vec<&str> = std::iter::once(&check.command).chain(check.env.values()).map(String::as_str).collect();
+        let origin = check.cwd.as_ref().map_or_else(|| project.to_owned(), |folder| project.join(folder));
+        NamingText { text: texts.join("\n"), origin }
+    };
+    let is_wanted = |file: &NamedFile| file.path.starts_with(project) && (may_steer(file.name) || file.is_script());
+    find_named_files(checks.iter().map(text).collect(), project, &[], &is_wanted)
 }
 
 /// What is known of a check that is green with the change, beside what it is without it.

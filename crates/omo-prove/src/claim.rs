@@ -98,6 +98,11 @@ impl AskedProof<'_> {
         }
         notes.extend(compare_counts(&started.tests, &now));
         let lost = LostTests::compare(&started.tests, &now);
+        let mut judging_digest = judging_digest;
+        if lost.names_some_alone() {
+            let names: Vec<&str> = now.iter().map(|(name, _)| name).collect();
+            judging_digest = hex_digest(format!("{judging_digest}\n{}", names.join("\n")).as_bytes());
+        }
         CheckCounterfactual { judged_by, judging_digest, lost, notes, ..proof.summarize(&check.name) }
     }
 

@@ -133,6 +133,11 @@ impl NamedTests {
 }
 
 impl LostTests {
+    /// Whether there are more of them than are named.
+    pub fn names_some_alone(&self) -> bool {
+        [&self.gone, &self.skipped, &self.failing_not_run].iter().any(|tests| tests.count > tests.names.len())
+    }
+
     /// Compares the tests of a check as the run began with those of now. Names that a runner keeps to itself are not
     /// guessed.
     pub fn compare(started: &TestReport, now: &TestReport) -> Self {

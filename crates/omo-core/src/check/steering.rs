@@ -116,12 +116,15 @@ const TASK_FILES: [(&str, &str); 13] = [
 pub fn is_manifest(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     MANIFESTS.split_ascii_whitespace().any(|known| known == name)
+        || name.strip_suffix(".txt").is_some_and(|name| name.starts_with("requirements"))
 }
 
 /// Files with the name and versions of what a project needs.
 const MANIFESTS: &str = "\
     Cargo.toml Cargo.lock go.mod go.sum pyproject.toml setup.cfg package-lock.json npm-shrinkwrap.json yarn.lock \
-    pnpm-lock.yaml bun.lock bun.lockb poetry.lock uv.lock Pipfile Pipfile.lock Gemfile Gemfile.lock composer.lock";
+    pnpm-lock.yaml bun.lock bun.lockb poetry.lock uv.lock Pipfile Pipfile.lock Gemfile Gemfile.lock composer.lock \
+    composer.json pom.xml build.gradle build.gradle.kts docker-compose.yml docker-compose.yaml compose.yml compose.yaml \
+    .env.example";
 
 /// Further words of a text name no files.
 const MAX_WORDS: usize = 10_000;

@@ -109,7 +109,17 @@ mod tests {
                       .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit; mkdir guards; touch guards/lint.sh conftest.py";
         let beside = "echo 'sh \"$(git rev-parse --git-dir)/lint.sh\"; sh ../lint.sh' > .git/hooks/pre-commit; \
                       touch .git/lint.sh";
+        let plain = "mkdir qa app tests .git/hooks/pre-commit-extra; touch qa/lint qa/x .git/guard .git/hooks/pre-commit-extra/a \
+                     lint.pl requirements.txt app/main.py tests/test_app.py; git config alias.check '!qa/x'; \
+                     printf 'sh qa/lint; sh .git/guard; perl lint.pl\\ngit  check\\ngit config my.strict\\npip-audit -r \
+                     requirements.txt\\npython3 -m py_compile app/main.py\\npytest tests/test_app.py\\nnpm test\\n' > .git/hooks/pre-commit";
         let cases = [
+            (plain, "echo exit 0 > qa/lint; echo exit 0 > .git/guard", "script .git/guard, script qa/lint"),
+            (plain, "echo exit > lint.pl; echo exit > qa/x", "script lint.pl, script qa/x"),
+            (plain, "git config my.strict false; git config other.strict false", "git config my.strict"),
+            (plain, "echo exit > .git/hooks/pre-commit-extra/a", ".git/hooks/pre-commit-extra/a"),
+            (plain, "echo 1 >> requirements.txt; echo 1 >> app/main.py; echo 1 >> tests/test_app.py", ""),
+            (plain, "sed -i.old 's/{\"test/{\"dev\": \"vite\", \"test/' package.json; rm package.json.old", ""),
             (python, "echo exit 0 > guards/lint.sh", "script guards/lint.sh"),
             (python, "git config alias.lint status", "git config alias.lint"),
             (python, "git config alias.other status; echo 1 > conftest.py", ""),
@@ -159,7 +169,7 @@ mod tests {
             ),
             (through_link, "echo exit 0 > guards/commit-msg", "guards/commit-msg"),
             (husky, "echo true > .husky/pre-commit", ".husky/pre-commit"),
-            (husky, "echo true > .husky/_/h", "script .husky/_/h"),
+            (husky, "echo true > .husky/_/h", ".husky/_/h"),
             (husky, "sed -i.old s/vitest/true/ package.json; rm package.json.old", "script package.json (scripts)"),
             (absolute, "echo exit 0 > guards/commit-msg", "guards/commit-msg"),
             (own, "echo 1 > a.txt; echo '# x' >> README.md; git config user.name other; git config alias.a b", ""),
