@@ -15,6 +15,7 @@ use omo_core::check::test_report::TestReport;
 use omo_core::check::test_runner::test_commands::may_run_tests;
 use omo_core::session::Session;
 use omo_core::session::id::SessionId;
+use omo_git::named_files::INSTALLED;
 use omo_git::{git_command, own_git_dir, recorded};
 use omo_process::detached;
 use omo_process::environment::CheckEnvironment;
@@ -25,7 +26,7 @@ use omo_state::seal::{SealKey, hex_digest};
 use omo_state::state;
 use serde::{Deserialize, Serialize};
 
-use crate::project_copy::{CopyRun, INSTALLED, name_each_test, run_in_copy};
+use crate::project_copy::{CopyRun, name_each_test, run_in_copy};
 
 /// What makes a binary of omo one that counts.
 pub(crate) const COUNTER_ARGUMENT: &str = "--count-before";

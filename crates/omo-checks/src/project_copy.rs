@@ -7,13 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use omo_core::check::session_check::Check;
-use omo_git::named_files::{NamingText, find_named_files};
+use omo_git::named_files::{INSTALLED, NamingText, find_named_files};
 use omo_process::job::{self, CommandJob, CommandOutcome};
 use omo_process::keeper::TaskCheckSpec;
 use omo_state::env::is_variable_named;
-
-/// What was installed for a project is no part of its tree, and its checks do not run without it.
-pub const INSTALLED: [&str; 4] = ["node_modules", ".venv", "venv", "vendor"];
 
 /// Stands for the copy until all of a text is read: no command and no variable holds one.
 const MARK: char = '\0';

@@ -195,7 +195,11 @@ impl CommitJudges {
                 let text = setting.value.trim_start_matches('!').to_owned();
                 self.texts.push(NamingText { text, origin: top.to_owned() });
             }
-            self.states.insert(format!("{SETTING}{}", setting.name), sanitize(&setting.value, VALUE_LETTERS));
+            // A value that only its hook knows may be a password.
+            let is_shown = is_own || alias.is_some();
+            let digest = || hex_digest(setting.value.as_bytes()).chars().take(DIGEST_LETTERS).collect();
+            let state = if is_shown { sanitize(&setting.value, VALUE_LETTERS) } else { digest() };
+            self.states.insert(format!("{SETTING}{}", setting.name), state);
         }
     }
 }
