@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
-use omo_core::check::steering::{file_words, is_manifest, may_steer};
+use omo_core::check::steering::{file_words, is_manifest, is_named_as_test, may_steer};
 use omo_core::text::sanitize;
 use omo_process::platform::is_executable;
 use omo_state::env;
@@ -44,9 +44,6 @@ const PACKAGE_KEYS: [&str; 4] = ["husky", "lint-staged", "pre-commit", "simple-g
 const HUSKY_FOLDER: &str = "_";
 /// Endings of scripts, which need not be executable.
 const PROGRAM_ENDS: [&str; 12] = ["sh", "bash", "zsh", "js", "cjs", "mjs", "ts", "py", "rb", "pl", "php", "awk"];
-/// Folders and marks in the names of tests.
-const TEST_FOLDERS: [&str; 5] = ["test", "tests", "__tests__", "spec", "e2e"];
-const TEST_MARKS: [&str; 4] = ["_test.", ".test.", ".spec.", "_spec."];
 /// Ending of the folders whose files are all run by a hook.
 const HOOK_FOLDER_END: &str = ".d";
 /// Beginnings of the paths of installed programs.
@@ -162,7 +159,7 @@ impl CommitJudges {
             let is_inside = file.path.starts_with(top) && !file.path.starts_with(common);
             let is_foreign = !is_inside && SYSTEM_FOLDERS.iter().any(|folder| file.name.starts_with(folder));
             let is_code = || file.is_run && has_program_end(file.path) || file.is_script();
-            let is_work = is_manifest(file.name) || is_test(file.name);
+            let is_work = is_manifest(file.name) || !file.is_run && is_named_as_test(file.name);
             !is_foreign && !is_work && (is_inside && may_steer(file.name) || is_code())
         };
         for (name, state) in find_named_files(self.texts.clone(), top, &places, &is_wanted) {
@@ -232,14 +229,6 @@ fn is_program(path: &Path) -> bool {
     let is_hook = || GIT_HOOKS.split_ascii_whitespace().any(|hook| name == hook);
     let is_in_hook_folder = || path.parent().is_some_and(|folder| folder.to_string_lossy().ends_with(HOOK_FOLDER_END));
     !name.ends_with(".sample") && (has_program_end(path) || is_hook() || is_in_hook_folder() || is_script(path))
-}
-
-/// Whether a file is a test by its path: writing those is work.
-fn is_test(name: &str) -> bool {
-    let (folders, file) = name.rsplit_once('/').unwrap_or(("", name));
-    folders.split('/').any(|folder| TEST_FOLDERS.contains(&folder))
-        || file.starts_with("test_")
-        || TEST_MARKS.iter().any(|mark| file.contains(mark))
 }
 
 fn has_program_end(path: &Path) -> bool {

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
-use omo_core::check::steering::{file_words, task_files};
+use omo_core::check::steering::{file_words, is_shell_script, task_files};
 use omo_process::platform::is_executable;
 use omo_state::files::regular_file::{self, Links};
 use omo_state::seal::{hex_digest, hex_digest_of_reader};
@@ -17,8 +17,6 @@ pub const PACKAGE: &str = "package.json";
 pub const INSTALLED: [&str; 4] = ["node_modules", ".venv", "venv", "vendor"];
 /// State of a task file that is not there.
 pub const ABSENT: &str = "absent";
-/// Endings of scripts of shells.
-const SHELL_ENDS: [&str; 6] = ["sh", "bash", "zsh", "fish", "ksh", "ps1"];
 /// Words before a program: interpreters, without a version, and what runs another one.
 const BEFORE_PROGRAM: [&str; 28] = [
     "sh",
@@ -88,9 +86,7 @@ pub struct NamedFile<'a> {
 impl NamedFile<'_> {
     /// A script by its mode, its first line or its ending, or a file without an ending that is run.
     pub fn is_script(&self) -> bool {
-        let end = self.path.extension().map(|end| end.to_string_lossy());
-        let is_shell = end.as_ref().is_some_and(|end| SHELL_ENDS.contains(&end.as_ref()));
-        is_shell || self.is_run && end.is_none() || is_script(self.path)
+        is_shell_script(self.name) || self.is_run && self.path.extension().is_none() || is_script(self.path)
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use omo_core::check::steering::{file_words, is_manifest, may_steer};
+use omo_core::check::steering::{file_words, is_manifest, is_shell_script, may_steer};
 use omo_core::text::sanitize;
 use omo_git::base_comparison::{BaseComparison, BaseContent, BaseError};
 
@@ -27,7 +27,7 @@ const SOURCE_ENDINGS: [&str; 12] = ["rs", "go", "py", "js", "jsx", "mjs", "cjs",
 /// Whether a check runs the file at this path as it is now on both sides: its words name it, and files of such names are
 /// no work that it judges.
 fn may_judge(path: &str, words: &BTreeSet<String>) -> bool {
-    may_steer(path) && !is_manifest(path) && is_named(path, words)
+    (may_steer(path) || is_shell_script(path)) && !is_manifest(path) && is_named(path, words)
 }
 
 /// What the change did, as far as the side without it needs to know.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use omo_core::check::session_check::{Check, CheckVerdict};
-use omo_core::check::steering::{file_words, may_steer};
+use omo_core::check::steering::{file_words, is_named_as_test, may_steer};
 use omo_core::check::test_report::TestReport;
 use omo_git::base_comparison::{BaseComparison, BaseError, ChangedFile, put_back};
 
@@ -105,7 +105,10 @@ fn scripts_behind(checks: &[Check], project: &Path) -> BTreeMap<String, String> 
         let origin = check.cwd.as_ref().map_or_else(|| project.to_owned(), |folder| project.join(folder));
         NamingText { text: texts.join("\n"), origin }
     };
-    let is_wanted = |file: &NamedFile| file.path.starts_with(project) && (may_steer(file.name) || file.is_script());
+    let is_wanted = |file: &NamedFile| {
+        let is_judge = may_steer(file.name) || file.is_script();
+        is_judge && file.path.starts_with(project) && !is_named_as_test(file.name)
+    };
     find_named_files(checks.iter().map(text).collect(), project, &[], &is_wanted)
 }
 

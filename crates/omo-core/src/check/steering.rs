@@ -26,16 +26,24 @@ const NAMES: &str = "\
     test_helper.rb test_helper.exs credo.exs lefthook.yml lefthook.yaml";
 /// Endings of files.
 const ENDINGS: &str = "\
-    mk cmake bzl props targets gemspec cabal pth lock toml ini cfg conf config rc snap.config sh bash zsh fish ps1 bat \
-    cmd csproj fsproj vbproj sln gradle sbt nix env properties xcconfig jest.json runsettings";
+    mk cmake bzl props targets gemspec cabal pth lock toml ini cfg conf config rc snap.config \
+    csproj fsproj vbproj sln gradle sbt nix env properties xcconfig jest.json runsettings";
+/// Endings of scripts of shells. By themselves they are work as other code is; what counts is who runs them.
+const SHELL_ENDINGS: &str = "sh bash zsh fish ksh ps1 bat cmd";
+/// Endings of source code.
+const CODE_ENDINGS: &str =
+    "rs go py pyi js jsx mjs cjs ts tsx mts cts java kt swift c h cc cpp hpp cs rb php ex exs scala";
+/// Folders of the work itself: a `config.py` or a folder `hooks` in one of these is code as any other.
+const WORK_FOLDERS: &str = "src lib app internal";
+/// Folders of stand-ins, wherever they lie.
+const STAND_INS: &str = "__mocks__ __stubs__ mocks stubs";
 /// Parts of names of configuration, as in `jest.config.js`, `vitest.setup.ts`, `tsconfig.build.json`, `requirements-dev.txt`.
 const PARTS: &str = "\
     config setup preset environment globalsetup global-setup globalteardown tsconfig requirements constraints reporter \
     transform transformer resolver sequencer mocharc babelrc eslintrc prettierrc stylelintrc swcrc nycrc lintstagedrc \
     taskfile compose dockerfile phpunit phpstan psalm rubocop detekt checkstyle";
-/// Folders whose files are run by others, or stand in for others.
-const FOLDERS: &str = "\
-    __mocks__ __stubs__ mocks stubs scripts script bin tools ci build-tools buildsrc hack hooks githooks buildkite";
+/// Folders whose files are run by others.
+const FOLDERS: &str = "scripts script bin tools ci build-tools buildsrc hack hooks githooks buildkite";
 
 /// Tells files that may steer a check, by their paths from the project's top with `/` between the names.
 ///
@@ -48,15 +56,32 @@ const FOLDERS: &str = "\
 pub fn may_steer(path: &str) -> bool {
     let lower = path.to_lowercase();
     let (folders, name) = lower.rsplit_once('/').unwrap_or(("", &lower));
-    let is_in = |list: &str, word: &str| list.split_ascii_whitespace().any(|known| known == word);
     let is_hidden = lower.split('/').any(|part| part.starts_with('.'));
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let is_below = |list| folders.split('/').any(|folder| is_in(list, folder));
+    let is_work = is_in(CODE_ENDINGS, ending) && is_below(WORK_FOLDERS);
     let mut parts = name.split(['.', '-', '_']);
     is_hidden
         || is_in(NAMES, name)
-        || name.rsplit_once('.').is_some_and(|(_, ending)| is_in(ENDINGS, ending))
-        || parts.any(|part| is_in(PARTS, part))
-        || folders.split('/').any(|folder| is_in(FOLDERS, folder))
+        || is_in(ENDINGS, ending)
+        || is_below(STAND_INS)
+        || !is_work && (parts.any(|part| is_in(PARTS, part)) || is_below(FOLDERS))
         || lower.split('/').any(shadows_python)
+}
+
+fn is_in(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|known| known == word)
+}
+
+/// Whether a file is a script of a shell by its ending.
+pub fn is_shell_script(path: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, ending)| is_in(SHELL_ENDINGS, &ending.to_lowercase()))
+}
+
+/// Whether a file is a test by its name or its folder. What such a file runs is what it tests.
+pub fn is_named_as_test(path: &str) -> bool {
+    let lower = path.to_lowercase();
+    lower.split(['/', '.', '-', '_']).any(|part| is_in("test tests __tests__ spec specs e2e", part))
 }
 
 /// The words of a command, or of a script, that may be names of files: without quotes, and without what a shell puts
@@ -196,7 +221,6 @@ mod tests {
             ".github/workflows/ci.yml",
             "requirements-dev.txt",
             "src/__mocks__/fs.js",
-            "check.sh",
             "scripts/check",
             "test/setup.ts",
             "spec/spec_helper.rb",
@@ -208,6 +232,9 @@ mod tests {
         }
         for path in [
             "src/cart.rs",
+            "greet.sh",
+            "src/config.py",
+            "web/src/hooks/useCart.ts",
             "app.py",
             "tests/test_app.py",
             "src/cart.test.ts",
