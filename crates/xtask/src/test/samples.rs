@@ -58,7 +58,7 @@ const SURROUNDINGS: [(&str, &str); 11] = [
 
 /// Quick tests of each suite, by its name. A suite with a `main` of its own takes one.
 const SAMPLE: [(&str, &str); 38] = [
-    ("attacks", "a_runner_that_did_not_come_to_its_end_proves_nothing"),
+    ("attacks", "a_runner_that_did_not_come_to_its_end_is_named"),
     ("blackbox", "checks_come_from_the_users_configuration_and_commands"),
     ("blackbox", "evidence_spares_a_run_only_for_the_same_files_and_the_same_setting"),
     ("browser", "a_browser_that_cannot_be_started_is_no_success"),
