@@ -41,9 +41,9 @@ pub(super) fn deno(top: &dyn TopFiles) -> Option<Candidate> {
 /// would, as a check, run until its time is over.
 pub(super) fn is_test_script(script: &str) -> bool {
     let commands = split_commands(script);
-    let mut programs = commands.iter().filter_map(|command| command.words.first());
+    let mut programs = commands.iter().filter_map(|words| words.first());
     let is_idle = |program: &str| matches!(program, "echo" | "exit" | "true" | "false" | ":");
-    programs.any(|program| !is_idle(program)) && !commands.iter().any(|command| watches_files(&command.words))
+    programs.any(|program| !is_idle(program)) && !commands.iter().any(|words| watches_files(words))
 }
 
 fn watches_files(words: &[String]) -> bool {

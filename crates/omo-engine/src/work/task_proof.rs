@@ -142,7 +142,7 @@ fn runs_tests(check: &TaskCheck, root: &Path) -> bool {
     let mut scripts = scripts_of(&folder.join(PACKAGE));
     let mut lines = vec![check.command.clone()];
     while let Some(line) = lines.pop() {
-        if split_commands(&line).iter().any(names_test_runner) {
+        if split_commands(&line).iter().any(|words| names_test_runner(words)) {
             return true;
         }
         let words = file_words(&line);

@@ -1,9 +1,7 @@
 //! What is known of programs by their names.
 
-use super::is_line_option;
-
 /// The name of a program without its folder, its version and the ending that it has on Windows.
-pub fn program_name(program: &str) -> &str {
+pub(crate) fn program_name(program: &str) -> &str {
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
     let name = [".exe", ".cmd", ".bat"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
     let bare = name.trim_end_matches(|char: char| char.is_ascii_digit() || char == '.');
@@ -13,12 +11,12 @@ pub fn program_name(program: &str) -> &str {
 }
 
 /// Whether a program runs the shell commands that it is given.
-pub fn is_shell(name: &str) -> bool {
+pub(crate) fn is_shell(name: &str) -> bool {
     matches!(name, "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" | "fish" | "busybox")
 }
 
 /// Whether a program only reads, compares or compiles the files that it is given: it runs none of them, and no tests.
-pub fn is_reader(name: &str) -> bool {
+pub(crate) fn is_reader(name: &str) -> bool {
     READERS.split_ascii_whitespace().any(|reader| reader == name) || is_cross_compiler(name)
 }
 
@@ -27,49 +25,8 @@ fn is_cross_compiler(name: &str) -> bool {
     name.rsplit_once('-').is_some_and(|(_, last)| matches!(last, "gcc" | "g++" | "cc" | "clang"))
 }
 
-/// Whether an interpreter is asked to look at the files that it is given, and not to run them.
-pub fn is_syntax_check(name: &str, arguments: &[&str]) -> bool {
-    let first = arguments.first().copied().unwrap_or_default();
-    let has = |wanted: &str| arguments.iter().take_while(|word| word.starts_with('-')).any(|word| *word == wanted);
-    match name {
-        "node" | "tsx" | "zx" => has("--check") || (name == "node" && has("-c")),
-        "php" => has("-l") || has("--syntax-check"),
-        "ruby" | "perl" => {
-            // `-Mstrict` has the letter as well.
-            let is_check =
-                |word: &&str| word.contains('c') && word.bytes().skip(1).all(|byte| b"cwWvtT".contains(&byte));
-            arguments.iter().take_while(|word| word.starts_with('-')).any(is_check)
-        }
-        "deno" => matches!(first, "check" | "lint" | "fmt" | "doc" | "info" | "cache"),
-        "bun" => matches!(first, "build"),
-        "lua" | "luac" => name == "luac" && has("-p"),
-        _ if is_shell(name) => {
-            let is_flags = |word: &&&str| word.starts_with('-') && !word.starts_with("--") && !is_line_option(word);
-            let mut flags = arguments.iter().take_while(|word| word.starts_with('-')).filter(is_flags);
-            flags.any(|word| word.contains('n') && !word.contains('o')) || has("--no-execute")
-        }
-        _ => false,
-    }
-}
-
-/// Whether a command may make programs: what it makes is another file each time.
-pub fn is_builder(name: &str, arguments: &[&str]) -> bool {
-    const BUILDERS: &str = "\
-        make gmake cc gcc g++ c++ clang clang++ mpicc mpic++ gfortran rustc cmake ninja meson tsc ld scons bazel \
-        bazelisk ghc swiftc javac nim nimble crystal ocamlc ocamlopt dune dmd ldc kotlinc native-image gradle gradlew \
-        mvn mvnw just task mage";
-    let has = |wanted: &[&str]| arguments.iter().any(|word| wanted.contains(word));
-    match name {
-        "go" | "cargo" | "zig" | "swift" | "dotnet" | "stack" | "cabal" | "deno" | "bun" | "v" | "odin" => {
-            has(&["build", "b", "install", "test", "t", "compile", "publish", "build-exe", "build-lib", "run"])
-        }
-        "npm" | "pnpm" | "yarn" => arguments.iter().any(|word| word.contains("build") || word.contains("compile")),
-        _ => BUILDERS.split_ascii_whitespace().any(|builder| builder == name) || is_cross_compiler(name),
-    }
-}
-
 /// Whether a program runs the command that it is given as words: `timeout 60 ./check`, `uv run pytest`.
-pub fn is_wrapper(name: &str, arguments: &[&str]) -> bool {
+pub(crate) fn is_wrapper(name: &str, arguments: &[&str]) -> bool {
     const WRAPPERS: &str = "\
         timeout gtimeout env nice nohup setsid stdbuf exec time ionice chrt taskset sudo doas command builtin \
         xvfb-run strace ltrace flock unbuffer chronic valgrind cross-env dotenv npx bunx pnpx xargs parallel rlwrap \
@@ -117,30 +74,5 @@ mod tests {
             assert_eq!(program_name(program), expected, "{program}");
         }
         assert!(is_reader("x86_64-linux-gnu-gcc") && !is_reader("run-tests"));
-    }
-
-    #[test]
-    fn an_interpreter_that_only_looks_runs_nothing() {
-        for (run, expected) in [
-            ("bash -n x.sh", true),
-            ("bash -en x.sh", true),
-            ("bash -o noexec x.sh", false),
-            ("bash x.sh -n", false),
-            ("sh -c x", false),
-            ("node --check x.js", true),
-            ("node x.js --check", false),
-            ("php -l x.php", true),
-            ("ruby -wc x.rb", true),
-            ("perl -c x.pl", true),
-            ("perl -e exec", false),
-            ("perl -Mstrict x.pl", false),
-            ("deno check x.ts", true),
-            ("deno run x.ts", false),
-            ("bun build x.ts", true),
-            ("python -c x", false),
-        ] {
-            let words: Vec<&str> = run.split(' ').collect();
-            assert_eq!(is_syntax_check(words[0], &words[1..]), expected, "{run}");
-        }
     }
 }

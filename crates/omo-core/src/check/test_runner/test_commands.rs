@@ -1,11 +1,11 @@
 //! Which commands run tests with a runner that is known here: one of them that gives no count has run nothing.
 
 use super::is_test_run;
-use crate::check::command_line::{ShellCommand, is_reader, is_shell, is_wrapper, program_name, split_commands};
+use crate::check::command_line::{is_reader, is_shell, is_wrapper, program_name, split_commands};
 
 /// Whether a command runs tests with a runner whose summary is read here. The lines of shell within it are not read.
-pub fn names_test_runner(command: &ShellCommand) -> bool {
-    let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
+pub fn names_test_runner(words: &[String]) -> bool {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let runs = |at: usize| words.get(at..).and_then(<[&str]>::split_first);
     let is_runner = |at: usize| runs(at).is_some_and(|(program, arguments)| is_runner(program, arguments));
     // It may run a program that it is given.
@@ -17,8 +17,8 @@ pub fn names_test_runner(command: &ShellCommand) -> bool {
 /// Whether a line of shell may run tests: something in it is neither known to only read files or to end processes, nor
 /// asked to only build.
 pub fn may_run_tests(line: &str) -> bool {
-    let may_test = |command: &ShellCommand| {
-        let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
+    let may_test = |words: &Vec<String>| {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
         strip_wrappers(&words).is_some_and(|(program, arguments)| !runs_no_tests(program_name(program), arguments))
     };
     split_commands(line).iter().any(may_test)
@@ -150,7 +150,7 @@ mod tests {
             ("./run.sh pytest", false),
             ("grep -r 'pytest is here' docs", false),
         ] {
-            assert_eq!(split_commands(run).iter().any(names_test_runner), expected, "{run}");
+            assert_eq!(split_commands(run).iter().any(|words| names_test_runner(words)), expected, "{run}");
         }
     }
 
