@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use omo_core::check::steering::{file_words, is_manifest, may_steer};
+use omo_core::check::steering::{file_words, is_manifest, is_shell_script, may_steer};
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::{Dialect, Task};
 use omo_plan::paths::{PlannedPaths, normalize_path, path_covers};
@@ -69,7 +69,7 @@ pub(super) fn judging_files(state: &RunState, task: &Task, mut files: Vec<String
         state.plan.labeled_checks().flat_map(|(_, check)| file_words(&check.command)).collect();
     files.retain(|file| {
         let is_listed = task.files.iter().any(|listed| path_covers(&listed.path, file));
-        !is_listed && !is_manifest(file) && (may_steer(file) || is_named(file, &words))
+        !is_listed && !is_manifest(file) && (may_steer(file) || is_shell_script(file) && is_named(file, &words))
     });
     files
 }
