@@ -129,10 +129,14 @@ pub struct ClaimComparison {
 /// module of Python.
 pub fn is_named(path: &str, words: &BTreeSet<String>) -> bool {
     let is_below = |word: &str| path.strip_suffix(word).is_some_and(|above| above.is_empty() || above.ends_with('/'));
+    let is_in_named_folder =
+        || words.iter().any(|word| Path::new(path).parent().is_some_and(|folder| folder.starts_with(word)));
+    let name = path.rsplit('/').next().unwrap_or(path);
     words.iter().any(|word| {
         let module = || format!("{}.py", word.replace('.', "/"));
         is_below(word)
             || (word.contains('*') && glob_match::glob_match(word, path))
+            || (word.contains('*') && glob_match::glob_match(word, name) && is_in_named_folder())
             || is_below(&module())
             || is_below(&format!("{word}/__main__.py"))
     })
@@ -148,6 +152,7 @@ mod tests {
             ("sh ci/check", "ci/check"),
             ("cd ci && sh check", "ci/check"),
             ("for f in ci.d/*; do sh $f; done", "ci.d/a"),
+            ("find ci.d -name '*.sh' -exec sh {} +", "ci.d/b/a.sh"),
             ("python3 -m checks.run", "checks/run.py"),
             ("python3 checks", "checks/__main__.py"),
             ("python3 app.py | diff - expected.txt", "expected.txt"),
