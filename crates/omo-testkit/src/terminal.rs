@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -20,6 +21,9 @@ const CLOSE_LIMIT: Duration = Duration::from_secs(4);
 
 /// The size of a terminal, in columns and rows, unless a test says otherwise.
 const SIZE: (u16, u16) = (140, 50);
+
+/// How many terminals this process has started.
+static STARTED: AtomicUsize = AtomicUsize::new(0);
 
 /// A session of the real client in a terminal. Dropping it ends the client; drop it
 /// before the [`Lab`] it lives in.
@@ -53,7 +57,9 @@ impl Terminal {
         arguments: impl IntoIterator<Item = &'a OsStr>,
         (columns, rows): (u16, u16),
     ) -> Result<Self> {
-        let terminal = Self { socket: lab.root().join("tmux") };
+        // The server before it may not have ended yet.
+        let count = STARTED.fetch_add(1, Ordering::Relaxed);
+        let terminal = Self { socket: lab.root().join(format!("tmux-{count}")) };
         let mut tmux = terminal.tmux();
         // A pane that stays after the client's end keeps its last words and its status.
         tmux.args(["start-server", ";", "set-option", "-g", "remain-on-exit"])
