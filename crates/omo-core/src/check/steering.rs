@@ -99,9 +99,9 @@ pub fn file_words(text: &str) -> BTreeSet<String> {
     for word in text.split(is_between) {
         // What stands behind the last variable is below a folder that is not known.
         let word = word.rsplit_once('$').map_or(word, |(_, rest)| rest.split_once('/').map_or("", |(_, rest)| rest));
-        let word = word.trim_start_matches("./").trim_end_matches('/');
+        let word = word.trim_start_matches("./").trim_end_matches('/').replace('\\', "");
         if !word.is_empty() && !word.starts_with('-') && words.len() < MAX_WORDS {
-            words.insert(word.to_owned());
+            words.insert(word);
         }
     }
     words
@@ -254,6 +254,7 @@ mod tests {
             ("cd \"$(dirname \"$0\")/..\"; \"$DIR/x.sh\"", "x.sh"),
             ("pytest --config-file=ci/pytest.ini", "ci/pytest.ini"),
             ("sh ./ci/check", "ci/check"),
+            ("sh ./c\\heck.sh", "check.sh"),
             ("cat < 'in.txt'|sh", "in.txt"),
         ] {
             assert!(file_words(text).contains(word), "{text}: {:?}", file_words(text));
