@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use omo_checks::baseline::wait_for_start;
 use omo_checks::claim_proof::{ProofFolder, ProofQuestion};
 use omo_checks::session_checks::{self, CheckContext, CheckWatcher, EvidenceReuse, VerifyOutcome};
 use omo_claude::hook_input::HookInput;
@@ -33,6 +34,9 @@ use crate::runtime::{HookContext, SessionEntry};
 
 /// What a hook may take beyond its checks: git on a large work tree.
 const GIT_SLACK: Duration = Duration::from_secs(30);
+
+/// How long the checks wait for those of the start, with which they may share a port or a file.
+const START_PATIENCE: Duration = Duration::from_secs(20);
 
 /// Judges the claim of a session whose entry is omo's own; `None` where its run ended while the checks ran and the
 /// result is no longer needed.
@@ -66,6 +70,10 @@ pub(super) fn verify_claim(
     };
     let mut watcher = RunWatcher { context, place, root, shown: false };
     let started = Instant::now();
+    if let Some(home) = state_home {
+        let is_patient = || started.elapsed() < START_PATIENCE && watcher.should_continue();
+        wait_for_start(home, place.id(), is_patient);
+    }
     let verified = session_checks::verify(&session.checks, &setup, &mut watcher);
     watchdog::reset_limit();
     if verified.is_cancelled {
