@@ -78,7 +78,7 @@ impl LastRun {
     }
 }
 
-/// Whether a run was verified on other files than the present ones.
+/// A verified run whose files are no longer the present ones.
 pub(crate) fn has_changed_files(env: &ProcessEnv, project: &Project, session: &Session) -> bool {
     let is_verified = session.verdict.as_ref().is_some_and(|verdict| verdict.kind == VerdictKind::Verified);
     let reviewed = session.verification.asked.as_ref().and_then(|asked| asked.tree.as_ref());

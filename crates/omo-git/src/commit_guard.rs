@@ -11,7 +11,7 @@ use omo_state::seal::hex_digest;
 use serde_json::Value;
 
 use crate::git_settings::{ListedSetting, listed_settings};
-use crate::named_files::{INSTALLED, NamedFile, NamingText, PACKAGE, digest_of, find_named_files, is_script, text_of};
+use crate::named_files::{self, INSTALLED, NamedFile, NamingText, PACKAGE, digest_of, find_named_files, text_of};
 use crate::repository::{GitFailed, GitRepository};
 use crate::user_git::hooks_setting;
 
@@ -102,7 +102,7 @@ impl CommitJudges {
         let is_shared = names.is_absolute() || names.starts_with(".git");
         let (folders, files) = entries_of(folder);
         let is_inner = depth < MAX_DEPTH;
-        for path in files.into_iter().filter(|path| is_program(path) || is_inner && path.extension().is_none()) {
+        for path in files.into_iter().filter(|path| is_hook_file(path) || is_inner && path.extension().is_none()) {
             let Some(name) = path.file_name() else { continue };
             let mut name = names.join(name);
             if let (true, Ok(target)) = (path.is_symlink(), path.canonicalize()) {
@@ -222,13 +222,14 @@ fn entries_of(folder: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
     (folders, files)
 }
 
-/// Whether a file beside hooks is one, or a program, or lies where all are run: what they write there, such as logs,
+/// A file beside hooks that is one, or a program, or lies where all are run: what they write there, such as logs,
 /// judges nothing.
-fn is_program(path: &Path) -> bool {
+fn is_hook_file(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_hook = || GIT_HOOKS.split_ascii_whitespace().any(|hook| name == hook);
     let is_in_hook_folder = || path.parent().is_some_and(|folder| folder.to_string_lossy().ends_with(HOOK_FOLDER_END));
-    !name.ends_with(".sample") && (has_program_end(path) || is_hook() || is_in_hook_folder() || is_script(path))
+    !name.ends_with(".sample")
+        && (has_program_end(path) || is_hook() || is_in_hook_folder() || named_files::is_program(path))
 }
 
 fn has_program_end(path: &Path) -> bool {

@@ -18,36 +18,9 @@ pub const INSTALLED: [&str; 4] = ["node_modules", ".venv", "venv", "vendor"];
 /// State of a task file that is not there.
 pub const ABSENT: &str = "absent";
 /// Words before a program: interpreters, without a version, and what runs another one.
-const BEFORE_PROGRAM: [&str; 28] = [
-    "sh",
-    "bash",
-    "zsh",
-    "dash",
-    "ksh",
-    "fish",
-    "python",
-    "pypy",
-    "node",
-    "deno",
-    "bun",
-    "ruby",
-    "perl",
-    "php",
-    "awk",
-    "source",
-    "exec",
-    "env",
-    "time",
-    "xargs",
-    "then",
-    "do",
-    "else",
-    "if",
-    "run",
-    "tsx",
-    "os.system",
-    "eval",
-];
+const BEFORE_PROGRAM: &str = "\
+    sh bash zsh dash ksh fish python pypy node deno bun ruby perl php awk source exec env time xargs then do else if run \
+    tsx os.system eval";
 /// State of a file that cannot be read.
 const UNREADABLE: &str = "unreadable";
 /// Further files are not looked at.
@@ -86,7 +59,7 @@ pub struct NamedFile<'a> {
 impl NamedFile<'_> {
     /// A script by its mode, its first line or its ending, or a file without an ending that is run.
     pub fn is_script(&self) -> bool {
-        is_shell_script(self.name) || self.is_run && self.path.extension().is_none() || is_script(self.path)
+        is_shell_script(self.name) || self.is_run && self.path.extension().is_none() || is_program(self.path)
     }
 }
 
@@ -203,7 +176,8 @@ fn runs_file(text: &str, word: &str) -> bool {
     let is_before = |before: &str| {
         let name = before.rsplit('/').next().unwrap_or(before);
         let name = name.trim_end_matches(|char: char| char.is_ascii_digit() || char == '.');
-        before.ends_with([';', '&', '|', '!', '{', '=']) || BEFORE_PROGRAM.contains(&name)
+        before.ends_with([';', '&', '|', '!', '{', '='])
+            || BEFORE_PROGRAM.split_ascii_whitespace().any(|known| known == name)
     };
     text.lines().any(|line| {
         let words: Vec<&str> = line.split(is_between).filter(|word| !word.is_empty()).collect();
@@ -236,8 +210,8 @@ pub fn scripts_of(package: &Path) -> BTreeMap<String, String> {
     scripts.into_iter().flatten().filter_map(script).collect()
 }
 
-/// Whether a file is run as a program: by its first line, or its mode.
-pub fn is_script(path: &Path) -> bool {
+/// A program by its first line, or by its mode.
+pub(crate) fn is_program(path: &Path) -> bool {
     is_executable(path) || text_of(path).is_some_and(|text| text.starts_with("#!"))
 }
 

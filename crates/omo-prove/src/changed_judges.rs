@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use omo_core::check::counterfactual::list_names;
 use omo_core::check::session_check::{Check, CheckVerdict};
 use omo_core::check::steering::{file_words, is_named_as_test, may_steer};
 use omo_core::check::test_report::TestReport;
@@ -17,8 +18,6 @@ use crate::test_files::TestFiles;
 
 /// A larger change of such files is not tried out, and said to be one.
 const MAX_FILES: usize = 500;
-/// So many of them are named.
-const MAX_NAMED: usize = 6;
 
 /// Files that may steer the checks of a claim and that changed, with what they were.
 pub(crate) struct ChangedJudges {
@@ -87,11 +86,9 @@ impl ChangedJudges {
                 // Hidden files come last: there may be many of them.
                 let (hidden, shown): (Vec<&String>, Vec<&String>) =
                     self.names.iter().partition(|name| name.starts_with('.') || name.contains("/."));
-                let all: Vec<&str> = shown.into_iter().chain(hidden).map(String::as_str).collect();
-                let more = all.len().saturating_sub(MAX_NAMED);
-                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                let named = all.into_iter().take(MAX_NAMED).collect::<Vec<_>>().join(", ");
-                comparison.notes.push(format!("it could not be run without the changes to {named}{more}"));
+                let all: Vec<String> = shown.into_iter().chain(hidden).cloned().collect();
+                let named = list_names(&all, all.len());
+                comparison.notes.push(format!("it could not be run without the changes to {named}"));
             }
         }
         comparison

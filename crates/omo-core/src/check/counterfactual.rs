@@ -133,7 +133,7 @@ impl NamedTests {
 }
 
 impl LostTests {
-    /// Whether there are more of them than are named.
+    /// More of them are there than are named.
     pub fn names_some_alone(&self) -> bool {
         [&self.gone, &self.skipped, &self.failing_not_run].iter().any(|tests| tests.count > tests.names.len())
     }
@@ -186,8 +186,8 @@ fn pluralize_count(count: u64) -> String {
     pluralize(usize::try_from(count).unwrap_or(usize::MAX), "test")
 }
 
-/// The first of them, and how many more there are.
-fn list_names(names: &[String], count: usize) -> String {
+/// The first of some names, and how many more there are.
+pub fn list_names(names: &[String], count: usize) -> String {
     let mut shown: Vec<String> = names.iter().take(MAX_NAMED_TESTS).map(|name| sanitize(name, 100)).collect();
     if count > shown.len() {
         shown.push(format!("and {} more", count - shown.len()));
@@ -220,7 +220,7 @@ pub struct ComparisonWords {
 }
 
 impl ComparisonWords {
-    /// The same, line by line, each with its label.
+    /// Lines with their labels.
     pub fn rows(self) -> impl Iterator<Item = (&'static str, String)> {
         let answer = self.without_change.map(|words| ("without the change", words));
         answer.into_iter().chain(self.unusual.into_iter().map(|line| ("unusual", line)))
@@ -262,7 +262,7 @@ impl Counterfactual {
         Some(parts.join("; ")).filter(|words| !words.is_empty())
     }
 
-    /// All that is told of it.
+    /// The words for statuses, reports and pages.
     pub fn words(&self) -> ComparisonWords {
         ComparisonWords { without_change: self.verdict_words(), unusual: self.first_lines() }
     }

@@ -213,7 +213,7 @@ impl CheckEnd {
     }
 }
 
-/// What an end is worth: the verdict, and the words for it.
+/// The verdict on an end, and the words for it.
 pub fn judge_check(end: &CheckEnd, counts: Option<TestCounts>) -> (CheckVerdict, String) {
     match end {
         CheckEnd::Exited(0) => judge_success(counts),

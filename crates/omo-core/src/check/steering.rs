@@ -73,12 +73,12 @@ fn is_in(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|known| known == word)
 }
 
-/// Whether a file is a script of a shell by its ending.
+/// Tells scripts of a shell by their ending.
 pub fn is_shell_script(path: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, ending)| is_in(SHELL_ENDINGS, &ending.to_lowercase()))
 }
 
-/// Whether a file is a test by its name or its folder. What such a file runs is what it tests.
+/// Tells tests by their name or their folder. What such a file runs is what it tests.
 pub fn is_named_as_test(path: &str) -> bool {
     let lower = path.to_lowercase();
     lower.split(['/', '.', '-', '_']).any(|part| is_in("test tests __tests__ spec specs e2e", part))
@@ -137,7 +137,7 @@ const TASK_FILES: [(&str, &str); 13] = [
     ("deno", "deno.json deno.jsonc"),
 ];
 
-/// Whether a file at a path says which packages a project needs, and in which versions: any work may change it.
+/// Tells the files that say which packages a project needs, and in which versions: any work may change them.
 pub fn is_manifest(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     MANIFESTS.split_ascii_whitespace().any(|known| known == name)

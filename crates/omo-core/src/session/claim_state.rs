@@ -69,7 +69,7 @@ impl Default for ClaimVerification {
 }
 
 impl ClaimVerification {
-    /// Whether the last claim failed by what only the user can accept.
+    /// The last claim failed by what only the user can accept.
     pub fn waits_for_user(&self) -> bool {
         let is_open = |fact: &UnusualFact| !self.accepted.contains(fact);
         self.failure.is_some() && !self.review_wanted && self.unusual.iter().any(is_open)

@@ -48,7 +48,7 @@ impl SessionChange<'_> {
         })
     }
 
-    /// The same, of all that judges its claims.
+    /// Changes all that judges the claims of a session, after a question.
     pub(crate) fn apply_to_session(
         &self,
         question: &str,
