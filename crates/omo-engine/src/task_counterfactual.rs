@@ -50,7 +50,7 @@ pub(crate) fn unproved_implementation(plan: &Plan, task: &Task, answers: &[Check
     }
     let is_own = |answer: &&CheckCounterfactual| task.checks.iter().any(|check| check.command == answer.name);
     let mut own = answers.iter().filter(is_own).peekable();
-    let is_red = answers.iter().any(|answer| answer.without == WithoutChange::Red);
+    let is_red = answers.iter().any(|answer| answer.without.is_red());
     if is_red || own.peek().is_none() || !own.all(|answer| answer.without == WithoutChange::Green) {
         return None;
     }
@@ -70,7 +70,7 @@ fn weakest_answer(plan: &Plan, task: &Task, answers: &[CheckCounterfactual]) -> 
         answers.iter().find(is_red_check).or_else(|| answers.iter().max_by_key(|answer| rank(answer.without)))?;
     let command = sanitize(&known.name, 120).replace('`', "'");
     match known.without {
-        WithoutChange::Red => None,
+        WithoutChange::Red | WithoutChange::NotBuilt => None,
         WithoutChange::Green => Some(format!("`{command}` is green without the work, too: it shows nothing about it")),
         WithoutChange::Unknown => Some(format!(
             "whether `{command}` fails without the work could not be told: {}",
@@ -84,7 +84,8 @@ fn rank(without: WithoutChange) -> u8 {
     match without {
         WithoutChange::Unknown => 0,
         WithoutChange::Green => 1,
-        WithoutChange::Red => 2,
+        WithoutChange::NotBuilt => 2,
+        WithoutChange::Red => 3,
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use omo_core::check::counterfactual::{CheckCounterfactual, MAX_NAMED_TESTS, TestChanges, WithoutChange};
+use omo_core::check::counterfactual::{CheckCounterfactual, HollowAnswer, MAX_NAMED_TESTS, TestChanges, WithoutChange};
 use omo_core::check::session_check::{CheckEnd, CheckVerdict};
 use omo_core::check::test_report::{TestOutcome, TestReport};
 use serde::Serialize;
@@ -78,6 +78,8 @@ pub struct CheckProof {
     pub without: WithoutChange,
     /// Why, in one sentence.
     pub reason: String,
+    /// With the change, where its functions have an empty body.
+    pub hollow: HollowAnswer,
     /// The lines of output that say so.
     pub lines: Vec<String>,
     /// The tests that are told apart by name.
@@ -85,9 +87,14 @@ pub struct CheckProof {
 }
 
 impl CheckProof {
-    /// Green with the change, red without it.
+    /// Green with the change, and its tests notice where that is missing.
     pub fn is_proved(&self) -> bool {
-        self.with == WithChange::Green && self.without == WithoutChange::Red
+        self.with == WithChange::Green && self.without.shows_change(&self.hollow) == Some(true)
+    }
+
+    /// A reader can rely on it that the check shows nothing.
+    pub fn is_refuted(&self) -> bool {
+        self.with == WithChange::Red || self.without.shows_change(&self.hollow) == Some(false)
     }
 
     /// What a verdict tells of it.
@@ -107,9 +114,9 @@ impl CheckProof {
                 _ => {}
             }
         }
-        let (without, reason) = (self.without, self.reason.clone());
+        let (without, reason, hollow) = (self.without, self.reason.clone(), self.hollow.clone());
         let name = name.to_owned();
-        CheckCounterfactual { name, without, reason, tests, shows_nothing, ..CheckCounterfactual::default() }
+        CheckCounterfactual { name, without, reason, hollow, tests, shows_nothing, ..CheckCounterfactual::default() }
     }
 
     /// A check that is not green with the change: the other side says nothing then.
@@ -125,6 +132,7 @@ impl CheckProof {
             with: state,
             without: WithoutChange::Unknown,
             reason: format!("{why}: {}", with.detail),
+            hollow: HollowAnswer::default(),
             lines: last_lines(with),
             tests: compare_tests(with, None),
         }
@@ -133,7 +141,8 @@ impl CheckProof {
     /// A check that could be run on neither side.
     pub fn not_run(run: &str, reason: String) -> Self {
         let (with, without) = (WithChange::Unknown, WithoutChange::Unknown);
-        Self { run: run.to_owned(), with, without, reason, lines: Vec::new(), tests: Vec::new() }
+        let hollow = HollowAnswer::default();
+        Self { run: run.to_owned(), with, without, reason, hollow, lines: Vec::new(), tests: Vec::new() }
     }
 
     /// A check that could not be tried without the change.
@@ -143,6 +152,7 @@ impl CheckProof {
             with: WithChange::Green,
             without: WithoutChange::Unknown,
             reason,
+            hollow: HollowAnswer::default(),
             lines: Vec::new(),
             tests: compare_tests(with, None),
         }
@@ -171,7 +181,7 @@ pub struct ChangeFacts {
 pub fn compare_sides(run: &str, with: &SideOutcome, without: &SideOutcome, facts: &ChangeFacts) -> CheckProof {
     let mut tests = compare_tests(with, Some(without));
     let (answer, reason, lines) = judge_without(run, with, without, facts, &tests);
-    if answer == WithoutChange::Red
+    if answer.is_red()
         && !ended_early(without)
         && without.report.counts.is_none_or(|counts| counts.run == counts.failed)
     {
@@ -181,7 +191,8 @@ pub fn compare_sides(run: &str, with: &SideOutcome, without: &SideOutcome, facts
             .filter(|test| test.without == TestState::Unknown)
             .for_each(|it| it.without = TestState::Absent);
     }
-    CheckProof { run: run.to_owned(), with: WithChange::Green, without: answer, reason, lines, tests }
+    let hollow = HollowAnswer::default();
+    CheckProof { run: run.to_owned(), with: WithChange::Green, without: answer, reason, hollow, lines, tests }
 }
 
 fn judge_without(
@@ -211,6 +222,7 @@ fn judge_without(
     };
     match failure.judge(|item| facts.defined.contains(item)) {
         FailureAnswer::Red { reason, lines, .. } => (WithoutChange::Red, reason, lines),
+        FailureAnswer::NotBuilt { reason, lines } => (WithoutChange::NotBuilt, reason, lines),
         FailureAnswer::Unknown { reason } => (WithoutChange::Unknown, reason, last_lines(without)),
     }
 }

@@ -177,7 +177,7 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
     // A claim that is red and then green on the same files says so by itself, and costs no further runs.
     let repeated = if is_claim { &[][..] } else { request.checks };
     for (check, (proof, with)) in repeated.iter().zip(checks.iter_mut().zip(&with_change)) {
-        if let (true, Ok(with)) = (proof.is_proved(), with)
+        if let (true, Ok(with)) = (proof.without.is_red(), with)
             && let Some(why) = runner.is_chance(check, with, &change, watcher)?
         {
             *proof = why;

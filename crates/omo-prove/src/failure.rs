@@ -59,6 +59,13 @@ pub(crate) enum FailureAnswer {
         /// Only the exit status says it.
         is_by_status: bool,
     },
+    /// What it needs is missing: neither could one pass that checks nothing.
+    NotBuilt {
+        /// Why, in one sentence.
+        reason: String,
+        /// The line of output that says so.
+        lines: Vec<String>,
+    },
     /// It could have any reason.
     Unknown {
         /// Which, in one sentence.
@@ -77,7 +84,26 @@ impl Failure<'_> {
             CheckEnd::TimedOut(seconds) => return unknown(format!("{words} it did not end within {seconds} s")),
             CheckEnd::NotStarted(why) => return unknown(format!("{words} it could not be started: {why}")),
         };
+        let mut missing = find_missing_items(&side.lines);
+        if self.reads_other_languages {
+            missing.extend(find_other_missing_items(&side.lines));
+        }
+        // What the check itself asks for is what it runs, and not what that needs.
+        let is_asked_for = |item: &&MissingItem| item.module.as_ref().is_some_and(|module| self.asks_for(module));
+        let explained: Vec<_> = missing.iter().filter(|item| is_expected(&item.name) && !is_asked_for(item)).collect();
+        let not_built = explained.first().map(|first| {
+            let names: BTreeSet<String> =
+                explained.iter().map(|item| format!("`{}`", sanitize(&item.name, 60))).collect();
+            let verb = if names.len() == 1 { "is" } else { "are" };
+            let names: Vec<String> = names.into_iter().take(3).collect();
+            let reason = format!("it cannot be built {words}: {} {verb} missing", names.join(", "));
+            FailureAnswer::NotBuilt { reason, lines: vec![first.line.clone()] }
+        });
         if !self.failing.is_empty() && self.doubt.is_none() {
+            // In a language without a build, a test that needs a name fails for want of it.
+            if let (Some(not_built), false) = (not_built, side.lines.iter().any(|line| is_assertion(line))) {
+                return not_built;
+            }
             let reason = count_tests(self.failing.len(), "test fails", "tests fail");
             let reason = format!("{reason} {words}{}", self.absent_words);
             return FailureAnswer::Red { reason, lines: lines_about(side, self.failing), is_by_status: false };
@@ -91,10 +117,6 @@ impl Failure<'_> {
         if side.verdict == CheckVerdict::NothingRan {
             return unknown(format!("{words} no test was run"));
         }
-        let mut missing = find_missing_items(&side.lines);
-        if self.reads_other_languages {
-            missing.extend(find_other_missing_items(&side.lines));
-        }
         let is_build = !missing.is_empty() || side.lines.iter().any(|line| is_build_failure(line));
         if let (false, Some(count)) = (is_build || self.doubt.is_some(), self.unnamed_failures()) {
             let reason = count_tests(count, "test fails", "tests fail");
@@ -104,16 +126,8 @@ impl Failure<'_> {
                 is_by_status: false,
             };
         }
-        // What the check itself asks for is what it runs, and not what that needs.
-        let is_asked_for = |item: &&MissingItem| item.module.as_ref().is_some_and(|module| self.asks_for(module));
-        let explained: Vec<_> = missing.iter().filter(|item| is_expected(&item.name) && !is_asked_for(item)).collect();
-        if let Some(first) = explained.first() {
-            let names: BTreeSet<String> =
-                explained.iter().map(|item| format!("`{}`", sanitize(&item.name, 60))).collect();
-            let names: Vec<String> = names.into_iter().take(3).collect();
-            let verb = if names.len() == 1 { "is" } else { "are" };
-            let reason = format!("it cannot be built {words}: {} {verb} missing", names.join(", "));
-            return FailureAnswer::Red { reason, lines: vec![first.line.clone()], is_by_status: false };
+        if let Some(not_built) = not_built {
+            return not_built;
         }
         if let Some(doubt) = &self.doubt {
             return unknown(doubt.clone());
@@ -193,12 +207,20 @@ pub fn judge_tests_first(
     };
     match failure.judge(|_| true) {
         FailureAnswer::Red { reason, is_by_status, .. } => Ok((!is_by_status).then_some(reason)),
+        FailureAnswer::NotBuilt { reason, .. } => Ok(Some(reason)),
         FailureAnswer::Unknown { reason } => Err(reason),
     }
 }
 
 pub(crate) fn count_tests(count: usize, one: &str, more: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { more })
+}
+
+/// What a test says that did not find what it expects.
+fn is_assertion(line: &str) -> bool {
+    let line = line.trim_start();
+    ["AssertionError", "ERR_ASSERTION", "expect(received)", "panicked at"].iter().any(|word| line.contains(word))
+        || line.strip_prefix('E').is_some_and(|said| said.trim_start().starts_with("assert "))
 }
 
 /// What a tool says when it could not build, or could not load, what it was to test.

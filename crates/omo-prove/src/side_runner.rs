@@ -94,7 +94,7 @@ impl<'a> SideRunner<'a> {
         watcher: &mut impl ProofWatcher,
     ) -> Result<Option<CheckProof>, ProofError> {
         if let Ok(without) = self.run(check, Side::Without, watcher)?
-            && compare_sides(&check.command, with, &without, &change.facts).without != WithoutChange::Red
+            && !compare_sides(&check.command, with, &without, &change.facts).without.is_red()
         {
             return Ok(Some(CheckProof::not_repeatable(&check.command, with, false, &without)));
         }

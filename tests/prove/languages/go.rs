@@ -141,7 +141,7 @@ const CASES: &[Case] = &[
                 ),
             ),
         ],
-        without: "red",
+        without: "notBuilt",
         reason: "it cannot be built without the change: `Pieces` is missing",
         notes: &[],
         tests: &[
@@ -160,7 +160,7 @@ const CASES: &[Case] = &[
                 ),
             ),
         ],
-        without: "red",
+        without: "notBuilt",
         reason: "it cannot be built without the change: `tax` is missing",
         notes: &[],
         tests: &[("example.org/shop/cart.TestTax", "absent", "passed")],

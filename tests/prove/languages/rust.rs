@@ -309,7 +309,7 @@ const CASES: &[Case] = &[
                 ),
             ),
         ],
-        without: "red",
+        without: "notBuilt",
         reason: "it cannot be built without the change: `tax` is missing",
         notes: &[],
         tests: &[("tax::a_fifth_is_added", "absent", "passed")],
@@ -317,7 +317,7 @@ const CASES: &[Case] = &[
     Case {
         name: "a feature, with a test beside the code",
         change: &[("src/cart.rs", Some(CART_THAT_COUNTS))],
-        without: "red",
+        without: "notBuilt",
         reason: "it cannot be built without the change: `piece_count` is missing",
         notes: &[],
         tests: &[("shop::cart::tests::pieces_are_counted", "absent", "passed")],

@@ -140,7 +140,7 @@ const CASES: &[Case] = &[
                 ),
             ),
         ],
-        without: "red",
+        without: "notBuilt",
         reason: "it cannot be built without the change: `tax` is missing",
         notes: &[],
         tests: &[],

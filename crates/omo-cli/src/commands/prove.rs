@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use omo_checks::detected_check::offer_check;
 use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
-use omo_core::check::counterfactual::WithoutChange;
+use omo_core::check::counterfactual::{HollowAnswer, WithoutChange};
 use omo_core::check::session_check::{self, Check, CheckOrigin};
 use omo_core::text::command_text::typed_form;
 use omo_core::text::{pluralize, sanitize};
@@ -136,8 +136,7 @@ fn proof_failure(error: &ProofError) -> CommandError {
 /// What the exit status says.
 fn judge(proof: &Proof) -> Result<(), CommandError> {
     let count = |is: fn(&CheckProof) -> bool| proof.checks.iter().filter(|check| is(check)).count();
-    let is_refuted = |check: &CheckProof| check.with == WithChange::Red || check.without == WithoutChange::Green;
-    let (all, proved, refuted) = (proof.checks.len(), count(CheckProof::is_proved), count(is_refuted));
+    let (all, proved, refuted) = (proof.checks.len(), count(CheckProof::is_proved), count(CheckProof::is_refuted));
     if proved == all {
         return Ok(());
     }
@@ -163,6 +162,9 @@ fn show(options: &ProveOptions, proof: &Proof) -> Result<(), CommandError> {
     for check in &proof.checks {
         writeln!(out, "\n{}  {}", sanitize(&typed_form(&check.run), 200), verdict_words(check))?;
         writeln!(out, "  {}", sanitize(&check.reason, 300))?;
+        if let Some(words) = hollow_words(check) {
+            writeln!(out, "  with empty bodies: {}", sanitize(&words, 300))?;
+        }
         for line in &check.lines {
             writeln!(out, "    {}", sanitize(line, 160))?;
         }
@@ -207,8 +209,23 @@ fn verdict_words(check: &CheckProof) -> &'static str {
         (WithChange::Red, _) => "not green with the change",
         (WithChange::Unknown, _) => "it could not be run",
         (WithChange::Green, WithoutChange::Red) => "green, red without the change: proved",
+        (WithChange::Green, WithoutChange::NotBuilt) => match check.hollow {
+            HollowAnswer::Red => "green, cannot be built without the change, red with empty bodies: proved",
+            HollowAnswer::Green(_) => "green, cannot be built without the change, green with empty bodies",
+            _ => "green; cannot be built without the change, and that alone shows nothing",
+        },
         (WithChange::Green, WithoutChange::Green) => "green, and green without the change, too",
         (WithChange::Green, WithoutChange::Unknown) => "green; without the change it could not be told",
+    }
+}
+
+/// What a check says where the functions of the change have an empty body.
+fn hollow_words(check: &CheckProof) -> Option<String> {
+    match &check.hollow {
+        HollowAnswer::NotAsked => None,
+        HollowAnswer::Red => Some("red, its tests notice".to_owned()),
+        HollowAnswer::Green(_) => check.hollow.green_words(),
+        HollowAnswer::Unknown(why) => Some(why.clone()),
     }
 }
 

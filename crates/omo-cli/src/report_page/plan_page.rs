@@ -199,7 +199,7 @@ fn proof_source(task: &Task, known: Option<&TaskState>) -> Option<String> {
 fn own_checks(known: &TaskState, row: &TaskRow) -> Vec<CheckResult> {
     let tree = known.last_end.as_ref().and_then(|end| end.tree.as_deref());
     // Where one check shows the work, others may be green without it, too: a build, or a lint.
-    let is_shown = row.without_work.iter().any(|known| known.without == WithoutChange::Red);
+    let is_shown = row.without_work.iter().any(|known| known.without.is_red());
     let is_vacuous = |command: &String| {
         let is_green = |known: &CheckCounterfactual| known.name == *command && known.without == WithoutChange::Green;
         row.already_green.contains(command) || (!is_shown && row.without_work.iter().any(is_green))

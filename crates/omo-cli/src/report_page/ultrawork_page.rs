@@ -1,6 +1,6 @@
 //! The page of an ultrawork run.
 
-use omo_core::check::counterfactual::{Counterfactual, WithoutChange};
+use omo_core::check::counterfactual::{CheckCounterfactual, Counterfactual};
 use omo_core::check::session_check::{Check, CheckVerdict};
 use omo_core::log_entry::{ClaimEnd, LogEntry, LoggedCheck, LoggedClaim};
 use omo_core::messages::run_end::headline;
@@ -225,7 +225,8 @@ fn check_result(check: &Check, record: &UltraworkRecord<'_>) -> CheckResult {
 /// Whether a check is green without the change, too, and no review has judged that.
 fn is_green_without(check: &Check, record: &UltraworkRecord<'_>) -> bool {
     let Counterfactual::Known(known) = &record.counterfactual else { return false };
-    let is_green = known.iter().any(|it| it.name == check.name && it.without == WithoutChange::Green);
+    let shows_nothing = |it: &CheckCounterfactual| it.without.shows_change(&it.hollow) == Some(false);
+    let is_green = known.iter().any(|it| it.name == check.name && shows_nothing(it));
     is_green && !is_agreed(record.session)
 }
 

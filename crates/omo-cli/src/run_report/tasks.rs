@@ -103,6 +103,7 @@ fn write_checks(lines: &mut TextLines, source: &ReportSource<'_>, row: &TaskRow)
 fn without_words(without: WithoutChange) -> &'static str {
     match without {
         WithoutChange::Red => ", red without the work",
+        WithoutChange::NotBuilt => ", cannot be built without the work",
         WithoutChange::Green => ", green without the work, too",
         WithoutChange::Unknown => ", could not be told without the work",
     }

@@ -1,5 +1,7 @@
 //! What checks say without the change: whether they prove the work, or only pass.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::check::test_report::{TestOutcome, TestReport};
@@ -46,11 +48,63 @@ impl ProveMode {
 pub enum WithoutChange {
     /// The check fails without the change: it proves the work.
     Red,
+    /// It cannot be built or imported without the change, and neither could a test that checks nothing.
+    NotBuilt,
     /// The check is green without the change, too: it says nothing about the work.
     Green,
     /// It could not be told.
     #[default]
     Unknown,
+}
+
+impl WithoutChange {
+    /// The check does not pass without the change, for want of it.
+    pub fn is_red(self) -> bool {
+        matches!(self, Self::Red | Self::NotBuilt)
+    }
+
+    /// Whether a check shows the change that says this without it; `None` where that is not known.
+    pub fn shows_change(self, hollow: &HollowAnswer) -> Option<bool> {
+        match (self, hollow) {
+            (Self::Red, _) | (Self::NotBuilt, HollowAnswer::Red) => Some(true),
+            (Self::Green, _) | (Self::NotBuilt, HollowAnswer::Green(_)) => Some(false),
+            (Self::NotBuilt | Self::Unknown, _) => None,
+        }
+    }
+}
+
+/// The answer of a check with the change, where the functions that it added or altered have an empty body.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum HollowAnswer {
+    /// It was not asked.
+    #[default]
+    NotAsked,
+    /// Its tests notice.
+    Red,
+    /// It is green, and so shows nothing about these functions.
+    Green(Vec<String>),
+    /// It could not be told, and why.
+    Unknown(String),
+}
+
+impl HollowAnswer {
+    /// The answer behind what the check says without the change.
+    fn words(&self) -> String {
+        match self {
+            Self::NotAsked => String::new(),
+            Self::Red => ", and red with empty bodies".to_owned(),
+            Self::Green(_) => ", and green with empty bodies".to_owned(),
+            Self::Unknown(why) => format!(" ({})", sanitize(why, 120)),
+        }
+    }
+
+    /// What is said of functions that a check shows nothing about.
+    pub fn green_words(&self) -> Option<String> {
+        let Self::Green(functions) = self else { return None };
+        let named: Vec<String> = functions.iter().map(|name| format!("`{name}`")).collect();
+        Some(format!("shows nothing about {}: green with empty bodies", list_names(&named, named.len())))
+    }
 }
 
 /// How many tests went from one state to another by the change.
@@ -75,6 +129,8 @@ pub struct CheckCounterfactual {
     pub without: WithoutChange,
     /// Why, in one sentence.
     pub reason: String,
+    /// Its answer where the functions of the change have an empty body.
+    pub hollow: HollowAnswer,
     /// The tests that the runner named.
     pub tests: TestChanges,
     /// The first of those that passed before as well: they show nothing about this work.
@@ -239,9 +295,16 @@ impl Counterfactual {
             (named(WithoutChange::Red), named(WithoutChange::Green), named(WithoutChange::Unknown));
         let mut parts = Vec::new();
         if !red.is_empty() {
-            let which =
-                if green.is_empty() && unknown.is_empty() { String::new() } else { format!("{}: ", red.join(", ")) };
+            let which = if red.len() == checks.len() { String::new() } else { format!("{}: ", red.join(", ")) };
             parts.push(format!("{which}red without the change"));
+        }
+        let mut not_built: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for check in checks.iter().filter(|check| check.without == WithoutChange::NotBuilt) {
+            not_built.entry(check.hollow.words()).or_default().push(format!("`{}`", sanitize(&check.name, 40)));
+        }
+        for (hollow, names) in not_built {
+            let which = if names.len() == checks.len() { String::new() } else { format!("{}: ", names.join(", ")) };
+            parts.push(format!("{which}cannot be built without the change{hollow}"));
         }
         if !green.is_empty() {
             parts.push(format!("green without the change, too, so nothing about it is shown: {}", green.join(", ")));
@@ -284,7 +347,9 @@ impl Counterfactual {
                 format!("green only with the changed {}", list_names(&check.judged_by, check.judged_by.len()))
             });
             let notes = check.notes.iter().map(|why| sanitize(why, 200));
-            let lines: Vec<String> = judged.into_iter().chain(check.lost.lines()).chain(notes).collect();
+            // One that is green without the change says so already.
+            let hollow = check.hollow.green_words().filter(|_| check.without != WithoutChange::Green);
+            let lines: Vec<String> = hollow.into_iter().chain(judged).chain(check.lost.lines()).chain(notes).collect();
             let fact = |line| UnusualFact {
                 check: check.name.clone(),
                 line: format!("`{}`: {line}", sanitize(&check.name, 40)),
@@ -309,6 +374,12 @@ impl Counterfactual {
         let reason = sanitize(&check.reason, 300);
         match check.without {
             WithoutChange::Red => None,
+            WithoutChange::NotBuilt => match &check.hollow {
+                HollowAnswer::Red => None,
+                HollowAnswer::NotAsked => Some(format!("{reason}, and that alone shows nothing about what it does")),
+                HollowAnswer::Green(_) => check.hollow.green_words(),
+                HollowAnswer::Unknown(why) => Some(format!("{reason}, and with empty bodies {}", sanitize(why, 200))),
+            },
             WithoutChange::Green if check.shows_nothing.is_empty() => Some(reason),
             WithoutChange::Green => {
                 let names: Vec<String> = check.shows_nothing.iter().map(|name| sanitize(name, 100)).collect();
@@ -334,9 +405,16 @@ mod tests {
         Counterfactual::Known(checks.iter().map(check).collect())
     }
 
+    /// A check that cannot be built without the change, and what it says with empty bodies.
+    fn hollow(answer: HollowAnswer) -> Counterfactual {
+        let Counterfactual::Known(mut checks) = known(&[("tests", WithoutChange::NotBuilt)]) else { panic!() };
+        checks[0].hollow = answer;
+        Counterfactual::Known(checks)
+    }
+
     #[test]
     fn a_verdict_says_what_each_check_shows() {
-        use WithoutChange::{Green, Red, Unknown};
+        use WithoutChange::{Green, NotBuilt, Red, Unknown};
         for (state, words) in [
             (Counterfactual::NotAsked, None),
             (known(&[("tests", Red)]), Some("red without the change")),
@@ -344,6 +422,17 @@ mod tests {
                 known(&[("tests", Red), ("lint", Green)]),
                 Some(
                     "`tests`: red without the change; green without the change, too, so nothing about it is shown: `lint`",
+                ),
+            ),
+            (hollow(HollowAnswer::Red), Some("cannot be built without the change, and red with empty bodies")),
+            (
+                hollow(HollowAnswer::Unknown("it is Go".to_owned())),
+                Some("cannot be built without the change (it is Go)"),
+            ),
+            (
+                known(&[("tests", NotBuilt), ("lint", Green)]),
+                Some(
+                    "`tests`: cannot be built without the change; green without the change, too, so nothing about it is shown: `lint`",
                 ),
             ),
             (known(&[("tests", Unknown)]), Some("could not be told without the change: `tests` (why tests)")),
@@ -360,8 +449,9 @@ mod tests {
 
     #[test]
     fn what_is_not_known_to_be_red_counts_against_a_claim_that_is_held_to_it() {
-        use WithoutChange::{Green, Red, Unknown};
+        use WithoutChange::{Green, NotBuilt, Red, Unknown};
         assert_eq!(known(&[("tests", Red)]).objection("tests"), None);
+        assert_eq!(hollow(HollowAnswer::Red).objection("tests"), None);
         for state in [
             Counterfactual::NotAsked,
             Counterfactual::Pending,
@@ -369,9 +459,21 @@ mod tests {
             known(&[("tests", Green)]),
             known(&[("tests", Unknown)]),
             known(&[("other", Red)]),
+            known(&[("tests", NotBuilt)]),
+            hollow(HollowAnswer::Green(vec!["total".to_owned()])),
+            hollow(HollowAnswer::Unknown("it does not build".to_owned())),
         ] {
             assert!(state.objection("tests").is_some(), "{state:?}");
         }
+    }
+
+    #[test]
+    fn functions_that_nothing_is_shown_about_are_named() {
+        let state = hollow(HollowAnswer::Green(vec!["total".to_owned(), "Cart::price".to_owned()]));
+        let line = "`tests`: shows nothing about `total`, `Cart::price`: green with empty bodies";
+        assert_eq!(state.first_lines(), [line]);
+        let older: CheckCounterfactual = serde_json::from_str(r#"{"name":"tests","without":"red"}"#).unwrap();
+        assert_eq!((older.without, older.hollow), (WithoutChange::Red, HollowAnswer::NotAsked));
     }
 
     #[test]

@@ -81,12 +81,30 @@ fn tests_that_came_with_other_files_are_not_guessed_about() {
 fn a_build_that_fails_counts_only_for_what_the_change_defines() {
     let with = cargo(0, &[("a", "ok")]);
     let unbuilt = side(101, "error[E0425]: cannot find function `total` in this scope\nerror: could not compile `x`\n");
-    let proof = judge(&with, &unbuilt, &["total"]);
-    assert!(proof.is_proved(), "{proof:?}");
+    let mut proof = judge(&with, &unbuilt, &["total"]);
+    assert_eq!(proof.without, WithoutChange::NotBuilt, "{proof:?}");
+    assert!(!proof.is_proved() && !proof.is_refuted(), "nothing is shown by that alone");
+    proof.hollow = HollowAnswer::Green(vec!["total".to_owned()]);
+    assert!(!proof.is_proved() && proof.is_refuted());
+    proof.hollow = HollowAnswer::Red;
+    assert!(proof.is_proved() && !proof.is_refuted());
     assert_eq!(proof.reason, "it cannot be built without the change: `total` is missing");
     assert_eq!(judge(&with, &unbuilt, &["other"]).without, WithoutChange::Unknown);
     let other = side(101, "error[E0308]: mismatched types\nerror: could not compile `x`\n");
     assert_eq!(judge(&with, &other, &["total", "types"]).without, WithoutChange::Unknown);
+}
+
+#[test]
+fn a_test_that_fails_for_want_of_a_name_is_told_from_one_that_checks_something() {
+    let with = side(0, "1..1\nok 1 - counts\n");
+    let without = |why: &str| side(1, &format!("1..1\nnot ok 1 - counts\n  error: '{why}'\n"));
+    for (why, answer) in [
+        ("cart.total is not a function", WithoutChange::NotBuilt),
+        ("cart.other is not a function", WithoutChange::Red),
+        ("AssertionError: 3 != 4, cart.total is not a function", WithoutChange::Red),
+    ] {
+        assert_eq!(judge(&with, &without(why), &["total"]).without, answer, "{why}");
+    }
 }
 
 #[test]
@@ -148,7 +166,7 @@ fn what_the_check_itself_asks_for_is_not_missing() {
     let words = ChangeFacts { defined: ["checks".to_owned()].into(), ..ChangeFacts::default() };
     let judge = |run: &str| compare_sides(run, &side(0, "ok\n"), &without, &words).without;
     assert_eq!(judge("python3 -m unittest shop.checks"), WithoutChange::Unknown);
-    assert_eq!(judge("python3 -m unittest"), WithoutChange::Red);
+    assert_eq!(judge("python3 -m unittest"), WithoutChange::NotBuilt);
 }
 
 #[test]
@@ -157,7 +175,7 @@ fn a_session_that_was_interrupted_got_to_no_test() {
     let said = "=== test session starts ===\nE   ImportError: cannot import name 'total' from 'shop'\n";
     let without = side(2, &format!("{said}ERROR t.py\n=== 1 error in 0.10s ===\n"));
     let proof = judge(&with, &without, &["total"]);
-    assert!(proof.is_proved(), "{proof:?}");
+    assert_eq!(proof.without, WithoutChange::NotBuilt, "{proof:?}");
     assert_eq!(proof.tests.first().map(|test| test.without), Some(TestState::Absent));
 }
 
@@ -187,7 +205,7 @@ fn what_could_not_be_separated_makes_a_green_answer_unknown() {
     }
     // What cannot be built does not read it.
     let broken = side(101, "error[E0432]: unresolved import `shop::tax`\n");
-    assert_eq!(told(&broken, &facts(None, Some("model.bin"))).0, WithoutChange::Red);
+    assert_eq!(told(&broken, &facts(None, Some("model.bin"))).0, WithoutChange::NotBuilt);
 }
 
 #[test]
