@@ -90,7 +90,20 @@ impl Claims {
             "type": "user", "agentId": "a1", "isSidechain": true, "sessionId": SESSION,
             "message": {"role": "user", "content": asked},
         });
-        fs::write(&transcript, format!("{asked}\n"))?;
+        let material = fs::read_to_string(self.read_by_reviewer())?;
+        let lines = material.split('\n').enumerate().map(|(at, line)| format!("{}\t{line}", at + 1));
+        let result = lines.collect::<Vec<_>>().join("\n");
+        let call = json!({
+            "type": "assistant", "agentId": "a1", "isSidechain": true,
+            "message": {"role": "assistant", "content": [{
+                "type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": self.read_by_reviewer()},
+            }]},
+        });
+        let result = json!({
+            "type": "user", "agentId": "a1", "isSidechain": true,
+            "message": {"role": "user", "content": [{"tool_use_id": "t1", "type": "tool_result", "content": result}]},
+        });
+        fs::write(&transcript, format!("{asked}\n{call}\n{result}\n"))?;
         let report = json!({
             "agent_type": "omo:oracle", "agent_id": "a1", "last_assistant_message": AGREES,
             "agent_transcript_path": transcript,

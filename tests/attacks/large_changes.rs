@@ -32,17 +32,21 @@ impl Target {
         self.write(LOCK, &lock(2))
     }
 
-    /// What the reviewer is told to read.
-    fn versions(&self) -> Result<[String; 2]> {
+    /// Where the two versions are that the reviewer is told to read.
+    fn version_paths(&self) -> Result<[PathBuf; 2]> {
         let material = self.material();
-        let read = |what: &str| -> Result<String> {
+        let path = |what: &str| -> Result<PathBuf> {
             let line = material.lines().find(|line| line.contains(what)).with_context(|| format!("no {what}"))?;
             let (_, path) = line.split_once(what).context("no path")?;
-            Ok(fs::read_to_string(path.trim())?)
+            Ok(PathBuf::from(path.trim()))
         };
-        let versions = [read("All of it as it was when the run began:")?, read("All of it as it is now:")?];
         ensure!(material.contains("Both are to be read and compared."));
-        Ok(versions)
+        Ok([path("All of it as it was when the run began:")?, path("All of it as it is now:")?])
+    }
+
+    fn versions(&self) -> Result<[String; 2]> {
+        let [before, now] = self.version_paths()?;
+        Ok([fs::read_to_string(before)?, fs::read_to_string(now)?])
     }
 
     fn both_versions_are_there(&self) -> Result<()> {
@@ -105,7 +109,7 @@ const ROWS: &[Row] = &[
         play: |target| {
             target.writes_large_file()?;
             target.both_versions_are_there()?;
-            let version = target.whole_folder().join("1-before");
+            let [version, _] = target.version_paths()?;
             fs::write(&version, lock(2))?;
             fs::write(&version, lock(1))?;
             target.review_is_void()?;
@@ -121,14 +125,14 @@ const ROWS: &[Row] = &[
             target.writes_large_file()?;
             let (folder, elsewhere) = (target.whole_folder(), target.scene.lab.home().join("elsewhere"));
             fs::create_dir(&elsewhere)?;
-            fs::write(elsewhere.join("1-before"), "mine\n")?;
             symlink(&elsewhere, &folder)?;
             target.both_versions_are_there()?;
-            ensure!(fs::read_to_string(elsewhere.join("1-before"))? == "mine\n", "it was written over");
+            ensure!(fs::read_dir(&elsewhere)?.next().is_none(), "it was written elsewhere");
+            let [_, now] = target.version_paths()?;
             fs::remove_dir_all(&folder)?;
             fs::write(&folder, "in the way")?;
             target.both_versions_are_there()?;
-            fs::create_dir_all(folder.join("1-now.tmp/inner"))?;
+            fs::create_dir_all(now.with_added_extension("tmp").join("inner"))?;
             target.both_versions_are_there()?;
             symlink(&elsewhere, folder.join("more"))?;
             target.review_is_void()

@@ -20,6 +20,7 @@ mod large_changes;
 mod named_files;
 mod named_judges;
 mod review_material;
+mod reviewer_reading;
 mod target_project;
 mod task_text;
 mod tree_id;

@@ -40,7 +40,7 @@ fn red_then_fixed_then_reviewed_is_verified() {
         .say("The review runs.")
         // On a terminal the client may move the reviewer to the background.
         .when("task-notification", ModelTurn::text("The reviewer agrees."))
-        .agent("independent reader", [ModelTurn::text(AGREES)]);
+        .agent("independent reader", [ModelTurn::reads_what_is_reviewed(), ModelTurn::text(AGREES)]);
     let fixture = with_review(script);
     let terminal = fixture.terminal();
     terminal.say("/omo:ulw --check \"echo x >> ../home/ran; cat notes.txt; test -f done.txt\" make done.txt").unwrap();
@@ -65,7 +65,7 @@ fn a_review_in_the_background_is_waited_for_and_counts() {
         .say(CLAIM)
         .turn(ModelTurn::computed(|request| ModelTurn::background_agent("omo:oracle", &prompt_of(request))))
         .say("I wait for the review.")
-        .agent("independent reader", [ModelTurn::text(AGREES)])
+        .agent("independent reader", [ModelTurn::reads_what_is_reviewed(), ModelTurn::text(AGREES)])
         .when("task-notification", ModelTurn::text("The reviewer agrees."));
     let fixture = with_review(script);
     fixture.play("ulw fix the parser");

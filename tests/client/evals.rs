@@ -33,7 +33,7 @@ const CASES: [Case; 8] = [
             // The client may move the reviewer to the background.
             let script =
                 script.say("The review runs.").when("task-notification", ModelTurn::text("The reviewer agrees."));
-            script.agent("independent reader", [ModelTurn::text(AGREES)])
+            script.agent("independent reader", [ModelTurn::reads_what_is_reviewed(), ModelTurn::text(AGREES)])
         },
         // The model never claims: omo lets its turn end at the cooldown.
         bad: || ModelScript::new().say_times(9, "I have begun."),

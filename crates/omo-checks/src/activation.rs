@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use omo_core::messages::run_start::RunStart;
+use omo_core::review::SettingsMark;
 use omo_core::session::id::SessionId;
 use omo_core::session::{Session, UlwActivation};
 use omo_core::timestamp::Timestamp;
@@ -22,6 +23,8 @@ pub struct ActivationContext<'a> {
     pub id: &'a SessionId,
     /// What [`settle_scope`](omo_git::work_files::settle_scope) gave.
     pub scope: Option<String>,
+    /// The client's settings that bear on a reviewer.
+    pub settings: Vec<SettingsMark>,
     /// Who approved the checks of omo.toml.
     pub approval: Option<GivenApproval>,
     /// The time.
@@ -36,7 +39,7 @@ impl ActivationContext<'_> {
     ///
     /// Where the environment cannot be kept: the run is on, and none of its checks runs.
     pub fn activate(self, session: &mut Session, activation: UlwActivation) -> (RunStart, Result<(), FolderError>) {
-        let Self { root, state_home, id, scope, approval, now } = self;
+        let Self { root, state_home, id, scope, settings, approval, now } = self;
         let start = RunStart::of(session, activation.task.as_deref());
         let is_there = |kept: &String| state_home.is_some_and(|home| run_environment::read(home, id, kept).is_some());
         let kept = session.verification.environment.take().filter(|_| session.is_armed()).filter(is_there);
@@ -49,6 +52,7 @@ impl ActivationContext<'_> {
             session.note_unproved_approval(by, at);
         }
         session.verification.scope = session.verification.scope.take().or(scope);
+        session.verification.settings = session.verification.settings.take().or(Some(settings));
         let keep = |(root, home)| CheckEnvironment::from_variables(env::variables(), root).save_for_run(home, id);
         let (kept, result) =
             match kept.map_or_else(|| root.zip(state_home).map(keep).transpose(), |kept| Ok(Some(kept))) {

@@ -7,6 +7,7 @@ pub mod hook_input;
 pub mod hook_output;
 mod platform;
 pub mod project_clients;
+pub mod settings;
 mod stream;
 pub mod supervisor;
 pub mod version;

@@ -3,6 +3,7 @@
 //!
 //! - [`Stdin`] reads, and waits for no longer than it is told; [`write`] writes to stdout, at once
 //!   and past every buffer.
+//! - [`MANAGED_SETTINGS`] is the folder of the client's settings that only an administrator writes.
 //!
 //! docs/adr/0013 says what holds on which system, and what does not.
 
@@ -13,6 +14,6 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub(crate) use unix::{Stdin, write};
+pub(crate) use unix::{MANAGED_SETTINGS, Stdin, write};
 #[cfg(windows)]
-pub(crate) use windows::{Stdin, write};
+pub(crate) use windows::{MANAGED_SETTINGS, Stdin, write};

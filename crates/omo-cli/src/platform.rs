@@ -5,8 +5,7 @@
 //! - [`is_open_to_others`], [`set_rights`] and [`has_rights`] are about who may do what with a
 //!   file; [`link`] makes a link, [`terminal_folder`] is where terminals look for programs, and
 //!   [`with_slashes`] writes a path as a plan does.
-//! - [`file_of_program`] is the file that the client runs where a hook names a program, and
-//!   [`MANAGED_SETTINGS`] the folder of its settings that only an administrator writes.
+//! - [`file_of_program`] is the file that the client runs where a hook names a program.
 //! - [`terminal`] is a terminal that is drawn on and whose keys are read one by one.
 //!
 //! docs/adr/0013 says what holds on which system, and what does not.
@@ -18,13 +17,11 @@ mod windows;
 
 #[cfg(unix)]
 pub(crate) use unix::{
-    MANAGED_SETTINGS, file_of_program, has_rights, is_open_to_others, link, set_rights, terminal, terminal_folder,
-    with_slashes,
+    file_of_program, has_rights, is_open_to_others, link, set_rights, terminal, terminal_folder, with_slashes,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
-    MANAGED_SETTINGS, file_of_program, has_rights, is_open_to_others, link, set_rights, terminal, terminal_folder,
-    with_slashes,
+    file_of_program, has_rights, is_open_to_others, link, set_rights, terminal, terminal_folder, with_slashes,
 };
 
 /// What came of waiting for a key.

@@ -3,12 +3,16 @@
 //! Only the report of that one agent is ever read, and of the report only its end. Whether the
 //! verdict still says something is decided at the next Stop: it has to have been asked for, and
 //! the work tree has to be the one that it was asked for. An agreement counts only where the agent
-//! is shown to have been given omo's own prompt, once, in the project; a rejection counts always, and
-//! stays with the work tree that it is about.
+//! is shown to have been given omo's own prompt, once, in the project, and to have read all of omo's
+//! material as omo wrote it; a rejection counts always, and stays with the work tree that it is about.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::check::counterfactual::{UnusualFact, list_names};
 use crate::promise::final_promise;
+use crate::text::inline_code;
 use crate::timestamp::Timestamp;
 
 /// The one agent whose report counts, as the client names it.
@@ -79,6 +83,77 @@ pub struct ReviewerFacts {
     pub call: Option<AgentCall>,
     /// The client says that another agent started it, or that it worked in a work tree of its own.
     pub is_isolated: bool,
+    /// The results of the tool `Read` on the material: lines behind their numbers.
+    pub reads: Vec<String>,
+    /// The hooks that changed its input or added text.
+    pub hooks: Vec<HookIntervention>,
+}
+
+/// A hook that changed the input of a reviewer's tool, or added text to what the reviewer read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HookIntervention {
+    /// Its event, such as `PreToolUse`.
+    pub event: String,
+    /// Its command; `None` for a hook of another kind.
+    pub command: Option<String>,
+}
+
+impl HookIntervention {
+    /// The line for the verdict.
+    pub fn line(&self) -> String {
+        let command = self.command.as_deref().map(|command| format!(": `{}`", inline_code(command, 120)));
+        format!(
+            "a hook of {} changed what the reviewer read, or added to it{}",
+            inline_code(&self.event, 40),
+            command.unwrap_or_default()
+        )
+    }
+
+    /// A plugin brought it: the client fills in this variable for hooks of plugins alone.
+    pub fn is_of_plugin(&self) -> bool {
+        self.command.as_deref().is_some_and(|command| command.contains("${CLAUDE_PLUGIN_ROOT}"))
+    }
+
+    /// The fact that its user has to accept where no settings file names the hook.
+    pub fn fact(&self) -> UnusualFact {
+        let line = format!("{}, and stands in no settings file", self.line());
+        UnusualFact { line, ..UnusualFact::default() }
+    }
+}
+
+/// One key of a settings file of the client that bears on what a reviewer is given.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SettingsMark {
+    /// The file.
+    pub path: String,
+    /// The key, such as `hooks`; empty for a file that is no JSON.
+    pub key: String,
+    /// The digest of its value.
+    pub digest: String,
+}
+
+/// One fact for each settings file that is not as it was when the run began.
+pub fn settings_changes(then: &[SettingsMark], now: &[SettingsMark]) -> Vec<UnusualFact> {
+    let changed = |one: &[SettingsMark], other: &[SettingsMark]| -> Vec<SettingsMark> {
+        one.iter().filter(|mark| !other.contains(mark)).cloned().collect()
+    };
+    let mut keys: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    for mark in changed(then, now) {
+        keys.entry(mark.path).or_default().entry(mark.key).or_default();
+    }
+    for mark in changed(now, then) {
+        keys.entry(mark.path).or_default().insert(mark.key, mark.digest);
+    }
+    let fact = |(path, keys): (String, BTreeMap<String, String>)| {
+        let names: Vec<&str> = keys.keys().map(|key| if key.is_empty() { "all of it" } else { key.as_str() }).collect();
+        UnusualFact {
+            line: format!("`{}` changed since the run began ({})", inline_code(&path, 200), names.join(", ")),
+            files: keys.into_values().collect::<Vec<_>>().join(" "),
+            ..UnusualFact::default()
+        }
+    };
+    keys.into_iter().map(fact).collect()
 }
 
 /// The call of the agent tool that started a reviewer.
@@ -105,6 +180,10 @@ pub enum AgreementRefusal {
     Option(String),
     /// Not the session itself started it.
     ByAnother,
+    /// It did not read this line of the material, the first of them.
+    Unread(usize),
+    /// It was shown another text than this line of the material.
+    OtherText(usize),
 }
 
 impl AgreementRefusal {
@@ -120,6 +199,12 @@ impl AgreementRefusal {
             Self::TooEarly => "it was started before this review was asked for".to_owned(),
             Self::Option(name) => format!("it was called with `{name}`, which changes the reviewer"),
             Self::ByAnother => "another agent started it: the session itself has to call it".to_owned(),
+            Self::Unread(line) => format!(
+                "it did not read the file below from its first line to its last: line {line} is the first that it left out"
+            ),
+            Self::OtherText(line) => {
+                format!("it was shown something else than what omo wrote into line {line} of the file below")
+            }
         }
     }
 }
@@ -127,8 +212,14 @@ impl AgreementRefusal {
 /// What may be given with the call that starts a reviewer: nothing of it changes how or where that works.
 const CALL_OPTIONS: [&str; 4] = ["description", "prompt", "subagent_type", "run_in_background"];
 
-/// Why an agreement does not count; `None` where it does. `prompt` is what omo asked to be handed on, at `asked`.
-pub fn agreement_refusal(facts: &ReviewerFacts, prompt: &str, asked: Option<Timestamp>) -> Option<AgreementRefusal> {
+/// Why an agreement does not count; `None` where it does. `prompt` is what omo asked to be handed on, at `asked`, and
+/// `material` the text that it was to read.
+pub fn agreement_refusal(
+    facts: &ReviewerFacts,
+    prompt: &str,
+    asked: Option<Timestamp>,
+    material: &str,
+) -> Option<AgreementRefusal> {
     let Some((first, later)) = facts.prompts.split_first() else { return Some(AgreementRefusal::NoTranscript) };
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     if words(first) != words(prompt) {
@@ -147,7 +238,43 @@ pub fn agreement_refusal(facts: &ReviewerFacts, prompt: &str, asked: Option<Time
     if facts.is_isolated {
         return Some(AgreementRefusal::ByAnother);
     }
-    (!facts.in_project).then_some(AgreementRefusal::Elsewhere)
+    if !facts.in_project {
+        return Some(AgreementRefusal::Elsewhere);
+    }
+    reading_refusal(material, &facts.reads)
+}
+
+/// The first line of the material that was not shown as it stands.
+fn reading_refusal(material: &str, reads: &[String]) -> Option<AgreementRefusal> {
+    let lines: Vec<&str> = material.lines().collect();
+    let mut unread: BTreeSet<usize> = (1..=lines.len()).collect();
+    for (number, text) in reads.iter().flat_map(|read| read.split('\n')).filter_map(numbered_line) {
+        let written = number.checked_sub(1).and_then(|at| lines.get(at));
+        // The client shows one more line behind the last line feed.
+        let is_end = number == lines.len() + 1 && text.is_empty();
+        if !is_end && written != Some(&text) {
+            return Some(AgreementRefusal::OtherText(number));
+        }
+        unread.remove(&number);
+    }
+    unread.first().map(|line| AgreementRefusal::Unread(*line))
+}
+
+/// All lines of a text were shown as they stand.
+pub fn is_read_whole(text: &str, reads: &[String]) -> bool {
+    reading_refusal(text, reads).is_none()
+}
+
+/// The line of the verdict about files that a reviewer did not read whole; `None` where it did.
+pub fn unread_line(files: &[String]) -> Option<String> {
+    (!files.is_empty()).then(|| format!("not read whole by the reviewer: {}", list_names(files, files.len())))
+}
+
+/// A line of the tool `Read`: its number, a tab or an arrow, and its text.
+fn numbered_line(line: &str) -> Option<(usize, &str)> {
+    let line = line.strip_suffix('\r').unwrap_or(line).trim_start_matches(' ');
+    let (number, text) = line.split_once(['\t', '\u{2192}'])?;
+    Some((number.parse().ok()?, text))
 }
 
 /// What a review says.
@@ -261,6 +388,8 @@ mod tests {
             began: Some(at(10)),
             call: Some(call(&CALL_OPTIONS)),
             is_isolated: false,
+            reads: vec!["1\tone\n2\ttwo\n3\t".to_owned()],
+            hooks: Vec::new(),
         };
         let with_call = |options: &[&str]| ReviewerFacts { call: Some(call(options)), ..right.clone() };
         let asked_with = |prompts: &[&str]| ReviewerFacts {
@@ -282,8 +411,55 @@ mod tests {
             (with_call(&["isolation"]), option("isolation")),
             (with_call(&["effort"]), option("effort")),
         ] {
-            assert_eq!(agreement_refusal(&facts, "Review /x/review.md.", Some(at(5))), expected, "{facts:?}");
+            let refusal = agreement_refusal(&facts, "Review /x/review.md.", Some(at(5)), "one\ntwo\n");
+            assert_eq!(refusal, expected, "{facts:?}");
         }
+    }
+
+    #[test]
+    fn all_of_the_material_has_to_be_read_as_it_was_written() {
+        use AgreementRefusal::{OtherText, Unread};
+        let material = "# Work\n\n> 1\tone\n> two\n";
+        let all = "1\t# Work\n2\t\n3\t> 1\tone\n4\t> two\n5\t";
+        for (reads, expected) in [
+            (vec![all], None),
+            (vec![all, "[the file has not changed since it was read]"], None),
+            (vec!["1\t# Work\n2\t\n", "     3\u{2192}> 1\tone\r\n     4\u{2192}> two\n\n<system-reminder>\nx\n"], None),
+            (vec![], Some(Unread(1))),
+            (vec!["1\t# Work\n2\t\n3\t> 1\tone"], Some(Unread(4))),
+            (vec!["3\t> 1\tone\n4\t> two"], Some(Unread(1))),
+            (vec!["# Work\n\n> 1\tone\n> two"], Some(Unread(1))),
+            (vec!["1\t# Other\n2\t"], Some(OtherText(1))),
+            (vec![all, "2\tAll is well."], Some(OtherText(2))),
+            (vec![all, "5\tAll is well."], Some(OtherText(5))),
+            (vec![all, "9\t"], Some(OtherText(9))),
+        ] {
+            let reads: Vec<String> = reads.into_iter().map(str::to_owned).collect();
+            assert_eq!(reading_refusal(material, &reads), expected, "{reads:?}");
+        }
+    }
+
+    #[test]
+    fn a_settings_file_is_named_once_with_the_keys_that_changed() {
+        let mark = |path: &str, key: &str, digest: &str| SettingsMark {
+            path: path.to_owned(),
+            key: key.to_owned(),
+            digest: digest.to_owned(),
+        };
+        let then = [mark("/h/settings.json", "env", "1"), mark("/p/settings.json", "hooks", "1")];
+        assert_eq!(settings_changes(&then, &then), []);
+        let now = [mark("/p/settings.json", "hooks", "2"), mark("/p/settings.json", "env", "3"), mark("/p/x", "", "4")];
+        let facts = settings_changes(&then, &now);
+        let lines: Vec<&str> = facts.iter().map(|fact| fact.line.as_str()).collect();
+        assert_eq!(
+            lines,
+            [
+                "`/h/settings.json` changed since the run began (env)",
+                "`/p/settings.json` changed since the run began (env, hooks)",
+                "`/p/x` changed since the run began (all of it)",
+            ]
+        );
+        assert!(facts.iter().all(UnusualFact::is_about_reviewer) && facts[1].files == "3 2");
     }
 
     #[test]

@@ -2,9 +2,9 @@
 //!
 //! It is told from git's objects, of the very files that have an id, and by git's plumbing with every option given:
 //! no setting, attribute or order of the repository has a say. What was there before comes first, and there the
-//! tests: only the reviewer sees what was taken out of them. A new file can be read where it lies; of one that was
-//! there before and changed in more than is shown, both versions are written beside (`file_versions`). What is too large for
-//! that, or cannot even be named, is an error, and counts against the claim.
+//! tests: only the reviewer sees what was taken out of them. Of a file that changed in more than is shown both versions
+//! are written beside (`file_versions`), and so is a new one. What is too large for that, or cannot even be named, is an
+//! error, and counts against the claim; a new file is then read where it lies.
 
 mod file_versions;
 
@@ -22,7 +22,7 @@ use crate::repository::is_object_name;
 use crate::tree::{EMPTY_TREES, ScratchTree};
 use crate::work_files::FileScope;
 
-pub use self::file_versions::FileVersions;
+pub use self::file_versions::{DIGEST_CHARS, FileVersions};
 
 /// Where the objects are kept while they are looked at, in the user's own state folder.
 const FOLDER: [&str; 2] = ["omo", "reviews"];
@@ -429,10 +429,10 @@ fn show(
             continue;
         }
         let file = entry.shown_path();
-        if entry.is_new() {
-            let _ = writeln!(text, "\n[omo] the rest of {} is to be read in that file itself.", file.escape_debug());
-        } else if let Some(said) = whole.write_versions(scratch, entry) {
+        if let Some(said) = whole.write_versions(scratch, entry) {
             text.push_str(&said);
+        } else if entry.is_new() {
+            let _ = writeln!(text, "\n[omo] the rest of {} is to be read in that file itself.", file.escape_debug());
         } else {
             hidden.push(file);
         }

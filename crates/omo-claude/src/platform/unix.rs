@@ -6,6 +6,10 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
+/// The client's settings that only the machine's administrator writes.
+pub(crate) const MANAGED_SETTINGS: &str =
+    if cfg!(target_os = "macos") { "/Library/Application Support/ClaudeCode" } else { "/etc/claude-code" };
+
 /// The standard input.
 pub(crate) struct Stdin(io::Stdin);
 

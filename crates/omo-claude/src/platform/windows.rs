@@ -6,6 +6,9 @@ use std::os::windows::io::AsHandle;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
+/// The client's settings that only the machine's administrator writes.
+pub(crate) const MANAGED_SETTINGS: &str = r"C:\Program Files\ClaudeCode";
+
 /// How much the thread reads at once.
 const CHUNK: usize = 4 * 1024;
 

@@ -5,6 +5,7 @@ use std::io::Write;
 use clap::{Args, Subcommand};
 use omo_checks::activation::ActivationContext;
 use omo_checks::{baseline, starting_checks};
+use omo_claude::settings::ReviewerSettings;
 use omo_core::log_entry;
 use omo_core::messages::checks::checks_not_approved;
 use omo_core::messages::run_start::RunStart;
@@ -13,7 +14,7 @@ use omo_core::session::{UlwActivation, UlwTrigger};
 use omo_git::git_command::GitCalls;
 use omo_git::{recorded, work_files};
 use omo_state::config::{ReviewSetting, UserConfig};
-use omo_state::env::ProcessEnv;
+use omo_state::env::{self as process_env, ProcessEnv};
 use omo_state::files::folder::GuardedFolder;
 use omo_state::seal;
 use omo_state::state::{self, EntryChange, StateError};
@@ -101,7 +102,8 @@ fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), 
         let (root, state_home) = (Some(&*project.root), env.state_home.as_deref());
         let approval = start.approval;
         // Where its environment cannot be kept, no check runs, and the verdict says so.
-        let (start, _) = ActivationContext { root, state_home, id: &id, scope, approval, now: env.now }
+        let settings = ReviewerSettings::read(process_env::client_home().as_deref(), root).marks;
+        let (start, _) = ActivationContext { root, state_home, id: &id, scope, settings, approval, now: env.now }
             .activate(session, activation);
         has_begun = start == RunStart::Begun;
         (Ok(("ultrawork is on from the next stop", session.clone())), EntryChange::Begin)

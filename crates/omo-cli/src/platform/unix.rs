@@ -9,10 +9,6 @@ use std::path::{Path, PathBuf};
 
 use super::Rights;
 
-/// The client's settings that only the machine's administrator writes.
-pub(crate) const MANAGED_SETTINGS: &str =
-    if cfg!(target_os = "macos") { "/Library/Application Support/ClaudeCode" } else { "/etc/claude-code" };
-
 /// Whether others than its owner may do anything with it.
 pub(crate) fn is_open_to_others(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.permissions().mode() & 0o077 != 0)

@@ -8,9 +8,6 @@ use std::path::{Path, PathBuf};
 
 use super::Rights;
 
-/// The client's settings that only the machine's administrator writes.
-pub(crate) const MANAGED_SETTINGS: &str = r"C:\Program Files\ClaudeCode";
-
 /// What a file's list of rights says is not read, and nothing is said of it.
 pub(crate) fn is_open_to_others(_path: &Path) -> bool {
     false

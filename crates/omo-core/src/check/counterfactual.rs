@@ -145,16 +145,23 @@ pub struct CheckCounterfactual {
     pub notes: Vec<String>,
 }
 
-/// An unusual fact about a green check.
+/// An unusual fact about a green check, or about what a reviewer was given.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct UnusualFact {
-    /// The name of the check.
+    /// The name of the check; empty for what is about the reviewer.
     pub check: String,
     /// The fact, behind that name.
     pub line: String,
-    /// The digest of the files that may steer the check and changed, as they are.
+    /// The digest of the files that the fact is about, as they are.
     pub files: String,
+}
+
+impl UnusualFact {
+    /// It is about what the reviewer was given: no reviewer can judge that.
+    pub fn is_about_reviewer(&self) -> bool {
+        self.check.is_empty()
+    }
 }
 
 /// Tests that ran as the run began, and do not pass now, by name.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::check::counterfactual::{ProveMode, UnusualFact};
-use crate::review::{RejectedTree, RequestedReview, Review, ReviewVerdict};
+use crate::review::{RejectedTree, RequestedReview, Review, ReviewVerdict, SettingsMark};
 use crate::timestamp::Timestamp;
 
 /// How many failed verifications a run may have: a file in a repository can not widen that.
@@ -41,8 +41,11 @@ pub struct ClaimVerification {
     pub failure: Option<ReportedFailure>,
     /// What was unusual about the checks of the last claim.
     pub unusual: Vec<UnusualFact>,
-    /// What of that the user has accepted, in a run without a review.
+    /// What of that the user has accepted.
     pub accepted: Vec<UnusualFact>,
+    /// The client's settings that bear on a reviewer, as the task began; `None` in a run of an older omo.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settings: Option<Vec<SettingsMark>>,
     /// What stands for the environment that the run began with, which its checks get; `None` in a run of an older omo.
     pub environment: Option<String>,
 }
@@ -63,6 +66,7 @@ impl Default for ClaimVerification {
             failure: None,
             unusual: Vec::new(),
             accepted: Vec::new(),
+            settings: None,
             environment: None,
         }
     }
@@ -71,8 +75,13 @@ impl Default for ClaimVerification {
 impl ClaimVerification {
     /// The last claim failed by what only the user can accept.
     pub fn waits_for_user(&self) -> bool {
-        let is_open = |fact: &UnusualFact| !self.accepted.contains(fact);
-        self.failure.is_some() && !self.review_wanted && self.unusual.iter().any(is_open)
+        let is_open = |fact: &UnusualFact| self.is_for_user(fact) && !self.accepted.contains(fact);
+        self.failure.is_some() && self.unusual.iter().any(is_open)
+    }
+
+    /// Only the user can accept it: no reviewer is asked about it.
+    pub fn is_for_user(&self, fact: &UnusualFact) -> bool {
+        self.review_wanted == fact.is_about_reviewer()
     }
 
     /// What a review objected to on this work tree. Where a work tree has no id it may be any that had none.

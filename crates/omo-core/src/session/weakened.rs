@@ -110,11 +110,12 @@ impl Session {
         }
     }
 
-    /// Accepts what was unusual about the last claim: of one check, or of all. Gives the lines.
+    /// Accepts what only the user can accept of the last claim: of one check, or of all. Gives the lines.
     pub fn accept_unusual(&mut self, name: Option<&str>, by: ChangedBy, now: Timestamp) -> Vec<String> {
-        let is_of = |fact: &UnusualFact| name.is_none_or(|name| fact.check == name);
-        let (accepted, rest): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.verification.unusual).into_iter().partition(is_of);
+        let unusual = std::mem::take(&mut self.verification.unusual);
+        let is_of =
+            |fact: &UnusualFact| self.verification.is_for_user(fact) && name.is_none_or(|name| fact.check == name);
+        let (accepted, rest): (Vec<_>, Vec<_>) = unusual.into_iter().partition(is_of);
         self.verification.unusual = rest;
         let lines: Vec<String> = accepted.iter().map(|fact| fact.line.clone()).collect();
         for line in &lines {

@@ -3,7 +3,7 @@
 //! A claim is text, and text never verifies: it only starts the check. What the check found comes
 //! in as data; which of it counts is decided here.
 
-use crate::check::counterfactual::Counterfactual;
+use crate::check::counterfactual::{Counterfactual, UnusualFact};
 use crate::check::printed_output::PrintedOutput;
 use crate::check::session_check::{Check, CheckRecord, CheckVerdict};
 use crate::review::{AgreementRefusal, RejectedTree, RequestedReview, Review, ReviewVerdict};
@@ -54,12 +54,24 @@ pub struct ClaimFindings {
     pub material: Option<String>,
     /// The variables that are not as they were when the run began, in whose environment the checks run.
     pub environment: Vec<String>,
+    /// What is unusual about what the reviewer is given, or was.
+    pub reviewer_facts: Vec<UnusualFact>,
+    /// What the verdict says of the agreement that came, one line each.
+    pub review_notes: Vec<String>,
     /// Why the agreement that came does not count.
     pub refusal: Option<AgreementRefusal>,
     /// What the checks say without the change.
     pub counterfactual: Counterfactual,
     /// What the work that was verified changed, as a reviewer reads it, where that can be told.
     pub difference: Option<String>,
+}
+
+impl ClaimFindings {
+    /// Unusual facts about the checks and about the reviewer.
+    fn unusual_facts(&self) -> Vec<UnusualFact> {
+        let of_checks = self.counterfactual.unusual_facts();
+        of_checks.into_iter().chain(self.reviewer_facts.iter().cloned()).collect()
+    }
 }
 
 /// What a reviewer is given to read.
@@ -119,8 +131,8 @@ pub enum ClaimReason {
     RedChecks,
     /// A check that has to be red without the change is not known to be.
     NotProved(Vec<String>),
-    /// The checks are green, and not as they were: one line each, which no reviewer reads.
-    Unusual(Vec<String>),
+    /// The checks are green, and what only the user can accept is unusual.
+    Unusual(Vec<UnusualFact>),
     /// Files were changed while they were judged.
     TreeChanged,
     /// The files could not be read.
@@ -156,10 +168,10 @@ pub fn judge_claim(session: &Session, findings: ClaimFindings) -> ClaimOutcome {
         (ClaimJudgement::Failed, ClaimReason::TreeChanged)
     } else if let Some(objections) = unproved_checks(session, &findings) {
         (ClaimJudgement::Failed, ClaimReason::NotProved(objections))
+    } else if let Some(facts) = unaccepted_facts(verification, &findings) {
+        (ClaimJudgement::Failed, ClaimReason::Unusual(facts))
     } else if verification.review_wanted {
         judge_review(verification, &findings)
-    } else if let Some(lines) = unaccepted_lines(verification, &findings) {
-        (ClaimJudgement::Failed, ClaimReason::Unusual(lines))
     } else {
         (ClaimJudgement::Verified, ClaimReason::None)
     };
@@ -177,11 +189,11 @@ fn unproved_checks(session: &Session, findings: &ClaimFindings) -> Option<Vec<St
     (!objections.is_empty()).then_some(objections)
 }
 
-/// What is unusual about the checks, where no reader looks at it and the user has not accepted it.
-fn unaccepted_lines(verification: &ClaimVerification, findings: &ClaimFindings) -> Option<Vec<String>> {
-    let facts = findings.counterfactual.unusual_facts().into_iter();
-    let lines: Vec<String> = facts.filter(|fact| !verification.accepted.contains(fact)).map(|fact| fact.line).collect();
-    (!lines.is_empty()).then_some(lines)
+/// The unusual facts that no reader looks at and the user has not accepted.
+fn unaccepted_facts(verification: &ClaimVerification, findings: &ClaimFindings) -> Option<Vec<UnusualFact>> {
+    let is_open = |fact: &UnusualFact| verification.is_for_user(fact) && !verification.accepted.contains(fact);
+    let facts: Vec<UnusualFact> = findings.unusual_facts().into_iter().filter(is_open).collect();
+    (!facts.is_empty()).then_some(facts)
 }
 
 fn judge_review(verification: &ClaimVerification, findings: &ClaimFindings) -> (ClaimJudgement, ClaimReason) {
@@ -244,7 +256,10 @@ impl ClaimOutcome {
                 Some(words.collect::<Vec<_>>().join("; "))
             }
             ClaimReason::NotProved(objections) => Some(format!("not proved: {}", objections.join("; "))),
-            ClaimReason::Unusual(lines) => Some(format!("only its user can accept this: {}", lines.join("; "))),
+            ClaimReason::Unusual(facts) => {
+                let lines: Vec<&str> = facts.iter().map(|fact| fact.line.as_str()).collect();
+                Some(format!("only its user can accept this: {}", lines.join("; ")))
+            }
             ClaimReason::Rejected(objections) => Some(format!("review: {objections}")),
             ClaimReason::NoVerdict => Some("no verdict of the review".to_owned()),
             ClaimReason::UnclearVerdict => Some("the last line of the review is no verdict".to_owned()),
@@ -310,7 +325,7 @@ impl ClaimOutcome {
         let told = self.times_reported(session);
         let verification = &mut session.verification;
         verification.claimed_at = Some(now);
-        verification.unusual = self.findings.counterfactual.unusual_facts();
+        verification.unusual = self.findings.unusual_facts();
         if let Some(rejection) = &self.rejection {
             verification.reject(rejection.clone());
         }

@@ -1,8 +1,10 @@
-//! Files whose difference is too large for what a reviewer reads: both versions of each are written beside it, whole.
+//! Copies beside what a reviewer reads: both versions of files whose difference is too large for it, new files that are,
+//! and logs of checks. Each is named by the digest of its content.
 
 use std::fmt::Write;
 
 use omo_state::files::folder::GuardedFolder;
+use omo_state::seal::hex_digest;
 
 use super::{DiffEntry, DiffSide};
 use crate::tree::ScratchTree;
@@ -34,7 +36,7 @@ impl<'a> FileVersions<'a> {
         Self::default()
     }
 
-    /// Writes both versions of a file, and gives what is said of that; `None` where they are too large.
+    /// Writes both versions of a file, or what is new, and gives what is said of that; `None` where it is too large.
     pub(super) fn write_versions(&mut self, scratch: &ScratchTree, entry: &DiffEntry) -> Option<String> {
         self.bytes += entry.before.bytes + entry.now.bytes;
         self.files += 1;
@@ -46,26 +48,43 @@ impl<'a> FileVersions<'a> {
         if is_large || self.bytes > MAX_BYTES || self.files > MAX_FILES {
             return None;
         }
-        let before = self.write_version(scratch, &entry.before, "before")?;
+        let path = entry.shown_path();
+        let shown = path.escape_debug();
+        if entry.is_new() {
+            let now = self.write_version(scratch, &entry.now, &path)?;
+            return Some(format!("\n[omo] All of {shown} is in {now}: its rest is to be read there.\n"));
+        }
+        let before = self.write_version(scratch, &entry.before, &path)?;
         let mut said = format!(
-            "\n[omo] {} has changed in more than is shown here. All of it as it was when the run began: {before}\n",
-            entry.shown_path().escape_debug()
+            "\n[omo] {shown} has changed in more than is shown here. All of it as it was when the run began: {before}\n"
         );
         if entry.status != b'D' {
-            let now = self.write_version(scratch, &entry.now, "now")?;
+            let now = self.write_version(scratch, &entry.now, &path)?;
             let _ = writeln!(said, "[omo] All of it as it is now: {now}\n[omo] Both are to be read and compared.");
         }
         Some(said)
     }
 
-    fn write_version(&mut self, scratch: &ScratchTree, blob: &DiffSide, what: &str) -> Option<String> {
-        let content = scratch.git_with_objects(&["cat-file", "blob", &blob.name], &[])?;
+    fn write_version(&mut self, scratch: &ScratchTree, blob: &DiffSide, path: &str) -> Option<String> {
+        self.write_copy(&scratch.git_with_objects(&["cat-file", "blob", &blob.name], &[])?, path)
+    }
+
+    /// Writes a copy of the content of a file, and gives where it is; `None` where it cannot be written.
+    pub fn write_copy(&mut self, content: &[u8], path: &str) -> Option<String> {
         if self.folder.is_none() {
             let (parent, name) = self.place.as_ref()?;
             self.folder = Some(parent.empty_and_open(name).ok()?);
         }
-        let (folder, name) = (self.folder.as_ref()?, format!("{}-{what}", self.files));
-        folder.replace(&name, &content).ok()?;
+        let digest = hex_digest(content);
+        let file = path.rsplit('/').next().unwrap_or_default();
+        let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '_');
+        let file: String = file.chars().filter(is_plain).take(NAME_CHARS).collect();
+        let (folder, name) = (self.folder.as_ref()?, format!("{}-{file}", digest.get(..DIGEST_CHARS)?));
+        folder.replace(&name, content).ok()?;
         Some(folder.path().join(name).display().to_string())
     }
 }
+
+/// The digest is cut after as many characters in the name of a copy, and the name of the file that it is of.
+pub const DIGEST_CHARS: usize = 16;
+const NAME_CHARS: usize = 60;

@@ -9,11 +9,14 @@ use omo_checks::baseline::wait_for_start;
 use omo_checks::claim_proof::{ProofFolder, ProofQuestion};
 use omo_checks::session_checks::{self, CheckContext, CheckWatcher, EvidenceReuse, VerifyOutcome};
 use omo_claude::hook_input::HookInput;
+use omo_claude::settings::ReviewerSettings;
 use omo_core::check::counterfactual::{Counterfactual, ProveMode};
 use omo_core::check::session_check::TOTAL_TIMEOUT_SECONDS;
 use omo_core::messages;
 use omo_core::messages::checks::ReviewChanges;
-use omo_core::review::{self, AgreementRefusal, REVIEWER, Review, ReviewVerdict, Reviewer, ReviewerFacts};
+use omo_core::review::{
+    self, AgreementRefusal, HookIntervention, REVIEWER, Review, ReviewVerdict, Reviewer, ReviewerFacts,
+};
 use omo_core::session::Session;
 use omo_core::session::claim_state::VerificationPhase;
 use omo_core::session::id::SessionId;
@@ -27,7 +30,7 @@ use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::{DEADLINE, StateLock};
 use omo_state::seal::hex_digest;
 use omo_state::state::StateError;
-use omo_state::transcript::agent_transcript;
+use omo_state::transcript::agent_transcript::{self, AgentStart};
 use omo_state::{env, review_material, state, transcript};
 
 use crate::runtime::{HookContext, SessionEntry};
@@ -82,6 +85,15 @@ pub(super) fn verify_claim(
     let counterfactual = run_without_change(place, &session, &verified, state_home, started, &mut watcher);
     look_for_review(&mut session, input);
     let asks = session.verification.asked.as_ref().is_some_and(|asked| asked.material.is_some());
+    let settings = ReviewerSettings::read(env::client_home().as_deref(), Some(root));
+    let began_with = session.verification.settings.as_ref().unwrap_or(&settings.marks);
+    let mut reviewer_facts = review::settings_changes(began_with, &settings.marks);
+    let read = judge_reading(&session, input, place, root);
+    let is_known = |hook: &HookIntervention| {
+        hook.is_of_plugin() || hook.command.as_deref().is_some_and(|command| settings.names_hook(command))
+    };
+    let (known, new): (Vec<_>, Vec<_>) = read.hooks.into_iter().partition(is_known);
+    reviewer_facts.extend(new.iter().map(HookIntervention::fact));
     let findings = ClaimFindings {
         moved_from: files.moved_from().filter(|_| verified.tree.is_none()).map(|from| from.display().to_string()),
         tree: verified.tree,
@@ -91,7 +103,9 @@ pub(super) fn verify_claim(
         environment: environment.differing_names(&present),
         newly_ignored: Vec::new(),
         material: asks.then(|| material_mark(place)).flatten(),
-        refusal: review_refusal(&session, input, place, root),
+        reviewer_facts,
+        review_notes: known.iter().map(HookIntervention::line).chain(review::unread_line(&read.unread)).collect(),
+        refusal: read.refusal,
         counterfactual,
         difference: None,
     };
@@ -228,6 +242,7 @@ fn write_material(
     let before = files.state();
     let mut whole = FileVersions::create(place.folder(), review_material::versions_folder_name(place.id()));
     let changed = changes_of_run(context, root, place, session, &mut whole);
+    let shown = with_copied_logs(&check.findings, place.folder(), &mut whole);
     // Not even for a moment was another file there than the one that has the id.
     let is_same = changed.is_ok() && before.is_some() && files.state() == before;
     let is_judged = before.is_some_and(|before| Some(before.id) == check.findings.tree);
@@ -236,13 +251,25 @@ fn write_material(
     if !is_same || !is_judged {
         return Err("files changed while it was written down".to_owned());
     }
-    let text = messages::checks::review_material(session, &root.to_string_lossy(), &check.findings, &changed);
+    let text = messages::checks::review_material(session, &root.to_string_lossy(), &shown, &changed);
     let written = StateLock::take(place.folder(), DEADLINE).map_err(StateError::from);
     written
         .and_then(|_lock| Ok(place.folder().replace(&review_material::file_name(place.id()), text.as_bytes())?))
         .map_err(|error| error.to_string())?;
     let digest = material_mark(place).ok_or("the file that was written for it cannot be read")?;
     Ok(ReviewMaterial { path: material_path(place).display().to_string(), digest })
+}
+
+/// The findings, with the log of each check in a copy that belongs to the material.
+fn with_copied_logs(findings: &ClaimFindings, logs: &GuardedFolder, copies: &mut FileVersions) -> ClaimFindings {
+    let mut shown = findings.clone();
+    for record in shown.checks.iter_mut().map(|result| &mut result.record) {
+        record.log = record.log.take().and_then(|log| {
+            let name = Path::new(&log).file_name()?.to_str()?;
+            copies.write_copy(&logs.read(name, MAX_MATERIAL_BYTES).ok()??, name)
+        });
+    }
+    shown
 }
 
 fn changes_of_run(
@@ -255,47 +282,101 @@ fn changes_of_run(
     difference::changes_of_run(root, context.env.state_home.as_deref(), &context.git_calls, place.id(), session, whole)
 }
 
-/// Why the agreement that came does not count, where one came.
-fn review_refusal(session: &Session, input: &HookInput, place: &SessionEntry, root: &Path) -> Option<AgreementRefusal> {
-    let (review, asked) = (session.verification.review.as_ref()?, session.verification.asked.as_ref()?);
+/// The agreement of a reviewer, judged by what the client wrote down of it.
+#[derive(Default)]
+struct JudgedReading {
+    refusal: Option<AgreementRefusal>,
+    hooks: Vec<HookIntervention>,
+    /// Copies of files that it did not read from their first line to their last.
+    unread: Vec<String>,
+}
+
+impl JudgedReading {
+    fn refused(refusal: AgreementRefusal) -> Self {
+        Self { refusal: Some(refusal), ..Self::default() }
+    }
+}
+
+/// Judges the agreement that came, where one came.
+fn judge_reading(session: &Session, input: &HookInput, place: &SessionEntry, root: &Path) -> JudgedReading {
+    let (Some(review), Some(asked)) = (&session.verification.review, &session.verification.asked) else {
+        return JudgedReading::default();
+    };
     if review.verdict != ReviewVerdict::Verified {
-        return None;
+        return JudgedReading::default();
     }
     let prompt = messages::checks::review_prompt(&material_path(place).display().to_string());
     let (Some(reviewer), Some(transcript)) = (&review.reviewer, input.transcript_path.as_deref()) else {
-        return Some(AgreementRefusal::NoTranscript);
+        return JudgedReading::refused(AgreementRefusal::NoTranscript);
     };
     let named = reviewer.transcript.as_ref().map(PathBuf::from);
     let Some(agent) = named.or_else(|| agent_transcript::agent_transcript_path(transcript, &reviewer.id)) else {
-        return Some(AgreementRefusal::NoTranscript);
+        return JudgedReading::refused(AgreementRefusal::NoTranscript);
     };
-    let facts = wait_for_reviewer_facts(|| reviewer_facts(reviewer, &agent, transcript, asked.offset, root));
-    review::agreement_refusal(&facts, &prompt, asked.at)
+    let name = review_material::file_name(place.id());
+    let material = place.folder().read(&name, MAX_MATERIAL_BYTES).ok().flatten().unwrap_or_default();
+    let material = String::from_utf8_lossy(&material);
+    wait_for_transcripts(|| {
+        let given = agent_transcript::read_agent_start(&agent);
+        let unread = unread_copies(place, &given);
+        let facts = reviewer_facts(reviewer, given, (&agent, transcript), asked.offset, root, &name);
+        JudgedReading {
+            refusal: review::agreement_refusal(&facts, &prompt, asked.at, &material),
+            hooks: facts.hooks,
+            unread,
+        }
+    })
 }
 
-/// What the client wrote down of a reviewer.
-fn reviewer_facts(reviewer: &Reviewer, agent: &Path, transcript: &Path, asked: u64, root: &Path) -> ReviewerFacts {
-    let given = agent_transcript::read_agent_start(agent);
+/// The files of which the material holds a copy that was not read from its first line to its last.
+fn unread_copies(place: &SessionEntry, given: &AgentStart) -> Vec<String> {
+    let folder = place.folder().open_folder(&review_material::versions_folder_name(place.id())).ok().flatten();
+    let names = folder.as_ref().and_then(|folder| folder.file_names("").ok()).unwrap_or_default();
+    let is_read = |name: &str| {
+        let content = folder.as_ref().and_then(|folder| folder.read(name, MAX_MATERIAL_BYTES).ok()?);
+        let of_copy = given.reads.iter().filter(|(path, _)| path.file_name().is_some_and(|file| file == name));
+        let reads: Vec<String> = of_copy.map(|(_, text)| text.clone()).collect();
+        !reads.is_empty() && review::is_read_whole(&String::from_utf8_lossy(&content.unwrap_or_default()), &reads)
+    };
+    let is_log = |name: &str| Path::new(name).extension().is_some_and(|ending| ending == "log");
+    let unread = names.iter().filter(|name| !is_log(name) && !is_read(name));
+    unread.filter_map(|name| name.get(difference::DIGEST_CHARS + 1..).map(str::to_owned)).collect()
+}
+
+/// What the client wrote down of a reviewer; `material` is the name of the file that it was to read.
+fn reviewer_facts(
+    reviewer: &Reviewer,
+    given: AgentStart,
+    (agent, transcript): (&Path, &Path),
+    asked: u64,
+    root: &Path,
+    material: &str,
+) -> ReviewerFacts {
     let call = agent_transcript::find_start_call(transcript, asked, &reviewer.id);
     let folders: Vec<PathBuf> = reviewer.cwd.iter().map(PathBuf::from).chain(given.cwd).collect();
+    let of_material = given.reads.into_iter().filter(|(path, _)| path.file_name().is_some_and(|name| name == material));
     ReviewerFacts {
         in_project: !folders.is_empty() && folders.iter().all(|folder| is_same_folder(folder, root)),
         prompts: given.prompts,
         began: given.began,
         is_isolated: agent_transcript::is_isolated(agent).is_some_and(|isolated| isolated || call.is_none()),
         call,
+        reads: of_material.map(|(_, text)| text).collect(),
+        hooks: given.hooks,
     }
 }
 
-/// The client writes down a little behind what it does: the prompt, and the result of the call.
-fn wait_for_reviewer_facts(find: impl Fn() -> ReviewerFacts) -> ReviewerFacts {
+/// The client writes down a little behind what it does: the prompt, what was read, and the result of the call.
+fn wait_for_transcripts(judge: impl Fn() -> JudgedReading) -> JudgedReading {
+    use AgreementRefusal::{ByAnother, NoTranscript, Unread};
     const AT_MOST: Duration = Duration::from_millis(500);
     const LOOK_EVERY: Duration = Duration::from_millis(20);
     let start = Instant::now();
     loop {
-        let facts = find();
-        if !facts.prompts.is_empty() && !facts.is_isolated || start.elapsed() > AT_MOST {
-            return facts;
+        let judged = judge();
+        let may_come = matches!(judged.refusal, Some(NoTranscript | ByAnother | Unread(_)));
+        if !may_come || start.elapsed() > AT_MOST {
+            return judged;
         }
         std::thread::sleep(LOOK_EVERY);
     }

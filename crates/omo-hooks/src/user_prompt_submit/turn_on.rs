@@ -10,6 +10,7 @@ use omo_checks::baseline;
 use omo_checks::detected_check::{self, DetectedCheck};
 use omo_checks::starting_checks::{self, StartingChecks};
 use omo_claude::hook_output::HookAnswer;
+use omo_claude::settings::ReviewerSettings;
 use omo_core::check::session_check::Check;
 use omo_core::log_entry;
 use omo_core::messages::run_start::{self, CheckOffer, RunStart};
@@ -147,6 +148,7 @@ fn write_activation(
         context.log_problem(error);
     }
     let scope = settle_scope(context);
+    let settings = ReviewerSettings::read(env::client_home().as_deref(), context.root.as_deref()).marks;
     let (session, lock) = place.update(DEADLINE, CorruptPolicy::MoveAside, |session| {
         if session.is_activated_by(activation) {
             return (Ok(None), EntryChange::Keep);
@@ -155,7 +157,7 @@ fn write_activation(
             return (Err(StateError::from(error)), EntryChange::Keep);
         }
         let root = context.root.as_deref();
-        let beginning = ActivationContext { root, state_home, id: place.id(), scope, approval, now };
+        let beginning = ActivationContext { root, state_home, id: place.id(), scope, settings, approval, now };
         session.count_turn(context.turn_time.take());
         if let Some(interruption) = prompt.tail.interrupted {
             session.note_interruption(interruption, now);

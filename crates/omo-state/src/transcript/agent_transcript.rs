@@ -1,4 +1,4 @@
-//! What the client wrote down of an agent: what it was given to do, where, and by which call.
+//! What the client wrote down of an agent: what it was given to do, where, by which call, and what it read.
 //!
 //! The agent's own transcript lies beside the session's, in a folder with the session's name, and comes into being a
 //! little after the agent has begun (measured on 2.1.328: for one that ends at once, after its `SubagentStop`).
@@ -9,10 +9,11 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use memchr::memmem;
-use omo_core::review::AgentCall;
+use omo_core::review::{AgentCall, HookIntervention};
 use omo_core::timestamp::Timestamp;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 
 use super::TranscriptLine;
 use crate::files::regular_file;
@@ -33,6 +34,10 @@ pub struct AgentStart {
     pub began: Option<Timestamp>,
     /// The folder that it worked in then.
     pub cwd: Option<PathBuf>,
+    /// The results of its tool `Read`, each with the path that it named.
+    pub reads: Vec<(PathBuf, String)>,
+    /// The hooks that changed the input of its tools, or added text.
+    pub hooks: Vec<HookIntervention>,
 }
 
 /// The transcript of an agent of a session; `None` for what is no id of an agent.
@@ -44,7 +49,16 @@ pub fn agent_transcript_path(session: &Path, id: &str) -> Option<PathBuf> {
 /// What an agent was given, from its own transcript. Nothing where that is not there.
 pub fn read_agent_start(agent: &Path) -> AgentStart {
     let mut given = AgentStart::default();
-    let is_whole = each_line(agent, 0, &[b"user", b"queued_command"], |line| {
+    let mut calls = BTreeMap::new();
+    let is_whole = each_line(agent, 0, &[b"user", b"queued_command", b"tool_use", b"attachment"], |line| {
+        calls.extend(line.reads());
+        given.reads.extend(line.read_results().into_iter().filter_map(|(id, text)| Some((calls.remove(&id)?, text))));
+        if let Some(hook) = line.intervention() {
+            // What a hook added has a line of its own beside that of its command.
+            if hook.command.is_some() || !given.hooks.iter().any(|known| known.event == hook.event) {
+                given.hooks.push(hook);
+            }
+        }
         let Some(prompt) = line.prompt() else { return };
         if given.prompts.is_empty() {
             given.began = line.time();
@@ -132,13 +146,51 @@ struct ContentBlock {
     tool_use_id: Option<String>,
     id: Option<String>,
     name: Option<String>,
-    input: Option<BTreeMap<String, Option<IgnoredAny>>>,
+    input: Option<BTreeMap<String, Value>>,
+    content: Option<Value>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct NamedAgentResult {
     agent_id: String,
+}
+
+/// Attachments of hooks whose words no model reads.
+const SILENT_HOOKS: [&str; 5] = [
+    "hook_cancelled",
+    "hook_error_during_execution",
+    "hook_non_blocking_error",
+    "hook_permission_decision",
+    "hook_system_message",
+];
+
+/// The answer of a hook changes an input or a result, or adds text.
+fn intervenes(answer: &Value) -> bool {
+    let changes = |name: &String| name == "additionalContext" || name.starts_with("updated");
+    let own = answer.as_object().into_iter().chain(answer.get("hookSpecificOutput").and_then(Value::as_object));
+    own.flat_map(|fields| fields.keys()).any(changes)
+}
+
+/// The text of a result: a string, or blocks.
+fn text_of(content: &Value) -> String {
+    let of_block = |block: &Value| block.get("text").and_then(Value::as_str).map(str::to_owned);
+    match content {
+        Value::Array(blocks) => blocks.iter().filter_map(of_block).collect::<Vec<_>>().join("\n"),
+        other => other.as_str().unwrap_or_default().to_owned(),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct HookRun {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    hook_event: String,
+    command: Option<String>,
+    #[serde(default)]
+    stdout: String,
 }
 
 #[derive(Deserialize)]
@@ -181,10 +233,37 @@ impl TranscriptLine<'_> {
         let pieces = if self.is_of_the_model() { self.pieces() } else { Vec::new() };
         let call = |piece: ContentBlock| {
             let input = piece.input.filter(|_| matches!(piece.name.as_deref(), Some("Agent" | "Task")))?;
-            let options = input.into_iter().filter(|(_, value)| value.is_some()).map(|(name, _)| name).collect();
+            let options = input.into_iter().filter(|(_, value)| !value.is_null()).map(|(name, _)| name).collect();
             Some((piece.id?, AgentCall { options }))
         };
         pieces.into_iter().filter_map(call).collect()
+    }
+
+    /// The paths that the tool `Read` is called with in a line of the model, by the ids of the calls.
+    fn reads(&self) -> Vec<(String, PathBuf)> {
+        let pieces = if self.kind == "assistant" { self.pieces() } else { Vec::new() };
+        let read = |piece: ContentBlock| {
+            let input = piece.input.filter(|_| piece.name.as_deref() == Some("Read"))?;
+            Some((piece.id?, PathBuf::from(input.get("file_path")?.as_str()?)))
+        };
+        pieces.into_iter().filter_map(read).collect()
+    }
+
+    /// The texts of results of tools, by the ids of the calls.
+    fn read_results(&self) -> Vec<(String, String)> {
+        let pieces = if self.kind == "user" { self.pieces() } else { Vec::new() };
+        let result = |piece: ContentBlock| Some((piece.tool_use_id?, text_of(&piece.content?)));
+        pieces.into_iter().filter_map(result).collect()
+    }
+
+    /// The hook of an attachment, where it changed an input or added text.
+    fn intervention(&self) -> Option<HookIntervention> {
+        let ran: HookRun = serde_json::from_str(self.attachment.filter(|_| self.kind == "attachment")?.get()).ok()?;
+        let is_one = match &*ran.kind {
+            "hook_success" => serde_json::from_str(&ran.stdout).is_ok_and(|answer| intervenes(&answer)),
+            kind => kind.contains("hook") && !SILENT_HOOKS.contains(&kind),
+        };
+        is_one.then_some(HookIntervention { event: ran.hook_event, command: ran.command })
     }
 
     /// The id of the call whose result names this agent.

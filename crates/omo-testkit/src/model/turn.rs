@@ -66,6 +66,15 @@ impl ModelTurn {
         )
     }
 
+    /// A reviewer reads the file that its prompt names.
+    pub fn reads_what_is_reviewed() -> Self {
+        Self::computed(|request| {
+            let text = request.first_text();
+            let path = text.split_once(" described in ").and_then(|(_, rest)| rest.split_once(": its task"));
+            Self::call("Read", json!({"file_path": path.map_or("", |(path, _)| path)}))
+        })
+    }
+
     /// The model starts a subagent in the background; its report comes as a new prompt.
     pub fn background_agent(agent_type: &str, prompt: &str) -> Self {
         Self::call(

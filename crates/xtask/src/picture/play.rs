@@ -33,7 +33,7 @@ pub(super) fn play(plugin: &Path, client: &Client) -> Result<String> {
     }
     let model = MockModel::start(
         ModelScript::new()
-            .agent("independent reader", [ModelTurn::text(REVIEW)])
+            .agent("independent reader", [ModelTurn::reads_what_is_reviewed(), ModelTurn::text(REVIEW)])
             // On a terminal the client may move the reviewer to the background.
             .when("task-notification", ModelTurn::text("The reviewer agrees.")),
     )?;

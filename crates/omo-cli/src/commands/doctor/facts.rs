@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use omo_claude::client::InstalledPlugin;
+pub(super) use omo_claude::settings::Scope;
 use omo_claude::version::ClientVersion;
 use omo_core::session::HookEvent;
 use omo_git::folder_status::FolderStatus;
@@ -144,19 +145,6 @@ pub(super) enum ProgramKind {
     Missing,
     /// A file that may not be run.
     NotExecutable,
-}
-
-/// Where a settings file of the client counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scope {
-    /// The user's own.
-    User,
-    /// The project's, shared.
-    Project,
-    /// The project's, of this user.
-    Local,
-    /// Of the machine's administrator.
-    Managed,
 }
 
 /// A settings file of the client.

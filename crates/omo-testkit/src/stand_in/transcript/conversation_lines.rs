@@ -1,5 +1,7 @@
 //! What people, the model, tools and agents said, as lines of a transcript.
 
+use std::path::Path;
+
 use anyhow::Result;
 use serde_json::Value;
 
@@ -42,10 +44,23 @@ impl ScriptedTranscript {
             let sent =
                 own.clone().extend(&Object::new().field("isMeta", &true).raw("origin", r#"{"kind":"coordinator"}"#));
             agent.user(&quoted(prompt), &Object::new(), if number == 0 { &own } else { &sent })?;
+            if number == 0
+                && let Some(path) = file_to_review(prompt)
+            {
+                agent.reads_file(path)?;
+            }
         }
         let said = Object::new().field("role", "assistant").raw("content", &text_blocks(report));
         let fields = Object::new().object("message", said).field("type", "assistant");
         agent.chained(&fields, &own.field("attributionAgent", kind))
+    }
+
+    /// The tool `Read` on a file, where that is there: its lines behind their numbers.
+    pub fn reads_file(&mut self, path: &Path) -> Result<()> {
+        let Ok(text) = std::fs::read_to_string(path) else { return Ok(()) };
+        let call = self.tool_use("Read", &serde_json::json!({"file_path": path}))?;
+        let lines = text.split('\n').enumerate().map(|(at, line)| format!("{}\t{line}", at + 1));
+        self.tool_result(&call, &lines.collect::<Vec<_>>().join("\n"))
     }
 
     /// A text of the model.
@@ -103,4 +118,9 @@ pub fn notification(report: &str) -> String {
          </task-notification>",
         ids::agent()
     )
+}
+
+/// The file that the prompt of a reviewer names.
+fn file_to_review(prompt: &str) -> Option<&Path> {
+    Some(Path::new(prompt.split_once(" described in ")?.1.split_once(": its task")?.0))
 }
