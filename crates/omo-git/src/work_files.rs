@@ -32,9 +32,8 @@ use crate::scope::text_to_path;
 use crate::tree::is_index;
 use cache::{CachedFiles, FilesCache, source_marks};
 
-pub use crate::platform::FolderWatch;
 pub(crate) use crate::scope::{FileScope, path_to_text};
-pub use watch::TransientFiles;
+pub use watch::{FilesBefore, TransientFiles, WrittenFiles};
 
 /// Folders that hold what is built anew all the time.
 pub const BUILD_FOLDERS: [&str; 4] = ["target", "build", "dist", "out"];
@@ -64,7 +63,7 @@ const MAX_RULES_BYTES: u64 = 64 * 1024;
 const MAX_TOLD: usize = 200;
 
 /// The files of a project.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct WorkFiles<'a> {
     root: PathBuf,
     state_home: Option<&'a Path>,
@@ -148,6 +147,41 @@ impl<'a> WorkFiles<'a> {
         self.find_newly_ignored(since).unwrap_or_default()
     }
 
+    /// Leaves some files out, each by its path from the top of the work tree; `false` where nothing was settled when the
+    /// run began, or it cannot be kept.
+    pub fn leave_out(&mut self, paths: Vec<Vec<u8>>) -> bool {
+        let is_known = |path: &Vec<u8>| self.scope().is_some_and(|scope| scope.left_out().any(|known| known == *path));
+        if paths.iter().all(is_known) {
+            return true;
+        }
+        let kept = self.scope().cloned().and_then(|mut scope| {
+            scope.leave_out(paths.into_iter());
+            Some((scope.keep(self.state_home?)?, scope))
+        });
+        let Some((name, scope)) = kept else { return false };
+        self.scope_name = Some(name);
+        self.scope = OnceCell::from(Some(scope));
+        true
+    }
+
+    /// A path of the project, from the top of the work tree.
+    pub fn path_from_top(&self, path: &str) -> Option<Vec<u8>> {
+        let top = self.scope().map(FileScope::top)?;
+        let path = self.root.strip_prefix(top).ok()?.join(path);
+        Some(path.into_os_string().into_encoded_bytes())
+    }
+
+    /// Name of what was settled.
+    pub fn scope_name(&self) -> Option<&str> {
+        self.scope_name.as_deref()
+    }
+
+    /// Paths that are left out, from the top of the work tree.
+    pub fn left_out(&self) -> Vec<String> {
+        let paths = self.scope().into_iter().flat_map(FileScope::left_out);
+        paths.map(|path| String::from_utf8_lossy(&path).into_owned()).collect()
+    }
+
     fn scope(&self) -> Option<&FileScope> {
         let load = || FileScope::load(self.state_home?, self.scope_name.as_deref()?);
         self.scope.get_or_init(load).as_ref()
@@ -227,6 +261,9 @@ impl<'a> WorkFiles<'a> {
         if let Some(scope) = self.scope() {
             listed.files.extend(scope.tracked());
             listed.inner.extend(scope.inner_paths());
+            for path in scope.left_out() {
+                listed.files.remove(&path);
+            }
         }
         let mut files: Vec<Vec<u8>> = listed.files.difference(&listed.inner).cloned().collect();
         let ignored = |folders: &[u8]| {
