@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use omo_core::check::counterfactual::list_names;
 use omo_core::check::session_check::{Check, CheckVerdict};
@@ -12,6 +12,7 @@ use omo_core::check::test_report::TestReport;
 use omo_git::base_comparison::{BaseComparison, BaseError, ChangedFile, write_versions};
 
 use omo_git::named_files::{NamedFile, NamingText, find_named_files};
+use omo_state::env;
 use omo_state::seal::hex_digest;
 
 use crate::comparison::SideOutcome;
@@ -64,11 +65,11 @@ impl ChangedJudges {
             return Ok(Vec::new());
         }
         let top = runner.top_of(Side::With)?;
-        write_versions(&top, &self.files, SystemTime::now(), |file| file.base.as_ref())?;
+        write_versions(&top, &self.files, env::file_time(), |file| file.base.as_ref())?;
         let checks = runner.checks().iter();
         let outcomes = checks.map(|check| Ok(runner.run(check, Side::With, watcher)?.ok())).collect();
         // Caches of modules tell files apart by their size and the second of their time.
-        let later = SystemTime::now() + Duration::from_secs(1);
+        let later = env::file_time() + Duration::from_secs(1);
         write_versions(&top, &self.files, later, |file| file.now.as_ref())?;
         outcomes
     }

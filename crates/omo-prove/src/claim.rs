@@ -128,7 +128,6 @@ impl AskedProof<'_> {
         let tests = TestFiles::new(repository.as_ref().map(|repository| repository.tests.clone()).unwrap_or_default());
         let is_asked = |check: &&Check| self.question.checks.contains(&hex_digest(&check.definition()));
         let checks: Vec<Check> = session.checks.iter().filter(is_asked).cloned().collect();
-        let now = env::now().as_millis().unsigned_abs();
         let request = ProofRequest {
             root: self.root,
             state_home: self.home,
@@ -137,7 +136,7 @@ impl AskedProof<'_> {
             task: None,
             tests: &tests,
             environment: &environment,
-            time: std::time::UNIX_EPOCH + Duration::from_millis(now),
+            time: env::file_time(),
             setup: repository.as_ref().and_then(|repository| repository.setup.as_deref()),
         };
         let mut watcher = ClaimWatcher { asked: self, checks: &checks, scope, started: Instant::now(), looked: None };

@@ -168,18 +168,18 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
     drop(comparison);
     trees.remove_scratch()?;
     let mut runner = SideRunner::new(request, project, trees);
-    let judged = judges.as_ref().map(|judges| judges.run_checks(&mut runner, watcher)).transpose()?.unwrap_or_default();
-    let mut judged = judged.into_iter();
+    let run = |judges: &ChangedJudges| judges.run_checks(&mut runner, watcher);
+    let mut with_old_judges = judges.as_ref().map(run).transpose()?.unwrap_or_default().into_iter();
     let mut with_change = Vec::new();
     let mut comparisons = Vec::new();
     for check in request.checks {
-        let judged = judged.next().flatten();
+        let before = with_old_judges.next().flatten();
         // Green with the judges as they were, it is green with the change.
-        let with = match &judged {
+        let with = match &before {
             Some(side) if side.verdict == CheckVerdict::Green => Ok(side.clone()),
             _ => runner.run(check, Side::With, watcher)?,
         };
-        comparisons.extend(judges.as_ref().map(|judges| judges.compare(judged.as_ref(), with.as_ref().ok())));
+        comparisons.extend(judges.as_ref().map(|judges| judges.compare(before.as_ref(), with.as_ref().ok())));
         with_change.push(with);
     }
     watcher.judges_compared(&with_change, &comparisons);

@@ -281,12 +281,11 @@ impl ConfigReader<'_> {
             }
             ("written_by_checks", _) => {
                 let items = value.get_ref().as_array().map(|items| items.iter().map(|item| item.get_ref().as_str()));
-                match items.and_then(Iterator::collect::<Option<Vec<&str>>>) {
-                    Some(paths) => self.config.written_by_checks = paths.into_iter().map(str::to_owned).collect(),
-                    None => {
-                        let message = "`verify.written_by_checks` must be an array of paths".to_owned();
-                        self.problem(Some(value.span()), message);
-                    }
+                if let Some(paths) = items.and_then(Iterator::collect::<Option<Vec<&str>>>) {
+                    self.config.written_by_checks = paths.into_iter().map(str::to_owned).collect();
+                } else {
+                    let message = "`verify.written_by_checks` must be an array of paths".to_owned();
+                    self.problem(Some(value.span()), message);
                 }
             }
             _ => self.unknown(span, &format!("verify.{name}"), "review, detect, prove, written_by_checks"),
