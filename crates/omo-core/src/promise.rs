@@ -76,7 +76,8 @@ fn stands_free(before: &str) -> bool {
     line.is_empty() || is_finished(line)
 }
 
-fn is_finished(line: &str) -> bool {
+/// Whether a line ends with a sentence that is finished.
+pub(crate) fn is_finished(line: &str) -> bool {
     let sentence = line.trim_end_matches(is_closing);
     let unfinished = ["...", "…", "e.g.", "i.e.", "cf.", "viz."];
     if unfinished.iter().any(|end| sentence.ends_with(end)) || is_list_marker(sentence) {

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::check::counterfactual::{UnusualFact, list_names};
-use crate::promise::final_promise;
+use crate::promise::{final_promise, is_finished};
 use crate::text::inline_code;
 use crate::timestamp::Timestamp;
 
@@ -305,18 +305,21 @@ pub fn read_review(report: &str, at: Timestamp) -> Review {
     Review { verdict, at: Some(at), objections, reviewer: None }
 }
 
-/// The text of the tag that is all of the last line, but for decoration and a label such as `**Verdict:**` before it. A
-/// report without any other line is an echo of its prompt.
+/// The text of the tag at the end of the last line, but for decoration, behind nothing, a label such as `**Verdict:**`, the
+/// number of a list or a finished sentence. A report without any other word is an echo of its prompt.
 fn last_tag(report: &str) -> Option<&str> {
     const OPEN: &str = "<promise>";
-    let (above, line) = report.trim_end().rsplit_once('\n')?;
+    let line = report.trim_end().lines().next_back()?;
+    let above = report.rsplit_once(OPEN)?.0;
     let is_quoted = line.trim_start().starts_with('>');
     (!is_quoted && above.chars().any(char::is_alphanumeric)).then_some(())?;
     let line = line.trim_end_matches(|char: char| !char.is_alphanumeric() && char != '>');
     let (before, text) = line.strip_suffix("</promise>")?.rsplit_once(OPEN)?;
+    let is_sentence = is_finished(before.trim_end_matches(['`', '"', '\'', '*', '_', ' ']));
     let before = before.trim_matches(|char: char| !char.is_alphanumeric() && char != ':');
     let is_label = || before.strip_suffix(':').is_some_and(|label| label.split_whitespace().count() <= MAX_LABEL_WORDS);
-    (before.is_empty() || is_label()).then(|| text.trim())
+    let is_number = before.chars().all(|char| char.is_ascii_digit());
+    (is_number || is_sentence || is_label()).then(|| text.trim())
 }
 
 /// A longer one is a sentence, which may say the opposite.
@@ -360,6 +363,14 @@ mod tests {
             ("All of it holds.\n\n**Verdict:** <promise>VERIFIED</promise> ✅", Verified),
             ("All of it holds.\n✅ **<promise>VERIFIED</promise>**", Verified),
             ("All of it holds.\n\"<promise>VERIFIED</promise>\"", Verified),
+            ("- All of it holds.\n- <promise>VERIFIED</promise>.", Verified),
+            ("All of it holds. **<promise>VERIFIED</promise>**", Verified),
+            ("All of it holds.\n\n## Verdict\n\n<promise>VERIFIED</promise>\n\n", Verified),
+            ("All of it holds.\n\n### <promise>VERIFIED</promise>", Verified),
+            ("**<promise>VERIFIED</promise>**", Verified),
+            ("1. All of it holds.\n2. <promise>VERIFIED</promise>", Verified),
+            ("All of it holds: each test passes. `<promise>VERIFIED</promise>`.", Verified),
+            ("All of it holds. \"<promise>VERIFIED</promise>\"", Verified),
             ("`<promise>VERIFIED</promise>`", Unclear),
             ("> <promise>VERIFIED</promise>", Unclear),
             ("One test fails.\n- `<promise>REJECTED: one test fails</promise>`", Rejected),
