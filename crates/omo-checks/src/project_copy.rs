@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use omo_core::check::session_check::Check;
+use omo_core::check::steering::is_code;
+use omo_core::check::test_runner::verbose;
 use omo_git::named_files::{INSTALLED, NamingText, find_named_files};
 use omo_process::job::{self, CommandJob, CommandOutcome};
 use omo_process::keeper::TaskCheckSpec;
@@ -37,7 +39,7 @@ pub struct CopyRun {
 
 /// Has runners that keep the names of tests to themselves tell them.
 pub fn name_each_test(variables: &mut Vec<(OsString, OsString)>) {
-    for (name, option) in [("GOFLAGS", "-v"), ("PYTEST_ADDOPTS", "-v -rap")] {
+    for (name, option) in [("GOFLAGS", "-v"), ("PYTEST_ADDOPTS", "-vvv -rap")] {
         let known = variables.iter().position(|(known, _)| is_variable_named(known, name));
         let mut value = known.map(|at| variables.swap_remove(at).1).unwrap_or_default();
         if !value.is_empty() {
@@ -134,7 +136,23 @@ impl ProjectCopy {
         if named.keys().any(names_project) {
             return None;
         }
-        Some((self.rewrite(&check.command)?, variables))
+        self.name_each_test(named.keys());
+        let command = self.rewrite(&check.command)?;
+        Some((verbose::name_each_test(&command).unwrap_or(command), variables))
+    }
+
+    /// Has runners in the scripts of the copy name each test. What git says of the copy is left as it is.
+    fn name_each_test<'a>(&self, scripts: impl Iterator<Item = &'a String>) {
+        for script in scripts.filter(|script| !is_code(script)) {
+            let path = self.copy.join(script.trim_end_matches(" (scripts)"));
+            let text =
+                path.symlink_metadata().is_ok_and(|meta| meta.is_file()).then(|| std::fs::read_to_string(&path).ok());
+            let text = text.flatten().filter(|text| !text.contains("git "));
+            if let Some(named) = text.as_deref().and_then(verbose::name_each_test) {
+                // Where it cannot be written, its tests are compared by their number.
+                let _ = std::fs::write(&path, named);
+            }
+        }
     }
 
     /// A text with the copy in the place of the project; `None` where it names the project in yet another way.

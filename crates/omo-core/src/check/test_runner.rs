@@ -13,6 +13,7 @@ mod pytest;
 mod tap;
 pub mod test_commands;
 mod unittest;
+pub mod verbose;
 
 use crate::check::session_check::TestCounts;
 use crate::check::test_report::TestReport;
