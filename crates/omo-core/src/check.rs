@@ -2,6 +2,7 @@
 
 pub mod command_line;
 pub mod counterfactual;
+pub mod file_use;
 mod output_listener;
 pub mod printed_output;
 pub mod session_check;

@@ -8,11 +8,9 @@ use std::time::SystemTime;
 use crate::platform::{OpenFolder, path_of};
 
 /// git's mode of a link.
-pub(crate) const LINK: &str = "120000";
+const LINK: &str = "120000";
 /// git's mode of a file that may be run.
-pub(crate) const EXECUTABLE: &str = "100755";
-/// git's mode of any other file.
-pub(crate) const REGULAR: &str = "100644";
+const EXECUTABLE: &str = "100755";
 
 /// A tree of folders, with those open that the last path led through: the next path mostly leads through them as well.
 pub(crate) struct FolderPath {

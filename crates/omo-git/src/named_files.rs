@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
+use omo_core::check::file_use::{is_judged, runs_file};
 use omo_core::check::steering::{file_words, is_shell_script, task_files};
 use omo_process::platform::is_executable;
 use omo_state::files::regular_file::{self, Links};
@@ -17,10 +18,6 @@ pub const PACKAGE: &str = "package.json";
 pub const INSTALLED: [&str; 4] = ["node_modules", ".venv", "venv", "vendor"];
 /// State of a task file that is not there.
 pub const ABSENT: &str = "absent";
-/// Words before a program: interpreters, without a version, and what runs another one.
-const BEFORE_PROGRAM: &str = "\
-    sh bash zsh dash ksh fish python pypy node deno bun ruby perl php awk source exec env time xargs then do else if run \
-    tsx os.system eval";
 /// State of a file that cannot be read.
 const UNREADABLE: &str = "unreadable";
 /// Further files are not looked at.
@@ -54,6 +51,8 @@ pub struct NamedFile<'a> {
     pub path: &'a Path,
     /// The text runs it, as a program or by an interpreter; otherwise it may only be read.
     pub is_run: bool,
+    /// The text names it as what is judged: see [`is_judged`].
+    pub is_judged: bool,
 }
 
 impl NamedFile<'_> {
@@ -115,14 +114,17 @@ impl NamedFileSearch<'_> {
             }
             paths.retain(|path| path.is_file());
             let is_run = !paths.is_empty() && runs_file(&text.text, word);
-            texts.extend(paths.iter().filter_map(|path| self.add_file(path, is_run)));
+            texts.extend(paths.iter().filter_map(|path| {
+                let name = self.name_of(path).unwrap_or_default();
+                self.add_file(path, is_run, is_judged(&text.text, word, &name))
+            }));
             let folders = bases.iter().filter(|base| base.is_dir());
             for file in folders.flat_map(|folder| task_files(word).map(|file| folder.join(file))) {
                 if file.ends_with(PACKAGE) {
                     texts.extend(self.add_scripts(&file, &words));
                     continue;
                 }
-                texts.extend(self.add_file(&file, true));
+                texts.extend(self.add_file(&file, true, false));
                 if let Some(name) = self.name_of(&file).filter(|_| !file.exists()) {
                     self.found.entry(name).or_insert_with(|| ABSENT.to_owned());
                 }
@@ -138,8 +140,8 @@ impl NamedFileSearch<'_> {
     }
 
     /// Adds a file, where it is a new one. Gives its text.
-    fn add_file(&mut self, path: &Path, is_run: bool) -> Option<NamingText> {
-        let is_wanted = |name: &String| (self.is_wanted)(&NamedFile { name, path, is_run });
+    fn add_file(&mut self, path: &Path, is_run: bool, is_judged: bool) -> Option<NamingText> {
+        let is_wanted = |name: &String| (self.is_wanted)(&NamedFile { name, path, is_run, is_judged });
         let is_new = |name: &String| self.found.len() < MAX_FILES && !self.found.contains_key(name);
         let name = self.name_of(path).filter(|name| !path.ends_with(PACKAGE) && path.is_file() && is_new(name))?;
         if !is_wanted(&name) {
@@ -168,26 +170,6 @@ impl NamedFileSearch<'_> {
         let name = path.strip_prefix(self.top).unwrap_or(path).to_string_lossy().replace('\\', "/");
         (!name.split('/').any(|part| INSTALLED.contains(&part))).then_some(name)
     }
-}
-
-/// Whether a text runs the file that a word names: at the beginning of a command, or behind an interpreter.
-fn runs_file(text: &str, word: &str) -> bool {
-    let is_between = |char: char| char.is_whitespace() || "\"'`(),[]".contains(char);
-    let is_before = |before: &str| {
-        let name = before.rsplit('/').next().unwrap_or(before);
-        let name = name.trim_end_matches(|char: char| char.is_ascii_digit() || char == '.');
-        before.ends_with([';', '&', '|', '!', '{', '='])
-            || BEFORE_PROGRAM.split_ascii_whitespace().any(|known| known == name)
-    };
-    text.lines().any(|line| {
-        let words: Vec<&str> = line.split(is_between).filter(|word| !word.is_empty()).collect();
-        let is_found = |found: &str| found.trim_end_matches([';', '&', '|']).ends_with(word);
-        let mut places = words.iter().enumerate().filter(|(_, found)| is_found(found));
-        places.any(|(place, _)| {
-            let before = words.iter().take(place).rev().find(|word| !word.starts_with('-'));
-            before.is_none_or(|before| *before == "." || is_before(before))
-        })
-    })
 }
 
 /// A path without `.` and `..`, as it is written.

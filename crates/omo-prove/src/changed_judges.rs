@@ -3,22 +3,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::time::Duration;
 
 use omo_core::check::counterfactual::list_names;
+use omo_core::check::file_use::{is_judged, is_named_as_judge, runs_another_file};
 use omo_core::check::session_check::{Check, CheckVerdict};
-use omo_core::check::steering::{file_words, is_named_as_test, may_steer};
-use omo_core::check::test_report::TestReport;
-use omo_git::base_comparison::{BaseComparison, BaseError, ChangedFile, write_versions};
+use omo_core::check::steering::{file_words, is_code, is_code_or_text, is_named_as_test, loaded_words, may_steer};
+use omo_core::check::test_report::{TestOutcome, TestReport};
+use omo_git::base_comparison::{BaseComparison, BaseError, ChangedFile, put_back};
 
 use omo_git::named_files::{NamedFile, NamingText, find_named_files};
-use omo_state::env;
 use omo_state::seal::hex_digest;
 
 use crate::comparison::SideOutcome;
-use crate::counterfactual::{ProofError, ProofWatcher};
-use crate::private_tree::Side;
-use crate::side_runner::SideRunner;
 use crate::test_files::TestFiles;
 
 /// A larger change of such files is not tried out, and said to be one.
@@ -29,6 +25,8 @@ pub(crate) struct ChangedJudges {
     files: Vec<ChangedFile>,
     /// Their paths from the project's top.
     names: Vec<String>,
+    /// All of them are test files, which tests alone load.
+    are_tests: bool,
 }
 
 impl ChangedJudges {
@@ -39,61 +37,67 @@ impl ChangedJudges {
         checks: &[Check],
         tests: &TestFiles,
     ) -> Result<Self, BaseError> {
-        let words: BTreeSet<String> = checks.iter().flat_map(|check| file_words(&check.command)).collect();
-        let behind = scripts_behind(checks, &with.join(&comparison.project));
+        let words: Vec<BTreeSet<String>> = checks.iter().map(|check| file_words(&check.command)).collect();
+        let project = with.join(&comparison.project);
+        let behind = scripts_behind(checks, &words, &project);
+        let loaded = words_of_configurations(&project);
         let name_of = |path: &Path| comparison.name_in_project(path);
         let steers = |path: &Path| {
             let name = name_of(path);
             // A file that was not there when its user named it is what the check waits for.
-            let is_run = || is_named(&name, &words) || behind.contains_key(&name);
+            let mut named = checks.iter().zip(&words);
+            let is_judge = |(check, words): (&Check, &BTreeSet<String>)| {
+                let is_in_folder = || words.iter().any(|word| Path::new(&name).starts_with(word));
+                naming_words(&name, words).any(|word| !is_judged(&check.command, word, &name))
+                    || !is_code_or_text(&name) && runs_another_file(&check.command) && is_in_folder()
+            };
+            let mut is_run = || behind.contains_key(&name) || is_loaded(&name, &loaded) || named.any(is_judge);
             may_steer(&name) || (is_run() && comparison.was_there(path) && !tests.contains(&name))
         };
         let count = comparison.changed_paths().filter(|path| steers(path)).count();
         let files = if count > MAX_FILES { Vec::new() } else { comparison.read_changed(with, steers)? };
-        let names = comparison.changed_paths().filter(|path| steers(path)).map(name_of).collect();
-        Ok(Self { files, names })
+        let names: Vec<String> = comparison.changed_paths().filter(|path| steers(path)).map(name_of).collect();
+        let is_setting = |name: &str| name.contains("config") || name.contains("pytest.ini");
+        let are_tests = names.iter().all(|name| tests.contains(name) && !is_setting(name));
+        Ok(Self { files, names, are_tests })
     }
 
-    /// Runs each check in the copy of now with these files as they were: one outcome a check, `None` where it could not
-    /// be run; none at all where nothing changed, or too much.
-    pub(crate) fn run_checks(
-        &self,
-        runner: &mut SideRunner,
-        watcher: &mut impl ProofWatcher,
-    ) -> Result<Vec<Option<SideOutcome>>, ProofError> {
+    /// Whether there is anything to try out.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// Gives the copy of now these files as they were; `false` where there are too many.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be written.
+    pub(crate) fn put_back(&self, top: &Path) -> Result<bool, BaseError> {
         if self.files.is_empty() {
-            return Ok(Vec::new());
+            return Ok(false);
         }
-        let top = runner.top_of(Side::With)?;
-        write_versions(&top, &self.files, env::file_time(), |file| file.base.as_ref())?;
-        let checks = runner.checks().iter();
-        let outcomes = checks.map(|check| Ok(runner.run(check, Side::With, watcher)?.ok())).collect();
-        // Caches of modules tell files apart by their size and the second of their time.
-        let later = env::file_time() + Duration::from_secs(1);
-        write_versions(&top, &self.files, later, |file| file.now.as_ref())?;
-        outcomes
+        put_back(top, &self.files).map(|()| true)
     }
 
     /// The digest of the files as they are now.
     fn digest(&self) -> String {
         let parts = self.files.iter().flat_map(|file| {
-            let content = file.now_bytes().map(hex_digest).unwrap_or_default();
+            let content = file.now.as_deref().map(hex_digest).unwrap_or_default();
             [file.path.to_string_lossy().into_owned(), content]
         });
         hex_digest(parts.collect::<Vec<_>>().join("\0").as_bytes())
     }
 
-    /// A check that did this with these files as they were, and that with the change; `None` where it could not be run.
-    pub(crate) fn compare(&self, judged: Option<&SideOutcome>, with: Option<&SideOutcome>) -> ClaimComparison {
-        let now = with.map(|with| with.report.clone()).unwrap_or_default();
-        let mut comparison = ClaimComparison { now, ..ClaimComparison::default() };
-        if self.names.is_empty() {
-            return comparison;
-        }
-        comparison.judging_digest = self.digest();
-        match judged.filter(|_| with.is_some_and(is_green)) {
-            Some(judged) if is_green(judged) => {}
-            Some(_) => comparison.judged_by.clone_from(&self.names),
+    /// Whether a check is green only with these files as they are now. `outcome` is that with them as they were; `None`
+    /// where they could not be put back, or the check could not be run in a copy.
+    pub(crate) fn judge(&self, outcome: Option<&SideOutcome>) -> ClaimComparison {
+        let mut comparison = ClaimComparison { judging_digest: self.digest(), ..ClaimComparison::default() };
+        match outcome {
+            Some(side) if side.verdict == CheckVerdict::Green => {}
+            Some(side) => {
+                comparison.judged_by.clone_from(&self.names);
+                comparison.with_judges_of_then = self.are_tests.then(|| side.report.clone());
+            }
             None => {
                 // Hidden files come last: there may be many of them.
                 let (hidden, shown): (Vec<&String>, Vec<&String>) =
@@ -107,19 +111,39 @@ impl ChangedJudges {
     }
 }
 
-fn is_green(side: &SideOutcome) -> bool {
-    side.verdict == CheckVerdict::Green
+/// The words of configurations at a project's top, and beside its tests, that name files which runners load.
+fn words_of_configurations(project: &Path) -> BTreeSet<String> {
+    const FOLDERS: [&str; 3] = ["", "tests", "test"];
+    const MAX_BYTES: u64 = 256 * 1024;
+    let files = FOLDERS.iter().filter_map(|folder| std::fs::read_dir(project.join(folder)).ok()).flatten().flatten();
+    let names = files.filter(|file| {
+        let is_file = file.metadata().is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_BYTES);
+        is_file && may_steer(&file.file_name().to_string_lossy())
+    });
+    let texts = names.filter_map(|file| std::fs::read_to_string(file.path()).ok());
+    texts.flat_map(|text| loaded_words(&text)).collect()
 }
 
-/// The scripts of a project that the scripts of checks run, and those that their variables name.
-fn scripts_behind(checks: &[Check], project: &Path) -> BTreeMap<String, String> {
+/// Whether one of these words names the file at this path, with or without its ending.
+fn is_loaded(path: &str, words: &BTreeSet<String>) -> bool {
+    let without_ending = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+    is_named(path, words) || is_named(without_ending, words)
+}
+
+/// The files that the commands and the scripts of checks name, and those that their variables name: what they run, and
+/// the data that they read.
+fn scripts_behind(checks: &[Check], words: &[BTreeSet<String>], project: &Path) -> BTreeMap<String, String> {
     let text = |check: &Check| {
         let texts: Vec<&str> = std::iter::once(&check.command).chain(check.env.values()).map(String::as_str).collect();
         let origin = check.cwd.as_ref().map_or_else(|| project.to_owned(), |folder| project.join(folder));
         NamingText { text: texts.join("\n"), origin }
     };
     let is_wanted = |file: &NamedFile| {
-        let is_judge = may_steer(file.name) || file.is_script();
+        // A script may run the work as well, for another of its tasks.
+        let is_direct = || words.iter().any(|words| is_named(file.name, words));
+        let is_data = || !is_code(file.name);
+        let is_judge = may_steer(file.name)
+            || !file.is_judged && (is_data() || file.is_script() || is_direct() || is_named_as_judge(file.name));
         is_judge && file.path.starts_with(project) && !is_named_as_test(file.name)
     };
     find_named_files(checks.iter().map(text).collect(), project, &[], &is_wanted)
@@ -136,16 +160,38 @@ pub struct ClaimComparison {
     pub notes: Vec<String>,
     /// The tests of now.
     pub now: TestReport,
+    /// The tests with these files as they were, where it is not green then and tests alone load them.
+    pub with_judges_of_then: Option<TestReport>,
 }
 
-/// Whether one of the words of a command names the file at this path: as a path from any folder, as a pattern, or as a
-/// module of Python.
+impl ClaimComparison {
+    /// Files without which the check is not green. Where each test of the beginning that passes now passes without them as
+    /// well, they are there for new tests alone, as a fixture is.
+    pub(crate) fn judging_files(&self, started: &TestReport) -> &[String] {
+        let is_of_now = |name: &str| self.now.outcome(name) == Some(TestOutcome::Passed);
+        let is_for_new_tests = |then: &TestReport| {
+            let mut kept = started.iter().filter(|(name, _)| is_of_now(name)).peekable();
+            let fails = then.iter().any(|(_, outcome)| outcome == TestOutcome::Failed);
+            let passes = |(name, _)| then.outcome(name) == Some(TestOutcome::Passed);
+            fails && !then.is_cut && kept.peek().is_some() && kept.all(passes)
+        };
+        if self.with_judges_of_then.as_ref().is_some_and(is_for_new_tests) { &[] } else { &self.judged_by }
+    }
+}
+
+/// Whether one of the words of a command names the file at this path.
 pub fn is_named(path: &str, words: &BTreeSet<String>) -> bool {
+    naming_words(path, words).next().is_some()
+}
+
+/// The words of a command that name the file at this path: as a path from any folder, as a pattern, or as a module of
+/// Python.
+fn naming_words<'a>(path: &'a str, words: &'a BTreeSet<String>) -> impl Iterator<Item = &'a String> {
     let is_below = |word: &str| path.strip_suffix(word).is_some_and(|above| above.is_empty() || above.ends_with('/'));
     let is_in_named_folder =
-        || words.iter().any(|word| Path::new(path).parent().is_some_and(|folder| folder.starts_with(word)));
+        move || words.iter().any(|word| Path::new(path).parent().is_some_and(|folder| folder.starts_with(word)));
     let name = path.rsplit('/').next().unwrap_or(path);
-    words.iter().any(|word| {
+    words.iter().filter(move |word| {
         let module = || format!("{}.py", word.replace('.', "/"));
         is_below(word)
             || (word.contains('*') && glob_match::glob_match(word, path))

@@ -23,11 +23,14 @@ const NAMES: &str = "\
     workspace.bazel directory.build.props directory.build.targets nuget.config global.json packages.lock.json \
     docker-compose.yml docker-compose.yaml compose.yml compose.yaml taskfile.yml taskfile.yaml codecov.yml \
     flake.nix flake.lock shell.nix default.nix devbox.json pixi.toml pixi.lock mise.toml spec_helper.rb rails_helper.rb \
-    test_helper.rb test_helper.exs credo.exs lefthook.yml lefthook.yaml";
+    test_helper.rb test_helper.exs credo.exs lefthook.yml lefthook.yaml biome.json biome.jsonc dprint.json cspell.json \
+    knip.json tslint.json pyrightconfig.json pylintrc bandit.yaml buf.yaml buf.gen.yaml mocha.opts nodemon.json cucumber.js";
 /// Endings of files.
 const ENDINGS: &str = "\
     mk cmake bzl props targets gemspec cabal pth lock toml ini cfg conf config rc snap.config \
     csproj fsproj vbproj sln gradle sbt nix env properties xcconfig jest.json runsettings";
+/// Endings of texts that people read.
+const DOCUMENT_ENDINGS: &str = "md rst adoc html htm css scss less svg vue svelte sql";
 /// Endings of scripts of shells. By themselves they are work as other code is; what counts is who runs them.
 const SHELL_ENDINGS: &str = "sh bash zsh fish ksh ps1 bat cmd";
 /// Endings of source code.
@@ -39,7 +42,7 @@ const WORK_FOLDERS: &str = "src lib app internal";
 const STAND_INS: &str = "__mocks__ __stubs__ mocks stubs";
 /// Parts of names of configuration, as in `jest.config.js`, `vitest.setup.ts`, `tsconfig.build.json`, `requirements-dev.txt`.
 const PARTS: &str = "\
-    config setup preset environment globalsetup global-setup globalteardown tsconfig requirements constraints reporter \
+    config conf setup preset environment globalsetup global-setup globalteardown tsconfig requirements constraints reporter \
     transform transformer resolver sequencer mocharc babelrc eslintrc prettierrc stylelintrc swcrc nycrc lintstagedrc \
     taskfile compose dockerfile phpunit phpstan psalm rubocop detekt checkstyle";
 /// Folders whose files are run by others.
@@ -78,6 +81,17 @@ pub fn is_shell_script(path: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, ending)| is_in(SHELL_ENDINGS, &ending.to_lowercase()))
 }
 
+/// Tells source code, and texts for people, by their ending.
+pub fn is_code_or_text(path: &str) -> bool {
+    let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending).to_lowercase();
+    is_in(CODE_ENDINGS, &ending) || is_in(DOCUMENT_ENDINGS, &ending)
+}
+
+/// Tells source code by its ending.
+pub fn is_code(path: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, ending)| is_in(CODE_ENDINGS, &ending.to_lowercase()))
+}
+
 /// Tells tests by their name or their folder. What such a file runs is what it tests.
 pub fn is_named_as_test(path: &str) -> bool {
     let lower = path.to_lowercase();
@@ -106,6 +120,34 @@ pub fn file_words(text: &str) -> BTreeSet<String> {
     }
     words
 }
+
+/// The words of a configuration that may be names of files which a runner loads by itself: those behind a key such as
+/// `setupFiles`, up to the end of its list or its line.
+///
+/// ```
+/// use omo_core::check::steering::loaded_words;
+///
+/// assert!(loaded_words("pytest_plugins = [\"helpers.plug\"]").contains("helpers.plug"));
+/// assert!(loaded_words("{\"main\": \"app.js\"}").is_empty());
+/// ```
+pub fn loaded_words(text: &str) -> BTreeSet<String> {
+    let lower = text.to_ascii_lowercase();
+    let mut words = BTreeSet::new();
+    for key in LOADING_KEYS.split_ascii_whitespace() {
+        for (at, _) in lower.match_indices(key) {
+            let behind = text.get(at + key.len()..).unwrap_or_default();
+            let line = behind.lines().next().unwrap_or_default();
+            let list = line.find(['[', '(', '{']).and_then(|_| behind.get(..behind.find([']', ')', '}'])?));
+            words.extend(file_words(list.unwrap_or(line)));
+        }
+    }
+    words
+}
+
+/// Keys of configurations of runners behind which files stand that are loaded before the tests, in lower case.
+const LOADING_KEYS: &str = "\
+    pytest_plugins setupfiles globalsetup globalteardown testenvironment snapshotserializers resolver transform \
+    testrunner reporters require --import --loader";
 
 /// The files that say what a program does, by default and in the folder in which it runs: those of a Makefile for `make`.
 ///
@@ -218,6 +260,8 @@ mod tests {
             ".eslintrc.json",
             ".prettierignore",
             ".coveragerc",
+            "biome.json",
+            "karma.conf.js",
             ".github/workflows/ci.yml",
             "requirements-dev.txt",
             "src/__mocks__/fs.js",

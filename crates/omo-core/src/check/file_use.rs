@@ -1,0 +1,199 @@
+//! How a text uses a file that one of its words names: run as a program, or read, or run for output that another program
+//! judges. No shell is read for it.
+
+use crate::check::steering::{is_code, is_code_or_text, is_shell_script};
+
+/// Words before a program: interpreters, without a version, and what runs another one.
+const BEFORE_PROGRAM: &str = "\
+    sh bash zsh dash ksh fish python pypy node deno bun ruby perl php awk source exec env time xargs then do else if run \
+    tsx os.system eval";
+/// Interpreters that run what they are given on standard input, or whose program is named in another way.
+const INTERPRETERS: &str = "sh bash zsh dash ksh fish python pypy node deno bun ruby perl php tsx";
+/// Programs that judge the output of another one.
+const JUDGES_OF_OUTPUT: &str = "diff cmp comm grep egrep fgrep jq sha256sum md5sum";
+/// Words between which a line of shell begins anew.
+const ENDS: [char; 4] = [';', '&', '\n', ')'];
+/// Parts of names of programs that judge, whatever reads their output.
+const NAMES_OF_JUDGES: &str = "check checks test tests run runner verify validate lint ci qa suite";
+
+/// Whether a text runs the file that a word names: at the beginning of a command, or behind an interpreter.
+///
+/// ```
+/// use omo_core::check::file_use::runs_file;
+///
+/// assert!(runs_file("cd ci && sh check", "check") && runs_file("python3 -m checks.run", "checks.run"));
+/// assert!(!runs_file("python3 -m doctest app.py", "app.py") && !runs_file("find . -name x.py", "x.py"));
+/// ```
+pub fn runs_file(text: &str, word: &str) -> bool {
+    text.lines().any(|line| {
+        let words = words_of(line);
+        let is_found = |found: &str| {
+            let before = found.trim_end_matches([';', '&', '|']).strip_suffix(word);
+            before.is_some_and(|before| !is_within_name(before))
+        };
+        let mut places = words.iter().enumerate().filter(|(_, found)| is_found(found));
+        places.any(|(place, _)| {
+            let mut before = words.iter().take(place).rev().filter(|word| !word.starts_with('-'));
+            match before.next() {
+                Some(&".") => before.next().is_none_or(|before| is_before_program(before)),
+                before => before.is_none_or(|before| is_before_program(before)),
+            }
+        })
+    })
+}
+
+/// Whether what a command names by this word is code that the command only reads, compiles or imports, or whose output
+/// another program judges: then the file is judged, and judges nothing.
+///
+/// ```
+/// use omo_core::check::file_use::is_judged;
+///
+/// assert!(is_judged("python3 app.py | diff - expected.txt", "app.py", "app.py"));
+/// assert!(!is_judged("python3 app.py | diff - expected.txt", "expected.txt", "expected.txt"));
+/// assert!(!is_judged("sh check.sh", "check.sh", "check.sh"));
+/// ```
+pub fn is_judged(text: &str, word: &str, path: &str) -> bool {
+    let is_module = || !word.rsplit('/').next().unwrap_or(word).contains('.');
+    let is_read = || !runs_file(text, word) && (is_module() || !runs_another_file(text));
+    let is_program = is_code(path) || is_shell_script(path);
+    is_code_or_text(path) && is_read() || is_program && is_output_judged(text, word, path)
+}
+
+/// Whether a file has the name of one that judges others, such as `ci/run.py`.
+pub fn is_named_as_judge(path: &str) -> bool {
+    path.to_lowercase().split(['/', '.', '-', '_']).any(|part| is_in(NAMES_OF_JUDGES, part))
+}
+
+/// Whether an interpreter is given its program in a way that names no file: on standard input, by a variable, as text.
+pub fn runs_another_file(text: &str) -> bool {
+    let words: Vec<&str> = text.split(char::is_whitespace).filter(|word| !word.is_empty()).collect();
+    words.iter().enumerate().any(|(place, word)| {
+        let is_interpreter = is_in(INTERPRETERS, program(word.trim_end_matches([';', '&', '|', ')', '"', '\'', '`'])));
+        let is_end = word.ends_with([';', '&', '|', ')', '"', '\'', '`']);
+        let after = || words.iter().skip(place + 1).find(|word| **word == "-" || !word.starts_with('-'));
+        let has_text = || {
+            let options = words.iter().skip(place + 1).take_while(|word| word.starts_with('-'));
+            options.into_iter().any(|option| ["-c", "-e", "-p"].contains(option))
+        };
+        is_interpreter
+            && (is_end
+                || has_text()
+                || after().is_none_or(|word| {
+                    let is_elsewhere =
+                        word.trim_start_matches(['"', '\'']).starts_with(['/', '~', '$', '<', '|', ';', '&', '{']);
+                    *word == "-" || is_elsewhere || word.contains('$')
+                }))
+    })
+}
+
+/// Whether another program judges the output of the one that a word names.
+fn is_output_judged(text: &str, word: &str, path: &str) -> bool {
+    let is_whole = |(at, _): &(usize, &str)| !is_within_name(text.get(..*at).unwrap_or_default());
+    let mut places = text.match_indices(word).filter(is_whole).peekable();
+    places.peek().is_some()
+        && places.all(|(at, _)| {
+            let (before, after) = (text.get(..at).unwrap_or_default(), text.get(at + word.len()..).unwrap_or_default());
+            let command = after.split(ENDS).next().unwrap_or_default();
+            let reader = command.rsplit_once('|').map(|(_, reader)| first_word(reader));
+            let is_compared = |name: &str| matches!(name, "diff" | "cmp" | "comm");
+            let is_kept = command.contains('>') && words_of(after).into_iter().any(is_compared);
+            let is_substituted = || {
+                let open = before.rfind("$(").filter(|open| !before.get(*open..).unwrap_or_default().contains(')'));
+                open.is_some_and(|open| {
+                    let line = before.get(..open).unwrap_or_default().trim_end_matches(['"', '\'']);
+                    line.ends_with(char::is_whitespace) && (line.contains("test ") || line.contains("[ "))
+                })
+            };
+            match reader {
+                Some(reader) if is_compared(reader) => true,
+                Some(reader) => is_in(JUDGES_OF_OUTPUT, reader) && !is_named_as_judge(path),
+                None => is_kept || is_substituted() && !is_named_as_judge(path),
+            }
+        })
+}
+
+/// Whether a word that stands behind this is the rest of a longer one.
+fn is_within_name(before: &str) -> bool {
+    before.ends_with(|char: char| char.is_alphanumeric() || "_-.".contains(char))
+}
+
+fn first_word(text: &str) -> &str {
+    program(text.split_whitespace().next().unwrap_or_default())
+}
+
+fn words_of(line: &str) -> Vec<&str> {
+    let is_between = |char: char| char.is_whitespace() || "\"'`(),[]".contains(char);
+    line.split(is_between).filter(|word| !word.is_empty()).collect()
+}
+
+fn is_before_program(before: &str) -> bool {
+    before.ends_with([';', '&', '|', '!', '{', '=']) || is_in(BEFORE_PROGRAM, program(before))
+}
+
+/// The name of a program without its folder and its version.
+fn program(word: &str) -> &str {
+    let name = word.rsplit('/').next().unwrap_or(word);
+    let name = name.trim_start_matches(['(', '"', '\'', '`', '{', '!', '$']);
+    name.trim_end_matches(|char: char| char.is_ascii_digit() || char == '.')
+}
+
+fn is_in(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|known| known == word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_that_is_read_or_whose_output_is_judged_judges_nothing() {
+        for command in [
+            "python3 app.py | diff - expected.txt",
+            "python3 app.py 1 1 | grep -qx 2",
+            "test \"$(python3 app.py)\" = 2",
+            "pytest -q test_app.py && python3 app.py | cmp - expected.txt",
+            "[ \"$(./app.py)\" = 2 ]",
+            "python3 app.py > out.txt && diff out.txt expected.txt",
+            "python3 -m doctest app.py",
+            "python3 -m py_compile app.py && python3 -m unittest discover",
+            "env A=1 python3 -m unittest app test_app",
+            "cat app.py && wc -c app.py | sort && python3 -m unittest discover",
+            "find . -name 'app.py' | xargs -n1 python3 -m py_compile && python3 -m unittest discover",
+            "sed -n 1p app.py && find app.py -type f && python3 -m unittest discover",
+            "tar cf app.tar *.py && tar tf app.tar | grep -q app.py && python3 -m unittest discover",
+            "python3 -c 'from app import add; raise SystemExit(add(1, 1) != 2)'",
+            "$HOME/bin/lint app.py",
+            "! grep -q TODO app.py",
+        ] {
+            let words = crate::check::steering::file_words(command);
+            let is_naming = |word: &&String| word.starts_with("app") || word.contains("*.py");
+            assert!(words.iter().filter(is_naming).all(|word| is_judged(command, word, "app.py")), "{command}");
+        }
+    }
+
+    #[test]
+    fn what_a_command_runs_judges() {
+        for (command, word, path) in [
+            ("python3 checks/run.py", "checks/run.py", "checks/run.py"),
+            ("python3 -m checks.run", "checks.run", "checks/run.py"),
+            ("python3 checks", "checks", "checks/__main__.py"),
+            ("python3 checks/run.py | grep -q OK", "checks/run.py", "checks/run.py"),
+            ("python3 run_tests.py > log.txt", "run_tests.py", "run_tests.py"),
+            ("cat run.py | python3", "run.py", "run.py"),
+            ("python3 < run.py", "run.py", "run.py"),
+            ("python3 - < run.py", "run.py", "run.py"),
+            ("cp run.py \"$HOME/x.py\" && python3 \"$HOME/x.py\"", "run.py", "run.py"),
+            ("for f in ci.d/*.py; do python3 $f || exit 1; done", "ci.d/*.py", "ci.d/a.py"),
+            ("find ci.d -name '*.py' -exec python3 {} +", "*.py", "ci.d/a.py"),
+            ("python3 -c \"exec(open('run.py').read())\"", "run.py", "run.py"),
+            ("ls ci.d/*.js | xargs -n1 node", "ci.d/*.js", "ci.d/a.js"),
+            ("python3 app.py", "app.py", "app.py"),
+            ("python3 app.py && diff a b", "app.py", "app.py"),
+            ("cat check | sh", "check", "check"),
+            ("cat ci/check.sh", "ci/check.sh", "ci/check.sh"),
+            ("python3 app.py | diff - expected.txt", "expected.txt", "expected.txt"),
+        ] {
+            assert!(!is_judged(command, word, path), "{command}");
+        }
+    }
+}
