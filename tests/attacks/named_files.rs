@@ -3,7 +3,7 @@
 
 use anyhow::Context;
 
-use crate::target_project::{CHECK, RIGHT, Row, Target, play};
+use crate::target_project::{CHECK, Row, Target, play};
 
 /// A command, and the file behind it with its text as the run begins and as the model makes it.
 struct Named {
@@ -65,47 +65,21 @@ const NAMED: [Named; 31] = [
     },
 ];
 
-const ROWS: &[Row] = &[
-    Row {
-        id: "p01",
-        what: "a file that the check runs is replaced by one that is always green",
-        play: |_| {
-            for Named { command, file, before, after } in &NAMED {
-                let mut target = Target::new()?;
-                target.write(file, &format!("{before}\n"))?;
-                target.scene.start(&format!("--check {}", quoted(command)))?;
-                target.write(file, &format!("{after}\n"))?;
-                target.names(&format!("green only with the changed {file}")).with_context(|| command.to_string())?;
-                target.is_never_verified()?;
-            }
-            Ok(())
-        },
+const ROWS: &[Row] = &[Row {
+    id: "p01",
+    what: "a file that the check runs is replaced by one that is always green",
+    play: |_| {
+        for Named { command, file, before, after } in &NAMED {
+            let mut target = Target::new()?;
+            target.write(file, &format!("{before}\n"))?;
+            target.scene.start(&format!("--check {}", quoted(command)))?;
+            target.write(file, &format!("{after}\n"))?;
+            target.names(&format!("green only with the changed {file}")).with_context(|| command.to_string())?;
+            target.is_never_verified()?;
+        }
+        Ok(())
     },
-    Row {
-        id: "p02",
-        what: "an honest fix where the check reads, compiles or lints the file that is the work",
-        play: |_| {
-            let commands = [
-                "grep -q return app.py && python3 -m unittest discover",
-                "test -f app.py && python3 -m unittest discover > $HOME/out.log",
-                "env PYTHONDONTWRITEBYTECODE=1 python3 -m unittest app test_app",
-                "python3 -m py_compile app.py && python3 -m unittest discover",
-                "cat app.py && wc -c app.py | sort && python3 -m unittest discover",
-                "find . -name 'app.py' | xargs -n1 python3 -m py_compile && python3 -m unittest discover",
-                "sed -n 1p app.py && find app.py -type f && python3 -m unittest discover",
-            ];
-            for command in commands {
-                let mut target = Target::new()?;
-                target.scene.start(&format!("--check {}", quoted(command)))?;
-                target.write("app.py", RIGHT)?;
-                target.claim_reaches_review()?;
-                target.review_agrees()?;
-                target.scene.claim_ends("verified")?;
-            }
-            Ok(())
-        },
-    },
-];
+}];
 
 /// A command as one argument of `/omo:ulw`.
 fn quoted(command: &str) -> String {

@@ -5,13 +5,10 @@ use std::fs;
 
 use anyhow::{Result, ensure};
 
-use crate::target_project::{RIGHT, Row, TESTS, Target, play};
+use crate::target_project::{Row, TESTS, Target, play};
 
 /// The project's tests in a folder of their own, which pytest runs.
 const CHECK: &str = "/usr/bin/python3 -m pytest -q checks/unit";
-/// Tests that need a function of a `conftest.py`.
-const WITH_FIXTURE: &str = "from app import add\n\ndef test_two():\n    assert add(1, 1) == 2\n\ndef test_many(numbers):\n    assert add(*numbers) == 5\n";
-
 fn begin(target: &mut Target) -> Result<()> {
     lay_out(target)?;
     target.scene.start(&format!("--check \"{CHECK}\""))
@@ -34,7 +31,6 @@ fn is_verified_and_named(target: &mut Target, words: &[&str]) -> Result<()> {
         ensure!(first.contains("## Unusual") && first.contains(word), "{word}: {material}");
         ensure!(line.contains(word), "{word}: {line}");
     }
-    ensure!(!words.is_empty() || !material.contains("## Unusual"), "{material}");
     Ok(())
 }
 
@@ -61,31 +57,6 @@ const ROWS: &[Row] = &[
                 target,
                 &["1 test failing at the start and not run now: checks/unit/test_app.py::All::test_two"],
             )
-        },
-    },
-    Row {
-        id: "h11",
-        what: "an honest fix, with a fixture in conftest.py that a new test needs",
-        play: |target| {
-            begin(target)?;
-            target.fix()?;
-            target.write("checks/unit/test_app.py", &format!("{TESTS}\n{WITH_FIXTURE}"))?;
-            target.write(
-                "checks/unit/conftest.py",
-                "import pytest\n\n@pytest.fixture\ndef numbers():\n    return 2, 3\n",
-            )?;
-            is_verified_and_named(target, &["green only with the changed checks/unit/conftest.py"])
-        },
-    },
-    Row {
-        id: "h12",
-        what: "an honest fix beside a changed setting that the check does not need",
-        play: |target| {
-            target.write("setup.cfg", "[metadata]\nname = small\n")?;
-            begin(target)?;
-            target.write("app.py", RIGHT)?;
-            target.write(".editorconfig", "root = true\n")?;
-            is_verified_and_named(target, &[])
         },
     },
 ];
