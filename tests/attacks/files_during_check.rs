@@ -75,13 +75,68 @@ const ROWS: &[Row] = &[
     },
     Row {
         id: "h04",
-        what: "where files keep changing one of them is named",
+        what: "a tracked file that changes with each run is named, until its user leaves it out",
         play: |target| {
             target.write("counter.txt", "0\n")?;
+            target.commit("a counter")?;
             target.scene.start(&format!("--no-review --check \"{CHECK} && date +%N >> counter.txt\""))?;
             target.fix()?;
             let reason = target.scene.claim_fails()?;
-            ensure!(reason.contains("`counter.txt` among them"), "{reason}");
+            ensure!(reason.contains("`counter.txt` among them") && reason.contains("written_by_checks"), "{reason}");
+            target.scene.lab.configure("[verify]\nwritten_by_checks = [\"counter.txt\"]\n")?;
+            let line = target.scene.claim_ends("verified")?;
+            ensure!(line.contains("no part of the work: `counter.txt`"), "{line}");
+            Ok(())
+        },
+    },
+    Row {
+        id: "h05",
+        what: "what a check leaves behind beside the tracked files is its own, and named once",
+        play: |target| {
+            target.scene.start(&format!("--no-review --check \"{CHECK} && date +%N > .coverage\""))?;
+            target.fix()?;
+            let line = target.scene.claim_ends("verified")?;
+            ensure!(line.matches("`.coverage`").count() == 1, "{line}");
+            Ok(())
+        },
+    },
+    Row {
+        id: "h06",
+        what: "the same where the model ran the check itself before",
+        play: |target| {
+            target.scene.start(&format!("--no-review --check \"{CHECK} && date +%N > .coverage\""))?;
+            target.fix()?;
+            target.write(".coverage", "of a run by hand\n")?;
+            let line = target.scene.claim_ends("verified")?;
+            ensure!(line.contains("no part of the work: `.coverage`"), "{line}");
+            Ok(())
+        },
+    },
+    Row {
+        id: "h07",
+        what: "a generator that writes the same bytes",
+        play: |target| {
+            target.write("generated.py", "X = 1\n")?;
+            target.commit("generated")?;
+            target.scene.start(&format!("--no-review --check \"echo X = 1 > generated.py && {CHECK}\""))?;
+            target.fix()?;
+            let line = target.scene.claim_ends("verified")?;
+            ensure!(!line.contains("generated.py"), "{line}");
+            Ok(())
+        },
+    },
+    Row {
+        id: "h08",
+        what: "a formatter that changes the work once",
+        play: |target| {
+            let tidies = "import pathlib\nfor p in pathlib.Path('.').glob('a*.py'):\n  \
+                          p.write_text(p.read_text().replace('the sum', 'sum'))\n";
+            target.write("tidy.py", tidies)?;
+            target.commit("a formatter")?;
+            target.scene.start(&format!("--no-review --check \"python3 tidy.py && {CHECK}\""))?;
+            target.fix()?;
+            let line = target.scene.claim_ends("verified")?;
+            ensure!(line.contains("judged as it is now: `app.py`"), "{line}");
             Ok(())
         },
     },

@@ -41,6 +41,10 @@ pub struct ProofQuestion {
     pub recorded: String,
     /// The digest of each check.
     pub checks: Vec<String>,
+    /// Name of the scope of the files.
+    pub scope: Option<String>,
+    /// The checks have written files: what they say in a private copy counts.
+    pub is_copy_decisive: bool,
 }
 
 /// What was found out.
@@ -51,13 +55,16 @@ pub struct ProofAnswer {
     pub question: ProofQuestion,
     /// Each check's answer; or why there is none.
     pub found: Result<Vec<CheckCounterfactual>, String>,
+    /// All of it; before that, the answers lack what the checks do without the change.
+    pub is_whole: bool,
 }
 
 impl ProofQuestion {
-    /// About these files and checks.
-    pub fn new(tree: &str, recorded: &str, checks: &[Check]) -> Self {
-        let checks = checks.iter().map(|check| hex_digest(&check.definition())).collect();
-        Self { tree: tree.to_owned(), recorded: recorded.to_owned(), checks }
+    /// About the files of this id, and the checks of a session.
+    pub fn new(tree: &str, recorded: &str, session: &Session, is_copy_decisive: bool) -> Self {
+        let checks = session.checks.iter().map(|check| hex_digest(&check.definition())).collect();
+        let scope = session.verification.scope.clone();
+        Self { tree: tree.to_owned(), recorded: recorded.to_owned(), checks, scope, is_copy_decisive }
     }
 }
 
@@ -66,7 +73,9 @@ impl ProofQuestion {
 pub fn known_counterfactual(state_home: &Path, id: &SessionId, session: &Session) -> Counterfactual {
     let tree = session.checks.first().and_then(|check| check.last.as_ref()?.tree.as_deref());
     let (Some(tree), Some(recorded)) = (tree, session.ulw.recorded.as_deref()) else { return Counterfactual::NotAsked };
-    let question = ProofQuestion::new(tree, recorded, &session.checks);
+    let was_rewritten = |check: &Check| check.last.as_ref().is_some_and(|last| last.was_rewritten);
+    let is_copy_decisive = !session.verification.left_out.is_empty() || session.checks.iter().any(was_rewritten);
+    let question = ProofQuestion::new(tree, recorded, session, is_copy_decisive);
     let Some(folder) = ProofFolder::find(state_home, id) else { return Counterfactual::NotAsked };
     // Before the answer is read: its process writes it, and ends then.
     let is_pending = folder.is_being_found_out(&question);
@@ -135,7 +144,9 @@ impl<'a> ProofFolder<'a> {
     /// There is no `omo` beside this program, or it cannot be started.
     pub fn ask(&self, question: &ProofQuestion, root: &Path) -> io::Result<()> {
         let answer = self.answer().filter(|answer| answer.question == *question);
-        if answer.as_ref().is_some_and(|answer| answer.found.is_ok()) || self.is_being_found_out(question) {
+        if answer.as_ref().is_some_and(|answer| answer.found.is_ok() && answer.is_whole)
+            || self.is_being_found_out(question)
+        {
             return Ok(());
         }
         if answer.is_some() {
@@ -172,10 +183,12 @@ impl<'a> ProofFolder<'a> {
     ) -> Counterfactual {
         let deadline = Instant::now() + patience;
         loop {
-            if let Some(answer) = self.answer().filter(|answer| answer.question == *question) {
+            let is_over = Instant::now() >= deadline || !should_continue();
+            let answer = self.answer().filter(|answer| answer.question == *question);
+            if let Some(answer) = answer.filter(|answer| answer.is_whole || is_over) {
                 return answer.found.map_or_else(Counterfactual::Failed, Counterfactual::Known);
             }
-            if Instant::now() >= deadline || !should_continue() {
+            if is_over {
                 return Counterfactual::Pending;
             }
             std::thread::sleep(ASK_EVERY);
@@ -218,14 +231,14 @@ mod tests {
         assert_eq!(known(), Counterfactual::NotAsked);
         assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
         let folder = ProofFolder::open(home.path(), &id).unwrap();
-        let question = ProofQuestion::new("a", "r", &session.checks);
+        let question = ProofQuestion::new("a", "r", &session, false);
         assert_eq!(known(), Counterfactual::NotAsked);
         folder.write(QUESTION, &question).unwrap();
         assert!(matches!(known(), Counterfactual::Failed(_)), "nothing finds it out");
         assert_eq!(folder.folder.read(LOCK, 1).unwrap(), None);
         let lock = StateLock::take_named(&folder.folder, LOCK, Duration::ZERO).unwrap();
         assert_eq!(known(), Counterfactual::Pending);
-        folder.write_answer(&ProofAnswer { question, found: Ok(Vec::new()) }).unwrap();
+        folder.write_answer(&ProofAnswer { question, found: Ok(Vec::new()), is_whole: true }).unwrap();
         drop(lock);
         assert_eq!(known(), Counterfactual::Known(Vec::new()));
     }
@@ -235,10 +248,10 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let id = SessionId::parse("11111111-1111-4111-8111-111111111111").unwrap();
         let folder = ProofFolder::open(home.path(), &id).unwrap();
-        let question = |tree: &str| ProofQuestion::new(tree, "r", &[]);
+        let question = |tree: &str| ProofQuestion::new(tree, "r", &Session::default(), false);
         let known = |tree: &str| folder.wait(&question(tree), Duration::ZERO, || true);
         assert_eq!(known("a"), Counterfactual::Pending);
-        folder.write_answer(&ProofAnswer { question: question("a"), found: Ok(Vec::new()) }).unwrap();
+        folder.write_answer(&ProofAnswer { question: question("a"), found: Ok(Vec::new()), is_whole: true }).unwrap();
         assert_eq!((known("a"), known("b")), (Counterfactual::Known(Vec::new()), Counterfactual::Pending));
         let path = folder.folder.path().join(ANSWER);
         let text = std::fs::read_to_string(&path).unwrap().replace("[]", "[ ]");

@@ -11,7 +11,7 @@ use omo_core::check::session_check::{
 };
 use omo_core::stop::claim::CheckResult;
 use omo_core::text::sanitize;
-use omo_git::work_files::{FilesState, FolderWatch, TransientFiles, WorkFiles};
+use omo_git::work_files::{FilesBefore, WorkFiles};
 use omo_process::environment::CheckEnvironment;
 use omo_process::job::{self, CommandJob};
 use omo_state::env;
@@ -58,6 +58,17 @@ pub struct VerifyOutcome {
     pub moving_file: Option<String>,
     /// It was ended before all of it was done, because the result is no longer needed.
     pub is_cancelled: bool,
+    /// Name of the scope of the files that the id is about.
+    pub files_scope: Option<String>,
+    /// Files that the checks write, and that are no part of the work.
+    pub left_out: Vec<String>,
+}
+
+impl VerifyOutcome {
+    /// Files were written and have their bytes again: what the checks say in a private copy counts.
+    pub fn was_rewritten(&self) -> bool {
+        self.results.iter().any(|result| result.record.was_rewritten)
+    }
 }
 
 /// Hears what happens while checks run, to show it, and can end them.
@@ -74,53 +85,70 @@ pub trait CheckWatcher {
 
 /// Runs the checks one after the other, within the time that all of them have together.
 ///
-/// A check may change files that count, a lock file say. Then what it said is about files that are no
-/// more, and all of them run once again; if files change once more, that is said. A file that was
-/// written and put back meanwhile is one that changed: it may have been another one while they ran.
+/// A check may write files. Those that git does not track and that were not there are no part of the work, and left out
+/// from then on. Where the bytes of others changed, what the checks said is about files that are no more: all of them run
+/// once again. Untracked files that change then, too, are left out as well; any other such file is told. A file that was
+/// written and has its bytes again may have been another one while they ran: the record says so.
 pub fn verify(checks: &[Check], setup: &CheckContext, watcher: &mut impl CheckWatcher) -> VerifyOutcome {
+    const RUNS: usize = 3;
     let deadline = Instant::now() + Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into());
-    let id = |state: &Option<FilesState>| state.as_ref().map(|state| state.id.clone());
-    let mut before = setup.files.state();
-    let mut folders = OnceCell::new();
-    let mut verified = run_pass(checks, setup, id(&before).as_deref(), &folders, deadline, watcher);
-    for again in [true, false] {
+    let mut files = setup.files.clone();
+    let mut before = files.state();
+    let mut verified = VerifyOutcome::default();
+    let mut written_files = Vec::new();
+    for run in 1..=RUNS {
+        let mut seen = OnceCell::new();
+        let tree = before.as_ref().map(|before| before.id.as_str());
+        verified = run_pass(checks, setup, tree, &seen, deadline, watcher);
         let ran = verified.results.iter().any(|result| !result.is_reused);
-        let is_green = verified.results.iter().all(CheckResult::is_green);
-        if !ran || !is_green || verified.is_cancelled || before.is_none() {
+        if !ran || verified.is_cancelled || before.is_none() {
             break;
         }
-        let after = setup.files.state();
-        let seen: Option<FolderWatch> = folders.take().flatten();
-        let moved = seen.as_ref().and_then(FolderWatch::moved);
-        if after == before && moved.is_none() {
-            note_transient_files(&mut verified.results, &setup.files.transient_files(seen.as_ref()));
+        let seen: Option<FilesBefore> = seen.take().flatten();
+        let mut after = files.state();
+        let written = seen.as_ref().and_then(|seen| files.written_since(seen)).unwrap_or_default();
+        let changed_again = written.untracked.iter().filter(|_| run > 1);
+        let without = written.new.iter().chain(changed_again).cloned().collect::<Vec<_>>();
+        let is_left_out = !without.is_empty() && files.leave_out(without);
+        if is_left_out {
+            after = files.state();
+        }
+        if !verified.results.iter().all(CheckResult::is_green) {
+            break;
+        }
+        let is_same = after.as_ref().map(|after| &after.id) == before.as_ref().map(|before| &before.id);
+        if is_same {
+            let was_rewritten = after != before || seen.as_ref().is_some_and(|seen| seen.moved().is_some());
+            let transient = files.transient_files(seen.as_ref());
+            for result in verified.results.iter_mut().filter(|result| !result.is_reused) {
+                result.record.transient_files.clone_from(&transient.paths);
+                result.record.is_partly_unwatched = transient.is_partial;
+                result.record.written_files.clone_from(&written_files);
+                result.record.was_rewritten = was_rewritten;
+            }
             break;
         }
         before = after;
-        if again {
-            verified = run_pass(checks, setup, id(&before).as_deref(), &folders, deadline, watcher);
-        } else {
+        // A third run has to show that nothing but what was left out now is written anew each time.
+        if run == RUNS || (run > 1 && !(is_left_out && written.tracked.is_empty())) {
             verified.tree_moves = true;
-            verified.moving_file = seen.and_then(|folders| setup.files.changing_file(&folders));
+            verified.moving_file = seen.and_then(|seen| files.changing_file(&seen));
             // What they said is evidence about no files.
-            for result in &mut verified.results {
-                result.record.tree = None;
-            }
+            verified.results.iter_mut().for_each(|result| result.record.tree = None);
+            break;
+        }
+        if run == 1 {
+            let names = written.untracked.iter().chain(&written.tracked);
+            written_files = names.map(|path| String::from_utf8_lossy(path).into_owned()).collect();
         }
     }
     if before.is_none() {
-        verified.moving_file = setup.files.unread_path();
+        verified.moving_file = files.unread_path();
     }
-    verified.tree = id(&before);
+    verified.tree = before.map(|before| before.id);
+    verified.files_scope = files.scope_name().map(str::to_owned);
+    verified.left_out = files.left_out();
     verified
-}
-
-/// Notes with each result of now which files were there only for a while.
-fn note_transient_files(results: &mut [CheckResult], passing: &TransientFiles) {
-    for result in results.iter_mut().filter(|result| !result.is_reused) {
-        result.record.transient_files.clone_from(&passing.paths);
-        result.record.is_partly_unwatched = passing.is_partial;
-    }
 }
 
 /// The results of checks that cannot be run, and why.
@@ -134,12 +162,12 @@ pub fn unrun_results(checks: &[Check], why: &str) -> Vec<CheckResult> {
     checks.iter().map(|check| result(check, record(), false, PrintedOutput::default())).collect()
 }
 
-/// Runs those that have to run; `folders` are watched from the first of them on.
+/// Runs those that have to run; the files are watched from the first of them on.
 fn run_pass(
     checks: &[Check],
     setup: &CheckContext,
     tree: Option<&str>,
-    folders: &OnceCell<Option<FolderWatch>>,
+    before: &OnceCell<Option<FilesBefore>>,
     deadline: Instant,
     watcher: &mut impl CheckWatcher,
 ) -> VerifyOutcome {
@@ -148,9 +176,9 @@ fn run_pass(
     for check in checks {
         let result = known_result(check, setup, tree, is_approved).or_else(|| {
             watcher.check_started(check);
-            let folders = folders.get_or_init(|| setup.files.watch());
+            let before = before.get_or_init(|| setup.files.watch());
             run(check, setup, tree, deadline, || {
-                folders.iter().for_each(FolderWatch::look);
+                before.iter().for_each(FilesBefore::look);
                 watcher.should_continue()
             })
         });

@@ -20,7 +20,7 @@ use thiserror::Error;
 use self::copying::{ASK_EVERY, FileCopier, copy_files};
 use self::project_files::{BaseFile, ProjectFiles, RepositoryBase};
 use crate::changes::{self, TreeSnapshot};
-use crate::folder_path::FolderPath;
+use crate::folder_path::{EXECUTABLE, FolderPath, LINK, REGULAR};
 use crate::git_command::{GitCalls, batch_entry};
 use crate::platform::{OpenedEntry, path_of};
 use crate::proved_worktree::ProvedWorktree;
@@ -131,42 +131,71 @@ pub struct BaseComparison<'a> {
     files: ProjectFiles<'a>,
 }
 
-/// A file that differs, with both of its contents.
+/// A file that differs, in both of its versions.
 #[derive(Debug)]
 pub struct ChangedFile {
     /// Its path from the top of the work tree.
     pub path: PathBuf,
-    /// What was in it; `None` where it was not there.
-    pub base: Option<Vec<u8>>,
-    /// What is in it; `None` where it is not there any more.
-    pub now: Option<Vec<u8>>,
-    /// git's mode of it at the base.
-    base_mode: Option<String>,
+    /// `None` where it was not there.
+    pub base: Option<FileVersion>,
+    /// `None` where it is not there any more.
+    pub now: Option<FileVersion>,
 }
 
-/// Gives files of a copy what was in them at the base; those that were not there are removed. Their times are of now, so
-/// that a build sees that they changed.
+/// Content of a file, or target of a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileVersion {
+    /// git's mode of it.
+    mode: String,
+    /// The content.
+    pub bytes: Vec<u8>,
+}
+
+impl ChangedFile {
+    /// The content at the base.
+    pub fn base_bytes(&self) -> Option<&[u8]> {
+        self.base.as_ref().map(|version| version.bytes.as_slice())
+    }
+
+    /// The content now.
+    pub fn now_bytes(&self) -> Option<&[u8]> {
+        self.now.as_ref().map(|version| version.bytes.as_slice())
+    }
+}
+
+/// Gives files of a copy one of their versions, with this time, by which a build sees that they changed. A file that has
+/// none is removed.
 ///
 /// # Errors
 ///
 /// A file cannot be written.
-pub fn put_back(copy: &Path, files: &[ChangedFile]) -> Result<(), BaseError> {
+pub fn write_versions(
+    copy: &Path,
+    files: &[ChangedFile],
+    time: SystemTime,
+    version: impl Fn(&ChangedFile) -> Option<&FileVersion>,
+) -> Result<(), BaseError> {
     let mut tree = FolderPath::open_to_write(copy).map_err(|error| file_error(copy, error))?;
     for file in files {
-        put_back_file(&mut tree, file).map_err(|error| file_error(&file.path, error))?;
+        write_version(&mut tree, &file.path, time, version(file)).map_err(|error| file_error(&file.path, error))?;
     }
     Ok(())
 }
 
-fn put_back_file(tree: &mut FolderPath, file: &ChangedFile) -> io::Result<()> {
-    if let (Some(name), Some(folder)) = (file.path.file_name(), tree.parent_of(&file.path)?) {
+fn write_version(
+    tree: &mut FolderPath,
+    path: &Path,
+    time: SystemTime,
+    version: Option<&FileVersion>,
+) -> io::Result<()> {
+    if let (Some(name), Some(folder)) = (path.file_name(), tree.parent_of(path)?) {
         match folder.remove(name) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
     }
-    let (Some(bytes), Some(mode)) = (&file.base, &file.base_mode) else { return Ok(()) };
-    tree.write(&file.path, mode, bytes, None).map(drop)
+    let Some(FileVersion { mode, bytes }) = version else { return Ok(()) };
+    tree.write(path, mode, bytes, Some(time)).map(drop)
 }
 
 /// What a file of the copy without the change is like.
@@ -299,8 +328,10 @@ impl<'a> BaseComparison<'a> {
         let mut files = Vec::with_capacity(wanted.len());
         for (path, base_file) in wanted {
             let now = read(&mut from, path).map_err(|error| file_error(path, error))?;
-            let base_mode = base_file.as_ref().map(|file| file.mode.clone());
-            files.push(ChangedFile { path: path.clone(), base: base.get(path.as_path()).cloned(), now, base_mode });
+            let version = |file: &BaseFile| {
+                Some(FileVersion { mode: file.mode.clone(), bytes: base.get(path.as_path())?.clone() })
+            };
+            files.push(ChangedFile { path: path.clone(), base: base_file.as_ref().and_then(version), now });
         }
         Ok(files)
     }
@@ -335,7 +366,7 @@ impl<'a> BaseComparison<'a> {
             match (content(path), base) {
                 (BaseContent::Now, _) => copier.copy(path, 1)?,
                 (BaseContent::Joined(bytes), base) => {
-                    let mode = base.as_ref().map_or("100644", |base| base.mode.as_str());
+                    let mode = base.as_ref().map_or(REGULAR, |base| base.mode.as_str());
                     to.write(path, mode, &bytes, Some(time)).map_err(|error| base_file_error(path, error))?;
                 }
                 (BaseContent::Base, Some(base)) => of_base.push((path.as_path(), base)),
@@ -453,15 +484,16 @@ fn base_file_error(path: &Path, error: io::Error) -> BaseError {
     }
 }
 
-/// What is in a file; a link's is where it leads.
-fn read(from: &mut FolderPath, path: &Path) -> io::Result<Option<Vec<u8>>> {
+/// The present version of a file.
+fn read(from: &mut FolderPath, path: &Path) -> io::Result<Option<FileVersion>> {
     let (Some(name), Some(folder)) = (path.file_name(), from.parent_of(path)?) else { return Ok(None) };
+    let version = |mode: &str, bytes| Some(FileVersion { mode: mode.to_owned(), bytes });
     Ok(match folder.open_entry(name)? {
-        OpenedEntry::Link(target) => Some(target.as_encoded_bytes().to_vec()),
-        OpenedEntry::File { mut file, .. } => {
+        OpenedEntry::Link(target) => version(LINK, target.as_encoded_bytes().to_vec()),
+        OpenedEntry::File { mut file, is_executable, .. } => {
             let mut bytes = Vec::new();
             file.read_to_end(&mut bytes)?;
-            Some(bytes)
+            version(if is_executable { EXECUTABLE } else { REGULAR }, bytes)
         }
         OpenedEntry::Other => None,
     })

@@ -8,9 +8,11 @@ use std::time::SystemTime;
 use crate::platform::{OpenFolder, path_of};
 
 /// git's mode of a link.
-const LINK: &str = "120000";
+pub(crate) const LINK: &str = "120000";
 /// git's mode of a file that may be run.
-const EXECUTABLE: &str = "100755";
+pub(crate) const EXECUTABLE: &str = "100755";
+/// git's mode of any other file.
+pub(crate) const REGULAR: &str = "100644";
 
 /// A tree of folders, with those open that the last path led through: the next path mostly leads through them as well.
 pub(crate) struct FolderPath {

@@ -22,7 +22,7 @@ mod unix;
 mod windows;
 
 #[cfg(target_os = "linux")]
-pub use folder_watch::FolderWatch;
+pub(crate) use folder_watch::FolderWatch;
 #[cfg(unix)]
 pub(crate) use open_folder_unix::OpenFolder;
 #[cfg(windows)]

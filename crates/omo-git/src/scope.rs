@@ -1,7 +1,7 @@
 //! Which files count, settled when a run begins: what is ignored from then on by a list that is not shown in a
 //! commit, or left out of the index, counts all the same.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use omo_state::env;
@@ -37,6 +37,9 @@ pub(crate) struct FileScope {
     pub(super) rules: BTreeMap<String, String>,
     /// The repositories and submodules in it.
     inner: BTreeMap<String, Self>,
+    /// Files that the checks write, and that are no part of the work.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    left_out: BTreeSet<String>,
 }
 
 impl FileScope {
@@ -82,6 +85,26 @@ impl FileScope {
 
     pub(crate) fn inner_paths(&self) -> impl Iterator<Item = Vec<u8>> {
         self.inner.keys().map(|path| text_to_path(path))
+    }
+
+    /// Leaves files out, each by its path from the top. What git does not track is ignored from then on.
+    pub(super) fn leave_out(&mut self, paths: impl Iterator<Item = Vec<u8>>) {
+        for path in paths.filter(|path| self.left_out.insert(path_to_text(path))) {
+            if let Some(path) = std::str::from_utf8(&path).ok().filter(|path| !path.contains('\n')) {
+                self.settings.ignored.push_str("\n/");
+                for char in path.chars() {
+                    if matches!(char, '\\' | '*' | '?' | '[' | ' ') {
+                        self.settings.ignored.push('\\');
+                    }
+                    self.settings.ignored.push(char);
+                }
+            }
+        }
+    }
+
+    /// What is left out.
+    pub(super) fn left_out(&self) -> impl Iterator<Item = Vec<u8>> {
+        self.left_out.iter().map(|path| text_to_path(path))
     }
 
     /// Keeps it, and gives the name that it is found by.

@@ -8,11 +8,12 @@
 
 mod cache;
 mod content;
+mod file_lister;
 mod file_stamps;
 mod watch;
 
 use std::cell::OnceCell;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -26,15 +27,14 @@ use omo_state::seal::hex_digest;
 
 use self::content::{ContentDigest, FileEntry, KnownDigests};
 use crate::git_command::GitCalls;
-use crate::own_git_dir::{self, RepositorySettings, quote_path};
+use crate::own_git_dir::RepositorySettings;
 use crate::platform::{FileStamp, TreeTop, path_of};
 use crate::scope::text_to_path;
-use crate::tree::is_index;
 use cache::{CachedFiles, FilesCache, source_marks};
+use file_lister::FileLister;
 
-pub use crate::platform::FolderWatch;
 pub(crate) use crate::scope::{FileScope, path_to_text};
-pub use watch::TransientFiles;
+pub use watch::{FilesBefore, TransientFiles, WrittenFiles};
 
 /// Folders that hold what is built anew all the time.
 pub const BUILD_FOLDERS: [&str; 4] = ["target", "build", "dist", "out"];
@@ -64,7 +64,7 @@ const MAX_RULES_BYTES: u64 = 64 * 1024;
 const MAX_TOLD: usize = 200;
 
 /// The files of a project.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct WorkFiles<'a> {
     root: PathBuf,
     state_home: Option<&'a Path>,
@@ -148,6 +148,41 @@ impl<'a> WorkFiles<'a> {
         self.find_newly_ignored(since).unwrap_or_default()
     }
 
+    /// Leaves some files out, each by its path from the top of the work tree; `false` where nothing was settled when the
+    /// run began, or it cannot be kept.
+    pub fn leave_out(&mut self, paths: Vec<Vec<u8>>) -> bool {
+        let is_known = |path: &Vec<u8>| self.scope().is_some_and(|scope| scope.left_out().any(|known| known == *path));
+        if paths.iter().all(is_known) {
+            return true;
+        }
+        let kept = self.scope().cloned().and_then(|mut scope| {
+            scope.leave_out(paths.into_iter());
+            Some((scope.keep(self.state_home?)?, scope))
+        });
+        let Some((name, scope)) = kept else { return false };
+        self.scope_name = Some(name);
+        self.scope = OnceCell::from(Some(scope));
+        true
+    }
+
+    /// A path of the project, from the top of the work tree.
+    pub fn path_from_top(&self, path: &str) -> Option<Vec<u8>> {
+        let top = self.scope().map(FileScope::top)?;
+        let path = self.root.strip_prefix(top).ok()?.join(path);
+        Some(path.into_os_string().into_encoded_bytes())
+    }
+
+    /// Name of what was settled.
+    pub fn scope_name(&self) -> Option<&str> {
+        self.scope_name.as_deref()
+    }
+
+    /// Paths that are left out, from the top of the work tree.
+    pub fn left_out(&self) -> Vec<String> {
+        let paths = self.scope().into_iter().flat_map(FileScope::left_out);
+        paths.map(|path| String::from_utf8_lossy(&path).into_owned()).collect()
+    }
+
     fn scope(&self) -> Option<&FileScope> {
         let load = || FileScope::load(self.state_home?, self.scope_name.as_deref()?);
         self.scope.get_or_init(load).as_ref()
@@ -227,6 +262,9 @@ impl<'a> WorkFiles<'a> {
         if let Some(scope) = self.scope() {
             listed.files.extend(scope.tracked());
             listed.inner.extend(scope.inner_paths());
+            for path in scope.left_out() {
+                listed.files.remove(&path);
+            }
         }
         let mut files: Vec<Vec<u8>> = listed.files.difference(&listed.inner).cloned().collect();
         let ignored = |folders: &[u8]| {
@@ -457,138 +495,4 @@ fn next_entry<'b>(rest: &mut &'b [u8]) -> Option<(&'b [u8], &'b [u8], ContentDig
     let (digest, after) = after.split_first_chunk()?;
     *rest = after;
     Some((path, stamp, *digest))
-}
-
-/// What git lists.
-#[derive(Debug, Default)]
-struct ListedFiles {
-    /// What the index holds.
-    tracked: BTreeSet<Vec<u8>>,
-    /// What of it git was told not to look at.
-    unwatched: BTreeSet<Vec<u8>>,
-    /// All files that count.
-    files: BTreeSet<Vec<u8>>,
-    /// Submodules, and other repositories.
-    inner: BTreeSet<Vec<u8>>,
-}
-
-/// Asks git which files of a work tree count.
-struct FileLister<'a> {
-    tree: Option<GitWorktree>,
-    top: PathBuf,
-    settings: RepositorySettings,
-    calls: &'a GitCalls,
-    /// The folder that git is shown.
-    git: PathBuf,
-    index: PathBuf,
-    objects: std::ffi::OsString,
-}
-
-impl<'a> FileLister<'a> {
-    fn new(
-        top: PathBuf,
-        tree: Option<GitWorktree>,
-        memory: &FilesCache,
-        settings: RepositorySettings,
-        calls: &'a GitCalls,
-    ) -> Option<Self> {
-        let git = own_git_dir::make(&memory.folder, tree.as_ref(), &settings.for_names())?;
-        let own_index = tree.as_ref().map(|tree| tree.git.join("index"));
-        let is_one = |index: &PathBuf| {
-            regular_file::open(index).ok().flatten().is_some_and(|file| is_index(&file) == Some(true))
-        };
-        let index = own_index.filter(is_one).unwrap_or_else(|| git.join("index"));
-        let objects = tree.as_ref().map(|tree| quote_path(&tree.common.join("objects"))).unwrap_or_default();
-        Some(Self { tree, top, settings, calls, git, index, objects })
-    }
-
-    fn answer(&self, arguments: &[&str], index: &Path, input: &[u8]) -> Option<(i32, Vec<u8>)> {
-        let own = [
-            ("GIT_INDEX_FILE", index.as_os_str()),
-            // An index that stands for whole folders in one entry needs them. Nothing is written.
-            ("GIT_ALTERNATE_OBJECT_DIRECTORIES", self.objects.as_os_str()),
-        ];
-        let variables: Vec<_> = own_git_dir::variables(&self.git, &self.top).into_iter().chain(own).collect();
-        self.calls.answer(&self.top, arguments, &variables, input)
-    }
-
-    fn git(&self, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
-        let (status, said) = self.answer(arguments, &self.index, input)?;
-        (status == 0).then_some(said)
-    }
-
-    /// Which of these folders git ignores.
-    fn ignored_folders(&self, folders: &[u8]) -> Option<Vec<u8>> {
-        let (status, said) = self.answer(&["check-ignore", "-z", "--stdin"], &self.index, folders)?;
-        // 1 says that none of them is.
-        matches!(status, 0 | 1).then_some(said)
-    }
-
-    /// All files that count. Where git cannot say, or says that there are none, every file does.
-    fn list(&self) -> Option<ListedFiles> {
-        const ARGUMENTS: [&str; 7] = ["ls-files", "-z", "-s", "-v", "-c", "-o", "--exclude-standard"];
-        // An index that git cannot read keeps nothing from counting.
-        let said = [&self.index, &self.git.join("index")].into_iter().find_map(|index| {
-            let (status, said) = self.answer(&ARGUMENTS, index, &[])?;
-            (status == 0).then_some(said)
-        });
-        let listed = said.map(|said| parse(&said)).unwrap_or_default();
-        if listed.files.is_empty() && listed.inner.is_empty() {
-            return self.walk();
-        }
-        Some(listed)
-    }
-
-    /// Every file but those that are built, or left behind by programs.
-    fn walk(&self) -> Option<ListedFiles> {
-        let is_left_out = |name: &str| {
-            matches!(name, ".git" | ".sisyphus") || BUILD_FOLDERS.iter().chain(&LEFT_BEHIND).any(|other| *other == name)
-        };
-        let mut files = BTreeSet::new();
-        let mut folders = vec![self.top.clone()];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-                let path = entry.path();
-                if entry.file_name().to_str().is_some_and(is_left_out) {
-                    continue;
-                }
-                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                    folders.push(path);
-                } else {
-                    let below = path.strip_prefix(&self.top).ok()?;
-                    files.insert(below.as_os_str().as_encoded_bytes().to_vec());
-                }
-            }
-            if files.len() + folders.len() > MAX_FILES {
-                return None;
-            }
-        }
-        Some(ListedFiles { files, ..ListedFiles::default() })
-    }
-}
-
-/// What git says of each path: a letter, mode, object and stage where it is in the index, and the path.
-fn parse(said: &[u8]) -> ListedFiles {
-    let mut listed = ListedFiles::default();
-    for entry in said.split(|byte| *byte == 0) {
-        if let Some(path) = entry.strip_prefix(b"? ") {
-            match path.strip_suffix(b"/") {
-                Some(path) => listed.inner.insert(path.to_vec()),
-                None => listed.files.insert(path.to_vec()),
-            };
-            continue;
-        }
-        let Some(at) = entry.iter().position(|byte| *byte == b'\t') else { continue };
-        let (about, path) = (entry.get(..at).unwrap_or_default(), entry.get(at + 1..).unwrap_or_default().to_vec());
-        if about.get(2..).is_some_and(|about| about.starts_with(b"160000 ")) {
-            listed.inner.insert(path);
-            continue;
-        }
-        if about.first().is_some_and(|letter| letter.eq_ignore_ascii_case(&b'S')) {
-            listed.unwatched.insert(path.clone());
-        }
-        listed.tracked.insert(path.clone());
-        listed.files.insert(path);
-    }
-    listed
 }

@@ -85,9 +85,8 @@ impl Change {
         let (mut test_modules, mut unseparated) = (Vec::<PathBuf>::new(), Vec::new());
         let changed = comparison.read_changed(with, source)?;
         for file in changed.iter().take(MAX_WORD_FILES) {
-            let text =
-                |bytes: &Option<Vec<u8>>| bytes.as_ref().map(|bytes| String::from_utf8_lossy(bytes).into_owned());
-            let (base, now) = (text(&file.base), text(&file.now));
+            let text = |bytes: Option<&[u8]>| bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+            let (base, now) = (text(file.base_bytes()), text(file.now_bytes()));
             add_words(base.as_deref().unwrap_or_default(), &mut before);
             add_definitions(now.as_deref().unwrap_or_default(), &mut facts.defined);
             if file.base.is_none() {
@@ -114,7 +113,7 @@ impl Change {
         }
         let is_package = |path: &Path| !kept.contains(path) && path.file_name().is_some_and(|name| name == PACKAGE);
         for file in comparison.read_changed(with, is_package)? {
-            if let Some(text) = with_scripts_of_now(file.base.as_deref(), file.now.as_deref()) {
+            if let Some(text) = with_scripts_of_now(file.base_bytes(), file.now_bytes()) {
                 notes.push(format!("both sides have the scripts of {} as they are now", file.path.display()));
                 joined.insert(file.path, text);
             }

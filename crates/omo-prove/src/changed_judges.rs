@@ -3,18 +3,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::time::Duration;
 
 use omo_core::check::counterfactual::list_names;
 use omo_core::check::file_use::{is_judged, is_named_as_judge, runs_another_file};
 use omo_core::check::session_check::{Check, CheckVerdict};
 use omo_core::check::steering::{file_words, is_code, is_code_or_text, is_named_as_test, loaded_words, may_steer};
 use omo_core::check::test_report::{TestOutcome, TestReport};
-use omo_git::base_comparison::{BaseComparison, BaseError, ChangedFile, put_back};
+use omo_git::base_comparison::{BaseComparison, BaseError, ChangedFile, write_versions};
 
 use omo_git::named_files::{NamedFile, NamingText, find_named_files};
+use omo_state::env;
 use omo_state::seal::hex_digest;
 
 use crate::comparison::SideOutcome;
+use crate::counterfactual::{ProofError, ProofWatcher};
+use crate::private_tree::Side;
+use crate::side_runner::SideRunner;
 use crate::test_files::TestFiles;
 
 /// A larger change of such files is not tried out, and said to be one.
@@ -62,41 +67,48 @@ impl ChangedJudges {
         Ok(Self { files, names, are_tests })
     }
 
-    /// Whether there is anything to try out.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.names.is_empty()
-    }
-
-    /// Gives the copy of now these files as they were; `false` where there are too many.
-    ///
-    /// # Errors
-    ///
-    /// A file cannot be written.
-    pub(crate) fn put_back(&self, top: &Path) -> Result<bool, BaseError> {
+    /// Runs each check in the copy of now with these files as they were: one outcome a check, `None` where it could not
+    /// be run; none at all where nothing changed, or too much.
+    pub(crate) fn run_checks(
+        &self,
+        runner: &mut SideRunner,
+        watcher: &mut impl ProofWatcher,
+    ) -> Result<Vec<Option<SideOutcome>>, ProofError> {
         if self.files.is_empty() {
-            return Ok(false);
+            return Ok(Vec::new());
         }
-        put_back(top, &self.files).map(|()| true)
+        let top = runner.top_of(Side::With)?;
+        write_versions(&top, &self.files, env::file_time(), |file| file.base.as_ref())?;
+        let checks = runner.checks().iter();
+        let outcomes = checks.map(|check| Ok(runner.run(check, Side::With, watcher)?.ok())).collect();
+        // Caches of modules tell files apart by their size and the second of their time.
+        let later = env::file_time() + Duration::from_secs(1);
+        write_versions(&top, &self.files, later, |file| file.now.as_ref())?;
+        outcomes
     }
 
     /// The digest of the files as they are now.
     fn digest(&self) -> String {
         let parts = self.files.iter().flat_map(|file| {
-            let content = file.now.as_deref().map(hex_digest).unwrap_or_default();
+            let content = file.now_bytes().map(hex_digest).unwrap_or_default();
             [file.path.to_string_lossy().into_owned(), content]
         });
         hex_digest(parts.collect::<Vec<_>>().join("\0").as_bytes())
     }
 
-    /// Whether a check is green only with these files as they are now. `outcome` is that with them as they were; `None`
-    /// where they could not be put back, or the check could not be run in a copy.
-    pub(crate) fn judge(&self, outcome: Option<&SideOutcome>) -> ClaimComparison {
-        let mut comparison = ClaimComparison { judging_digest: self.digest(), ..ClaimComparison::default() };
-        match outcome {
-            Some(side) if side.verdict == CheckVerdict::Green => {}
-            Some(side) => {
+    /// A check that did this with these files as they were, and that with the change; `None` where it could not be run.
+    pub(crate) fn compare(&self, judged: Option<&SideOutcome>, with: Option<&SideOutcome>) -> ClaimComparison {
+        let now = with.map(|with| with.report.clone()).unwrap_or_default();
+        let mut comparison = ClaimComparison { now, ..ClaimComparison::default() };
+        if self.names.is_empty() {
+            return comparison;
+        }
+        comparison.judging_digest = self.digest();
+        match judged.filter(|_| with.is_some_and(is_green)) {
+            Some(judged) if is_green(judged) => {}
+            Some(judged) => {
                 comparison.judged_by.clone_from(&self.names);
-                comparison.with_judges_of_then = self.are_tests.then(|| side.report.clone());
+                comparison.with_judges_of_then = self.are_tests.then(|| judged.report.clone());
             }
             None => {
                 // Hidden files come last: there may be many of them.
@@ -109,6 +121,10 @@ impl ChangedJudges {
         }
         comparison
     }
+}
+
+fn is_green(side: &SideOutcome) -> bool {
+    side.verdict == CheckVerdict::Green
 }
 
 /// The words of configurations at a project's top, and beside its tests, that name files which runners load.

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use omo_checks::baseline::{check_at_start, wait_for_start};
 use omo_checks::claim_proof::{LOCK, PROVE_ARGUMENT, ProofAnswer, ProofFolder, ProofQuestion};
+use omo_checks::project_copy::NamesProject;
 use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
 use omo_core::check::counterfactual::{CheckCounterfactual, LostTests, compare_counts};
-use omo_core::check::session_check::{Check, TOTAL_TIMEOUT_SECONDS};
+use omo_core::check::session_check::{Check, CheckVerdict, TOTAL_TIMEOUT_SECONDS};
 use omo_core::session::id::SessionId;
 use omo_core::session::{Session, VerdictKind};
 use omo_git::base_comparison::BaseChoice;
@@ -22,7 +23,7 @@ use omo_state::seal::{SealKey, hex_digest};
 use omo_state::state;
 
 use crate::changed_judges::ClaimComparison;
-use crate::comparison::CheckProof;
+use crate::comparison::{CheckProof, SideOutcome, WithChange};
 use crate::counterfactual::{ProofError, ProofRequest, ProofWatcher, prove};
 use crate::test_files::TestFiles;
 
@@ -63,7 +64,7 @@ fn answer(root: &Path, id: &str) -> Option<()> {
         Err(ProofError::Cancelled) => Err(format!("it was not done within {} s", LIMIT.as_secs())),
         found => found.map_err(|error| error.to_string()),
     };
-    folder.write_answer(&ProofAnswer { question: question.clone(), found }).ok()
+    asked.answer(found, true)
 }
 
 /// One question, and where it was asked.
@@ -90,14 +91,21 @@ impl AskedProof<'_> {
         self.folder.question().as_ref() == Some(self.question) && self.session().is_some_and(is_wanted)
     }
 
-    fn summarize(&self, check: &Check, proof: &CheckProof, comparison: ClaimComparison) -> CheckCounterfactual {
+    fn answer(&self, found: Result<Vec<CheckCounterfactual>, String>, is_whole: bool) -> Option<()> {
+        self.folder.write_answer(&ProofAnswer { question: self.question.clone(), found, is_whole }).ok()
+    }
+
+    fn summarize(&self, check: &Check, proof: &CheckProof, comparison: &ClaimComparison) -> CheckCounterfactual {
         let started = check_at_start(self.home, self.id, check).unwrap_or_default();
         let judged_by = comparison.judging_files(&started.tests).to_vec();
-        let ClaimComparison { mut judging_digest, mut notes, now, .. } = comparison;
+        let ClaimComparison { mut judging_digest, mut notes, now, .. } = comparison.clone();
         if !started.missing_reason.is_empty() && now.counts.is_some() {
             notes.push(format!("which tests ran at the start is not known: {}", started.missing_reason));
         }
         notes.extend(compare_counts(&started.tests, &now));
+        if self.question.is_copy_decisive && proof.with != WithChange::Green {
+            notes.push("files were written while it ran, and it is not known to be green in a private copy".to_owned());
+        }
         let lost = LostTests::compare(&started.tests, &now);
         if lost.names_some_alone() {
             let names: Vec<&str> = now.iter().map(|(name, _)| name).collect();
@@ -110,7 +118,7 @@ impl AskedProof<'_> {
         let session = self.session().ok_or(ProofError::Cancelled)?;
         let verification = &session.verification;
         let parts =
-            (verification.scope.as_deref(), session.ulw.recorded.as_deref(), verification.environment.as_deref());
+            (self.question.scope.as_deref(), session.ulw.recorded.as_deref(), verification.environment.as_deref());
         let (Some(scope), Some(recorded), Some(kept)) = parts else { return Err(ProofError::Cancelled) };
         let environment =
             CheckEnvironment::load_for_run(self.home, self.id, kept, self.root).ok_or(ProofError::Cancelled)?;
@@ -120,7 +128,6 @@ impl AskedProof<'_> {
         let tests = TestFiles::new(repository.as_ref().map(|repository| repository.tests.clone()).unwrap_or_default());
         let is_asked = |check: &&Check| self.question.checks.contains(&hex_digest(&check.definition()));
         let checks: Vec<Check> = session.checks.iter().filter(is_asked).cloned().collect();
-        let now = env::now().as_millis().unsigned_abs();
         let request = ProofRequest {
             root: self.root,
             state_home: self.home,
@@ -129,16 +136,16 @@ impl AskedProof<'_> {
             task: None,
             tests: &tests,
             environment: &environment,
-            time: std::time::UNIX_EPOCH + Duration::from_millis(now),
+            time: env::file_time(),
             setup: repository.as_ref().and_then(|repository| repository.setup.as_deref()),
         };
-        let mut watcher = ClaimWatcher { asked: self, scope, started: Instant::now(), looked: None };
+        let mut watcher = ClaimWatcher { asked: self, checks: &checks, scope, started: Instant::now(), looked: None };
         if !watcher.is_copied() {
             return Err(ProofError::FilesChanged);
         }
         let proof = prove(&request, &mut watcher)?;
         wait_for_start(self.home, self.id, || watcher.should_continue());
-        let answers = checks.iter().zip(&proof.checks).zip(proof.comparisons);
+        let answers = checks.iter().zip(&proof.checks).zip(&proof.comparisons);
         Ok(answers.map(|((check, proof), comparison)| self.summarize(check, proof, comparison)).collect())
     }
 }
@@ -146,6 +153,7 @@ impl AskedProof<'_> {
 /// Ends it once the answer is not needed any more, or its time is up.
 struct ClaimWatcher<'a> {
     asked: &'a AskedProof<'a>,
+    checks: &'a [Check],
     scope: &'a str,
     started: Instant,
     looked: Option<Instant>,
@@ -156,6 +164,22 @@ impl ProofWatcher for ClaimWatcher<'_> {
         let calls = GitCalls::default();
         let files = WorkFiles::new(self.asked.root, Some(self.asked.home), &calls, Some(self.scope));
         files.state().is_some_and(|state| state.id == self.asked.question.tree)
+    }
+
+    fn judges_compared(&mut self, with: &[Result<SideOutcome, NamesProject>], comparisons: &[ClaimComparison]) {
+        const LATER: &str = "without the change it was not done in time";
+        let summarize = |((check, with), comparison): ((&Check, &Result<SideOutcome, NamesProject>), _)| {
+            let proof = match with {
+                Ok(with) if with.verdict != CheckVerdict::Green => {
+                    CheckProof::not_green_with_change(&check.command, with)
+                }
+                Ok(with) => CheckProof::could_not_run(&check.command, with, LATER.to_owned()),
+                Err(error) => CheckProof::not_run(&check.command, error.to_string()),
+            };
+            self.asked.summarize(check, &proof, comparison)
+        };
+        let found = self.checks.iter().zip(with).zip(comparisons).map(summarize).collect();
+        let _ = self.asked.answer(Ok(found), false);
     }
 
     fn should_continue(&mut self) -> bool {

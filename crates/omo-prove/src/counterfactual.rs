@@ -128,6 +128,8 @@ pub trait ProofWatcher {
     }
     /// A check begins to run on one side.
     fn check_started(&mut self, _check: &Check, _with_change: bool) {}
+    /// The checks of a claim were compared with what judged them before. The side without the change comes next.
+    fn judges_compared(&mut self, _with: &[Result<SideOutcome, NamesProject>], _comparisons: &[ClaimComparison]) {}
     /// Time goes by. `false` ends everything.
     fn should_continue(&mut self) -> bool {
         true
@@ -166,10 +168,21 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
     drop(comparison);
     trees.remove_scratch()?;
     let mut runner = SideRunner::new(request, project, trees);
+    let run = |judges: &ChangedJudges| judges.run_checks(&mut runner, watcher);
+    let mut with_old_judges = judges.as_ref().map(run).transpose()?.unwrap_or_default().into_iter();
     let mut with_change = Vec::new();
+    let mut comparisons = Vec::new();
     for check in request.checks {
-        with_change.push(runner.run(check, Side::With, watcher)?);
+        let before = with_old_judges.next().flatten();
+        // Green with the judges as they were, it is green with the change.
+        let with = match &before {
+            Some(side) if side.verdict == CheckVerdict::Green => Ok(side.clone()),
+            _ => runner.run(check, Side::With, watcher)?,
+        };
+        comparisons.extend(judges.as_ref().map(|judges| judges.compare(before.as_ref(), with.as_ref().ok())));
+        with_change.push(with);
     }
+    watcher.judges_compared(&with_change, &comparisons);
     let mut checks = Vec::new();
     for (check, with) in request.checks.iter().zip(&with_change) {
         checks.push(runner.prove_check(check, with, &change, watcher)?);
@@ -183,33 +196,7 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
             *proof = why;
         }
     }
-    let comparisons = match judges {
-        Some(judges) => compare_judges(&judges, &mut runner, &with_change, watcher)?,
-        None => Vec::new(),
-    };
     Ok(Proof { base, checks, comparisons, notes })
-}
-
-/// Runs each check that is green with the change once more, with what may steer it as it was.
-fn compare_judges(
-    judges: &ChangedJudges,
-    runner: &mut SideRunner,
-    with_change: &[Result<SideOutcome, NamesProject>],
-    watcher: &mut impl ProofWatcher,
-) -> Result<Vec<ClaimComparison>, ProofError> {
-    let are_put_back = !judges.is_empty() && judges.put_back(&runner.top_of(Side::With)?)?;
-    let mut comparisons = Vec::new();
-    for (check, with) in runner.checks().iter().zip(with_change) {
-        let is_green = with.as_ref().is_ok_and(|with| with.verdict == CheckVerdict::Green);
-        let mut comparison = match judges.is_empty() {
-            true => ClaimComparison::default(),
-            false if is_green && are_put_back => judges.judge(runner.run(check, Side::With, watcher)?.ok().as_ref()),
-            false => judges.judge(None),
-        };
-        comparison.now = with.as_ref().map(|with| with.report.clone()).unwrap_or_default();
-        comparisons.push(comparison);
-    }
-    Ok(comparisons)
 }
 
 fn folder_name(time: SystemTime) -> String {

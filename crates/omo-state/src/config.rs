@@ -42,6 +42,8 @@ pub struct UserConfig {
     pub review: ReviewSetting,
     /// Whether the checks of a claim have to be red without the change.
     pub prove: ProveMode,
+    /// Files that checks write anew each time, from the top of a project: `verify.written_by_checks`.
+    pub written_by_checks: Vec<String>,
     /// Whether a command is offered where no check judges a run.
     pub detection: CheckDetection,
     /// What becomes of a task whose commit would lack files that it made.
@@ -277,7 +279,16 @@ impl ConfigReader<'_> {
                     self.problem(Some(value.span()), message);
                 }
             }
-            _ => self.unknown(span, &format!("verify.{name}"), "review, detect, prove"),
+            ("written_by_checks", _) => {
+                let items = value.get_ref().as_array().map(|items| items.iter().map(|item| item.get_ref().as_str()));
+                if let Some(paths) = items.and_then(Iterator::collect::<Option<Vec<&str>>>) {
+                    self.config.written_by_checks = paths.into_iter().map(str::to_owned).collect();
+                } else {
+                    let message = "`verify.written_by_checks` must be an array of paths".to_owned();
+                    self.problem(Some(value.span()), message);
+                }
+            }
+            _ => self.unknown(span, &format!("verify.{name}"), "review, detect, prove, written_by_checks"),
         }
     }
 
@@ -391,6 +402,10 @@ mod tests {
             ("\"a\\u001b[2J\\nb\" = 1", "config.toml:1: `a [2J b` is not a setting"),
             ("[stop]\nfeedback = \"loud\"", "config.toml:2: `stop.feedback` must be \"block\" or \"context\""),
             ("[verify]\nprove = true", "config.toml:2: `verify.prove` must be \"require\", \"inform\" or \"off\""),
+            (
+                "[verify]\nwritten_by_checks = \"a\"",
+                "config.toml:2: `verify.written_by_checks` must be an array of paths",
+            ),
             ("[verify]\nreview = 1", "config.toml:2: `verify.review` must be true or false"),
             ("[verify]\ndetect = true", "config.toml:2: `verify.detect` must be \"offer\" or \"off\""),
             ("[tasks]\nunlisted_files = true", "config.toml:2: `tasks.unlisted_files` must be \"fail\" or \"include\""),
@@ -400,7 +415,10 @@ mod tests {
             ("[tasks]\nfiles = 1", "config.toml:2: `tasks.files` is not a setting; known are: unlisted_files"),
             ("[notify]\nbell = \"loud\"", "config.toml:2: `notify.bell` must be true or false"),
             ("[notify]\nsound = true", "config.toml:2: `notify.sound` is not a setting; known are: bell, desktop"),
-            ("[verify]\nfind = 1", "config.toml:2: `verify.find` is not a setting; known are: review, detect, prove"),
+            (
+                "[verify]\nfind = 1",
+                "config.toml:2: `verify.find` is not a setting; known are: review, detect, prove, written_by_checks",
+            ),
             ("[[check]]\nrun = \"a\"\nproject = \"p\"", "config.toml:1: `check.project` must be an absolute path"),
             ("[stop\n", "config.toml:1: is not TOML"),
         ] {

@@ -72,6 +72,12 @@ pub fn now() -> Timestamp {
     Timestamp::from_millis(i64::try_from(since_epoch.as_millis()).unwrap_or(0))
 }
 
+/// The present time for files.
+#[expect(clippy::disallowed_methods, reason = "this is where the clock comes in")]
+pub fn file_time() -> SystemTime {
+    SystemTime::now()
+}
+
 /// The folder below which programs keep what their user had them install. No hook asks for it.
 pub fn data_home() -> Option<PathBuf> {
     platform::data_home()

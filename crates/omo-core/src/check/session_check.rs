@@ -171,6 +171,10 @@ pub struct CheckRecord {
     pub is_partly_unwatched: bool,
     /// It is green, and was red on the same files before.
     pub was_red: bool,
+    /// Files whose bytes the checks changed once, and that are judged as they are now.
+    pub written_files: Vec<String>,
+    /// While the checks ran files were written that have their bytes again: its run in a private copy counts.
+    pub was_rewritten: bool,
 }
 
 impl CheckRecord {

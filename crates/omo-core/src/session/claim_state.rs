@@ -44,8 +44,9 @@ pub struct ClaimVerification {
     /// What of that the user has accepted.
     pub accepted: Vec<UnusualFact>,
     /// The client's settings that bear on a reviewer, as the task began; `None` in a run of an older omo.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub settings: Option<Vec<SettingsMark>>,
+    /// Files that the checks write, from the top of the work tree: no part of the work.
+    pub left_out: Vec<String>,
     /// What stands for the environment that the run began with, which its checks get; `None` in a run of an older omo.
     pub environment: Option<String>,
 }
@@ -67,6 +68,7 @@ impl Default for ClaimVerification {
             unusual: Vec::new(),
             accepted: Vec::new(),
             settings: None,
+            left_out: Vec::new(),
             environment: None,
         }
     }

@@ -62,6 +62,10 @@ pub struct ClaimFindings {
     pub refusal: Option<AgreementRefusal>,
     /// What the checks say without the change.
     pub counterfactual: Counterfactual,
+    /// Name of the scope of the files that the id is about.
+    pub files_scope: Option<String>,
+    /// Files that the checks write, and that are no part of the work.
+    pub left_out: Vec<String>,
     /// What the work that was verified changed, as a reviewer reads it, where that can be told.
     pub difference: Option<String>,
 }
@@ -325,6 +329,10 @@ impl ClaimOutcome {
         let told = self.times_reported(session);
         let verification = &mut session.verification;
         verification.claimed_at = Some(now);
+        if self.findings.files_scope.is_some() {
+            verification.scope.clone_from(&self.findings.files_scope);
+            verification.left_out.clone_from(&self.findings.left_out);
+        }
         verification.unusual = self.findings.unusual_facts();
         if let Some(rejection) = &self.rejection {
             verification.reject(rejection.clone());

@@ -15,7 +15,7 @@ use super::{PathEvent, path_of};
 const MAX_TOUCHED: usize = 10_000;
 
 /// Watches folders.
-pub struct FolderWatch {
+pub(crate) struct FolderWatch {
     watch: OwnedFd,
     /// What is watched, by its number.
     folders: HashMap<i32, PathBuf>,
@@ -51,7 +51,7 @@ impl FolderWatch {
     }
 
     /// Takes note of what has happened: the system keeps only so much of it.
-    pub fn look(&self) {
+    pub(crate) fn look(&self) {
         let seen = &mut *self.seen.borrow_mut();
         let mut buffer = [MaybeUninit::uninit(); 4096];
         let mut events = Reader::new(&self.watch, &mut buffer);
@@ -77,7 +77,7 @@ impl FolderWatch {
     }
 
     /// Which folder was moved since; an empty path where that is not known.
-    pub fn moved(&self) -> Option<PathBuf> {
+    pub(crate) fn moved(&self) -> Option<PathBuf> {
         self.look();
         self.seen.borrow().moved.clone()
     }

@@ -10,6 +10,7 @@ use super::snapshotter::Snapshotter;
 use super::store::copy;
 use super::{RestoreError, SnapshotContext};
 use crate::changes::{PathChange, PathChangeKind};
+use crate::folder_path::{EXECUTABLE, LINK, REGULAR};
 use crate::kept_work::{ChangedEntry, GitEntry, KeptWork, STAGED_SUBJECT, changed_entries};
 use crate::platform::{FolderEntry, path_of};
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
@@ -35,8 +36,6 @@ type KeptEntries = BTreeMap<TreePath, Option<GitEntry>>;
 
 /// Why something is not overwritten.
 const UNKEEPABLE: &str = "what is there can be in no commit; move it away";
-const LINK: &str = "120000";
-const EXECUTABLE: &str = "100755";
 const SUBMODULE: &str = "160000";
 /// A longer target is none of a link.
 const MAX_LINK_BYTES: u64 = 64 * 1024;
@@ -286,7 +285,7 @@ impl Snapshotter<'_> {
             }
             // One of another size has an object that is neither of the two.
             FolderEntry::File { mode } => {
-                let mode = if mode & 0o111 == 0 { "100644" } else { EXECUTABLE };
+                let mode = if mode & 0o111 == 0 { REGULAR } else { EXECUTABLE };
                 (mode, alike.get(name).cloned().unwrap_or_default())
             }
         };

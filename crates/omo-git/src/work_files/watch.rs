@@ -1,11 +1,13 @@
 //! What happens to the files of a project while its checks run.
 
-use std::collections::HashSet;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
-use super::{BUILD_FOLDERS, WorkFiles, join_paths};
+use super::content::{self, ContentDigest};
+use super::{BUILD_FOLDERS, LONGEST_READ, WorkFiles, join_paths, parse_known};
 use crate::platform::{FolderWatch, PathEvent, path_of};
-use crate::work_files::cache::FilesCache;
+use crate::work_files::cache::{CachedFiles, FilesCache};
 use crate::work_files::file_stamps;
 
 /// At most so many paths are told.
@@ -20,22 +22,82 @@ pub struct TransientFiles {
     pub is_partial: bool,
 }
 
+type Contents = BTreeMap<Vec<u8>, Option<ContentDigest>>;
+
+/// The files as they are before checks run, and a watch on their folders.
+pub struct FilesBefore {
+    contents: Contents,
+    folders: Option<FolderWatch>,
+}
+
+impl FilesBefore {
+    /// Takes note of what has happened: the system keeps only so much of it.
+    pub fn look(&self) {
+        self.folders.iter().for_each(FolderWatch::look);
+    }
+
+    /// The folder that was moved meanwhile; an empty path where that is not known.
+    pub fn moved(&self) -> Option<PathBuf> {
+        self.folders.as_ref().and_then(FolderWatch::moved)
+    }
+}
+
+/// Files with other bytes than before the checks ran, by their path from the top of the work tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WrittenFiles {
+    /// Those that git does not track and that were not there.
+    pub new: BTreeSet<Vec<u8>>,
+    /// Those that git does not track and that were there.
+    pub untracked: BTreeSet<Vec<u8>>,
+    /// All others.
+    pub tracked: BTreeSet<Vec<u8>>,
+}
+
 impl WorkFiles<'_> {
-    /// Watches the folders that the files lie in, as they were found last.
-    pub fn watch(&self) -> Option<FolderWatch> {
+    /// The files as they were found last, with their folders watched from now on.
+    pub fn watch(&self) -> Option<FilesBefore> {
         let memory = FilesCache::open(&self.root, self.state_home?)?;
         let remembered = memory.read()?;
         let top = remembered.top();
         let mut below = file_stamps::folders_of_files(remembered.file_paths());
         below.extend(remembered.folder_paths().filter(|folder| *folder != b"."));
         let below = below.into_iter().map(|folder| top.join(path_of(folder)));
-        FolderWatch::begin(top.ancestors().skip(1).map(Path::to_owned), std::iter::once(top.clone()).chain(below))
+        let above = top.ancestors().skip(1).map(Path::to_owned);
+        let folders = FolderWatch::begin(above, std::iter::once(top.clone()).chain(below));
+        Some(FilesBefore { contents: self.contents(&memory, &remembered)?, folders })
+    }
+
+    /// The files that have other bytes since then, as they were found last; the repositories within are left out.
+    pub fn written_since(&self, before: &FilesBefore) -> Option<WrittenFiles> {
+        let memory = FilesCache::open(&self.root, self.state_home?)?;
+        let now = self.contents(&memory, &memory.read()?)?;
+        let differs =
+            |path: &&Vec<u8>| now.get(*path).copied().flatten() != before.contents.get(*path).copied().flatten();
+        let paths: BTreeSet<Vec<u8>> = now.keys().chain(before.contents.keys()).filter(differs).cloned().collect();
+        if paths.is_empty() {
+            return Some(WrittenFiles::default());
+        }
+        let mut known = self.lister(&memory, 0)?.list()?.tracked;
+        known.extend(self.scope()?.tracked());
+        let (tracked, untracked): (BTreeSet<_>, BTreeSet<_>) = paths.into_iter().partition(|path| known.contains(path));
+        let (untracked, new) = untracked.into_iter().partition(|path| before.contents.contains_key(path));
+        Some(WrittenFiles { new, untracked, tracked })
+    }
+
+    fn contents(&self, memory: &FilesCache, found: &CachedFiles) -> Option<Contents> {
+        let entries = memory.read_entries(found)?;
+        let files: Vec<&[u8]> = found.file_paths().collect();
+        let deadline = Instant::now() + LONGEST_READ;
+        let read = content::read_files(&found.top(), &files, &parse_known(&entries), deadline, &self.unread)?;
+        Some(read.into_iter().map(|entry| (entry.path, entry.digest)).collect())
     }
 
     /// The files that came since then and are gone, but for those that would not count and those that programs make
     /// and remove all the time.
-    pub fn transient_files(&self, watch: Option<&FolderWatch>) -> TransientFiles {
-        let Some(watch) = watch else { return TransientFiles { is_partial: true, ..TransientFiles::default() } };
+    pub fn transient_files(&self, before: Option<&FilesBefore>) -> TransientFiles {
+        let Some(watch) = before.and_then(|before| before.folders.as_ref()) else {
+            return TransientFiles { is_partial: true, ..TransientFiles::default() };
+        };
         let touched = watch.touched();
         let new = touched.iter().filter(|(_, touched)| touched.is_new).map(|(path, _)| path.as_path());
         let (made, gone): (Vec<&Path>, Vec<&Path>) = new.partition(|path| path.exists());
@@ -52,7 +114,8 @@ impl WorkFiles<'_> {
     }
 
     /// One of the paths that changed since then.
-    pub fn changing_file(&self, watch: &FolderWatch) -> Option<String> {
+    pub fn changing_file(&self, before: &FilesBefore) -> Option<String> {
+        let watch = before.folders.as_ref()?;
         if let Some(moved) = watch.moved().filter(|moved| !moved.as_os_str().is_empty()) {
             return Some(moved.display().to_string());
         }

@@ -31,7 +31,7 @@ use omo_state::files::lock::{DEADLINE, StateLock};
 use omo_state::seal::hex_digest;
 use omo_state::state::StateError;
 use omo_state::transcript::agent_transcript::{self, AgentStart};
-use omo_state::{env, review_material, state, transcript};
+use omo_state::{config, env, review_material, state, transcript};
 
 use crate::runtime::{HookContext, SessionEntry};
 
@@ -62,7 +62,9 @@ pub(super) fn verify_claim(
         return Some(judge_claim(&session, ClaimFindings { checks, ..ClaimFindings::default() }));
     };
     git_command::use_environment(&environment);
-    let files = work_files(context, root, &session);
+    let mut files = work_files(context, root, &session);
+    let of_checks = config::load(context.env.config_file.as_deref()).written_by_checks;
+    files.leave_out(of_checks.iter().filter_map(|path| files.path_from_top(path)).collect());
     let setup = CheckContext {
         root,
         state_home,
@@ -82,7 +84,11 @@ pub(super) fn verify_claim(
     if verified.is_cancelled {
         return None;
     }
+    session.verification.scope.clone_from(&verified.files_scope);
+    let files = work_files(context, root, &session);
     let counterfactual = run_without_change(place, &session, &verified, state_home, started, &mut watcher);
+    // What was another file for a while, and is told by no copy, was not judged.
+    let is_unsure = verified.was_rewritten() && !matches!(counterfactual, Counterfactual::Known(_));
     look_for_review(&mut session, input);
     let asks = session.verification.asked.as_ref().is_some_and(|asked| asked.material.is_some());
     let settings = ReviewerSettings::read(env::client_home().as_deref(), Some(root));
@@ -98,7 +104,9 @@ pub(super) fn verify_claim(
         moved_from: files.moved_from().filter(|_| verified.tree.is_none()).map(|from| from.display().to_string()),
         tree: verified.tree,
         checks: verified.results,
-        tree_changed: verified.tree_moves,
+        files_scope: verified.files_scope,
+        left_out: verified.left_out,
+        tree_changed: verified.tree_moves || is_unsure,
         changed_path: verified.moving_file,
         environment: environment.differing_names(&present),
         newly_ignored: Vec::new(),
@@ -146,15 +154,17 @@ fn run_without_change(
     started: Instant,
     watcher: &mut RunWatcher,
 ) -> Counterfactual {
-    let needs_proof = session.checks.iter().any(|check| session.needs_proof(check));
+    let is_copy_decisive = verified.was_rewritten() || !verified.left_out.is_empty();
+    let needs_proof = verified.was_rewritten() || session.checks.iter().any(|check| session.needs_proof(check));
     let is_green = !verified.tree_moves && verified.results.iter().all(CheckResult::is_green);
-    if session.checks.is_empty() || !is_green || (session.verification.prove == ProveMode::Off && !needs_proof) {
+    let is_wanted = needs_proof || is_copy_decisive || session.verification.prove != ProveMode::Off;
+    if session.checks.is_empty() || !is_green || !is_wanted {
         return Counterfactual::NotAsked;
     }
     let (Some(tree), Some(home), Some(recorded)) = (&verified.tree, state_home, &session.ulw.recorded) else {
         return Counterfactual::NotAsked;
     };
-    let question = ProofQuestion::new(tree, recorded, &session.checks);
+    let question = ProofQuestion::new(tree, recorded, session, is_copy_decisive);
     // The checks and this share the time that the client gives a Stop.
     let left = Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into()).saturating_sub(started.elapsed());
     let patience = left.min(if needs_proof { REQUIRED_PATIENCE } else { PATIENCE });

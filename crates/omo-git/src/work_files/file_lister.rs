@@ -1,0 +1,148 @@
+//! git's list of the files that count.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use omo_state::files::regular_file;
+use omo_state::git_worktree::GitWorktree;
+
+use super::cache::FilesCache;
+use super::{BUILD_FOLDERS, LEFT_BEHIND, MAX_FILES};
+use crate::git_command::GitCalls;
+use crate::own_git_dir::{self, RepositorySettings, quote_path};
+use crate::tree::is_index;
+
+/// What git lists.
+#[derive(Debug, Default)]
+pub(super) struct ListedFiles {
+    /// What the index holds.
+    pub(super) tracked: BTreeSet<Vec<u8>>,
+    /// What of it git was told not to look at.
+    pub(super) unwatched: BTreeSet<Vec<u8>>,
+    /// All files that count.
+    pub(super) files: BTreeSet<Vec<u8>>,
+    /// Submodules, and other repositories.
+    pub(super) inner: BTreeSet<Vec<u8>>,
+}
+
+/// Asks git which files of a work tree count.
+pub(super) struct FileLister<'a> {
+    pub(super) tree: Option<GitWorktree>,
+    pub(super) top: PathBuf,
+    pub(super) settings: RepositorySettings,
+    calls: &'a GitCalls,
+    /// The folder that git is shown.
+    git: PathBuf,
+    index: PathBuf,
+    objects: std::ffi::OsString,
+}
+
+impl<'a> FileLister<'a> {
+    pub(super) fn new(
+        top: PathBuf,
+        tree: Option<GitWorktree>,
+        memory: &FilesCache,
+        settings: RepositorySettings,
+        calls: &'a GitCalls,
+    ) -> Option<Self> {
+        let git = own_git_dir::make(&memory.folder, tree.as_ref(), &settings.for_names())?;
+        let own_index = tree.as_ref().map(|tree| tree.git.join("index"));
+        let is_one = |index: &PathBuf| {
+            regular_file::open(index).ok().flatten().is_some_and(|file| is_index(&file) == Some(true))
+        };
+        let index = own_index.filter(is_one).unwrap_or_else(|| git.join("index"));
+        let objects = tree.as_ref().map(|tree| quote_path(&tree.common.join("objects"))).unwrap_or_default();
+        Some(Self { tree, top, settings, calls, git, index, objects })
+    }
+
+    fn answer(&self, arguments: &[&str], index: &Path, input: &[u8]) -> Option<(i32, Vec<u8>)> {
+        let own = [
+            ("GIT_INDEX_FILE", index.as_os_str()),
+            // An index that stands for whole folders in one entry needs them. Nothing is written.
+            ("GIT_ALTERNATE_OBJECT_DIRECTORIES", self.objects.as_os_str()),
+        ];
+        let variables: Vec<_> = own_git_dir::variables(&self.git, &self.top).into_iter().chain(own).collect();
+        self.calls.answer(&self.top, arguments, &variables, input)
+    }
+
+    pub(super) fn git(&self, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
+        let (status, said) = self.answer(arguments, &self.index, input)?;
+        (status == 0).then_some(said)
+    }
+
+    /// Which of these folders git ignores.
+    pub(super) fn ignored_folders(&self, folders: &[u8]) -> Option<Vec<u8>> {
+        let (status, said) = self.answer(&["check-ignore", "-z", "--stdin"], &self.index, folders)?;
+        // 1 says that none of them is.
+        matches!(status, 0 | 1).then_some(said)
+    }
+
+    /// All files that count. Where git cannot say, or says that there are none, every file does.
+    pub(super) fn list(&self) -> Option<ListedFiles> {
+        const ARGUMENTS: [&str; 7] = ["ls-files", "-z", "-s", "-v", "-c", "-o", "--exclude-standard"];
+        // An index that git cannot read keeps nothing from counting.
+        let said = [&self.index, &self.git.join("index")].into_iter().find_map(|index| {
+            let (status, said) = self.answer(&ARGUMENTS, index, &[])?;
+            (status == 0).then_some(said)
+        });
+        let listed = said.map(|said| parse(&said)).unwrap_or_default();
+        if listed.files.is_empty() && listed.inner.is_empty() {
+            return self.walk();
+        }
+        Some(listed)
+    }
+
+    /// Every file but those that are built, or left behind by programs.
+    fn walk(&self) -> Option<ListedFiles> {
+        let is_left_out = |name: &str| {
+            matches!(name, ".git" | ".sisyphus") || BUILD_FOLDERS.iter().chain(&LEFT_BEHIND).any(|other| *other == name)
+        };
+        let mut files = BTreeSet::new();
+        let mut folders = vec![self.top.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                if entry.file_name().to_str().is_some_and(is_left_out) {
+                    continue;
+                }
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    folders.push(path);
+                } else {
+                    let below = path.strip_prefix(&self.top).ok()?;
+                    files.insert(below.as_os_str().as_encoded_bytes().to_vec());
+                }
+            }
+            if files.len() + folders.len() > MAX_FILES {
+                return None;
+            }
+        }
+        Some(ListedFiles { files, ..ListedFiles::default() })
+    }
+}
+
+/// What git says of each path: a letter, mode, object and stage where it is in the index, and the path.
+fn parse(said: &[u8]) -> ListedFiles {
+    let mut listed = ListedFiles::default();
+    for entry in said.split(|byte| *byte == 0) {
+        if let Some(path) = entry.strip_prefix(b"? ") {
+            match path.strip_suffix(b"/") {
+                Some(path) => listed.inner.insert(path.to_vec()),
+                None => listed.files.insert(path.to_vec()),
+            };
+            continue;
+        }
+        let Some(at) = entry.iter().position(|byte| *byte == b'\t') else { continue };
+        let (about, path) = (entry.get(..at).unwrap_or_default(), entry.get(at + 1..).unwrap_or_default().to_vec());
+        if about.get(2..).is_some_and(|about| about.starts_with(b"160000 ")) {
+            listed.inner.insert(path);
+            continue;
+        }
+        if about.first().is_some_and(|letter| letter.eq_ignore_ascii_case(&b'S')) {
+            listed.unwatched.insert(path.clone());
+        }
+        listed.tracked.insert(path.clone());
+        listed.files.insert(path);
+    }
+    listed
+}
