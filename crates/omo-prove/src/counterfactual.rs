@@ -12,7 +12,7 @@ use omo_checks::baseline::make_repository;
 use omo_checks::project_copy::NamesProject;
 use omo_checks::set_up::{SetUpError, set_up_worktree};
 use omo_checks::task_check::CheckLog;
-use omo_core::check::session_check::{Check, CheckVerdict};
+use omo_core::check::session_check::Check;
 use omo_core::check::task_check::ExpectedResult;
 use omo_git::base_comparison::{BaseChoice, BaseComparison, BaseError, ScratchFolder};
 use omo_git::git_command::GitCalls;
@@ -174,11 +174,7 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
     let mut comparisons = Vec::new();
     for check in request.checks {
         let before = with_old_judges.next().flatten();
-        // Green with the judges as they were, it is green with the change.
-        let with = match &before {
-            Some(side) if side.verdict == CheckVerdict::Green => Ok(side.clone()),
-            _ => runner.run(check, Side::With, watcher)?,
-        };
+        let with = runner.run(check, Side::With, watcher)?;
         comparisons.extend(judges.as_ref().map(|judges| judges.compare(before.as_ref(), with.as_ref().ok())));
         with_change.push(with);
     }

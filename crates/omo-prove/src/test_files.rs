@@ -20,6 +20,10 @@ const RUNNER_FILES: [&str; 2] = ["conftest.py", "pytest.ini"];
 const RUNNER_CONFIGURATIONS: [&str; 3] = ["jest.config", "vitest.config", "vitest.setup"];
 const JAVASCRIPT_ENDINGS: [&str; 8] = ["js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts"];
 
+/// Languages whose tests are `CartTest`, `test_cart` or `cart_spec`.
+const OTHER_ENDINGS: [&str; 13] =
+    ["c", "cc", "cpp", "rb", "java", "kt", "kts", "scala", "cs", "php", "swift", "ex", "exs"];
+
 /// Tells test files from the files that they test.
 #[derive(Clone, Debug, Default)]
 pub struct TestFiles {
@@ -49,7 +53,7 @@ fn is_test_name(name: &str) -> bool {
     }
     let Some((stem, ending)) = name.rsplit_once('.') else { return false };
     match ending {
-        "py" => stem.starts_with("test_") || stem.ends_with("_test"),
+        "py" => stem.starts_with("test_") || stem.ends_with("_test") || matches!(stem, "test" | "tests"),
         "go" => stem.ends_with("_test"),
         "rs" => matches!(stem, "tests" | "test") || stem.ends_with("_tests") || stem.ends_with("_test"),
         "snap" => true,
@@ -57,6 +61,10 @@ fn is_test_name(name: &str) -> bool {
             RUNNER_CONFIGURATIONS.contains(&stem)
                 || [".test", ".spec"].iter().any(|mark| stem.ends_with(mark))
                 || matches!(stem, "test" | "tests")
+        }
+        _ if OTHER_ENDINGS.contains(&ending) => {
+            ["Test", "Tests", "Spec"].iter().any(|end| stem.ends_with(end))
+                || stem.split(['_', '-']).any(|part| matches!(part, "test" | "tests" | "spec" | "unittest"))
         }
         _ => false,
     }
@@ -76,6 +84,11 @@ mod tests {
             "src/parser_test.rs",
             "pkg/test_a.py",
             "pkg/a_test.py",
+            "test.py",
+            "shop/tests.py",
+            "src/CartTest.java",
+            "cart_spec.rb",
+            "test_cart.c",
             "conftest.py",
             "pkg/a_test.go",
             "pkg/testdata/in.txt",

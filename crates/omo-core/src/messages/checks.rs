@@ -401,7 +401,10 @@ pub fn describe_proof(findings: &ClaimFindings, reviewed: bool) -> String {
     let checks = match (count, tests) {
         (0, _) => None,
         (count, 0) => Some(format!("{} green", pluralize(count, "check"))),
-        (count, tests) => Some(format!("{} green, {tests} tests run", pluralize(count, "check"))),
+        (count, tests) => {
+            let tests = pluralize(usize::try_from(tests).unwrap_or(usize::MAX), "test");
+            Some(format!("{} green, {tests} run", pluralize(count, "check")))
+        }
     };
     if checks.is_none() && reviewed {
         return "by review alone, no check ran".to_owned();
