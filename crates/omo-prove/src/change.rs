@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use omo_core::check::steering::{file_words, is_manifest, is_shell_script, may_steer};
 use omo_core::text::sanitize;
-use omo_git::base_comparison::{BaseComparison, BaseContent, BaseError};
+use omo_git::base_comparison::{BaseComparison, BaseContent, BaseError, ChangedFile};
 
 use crate::changed_judges::is_named;
 use crate::comparison::ChangeFacts;
@@ -36,6 +36,8 @@ pub(crate) struct Change {
     kept: BTreeSet<PathBuf>,
     /// Source files of then with the tests of now.
     joined: BTreeMap<PathBuf, Vec<u8>>,
+    /// The source files among what changed, with what was in them.
+    sources: Vec<ChangedFile>,
     /// What the side without it is judged by.
     pub(crate) facts: ChangeFacts,
     /// There is a file that differs between the sides.
@@ -83,8 +85,9 @@ impl Change {
         let mut facts = ChangeFacts::default();
         let (mut joined, mut before) = (BTreeMap::new(), BTreeSet::new());
         let (mut test_modules, mut unseparated) = (Vec::<PathBuf>::new(), Vec::new());
-        let changed = comparison.read_changed(with, source)?;
-        for file in changed.iter().take(MAX_WORD_FILES) {
+        let mut sources = comparison.read_changed(with, source)?;
+        sources.truncate(MAX_WORD_FILES);
+        for file in &sources {
             let text = |bytes: Option<&[u8]>| bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned());
             let (base, now) = (text(file.base_bytes()), text(file.now_bytes()));
             add_words(base.as_deref().unwrap_or_default(), &mut before);
@@ -130,7 +133,12 @@ impl Change {
         }
         facts.defined.retain(|word| !before.contains(word));
         let differs = comparison.changed_paths().any(|path| !kept.contains(path));
-        Ok(Self { kept, joined, facts, differs, changes_what_checks_run })
+        Ok(Self { kept, joined, sources, facts, differs, changes_what_checks_run })
+    }
+
+    /// The source files that differ between the sides.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = &ChangedFile> {
+        self.sources.iter().filter(|file| !self.kept.contains(&file.path))
     }
 
     /// Takes over what is known of files that git keeps in another form.

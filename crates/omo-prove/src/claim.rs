@@ -8,7 +8,7 @@ use omo_checks::baseline::{check_at_start, wait_for_start};
 use omo_checks::claim_proof::{LOCK, PROVE_ARGUMENT, ProofAnswer, ProofFolder, ProofQuestion};
 use omo_checks::project_copy::NamesProject;
 use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
-use omo_core::check::counterfactual::{CheckCounterfactual, LostTests, compare_counts};
+use omo_core::check::counterfactual::{CheckCounterfactual, LostTests, ProveMode, compare_counts};
 use omo_core::check::session_check::{Check, CheckVerdict, TOTAL_TIMEOUT_SECONDS};
 use omo_core::session::id::SessionId;
 use omo_core::session::{Session, VerdictKind};
@@ -25,6 +25,7 @@ use omo_state::state;
 use crate::changed_judges::ClaimComparison;
 use crate::comparison::{CheckProof, SideOutcome, WithChange};
 use crate::counterfactual::{ProofError, ProofRequest, ProofWatcher, prove};
+use crate::hollow::HollowChecks;
 use crate::test_files::TestFiles;
 
 /// Later there is no answer: all runs of all checks share this time.
@@ -128,12 +129,14 @@ impl AskedProof<'_> {
         let tests = TestFiles::new(repository.as_ref().map(|repository| repository.tests.clone()).unwrap_or_default());
         let is_asked = |check: &&Check| self.question.checks.contains(&hex_digest(&check.definition()));
         let checks: Vec<Check> = session.checks.iter().filter(is_asked).cloned().collect();
+        let is_required = verification.prove == ProveMode::Require || checks.iter().any(|check| check.prove);
         let request = ProofRequest {
             root: self.root,
             state_home: self.home,
             base: BaseChoice::Recorded { session: self.id, scope, recorded },
             checks: &checks,
             task: None,
+            hollow: if is_required { HollowChecks::All } else { HollowChecks::Unclear },
             tests: &tests,
             environment: &environment,
             time: env::file_time(),

@@ -204,11 +204,7 @@ fn judge_without(
     if without.verdict == CheckVerdict::Green {
         return judge_green(with, without, facts, tests);
     }
-    let failing: Vec<&str> = tests
-        .iter()
-        .filter(|test| test.without == TestState::Failed && matches!(test.with, TestState::Passed | TestState::Unknown))
-        .map(|test| test.name.as_str())
-        .collect();
+    let failing: Vec<&str> = failing_names(tests).collect();
     let failure = Failure {
         run,
         side: without,
@@ -224,6 +220,18 @@ fn judge_without(
         FailureAnswer::NotBuilt { reason, lines } => (WithoutChange::NotBuilt, reason, lines),
         FailureAnswer::Unknown { reason } => (WithoutChange::Unknown, reason, last_lines(without)),
     }
+}
+
+fn failing_names(tests: &[TestComparison]) -> impl Iterator<Item = &str> {
+    let fails = |test: &&TestComparison| {
+        test.without == TestState::Failed && matches!(test.with, TestState::Passed | TestState::Unknown)
+    };
+    tests.iter().filter(fails).map(|test| test.name.as_str())
+}
+
+/// The tests that fail on another side than the one with the change.
+pub(crate) fn find_failing(with: &SideOutcome, other: &SideOutcome) -> Vec<String> {
+    failing_names(&compare_tests(with, Some(other))).map(str::to_owned).collect()
 }
 
 /// Green without the change as well: it shows nothing, unless tests came with the files that are not there.

@@ -22,6 +22,7 @@ use serde::Serialize;
 use crate::change::Change;
 use crate::changed_judges::{ChangedJudges, ClaimComparison};
 use crate::comparison::{CheckProof, SideOutcome};
+use crate::hollow::{self, HollowChecks};
 use crate::installed::{InstalledCopy, InstalledError, installed_folders};
 use crate::private_tree::{PrivateTreeError, PrivateTrees, Side};
 use crate::side_runner::SideRunner;
@@ -44,6 +45,8 @@ pub struct ProofRequest<'a> {
     pub checks: &'a [Check],
     /// What is asked about, where that is a task of a plan and not all that differs from the base.
     pub task: Option<TaskScope<'a>>,
+    /// Which checks are asked what they say with empty bodies.
+    pub hollow: HollowChecks,
     /// What counts as a test file.
     pub tests: &'a TestFiles,
     /// What every check gets.
@@ -191,6 +194,12 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
         {
             *proof = why;
         }
+    }
+    let sides: Vec<Option<&SideOutcome>> = with_change.iter().map(|with| with.as_ref().ok()).collect();
+    match hollow::ask_checks(request.hollow, &change, &mut runner, (&sides, &mut checks), watcher) {
+        // What else is known of a claim counts.
+        Err(ProofError::Cancelled) if is_claim => {}
+        asked => asked?,
     }
     Ok(Proof { base, checks, comparisons, notes })
 }

@@ -224,7 +224,7 @@ fn is_assertion(line: &str) -> bool {
 }
 
 /// What a tool says when it could not build, or could not load, what it was to test.
-fn is_build_failure(line: &str) -> bool {
+pub(crate) fn is_build_failure(line: &str) -> bool {
     let line = line.trim_start();
     line.starts_with("error[E")
         || line.starts_with("error: could not compile")

@@ -10,6 +10,7 @@ pub mod claim;
 pub mod comparison;
 pub mod counterfactual;
 pub mod failure;
+pub mod hollow;
 mod installed;
 mod missing_item;
 mod private_tree;

@@ -98,7 +98,17 @@ impl PrivateTrees {
 
     /// Removes what git looked through: no check needs to see it.
     pub(crate) fn remove_scratch(&self) -> Result<(), PrivateTreeError> {
-        Ok(self.folder.remove_folder(SCRATCH)?)
+        self.remove_folder(SCRATCH)
+    }
+
+    /// Makes an empty folder beside both.
+    pub(crate) fn empty_folder(&self, name: &str) -> Result<GuardedFolder, PrivateTreeError> {
+        Ok(self.folder.empty_and_open(name)?)
+    }
+
+    /// Removes one.
+    pub(crate) fn remove_folder(&self, name: &str) -> Result<(), PrivateTreeError> {
+        Ok(self.folder.remove_folder(name)?)
     }
 
     /// Where both lie.

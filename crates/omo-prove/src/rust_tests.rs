@@ -56,12 +56,21 @@ pub(crate) fn has_tests(now: &str) -> bool {
 ///
 /// The tests cannot be told apart.
 pub(crate) fn take_over_tests(base: &str, now: &str) -> Result<TakenTests, NotSeparable> {
+    parse_apart(base, now, separate)
+}
+
+/// Has two files parsed on a stack of its own: the parser calls itself, a file is hostile, and that stack is all that it
+/// may use up.
+pub(crate) fn parse_apart<T: Send + 'static, E: From<NotSeparable> + Send + 'static>(
+    base: &str,
+    now: &str,
+    parse: impl FnOnce(&str, &str) -> Result<T, E> + Send + 'static,
+) -> Result<T, E> {
     is_parsable(base)?;
     is_parsable(now)?;
-    // The parser calls itself: a file is hostile, and a thread's stack is all that it may use up.
     let (base, now) = (base.to_owned(), now.to_owned());
-    let parser = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || separate(&base, &now));
-    parser.ok().and_then(|parser| parser.join().ok()).unwrap_or(Err(NotSeparable::TooLarge))
+    let parser = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || parse(&base, &now));
+    parser.ok().and_then(|parser| parser.join().ok()).unwrap_or_else(|| Err(NotSeparable::TooLarge.into()))
 }
 
 fn separate(base: &str, now: &str) -> Result<TakenTests, NotSeparable> {
@@ -170,7 +179,7 @@ fn is_test(item: &Item) -> bool {
 }
 
 /// `#[cfg(test)]`, `#[cfg(all(test, …))]`, `#[test]`, `#[tokio::test]`.
-fn is_for_tests(attributes: &[Attribute]) -> bool {
+pub(crate) fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let path = attribute.path();
         if path.segments.last().is_some_and(|last| last.ident == "test") {

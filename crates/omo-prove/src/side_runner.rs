@@ -14,6 +14,7 @@ use omo_core::check::test_runner::LineSplitter;
 use omo_process::keeper::TaskCheckSpec;
 use omo_process::platform::bash;
 use omo_state::env::is_variable_named;
+use omo_state::files::folder::GuardedFolder;
 
 use crate::change::Change;
 use crate::comparison::{CheckProof, SideOutcome, compare_sides};
@@ -22,6 +23,9 @@ use crate::private_tree::{PrivateTreeError, PrivateTrees, Side};
 
 /// The log of a check is read so far; the keeper writes less.
 const MAX_LOG_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Where functions are emptied.
+const HOLLOW: &str = "hollow";
 
 /// Runs checks in the copies.
 pub(crate) struct SideRunner<'a> {
@@ -46,6 +50,16 @@ impl<'a> SideRunner<'a> {
     pub(crate) fn top_of(&mut self, side: Side) -> Result<PathBuf, ProofError> {
         self.trees.activate(side)?;
         Ok(self.trees.active_top())
+    }
+
+    /// A folder beside the copies, for what empties functions; no check runs while it is there but that one.
+    pub(crate) fn hollow_folder(&self) -> Result<GuardedFolder, ProofError> {
+        Ok(self.trees.empty_folder(HOLLOW)?)
+    }
+
+    /// Removes that folder.
+    pub(crate) fn remove_hollow_folder(&self) -> Result<(), ProofError> {
+        Ok(self.trees.remove_folder(HOLLOW)?)
     }
 
     /// What a check proves that did this with the change.

@@ -17,6 +17,7 @@ use omo_process::environment::CheckEnvironment;
 use omo_process::termination;
 use omo_prove::comparison::{CheckProof, TestComparison, TestState, WithChange, count_changes};
 use omo_prove::counterfactual::{self, Proof, ProofError, ProofRequest, ProofWatcher};
+use omo_prove::hollow::HollowChecks;
 use omo_prove::test_files::TestFiles;
 use omo_state::config::UserConfig;
 use omo_state::env::{self, ProcessEnv};
@@ -77,6 +78,7 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &ProveOptions)
         base: options.base.as_deref().map_or(BaseChoice::BranchStart, BaseChoice::Revision),
         checks: &checks,
         task: None,
+        hollow: HollowChecks::All,
         tests: &tests,
         environment: &environment,
         time: std::time::UNIX_EPOCH + Duration::from_millis(env.now.as_millis().unsigned_abs()),
@@ -211,7 +213,7 @@ fn verdict_words(check: &CheckProof) -> &'static str {
         (WithChange::Green, WithoutChange::Red) => "green, red without the change: proved",
         (WithChange::Green, WithoutChange::NotBuilt) => match check.hollow {
             HollowAnswer::Red => "green, cannot be built without the change, red with empty bodies: proved",
-            HollowAnswer::Green(_) => "green, cannot be built without the change, green with empty bodies",
+            HollowAnswer::Green { .. } => "green, cannot be built without the change, green with empty bodies",
             _ => "green; cannot be built without the change, and that alone shows nothing",
         },
         (WithChange::Green, WithoutChange::Green) => "green, and green without the change, too",
@@ -224,7 +226,7 @@ fn hollow_words(check: &CheckProof) -> Option<String> {
     match &check.hollow {
         HollowAnswer::NotAsked => None,
         HollowAnswer::Red => Some("red, its tests notice".to_owned()),
-        HollowAnswer::Green(_) => check.hollow.green_words(),
+        HollowAnswer::Green { .. } => check.hollow.green_words(),
         HollowAnswer::Unknown(why) => Some(why.clone()),
     }
 }

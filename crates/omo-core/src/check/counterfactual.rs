@@ -67,7 +67,7 @@ impl WithoutChange {
     pub fn shows_change(self, hollow: &HollowAnswer) -> Option<bool> {
         match (self, hollow) {
             (Self::Red, _) | (Self::NotBuilt, HollowAnswer::Red) => Some(true),
-            (Self::Green, _) | (Self::NotBuilt, HollowAnswer::Green(_)) => Some(false),
+            (Self::Green, _) | (Self::NotBuilt, HollowAnswer::Green { .. }) => Some(false),
             (Self::NotBuilt | Self::Unknown, _) => None,
         }
     }
@@ -75,7 +75,7 @@ impl WithoutChange {
 
 /// The answer of a check with the change, where the functions that it added or altered have an empty body.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum HollowAnswer {
     /// It was not asked.
     #[default]
@@ -83,7 +83,12 @@ pub enum HollowAnswer {
     /// Its tests notice.
     Red,
     /// It is green, and so shows nothing about these functions.
-    Green(Vec<String>),
+    Green {
+        /// Their names.
+        functions: Vec<String>,
+        /// How many more there are, which were left as they are.
+        left_out: usize,
+    },
     /// It could not be told, and why.
     Unknown(String),
 }
@@ -94,16 +99,17 @@ impl HollowAnswer {
         match self {
             Self::NotAsked => String::new(),
             Self::Red => ", and red with empty bodies".to_owned(),
-            Self::Green(_) => ", and green with empty bodies".to_owned(),
+            Self::Green { .. } => ", and green with empty bodies".to_owned(),
             Self::Unknown(why) => format!(" ({})", sanitize(why, 120)),
         }
     }
 
     /// What is said of functions that a check shows nothing about.
     pub fn green_words(&self) -> Option<String> {
-        let Self::Green(functions) = self else { return None };
+        let Self::Green { functions, left_out } = self else { return None };
         let named: Vec<String> = functions.iter().map(|name| format!("`{name}`")).collect();
-        Some(format!("shows nothing about {}: green with empty bodies", list_names(&named, named.len())))
+        let more = if *left_out > 0 { format!(" (and {left_out} more were not tried)") } else { String::new() };
+        Some(format!("shows nothing about {}: green with empty bodies{more}", list_names(&named, named.len())))
     }
 }
 
@@ -380,8 +386,8 @@ impl Counterfactual {
             WithoutChange::NotBuilt => match &check.hollow {
                 HollowAnswer::Red => None,
                 HollowAnswer::NotAsked => Some(format!("{reason}, and that alone shows nothing about what it does")),
-                HollowAnswer::Green(_) => check.hollow.green_words(),
-                HollowAnswer::Unknown(why) => Some(format!("{reason}, and with empty bodies {}", sanitize(why, 200))),
+                HollowAnswer::Green { .. } => check.hollow.green_words(),
+                HollowAnswer::Unknown(why) => Some(format!("{reason}; {}", sanitize(why, 200))),
             },
             WithoutChange::Green if check.shows_nothing.is_empty() => Some(reason),
             WithoutChange::Green => {
@@ -413,6 +419,10 @@ mod tests {
         let Counterfactual::Known(mut checks) = known(&[("tests", WithoutChange::NotBuilt)]) else { panic!() };
         checks[0].hollow = answer;
         Counterfactual::Known(checks)
+    }
+
+    fn green(functions: &[&str]) -> HollowAnswer {
+        HollowAnswer::Green { functions: functions.iter().map(|name| (*name).to_owned()).collect(), left_out: 0 }
     }
 
     #[test]
@@ -463,7 +473,7 @@ mod tests {
             known(&[("tests", Unknown)]),
             known(&[("other", Red)]),
             known(&[("tests", NotBuilt)]),
-            hollow(HollowAnswer::Green(vec!["total".to_owned()])),
+            hollow(green(&["total"])),
             hollow(HollowAnswer::Unknown("it does not build".to_owned())),
         ] {
             assert!(state.objection("tests").is_some(), "{state:?}");
@@ -472,7 +482,7 @@ mod tests {
 
     #[test]
     fn functions_that_nothing_is_shown_about_are_named() {
-        let state = hollow(HollowAnswer::Green(vec!["total".to_owned(), "Cart::price".to_owned()]));
+        let state = hollow(green(&["total", "Cart::price"]));
         let line = "`tests`: shows nothing about `total`, `Cart::price`: green with empty bodies";
         assert_eq!(state.first_lines(), [line]);
         let older: CheckCounterfactual = serde_json::from_str(r#"{"name":"tests","without":"red"}"#).unwrap();

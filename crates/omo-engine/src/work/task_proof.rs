@@ -22,6 +22,7 @@ use omo_plan::model::{FileAction, Task, TaskKind};
 use omo_plan::paths;
 use omo_prove::counterfactual::{ProofError, ProofRequest, ProofWatcher, TaskScope, prove};
 use omo_prove::failure::judge_tests_first;
+use omo_prove::hollow::HollowChecks;
 use omo_prove::test_files::TestFiles;
 
 use super::start::tree_from_text;
@@ -92,6 +93,7 @@ impl Engine<'_> {
             state_home: self.state_home,
             base: BaseChoice::Attempt { worktree: &self.work_tree, run_id: self.run.id(), snapshot: &snapshot },
             checks: &asked,
+            hollow: HollowChecks::None,
             task: Some(TaskScope { expected: &expected, files: &files }),
             tests: &TestFiles::new(tests),
             environment: self.environment,

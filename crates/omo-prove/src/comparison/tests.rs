@@ -84,7 +84,7 @@ fn a_build_that_fails_counts_only_for_what_the_change_defines() {
     let mut proof = judge(&with, &unbuilt, &["total"]);
     assert_eq!(proof.without, WithoutChange::NotBuilt, "{proof:?}");
     assert!(!proof.is_proved() && !proof.is_refuted(), "nothing is shown by that alone");
-    proof.hollow = HollowAnswer::Green(vec!["total".to_owned()]);
+    proof.hollow = HollowAnswer::Green { functions: vec!["total".to_owned()], left_out: 0 };
     assert!(!proof.is_proved() && proof.is_refuted());
     proof.hollow = HollowAnswer::Red;
     assert!(proof.is_proved() && !proof.is_refuted());

@@ -1,0 +1,239 @@
+//! The hollow run: the functions that a change added or altered get an empty body in the copy with the change. A check
+//! that is green there all the same shows nothing about them.
+//!
+//! A body is emptied by an error that is thrown before its first statement. The rest of it stays: what it needs for its
+//! types, its imports and its kind is what it was, and it builds.
+
+mod rust;
+mod script;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use omo_core::check::counterfactual::HollowAnswer;
+use omo_core::check::session_check::CheckVerdict;
+use omo_core::text::sanitize;
+use omo_git::base_comparison::{ChangedFile, write_versions};
+use omo_state::env;
+use serde::{Deserialize, Serialize};
+
+use crate::change::Change;
+use crate::comparison::{CheckProof, SideOutcome, WithChange, find_failing};
+use crate::counterfactual::{ProofError, ProofWatcher};
+use crate::failure::{Failure, FailureAnswer, is_build_failure};
+use crate::private_tree::Side;
+use crate::rust_tests::NotSeparable;
+use crate::side_runner::SideRunner;
+
+/// The message of the error. No source code has it behind a colon and a space, as what is thrown is printed.
+const MARK: &str = "hollowed by omo";
+/// At most so many functions are emptied.
+const MAX_FUNCTIONS: usize = 50;
+
+/// For which checks a hollow run is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HollowChecks {
+    /// For none.
+    None,
+    /// For those whose answer without the change is not enough.
+    Unclear,
+    /// For each that is green with the change.
+    All,
+}
+
+impl HollowChecks {
+    fn contain(self, proof: &CheckProof) -> bool {
+        let is_unclear = proof.without.shows_change(&proof.hollow).is_none();
+        proof.with == WithChange::Green && (self == Self::All || (self == Self::Unclear && is_unclear))
+    }
+}
+
+/// A language whose functions can be emptied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Language {
+    Rust,
+    Python,
+    /// And TypeScript.
+    JavaScript,
+}
+
+impl Language {
+    fn of(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "rs" => Some(Self::Rust),
+            "py" => Some(Self::Python),
+            "js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "mts" | "cts" => Some(Self::JavaScript),
+            _ => None,
+        }
+    }
+}
+
+/// A source file that is no test.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Source<'a> {
+    path: &'a Path,
+    /// Its text at the base; `None` where it is new.
+    base: Option<&'a str>,
+    now: &'a str,
+}
+
+/// A file whose functions are empty.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+struct Hollowed {
+    text: String,
+    /// Their names.
+    functions: Vec<String>,
+    /// How many more there are.
+    left_out: usize,
+}
+
+/// Why the functions of a file cannot be emptied.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+enum NotHollow {
+    #[error("it cannot be parsed")]
+    NotParsed,
+    #[error("it is too large or too deep to be parsed")]
+    TooLarge,
+    #[error("no function in it was added or altered")]
+    NoFunction,
+    #[error("{0}")]
+    Other(String),
+}
+
+impl From<NotSeparable> for NotHollow {
+    fn from(why: NotSeparable) -> Self {
+        if why == NotSeparable::NotParsed { Self::NotParsed } else { Self::TooLarge }
+    }
+}
+
+/// All that was emptied.
+#[derive(Debug, Default)]
+struct HollowChange {
+    texts: BTreeMap<PathBuf, String>,
+    functions: Vec<String>,
+    left_out: usize,
+    /// Why the first file of others could not be emptied.
+    problem: Option<String>,
+}
+
+impl HollowChange {
+    fn room(&self) -> usize {
+        MAX_FUNCTIONS.saturating_sub(self.functions.len())
+    }
+
+    fn add(&mut self, path: &Path, result: Result<Hollowed, NotHollow>) {
+        match result {
+            Ok(hollowed) => {
+                self.functions.extend(hollowed.functions.iter().map(|name| sanitize(name, 80)));
+                self.left_out += hollowed.left_out;
+                self.texts.insert(path.to_owned(), hollowed.text);
+            }
+            Err(NotHollow::NoFunction) => {}
+            Err(why) => {
+                self.problem.get_or_insert_with(|| format!("{}: {why}", sanitize(&path.to_string_lossy(), 100)));
+            }
+        }
+    }
+
+    /// The files as they are with empty bodies.
+    fn files(&self, change: &Change) -> Vec<ChangedFile> {
+        let emptied = |file: &ChangedFile| {
+            let mut now = file.now.clone()?;
+            now.bytes = self.texts.get(&file.path)?.clone().into_bytes();
+            Some(ChangedFile { path: file.path.clone(), base: None, now: Some(now) })
+        };
+        change.sources().filter_map(emptied).collect()
+    }
+
+    /// Empties what the change added or altered.
+    fn make(change: &Change, runner: &mut SideRunner, watcher: &mut impl ProofWatcher) -> Result<Self, ProofError> {
+        let mut hollow = Self::default();
+        let (mut of_python, mut of_javascript) = (Vec::new(), Vec::new());
+        for file in change.sources() {
+            let (Some(language), Some(now)) = (Language::of(&file.path), file.now_bytes()) else { continue };
+            let (Ok(now), Ok(base)) = (str::from_utf8(now), file.base_bytes().map(str::from_utf8).transpose()) else {
+                hollow.add(&file.path, Err(NotHollow::NotParsed));
+                continue;
+            };
+            let source = Source { path: &file.path, base, now };
+            match language {
+                Language::Rust => hollow.add(&file.path, rust::hollow(base, now, hollow.room())),
+                Language::Python => of_python.push(source),
+                Language::JavaScript => of_javascript.push(source),
+            }
+        }
+        for (language, sources) in [(&script::PYTHON, of_python), (&script::JAVASCRIPT, of_javascript)] {
+            for (path, result) in script::hollow(language, &sources, hollow.room(), runner, watcher)? {
+                hollow.add(&path, result);
+            }
+        }
+        Ok(hollow)
+    }
+}
+
+/// Asks each check that is green with the change, and wanted, what it says with empty bodies. Afterwards the copy with the
+/// change is of no further use.
+pub(crate) fn ask_checks(
+    wanted: HollowChecks,
+    change: &Change,
+    runner: &mut SideRunner,
+    (with_change, proofs): (&[Option<&SideOutcome>], &mut [CheckProof]),
+    watcher: &mut impl ProofWatcher,
+) -> Result<(), ProofError> {
+    if !proofs.iter().any(|proof| wanted.contain(proof)) {
+        return Ok(());
+    }
+    let hollow = HollowChange::make(change, runner, watcher)?;
+    if hollow.functions.is_empty() {
+        let why = hollow.problem.unwrap_or_else(|| "the change has no functions that can be emptied".to_owned());
+        let answer = HollowAnswer::Unknown(format!("could not be made hollow: {why}"));
+        proofs.iter_mut().filter(|proof| wanted.contain(proof)).for_each(|proof| proof.hollow = answer.clone());
+        return Ok(());
+    }
+    // Caches of modules tell files apart by their size and the second of their time.
+    let later = env::file_time() + Duration::from_secs(2);
+    write_versions(&runner.top_of(Side::With)?, &hollow.files(change), later, |file| file.now.as_ref())?;
+    for (check, (with, proof)) in runner.checks().iter().zip(with_change.iter().zip(proofs)) {
+        let Some(with) = with.filter(|_| wanted.contain(proof)) else { continue };
+        proof.hollow = match runner.run(check, Side::With, watcher)? {
+            Ok(outcome) => judge(&check.command, with, &outcome, &hollow.functions, hollow.left_out),
+            Err(error) => HollowAnswer::Unknown(error.to_string()),
+        };
+    }
+    Ok(())
+}
+
+/// What a check says with empty bodies. Its exit status alone says nothing: a formatter finds fault with them as well.
+fn judge(run: &str, with: &SideOutcome, outcome: &SideOutcome, functions: &[String], left_out: usize) -> HollowAnswer {
+    if outcome.verdict == CheckVerdict::Green {
+        return HollowAnswer::Green { functions: functions.to_vec(), left_out };
+    }
+    let thrown = format!(": {MARK}");
+    if outcome.lines.iter().any(|line| line.contains(&thrown)) {
+        return HollowAnswer::Red;
+    }
+    let failing = find_failing(with, outcome);
+    if failing.is_empty() && outcome.lines.iter().any(|line| is_build_failure(line)) {
+        return HollowAnswer::Unknown("could not be made hollow: it does not build with empty bodies".to_owned());
+    }
+    let failing: Vec<&str> = failing.iter().map(String::as_str).collect();
+    let failure = Failure {
+        run,
+        side: outcome,
+        side_words: "with empty bodies",
+        failing: &failing,
+        absent_words: String::new(),
+        is_runner: with.report.counts.is_some() || outcome.report.counts.is_some(),
+        reads_other_languages: false,
+        doubt: None,
+    };
+    match failure.judge(|_| false) {
+        FailureAnswer::Red { is_by_status: false, .. } => HollowAnswer::Red,
+        FailureAnswer::Red { reason, .. } => HollowAnswer::Unknown(format!("{reason}, and no test says why")),
+        FailureAnswer::NotBuilt { reason, .. } | FailureAnswer::Unknown { reason } => HollowAnswer::Unknown(reason),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,107 @@
+//! Rust: functions and methods with a body, told apart by a parser.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::TokenStream;
+use syn::spanned::Spanned;
+use syn::{AttrStyle, Attribute, Block, ImplItem, Item, Signature, TraitItem, Type};
+
+use super::{Hollowed, MARK, NotHollow};
+use crate::rust_tests::{is_for_tests, parse_apart};
+
+/// A function, and where its body begins.
+struct Function {
+    name: String,
+    /// The tokens of its body: comments and spaces do not count.
+    body: String,
+    begin: usize,
+}
+
+/// Empties the functions that differ from those of the base, at most so many.
+pub(super) fn hollow(base: Option<&str>, now: &str, limit: usize) -> Result<Hollowed, NotHollow> {
+    parse_apart(base.unwrap_or_default(), now, move |base, now| {
+        let before: BTreeSet<(String, String)> =
+            find_functions(base)?.into_iter().map(|it| (it.name, it.body)).collect();
+        let mut functions = find_functions(now)?;
+        functions.retain(|function| !before.contains(&(function.name.clone(), function.body.clone())));
+        empty(now, &functions, limit)
+    })
+}
+
+fn empty(now: &str, functions: &[Function], limit: usize) -> Result<Hollowed, NotHollow> {
+    if functions.is_empty() {
+        return Err(NotHollow::NoFunction);
+    }
+    let mut text = String::with_capacity(now.len() + 64 * functions.len());
+    let mut at = 0;
+    for function in functions.iter().take(limit) {
+        text.push_str(now.get(at..function.begin).ok_or(NotHollow::NotParsed)?);
+        // Behind a condition the rest is neither unreachable nor unused.
+        text.push_str(&format!(" if true {{ unimplemented!(\"{MARK}\") }} "));
+        at = function.begin;
+    }
+    text.push_str(now.get(at..).ok_or(NotHollow::NotParsed)?);
+    let names = functions.iter().take(limit).map(|function| function.name.clone()).collect();
+    Ok(Hollowed { text, functions: names, left_out: functions.len().saturating_sub(limit) })
+}
+
+/// All of them, in their order.
+fn find_functions(text: &str) -> Result<Vec<Function>, NotHollow> {
+    let file = syn::parse_file(text).map_err(|_| NotHollow::NotParsed)?;
+    let mut found = Vec::new();
+    add_items(&file.items, "", text, &mut found);
+    Ok(found)
+}
+
+fn add_items(items: &[Item], within: &str, text: &str, found: &mut Vec<Function>) {
+    for item in items {
+        match item {
+            Item::Fn(item) => add(within, &item.attrs, &item.sig, &item.block, text, found),
+            Item::Mod(module) if !is_for_tests(&module.attrs) => {
+                let inner = module.content.as_ref().map_or(&[][..], |(_, items)| items);
+                add_items(inner, &format!("{within}{}::", module.ident), text, found);
+            }
+            Item::Impl(block) if !is_for_tests(&block.attrs) => {
+                let within = format!("{within}{}::", type_name(&block.self_ty));
+                for inner in &block.items {
+                    if let ImplItem::Fn(method) = inner {
+                        add(&within, &method.attrs, &method.sig, &method.block, text, found);
+                    }
+                }
+            }
+            Item::Trait(item) if !is_for_tests(&item.attrs) => {
+                let within = format!("{within}{}::", item.ident);
+                for inner in &item.items {
+                    if let TraitItem::Fn(method) = inner
+                        && let Some(body) = &method.default
+                    {
+                        add(&within, &method.attrs, &method.sig, body, text, found);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn add(within: &str, attrs: &[Attribute], sig: &Signature, body: &Block, text: &str, found: &mut Vec<Function>) {
+    // A constant is computed by the compiler: an error there is one of the build.
+    if sig.constness.is_some() || is_for_tests(attrs) || body.stmts.is_empty() {
+        return;
+    }
+    let whole = body.span().byte_range();
+    // The first statement stands behind the attributes in the body.
+    let inner = attrs.iter().filter(|attribute| matches!(attribute.style, AttrStyle::Inner(_)));
+    let begin = inner.map(|attribute| attribute.span().byte_range().end).max().unwrap_or(whole.start + 1);
+    let tokens = text.get(whole).and_then(|body| body.parse::<TokenStream>().ok());
+    let Some(tokens) = tokens else { return };
+    found.push(Function { name: format!("{within}{}", sig.ident), body: tokens.to_string(), begin });
+}
+
+fn type_name(of: &Type) -> String {
+    match of {
+        Type::Path(path) => path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default(),
+        Type::Reference(reference) => type_name(&reference.elem),
+        _ => String::new(),
+    }
+}

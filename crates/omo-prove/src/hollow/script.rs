@@ -1,0 +1,131 @@
+//! Languages whose own interpreter reads them: a script finds the functions and empties them, as a check in the copy is
+//! run. A file that ends its parser ends nothing else.
+
+use std::path::PathBuf;
+
+use omo_core::check::session_check::{Check, CheckOrigin};
+use omo_process::platform::shell_variable;
+use serde::{Deserialize, Serialize};
+
+use super::{Hollowed, MARK, MAX_FUNCTIONS, NotHollow, Source};
+use crate::counterfactual::{ProofError, ProofWatcher};
+use crate::private_tree::{PrivateTreeError, Side};
+use crate::side_runner::SideRunner;
+
+/// How long all files of a language may take.
+const LIMIT_SECONDS: u32 = 30;
+/// A larger file is not read, and of all no more than ten times as much.
+const MAX_BYTES: usize = 1024 * 1024;
+const MAX_ANSWER_BYTES: u64 = 64 * 1024 * 1024;
+/// Where the script finds what it is asked, and writes its answer.
+const QUESTION: &str = "question.json";
+const ANSWER: &str = "answer.json";
+/// The variable that names the script.
+const SCRIPT: &str = "OMO_HOLLOW";
+
+/// A language, and what empties its functions.
+pub(super) struct ScriptLanguage {
+    /// Its interpreter, with what keeps the project out of it.
+    pub program: &'static str,
+    pub script: &'static str,
+    pub name: &'static str,
+}
+
+pub(super) const PYTHON: ScriptLanguage =
+    ScriptLanguage { program: "python3 -I", script: include_str!("hollow.py"), name: "hollow.py" };
+pub(super) const JAVASCRIPT: ScriptLanguage = ScriptLanguage {
+    program: "node --no-warnings --expose-internals",
+    script: include_str!("hollow.cjs"),
+    name: "hollow.cjs",
+};
+
+/// What a script is asked.
+#[derive(Debug, Serialize)]
+pub(super) struct Question<'a> {
+    mark: &'static str,
+    limit: usize,
+    files: &'a [Source<'a>],
+}
+
+impl<'a> Question<'a> {
+    pub(super) fn new(files: &'a [Source<'a>], limit: usize) -> Self {
+        Self { mark: MARK, limit: limit.min(MAX_FUNCTIONS), files }
+    }
+}
+
+/// What it says of a file.
+#[derive(Debug, Deserialize)]
+pub(super) enum FileAnswer {
+    /// Its functions are empty; it may have none.
+    #[serde(rename = "hollowed")]
+    Hollowed(Hollowed),
+    /// Why not.
+    #[serde(rename = "problem")]
+    Problem(String),
+}
+
+impl From<FileAnswer> for Result<Hollowed, NotHollow> {
+    fn from(answer: FileAnswer) -> Self {
+        match answer {
+            FileAnswer::Hollowed(hollowed) if hollowed.functions.is_empty() && hollowed.left_out == 0 => {
+                Err(NotHollow::NoFunction)
+            }
+            FileAnswer::Hollowed(hollowed) => Ok(hollowed),
+            FileAnswer::Problem(why) => Err(NotHollow::Other(why)),
+        }
+    }
+}
+
+/// Empties the functions of files of one language.
+pub(super) fn hollow(
+    language: &ScriptLanguage,
+    sources: &[Source],
+    limit: usize,
+    runner: &mut SideRunner,
+    watcher: &mut impl ProofWatcher,
+) -> Result<Vec<(PathBuf, Result<Hollowed, NotHollow>)>, ProofError> {
+    let Some(first) = sources.first() else { return Ok(Vec::new()) };
+    let mut room = 10 * MAX_BYTES;
+    let (mut small, mut results) = (Vec::new(), Vec::new());
+    for source in sources {
+        let bytes = source.now.len() + source.base.map_or(0, str::len);
+        if bytes > (2 * MAX_BYTES).min(room) {
+            results.push((source.path.to_owned(), Err(NotHollow::TooLarge)));
+        } else {
+            room -= bytes;
+            small.push(*source);
+        }
+    }
+    let folder = runner.hollow_folder()?;
+    folder.replace(language.name, language.script.as_bytes()).map_err(PrivateTreeError::from)?;
+    let question = serde_json::to_vec(&Question::new(&small, limit)).unwrap_or_default();
+    folder.replace(QUESTION, &question).map_err(PrivateTreeError::from)?;
+    let command = format!("{} {}", language.program, shell_variable(SCRIPT));
+    let script = folder.path().join(language.name).to_string_lossy().into_owned();
+    let check = Check {
+        name: language.name.to_owned(),
+        command,
+        origin: CheckOrigin::User,
+        timeout_seconds: Some(LIMIT_SECONDS),
+        env: [(SCRIPT, script), ("NODE_OPTIONS", String::new()), ("NODE_PATH", String::new())]
+            .map(|(name, value)| (name.to_owned(), value))
+            .into(),
+        ..Check::default()
+    };
+    let outcome = runner.run(&check, Side::With, watcher)?;
+    let answer = folder.read(ANSWER, MAX_ANSWER_BYTES).ok().flatten();
+    runner.remove_hollow_folder()?;
+    let answers: Option<Vec<FileAnswer>> = answer.and_then(|answer| serde_json::from_slice(&answer).ok());
+    match answers {
+        Some(answers) => {
+            let paths = small.iter().map(|source| source.path.to_owned());
+            results.extend(paths.zip(answers.into_iter().map(Into::into)));
+        }
+        None => {
+            let why = outcome.map_or_else(|error| error.to_string(), |outcome| outcome.detail);
+            let why = format!("what reads it has not answered ({why})");
+            results.push((first.path.to_owned(), Err(NotHollow::Other(why))));
+        }
+    }
+    Ok(results)
+}
