@@ -5,7 +5,7 @@ mod go;
 mod javascript;
 mod python;
 mod rust;
-mod typescript;
+pub(crate) mod typescript;
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ struct Case {
 }
 
 /// A lab that finds a program in this folder.
-fn lab_with(folder: Option<std::path::PathBuf>) -> Result<LabBuilder> {
+pub(crate) fn lab_with(folder: Option<std::path::PathBuf>) -> Result<LabBuilder> {
     Ok(Lab::builder().path(folder.context("the language is not there")?))
 }
 

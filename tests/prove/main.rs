@@ -10,6 +10,7 @@ mod attacks;
 mod bases;
 mod copies;
 mod endings;
+mod hollow;
 mod languages;
 mod project;
 mod pull_request;

@@ -36,7 +36,7 @@ const PATTERNS: [&str; 9] = [
     // Go
     r"undefined: (?P<item>[\w./]+)|(?:undefined|type .+) \(.*has no field or method (?P<member>\w+)|unknown field (?P<field>\w+) in struct|package (?P<package>\S+) is not in std|provides package (?P<required>[^\s;]+)",
     // Python
-    r"cannot import name '(?P<item>[^']+)'|No module named '(?P<module>[^']+)'|has no attribute '(?P<attribute>[^']+)'",
+    r"cannot import name '(?P<item>[^']+)'|No module named '(?P<module>[^']+)'|(?:has no|does not have the) attribute '(?P<attribute>[^']+)'",
     // node, Vitest and TypeScript
     r"does not provide an export named '(?P<item>[^']+)'|Cannot find (?:module|package|name) '(?P<module>[^']+)'",
     r#"Failed to (?:resolve import|load url) "?(?P<item>[^" ]+)"?"#,
@@ -167,6 +167,7 @@ mod tests {
             ("E   ImportError: cannot import name 'total' from 'shop.cart' (/x/cart.py)", "total"),
             ("E   ModuleNotFoundError: No module named 'shop.tax'", "tax"),
             ("AttributeError: module 'shop' has no attribute 'total'", "total"),
+            ("AttributeError: <module 'shop'> does not have the attribute 'total'", "total"),
             ("SyntaxError: The requested module '../cart.js' does not provide an export named 'total'", "total"),
             ("Error: Cannot find module '/p/src/tax.js' imported from /p/test/a.test.js", "tax"),
             ("Error: Failed to load url ../src/tax (resolved id: ../src/tax) in /p/a.test.ts.", "tax"),

@@ -162,7 +162,7 @@ fn changes_are_told_apart_by_vitest() {
 }
 
 /// Copies what was installed into a project, and not what only leads there: the runner writes beside itself.
-fn install(project: &Path) -> Result<()> {
+pub(crate) fn install(project: &Path) -> Result<()> {
     #[expect(clippy::disallowed_methods, reason = "`cargo xtask test` names the packages that it installed")]
     let modules = std::env::var_os("OMO_TEST_VITEST");
     let modules = PathBuf::from(modules.context("OMO_TEST_VITEST names no installed Vitest; use `cargo xtask test`")?);

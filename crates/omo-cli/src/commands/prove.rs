@@ -35,8 +35,10 @@ Examples:
   omo prove --check 'npm test' --json
 
 The checks run in two private copies: with the change, and without it, where
-only the test files are those of now. Exit status: 0 when every check is green
-with it and red without it, 1 when one is not, 5 when that could not be told.";
+only the test files are those of now; and once more where the functions of the
+change have empty bodies, which a test of them notices. Exit status: 0 when
+every check is green with it and red without it, or cannot be built without it
+and is red with empty bodies, 1 when one is not, 5 when that could not be told.";
 
 /// At most so many tests are listed for people; JSON has all.
 const MAX_ROWS: usize = 40;

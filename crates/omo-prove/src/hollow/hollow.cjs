@@ -4,7 +4,8 @@
 const fs = require('node:fs');
 const path = require('node:path');
 
-// Each parser gives a tree of nodes with `type`, `start` and `end`; the first one that is there and reads a file counts.
+// Each parser gives a tree of nodes with `type`, `start` and `end`, and the text that those are places in. The first one
+// that is there and reads a file counts.
 function fromProject(name) {
   return require(require.resolve(name, { paths: [process.cwd()] }));
 }
@@ -19,16 +20,16 @@ function acorn(text) {
     allowAwaitOutsideFunction: true,
   };
   try {
-    return parse(text, { ...options, sourceType: 'module' });
+    return { text, tree: parse(text, { ...options, sourceType: 'module' }) };
   } catch {
-    return parse(text, { ...options, sourceType: 'script' });
+    return { text, tree: parse(text, { ...options, sourceType: 'script' }) };
   }
 }
 
 function babel(text) {
   const plugins = ['typescript', 'jsx', 'decorators-legacy'];
   const options = { sourceType: 'unambiguous', createParenthesizedExpressions: true, plugins };
-  return fromProject('@babel/parser').parse(text, options).program;
+  return { text, tree: fromProject('@babel/parser').parse(text, options).program };
 }
 
 function typescript(text, name) {
@@ -56,9 +57,12 @@ function typescript(text, name) {
     const made = { type: kinds[node.kind] || 'Other', start: node.getStart(file), end: node.end, inner: [] };
     const named = node.name || (node.kind === ts.SyntaxKind.BinaryExpression && node.left);
     if (named) made.id = { name: (named.name || named).getText(file) };
+    if (!named && made.type === 'FunctionDeclaration') made.id = { name: 'default' };
     if (node.kind === ts.SyntaxKind.Constructor) made.id = { name: 'constructor' };
     if (made.type === 'CallExpression' || made.type === 'NewExpression' || made.type === 'Decorator') {
-      made.callee = { name: (node.expression.name || node.expression).getText(file) };
+      // A decorator may be what a call gives.
+      const called = (made.type === 'Decorator' && node.expression.expression) || node.expression;
+      made.callee = { name: (called.name || called).getText(file) };
     }
     ts.forEachChild(node, (child) => {
       const inner = convert(child);
@@ -69,16 +73,22 @@ function typescript(text, name) {
     if (made.type === 'BlockStatement') made.body = made.inner;
     return made;
   };
-  return convert(file);
+  return { text, tree: convert(file) };
 }
 
 function stripped(text) {
   return acorn(require('node:module').stripTypeScriptTypes(text));
 }
 
+// What runs such files without looking at their types does the same.
+function esbuild(text) {
+  return acorn(fromProject('esbuild').transformSync(text, { loader: 'ts', target: 'esnext' }).code);
+}
+
 function parse(text, name) {
   const isPlain = /\.[mc]?js$/.test(name);
-  const parsers = isPlain ? [acorn, typescript, babel] : [typescript, babel, stripped];
+  const untyped = name.endsWith('x') ? [] : [stripped, esbuild];
+  const parsers = isPlain ? [acorn, typescript, babel] : [typescript, babel, ...untyped];
   let isUnread = false;
   for (const parser of parsers) {
     try {
@@ -87,7 +97,7 @@ function parse(text, name) {
       isUnread ||= error instanceof SyntaxError || error instanceof RangeError;
     }
   }
-  throw new Error(isUnread ? 'it cannot be parsed' : 'neither typescript nor @babel/parser is installed in the project');
+  throw new Error(isUnread ? 'it cannot be parsed' : 'the project has no parser for it, such as typescript');
 }
 
 const isFunction = (node) => /^(Function|ArrowFunction)|^(Object|Class|ClassPrivate)Method$/.test(node.type) && node.body;
@@ -116,10 +126,11 @@ function functionsOf(node, within, name, found) {
 
 // The names of what runs as a module is loaded: without it, nothing could be.
 function runByLoading(node, names) {
-  if (isFunction(node)) return;
   if (/^(Call|New|TaggedTemplate)Expression$/.test(node.type)) names.add(calleeName(node.callee || node.tag));
   if (node.type === 'Decorator') names.add(node.callee ? node.callee.name : calleeName(node.expression));
-  for (const child of childrenOf(node)) runByLoading(child, names);
+  const children = childrenOf(node);
+  const loaded = isFunction(node) ? children.filter((child) => child.type === 'Decorator') : children;
+  for (const child of loaded) runByLoading(child, names);
 }
 
 function emptied(text, { node }, mark) {
@@ -140,18 +151,19 @@ function emptied(text, { node }, mark) {
 }
 
 function hollow({ base, now, path: name }, names, limit, mark) {
-  const all = (text) => {
+  const all = (source) => {
     const found = [];
-    functionsOf(parse(text, name), '', undefined, found);
+    const { text, tree } = parse(source, name);
+    functionsOf(tree, '', undefined, found);
     const written = ({ node }) => text.slice(node.body.start, node.body.end).replace(/\s+/g, ' ');
-    return found.map((found) => ({ ...found, key: `${found.name} ${written(found)}` }));
+    return { text, found: found.map((found) => ({ ...found, key: `${found.name} ${written(found)}` })) };
   };
-  const before = new Set(all(base || '').map((found) => found.key));
+  const before = new Set(all(base || '').found.map((found) => found.key));
   const isEmpty = ({ node }) => node.body.type === 'BlockStatement' && node.body.body.length === 0;
   const isLoaded = (found) => found.name.split('.').some((part) => names.has(part));
-  const changed = all(now).filter((found) => !before.has(found.key) && !isEmpty(found) && !isLoaded(found));
-  const edits = changed.slice(0, limit).flatMap((found) => emptied(now, found, mark));
-  let text = now;
+  let { text, found } = all(now);
+  const changed = found.filter((found) => !before.has(found.key) && !isEmpty(found) && !isLoaded(found));
+  const edits = changed.slice(0, limit).flatMap((found) => emptied(text, found, mark));
   for (const [at, added] of edits.sort(([first], [second]) => second - first)) {
     text = text.slice(0, at) + added + text.slice(at);
   }
@@ -164,7 +176,7 @@ const question = JSON.parse(fs.readFileSync(path.join(__dirname, 'question.json'
 const names = new Set();
 for (const { now, path: name } of question.files) {
   try {
-    runByLoading(parse(now, name), names);
+    runByLoading(parse(now, name).tree, names);
   } catch {}
 }
 let { limit } = question;

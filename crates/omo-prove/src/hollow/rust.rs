@@ -32,12 +32,13 @@ fn empty(now: &str, functions: &[Function], limit: usize) -> Result<Hollowed, No
     if functions.is_empty() {
         return Err(NotHollow::NoFunction);
     }
-    let mut text = String::with_capacity(now.len() + 64 * functions.len());
+    let thrown = format!(" if true {{ unimplemented!(\"{MARK}\") }} ");
+    let mut text = String::with_capacity(now.len() + thrown.len() * functions.len());
     let mut at = 0;
     for function in functions.iter().take(limit) {
         text.push_str(now.get(at..function.begin).ok_or(NotHollow::NotParsed)?);
         // Behind a condition the rest is neither unreachable nor unused.
-        text.push_str(&format!(" if true {{ unimplemented!(\"{MARK}\") }} "));
+        text.push_str(&thrown);
         at = function.begin;
     }
     text.push_str(now.get(at..).ok_or(NotHollow::NotParsed)?);

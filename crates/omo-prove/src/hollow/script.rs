@@ -76,6 +76,9 @@ impl From<FileAnswer> for Result<Hollowed, NotHollow> {
     }
 }
 
+/// A file, and what became of it.
+type FileResult = (PathBuf, Result<Hollowed, NotHollow>);
+
 /// Empties the functions of files of one language.
 pub(super) fn hollow(
     language: &ScriptLanguage,
@@ -83,7 +86,7 @@ pub(super) fn hollow(
     limit: usize,
     runner: &mut SideRunner,
     watcher: &mut impl ProofWatcher,
-) -> Result<Vec<(PathBuf, Result<Hollowed, NotHollow>)>, ProofError> {
+) -> Result<Vec<FileResult>, ProofError> {
     let Some(first) = sources.first() else { return Ok(Vec::new()) };
     let mut room = 10 * MAX_BYTES;
     let (mut small, mut results) = (Vec::new(), Vec::new());
@@ -116,16 +119,13 @@ pub(super) fn hollow(
     let answer = folder.read(ANSWER, MAX_ANSWER_BYTES).ok().flatten();
     runner.remove_hollow_folder()?;
     let answers: Option<Vec<FileAnswer>> = answer.and_then(|answer| serde_json::from_slice(&answer).ok());
-    match answers {
-        Some(answers) => {
-            let paths = small.iter().map(|source| source.path.to_owned());
-            results.extend(paths.zip(answers.into_iter().map(Into::into)));
-        }
-        None => {
-            let why = outcome.map_or_else(|error| error.to_string(), |outcome| outcome.detail);
-            let why = format!("what reads it has not answered ({why})");
-            results.push((first.path.to_owned(), Err(NotHollow::Other(why))));
-        }
+    if let Some(answers) = answers {
+        let paths = small.iter().map(|source| source.path.to_owned());
+        results.extend(paths.zip(answers.into_iter().map(Into::into)));
+    } else {
+        let why = outcome.map_or_else(|error| error.to_string(), |outcome| outcome.detail);
+        let why = format!("what reads it has not answered ({why})");
+        results.push((first.path.to_owned(), Err(NotHollow::Other(why))));
     }
     Ok(results)
 }
