@@ -16,6 +16,12 @@ const TEST: &str = "import unittest\nfrom app import total\n\nclass Total(unitte
 const HONEST: &str = "\n    def test_negative(self):\n        self.assertEqual(total([1, -2]), 1)\n";
 const VACUOUS: &str = "\n    def test_negative(self):\n        total([1, -2])\n";
 
+/// A new function with a test that only imports it, and one that runs it.
+const NEW: &str = "\n\ndef mean(prices):\n    return total(prices) / len(prices)\n";
+const IMPORTS_IT: &str = "\n    def test_mean(self):\n        from app import mean\n";
+const RUNS_IT: &str =
+    "\n    def test_mean(self):\n        from app import mean\n        self.assertEqual(mean([2, 4]), 3)\n";
+
 fn begin(scene: &mut Scene, options: &str) -> Result<()> {
     scene.lab.write("app.py", BEFORE)?;
     scene.lab.write("test_app.py", TEST)?;
@@ -24,6 +30,11 @@ fn begin(scene: &mut Scene, options: &str) -> Result<()> {
 
 fn work(scene: &Scene, test: &str) -> Result<()> {
     scene.lab.write("app.py", AFTER)?;
+    scene.lab.write("test_app.py", &format!("{TEST}{test}")).map(drop)
+}
+
+fn add_function(scene: &Scene, test: &str) -> Result<()> {
+    scene.lab.write("app.py", &format!("{BEFORE}{NEW}"))?;
     scene.lab.write("test_app.py", &format!("{TEST}{test}")).map(drop)
 }
 
@@ -148,6 +159,46 @@ fn a_claim_that_is_held_to_it_needs_a_test_that_fails_without_the_work() {
             work(s, VACUOUS)?;
             let reason = s.claim_fails()?;
             ensure!(reason.contains("tests: it is green without the change"), "{reason}");
+            Ok(())
+        }),
+    ]);
+}
+
+#[test]
+#[ignore = "needs the built plugin and python3: cargo xtask test"]
+fn a_new_function_that_no_test_runs_is_named() {
+    const NAMED: &str = "shows nothing about `mean`: green with empty bodies";
+    play_with_review(&[
+        ("to its reviewer, first of all", |s| {
+            begin(s, "")?;
+            add_function(s, IMPORTS_IT)?;
+            s.claim_fails()?;
+            let material = std::fs::read_to_string(s.material_path())?;
+            let first = material.lines().find(|line| line.contains("`: ")).unwrap_or_default();
+            ensure!(first.contains(NAMED), "{material}");
+            s.agent_reports("omo:oracle", AGREES)?;
+            let line = s.claim_ends("verified")?;
+            ensure!(line.contains(NAMED), "{line}");
+            shows_without_change(
+                s,
+                "cannot be built without the change, and green with empty bodies; 1 test went from failing or absent to passing",
+            )
+        }),
+        ("to a claim that is held to it", |s| {
+            begin(s, "--no-review --prove")?;
+            add_function(s, IMPORTS_IT)?;
+            let reason = s.claim_fails()?;
+            ensure!(reason.contains(NAMED), "{reason}");
+            add_function(s, RUNS_IT)?;
+            let line = s.claim_ends("verified")?;
+            ensure!(line.contains("cannot be built without the change, and red with empty bodies"), "{line}");
+            Ok(())
+        }),
+        ("and not where a test runs it", |s| {
+            begin(s, "--no-review")?;
+            add_function(s, RUNS_IT)?;
+            let line = s.claim_ends("verified")?;
+            ensure!(line.contains("and red with empty bodies") && !line.contains("shows nothing"), "{line}");
             Ok(())
         }),
     ]);
