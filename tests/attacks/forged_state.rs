@@ -2,6 +2,7 @@
 //! what was weakened since the run began.
 
 use std::fs;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::run_command;
@@ -54,6 +55,25 @@ impl Target {
             }
         }
         Ok(12)
+    }
+
+    /// A turn with a tool ends; the client writes down what omo answers. Whether that was a block.
+    fn is_sent_on(&mut self) -> Result<bool> {
+        self.scene.session.clone().transcript().tool_use("Read", &json!({"file_path": "x"}))?;
+        let answer = self.scene.stop(&json!({}))?;
+        let mut session = self.scene.session.clone();
+        if let Some(reason) = answer.reason().filter(|_| answer.blocks()) {
+            session.transcript().stop_feedback(reason)?;
+        } else if let Some(context) = answer.additional_context() {
+            session.transcript().hook_context("Stop", context)?;
+        }
+        Ok(answer.continues())
+    }
+
+    /// The entry, and the count of its writes in the user's own folder.
+    fn kept_by_omo(&self) -> [PathBuf; 2] {
+        let counts = self.scene.lab.home().join(".local/state/omo/sessions");
+        [self.scene.state_file(), counts.join(format!("session-{}", self.scene.session.session()))]
     }
 
     fn has_at_most_two(&mut self, cheat: impl Fn(&mut Self) -> Result<()>) -> Result<()> {
@@ -256,6 +276,45 @@ const ROWS: &[Row] = &[
             target.review_agrees()?;
             // What is written over an older entry gets no seal.
             target.is_released_aloud(FOREIGN)
+        },
+    },
+    Row {
+        id: "a10",
+        what: "the state and the count of its writes are put back together each time",
+        play: |target| {
+            target.scene.start("--max-blocks 2 --check false")?;
+            let first = target.kept_by_omo().map(|path| fs::read(path).unwrap_or_default());
+            ensure!(first.iter().all(|bytes| !bytes.is_empty()), "not all of it is there");
+            for count in 0..3 {
+                if !target.is_sent_on()? {
+                    ensure!(count == 1, "{count} continuations");
+                    return target.is_over(PUT_BACK);
+                }
+                for (path, bytes) in target.kept_by_omo().iter().zip(&first) {
+                    fs::write(path, bytes)?;
+                }
+            }
+            anyhow::bail!("never noticed")
+        },
+    },
+    Row {
+        id: "h10",
+        what: "the client's record of blocks speaks against no honest run",
+        play: |target| {
+            target.scene.start("--check false")?;
+            for round in 0..4 {
+                ensure!(target.is_sent_on()?, "not sent on in round {round}: {}", target.scene.entry()?);
+                let mut session = target.scene.session.clone();
+                match round {
+                    0 => session.transcript().hook_context("UserPromptSubmit", "[omo] not a block")?,
+                    1 => session.transcript().stop_feedback("words of another hook")?,
+                    2 => target.scene.prompt("ulw go on").map(drop)?,
+                    _ => fs::remove_file(session.transcript().path())?,
+                }
+            }
+            target.is_sent_on()?;
+            ensure!(target.scene.field("/verdict")?.is_null(), "{}", target.scene.entry()?);
+            Ok(())
         },
     },
     Row {

@@ -5,7 +5,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use omo_core::messages::run_end::FILES_CHANGED;
 use omo_testkit::stand_in::{HookAnswer, StandIn};
 use omo_tests::MAX_BLOCKS;
 use serde_json::{Value, json};
@@ -13,6 +12,9 @@ use serde_json::{Value, json};
 use crate::claim_scene::{AGREES, play_with_review};
 use crate::cli::omo;
 use crate::scene::{Scene, copy, is_contract, require_sound};
+
+/// How a status tells of a file that changed after the verdict.
+const CHANGED_SINCE: &str = "1 file changed since: fixed.txt; the verdict is about those of then";
 
 /// What the user is told of a prompt.
 fn told(scene: &mut Scene, prompt: &str) -> Result<String> {
@@ -270,21 +272,21 @@ fn an_end_says_what_is_against_it_and_stays_readable() {
             ensure!(s.claim()?.blocks(), "no review was asked for");
             s.reviewer_reports(AGREES)?;
             let said = s.claim_ends("verified")?;
-            ensure!(omo_says(s, &["verify", "--last"])?.0 == 0 && !omo_says(s, &["status"])?.1.contains(FILES_CHANGED));
+            ensure!(omo_says(s, &["verify", "--last"])?.0 == 0 && !omo_says(s, &["status"])?.1.contains(CHANGED_SINCE));
             s.lab.write("fixed.txt", "what came later\n")?;
             let is_told = said.starts_with("[omo] VERIFIED: 1 check green, green without the change, too");
             ensure!(is_told && said.contains("; reviewed by omo:oracle\n"), "{said}");
             let (status, out) = omo_says(s, &["verify", "--last", "--json"])?;
-            ensure!(status == 1 && out.contains("\"filesChanged\": true"), "{status}: {out}");
+            ensure!(status == 1 && out.contains(CHANGED_SINCE), "{status}: {out}");
             let (_, report) = omo_says(s, &["report", "--last"])?;
-            ensure!(report.contains(FILES_CHANGED) && omo_says(s, &["status"])?.1.contains(FILES_CHANGED), "{report}");
+            ensure!(report.contains(CHANGED_SINCE) && omo_says(s, &["status"])?.1.contains(CHANGED_SINCE), "{report}");
             ensure!(
                 report.contains("review  agreed") && report.contains("> Each thing that was asked for is there."),
                 "{report}"
             );
             let proved = page(s)?;
             require_parts(&proved, &PROVED_PARTS)?;
-            ensure!(proved.contains(FILES_CHANGED) && !proved.contains("what came later"), "{proved}");
+            ensure!(proved.contains(CHANGED_SINCE) && !proved.contains("what came later"), "{proved}");
             s.session = s.another()?;
             s.arm()?;
             ensure!(page(s)?.contains("class=\"verdict open\""), "a run that is on is shown as ended");

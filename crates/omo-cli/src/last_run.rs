@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use omo_core::messages::run_end;
 use omo_core::session::id::SessionId;
 use omo_core::session::{EntryProvenance, Session, VerdictKind};
 use omo_core::timestamp::Timestamp;
@@ -78,15 +79,22 @@ impl LastRun {
     }
 }
 
-/// A verified run whose files are no longer the present ones.
-pub(crate) fn has_changed_files(env: &ProcessEnv, project: &Project, session: &Session) -> bool {
+/// The words for a verified run whose files are no longer the present ones; `None` for every other one.
+pub(crate) fn changed_files(env: &ProcessEnv, project: &Project, id: &SessionId, session: &Session) -> Option<String> {
     let is_verified = session.verdict.as_ref().is_some_and(|verdict| verdict.kind == VerdictKind::Verified);
     let reviewed = session.verification.asked.as_ref().and_then(|asked| asked.tree.as_ref());
     let checked = || session.checks.first()?.last.as_ref()?.tree.as_ref();
-    let Some(verified) = reviewed.or_else(checked).filter(|_| is_verified) else { return false };
+    let verified = reviewed.or_else(checked).filter(|_| is_verified)?;
     let (calls, scope) = (GitCalls::default(), session.verification.scope.as_deref());
-    let present = WorkFiles::new(&project.root, env.state_home.as_deref(), &calls, scope).state();
-    present.is_some_and(|present| present.id != *verified)
+    let files = WorkFiles::new(&project.root, env.state_home.as_deref(), &calls, scope);
+    files.state().filter(|present| present.id != *verified)?;
+    let kept = || {
+        let folder = project.folder.as_ref()?;
+        let run = ended_runs::read(folder, id, session.verdict.as_ref()?.at)?;
+        ended_runs::read_files(folder, &run, env.state_home.as_deref())
+    };
+    let paths = kept().and_then(|kept| files.exact_id()?.1.changed_since(&kept));
+    Some(run_end::files_changed(paths.as_deref()))
 }
 
 /// The project whose run is to be shown; where a session is named, the folder of the repository whose state knows it, or

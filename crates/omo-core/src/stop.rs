@@ -154,6 +154,8 @@ pub struct TranscriptTail {
     pub interrupted: Option<Interruption>,
     /// A tool was called since the last block.
     pub tool_called_since_block: bool,
+    /// Blocks of omo in the time of the run that the entry may not know: that of its last block, and later ones.
+    pub blocks_since: usize,
     /// Where to read on at the next prompt: behind the last whole line, or, where an input still
     /// waits, where the queue was last empty.
     pub next_offset: u64,
@@ -304,6 +306,13 @@ pub fn decide(session: Option<&Session>, facts: Option<&StopFacts>) -> StopDecis
 /// Decides about an entry that is not omo's own, whether its run is on or not; `None` where it is omo's own.
 pub fn decide_provenance(provenance: EntryProvenance) -> Option<StopDecision> {
     provenance.distrust_reason().map(|why| end(StopRow::NoRun, VerdictKind::Released, why))
+}
+
+/// Whose work an entry is by the client's transcript: one that has counted fewer blocks than omo gave was put back, even
+/// if all that omo keeps was.
+pub fn provenance_by_transcript(session: &Session, tail: &TranscriptTail) -> EntryProvenance {
+    let counted = usize::from(session.ulw.last_stop_at.is_some());
+    if tail.blocks_since > counted { EntryProvenance::PutBack } else { EntryProvenance::Own }
 }
 
 /// Whether omo has to judge a claim. It does not where an earlier row matches: then the result would

@@ -10,9 +10,10 @@ mod cache;
 mod content;
 mod file_lister;
 mod file_stamps;
+mod manifest;
 mod watch;
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashSet;
 use std::fs;
 use std::io::Read;
@@ -34,6 +35,7 @@ use cache::{CachedFiles, FilesCache, source_marks};
 use file_lister::FileLister;
 
 pub(crate) use crate::scope::{FileScope, path_to_text};
+pub use manifest::FileManifest;
 pub use watch::{FilesBefore, TransientFiles, WrittenFiles};
 
 /// Folders that hold what is built anew all the time.
@@ -74,6 +76,8 @@ pub struct WorkFiles<'a> {
     scope: OnceCell<Option<FileScope>>,
     /// The path that could not be read in time, from the top.
     unread: OnceLock<Vec<u8>>,
+    /// The content of each file, where all were read.
+    manifest: RefCell<FileManifest>,
 }
 
 /// What stands in the files.
@@ -112,7 +116,15 @@ impl<'a> WorkFiles<'a> {
     /// Those of a project; `scope` is what [`settle_scope`] gave when the run began.
     pub fn new(root: &Path, state_home: Option<&'a Path>, calls: &'a GitCalls, scope: Option<&str>) -> Self {
         let scope_name = scope.map(str::to_owned);
-        Self { root: root.to_owned(), state_home, calls, scope_name, scope: OnceCell::new(), unread: OnceLock::new() }
+        Self {
+            root: root.to_owned(),
+            state_home,
+            calls,
+            scope_name,
+            scope: OnceCell::new(),
+            unread: OnceLock::new(),
+            manifest: RefCell::default(),
+        }
     }
 
     /// What stands in them; `None` where that cannot be told.
@@ -120,10 +132,12 @@ impl<'a> WorkFiles<'a> {
         self.state_at(TimestampTrust::Times, 0, Instant::now() + LONGEST_READ)
     }
 
-    /// Their id without believing the time of any file: a program that has mapped a file into its memory can write to
-    /// it and leave its times as they are. No name comes or goes that way.
-    pub fn exact_id(&self) -> Option<String> {
-        self.state_at(TimestampTrust::Nothing, 0, Instant::now() + LONGEST_READ).map(|state| state.id)
+    /// Their id without believing the time of any file, and the content of each: a program that has mapped a file into
+    /// its memory can write to it and leave its times as they are. No name comes or goes that way.
+    pub fn exact_id(&self) -> Option<(String, FileManifest)> {
+        self.manifest.take();
+        let state = self.state_at(TimestampTrust::Nothing, 0, Instant::now() + LONGEST_READ)?;
+        Some((state.id, self.manifest.take()))
     }
 
     /// The path, from the top of the work tree, at which the time ran out: a large file, or a link to much; with its size
@@ -199,6 +213,7 @@ impl<'a> WorkFiles<'a> {
             scope_name,
             scope: OnceCell::from(scope),
             unread: OnceLock::new(),
+            manifest: RefCell::default(),
         }
     }
 
@@ -210,7 +225,9 @@ impl<'a> WorkFiles<'a> {
         let remembered = memory.read().filter(|it| it.scope == self.scope_name);
         let found = match (remembered, trust) {
             (Some(it), TimestampTrust::Times) if it.is_unchanged() => it,
-            (Some(it), TimestampTrust::Nothing) if it.is_list_unchanged() => read_again(it, deadline, &self.unread)?,
+            (Some(it), TimestampTrust::Nothing) if it.is_list_unchanged() => {
+                read_again(it, deadline, &self.unread, &mut self.manifest.borrow_mut())?
+            }
             (before, TimestampTrust::Times) => self.read_anew(&memory, before.as_ref(), depth, deadline)?,
             (_, TimestampTrust::Nothing) => self.read_anew(&memory, None, depth, deadline)?,
         };
@@ -239,6 +256,7 @@ impl<'a> WorkFiles<'a> {
                 if let (None, Some(unread)) = (&state, files.unread.get()) {
                     let _ = self.unread.set([path.as_slice(), b"/", unread].concat());
                 }
+                self.manifest.borrow_mut().add_inner(&path, &files.manifest.take());
                 state?
             };
             let path = path_to_text(&path);
@@ -279,6 +297,7 @@ impl<'a> WorkFiles<'a> {
         add_own_rules(&asked.top, &mut files, folders.as_deref().unwrap_or_default());
         let entries_before = before.and_then(|before| memory.read_entries(before)).unwrap_or_default();
         let read = content::read_files(&asked.top, &files, &parse_known(&entries_before), deadline, &self.unread)?;
+        self.manifest.borrow_mut().add(&read);
         let seen = file_stamps::digest_stamps(&asked.top, files.iter().map(Vec::as_slice));
         let mut remembered = CachedFiles {
             scope: self.scope_name.clone(),
@@ -453,10 +472,15 @@ fn add_own_rules(top: &Path, files: &mut Vec<Vec<u8>>, folders: &[Vec<u8>]) {
 }
 
 /// Reads what stands in the files that are listed.
-fn read_again(mut remembered: CachedFiles, deadline: Instant, unread: &OnceLock<Vec<u8>>) -> Option<CachedFiles> {
+fn read_again(
+    mut remembered: CachedFiles,
+    deadline: Instant,
+    unread: &OnceLock<Vec<u8>>,
+    manifest: &mut FileManifest,
+) -> Option<CachedFiles> {
     let mut files: Vec<&[u8]> = Vec::with_capacity(remembered.file_paths().count());
     files.extend(remembered.file_paths());
-    remembered.id = content::exact_id(&remembered.top(), &files, deadline, unread)?;
+    remembered.id = content::exact_id(&remembered.top(), &files, deadline, unread, manifest)?;
     Some(remembered)
 }
 

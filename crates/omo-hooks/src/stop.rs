@@ -14,11 +14,12 @@ use omo_core::session::plan_run::PlanRun;
 use omo_core::session::{EntryProvenance, HookEvent, Session, VerdictKind};
 use omo_core::stop::{
     BackgroundTask, StopAction, StopDecision, StopEvent, StopFacts, StopFinding, TranscriptTail, allowed_blocks,
-    apply_decision, decide, decide_provenance, in_cooldown, needs_judgement,
+    apply_decision, decide, decide_provenance, in_cooldown, needs_judgement, provenance_by_transcript,
 };
 use omo_core::{log_entry, messages};
 use omo_process::watchdog;
 use omo_state::config::{self, FeedbackMode};
+use omo_state::ended_runs::KeptWork;
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::{DEADLINE, StateLock};
 use omo_state::seal::KeyError;
@@ -131,6 +132,10 @@ fn decide_under_lock(
     }
     let (tail, turn) = context.read_turn(input, entry);
     facts.transcript = tail;
+    if let Some(decision) = decide_provenance(provenance_by_transcript(entry, &tail)) {
+        apply_decision(entry, &decision, facts);
+        return (Ok(Some(Decided { decision, session: entry.clone(), plan: None })), EntryChange::Begin);
+    }
     entry.count_turn(turn);
     let mut decision = decide(Some(entry), Some(facts));
     if let (StopAction::End { verdict: VerdictKind::Verified, why }, Some(claim)) =
@@ -163,9 +168,13 @@ fn answer(context: &HookContext, place: &SessionEntry, lock: StateLock, facts: &
     let (id, cap) = (place.id().as_str(), facts.client_block_cap);
     place.log(&lock, &log_entry::stop_entry(id, &session, &decision, facts.claim(), cap, facts.now));
     let Some(end) = ended_at else { return };
-    let difference = facts.claim().and_then(|claim| claim.findings.difference.as_deref());
+    let findings = facts.claim().map(|claim| &claim.findings);
+    let kept = KeptWork {
+        difference: findings.and_then(|findings| findings.difference.as_deref()),
+        files: findings.and_then(|findings| findings.files.as_deref()).filter(|files| !files.is_empty()),
+    };
     // With the decision that was just logged. A page of the run has less to show where this fails.
-    let _ = ended_runs::complete(place.folder(), place.id(), end.at, difference, context.env.state_home.as_deref());
+    let _ = ended_runs::complete(place.folder(), place.id(), end.at, kept, context.env.state_home.as_deref());
     drop(lock);
     let page = run_prompt::write_page(context, &EndedRunName::Ultrawork(end.at));
     let ending = ending_answer(context, &session, page.as_deref());

@@ -42,6 +42,9 @@ const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 /// How the names of the files end.
 const RECORD: &str = "json";
 const DIFFERENCE: &str = "diff";
+const FILES: &str = "files";
+/// The largest file with the content of all files.
+const MAX_FILES_BYTES: u64 = 32 * 1024 * 1024;
 
 /// A run that has ended.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -67,6 +70,9 @@ pub struct EndedRun {
     /// The digest of what the work changed, where that is kept.
     #[serde(default)]
     pub difference: Option<String>,
+    /// The digest of the content of each file that was verified, where that is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<String>,
     /// The seal of all this.
     #[serde(default)]
     pub seal: Option<String>,
@@ -162,14 +168,23 @@ pub(crate) fn keep(
         logs: read_logs(folder, session),
         decisions: read_decisions(folder, id, session),
         difference: None,
+        files: None,
         seal: None,
     };
     write_record(&ended, key.as_ref(), run)?;
     forget_old(&ended, verdict.at)
 }
 
-/// Adds to what is kept of a run that has just ended what it changed, and the decision that ended it, which is logged after
-/// that.
+/// What is kept beside the record of a run that was verified.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct KeptWork<'a> {
+    /// What the work changed.
+    pub difference: Option<&'a str>,
+    /// The content of each file.
+    pub files: Option<&'a [u8]>,
+}
+
+/// Adds to what is kept of a run that has just ended its work, and the decision that ended it, which is logged after that.
 ///
 /// # Errors
 ///
@@ -178,7 +193,7 @@ pub fn complete(
     folder: &GuardedFolder,
     id: &SessionId,
     ended_at: Timestamp,
-    difference: Option<&str>,
+    work: KeptWork,
     state_home: Option<&Path>,
 ) -> Result<(), FolderError> {
     let (Some(ended), Some(key)) = (folder.open_folder(FOLDER)?, SealKey::find(state_home).ok().flatten()) else {
@@ -187,7 +202,9 @@ pub fn complete(
     let record = read_record(folder, &ended, &file_name(id.as_str(), ended_at, RECORD));
     let Some(mut run) = record.filter(|run| run.record_seal(&key) == RecordSeal::Holds) else { return Ok(()) };
     run.decisions = read_decisions(folder, id, &run.entry);
-    run.difference = difference.map(|text| keep_difference(&ended, id, ended_at, text)).transpose()?;
+    let keep = |extension, bytes: &[u8]| keep_beside(&ended, &file_name(id.as_str(), ended_at, extension), bytes);
+    run.difference = work.difference.map(|text| keep(DIFFERENCE, &bounded_difference(text))).transpose()?;
+    run.files = work.files.map(|files| keep(FILES, files)).transpose()?;
     write_record(&ended, Some(&key), run)
 }
 
@@ -207,22 +224,28 @@ fn read_decisions(folder: &GuardedFolder, id: &SessionId, session: &Session) -> 
     began.and_then(read).unwrap_or_default()
 }
 
-/// Writes what the work changed; gives its digest.
-fn keep_difference(
-    ended: &GuardedFolder,
-    id: &SessionId,
-    ended_at: Timestamp,
-    difference: &str,
-) -> Result<String, FolderError> {
+fn bounded_difference(difference: &str) -> Vec<u8> {
     let mut text = difference.as_bytes().to_vec();
     if text.len() > MAX_DIFFERENCE_BYTES {
         text.truncate(MAX_DIFFERENCE_BYTES);
         text.extend_from_slice(b"\n[omo] The rest was not kept.\n");
     }
-    let name = file_name(id.as_str(), ended_at, DIFFERENCE);
-    ended.remove(&name)?;
-    ended.append(&name, &text, u64::MAX)?;
-    Ok(hex_digest(&text))
+    text
+}
+
+/// Writes a file; gives its digest.
+fn keep_beside(ended: &GuardedFolder, name: &str, bytes: &[u8]) -> Result<String, FolderError> {
+    ended.remove(name)?;
+    ended.append(name, bytes, u64::MAX)?;
+    Ok(hex_digest(bytes))
+}
+
+/// The content of each file that an ended run was verified with; `None` where it was not kept, or is not as it was.
+pub fn read_files(folder: &GuardedFolder, run: &EndedRun, state_home: Option<&Path>) -> Option<Vec<u8>> {
+    let is_sealed = |key: &SealKey| run.record_seal(key) == RecordSeal::Holds;
+    SealKey::find(state_home).ok().flatten().filter(is_sealed)?;
+    let bytes = folder.open_folder(FOLDER).ok()??.read(&run.file_name(FILES)?, MAX_FILES_BYTES).ok()??;
+    (run.files.as_deref() == Some(&*hex_digest(&bytes))).then_some(bytes)
 }
 
 /// What the work of an ended run changed. Of a run whose record omo did not seal, it is taken as it lies there.
@@ -271,7 +294,9 @@ fn forget_old(ended: &GuardedFolder, now: Timestamp) -> Result<(), FolderError> 
     for (index, name) in names.iter().enumerate() {
         if index < too_many || *name < oldest {
             ended.remove(name)?;
-            ended.remove(&format!("{}{DIFFERENCE}", name.trim_end_matches(RECORD)))?;
+            for extension in [DIFFERENCE, FILES] {
+                ended.remove(&format!("{}{extension}", name.trim_end_matches(RECORD)))?;
+            }
         }
     }
     Ok(())
@@ -340,7 +365,14 @@ mod tests {
             session.seal = Some(key.seal_of(&self.id, &session));
             let home = Some(self.home.path());
             keep(&self.folder, &self.id, &session, home).unwrap();
-            complete(&self.folder, &self.id, Timestamp::from_millis(millis), difference, home).unwrap();
+            complete(
+                &self.folder,
+                &self.id,
+                Timestamp::from_millis(millis),
+                KeptWork { difference, files: None },
+                home,
+            )
+            .unwrap();
             read(&self.folder, &self.id, Timestamp::from_millis(millis)).unwrap()
         }
 

@@ -55,7 +55,8 @@ pub fn read_turn(path: &Path, session: &Session, now: Timestamp) -> (TranscriptT
     let Some(chunk) = Chunk::read(path, mark.offset) else {
         return (TranscriptTail::unknown(mark), TurnTime::default());
     };
-    let tail = chunk.tail(mark, last_block);
+    let mut tail = chunk.tail(mark, last_block);
+    tail.blocks_since = last_block.or(session.ulw.started_at).map_or(0, |since| chunk.count_own_blocks(mark, since));
     let time = session.turn_begin().map(|begin| chunk.turn_time(begin, mark, tail.interrupted, now));
     (tail, time.unwrap_or_default())
 }
@@ -164,9 +165,17 @@ impl Chunk {
             input_waiting: queue.waiting.iter().any(|waiting| waiting.by_a_person),
             interrupted: self.interruption(),
             tool_called_since_block: self.calls_a_tool(mark, last_block),
+            blocks_since: 0,
             next_offset: queue.busy_since.unwrap_or(end),
             end,
         }
+    }
+
+    /// Blocks of omo's own that came after the last block that is known, or are it.
+    fn count_own_blocks(&self, mark: TranscriptMark, since: Timestamp) -> usize {
+        let written = self.lines_with(b"\"[omo] ").filter(|line| line.offset >= mark.block_offset);
+        let is_later = |line: &TranscriptLine| line.time().is_some_and(|at| at > since);
+        written.filter_map(RawLine::parse).filter(|line| is_later(line) && line.is_own_block()).count()
     }
 
     /// The times of the entries, as they stand: within a text of a person or the model, the quotes are escaped.
@@ -353,6 +362,8 @@ struct Attachment<'a> {
     timed_out: bool,
     #[serde(borrow)]
     content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    blocking_error: Option<&'a RawValue>,
 }
 
 impl<'a> TranscriptLine<'a> {
@@ -406,6 +417,17 @@ impl<'a> TranscriptLine<'a> {
     fn is_cancelled_stop(&self) -> bool {
         let cancelled = |it: Attachment| it.kind == "hook_cancelled" && it.hook_event == Some("Stop") && !it.timed_out;
         self.attachment().is_some_and(cancelled)
+    }
+
+    /// A block of a Stop in omo's own words.
+    fn is_own_block(&self) -> bool {
+        let says = |text: Option<&RawValue>| text.is_some_and(|raw| raw.get().contains("\"[omo] "));
+        let is_block = |it: Attachment| match it.kind {
+            "hook_blocking_error" => says(it.blocking_error),
+            "hook_additional_context" => says(it.content),
+            _ => false,
+        };
+        self.attachment().is_some_and(|it| it.hook_event == Some("Stop") && is_block(it))
     }
 
     /// The contract, told to the model by a hook. The same words from another source do not count.

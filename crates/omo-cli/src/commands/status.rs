@@ -7,7 +7,6 @@ use anstyle::Style;
 use clap::Args;
 use omo_checks::claim_proof::known_counterfactual;
 use omo_core::log_entry::LogEntry;
-use omo_core::messages::run_end::FILES_CHANGED;
 use omo_core::messages::status_report::{HEADING, StatusReport, UlwState, status_report};
 use omo_core::session::id::SessionId;
 use omo_core::session::plan_run::PlanRun;
@@ -26,7 +25,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::config_problems::warn_about_config;
 use crate::context::session_entry;
 use crate::error::CommandError;
-use crate::last_run::has_changed_files;
+use crate::last_run::changed_files;
 use crate::local_time::LocalClock;
 use crate::output::{print_json, stdout_columns};
 use crate::project::Project;
@@ -71,12 +70,12 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &StatusOptions
         sessions.iter().map(|(id, session)| gather(&project, id, session, log.remove(id.as_str()), env)).collect();
     // Of those that have ended, only the last one says whether its files are still the same.
     if let Some(report) = reports.iter_mut().find(|report| report.state == UlwState::Ended)
-        && let Some((_, session)) = sessions.iter().find(|(id, _)| id.as_str() == report.session)
+        && let Some((id, session)) = sessions.iter().find(|(id, _)| id.as_str() == report.session)
         // An entry that is not believed has no such verdict in its report.
         && report.verdict.as_ref().is_some_and(|verdict| verdict.kind == VerdictKind::Verified)
-        && has_changed_files(env, &project, session)
+        && let Some(changed) = changed_files(env, &project, id, session)
     {
-        report.findings.push(FILES_CHANGED.to_owned());
+        report.findings.push(format!("verified; {changed}"));
     }
     let clock = LocalClock::from_process(env.now);
     let lines: Vec<SessionStatus> =

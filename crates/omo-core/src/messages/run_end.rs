@@ -3,7 +3,7 @@
 use super::check_changes::weakened_lines;
 use crate::check::session_check::{Check, CheckVerdict};
 use crate::session::{Session, UlwVerdict, VerdictKind};
-use crate::text::{list_some, sanitize};
+use crate::text::{list_some, pluralize, sanitize};
 
 /// How a run ended: the lines for its user, the first of which says what matters. `None` while it is on, or where there
 /// was none. `allowed_blocks` is how many continuations it might have.
@@ -11,8 +11,18 @@ pub fn run_ended(session: &Session, allowed_blocks: u32) -> Option<String> {
     run_ended_on_page(session, allowed_blocks, None)
 }
 
-/// Said of a verified run whose files are others now.
-pub const FILES_CHANGED: &str = "files have changed since it was verified: the verdict is about those of then";
+/// How many files that changed after a verdict are named.
+const MAX_NAMED_FILES: usize = 8;
+
+/// The words about files that changed after a verdict; `None` where it is not known which did.
+pub fn files_changed(paths: Option<&[String]>) -> String {
+    let named = paths.filter(|paths| !paths.is_empty()).map(|paths| {
+        let names: Vec<String> = paths.iter().map(|path| sanitize(path, 100)).collect();
+        let names = list_some(names.iter().map(String::as_str), MAX_NAMED_FILES);
+        format!("{} changed since: {names}", pluralize(paths.len(), "file"))
+    });
+    format!("{}; the verdict is about those of then", named.as_deref().unwrap_or("files changed since"))
+}
 
 /// As [`run_ended`], with the path of its page where one was written.
 pub fn run_ended_on_page(session: &Session, allowed_blocks: u32, page: Option<&str>) -> Option<String> {

@@ -68,6 +68,8 @@ pub struct ClaimFindings {
     pub left_out: Vec<String>,
     /// What the work that was verified changed, as a reviewer reads it, where that can be told.
     pub difference: Option<String>,
+    /// The content of each file that was verified, as omo-git keeps it; empty where that is too much.
+    pub files: Option<Vec<u8>>,
 }
 
 impl ClaimFindings {

@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use omo_state::files::regular_file;
 
+use super::manifest::FileManifest;
 use crate::platform::{FileStamp, TreeTop, has_execute_bit, path_of};
 
 /// The digest of what has a path.
@@ -56,18 +57,22 @@ pub(super) fn read_files<P: AsRef<[u8]> + Sync>(
     ContentReader { top, real_top, files, seen_from: seen_from.as_ref(), known, deadline, unread }.all(files)
 }
 
-/// The id of what stands in files now, whatever their times say. `None` as with [`read`].
+/// The id of what stands in files now, whatever their times say, with the content of each in `manifest`. `None` as with
+/// [`read_files`].
 pub(super) fn exact_id<P: AsRef<[u8]> + Sync>(
     top: &Path,
     files: &[P],
     deadline: Instant,
     unread: &OnceLock<Vec<u8>>,
+    manifest: &mut FileManifest,
 ) -> Option<String> {
     let (known, real_top) = (KnownDigests::new(), top.canonicalize().ok()?);
     let reader = ContentReader { top, real_top, files, seen_from: None, known: &known, deadline, unread };
     let mut hash = blake3::Hasher::new();
     for part in files.chunks(AT_ONCE) {
-        add_to_id(&mut hash, &reader.all(part)?);
+        let entries = reader.all(part)?;
+        add_to_id(&mut hash, &entries);
+        manifest.add(&entries);
     }
     Some(hash.finalize().to_hex().to_string())
 }
@@ -264,7 +269,13 @@ mod tests {
             [(vec!["a"], None), (vec!["a", "model.ckpt"], Some("model.ckpt")), (vec!["a", "data"], Some("data"))]
         {
             let unread = OnceLock::new();
-            let read = exact_id(temp.path(), &files, Instant::now() + Duration::from_secs(600), &unread);
+            let read = exact_id(
+                temp.path(),
+                &files,
+                Instant::now() + Duration::from_secs(600),
+                &unread,
+                &mut FileManifest::default(),
+            );
             assert_eq!(read.is_none(), expected.is_some(), "{files:?}");
             assert_eq!(unread.get().map(Vec::as_slice), expected.map(str::as_bytes), "{files:?}");
         }

@@ -116,10 +116,12 @@ pub(super) fn verify_claim(
         refusal: read.refusal,
         counterfactual,
         difference: None,
+        files: None,
     };
     let mut check = judge_claim(&session, findings);
-    if check.judgement == ClaimJudgement::Verified && !are_files_unchanged(&files, check.findings.tree.as_deref()) {
-        let findings = ClaimFindings { tree_changed: true, ..check.findings };
+    if check.judgement == ClaimJudgement::Verified {
+        let files = read_judged_files(&files, check.findings.tree.as_deref());
+        let findings = ClaimFindings { tree_changed: files.is_none(), files, ..check.findings };
         check = judge_claim(&session, findings);
     }
     if check.judgement == ClaimJudgement::Verified {
@@ -198,12 +200,13 @@ fn work_files<'a>(context: &'a HookContext, root: &Path, session: &Session) -> W
     WorkFiles::new(root, context.env.state_home.as_deref(), &context.git_calls, scope)
 }
 
-/// Whether the files are those that were judged: they are read once more, whatever their times say.
-fn are_files_unchanged(files: &WorkFiles, judged: Option<&str>) -> bool {
+/// The content of each file, read once more, whatever the times say; `None` where they are not those that were judged.
+fn read_judged_files(files: &WorkFiles, judged: Option<&str>) -> Option<Vec<u8>> {
     watchdog::extend_limit(GIT_SLACK);
     let exact = files.exact_id();
     watchdog::reset_limit();
-    exact.is_some() && exact.as_deref() == judged
+    let (_, manifest) = exact.filter(|(id, _)| Some(&**id) == judged)?;
+    Some(manifest.bytes().unwrap_or_default().to_vec())
 }
 
 /// What a reviewer reads holds a difference, which is bounded, and short lines, each with a margin. A version of a file

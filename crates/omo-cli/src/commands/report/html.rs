@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use omo_checks::claim_proof::known_counterfactual;
 use omo_core::check::counterfactual::Counterfactual;
-use omo_core::messages::run_end::FILES_CHANGED;
 use omo_core::session::Session;
 use omo_core::session::id::SessionId;
 use omo_core::stop::allowed_blocks;
@@ -34,7 +33,7 @@ use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
 use crate::file_stamp::FileStamp;
 use crate::kept_texts::KeptTexts;
-use crate::last_run::{LastRun, find_project_to_show, has_changed_files};
+use crate::last_run::{LastRun, changed_files, find_project_to_show};
 use crate::local_time::LocalClock;
 use crate::output::print_warning;
 use crate::page_file::{PageFile, plan_page_name, ultrawork_page_name};
@@ -282,8 +281,7 @@ fn page_of_ultrawork(env: &ProcessEnv, run: &LastRun, project: &Project) -> Resu
         now: env.now,
         time_of_day: clock.time_of_day(env.now),
     });
-    if has_changed_files(env, project, session) {
-        page.facts.push(("since then".to_owned(), FILES_CHANGED.to_owned()));
-    }
+    let changed = changed_files(env, project, &run.id, session);
+    page.facts.extend(changed.map(|changed| ("since then".to_owned(), changed)));
     Ok(page)
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use omo_checks::claim_proof::known_counterfactual;
 use omo_core::check::session_check::Check;
 use omo_core::messages::checks::describe_check;
-use omo_core::messages::run_end::{FILES_CHANGED, run_ended};
+use omo_core::messages::run_end::run_ended;
 use omo_core::review::ReviewVerdict;
 use omo_core::session::Session;
 use omo_core::stop::allowed_blocks;
@@ -14,7 +14,7 @@ use omo_state::env::ProcessEnv;
 
 use crate::error::CommandError;
 use crate::kept_texts::{KEPT_TEXTS, KeptTexts};
-use crate::last_run::{LastRun, find_project_to_show, has_changed_files};
+use crate::last_run::{LastRun, changed_files, find_project_to_show};
 
 /// How many lines of what a check printed are shown.
 const LOG_LINES: usize = 40;
@@ -29,8 +29,8 @@ pub(super) fn last_report(env: &ProcessEnv, session: Option<&str>) -> Result<Str
     let ended = ended.unwrap_or_else(|| "[omo] on: this run has not ended".to_owned());
     let mut text = kept.with_faults(&ended);
     let at = session.verdict.as_ref().map(|verdict| verdict.at).or(session.ulw.started_at);
-    if has_changed_files(env, &project, session) {
-        let _ = write!(text, "\n[omo] {FILES_CHANGED}");
+    if let Some(changed) = changed_files(env, &project, &last.id, session) {
+        let _ = write!(text, "\n[omo] verified; {changed}");
     }
     let _ = writeln!(text, "\n\nsession  {}, {} ago", last.id, format_age(at, env.now));
     if let Some(task) = session.ulw.full_task() {

@@ -2,21 +2,21 @@
 
 use std::io::Write;
 
-use omo_core::messages::run_end::{FILES_CHANGED, run_ended};
+use omo_core::messages::run_end::run_ended;
 use omo_core::session::VerdictKind;
 use omo_core::stop::allowed_blocks;
 use omo_state::env::ProcessEnv;
 use serde_json::json;
 
 use crate::error::CommandError;
-use crate::last_run::{LastRun, has_changed_files};
+use crate::last_run::{LastRun, changed_files};
 use crate::project::Project;
 
 /// Prints the end of the last run. Only where it was verified, on the present files, is that a success.
 pub(super) fn print_last(env: &ProcessEnv, session: Option<&str>, as_json: bool) -> Result<(), CommandError> {
     let project = Project::find_named(env, session)?;
     let last = LastRun::find(env, &project)?;
-    let has_changed = has_changed_files(env, &project, &last.session);
+    let changed = changed_files(env, &project, &last.id, &last.session);
     let (id, session) = (&last.id, &last.session);
     let verdict = session.verdict.as_ref();
     let said = run_ended(session, allowed_blocks(session, env.client_block_cap));
@@ -33,15 +33,19 @@ pub(super) fn print_last(env: &ProcessEnv, session: Option<&str>, as_json: bool)
             "verdict": verdict.map(|verdict| verdict.kind),
             "endedAt": verdict.map(|verdict| verdict.at),
             "said": text,
-            "filesChanged": has_changed,
+            "filesChanged": changed.is_some(),
+            "changed": changed,
             "checks": session.checks,
         });
         writeln!(out, "{}", serde_json::to_string_pretty(&report).unwrap_or_default())?;
     } else {
         writeln!(out, "{text}\nsession: {id}")?;
     }
-    if has_changed {
-        return Err(CommandError::not_green(FILES_CHANGED, "`omo verify` runs its checks on the files of now"));
+    if let Some(changed) = changed {
+        return Err(CommandError::not_green(
+            format!("verified; {changed}"),
+            "`omo verify` runs its checks on the files of now",
+        ));
     }
     if is_proved {
         return Ok(());
