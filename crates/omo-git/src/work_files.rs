@@ -60,6 +60,8 @@ const LEFT_BEHIND: [&str; 11] = [
     ".coverage",
     ".DS_Store",
 ];
+/// Folders that hold caches of Python alone, which no program takes for code of its own.
+const CACHES: [&str; 4] = ["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"];
 /// Of a larger `.gitignore` only so much is kept.
 const MAX_RULES_BYTES: u64 = 64 * 1024;
 /// At most so many paths are told.
@@ -191,10 +193,11 @@ impl<'a> WorkFiles<'a> {
         self.scope_name.as_deref()
     }
 
-    /// Paths that are left out, from the top of the work tree.
+    /// Paths that are left out, from the top of the work tree, but for those in folders that hold caches alone.
     pub fn left_out(&self) -> Vec<String> {
         let paths = self.scope().into_iter().flat_map(FileScope::left_out);
-        paths.map(|path| String::from_utf8_lossy(&path).into_owned()).collect()
+        let paths = paths.map(|path| String::from_utf8_lossy(&path).into_owned());
+        paths.filter(|path| !path.split('/').rev().skip(1).any(|folder| CACHES.contains(&folder))).collect()
     }
 
     fn scope(&self) -> Option<&FileScope> {

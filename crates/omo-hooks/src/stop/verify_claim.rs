@@ -159,7 +159,7 @@ fn run_without_change(
     let is_copy_decisive = verified.was_rewritten() || !verified.left_out.is_empty();
     let needs_proof = verified.was_rewritten() || session.checks.iter().any(|check| session.needs_proof(check));
     let is_green = !verified.tree_moves && verified.results.iter().all(CheckResult::is_green);
-    let is_wanted = needs_proof || is_copy_decisive || session.verification.prove != ProveMode::Off;
+    let is_wanted = needs_proof || session.verification.prove != ProveMode::Off;
     if session.checks.is_empty() || !is_green || !is_wanted {
         return Counterfactual::NotAsked;
     }
