@@ -358,6 +358,21 @@ fn every_dialect_comes_to_its_end_in_every_mode() {
 }
 
 #[test]
+fn no_mode_starts_a_plan_that_changes_what_lies_outside_of_the_repository() {
+    let text = ultraplan_project::plan_text(&[(1, REVERT, &word_check(1))]);
+    for mode in MODES {
+        let linked = ModeFixture::new(Some(&text), "").unwrap();
+        let lab = linked.ground.lab();
+        std::os::unix::fs::symlink(lab.home(), lab.project().join("words")).unwrap();
+        let error = format!("{:#}", linked.start(&[mode]).unwrap_err());
+        assert!(error.contains("lies outside of the repository: words/1.txt"), "{mode}: {error}");
+        let elsewhere = ModeFixture::new(Some(&text.replace("words/1.txt", "/home/none/1.txt")), "").unwrap();
+        let error = format!("{:#}", elsewhere.start(&[mode]).unwrap_err());
+        assert!(error.contains("lies outside of the repository: /home/none/1.txt"), "{mode}: {error}");
+    }
+}
+
+#[test]
 fn a_task_that_fails_ends_no_run_as_complete_in_any_mode() {
     each("false", |fixture, _, mode| {
         // The number of rounds is an option of waves.

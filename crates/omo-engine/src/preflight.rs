@@ -113,6 +113,8 @@ pub enum PreflightRule {
     Filters,
     /// What the plan changes can be committed.
     Ignored,
+    /// What the plan changes lies in the repository.
+    Outside,
     /// What the plan touches lies in the sparse set.
     SparseSet,
     /// Commits can be signed.
@@ -185,6 +187,13 @@ pub fn check_repository(plan: &Plan, facts: &PreflightFacts) -> Vec<PreflightFin
         check_disk_space(plan, facts),
     ];
     found.into_iter().chain(check_dirty_files(plan, facts)).chain(more).flatten().collect()
+}
+
+/// What a plan changes outside of its repository, in every mode: nothing could be taken back there, and no commit holds it.
+pub fn check_outside(paths: &[String]) -> Option<PreflightFinding> {
+    let text = format!("the plan changes what lies outside of the repository: {}", list_names(paths)?);
+    let hint = "name files of the repository from its top; a link that leads out of it leads out here, too";
+    Some(new_finding(PreflightRule::Outside, PreflightSeverity::Stop, text, hint))
 }
 
 /// Whether sessions may be started, once omo has fixed what it can.

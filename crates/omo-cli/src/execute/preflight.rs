@@ -1,13 +1,15 @@
 //! What is looked up before a plan in steps is run: the repository, the files that it names, and who pays.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use omo_core::text::sanitize;
 use omo_engine::client_policy::ClientPolicy;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::launcher::profile::{LauncherProfile, ProfileError, find_profile};
-use omo_engine::preflight::{PreflightFacts, PreflightFinding, PreflightHead, PreflightRule, check_repository};
+use omo_engine::preflight::{
+    PreflightFacts, PreflightFinding, PreflightHead, PreflightRule, check_outside, check_repository,
+};
 use omo_engine::state::RunPhase;
 use omo_engine::worker_job;
 use omo_git::commit::has_identity;
@@ -43,7 +45,10 @@ pub(crate) fn preflight_findings(
         ExecutionMode::Parallel | ExecutionMode::StepByStep => true,
         ExecutionMode::Batches | ExecutionMode::Waves => commits,
     };
-    let Some(repository) = GitRepository::find(&context.root).filter(|_| is_looked_at) else { return Ok(Vec::new()) };
+    let repository = GitRepository::find(&context.root);
+    let top = repository.as_ref().map_or(&*context.root, GitRepository::top);
+    let outside = check_outside(&paths_outside(&context.root, top, plan));
+    let Some(repository) = repository.filter(|_| is_looked_at) else { return Ok(outside.into_iter().collect()) };
     let has_launcher = policy.launcher.is_some();
     let is_parallel = mode == ExecutionMode::Parallel;
     let facts = PreflightFacts { has_launcher, mode, ..preflight_facts(context, plan, &repository)? };
@@ -60,7 +65,32 @@ pub(crate) fn preflight_findings(
         PreflightRule::PlanFile => is_parallel && plan.dialect.kind() != PlanKind::TaskList,
         _ => is_parallel,
     });
+    found.extend(outside);
     Ok(found)
+}
+
+/// The files of a plan's tasks that lie outside of its repository, as the plan names them: whole paths, and paths behind
+/// a link.
+fn paths_outside(root: &Path, top: &Path, plan: &Plan) -> Vec<String> {
+    let Ok(top) = top.canonicalize() else { return Vec::new() };
+    let named: BTreeSet<&String> = plan.tasks.iter().flat_map(|task| &task.files).map(|file| &file.path).collect();
+    let is_outside = |path: &&&String| {
+        let plain = path.split(['*', '?']).next().unwrap_or_default();
+        nearest_place(&root.join(plain)).is_some_and(|place| !place.starts_with(&top))
+    };
+    named.iter().filter(is_outside).map(|path| (**path).clone()).collect()
+}
+
+/// Where a path leads: its nearest part that is there, or the target of a link to nothing.
+fn nearest_place(path: &Path) -> Option<PathBuf> {
+    path.ancestors().find_map(|part| match (part.canonicalize(), part.read_link()) {
+        (Ok(place), _) => Some(place),
+        (Err(_), Ok(target)) => {
+            let target = part.parent()?.join(target);
+            target.ancestors().find_map(|part| part.canonicalize().ok())
+        }
+        (Err(_), Err(_)) => None,
+    })
 }
 
 fn preflight_facts(

@@ -3,7 +3,8 @@
 use omo_engine::billing::{BillingDecision, BillingFacts, BillingRequest, decide_billing};
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::preflight::{
-    PreflightFacts, PreflightFinding, PreflightHead, PreflightRule, PreflightSeverity, can_start, check_repository,
+    PreflightFacts, PreflightFinding, PreflightHead, PreflightRule, PreflightSeverity, can_start, check_outside,
+    check_repository,
 };
 use omo_git::commit_conditions::{AbsentProgram, CommitConditions};
 use omo_git::integrate::UnfinishedOperation;
@@ -313,6 +314,14 @@ fn what_git_will_not_commit_in_the_checkout_is_found() {
     ] {
         assert_eq!(rules(&check_repository(&two_sessions(), &facts)), [expected]);
     }
+}
+
+#[test]
+fn what_lies_outside_of_the_repository_stops_a_plan() {
+    assert_eq!(check_outside(&[]), None);
+    let found = check_outside(&names(&["/home/me/x", "link/y"])).unwrap();
+    assert_eq!((found.rule, found.severity), (PreflightRule::Outside, PreflightSeverity::Stop));
+    assert!(found.text.ends_with(": /home/me/x, link/y"), "{}", found.text);
 }
 
 #[test]
