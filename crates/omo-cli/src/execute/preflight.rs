@@ -75,8 +75,8 @@ fn paths_outside(root: &Path, top: &Path, plan: &Plan) -> Vec<String> {
     let Ok(top) = top.canonicalize() else { return Vec::new() };
     let named: BTreeSet<&String> = plan.tasks.iter().flat_map(|task| &task.files).map(|file| &file.path).collect();
     let is_outside = |path: &&&String| {
-        let plain = path.split(['*', '?']).next().unwrap_or_default();
-        nearest_place(&root.join(plain)).is_some_and(|place| !place.starts_with(&top))
+        let before_pattern = path.split(['*', '?']).next().unwrap_or_default();
+        nearest_place(&root.join(before_pattern)).is_some_and(|place| !place.starts_with(&top))
     };
     named.iter().filter(is_outside).map(|path| (**path).clone()).collect()
 }
