@@ -191,6 +191,14 @@ fn a_new_function_that_no_test_runs_is_named() {
             ensure!(line.contains("cannot be built without the change, and red with empty bodies"), "{line}");
             Ok(())
         }),
+        ("beside one that was altered, and that tests run", |s| {
+            begin(s, "--no-review --prove")?;
+            add_function(s, IMPORTS_IT)?;
+            s.lab.write("app.py", &format!("{AFTER}{NEW}"))?;
+            let reason = s.claim_fails()?;
+            ensure!(reason.contains(NAMED), "{reason}");
+            Ok(())
+        }),
         ("and not where a test runs it", |s| {
             begin(s, "--no-review")?;
             add_function(s, RUNS_IT)?;

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use omo_core::check::counterfactual::HollowAnswer;
+use omo_core::check::counterfactual::{HollowAnswer, WithoutChange};
 use omo_core::check::session_check::CheckVerdict;
 use omo_core::text::sanitize;
 use omo_git::base_comparison::{ChangedFile, write_versions};
@@ -69,6 +69,15 @@ impl Language {
     }
 }
 
+/// Which functions are emptied.
+#[derive(Clone, Copy, Debug)]
+struct Wish {
+    /// At most so many.
+    limit: usize,
+    /// Those that were not there, and not those that are other ones now.
+    only_new: bool,
+}
+
 /// A source file that is no test.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Source<'a> {
@@ -118,8 +127,8 @@ struct HollowChange {
 }
 
 impl HollowChange {
-    fn room(&self) -> usize {
-        MAX_FUNCTIONS.saturating_sub(self.functions.len())
+    fn wish(&self, only_new: bool) -> Wish {
+        Wish { limit: MAX_FUNCTIONS.saturating_sub(self.functions.len()), only_new }
     }
 
     fn add(&mut self, path: &Path, result: Result<Hollowed, NotHollow>) {
@@ -146,8 +155,13 @@ impl HollowChange {
         change.sources().filter_map(emptied).collect()
     }
 
-    /// Empties what the change added or altered.
-    fn make(change: &Change, runner: &mut SideRunner, watcher: &mut impl ProofWatcher) -> Result<Self, ProofError> {
+    /// Empties what the change added or, unless only that is wanted, altered.
+    fn make(
+        only_new: bool,
+        change: &Change,
+        runner: &mut SideRunner,
+        watcher: &mut impl ProofWatcher,
+    ) -> Result<Self, ProofError> {
         let mut hollow = Self::default();
         let (mut of_python, mut of_javascript) = (Vec::new(), Vec::new());
         for file in change.sources() {
@@ -158,13 +172,13 @@ impl HollowChange {
             };
             let source = Source { path: &file.path, base, now };
             match language {
-                Language::Rust => hollow.add(&file.path, rust::hollow(base, now, hollow.room())),
+                Language::Rust => hollow.add(&file.path, rust::hollow(base, now, hollow.wish(only_new))),
                 Language::Python => of_python.push(source),
                 Language::JavaScript => of_javascript.push(source),
             }
         }
         for (language, sources) in [(&script::PYTHON, of_python), (&script::JAVASCRIPT, of_javascript)] {
-            for (path, result) in script::hollow(language, &sources, hollow.room(), runner, watcher)? {
+            for (path, result) in script::hollow(language, &sources, hollow.wish(only_new), runner, watcher)? {
                 hollow.add(&path, result);
             }
         }
@@ -184,7 +198,12 @@ pub(crate) fn ask_checks(
     if !proofs.iter().any(|proof| wanted.contain(proof)) {
         return Ok(());
     }
-    let hollow = HollowChange::make(change, runner, watcher)?;
+    // Tests of old that run what was altered would hide that none runs what is missing without the change.
+    let only_new = proofs.iter().any(|proof| wanted.contain(proof) && proof.without == WithoutChange::NotBuilt);
+    let mut hollow = HollowChange::make(only_new, change, runner, watcher)?;
+    if only_new && hollow.functions.is_empty() {
+        hollow = HollowChange::make(false, change, runner, watcher)?;
+    }
     if hollow.functions.is_empty() {
         let why = hollow.problem.unwrap_or_else(|| "the change has no functions that can be emptied".to_owned());
         let answer = HollowAnswer::Unknown(format!("could not be made hollow: {why}"));

@@ -322,7 +322,13 @@ impl Counterfactual {
         }
         if !unknown.is_empty() {
             let why = checks.iter().find(|check| check.without == WithoutChange::Unknown);
-            let why = why.map(|check| sanitize(&check.reason, 120)).unwrap_or_default();
+            let words = |check: &CheckCounterfactual| {
+                // Why it could not be told with empty bodies either adds nothing.
+                let is_told = matches!(check.hollow, HollowAnswer::Red | HollowAnswer::Green { .. });
+                let hollow = if is_told { check.hollow.words() } else { String::new() };
+                format!("{}{hollow}", sanitize(&check.reason, 120))
+            };
+            let why = why.map(words).unwrap_or_default();
             parts.push(format!("could not be told without the change: {} ({why})", unknown.join(", ")));
         }
         // Where nothing can be built, every test is absent.

@@ -150,20 +150,21 @@ function emptied(text, { node }, mark) {
   return [[at, at === start + 1 ? ` ${thrown} ` : `; ${thrown} `]];
 }
 
-function hollow({ base, now, path: name }, names, limit, mark) {
+function hollow({ base, now, path: name }, names, limit) {
+  const keyOf = (found, body) => (question.only_new ? found.name : `${found.name} ${body}`);
   const all = (source) => {
     const found = [];
     const { text, tree } = parse(source, name);
     functionsOf(tree, '', undefined, found);
     const written = ({ node }) => text.slice(node.body.start, node.body.end).replace(/\s+/g, ' ');
-    return { text, found: found.map((found) => ({ ...found, key: `${found.name} ${written(found)}` })) };
+    return { text, found: found.map((found) => ({ ...found, key: keyOf(found, written(found)) })) };
   };
   const before = new Set(all(base || '').found.map((found) => found.key));
   const isEmpty = ({ node }) => node.body.type === 'BlockStatement' && node.body.body.length === 0;
   const isLoaded = (found) => found.name.split('.').some((part) => names.has(part));
   let { text, found } = all(now);
   const changed = found.filter((found) => !before.has(found.key) && !isEmpty(found) && !isLoaded(found));
-  const edits = changed.slice(0, limit).flatMap((found) => emptied(text, found, mark));
+  const edits = changed.slice(0, limit).flatMap((found) => emptied(text, found, question.mark));
   for (const [at, added] of edits.sort(([first], [second]) => second - first)) {
     text = text.slice(0, at) + added + text.slice(at);
   }
@@ -182,7 +183,7 @@ for (const { now, path: name } of question.files) {
 let { limit } = question;
 const answers = question.files.map((file) => {
   try {
-    const hollowed = hollow(file, names, limit, question.mark);
+    const hollowed = hollow(file, names, limit);
     limit -= hollowed.functions.length;
     return { hollowed };
   } catch (error) {

@@ -61,24 +61,27 @@ def is_stub(body):
     return all(says_nothing(statement) for statement in body)
 
 
-def hollow(base, now, names, limit, mark):
+def hollow(base, now, names, limit, question):
     found, before = [], []
     functions_of(ast.parse(now), "", found)
     try:
         functions_of(ast.parse(base or ""), "", before)
     except SyntaxError:
         pass
-    known = {(name, dump(function)) for name, function in before}
+    def key(name, function):
+        return name if question["only_new"] else (name, dump(function))
+
+    known = {key(name, function) for name, function in before}
     changed = [
         (name, function)
         for name, function in found
         if not is_stub(statements(function))
         and not is_run_by_import(name, names)
-        and (name, dump(function)) not in known
+        and key(name, function) not in known
     ]
     lines = now.encode().splitlines(keepends=True)
     for _, function in reversed(changed[:limit]):
-        empty(function, lines, mark)
+        empty(function, lines, question["mark"])
     text = b"".join(lines).decode()
     ast.parse(text)
     return {"text": text, "functions": [name for name, _ in changed[:limit]], "left_out": len(changed[limit:])}
@@ -110,7 +113,7 @@ def main():
     answers, limit = [], question["limit"]
     for file in question["files"]:
         try:
-            answer = hollow(file["base"], file["now"], names, limit, question["mark"])
+            answer = hollow(file["base"], file["now"], names, limit, question)
             limit -= len(answer["functions"])
             answers.append({"hollowed": answer})
         except (SyntaxError, ValueError):

@@ -1,12 +1,10 @@
 //! Rust: functions and methods with a body, told apart by a parser.
 
-use std::collections::BTreeSet;
-
 use proc_macro2::TokenStream;
 use syn::spanned::Spanned;
 use syn::{AttrStyle, Attribute, Block, ImplItem, Item, Signature, TraitItem, Type};
 
-use super::{Hollowed, MARK, NotHollow};
+use super::{Hollowed, MARK, NotHollow, Wish};
 use crate::rust_tests::{is_for_tests, parse_apart};
 
 /// A function, and where its body begins.
@@ -18,13 +16,15 @@ struct Function {
 }
 
 /// Empties the functions that differ from those of the base, at most so many.
-pub(super) fn hollow(base: Option<&str>, now: &str, limit: usize) -> Result<Hollowed, NotHollow> {
+pub(super) fn hollow(base: Option<&str>, now: &str, wish: Wish) -> Result<Hollowed, NotHollow> {
     parse_apart(base.unwrap_or_default(), now, move |base, now| {
-        let before: BTreeSet<(String, String)> =
-            find_functions(base)?.into_iter().map(|it| (it.name, it.body)).collect();
+        let before = find_functions(base)?;
         let mut functions = find_functions(now)?;
-        functions.retain(|function| !before.contains(&(function.name.clone(), function.body.clone())));
-        empty(now, &functions, limit)
+        functions.retain(|function| {
+            let is_same = |old: &Function| old.name == function.name && (wish.only_new || old.body == function.body);
+            !before.iter().any(is_same)
+        });
+        empty(now, &functions, wish.limit)
     })
 }
 

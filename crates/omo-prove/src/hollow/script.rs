@@ -7,7 +7,7 @@ use omo_core::check::session_check::{Check, CheckOrigin};
 use omo_process::platform::shell_variable;
 use serde::{Deserialize, Serialize};
 
-use super::{Hollowed, MARK, MAX_FUNCTIONS, NotHollow, Source};
+use super::{Hollowed, MARK, NotHollow, Source, Wish};
 use crate::counterfactual::{ProofError, ProofWatcher};
 use crate::private_tree::{PrivateTreeError, Side};
 use crate::side_runner::SideRunner;
@@ -44,12 +44,13 @@ pub(super) const JAVASCRIPT: ScriptLanguage = ScriptLanguage {
 pub(super) struct Question<'a> {
     mark: &'static str,
     limit: usize,
+    only_new: bool,
     files: &'a [Source<'a>],
 }
 
 impl<'a> Question<'a> {
-    pub(super) fn new(files: &'a [Source<'a>], limit: usize) -> Self {
-        Self { mark: MARK, limit: limit.min(MAX_FUNCTIONS), files }
+    pub(super) fn new(files: &'a [Source<'a>], Wish { limit, only_new }: Wish) -> Self {
+        Self { mark: MARK, limit, only_new, files }
     }
 }
 
@@ -83,7 +84,7 @@ type FileResult = (PathBuf, Result<Hollowed, NotHollow>);
 pub(super) fn hollow(
     language: &ScriptLanguage,
     sources: &[Source],
-    limit: usize,
+    wish: Wish,
     runner: &mut SideRunner,
     watcher: &mut impl ProofWatcher,
 ) -> Result<Vec<FileResult>, ProofError> {
@@ -101,7 +102,7 @@ pub(super) fn hollow(
     }
     let folder = runner.hollow_folder()?;
     folder.replace(language.name, language.script.as_bytes()).map_err(PrivateTreeError::from)?;
-    let question = serde_json::to_vec(&Question::new(&small, limit)).unwrap_or_default();
+    let question = serde_json::to_vec(&Question::new(&small, wish)).unwrap_or_default();
     folder.replace(QUESTION, &question).map_err(PrivateTreeError::from)?;
     let command = format!("{} {}", language.program, shell_variable(SCRIPT));
     let script = folder.path().join(language.name).to_string_lossy().into_owned();

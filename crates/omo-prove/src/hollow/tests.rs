@@ -14,6 +14,9 @@ const RUST: &str = " if true { unimplemented!(\"hollowed by omo\") } ";
 const RAISE: &str = "raise NotImplementedError(\"hollowed by omo\")";
 const THROW: &str = "if (1) throw new Error(\"hollowed by omo\");";
 
+const ALL: Wish = Wish { limit: 9, only_new: false };
+const NEW: Wish = Wish { only_new: true, ..ALL };
+
 /// A name for the row, the file as it was, as it is and as it is emptied; `~` is what throws.
 type Row = (&'static str, &'static str, &'static str, &'static str);
 
@@ -68,36 +71,53 @@ fn functions_of_rust_that_differ_are_emptied_before_their_first_statement() {
         ),
     ];
     let names = ["a", "c", "d", "S::e", "R::g", "m::h", "i"];
-    require(rows, RUST, &names, |base, now| rust::hollow(Some(base), now, 9));
+    require(rows, RUST, &names, |base, now| rust::hollow(Some(base), now, ALL));
 }
 
 #[test]
 fn no_more_functions_are_emptied_than_are_asked_for() {
-    let hollowed = rust::hollow(None, "fn a() { b() }\nfn b() { c() }\nfn c() { d() }", 1).unwrap();
+    let hollowed =
+        rust::hollow(None, "fn a() { b() }\nfn b() { c() }\nfn c() { d() }", Wish { limit: 1, ..ALL }).unwrap();
     assert_eq!((hollowed.functions, hollowed.left_out), (vec!["a".to_owned()], 2));
 }
 
 #[test]
 fn files_that_are_no_rust_or_lie_too_deep_are_refused() {
-    assert_eq!(rust::hollow(None, "fn a( {", 9), Err(NotHollow::NotParsed));
+    assert_eq!(rust::hollow(None, "fn a( {", ALL), Err(NotHollow::NotParsed));
     let deep = format!("fn a() {{ let _ = {}1{}; }}", "(".repeat(100_000), ")".repeat(100_000));
-    assert_eq!(rust::hollow(None, &deep, 9), Err(NotHollow::TooLarge));
-    assert_eq!(rust::hollow(None, &" ".repeat(2 * 1024 * 1024), 9), Err(NotHollow::TooLarge));
+    assert_eq!(rust::hollow(None, &deep, ALL), Err(NotHollow::TooLarge));
+    assert_eq!(rust::hollow(None, &" ".repeat(2 * 1024 * 1024), ALL), Err(NotHollow::TooLarge));
+}
+
+/// Of a function that was there and one that was not the second alone is new.
+fn require_only_new(hollow: impl Fn(Wish) -> Result<Hollowed, NotHollow>) {
+    assert_eq!(hollow(ALL).unwrap().functions, ["a", "b"]);
+    assert_eq!(hollow(NEW).unwrap().functions, ["b"]);
+}
+
+#[test]
+fn functions_of_rust_that_were_there_can_be_left_alone() {
+    require_only_new(|wish| rust::hollow(Some("fn a() { 1 }"), "fn a() { 2 }\nfn b() { 3 }", wish));
+}
+
+#[test]
+#[ignore = "needs python3 and node: cargo xtask test"]
+fn functions_that_were_there_can_be_left_alone() {
+    let python = ("a.py", "def a(): x()", "def a(): y()\ndef b(): z()");
+    require_only_new(|wish| by_script(&PYTHON, &[python], wish).remove(0));
+    let javascript = ("a.js", "const a = () => x", "const a = () => y, b = () => z");
+    require_only_new(|wish| by_script(&JAVASCRIPT, &[javascript], wish).remove(0));
 }
 
 /// Has the script of a language empty files.
-fn by_script(
-    language: &ScriptLanguage,
-    files: &[(&str, &str, &str)],
-    limit: usize,
-) -> Vec<Result<Hollowed, NotHollow>> {
+fn by_script(language: &ScriptLanguage, files: &[(&str, &str, &str)], wish: Wish) -> Vec<Result<Hollowed, NotHollow>> {
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join(language.name);
     std::fs::write(&script, language.script).unwrap();
     let paths: Vec<PathBuf> = files.iter().map(|(path, ..)| PathBuf::from(path)).collect();
     let sources: Vec<Source> =
         files.iter().zip(&paths).map(|((_, base, now), path)| Source { path, base: Some(base), now }).collect();
-    let question = serde_json::to_vec(&Question::new(&sources, limit)).unwrap();
+    let question = serde_json::to_vec(&Question::new(&sources, wish)).unwrap();
     std::fs::write(folder.path().join("question.json"), question).unwrap();
     let mut words = language.program.split(' ');
     let mut command = Command::new(words.next().unwrap());
@@ -109,7 +129,7 @@ fn by_script(
 }
 
 fn by_script_alone(language: &ScriptLanguage, path: &str, base: &str, now: &str) -> Result<Hollowed, NotHollow> {
-    by_script(language, &[(path, base, now)], 9).remove(0)
+    by_script(language, &[(path, base, now)], ALL).remove(0)
 }
 
 #[test]
@@ -221,7 +241,7 @@ fn a_file_that_cannot_be_read_keeps_no_other_one_from_being_emptied() {
             ("c.py", "", &minus),
             ("d.py", "", "def a(): b()\ndef c(): d()\n"),
         ],
-        1,
+        Wish { limit: 1, ..ALL },
     );
     let refused = |answer: &Result<Hollowed, NotHollow>| matches!(answer, Err(NotHollow::Other(_)));
     assert!(answers[..3].iter().all(refused), "{answers:?}");
@@ -235,7 +255,7 @@ fn a_file_that_cannot_be_read_keeps_no_other_one_from_being_emptied() {
             ("c.tsx", "", "const a = <b/>"),
             ("d.js", "", "const a = () => b"),
         ],
-        9,
+        ALL,
     );
     assert!(answers[..3].iter().all(refused) && answers[3].is_ok(), "{answers:?}");
 }
