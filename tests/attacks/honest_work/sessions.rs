@@ -15,7 +15,7 @@ rows! {
     "shown by a new test": PY, "", UNITTEST, "fix; echo 'def twice(a): return 2 * a' >> app.py; sed 's/import add/import twice/; s/add(1, 0), 1/twice(1), 2/; s/add(0, 0)/twice(0)/; s/add(1, 1)/twice(1)/; s/All/Twice/' test_app.py > test_twice.py", options = "--prove --no-review";
     "several checks": PY, "", UNITTEST, "fix", options = "--check \"python3 -m py_compile app.py\" --check \"test -f app.py\"";
     "red, then green": PY, "", UNITTEST, "echo '# nothing yet' >> app.py", turns = &[Red, Shell("fix")];
-    "by chance red once": PY, "", FLAKY, "fix", turns = &[Red];
+    "by chance red once": PY, "", FLAKY, "fix", turns = &[Red] => ["was red on the same files before"];
     "rejected once": PY, "", UNITTEST, "fix", turns = &[Objects, Shell("echo '# no overflow' >> app.py")];
     "a review asked for twice": PY, "", UNITTEST, "fix", turns = &[Unanswered("")];
     "a build folder written meanwhile": PY, "echo build >> .gitignore", "mkdir -p build && cp app.py build && python3 -m unittest discover", "fix", turns = &[Unanswered("echo log > build/log.txt")];
