@@ -66,7 +66,7 @@ pub fn run_in_copy(
     let project_copy = ProjectCopy::new(root, copy, &how.variables);
     let (run, variables) = project_copy.rewrite_check(check, how.variables).ok_or(NamesProject)?;
     let folder = check.cwd.as_ref().map_or_else(|| copy.to_owned(), |folder| copy.join(folder));
-    Ok(job::run(
+    let mut outcome = job::run(
         CommandJob {
             run,
             folder,
@@ -77,7 +77,9 @@ pub fn run_in_copy(
             check: how.task,
         },
         should_continue,
-    ))
+    );
+    outcome.tests = outcome.tests.without_path(&copy.join("").to_string_lossy());
+    Ok(outcome)
 }
 
 /// A project, and the copy that its checks run in.

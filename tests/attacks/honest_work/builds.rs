@@ -63,4 +63,14 @@ rows! {
     "a file that may be run": PY, "echo 'echo hello' > hello.sh", UNITTEST, "fix; chmod +x hello.sh";
     "a link": PY, "", UNITTEST, "fix; ln -s app.py sums.py; ln -s missing nowhere";
     "a folder that is made anew": PY, "echo build >> .gitignore; mkdir build; echo 1 > build/a", "rm -rf build && mkdir build && cp app.py build && python3 -m unittest discover", "fix; echo 2 > build/b";
+    "a program of C": &[("app.c", "int add(int a, int b) { return a - b; }\nint main(void) { return add(1, 1) != 2; }\n"), ("Makefile", "check: app\n\t./app\napp: app.c\n\tcc -o app app.c\n")], "", "make check", "fix" => ["`app`"];
+    "TAP of Perl": &[("app.pl", "sub add { return $_[0] - $_[1]; } # a - b\n1;\n"), ("t/a.t", "require './app.pl'; print \"1..2\\n\"; print add(1,0)==1?'':'not ', \"ok 1 - zero\\n\"; print add(1,1)==2?'':'not ', \"ok 2 - two\\n\";\n")], "", "prove t", "sed -i 's/\\] - /] + /' app.pl";
+    "the top of the repository": PY, "", "cd \"$(git rev-parse --show-toplevel)\" && python3 -m unittest", "fix";
+    "a clean work tree": PY, "", "test -z \"$(git status --porcelain)\" && python3 -m unittest", "fix; git commit -qam fix";
+    "the output of a program of Go": GO, "mkdir cmd; printf 'package main\\n\\nimport (\\n\\t\"fmt\"\\n\\n\\t\"example.org/small\"\\n)\\n\\nfunc main() { fmt.Println(small.Add(1, 1)) }\\n' > cmd/main.go; echo 2 > expected.txt", "go run ./cmd | diff - expected.txt", "fix";
+    "a folder of tests of Rust": RUST, "mkdir tests; printf 'use small::add;\\n#[test]\\nfn sums() { assert_eq!(add(2, 1), 3); }\\n' > tests/sums.rs", "cargo test", "fix; printf '#[test]\\nfn more() { assert_eq!(add(2, 2), 4); }\\n' >> tests/sums.rs";
+    "a module of tests of Rust moved": RUST, "", "cargo test", "fix; sed -n '/^#.test/,$p' lib.rs > tests_of.rs; sed -i '/^#.test/,$d' lib.rs; sed -i '1i use super::add;' tests_of.rs; echo '#[cfg(test)] mod tests_of;' >> lib.rs" => ["small::two", "gone"];
+    "data of another target": PY, "printf 'test:\\n\\tpython3 -m unittest discover\\nrun:\\n\\tpython3 app.py data.csv\\n' > Makefile; echo 1 > data.csv", "make test", "fix; echo 2 > data.csv";
+    "a script that compares output": PY, "echo 'python3 app.py | diff - expected.txt && python3 -m unittest' > check.sh; echo 'if __name__ == \"__main__\": print(add(1, 1))' >> app.py; echo 2 > expected.txt", "sh check.sh", "fix";
+    "output in colour": PY, "", "printf '\\033[31m'; python3 -m unittest; s=$?; printf '\\033[0m'; exit $s", "fix";
 }

@@ -41,4 +41,7 @@ rows! {
         "node --test", "fix; echo 1 > __snapshots__/add.snap" ;
     "a test removed on purpose": JS, "", "node --test", "fix; sed -i /zero/d app.test.js" => ["1 test gone: zero"];
     "a test that is still to be done": JS, "", "node --test", "fix; echo \"test.todo('three');\" >> app.test.js";
+    "names with paths": JS, "sed -i \"s/test('zero'/test(__filename + ' zero'/\" app.test.js", "node --test", "fix";
+    "a package installed": JS, "", "node --test", "fix; sed -i 's/^}}/}, \"dependencies\": {\"pad\": \"1.0.0\"}}/' package.json; mkdir -p node_modules/pad; echo 'module.exports = (s) => s;' > node_modules/pad/index.js; sed -i '1i const pad = require(\"pad\");' app.js";
+    "jest": JS, "mkdir -p node_modules/.bin; printf '#!/bin/sh\\nv=; case \"$*\" in *--verbose*) v=1;; esac\\necho PASS app.test.js >&2; node app.test.js > /dev/null || exit 1; [ -z \"$v\" ] || printf \"  \\342\\234\\223 zero (1 ms)\\\\n  \\342\\234\\223 two (1 ms)\\\\n\" >&2; printf \"\\\\nTests:       2 passed, 2 total\\\\n\" >&2\\n' > node_modules/.bin/jest; chmod +x node_modules/.bin/jest; sed -i 's/node --test/jest/' package.json", "npm test", "fix";
 }

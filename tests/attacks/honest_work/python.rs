@@ -29,11 +29,7 @@ rows! {
     "two checks in one": PY, PRINTS, "/usr/bin/python3 -m pytest -q test_app.py && python3 app.py | cmp - expected.txt", "fix";
     "doctest": PY, "printf '%s\\n' '\"\"\"' '>>> add(1, 1)' 2 '\"\"\"' >> app.py", "python3 -m doctest app.py", "fix";
     "a script of assertions": PY, "echo 'from app import add; assert add(1, 1) == 2' > verify.py", "python3 verify.py", "fix";
-    "compiled first": PY, "", "python3 -m py_compile app.py && python3 -m unittest discover", "fix";
-    "read first": PY, "", "grep -q return app.py && python3 -m unittest discover", "fix";
-    "counted first": PY, "", "cat app.py && wc -c app.py | sort && python3 -m unittest discover", "fix";
-    "found first": PY, "", "find . -name 'app.py' | xargs -n1 python3 -m py_compile && python3 -m unittest discover", "fix";
-    "printed first": PY, "", "sed -n 1p app.py && find app.py -type f && python3 -m unittest discover", "fix";
+    "read, counted, found and compiled first": PY, "", "grep -q return app.py && cat app.py && wc -c app.py | sort && sed -n 1p app.py && find . -name 'app.py' | xargs -n1 python3 -m py_compile && python3 -m unittest discover", "fix";
     "output kept at home": PY, "", "test -f app.py && python3 -m unittest discover > $HOME/out.log", "fix";
     "a test added": PY, "", UNITTEST, "fix; sed 's/class All/class More/' test_app.py > test_more.py";
     "a test added to a file": PY, "", PYTEST, "fix; printf 'def test_more():\n    assert add(2, 2) == 4\n' >> test_app.py";
@@ -76,4 +72,14 @@ rows! {
     "names beyond ASCII": PY, "mkdir größe; printf 'x = 1\\n' > größe/ü.py", UNITTEST, "fix; echo 'x = 2' > größe/ü.py; echo y > 名.txt; echo z > 'a b.txt'";
     "lines of Windows": PY, "sed -i 's/$/\\r/' app.py test_app.py; echo '*.py text' > .gitattributes", UNITTEST, "fix";
     "lines of Windows put right": PY, "sed -i 's/$/\\r/' app.py test_app.py", UNITTEST, "fix; sed -i 's/\\r$//' app.py test_app.py";
+    "a file of tests that is run": PY, "printf '\\nif __name__ == \"__main__\":\\n    unittest.main()\\n' >> test_app.py", "python3 test_app.py", "fix";
+    "some of the tests": PY, "", "/usr/bin/pytest -x -k 'not zero'", "fix";
+    "options in a file": PY, "printf '[pytest]\\naddopts = -q --tb=short\\n' > pytest.ini", "/usr/bin/pytest", "fix";
+    "a test skipped from the start": PY, "printf '    @unittest.skip(\"later\")\\n    def test_later(self): pass\\n' >> test_app.py", UNITTEST, "fix";
+    "a test skipped no more": PY, "sed -i 's/    def test_two/    @unittest.skip(\"later\")\\n    def test_two/' test_app.py; sed -i 's/a - b/a + b/' app.py", UNITTEST, "sed -i '/skip/d' test_app.py; echo '# x' >> app.py";
+    "a folder of sources": PY, "mkdir -p src/pkg tests; mv app.py src/pkg/app.py; touch src/pkg/__init__.py; mv test_app.py tests; sed -i 's/from app/from pkg.app/' tests/test_app.py; printf '[tool.pytest.ini_options]\\npythonpath = [\"src\"]\\n' > pyproject.toml", PYTEST, "sed -i 's/a - b/a + b + 0/' src/pkg/app.py; sed -i 's/src\"/src\", \"lib\"/' pyproject.toml";
+    "data of tests": PY, "echo '[1, 0, 2]' > cases.json; printf 'import json, unittest\\nfrom app import add\\nclass D(unittest.TestCase):\\n    def test_d(self):\\n        for a, b, c in [json.load(open(\"cases.json\"))]: self.assertEqual(add(a, b), c)\\n' > test_d.py", UNITTEST, "fix; echo '[1, 0, 1]' > cases.json";
+    "a server beside the tests": PY, "", "python3 -m http.server 47392 --bind 127.0.0.1 >/dev/null 2>&1 & p=$!; python3 -m unittest; s=$?; kill $p; exit $s", "fix";
+    "a program that may be run": PY, "sed -i '1i #!/usr/bin/env python3' app.py; echo 'if __name__ == \"__main__\": print(add(1, 1))' >> app.py; chmod +x app.py", "test \"$(./app.py)\" = 2", "fix";
+    "words that are looked for": PY, "echo x > README.md", "grep -q Usage README.md", "echo Usage > README.md";
 }

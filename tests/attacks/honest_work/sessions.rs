@@ -23,12 +23,9 @@ rows! {
     "two runs": PY, "", UNITTEST, "fix", turns = &[Verified, Prompt("/omo:ulw --check \"python3 -m unittest\" say more"), Shell("echo '# more' >> app.py")];
     "a session that is resumed": PY, "", UNITTEST, "fix", turns = &[Resumed];
     "a second task": PY, "", UNITTEST, "fix", turns = &[Prompt("ulw and say it in the README"), Shell("echo sums > README.md")];
-    "commits": PY, "", UNITTEST, "fix; git commit -qam fix; git commit -q --allow-empty -m empty; echo x > y; git add y; git commit -qm y";
-    "put away, and brought again": PY, "", UNITTEST, "fix; git stash -q; git stash pop -q";
+    "commits, stashes and branches": PY, "", UNITTEST, "fix; git stash -q; git stash pop -q; git switch -qc work; git commit -qam fix; git commit -q --allow-empty -m empty; git commit -q --amend --allow-empty -m more
+        echo x > y; git add y; git commit -qm y; git switch -q main; git merge -q --no-ff -m merge work; echo z > z; git add z";
     "another branch": PY, "", UNITTEST, "git switch -qc work; fix; git commit -qam fix";
-    "merged": PY, "", UNITTEST, "git switch -qc work; fix; git commit -qam fix; git switch -q main; git merge -q --no-ff -m merge work";
-    "amended": PY, "", UNITTEST, "fix; git commit -qa --amend -m again";
-    "staged": PY, "", UNITTEST, "fix; git add -A";
     "a commit of its user's": PY, "", UNITTEST, "fix", turns = &[Shell("echo note > NOTES.md; git add NOTES.md; git commit -qm note")];
     "a submodule": PY, "git init -q $HOME/sub; git -C $HOME/sub commit -q --allow-empty -m s; git -c protocol.file.allow=always submodule -q add $HOME/sub sub", UNITTEST, "fix";
     "a folder of a repository": PY, "rm -rf .git; git -C .. init -q -b main; echo /home > ../.gitignore", UNITTEST, "fix; echo more > ../README.md";

@@ -210,10 +210,11 @@ impl LostTests {
     pub fn compare(started: &TestReport, now: &TestReport) -> Self {
         let mut lost = Self::default();
         let names_all = now.names_passed_tests() && !now.is_cut;
+        let names_passed = are_names_whole(started, now);
         for (name, outcome) in started.iter() {
             let names = match (outcome, now.outcome(name)) {
                 (TestOutcome::Passed | TestOutcome::Failed, Some(TestOutcome::Skipped)) => &mut lost.skipped,
-                (TestOutcome::Passed, None) if names_all => &mut lost.gone,
+                (TestOutcome::Passed, None) if names_passed => &mut lost.gone,
                 (TestOutcome::Failed, None) if names_all => &mut lost.failing_not_run,
                 _ => continue,
             };
@@ -235,14 +236,19 @@ impl LostTests {
     }
 }
 
+/// Whether no more tests are without a name than at the start: that of one that prints much may not be read.
+fn are_names_whole(started: &TestReport, now: &TestReport) -> bool {
+    now.names_passed_tests() && !now.is_cut && now.count_unnamed() <= started.count_unnamed()
+}
+
 /// Compares the numbers of tests of a check as the run began with those of now, where their names say nothing.
 pub fn compare_counts(started: &TestReport, now: &TestReport) -> Option<String> {
     match (started.counts, now.counts) {
         (Some(first), None) => Some(format!("{first} at the start, and how many tests run now is not known")),
-        (Some(first), Some(last)) if last.run < first.run && !now.names_passed_tests() => {
+        (Some(first), Some(last)) if last.run < first.run && !are_names_whole(started, now) => {
             Some(format!("{} ran at the start, {} now", pluralize_count(first.run), last.run))
         }
-        (Some(first), Some(last)) if last.skipped > first.skipped && !now.names_passed_tests() => {
+        (Some(first), Some(last)) if last.skipped > first.skipped && !are_names_whole(started, now) => {
             Some(format!("{} skipped at the start, {} now", pluralize_count(first.skipped), last.skipped))
         }
         _ => None,
@@ -512,6 +518,10 @@ mod tests {
             LostTests::compare(&started, &report("1..4\nok 1 - a\nok 2 - b\nok 3 - c\nok 4 - d\n")),
             LostTests::default()
         );
+        let printed = report(
+            "1..4\nok 1 - a\nnot ok 2 - b\nok 3 - c\nmuch: ok 4 - d\nok 4 - d\n".replace("ok 4 - d\n", "").as_str(),
+        );
+        assert_eq!(LostTests::compare(&started, &printed).gone.count, 0, "a name that is not read is not gone");
         let quiet = |count: u64| report(&format!("{count} passed in 0.01s\n"));
         assert_eq!(LostTests::compare(&started, &quiet(3)), LostTests::default());
         assert_eq!(compare_counts(&quiet(4), &quiet(3)).as_deref(), Some("4 tests ran at the start, 3 now"));

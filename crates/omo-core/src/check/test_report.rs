@@ -51,6 +51,24 @@ impl TestReport {
         self.outcomes.values().any(|outcome| *outcome == TestOutcome::Passed)
     }
 
+    /// The report without this path in the names of tests: that of a copy, which is another one each time.
+    #[must_use]
+    pub fn without_path(mut self, path: &str) -> Self {
+        let names: Vec<String> = self.outcomes.keys().filter(|name| name.contains(path)).cloned().collect();
+        for name in names {
+            if let Some(outcome) = self.outcomes.remove(&name) {
+                self.add(&name.replace(path, ""), outcome);
+            }
+        }
+        self
+    }
+
+    /// Tests that ran, and that no name was read for.
+    pub fn count_unnamed(&self) -> u64 {
+        let named = u64::try_from(self.outcomes.len()).unwrap_or(u64::MAX);
+        self.counts.map_or(0, |counts| counts.run.saturating_add(counts.skipped).saturating_sub(named))
+    }
+
     /// Of two tests with one name the worse outcome counts.
     pub(super) fn add(&mut self, name: &str, outcome: TestOutcome) {
         let name: String = sanitize_line(name.trim()).chars().take(MAX_NAME_CHARS).collect();

@@ -88,8 +88,16 @@ fn tests_of_unittest_have_one_name_in_each_version() {
     expect(
         "test_a (t.C.test_a)\nAdds two. ... ok\ntest_b (t.C.test_b) ... skipped 'no'\n\
          FAIL: test_c (t.C.test_c)\nERROR: test_d (t.C.test_d) (i=1)\n\
-         ERROR: t2 (unittest.loader._FailedTest.t2)\n",
-        &[("t.C.test_a", Passed), ("t.C.test_b", Skipped), ("t.C.test_c", Failed), ("t.C.test_d", Failed)],
+         ERROR: t2 (unittest.loader._FailedTest.t2)\n\
+         test_e (t.C.test_e) ... t.py:5: ResourceWarning: unclosed file\n  for a in b:\nok\ntest_f (t.C.test_f) ... 12ok\n",
+        &[
+            ("t.C.test_a", Passed),
+            ("t.C.test_b", Skipped),
+            ("t.C.test_c", Failed),
+            ("t.C.test_d", Failed),
+            ("t.C.test_e", Passed),
+            ("t.C.test_f", Passed),
+        ],
     );
 }
 

@@ -18,7 +18,7 @@ pub(super) struct Unittest {
     is_below_rule: bool,
     /// How many ran, where the line that says how they ended is still to come.
     ran: Option<u64>,
-    /// The name of a test with a documentation string: the line below has that string and the outcome.
+    /// The name of a test whose outcome stands in a line below, behind its documentation string or what it prints.
     named: Option<String>,
 }
 
@@ -43,14 +43,12 @@ impl Unittest {
             report.add(&name, TestOutcome::Failed);
             return;
         }
-        let open = self.named.take();
-        let ended = line.rsplit_once(" ... ").and_then(|(name, end)| Some((name, outcome(end)?)));
-        if let Some((name, outcome)) = ended {
-            if let Some(name) = test_name(name).or(open) {
-                report.add(&name, outcome);
-            }
-        } else {
-            self.named = test_name(line);
+        // What a test prints stands between its name and its outcome.
+        let (name, printed) = line.rsplit_once(" ... ").map_or((line, line), |(name, end)| (name, end));
+        let name = test_name(name).or_else(|| self.named.take());
+        match (name, outcome(printed)) {
+            (Some(name), Some(outcome)) => report.add(&name, outcome),
+            (name, _) => self.named = name,
         }
     }
 
@@ -119,6 +117,8 @@ fn outcome(end: &str) -> Option<TestOutcome> {
         "FAIL" | "ERROR" => TestOutcome::Failed,
         "expected failure" => TestOutcome::Skipped,
         _ if end.starts_with("skipped") => TestOutcome::Skipped,
+        // The test printed this without a line of its own. One that failed is told once more at the end.
+        _ if end.ends_with("ok") => TestOutcome::Passed,
         _ => return None,
     })
 }
