@@ -2,7 +2,7 @@
 
 use super::check_changes::weakened_lines;
 use crate::check::session_check::{Check, CheckVerdict};
-use crate::session::{Session, UlwVerdict, VerdictKind};
+use crate::session::{CheckWeakening, Session, UlwVerdict, VerdictKind};
 use crate::text::{list_some, pluralize, sanitize};
 
 /// How a run ended: the lines for its user, the first of which says what matters. `None` while it is on, or where there
@@ -29,7 +29,7 @@ pub fn run_ended_on_page(session: &Session, allowed_blocks: u32, page: Option<&s
     let verdict = session.verdict.as_ref()?;
     let mut lines = vec![format!("[omo] {}", headline(session, verdict))];
     lines.push(format!("{}.", spent(session, verdict, allowed_blocks)));
-    let weakened = weakened_lines(&session.weakened, verdict.at);
+    let weakened = weakened_lines(&without_repeated_facts(session, &verdict.why), verdict.at);
     if !weakened.is_empty() {
         lines.push(format!("Weakened since it began: {}.", weakened.join("; ")));
     }
@@ -38,10 +38,26 @@ pub fn run_ended_on_page(session: &Session, allowed_blocks: u32, page: Option<&s
         lines.push(format!("log: {}", sanitize(log, 300)));
     }
     lines.extend(what_to_do(session, verdict).map(str::to_owned));
+    if verdict.kind == VerdictKind::Verified {
+        // What proved it, what it took, and where more of it stands.
+        lines = vec![lines.remove(0), lines.join(" ")];
+    }
     if verdict.kind != VerdictKind::Stopped {
         lines.push(page_line(page));
     }
     Some(lines.join("\n"))
+}
+
+/// The weakenings, where facts that were accepted and that the first line names are not named again.
+fn without_repeated_facts(session: &Session, first_line: &str) -> Vec<CheckWeakening> {
+    let is_repeated =
+        |it: &CheckWeakening| it.what.strip_prefix("accepted: ").is_some_and(|fact| first_line.contains(fact));
+    let mut weakened = session.weakened.clone();
+    for it in weakened.iter_mut().filter(|it| is_repeated(it)) {
+        "accepted as named above".clone_into(&mut it.what);
+    }
+    weakened.dedup_by(|one, other| one.what == other.what && one.at == other.at);
+    weakened
 }
 
 /// What shows a run as a page, and where the page is already.
@@ -190,6 +206,19 @@ mod tests {
     }
 
     #[test]
+    fn a_verdict_has_three_lines_and_each_fact_once() {
+        let mut session = Session::default();
+        session.ulw.enabled = true;
+        session.note_weakening(crate::session::ChangedBy::Typed, "accepted: `t`: 1 test gone: a", at(2));
+        session.note_weakening(crate::session::ChangedBy::Typed, "check `b` removed", at(2));
+        session.end_run(VerdictKind::Verified, "1 check green; `t`: 1 test gone: a".to_owned(), at(13));
+        let said = run_ended(&session, 8).unwrap();
+        assert_eq!(said.lines().count(), 3, "{said}");
+        assert_eq!(said.matches("1 test gone").count(), 1, "{said}");
+        assert!(said.contains("accepted as named above") && said.contains("check `b` removed"), "{said}");
+    }
+
+    #[test]
     fn the_first_line_says_what_is_against_the_work() {
         use VerdictKind::{Blocked, Expired, Released, Verified};
         let counts = Some(TestCounts { run: 12, failed: 2, skipped: 0 });
@@ -224,10 +253,13 @@ mod tests {
                 "[omo] NOT PROVED: the work was never claimed to be done\nEnded: worked on for 240 minutes; 0 of 8 continuations, 12 min.",
             ),
             (ended(Blocked, "no database", |_| {}), "[omo] BLOCKED: no database\n0 of 8 continuations, 12 min."),
-            (ended(Verified, "1 check green", |_| {}), "[omo] VERIFIED: 1 check green\n0 of 8 continuations, 12 min."),
+            (
+                ended(Verified, "1 check green", |_| {}),
+                "[omo] VERIFIED: 1 check green\n0 of 8 continuations, 12 min. `omo report --last` shows what proved it.",
+            ),
             (
                 ended(Verified, "by review alone, no check ran", |_| {}),
-                "[omo] verified by review alone, no check ran\n0 of 8 continuations, 12 min.",
+                "[omo] verified by review alone, no check ran\n0 of 8 continuations, 12 min. `omo report --last` shows what proved it.",
             ),
         ] {
             assert_eq!(said, expected);
