@@ -1,7 +1,8 @@
 //! Readers of what test runners print: the names of tests with their outcomes, and their counts.
 //!
 //! An exit status of 0 proves nothing when no test was run. For the runners known here the
-//! summary is read and added up; of any other command only the exit status counts. A line is
+//! summary is read and added up; of any other command the numbers that stand beside the usual words,
+//! and else only the exit status. A line is
 //! read as a person reads it: without colours, and with what a carriage return has overwritten
 //! gone. Every runner has a file, which knows its commands, and reads its own lines and no others.
 
@@ -10,11 +11,13 @@ mod go;
 mod javascript;
 mod node;
 mod pytest;
+mod summary;
 mod tap;
 pub mod test_commands;
 mod unittest;
 pub mod verbose;
 
+use self::summary::SummaryLines;
 use crate::check::session_check::TestCounts;
 use crate::check::test_report::TestReport;
 
@@ -63,6 +66,8 @@ impl LineSplitter {
 pub struct TestOutputReader {
     lines: LineSplitter,
     runners: Runners,
+    /// Counts where no runner is known.
+    summary: SummaryLines,
     report: TestReport,
 }
 
@@ -114,14 +119,20 @@ impl Default for LineSplitter {
 impl TestOutputReader {
     /// Reads on.
     pub fn read(&mut self, output: &[u8]) {
-        self.lines.read(output, |line| self.runners.line(line, &mut self.report));
+        self.lines.read(output, |line| {
+            self.runners.line(line, &mut self.report);
+            self.summary.line(line);
+        });
     }
 
     /// The tests of all that was read.
     pub fn report(self) -> TestReport {
-        let Self { lines, mut runners, mut report } = self;
-        lines.finish(|line| runners.line(line, &mut report));
-        report.counts = runners.counts();
+        let Self { lines, mut runners, mut summary, mut report } = self;
+        lines.finish(|line| {
+            runners.line(line, &mut report);
+            summary.line(line);
+        });
+        report.counts = runners.counts().or_else(|| summary.counts());
         report
     }
 }

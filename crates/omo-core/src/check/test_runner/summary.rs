@@ -1,0 +1,123 @@
+//! The sums of runners that have no reader of their own: uvu, RSpec, minitest, PHPUnit, Maven, .NET, ExUnit, and programs
+//! that count by hand.
+
+use crate::check::session_check::TestCounts;
+
+const TOTALS: [&str; 9] = ["total", "tests", "test", "tests run", "examples", "example", "runs", "run", "test cases"];
+const PASSED: [&str; 3] = ["passed", "passes", "pass"];
+const FAILED: [&str; 7] = ["failed", "failures", "failure", "fail", "errors", "error", "broken"];
+const SKIPPED: [&str; 5] = ["skipped", "skips", "skip", "pending", "incomplete"];
+
+/// Labelled numbers of one sum.
+#[derive(Clone, Copy, Debug, Default)]
+struct LabelledNumbers {
+    total: Option<u64>,
+    passed: Option<u64>,
+    failed: Option<u64>,
+    skipped: Option<u64>,
+}
+
+impl LabelledNumbers {
+    fn add(&mut self, label: &str, number: u64) -> bool {
+        let place = match label {
+            _ if TOTALS.contains(&label) => &mut self.total,
+            _ if PASSED.contains(&label) => &mut self.passed,
+            _ if FAILED.contains(&label) => &mut self.failed,
+            _ if SKIPPED.contains(&label) => &mut self.skipped,
+            _ => return false,
+        };
+        *place = Some(place.unwrap_or_default().saturating_add(number));
+        true
+    }
+
+    /// The counts, where a total stands beside an outcome and is about any test.
+    fn counts(&self) -> Option<TestCounts> {
+        let (total, failed, skipped) = (self.total?, self.failed.unwrap_or_default(), self.skipped.unwrap_or_default());
+        self.passed.or(self.failed).or(self.skipped)?;
+        let run = self.passed.map_or(total.saturating_sub(skipped), |passed| passed.saturating_add(failed));
+        (run > 0 || skipped > 0).then_some(TestCounts { run, failed, skipped })
+    }
+}
+
+/// What was read.
+#[derive(Debug, Default)]
+pub(super) struct SummaryLines {
+    sum: Option<TestCounts>,
+    /// Numbers that stand on lines of their own.
+    open: LabelledNumbers,
+}
+
+impl SummaryLines {
+    pub(super) fn line(&mut self, line: &str) {
+        let mut numbers = LabelledNumbers::default();
+        let parts = line.split([',', ';', '|']).flat_map(|part| part.rsplit(" - ").next());
+        let known: Vec<(String, u64)> = parts.filter_map(labelled_number).collect();
+        let count = known.iter().filter(|(label, number)| numbers.add(label, *number)).count();
+        match known.as_slice() {
+            [(label, number)] if count == 1 => {
+                if numbers.total.is_some() {
+                    self.close();
+                }
+                self.open.add(label, *number);
+            }
+            _ if !line.trim().is_empty() => {
+                self.close();
+                self.add(numbers.counts());
+            }
+            _ => {}
+        }
+    }
+
+    fn close(&mut self) {
+        let open = std::mem::take(&mut self.open);
+        self.add(open.counts());
+    }
+
+    fn add(&mut self, counts: Option<TestCounts>) {
+        self.sum = self.sum.into_iter().chain(counts).reduce(TestCounts::plus);
+    }
+
+    pub(super) fn counts(mut self) -> Option<TestCounts> {
+        self.close();
+        self.sum
+    }
+}
+
+/// `Passed: 3` or `3 passed`, with the label in small letters.
+fn labelled_number(part: &str) -> Option<(String, u64)> {
+    let part = part.trim().trim_end_matches('.');
+    let (label, number) = match part.split_once(':') {
+        Some((label, number)) => (label, number),
+        None => part.split_once(' ').map(|(number, label)| (label, number))?,
+    };
+    Some((label.trim().to_lowercase(), number.trim().parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sums_of_other_runners_are_read() {
+        for (output, counts) in [
+            ("  Total:     32\n  Passed:    31\n  Skipped:   2\n  Duration:  1.67ms\n", Some((31, 0, 2))),
+            ("  Total:     0\n  Passed:    0\n  Skipped:   32\n", Some((0, 0, 32))),
+            ("5 examples, 1 failure, 1 pending\n", Some((4, 1, 1))),
+            ("5 runs, 9 assertions, 1 failures, 1 errors, 1 skips\n", Some((4, 2, 1))),
+            ("Tests: 5, Assertions: 9, Failures: 1, Skipped: 1.\n", Some((4, 1, 1))),
+            ("Tests run: 5, Failures: 0, Errors: 0, Skipped: 2\n", Some((3, 0, 2))),
+            ("Passed!  - Failed:     0, Passed:     4, Skipped:     1, Total:     5\n", Some((4, 0, 1))),
+            ("46 tests, 46 passed, 0 failed\n46 tests, 45 passed, 1 failed\n", Some((92, 1, 0))),
+            ("3 tests\n", None),
+            ("0 errors, 0 warnings\n", None),
+            ("0 tests, 0 failures\n", None),
+            ("Found 5 tests, 2 failed to open\n", None),
+            ("12:30: passed\n", None),
+        ] {
+            let mut summary = SummaryLines::default();
+            output.lines().for_each(|line| summary.line(line));
+            let counts = counts.map(|(run, failed, skipped)| TestCounts { run, failed, skipped });
+            assert_eq!(summary.counts(), counts, "{output}");
+        }
+    }
+}
