@@ -1,4 +1,4 @@
-//! The sums of runners that have no reader of their own: uvu, RSpec, minitest, PHPUnit, Maven, .NET, ExUnit, and programs
+//! The sums of runners that have no reader of their own (uvu, `RSpec`, minitest, `PHPUnit`, Maven, .NET, `ExUnit`), and of programs
 //! that count by hand.
 
 use crate::check::session_check::TestCounts;
@@ -50,7 +50,7 @@ pub(super) struct SummaryLines {
 impl SummaryLines {
     pub(super) fn line(&mut self, line: &str) {
         let mut numbers = LabelledNumbers::default();
-        let parts = line.split([',', ';', '|']).flat_map(|part| part.rsplit(" - ").next());
+        let parts = line.split([',', ';', '|']).filter_map(|part| part.rsplit(" - ").next());
         let known: Vec<(String, u64)> = parts.filter_map(labelled_number).collect();
         let count = known.iter().filter(|(label, number)| numbers.add(label, *number)).count();
         match known.as_slice() {
