@@ -84,7 +84,7 @@ const ROWS: &[Row] = &[
                 json!({"env": {"ANTHROPIC_BASE_URL": "http://localhost:1"}, "model": "x"}).to_string(),
             )?;
             target.waits_for_user("settings.json` changed since the run began (env)")?;
-            target.accepted_and_reviewed("accepted ")
+            target.accepted_and_reviewed("accepted")
         },
     },
     Row {
@@ -107,7 +107,7 @@ const ROWS: &[Row] = &[
             target.waits_for_review()?;
             target.review_agrees_with(|text| text.to_owned() + &hook_lines(&json!({"additionalContext": "x"})))?;
             target.waits_for_user("a hook of PostToolUse changed what the reviewer read, or added to it: `tell-the-reviewer`, and stands in no")?;
-            target.accepted_and_reviewed("accepted ")
+            target.accepted_and_reviewed("accepted")
         },
     },
     Row {
