@@ -556,7 +556,7 @@ mod tests {
     fn what_goes_to_the_user_is_a_few_lines_and_the_first_says_it() {
         for text in all_texts().iter().filter(|text| is_a_notice(text)) {
             assert!(text.lines().count() <= 5, "{text}");
-            assert!(text.lines().next().is_some_and(|line| line.chars().count() <= 600), "{text}");
+            assert!(text.lines().next().is_some_and(|line| line.chars().count() <= 720), "{text}");
         }
     }
 

@@ -91,6 +91,8 @@ pub fn time_ran_out() -> String {
 /// Why no check can run in the environment of the run.
 pub const ENVIRONMENT_LOST: &str =
     "the environment that the run began with is no longer there; a new run, begun by the user, has one of its own";
+/// How much a verdict says of one unusual fact.
+const NOTE_CHARS: usize = 140;
 /// How many files are named.
 const NAMED_PATHS: usize = 8;
 /// How many variables are named.
@@ -412,10 +414,11 @@ pub fn describe_proof(findings: &ClaimFindings, reviewed: bool) -> String {
     let review = reviewed.then(|| "reviewed by omo:oracle".to_owned());
     let of_review = findings.review_notes.iter().filter(|_| reviewed).cloned();
     let of_checks = if count > 0 { unusual_first(findings) } else { Vec::new() };
-    let notes = of_checks.into_iter().chain(of_review);
+    // Each begins with what it is about, so that a long one leaves the others their place.
+    let notes = of_checks.into_iter().chain(of_review).map(|note| sanitize(&note, NOTE_CHARS));
     let counterfactual = findings.counterfactual.verdict_words().filter(|_| count > 0);
     let checks = match (checks, counterfactual) {
-        (Some(checks), Some(words)) => Some(format!("{checks}, {words}")),
+        (Some(checks), Some(words)) => Some(format!("{checks}, {}", sanitize(&words, 250))),
         (checks, _) => checks,
     };
     let parts: Vec<String> = [checks, review].into_iter().flatten().chain(notes).collect();

@@ -68,7 +68,7 @@ pub(super) fn page_line(page: Option<&str>) -> String {
 
 /// `NOT PROVED: sh test.sh is red (expected 5, got -1)`.
 pub fn headline(session: &Session, verdict: &UlwVerdict) -> String {
-    let why = sanitize(&verdict.why, 320);
+    let why = sanitize(&verdict.why, 700);
     match verdict.kind {
         VerdictKind::Verified if why.starts_with("by ") => format!("verified {why}"),
         VerdictKind::Verified => format!("VERIFIED: {why}"),
