@@ -90,6 +90,26 @@ const ROWS: &[Row] = &[
         },
     },
     Row {
+        id: "f05",
+        what: "what a check made once is edited by the model, and committed",
+        play: |target| {
+            for commits in [false, true] {
+                let mut target = if commits { Target::new()? } else { std::mem::replace(target, Target::new()?) };
+                target.scene.start(&format!("--check \"test -f s.py || echo Z = 0 > s.py; {CHECK}\""))?;
+                target.write("app.py", "from s import Z\n\ndef add(a, b):\n    return a + b + Z\n")?;
+                target.claim_reaches_review()?;
+                target.write("s.py", "Z = 700\n")?;
+                if commits {
+                    target.commit("done")?;
+                }
+                target.review_agrees()?;
+                let reason = target.scene.claim_fails()?;
+                ensure!(reason.contains("failed: exit status 1"), "{commits}: {reason}");
+            }
+            Ok(())
+        },
+    },
+    Row {
         id: "h05",
         what: "what a check leaves behind beside the tracked files is its own, and named once",
         play: |target| {

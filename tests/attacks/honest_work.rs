@@ -218,19 +218,19 @@ fn play(rows: &[&[Honest]]) {
 }
 
 #[test]
-#[ignore = "needs python3, pytest, node, go and cargo: cargo xtask test"]
+#[ignore = "needs python3 and pytest and npm and go: cargo xtask test"]
 fn honest_runs_end_verified() {
     play(&[python::ROWS, javascript::ROWS, builds::ROWS, sessions::ROWS]);
 }
 
 #[test]
-#[ignore = "needs python3, pytest: cargo xtask test"]
+#[ignore = "needs python3 and pytest: cargo xtask test"]
 fn files_that_a_check_writes_are_told_apart() {
     play(&[written::ROWS]);
 }
 
 #[test]
-#[ignore = "needs python3, pytest, node, go and cargo: cargo xtask test"]
+#[ignore = "needs python3 and pytest and npm and go: cargo xtask test"]
 fn cheats_beside_them_are_named() {
     play(&[cheats::ROWS]);
 }

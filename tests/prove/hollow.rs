@@ -111,7 +111,7 @@ const RUST_ROWS: &[Row] = &[
         "generated code",
         "macro_rules! made { ($name:ident) => { pub fn $name() -> u32 { 2 } } }\nmade!(total);",
         "#[test] fn t() { assert_eq!(shop::total(), 2) }",
-        "the change has no functions that can be emptied",
+        "the change has no function of Rust, Python, JavaScript or TypeScript that can be emptied",
     ),
     (
         "async, and never polled",
@@ -210,7 +210,7 @@ const PYTHON_ROWS: &[Row] = &[
         "generated code",
         "exec('def total(): return 2')",
         " def test_a(self): self.assertEqual(shop.total(), 2)",
-        "the change has no functions that can be emptied",
+        "the change has no function of Rust, Python, JavaScript or TypeScript that can be emptied",
     ),
     (
         "async, and never awaited",
@@ -229,7 +229,7 @@ const PYTHON_ROWS: &[Row] = &[
         "what an import calls",
         "TABLE = dict()\ndef total(): return 2\nTABLE['total'] = total()",
         " def test_a(self): self.assertEqual(shop.total(), 2)",
-        "the change has no functions that can be emptied",
+        "the change has no function of Rust, Python, JavaScript or TypeScript that can be emptied",
     ),
     (
         "decorators, and imports only",
@@ -315,7 +315,7 @@ const JAVASCRIPT_ROWS: &[Row] = &[
         "generated code",
         "export const total = new Function('return 2');",
         "test('a', () => assert.equal(shop.total(), 2));",
-        "the change has no functions that can be emptied",
+        "the change has no function of Rust, Python, JavaScript or TypeScript that can be emptied",
     ),
     (
         "async, and not awaited",

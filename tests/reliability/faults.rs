@@ -385,7 +385,7 @@ fn changes(call: &SystemCall) -> bool {
 /// What omo keeps of a run that has ended, each time under another name.
 fn is_kept_run(file: &Path) -> bool {
     file.parent().is_some_and(|folder| folder.ends_with("cc-omo/ended"))
-        && file.extension().is_some_and(|it| it == "json" || it == "diff")
+        && file.extension().is_some_and(|it| ["json", "diff", "files"].iter().any(|ending| it == *ending))
 }
 
 /// What git wrote for a difference in the user's own state: the next one begins by removing it.

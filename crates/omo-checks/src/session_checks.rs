@@ -11,7 +11,7 @@ use omo_core::check::session_check::{
 };
 use omo_core::stop::claim::CheckResult;
 use omo_core::text::sanitize;
-use omo_git::work_files::{FilesBefore, WorkFiles};
+use omo_git::work_files::{FilesBefore, LeftOutBy, WorkFiles};
 use omo_process::environment::CheckEnvironment;
 use omo_process::job::{self, CommandJob};
 use omo_state::env;
@@ -109,7 +109,7 @@ pub fn verify(checks: &[Check], setup: &CheckContext, watcher: &mut impl CheckWa
         let written = seen.as_ref().and_then(|seen| files.written_since(seen)).unwrap_or_default();
         let changed_again = written.untracked.iter().filter(|_| run > 1);
         let without = written.new.iter().chain(changed_again).cloned().collect::<Vec<_>>();
-        let is_left_out = !without.is_empty() && files.leave_out(without);
+        let is_left_out = !without.is_empty() && files.leave_out(without, LeftOutBy::Checks);
         if is_left_out {
             after = files.state();
         }
@@ -119,12 +119,13 @@ pub fn verify(checks: &[Check], setup: &CheckContext, watcher: &mut impl CheckWa
         let is_same = after.as_ref().map(|after| &after.id) == before.as_ref().map(|before| &before.id);
         if is_same {
             let was_rewritten = after != before || seen.as_ref().is_some_and(|seen| seen.moved().is_some());
-            let transient = files.transient_files(seen.as_ref());
+            let (transient, left_out) = (files.transient_files(seen.as_ref()), files.left_out_digest());
             for result in verified.results.iter_mut().filter(|result| !result.is_reused) {
                 result.record.transient_files.clone_from(&transient.paths);
                 result.record.is_partly_unwatched = transient.is_partial;
                 result.record.written_files.clone_from(&written_files);
                 result.record.was_rewritten = was_rewritten;
+                result.record.left_out.clone_from(&left_out);
             }
             break;
         }
@@ -211,7 +212,8 @@ fn known_result(check: &Check, setup: &CheckContext, tree: Option<&str>, is_appr
     }
     let last = check.last.as_ref().filter(|_| setup.reuse == EvidenceReuse::IfValid)?;
     let setting = setup.environment.check_setting(check, setup.root);
-    last.is_evidence_for(tree, &setting).then(|| result(check, last.clone(), true, PrintedOutput::default()))
+    last.is_evidence_for(tree, &setup.files.left_out_digest(), &setting)
+        .then(|| result(check, last.clone(), true, PrintedOutput::default()))
 }
 
 fn run(

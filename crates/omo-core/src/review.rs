@@ -311,18 +311,25 @@ fn last_tag(report: &str) -> Option<&str> {
     const OPEN: &str = "<promise>";
     let line = report.trim_end().lines().next_back()?;
     let above = report.rsplit_once(OPEN)?.0;
-    let is_quoted = line.trim_start().starts_with('>');
+    let is_quoted = line.trim_start().starts_with('>') || line.contains("~~");
     (!is_quoted && above.chars().any(char::is_alphanumeric)).then_some(())?;
     let line = line.trim_end_matches(|char: char| !char.is_alphanumeric() && char != '>');
     let (before, text) = line.strip_suffix("</promise>")?.rsplit_once(OPEN)?;
     let is_sentence = is_finished(before.trim_end_matches(['`', '"', '\'', '*', '_', ' ']));
     let before = before.trim_matches(|char: char| !char.is_alphanumeric() && char != ':');
-    let is_label = || before.strip_suffix(':').is_some_and(|label| label.split_whitespace().count() <= MAX_LABEL_WORDS);
+    let is_label = || {
+        let words: Vec<String> =
+            before.strip_suffix(':').unwrap_or_default().split_whitespace().map(str::to_lowercase).collect();
+        words.len() <= MAX_LABEL_WORDS && words.last().is_some_and(|word| LABELS.contains(&word.as_str()))
+    };
     let is_number = before.chars().all(|char| char.is_ascii_digit());
     (is_number || is_sentence || is_label()).then(|| text.trim())
 }
 
-/// A longer one is a sentence, which may say the opposite.
+/// Words before a verdict.
+const LABELS: [&str; 10] =
+    ["verdict", "result", "answer", "conclusion", "decision", "outcome", "review", "judgement", "judgment", "status"];
+/// A longer label is a sentence, which may say the opposite.
 const MAX_LABEL_WORDS: usize = 2;
 
 /// The review that stands after another one of the same work: a rejection is not undone by asking

@@ -176,10 +176,23 @@ pub fn write_versions(
     version: impl Fn(&ChangedFile) -> Option<&FileVersion>,
 ) -> Result<(), BaseError> {
     let mut tree = FolderPath::open_to_write(copy).map_err(|error| file_error(copy, error))?;
+    // What is within a folder goes before a link that takes the place of it.
+    for file in files.iter().rev() {
+        remove_file(&mut tree, &file.path).map_err(|error| file_error(&file.path, error))?;
+    }
+    let mut tree = FolderPath::open_to_write(copy).map_err(|error| file_error(copy, error))?;
     for file in files {
         write_version(&mut tree, &file.path, time, version(file)).map_err(|error| file_error(&file.path, error))?;
     }
     Ok(())
+}
+
+fn remove_file(tree: &mut FolderPath, path: &Path) -> io::Result<()> {
+    let (Some(name), Some(folder)) = (path.file_name(), tree.parent_of(path)?) else { return Ok(()) };
+    match folder.remove(name) {
+        Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::IsADirectory) => Err(error),
+        _ => Ok(()),
+    }
 }
 
 fn write_version(
@@ -188,12 +201,6 @@ fn write_version(
     time: SystemTime,
     version: Option<&FileVersion>,
 ) -> io::Result<()> {
-    if let (Some(name), Some(folder)) = (path.file_name(), tree.parent_of(path)?) {
-        match folder.remove(name) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-    }
     let Some(FileVersion { mode, bytes }) = version else { return Ok(()) };
     tree.write(path, mode, bytes, Some(time)).map(drop)
 }
@@ -277,6 +284,11 @@ impl<'a> BaseComparison<'a> {
     /// Whether a file that changed was there at the base.
     pub fn was_there(&self, path: &Path) -> bool {
         self.files.changed.get(path).is_some_and(Option::is_some)
+    }
+
+    /// Whether a file that changed was a link at the base.
+    pub fn was_link(&self, path: &Path) -> bool {
+        self.files.changed.get(path).is_some_and(|base| base.as_ref().is_some_and(|base| base.mode == LINK))
     }
 
     /// Path from the project's top with `/` between its names. What lies beside the project keeps its path from the top of

@@ -20,6 +20,15 @@ const MAX_BYTES: u64 = 256 * 1024 * 1024;
 /// Runs do not last longer than that.
 const MAX_AGE_SECONDS: i64 = 15 * 24 * 60 * 60;
 
+/// Who leaves a file out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftOutBy {
+    /// The checks write it.
+    Checks,
+    /// The user names it in the settings.
+    User,
+}
+
 /// What was settled of a work tree. Paths are bytes, each written as a character.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -37,9 +46,12 @@ pub(crate) struct FileScope {
     pub(super) rules: BTreeMap<String, String>,
     /// The repositories and submodules in it.
     inner: BTreeMap<String, Self>,
-    /// Files that the checks write, and that are no part of the work.
+    /// Files that the checks write, and that are no part of the work as long as git does not track them.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     left_out: BTreeSet<String>,
+    /// Files that the user leaves out.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    left_out_by_user: BTreeSet<String>,
 }
 
 impl FileScope {
@@ -88,8 +100,12 @@ impl FileScope {
     }
 
     /// Leaves files out, each by its path from the top. What git does not track is ignored from then on.
-    pub(super) fn leave_out(&mut self, paths: impl Iterator<Item = Vec<u8>>) {
-        for path in paths.filter(|path| self.left_out.insert(path_to_text(path))) {
+    pub(super) fn leave_out(&mut self, paths: impl Iterator<Item = Vec<u8>>, by: LeftOutBy) {
+        let left_out = match by {
+            LeftOutBy::Checks => &mut self.left_out,
+            LeftOutBy::User => &mut self.left_out_by_user,
+        };
+        for path in paths.filter(|path| left_out.insert(path_to_text(path))) {
             if let Some(path) = std::str::from_utf8(&path).ok().filter(|path| !path.contains('\n')) {
                 self.settings.ignored.push_str("\n/");
                 for char in path.chars() {
@@ -102,9 +118,10 @@ impl FileScope {
         }
     }
 
-    /// What is left out.
-    pub(super) fn left_out(&self) -> impl Iterator<Item = Vec<u8>> {
-        self.left_out.iter().map(|path| text_to_path(path))
+    /// Everything that is left out while git tracks these files.
+    pub(super) fn left_out(&self, tracked: &BTreeSet<Vec<u8>>) -> BTreeSet<Vec<u8>> {
+        let of_checks = self.left_out.iter().map(|path| text_to_path(path)).filter(|path| !tracked.contains(path));
+        of_checks.chain(self.left_out_by_user.iter().map(|path| text_to_path(path))).collect()
     }
 
     /// Keeps it, and gives the name that it is found by.

@@ -14,7 +14,7 @@ mod manifest;
 mod watch;
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -34,6 +34,7 @@ use crate::scope::text_to_path;
 use cache::{CachedFiles, FilesCache, source_marks};
 use file_lister::FileLister;
 
+pub use crate::scope::LeftOutBy;
 pub(crate) use crate::scope::{FileScope, path_to_text};
 pub use manifest::FileManifest;
 pub use watch::{FilesBefore, TransientFiles, WrittenFiles};
@@ -166,16 +167,13 @@ impl<'a> WorkFiles<'a> {
 
     /// Leaves some files out, each by its path from the top of the work tree; `false` where nothing was settled when the
     /// run began, or it cannot be kept.
-    pub fn leave_out(&mut self, paths: Vec<Vec<u8>>) -> bool {
-        let is_known = |path: &Vec<u8>| self.scope().is_some_and(|scope| scope.left_out().any(|known| known == *path));
-        if paths.iter().all(is_known) {
+    pub fn leave_out(&mut self, paths: Vec<Vec<u8>>, by: LeftOutBy) -> bool {
+        let Some(mut scope) = self.scope().cloned() else { return false };
+        scope.leave_out(paths.into_iter(), by);
+        if Some(&scope) == self.scope() {
             return true;
         }
-        let kept = self.scope().cloned().and_then(|mut scope| {
-            scope.leave_out(paths.into_iter());
-            Some((scope.keep(self.state_home?)?, scope))
-        });
-        let Some((name, scope)) = kept else { return false };
+        let Some(name) = self.state_home.and_then(|home| scope.keep(home)) else { return false };
         self.scope_name = Some(name);
         self.scope = OnceCell::from(Some(scope));
         true
@@ -195,9 +193,23 @@ impl<'a> WorkFiles<'a> {
 
     /// Paths that are left out, from the top of the work tree, but for those in folders that hold caches alone.
     pub fn left_out(&self) -> Vec<String> {
-        let paths = self.scope().into_iter().flat_map(FileScope::left_out);
-        let paths = paths.map(|path| String::from_utf8_lossy(&path).into_owned());
+        let paths = self.scope().map(|scope| scope.left_out(&BTreeSet::new())).unwrap_or_default();
+        let paths = paths.iter().map(|path| String::from_utf8_lossy(path).into_owned());
         paths.filter(|path| !path.split('/').rev().skip(1).any(|folder| CACHES.contains(&folder))).collect()
+    }
+
+    /// The digest of what stands in the files that are left out.
+    pub fn left_out_digest(&self) -> String {
+        const MAX_BYTES: u64 = 64 * 1024 * 1024;
+        let Some(scope) = self.scope() else { return String::new() };
+        let content = |path: &Vec<u8>| {
+            let mut bytes = Vec::new();
+            let file = regular_file::open(&scope.top().join(path_of(path))).ok().flatten();
+            file.map(|file| file.take(MAX_BYTES).read_to_end(&mut bytes));
+            format!("{}\0{}", path_to_text(path), hex_digest(&bytes))
+        };
+        let all: Vec<String> = scope.left_out(&BTreeSet::new()).iter().map(content).collect();
+        if all.is_empty() { String::new() } else { hex_digest(all.join("\n").as_bytes()) }
     }
 
     fn scope(&self) -> Option<&FileScope> {
@@ -283,7 +295,7 @@ impl<'a> WorkFiles<'a> {
         if let Some(scope) = self.scope() {
             listed.files.extend(scope.tracked());
             listed.inner.extend(scope.inner_paths());
-            for path in scope.left_out() {
+            for path in scope.left_out(&listed.tracked) {
                 listed.files.remove(&path);
             }
         }

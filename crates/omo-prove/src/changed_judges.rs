@@ -56,12 +56,17 @@ impl ChangedJudges {
                 naming_words(&name, words).any(|word| !is_judged(&check.command, word, &name))
                     || !is_code_or_text(&name) && runs_another_file(&check.command) && is_in_folder()
             };
-            let mut is_run = || behind.contains_key(&name) || is_loaded(&name, &loaded) || named.any(is_judge);
-            may_steer(&name) || (is_run() && comparison.was_there(path) && !tests.contains(&name))
+            let mut is_named = || (is_loaded(&name, &loaded) || named.any(is_judge)) && !tests.contains(&name);
+            may_steer(&name)
+                || comparison.was_there(path) && (behind.contains_key(&name) || is_named())
+                || comparison.was_link(path)
+                || with.join(path).is_symlink()
         };
         let count = comparison.changed_paths().filter(|path| steers(path)).count();
         let files = if count > MAX_FILES { Vec::new() } else { comparison.read_changed(with, steers)? };
-        let names: Vec<String> = comparison.changed_paths().filter(|path| steers(path)).map(name_of).collect();
+        let mut names: Vec<String> = comparison.changed_paths().filter(|path| steers(path)).map(name_of).collect();
+        // Hidden files come last: there may be many of them.
+        names.sort_by_key(|name| name.starts_with('.') || name.contains("/."));
         let is_setting = |name: &str| name.contains("config") || name.contains("pytest.ini");
         let are_tests = names.iter().all(|name| tests.contains(name) && !is_setting(name));
         Ok(Self { files, names, are_tests })
@@ -111,11 +116,7 @@ impl ChangedJudges {
                 comparison.with_judges_of_then = self.are_tests.then(|| judged.report.clone());
             }
             None => {
-                // Hidden files come last: there may be many of them.
-                let (hidden, shown): (Vec<&String>, Vec<&String>) =
-                    self.names.iter().partition(|name| name.starts_with('.') || name.contains("/."));
-                let all: Vec<String> = shown.into_iter().chain(hidden).cloned().collect();
-                let named = list_names(&all, all.len());
+                let named = list_names(&self.names, self.names.len());
                 comparison.notes.push(format!("it could not be run without the changes to {named}"));
             }
         }
@@ -160,7 +161,7 @@ fn scripts_behind(checks: &[Check], words: &[BTreeSet<String>], project: &Path) 
         let is_data = || !is_code(file.name);
         let is_judge = may_steer(file.name)
             || !file.is_judged && (is_data() || file.is_script() || is_direct() || is_named_as_judge(file.name));
-        is_judge && file.path.starts_with(project) && !is_named_as_test(file.name)
+        is_judge && file.path.starts_with(project) && (file.is_run || !is_named_as_test(file.name))
     };
     find_named_files(checks.iter().map(text).collect(), project, &[], &is_wanted)
 }

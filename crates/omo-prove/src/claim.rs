@@ -23,7 +23,7 @@ use omo_state::seal::{SealKey, hex_digest};
 use omo_state::state;
 
 use crate::changed_judges::ClaimComparison;
-use crate::comparison::{CheckProof, SideOutcome, WithChange};
+use crate::comparison::{CheckProof, SideOutcome, TestComparison, TestState, WithChange};
 use crate::counterfactual::{ProofError, ProofRequest, ProofWatcher, prove};
 use crate::hollow::HollowChecks;
 use crate::test_files::TestFiles;
@@ -107,12 +107,20 @@ impl AskedProof<'_> {
         if self.question.is_copy_decisive && proof.with != WithChange::Green {
             notes.push("files were written while it ran, and it is not known to be green in a private copy".to_owned());
         }
-        let lost = LostTests::compare(&started.tests, &now);
+        let red_in_copy = match proof.with {
+            WithChange::Red if !self.question.is_copy_decisive => {
+                proof.reason.trim_start_matches("it is not green with the change: ").to_owned()
+            }
+            _ => String::new(),
+        };
+        let passes = |test: &&TestComparison| (test.without, test.with) == (TestState::Passed, TestState::Passed);
+        let unchanged = proof.tests.iter().filter(passes).map(|test| test.name.as_str());
+        let lost = LostTests::compare(&started.tests, &now).with_changed(&started.tests, unchanged);
         if lost.names_some_alone() {
             let names: Vec<&str> = now.iter().map(|(name, _)| name).collect();
             judging_digest = hex_digest(format!("{judging_digest}\n{}", names.join("\n")).as_bytes());
         }
-        CheckCounterfactual { judged_by, judging_digest, lost, notes, ..proof.summarize(&check.name) }
+        CheckCounterfactual { judged_by, judging_digest, lost, notes, red_in_copy, ..proof.summarize(&check.name) }
     }
 
     fn find_out(&self) -> Result<Vec<CheckCounterfactual>, ProofError> {

@@ -205,7 +205,9 @@ pub(crate) fn ask_checks(
         hollow = HollowChange::make(false, change, runner, watcher)?;
     }
     if hollow.functions.is_empty() {
-        let why = hollow.problem.unwrap_or_else(|| "the change has no functions that can be emptied".to_owned());
+        let why = hollow.problem.unwrap_or_else(|| {
+            "the change has no function of Rust, Python, JavaScript or TypeScript that can be emptied".to_owned()
+        });
         let answer = HollowAnswer::Unknown(format!("could not be made hollow: {why}"));
         proofs.iter_mut().filter(|proof| wanted.contain(proof)).for_each(|proof| proof.hollow = answer.clone());
         return Ok(());

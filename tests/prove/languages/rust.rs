@@ -392,7 +392,8 @@ fn changes_to_a_crate_are_told_apart() {
     play("cargo test --offline", FILES, CASES, || lab_with(folder_of("cargo")), |_| Ok(())).unwrap();
 }
 
-/// As many tests as before, of which none is named: what came with a new file is not taken for what went with an old one.
+/// As many tests as before: what came with a new file is not taken for what went with an old one, even where the command
+/// names no test.
 #[test]
 fn tests_of_a_new_file_are_not_guessed_about_where_no_test_is_named() {
     let case = Case {
@@ -405,7 +406,7 @@ fn tests_of_a_new_file_are_not_guessed_about_where_no_test_is_named() {
             ("tests/discounts/season.rs", None),
         ],
         without: "unknown",
-        reason: "the tests in src/tax.rs could not be separated: without the change they are not there",
+        reason: "1 test is only there with the change, in files that are no test files, and could not be separated",
         notes: &["the tests in src/tax.rs could not be separated: the file is new"],
         tests: &[],
     };

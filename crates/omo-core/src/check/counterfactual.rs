@@ -147,6 +147,8 @@ pub struct CheckCounterfactual {
     pub lost: LostTests,
     /// Further notes for the reader, one sentence each.
     pub notes: Vec<String>,
+    /// Its end in a private copy with the change, where it is not green there; empty where it is.
+    pub red_in_copy: String,
 }
 
 /// An unusual fact about a green check, or about what a reviewer was given.
@@ -178,6 +180,8 @@ pub struct LostTests {
     pub skipped: NamedTests,
     /// Failed then, and not run now.
     pub failing_not_run: NamedTests,
+    /// Failed then, and passes with the tests of now on the files of then.
+    pub changed: NamedTests,
 }
 
 /// Tests, the first of them by name.
@@ -202,7 +206,9 @@ impl NamedTests {
 impl LostTests {
     /// More of them are there than are named.
     pub fn names_some_alone(&self) -> bool {
-        [&self.gone, &self.skipped, &self.failing_not_run].iter().any(|tests| tests.count > tests.names.len())
+        [&self.gone, &self.skipped, &self.failing_not_run, &self.changed]
+            .iter()
+            .any(|tests| tests.count > tests.names.len())
     }
 
     /// Compares the tests of a check as the run began with those of now. Names that a runner keeps to itself are not
@@ -223,12 +229,25 @@ impl LostTests {
         lost
     }
 
+    /// Notes the tests that failed at the start, and pass where only the tests changed.
+    #[must_use]
+    pub fn with_changed<'a>(
+        mut self,
+        started: &TestReport,
+        pass_without_change: impl Iterator<Item = &'a str>,
+    ) -> Self {
+        let failed = pass_without_change.filter(|name| started.outcome(name) == Some(TestOutcome::Failed));
+        failed.for_each(|name| self.changed.add(name));
+        self
+    }
+
     /// One line for each kind, such as `2 tests gone: a, b`.
     fn lines(&self) -> impl Iterator<Item = String> {
         let lists = [
             (&self.gone, "gone"),
             (&self.skipped, "skipped now"),
             (&self.failing_not_run, "failing at the start and not run now"),
+            (&self.changed, "failing at the start and passing by a change of the tests alone"),
         ];
         lists.into_iter().filter(|(tests, _)| tests.count > 0).map(|(tests, word)| {
             format!("{} {word}: {}", pluralize(tests.count, "test"), list_names(&tests.names, tests.count))
@@ -261,7 +280,12 @@ fn pluralize_count(count: u64) -> String {
 
 /// The first of some names, and how many more there are.
 pub fn list_names(names: &[String], count: usize) -> String {
-    let mut shown: Vec<String> = names.iter().take(MAX_NAMED_TESTS).map(|name| sanitize(name, 100)).collect();
+    // The end of a long path says which file it is.
+    let shown = |name: &String| match name.char_indices().rev().nth(99) {
+        Some((at, _)) => format!("\u{2026}{}", sanitize(name.get(at..).unwrap_or_default(), 100)),
+        None => sanitize(name, 100),
+    };
+    let mut shown: Vec<String> = names.iter().take(MAX_NAMED_TESTS).map(shown).collect();
     if count > shown.len() {
         shown.push(format!("and {} more", count - shown.len()));
     }
@@ -305,7 +329,7 @@ impl Counterfactual {
     pub fn verdict_words(&self) -> Option<String> {
         let Self::Known(checks) = self else { return None };
         let named = |answer: WithoutChange| -> Vec<String> {
-            let of = checks.iter().filter(|check| check.without == answer);
+            let of = checks.iter().filter(|check| check.without == answer && check.red_in_copy.is_empty());
             of.map(|check| format!("`{}`", sanitize(&check.name, 40))).collect()
         };
         let (red, green, unknown) =
@@ -327,7 +351,8 @@ impl Counterfactual {
             parts.push(format!("green without the change, too, so nothing about it is shown: {}", green.join(", ")));
         }
         if !unknown.is_empty() {
-            let why = checks.iter().find(|check| check.without == WithoutChange::Unknown);
+            let is_told = |check: &&CheckCounterfactual| check.red_in_copy.is_empty();
+            let why = checks.iter().filter(is_told).find(|check| check.without == WithoutChange::Unknown);
             let words = |check: &CheckCounterfactual| {
                 // Why it could not be told with empty bodies either adds nothing.
                 let is_told = matches!(check.hollow, HollowAnswer::Red | HollowAnswer::Green { .. });
@@ -356,7 +381,16 @@ impl Counterfactual {
         match self {
             Self::Pending => vec!["the comparison with the start has not finished".to_owned()],
             Self::Failed(why) => vec![format!("the comparison with the start did not finish: {}", sanitize(why, 160))],
-            Self::NotAsked | Self::Known(_) => self.unusual_facts().into_iter().map(|fact| fact.line).collect(),
+            Self::NotAsked => Vec::new(),
+            Self::Known(checks) => {
+                let facts = self.unusual_facts().into_iter().map(|fact| fact.line);
+                let red = checks.iter().filter(|check| !check.red_in_copy.is_empty());
+                let told = red.map(|check| {
+                    let end = sanitize(&check.red_in_copy, 120);
+                    format!("`{}`: green here, and not in a private copy: {end}", sanitize(&check.name, 40))
+                });
+                facts.chain(told).collect()
+            }
         }
     }
 

@@ -171,6 +171,8 @@ pub struct CheckRecord {
     pub is_partly_unwatched: bool,
     /// It is green, and was red on the same files before.
     pub was_red: bool,
+    /// The digest of the files that the checks write and that are no part of the work, as the check left them.
+    pub left_out: String,
     /// Files whose bytes the checks changed once, and that are judged as they are now.
     pub written_files: Vec<String>,
     /// While the checks ran files were written that have their bytes again: its run in a private copy counts.
@@ -189,8 +191,10 @@ impl CheckRecord {
     }
 
     /// Whether this result still says something about this work tree, run in this setting.
-    pub fn is_evidence_for(&self, tree: Option<&str>, setting: &str) -> bool {
-        self.verdict == CheckVerdict::Green && tree.is_some() && self.tree.as_deref() == tree && self.setting == setting
+    /// `left_out` is the digest of the files that are no part of it.
+    pub fn is_evidence_for(&self, tree: Option<&str>, left_out: &str, setting: &str) -> bool {
+        let is_of_these = tree.is_some() && self.tree.as_deref() == tree && self.left_out == left_out;
+        self.verdict == CheckVerdict::Green && is_of_these && self.setting == setting
     }
 }
 
@@ -232,7 +236,7 @@ pub fn judge_check(end: &CheckEnd, counts: Option<TestCounts>) -> (CheckVerdict,
 fn judge_success(counts: Option<TestCounts>) -> (CheckVerdict, String) {
     match counts {
         Some(counts) if counts.failed > 0 => {
-            (CheckVerdict::Failed, format!("exit status 0, but {} tests failed", counts.failed))
+            (CheckVerdict::Failed, format!("exit status 0, but {} failed", counts.failed))
         }
         Some(counts) if counts.run == 0 => (CheckVerdict::NothingRan, "exit status 0, but no test was run".to_owned()),
         Some(_) => (CheckVerdict::Green, "exit status 0".to_owned()),

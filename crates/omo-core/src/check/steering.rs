@@ -38,6 +38,10 @@ const CODE_ENDINGS: &str =
     "rs go py pyi js jsx mjs cjs ts tsx mts cts java kt swift c h cc cpp hpp cs rb php ex exs scala";
 /// Folders of the work itself: a `config.py` or a folder `hooks` in one of these is code as any other.
 const WORK_FOLDERS: &str = "src lib app internal";
+/// Folders of tests, in which a `setup.ts` is none itself.
+const TEST_FOLDERS: &str = "test tests __tests__ spec specs e2e";
+/// Folders from which Python may import by a name alone, beside the top.
+const IMPORT_ROOTS: &str = "src lib tests test unit integration";
 /// Folders of stand-ins, wherever they lie.
 const STAND_INS: &str = "__mocks__ __stubs__ mocks stubs";
 /// Parts of names of configuration, as in `jest.config.js`, `vitest.setup.ts`, `tsconfig.build.json`, `requirements-dev.txt`.
@@ -62,14 +66,24 @@ pub fn may_steer(path: &str) -> bool {
     let is_hidden = lower.split('/').any(|part| part.starts_with('.'));
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     let is_below = |list| folders.split('/').any(|folder| is_in(list, folder));
-    let is_work = is_in(CODE_ENDINGS, ending) && is_below(WORK_FOLDERS);
-    let mut parts = name.split(['.', '-', '_']);
+    // Code is work, wherever it lies, but for what is called as `jest.setup.js` is: who runs or loads it counts.
+    let is_code = is_in(CODE_ENDINGS, ending);
+    let is_part = |part: &str| is_in(PARTS, part);
+    let is_configuration = || match is_code {
+        true if is_below(TEST_FOLDERS) => name.split('.').any(is_part),
+        true => !is_below(WORK_FOLDERS) && name.split('.').skip(1).any(is_part),
+        false => name.split(['.', '-', '_']).any(is_part) || is_below(FOLDERS),
+    };
+    let mut roots = lower.split_inclusive('/').scan(true, |is_root, part| {
+        let was_root = std::mem::replace(is_root, is_in(IMPORT_ROOTS, part.trim_end_matches('/')));
+        was_root.then(|| part.trim_end_matches('/'))
+    });
     is_hidden
         || is_in(NAMES, name)
         || is_in(ENDINGS, ending)
         || is_below(STAND_INS)
-        || !is_work && (parts.any(|part| is_in(PARTS, part)) || is_below(FOLDERS))
-        || lower.split('/').any(shadows_python)
+        || is_configuration()
+        || is_in("py pyi", ending) && roots.any(shadows_python)
 }
 
 fn is_in(list: &str, word: &str) -> bool {
@@ -282,6 +296,11 @@ mod tests {
             "app.py",
             "tests/test_app.py",
             "src/cart.test.ts",
+            "shop/types.py",
+            "shop/config.py",
+            "shop/cart_resolver.py",
+            "scripts/app.py",
+            "server/http/app.js",
             "README.md",
             "docs/a.txt",
             "pkg/a_test.go",

@@ -22,7 +22,7 @@ use omo_core::session::claim_state::VerificationPhase;
 use omo_core::session::id::SessionId;
 use omo_core::stop::claim::{CheckResult, ClaimFindings, ClaimJudgement, ClaimOutcome, ReviewMaterial, judge_claim};
 use omo_git::difference::{self, FileVersions};
-use omo_git::work_files::WorkFiles;
+use omo_git::work_files::{LeftOutBy, WorkFiles};
 use omo_git::{git_command, tree};
 use omo_process::environment::CheckEnvironment;
 use omo_process::watchdog;
@@ -64,7 +64,7 @@ pub(super) fn verify_claim(
     git_command::use_environment(&environment);
     let mut files = work_files(context, root, &session);
     let of_checks = config::load(context.env.config_file.as_deref()).written_by_checks;
-    files.leave_out(of_checks.iter().filter_map(|path| files.path_from_top(path)).collect());
+    files.leave_out(of_checks.iter().filter_map(|path| files.path_from_top(path)).collect(), LeftOutBy::User);
     let setup = CheckContext {
         root,
         state_home,

@@ -50,12 +50,13 @@ fn evidence_needs_the_same_tree_and_the_same_setting() {
         setting: "s1".to_owned(),
         ..CheckRecord::default()
     };
-    assert!(record.is_evidence_for(Some("t1"), "s1"));
-    assert!(!record.is_evidence_for(Some("t2"), "s1"));
-    assert!(!record.is_evidence_for(Some("t1"), "s2"));
-    assert!(!record.is_evidence_for(None, "s1"));
-    assert!(!CheckRecord { tree: None, ..record.clone() }.is_evidence_for(None, "s1"));
-    assert!(!CheckRecord { verdict: CheckVerdict::Failed, ..record }.is_evidence_for(Some("t1"), "s1"));
+    assert!(record.is_evidence_for(Some("t1"), "", "s1"));
+    assert!(!record.is_evidence_for(Some("t2"), "", "s1"));
+    assert!(!record.is_evidence_for(Some("t1"), "other", "s1"));
+    assert!(!record.is_evidence_for(Some("t1"), "", "s2"));
+    assert!(!record.is_evidence_for(None, "", "s1"));
+    assert!(!CheckRecord { tree: None, ..record.clone() }.is_evidence_for(None, "", "s1"));
+    assert!(!CheckRecord { verdict: CheckVerdict::Failed, ..record }.is_evidence_for(Some("t1"), "", "s1"));
 }
 
 #[test]

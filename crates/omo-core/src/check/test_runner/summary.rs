@@ -3,15 +3,18 @@
 
 use crate::check::session_check::TestCounts;
 
+/// Sums of tests. `total` is one only beside passed ones.
 const TOTALS: [&str; 9] = ["total", "tests", "test", "tests run", "examples", "example", "runs", "run", "test cases"];
-const PASSED: [&str; 3] = ["passed", "passes", "pass"];
-const FAILED: [&str; 7] = ["failed", "failures", "failure", "fail", "errors", "error", "broken"];
+const PASSED: [&str; 4] = ["passed", "passes", "pass", "passing"];
+const FAILED: [&str; 8] = ["failed", "failures", "failure", "fail", "failing", "errors", "error", "broken"];
 const SKIPPED: [&str; 5] = ["skipped", "skips", "skip", "pending", "incomplete"];
 
 /// Labelled numbers of one sum.
 #[derive(Clone, Copy, Debug, Default)]
 struct LabelledNumbers {
     total: Option<u64>,
+    /// The total says that it is one of tests.
+    is_of_tests: bool,
     passed: Option<u64>,
     failed: Option<u64>,
     skipped: Option<u64>,
@@ -27,15 +30,23 @@ impl LabelledNumbers {
             _ => return false,
         };
         *place = Some(place.unwrap_or_default().saturating_add(number));
+        self.is_of_tests |= TOTALS.contains(&label) && label != "total" || label == "passing";
         true
     }
 
-    /// The counts, where a total stands beside an outcome and is about any test.
+    /// The counts, where a total of tests stands beside an outcome and is about any test. Failed ones count as run: what
+    /// is printed may be of other programs, and the exit status says whether a check is red.
     fn counts(&self) -> Option<TestCounts> {
-        let (total, failed, skipped) = (self.total?, self.failed.unwrap_or_default(), self.skipped.unwrap_or_default());
-        self.passed.or(self.failed).or(self.skipped)?;
-        let run = self.passed.map_or(total.saturating_sub(skipped), |passed| passed.saturating_add(failed));
-        (run > 0 || skipped > 0).then_some(TestCounts { run, failed, skipped })
+        let (failed, skipped) = (self.failed.unwrap_or_default(), self.skipped.unwrap_or_default());
+        let run = match (self.passed, self.total.filter(|_| self.is_of_tests)) {
+            (Some(passed), total) if self.is_of_tests || total.or(self.total).is_some() => {
+                passed.saturating_add(failed)
+            }
+            (None, Some(total)) if self.failed.or(self.skipped).is_some() => total.saturating_sub(skipped),
+            _ => return None,
+        };
+        let is_sum = run > 0 || skipped > 0 || (self.is_of_tests && self.passed.is_some() && self.total.is_none());
+        is_sum.then_some(TestCounts { run, failed: 0, skipped })
     }
 }
 
@@ -90,6 +101,7 @@ fn labelled_number(part: &str) -> Option<(String, u64)> {
         Some((label, number)) => (label, number),
         None => part.split_once(' ').map(|(number, label)| (label, number))?,
     };
+    let label = label.split(" (").next().unwrap_or(label);
     Some((label.trim().to_lowercase(), number.trim().parse().ok()?))
 }
 
@@ -101,13 +113,17 @@ mod tests {
     fn the_sums_of_other_runners_are_read() {
         for (output, counts) in [
             ("  Total:     32\n  Passed:    31\n  Skipped:   2\n  Duration:  1.67ms\n", Some((31, 0, 2))),
+            ("  2 passing (5ms)\n  1 pending\n\n", Some((2, 0, 1))),
+            ("  0 passing (1ms)\n", Some((0, 0, 0))),
+            ("Total: 12 | Skipped: 3\n", None),
+            ("Total: 120\nErrors: 2\n", None),
             ("  Total:     0\n  Passed:    0\n  Skipped:   32\n", Some((0, 0, 32))),
-            ("5 examples, 1 failure, 1 pending\n", Some((4, 1, 1))),
-            ("5 runs, 9 assertions, 1 failures, 1 errors, 1 skips\n", Some((4, 2, 1))),
-            ("Tests: 5, Assertions: 9, Failures: 1, Skipped: 1.\n", Some((4, 1, 1))),
+            ("5 examples, 1 failure, 1 pending\n", Some((4, 0, 1))),
+            ("5 runs, 9 assertions, 1 failures, 1 errors, 1 skips\n", Some((4, 0, 1))),
+            ("Tests: 5, Assertions: 9, Failures: 1, Skipped: 1.\n", Some((4, 0, 1))),
             ("Tests run: 5, Failures: 0, Errors: 0, Skipped: 2\n", Some((3, 0, 2))),
             ("Passed!  - Failed:     0, Passed:     4, Skipped:     1, Total:     5\n", Some((4, 0, 1))),
-            ("46 tests, 46 passed, 0 failed\n46 tests, 45 passed, 1 failed\n", Some((92, 1, 0))),
+            ("46 tests, 46 passed, 0 failed\n46 tests, 45 passed, 1 failed\n", Some((92, 0, 0))),
             ("3 tests\n", None),
             ("0 errors, 0 warnings\n", None),
             ("0 tests, 0 failures\n", None),
