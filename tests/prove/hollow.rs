@@ -164,7 +164,7 @@ const RUST_ROWS: &[Row] = &[
 ];
 
 #[test]
-#[ignore = "needs the built plugin and cargo: cargo xtask test"]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn empty_bodies_of_rust_are_noticed_or_named() {
     play(&RUST, "cargo", |_| Ok(()), RUST_ROWS);
 }
