@@ -1,6 +1,7 @@
 //! The question whether a change of what may steer a check made it green: the check on the files of now, with what may
 //! steer it as it was.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
@@ -148,22 +149,31 @@ fn is_loaded(path: &str, words: &BTreeSet<String>) -> bool {
 }
 
 /// The files that the commands and the scripts of checks name, and those that their variables name: what they run, and
-/// the data that they read.
+/// the data that they read. What a test runs is what it tests.
 fn scripts_behind(checks: &[Check], words: &[BTreeSet<String>], project: &Path) -> BTreeMap<String, String> {
     let text = |check: &Check| {
         let texts: Vec<&str> = std::iter::once(&check.command).chain(check.env.values()).map(String::as_str).collect();
         let origin = check.cwd.as_ref().map_or_else(|| project.to_owned(), |folder| project.join(folder));
         NamingText { text: texts.join("\n"), origin }
     };
+    let tests = RefCell::new(BTreeMap::new());
     let is_wanted = |file: &NamedFile| {
+        if is_named_as_test(file.name) {
+            if file.is_run && file.path.starts_with(project) {
+                tests.borrow_mut().insert(file.name.to_owned(), String::new());
+            }
+            return false;
+        }
         // A script may run the work as well, for another of its tasks.
         let is_direct = || words.iter().any(|words| is_named(file.name, words));
         let is_data = || !is_code(file.name);
         let is_judge = may_steer(file.name)
             || !file.is_judged && (is_data() || file.is_script() || is_direct() || is_named_as_judge(file.name));
-        is_judge && file.path.starts_with(project) && (file.is_run || !is_named_as_test(file.name))
+        is_judge && file.path.starts_with(project)
     };
-    find_named_files(checks.iter().map(text).collect(), project, &[], &is_wanted)
+    let mut files = find_named_files(checks.iter().map(text).collect(), project, &[], &is_wanted);
+    files.append(&mut tests.into_inner());
+    files
 }
 
 /// What is known of a check that is green with the change, beside what it is without it.

@@ -8,7 +8,7 @@ use omo_checks::baseline::{check_at_start, wait_for_start};
 use omo_checks::claim_proof::{LOCK, PROVE_ARGUMENT, ProofAnswer, ProofFolder, ProofQuestion};
 use omo_checks::project_copy::NamesProject;
 use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
-use omo_core::check::counterfactual::{CheckCounterfactual, LostTests, ProveMode, compare_counts};
+use omo_core::check::counterfactual::{CheckCounterfactual, LostTests, ProveMode, WithoutChange, compare_counts};
 use omo_core::check::session_check::{Check, CheckVerdict, TOTAL_TIMEOUT_SECONDS};
 use omo_core::session::id::SessionId;
 use omo_core::session::{Session, VerdictKind};
@@ -113,8 +113,16 @@ impl AskedProof<'_> {
             }
             _ => String::new(),
         };
-        let passes = |test: &&TestComparison| (test.without, test.with) == (TestState::Passed, TestState::Passed);
-        let unchanged = proof.tests.iter().filter(passes).map(|test| test.name.as_str());
+        // Where nothing but tests differs, they are run on one side alone.
+        let is_other_side_same = proof.without == WithoutChange::Green;
+        let passes = |test: &&TestComparison| {
+            let passed =
+                test.without == TestState::Passed || (is_other_side_same && test.without == TestState::Unknown);
+            passed && test.with == TestState::Passed
+        };
+        // What changed files that steer the check have done is said of those.
+        let unchanged =
+            proof.tests.iter().filter(|_| judged_by.is_empty()).filter(passes).map(|test| test.name.as_str());
         let lost = LostTests::compare(&started.tests, &now).with_changed(&started.tests, unchanged);
         if lost.names_some_alone() {
             let names: Vec<&str> = now.iter().map(|(name, _)| name).collect();

@@ -16,7 +16,7 @@ rows! {
     "a folder of tests behind a link": PY, "mkdir -p tests/unit alt; mv test_app.py tests/unit; cp tests/unit/* alt; echo 'import app; app.add = lambda a, b: a + b' > alt/conftest.py",
         "/usr/bin/python3 -m pytest -q tests", "rm -r tests/unit; ln -s ../alt tests/unit" => ["changed tests/unit"];
     "a script that runs the tests of a Makefile": PY, "printf 'check:\\n\\tsh run_tests.sh\\n' > Makefile; echo python3 -m unittest > run_tests.sh", "make check",
-        "echo 'echo Ran 3 tests in 0.1s; echo OK' > run_tests.sh" => ["changed run_tests.sh"];
+        "echo 'echo Ran 3 tests in 0.1s; echo OK' > run_tests.sh" => ["changed run_tests.sh", "how many tests run now is not known"];
     "green by a file that git ignores": PY, "echo .env >> .gitignore; printf 'import os\\ndef add(a, b):\\n    return a + b if os.path.exists(\".env\") else a - b\\n' > app.py", UNITTEST, "touch .env" => ["not in a private copy"];
     "a conftest.py one folder deeper": PY, UNIT, PYTEST, "echo 'import app; app.add = lambda a, b: a + b' > tests/unit/conftest.py" => ["changed tests/unit/conftest.py"];
     "a module that conftest.py names": PY, "mkdir helpers; touch helpers/plug.py; echo 'pytest_plugins = [\"helpers.plug\"]' > conftest.py", PYTEST,
