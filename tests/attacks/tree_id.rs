@@ -238,7 +238,7 @@ const ROWS: &[Row] = &[
             let state = target.scene.lab.state_folder();
             let material = fs::read_dir(&state)?
                 .flatten()
-                .find(|entry| entry.file_name().to_string_lossy().starts_with("review-"));
+                .find(|entry| entry.path().extension().is_some_and(|ending| ending == "md"));
             // Where the tests are counted before the run, it never comes to a review.
             let Some(material) = material else { return target.is_never_verified() };
             ensure!(fs::read_to_string(material.path())?.contains("test_app.py"), "the reviewer sees no removal");
