@@ -76,7 +76,7 @@ fn stands_free(before: &str) -> bool {
     line.is_empty() || is_finished(line)
 }
 
-/// Whether a line ends with a sentence that is finished.
+/// `true` for a line that ends with a finished sentence.
 pub(crate) fn is_finished(line: &str) -> bool {
     let sentence = line.trim_end_matches(is_closing);
     let unfinished = ["...", "…", "e.g.", "i.e.", "cf.", "viz."];

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use omo_core::check::counterfactual::list_names;
 use omo_core::check::file_use::{is_judged, is_named_as_judge, runs_another_file};
-use omo_core::check::session_check::{Check, CheckVerdict};
+use omo_core::check::session_check::Check;
 use omo_core::check::steering::{file_words, is_code, is_code_or_text, is_named_as_test, loaded_words, may_steer};
 use omo_core::check::test_report::{TestOutcome, TestReport};
 use omo_git::base_comparison::{BaseComparison, BaseError, ChangedFile, write_versions};
@@ -110,8 +110,8 @@ impl ChangedJudges {
             return comparison;
         }
         comparison.judging_digest = self.digest();
-        match judged.filter(|_| with.is_some_and(is_green)) {
-            Some(judged) if is_green(judged) => {}
+        match judged.filter(|_| with.is_some_and(SideOutcome::is_green)) {
+            Some(judged) if judged.is_green() => {}
             Some(judged) => {
                 comparison.judged_by.clone_from(&self.names);
                 comparison.with_judges_of_then = self.are_tests.then(|| judged.report.clone());
@@ -123,10 +123,6 @@ impl ChangedJudges {
         }
         comparison
     }
-}
-
-fn is_green(side: &SideOutcome) -> bool {
-    side.verdict == CheckVerdict::Green
 }
 
 /// The words of configurations at a project's top, and beside its tests, that name files which runners load.
@@ -142,7 +138,7 @@ fn words_of_configurations(project: &Path) -> BTreeSet<String> {
     texts.flat_map(|text| loaded_words(&text)).collect()
 }
 
-/// Whether one of these words names the file at this path, with or without its ending.
+/// `true` for a path that one of these words names, with or without its ending.
 fn is_loaded(path: &str, words: &BTreeSet<String>) -> bool {
     let without_ending = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
     is_named(path, words) || is_named(without_ending, words)
@@ -206,7 +202,7 @@ impl ClaimComparison {
     }
 }
 
-/// Whether one of the words of a command names the file at this path.
+/// `true` for a path that one of the words of a command names.
 pub fn is_named(path: &str, words: &BTreeSet<String>) -> bool {
     naming_words(path, words).next().is_some()
 }

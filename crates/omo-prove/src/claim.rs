@@ -9,7 +9,7 @@ use omo_checks::claim_proof::{LOCK, PROVE_ARGUMENT, ProofAnswer, ProofFolder, Pr
 use omo_checks::project_copy::NamesProject;
 use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
 use omo_core::check::counterfactual::{CheckCounterfactual, LostTests, ProveMode, WithoutChange, compare_counts};
-use omo_core::check::session_check::{Check, CheckVerdict, TOTAL_TIMEOUT_SECONDS};
+use omo_core::check::session_check::{Check, TOTAL_TIMEOUT_SECONDS};
 use omo_core::session::id::SessionId;
 use omo_core::session::{Session, VerdictKind};
 use omo_git::base_comparison::BaseChoice;
@@ -189,9 +189,7 @@ impl ProofWatcher for ClaimWatcher<'_> {
         const LATER: &str = "without the change it was not done in time";
         let summarize = |((check, with), comparison): ((&Check, &Result<SideOutcome, NamesProject>), _)| {
             let proof = match with {
-                Ok(with) if with.verdict != CheckVerdict::Green => {
-                    CheckProof::not_green_with_change(&check.command, with)
-                }
+                Ok(with) if !with.is_green() => CheckProof::not_green_with_change(&check.command, with),
                 Ok(with) => CheckProof::could_not_run(&check.command, with, LATER.to_owned()),
                 Err(error) => CheckProof::not_run(&check.command, error.to_string()),
             };

@@ -27,6 +27,13 @@ pub struct SideOutcome {
     pub lines: Vec<String>,
 }
 
+impl SideOutcome {
+    /// It passed.
+    pub(crate) fn is_green(&self) -> bool {
+        self.verdict == CheckVerdict::Green
+    }
+}
+
 /// A check with the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -201,7 +208,7 @@ fn judge_without(
     facts: &ChangeFacts,
     tests: &[TestComparison],
 ) -> (WithoutChange, String, Vec<String>) {
-    if without.verdict == CheckVerdict::Green {
+    if without.is_green() {
         return judge_green(with, without, facts, tests);
     }
     let failing: Vec<&str> = failing_names(tests).collect();

@@ -45,7 +45,7 @@ pub struct ProofRequest<'a> {
     pub checks: &'a [Check],
     /// What is asked about, where that is a task of a plan and not all that differs from the base.
     pub task: Option<TaskScope<'a>>,
-    /// Which checks are asked what they say with empty bodies.
+    /// Checks that run with empty bodies as well.
     pub hollow: HollowChecks,
     /// What counts as a test file.
     pub tests: &'a TestFiles,

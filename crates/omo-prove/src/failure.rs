@@ -59,7 +59,7 @@ pub(crate) enum FailureAnswer {
         /// Only the exit status says it.
         is_by_status: bool,
     },
-    /// What it needs is missing: neither could one pass that checks nothing.
+    /// An item that it needs is missing: a test that checks nothing could not pass either.
     NotBuilt {
         /// Why, in one sentence.
         reason: String,
@@ -216,7 +216,7 @@ pub(crate) fn count_tests(count: usize, one: &str, more: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { more })
 }
 
-/// What a test says that did not find what it expects.
+/// Line of a failed assertion.
 fn is_assertion(line: &str) -> bool {
     let line = line.trim_start();
     ["AssertionError", "ERR_ASSERTION", "expect(received)", "panicked at"].iter().any(|word| line.contains(word))

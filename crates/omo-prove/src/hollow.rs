@@ -69,7 +69,7 @@ impl Language {
     }
 }
 
-/// Which functions are emptied.
+/// Selection of the functions that are emptied.
 #[derive(Clone, Copy, Debug)]
 struct Wish {
     /// At most so many.
@@ -93,7 +93,7 @@ struct Hollowed {
     text: String,
     /// Their names.
     functions: Vec<String>,
-    /// How many more there are.
+    /// Number of further functions.
     left_out: usize,
 }
 
@@ -225,7 +225,7 @@ pub(crate) fn ask_checks(
     Ok(())
 }
 
-/// What a check says with empty bodies. Its exit status alone says nothing: a formatter finds fault with them as well.
+/// Answer of a check with empty bodies. Its exit status alone says nothing: a formatter finds fault with them as well.
 fn judge(run: &str, with: &SideOutcome, outcome: &SideOutcome, functions: &[String], left_out: usize) -> HollowAnswer {
     if outcome.verdict == CheckVerdict::Green {
         return HollowAnswer::Green { functions: functions.to_vec(), left_out };

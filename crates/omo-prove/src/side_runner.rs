@@ -24,7 +24,7 @@ use crate::private_tree::{PrivateTreeError, PrivateTrees, Side};
 /// The log of a check is read so far; the keeper writes less.
 const MAX_LOG_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Where functions are emptied.
+/// Folder in which functions are emptied.
 const HOLLOW: &str = "hollow";
 
 /// Runs checks in the copies.
@@ -74,7 +74,7 @@ impl<'a> SideRunner<'a> {
             Ok(with) => with,
             Err(error) => return Ok(CheckProof::not_run(&check.command, error.to_string())),
         };
-        if with.verdict != CheckVerdict::Green {
+        if !with.is_green() {
             return Ok(CheckProof::not_green_with_change(&check.command, with));
         }
         if !change.differs && change.changes_what_checks_run {
@@ -112,7 +112,7 @@ impl<'a> SideRunner<'a> {
         {
             return Ok(Some(CheckProof::not_repeatable(&check.command, with, false, &without)));
         }
-        let again = self.run(check, Side::With, watcher)?.ok().filter(|again| again.verdict != CheckVerdict::Green);
+        let again = self.run(check, Side::With, watcher)?.ok().filter(|again| !again.is_green());
         Ok(again.map(|again| CheckProof::not_repeatable(&check.command, with, true, &again)))
     }
 

@@ -175,7 +175,7 @@ pub(crate) fn keep(
     forget_old(&ended, verdict.at)
 }
 
-/// What is kept beside the record of a run that was verified.
+/// Files kept beside the record of a verified run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KeptWork<'a> {
     /// What the work changed.

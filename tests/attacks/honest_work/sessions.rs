@@ -30,7 +30,7 @@ rows! {
     "a submodule": PY, "git init -q $HOME/sub; git -C $HOME/sub commit -q --allow-empty -m s; git -c protocol.file.allow=always submodule -q add $HOME/sub sub", UNITTEST, "fix";
     "a folder of a repository": PY, "rm -rf .git; git -C .. init -q -b main; echo /home > ../.gitignore", UNITTEST, "fix; echo more > ../README.md";
     "a linked work tree": PY, "", UNITTEST, "fix; git worktree add -q $HOME/other";
-    "a file that nobody may read": PY, "echo secret > .secret; echo .secret >> .gitignore; chmod 0 .secret", UNITTEST, "fix";
+    "an unreadable file": PY, "echo secret > .secret; echo .secret >> .gitignore; chmod 0 .secret", UNITTEST, "fix";
     "a tag in backticks": PY, "", UNITTEST, "fix", review = "All of it is there.\n\n`<promise>VERIFIED</promise>`";
     "a tag in bold": PY, "", UNITTEST, "fix", review = "All of it is there.\n\n**<promise>VERIFIED</promise>**";
     "a tag before an emoji": PY, "", UNITTEST, "fix", review = "All of it is there.\n<promise>VERIFIED</promise> ✅";

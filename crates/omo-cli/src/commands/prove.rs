@@ -223,7 +223,7 @@ fn verdict_words(check: &CheckProof) -> &'static str {
     }
 }
 
-/// What a check says where the functions of the change have an empty body.
+/// Answer of a check with empty bodies of the functions of the change.
 fn hollow_words(check: &CheckProof) -> Option<String> {
     match &check.hollow {
         HollowAnswer::NotAsked => None,

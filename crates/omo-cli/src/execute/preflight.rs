@@ -81,7 +81,7 @@ fn paths_outside(root: &Path, top: &Path, plan: &Plan) -> Vec<String> {
     named.iter().filter(is_outside).map(|path| (**path).clone()).collect()
 }
 
-/// Where a path leads: its nearest part that is there, or the target of a link to nothing.
+/// Target of a path: its nearest part that is there, or the target of a link to nothing.
 fn nearest_place(path: &Path) -> Option<PathBuf> {
     path.ancestors().find_map(|part| match (part.canonicalize(), part.read_link()) {
         (Ok(place), _) => Some(place),

@@ -63,7 +63,7 @@ impl WithoutChange {
         matches!(self, Self::Red | Self::NotBuilt)
     }
 
-    /// Whether a check shows the change that says this without it; `None` where that is not known.
+    /// `true` where a check with this answer shows the change, `None` where that is not known.
     pub fn shows_change(self, hollow: &HollowAnswer) -> Option<bool> {
         match (self, hollow) {
             (Self::Red, _) | (Self::NotBuilt, HollowAnswer::Red) => Some(true),
@@ -86,7 +86,7 @@ pub enum HollowAnswer {
     Green {
         /// Their names.
         functions: Vec<String>,
-        /// How many more there are, which were left as they are.
+        /// Number of further functions, which were left as they are.
         left_out: usize,
     },
     /// It could not be told, and why.
@@ -104,7 +104,7 @@ impl HollowAnswer {
         }
     }
 
-    /// What is said of functions that a check shows nothing about.
+    /// Words about the functions of [`Self::Green`].
     pub fn green_words(&self) -> Option<String> {
         let Self::Green { functions, left_out } = self else { return None };
         let named: Vec<String> = functions.iter().map(|name| format!("`{name}`")).collect();
@@ -255,7 +255,7 @@ impl LostTests {
     }
 }
 
-/// Whether no more tests are without a name than at the start: that of one that prints much may not be read.
+/// No more tests without a name than at the start: that of one that prints much may not be read.
 fn are_names_whole(started: &TestReport, now: &TestReport) -> bool {
     now.names_passed_tests() && !now.is_cut && now.count_unnamed() <= started.count_unnamed()
 }

@@ -16,7 +16,7 @@ const ENDS: [char; 4] = [';', '&', '\n', ')'];
 /// Parts of names of programs that judge, whatever reads their output.
 const NAMES_OF_JUDGES: &str = "check checks test tests run runner verify validate lint ci qa suite";
 
-/// Whether a text runs the file that a word names: at the beginning of a command, or behind an interpreter.
+/// `true` for a word that a text runs: at the beginning of a command, or behind an interpreter.
 ///
 /// ```
 /// use omo_core::check::file_use::runs_file;
@@ -42,8 +42,8 @@ pub fn runs_file(text: &str, word: &str) -> bool {
     })
 }
 
-/// Whether what a command names by this word is code that the command only reads, compiles or imports, or whose output
-/// another program judges: then the file is judged, and judges nothing.
+/// `true` for a word that names code which the command only reads, compiles or imports, or whose output another program
+/// judges: the file is judged, and judges nothing.
 ///
 /// ```
 /// use omo_core::check::file_use::is_judged;
@@ -59,12 +59,12 @@ pub fn is_judged(text: &str, word: &str, path: &str) -> bool {
     is_code_or_text(path) && is_read() || is_program && is_output_judged(text, word, path)
 }
 
-/// Whether a file has the name of one that judges others, such as `ci/run.py`.
+/// Names of programs that judge others, such as `ci/run.py`.
 pub fn is_named_as_judge(path: &str) -> bool {
     path.to_lowercase().split(['/', '.', '-', '_']).any(|part| is_in(NAMES_OF_JUDGES, part))
 }
 
-/// Whether an interpreter is given its program in a way that names no file: on standard input, by a variable, as text.
+/// `true` where an interpreter gets its program without a file: on standard input, by a variable, as text.
 pub fn runs_another_file(text: &str) -> bool {
     let words: Vec<&str> = text.split(char::is_whitespace).filter(|word| !word.is_empty()).collect();
     words.iter().enumerate().any(|(place, word)| {
@@ -86,7 +86,7 @@ pub fn runs_another_file(text: &str) -> bool {
     })
 }
 
-/// Whether another program judges the output of the one that a word names.
+/// Output of the named program that another one judges.
 fn is_output_judged(text: &str, word: &str, path: &str) -> bool {
     let is_whole = |(at, _): &(usize, &str)| !is_within_name(text.get(..*at).unwrap_or_default());
     let mut places = text.match_indices(word).filter(is_whole).peekable();
@@ -112,7 +112,7 @@ fn is_output_judged(text: &str, word: &str, path: &str) -> bool {
         })
 }
 
-/// Whether a word that stands behind this is the rest of a longer one.
+/// End of a longer name, of which the word is the rest.
 fn is_within_name(before: &str) -> bool {
     before.ends_with(|char: char| char.is_alphanumeric() || "_-.".contains(char))
 }

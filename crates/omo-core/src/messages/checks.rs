@@ -91,7 +91,7 @@ pub fn time_ran_out() -> String {
 /// Why no check can run in the environment of the run.
 pub const ENVIRONMENT_LOST: &str =
     "the environment that the run began with is no longer there; a new run, begun by the user, has one of its own";
-/// How much a verdict says of one unusual fact.
+/// Length of one unusual fact in a verdict, in characters.
 const NOTE_CHARS: usize = 140;
 /// How many files are named.
 const NAMED_PATHS: usize = 8;

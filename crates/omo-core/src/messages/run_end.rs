@@ -11,7 +11,7 @@ pub fn run_ended(session: &Session, allowed_blocks: u32) -> Option<String> {
     run_ended_on_page(session, allowed_blocks, None)
 }
 
-/// How many files that changed after a verdict are named.
+/// Most files that are named of those that changed after a verdict.
 const MAX_NAMED_FILES: usize = 8;
 
 /// The words about files that changed after a verdict; `None` where it is not known which did.

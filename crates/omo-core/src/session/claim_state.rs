@@ -41,7 +41,7 @@ pub struct ClaimVerification {
     pub failure: Option<ReportedFailure>,
     /// What was unusual about the checks of the last claim.
     pub unusual: Vec<UnusualFact>,
-    /// What of that the user has accepted.
+    /// Unusual facts that the user has accepted.
     pub accepted: Vec<UnusualFact>,
     /// The client's settings that bear on a reviewer, as the task began; `None` in a run of an older omo.
     pub settings: Option<Vec<SettingsMark>>,

@@ -54,9 +54,9 @@ pub struct ClaimFindings {
     pub material: Option<String>,
     /// The variables that are not as they were when the run began, in whose environment the checks run.
     pub environment: Vec<String>,
-    /// What is unusual about what the reviewer is given, or was.
+    /// Unusual facts about the reviewer's settings, hooks and material.
     pub reviewer_facts: Vec<UnusualFact>,
-    /// What the verdict says of the agreement that came, one line each.
+    /// Notes of the verdict on the agreement that came, one line each.
     pub review_notes: Vec<String>,
     /// Why the agreement that came does not count.
     pub refusal: Option<AgreementRefusal>,

@@ -12,12 +12,12 @@ use crate::counterfactual::{ProofError, ProofWatcher};
 use crate::private_tree::{PrivateTreeError, Side};
 use crate::side_runner::SideRunner;
 
-/// How long all files of a language may take.
+/// Limit for all files of a language, in seconds.
 const LIMIT_SECONDS: u32 = 30;
 /// A larger file is not read, and of all no more than ten times as much.
 const MAX_BYTES: usize = 1024 * 1024;
 const MAX_ANSWER_BYTES: u64 = 64 * 1024 * 1024;
-/// Where the script finds what it is asked, and writes its answer.
+/// Files with the question and the answer of the script.
 const QUESTION: &str = "question.json";
 const ANSWER: &str = "answer.json";
 /// The variable that names the script.
@@ -39,7 +39,7 @@ pub(super) const JAVASCRIPT: ScriptLanguage = ScriptLanguage {
     name: "hollow.cjs",
 };
 
-/// What a script is asked.
+/// Question to a script.
 #[derive(Debug, Serialize)]
 pub(super) struct Question<'a> {
     mark: &'static str,
@@ -54,7 +54,7 @@ impl<'a> Question<'a> {
     }
 }
 
-/// What it says of a file.
+/// Its answer about a file.
 #[derive(Debug, Deserialize)]
 pub(super) enum FileAnswer {
     /// Its functions are empty; it may have none.

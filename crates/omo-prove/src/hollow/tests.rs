@@ -9,7 +9,7 @@ use omo_core::check::test_runner::TestOutputReader;
 use super::script::{FileAnswer, JAVASCRIPT, PYTHON, Question, ScriptLanguage};
 use super::*;
 
-/// What is thrown, in short.
+/// Statement that throws.
 const RUST: &str = " if true { unimplemented!(\"hollowed by omo\") } ";
 const RAISE: &str = "raise NotImplementedError(\"hollowed by omo\")";
 const THROW: &str = "if (1) throw new Error(\"hollowed by omo\");";

@@ -50,7 +50,7 @@ impl LabelledNumbers {
     }
 }
 
-/// What was read.
+/// Sums that were read so far.
 #[derive(Debug, Default)]
 pub(super) struct SummaryLines {
     sum: Option<TestCounts>,

@@ -66,7 +66,7 @@ fn name_tests_of(text: &str, (runner, next, option): (&str, &str, &str)) -> Stri
     named
 }
 
-/// Whether a runner that stands behind this is a word by itself, with or without its folder, or a module of Python.
+/// Beginning of a command, behind which a runner is a word by itself, with or without its folder, or a module of Python.
 fn begins_command(before: &str, runner: &str) -> bool {
     if runner.starts_with("m ") {
         return before.trim_end_matches(char::is_alphabetic).ends_with('-');
