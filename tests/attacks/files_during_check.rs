@@ -1,13 +1,8 @@
-//! What is there only while a check runs.
+//! Files that come, go or change while a check runs.
 
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
-use omo_testkit::stand_in::HookAnswer;
-use omo_testkit::strace::{self, CallFault, SystemCall};
-use omo_tests::claim_scene::DONE;
-use omo_tests::scene::require_sound;
-use serde_json::json;
 
 use crate::target_project::{CHECK, Row, Target, play};
 use crate::tree_id::while_checked;
@@ -17,7 +12,7 @@ const HELPS: &str = "import app\napp.add = lambda a, b: a + b\n";
 
 /// The work is not done: a module comes when the tests begin, and goes before they end. Its user is told so.
 fn helped_while_checked(target: &Target, file: &str) -> Result<()> {
-    let (path, named) = (target.path(file), file.split_inclusive('/').next().context("no name")?);
+    let path = target.path(file);
     let folder = path.parent().context("no folder")?.to_owned();
     let come = || Ok(fs::create_dir_all(&folder).and_then(|()| fs::write(&path, HELPS))?);
     let go = || {
@@ -28,13 +23,13 @@ fn helped_while_checked(target: &Target, file: &str) -> Result<()> {
         Ok(())
     };
     let then = "try:\n    import helper\nexcept ImportError:\n    pass\n";
-    let named = format!("there only while the checks ran: `{named}`");
+    let named = "green here, and not in a private copy";
     while_checked(target, then, come, go, || {
         target.claim_reaches_review()?;
-        ensure!(target.material().contains(&named), "the reviewer is not told: {}", target.material());
+        ensure!(target.material().contains(named), "the reviewer is not told: {}", target.material());
         target.review_agrees()?;
         let line = target.scene.claim_ends("verified")?;
-        ensure!(line.contains(&named), "{line}");
+        ensure!(line.contains(named), "{line}");
         Ok(())
     })?;
     ensure!(!target.check_is_green()?, "the row is no cheat: the check is green");
@@ -56,21 +51,6 @@ const ROWS: &[Row] = &[
         play: |target| {
             target.begin()?;
             helped_while_checked(target, "helper/__init__.py")
-        },
-    },
-    Row {
-        id: "h03",
-        what: "what a check makes and removes all the time is not named",
-        play: |target| {
-            target.write(".gitignore", "__pycache__\n*.log\nscratch/\n")?;
-            target.commit("what is ignored")?;
-            let makes = "mkdir -p build scratch; touch .hidden a.tmp b~ c.pyc d.log build/x scratch/x; \
-                         rm -r .hidden a.tmp b~ c.pyc d.log build scratch";
-            target.scene.start(&format!("--no-review --check \"{makes}; {CHECK}\""))?;
-            target.fix()?;
-            let line = target.scene.claim_ends("verified")?;
-            ensure!(!line.contains("only while"), "{line}");
-            Ok(())
         },
     },
     Row {
@@ -162,30 +142,8 @@ const ROWS: &[Row] = &[
     },
 ];
 
-/// The system has no watch to give.
-fn without_watch(target: &mut Target) -> Result<()> {
-    target.scene.start(&format!("--no-review --check \"{CHECK}\""))?;
-    target.fix()?;
-    target.scene.session.clone().transcript().tool_use("Read", &json!({"file_path": "x"}))?;
-    let input = target.scene.stop_input(&json!({"last_assistant_message": DONE}))?;
-    let call = SystemCall { name: "inotify_init1".to_owned(), ordinal: 1, line: String::new() };
-    let stop = target.scene.lab.command(target.scene.plugin.join("bin/omo-stop"));
-    let traced = strace::run_with_fault(&stop, &input, &call, CallFault::Error("EMFILE"))?;
-    ensure!(traced.is_faulted, "no watch was asked for");
-    let answer: HookAnswer = require_sound(&traced.run)?;
-    let line = answer.system_message().with_context(|| format!("no line: {answer:?}"))?;
-    ensure!(line.contains("VERIFIED: ") && line.contains("could not all be watched"), "{line}");
-    Ok(())
-}
-
 #[test]
 #[ignore = "needs python3: cargo xtask test"]
-fn what_is_there_only_while_a_check_runs_is_named() {
+fn files_that_checks_write_are_named() {
     play(ROWS).unwrap();
-}
-
-#[test]
-#[ignore = "needs python3 and strace: cargo xtask test"]
-fn a_check_that_could_not_be_watched_is_said_to_be_none() {
-    play(&[Row { id: "f04", what: "the limit of watches is reached", play: without_watch }]).unwrap();
 }

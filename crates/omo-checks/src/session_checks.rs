@@ -11,7 +11,7 @@ use omo_core::check::session_check::{
 };
 use omo_core::stop::claim::CheckResult;
 use omo_core::text::sanitize;
-use omo_git::work_files::{FilesBefore, LeftOutBy, WorkFiles};
+use omo_git::work_files::{FileManifest, LeftOutBy, WorkFiles};
 use omo_process::environment::CheckEnvironment;
 use omo_process::job::{self, CommandJob};
 use omo_state::env;
@@ -97,18 +97,15 @@ pub fn verify(checks: &[Check], setup: &CheckContext, watcher: &mut impl CheckWa
     let mut verified = VerifyOutcome::default();
     let mut written_files = Vec::new();
     for run in 1..=RUNS {
-        let mut seen = OnceCell::new();
-        let tree = before.as_ref().map(|before| before.id.as_str());
-        verified = run_pass(checks, setup, tree, &seen, deadline, watcher);
-        let ran = verified.results.iter().any(|result| !result.is_reused);
-        if !ran || verified.is_cancelled || before.is_none() {
+        let manifest = OnceCell::new();
+        verified = run_pass(checks, setup, before.as_ref().map(|before| &*before.id), &manifest, deadline, watcher);
+        let Some(manifest) = manifest.into_inner().filter(|_| !verified.is_cancelled && before.is_some()) else {
             break;
-        }
-        let seen: Option<FilesBefore> = seen.take().flatten();
+        };
         let mut after = files.state();
-        let written = seen.as_ref().and_then(|seen| files.written_since(seen)).unwrap_or_default();
+        let written = manifest.and_then(|manifest| files.written_since(&manifest)).unwrap_or_default();
         let changed_again = written.untracked.iter().filter(|_| run > 1);
-        let without = written.new.iter().chain(changed_again).cloned().collect::<Vec<_>>();
+        let without: Vec<Vec<u8>> = written.new.iter().chain(changed_again).cloned().collect();
         let is_left_out = !without.is_empty() && files.leave_out(without, LeftOutBy::Checks);
         if is_left_out {
             after = files.state();
@@ -116,15 +113,13 @@ pub fn verify(checks: &[Check], setup: &CheckContext, watcher: &mut impl CheckWa
         if !verified.results.iter().all(CheckResult::is_green) {
             break;
         }
-        let is_same = after.as_ref().map(|after| &after.id) == before.as_ref().map(|before| &before.id);
-        if is_same {
-            let was_rewritten = after != before || seen.as_ref().is_some_and(|seen| seen.moved().is_some());
-            let (transient, left_out) = (files.transient_files(seen.as_ref()), files.left_out_digest());
+        let names = written.tracked.iter().chain(&written.untracked);
+        let names = names.map(|path| String::from_utf8_lossy(path).into_owned());
+        if after.as_ref().map(|after| &after.id) == before.as_ref().map(|before| &before.id) {
+            let left_out = files.left_out_digest();
             for result in verified.results.iter_mut().filter(|result| !result.is_reused) {
-                result.record.transient_files.clone_from(&transient.paths);
-                result.record.is_partly_unwatched = transient.is_partial;
                 result.record.written_files.clone_from(&written_files);
-                result.record.was_rewritten = was_rewritten;
+                result.record.was_rewritten = after != before;
                 result.record.left_out.clone_from(&left_out);
             }
             break;
@@ -133,14 +128,13 @@ pub fn verify(checks: &[Check], setup: &CheckContext, watcher: &mut impl CheckWa
         // A third run has to show that nothing but what was left out now is written anew each time.
         if run == RUNS || (run > 1 && !(is_left_out && written.tracked.is_empty())) {
             verified.tree_moves = true;
-            verified.moving_file = seen.and_then(|seen| files.changing_file(&seen));
-            // What they said is evidence about no files.
+            verified.moving_file = names.into_iter().next();
+            // Their output is evidence about no files.
             verified.results.iter_mut().for_each(|result| result.record.tree = None);
             break;
         }
         if run == 1 {
-            let names = written.untracked.iter().chain(&written.tracked);
-            written_files = names.map(|path| String::from_utf8_lossy(path).into_owned()).collect();
+            written_files = names.collect();
         }
     }
     if before.is_none() {
@@ -163,25 +157,23 @@ pub fn unrun_results(checks: &[Check], why: &str) -> Vec<CheckResult> {
     checks.iter().map(|check| result(check, record(), false, PrintedOutput::default())).collect()
 }
 
-/// Runs those that have to run; the files are watched from the first of them on.
+/// Runs the checks that have to run; the `manifest` of the files is taken before the first of them.
 fn run_pass(
     checks: &[Check],
     setup: &CheckContext,
     tree: Option<&str>,
-    before: &OnceCell<Option<FilesBefore>>,
+    manifest: &OnceCell<Option<FileManifest>>,
     deadline: Instant,
     watcher: &mut impl CheckWatcher,
 ) -> VerifyOutcome {
     let is_approved = is_repository_approved(checks, setup);
+    let left_out = setup.files.left_out_digest();
     let mut verified = VerifyOutcome::default();
     for check in checks {
-        let result = known_result(check, setup, tree, is_approved).or_else(|| {
+        let result = known_result(check, setup, tree, &left_out, is_approved).or_else(|| {
             watcher.check_started(check);
-            let before = before.get_or_init(|| setup.files.watch());
-            run(check, setup, tree, deadline, || {
-                before.iter().for_each(FilesBefore::look);
-                watcher.should_continue()
-            })
+            manifest.get_or_init(|| setup.files.manifest());
+            run(check, setup, tree, deadline, || watcher.should_continue())
         });
         let Some(result) = result else { return VerifyOutcome { is_cancelled: true, ..verified } };
         watcher.check_finished(&result);
@@ -202,7 +194,13 @@ fn is_repository_approved(checks: &[Check], setup: &CheckContext) -> bool {
 }
 
 /// What is known of a check without running it.
-fn known_result(check: &Check, setup: &CheckContext, tree: Option<&str>, is_approved: bool) -> Option<CheckResult> {
+fn known_result(
+    check: &Check,
+    setup: &CheckContext,
+    tree: Option<&str>,
+    left_out: &str,
+    is_approved: bool,
+) -> Option<CheckResult> {
     let unrun = |verdict, detail: String| {
         let record = CheckRecord { verdict, detail, at: Some(env::now()), ..CheckRecord::default() };
         Some(result(check, record, false, PrintedOutput::default()))
@@ -212,8 +210,7 @@ fn known_result(check: &Check, setup: &CheckContext, tree: Option<&str>, is_appr
     }
     let last = check.last.as_ref().filter(|_| setup.reuse == EvidenceReuse::IfValid)?;
     let setting = setup.environment.check_setting(check, setup.root);
-    last.is_evidence_for(tree, &setup.files.left_out_digest(), &setting)
-        .then(|| result(check, last.clone(), true, PrintedOutput::default()))
+    last.is_evidence_for(tree, left_out, &setting).then(|| result(check, last.clone(), true, PrintedOutput::default()))
 }
 
 fn run(

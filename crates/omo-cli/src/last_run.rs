@@ -8,7 +8,7 @@ use omo_core::session::id::SessionId;
 use omo_core::session::{EntryProvenance, Session, VerdictKind};
 use omo_core::timestamp::Timestamp;
 use omo_git::git_command::GitCalls;
-use omo_git::work_files::WorkFiles;
+use omo_git::work_files::{FileManifest, WorkFiles};
 use omo_state::ended_runs;
 use omo_state::env::ProcessEnv;
 use omo_state::state;
@@ -93,7 +93,15 @@ pub(crate) fn changed_files(env: &ProcessEnv, project: &Project, id: &SessionId,
         let run = ended_runs::read(folder, id, session.verdict.as_ref()?.at)?;
         ended_runs::read_files(folder, &run, env.state_home.as_deref())
     };
-    let paths = kept().and_then(|kept| files.exact_id()?.1.changed_since(&kept));
+    let paths = kept().map(FileManifest::from_kept).and_then(|kept| {
+        let now = files.exact_id()?.1;
+        Some(
+            now.changed_since(&kept)
+                .into_keys()
+                .map(|path| String::from_utf8_lossy(path).into_owned())
+                .collect::<Vec<_>>(),
+        )
+    });
     Some(run_end::files_changed(paths.as_deref()))
 }
 

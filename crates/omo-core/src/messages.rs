@@ -320,8 +320,6 @@ mod tests {
             detail: hostile.clone(),
             counts: Some(TestCounts { run: u64::MAX, failed: u64::MAX, skipped: u64::MAX }),
             log: Some(hostile.clone()),
-            transient_files: vec![hostile.clone(); 20],
-            is_partly_unwatched: true,
             ..CheckRecord::default()
         };
         let check = |verdict| {

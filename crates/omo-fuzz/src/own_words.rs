@@ -188,7 +188,6 @@ fn findings(text: &str, verdicts: &[CheckVerdict]) -> ClaimFindings {
             detail: text.to_owned(),
             counts: Some(TestCounts { run: u64::MAX, failed: 1, skipped: 2 }),
             log: Some(text.to_owned()),
-            transient_files: vec![text.to_owned()],
             ..CheckRecord::default()
         },
         printed: PrintedOutput { first_lines: vec![text.to_owned()], ..PrintedOutput::default() },

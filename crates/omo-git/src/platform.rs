@@ -4,14 +4,10 @@
 //! - [`TreeTop`] is the top of a work tree, at which one looks without git; [`path_of`] is what git calls
 //!   a path, [`identity`] tells one state of a file from another, and [`lies_in`] which programs a project has brought
 //!   along.
-//! - [`FolderWatch`] tells of folders that were moved, even if they were moved back, and of what happened in them,
-//!   which is [`PathEvent`].
 //! - [`OpenFolder`] is a folder of a work tree that is put back as it was.
 //!
 //! docs/adr/0013 says what holds on which system, and what does not.
 
-#[cfg(target_os = "linux")]
-mod folder_watch;
 #[cfg(unix)]
 mod open_folder_unix;
 #[cfg(windows)]
@@ -21,8 +17,6 @@ mod unix;
 #[cfg(windows)]
 mod windows;
 
-#[cfg(target_os = "linux")]
-pub(crate) use folder_watch::FolderWatch;
 #[cfg(unix)]
 pub(crate) use open_folder_unix::OpenFolder;
 #[cfg(windows)]
@@ -31,47 +25,6 @@ pub(crate) use open_folder_windows::OpenFolder;
 pub(crate) use unix::{TreeTop, has_execute_bit, identity, is_of_other_user, lies_in, may_be_run, path_of};
 #[cfg(windows)]
 pub(crate) use windows::{TreeTop, has_execute_bit, identity, is_of_other_user, lies_in, may_be_run, path_of};
-
-/// Other systems do not tell what happened in a folder and was taken back: there is no watch.
-#[cfg(not(target_os = "linux"))]
-pub enum FolderWatch {}
-
-#[cfg(not(target_os = "linux"))]
-impl FolderWatch {
-    pub(crate) fn begin(
-        _above: impl Iterator<Item = std::path::PathBuf>,
-        _folders: impl Iterator<Item = std::path::PathBuf>,
-    ) -> Option<Self> {
-        None
-    }
-
-    /// There is none to take note of.
-    pub fn look(&self) {
-        match *self {}
-    }
-
-    /// None was seen to move.
-    pub fn moved(&self) -> Option<std::path::PathBuf> {
-        match *self {}
-    }
-
-    pub(crate) fn touched(&self) -> std::collections::BTreeMap<std::path::PathBuf, PathEvent> {
-        match *self {}
-    }
-
-    pub(crate) fn is_whole(&self) -> bool {
-        match *self {}
-    }
-}
-
-/// What happened at a path of a folder that is watched.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct PathEvent {
-    /// It came there.
-    pub(crate) is_new: bool,
-    /// It was a folder.
-    pub(crate) is_folder: bool,
-}
 
 /// What tells one state of a file or folder from another, as far as can be seen without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ mod content;
 mod file_lister;
 mod file_stamps;
 mod manifest;
-mod watch;
+mod written_files;
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashSet};
@@ -37,7 +37,7 @@ use file_lister::FileLister;
 pub use crate::scope::LeftOutBy;
 pub(crate) use crate::scope::{FileScope, path_to_text};
 pub use manifest::FileManifest;
-pub use watch::{FilesBefore, TransientFiles, WrittenFiles};
+pub use written_files::WrittenFiles;
 
 /// Folders that hold what is built anew all the time.
 pub const BUILD_FOLDERS: [&str; 4] = ["target", "build", "dist", "out"];

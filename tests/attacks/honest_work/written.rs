@@ -12,7 +12,7 @@ rows! {
     "output in a file": PY, "", "python3 -m unittest discover 2> out.txt", "fix" => ["`out.txt`"];
     "a file of coverage": PY, "", "python3 -m unittest discover && date +%s%N > .coverage", "fix" => ["`.coverage`"];
     "a log": PY, "", "date +%N >> test.log; python3 -m unittest discover", "fix" => ["`test.log`"];
-    "a database": PY, "", "python3 -c 'import sqlite3; c = sqlite3.connect(\"test.sqlite\"); c.execute(\"create table if not exists t (x)\"); c.execute(\"insert into t values (1)\"); c.commit()' && python3 -m unittest discover", "fix" => ["work: `test.sqlite`", "only while the checks ran: `test.sqlite-journal`"];
+    "a database": PY, "", "python3 -c 'import sqlite3; c = sqlite3.connect(\"test.sqlite\"); c.execute(\"create table if not exists t (x)\"); c.execute(\"insert into t values (1)\"); c.commit()' && python3 -m unittest discover", "fix" => ["work: `test.sqlite`"];
     "a report in XML": PY, "", "/usr/bin/python3 -m pytest -q --junitxml=report.xml", "fix" => ["`report.xml`"];
     "a cache that is not ignored": PY, "echo > .gitignore", "/usr/bin/python3 -m pytest -q", "fix";
     "a snapshot that is made at first": PY, "", "test -f snap.txt || echo 1 > snap.txt; python3 -m unittest discover", "fix" => ["`snap.txt`"];

@@ -163,12 +163,6 @@ pub struct CheckRecord {
     /// The last line of its output that says something, made harmless.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub last_line: String,
-    /// Files that were there only while it ran.
-    #[serde(rename = "passing")]
-    pub transient_files: Vec<String>,
-    /// Not all of those could be seen.
-    #[serde(rename = "unwatched")]
-    pub is_partly_unwatched: bool,
     /// It is green, and was red on the same files before.
     pub was_red: bool,
     /// The digest of the files that the checks write and that are no part of the work, as the check left them.

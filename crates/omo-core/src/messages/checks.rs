@@ -113,8 +113,7 @@ pub fn name_among_files(path: &str) -> String {
     format!(", `{}` among them", inline_code(path, 200))
 }
 
-/// Observations while the checks ran: files that they wrote, or that were there only then, and another end on the same
-/// files.
+/// Observations while the checks ran: files that they wrote, and another end on the same files.
 fn seen_while_running(findings: &ClaimFindings) -> Vec<String> {
     let records = || findings.checks.iter().map(|check| &check.record);
     let lists = [
@@ -123,7 +122,6 @@ fn seen_while_running(findings: &ClaimFindings) -> Vec<String> {
             "changed by the checks, and judged as it is now",
             records().flat_map(|record| &record.written_files).collect::<BTreeSet<&String>>(),
         ),
-        ("there only while the checks ran", records().flat_map(|record| &record.transient_files).collect()),
     ];
     let named = lists.into_iter().filter(|(_, paths)| !paths.is_empty()).map(|(words, paths)| {
         let names: Vec<String> =
@@ -132,12 +130,9 @@ fn seen_while_running(findings: &ClaimFindings) -> Vec<String> {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         format!("{words}: {}{more}", names.join(", "))
     });
-    let is_unwatched = records().any(|record| record.is_partly_unwatched);
-    let unwatched =
-        is_unwatched.then(|| "what was there only while the checks ran could not all be watched".to_owned());
     let red = findings.checks.iter().filter(|check| check.record.was_red);
     let red = red.map(|check| format!("`{}` was red on the same files before", sanitize(&check.name, 40)));
-    named.chain(unwatched).chain(red).collect()
+    named.chain(red).collect()
 }
 
 /// What still stands from the last check, where nothing was claimed this time.

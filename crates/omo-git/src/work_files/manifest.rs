@@ -1,17 +1,16 @@
 //! The content of each file at one moment, to tell later which of them changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::content::{ContentDigest, FileEntry};
 
-/// Of a project whose manifest is larger, none is kept.
-const MAX_BYTES: usize = 16 * 1024 * 1024;
+/// A larger manifest is not kept.
+const MAX_KEPT_BYTES: usize = 16 * 1024 * 1024;
 
-/// Each path, a NUL, and the digest of what stands there.
+/// Each path, a NUL, and the digest of its content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileManifest {
     bytes: Vec<u8>,
-    is_cut: bool,
 }
 
 impl FileManifest {
@@ -25,32 +24,30 @@ impl FileManifest {
 
     /// Adds the files of a repository that lies at a path.
     pub(super) fn add_inner(&mut self, path: &[u8], inner: &Self) {
-        self.is_cut |= inner.is_cut;
         for (name, digest) in parse(&inner.bytes) {
             self.push(&[path, b"/", name].concat(), &digest);
         }
     }
 
     fn push(&mut self, path: &[u8], digest: &ContentDigest) {
-        self.is_cut |= self.bytes.len() > MAX_BYTES;
-        if !self.is_cut {
-            self.bytes.extend_from_slice(&[path, b"\0", digest].concat());
-        }
+        self.bytes.extend_from_slice(&[path, b"\0", digest].concat());
     }
 
     /// The bytes to keep; `None` where they are too many.
-    pub fn bytes(&self) -> Option<&[u8]> {
-        (!self.is_cut).then_some(&*self.bytes)
+    pub fn bytes_to_keep(&self) -> Option<&[u8]> {
+        (self.bytes.len() <= MAX_KEPT_BYTES).then_some(&*self.bytes)
     }
 
-    /// The paths whose content is another one than in the bytes that were kept, sorted; `None` where that cannot be told.
-    pub fn changed_since(&self, kept: &[u8]) -> Option<Vec<String>> {
-        let (then, now): (BTreeMap<_, _>, BTreeMap<_, _>) = (parse(kept).collect(), parse(self.bytes()?).collect());
-        let mut paths: Vec<&[u8]> =
-            then.iter().filter(|(path, it)| now.get(*path) != Some(*it)).map(|it| *it.0).collect();
-        paths.extend(now.keys().filter(|path| !then.contains_key(*path)));
-        paths.sort_unstable();
-        Some(paths.into_iter().map(|path| String::from_utf8_lossy(path).into_owned()).collect())
+    /// The manifest that was kept as bytes.
+    pub fn from_kept(bytes: Vec<u8>) -> Self {
+        Self { bytes }
+    }
+
+    /// Paths that came, went or have other content than in `earlier`; true for those that `earlier` has.
+    pub fn changed_since<'a>(&'a self, earlier: &'a Self) -> BTreeMap<&'a [u8], bool> {
+        let (now, then): (BTreeSet<_>, BTreeSet<_>) = (parse(&self.bytes).collect(), parse(&earlier.bytes).collect());
+        let new = now.difference(&then).map(|(path, _)| (*path, false));
+        new.chain(then.difference(&now).map(|(path, _)| (*path, true))).collect()
     }
 }
 
@@ -80,10 +77,9 @@ mod tests {
         let then = manifest(&[("a", 0), ("b", 10), ("c", 3), ("d", 4)]);
         let mut now = manifest(&[("a", 0), ("b", 11), ("c", 3), ("e", 4)]);
         now.add_inner(b"sub", &manifest(&[("x", 1)]));
-        let changed = |now: &FileManifest| now.changed_since(then.bytes().unwrap());
-        assert_eq!(changed(&then), Some(vec![]));
-        assert_eq!(changed(&now), Some(["b", "d", "e", "sub/x"].map(str::to_owned).to_vec()));
-        now.is_cut = true;
-        assert_eq!((changed(&now), now.bytes()), (None, None));
+        let kept = FileManifest::from_kept(then.bytes_to_keep().unwrap().to_vec());
+        assert_eq!(then.changed_since(&kept), BTreeMap::new());
+        let changed: [(&[u8], bool); 4] = [(b"b", true), (b"d", true), (b"e", false), (b"sub/x", false)];
+        assert_eq!(now.changed_since(&kept), BTreeMap::from(changed));
     }
 }

@@ -206,7 +206,7 @@ fn read_judged_files(files: &WorkFiles, judged: Option<&str>) -> Option<Vec<u8>>
     let exact = files.exact_id();
     watchdog::reset_limit();
     let (_, manifest) = exact.filter(|(id, _)| Some(&**id) == judged)?;
-    Some(manifest.bytes().unwrap_or_default().to_vec())
+    Some(manifest.bytes_to_keep().unwrap_or_default().to_vec())
 }
 
 /// What a reviewer reads holds a difference, which is bounded, and short lines, each with a margin. A version of a file

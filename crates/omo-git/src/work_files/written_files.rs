@@ -1,0 +1,55 @@
+//! Files of a project that its checks write.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use super::cache::FilesCache;
+use super::{FileManifest, LONGEST_READ, WorkFiles, content, parse_known};
+
+/// Files with other bytes than before the checks ran, by their path from the top of the work tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WrittenFiles {
+    /// Those that git does not track and that were not there.
+    pub new: BTreeSet<Vec<u8>>,
+    /// Those that git does not track and that were there.
+    pub untracked: BTreeSet<Vec<u8>>,
+    /// All others.
+    pub tracked: BTreeSet<Vec<u8>>,
+}
+
+impl WorkFiles<'_> {
+    /// The content of the files that the last [`WorkFiles::state`] found; the repositories within are left out.
+    pub fn manifest(&self) -> Option<FileManifest> {
+        let memory = FilesCache::open(&self.root, self.state_home?)?;
+        let found = memory.read()?;
+        let entries = memory.read_entries(&found)?;
+        let files: Vec<&[u8]> = found.file_paths().collect();
+        let deadline = Instant::now() + LONGEST_READ;
+        let read = content::read_files(&found.top(), &files, &parse_known(&entries), deadline, &self.unread)?;
+        let mut manifest = FileManifest::default();
+        manifest.add(&read);
+        Some(manifest)
+    }
+
+    /// The files that have other bytes than in `before`.
+    pub fn written_since(&self, before: &FileManifest) -> Option<WrittenFiles> {
+        let now = self.manifest()?;
+        let changed = now.changed_since(before);
+        let mut written = WrittenFiles::default();
+        if changed.is_empty() {
+            return Some(written);
+        }
+        let memory = FilesCache::open(&self.root, self.state_home?)?;
+        let mut known = self.lister(&memory, 0)?.list()?.tracked;
+        known.extend(self.scope()?.tracked());
+        for (path, was_there) in changed {
+            let files = match (known.contains(path), was_there) {
+                (true, _) => &mut written.tracked,
+                (false, true) => &mut written.untracked,
+                (false, false) => &mut written.new,
+            };
+            files.insert(path.to_vec());
+        }
+        Some(written)
+    }
+}
