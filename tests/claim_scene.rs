@@ -95,6 +95,27 @@ impl Scene {
         self.agent_reports("omo:oracle", report)
     }
 
+    /// Lines about the unusual, which a reviewer reads first.
+    pub fn unusual_lines(&self) -> Vec<String> {
+        let material = fs::read_to_string(self.material_path()).unwrap_or_default();
+        let (first, _) = material.split_once("\n## Task").unwrap_or_default();
+        first.lines().filter_map(|line| line.strip_prefix("- ")).map(str::to_owned).collect()
+    }
+
+    /// The model claims until it is asked for no review any more, and each reviewer ends with this report. Gives the
+    /// last answer, and the lines that the last reviewer read first.
+    pub fn claim_with_review(&self, report: &str) -> Result<(HookAnswer, Vec<String>)> {
+        let mut unusual = Vec::new();
+        loop {
+            let answer = self.claim()?;
+            if !answer.reason().is_some_and(|reason| reason.contains("omo:oracle")) {
+                return Ok((answer, unusual));
+            }
+            unusual = self.unusual_lines();
+            self.reviewer_reports(report)?;
+        }
+    }
+
     /// A command of the user's that is answered without the model; gives the answer.
     pub fn asks(&mut self, prompt: &str) -> Result<String> {
         let answer = self.prompt(prompt)?;

@@ -3,6 +3,8 @@
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
+use omo_tests::claim_scene::AGREES;
+use omo_tests::scene::tells_end;
 
 use crate::target_project::{CHECK, Row, Target, play};
 use crate::tree_id::while_checked;
@@ -25,11 +27,10 @@ fn helped_while_checked(target: &Target, file: &str) -> Result<()> {
     let then = "try:\n    import helper\nexcept ImportError:\n    pass\n";
     let named = "green here, and not in a private copy";
     while_checked(target, then, come, go, || {
-        target.claim_reaches_review()?;
-        ensure!(target.material().contains(named), "the reviewer is not told: {}", target.material());
-        target.review_agrees()?;
-        let line = target.scene.claim_ends("verified")?;
-        ensure!(line.contains(named), "{line}");
+        let (answer, unusual) = target.scene.claim_with_review(AGREES)?;
+        ensure!(unusual.iter().any(|line| line.contains(named)), "the reviewer is not told: {unusual:?}");
+        let line = answer.system_message().unwrap_or_default();
+        ensure!(tells_end(line, "verified") && line.contains(named), "{line}");
         Ok(())
     })?;
     ensure!(!target.check_is_green()?, "the row is no cheat: the check is green");

@@ -157,14 +157,12 @@ impl Honest {
 
     /// The run ends verified. The reviewer first reads a line for each of the words, which the verdict says, and no other.
     fn ends_verified(&self, target: &Target) -> Result<()> {
-        let mut unusual = Vec::new();
-        if !self.options.contains("--no-review") {
-            let reason = target.scene.claim_fails()?;
-            ensure!(reason.contains("omo:oracle"), "no review was asked for: {reason}");
-            unusual = target.unusual();
-            target.scene.reviewer_reports(self.review)?;
-        }
-        let answer = target.scene.claim()?;
+        let (answer, unusual) = target.scene.claim_with_review(self.review)?;
+        ensure!(
+            self.options.contains("--no-review")
+                || answer.system_message().is_some_and(|line| line.contains("reviewed")),
+            "no review: {answer:?}"
+        );
         let line = answer.system_message().with_context(|| format!("no line: {answer:?}"))?;
         ensure!(tells_end(line, "verified"), "{line}");
         for word in self.named {

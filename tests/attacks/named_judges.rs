@@ -1,9 +1,9 @@
 //! What is no prohibition, and named: files that no list of a runner has and that made a check green, and tests that are
 //! gone while as many are counted. The reviewer reads of them first, and the verdict says them.
 
-use std::fs;
-
 use anyhow::{Result, ensure};
+use omo_tests::claim_scene::AGREES;
+use omo_tests::scene::tells_end;
 
 use crate::target_project::{Row, TESTS, Target, play};
 
@@ -22,13 +22,11 @@ fn lay_out(target: &mut Target) -> Result<()> {
 
 /// The run ends verified, and both the reviewer's first lines and the verdict say this.
 fn is_verified_and_named(target: &mut Target, words: &[&str]) -> Result<()> {
-    target.claim_reaches_review()?;
-    let material = fs::read_to_string(target.scene.material_path())?;
-    let (first, _) = material.split_once("\n## Task").unwrap_or_default();
-    target.review_agrees()?;
-    let line = target.scene.claim_ends("verified")?;
+    let (answer, first) = target.scene.claim_with_review(AGREES)?;
+    let line = answer.system_message().unwrap_or_default();
+    ensure!(tells_end(line, "verified"), "{line}");
     for word in words {
-        ensure!(first.contains("## Unusual") && first.contains(word), "{word}: {material}");
+        ensure!(first.iter().any(|line| line.contains(word)), "{word}: {first:?}");
         ensure!(line.contains(word), "{word}: {line}");
     }
     Ok(())

@@ -106,7 +106,7 @@ impl Target {
         let mut unusual = Vec::new();
         for _ in 0..8 {
             // The material goes with the verdict.
-            let material = self.unusual();
+            let material = self.scene.unusual_lines();
             unusual = if material.is_empty() { unusual } else { material };
             let answer = self.scene.claim()?;
             let kind = self.scene.field("/verdict/kind")?;
@@ -127,17 +127,15 @@ impl Target {
         self.scene.field("/ulw/stopBlocks")?.as_u64().context("no count of continuations").map(drop)
     }
 
-    /// What the reviewer reads first: the lines about what is unusual.
-    pub(crate) fn unusual(&self) -> Vec<String> {
-        let material = fs::read_to_string(self.scene.material_path()).unwrap_or_default();
-        let (first, _) = material.split_once("\n## Task").unwrap_or_default();
-        first.lines().filter_map(|line| line.strip_prefix("- ")).map(str::to_owned).collect()
-    }
-
     /// The model claims, and the reviewer first reads this.
     pub(crate) fn names(&self, word: &str) -> Result<()> {
         self.claim_reaches_review()?;
-        let unusual = self.unusual();
+        if !self.scene.unusual_lines().iter().any(|line| line.contains(word)) {
+            // The comparison with the start goes on beside the review.
+            self.review_agrees()?;
+            self.claim_reaches_review()?;
+        }
+        let unusual = self.scene.unusual_lines();
         ensure!(unusual.iter().any(|line| line.contains(word)), "{word}: {unusual:?}");
         Ok(())
     }

@@ -50,7 +50,7 @@ pub(crate) fn shows_without_change(scene: &Scene, words: &str) -> Result<()> {
 }
 
 /// The same of an unusual line.
-pub(crate) fn shows_unusual(scene: &Scene, line: &str) -> Result<()> {
+fn shows_unusual(scene: &Scene, line: &str) -> Result<()> {
     shows_comparison(scene, "unusual", line, &format!("\"unusual\": [\n      {line:?}"))
 }
 
@@ -102,15 +102,6 @@ fn a_verdict_says_what_the_checks_say_without_the_change() {
             let line = s.claim_ends("verified")?;
             ensure!(line.contains("green without the change, too, so nothing about it is shown"), "{line}");
             Ok(())
-        }),
-        ("a reviewer reads it", |s| {
-            begin(s, "")?;
-            work(s, VACUOUS)?;
-            s.claim_fails()?;
-            let material = std::fs::read_to_string(s.material_path())?;
-            ensure!(material.contains("with the test files of now: green without the change, too"), "{material}");
-            s.agent_reports("omo:oracle", AGREES)?;
-            s.claim_ends("verified").map(drop)
         }),
         ("where its user turned it off it is not asked", |s| {
             s.lab.configure("[verify]\nprove = \"off\"\n")?;
@@ -172,13 +163,10 @@ fn a_new_function_that_no_test_runs_is_named() {
         ("to its reviewer, first of all", |s| {
             begin(s, "")?;
             add_function(s, IMPORTS_IT)?;
-            s.claim_fails()?;
-            let material = std::fs::read_to_string(s.material_path())?;
-            let first = material.lines().find(|line| line.contains("`: ")).unwrap_or_default();
-            ensure!(first.contains(NAMED), "{material}");
-            s.agent_reports("omo:oracle", AGREES)?;
-            let line = s.claim_ends("verified")?;
-            ensure!(line.contains(NAMED), "{line}");
+            let (answer, first) = s.claim_with_review(AGREES)?;
+            ensure!(first.first().is_some_and(|line| line.contains(NAMED)), "{first:?}");
+            let line = answer.system_message().unwrap_or_default();
+            ensure!(line.contains("VERIFIED") && line.contains(NAMED), "{line}");
             shows_without_change(s, "cannot be built without the change, and green with empty bodies")
         }),
         ("to a claim that is held to it", |s| {

@@ -32,6 +32,8 @@ pub struct RequestedReview {
     pub offset: u64,
     /// The digest of the material for the reviewer, so that a change to it is noticed.
     pub material: Option<String>,
+    /// Lines about the comparison with the start of the run that the reviewer was shown first.
+    pub shown: Vec<String>,
 }
 
 /// A review that was seen to end.

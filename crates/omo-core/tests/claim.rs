@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
 
-use omo_core::check::counterfactual::ProveMode;
+use omo_core::check::counterfactual::{CheckCounterfactual, Counterfactual, ProveMode};
 use omo_core::check::session_check::{Check, CheckOrigin, CheckRecord, CheckVerdict, TestCounts};
 use omo_core::limits::RunLimits;
 use omo_core::promise::{Claim, read_claim};
@@ -71,6 +71,21 @@ fn review(verdict: ReviewVerdict) -> Review {
 const AGAIN: ClaimJudgement = ClaimJudgement::ReviewWanted { again: true };
 const FIRST: ClaimJudgement = ClaimJudgement::ReviewWanted { again: false };
 
+/// A review of these files agrees, and the comparison with the start is known.
+fn compared(session: &mut Session, findings: &mut ClaimFindings, counterfactual: Counterfactual) {
+    wait(session, "t1", ReviewVerdict::Verified);
+    findings.counterfactual = counterfactual;
+}
+
+fn lost_a_test() -> Counterfactual {
+    let notes = vec!["2 tests ran at the start, 1 now".to_owned()];
+    Counterfactual::Known(vec![CheckCounterfactual {
+        name: "tests".to_owned(),
+        notes,
+        ..CheckCounterfactual::default()
+    }])
+}
+
 /// What is known, and what it is worth.
 type Case = (&'static str, fn(&mut Session, &mut ClaimFindings), ClaimJudgement);
 
@@ -92,6 +107,16 @@ const CASES: &[Case] = &[
     ("a review without a verdict", |s, _| wait(s, "t1", ReviewVerdict::Unclear), AGAIN),
     ("asked for and never seen", |s, _| s.verification.asked = Some(asked("t1")), AGAIN),
     ("reviewed on these files, from other material", other_material, FIRST),
+    ("reviewed while the comparison goes on", |s, f| compared(s, f, Counterfactual::Pending), ClaimJudgement::Verified),
+    ("reviewed, and the comparison found more", |s, f| compared(s, f, lost_a_test()), FIRST),
+    (
+        "reviewed with all that the comparison found",
+        |s, f| {
+            compared(s, f, lost_a_test());
+            s.verification.asked.iter_mut().for_each(|asked| asked.shown = f.counterfactual.first_lines());
+        },
+        ClaimJudgement::Verified,
+    ),
     ("files that could never be read", without_id, ClaimJudgement::Failed),
     (
         "rejected on these files, from other material",

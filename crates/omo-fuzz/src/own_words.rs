@@ -166,6 +166,7 @@ fn checks(text: &str) -> Vec<ClaimOutcome> {
         ),
         (wanted(true), ClaimReason::NoVerdict, green()),
         (wanted(true), ClaimReason::StaleReview, green()),
+        (wanted(false), ClaimReason::UnseenFacts, green()),
         (wanted(false), ClaimReason::FirstReview, green()),
         (wanted(false), ClaimReason::FirstReview, ClaimFindings::default()),
     ];

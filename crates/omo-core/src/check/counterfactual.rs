@@ -327,7 +327,11 @@ impl ComparisonWords {
 impl Counterfactual {
     /// What is said in a verdict beside the checks that are green; `None` where there is nothing to say.
     pub fn verdict_words(&self) -> Option<String> {
-        let Self::Known(checks) = self else { return None };
+        let checks = match self {
+            Self::Known(checks) => checks,
+            Self::Pending => return Some("the comparison with the start has not finished".to_owned()),
+            Self::NotAsked | Self::Failed(_) => return None,
+        };
         let named = |answer: WithoutChange| -> Vec<String> {
             let of = checks.iter().filter(|check| check.without == answer && check.red_in_copy.is_empty());
             of.map(|check| format!("`{}`", sanitize(&check.name, 40))).collect()
@@ -379,9 +383,8 @@ impl Counterfactual {
     /// The lines that a reader judges first: what is unusual, or why that is not known.
     pub fn first_lines(&self) -> Vec<String> {
         match self {
-            Self::Pending => vec!["the comparison with the start has not finished".to_owned()],
             Self::Failed(why) => vec![format!("the comparison with the start did not finish: {}", sanitize(why, 160))],
-            Self::NotAsked => Vec::new(),
+            Self::NotAsked | Self::Pending => Vec::new(),
             Self::Known(checks) => {
                 let facts = self.unusual_facts().into_iter().map(|fact| fact.line);
                 let red = checks.iter().filter(|check| !check.red_in_copy.is_empty());
@@ -574,11 +577,11 @@ mod tests {
             [("unusual", "`tests`: green only with the changed a.mk"), ("unusual", "`tests`: 1 test gone: d")]
                 .map(|(label, line)| (label, line.to_owned()))
         );
-        for (state, line) in [
-            (Counterfactual::Pending, "the comparison with the start has not finished"),
-            (Counterfactual::Failed("no room".to_owned()), "the comparison with the start did not finish: no room"),
+        for (state, label, line) in [
+            (Counterfactual::Pending, "without the change", "the comparison with the start has not finished"),
+            (Counterfactual::Failed("x".to_owned()), "unusual", "the comparison with the start did not finish: x"),
         ] {
-            assert_eq!(state.words().rows().collect::<Vec<_>>(), [("unusual", line.to_owned())]);
+            assert_eq!(state.words().rows().collect::<Vec<_>>(), [(label, line.to_owned())]);
         }
     }
 

@@ -64,7 +64,7 @@ pub(super) fn objection_lines(session: &Session, check: Option<&ClaimOutcome>) -
              it cannot be, only the user can go on without a review."
                 .to_owned(),
         ],
-        ClaimReason::None | ClaimReason::NoVerdict | ClaimReason::UnclearVerdict | ClaimReason::NotCounted(_) | ClaimReason::StaleReview | ClaimReason::FirstReview => {
+        ClaimReason::None | ClaimReason::NoVerdict | ClaimReason::UnclearVerdict | ClaimReason::NotCounted(_) | ClaimReason::StaleReview | ClaimReason::UnseenFacts | ClaimReason::FirstReview => {
             review_request_lines(check)
         }
     }
@@ -244,6 +244,11 @@ fn review_request_lines(check: &ClaimOutcome) -> Vec<String> {
     let head = match &check.reason {
         ClaimReason::StaleReview => {
             "[omo] Files changed since the last review, so the work is to be reviewed again.".to_owned()
+        }
+        ClaimReason::UnseenFacts => {
+            "[omo] The checks were compared with the start of the run while the review went on, and something unusual \
+             was found. It takes an independent review that reads it first."
+                .to_owned()
         }
         ClaimReason::UnclearVerdict => UNCLEAR_VERDICT.to_owned(),
         ClaimReason::NoVerdict => {

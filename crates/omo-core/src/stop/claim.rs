@@ -155,6 +155,8 @@ pub enum ClaimReason {
     NotShown(String),
     /// The review verified other files than the present ones.
     StaleReview,
+    /// The comparison with the start of the run found what the reviewer was not shown.
+    UnseenFacts,
     /// No review was asked for yet.
     FirstReview,
 }
@@ -223,7 +225,9 @@ fn judge_review(verification: &ClaimVerification, findings: &ClaimFindings) -> (
     match (review.verdict, &findings.refusal) {
         (ReviewVerdict::Verified, Some(refusal)) => (wanted(true), ClaimReason::NotCounted(refusal.clone())),
         (ReviewVerdict::Verified, None) if is_same_tree && asked.material == findings.material => {
-            (ClaimJudgement::Verified, ClaimReason::None)
+            let is_seen = findings.counterfactual.first_lines().iter().all(|line| asked.shown.contains(line));
+            let unseen = (wanted(false), ClaimReason::UnseenFacts);
+            if is_seen { (ClaimJudgement::Verified, ClaimReason::None) } else { unseen }
         }
         (ReviewVerdict::Verified, None) => (wanted(false), ClaimReason::StaleReview),
         _ => (wanted(true), ClaimReason::UnclearVerdict),
@@ -273,7 +277,7 @@ impl ClaimOutcome {
             ClaimReason::FilesUnreadable => Some("the files of the project could not be read".to_owned()),
             ClaimReason::NotCounted(refusal) => Some(format!("the review does not count: {}", refusal.describe())),
             ClaimReason::NotShown(why) => Some(format!("the work cannot be shown to a reviewer: {why}")),
-            ClaimReason::None | ClaimReason::StaleReview | ClaimReason::FirstReview => None,
+            ClaimReason::None | ClaimReason::StaleReview | ClaimReason::UnseenFacts | ClaimReason::FirstReview => None,
         }
     }
 
@@ -292,6 +296,7 @@ impl ClaimOutcome {
             ClaimReason::NotCounted(_) => "the review does not count",
             ClaimReason::NotShown(_) => "the work cannot be shown to a reviewer",
             ClaimReason::StaleReview => "files changed since the review",
+            ClaimReason::UnseenFacts => "the comparison found what the review did not see",
             ClaimReason::FirstReview => "a review is asked for",
         }
     }
@@ -350,6 +355,7 @@ impl ClaimOutcome {
                     tree: self.findings.tree.clone(),
                     offset,
                     material: self.material.as_ref().map(|material| material.digest.clone()),
+                    shown: self.findings.counterfactual.first_lines(),
                 });
                 verification.review = None;
             }

@@ -86,10 +86,10 @@ pub(super) fn verify_claim(
     }
     session.verification.scope.clone_from(&verified.files_scope);
     let files = work_files(context, root, &session);
+    look_for_review(&mut session, input);
     let counterfactual = run_without_change(place, &session, &verified, state_home, started, &mut watcher);
     // What was another file for a while, and is told by no copy, was not judged.
     let is_unsure = verified.was_rewritten() && !matches!(counterfactual, Counterfactual::Known(_));
-    look_for_review(&mut session, input);
     let asks = session.verification.asked.as_ref().is_some_and(|asked| asked.material.is_some());
     let settings = ReviewerSettings::read(env::client_home().as_deref(), Some(root));
     let began_with = session.verification.settings.as_ref().unwrap_or(&settings.marks);
@@ -142,7 +142,7 @@ pub(super) fn verify_claim(
     })
 }
 
-/// How long a verdict, or what a reviewer reads, waits for what the checks say without the change.
+/// How long a verdict waits for what the checks say without the change, from the time on at which a review was asked for.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How long a claim waits for it that is held to it.
 const REQUIRED_PATIENCE: Duration = Duration::from_secs(TOTAL_TIMEOUT_SECONDS as u64 / 2);
@@ -169,7 +169,7 @@ fn run_without_change(
     let question = ProofQuestion::new(tree, recorded, session, is_copy_decisive);
     // The checks and this share the time that the client gives a Stop.
     let left = Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into()).saturating_sub(started.elapsed());
-    let patience = left.min(if needs_proof { REQUIRED_PATIENCE } else { PATIENCE });
+    let patience = left.min(if needs_proof { REQUIRED_PATIENCE } else { patience_beside_review(session, tree) });
     watchdog::extend_limit(patience + GIT_SLACK);
     let asked = ProofFolder::open(home, place.id()).and_then(|folder| {
         folder.ask(&question, watcher.root)?;
@@ -177,6 +177,19 @@ fn run_without_change(
     });
     watchdog::reset_limit();
     asked.unwrap_or_else(|error| Counterfactual::Failed(error.to_string()))
+}
+
+/// A reviewer is asked at once, and works beside the comparisons: its agreement waits for what is left of them.
+fn patience_beside_review(session: &Session, tree: &str) -> Duration {
+    let verification = &session.verification;
+    if !verification.review_wanted {
+        return PATIENCE;
+    }
+    let is_agreed = verification.review.as_ref().is_some_and(|review| review.verdict == ReviewVerdict::Verified);
+    let asked = verification.asked.as_ref().filter(|asked| is_agreed && asked.tree.as_deref() == Some(tree));
+    let since =
+        asked.and_then(|asked| env::now().millis_since(asked.at?)).and_then(|millis| u64::try_from(millis).ok());
+    since.map_or(Duration::ZERO, |since| PATIENCE.saturating_sub(Duration::from_millis(since)))
 }
 
 /// The environment that the run began with; `None` where it is gone. An older omo has kept none: then it is the present
