@@ -5,6 +5,7 @@ pub mod counterfactual;
 pub mod file_use;
 mod output_listener;
 pub mod printed_output;
+mod renamed_tests;
 pub mod session_check;
 mod shell_complaint;
 pub mod steering;

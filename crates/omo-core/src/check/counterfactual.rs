@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::check::renamed_tests::RenamedTests;
 use crate::check::test_report::{TestOutcome, TestReport};
 use crate::text::{pluralize, sanitize};
 
@@ -212,13 +213,15 @@ impl LostTests {
     }
 
     /// Compares the tests of a check as the run began with those of now. Names that a runner keeps to itself are not
-    /// guessed.
+    /// guessed. A test that has another name now, by where it lies or by a number in it, is the same test.
     pub fn compare(started: &TestReport, now: &TestReport) -> Self {
         let mut lost = Self::default();
         let names_all = now.names_passed_tests() && !now.is_cut;
         let names_passed = are_names_whole(started, now);
+        let mut renamed = RenamedTests::of(started, now);
         for (name, outcome) in started.iter() {
-            let names = match (outcome, now.outcome(name)) {
+            let outcome_now = now.outcome(name).or_else(|| renamed.take(name, outcome));
+            let names = match (outcome, outcome_now) {
                 (TestOutcome::Passed | TestOutcome::Failed, Some(TestOutcome::Skipped)) => &mut lost.skipped,
                 (TestOutcome::Passed, None) if names_passed => &mut lost.gone,
                 (TestOutcome::Failed, None) if names_all => &mut lost.failing_not_run,
