@@ -145,7 +145,11 @@ fn run_spec(spec: &KeeperSpec, sender: Sender<KeeperEvent>, events: &Receiver<Ke
     };
     let wanted = spec.check.as_ref().and_then(|check| check.text.as_deref());
     let listener = Some(OutputListener::new(&shell.program().display().to_string(), wanted));
-    let sink = Arc::new(Mutex::new(OutputSink { listener, ..OutputSink::default() }));
+    let sink = Arc::new(Mutex::new(OutputSink {
+        reader: TestOutputReader::of_command(&spec.run),
+        listener,
+        ..OutputSink::default()
+    }));
     drain_in_background(output, Arc::clone(&sink), sender);
     let deadline = Instant::now() + Duration::from_millis(spec.timeout_millis);
     let mut report = KeeperReport::default();

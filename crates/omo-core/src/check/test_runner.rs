@@ -18,6 +18,7 @@ mod unittest;
 pub mod verbose;
 
 use self::summary::SummaryLines;
+use self::test_commands::only_runner;
 use crate::check::session_check::TestCounts;
 use crate::check::test_report::TestReport;
 
@@ -65,6 +66,8 @@ impl LineSplitter {
 #[derive(Debug, Default)]
 pub struct TestOutputReader {
     lines: LineSplitter,
+    /// The runner that the command is. What others say, and what it says before its end, comes from within its tests.
+    only: Option<&'static str>,
     runners: Runners,
     /// Counts where no runner is known.
     summary: SummaryLines,
@@ -80,11 +83,13 @@ macro_rules! runners {
         }
 
         impl Runners {
-            fn line(&mut self, line: &str, report: &mut TestReport) {
+            fn line(&mut self, line: &str, report: &mut TestReport, only: Option<&str>) {
                 if line.is_empty() {
                     return;
                 }
-                $(self.$runner.line(line, report);)*
+                $(if only.is_none_or(|only| only == stringify!($runner)) {
+                    self.$runner.line(line, report);
+                })*
             }
 
             fn counts(&self) -> Option<TestCounts> {
@@ -92,9 +97,12 @@ macro_rules! runners {
             }
         }
 
-        /// Whether a program, by its name, runs tests with one of the runners when it is given this.
-        fn is_test_run(program: &str, arguments: &[&str]) -> bool {
-            $($runner::is_test_run(program, arguments))||*
+        /// The runner with which a program, by its name, runs tests when it is given this.
+        fn runner_of(program: &str, arguments: &[&str]) -> Option<&'static str> {
+            $(if $runner::is_test_run(program, arguments) {
+                return Some(stringify!($runner));
+            })*
+            None
         }
     };
 }
@@ -117,19 +125,35 @@ impl Default for LineSplitter {
 }
 
 impl TestOutputReader {
+    /// A reader of the output of a command.
+    ///
+    /// ```
+    /// use omo_core::check::test_runner::TestOutputReader;
+    ///
+    /// let mut reader = TestOutputReader::of_command("pytest -sq");
+    /// reader.read(b"FAIL: test_inner (t.T.test_inner)\n1 passed in 0.01s\n");
+    /// assert_eq!(reader.report().counts.map(|counts| (counts.run, counts.failed)), Some((1, 0)));
+    /// ```
+    pub fn of_command(command: &str) -> Self {
+        let only = only_runner(command);
+        let mut reader = Self { only, ..Self::default() };
+        reader.runners.unittest.is_alone = only == Some("unittest");
+        reader
+    }
+
     /// Reads on.
     pub fn read(&mut self, output: &[u8]) {
         self.lines.read(output, |line| {
-            self.runners.line(line, &mut self.report);
+            self.runners.line(line, &mut self.report, self.only);
             self.summary.line(line);
         });
     }
 
     /// The tests of all that was read.
     pub fn report(self) -> TestReport {
-        let Self { lines, mut runners, mut summary, mut report } = self;
+        let Self { lines, only, mut runners, mut summary, mut report } = self;
         lines.finish(|line| {
-            runners.line(line, &mut report);
+            runners.line(line, &mut report, only);
             summary.line(line);
         });
         report.counts = runners.counts().or_else(|| summary.counts());
@@ -202,6 +226,32 @@ mod tests {
         let output = "running 4 tests\ntest result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 2 filtered out; finished in 0.00s\n\
                       ==== 2 passed, 1 skipped in 0.01s ====\n";
         assert_eq!(counts(output), Some((5, 0, 2)));
+    }
+
+    #[test]
+    fn what_tests_print_of_inner_runs_is_none_of_their_own() {
+        let rule = "-".repeat(70);
+        let inner = format!("FAIL: test_inner (t.T.test_inner)\n{rule}\nRan 1 test in 0.001s\n\nFAILED (failures=1)\n");
+        let unittest = format!("{inner}...\n{rule}\nRan 3 tests in 0.002s\n\nOK\n");
+        let pytest = format!("===== test session starts =====\n{inner}==== 2 passed in 0.01s ====\n");
+        let nested = "===== test session starts =====\n===== test session starts =====\n==== 1 failed in 0.01s ====\n\
+                      ==== 2 passed in 0.02s ====\n";
+        for (command, output, expected) in [
+            ("python3 -m unittest discover", &*unittest, (3, 0)),
+            ("cd web && coverage run -m unittest -q", &unittest, (3, 0)),
+            ("python3 -m unittest a; python3 -m unittest b", &unittest, (4, 1)),
+            ("for t in a b; do python3 -m unittest $t; done", &unittest, (4, 1)),
+            ("make test", &unittest, (4, 1)),
+            ("pytest -s", &pytest, (2, 0)),
+            ("pytest -s", nested, (2, 0)),
+            ("make test", nested, (2, 0)),
+            ("pytest || true", "==== 1 failed, 1 passed in 0.01s ====\n", (2, 1)),
+        ] {
+            let mut reader = TestOutputReader::of_command(command);
+            reader.read(output.as_bytes());
+            let counts = reader.report().counts.map(|counts| (counts.run, counts.failed));
+            assert_eq!(counts, Some(expected), "{command}: {output}");
+        }
     }
 
     #[test]

@@ -10,13 +10,14 @@ pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
     matches!(program, "pytest" | "py.test") || runs_python_module(program, arguments, "pytest")
 }
 
-/// What was read. Of one session the last summary counts: what a test prints comes before it.
+/// What was read. Of one session the last summary counts: what a test prints comes before it, and what a session within
+/// a test says is no part of it.
 #[derive(Debug, Default)]
 pub(super) struct Pytest {
     before: Option<TestCounts>,
     last: Option<TestCounts>,
-    /// A session was announced, and has not been summed up.
-    is_open: bool,
+    /// Sessions that were announced, one within the other, and have not been summed up.
+    open: u64,
 }
 
 impl Pytest {
@@ -26,16 +27,18 @@ impl Pytest {
             report.add(name, outcome);
         }
         if line.starts_with('=') && line.contains(" test session starts ") {
-            self.before = self.counts();
-            (self.last, self.is_open) = (None, true);
+            if self.open == 0 {
+                (self.before, self.last) = (self.counts(), None);
+            }
+            self.open = self.open.saturating_add(1);
         } else if let Some(counts) = summary(line) {
-            (self.last, self.is_open) = (Some(counts), false);
+            (self.last, self.open) = (Some(counts), self.open.saturating_sub(1));
         }
     }
 
     pub(super) fn counts(&self) -> Option<TestCounts> {
         // A session that left without a word proves nothing.
-        let open = self.is_open.then_some(TestCounts { run: 0, failed: 1, skipped: 0 });
+        let open = (self.open > 0).then_some(TestCounts { run: 0, failed: 1, skipped: 0 });
         [self.before, self.last, open].into_iter().flatten().reduce(TestCounts::plus)
     }
 }

@@ -1,17 +1,31 @@
 //! Which commands run tests with a runner that is known here: one of them that gives no count has run nothing.
 
-use super::is_test_run;
+use super::runner_of;
 use crate::check::command_line::{is_reader, is_shell, is_wrapper, program_name, split_commands};
 
 /// Whether a command runs tests with a runner whose summary is read here. The lines of shell within it are not read.
 pub fn names_test_runner(words: &[String]) -> bool {
+    test_runner(words).is_some()
+}
+
+/// The runner that a line of shell is, beside changes of folder; `None` where it may run several, or one several times.
+pub(super) fn only_runner(line: &str) -> Option<&'static str> {
+    const REPEATS: [&str; 4] = ["for", "while", "until", "xargs"];
+    let commands = split_commands(line);
+    let mut programs = commands.iter().filter(|words| words.first().is_some_and(|word| word != "cd"));
+    let only = programs.next().and_then(|words| test_runner(words));
+    let is_repeated = line.split_whitespace().any(|word| REPEATS.contains(&word));
+    only.filter(|_| !is_repeated && programs.all(|words| words.first().is_some_and(|word| runs_no_tests(word, &[]))))
+}
+
+fn test_runner(words: &[String]) -> Option<&'static str> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let runs = |at: usize| words.get(at..).and_then(<[&str]>::split_first);
-    let is_runner = |at: usize| runs(at).is_some_and(|(program, arguments)| is_runner(program, arguments));
+    let runner_at = |at: usize| runs(at).and_then(|(program, arguments)| runner(program, arguments));
     // It may run a program that it is given.
     let reach = if words.first().is_some_and(|program| may_run_another(program)) { words.len() } else { 1 };
     let is_asked = |word: &&str| !matches!(*word, "install" | "add" | "remove" | "uninstall" | "upgrade");
-    (0..reach.min(words.iter().take_while(|word| is_asked(word)).count())).any(is_runner)
+    (0..reach.min(words.iter().take_while(|word| is_asked(word)).count())).find_map(runner_at)
 }
 
 /// Whether a line of shell may run tests: something in it is neither known to only read files or to end processes, nor
@@ -95,12 +109,10 @@ pub fn python_module<'a>(arguments: &[&'a str]) -> Option<&'a str> {
     })
 }
 
-fn is_runner(program: &str, arguments: &[&str]) -> bool {
+fn runner(program: &str, arguments: &[&str]) -> Option<&'static str> {
     // It was asked to do something else than to run tests.
-    if arguments.iter().any(|word| matches!(*word, "--no-run" | "--version" | "--help" | "-h")) {
-        return false;
-    }
-    is_test_run(program_name(program), arguments)
+    let is_other = arguments.iter().any(|word| matches!(*word, "--no-run" | "--version" | "--help" | "-h"));
+    runner_of(program_name(program), arguments).filter(|_| !is_other)
 }
 
 #[cfg(test)]

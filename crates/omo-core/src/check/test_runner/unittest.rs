@@ -13,6 +13,8 @@ pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
 /// What was read.
 #[derive(Debug, Default)]
 pub(super) struct Unittest {
+    /// One run is all: the last summary is its own, and one before that comes from within a test.
+    pub(super) is_alone: bool,
     total: Option<TestCounts>,
     /// The line before was the rule that stands above a summary.
     is_below_rule: bool,
@@ -61,6 +63,7 @@ impl Unittest {
     fn end(&mut self, left: TestCounts) {
         if let Some(ran) = self.ran.take() {
             let run = ran.saturating_sub(left.skipped).max(left.failed);
+            self.total = self.total.filter(|_| !self.is_alone);
             add_counts(&mut self.total, TestCounts { run, ..left });
         }
     }
