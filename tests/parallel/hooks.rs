@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use anyhow::{Context, Result, ensure};
+use omo_engine::event::EventKind;
 use omo_engine::parallel_state::GroupStatus;
 use omo_testkit::wait_until;
 use omo_tests::parallel_plan;
@@ -305,5 +306,39 @@ fn a_commit_that_its_hook_refuses_is_asked_about_once_and_made_without_a_worker(
         continue_to_the_end(ground)?;
         ensure!(ground.started_sessions().len() == 2, "{:?}", ground.started_sessions());
         ground.require_complete(&ALL)
+    });
+}
+
+#[test]
+fn the_checks_of_a_worker_run_on_what_hooks_made_of_its_commit() {
+    on_repository(&sessions(), "", |ground| {
+        let once = ground.project().join("../once");
+        let breaks = format!(
+            "if [ ! -e '{once}' ] && git diff --cached --name-only | grep -qx a.txt; then : > '{once}'; \
+             echo broken > a.txt; git add a.txt; echo x > first.txt; git add first.txt; fi",
+            once = once.display()
+        );
+        write_program(ground, ".git/hooks/pre-commit", &format!("{breaks}\necho x > stamp.txt; git add stamp.txt"))?;
+        ground.set_task_script(1, "echo 1 > a.txt\n")?;
+        ground.open(&[])?;
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ground.require_complete(&ALL)?;
+        let state = ground.state()?;
+        ensure!(state.tasks["1"].attempts == 2 && state.tasks["3"].attempts == 1, "{:?}", state.tasks);
+        ensure!(ground.git(&["show", "HEAD:stamp.txt"])? == "x" && ground.git(&["show", "HEAD:first.txt"])? == "x");
+        let failed = ground.run()?.events()?.into_iter().find_map(|event| match event.kind {
+            EventKind::TaskFailed { end, .. } => Some(end),
+            _ => None,
+        });
+        let failed = failed.context("no attempt failed")?;
+        let expected = "hooks of the repository changed a.txt, first.txt, stamp.txt in its commit ";
+        ensure!(failed.evidence.starts_with(expected) && failed.commit.is_some(), "{failed:?}");
+        for said in [ground.omo(&["report"])?.out, ground.omo(&["run", "show"])?.out] {
+            let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+            let named = "step 1: hooks changed a.txt, first.txt, stamp.txt in its commit, and its checks are green on that, too";
+            ensure!(said.contains(named), "{said}");
+            ensure!(said.contains("step 3: hooks changed stamp.txt in its commit"), "{said}");
+        }
+        Ok(())
     });
 }

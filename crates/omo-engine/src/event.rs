@@ -23,7 +23,7 @@ use crate::request::run_scope::RunScope;
 pub use self::actor::{EventActor, RecordedProcess};
 pub use self::copied_files::CopiedFiles;
 pub use self::evidence::{Evidence, PlanVerdict, UnfinishedLine};
-pub use self::run_ends::{AttemptEnd, ImportedStatus, MissingCommit, RunResult};
+pub use self::run_ends::{AttemptEnd, HookChanges, ImportedStatus, MissingCommit, RunResult};
 pub use self::worker_peer::WorkerPeer;
 pub use crate::question::{Question, QuestionKind, QuestionOption};
 

@@ -7,7 +7,7 @@
 mod git_formats;
 mod refusal;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -22,6 +22,7 @@ use omo_state::files::lock::StateLock;
 use omo_state::git_worktree::GitWorktree;
 use omo_state::seal::hex_digest;
 
+use crate::changes::relative_path;
 use crate::git_command::{GitOutcome, OutputMode, git, git_program, ignore_case_setting, run};
 use crate::git_settings::GitSettings;
 use crate::kept_work::{ChangedEntry, GitEntry, parse_changes};
@@ -34,7 +35,7 @@ use crate::restore::{
 };
 use crate::user_git::UserGit;
 pub(crate) use git_formats::commit_variables;
-use git_formats::{FailedChild, failed_child, has_run, identity_variables, message_with, pathspec_list};
+use git_formats::{FailedChild, failed_child, has_run_hook, identity_variables, message_with, pathspec_list};
 
 pub use refusal::CommitRefusal;
 
@@ -78,6 +79,8 @@ pub enum CommitEnd {
     Made {
         /// Its name.
         sha: String,
+        /// Files, from the project's top, that hooks changed in it, or added to it.
+        by_hooks: Vec<String>,
     },
     /// There are no paths: the work tree is as it was before the step.
     NoChange,
@@ -163,11 +166,12 @@ impl CommitWorktree {
         let made = self.head().filter(|sha| Some(sha) != head.as_ref());
         let trace = self.folder.read(TRACE, MAX_TRACE_BYTES).ok().flatten().unwrap_or_default();
         if let Some(sha) = made {
+            let is_whole = is_exit(&outcome, 0);
             // A git that was ended behind that has not written its index.
-            if has_run(&trace, "pre-commit") || !is_exit(&outcome, 0) {
-                self.follow_hook(&sha, &names);
-            }
-            return Ok(CommitEnd::Made { sha });
+            let changed = (has_run_hook(&trace) || !is_whole).then(|| self.follow_hooks(head.as_deref(), &sha, &names));
+            let by_hooks = changed.flatten().filter(|_| is_whole).unwrap_or_default();
+            let by_hooks = by_hooks.iter().map(|name| relative_path(&self.project, &String::from_utf8_lossy(&name.0)));
+            return Ok(CommitEnd::Made { sha, by_hooks: by_hooks.collect() });
         }
         let end = match (failed_child(&trace), head) {
             (Some(FailedChild::Hook { hook, status }), _) => {
@@ -267,9 +271,7 @@ impl CommitWorktree {
     /// The commit that is checked out; `None` where there is none yet. Where references are no files git has to say.
     fn head(&self) -> Option<String> {
         let arguments = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
-        self.tree
-            .head()
-            .or_else(|| git(&self.tree.top, &arguments, &self.git_variables(), &[]).map(|said| trimmed_line(&said)))
+        self.tree.head().or_else(|| self.git_line(&arguments))
     }
 
     fn git_variables(&self) -> [(&'static str, &OsStr); 2] {
@@ -328,21 +330,45 @@ impl CommitWorktree {
     /// Has the index say of what was committed what the commit says. A hook formats what it is given and adds it, or
     /// adds more, and git leaves the index as it was before that: all of it would be staged to be taken back. What its
     /// user has staged of other files stays; where this fails, because another git is at work, so does the rest.
-    fn follow_hook(&self, sha: &str, names: &[TreePath]) -> Option<()> {
-        let arguments = ["diff-tree", "-r", "-z", "--root", "--no-renames", "--no-commit-id", sha];
-        let said = git(&self.tree.top, &arguments, &self.git_variables(), &[])?;
-        let now = self.listing().ok()?;
-        let (mut committed, mut differing) = (IndexEntries::new(), BTreeSet::new());
-        for ChangedEntry { path: name, before, after } in parse_changes(&said) {
-            let entry = |it: GitEntry| [format!("{} {} 0\t", it.mode, it.object).as_bytes(), &name.0, b"\0"].concat();
-            let (before, entry) = (before.map(entry), after.map(entry));
-            let known = now.get(&name);
-            if known != entry.as_ref() && (names.contains(&name) || known == before.as_ref()) {
-                committed.extend(entry.map(|entry| (name.clone(), entry)));
-                differing.insert(name);
+    ///
+    /// Gives the paths in which the commit is not what git was about to make of `names`.
+    fn follow_hooks(&self, head: Option<&str>, sha: &str, names: &[TreePath]) -> Option<BTreeSet<TreePath>> {
+        let committed = self.differences(&["diff-tree", "-r", "--no-commit-id"], &[head.unwrap_or("--root"), sha])?;
+        let committed: BTreeMap<TreePath, Option<GitEntry>> =
+            committed.into_iter().map(|changed| (changed.path, changed.before)).collect();
+        let mut by_hooks: BTreeSet<TreePath> = committed.keys().filter(|path| !names.contains(path)).cloned().collect();
+        // One that amended the commit has left no trace in the index.
+        if let Some(first) =
+            self.git_line(&["rev-parse", "--verify", "--quiet", "HEAD@{1}"]).filter(|it| head != Some(it))
+        {
+            by_hooks.extend(self.differences(&["diff-tree", "-r"], &[&first, sha])?.into_iter().map(|it| it.path));
+        }
+        let (mut entries, mut differing) = (IndexEntries::new(), BTreeSet::new());
+        for ChangedEntry { path, before: made, after: staged } in
+            self.differences(&["diff-index", "--cached"], &[sha])?
+        {
+            let is_own = names.contains(&path);
+            if is_own || committed.get(&path) == Some(&staged) {
+                let entry =
+                    made.map(|it| [format!("{} {} 0\t", it.mode, it.object).as_bytes(), &path.0, b"\0"].concat());
+                entries.extend(entry.map(|entry| (path.clone(), entry)));
+                by_hooks.extend(is_own.then(|| path.clone()));
+                differing.insert(path);
             }
         }
-        restore_index_paths(&self.tree, &committed, &now, &differing).ok()
+        let restored = self.listing().ok().map(|now| restore_index_paths(&self.tree, &entries, &now, &differing));
+        drop(restored);
+        Some(by_hooks)
+    }
+
+    /// The paths in which git finds a difference.
+    fn differences(&self, command: &[&str], between: &[&str]) -> Option<Vec<ChangedEntry>> {
+        let arguments = [command, &["-z", "--no-renames"], between].concat();
+        git(&self.tree.top, &arguments, &self.git_variables(), &[]).map(|said| parse_changes(&said))
+    }
+
+    fn git_line(&self, arguments: &[&str]) -> Option<String> {
+        git(&self.tree.top, arguments, &self.git_variables(), &[]).map(|said| trimmed_line(&said))
     }
 
     fn write_inputs(&self, order: &CommitRequest<'_>, names: &[TreePath]) -> Result<(), FolderError> {

@@ -10,6 +10,7 @@ use omo_core::text::sanitize;
 use thiserror::Error;
 
 use crate::changes::{project_folder, relative_path};
+use crate::integrate;
 use crate::kept_work::{changed_entries, make_commit};
 use crate::proved_worktree::ProvedWorktree;
 use crate::repository::{GitFailed, GitRepository, StatusEntry, trimmed_line};
@@ -61,14 +62,27 @@ pub fn uncommitted_paths(worktree: &ProvedWorktree) -> Result<Vec<String>, Commi
     status_paths(worktree, &[], |_| true)
 }
 
-/// The paths, from the project's top, of the files that git ignores. A folder that it ignores as such is left out with
-/// all that is in it: there lies what tools install and build.
+/// The paths, from the project's top, that git ignores. A folder that it ignores as such has a `/` behind it, and stands
+/// for all that is in it: there lies what tools install and build.
 ///
 /// # Errors
 ///
 /// The project lies in no repository, or git fails.
-pub fn ignored_files(worktree: &ProvedWorktree) -> Result<Vec<String>, CommitPreviewError> {
-    status_paths(worktree, &["--ignored=matching"], |entry| entry.letters == *b"!!" && !entry.path.ends_with(b"/"))
+pub fn ignored_paths(worktree: &ProvedWorktree) -> Result<Vec<String>, CommitPreviewError> {
+    status_paths(worktree, &["--ignored=matching"], |entry| entry.letters == *b"!!")
+}
+
+/// Those of some files of the project that git ignores, also in folders that it ignores as such.
+///
+/// # Errors
+///
+/// The project lies in no repository, or git fails.
+pub fn ignored_among(worktree: &ProvedWorktree, files: &[String]) -> Result<Vec<String>, CommitPreviewError> {
+    let (repository, project) = open_project(worktree)?;
+    let names = files.iter().filter_map(|file| tree_path(&project, file));
+    let names: Vec<String> = names.map(|name| String::from_utf8_lossy(&name.0).into_owned()).collect();
+    let found = integrate::ignored_paths(&repository, &names)?;
+    Ok(found.iter().map(|path| relative_path(&project, path)).collect())
 }
 
 fn status_paths(

@@ -28,6 +28,7 @@ use omo_state::seal::hex_digest;
 
 use self::content::{ContentDigest, FileEntry, KnownDigests};
 use crate::git_command::GitCalls;
+use crate::named_files::INSTALLED;
 use crate::own_git_dir::RepositorySettings;
 use crate::platform::{FileStamp, TreeTop, path_of};
 use crate::scope::text_to_path;
@@ -47,8 +48,8 @@ const LONGEST_READ: Duration = Duration::from_secs(25);
 const MAX_FILES: usize = 500_000;
 /// How deep repositories within repositories are followed.
 const MAX_DEPTH: usize = 8;
-/// What is installed, and what programs leave behind, where no repository says what is ignored, beside the folders of what is built.
-const LEFT_BEHIND: [&str; 11] = [
+/// Names of what is installed, and of what programs leave behind, beside `BUILD_FOLDERS`.
+pub(crate) const LEFT_BEHIND: [&str; 17] = [
     "node_modules",
     ".venv",
     "venv",
@@ -57,7 +58,13 @@ const LEFT_BEHIND: [&str; 11] = [
     ".pytest_cache",
     ".mypy_cache",
     ".ruff_cache",
+    ".next",
+    ".nuxt",
     ".gradle",
+    ".turbo",
+    ".parcel-cache",
+    ".svelte-kit",
+    ".terraform",
     ".coverage",
     ".DS_Store",
 ];
@@ -105,6 +112,11 @@ enum TimestampTrust {
 pub fn settle_scope(root: &Path, state_home: Option<&Path>, calls: &GitCalls) -> Option<String> {
     let files = WorkFiles::new(root, state_home, calls, None);
     files.present_scope(0)?.keep(state_home?)
+}
+
+/// `true` for a path at or below what is built, installed, or left behind by programs.
+pub fn is_built(path: &str) -> bool {
+    path.split('/').any(|name| BUILD_FOLDERS.iter().chain(&LEFT_BEHIND).chain(&INSTALLED).any(|other| *other == name))
 }
 
 /// Where no repository says what is ignored.

@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use omo_git::commit::{CommitEnd, CommitRefusal, CommitRequest, commit_paths};
-use omo_git::commit_preview::{ignored_files, uncommitted_paths};
+use omo_git::commit_preview::{ignored_paths, uncommitted_paths};
 use omo_git::git_settings::GitSettings;
 use omo_git::integrate::{LandError, LandOutcome, land};
 use omo_git::proved_worktree::ProvedWorktree;
@@ -31,6 +31,7 @@ fn main() -> ExitCode {
                 "what_a_hook_commits_besides_is_not_marked_as_deleted",
                 what_a_hook_commits_besides_is_not_marked_as_deleted,
             ),
+            ("what_hooks_change_in_a_commit_is_told", what_hooks_change_in_a_commit_is_told),
             ("no_change_is_not_the_same_as_nothing_to_commit", no_change_is_not_the_same_as_nothing_to_commit),
             ("what_cannot_be_committed_leaves_the_index_alone", what_cannot_be_committed_leaves_the_index_alone),
             ("a_hook_that_never_ends_is_ended", a_hook_that_never_ends_is_ended),
@@ -123,6 +124,11 @@ impl Repository {
         self.git(&["rev-parse", "HEAD"]).trim().to_owned()
     }
 
+    /// A commit was made, in which hooks changed these files.
+    fn made(&self, by_hooks: &[&str]) -> CommitEnd {
+        CommitEnd::Made { sha: self.head(), by_hooks: by_hooks.iter().map(|path| (*path).to_owned()).collect() }
+    }
+
     fn commit(&self, paths: &[&str]) -> CommitEnd {
         self.commit_within(paths, "feat: it\n\n# no comment", LIMIT)
     }
@@ -165,7 +171,7 @@ fn exactly_the_files_of_the_task_are_committed() {
     it.write("x[12].txt", "by the step\n");
     it.write("x1.txt", "by its user");
     let end = it.commit(&["a.txt", "x[12].txt"]);
-    assert_eq!(end, CommitEnd::Made { sha: it.head() });
+    assert_eq!(end, it.made(&[]));
     assert_eq!(it.git(&["show", "--format=", "--name-only", "-z"]), "a.txt\0x[12].txt\0");
     assert_eq!(it.git(&["status", "--porcelain"]), "MM src/b.txt\nA  staged.txt\n?? loose.txt\n?? x1.txt\n");
     assert_eq!(
@@ -184,7 +190,7 @@ fn every_kind_of_change_is_committed() {
         it.write(path, "x");
     }
     let end = it.commit(&[&["a.txt", "a.txt/now a folder", "./src/b.txt", "gone again"], odd.as_slice()].concat());
-    assert_eq!(end, CommitEnd::Made { sha: it.head() });
+    assert_eq!(end, it.made(&[]));
     assert_eq!(it.git(&["status", "--porcelain"]), "");
     assert_eq!(
         it.git(&["ls-tree", "-r", "-z", "--name-only", "HEAD"]),
@@ -224,7 +230,7 @@ fn a_refusal_of_a_hook_is_recognized() {
     it.hook("pre-commit", "echo formatted >a.txt; git add a.txt");
     it.hook("post-commit", "exit 1");
     it.write("a.txt", "2");
-    assert_eq!(it.commit(&["a.txt"]), CommitEnd::Made { sha: it.head() });
+    assert_eq!(it.commit(&["a.txt"]), it.made(&["a.txt"]));
     assert_eq!(it.git(&["show", "HEAD:a.txt"]), "formatted\n");
 }
 
@@ -240,10 +246,49 @@ fn what_a_hook_commits_besides_is_not_marked_as_deleted() {
     it.git(&["add", "mine.txt"]);
     it.write("a.txt", "2\n");
     it.write("new.txt", "2\n");
-    assert_eq!(it.commit(&["a.txt", "new.txt"]), CommitEnd::Made { sha: it.head() });
+    let changed = ["LIST", "a.txt", "gone.txt", "mine.txt", "new.txt"];
+    assert_eq!(it.commit(&["a.txt", "new.txt"]), it.made(&changed));
     assert_eq!(it.git(&["show", "HEAD:new.txt"]), "2\nformatted\n");
     assert_eq!(it.git(&["status", "--porcelain"]), "MM mine.txt\n", "but what its user staged");
     assert_eq!(it.git(&["show", ":mine.txt"]), "staged by its user");
+}
+
+fn what_hooks_change_in_a_commit_is_told() {
+    let staged = "git update-index --cacheinfo 100644,$(echo other | git hash-object -w --stdin),a.txt";
+    let before = "git update-index --cacheinfo 100644,$(git rev-parse HEAD:a.txt),a.txt";
+    let once = |lines: &str| format!("[ ! -e .git/once ] || exit 0; : > .git/once; {lines}");
+    for (hook, lines, changed) in [
+        ("pre-commit", "git status >/dev/null".to_owned(), &[][..]),
+        ("commit-msg", "echo 'Seen-By: a hook' >> \"$1\"".to_owned(), &[]),
+        ("pre-commit", staged.to_owned(), &["a.txt"]),
+        ("pre-commit", before.to_owned(), &["a.txt"]),
+        ("pre-commit", "git rm -q --cached new.txt".to_owned(), &["new.txt"]),
+        ("pre-commit", "chmod +x a.txt; git add a.txt; echo 1 > stamp; git add stamp".to_owned(), &["a.txt", "stamp"]),
+        ("post-commit", once("echo other > a.txt; git commit -qam x --amend"), &["a.txt", "staged.txt"]),
+        ("post-commit", once("echo 1 > stamp; git add stamp; git commit -qm stamp"), &["staged.txt", "stamp"]),
+    ] {
+        let it = Repository::new();
+        it.write("staged.txt", "by its user");
+        it.git(&["add", "staged.txt"]);
+        it.hook(hook, &lines);
+        it.write("a.txt", "2\n");
+        it.write("new.txt", "2\n");
+        it.git(&["config", "core.logAllRefUpdates", "true"]);
+        let end = it.commit(&["a.txt", "new.txt"]);
+        assert_eq!(end, it.made(changed), "{lines}");
+    }
+    // The forms in which git keeps files are no changes of a hook.
+    let it = Repository::new();
+    it.hook("pre-commit", "exit 0");
+    it.git(&["config", "filter.upper.clean", "tr a-z A-Z"]);
+    it.git(&["config", "core.autocrlf", "true"]);
+    it.write(".gitattributes", "upper.txt filter=upper\nid.txt ident\nutf.txt working-tree-encoding=UTF-16LE\n");
+    it.write("upper.txt", "letters\n");
+    it.write("id.txt", "$Id: 12 $\n");
+    it.write("utf.txt", "a\0b\0");
+    it.write("a.txt", "one\r\ntwo\r\n");
+    assert_eq!(it.commit(&[".gitattributes", "a.txt", "id.txt", "upper.txt", "utf.txt"]), it.made(&[]));
+    assert_eq!(it.git(&["show", "HEAD:upper.txt"]), "LETTERS\n");
 }
 
 fn no_change_is_not_the_same_as_nothing_to_commit() {
@@ -390,12 +435,12 @@ fn it_is_made_on_no_branch_and_as_the_first_one() {
     let main = it.head();
     it.git(&["checkout", "-q", "--detach"]);
     it.write("a.txt", "2");
-    assert_eq!(it.commit(&["a.txt"]), CommitEnd::Made { sha: it.head() });
+    assert_eq!(it.commit(&["a.txt"]), it.made(&[]));
     assert_eq!(it.git(&["rev-parse", "main"]).trim(), main);
     let unborn = Repository::unborn();
     unborn.write("a", "1");
     unborn.write("b", "1");
-    assert_eq!(unborn.commit(&["a"]), CommitEnd::Made { sha: unborn.head() });
+    assert_eq!(unborn.commit(&["a"]), unborn.made(&[]));
     assert_eq!(unborn.git(&["status", "--porcelain"]), "?? b\n");
 }
 
@@ -403,7 +448,7 @@ fn a_message_is_never_run() {
     let it = Repository::new();
     it.write("a.txt", "2");
     let message = "x\"; touch ran; $(touch ran) `touch ran` %PATH% --amend";
-    assert_eq!(it.commit_within(&["a.txt"], message, LIMIT), CommitEnd::Made { sha: it.head() });
+    assert_eq!(it.commit_within(&["a.txt"], message, LIMIT), it.made(&[]));
     assert_eq!(it.git(&["log", "-1", "--format=%s"]).trim(), message);
     assert!(!it.top.join("ran").exists());
     assert_eq!(it.git(&["rev-list", "--count", "HEAD"]).trim(), "2");
@@ -414,7 +459,7 @@ fn references_may_be_no_files() {
     for (text, paths) in [("one\n", ["a.txt"]), ("two\n", ["a.txt"])] {
         it.write("a.txt", text);
         let end = it.commit(&paths);
-        assert_eq!(end, CommitEnd::Made { sha: it.head() });
+        assert_eq!(end, it.made(&[]));
     }
     assert_eq!(it.commit(&["a.txt"]), CommitEnd::AlreadyCommitted { sha: it.head() });
 }
@@ -460,7 +505,7 @@ fn a_file_outside_of_the_sparse_set_is_committed() {
     it.write("lib/new.txt", "2\n");
     it.write("lib/known.txt", "2\n");
     let paths = ["lib/new.txt", "lib/known.txt"];
-    assert_eq!(it.commit(&paths), CommitEnd::Made { sha: it.head() });
+    assert_eq!(it.commit(&paths), it.made(&[]));
     for path in paths {
         assert_eq!(it.git(&["show", &format!("HEAD:{path}")]), "2\n");
     }
@@ -472,7 +517,7 @@ fn line_ends_are_refused_where_a_commit_of_the_user_is() {
     it.git(&["config", "core.autocrlf", "input"]);
     it.git(&["config", "core.safecrlf", "true"]);
     it.write("lines.txt", "one\ntwo\n");
-    assert_eq!(it.commit(&["lines.txt"]), CommitEnd::Made { sha: it.head() });
+    assert_eq!(it.commit(&["lines.txt"]), it.made(&[]));
     it.write("lines.txt", "one\r\ntwo\r\n");
     let found = refusal(it.commit(&["lines.txt"]));
     let is_named = |words: &str| words.contains("lines.txt");
@@ -487,7 +532,7 @@ fn a_rename_of_case_is_committed_whatever_a_setting_says() {
     }
     it.git(&["config", "core.ignoreCase", "true"]);
     fs::rename(it.top.join("a.txt"), it.top.join("A.txt")).unwrap();
-    assert_eq!(it.commit(&["a.txt", "A.txt"]), CommitEnd::Made { sha: it.head() });
+    assert_eq!(it.commit(&["a.txt", "A.txt"]), it.made(&[]));
     assert_eq!(it.git(&["ls-tree", "--name-only", "HEAD"]), "A.txt\nsrc\n");
     assert_eq!(it.git(&["status", "--porcelain"]), "");
 }
@@ -509,7 +554,7 @@ fn a_hidden_file_is_refused_by_its_reason() {
     assert_eq!(it.git(&["diff", "--cached", "--name-only"]), "");
     // Braces are letters of a name.
     it.write("src/{id}.txt", "x");
-    assert_eq!(it.commit(&["src/{id}.txt"]), CommitEnd::Made { sha: it.head() });
+    assert_eq!(it.commit(&["src/{id}.txt"]), it.made(&[]));
 }
 
 fn new_files_are_seen_whatever_a_setting_hides() {
@@ -519,6 +564,6 @@ fn new_files_are_seen_whatever_a_setting_hides() {
     it.write("x.log", "x");
     it.write("new/b.txt", "x");
     assert_eq!(uncommitted_paths(&ProvedWorktree::of_project(&it.top)).unwrap(), [".gitignore", "new/b.txt"]);
-    assert_eq!(ignored_files(&ProvedWorktree::of_project(&it.top)).unwrap(), ["x.log"]);
-    assert_eq!(it.commit(&["new/b.txt"]), CommitEnd::Made { sha: it.head() });
+    assert_eq!(ignored_paths(&ProvedWorktree::of_project(&it.top)).unwrap(), ["x.log"]);
+    assert_eq!(it.commit(&["new/b.txt"]), it.made(&[]));
 }

@@ -52,6 +52,21 @@ pub(crate) fn installed_folders(ignored: Vec<PathBuf>) -> BTreeSet<PathBuf> {
     ignored.into_iter().filter(is_installed).collect()
 }
 
+/// Copies what is installed at the ignored paths of a project into another work tree of it.
+///
+/// # Errors
+///
+/// It is too large, cannot be read or written, or was cancelled.
+pub fn copy_installed(
+    from: &Path,
+    to: &Path,
+    ignored: Vec<PathBuf>,
+    mut should_continue: impl FnMut() -> bool,
+) -> Result<(), InstalledError> {
+    let mut copy = InstalledCopy::new(from, to);
+    installed_folders(ignored).iter().try_for_each(|path| copy.copy(path, &mut should_continue))
+}
+
 /// Copies from one top to another. What says in a text where the project is says in the copy where that is.
 pub(crate) struct InstalledCopy<'a> {
     from: &'a Path,

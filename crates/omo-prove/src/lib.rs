@@ -11,7 +11,7 @@ pub mod comparison;
 pub mod counterfactual;
 pub mod failure;
 pub mod hollow;
-mod installed;
+pub mod installed;
 mod missing_item;
 mod private_tree;
 mod rust_tests;

@@ -193,6 +193,38 @@ fn a_task_here_is_judged_by_what_its_commit_would_hold() {
             ensure!(said.out.contains(&format!("that it does not list stay: {}", &head[..7])), "{}", said.out);
             Ok(())
         }),
+        ("a commit that a hook breaks", plan(), |s| {
+            let hook = "echo broken > words/1.txt; echo x > stamp.txt; git add words/1.txt stamp.txt";
+            write_program(&s.lab().project().join(".git/hooks"), "pre-commit", hook)?;
+            s.begin(PLAN)?;
+            let said = s.work(1, "done\n")?;
+            let why = "Failed: hooks of the repository changed stamp.txt, words/1.txt in its commit ";
+            ensure!(said.out.contains(why), "{}", said.out);
+            ensure!(s.standing("1")? == "failed", "{}", said.out);
+            ensure!(s.lab().git(&["show", "HEAD:stamp.txt"])? == "x\n", "its commit is gone");
+            let shown = s.omo_at_terminal(&["run", "show"])?.out;
+            ensure!(shown.contains("hooks of the repository changed"), "{shown}");
+            Ok(())
+        }),
+        (
+            "a commit that a hook adds to, and a file that git ignores",
+            plan_text(&[(1, REVERT, "grep -q done words/1.txt && test -e secret.txt")]),
+            |s| {
+                write_program(&s.lab().project().join(".git/hooks"), "pre-commit", "echo x > stamp; git add stamp")?;
+                s.lab().write(".git/info/exclude", "/secret.txt\n")?;
+                s.lab().write("secret.txt", "x\n")?;
+                s.begin(PLAN)?;
+                let said = s.work(1, "done\n")?.exits_with(0)?;
+                ensure!(s.standing("1")? == "passed");
+                for said in [said.out, s.omo_at_terminal(&["report"])?.out, s.omo_at_terminal(&["run", "show"])?.out] {
+                    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+                    let hook = "hooks changed stamp in its commit, and its checks are green on that, too";
+                    ensure!(said.contains(hook), "{said}");
+                    ensure!(said.contains("its checks are green only with the ignored secret.txt"), "{said}");
+                }
+                Ok(())
+            },
+        ),
         ("a commit that its user amends, and a merge", plan(), |s| {
             s.begin(PLAN)?;
             let ticket = s.omo_at_terminal(&["agent", "start", "1"])?.exits_with(0)?.ticket()?;

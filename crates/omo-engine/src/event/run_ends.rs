@@ -50,6 +50,12 @@ pub struct AttemptEnd {
     /// What judges commits and was changed by the task, which lists it, with its state now.
     #[serde(default, skip_serializing_if = "Judges::is_empty")]
     pub judges: Judges,
+    /// What hooks changed in the commits of the task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hook_changes: Option<HookChanges>,
+    /// Files that git ignores, and without which its checks are red.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needed_ignored: Vec<String>,
     /// Why git did not make that commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<CommitRefusal>,
@@ -60,6 +66,16 @@ pub struct AttemptEnd {
     /// is changed afterwards stays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
+}
+
+/// What hooks of the repository changed in a commit: it is not what was checked before.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HookChanges {
+    /// Files that they changed, or added.
+    pub files: Vec<String>,
+    /// Why the checks could not be judged on that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unjudged: Option<String>,
 }
 
 /// How a task ended, as another program says. omo has checked none of it.

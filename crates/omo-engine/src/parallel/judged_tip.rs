@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use omo_core::text::sanitize;
 use omo_git::integrate::later_commit;
-use omo_git::remote::{changed_files, commit_messages};
+use omo_git::remote::changed_files;
 use omo_plan::model::TaskGroup;
 
 use super::{DriveError, ParallelDriver};
@@ -13,7 +13,6 @@ use crate::parallel::push_rules::{is_done, last_passed_commit};
 use crate::parallel_state::GroupState;
 use crate::report::ultraplan;
 use crate::state::{RunState, TaskState};
-use crate::task_commits::find_task_commit;
 
 impl ParallelDriver<'_> {
     /// The commit that the steps of a session come to; why there is none, where a person has to see to it. What its
@@ -36,14 +35,9 @@ impl ParallelDriver<'_> {
         let Some(tip) = tip.filter(has_all) else {
             return Ok(Err(format!("the branch {} does not hold what its steps committed", name.branch())));
         };
-        let mut judged = judged_files(state, group);
+        let judged = judged_files(state, group);
         let mut strays = changed_files(&self.repository, &known.base, &good)?;
         strays.retain(|file| !judged.contains(file) && !ultraplan::is_progress_file(file));
-        if !strays.is_empty() {
-            let by_hooks = self.files_committed_with_tasks(state, group, &known.base, &good)?;
-            strays.retain(|file| !by_hooks.contains(file));
-            judged.extend(by_hooks);
-        }
         if strays.is_empty() {
             return Ok(Ok(good));
         }
@@ -72,27 +66,6 @@ impl ParallelDriver<'_> {
     ) -> Result<String, DriveError> {
         Ok(later_commit(&self.repository, base, last_passed_commit(state, group, base))?)
     }
-
-    /// The files of the commits that omo made for the steps: a hook of its user may have added to one of them.
-    fn files_committed_with_tasks(
-        &self,
-        state: &RunState,
-        group: &TaskGroup,
-        base: &str,
-        good: &str,
-    ) -> Result<BTreeSet<String>, DriveError> {
-        let commits = commit_messages(&self.repository, base, good)?;
-        let mut files = BTreeSet::new();
-        for id in &group.tasks {
-            let made = state.tasks.get(id).and_then(|task| task.last_end.as_ref()?.commit.as_deref());
-            let Some(made) = made.filter(|made| find_task_commit(&commits, self.engine.run.id(), id) == Some(made))
-            else {
-                continue;
-            };
-            files.extend(changed_files(&self.repository, &format!("{made}^"), made)?);
-        }
-        Ok(files)
-    }
 }
 
 /// The steps of a session that have passed.
@@ -102,10 +75,12 @@ fn passed_tasks<'s>(state: &'s RunState, group: &'s TaskGroup) -> impl Iterator<
 }
 
 /// The files that the steps of a session had changed when they passed, but for those that they do not list: their
-/// commits do not hold these.
+/// commits do not hold these. A hook of its user may have added to them.
 fn judged_files(state: &RunState, group: &TaskGroup) -> BTreeSet<String> {
-    passed_tasks(state, group)
-        .filter_map(|task| task.last_end.as_ref())
-        .flat_map(|end| end.files.iter().filter(|file| !end.out_of_scope.contains(file)).cloned())
-        .collect()
+    let ends = passed_tasks(state, group).filter_map(|task| task.last_end.as_ref());
+    ends.flat_map(|end| {
+        let own = end.files.iter().filter(|file| !end.out_of_scope.contains(file));
+        own.chain(end.hook_changes.iter().flat_map(|changes| &changes.files)).cloned()
+    })
+    .collect()
 }

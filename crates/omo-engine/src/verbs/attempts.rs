@@ -1,5 +1,7 @@
 //! A worker begins with a task, is judged by what was measured, gives up, or is gone.
 
+use std::collections::BTreeSet;
+
 use omo_core::check::counterfactual::CheckCounterfactual;
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::text::sanitize;
@@ -10,7 +12,7 @@ use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
 use super::{ended_refusal, find_task, lost_worker_event, unanswered_refusal};
 use crate::commit_guard::Judges;
-use crate::event::{AttemptEnd, EventKind, QuestionKind, UnfinishedLine};
+use crate::event::{AttemptEnd, EventKind, HookChanges, QuestionKind, UnfinishedLine};
 use crate::question_text::build_question;
 use crate::report::ultraplan::short_commit;
 use crate::schedule::{self, NextAction};
@@ -148,6 +150,8 @@ pub struct AttemptMeasurement {
     pub without_work: Vec<CheckCounterfactual>,
     /// The files that its checks were run without: its commit would not hold them.
     pub left_out: Vec<String>,
+    /// As [`AttemptEnd::needed_ignored`].
+    pub needed_ignored: Vec<String>,
     /// The commits since its start that change what the task does not list.
     pub stray_commits: Vec<StrayCommit>,
     /// What came of committing it, where its checks were green and that was tried.
@@ -174,6 +178,8 @@ pub enum CommitOutcome {
         id: String,
         /// As [`AttemptEnd::branch`].
         branch: Option<String>,
+        /// What hooks changed in it. The outcomes are those of the checks on that, where they could be judged.
+        hooks: Option<HookChanges>,
     },
     /// There was nothing to commit.
     Nothing,
@@ -240,15 +246,17 @@ pub fn judge_attempt(
     // In a checkout that its user works in, nothing tells whose commit it is, and what others commit is theirs.
     let (foreign, stray_commits): (Vec<_>, Vec<_>) =
         measured.stray_commits.into_iter().partition(|_| state.parallel.is_none());
-    let (commit, branch) = match &measured.commit {
-        Some(CommitOutcome::Made { id, branch }) => (Some(id.clone()), branch.clone()),
-        _ => (None, None),
+    let (commit, branch, hooks) = match &measured.commit {
+        Some(CommitOutcome::Made { id, branch, hooks }) => (Some(id.clone()), branch.clone(), hooks.clone()),
+        _ => (None, None, None),
     };
+    let hook_changes = all_hook_changes(state, &id, hooks.as_ref());
+    let is_by_hooks = |file: &String| hook_changes.as_ref().is_some_and(|changes| changes.files.contains(file));
     let end = AttemptEnd {
         attempt,
         evidence: summarize_outcomes(&outcomes),
         files: measured.files,
-        out_of_scope: measured.out_of_scope,
+        out_of_scope: measured.out_of_scope.into_iter().filter(|file| !is_by_hooks(file)).collect(),
         missing: measured.missing,
         changed_check_files: measured.changed_check_files,
         note: measured.note,
@@ -259,6 +267,8 @@ pub fn judge_attempt(
         branch,
         judges: measured.judges,
         foreign_commits: foreign.into_iter().map(|stray| stray.commit).collect(),
+        hook_changes,
+        needed_ignored: measured.needed_ignored,
         refusal: None,
         without_work: measured.without_work,
         snapshot: None,
@@ -273,23 +283,17 @@ pub fn judge_attempt(
     } else if let Some(evidence) = stray_commit_reason(task, &stray_commits, state) {
         events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
     } else if let Some(what) = missing {
-        events.push(EventKind::TaskHeld {
-            task: id.clone(),
-            attempt,
-            reason: format!("its check could not be run: {what}"),
-            is_pause: false,
-        });
-        events.push(EventKind::QuestionOpened {
-            question: build_question(state, QuestionKind::CheckNotRunnable { task: id, missing: what }),
-        });
+        events.extend(not_runnable_events(state, id, attempt, what));
     } else if task.kind == TaskKind::Tests && !end.missing.is_empty() {
         // A command that fails because there is no test fails, too.
         let evidence = format!("the tests are not there: {}", end.missing.join(", "));
         events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
     } else if !is_green {
-        let evidence = match measured.left_out.as_slice() {
-            [] => end.evidence.clone(),
-            left_out => incomplete_commit_reason(left_out, state.plan.dialect.unit_word(), &end.evidence),
+        let word = state.plan.dialect.unit_word();
+        let evidence = match (hooks, measured.left_out.as_slice()) {
+            (Some(hooks), _) => changed_commit_reason(&hooks, &end),
+            (None, []) => end.evidence.clone(),
+            (None, left_out) => incomplete_commit_reason(left_out, word, &end.evidence),
         };
         events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
     } else if let Some(evidence) = task_counterfactual::unproved_implementation(&state.plan, task, &end.without_work) {
@@ -312,6 +316,14 @@ pub fn judge_attempt(
     Ok(events)
 }
 
+/// A check cannot be run here: a person is asked about that, and the attempt does not count.
+fn not_runnable_events(state: &RunState, task: String, attempt: u32, missing: String) -> [EventKind; 2] {
+    let reason = format!("its check could not be run: {missing}");
+    let held = EventKind::TaskHeld { task: task.clone(), attempt, reason, is_pause: false };
+    let question = build_question(state, QuestionKind::CheckNotRunnable { task, missing });
+    [held, EventKind::QuestionOpened { question }]
+}
+
 /// The program that a check could not run here, or what was said instead.
 fn missing_program(outcome: &TaskCheckOutcome) -> Option<String> {
     match &outcome.verdict {
@@ -328,6 +340,20 @@ fn incomplete_commit_reason(left_out: &[String], unit_word: &str, evidence: &str
     let lacks = [(files, unlisted), (folders, empty)].into_iter().filter(|(paths, _)| !paths.is_empty());
     let lacks: Vec<String> = lacks.map(|(_, words)| words).collect();
     format!("its commit would lack {}, and without that {evidence}", lacks.join(", and "))
+}
+
+/// What hooks changed in the commits of a task: those of earlier attempts stay.
+fn all_hook_changes(state: &RunState, task: &str, now: Option<&HookChanges>) -> Option<HookChanges> {
+    let earlier = state.tasks.get(task).and_then(|known| known.last_end.as_ref()?.hook_changes.as_ref());
+    let files: BTreeSet<String> = now.into_iter().chain(earlier).flat_map(|known| known.files.clone()).collect();
+    let unjudged = now.and_then(|now| now.unjudged.clone());
+    (!files.is_empty()).then(|| HookChanges { files: files.into_iter().collect(), unjudged })
+}
+
+/// The reason of a check that is red on what hooks made of a commit.
+fn changed_commit_reason(hooks: &HookChanges, end: &AttemptEnd) -> String {
+    let (files, commit) = (name_files(&hooks.files), short_commit(end.commit.as_deref().unwrap_or_default()));
+    format!("hooks of the repository changed {files} in its commit {commit}, which stays, and on that {}", end.evidence)
 }
 
 /// Whether events end a task as done: it has passed, what is left of it is judged with the whole, or its plan lets it be

@@ -66,7 +66,7 @@ impl WorkerCommit {
     /// What came of it. A commit is taken as a whole or not at all.
     fn to_commit_outcome(&self, out_of_scope: &[String]) -> CommitOutcome {
         match out_of_scope {
-            [] => CommitOutcome::Made { id: self.commit.clone(), branch: None },
+            [] => CommitOutcome::Made { id: self.commit.clone(), branch: None, hooks: None },
             files => CommitOutcome::HoldsUnlisted { files: files.to_vec() },
         }
     }
@@ -172,7 +172,9 @@ impl Engine<'_> {
             if is_committed_here { self.take_left_out_files(&state, task, &mut worked) } else { Ok(Vec::new()) };
         let stray_commits = self.stray_commits(&state, task);
         let attempt = state.tasks.get(&task.id).map_or(1, |known| known.attempts);
-        let mut outcomes = self.check_task(task, Some(attempt), watcher)?;
+        let ignored = if elsewhere.is_none() { self.ignored_inputs(&state, task, running.since) } else { Vec::new() };
+        let outcomes = self.check_task(task, Some(attempt), watcher)?;
+        let ignored = self.unwritten_files(ignored);
         let tests = if task.kind == TaskKind::Tests { self.test_file_digests(task, &worked) } else { Vec::new() };
         let unfinished = self.find_unfinished_lines(&state, running.tree.as_deref(), worked.tree.as_deref());
         let since_first =
@@ -181,7 +183,7 @@ impl Engine<'_> {
         changed_check_files.retain(|file| !state.changed_check_files.contains_key(file));
         let CompletionReport { note, evidence_ids, takes_next } = put;
         let mut measured = AttemptMeasurement {
-            outcomes: outcomes.clone(),
+            outcomes,
             files: worked.files.clone(),
             out_of_scope: worked.out_of_scope.clone(),
             tampered: worked.tampered.clone(),
@@ -194,6 +196,7 @@ impl Engine<'_> {
             evidence_ids,
             without_work: Vec::new(),
             left_out: Vec::new(),
+            needed_ignored: Vec::new(),
             stray_commits: stray_commits.clone().unwrap_or_default(),
             commit: None,
             judges: Judges::new(),
@@ -205,12 +208,15 @@ impl Engine<'_> {
         let mut refused = stray_commits.err();
         if passes(&measured) && refused.is_none() {
             match left_out {
-                Ok(left_out) if left_out.is_empty() => {}
-                Ok(left_out) => match self.check_without(&state, task, &left_out, watcher)? {
+                Ok(left_out) if left_out.is_empty() && ignored.is_empty() => {}
+                Ok(left_out) => match self.check_without(&state, task, &left_out, ignored, watcher)? {
+                    // What lies in the work tree is what counts: a private copy may lack what the checks need.
+                    Ok(checked) if left_out.is_empty() => measured.needed_ignored = checked.needed_ignored,
                     Ok(checked) => {
-                        outcomes.clone_from(&checked);
-                        (measured.outcomes, measured.left_out) = (checked, left_out);
+                        (measured.outcomes, measured.needed_ignored) = (checked.outcomes, checked.needed_ignored);
+                        measured.left_out = left_out;
                     }
+                    Err(_) if left_out.is_empty() => {}
                     Err(why) => refused = Some(why),
                 },
                 Err(why) => refused = Some(why),
@@ -235,6 +241,7 @@ impl Engine<'_> {
                 }
             };
         }
+        self.judge_commit(&state, task, &mut measured, watcher)?;
         let asks = verbs::judge_attempt(&state, &digest, measured.clone())
             .is_ok_and(|events| verbs::asks_about_commit(&events));
         if let (true, Some(CommitOutcome::Refused { kept, .. })) = (asks, &mut measured.commit) {
@@ -249,7 +256,7 @@ impl Engine<'_> {
             events.splice(before.len()..before.len(), judged);
             Ok(events)
         })?;
-        Ok(self.judged_attempt(task.clone(), outcomes, events, state))
+        Ok(self.judged_attempt(task.clone(), measured.outcomes, events, state))
     }
 
     /// Has the worker that ends a task keep the next one that it may do. That is written down with the end of the first:

@@ -15,10 +15,11 @@ use omo_plan::model::Task;
 use omo_plan::paths::path_covers;
 
 use super::attempt::checked_elsewhere;
+use super::committed_work::without_omo_files;
 use super::guard_reading::guard_changes;
 use super::{CommandWatcher, Engine, EngineError};
 use crate::commit_guard::Judges;
-use crate::event::MissingCommit;
+use crate::event::{HookChanges, MissingCommit};
 use crate::parallel::push_rules::is_done;
 use crate::report::ultraplan;
 use crate::state::RunState;
@@ -105,10 +106,17 @@ impl Engine<'_> {
             staged.and_then(|kept| self.settle_kept(state, &kept, |_| is_made)),
         ];
         told.iter().flatten().for_each(|line| (self.warn)(line));
+        let made = |sha: String, hooks| CommitOutcome::Made {
+            branch: self.branch_of_commit(state, task, &sha),
+            id: sha,
+            hooks,
+        };
         Ok(Some(match end {
-            CommitEnd::Made { sha } | CommitEnd::AlreadyCommitted { sha } => {
-                CommitOutcome::Made { branch: self.branch_of_commit(state, task, &sha), id: sha }
+            CommitEnd::Made { sha, by_hooks } => {
+                let files = without_omo_files(state, by_hooks);
+                made(sha, (!files.is_empty()).then_some(HookChanges { files, unjudged: None }))
             }
+            CommitEnd::AlreadyCommitted { sha } => made(sha, None),
             CommitEnd::NoChange => CommitOutcome::Nothing,
             CommitEnd::Refused(_) if is_cut => return Err(EngineError::Cancelled),
             CommitEnd::Refused(refusal) => CommitOutcome::Refused { refusal, kept: None },

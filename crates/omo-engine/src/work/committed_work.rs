@@ -2,23 +2,29 @@
 //! could be why they are green; and what the worker committed itself is looked at commit by commit.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::slice;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use omo_checks::set_up::{SetUpError, set_up_worktree};
 use omo_checks::task_check::CheckLog;
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
+use omo_core::timestamp::Timestamp;
 use omo_git::changes::{file_digest, is_omo_path};
 use omo_git::commit_preview::{
-    files_by_commit, head_commit, ignored_files, preview_commit, uncommitted_folders, uncommitted_paths,
+    files_by_commit, head_commit, ignored_among, ignored_paths, preview_commit, uncommitted_folders, uncommitted_paths,
 };
 use omo_git::integrate::later_commit;
+use omo_git::named_files::{NamingText, find_named_files};
 use omo_git::proved_worktree::ProvedWorktree;
 use omo_git::repository::GitRepository;
+use omo_git::work_files::is_built;
 use omo_git::worktree::{self, WorkerName};
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::{Task, TaskGroup};
 use omo_plan::paths::normalize_path;
+use omo_prove::installed::{InstalledError, copy_installed};
 
 use super::attempt::WorkResult;
 use super::baseline::files_written_by_omo;
@@ -27,7 +33,7 @@ use super::{CommandWatcher, Engine, EngineError};
 use crate::parallel::push_rules::{is_done, last_passed_commit};
 use crate::report::ultraplan;
 use crate::state::{RunState, TaskState};
-use crate::verbs::StrayCommit;
+use crate::verbs::{AttemptMeasurement, CommitOutcome, StrayCommit};
 
 /// What the names of the worktrees begin with in which the commit of a task is checked: no session of a plan is called
 /// so.
@@ -40,8 +46,19 @@ pub(crate) fn is_preview_worker(worker: &str) -> bool {
     worker.strip_prefix(PREVIEW_WORKER).is_some_and(|id| id.len() == PREVIEW_LETTERS)
 }
 
-/// What came of the checks on what a commit would hold; why they could not be run there, where they could not.
-type PreviewOutcome = Result<Vec<(TaskCheck, TaskCheckOutcome)>, String>;
+/// The clock of a file system may be behind by this much.
+const CLOCK_LAG: Duration = Duration::from_secs(2);
+
+/// Checks that ran on the work tree without some of its files.
+pub(super) struct CheckedWithout {
+    /// Their outcomes.
+    pub outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
+    /// The files that git ignores, where they are green only with those.
+    pub needed_ignored: Vec<String>,
+}
+
+/// A file that git ignores, with the time of its last change.
+pub(super) type IgnoredInput = (String, Option<SystemTime>);
 
 impl Engine<'_> {
     /// The files that are in the work tree and would not be in the commit of a task: of a session's own worktree all, with
@@ -88,7 +105,8 @@ impl Engine<'_> {
     /// The files that git ignores in a session's own worktree and that the user's checkout has not or otherwise: no
     /// commit takes them, and they go with the worktree.
     fn own_ignored_files(&self, state: &RunState) -> Result<Vec<String>, String> {
-        let files = ignored_files(&self.work_tree).map_err(|error| error.to_string())?;
+        let mut files = ignored_paths(&self.work_tree).map_err(|error| error.to_string())?;
+        files.retain(|path| !path.ends_with('/'));
         // What was copied from there is in every worktree.
         let is_copy = |file: &str| {
             let there = file_digest(self.root, file);
@@ -102,16 +120,106 @@ impl Engine<'_> {
         Ok(without_omo_files(state, uncommitted_paths(&self.work_tree).map_err(|error| error.to_string())?))
     }
 
-    /// Runs the checks of a task on what its commit would hold: the work tree without the files that are left out, in a
-    /// worktree that is prepared as those of parallel workers are.
+    /// The files that git ignores in the user's checkout and that the checks of a task may be green by: those that they
+    /// or their scripts name, and those that were written since. What is built or installed is left out.
+    pub(super) fn ignored_inputs(&self, state: &RunState, task: &Task, since: Timestamp) -> Vec<IgnoredInput> {
+        // In a worktree of omo's own they are left out with what else no commit takes.
+        if state.parallel.is_some() || !self.work_tree.has_git() {
+            return Vec::new();
+        }
+        let root = self.work_tree.root();
+        let text = |check: &TaskCheck| {
+            let origin = check.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder));
+            NamingText { text: check.command.clone(), origin }
+        };
+        let texts = task.proving_checks().map(text).collect();
+        let named: Vec<String> = find_named_files(texts, root, &[], &|file| file.path.starts_with(root))
+            .into_keys()
+            .filter(|name| root.join(name).is_file())
+            .collect();
+        let mut files: BTreeSet<String> =
+            ignored_among(&self.work_tree, &named).unwrap_or_default().into_iter().collect();
+        let since = UNIX_EPOCH + Duration::from_millis(since.as_millis().unsigned_abs()).saturating_sub(CLOCK_LAG);
+        let is_new = |file: &String| !file.ends_with('/') && self.changed_at(file).is_some_and(|at| at >= since);
+        files.extend(ignored_paths(&self.work_tree).unwrap_or_default().into_iter().filter(is_new));
+        let files = without_omo_files(state, files.into_iter().collect()).into_iter();
+        let files = files.filter(|file| !is_built(file) && !file.starts_with("../"));
+        files.map(|file| (file.clone(), self.changed_at(&file))).collect()
+    }
+
+    /// Those of some files that no check has written since.
+    pub(super) fn unwritten_files(&self, files: Vec<IgnoredInput>) -> Vec<String> {
+        let unwritten = files.into_iter().filter(|(file, at)| self.changed_at(file) == *at);
+        unwritten.map(|(file, _)| file).collect()
+    }
+
+    fn changed_at(&self, file: &str) -> Option<SystemTime> {
+        self.work_tree.root().join(file).metadata().ok()?.modified().ok()
+    }
+
+    /// Judges an attempt by its commit, where that is not what was checked.
+    pub(super) fn judge_commit(
+        &self,
+        state: &RunState,
+        task: &Task,
+        measured: &mut AttemptMeasurement,
+        watcher: &mut impl CommandWatcher,
+    ) -> Result<(), EngineError> {
+        let Some(CommitOutcome::Made { hooks: Some(hooks), .. }) = &mut measured.commit else { return Ok(()) };
+        match self.check_committed(state, task, &measured.left_out, &hooks.files, watcher)? {
+            Ok(checked) => measured.outcomes = checked,
+            Err(why) => hooks.unjudged = Some(why),
+        }
+        Ok(())
+    }
+
+    /// Runs the checks of a task on its commit, which is not what was checked: hooks changed these files in it. The
+    /// reason why they could not be judged there.
+    fn check_committed(
+        &self,
+        state: &RunState,
+        task: &Task,
+        left_out: &[String],
+        files: &[String],
+        watcher: &mut impl CommandWatcher,
+    ) -> Result<Result<Vec<(TaskCheck, TaskCheckOutcome)>, String>, EngineError> {
+        let dirty = match self.uncommitted_files(state) {
+            Ok(dirty) => dirty,
+            Err(why) => return Ok(Err(why)),
+        };
+        let (staged, here): (Vec<String>, Vec<String>) = files.iter().cloned().partition(|file| dirty.contains(file));
+        let mut outcomes = Vec::new();
+        if !here.is_empty() {
+            let attempt = state.tasks.get(&task.id).map(|known| known.attempts);
+            outcomes = self.check_task(task, attempt, watcher)?;
+        }
+        if is_red(&outcomes) || staged.is_empty() && left_out.is_empty() {
+            return Ok(Ok(outcomes));
+        }
+        let committed = match self.check_without(state, task, &[left_out, &staged].concat(), Vec::new(), watcher)? {
+            Ok(checked) => checked.outcomes,
+            Err(why) => return Ok(Err(why)),
+        };
+        // A private copy may lack what they need.
+        if is_red(&committed)
+            && self.check_without(state, task, left_out, Vec::new(), watcher)?.is_ok_and(|with| is_red(&with.outcomes))
+        {
+            return Ok(Err("they are red in a private copy without that as well".to_owned()));
+        }
+        Ok(Ok(committed))
+    }
+
+    /// Runs the checks of a task on the work tree without the files that are left out and those that git ignores: in a
+    /// worktree that is set up as those of parallel workers are, or has a copy of what is installed here. Where they are red, those that git ignores are put
+    /// back, and they run again.
     pub(super) fn check_without(
         &self,
         state: &RunState,
         task: &Task,
         left_out: &[String],
+        ignored: Vec<String>,
         watcher: &mut impl CommandWatcher,
-    ) -> Result<PreviewOutcome, EngineError> {
-        let attempt = state.tasks.get(&task.id).map_or(1, |known| known.attempts);
+    ) -> Result<Result<CheckedWithout, String>, EngineError> {
         let id: String = sha256_hex(task.id.as_bytes()).chars().take(PREVIEW_LETTERS).collect();
         let name = match WorkerName::new(self.run.id(), &format!("{PREVIEW_WORKER}{id}")) {
             Ok(name) => name,
@@ -126,16 +234,41 @@ impl Engine<'_> {
         };
         let checked = self.set_up_preview(state, &name, folder.root(), watcher).and_then(|ready| match ready {
             Ok(()) => {
-                let checks: Vec<&TaskCheck> = task.proving_checks().collect();
-                let log_name = format!("{}-commit", task.id);
-                let outcomes = self.in_tree(folder).run_checks(&log_name, &checks, Some(attempt), watcher)?;
-                Ok(Ok(self.judge_tests_first(task, outcomes)))
+                let copy = self.in_tree(folder);
+                let mut outcomes = copy.check_preview(state, task, watcher)?;
+                let mut needed_ignored = Vec::new();
+                if is_red(&outcomes) && !ignored.is_empty() {
+                    self.copy_files(&ignored, copy.work_tree.root());
+                    outcomes = copy.check_preview(state, task, watcher)?;
+                    needed_ignored = if is_red(&outcomes) { Vec::new() } else { ignored };
+                }
+                Ok(Ok(CheckedWithout { outcomes, needed_ignored }))
             }
             Err(why) => Ok(Err(why)),
         });
         // Where something that a check has started still works there, the next check of this task removes it.
         let _ = worktree::discard_worktree(&repository, &name);
         checked
+    }
+
+    fn check_preview(
+        &self,
+        state: &RunState,
+        task: &Task,
+        watcher: &mut impl CommandWatcher,
+    ) -> Result<Vec<(TaskCheck, TaskCheckOutcome)>, EngineError> {
+        let attempt = state.tasks.get(&task.id).map_or(1, |known| known.attempts);
+        let checks: Vec<&TaskCheck> = task.proving_checks().collect();
+        let outcomes = self.run_checks(&format!("{}-commit", task.id), &checks, Some(attempt), watcher)?;
+        Ok(self.judge_tests_first(task, outcomes))
+    }
+
+    /// Copies files of the work tree into another one. A check says whether one that cannot be copied is missing.
+    fn copy_files(&self, files: &[String], to: &Path) {
+        for file in files {
+            let _ = to.join(file).parent().map(fs::create_dir_all);
+            let _ = fs::copy(self.work_tree.root().join(file), to.join(file));
+        }
     }
 
     /// The project's folder in a new worktree of what the commit would hold.
@@ -168,7 +301,12 @@ impl Engine<'_> {
         watcher: &mut impl CommandWatcher,
     ) -> Result<Result<(), String>, EngineError> {
         let Some(command) = state.parallel.as_ref().and_then(|parallel| parallel.policy.setup.as_ref()) else {
-            return Ok(Ok(()));
+            let ignored = ignored_paths(&self.work_tree).unwrap_or_default();
+            let ignored = ignored.iter().map(|path| PathBuf::from(path.trim_end_matches('/'))).collect();
+            return match copy_installed(self.work_tree.root(), folder, ignored, self.is_wanted(watcher)) {
+                Err(InstalledError::Cancelled) => Err(EngineError::Cancelled),
+                copied => Ok(copied.map_err(|error| error.to_string())),
+            };
         };
         let (file, path) = self.run.log_file(&format!("{}-set-up.log", name.worker()))?;
         let log = CheckLog { path, file };
@@ -206,9 +344,11 @@ impl Engine<'_> {
         // Another task in the same work tree may have ended meanwhile, and was judged with its own commit.
         let ends = state.tasks.values().filter_map(|known| known.last_end.as_ref());
         let judged: BTreeSet<&String> = ends.filter_map(|end| end.commit.as_ref()).collect();
+        let last_end = state.tasks.get(&task.id).and_then(|known| known.last_end.as_ref());
+        let by_hooks = last_end.and_then(|end| end.hook_changes.as_ref()).map_or(&[][..], |changes| &changes.files);
         let stray = |(commit, files): (String, Vec<String>)| {
             let mut unlisted = files_out_of_scope(self.unlisted_files, state, task, &files);
-            unlisted.retain(|file| !ultraplan::is_progress_file(file));
+            unlisted.retain(|file| !ultraplan::is_progress_file(file) && !by_hooks.contains(file));
             (!unlisted.is_empty()).then_some(StrayCommit { commit, files: unlisted })
         };
         Ok(commits.into_iter().filter(|(commit, _)| !judged.contains(commit)).filter_map(stray).collect())
@@ -219,6 +359,10 @@ impl Engine<'_> {
         let repository = GitRepository::find(self.root).ok_or("the project lies in no repository")?;
         later_commit(&repository, base, passed).map_err(|error| error.to_string())
     }
+}
+
+fn is_red(outcomes: &[(TaskCheck, TaskCheckOutcome)]) -> bool {
+    outcomes.iter().any(|(_, outcome)| !outcome.is_green())
 }
 
 /// These files without those that omo itself writes.

@@ -185,7 +185,7 @@ fn work_that_is_in_no_commit_has_not_passed() {
             _ => "running",
         };
         let unlisted = Some(CommitOutcome::HoldsUnlisted { files: vec!["other".to_owned()] });
-        let made = Some(CommitOutcome::Made { id: "abc".to_owned(), branch: None });
+        let made = Some(CommitOutcome::Made { id: "abc".to_owned(), branch: None, hooks: None });
         for (commit, files, out_of_scope, status) in [
             (made, changed(), vec![], "passed"),
             (nothing(), vec![], vec![], "passed"),

@@ -350,7 +350,7 @@ impl World {
         };
         let commit = format!("{id} at {}", self.run.state.seq);
         let made = verdict == Green;
-        let made_commit = made.then(|| CommitOutcome::Made { id: commit.clone(), branch: None });
+        let made_commit = made.then(|| CommitOutcome::Made { id: commit.clone(), branch: None, hooks: None });
         let measured = AttemptMeasurement { commit: made_commit, ..all(&task, &verdict) };
         let events = verbs::judge_attempt(&self.run.state, &ticket, measured).unwrap();
         if let (true, Some((_, group))) = (made, self.run.state.plan.group_of(id)) {

@@ -272,7 +272,7 @@ fn an_edited_plan_leaves_each_session_what_it_has() {
     let ticket = run.start("1").unwrap();
     let why = |said: Result<(), VerbRefusal>| said.unwrap_err().message;
     assert!(why(run.replan(moved("1", 1))).starts_with("task 1 was worked on in session a"), "it has a worker");
-    let commit = Some(CommitOutcome::Made { id: "made".to_owned(), branch: None });
+    let commit = Some(CommitOutcome::Made { id: "made".to_owned(), branch: None, hooks: None });
     run.done(&ticket, AttemptMeasurement { commit, ..all(&task("1"), &Green) }).unwrap();
     // The next worker there found no trace of it, and asked about that for ever.
     assert!(why(run.replan(moved("1", 1))).starts_with("task 1 was worked on in session a"));

@@ -2,8 +2,9 @@
 
 use omo_core::check::task_check::TaskCheckVerdict::{self, Green, NothingRan, Red, TimedOut};
 use omo_core::check::task_check::{ExpectedExit, ExpectedResult, TaskCheck};
-use omo_engine::event::{EventKind, QuestionKind, RunResult};
-use omo_engine::verbs::{self, AttemptMeasurement};
+use omo_engine::event::{EventKind, HookChanges, QuestionKind, RunResult};
+use omo_engine::report::findings::judged_with_lines;
+use omo_engine::verbs::{self, AttemptMeasurement, CommitOutcome};
 use omo_plan::model::{OnFailure, OnTaskFail, PlannedState, Task, TaskKind};
 use omo_plan::refusal::VerbRefusalKind;
 
@@ -48,6 +49,32 @@ fn a_task_passes_by_a_green_result_of_each_of_its_checks() {
         let judgement = judge(checked(&["a", "b"]), measured(&results));
         assert_eq!(judgement, (standing, evidence.to_owned()), "{results:?}");
     }
+}
+
+#[test]
+fn a_task_is_judged_by_its_commit_as_hooks_left_it() {
+    let commit = |files: &[&str], unjudged: Option<&str>| {
+        let files = files.iter().map(|file| (*file).to_owned()).collect();
+        let hooks = HookChanges { files, unjudged: unjudged.map(str::to_owned) };
+        Some(CommitOutcome::Made { id: "abcdef0".repeat(5), branch: None, hooks: Some(hooks) })
+    };
+    let seen = |verdict, commit| AttemptMeasurement { commit, ..measured(&[("a", verdict)]) };
+    let mut run = Run::open(plan(vec![Task { max_attempts: 3, ..checked(&["a"]) }]));
+    let ticket = run.start("1").unwrap();
+    run.done(&ticket, seen(Red, commit(&["x", "y"], None))).unwrap();
+    let end = run.state.tasks["1"].last_end.clone().unwrap();
+    let why = "hooks of the repository changed x, y in its commit abcdef0, which stays, and on that `a` exit 1";
+    assert_eq!((run.standing("1"), end.evidence.as_str(), end.commit.is_some()), ("pending", why, true));
+    assert_eq!(judged_with_lines(&run.state), [""; 0]);
+    // What they changed in the first commit is in the branch all the same.
+    let ticket = run.start("1").unwrap();
+    let needed_ignored = vec!["secret".to_owned()];
+    run.done(&ticket, AttemptMeasurement { needed_ignored, ..seen(Green, commit(&["z"], Some("no copy"))) }).unwrap();
+    let lines = [
+        "task 1: hooks changed x, y, z in its commit, and its checks could not be judged on that: no copy",
+        "task 1: its checks are green only with the ignored secret",
+    ];
+    assert_eq!((run.standing("1"), judged_with_lines(&run.state)), ("passed", lines.map(str::to_owned).to_vec()));
 }
 
 #[test]

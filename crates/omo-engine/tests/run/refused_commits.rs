@@ -65,7 +65,7 @@ fn a_refusal_outside_of_the_work_uses_up_no_attempt_and_takes_nothing_back() {
         run.answer("q1", ANSWER_CONTINUE).unwrap();
         assert!(matches!(next_action(&run.state), NextAction::CommitAgain(task) if task.id == "1"));
         assert!(run.start("1").is_err(), "no worker is asked again");
-        commit_again(&mut run, "1", CommitOutcome::Made { id: "abc".to_owned(), branch: None });
+        commit_again(&mut run, "1", CommitOutcome::Made { id: "abc".to_owned(), branch: None, hooks: None });
         assert_eq!((run.standing("1"), run.state.tasks["1"].attempts), ("passed", 1));
         assert_eq!(run.ready(), ["2"]);
     }
@@ -204,7 +204,7 @@ fn a_parallel_worker_ends_and_the_others_go_on() {
     assert!(
         matches!(again, NextAction::Parallel(ParallelAction::CommitAgain(group, task)) if group.id == "a" && task.id == "1")
     );
-    commit_again(&mut run, "1", CommitOutcome::Made { id: "abc".to_owned(), branch: None });
+    commit_again(&mut run, "1", CommitOutcome::Made { id: "abc".to_owned(), branch: None, hooks: None });
     assert_eq!(step(&run), "start a", "its next step");
 }
 
@@ -228,7 +228,7 @@ fn one_cause_is_one_question_however_many_steps_it_holds_up() {
             matches!(again, NextAction::Parallel(ParallelAction::CommitAgain(_, task)) if task.id == id),
             "{again:?}"
         );
-        commit_again(&mut run, id, CommitOutcome::Made { id: "abc".to_owned(), branch: None });
+        commit_again(&mut run, id, CommitOutcome::Made { id: "abc".to_owned(), branch: None, hooks: None });
     }
     assert_eq!(run.state.questions.len(), 1);
 }

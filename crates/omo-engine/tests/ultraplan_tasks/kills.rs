@@ -46,7 +46,7 @@ pub(crate) fn commit_unrecorded(fixture: &UltraplanLab) -> String {
     };
     let made = commit_paths(&order, fixture.environment(), || true);
     let sha = fixture.git(&["rev-parse", "HEAD"]).trim().to_owned();
-    assert_eq!(made, CommitEnd::Made { sha: sha.clone() });
+    assert_eq!(made, CommitEnd::Made { sha: sha.clone(), by_hooks: Vec::new() });
     sha
 }
 

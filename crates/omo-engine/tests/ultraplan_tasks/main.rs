@@ -2,6 +2,7 @@
 //! says about its failure.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helpers fail as a test does")]
 
+mod checked_commits;
 mod concurrent_workers;
 mod displaced;
 mod group_checks;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
             without_the_work::ALL,
             taken_back::ALL,
             displaced::ALL,
+            checked_commits::ALL,
         ]
         .concat()
     } else {

@@ -100,9 +100,9 @@ fn is_signing(arguments: &[String]) -> bool {
     words.windows(2).any(|pair| pair == ["-Y", "sign"]) || words.contains(&"-bsau")
 }
 
-/// Whether a hook of this name ran.
-pub(super) fn has_run(trace: &[u8], hook: &str) -> bool {
-    events(trace).any(|event| event.kind == "child_start" && event.hook_name.as_deref() == Some(hook))
+/// `true` where git ran a hook.
+pub(super) fn has_run_hook(trace: &[u8]) -> bool {
+    events(trace).any(|event| event.kind == "child_start" && event.hook_name.is_some())
 }
 
 /// What git wrote down of itself, and not of those that it started.

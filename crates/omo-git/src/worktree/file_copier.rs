@@ -6,31 +6,13 @@ use std::path::{Component, Path, PathBuf};
 
 use omo_state::files::regular_file;
 
+use crate::work_files::LEFT_BEHIND;
+
 /// More files than this, or more bytes, are no settings and no notes.
 const MAX_FILES: usize = 10_000;
 const MAX_BYTES: u64 = 1024 * 1024 * 1024;
 /// How deep folders are followed.
 const MAX_DEPTH: usize = 64;
-/// Folders that a build makes again.
-const BUILD_FOLDERS: [&str; 16] = [
-    "target",
-    "node_modules",
-    ".venv",
-    "venv",
-    "__pycache__",
-    ".pytest_cache",
-    ".mypy_cache",
-    ".ruff_cache",
-    ".tox",
-    ".next",
-    ".nuxt",
-    ".gradle",
-    ".turbo",
-    ".parcel-cache",
-    ".svelte-kit",
-    ".terraform",
-];
-
 /// Copies from one folder to another, by the same paths in both.
 #[derive(Debug)]
 pub(super) struct FileCopier<'a> {
@@ -155,7 +137,7 @@ impl<'a> FileCopier<'a> {
 }
 
 fn is_build_folder(part: &Component) -> bool {
-    part.as_os_str().to_str().is_some_and(|name| BUILD_FOLDERS.contains(&name))
+    part.as_os_str().to_str().is_some_and(|name| name == "target" || LEFT_BEHIND.contains(&name))
 }
 
 fn part_file(target: &Path) -> PathBuf {

@@ -6,7 +6,7 @@ use std::io::Write;
 
 use omo_core::text::{list_some, sanitize};
 use omo_engine::execution_mode::ExecutionMode;
-use omo_engine::report::findings::commit_place;
+use omo_engine::report::findings::{commit_place, judged_with};
 use omo_engine::state::{TaskStanding, TaskStatus};
 use omo_engine::work::JudgedAttempt;
 
@@ -63,7 +63,9 @@ fn print_judgement(judged: &JudgedAttempt, prints_next: bool) -> Result<(), Comm
         let names: Vec<String> = outside.iter().take(8).map(|file| sanitize(file, 120)).collect();
         writeln!(out, "  outside of what the task names: {}", names.join(", "))?;
     }
-    for line in changed_checks_line(judged).into_iter().chain(end.and_then(|end| commit_place(state, end))) {
+    let place = end.and_then(|end| commit_place(state, end));
+    let notes = known.into_iter().flat_map(judged_with);
+    for line in changed_checks_line(judged).into_iter().chain(place).chain(notes) {
         writeln!(out, "  {line}")?;
     }
     if matches!(word, "PASSED" | "CLAIMED") {

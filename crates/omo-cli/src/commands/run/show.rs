@@ -7,6 +7,7 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 use omo_core::text::sanitize;
 use omo_engine::Run;
+use omo_engine::report::findings::judged_with_lines;
 use omo_engine::report::heading::run_heading;
 use omo_engine::report::taken_back::kept_lines;
 use omo_engine::report::workers::worker_warnings;
@@ -102,6 +103,7 @@ fn write_head(out: &mut impl Write, run: &Run, state: &RunState, env: &ProcessEn
         let kept = kept.as_ref().map(|kept| format!("; what was in it is in {kept}")).unwrap_or_default();
         rows.push(("edited", format!("{file} was changed by something else{kept}")));
     }
+    rows.extend(judged_with_lines(state).into_iter().map(|line| ("note", line)));
     rows.extend(kept_lines(state).into_iter().map(|line| ("kept", line)));
     rows.extend(worker_warnings(state).into_iter().map(|line| ("workers", line)));
     let width = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);

@@ -9,6 +9,7 @@ use omo_core::text::sanitize;
 use omo_plan::diagnostic::Code;
 
 use super::{EndedTask, ended_tasks, run_status};
+use crate::report::findings::judged_with;
 use crate::state::{RunPhase, RunState, TaskCounts};
 use crate::task_counterfactual;
 
@@ -103,6 +104,7 @@ fn remarks(state: &RunState, id: &str) -> Vec<String> {
         remarks.push("its check was green before the work began, so it proves little".to_owned());
     }
     remarks.extend(state.plan.task(id).and_then(|task| task_counterfactual::weakness(state, task)));
+    remarks.extend(judged_with(task));
     if task.attempts > 1 {
         remarks.push(format!("attempt {}", task.attempts));
     }

@@ -13,6 +13,7 @@ use super::evidence::{
 };
 use super::{SCREEN_BYTES, progress_screen};
 use crate::event::{PlanVerdict, UnfinishedLine};
+use crate::report::findings::judged_with_lines;
 use crate::report::table::{cell, truncated_table};
 use crate::report::task_list::messages::{
     bullet_list, field_lines, fit_rows, goal_text, is_verification, rounds_text, task_list_name, task_names,
@@ -118,6 +119,9 @@ fn remarks(text: &mut String, state: &RunState) {
         if !ids.is_empty() {
             let _ = writeln!(text, "- {}: {what}", capitalize(&task_names(&ids)));
         }
+    }
+    for line in judged_with_lines(state) {
+        let _ = writeln!(text, "- {}", capitalize(&line));
     }
     for task in &state.plan.tasks {
         let end = state.tasks.get(&task.id).and_then(|known| known.last_end.as_ref());

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use omo_core::text::{list_some, sanitize};
 use omo_engine::event::EventKind;
-use omo_engine::report::findings::commit_place;
+use omo_engine::report::findings::{commit_place, judged_with};
 use omo_engine::report::ultraplan::task_lines;
 use omo_engine::state::TaskStatus;
 use omo_engine::task_counterfactual;
@@ -34,6 +34,7 @@ pub(crate) fn print_outcome(
     }
     let end = known.and_then(|known| known.last_end.as_ref());
     said.extend(end.and_then(|end| commit_place(state, end)).map(|place| format!("NOTE: {place}")));
+    said.extend(known.into_iter().flat_map(judged_with).map(|line| format!("NOTE: {line}")));
     match task_counterfactual::weakness(state, &judged.task) {
         Some(weakness) => said.push(format!("WARNING: {weakness}")),
         None if known.is_some_and(|known| known.status == TaskStatus::Passed) => {
