@@ -1,6 +1,7 @@
 //! Checks on what was committed: where hooks changed the commit, and where git ignores a file that makes them green.
 
 use std::fs;
+use std::time::SystemTime;
 
 use omo_engine::event::AttemptEnd;
 use omo_engine::report::findings::{finding_lines, judged_with_lines};
@@ -52,7 +53,7 @@ fn the_checks_run_on_what_hooks_made_of_a_commit() {
         let lines = ["**Files:** `src/1.rs`", check, "**On failure:** revert", checkpoint];
         let lab = UltraplanLab::new(&plan_text(&[step(1, &lines), usual_step(2, "revert")], ""));
         lab.write(".git/info/exclude", "only.here\n");
-        lab.write("only.here", "");
+        write_long_ago(&lab, "only.here");
         lab.hook("pre-commit", &hook);
         let started = lab.start("1").unwrap();
         let runs_before = count_runs(&lab);
@@ -122,11 +123,8 @@ fn a_check_that_needs_an_ignored_file_is_named() {
             lab.write(".gitignore", "secret.txt\n/secrets/\n*.key\n/target/\nnode_modules/\n");
             lab.git(&["add", "."]);
             lab.git(&["commit", "-qm", "read"]);
-            let long_ago = std::time::SystemTime::UNIX_EPOCH;
             if !before.is_empty() {
-                lab.write(before, "x");
-                let file = fs::File::options().write(true).open(lab.root().join(before)).unwrap();
-                file.set_modified(long_ago).unwrap();
+                write_long_ago(&lab, before);
             }
             let started = lab.start("1").unwrap();
             lab.write("src/1.rs", GREEN);
@@ -147,6 +145,12 @@ fn a_check_that_needs_an_ignored_file_is_named() {
             assert_eq!(said, expected.unwrap_or_default(), "{script}");
         }
     }
+}
+
+fn write_long_ago(lab: &UltraplanLab, path: &str) {
+    lab.write(path, "x");
+    let file = fs::File::options().write(true).open(lab.root().join(path)).unwrap();
+    file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
 }
 
 fn needed_of(files: &[&str]) -> Vec<String> {
