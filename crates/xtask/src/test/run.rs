@@ -1,5 +1,4 @@
-//! Running suites: as many at once as there are processors, each with what it said in one piece. A suite that runs alone
-//! says it at once.
+//! Running suites: several at once, each with its output in one piece. A suite that runs alone prints at once.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -11,7 +10,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-/// How often it is said what still runs.
+/// Suites that run at once, for each processor: half of their time they wait for other processes.
+const LANES: usize = 2;
+/// Interval of the lines about what still runs.
 const PROGRESS: Duration = Duration::from_secs(60);
 
 /// A suite that is ready to be run.
@@ -66,7 +67,7 @@ fn run_all(mut suites: Vec<Ready>, board: &Board) {
     suites.reverse();
     let waiting = Mutex::new(suites);
     let next = || waiting.lock().ok().and_then(|mut waiting| waiting.pop());
-    let lanes = thread::available_parallelism().map_or(1, usize::from);
+    let lanes = LANES * thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
         for _ in 0..lanes {
             scope.spawn(|| {
