@@ -17,6 +17,7 @@ use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
 use crate::id_prefix::{IdMatch, ambiguous_id, match_id};
 use crate::project::Project;
+use crate::repository_sessions::find_project;
 use crate::repository_sessions::folders_of_repository;
 
 /// The last run of a project.
@@ -108,7 +109,7 @@ pub(crate) fn changed_files(env: &ProcessEnv, project: &Project, id: &SessionId,
 /// The project whose run is to be shown; where a session is named, the folder of the repository whose state knows it, or
 /// that has kept a run of it for longer than its state.
 pub(crate) fn find_project_to_show(env: &ProcessEnv, named: Option<&str>) -> Result<Project, CommandError> {
-    let (typed, error) = match (named, Project::find_named(env, named)) {
+    let (typed, error) = match (named, find_project(env, named)) {
         (Some(typed), Err(error)) if error.kind == ExitKind::NotFound => (typed, error),
         (_, found) => return found,
     };

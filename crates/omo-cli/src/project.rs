@@ -15,7 +15,6 @@ use omo_state::project_root;
 use omo_state::state::{self, CorruptPolicy, StateError, StateUpdateOptions};
 
 use crate::error::CommandError;
-use crate::repository_sessions::RepositorySessions;
 
 /// A person at a terminal can wait longer for the lock than a hook.
 const DEADLINE: Duration = Duration::from_secs(3);
@@ -42,18 +41,6 @@ impl Project {
     /// Finds the project of the current folder.
     pub(crate) fn find(env: &ProcessEnv) -> Result<Self, CommandError> {
         Self::open(Self::find_root(env)?, None)
-    }
-
-    /// As [`Project::find`]; where a session is named, the folder of the repository that knows it.
-    pub(crate) fn find_named(env: &ProcessEnv, named: Option<&str>) -> Result<Self, CommandError> {
-        let Some(typed) = named else { return Self::find(env) };
-        let mut sessions = RepositorySessions::read(env)?;
-        let Some(id) = sessions.find(typed, env)? else {
-            let unreadable = sessions.unreadable.pop().map(|(_, error)| error.into());
-            return Err(unreadable.unwrap_or_else(|| sessions.not_found(typed)));
-        };
-        let root = sessions.folders_of(&id).next().map(|folder| folder.root.clone());
-        Self::open(root.map_or_else(|| Self::find_root(env), Ok)?, Some(id))
     }
 
     /// The project of a folder; where a session is named, it is the one that is meant.

@@ -6,8 +6,34 @@ mod plan_timeline;
 mod tests;
 pub(crate) mod ultrawork_page;
 
+use std::collections::BTreeMap;
+
 use omo_core::check::task_check::{TaskCheckOutcome, TaskCheckVerdict};
+use omo_core::timestamp::Timestamp;
+use omo_engine::event::RunEvent;
+use omo_engine::report::RunReport;
+use omo_engine::state::RunState;
 use omo_report_page::model::{CheckResult, CheckState};
+
+/// What is known of a run of a plan.
+pub(crate) struct PlanRecord<'a> {
+    /// Where it stands.
+    pub state: &'a RunState,
+    /// The same as a report, with its history.
+    pub report: &'a RunReport,
+    /// All that happened.
+    pub events: &'a [RunEvent],
+    /// What its tasks changed, by their id.
+    pub differences: &'a BTreeMap<String, String>,
+    /// What comes next.
+    pub next_steps: Vec<String>,
+    /// When it began, as its reader's clock shows it.
+    pub began: String,
+    /// Now.
+    pub now: Timestamp,
+    /// The same as its reader's clock shows it.
+    pub time_of_day: String,
+}
 
 /// A check of a plan, with what came of it.
 fn plan_check(command: &str, outcome: Option<&TaskCheckOutcome>, tree: Option<&str>) -> CheckResult {

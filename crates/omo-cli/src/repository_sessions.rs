@@ -108,6 +108,18 @@ impl SessionFolder {
     }
 }
 
+/// The project of the current folder; where a session is named, the folder of the repository that knows it.
+pub(crate) fn find_project(env: &ProcessEnv, named: Option<&str>) -> Result<Project, CommandError> {
+    let Some(typed) = named else { return Project::find(env) };
+    let mut sessions = RepositorySessions::read(env)?;
+    let Some(id) = sessions.find(typed, env)? else {
+        let unreadable = sessions.unreadable.pop().map(|(_, error)| error.into());
+        return Err(unreadable.unwrap_or_else(|| sessions.not_found(typed)));
+    };
+    let root = sessions.folders_of(&id).next().map(|folder| folder.root.clone());
+    Project::open(root.map_or_else(|| Project::find_root(env), Ok)?, Some(id))
+}
+
 fn real(folder: &Path) -> PathBuf {
     folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
 }

@@ -18,7 +18,7 @@ use crate::process;
 pub use builder::LabBuilder;
 
 /// How long git may take for a small thing.
-const GIT_LIMIT: Duration = Duration::from_secs(30);
+const GIT_LIMIT: Duration = Duration::from_secs(120);
 
 /// Where our state lies in a project.
 const STATE_FOLDER: &str = ".sisyphus/cc-omo";

@@ -32,7 +32,7 @@ const PERMISSION_MODE: &str = "bypassPermissions";
 const PLUGIN_DATA: &str = ".claude/plugins/data/omo-inline";
 
 /// Longer than any of our hooks may take; the client's own limits are longer.
-const LIMIT: Duration = Duration::from_secs(20);
+const LIMIT: Duration = Duration::from_secs(120);
 
 /// A stand-in for one session of the client. A clone is the same session at the same point.
 #[derive(Debug, Clone)]

@@ -14,7 +14,7 @@ use crate::process;
 use crate::stand_in::HookRun;
 
 /// Longer than any run under strace takes, however busy the machine is.
-const LIMIT: Duration = Duration::from_secs(20);
+const LIMIT: Duration = Duration::from_secs(120);
 
 /// One system call of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]

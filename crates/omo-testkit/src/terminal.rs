@@ -15,9 +15,9 @@ use crate::process;
 use crate::wait::{wait_until, within};
 
 /// How long tmux itself may take.
-const TMUX_LIMIT: Duration = Duration::from_secs(20);
+const TMUX_LIMIT: Duration = Duration::from_secs(120);
 /// How long its processes get to end by themselves when the terminal closes.
-const CLOSE_LIMIT: Duration = Duration::from_secs(4);
+const CLOSE_LIMIT: Duration = Duration::from_secs(30);
 
 /// The size of a terminal, in columns and rows, unless a test says otherwise.
 const SIZE: (u16, u16) = (140, 50);

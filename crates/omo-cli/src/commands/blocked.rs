@@ -11,6 +11,7 @@ use omo_state::state::{self, EntryChange};
 
 use crate::error::CommandError;
 use crate::project::{Project, SessionOptions, log_decision};
+use crate::repository_sessions::find_project;
 
 const HELP: &str = "\
 Example:
@@ -31,7 +32,7 @@ pub(crate) struct BlockedOptions {
 
 /// Writes down why the task cannot be done; the end of the turn then ends the run, visibly.
 pub(crate) fn run(env: &ProcessEnv, options: &BlockedOptions) -> Result<(), CommandError> {
-    let project = Project::find_named(env, options.session.session.as_deref())?;
+    let project = find_project(env, options.session.session.as_deref())?;
     let reason = sanitize(&options.reason, 300);
     if reason.is_empty() {
         return Err(CommandError::usage("a reason is needed", "omo blocked \"why it cannot be done\""));

@@ -13,7 +13,7 @@ use omo_state::env::ProcessEnv;
 
 use crate::config_problems::warn_about_config;
 use crate::error::CommandError;
-use crate::project::Project;
+use crate::repository_sessions::find_project;
 
 const HELP: &str = "\
 Examples:
@@ -53,7 +53,7 @@ impl CheckCommand {
 /// `omo check …`.
 pub(super) fn run(env: &ProcessEnv, config: &UserConfig, command: CheckCommand) -> Result<(), CommandError> {
     warn_about_config(config);
-    let project = Project::find_named(env, command.session())?;
+    let project = find_project(env, command.session())?;
     match command {
         CheckCommand::List(options) => list::run(env, config, &project, &options),
         CheckCommand::Add(options) => add::run(env, config, &project, &options),

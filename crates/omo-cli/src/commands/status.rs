@@ -29,6 +29,7 @@ use crate::last_run::changed_files;
 use crate::local_time::LocalClock;
 use crate::output::{print_json, stdout_columns};
 use crate::project::Project;
+use crate::repository_sessions::find_project;
 use crate::run_report::progress::working_lines;
 use crate::short_id::ShortIds;
 
@@ -54,7 +55,7 @@ pub(crate) struct StatusOptions {
 /// Shows the sessions: the armed ones first, then the last ones that ended.
 pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &StatusOptions) -> Result<(), CommandError> {
     warn_about_config(config);
-    let project = Project::find_named(env, options.session.as_deref())?;
+    let project = find_project(env, options.session.as_deref())?;
     let mut sessions = project.sessions()?;
     let short = ShortIds::new(sessions.iter().map(|(id, _)| id.as_str()));
     if let Some(id) = project.named_session() {

@@ -19,7 +19,7 @@ use crate::commands::run::cancel::{CancelOptions, cancel};
 use crate::config_problems::warn_about_config;
 use crate::context::CommandContext;
 use crate::error::CommandError;
-use crate::parallel_workers::watch;
+use crate::parallel_workers::cleanup::CLEANUP_TIMEOUT;
 use crate::project::{Project, log_decision, own_session, parse_session_id, warn_about_unreadable};
 use crate::repository_sessions::{RepositorySessions, SessionFolder};
 use crate::run_arguments::RunOptions;
@@ -105,7 +105,7 @@ fn plan_run_lines(env: &ProcessEnv, root: &Path, reason: Option<&str>) -> Vec<St
         let (run, reason) = (RunOptions { run: Some(id.to_owned()) }, reason?.to_owned());
         let options = CancelOptions { run, reason };
         let is_of_terminal = state.parallel.is_none() && state.holder.session.is_none();
-        is_of_terminal.then(|| cancel(context, &options, watch::CLEANUP_TIMEOUT).ok())?
+        is_of_terminal.then(|| cancel(context, &options, CLEANUP_TIMEOUT).ok())?
     };
     let at_work = runs_at_work(&runs, |_| true).unwrap_or_default();
     let line =

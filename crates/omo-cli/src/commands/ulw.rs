@@ -22,6 +22,7 @@ use omo_state::state::{self, EntryChange, StateError};
 use crate::config_problems::require_valid_config;
 use crate::error::CommandError;
 use crate::project::{Project, list_ids, log_decision};
+use crate::repository_sessions::find_project;
 
 const HELP: &str = "\
 Example:
@@ -66,7 +67,7 @@ fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), 
             "type `ulw` in the session, or use a terminal of your own",
         ));
     }
-    let project = Project::find_named(env, options.session.as_deref())?;
+    let project = find_project(env, options.session.as_deref())?;
     let id = target(&project, env)?;
     let folder = GuardedFolder::create_state(&project.root)?;
     let start =

@@ -31,7 +31,9 @@ use crate::last_run::LastRun;
 use crate::output::progress::SessionCheckProgress;
 use crate::output::table::{self, Cell};
 use crate::output::verdict_style;
-use crate::project::{Project, sealed_session};
+use crate::project::Project;
+use crate::project::sealed_session;
+use crate::repository_sessions::find_project;
 
 const HELP: &str = "\
 Examples:
@@ -114,7 +116,7 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions
             "remove `omo verify` from what the check runs",
         ));
     }
-    let project = Project::find_named(env, options.session.as_deref())?;
+    let project = find_project(env, options.session.as_deref())?;
     let SelectedChecks { checks, unapproved: not_approved, scope, changed } = select_checks(env, config, &project)?;
     if checks.is_empty() && not_approved.is_none() {
         let hint = "`/omo:check add <command>` in a session, [[check]] in config.toml, or an approved omo.toml";

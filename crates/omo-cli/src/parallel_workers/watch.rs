@@ -14,14 +14,13 @@ use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
 use crate::output::print_block;
+use crate::parallel_workers::cleanup::clean_up;
 use crate::parallel_workers::screen::{self, EventLines};
 use crate::parallel_workers::supervisor;
 use crate::watch::RunKeeper;
 
 /// How often the length of the ledger is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// How long a supervisor may take to put away what is left of a run that is over.
-pub(crate) const CLEANUP_TIMEOUT: Duration = Duration::from_secs(60);
 /// A supervisor that ends so often without anything having happened will not do better the next time.
 const MAX_STARTS: u32 = 3;
 
@@ -171,25 +170,6 @@ fn question_at_terminal(block: &str, question: &QuestionState) -> String {
     let end = in_session.iter().filter_map(|line| shown.find(line)).min().unwrap_or(shown.len());
     let shown = shown.get(..end).unwrap_or(shown);
     format!("{shown}\n  To answer: omo answer {id} {}; then: omo run watch", choices.join("|"))
-}
-
-/// Waits until the supervisor has ended, and removes what is left. The last work trees are removed once their removal
-/// is written down, and a user who is told that the run is over finds none of them.
-pub(crate) fn clean_up(engine: &Engine) -> Result<(), CommandError> {
-    put_away_within(engine, CLEANUP_TIMEOUT).map(drop)
-}
-
-/// As [`put_away`], waiting so long at most; whether the supervisor has ended.
-pub(crate) fn put_away_within(engine: &Engine, patience: Duration) -> Result<bool, CommandError> {
-    let last = Instant::now() + patience;
-    while engine.run.is_supervised()? {
-        if Instant::now() >= last {
-            return Ok(false);
-        }
-        std::thread::sleep(LOOK_EVERY);
-    }
-    engine.reap_if_unsupervised()?;
-    Ok(true)
 }
 
 /// Waits until the ledger has another event, the supervisor is gone, or the time is over.

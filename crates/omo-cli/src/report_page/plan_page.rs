@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use omo_core::check::counterfactual::{CheckCounterfactual, WithoutChange};
-use omo_core::timestamp::Timestamp;
 use omo_engine::event::{EventKind, RunEvent};
+use omo_engine::report::TaskRow;
 use omo_engine::report::heading::{HeadingKind, run_heading};
 use omo_engine::report::history::AttemptRow;
 use omo_engine::report::ultraplan::short_commit;
 use omo_engine::report::workers::cost_text;
-use omo_engine::report::{RunReport, TaskRow};
 use omo_engine::state::{QuestionState, RunPhase, RunState, TaskStanding, TaskState, TaskStatus};
 use omo_plan::model::{PlannedState, Task, TaskKind};
 use omo_plan::proof::ProofSource;
@@ -17,28 +16,8 @@ use omo_report_page::model::{
     Attempt, Card, CheckResult, CheckState, Page, Review, ReviewEnd, RunEnd, Standing, Subject, Unproved, Weakening,
 };
 
-use crate::report_page::plan_check;
-use crate::report_page::plan_timeline::plan_timeline;
-
-/// What is known of a run of a plan.
-pub(crate) struct PlanRecord<'a> {
-    /// Where it stands.
-    pub state: &'a RunState,
-    /// The same as a report, with its history.
-    pub report: &'a RunReport,
-    /// All that happened.
-    pub events: &'a [RunEvent],
-    /// What its tasks changed, by their id.
-    pub differences: &'a BTreeMap<String, String>,
-    /// What comes next.
-    pub next_steps: Vec<String>,
-    /// When it began, as its reader's clock shows it.
-    pub began: String,
-    /// Now.
-    pub now: Timestamp,
-    /// The same as its reader's clock shows it.
-    pub time_of_day: String,
-}
+use crate::report_page::plan_timeline::{attempt_end, plan_timeline};
+use crate::report_page::{PlanRecord, plan_check};
 
 /// The page of a run of a plan.
 pub(crate) fn plan_page(record: &PlanRecord<'_>) -> Page {
@@ -212,18 +191,6 @@ fn own_checks(known: &TaskState, row: &TaskRow) -> Vec<CheckResult> {
         }
     };
     known.checks.iter().map(check).collect()
-}
-
-/// How an attempt ended, by the word of its row.
-pub(super) fn attempt_end(row: &AttemptRow) -> Standing {
-    match row.end {
-        None => Standing::Running,
-        Some("passed") => Standing::Passed,
-        Some("failed") => Standing::Failed,
-        Some("unproved") => Standing::Unproved,
-        Some("claimed") => Standing::Claimed,
-        Some(_) => Standing::Interrupted,
-    }
 }
 
 fn attempt(row: &AttemptRow) -> Attempt {

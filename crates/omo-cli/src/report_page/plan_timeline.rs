@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use omo_core::text::sanitize;
 use omo_engine::event::{EventKind, RunEvent};
+use omo_engine::report::history::AttemptRow;
 use omo_engine::report::workers::worker_name;
 use omo_engine::state::{FINAL_CHECKS_ID, RunPhase, RunState};
-use omo_report_page::model::{Lane, Mark, MarkKind, Span, SpanKind, Timeline};
+use omo_report_page::model::{Lane, Mark, MarkKind, Span, SpanKind, Standing, Timeline};
 
-use crate::report_page::plan_page::{PlanRecord, attempt_end};
+use crate::report_page::PlanRecord;
 
 /// The lane of what judges the whole.
 const WHOLE: &str = "the whole";
@@ -74,6 +75,18 @@ fn mark_of(kind: &EventKind) -> Option<(&str, MarkKind, String)> {
         }
         EventKind::VerdictGiven { verdict } => Some((FINAL_CHECKS_ID, MarkKind::Review, verdict.summary_line())),
         _ => None,
+    }
+}
+
+/// How an attempt ended, by the word of its row.
+pub(super) fn attempt_end(row: &AttemptRow) -> Standing {
+    match row.end {
+        None => Standing::Running,
+        Some("passed") => Standing::Passed,
+        Some("failed") => Standing::Failed,
+        Some("unproved") => Standing::Unproved,
+        Some("claimed") => Standing::Claimed,
+        Some(_) => Standing::Interrupted,
     }
 }
 

@@ -19,7 +19,8 @@ use omo_report_page::tone::Tone;
 use omo_testkit::plans::{plan, run_opened, time};
 
 use crate::kept_texts::KeptTexts;
-use crate::report_page::plan_page::{PlanRecord, plan_page};
+use crate::report_page::PlanRecord;
+use crate::report_page::plan_page::plan_page;
 use crate::report_page::ultrawork_page::{UltraworkRecord, ultrawork_page};
 
 fn outcome(verdict: TaskCheckVerdict) -> TaskCheckOutcome {

@@ -1,17 +1,15 @@
 //! How far a run is: each task with its title, and who works on what for how long.
 
 use anstyle::{AnsiColor, Style};
-use omo_core::text::{format_age, pluralize, sanitize};
+use omo_core::text::{pluralize, sanitize};
 use omo_engine::Run;
 use omo_engine::report::TaskRow;
-use omo_engine::report::workers::worker_name;
-use omo_engine::state::{RunState, RunningAttempt, TaskStanding, TaskStatus};
-use omo_engine::work::is_alive;
+use omo_engine::state::{RunState, TaskStanding, TaskStatus};
 
 use crate::output::stdout_columns;
 use crate::output::table::{self, Cell, truncate_columns};
 use crate::run_report::ReportSource;
-use crate::run_report::tasks::{mark, standing_words};
+use crate::run_report::tasks::{mark, standing_words, worker_words};
 use crate::run_report::text_lines::duration_words;
 
 /// The longest title, in columns.
@@ -76,19 +74,4 @@ pub(crate) fn working_lines(run: &Run, state: &RunState) -> Vec<String> {
         Some(format!("{what}: {}", worker_words(run, state, &task.id, running)))
     });
     at_work.collect()
-}
-
-/// Who works on a task, and for how long; that it does so no more, where its process is gone.
-pub(crate) fn worker_words(run: &Run, state: &RunState, id: &str, running: &RunningAttempt) -> String {
-    let since = format_age(Some(running.since), omo_state::env::now());
-    let group = state.plan.group_of(id).map(|(_, group)| group);
-    let by_client = state.parallel.as_ref().zip(group).filter(|(known, group)| known.groups.contains_key(&group.id));
-    if let Some((_, group)) = by_client {
-        let gone = run.is_supervised().is_ok_and(|supervised| !supervised);
-        let gone = if gone { "; its supervisor has ended" } else { "" };
-        return format!("{} for {since}{gone}", worker_name(&group.id));
-    }
-    let gone = running.by.process.as_ref().and_then(is_alive) == Some(false);
-    let gone = if gone { "; its client has ended" } else { "" };
-    format!("{} for {since}{gone}", running.by.describe())
 }

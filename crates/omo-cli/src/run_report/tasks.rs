@@ -3,14 +3,16 @@
 use omo_core::check::counterfactual::{CheckCounterfactual, WithoutChange};
 use omo_core::check::printed_output::QUOTED_LINES;
 use omo_core::text::command_text::typed_form;
-use omo_core::text::{pluralize, sanitize};
+use omo_core::text::{format_age, pluralize, sanitize};
+use omo_engine::Run;
+use omo_engine::report::workers::worker_name;
 use omo_engine::report::{CheckRow, TaskRow};
-use omo_engine::state::{TaskStanding, TaskStatus};
+use omo_engine::state::{RunState, RunningAttempt, TaskStanding, TaskStatus};
+use omo_engine::work::is_alive;
 use omo_plan::model::TaskKind;
 
 use crate::output::table::truncate_columns;
 use crate::run_report::ReportSource;
-use crate::run_report::progress::worker_words;
 use crate::run_report::text_lines::{TextLines, duration_words};
 
 /// The longest command that is shown whole.
@@ -118,6 +120,21 @@ pub(super) fn check_words(check: &CheckRow) -> String {
     let took = check.duration_millis.filter(|millis| *millis >= MIN_SHOWN_MILLIS);
     let took = took.map(|millis| format!(", {}", duration_words(millis))).unwrap_or_default();
     format!("{command}: {detail}{took}")
+}
+
+/// Who works on a task, and for how long; that it does so no more, where its process is gone.
+pub(crate) fn worker_words(run: &Run, state: &RunState, id: &str, running: &RunningAttempt) -> String {
+    let since = format_age(Some(running.since), omo_state::env::now());
+    let group = state.plan.group_of(id).map(|(_, group)| group);
+    let by_client = state.parallel.as_ref().zip(group).filter(|(known, group)| known.groups.contains_key(&group.id));
+    if let Some((_, group)) = by_client {
+        let gone = run.is_supervised().is_ok_and(|supervised| !supervised);
+        let gone = if gone { "; its supervisor has ended" } else { "" };
+        return format!("{} for {since}{gone}", worker_name(&group.id));
+    }
+    let gone = running.by.process.as_ref().and_then(is_alive) == Some(false);
+    let gone = if gone { "; its client has ended" } else { "" };
+    format!("{} for {since}{gone}", running.by.describe())
 }
 
 fn commit_of(source: &ReportSource<'_>, row: &TaskRow) -> Option<String> {

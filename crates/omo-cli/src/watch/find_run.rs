@@ -6,11 +6,13 @@ use omo_engine::Run;
 use omo_engine::state::{RunPhase, RunState};
 use omo_state::env::ProcessEnv;
 
-use crate::commands::report::html::{ShownRun, choose_run};
+use crate::commands::report::html::choose_run;
+use crate::commands::report::shown_run::ShownRun;
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::last_run::{LastRun, find_project_to_show};
 use crate::project::{Project, own_session};
+use crate::repository_sessions::find_project;
 use crate::watch::WatchedRun;
 use crate::watch::ultrawork_source::UltraworkSource;
 
@@ -54,7 +56,7 @@ fn find_ultrawork(env: &ProcessEnv, session: Option<&str>) -> Result<(LastRun, P
         let armed = project.sessions()?.into_iter().filter(|(_, session)| session.is_armed());
         let on = armed.max_by_key(|(id, session)| (Some(id) == own.as_ref(), session.updated_at));
         if let Some((id, _)) = on {
-            let project = Project::find_named(env, Some(id.as_str()))?;
+            let project = find_project(env, Some(id.as_str()))?;
             return Ok((LastRun::find_to_show(env, &project)?, project));
         }
     }

@@ -5,12 +5,10 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::shell_complaint::{ShellComplaint, read_complaint};
-use crate::check::printed_output::PrintedOutput;
+use crate::check::printed_output::{MAX_LINES, PrintedOutput};
 use crate::check::test_runner::LineSplitter;
 use crate::text::sanitize;
 
-/// How many lines of the output are quoted, from its beginning and from its end.
-pub(super) const MAX_LINES: usize = 20;
 /// How many characters of such a line are.
 const MAX_LINE_CHARS: usize = 240;
 /// Of a longer line only the beginning is listened to.

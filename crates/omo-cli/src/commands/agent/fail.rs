@@ -8,7 +8,7 @@ use omo_state::env::ProcessEnv;
 use crate::commands::agent::attempt::print_attempt;
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
-use crate::parallel_workers::watch;
+use crate::parallel_workers::cleanup::CLEANUP_TIMEOUT;
 use crate::run_arguments::RunOptions;
 
 const HELP: &str = "\
@@ -49,7 +49,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &FailOptions) -> Result<(), Command
         }
         (None, lost) => {
             let id = lost.as_deref().unwrap_or_default();
-            let (commit, state) = engine.lose_worker(id, watch::CLEANUP_TIMEOUT)?;
+            let (commit, state) = engine.lose_worker(id, CLEANUP_TIMEOUT)?;
             context.note_in_session(&run, &before.holder, &state);
             let word = state.standing(id).map_or("pending", |standing| standing.word());
             Ok(writeln!(

@@ -13,7 +13,8 @@ use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
 
 use crate::commands::report::ReportOptions;
-use crate::commands::report::html::{announce_page, counterfactual_of, no_run_known};
+use crate::commands::report::html::{announce_page, no_run_known};
+use crate::commands::report::shown_run::counterfactual_of;
 use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::kept_texts::KeptTexts;
@@ -21,7 +22,8 @@ use crate::last_run::LastRun;
 use crate::local_time::LocalClock;
 use crate::page_file::{PageFile, plan_page_name, project_page_name, ultrawork_page_name};
 use crate::project::Project;
-use crate::report_page::plan_page::{PlanRecord, plan_page};
+use crate::report_page::PlanRecord;
+use crate::report_page::plan_page::plan_page;
 use crate::report_page::ultrawork_page::{UltraworkRecord, ultrawork_page};
 use crate::repository_sessions::folders_of_repository;
 

@@ -8,7 +8,7 @@ use omo_process::termination;
 use omo_report_page::model::{Page, RunEnd, Timeline};
 use omo_state::env::{self, ProcessEnv};
 
-use crate::commands::report::html::ShownRun;
+use crate::commands::report::shown_run::ShownRun;
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
 use crate::page_file::PageFile;

@@ -9,7 +9,7 @@ use omo_state::env::ProcessEnv;
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::output;
-use crate::parallel_workers::watch;
+use crate::parallel_workers::cleanup::{CLEANUP_TIMEOUT, put_away_within};
 use crate::run_arguments::RunOptions;
 
 const HELP: &str = "\
@@ -31,7 +31,7 @@ pub(crate) struct CancelOptions {
 
 /// Ends a run before its end.
 pub(crate) fn run(env: &ProcessEnv, options: &CancelOptions) -> Result<(), CommandError> {
-    output::print_block(&cancel(&CommandContext::find(env)?, options, watch::CLEANUP_TIMEOUT)?)
+    output::print_block(&cancel(&CommandContext::find(env)?, options, CLEANUP_TIMEOUT)?)
 }
 
 /// As [`run`], for a person in a session, who waits no longer than a prompt may.
@@ -55,7 +55,7 @@ pub(crate) fn cancel(
         format!("{} is cancelled; `omo run resume --run {}` goes on with it.{commit}", run.id(), run.id())
     };
     // When the user is told that it is cancelled, nothing of it is at work.
-    if watch::is_parallel(&state) && !watch::put_away_within(&engine, patience)? {
+    if state.parallel.is_some() && !put_away_within(&engine, patience)? {
         message.push_str(" Its clients are being ended; `omo run show` says what is left of them.");
     }
     Ok(message)

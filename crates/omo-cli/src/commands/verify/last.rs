@@ -10,11 +10,11 @@ use serde_json::json;
 
 use crate::error::CommandError;
 use crate::last_run::{LastRun, changed_files};
-use crate::project::Project;
+use crate::repository_sessions::find_project;
 
 /// Prints the end of the last run. Only where it was verified, on the present files, is that a success.
 pub(super) fn print_last(env: &ProcessEnv, session: Option<&str>, as_json: bool) -> Result<(), CommandError> {
-    let project = Project::find_named(env, session)?;
+    let project = find_project(env, session)?;
     let last = LastRun::find(env, &project)?;
     let changed = changed_files(env, &project, &last.id, &last.session);
     let (id, session) = (&last.id, &last.session);
