@@ -12,6 +12,7 @@ pub mod keyword;
 pub mod limits;
 pub mod log_entry;
 pub mod messages;
+pub mod money;
 pub mod promise;
 pub mod prompt;
 pub mod recorded_answer;

@@ -53,8 +53,6 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 const MAX_CLIENTS: usize = 16;
 /// The name of the group in whose work tree the whole is checked: no session of a plan is called so.
 const FINAL_CHECKS_WORKER: &str = "whole";
-/// The name under which is kept what a run has come to before its user's branch moves there.
-pub(crate) const INTEGRATED: &str = "integrated";
 
 /// What the clients are started with that no plan says.
 #[derive(Clone, Debug)]

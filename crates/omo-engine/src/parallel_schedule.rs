@@ -8,9 +8,8 @@ use omo_plan::model::{Task, TaskGroup};
 
 use crate::event::{QuestionKind, RunResult};
 use crate::parallel_state::{GroupState, GroupStatus, ParallelState};
-use crate::schedule::{due_commit_question, refused_commit};
 use crate::state::{ANSWER_CONTINUE, MAX_LOST_WORKERS, QuestionState, RunPhase, RunState, TaskStatus};
-use crate::wave_rules;
+use crate::wave_rules::{self, group_outcome};
 
 /// More sessions than this at once no machine is asked for.
 const MAX_WORKERS: usize = 16;
@@ -170,7 +169,7 @@ impl<'a> View<'a> {
 
     /// A refused commit that is tried again, once its session has no client any more.
     fn commit_again(&self) -> Option<ParallelAction<'a>> {
-        let task = refused_commit(self.state, Some(ANSWER_CONTINUE))?;
+        let task = self.state.refused_commit(Some(ANSWER_CONTINUE))?;
         let (_, group) = self.state.plan.group_of(&task.id)?;
         let may_begin = self.status(group) == Some(GroupStatus::Ready) && self.why_stuck(group).is_none();
         may_begin.then_some(ParallelAction::CommitAgain(group, task))
@@ -221,7 +220,7 @@ impl<'a> View<'a> {
         if let Some(question) = self.state.open_question() {
             return Some(ParallelAction::Ask(question));
         }
-        if let Some(about) = due_commit_question(self.state) {
+        if let Some(about) = self.state.due_commit_question() {
             return Some(ParallelAction::Open(about));
         }
         if has_failed {
@@ -329,19 +328,4 @@ pub fn next_task_of<'a>(state: &'a RunState, group: &TaskGroup) -> Option<&'a Ta
 pub(crate) fn running_group_of<'a>(state: &'a RunState, parallel: &ParallelState, task: &str) -> Option<&'a TaskGroup> {
     let group = state.plan.groups.iter().find(|group| group.tasks.iter().any(|id| id == task))?;
     parallel.has_status(&group.id, &[GroupStatus::Running]).then_some(group)
-}
-
-/// How a session has ended, as its tasks say: nothing that its client prints has a say in it. `None` where
-/// one of them is still to be done.
-pub fn group_outcome(state: &RunState, group: &TaskGroup) -> Option<GroupStatus> {
-    let has_failed = |id: &String| match state.tasks.get(id).map(|known| known.status) {
-        Some(TaskStatus::Failed) => true,
-        // Nothing proves it, or a person left it out, and its plan does not let that be: nothing behind it can be begun.
-        Some(TaskStatus::Skipped | TaskStatus::Unverified) => !state.unblocks_dependents(id),
-        _ => false,
-    };
-    if group.tasks.iter().any(has_failed) {
-        return Some(GroupStatus::Failed);
-    }
-    group.tasks.iter().all(|id| state.unblocks_dependents(id)).then_some(GroupStatus::Done)
 }

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::client_policy::{ClientCost, ClientPolicy};
 use crate::event::{CopiedFiles, QuestionKind, RecordedProcess, WorkerPeer};
 
+/// The name under which is kept what a run has come to before its user's branch moves there.
+pub(crate) const INTEGRATED: &str = "integrated";
+
 /// What a run knows of its parallel workers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParallelState {

@@ -75,7 +75,7 @@ pub fn next_action(state: &RunState) -> NextAction<'_> {
     if let Some(about) = due_question(state) {
         return NextAction::AskNew(about);
     }
-    if let Some(task) = refused_commit(state, Some(ANSWER_CONTINUE)) {
+    if let Some(task) = state.refused_commit(Some(ANSWER_CONTINUE)) {
         return NextAction::CommitAgain(task);
     }
     let view = View::new(state);
@@ -150,24 +150,7 @@ fn final_check_action<'a>(view: &View<'a>) -> NextAction<'a> {
 
 /// What has to be asked before anything else is begun, whatever else is done, and was not asked yet.
 fn due_question(state: &RunState) -> Option<QuestionKind> {
-    due_before_all(state).or_else(|| due_commit_question(state)).or_else(|| due_judgment(state))
-}
-
-/// The first task with a refused commit that this was answered about.
-pub(crate) fn refused_commit<'a>(state: &'a RunState, answer: Option<&str>) -> Option<&'a Task> {
-    state.plan.tasks.iter().find(|task| {
-        let known = state.tasks.get(&task.id).and_then(|known| known.uncommitted.as_ref());
-        known.is_some_and(|known| known.answer.as_deref() == answer)
-    })
-}
-
-/// The first refused commit of green work that its user has said nothing about.
-pub(crate) fn due_commit_question(state: &RunState) -> Option<QuestionKind> {
-    let task = refused_commit(state, None)?;
-    let known = state.tasks.get(&task.id)?;
-    let refusal = known.last_end.as_ref()?.refusal.clone()?;
-    let kept = known.uncommitted.as_ref()?.kept.clone();
-    Some(QuestionKind::CommitRefused { task: task.id.clone(), refusal, kept })
+    due_before_all(state).or_else(|| state.due_commit_question()).or_else(|| due_judgment(state))
 }
 
 /// What of that has to be asked before the first task.

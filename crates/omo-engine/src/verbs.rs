@@ -152,7 +152,7 @@ pub fn automatic_event(state: &RunState) -> Option<EventKind> {
         return Some(EventKind::TasksProved { tasks, by });
     }
     if state.phase == RunPhase::Executing
-        && let Some(task) = schedule::refused_commit(state, Some(ANSWER_SKIP))
+        && let Some(task) = state.refused_commit(Some(ANSWER_SKIP))
     {
         let reason = "its commit was refused, and its user leaves it out; its work is kept".to_owned();
         return Some(EventKind::TaskSkipped { task: task.id.clone(), reason });

@@ -8,9 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use omo_core::check::task_check::TaskCheckOutcome;
 use omo_plan::model::{Plan, TaskGroup};
 
-use crate::parallel_schedule::group_outcome;
 use crate::parallel_state::{GroupState, GroupStatus, ParallelState, WaveCheck};
-use crate::state::RunState;
+use crate::state::{RunState, TaskStatus};
 
 /// The sessions that each session needs, as far as the plan says. One that says nothing needs all of the waves before
 /// it: it was written for what they come to.
@@ -135,4 +134,19 @@ pub(crate) fn judge_red(parallel: &ParallelState, outcomes: &[TaskCheckOutcome])
 pub(crate) fn merged_since_green<'a>(parallel: &'a ParallelState, broken: &[usize]) -> &'a [String] {
     let green = broken.iter().map(|place| parallel.green_at.get(place).copied().unwrap_or(0)).min().unwrap_or(0);
     parallel.merged.get(green..).unwrap_or_default()
+}
+
+/// End of a group by its tasks alone: nothing that its client prints has a say in it. `None` where a task is still to be
+/// done.
+pub fn group_outcome(state: &RunState, group: &TaskGroup) -> Option<GroupStatus> {
+    let has_failed = |id: &String| match state.tasks.get(id).map(|known| known.status) {
+        Some(TaskStatus::Failed) => true,
+        // Nothing proves it, or a person left it out, and its plan does not let that be: nothing behind it can be begun.
+        Some(TaskStatus::Skipped | TaskStatus::Unverified) => !state.unblocks_dependents(id),
+        _ => false,
+    };
+    if group.tasks.iter().any(has_failed) {
+        return Some(GroupStatus::Failed);
+    }
+    group.tasks.iter().all(|id| state.unblocks_dependents(id)).then_some(GroupStatus::Done)
 }

@@ -8,6 +8,7 @@
 mod client_session;
 pub mod jobs;
 mod last_push;
+mod push_patience;
 mod reporter;
 mod rules;
 mod scratch;

@@ -26,7 +26,8 @@ use omo_state::files::regular_file;
 use omo_state::git_worktree::GitWorktree;
 use omo_state::seal::hex_digest;
 
-use self::content::{ContentDigest, FileEntry, KnownDigests};
+use self::content::{FileEntry, KnownDigests};
+use self::manifest::ContentDigest;
 use crate::git_command::GitCalls;
 use crate::named_files::INSTALLED;
 use crate::own_git_dir::RepositorySettings;
@@ -324,7 +325,7 @@ impl<'a> WorkFiles<'a> {
         add_own_rules(&asked.top, &mut files, folders.as_deref().unwrap_or_default());
         let entries_before = before.and_then(|before| memory.read_entries(before)).unwrap_or_default();
         let read = content::read_files(&asked.top, &files, &parse_known(&entries_before), deadline, &self.unread)?;
-        self.manifest.borrow_mut().add(&read);
+        self.manifest.borrow_mut().add(content::digests(&read));
         let seen = file_stamps::digest_stamps(&asked.top, files.iter().map(Vec::as_slice));
         let mut remembered = CachedFiles {
             scope: self.scope_name.clone(),

@@ -11,7 +11,7 @@ use omo_core::session::{ChangedBy, Session};
 use omo_process::watchdog;
 use omo_state::files::lock::DEADLINE;
 use omo_state::plugin_data::remember_plugin_data;
-use omo_state::state::sealed_plan_run::{self, keep_arguments, note_prompt};
+use omo_state::state::sealed_plan_run::{keep_arguments, note_prompt};
 use omo_state::state::{CorruptPolicy, EntryChange, StateError};
 use omo_state::trust::GivenApproval;
 use omo_state::trust::pending_approval::{self, PendingApproval};
@@ -30,11 +30,6 @@ pub enum PromptApproval {
     Given(String),
     /// It is not; the user is told this, and the model never sees the prompt.
     Refused(String),
-}
-
-/// The session's plan run, where it is omo's own.
-pub(crate) fn own_plan_run<'a>(context: &HookContext, session: &'a Session) -> Option<&'a PlanRun> {
-    sealed_plan_run::authentic_run(session, context.session_id.as_ref()?, context.env.state_home.as_deref())
 }
 
 /// Whether a plan run waits for what a person says to the model.

@@ -20,7 +20,6 @@ use omo_state::git_worktree::GitWorktree;
 use omo_state::typed_order::{ARGUMENT, TypedOrder};
 use omo_state::{env, open_run_marker};
 
-use crate::plan_runs;
 use crate::runtime::HookContext;
 
 /// How long `omo` may take. The client gives the hook five seconds.
@@ -62,7 +61,7 @@ pub fn preview(context: &HookContext, name: &str, arguments: &str) -> Option<Str
 pub fn short_answer(context: &HookContext, session: &Session, prompt: &str) -> Option<String> {
     let waits = session.plan_run.as_ref().is_some_and(|run| matches!(run.status(), PlanRunStatus::Waits(_)));
     let word = waits.then(|| short_answer::short_answer(prompt)).flatten()?;
-    plan_runs::own_plan_run(context, session)?;
+    context.own_plan_run(session)?;
     screen(context, RunCommand::Answer, &word)
 }
 
@@ -169,7 +168,7 @@ pub(crate) fn write_page(context: &HookContext, run: &EndedRunName) -> Option<St
 
 /// What the user's way out does not end, behind what it says.
 pub(crate) fn with_what_goes_on(context: &HookContext, session: Option<&Session>, said: String) -> String {
-    let plan = session.and_then(|session| plan_runs::own_plan_run(context, session));
+    let plan = session.and_then(|session| context.own_plan_run(session));
     let shells = session.filter(|session| session.is_armed()).map_or(0, |session| session.ulw.named_tasks.len());
     let more = [at_work(context, plan), run_answer::background_shells(shells)];
     std::iter::once(said).chain(more.into_iter().flatten()).collect::<Vec<_>>().join("\n")
@@ -177,7 +176,7 @@ pub(crate) fn with_what_goes_on(context: &HookContext, session: Option<&Session>
 
 /// After Esc no hook runs: with the next prompt the user is told what of the session's plan run went on.
 pub fn after_esc(context: &HookContext, session: &Session, interrupted: Option<Interruption>) -> Option<String> {
-    let plan = plan_runs::own_plan_run(context, session).filter(|plan| plan.is_open())?;
+    let plan = context.own_plan_run(session).filter(|plan| plan.is_open())?;
     let Some(Interruption::At(at)) = interrupted else { return None };
     let is_new = Some(at) > plan.prompt_at.max(plan.opened_at);
     is_new.then(|| at_work(context, Some(plan))).flatten().map(|lines| run_answer::after_esc(&lines))

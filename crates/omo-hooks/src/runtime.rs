@@ -12,6 +12,7 @@ use omo_claude::project_clients::find_ancestor;
 use omo_core::log_entry::LogEntry;
 use omo_core::request_source::ClientProcess;
 use omo_core::session::id::SessionId;
+use omo_core::session::plan_run::PlanRun;
 use omo_core::session::rest::TurnTime;
 use omo_core::session::{EntryProvenance, HookEvent, Session};
 use omo_core::stop::TranscriptTail;
@@ -22,7 +23,7 @@ use omo_process::watchdog;
 use omo_state::env::{self, ProcessEnv};
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::{DEADLINE, StateLock};
-use omo_state::state::{self, CorruptPolicy, EntryChange, StateError, StateUpdateOptions};
+use omo_state::state::{self, CorruptPolicy, EntryChange, StateError, StateUpdateOptions, sealed_plan_run};
 use omo_state::transcript::read_turn;
 use omo_state::{decision_log, hook_error_log, project_root, seal};
 
@@ -113,6 +114,11 @@ fn handle(event: HookEvent, context: &mut HookContext) -> Result<(), HookError> 
 }
 
 impl HookContext {
+    /// The session's plan run, where it is omo's own.
+    pub(crate) fn own_plan_run<'s>(&self, session: &'s Session) -> Option<&'s PlanRun> {
+        sealed_plan_run::authentic_run(session, self.session_id.as_ref()?, self.env.state_home.as_deref())
+    }
+
     /// The session's entry, read without the lock; `None` where there is none.
     pub(crate) fn peek_session(&self) -> Result<Option<Session>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };

@@ -10,8 +10,8 @@ use omo_core::session::{Session, UlwTrigger};
 use omo_core::stop::allowed_blocks;
 use omo_state::task_list_note;
 
+use crate::run_prompt;
 use crate::runtime::{HookContext, HookError};
-use crate::{plan_runs, run_prompt};
 
 pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
     let Some(id) = &context.session_id else { return Ok(()) };
@@ -19,8 +19,7 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
         context.log_problem(&error);
         None
     });
-    let plan =
-        session.as_ref().and_then(|session| plan_runs::own_plan_run(context, session)).filter(|plan| plan.is_open());
+    let plan = session.as_ref().and_then(|session| context.own_plan_run(session)).filter(|plan| plan.is_open());
     let compacted = input.source.as_deref() == Some("compact");
     let offers = if compacted { Vec::new() } else { offers(context, plan) };
     let offer = (!offers.is_empty()).then(|| offers.join("\n"));

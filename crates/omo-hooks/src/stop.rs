@@ -27,7 +27,7 @@ use omo_state::state::{CorruptPolicy, EntryChange, StateError, sealed_plan_run};
 use omo_state::{decision_log, ended_runs, env, hook_error_log, seal, transcript};
 
 use crate::runtime::{HookContext, HookError, SessionEntry};
-use crate::{plan_notice, plan_runs, run_prompt, stopped_outside};
+use crate::{plan_notice, run_prompt, stopped_outside};
 
 pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
     if input.is_from_subagent() {
@@ -74,7 +74,7 @@ fn gather(
         transcript: TranscriptTail::default(),
         client_block_cap: context.env.client_block_cap,
         finding: StopFinding::NotAsked,
-        plan: plan_runs::own_plan_run(context, session).cloned(),
+        plan: context.own_plan_run(session).cloned(),
         now: context.env.now,
     };
     // The transcript is only read where there may be something to judge.
@@ -125,7 +125,7 @@ fn decide_under_lock(
         return (Ok(None), EntryChange::Keep);
     }
     entry.last_seen.note(context.event, context.env.now);
-    facts.plan = plan_runs::own_plan_run(context, entry).cloned();
+    facts.plan = context.own_plan_run(entry).cloned();
     // Another run, or another judge, than what was looked at: the next Stop is asked.
     if entry.ulw.started_at != session.ulw.started_at || facts.is_outdated(entry) {
         return (Ok(None), EntryChange::Write);

@@ -18,8 +18,8 @@ use omo_process::watchdog;
 use omo_state::files::regular_file::{self, Links};
 
 use crate::prompt_source;
+use crate::run_prompt;
 use crate::runtime::{HookContext, HookError};
-use crate::{plan_runs, run_prompt};
 
 /// The agents that work on tasks of a plan run: those of this plugin, and those that its workflow starts.
 const WORKERS: [&str; 4] = ["omo:executor", "omo:worker", "omo:verifier", "workflow-subagent"];
@@ -64,7 +64,7 @@ fn report_worker(context: &HookContext, input: &HookInput) {
         Ok(session) => session,
         Err(error) => return context.log_problem(&error),
     };
-    let plan = session.as_ref().and_then(|session| plan_runs::own_plan_run(context, session));
+    let plan = session.as_ref().and_then(|session| context.own_plan_run(session));
     if !plan.is_some_and(PlanRun::is_open) || prompt_source::is_below_session(context) {
         return;
     }

@@ -203,7 +203,7 @@ fn apply_decision(prompt: &PromptContext, decision: &PromptDecision) -> Result<O
                 session.transcript.offset = prompt.tail.next_offset;
                 leave_checks(session);
             })?;
-            let plan = prompt.session.and_then(|session| plan_runs::own_plan_run(context, session));
+            let plan = prompt.session.and_then(|session| context.own_plan_run(session));
             let at_work = plan.filter(|plan| plan.is_open()).and_then(|plan| run_prompt::at_work(context, Some(plan)));
             let said = [Some(messages::run_paused(*reason)), at_work].into_iter().flatten().collect::<Vec<_>>();
             HookAnswer::Notice { user: said.join("\n"), model: prompt.approval_note.clone() }
@@ -254,7 +254,7 @@ fn is_model_silent(input: &HookInput, session: Option<&Session>) -> bool {
 fn stop_run(prompt: &PromptContext, decision: &PromptDecision, reason: Option<&str>, whole: bool) -> HookAnswer {
     let user = match write_stop(prompt, decision, reason) {
         Ok(was_armed) => {
-            let plan = prompt.session.and_then(|session| plan_runs::own_plan_run(prompt.context, session));
+            let plan = prompt.session.and_then(|session| prompt.context.own_plan_run(session));
             run_prompt::with_what_goes_on(prompt.context, prompt.session, messages::run_stopped(was_armed, plan))
         }
         Err(error) => {
@@ -296,7 +296,7 @@ fn status_text(prompt: &PromptContext) -> Result<String, HookError> {
         .map(|place| decision_log::last_decision(place.folder(), id.as_str()).unwrap_or_default());
     let nothing = Session::default();
     let session = prompt.session.unwrap_or(&nothing);
-    let plan = plan_runs::own_plan_run(context, session);
+    let plan = context.own_plan_run(session);
     let mut session = session.as_believed(context.provenance(session)?, context.env.now);
     if let Some(interruption) = prompt.tail.interrupted {
         session.note_interruption(interruption, context.env.now);

@@ -22,8 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decision_log;
 use crate::files::folder::{FolderError, GuardedFolder};
-use crate::seal::{SealKey, UNSEALED_RECORDS, hex_digest};
-use crate::state::of_project;
+use crate::seal::{SealKey, UNSEALED_RECORDS, hex_digest, of_project};
 
 /// The folder in the state folder of a project.
 pub const FOLDER: &str = "ended";

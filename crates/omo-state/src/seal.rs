@@ -17,6 +17,7 @@ use omo_core::timestamp::Timestamp;
 
 use crate::files::folder::{FolderError, GuardedFolder};
 use crate::files::lock::{DEADLINE, LockError, StateLock};
+use crate::git_worktree;
 use entry_revision::Revision;
 
 /// The key's file in the user's own folder.
@@ -324,6 +325,12 @@ pub fn hex_digest_of_reader(mut content: impl std::io::Read, limit: u64) -> Opti
             Err(_) => return None,
         }
     }
+}
+
+/// An entry that was sealed for another project bears no seal in this one.
+pub(crate) fn of_project(root: &Path, session: Session) -> Session {
+    let is_own = session.project.as_ref().is_none_or(|mark| git_worktree::is_project(root, mark));
+    Session { seal: session.seal.clone().filter(|_| is_own), ..session }
 }
 
 #[cfg(test)]

@@ -99,20 +99,14 @@ pub fn peek(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> 
         return Ok(None);
     }
     let session = parse(&folder, &bytes)?.session(id).map_err(|source| document_error(&folder, source))?;
-    Ok(session.map(|session| of_project(folder.project(), session)))
-}
-
-/// An entry that was sealed for another project bears no seal in this one.
-pub(crate) fn of_project(root: &Path, session: Session) -> Session {
-    let is_own = session.project.as_ref().is_none_or(|mark| git_worktree::is_project(root, mark));
-    Session { seal: session.seal.clone().filter(|_| is_own), ..session }
+    Ok(session.map(|session| seal::of_project(folder.project(), session)))
 }
 
 /// The session's entry, if its run may be on, as [`StateDocument::peek_if_active`] finds it. Most calls
 /// of most hooks end here.
 pub fn peek_if_active(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
     let session = read(root)?.and_then(|(_, bytes)| StateDocument::peek_if_active(&bytes, id));
-    Ok(session.map(|session| of_project(root, session)))
+    Ok(session.map(|session| seal::of_project(root, session)))
 }
 
 /// As [`peek_if_active`], of an entry that a Stop has to do with. It holds something that a seal is for, since a run that
@@ -121,7 +115,7 @@ pub fn peek_for_stop(root: &Path, id: &SessionId) -> Result<Option<Session>, Sta
     let is_meant =
         |session: &Session| session.plan_run.as_ref().is_some_and(PlanRun::is_untold) || seal::needs_seal(session);
     let session = read(root)?.and_then(|(_, bytes)| StateDocument::peek_if(&bytes, id, is_meant));
-    Ok(session.map(|session| of_project(root, session)))
+    Ok(session.map(|session| seal::of_project(root, session)))
 }
 
 /// Whose work a session's entry is that was read without the lock.
@@ -163,7 +157,7 @@ pub fn peek_all(folder: &GuardedFolder) -> Result<StateEntries, StateError> {
     let mut entries = StateEntries::default();
     for (id, session) in parse(folder, &bytes)?.sessions() {
         match session {
-            Ok(session) => entries.sessions.push((id, of_project(folder.project(), session))),
+            Ok(session) => entries.sessions.push((id, seal::of_project(folder.project(), session))),
             Err(source) => entries.unreadable.push((id, document_error(folder, source))),
         }
     }
@@ -278,7 +272,7 @@ fn change_entry<T>(
     change: impl FnOnce(&mut Session) -> (T, EntryChange),
 ) -> Result<(T, Option<WrittenEntry>), StateError> {
     let mut session = match document.session(id) {
-        Ok(session) => of_project(folder.project(), session.unwrap_or_default()),
+        Ok(session) => seal::of_project(folder.project(), session.unwrap_or_default()),
         Err(error) if options.corrupt == CorruptPolicy::Refuse => return Err(document_error(folder, error)),
         Err(_) => {
             // Only this entry is bad: the other sessions live on.

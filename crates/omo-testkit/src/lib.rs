@@ -18,6 +18,7 @@
 mod client;
 mod environment;
 mod git_server;
+mod hook_answer;
 mod ids;
 pub mod instructions;
 mod json;
@@ -39,10 +40,11 @@ mod wait;
 pub use client::{Client, NoClient, PrintRun};
 pub use environment::timestamp;
 pub use git_server::GitServer;
+pub use hook_answer::run_command;
 pub use lab::{Lab, LabBuilder};
 pub use model::{MockModel, ModelScript, ModelTurn};
 pub use npm_registry::NpmRegistry;
-pub use process::{read_in_background, run_command};
+pub use process::read_in_background;
 pub use stand_in::{HookRun, StandIn};
 #[cfg(unix)]
 pub use terminal::Terminal;

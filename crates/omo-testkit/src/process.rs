@@ -8,14 +8,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::stand_in::HookRun;
 use crate::wait::wait_until;
 
 /// How long the ends of the pipes may stay open after the process itself has ended.
 const PIPES_GRACE: Duration = Duration::from_secs(2);
-
-/// Longer than any run takes, however busy the machine is.
-const LIMIT: Duration = Duration::from_secs(60);
 
 /// What a child process left behind.
 #[derive(Debug)]
@@ -71,13 +67,6 @@ fn spawn(command: &mut Command) -> Result<Child> {
         result => Some(result),
     })?;
     Ok(started?)
-}
-
-/// Runs a command that may be run again, as often as a test needs it: with the environment that it
-/// sets itself and no other, and with `input` to read.
-pub fn run_command(command: &Command, input: &str) -> Result<HookRun> {
-    let command = with_settings_of(Command::new(command.get_program()), command);
-    Ok(HookRun::from(run(command, Some(input), LIMIT)?))
 }
 
 /// The arguments, the environment and the folder of one command, in another.

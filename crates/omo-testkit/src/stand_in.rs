@@ -3,7 +3,6 @@
 //! What it does was measured with client 2.1.328: the fields of each event, the variables of a
 //! hook, and which line of the transcript stands there before which hook runs.
 
-mod answer;
 mod events;
 mod hooks;
 mod transcript;
@@ -16,7 +15,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-pub use answer::{HookAnswer, HookRun};
+pub use crate::hook_answer::{HookAnswer, HookRun};
 pub use events::{StopInput, SubagentStopInput, background_agent, background_shell, session_cron};
 pub use transcript::{ScriptedTranscript, notification};
 

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
+use crate::hook_answer::HookRun;
 use crate::process;
-use crate::stand_in::HookRun;
 
 /// Longer than any run under strace takes, however busy the machine is.
 const LIMIT: Duration = Duration::from_secs(120);

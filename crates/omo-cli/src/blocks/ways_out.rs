@@ -1,6 +1,7 @@
 //! The exact commands that get a run out of a question, beside its options: for the block, the screen of a run, and the
 //! view of its workers.
 
+use omo_core::money::decimal_dollars;
 use omo_core::text::command_text::quote_argument;
 use omo_core::text::sanitize;
 use omo_engine::event::QuestionKind;
@@ -8,7 +9,6 @@ use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::parallel_schedule::BUDGET_SPENT;
 use omo_engine::parallel_state::ParallelState;
 use omo_engine::report::ultraplan::command_for;
-use omo_engine::request::client_policy::format_dollars;
 use omo_engine::state::{QuestionState, RunState};
 
 /// A command with its paths has to be whole to be of use.
@@ -40,7 +40,7 @@ fn worker_lines(group: &str, parallel: &ParallelState) -> Vec<String> {
 fn budget_line(state: &RunState, parallel: &ParallelState) -> String {
     let counted = parallel.cost_micros().saturating_add(parallel.untold_micros());
     let micros = counted.saturating_add(parallel.policy.budget_micros.unwrap_or_default());
-    let amount = format_dollars(micros.div_ceil(10_000) * 10_000);
+    let amount = decimal_dollars(micros.div_ceil(10_000) * 10_000);
     let path = quote_argument(&state.plan.source.path);
     let path = sanitize(&path, 300);
     let (command, option) = (command_for(&state.plan), ExecutionMode::Parallel.option());

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use omo_engine::event::RunResult;
 
+use omo_core::money::decimal_dollars;
 use omo_core::text::command_text::quote_argument;
 use omo_engine::parallel_schedule::accepts_billing;
 use omo_engine::preflight::{PreflightRule, can_start};
@@ -12,7 +13,6 @@ use omo_engine::report::plan_overview::format_limit;
 use omo_engine::report::ultraplan::command_for;
 use omo_engine::report::workers::cost_text;
 use omo_engine::request::check_target::check_selection;
-use omo_engine::request::client_policy::format_dollars;
 use omo_engine::request::part::strategy_of_mode;
 use omo_engine::state::{ANSWER_CONTINUE, RunPhase, RunState};
 use omo_engine::work::{PlanFile, find_edit};
@@ -114,7 +114,7 @@ pub(crate) fn continue_run(
     }
     if let (Some(micros), Some(parallel)) = (budget, &state.parallel) {
         let have = cost_text(parallel).map(|cost| format!("; so far: {cost}")).unwrap_or_default();
-        let _ = writeln!(said, "note: the clients may cost {} in all{have}", format_dollars(micros));
+        let _ = writeln!(said, "note: the clients may cost {} in all{have}", decimal_dollars(micros));
     }
     if let (Some(_), Some(parallel)) = (time_limit, &state.parallel) {
         let _ = writeln!(

@@ -1,10 +1,10 @@
 //! What is shown of a run of a plan that is watched. Pure.
 
+use omo_core::money::format_dollars;
 use omo_core::session::Session;
 use omo_core::stop::allowed_blocks;
 use omo_core::timestamp::Timestamp;
 use omo_engine::event::RunEvent;
-use omo_engine::parallel::worker_row::format_dollars;
 use omo_engine::parallel::worker_rows;
 use omo_engine::report::heading::{HeadingKind, run_heading};
 use omo_engine::report::workers::worker_name;

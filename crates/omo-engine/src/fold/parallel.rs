@@ -6,9 +6,10 @@ use super::{RunState, reopen_task};
 use crate::client_policy::ClientPolicy;
 use crate::event::{EventKind, QuestionKind, RunEvent};
 use crate::execution_mode::ExecutionMode;
-use crate::parallel_schedule::{BUDGET_SPENT, group_outcome};
+use crate::parallel_schedule::BUDGET_SPENT;
 use crate::parallel_state::{GroupState, GroupStatus, LostContact, ParallelState, SubmittedWorker};
 use crate::state::{LedgerError, TaskStatus};
+use crate::wave_rules::group_outcome;
 
 impl RunState {
     /// Folds what only such a run knows. What no verb writes down is refused.

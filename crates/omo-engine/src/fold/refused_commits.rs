@@ -1,9 +1,10 @@
 //! Green work whose commit git refused: held with its attempt, until its user has answered.
 
 use omo_git::commit::CommitRefusal;
+use omo_plan::model::Task;
 
 use super::reopen_task;
-use crate::event::{EventKind, RunEvent};
+use crate::event::{EventKind, QuestionKind, RunEvent};
 use crate::state::{ANSWER_CONTINUE, ANSWER_REDO, LedgerError, RunState, TaskState, TaskStatus, UncommittedAttempt};
 
 /// Holds a task with its attempt, or gives the attempt back to be judged once more.
@@ -30,6 +31,23 @@ pub(super) fn apply(task: &mut TaskState, event: &RunEvent, what: &EventKind) ->
 }
 
 impl RunState {
+    /// The first task with a refused commit that this was answered about.
+    pub(crate) fn refused_commit(&self, answer: Option<&str>) -> Option<&Task> {
+        self.plan.tasks.iter().find(|task| {
+            let known = self.tasks.get(&task.id).and_then(|known| known.uncommitted.as_ref());
+            known.is_some_and(|known| known.answer.as_deref() == answer)
+        })
+    }
+
+    /// The question about the first refused commit of green work that its user has said nothing about.
+    pub(crate) fn due_commit_question(&self) -> Option<QuestionKind> {
+        let task = self.refused_commit(None)?;
+        let known = self.tasks.get(&task.id)?;
+        let refusal = known.last_end.as_ref()?.refusal.clone()?;
+        let kept = known.uncommitted.as_ref()?.kept.clone();
+        Some(QuestionKind::CommitRefused { task: task.id.clone(), refusal, kept })
+    }
+
     /// Has the commit of a task tried again, and with it those that were refused for the same reason; or the task left
     /// out, or its work gone on with.
     pub(super) fn answer_refused_commit(&mut self, id: &str, refusal: &CommitRefusal, option: &str) {

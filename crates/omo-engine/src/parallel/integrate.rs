@@ -12,10 +12,10 @@ use omo_plan::model::TaskGroup;
 use omo_plan::plan_summary::SESSION_PREFIX;
 
 use super::user_commits::LIMIT;
-use super::{DriveError, INTEGRATED, ParallelDriver};
+use super::{DriveError, ParallelDriver};
 use crate::event::{EventKind, QuestionKind};
 use crate::landing_hints::{branch_lines, edit_lines, operation_lines, other_checkout_lines};
-use crate::parallel_state::ParallelState;
+use crate::parallel_state::{INTEGRATED, ParallelState};
 use crate::report::ultraplan::short_commit;
 use crate::report::workers::worker_name;
 use crate::state::{ANSWER_CONTINUE, MAX_REASON_CHARS, RunState};

@@ -11,9 +11,9 @@ use omo_plan::model::TaskGroup;
 
 use super::{DriveError, ParallelDriver, find_worker};
 use crate::event::EventKind;
-use crate::parallel_schedule::group_outcome;
 use crate::state::{RunPhase, RunState};
 use crate::verbs;
+use crate::wave_rules::group_outcome;
 use crate::work::{EngineError, SilentWatcher, worker_tree};
 
 impl ParallelDriver<'_> {

@@ -23,11 +23,12 @@ use super::{DriveError, LaunchConfig, ParallelDriver, WORK_TREES_AT_ONCE, parall
 use crate::client_policy::{ClientPolicy, MAX_TURNS};
 use crate::event::{EventKind, RecordedProcess};
 use crate::fence::{self, FenceRules};
-use crate::parallel_schedule::{BUDGET_SPENT, group_outcome};
+use crate::parallel_schedule::BUDGET_SPENT;
 use crate::parallel_state::{BudgetGrant, GroupStatus, ParallelState};
 use crate::report::ultraplan::worker_prompt;
 use crate::state::{RunState, TaskStatus};
 use crate::verbs;
+use crate::wave_rules::group_outcome;
 
 /// So many files that could not be copied are named.
 const MAX_NAMED_FILES: usize = 8;

@@ -3,8 +3,8 @@
 
 use omo_git::integrate::{CommitDraft, committed_file, keep_commit, tree_with_file, uncommitted_paths};
 
-use super::{DriveError, INTEGRATED, ParallelDriver};
-use crate::parallel_state::ParallelState;
+use super::{DriveError, ParallelDriver};
+use crate::parallel_state::{INTEGRATED, ParallelState};
 use crate::state::RunState;
 use crate::work::{path_in_repository, tick_merged};
 

@@ -1,14 +1,15 @@
 //! What the user sees of parallel workers: a line for each, made from the ledger alone.
 
+use omo_core::money::format_dollars;
 use omo_core::text::{format_age, sanitize};
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::TaskGroup;
 use omo_plan::plan_summary::SESSION_PREFIX;
 
-use crate::parallel_schedule::group_outcome;
 use crate::parallel_state::{GroupState, GroupStatus, ParallelState};
 use crate::report::workers::is_left_out;
 use crate::state::{RunState, TaskStatus};
+use crate::wave_rules::group_outcome;
 
 /// How one session looks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,10 +97,4 @@ fn worker_status(
             (GroupStatus::InConflict, _) => "conflict".to_owned(),
         },
     }
-}
-
-/// Millionths of a dollar, to the cent.
-pub fn format_dollars(micros: u64) -> String {
-    let cents = micros.div_ceil(10_000);
-    format!("${}.{:02}", cents / 100, cents % 100)
 }

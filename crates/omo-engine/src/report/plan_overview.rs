@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use omo_core::money::format_dollars;
 use omo_core::text::{list_some, pluralize, sanitize};
 use omo_plan::model::{Plan, PlannedState, RefusedCheck, ReviewTime, Task, TaskGroup, TaskKind};
 use omo_plan::proof::TaskProof;
@@ -11,7 +12,6 @@ use omo_plan::proof::TaskProof;
 use crate::billing::BillingFacts;
 use crate::client_policy::ClientPolicy;
 use crate::execution_mode::ExecutionMode;
-use crate::parallel::worker_row::format_dollars;
 use crate::standing::lacks_contract;
 use crate::state::FINAL_CHECKS_ID;
 

@@ -3,18 +3,16 @@
 
 use std::fmt::Write;
 
+use omo_core::money::format_dollars;
 use omo_core::text::{inline_code, list_some, pluralize, sanitize};
 use omo_plan::model::TaskGroup;
 use omo_plan::plan_summary::SESSION_PREFIX;
 
 use crate::event::{QuestionKind, WorkerPeer};
 use crate::modes::parallel::WORKER_PREFIX;
-use crate::parallel::INTEGRATED;
-use crate::parallel::worker_row::format_dollars;
-use crate::parallel_state::{GroupState, GroupStatus, ParallelState};
+use crate::parallel_state::{GroupState, GroupStatus, INTEGRATED, ParallelState};
 use crate::report::table::{cell, table};
 use crate::report::ultraplan::short_commit;
-use crate::report::ultraplan::worker_lines::broken_check_text;
 use crate::state::{RunState, TaskStatus};
 use crate::wave_rules;
 
@@ -214,6 +212,23 @@ pub(crate) fn stray_worker_text(job: &str, why: &str) -> String {
         "its worker may still be at work, and could not be ended: {}; end `{}` by hand at its engine",
         sanitize(why, 300),
         inline_code(job, 100)
+    )
+}
+
+/// Which checks are red that were green before, and what was merged since then.
+pub(crate) fn broken_check_text(state: &RunState, wave: usize, broken: &[usize], groups: &[String]) -> String {
+    let command = |place: &usize| {
+        let command = state.plan.final_checks.get(*place).map_or("", |check| check.command.as_str());
+        format!("`{}`", inline_code(command, 200))
+    };
+    let commands: Vec<String> = broken.iter().map(command).collect();
+    let word = if broken.len() == 1 { "was" } else { "were" };
+    let groups: Vec<String> = groups.iter().map(|group| worker_name(group)).collect();
+    format!(
+        "{} {word} green before. Merged since then: {}. What comes behind wave {} is held back.",
+        commands.join(", "),
+        sanitize(&groups.join(", "), 400),
+        wave + 1
     )
 }
 

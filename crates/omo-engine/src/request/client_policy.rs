@@ -1,5 +1,6 @@
 //! What the clients of a parallel run are started with, as it is asked for and as it is typed once more.
 
+use omo_core::money::decimal_dollars;
 use omo_core::text::command_text::quote_shell_word;
 
 use crate::client_policy::ClientPolicy;
@@ -46,7 +47,7 @@ impl ClientPolicyRequest {
         let quoted = |value: &String| quote_shell_word(value);
         let mut given: Vec<(&str, Option<String>)> = vec![
             ("--max-sessions", number(max_at_once)),
-            ("--max-budget-usd", budget_micros.map(format_dollars)),
+            ("--max-budget-usd", budget_micros.map(decimal_dollars)),
             ("--time-limit", number(time_limit_seconds)),
             ("--model", model.as_ref().map(quoted)),
             ("--launcher", launcher.as_ref().map(quoted)),
@@ -77,12 +78,6 @@ pub fn parse_budget(value: &str) -> Result<u64, String> {
     Some(whole * 1_000_000 + part).filter(|micros| *micros > 0).ok_or_else(wrong)
 }
 
-/// An amount as [`parse_budget`] reads it.
-pub fn format_dollars(micros: u64) -> String {
-    let (whole, part) = (micros / 1_000_000, micros % 1_000_000);
-    if part == 0 { whole.to_string() } else { format!("{whole}.{part:06}").trim_end_matches('0').to_owned() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,7 +86,7 @@ mod tests {
     fn a_budget_is_counted_in_millionths() {
         for (value, expected) in [("5", 5_000_000), ("0.5", 500_000), ("12.345678", 12_345_678), ("0.000001", 1)] {
             assert_eq!(parse_budget(value).unwrap(), expected, "{value}");
-            assert_eq!(parse_budget(&format_dollars(expected)).unwrap(), expected, "{value}");
+            assert_eq!(parse_budget(&decimal_dollars(expected)).unwrap(), expected, "{value}");
         }
         assert!(parse_budget("1000000").is_ok() && parse_budget("1000001").is_err());
     }

@@ -6,37 +6,11 @@ use std::time::{Duration, Instant};
 use omo_core::text::sanitize;
 
 use super::Worker;
+use super::push_patience::PushPatience;
 use super::reporter::{PushStop, Reporter};
 
-/// For how long a worker goes on to push at its end. The maintenance of a server or a broken line seldom lasts longer, a
-/// machine that waits is paid for, and an engine is told that a worker takes a quarter of an hour beside its client.
-const BOUND: Duration = Duration::from_secs(15 * 60);
-/// How long is waited before each further try; the time doubles up to the greatest.
-const FIRST_PAUSE: Duration = Duration::from_secs(2);
-const LAST_PAUSE: Duration = Duration::from_secs(30);
 /// How often a pause looks whether the worker is to end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-
-/// For how long pushes at the end of a worker go on.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PushPatience {
-    until: Instant,
-    pause: Duration,
-}
-
-impl PushPatience {
-    fn begin(now: Instant) -> Self {
-        Self { until: now + BOUND, pause: FIRST_PAUSE }
-    }
-
-    /// How long is waited before a further try; `None` where there is none.
-    fn next_pause(&mut self, now: Instant) -> Option<Duration> {
-        let left = self.until.saturating_duration_since(now);
-        let pause = self.pause.min(left);
-        self.pause = self.pause.saturating_mul(2).min(LAST_PAUSE);
-        (!pause.is_zero()).then_some(pause)
-    }
-}
 
 impl Worker<'_> {
     /// Pushes something at the end of the worker, and goes on to where the remote that took its first report is away. A
@@ -65,7 +39,7 @@ impl Worker<'_> {
                     "it waits for the remote, which does not answer its last push: {}; the next try is in {} s, and the last one in {} min",
                     sanitize(why, 300),
                     pause.as_secs(),
-                    patience.until.saturating_duration_since(now).as_secs().div_ceil(60),
+                    patience.left(now).as_secs().div_ceil(60),
                 ));
                 self.pause(pause);
             }
@@ -94,24 +68,5 @@ impl Worker<'_> {
             }
             std::thread::sleep(left.min(LOOK_EVERY));
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_pauses_grow_and_come_to_an_end() {
-        let begun = Instant::now();
-        let (mut patience, mut now) = (PushPatience::begin(begun), begun);
-        let mut pauses = Vec::new();
-        while let Some(pause) = patience.next_pause(now) {
-            now += pause;
-            pauses.push(pause.as_secs());
-        }
-        assert_eq!(pauses.get(..6), Some([2, 4, 8, 16, 30, 30].as_slice()));
-        assert_eq!(now - begun, BOUND);
-        assert_eq!(patience.next_pause(now), None);
     }
 }

@@ -7,7 +7,7 @@ use omo_core::text::sanitize;
 use omo_git::remote::worker_clone::{BranchPeek, WorkerClone, WorkerPush, WorkerPushRequest, without_credentials};
 use omo_state::env;
 
-use super::last_push::PushPatience;
+use super::push_patience::PushPatience;
 use crate::client_policy::ClientCost;
 use crate::worker_exchange::{EXCHANGE_VERSION, REPORT_FILE, WorkerPhase, WorkerReport, report_branch};
 

@@ -4,11 +4,12 @@ use omo_core::check::task_check::TaskCheck;
 use omo_core::check::task_check::TaskCheckVerdict::{self, Green};
 use omo_engine::client_policy::{ClientCost, ClientPolicy};
 use omo_engine::event::{EventActor, EventKind, QuestionKind, RecordedProcess, RunEvent, RunResult};
-use omo_engine::parallel_schedule::{ParallelAction, accepts_billing, group_outcome, landed_with_more_work};
+use omo_engine::parallel_schedule::{ParallelAction, accepts_billing, landed_with_more_work};
 use omo_engine::parallel_state::{BudgetGrant, GroupState, GroupStatus, ParallelState};
 use omo_engine::schedule::{NextAction, next_action};
 use omo_engine::state::{ANSWER_CONTINUE, ANSWER_FOREGROUND, ANSWER_REDO, ANSWER_STOP, MAX_LOST_WORKERS};
 use omo_engine::verbs::{self, VerbCaller};
+use omo_engine::wave_rules::group_outcome;
 use omo_plan::model::{OnFailure, OnTaskFail, Parallelism, Plan, RunPolicy, TaskGroup};
 
 use crate::run::kit::{Run, all, group, outcome, plan, session, task};

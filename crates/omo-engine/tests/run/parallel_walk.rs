@@ -10,11 +10,12 @@ use omo_core::check::task_check::TaskCheckVerdict::{Green, Red};
 use omo_core::timestamp::Timestamp;
 use omo_engine::client_policy::{ClientCost, ClientPolicy};
 use omo_engine::event::{EventKind, RecordedProcess, RunResult};
-use omo_engine::parallel_schedule::{ParallelAction, group_outcome, landed_with_more_work, next_task_of};
+use omo_engine::parallel_schedule::{ParallelAction, landed_with_more_work, next_task_of};
 use omo_engine::parallel_state::GroupStatus;
 use omo_engine::schedule::{NextAction, next_action};
 use omo_engine::state::{ANSWER_CONTINUE, ANSWER_FOREGROUND, ANSWER_REDO, RunPhase, TaskStatus};
 use omo_engine::verbs::{self, AttemptMeasurement, CommitOutcome};
+use omo_engine::wave_rules::group_outcome;
 use omo_plan::model::{Dialect, OnFailure, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskGroup};
 use proptest::prelude::*;
 

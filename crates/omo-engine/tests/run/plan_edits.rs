@@ -3,10 +3,10 @@
 use omo_core::check::task_check::TaskCheckVerdict::Green;
 use omo_engine::client_policy::ClientCost;
 use omo_engine::event::{EventKind, RunResult};
-use omo_engine::parallel_schedule::group_outcome;
 use omo_engine::parallel_state::GroupStatus;
 use omo_engine::state::{ANSWER_CONTINUE, ANSWER_WITHDRAWN, PlanDifferences};
 use omo_engine::verbs::{AttemptMeasurement, CommitOutcome};
+use omo_engine::wave_rules::group_outcome;
 use omo_plan::model::{Dialect, Plan, PlannedState, Precondition, Task};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 

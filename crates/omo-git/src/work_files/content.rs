@@ -9,11 +9,8 @@ use std::time::Instant;
 
 use omo_state::files::regular_file;
 
-use super::manifest::FileManifest;
+use super::manifest::{ContentDigest, FileManifest};
 use crate::platform::{FileStamp, TreeTop, has_execute_bit, path_of};
-
-/// The digest of what has a path.
-pub(super) type ContentDigest = [u8; 32];
 
 /// What was read before: the stamp of each path, as bytes, and what stood there.
 pub(super) type KnownDigests<'a> = HashMap<&'a [u8], (&'a [u8], ContentDigest)>;
@@ -72,9 +69,14 @@ pub(super) fn exact_id<P: AsRef<[u8]> + Sync>(
     for part in files.chunks(AT_ONCE) {
         let entries = reader.all(part)?;
         add_to_id(&mut hash, &entries);
-        manifest.add(&entries);
+        manifest.add(digests(&entries));
     }
     Some(hash.finalize().to_hex().to_string())
+}
+
+/// The files that are there, each with its digest.
+pub(super) fn digests(entries: &[FileEntry]) -> impl Iterator<Item = (&[u8], &ContentDigest)> {
+    entries.iter().filter_map(|entry| Some((&*entry.path, entry.digest.as_ref()?)))
 }
 
 /// The id of what was read.
@@ -85,10 +87,8 @@ pub(super) fn id_of(entries: &[FileEntry]) -> String {
 }
 
 fn add_to_id(hash: &mut blake3::Hasher, entries: &[FileEntry]) {
-    for entry in entries {
-        if let Some(digest) = &entry.digest {
-            hash.update(&entry.path).update(b"\0").update(digest);
-        }
+    for (path, digest) in digests(entries) {
+        hash.update(path).update(b"\0").update(digest);
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::content::{ContentDigest, FileEntry};
+/// Digest of the content of a file, or of a link.
+pub(super) type ContentDigest = [u8; 32];
 
 /// A larger manifest is not kept.
 const MAX_KEPT_BYTES: usize = 16 * 1024 * 1024;
@@ -14,11 +15,9 @@ pub struct FileManifest {
 }
 
 impl FileManifest {
-    pub(super) fn add(&mut self, entries: &[FileEntry]) {
-        for entry in entries {
-            if let Some(digest) = &entry.digest {
-                self.push(&entry.path, digest);
-            }
+    pub(super) fn add<'a>(&mut self, files: impl Iterator<Item = (&'a [u8], &'a ContentDigest)>) {
+        for (path, digest) in files {
+            self.push(path, digest);
         }
     }
 

@@ -27,7 +27,7 @@ impl WorkFiles<'_> {
         let deadline = Instant::now() + LONGEST_READ;
         let read = content::read_files(&found.top(), &files, &parse_known(&entries), deadline, &self.unread)?;
         let mut manifest = FileManifest::default();
-        manifest.add(&read);
+        manifest.add(content::digests(&read));
         Some(manifest)
     }
 

@@ -13,6 +13,7 @@ pub mod scope_fence;
 pub mod section_outline;
 pub mod sessions;
 pub mod step;
+mod strategy;
 pub mod waves;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -20,7 +21,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use omo_core::check::task_check::TaskCheck;
 use omo_core::text::sanitize;
 
-use self::sessions::{ExecutionStrategy, read_strategy};
+use self::sessions::read_strategy;
+use self::strategy::ExecutionStrategy;
 use super::{BatchOptions, PlanDialect, PlanInput, PlanKind};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{GroupIsolation, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskGroup};

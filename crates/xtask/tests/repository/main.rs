@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail as a test does")]
 
+mod circles;
 mod features;
 mod hook_dependencies;
 mod left_out;

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use omo_core::money::format_dollars;
 use omo_core::stop::allowed_blocks;
 use omo_core::text::{pluralize, sanitize};
-use omo_engine::parallel::worker_row::format_dollars;
 use omo_engine::report::build_report;
 use omo_engine::{RunStore, RunStoreError};
 use omo_report_page::project_model::{ProjectPage, RunDetails, RunSummary};

@@ -1,12 +1,12 @@
 //! What is told of parallel workers while they work: a line for each thing that happens.
 
 use omo_core::check::task_check::TaskCheckOutcome;
-use omo_core::text::{inline_code, pluralize, sanitize};
+use omo_core::text::{pluralize, sanitize};
 
 use super::short_commit;
 use crate::event::EventKind;
 use crate::report::ultraplan::task_lines;
-use crate::report::workers::{is_left_out, lost_contact_text, stray_worker_text, worker_name};
+use crate::report::workers::{broken_check_text, is_left_out, lost_contact_text, stray_worker_text, worker_name};
 use crate::state::RunState;
 
 /// A line for an event; `None` for what the user does not have to be told.
@@ -130,21 +130,4 @@ fn wave_check_line(
             pluralize(outcomes.len(), "check")
         ),
     }
-}
-
-/// Which checks are red that were green before, and what was merged since then.
-pub(crate) fn broken_check_text(state: &RunState, wave: usize, broken: &[usize], groups: &[String]) -> String {
-    let command = |place: &usize| {
-        let command = state.plan.final_checks.get(*place).map_or("", |check| check.command.as_str());
-        format!("`{}`", inline_code(command, 200))
-    };
-    let commands: Vec<String> = broken.iter().map(command).collect();
-    let word = if broken.len() == 1 { "was" } else { "were" };
-    let groups: Vec<String> = groups.iter().map(|group| worker_name(group)).collect();
-    format!(
-        "{} {word} green before. Merged since then: {}. What comes behind wave {} is held back.",
-        commands.join(", "),
-        sanitize(&groups.join(", "), 400),
-        wave + 1
-    )
 }

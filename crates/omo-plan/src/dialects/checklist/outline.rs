@@ -5,11 +5,13 @@ use std::ops::Range;
 
 use super::ChecklistFormat;
 use super::item::{ChecklistItem, columns};
-use super::recognition::NUMBERS_NOTE;
 use crate::document::{MarkdownDocument, line_ranges};
 use crate::labels::split_list_marker;
 use crate::pattern::Pattern;
 
+/// A note of numbers in any language: a word in emphasis, and numbers behind its colon.
+pub(super) static NUMBERS_NOTE: Pattern =
+    Pattern::new(r"^[\s*+-]*[_*]+[^_*:：]{2,40}[:：][\s*_]*\d+(?:\.\d+)*(?:[,、，;\s]+\d+(?:\.\d+)*)*[_*]+\s*$");
 /// What says where an item comes from, and nothing about what is to be done.
 static REFERENCE: Pattern =
     Pattern::new(r"^[_*]+(?i-u:requirements?|validates|status|estimate|effort|priority|phase|depends(?: on)?)[:：* ]");

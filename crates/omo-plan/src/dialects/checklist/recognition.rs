@@ -2,7 +2,7 @@
 
 use super::ChecklistFormat;
 use super::item::ChecklistItem;
-use super::outline::plain_lines;
+use super::outline::{NUMBERS_NOTE, plain_lines};
 use crate::dialects::PlanInput;
 use crate::model::Dialect;
 use crate::pattern::Pattern;
@@ -10,9 +10,6 @@ use crate::pattern::Pattern;
 /// What Kiro's plans say of their tasks: `_Requirements: 1.1, 2.3_`.
 static REQUIREMENTS: Pattern =
     Pattern::new(r"^\s*[-*+]?\s*[_*]+(?i-u:requirements?|validates|leverage|prompt|boundary|depends)[:：* ]");
-/// The same in any language: a word in emphasis, and numbers behind its colon.
-pub(super) static NUMBERS_NOTE: Pattern =
-    Pattern::new(r"^[\s*+-]*[_*]+[^_*:：]{2,40}[:：][\s*_]*\d+(?:\.\d+)*(?:[,、，;\s]+\d+(?:\.\d+)*)*[_*]+\s*$");
 /// A heading that has a number: `## 1. Setup`, `### 1.1 Setup`.
 static NUMBERED_HEADING: Pattern = Pattern::new(r"^\d+(?:[.)]|\.\d+(?:\.\d+)*[.)]?)\s");
 /// A title that calls the file a list of tasks.

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::numbers::parse_numbers;
-use super::sessions::{ExecutionStrategy, NumberList, SESSION_WORDS, SessionSection, WaveLine};
+use super::strategy::{ExecutionStrategy, NumberList, SESSION_WORDS, SessionSection, WaveLine};
 use crate::dialects::ultraplan::scope_fence::ScopeFence;
 use crate::document::{MarkdownDocument, line_ranges};
 use crate::labels::{normalize_key, split_list_marker};
@@ -69,7 +69,7 @@ impl BriefReader {
         let plain = split_list_marker(row).1.replace(['*', '_', '`'], "");
         let Some(([word, number, wave_before, wave_behind], rest)) = NAMED.read(&plain) else {
             // A sentence names none.
-            return (!super::sessions::names_session(&plain)).then_some(());
+            return (!super::strategy::names_session(&plain)).then_some(());
         };
         let number = number.parse().ok()?;
         let list = |numbers: Vec<u64>| NumberList { numbers, span: line.clone() };

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::sessions::SessionSection;
+use super::strategy::SessionSection;
 use crate::diagnostic::Code;
 use crate::dialects::ultraplan::scope_fence::{PathComparer, ScopeFence};
 use crate::dialects::ultraplan::section_outline::PlanFindings;

@@ -7,67 +7,18 @@ use omo_core::text::sanitize;
 
 use super::brief_sessions;
 use super::numbers::parse_numbers;
+use super::strategy::{ExecutionStrategy, NumberList, SESSION_WORDS, SessionSection, WaveLine, names_session};
 use crate::diagnostic::Code;
-use crate::dialects::ultraplan::scope_fence::{ScopeFence, read_scope_fence};
+use crate::dialects::ultraplan::scope_fence::read_scope_fence;
 use crate::dialects::ultraplan::section_outline::{
     NumberedHeading, PlanFindings, PlanSection, SectionOutline, is_heading_named, parse_numbered_heading,
 };
 use crate::document::line_ranges;
 use crate::labels::{LabeledField, read_labels, split_list_marker};
 use crate::model::MAX_PLAN_TASKS;
-use crate::pattern::Pattern;
 
 /// The labels of a session.
 const KNOWN: [&str; 5] = ["steps", "wave", "depends on", "dependencies", "scope fence"];
-/// What a reference to a session is called.
-pub(super) const SESSION_WORDS: [&str; 3] = ["session", "sessions", "s"];
-
-/// A session.
-#[derive(Debug)]
-pub(crate) struct SessionSection {
-    /// Its number.
-    pub number: u64,
-    /// Its title.
-    pub title: String,
-    /// Its heading.
-    pub heading: Range<usize>,
-    /// The numbers of its steps, in the order in which it takes them.
-    pub steps: NumberList,
-    /// The wave that it says it belongs to.
-    pub wave: Option<u64>,
-    /// The sessions that have to have ended before.
-    pub deps: NumberList,
-    /// What it may touch, and what not.
-    pub fence: ScopeFence,
-}
-
-/// Numbers, and where they stand.
-#[derive(Debug)]
-pub(crate) struct NumberList {
-    /// Them.
-    pub numbers: Vec<u64>,
-    /// Their bytes, or those of what they are missing from.
-    pub span: Range<usize>,
-}
-
-/// A line of `### Execution Order`.
-#[derive(Debug)]
-pub(crate) struct WaveLine {
-    /// The wave's number.
-    pub wave: u64,
-    /// Its sessions.
-    pub sessions: NumberList,
-}
-
-/// What a plan says about its sessions.
-#[derive(Debug)]
-pub(crate) struct ExecutionStrategy {
-    /// Them, in the order of the file.
-    pub sessions: Vec<SessionSection>,
-    /// The waves, where they are listed.
-    pub wave_lines: Vec<WaveLine>,
-}
-
 /// How many numbers the sessions of a plan can name in all: each step once, and as many sessions.
 const MAX_NUMBERS: usize = 2 * MAX_PLAN_TASKS;
 
@@ -110,14 +61,6 @@ pub(crate) fn read_strategy(
         report_unread_sessions(outline, section.content(), findings);
     }
     Some(ExecutionStrategy { sessions, wave_lines: order })
-}
-
-/// A session that is named in a table, a list or a line.
-static NAMED_SESSION: Pattern = Pattern::new(r"\b(?i-u:sessions?|waves?)[ *_|]*[0-9]");
-
-/// Whether a line names a session or a wave.
-pub(super) fn names_session(row: &str) -> bool {
-    NAMED_SESSION.is_match(row)
 }
 
 /// Tells where a strategy without a heading for each session names some all the same: they would be lost.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::sessions::{ExecutionStrategy, SessionSection};
+use super::strategy::{ExecutionStrategy, SessionSection};
 use crate::diagnostic::Code;
 use crate::dialects::ultraplan::section_outline::PlanFindings;
 

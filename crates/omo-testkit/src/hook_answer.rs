@@ -1,12 +1,15 @@
 //! What a hook answered, read as the client reads it.
 
-use std::process::ExitStatus;
+use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
 use anyhow::Result;
 use serde_json::Value;
 
-use crate::process::Finished;
+use crate::process::{Finished, run, with_settings_of};
+
+/// Longer than any run takes, however busy the machine is.
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// What a hook's process left behind.
 #[derive(Debug)]
@@ -112,4 +115,11 @@ impl HookAnswer {
             Self::Nothing | Self::PlainText(_) => None,
         }
     }
+}
+
+/// Runs a command that may be run again, as often as a test needs it: with the environment that it
+/// sets itself and no other, and with `input` to read.
+pub fn run_command(command: &Command, input: &str) -> Result<HookRun> {
+    let command = with_settings_of(Command::new(command.get_program()), command);
+    Ok(HookRun::from(run(command, Some(input), LIMIT)?))
 }

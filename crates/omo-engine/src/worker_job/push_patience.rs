@@ -1,0 +1,54 @@
+//! The patience of the pushes at the end of a worker.
+
+use std::time::{Duration, Instant};
+
+/// For how long a worker goes on to push at its end. The maintenance of a server or a broken line seldom lasts longer, a
+/// machine that waits is paid for, and an engine is told that a worker takes a quarter of an hour beside its client.
+const BOUND: Duration = Duration::from_secs(15 * 60);
+/// How long is waited before each further try; the time doubles up to the greatest.
+const FIRST_PAUSE: Duration = Duration::from_secs(2);
+const LAST_PAUSE: Duration = Duration::from_secs(30);
+
+/// For how long pushes at the end of a worker go on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PushPatience {
+    until: Instant,
+    pause: Duration,
+}
+
+impl PushPatience {
+    pub(super) fn begin(now: Instant) -> Self {
+        Self { until: now + BOUND, pause: FIRST_PAUSE }
+    }
+
+    /// How long is waited before a further try; `None` where there is none.
+    pub(super) fn next_pause(&mut self, now: Instant) -> Option<Duration> {
+        let pause = self.pause.min(self.left(now));
+        self.pause = self.pause.saturating_mul(2).min(LAST_PAUSE);
+        (!pause.is_zero()).then_some(pause)
+    }
+
+    /// The time that is left.
+    pub(super) fn left(&self, now: Instant) -> Duration {
+        self.until.saturating_duration_since(now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pauses_grow_and_come_to_an_end() {
+        let begun = Instant::now();
+        let (mut patience, mut now) = (PushPatience::begin(begun), begun);
+        let mut pauses = Vec::new();
+        while let Some(pause) = patience.next_pause(now) {
+            now += pause;
+            pauses.push(pause.as_secs());
+        }
+        assert_eq!(pauses.get(..6), Some([2, 4, 8, 16, 30, 30].as_slice()));
+        assert_eq!(now - begun, BOUND);
+        assert_eq!(patience.next_pause(now), None);
+    }
+}
