@@ -16,22 +16,25 @@ use serde_json::json;
 use crate::hostile_calls::{Ask, END, FAILURE, PROMPT, START, STATUS, STOP, STOP_ALL, SUBAGENT, ULW};
 use crate::program_run::{Call, Run, Stdin};
 
-/// Plays every case on an armed scene of its own, all at once since most of them wait, and names
-/// those that went wrong.
+/// Cases that are played at once: most of them wait.
+const AT_ONCE: usize = 12;
+
+/// Plays every case on an armed scene of its own, and names those that went wrong.
 fn play<T: Sync>(plugin: &Path, cases: &[(String, T)], case: impl Fn(&mut Scene, &T) -> Result<()> + Sync) {
     let played = |value: &T| -> Result<()> {
         let mut scene = Scene::new(plugin)?;
         scene.arm()?;
         case(&mut scene, value)
     };
-    thread::scope(|scope| {
-        let started: Vec<_> = cases.iter().map(|(name, value)| (name, scope.spawn(|| played(value)))).collect();
-        all_good(
-            started
-                .into_iter()
-                .map(|(name, thread)| (name.clone(), thread.join().unwrap_or_else(|_| anyhow::bail!("a panic")))),
-        );
-    });
+    all_good(cases.chunks(AT_ONCE).flat_map(|cases| {
+        thread::scope(|scope| {
+            let started: Vec<_> = cases.iter().map(|(name, value)| (name, scope.spawn(|| played(value)))).collect();
+            let ended = |(name, thread): (&String, thread::ScopedJoinHandle<'_, Result<()>>)| {
+                (name.clone(), thread.join().unwrap_or_else(|_| anyhow::bail!("a panic")))
+            };
+            started.into_iter().map(ended).collect::<Vec<_>>()
+        })
+    }));
 }
 
 /// Writes a piece again and again until the reader closes the pipe, or `times` are up.
