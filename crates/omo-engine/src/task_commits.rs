@@ -1,6 +1,25 @@
-//! Which commits of a branch are those of the tasks of a run: their trailers say so.
+//! Commits of the tasks of a run: their messages, and the trailers by which they are found in a branch.
 
-use crate::report::ultraplan::remote_prompt::{RUN_TRAILER, TASK_TRAILER};
+use omo_core::text::sanitize;
+use omo_plan::model::Task;
+
+use crate::report::ultraplan;
+use crate::state::RunState;
+
+/// The trailer of a commit that names the run.
+pub(crate) const RUN_TRAILER: &str = "Omo-Run";
+/// The trailer of a commit that names the step.
+pub(crate) const TASK_TRAILER: &str = "Omo-Task";
+
+/// Message of a task's commit: that of its plan, or, where its work tree is removed, one of omo.
+pub(crate) fn commit_message(state: &RunState, task: &Task) -> Option<String> {
+    let ours = || {
+        let (title, word) = (sanitize(&task.title, 120), state.plan.dialect.unit_word());
+        format!("omo: {word} {} of {}: {title}", task.id, ultraplan::file_name(&state.plan.source.path))
+    };
+    let planned = task.commit.as_ref().map(|commit| commit.message.clone());
+    planned.or_else(|| state.parallel.is_some().then(ours))
+}
 
 /// Whether the message of a commit is marked as that of a task of a run.
 pub(crate) fn is_task_message(message: &str, run: &str, task: &str) -> bool {

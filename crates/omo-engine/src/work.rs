@@ -45,7 +45,6 @@ use crate::{Run, RunStoreError, TransactError};
 
 pub use attempt::{CompletionReport, JudgedAttempt, WorkResult, WorkerCommit};
 pub use checkout::read_checkout;
-pub(crate) use commit::commit_message;
 pub(crate) use committed_work::is_preview_worker;
 pub use evidence::{RecordedEvidence, VerdictOutcome};
 pub use plan_file::{PlanEdit, PlanFile, PlanFileError, find_edit, read_plan_bytes, write_choices};

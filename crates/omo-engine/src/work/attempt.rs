@@ -9,7 +9,6 @@ use omo_plan::model::{FileAction, Task, TaskKind};
 use omo_plan::paths;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
-use super::commit::commit_message;
 use super::own_files::{allowed_paths, concurrent_paths, files_out_of_scope, is_of_plan, judging_files};
 use super::start::{tree_from_text, tree_to_text};
 use super::task_proof::first_attempt;
@@ -20,6 +19,7 @@ use crate::event::{EventKind, UnfinishedLine};
 use crate::handover::next_task_of_worker;
 use crate::report::ultraplan;
 use crate::state::{FINAL_CHECKS_ID, RunState, RunningAttempt};
+use crate::task_commits::commit_message;
 use crate::task_counterfactual;
 use crate::unfinished_lines::find_unfinished_lines;
 use crate::verbs::{self, AttemptMeasurement, CommitOutcome};

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::Duration;
 
-use omo_core::text::sanitize;
 use omo_git::commit::{CommitEnd, CommitRefusal, CommitRequest, commit_paths};
 use omo_git::git_settings::GitSettings;
 use omo_git::integrate::{CheckoutHead, amended_commits, checkout_head, has_common_history, holds_commit, keep_commit};
@@ -21,8 +20,8 @@ use super::{CommandWatcher, Engine, EngineError};
 use crate::commit_guard::Judges;
 use crate::event::{HookChanges, MissingCommit};
 use crate::parallel::push_rules::is_done;
-use crate::report::ultraplan;
 use crate::state::RunState;
+use crate::task_commits::commit_message;
 use crate::verbs::CommitOutcome;
 use crate::work::attempt::WorkResult;
 
@@ -239,15 +238,4 @@ fn branch_name(head: &CheckoutHead) -> &str {
         CheckoutHead::Branch { reference, .. } | CheckoutHead::Unborn { reference } => reference,
         CheckoutHead::Detached { .. } => DETACHED,
     }
-}
-
-/// What a step is committed with: as its plan says, or, where its work lies in a work tree that goes, with a
-/// message of ours.
-pub(crate) fn commit_message(state: &RunState, task: &Task) -> Option<String> {
-    let ours = || {
-        let (title, word) = (sanitize(&task.title, 120), state.plan.dialect.unit_word());
-        format!("omo: {word} {} of {}: {title}", task.id, ultraplan::file_name(&state.plan.source.path))
-    };
-    let planned = task.commit.as_ref().map(|commit| commit.message.clone());
-    planned.or_else(|| state.parallel.is_some().then(ours))
 }

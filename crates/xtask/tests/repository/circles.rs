@@ -109,12 +109,10 @@ fn read_paths<'t>(text: &'t str, before: &mut Path, paths: &mut Vec<Path>) -> &'
     let end = text.find(|char: char| !(char.is_alphanumeric() || char == '_')).unwrap_or(text.len());
     let (name, rest) = text.split_at(end);
     before.push(name.to_owned());
-    match rest.strip_prefix("::") {
-        Some(rest) => read_paths(rest, before, paths),
-        None => {
-            paths.push(before.clone());
-            rest.strip_prefix(" as ")
-                .map_or(rest, |alias| alias.trim_start_matches(|char: char| char.is_alphanumeric() || char == '_'))
-        }
+    if let Some(rest) = rest.strip_prefix("::") {
+        return read_paths(rest, before, paths);
     }
+    paths.push(before.clone());
+    let is_name = |char: char| char.is_alphanumeric() || char == '_';
+    rest.strip_prefix(" as ").map_or(rest, |alias| alias.trim_start_matches(is_name))
 }

@@ -18,7 +18,7 @@ use crate::client_policy::ClientPolicy;
 use crate::launcher::profile::LauncherProfile;
 use crate::parallel_state::SubmittedWorker;
 use crate::random_id::random_letters;
-use crate::report::ultraplan::remote_prompt::{RUN_TRAILER, TASK_TRAILER};
+use crate::task_commits::{RUN_TRAILER, TASK_TRAILER};
 use crate::worker_exchange::{
     BRIEF_FILE, BriefTask, EXCHANGE_VERSION, REPORT_FILE, WorkerBrief, WorkerEnd, WorkerPhase, WorkerReport,
     brief_branch, report_branch,

@@ -10,12 +10,7 @@ use super::brief;
 use crate::report::ultraplan::task_lines::task_heading;
 use crate::report::ultraplan::worker_prompt::name_tasks;
 use crate::state::RunState;
-use crate::work::commit_message;
-
-/// The trailer of a commit that names the run.
-pub(crate) const RUN_TRAILER: &str = "Omo-Run";
-/// The trailer of a commit that names the step.
-pub(crate) const TASK_TRAILER: &str = "Omo-Task";
+use crate::task_commits::{RUN_TRAILER, TASK_TRAILER, commit_message};
 
 /// Who pushes the commits of a session to its branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
