@@ -6,6 +6,7 @@ pub mod dev_workflow;
 pub mod findings;
 pub mod heading;
 pub mod history;
+pub mod judged_with;
 pub mod plan_overview;
 mod table;
 pub mod taken_back;

@@ -5,11 +5,12 @@ use omo_core::text::command_text::quote_argument;
 use omo_core::text::{list_some, sanitize};
 use omo_plan::model::{Plan, Task};
 
+use super::judged_with::judged_with;
 use super::taken_back;
 use super::task_list::final_report::unfinished_lines;
 use super::ultraplan::short_commit;
 use crate::event::{AttemptEnd, MissingCommit};
-use crate::state::{RunState, TaskState, TaskStatus};
+use crate::state::{RunState, TaskState};
 use crate::task_counterfactual;
 
 /// So many files of one finding are named.
@@ -88,31 +89,6 @@ pub fn commit_place(state: &RunState, end: &AttemptEnd) -> Option<String> {
     let is_elsewhere = began_on != branch && end.commit.is_some() && state.parallel.is_none();
     is_elsewhere
         .then(|| format!("its commit is on {}; the run began on {}", branch_words(branch), branch_words(began_on)))
-}
-
-/// The notes on what a task that was judged is judged by: what hooks changed in its commits, and what git ignores.
-pub fn judged_with(known: &TaskState) -> Vec<String> {
-    let is_judged = matches!(known.status, TaskStatus::Passed | TaskStatus::Claimed | TaskStatus::Unverified);
-    let Some(end) = known.last_end.as_ref().filter(|_| is_judged) else { return Vec::new() };
-    let files = |files: &[String]| sanitize(&list_some(files.iter().map(String::as_str), NAMED_FILES), 400);
-    let hooks = end.hook_changes.as_ref().map(|changes| {
-        let judged = match &changes.unjudged {
-            None => "its checks are green on that, too".to_owned(),
-            Some(why) => format!("its checks could not be judged on that: {}", sanitize(why, 200)),
-        };
-        format!("hooks changed {} in its commit, and {judged}", files(&changes.files))
-    });
-    let ignored = (!end.needed_ignored.is_empty())
-        .then(|| format!("its checks are green only with the ignored {}", files(&end.needed_ignored)));
-    hooks.into_iter().chain(ignored).collect()
-}
-
-/// As [`judged_with`], of all tasks.
-pub fn judged_with_lines(state: &RunState) -> Vec<String> {
-    let word = state.plan.dialect.unit_word();
-    let known = state.plan.tasks.iter().filter_map(|task| Some((&task.id, state.tasks.get(&task.id)?)));
-    let lines = known.flat_map(|(id, known)| judged_with(known).into_iter().map(move |line| (id, line)));
-    lines.map(|(id, line)| format!("{word} {}: {line}", sanitize(id, 64))).collect()
 }
 
 fn task_findings(plan: &Plan, known: &TaskState) -> Vec<String> {

@@ -3,7 +3,7 @@
 use omo_core::check::task_check::TaskCheckVerdict::{self, Green, NothingRan, Red, TimedOut};
 use omo_core::check::task_check::{ExpectedExit, ExpectedResult, TaskCheck};
 use omo_engine::event::{EventKind, HookChanges, QuestionKind, RunResult};
-use omo_engine::report::findings::judged_with_lines;
+use omo_engine::report::judged_with::judged_with_lines;
 use omo_engine::verbs::{self, AttemptMeasurement, CommitOutcome};
 use omo_plan::model::{OnFailure, OnTaskFail, PlannedState, Task, TaskKind};
 use omo_plan::refusal::VerbRefusalKind;

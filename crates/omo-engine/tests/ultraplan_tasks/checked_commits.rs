@@ -4,7 +4,8 @@ use std::fs;
 use std::time::SystemTime;
 
 use omo_engine::event::AttemptEnd;
-use omo_engine::report::findings::{finding_lines, judged_with_lines};
+use omo_engine::report::findings::finding_lines;
+use omo_engine::report::judged_with::judged_with_lines;
 
 use crate::Named;
 use crate::ultraplan_lab::{UltraplanLab, plan_text, step, usual_step};

@@ -6,7 +6,8 @@ use std::io::Write;
 
 use omo_core::text::{list_some, sanitize};
 use omo_engine::execution_mode::ExecutionMode;
-use omo_engine::report::findings::{commit_place, judged_with};
+use omo_engine::report::findings::commit_place;
+use omo_engine::report::judged_with::judged_with;
 use omo_engine::state::{TaskStanding, TaskStatus};
 use omo_engine::work::JudgedAttempt;
 

@@ -9,7 +9,7 @@ use omo_core::text::sanitize;
 use omo_plan::diagnostic::Code;
 
 use super::{EndedTask, ended_tasks, run_status};
-use crate::report::findings::judged_with;
+use crate::report::judged_with::judged_with;
 use crate::state::{RunPhase, RunState, TaskCounts};
 use crate::task_counterfactual;
 

@@ -13,7 +13,7 @@ use super::evidence::{
 };
 use super::{SCREEN_BYTES, progress_screen};
 use crate::event::{PlanVerdict, UnfinishedLine};
-use crate::report::findings::judged_with_lines;
+use crate::report::judged_with::judged_with_lines;
 use crate::report::table::{cell, truncated_table};
 use crate::report::task_list::messages::{
     bullet_list, field_lines, fit_rows, goal_text, is_verification, rounds_text, task_list_name, task_names,

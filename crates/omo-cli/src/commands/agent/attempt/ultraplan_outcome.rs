@@ -4,7 +4,8 @@ use std::io::Write;
 
 use omo_core::text::{list_some, sanitize};
 use omo_engine::event::EventKind;
-use omo_engine::report::findings::{commit_place, judged_with};
+use omo_engine::report::findings::commit_place;
+use omo_engine::report::judged_with::judged_with;
 use omo_engine::report::ultraplan::task_lines;
 use omo_engine::state::TaskStatus;
 use omo_engine::task_counterfactual;
