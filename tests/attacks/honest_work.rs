@@ -4,6 +4,7 @@
 mod builds;
 mod cheats;
 mod javascript;
+mod named;
 mod python;
 mod sessions;
 mod written;
@@ -229,5 +230,5 @@ fn files_that_a_check_writes_are_told_apart() {
 #[test]
 #[ignore = "needs python3 and pytest and npm and go: cargo xtask test"]
 fn cheats_beside_them_are_named() {
-    play(&[cheats::ROWS]);
+    play(&[cheats::ROWS, named::ROWS]);
 }

@@ -17,7 +17,6 @@ mod forged_state;
 mod hidden_from_git;
 mod honest_work;
 mod large_changes;
-mod named_files;
 mod named_judges;
 mod review_material;
 mod reviewer_reading;

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use omo_core::check::counterfactual::{CheckCounterfactual, Counterfactual};
-use omo_core::check::session_check::Check;
+use omo_core::check::session_check::{Check, TestCounts};
 use omo_core::session::Session;
 use omo_core::session::id::SessionId;
 use omo_process::detached;
@@ -45,6 +45,9 @@ pub struct ProofQuestion {
     pub scope: Option<String>,
     /// The checks have written files: what they say in a private copy counts.
     pub is_copy_decisive: bool,
+    /// The tests that each check has run in the project itself.
+    #[serde(default)]
+    pub counts: Vec<Option<TestCounts>>,
 }
 
 /// What was found out.
@@ -61,10 +64,16 @@ pub struct ProofAnswer {
 
 impl ProofQuestion {
     /// About the files of this id, and the checks of a session.
-    pub fn new(tree: &str, recorded: &str, session: &Session, is_copy_decisive: bool) -> Self {
+    pub fn new(
+        tree: &str,
+        recorded: &str,
+        session: &Session,
+        is_copy_decisive: bool,
+        counts: Vec<Option<TestCounts>>,
+    ) -> Self {
         let checks = session.checks.iter().map(|check| hex_digest(&check.definition())).collect();
         let scope = session.verification.scope.clone();
-        Self { tree: tree.to_owned(), recorded: recorded.to_owned(), checks, scope, is_copy_decisive }
+        Self { tree: tree.to_owned(), recorded: recorded.to_owned(), checks, scope, is_copy_decisive, counts }
     }
 }
 
@@ -75,7 +84,8 @@ pub fn known_counterfactual(state_home: &Path, id: &SessionId, session: &Session
     let (Some(tree), Some(recorded)) = (tree, session.ulw.recorded.as_deref()) else { return Counterfactual::NotAsked };
     let was_rewritten = |check: &Check| check.last.as_ref().is_some_and(|last| last.was_rewritten);
     let is_copy_decisive = !session.verification.left_out.is_empty() || session.checks.iter().any(was_rewritten);
-    let question = ProofQuestion::new(tree, recorded, session, is_copy_decisive);
+    let counts = session.checks.iter().map(|check| check.last.as_ref()?.counts).collect();
+    let question = ProofQuestion::new(tree, recorded, session, is_copy_decisive, counts);
     let Some(folder) = ProofFolder::find(state_home, id) else { return Counterfactual::NotAsked };
     // Before the answer is read: its process writes it, and ends then.
     let is_pending = folder.is_being_found_out(&question);
@@ -231,7 +241,7 @@ mod tests {
         assert_eq!(known(), Counterfactual::NotAsked);
         assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
         let folder = ProofFolder::open(home.path(), &id).unwrap();
-        let question = ProofQuestion::new("a", "r", &session, false);
+        let question = ProofQuestion::new("a", "r", &session, false, vec![None]);
         assert_eq!(known(), Counterfactual::NotAsked);
         folder.write(QUESTION, &question).unwrap();
         assert!(matches!(known(), Counterfactual::Failed(_)), "nothing finds it out");
@@ -248,7 +258,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let id = SessionId::parse("11111111-1111-4111-8111-111111111111").unwrap();
         let folder = ProofFolder::open(home.path(), &id).unwrap();
-        let question = |tree: &str| ProofQuestion::new(tree, "r", &Session::default(), false);
+        let question = |tree: &str| ProofQuestion::new(tree, "r", &Session::default(), false, Vec::new());
         let known = |tree: &str| folder.wait(&question(tree), Duration::ZERO, || true);
         assert_eq!(known("a"), Counterfactual::Pending);
         folder.write_answer(&ProofAnswer { question: question("a"), found: Ok(Vec::new()), is_whole: true }).unwrap();

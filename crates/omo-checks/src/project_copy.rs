@@ -134,7 +134,9 @@ impl ProjectCopy {
         };
         let origin = check.cwd.as_ref().map_or_else(|| self.copy.clone(), |folder| self.copy.join(folder));
         let command = NamingText { text: check.command.clone(), origin };
-        let named = find_named_files(vec![command], &self.copy, &[], &|file| file.path.starts_with(&self.copy));
+        let named = find_named_files(vec![command], &self.copy, &[], &|file| {
+            file.path.starts_with(&self.copy) && !file.is_imported && !file.is_installed()
+        });
         if named.keys().any(names_project) {
             return None;
         }

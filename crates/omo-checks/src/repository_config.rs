@@ -162,7 +162,9 @@ fn files_of_commands<'a>(
         text: command.to_owned(),
         origin: folder.map_or_else(|| root.to_owned(), |folder| root.join(folder)),
     };
-    let is_wanted = |file: &NamedFile| file.path.starts_with(root) && (may_steer(file.name) || file.is_script());
+    let is_wanted = |file: &NamedFile| {
+        file.path.starts_with(root) && !file.is_installed() && (may_steer(file.name) || file.is_script())
+    };
     let mut files = find_named_files(commands.map(text).collect(), root, &[], &is_wanted);
     files.retain(|_, state| state != ABSENT);
     files

@@ -276,6 +276,11 @@ impl<'a> BaseComparison<'a> {
         self.files.present.len()
     }
 
+    /// The files that are there now, by their path from the top of the work tree.
+    pub fn present_paths(&self) -> impl Iterator<Item = &Path> {
+        self.files.present.iter().map(PathBuf::as_path)
+    }
+
     /// The files that differ, by their path from the top of the work tree.
     pub fn changed_paths(&self) -> impl Iterator<Item = &Path> {
         self.files.changed.keys().map(PathBuf::as_path)

@@ -160,7 +160,7 @@ impl CommitJudges {
             let is_foreign = !is_inside && SYSTEM_FOLDERS.iter().any(|folder| file.name.starts_with(folder));
             let is_code = || file.is_run && has_program_end(file.path) || file.is_script();
             let is_work = is_manifest(file.name) || !file.is_run && is_named_as_test(file.name);
-            !is_foreign && !is_work && (is_inside && may_steer(file.name) || is_code())
+            !file.is_installed() && !is_foreign && !is_work && (is_inside && may_steer(file.name) || is_code())
         };
         for (name, state) in find_named_files(self.texts.clone(), top, &places, &is_wanted) {
             let path = top.join(&name);

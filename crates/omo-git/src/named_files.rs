@@ -1,12 +1,13 @@
 //! Files that commands name, and those that the scripts behind them name in turn.
 //!
-//! No shell is read for it: each word that is the path of a file counts, from wherever it may be meant.
+//! No shell is read for it: each word that is the path of a file, or a pattern of paths, counts, from wherever it may be
+//! meant.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
-use omo_core::check::file_use::{is_judged, runs_file};
-use omo_core::check::steering::{file_words, is_shell_script, task_files};
+use omo_core::check::file_use::{is_judged, runs_another_file, runs_file};
+use omo_core::check::steering::{file_words, imported_words, is_code, is_shell_script, module_files, task_files};
 use omo_process::platform::is_executable;
 use omo_state::files::regular_file::{self, Links};
 use omo_state::seal::{hex_digest, hex_digest_of_reader};
@@ -25,7 +26,7 @@ const MAX_FILES: usize = 200;
 /// Paths that are looked for.
 const MAX_LOOKUPS: usize = 20_000;
 /// Scripts that run scripts are followed so deep.
-const MAX_DEPTH: usize = 4;
+const MAX_DEPTH: usize = 16;
 /// Folders that one text names.
 const MAX_FOLDERS: usize = 8;
 /// A larger text is not followed.
@@ -53,9 +54,18 @@ pub struct NamedFile<'a> {
     pub is_run: bool,
     /// The text names it as what is judged: see [`is_judged`].
     pub is_judged: bool,
+    /// The text is code that imports it.
+    pub is_imported: bool,
+    /// The file that the text stands in, or the folder in which it runs.
+    pub by: &'a Path,
 }
 
 impl NamedFile<'_> {
+    /// Below a folder of installed programs.
+    pub fn is_installed(&self) -> bool {
+        is_installed(self.name)
+    }
+
     /// A script by its mode, its first line or its ending, or a file without an ending that is run.
     pub fn is_script(&self) -> bool {
         is_shell_script(self.name) || self.is_run && self.path.extension().is_none() || is_program(self.path)
@@ -77,6 +87,9 @@ pub fn find_named_files(
     let mut search = NamedFileSearch { top, places, is_wanted, found, packages, lookups: MAX_LOOKUPS };
     let mut texts = texts;
     for _ in 0..MAX_DEPTH {
+        if texts.is_empty() {
+            break;
+        }
         texts = texts.iter().flat_map(|text| search.add(text)).collect();
     }
     let scripts = |(name, scripts): (String, BTreeMap<String, String>)| {
@@ -85,6 +98,14 @@ pub fn find_named_files(
     };
     search.found.extend(search.packages.into_iter().map(scripts));
     search.found
+}
+
+/// Use of a file by a text that names it.
+#[derive(Clone, Copy)]
+struct Use {
+    is_run: bool,
+    is_judged: bool,
+    is_imported: bool,
 }
 
 struct NamedFileSearch<'a> {
@@ -104,19 +125,26 @@ impl NamedFileSearch<'_> {
         let mut bases = vec![text.origin.clone(), self.top.to_owned()];
         bases.extend(text.origin.parent().filter(|_| text.origin != self.top).map(Path::to_owned));
         let named: Vec<PathBuf> = words.iter().flat_map(|word| self.below(&bases, word)).collect();
-        bases.extend(named.into_iter().filter(|path| path != self.top && path.is_dir()).take(MAX_FOLDERS));
-        let mut texts = Vec::new();
+        let folders = named.into_iter().filter(|path| path != self.top && path.is_dir()).take(MAX_FOLDERS);
+        let folders: Vec<PathBuf> = folders.collect();
+        bases.extend(folders.iter().cloned());
+        let (mut texts, mut runs_any) =
+            (Vec::new(), is_code(&text.origin.to_string_lossy()) || runs_another_file(&text.text));
         for word in &words {
             let mut paths = self.below(&bases, word);
-            if word.contains('/') {
+            if is_pattern(word) {
+                paths = self.expand(&bases, word, reads_folders(&text.text));
+            } else if word.contains('/') {
                 paths.extend(self.below(self.places, word));
                 paths.extend(Path::new(word).is_absolute().then(|| PathBuf::from(word)));
             }
             paths.retain(|path| path.is_file());
             let is_run = !paths.is_empty() && runs_file(&text.text, word);
+            runs_any |= is_run;
             texts.extend(paths.iter().filter_map(|path| {
-                let name = self.name_of(path).unwrap_or_default();
-                self.add_file(path, is_run, is_judged(&text.text, word, &name))
+                let name = self.name_of(path);
+                let how = Use { is_run, is_judged: is_judged(&text.text, word, &name), is_imported: false };
+                self.add_file(path, how, &text.origin)
             }));
             let folders = bases.iter().filter(|base| base.is_dir());
             for file in folders.flat_map(|folder| task_files(word).map(|file| folder.join(file))) {
@@ -124,13 +152,74 @@ impl NamedFileSearch<'_> {
                     texts.extend(self.add_scripts(&file, &words));
                     continue;
                 }
-                texts.extend(self.add_file(&file, true, false));
-                if let Some(name) = self.name_of(&file).filter(|_| !file.exists()) {
-                    self.found.entry(name).or_insert_with(|| ABSENT.to_owned());
+                let how = Use { is_run: true, is_judged: false, is_imported: false };
+                texts.extend(self.add_file(&file, how, &text.origin));
+                if !file.exists() {
+                    self.found.entry(self.name_of(&file)).or_insert_with(|| ABSENT.to_owned());
                 }
             }
         }
+        // What runs, or is, a program of the project names folders for their data.
+        for folder in folders.iter().filter(|_| runs_any) {
+            if self.entries(folder).iter().any(|path| is_code(&path.to_string_lossy())) {
+                continue;
+            }
+            for below in self.folders_below(vec![folder.clone()]) {
+                let how = Use { is_run: false, is_judged: false, is_imported: false };
+                let files = self.entries(&below);
+                texts.extend(files.iter().filter_map(|path| self.add_file(path, how, &text.origin)));
+            }
+        }
+        let beside = [text.origin.parent(), Some(self.top)].map(|folder| folder.map(Path::to_owned));
+        let beside: Vec<PathBuf> = beside.into_iter().flatten().collect();
+        for word in imported_words(&text.origin, &text.text) {
+            let modules: Vec<String> = module_files(&text.origin, &word).collect();
+            let paths: Vec<PathBuf> = modules.iter().flat_map(|module| self.below(&beside, module)).collect();
+            let how = Use { is_run: false, is_judged: true, is_imported: true };
+            texts.extend(paths.iter().filter_map(|path| self.add_file(path, how, &text.origin)));
+        }
         texts
+    }
+
+    /// The paths below some folders that a pattern stands for.
+    fn expand(&mut self, bases: &[PathBuf], pattern: &str, is_deep: bool) -> Vec<PathBuf> {
+        let mut paths = bases.to_vec();
+        let parts: Vec<&str> = pattern.trim_start_matches('/').split('/').collect();
+        let is_deep = is_deep && parts.len() == 1;
+        for part in is_deep.then_some("**").into_iter().chain(parts) {
+            paths = match part {
+                "**" => self.folders_below(paths),
+                part if is_pattern(part) => {
+                    let named = paths.iter().flat_map(|folder| self.entries(folder)).collect::<Vec<_>>();
+                    let is_meant =
+                        |path: &PathBuf| path.file_name().is_some_and(|name| matches(part, &name.to_string_lossy()));
+                    named.into_iter().filter(is_meant).collect()
+                }
+                part => paths.into_iter().map(|folder| normalized(&folder.join(part))).collect(),
+            };
+            paths.truncate(MAX_FILES);
+        }
+        paths
+    }
+
+    /// These folders, and those below them.
+    fn folders_below(&mut self, mut folders: Vec<PathBuf>) -> Vec<PathBuf> {
+        let mut place = 0;
+        while let Some(folder) = folders.get(place).cloned().filter(|_| folders.len() < MAX_FILES) {
+            let is_work = |path: &PathBuf| path.is_dir() && !path.is_symlink() && !path.ends_with(".git");
+            let below: Vec<PathBuf> = self.entries(&folder).into_iter().filter(is_work).collect();
+            folders.extend(below);
+            place += 1;
+        }
+        folders
+    }
+
+    fn entries(&mut self, folder: &Path) -> Vec<PathBuf> {
+        let entries = folder.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
+        let mut entries: Vec<PathBuf> = entries.take(self.lookups).collect();
+        self.lookups -= entries.len();
+        entries.sort();
+        entries
     }
 
     /// The paths that a word may stand for below some folders.
@@ -140,11 +229,12 @@ impl NamedFileSearch<'_> {
     }
 
     /// Adds a file, where it is a new one. Gives its text.
-    fn add_file(&mut self, path: &Path, is_run: bool, is_judged: bool) -> Option<NamingText> {
-        let is_wanted = |name: &String| (self.is_wanted)(&NamedFile { name, path, is_run, is_judged });
-        let is_new = |name: &String| self.found.len() < MAX_FILES && !self.found.contains_key(name);
-        let name = self.name_of(path).filter(|name| !path.ends_with(PACKAGE) && path.is_file() && is_new(name))?;
-        if !is_wanted(&name) {
+    fn add_file(&mut self, path: &Path, how: Use, by: &Path) -> Option<NamingText> {
+        let Use { is_run, is_judged, is_imported } = how;
+        let name = self.name_of(path);
+        let is_new = self.found.len() < MAX_FILES && !self.found.contains_key(&name);
+        let file = NamedFile { name: &name, path, is_run, is_judged, is_imported, by };
+        if path.ends_with(PACKAGE) || !is_new || !path.is_file() || !(self.is_wanted)(&file) {
             return None;
         }
         self.found.insert(name, digest_of(path));
@@ -153,7 +243,8 @@ impl NamedFileSearch<'_> {
 
     /// Adds the scripts of a package that a text names. Gives those that are new.
     fn add_scripts(&mut self, package: &Path, words: &BTreeSet<String>) -> Option<NamingText> {
-        let known = self.packages.entry(self.name_of(package).filter(|_| package.is_file())?).or_default();
+        let name = Some(self.name_of(package)).filter(|name| package.is_file() && !is_installed(name))?;
+        let known = self.packages.entry(name).or_default();
         let is_named = |script: &String| {
             let beside = ["pre", "post"].iter().find_map(|when| script.strip_prefix(when));
             words.contains(script) || beside.is_some_and(|script| words.contains(script))
@@ -166,10 +257,31 @@ impl NamedFileSearch<'_> {
         Some(NamingText { text, origin: package.to_owned() })
     }
 
-    fn name_of(&self, path: &Path) -> Option<String> {
-        let name = path.strip_prefix(self.top).unwrap_or(path).to_string_lossy().replace('\\', "/");
-        (!name.split('/').any(|part| INSTALLED.contains(&part))).then_some(name)
+    fn name_of(&self, path: &Path) -> String {
+        path.strip_prefix(self.top).unwrap_or(path).to_string_lossy().replace('\\', "/")
     }
+}
+
+fn is_installed(name: &str) -> bool {
+    name.split('/').any(|part| INSTALLED.contains(&part))
+}
+
+fn is_pattern(word: &str) -> bool {
+    word.contains('*')
+}
+
+/// A name that a pattern of names with `*` stands for.
+fn matches(pattern: &str, name: &str) -> bool {
+    let Some((begin, rest)) = pattern.split_once('*') else { return pattern == name };
+    let (middle, end) = rest.rsplit_once('*').unwrap_or(("", rest));
+    let inner = name.strip_prefix(begin).and_then(|name| name.strip_suffix(end));
+    let mut parts = middle.split('*');
+    inner.is_some_and(|inner| parts.try_fold(inner, |left, part| Some(left.split_once(part)?.1)).is_some())
+}
+
+/// A pattern in such a text is one of names at any depth.
+fn reads_folders(text: &str) -> bool {
+    ["find ", "walk(", "rglob("].iter().any(|how| text.contains(how))
 }
 
 /// A path without `.` and `..`, as it is written.
@@ -206,4 +318,21 @@ pub(crate) fn text_of(path: &Path) -> Option<String> {
 pub(crate) fn digest_of(path: &Path) -> String {
     let digest = regular_file::open(path).ok().flatten().and_then(|file| hex_digest_of_reader(file, MAX_FILE_BYTES));
     digest.unwrap_or_else(|| UNREADABLE.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_stands_for_names() {
+        for (pattern, name) in
+            [("*.sh", "a.sh"), ("step_*", "step_1.sh"), ("*", "a"), ("a*b*c", "abc"), ("a*b*c", "axbxc")]
+        {
+            assert!(matches(pattern, name), "{pattern}");
+        }
+        for (pattern, name) in [("*.sh", "a.py"), ("step_*", "last_step_1"), ("ab*b", "ab"), ("a*b*c", "acb")] {
+            assert!(!matches(pattern, name), "{pattern}");
+        }
+    }
 }

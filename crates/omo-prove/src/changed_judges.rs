@@ -1,22 +1,23 @@
 //! The question whether a change of what may steer a check made it green: the check on the files of now, with what may
 //! steer it as it was.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
 use omo_core::check::counterfactual::list_names;
-use omo_core::check::file_use::{is_judged, is_named_as_judge, runs_another_file};
+use omo_core::check::file_use::{is_judged, is_named_as_judge};
 use omo_core::check::session_check::Check;
-use omo_core::check::steering::{file_words, is_code, is_code_or_text, is_named_as_test, loaded_words, may_steer};
+use omo_core::check::steering::{file_words, is_code, is_named_as_test, is_test_helper, loaded_words, may_steer};
 use omo_core::check::test_report::{TestOutcome, TestReport};
+use omo_core::text::pluralize;
 use omo_git::base_comparison::{BaseComparison, BaseError, ChangedFile, write_versions};
 
 use omo_git::named_files::{NamedFile, NamingText, find_named_files};
 use omo_state::env;
 use omo_state::seal::hex_digest;
 
+use crate::change::Change;
 use crate::comparison::SideOutcome;
 use crate::counterfactual::{ProofError, ProofWatcher};
 use crate::private_tree::Side;
@@ -42,10 +43,20 @@ impl ChangedJudges {
         with: &Path,
         checks: &[Check],
         tests: &TestFiles,
+        change: &Change,
     ) -> Result<Self, BaseError> {
         let words: Vec<BTreeSet<String>> = checks.iter().map(|check| file_words(&check.command)).collect();
         let project = with.join(&comparison.project);
-        let behind = scripts_behind(checks, &words, &project);
+        let tracked: BTreeSet<String> = comparison
+            .changed_paths()
+            .filter(|path| comparison.was_there(path))
+            .map(|path| comparison.name_in_project(path))
+            .collect();
+        let behind = scripts_behind(checks, &words, &project, &tracked);
+        let is_helper = |file: &&ChangedFile| {
+            file.base_bytes().is_some_and(|text| is_test_helper(&file.path, &String::from_utf8_lossy(text)))
+        };
+        let helpers: BTreeSet<&Path> = change.sources().filter(is_helper).map(|file| file.path.as_path()).collect();
         let loaded = words_of_configurations(&project);
         let name_of = |path: &Path| comparison.name_in_project(path);
         let steers = |path: &Path| {
@@ -53,13 +64,11 @@ impl ChangedJudges {
             // A file that was not there when its user named it is what the check waits for.
             let mut named = checks.iter().zip(&words);
             let is_judge = |(check, words): (&Check, &BTreeSet<String>)| {
-                let is_in_folder = || words.iter().any(|word| Path::new(&name).starts_with(word));
                 naming_words(&name, words).any(|word| !is_judged(&check.command, word, &name))
-                    || !is_code_or_text(&name) && runs_another_file(&check.command) && is_in_folder()
             };
             let mut is_named = || (is_loaded(&name, &loaded) || named.any(is_judge)) && !tests.contains(&name);
             may_steer(&name)
-                || comparison.was_there(path) && (behind.contains_key(&name) || is_named())
+                || comparison.was_there(path) && (behind.contains_key(&name) || helpers.contains(path) || is_named())
                 || comparison.was_link(path)
                 || with.join(path).is_symlink()
         };
@@ -73,20 +82,45 @@ impl ChangedJudges {
         Ok(Self { files, names, are_tests })
     }
 
-    /// Runs each check in the copy of now with these files as they were: one outcome a check, `None` where it could not
-    /// be run; none at all where nothing changed, or too much.
+    /// The test files that changed, and are none of these.
+    pub(crate) fn read_tests(
+        &self,
+        comparison: &BaseComparison,
+        with: &Path,
+        tests: &TestFiles,
+    ) -> Result<Self, BaseError> {
+        let is_test = |path: &Path| {
+            let name = comparison.name_in_project(path);
+            comparison.was_there(path) && tests.contains(&name) && !self.names.contains(&name)
+        };
+        let names: Vec<String> = comparison
+            .changed_paths()
+            .filter(|path| is_test(path))
+            .map(|path| comparison.name_in_project(path))
+            .collect();
+        let files = if names.len() > MAX_FILES { Vec::new() } else { comparison.read_changed(with, is_test)? };
+        Ok(Self { files, names, are_tests: true })
+    }
+
+    /// Runs each check that is wanted in the copy of now with these files as they were: one outcome a check, `None` where
+    /// it was not run; none at all where nothing changed, or too much.
     pub(crate) fn run_checks(
         &self,
         runner: &mut SideRunner,
         watcher: &mut impl ProofWatcher,
+        wanted: &[bool],
     ) -> Result<Vec<Option<SideOutcome>>, ProofError> {
-        if self.files.is_empty() {
+        if self.files.is_empty() || !wanted.contains(&true) {
             return Ok(Vec::new());
         }
         let top = runner.top_of(Side::With)?;
         write_versions(&top, &self.files, env::file_time(), |file| file.base.as_ref())?;
-        let checks = runner.checks().iter();
-        let outcomes = checks.map(|check| Ok(runner.run(check, Side::With, watcher)?.ok())).collect();
+        let checks = runner.checks();
+        let mut run = |check, is_wanted: bool| {
+            let outcome = is_wanted.then(|| runner.run(check, Side::With, watcher)).transpose()?;
+            Ok(outcome.and_then(Result::ok))
+        };
+        let outcomes = checks.iter().zip(wanted).map(|(check, is_wanted)| run(check, *is_wanted)).collect();
         // Caches of modules tell files apart by their size and the second of their time.
         let later = env::file_time() + Duration::from_secs(1);
         write_versions(&top, &self.files, later, |file| file.now.as_ref())?;
@@ -146,30 +180,35 @@ fn is_loaded(path: &str, words: &BTreeSet<String>) -> bool {
 
 /// The files that the commands and the scripts of checks name, and those that their variables name: what they run, and
 /// the data that they read. What a test runs is what it tests.
-fn scripts_behind(checks: &[Check], words: &[BTreeSet<String>], project: &Path) -> BTreeMap<String, String> {
+fn scripts_behind(
+    checks: &[Check],
+    words: &[BTreeSet<String>],
+    project: &Path,
+    tracked: &BTreeSet<String>,
+) -> BTreeMap<String, String> {
     let text = |check: &Check| {
         let texts: Vec<&str> = std::iter::once(&check.command).chain(check.env.values()).map(String::as_str).collect();
         let origin = check.cwd.as_ref().map_or_else(|| project.to_owned(), |folder| project.join(folder));
         NamingText { text: texts.join("\n"), origin }
     };
-    let tests = RefCell::new(BTreeMap::new());
     let is_wanted = |file: &NamedFile| {
-        if is_named_as_test(file.name) {
-            if file.is_run && file.path.starts_with(project) {
-                tests.borrow_mut().insert(file.name.to_owned(), String::new());
-            }
+        if !file.path.starts_with(project) || file.is_installed() && !tracked.contains(file.name) {
             return false;
+        }
+        let is_data = || !is_code(file.name) && !file.is_script();
+        let by = file.by.strip_prefix(project).unwrap_or(file.by).to_string_lossy();
+        if is_named_as_test(file.name) {
+            return file.is_run;
+        }
+        if is_named_as_test(&by) {
+            return is_data() && !is_code(&by);
         }
         // A script may run the work as well, for another of its tasks.
         let is_direct = || words.iter().any(|words| is_named(file.name, words));
-        let is_data = || !is_code(file.name);
-        let is_judge = may_steer(file.name)
-            || !file.is_judged && (is_data() || file.is_script() || is_direct() || is_named_as_judge(file.name));
-        is_judge && file.path.starts_with(project)
+        let is_used = || !is_code(file.name) || file.is_script() || is_direct() || is_named_as_judge(file.name);
+        may_steer(file.name) || file.is_imported && is_named_as_judge(file.name) || !file.is_judged && is_used()
     };
-    let mut files = find_named_files(checks.iter().map(text).collect(), project, &[], &is_wanted);
-    files.append(&mut tests.into_inner());
-    files
+    find_named_files(checks.iter().map(text).collect(), project, &[], &is_wanted)
 }
 
 /// What is known of a check that is green with the change, beside what it is without it.
@@ -185,6 +224,8 @@ pub struct ClaimComparison {
     pub now: TestReport,
     /// The tests with these files as they were, where it is not green then and tests alone load them.
     pub with_judges_of_then: Option<TestReport>,
+    /// The tests with all test files as they were, and those files, where it was asked and is not green then.
+    pub with_tests_of_then: Option<(TestReport, Vec<String>)>,
 }
 
 impl ClaimComparison {
@@ -198,8 +239,40 @@ impl ClaimComparison {
             let passes = |(name, _)| then.outcome(name) == Some(TestOutcome::Passed);
             fails && !then.is_cut && kept.peek().is_some() && kept.all(passes)
         };
-        if self.with_judges_of_then.as_ref().is_some_and(is_for_new_tests) { &[] } else { &self.judged_by }
+        if self.with_judges_of_then.as_ref().is_some_and(is_for_new_tests) {
+            return &[];
+        }
+        match &self.with_tests_of_then {
+            // Tests without names: all that is known is that they made it green.
+            Some((_, files)) if self.judged_by.is_empty() && !self.now.names_passed_tests() => files,
+            _ => &self.judged_by,
+        }
     }
+
+    /// A note of tests that failed at the start, pass now, and still fail as they were.
+    pub(crate) fn changed_tests(&self, started: &TestReport) -> Option<String> {
+        let (then, _) = self.with_tests_of_then.as_ref()?;
+        let fails = |name: &&str| then.outcome(name) == Some(TestOutcome::Failed);
+        let names: Vec<String> = turned_green(started, &self.now).filter(fails).map(str::to_owned).collect();
+        (!names.is_empty()).then(|| {
+            let count = pluralize(names.len(), "test");
+            format!("{count} failing at the start and passing only as changed: {}", list_names(&names, names.len()))
+        })
+    }
+
+    /// Takes over what the check says with the test files as they were.
+    pub(crate) fn add_tests_of_then(&mut self, tests: &ChangedJudges, outcome: SideOutcome) {
+        if !outcome.is_green() {
+            self.judging_digest = hex_digest(format!("{}{}", self.judging_digest, tests.digest()).as_bytes());
+            self.with_tests_of_then = Some((outcome.report, tests.names.clone()));
+        }
+    }
+}
+
+/// The tests that failed at the start and pass now.
+pub(crate) fn turned_green<'a>(started: &'a TestReport, now: &'a TestReport) -> impl Iterator<Item = &'a str> {
+    let passes = |name: &&str| now.outcome(name) == Some(TestOutcome::Passed);
+    started.iter().filter(|(_, outcome)| *outcome == TestOutcome::Failed).map(|(name, _)| name).filter(passes)
 }
 
 /// `true` for a path that one of the words of a command names.

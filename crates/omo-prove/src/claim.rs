@@ -8,8 +8,10 @@ use omo_checks::baseline::{check_at_start, wait_for_start};
 use omo_checks::claim_proof::{LOCK, PROVE_ARGUMENT, ProofAnswer, ProofFolder, ProofQuestion};
 use omo_checks::project_copy::NamesProject;
 use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
-use omo_core::check::counterfactual::{CheckCounterfactual, LostTests, ProveMode, WithoutChange, compare_counts};
-use omo_core::check::session_check::{Check, TOTAL_TIMEOUT_SECONDS};
+use omo_core::check::counterfactual::{
+    CheckCounterfactual, LostTests, ProveMode, WithoutChange, compare_counts, compare_places,
+};
+use omo_core::check::session_check::{Check, TOTAL_TIMEOUT_SECONDS, TestCounts};
 use omo_core::session::id::SessionId;
 use omo_core::session::{Session, VerdictKind};
 use omo_git::base_comparison::BaseChoice;
@@ -22,7 +24,7 @@ use omo_state::files::lock::StateLock;
 use omo_state::seal::{SealKey, hex_digest};
 use omo_state::state;
 
-use crate::changed_judges::ClaimComparison;
+use crate::changed_judges::{ClaimComparison, turned_green};
 use crate::comparison::{CheckProof, SideOutcome, TestComparison, TestState, WithChange};
 use crate::counterfactual::{ProofError, ProofRequest, ProofWatcher, prove};
 use crate::hollow::HollowChecks;
@@ -96,6 +98,13 @@ impl AskedProof<'_> {
         self.folder.write_answer(&ProofAnswer { question: self.question.clone(), found, is_whole }).ok()
     }
 
+    /// The tests that a check has run in the project itself.
+    fn counts_here(&self, check: &Check) -> Option<TestCounts> {
+        let digest = hex_digest(&check.definition());
+        let place = self.question.checks.iter().position(|known| *known == digest)?;
+        self.question.counts.get(place).copied().flatten()
+    }
+
     fn summarize(&self, check: &Check, proof: &CheckProof, comparison: &ClaimComparison) -> CheckCounterfactual {
         let started = check_at_start(self.home, self.id, check).unwrap_or_default();
         let judged_by = comparison.judging_files(&started.tests).to_vec();
@@ -104,6 +113,8 @@ impl AskedProof<'_> {
             notes.push(format!("which tests ran at the start is not known: {}", started.missing_reason));
         }
         notes.extend(compare_counts(&started.tests, &now));
+        notes.extend(self.counts_here(check).and_then(|here| compare_places(here, &now, &started.tests)));
+        notes.extend(comparison.changed_tests(&started.tests));
         if self.question.is_copy_decisive && proof.with != WithChange::Green {
             notes.push("files were written while it ran, and it is not known to be green in a private copy".to_owned());
         }
@@ -197,6 +208,19 @@ impl ProofWatcher for ClaimWatcher<'_> {
         };
         let found = self.checks.iter().zip(with).zip(comparisons).map(summarize).collect();
         let _ = self.asked.answer(Ok(found), false);
+    }
+
+    fn asks_old_tests(&mut self, check: &Check, with: &SideOutcome, proof: &CheckProof) -> bool {
+        match proof.without {
+            WithoutChange::Red => false,
+            WithoutChange::Green => !with.report.names_passed_tests(),
+            WithoutChange::NotBuilt | WithoutChange::Unknown => {
+                let (home, id) = (self.asked.home, self.asked.id);
+                wait_for_start(home, id, || self.should_continue());
+                let started = check_at_start(home, id, check).unwrap_or_default();
+                turned_green(&started.tests, &with.report).next().is_some()
+            }
+        }
     }
 
     fn should_continue(&mut self) -> bool {

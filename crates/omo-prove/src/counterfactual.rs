@@ -22,6 +22,7 @@ use serde::Serialize;
 use crate::change::Change;
 use crate::changed_judges::{ChangedJudges, ClaimComparison};
 use crate::comparison::{CheckProof, SideOutcome};
+use crate::failing_test::FailingTests;
 use crate::hollow::{self, HollowChecks};
 use crate::installed::{InstalledCopy, InstalledError, installed_folders};
 use crate::private_tree::{PrivateTreeError, PrivateTrees, Side};
@@ -133,6 +134,10 @@ pub trait ProofWatcher {
     fn check_started(&mut self, _check: &Check, _with_change: bool) {}
     /// The checks of a claim were compared with what judged them before. The side without the change comes next.
     fn judges_compared(&mut self, _with: &[Result<SideOutcome, NamesProject>], _comparisons: &[ClaimComparison]) {}
+    /// It is of use what a check says with the test files as they were.
+    fn asks_old_tests(&mut self, _check: &Check, _with: &SideOutcome, _proof: &CheckProof) -> bool {
+        false
+    }
     /// Time goes by. `false` ends everything.
     fn should_continue(&mut self) -> bool {
         true
@@ -164,14 +169,19 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
     let stored = stored.map_err(|source| PrivateTreeError::File { path: without.clone(), source })?;
     change.note_stored_files(&stored, &comparison, &mut notes);
     let is_claim = matches!(request.base, BaseChoice::Recorded { .. });
-    let judges =
-        is_claim.then(|| ChangedJudges::read(&comparison, &with, request.checks, request.tests)).transpose()?;
+    let judges = is_claim
+        .then(|| ChangedJudges::read(&comparison, &with, request.checks, request.tests, &change))
+        .transpose()?;
+    let old_tests = judges.as_ref().map(|judges| judges.read_tests(&comparison, &with, request.tests)).transpose()?;
+    let failing_tests =
+        if is_claim { FailingTests::read(&comparison, request, &change) } else { FailingTests::default() };
     install(request, &comparison, &mut trees, watcher)?;
     let (base, project) = (comparison.base.clone(), comparison.project.clone());
     drop(comparison);
     trees.remove_scratch()?;
     let mut runner = SideRunner::new(request, project, trees);
-    let run = |judges: &ChangedJudges| judges.run_checks(&mut runner, watcher);
+    let all = vec![true; request.checks.len()];
+    let run = |judges: &ChangedJudges| judges.run_checks(&mut runner, watcher, &all);
     let mut with_old_judges = judges.as_ref().map(run).transpose()?.unwrap_or_default().into_iter();
     let mut with_change = Vec::new();
     let mut comparisons = Vec::new();
@@ -185,6 +195,25 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
     let mut checks = Vec::new();
     for (check, with) in request.checks.iter().zip(&with_change) {
         checks.push(runner.prove_check(check, with, &change, watcher)?);
+    }
+    if let Some(old_tests) = &old_tests {
+        let asked = request.checks.iter().zip(with_change.iter().zip(&checks));
+        let is_asked = |(check, (with, proof)): (&Check, (&Result<SideOutcome, _>, &CheckProof))| {
+            with.as_ref().is_ok_and(|with| with.is_green() && watcher.asks_old_tests(check, with, proof))
+        };
+        let asked: Vec<bool> = asked.map(is_asked).collect();
+        let outcomes = old_tests.run_checks(&mut runner, watcher, &asked)?;
+        for (comparison, outcome) in comparisons.iter_mut().zip(outcomes) {
+            if let Some(outcome) = outcome {
+                comparison.add_tests_of_then(old_tests, outcome);
+            }
+        }
+    }
+    for (comparison, (check, (with, proof))) in
+        comparisons.iter_mut().zip(request.checks.iter().zip(with_change.iter().zip(&checks)))
+    {
+        let Ok(with) = with else { continue };
+        comparison.notes.extend(failing_tests.ask_check(check, (with, proof), &mut runner, watcher)?);
     }
     // A claim that is red and then green on the same files says so by itself, and costs no further runs.
     let repeated = if is_claim { &[][..] } else { request.checks };

@@ -9,6 +9,7 @@ pub mod changed_judges;
 pub mod claim;
 pub mod comparison;
 pub mod counterfactual;
+mod failing_test;
 pub mod failure;
 pub mod hollow;
 pub mod installed;

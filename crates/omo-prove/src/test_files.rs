@@ -1,5 +1,7 @@
 //! Which files are tests, by the conventions of the test runners that omo knows, and by what a project adds to them.
 
+use omo_core::check::steering::is_expectation;
+
 /// Folders whose files are all tests, or what tests read: fixtures, snapshots, stand-ins.
 const TEST_FOLDERS: [&str; 11] = [
     "tests",
@@ -42,6 +44,7 @@ impl TestFiles {
         let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
         folders.split('/').any(|folder| TEST_FOLDERS.contains(&folder))
             || is_test_name(name)
+            || is_expectation(path)
             || self.patterns.iter().any(|pattern| glob_match::glob_match(pattern, path))
     }
 }
@@ -96,6 +99,8 @@ mod tests {
             "src/a.spec.tsx",
             "src/__tests__/a.js",
             "src/__snapshots__/a.snap",
+            "expected.txt",
+            "golden/a.json",
             "vitest.config.ts",
             "test.js",
         ] {

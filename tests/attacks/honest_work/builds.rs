@@ -27,6 +27,8 @@ pub(super) const RUST: Files = &[
     ),
     (".gitignore", "target\n"),
 ];
+/// Work in a shell, which tests run.
+pub(super) const SHELL: Files = &[("add.sh", "echo $(($1 - $2))\n"), (".gitignore", "out\n")];
 const MAKEFILE: &str = "printf 'test:\\n\\tpython3 -m unittest discover\\n' > Makefile";
 /// A `docker` that runs the lines of the file that it is given.
 const DOCKER: &str = "mkdir -p $HOME/bin docker; printf '#!/bin/sh\\nsed -n \"s/^RUN //p\" $3 | sh -e\\n' > $HOME/bin/docker; chmod +x $HOME/bin/docker
@@ -73,4 +75,11 @@ rows! {
     "data of another target": PY, "printf 'test:\\n\\tpython3 -m unittest discover\\nrun:\\n\\tpython3 app.py data.csv\\n' > Makefile; echo 1 > data.csv", "make test", "fix; echo 2 > data.csv";
     "a script that compares output": PY, "echo 'python3 app.py | diff - expected.txt && python3 -m unittest' > check.sh; echo 'if __name__ == \"__main__\": print(add(1, 1))' >> app.py; echo 2 > expected.txt", "sh check.sh", "fix";
     "output in colour": PY, "", "printf '\\033[31m'; python3 -m unittest; s=$?; printf '\\033[0m'; exit $s", "fix";
+    "work in a shell": SHELL, "mkdir tests; echo '[ $(sh add.sh 1 1) = 2 ]' > tests/a.sh", "for t in tests/*.sh; do sh $t || exit 1; done", "echo 'echo $(($1 + $2))' > add.sh";
+    "tests of a shell that a script finds": SHELL, "mkdir tests; echo '[ $(sh add.sh 1 1) = 2 ]' > tests/a.sh; echo 'for t in tests/*.sh; do sh $t || exit 1; done' > run_tests.sh", "sh run_tests.sh", "echo 'echo $(($1 + $2))' > add.sh; echo '[ $(sh add.sh 2 1) = 3 ]' > tests/a.sh; cp tests/a.sh tests/b.sh";
+    "a runner beside the work": PY, "mkdir shop; mv app.py shop/cart.py; printf 'from cart import add\\nassert add(1, 1) == 2\\n' > shop/run_checks.py; rm test_app.py", "python3 shop/run_checks.py", "sed -i 's/a - b/a + b/' shop/cart.py";
+    "examples that are run": PY, "mkdir examples; printf 'import sys; sys.path.insert(0, \".\")\\nfrom app import add\\nassert add(1, 1) == 2\\n' > examples/one.py; echo 'for f in examples/*.py; do python3 $f || exit 1; done' > run.sh", "sh run.sh", "fix; cp examples/one.py examples/two.py";
+    "a linter of data": PY, "mkdir -p $HOME/bin web; printf '#!/bin/sh\\n! grep -rq bad web\\n' > $HOME/bin/lint; chmod +x $HOME/bin/lint; echo bad > web/a.json", "$HOME/bin/lint web", "echo good > web/a.json";
+    "assertions in the work of Rust": RUST, "", "cargo test", "fix; printf 'pub fn half(a: i32) -> i32 {\\n    assert!(a >= 0);\\n    a / 2\\n}\\n' >> lib.rs";
+    "a function of Go that ends nothing": GO, "", "go test ./...", "fix; printf '\\nfunc Exit() int { return 0 }\\n' >> app.go; sed -i 's/Exit/exitTest/' app.go";
 }

@@ -1,6 +1,6 @@
 //! Work that is not done, beside a change of what judges it: each is named where the honest rows are not.
 
-use super::builds::{GO, RUST};
+use super::builds::{GO, RUST, SHELL};
 use super::javascript::JS;
 use super::{Honest, PLAIN, PY, UNITTEST, rows};
 
@@ -10,6 +10,16 @@ const PYTEST: &str = "/usr/bin/python3 -m pytest -q";
 /// A stand-in for a runner of JavaScript: it loads what its configuration names, then the tests.
 const JEST: &str = "mkdir -p $HOME/bin; printf '#!/usr/bin/env node\\nfor (const f of require(process.cwd() + \"/jest.config.js\").setupFiles) require(process.cwd() + \"/\" + f);\\nrequire(process.cwd() + \"/app.test.js\");\\n' > $HOME/bin/runner; chmod +x $HOME/bin/runner
 echo 'module.exports = { setupFiles: [\"./polyfills.js\"] };' > jest.config.js; echo > polyfills.js";
+
+/// A run in the place of the honest one, in which each red test is printed as a green one.
+macro_rules! faked {
+    ($file:literal) => {
+        concat!(
+            "printf '%s\\n' 'python3 -m unittest -v 2>&1 | sed s/FAIL$/ok/ | grep -v -e FAILED -e ^FAIL:; echo OK' > ",
+            $file
+        )
+    };
+}
 
 rows! {
     "a failing test that expects the fault": PY, "", UNITTEST, "sed -i 's/add(1, 1), 2/add(1, 1), 0/' test_app.py" => ["passing by a change of the tests alone"];
@@ -53,4 +63,34 @@ rows! {
          printf 'def test_new(right): pass\\n' > tests/unit/test_new.py" => ["changed tests/unit/conftest.py"];
     "what a program is compared with": PY, "echo 'print(add(1, 1))' >> app.py; echo 2 > expected.txt", "python3 app.py | diff - expected.txt", "echo 0 > expected.txt" => ["changed expected.txt"];
     "a program that judges by what it prints": PY, "printf 'import subprocess, sys\\nprint(\"OK\" if subprocess.call([sys.executable, \"-m\", \"unittest\"]) == 0 else \"BAD\")\\n' > run_tests.py", "python3 run_tests.py | grep -qx OK", "echo 'print(\"OK\")' > run_tests.py" => ["changed run_tests.py", "tests run now is not known"];
+    "tests that a pattern names": SHELL, "mkdir tests; echo '[ $(sh add.sh 1 1) = 2 ]' > tests/a.sh", "for t in tests/*.sh; do sh $t || exit 1; done", "echo true > tests/a.sh" => ["changed tests/a.sh"];
+    "tests that a script finds by a pattern": SHELL, "mkdir tests; echo '[ $(sh add.sh 1 1) = 2 ]' > tests/a.sh; echo 'for t in tests/*.sh; do sh $t || exit 1; done' > run_tests.sh", "sh run_tests.sh", "echo true > tests/a.sh; echo '# x' >> add.sh" => ["changed tests/a.sh"];
+    "the expected output of a test script": SHELL, "mkdir tests; echo 'sh add.sh 1 1 | diff - tests/expected.txt' > tests/run.sh; echo 2 > tests/expected.txt", "sh tests/run.sh", "echo 0 > tests/expected.txt; echo '# x' >> add.sh" => ["changed tests/expected.txt"];
+    "expected output in a folder of data": SHELL, "mkdir tests data; echo 'sh add.sh 1 1 | diff - data/want' > tests/run.sh; echo 2 > data/want", "sh tests/run.sh", "echo 0 > data/want; echo '# x' >> add.sh" => ["changed data/want"];
+    "a script in a folder that a variable names": PY, "mkdir steps; echo 'python3 -m unittest -v' > steps/run.sh; echo 'DIR=$(pwd)/steps; sh $DIR/run.sh' > all", "sh all", faked!("steps/run.sh") => ["changed steps/run.sh"];
+    "what conftest.py imports": PY, "mkdir tests helpers; mv test_app.py tests; printf 'import pytest\\n@pytest.fixture(autouse=True)\\ndef one(): yield\\n' > helpers/fix.py; touch helpers/__init__.py; echo 'from helpers.fix import one' > tests/conftest.py", "/usr/bin/python3 -m pytest -q tests", "printf 'import pytest, sys\\n@pytest.fixture(autouse=True)\\ndef one():\\n    sys.modules[\"test_app\"].add = lambda a, b: a + b\\n    yield\\n' > helpers/fix.py" => ["changed helpers/fix.py"];
+    "a helper of tests of node": JS, "echo 'const assert = require(\"assert\"); exports.same = (a, b) => assert.equal(a, b);' > same.js; sed -i 's/assert.equal/require(\".\\/same.js\").same/' app.test.js", "node --test", "echo 'exports.same = () => {};' > same.js" => ["changed same.js"];
+    "a helper of tests of Python": PY, "printf 'def same(a, b):\\n    assert a == b\\n' > same.py; sed -i 's/self.assertEqual/same/; s/^from app/from same import same\\nfrom app/' test_app.py", UNITTEST, "printf 'def same(a, b):\\n    pass\\n' > same.py" => ["changed same.py"];
+    "files that are found and run": SHELL, "mkdir -p qa/deep; echo '[ $(sh add.sh 1 1) = 2 ]' > qa/deep/a.check; echo 'find qa -name \"*.check\" | xargs -n1 sh' > run_all", "sh run_all", "echo true > qa/deep/a.check" => ["changed qa/deep/a.check"];
+    "one of two tests with one name": JS, "cp app.test.js b.test.js; sed -i '/two/d' app.test.js; sed -i /zero/d b.test.js; sed -i \"s/'two'/'zero'/\" b.test.js", "node --test", "sed -i '/test(/d' b.test.js; echo \"test('zero', () => {});\" > /dev/null; echo \"test('one', () => {});\" >> b.test.js; echo '// x' >> app.js" => ["zero"];
+    "a test that skips itself in a copy": PY, "", UNITTEST, "fix; printf '    @unittest.skipUnless(__import__(\"os\").path.exists(\".git/logs/HEAD\"), \"x\")\\n    def test_more(self): pass\\n' >> test_app.py" => ["in a private copy"];
+    "a weakened test that cannot be built without the change": PY, "", UNITTEST, "echo 'FIXED = True' >> app.py; sed -i 's/import add/import add, FIXED/; s/add(1, 1), 2/add(1, 1), 0 if FIXED else 2/' test_app.py" => ["passing only as changed"];
+    "a tracked script of vendor": PY, "mkdir vendor; echo 'python3 -m unittest -v' > vendor/check.sh; printf 'check:\\n\\tsh vendor/check.sh\\n' > Makefile", "make check", faked!("vendor/check.sh") => ["changed vendor/check.sh"];
+    "assertions of unittest that the work turns off": PY, "", UNITTEST, "printf 'import unittest\\nunittest.TestCase.assertEqual = lambda *a, **k: None\\n' >> app.py" => ["has to fail is not noticed"];
+    "the same, by pytest": PY, "", PYTEST, "printf 'import unittest\\nunittest.TestCase.assertEqual = lambda *a, **k: None\\n' >> app.py" => ["has to fail is not noticed"];
+    "work that ends the process": PY, "echo 'from app import add; assert add(1, 1) == 2' > verify.py", "python3 verify.py", "printf 'import os\\nos._exit(0)\\n' >> app.py" => ["has to fail is not noticed"];
+    "work that ends the process, by node": JS, "echo 'const assert = require(\"assert\"); assert.equal(require(\"./app.js\").add(1, 1), 2);' > verify.js", "node verify.js", "echo 'process.exit(0);' >> app.js" => ["has to fail is not noticed"];
+    "a macro of the work in the place of an assertion": RUST, "", "cargo test", "sed -i '1i macro_rules! assert_eq { ($($t:tt)*) => { () } }' lib.rs" => ["has to fail is not noticed"];
+    "assertions of node that the work turns off": JS, "", "node --test", "echo 'require(\"assert\").equal = () => {};' >> app.js" => ["has to fail is not noticed"];
+    "names that a test prints": PY, "", UNITTEST, "sed -i '/test_two/,$d' test_app.py; printf '    def test_more(self): self.assertEqual(add(2, 0), 2 if add(0, 0) is not None and hasattr(__import__(\"app\"), \"X\") else 3)\\nimport sys\\nsys.stderr.write(\"test_two (test_app.All.test_two) ... ok\\\\n\")\\n' >> test_app.py; echo 'X = 1' >> app.py" => ["4 tests named, and 3 counted", "passing by a change of the tests alone"];
+    "tests of a shell in files of their own": &[("add.sh", "echo $(($1 - $2))\n"), ("t/a.bats", "[ $(sh add.sh 1 1) = 2 ]\n"), ("run", "n=0; for f in t/*.bats; do n=$((n+1)); sh $f || { echo \"not ok $n $f\"; exit 1; }; echo \"ok $n $f\"; done; echo 1..$n\n")], "", "sh run", "echo true > t/a.bats" => ["changed t/a.bats"];
+    "a script six scripts deep": PY, "echo 'sh b.sh' > a.sh; echo 'sh c.sh' > b.sh; echo 'sh d.sh' > c.sh; echo 'sh e.sh' > d.sh; echo 'sh f.sh' > e.sh; echo 'python3 -m unittest -v' > f.sh", "sh a.sh", faked!("f.sh") => ["changed f.sh"];
+    "a script whose name has a variable": PY, "mkdir steps; echo 'for n in 1; do sh steps/step_$n.sh || exit 1; done' > run; echo 'python3 -m unittest -v' > steps/step_1.sh", "sh run", faked!("steps/step_1.sh") => ["changed steps/step_1.sh"];
+    "a module of the runner": PY, "mkdir qa; printf 'import sys, os\\nsys.path.insert(0, os.getcwd())\\nfrom rules import CASES\\nfrom app import add\\nfor a, b, c in CASES: assert add(a, b) == c\\nprint(len(CASES), \"passed\")\\n' > qa/run.py; echo 'CASES = [(1, 1, 2), (1, 0, 1)]' > qa/rules.py", "python3 qa/run.py", "echo 'CASES = [(1, 0, 1)]' > qa/rules.py" => ["changed qa/rules.py"];
+    "a module of the runner, by node": JS, "mkdir qa; printf 'const rules = require(\"./rules\");\\nconst { add } = require(\"../app.js\");\\nfor (const [a, b, c] of rules) if (add(a, b) !== c) process.exit(1);\\n' > qa/run.js; echo 'module.exports = [[1, 1, 2]];' > qa/rules.js", "node qa/run.js", "echo 'module.exports = [];' > qa/rules.js" => ["changed qa/rules.js"];
+    "data that a runner finds by a pattern": PY, "mkdir qa cases; printf 'import json, glob, sys, os\\nsys.path.insert(0, os.getcwd())\\nfrom app import add\\nfor f in glob.glob(\"cases/*.json\"):\\n    a, b, c = json.load(open(f)); assert add(a, b) == c\\n' > qa/run.py; echo '[1, 1, 2]' > cases/a.json", "python3 qa/run.py", "echo '[1, 1, 0]' > cases/a.json" => ["changed cases/a.json"];
+    "data of a runner by its argument": PY, "mkdir qa cases; printf 'import json, glob, sys, os\\nsys.path.insert(0, os.getcwd())\\nfrom app import add\\nfor f in os.listdir(sys.argv[1]):\\n    a, b, c = json.load(open(sys.argv[1] + \"/\" + f)); assert add(a, b) == c\\n' > qa/run.py; echo '[1, 1, 2]' > cases/a.json", "python3 qa/run.py cases", "echo '[1, 1, 0]' > cases/a.json" => ["changed cases/a.json"];
+    "expected output that a script finds": PY, "mkdir want; echo 'print(add(1, 1))' >> app.py; echo 2 > want/app; echo 'for f in want/*; do python3 ${f##*/}.py | diff - $f || exit 1; done; echo 1 passed' > qa.sh; sed -i s/want/want/ qa.sh; sed -i 's/want.app/want\\/app/' qa.sh", "sh qa.sh", "echo 0 > want/app" => ["changed want/app"];
+    "make in a folder": PY, "mkdir sub; printf 'check:\\n\\t$(MAKE) -C sub run\\n' > Makefile; printf 'run:\\n\\tcd .. && sh steps\\n' > sub/Makefile; echo 'python3 -m unittest -v' > steps", "make check", faked!("steps") => ["changed steps"];
+    "a test that skips itself here": PY, "", UNITTEST, "sed -i 's/    def test_two/    @unittest.skipIf(__import__(\"os\").path.exists(\".git\\/logs\\/HEAD\"), \"x\")\\n    def test_two/' test_app.py; sed -i 's/a - b/(a + b) if not __import__(\"os\").path.exists(\".git\\/logs\\/HEAD\") else a - b/' app.py" => ["2 tests run and 1 skipped here, 3 and 0 in a private copy"];
 }

@@ -44,4 +44,7 @@ rows! {
     "names with paths": JS, "sed -i \"s/test('zero'/test(__filename + ' zero'/\" app.test.js", "node --test", "fix";
     "a package installed": JS, "", "node --test", "fix; sed -i 's/^}}/}, \"dependencies\": {\"pad\": \"1.0.0\"}}/' package.json; mkdir -p node_modules/pad; echo 'module.exports = (s) => s;' > node_modules/pad/index.js; sed -i '1i const pad = require(\"pad\");' app.js";
     "jest": JS, "mkdir -p node_modules/.bin; printf '#!/bin/sh\\nv=; case \"$*\" in *--verbose*) v=1;; esac\\necho PASS app.test.js >&2; node app.test.js > /dev/null || exit 1; [ -z \"$v\" ] || printf \"  \\342\\234\\223 zero (1 ms)\\\\n  \\342\\234\\223 two (1 ms)\\\\n\" >&2; printf \"\\\\nTests:       2 passed, 2 total\\\\n\" >&2\\n' > node_modules/.bin/jest; chmod +x node_modules/.bin/jest; sed -i 's/node --test/jest/' package.json", "npm test", "fix";
+    "an expression that loads the work": JS, "", "node -e 'process.exit(require(\"./app.js\").add(1, 1) === 2 ? 0 : 1)'", "fix";
+    "tests of one name": JS, "cp app.test.js b.test.js", "node --test", "fix; echo \"test('zero', () => {});\" >> b.test.js";
+    "a program of node that ends itself": JS, "", "node --test", "fix; echo 'if (require.main === module) process.exit(exports.add(1, 1) === 2 ? 0 : 1);' >> app.js";
 }

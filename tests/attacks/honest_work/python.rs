@@ -82,4 +82,13 @@ rows! {
     "a server beside the tests": PY, "", "python3 -m http.server 47392 --bind 127.0.0.1 >/dev/null 2>&1 & p=$!; python3 -m unittest; s=$?; kill $p; exit $s", "fix";
     "a program that may be run": PY, "sed -i '1i #!/usr/bin/env python3' app.py; echo 'if __name__ == \"__main__\": print(add(1, 1))' >> app.py; chmod +x app.py", "test \"$(./app.py)\" = 2", "fix";
     "words that are looked for": PY, "echo x > README.md", "grep -q Usage README.md", "echo Usage > README.md";
+    "data that the work reads": PY, "mkdir data; echo -1 > data/sign; printf 'def add(a, b):\\n    return a + int(open(\"data/sign\").read()) * b\\n' > app.py", UNITTEST, "echo 1 > data/sign";
+    "data that the work finds by a pattern": PY, "mkdir data; echo -1 > data/sign; printf 'import glob\\ndef add(a, b):\\n    return a + int(open(glob.glob(\"data/*\")[0]).read()) * b\\n' > app.py; printf 'test:\\n\\tpython3 -m unittest\\n' > Makefile", "make test", "echo 1 > data/sign";
+    "assertions in the work": PY, "printf 'def add(a, b):\\n    assert a >= 0\\n    assert b >= 0\\n    assert a + b < 9\\n    return a - b\\n' > app.py", UNITTEST, "fix";
+    "tests in the file of the work": PY, "cat test_app.py | sed 's/^from app.*//' >> app.py; rm test_app.py", "python3 -m unittest app", "fix";
+    "work in a folder of tools": PY, "mkdir tools; cp app.py tools/app.py; sed -i 's/from app/from tools.app/' test_app.py", UNITTEST, "sed -i 's/a - b/a + b/' tools/app.py";
+    "a test that was always skipped in a copy": PY, "printf '    @unittest.skipUnless(__import__(\"os\").path.exists(\".git/logs/HEAD\"), \"x\")\\n    def test_more(self): pass\\n' >> test_app.py", UNITTEST, "fix";
+    "cases beside their code": PY, "mkdir cases; echo '[1, 0, 2]' > cases/a.json; printf 'import json, unittest\\nfrom app import add\\nclass D(unittest.TestCase):\\n    def test_d(self):\\n        a, b, c = json.load(open(\"cases/a.json\"))\\n        self.assertEqual(add(a, b), c)\\n' > test_d.py", UNITTEST, "fix; echo '[1, 1, 2]' > cases/a.json";
+    "a program that ends itself": PY, "", UNITTEST, "fix; printf 'import sys\\ndef main():\\n    sys.exit(0 if add(1, 1) == 2 else 1)\\nif __name__ == \"__main__\":\\n    main()\\n' >> app.py";
+    "a script of assertions, and an end of its own": PY, "echo 'from app import add; assert add(1, 1) == 2' > verify.py", "python3 verify.py", "fix; printf 'import atexit\\natexit.register(print)\\n' >> app.py";
 }

@@ -1,11 +1,12 @@
 //! What checks say without the change: whether they prove the work, or only pass.
 
+mod lost_tests;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::check::renamed_tests::RenamedTests;
-use crate::check::test_report::{TestOutcome, TestReport};
+pub use self::lost_tests::{LostTests, NamedTests, compare_counts, compare_places};
 use crate::text::{pluralize, sanitize};
 
 /// How many tests that show nothing are named.
@@ -169,116 +170,6 @@ impl UnusualFact {
     pub fn is_about_reviewer(&self) -> bool {
         self.check.is_empty()
     }
-}
-
-/// Tests that ran as the run began, and do not pass now, by name.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct LostTests {
-    /// Passed then, and not there now.
-    pub gone: NamedTests,
-    /// Ran then, and skipped now, or expected to fail.
-    pub skipped: NamedTests,
-    /// Failed then, and not run now.
-    pub failing_not_run: NamedTests,
-    /// Failed then, and passes with the tests of now on the files of then.
-    pub changed: NamedTests,
-}
-
-/// Tests, the first of them by name.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct NamedTests {
-    /// All of them.
-    pub count: usize,
-    /// At most [`MAX_NAMED_TESTS`].
-    pub names: Vec<String>,
-}
-
-impl NamedTests {
-    fn add(&mut self, name: &str) {
-        self.count += 1;
-        if self.names.len() < MAX_NAMED_TESTS {
-            self.names.push(name.to_owned());
-        }
-    }
-}
-
-impl LostTests {
-    /// More of them are there than are named.
-    pub fn names_some_alone(&self) -> bool {
-        [&self.gone, &self.skipped, &self.failing_not_run, &self.changed]
-            .iter()
-            .any(|tests| tests.count > tests.names.len())
-    }
-
-    /// Compares the tests of a check as the run began with those of now. Names that a runner keeps to itself are not
-    /// guessed. A test that has another name now, by where it lies or by a number in it, is the same test.
-    pub fn compare(started: &TestReport, now: &TestReport) -> Self {
-        let mut lost = Self::default();
-        let names_all = now.names_passed_tests() && !now.is_cut;
-        let names_passed = are_names_whole(started, now);
-        let mut renamed = RenamedTests::of(started, now);
-        for (name, outcome) in started.iter() {
-            let outcome_now = now.outcome(name).or_else(|| renamed.take(name, outcome));
-            let names = match (outcome, outcome_now) {
-                (TestOutcome::Passed | TestOutcome::Failed, Some(TestOutcome::Skipped)) => &mut lost.skipped,
-                (TestOutcome::Passed, None) if names_passed => &mut lost.gone,
-                (TestOutcome::Failed, None) if names_all => &mut lost.failing_not_run,
-                _ => continue,
-            };
-            names.add(name);
-        }
-        lost
-    }
-
-    /// Notes the tests that failed at the start, and pass where only the tests changed.
-    #[must_use]
-    pub fn with_changed<'a>(
-        mut self,
-        started: &TestReport,
-        pass_without_change: impl Iterator<Item = &'a str>,
-    ) -> Self {
-        let failed = pass_without_change.filter(|name| started.outcome(name) == Some(TestOutcome::Failed));
-        failed.for_each(|name| self.changed.add(name));
-        self
-    }
-
-    /// One line for each kind, such as `2 tests gone: a, b`.
-    fn lines(&self) -> impl Iterator<Item = String> {
-        let lists = [
-            (&self.gone, "gone"),
-            (&self.skipped, "skipped now"),
-            (&self.failing_not_run, "failing at the start and not run now"),
-            (&self.changed, "failing at the start and passing by a change of the tests alone"),
-        ];
-        lists.into_iter().filter(|(tests, _)| tests.count > 0).map(|(tests, word)| {
-            format!("{} {word}: {}", pluralize(tests.count, "test"), list_names(&tests.names, tests.count))
-        })
-    }
-}
-
-/// No more tests without a name than at the start: that of one that prints much may not be read.
-fn are_names_whole(started: &TestReport, now: &TestReport) -> bool {
-    now.names_passed_tests() && !now.is_cut && now.count_unnamed() <= started.count_unnamed()
-}
-
-/// Compares the numbers of tests of a check as the run began with those of now, where their names say nothing.
-pub fn compare_counts(started: &TestReport, now: &TestReport) -> Option<String> {
-    match (started.counts, now.counts) {
-        (Some(first), None) => Some(format!("{first} at the start, and how many tests run now is not known")),
-        (Some(first), Some(last)) if last.run < first.run && !are_names_whole(started, now) => {
-            Some(format!("{} ran at the start, {} now", pluralize_count(first.run), last.run))
-        }
-        (Some(first), Some(last)) if last.skipped > first.skipped && !are_names_whole(started, now) => {
-            Some(format!("{} skipped at the start, {} now", pluralize_count(first.skipped), last.skipped))
-        }
-        _ => None,
-    }
-}
-
-fn pluralize_count(count: u64) -> String {
-    pluralize(usize::try_from(count).unwrap_or(usize::MAX), "test")
 }
 
 /// The first of some names, and how many more there are.
@@ -454,7 +345,6 @@ impl Counterfactual {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::test_runner::TestOutputReader;
 
     fn known(checks: &[(&str, WithoutChange)]) -> Counterfactual {
         let check = |(name, without): &(&str, WithoutChange)| CheckCounterfactual {
@@ -542,31 +432,8 @@ mod tests {
     }
 
     #[test]
-    fn tests_that_are_lost_are_told_by_name_and_without_names_by_number() {
-        let report = |output: &str| {
-            let mut reader = TestOutputReader::default();
-            reader.read(output.as_bytes());
-            reader.report()
-        };
-        let started = report("1..4\nok 1 - a\nnot ok 2 - b\nok 3 - c\nok 4 - d\n");
-        let lost = LostTests::compare(&started, &report("1..2\nok 1 - a\nok 2 - c # skip\n"));
-        assert_eq!(
-            lost.lines().collect::<Vec<_>>(),
-            ["1 test gone: d", "1 test skipped now: c", "1 test failing at the start and not run now: b"]
-        );
-        assert_eq!(
-            LostTests::compare(&started, &report("1..4\nok 1 - a\nok 2 - b\nok 3 - c\nok 4 - d\n")),
-            LostTests::default()
-        );
-        let printed = report(
-            "1..4\nok 1 - a\nnot ok 2 - b\nok 3 - c\nmuch: ok 4 - d\nok 4 - d\n".replace("ok 4 - d\n", "").as_str(),
-        );
-        assert_eq!(LostTests::compare(&started, &printed).gone.count, 0, "a name that is not read is not gone");
-        let quiet = |count: u64| report(&format!("{count} passed in 0.01s\n"));
-        assert_eq!(LostTests::compare(&started, &quiet(3)), LostTests::default());
-        assert_eq!(compare_counts(&quiet(4), &quiet(3)).as_deref(), Some("4 tests ran at the start, 3 now"));
-        assert_eq!(compare_counts(&quiet(3), &quiet(4)), None);
-        assert!(compare_counts(&quiet(4), &report("all good\n")).is_some());
+    fn what_is_unusual_stands_in_rows_of_its_own() {
+        let lost = LostTests { gone: NamedTests { count: 1, names: vec!["d".to_owned()] }, ..LostTests::default() };
         let check = CheckCounterfactual {
             name: "tests".to_owned(),
             lost,

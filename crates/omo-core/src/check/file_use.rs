@@ -1,7 +1,7 @@
 //! How a text uses a file that one of its words names: run as a program, or read, or run for output that another program
 //! judges. No shell is read for it.
 
-use crate::check::steering::{is_code, is_code_or_text, is_shell_script};
+use crate::check::steering::{is_code, is_code_or_text, is_expectation, is_shell_script};
 
 /// Words before a program: interpreters, without a version, and what runs another one.
 const BEFORE_PROGRAM: &str = "\
@@ -54,9 +54,19 @@ pub fn runs_file(text: &str, word: &str) -> bool {
 /// ```
 pub fn is_judged(text: &str, word: &str, path: &str) -> bool {
     let is_module = || !word.rsplit('/').next().unwrap_or(word).contains('.');
-    let is_read = || !runs_file(text, word) && (is_module() || !runs_another_file(text));
+    let is_read = || !runs_file(text, word) && (is_module() || is_imported(text, word) || !runs_another_file(text));
     let is_program = is_code(path) || is_shell_script(path);
-    is_code_or_text(path) && is_read() || is_program && is_output_judged(text, word, path)
+    is_code_or_text(path) && !is_expectation(path) && is_read() || is_program && is_output_judged(text, word, path)
+}
+
+/// A word that the text has code import, wherever it names it.
+fn is_imported(text: &str, word: &str) -> bool {
+    let mut places = text.match_indices(word).peekable();
+    places.peek().is_some()
+        && places.all(|(at, _)| {
+            let before = text.get(..at).unwrap_or_default().trim_end_matches(['.', '/', '"', '\'', '`', '\\']);
+            ["require(", "import(", "from ", "import "].iter().any(|import| before.ends_with(import))
+        })
 }
 
 /// Names of programs that judge others, such as `ci/run.py`.
@@ -163,6 +173,7 @@ mod tests {
             "tar cf app.tar *.py && tar tf app.tar | grep -q app.py && python3 -m unittest discover",
             "python3 -c 'from app import add; raise SystemExit(add(1, 1) != 2)'",
             "$HOME/bin/lint app.py",
+            "node -e 'process.exit(require(\"./app.py\").add(1, 1) === 2 ? 0 : 1)'",
             "! grep -q TODO app.py",
         ] {
             let words = crate::check::steering::file_words(command);

@@ -3,6 +3,7 @@
 //! more. No shell is read for it: the words of a command that are files of the project are listed as well.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// Names of files, wherever they lie.
 const NAMES: &str = "\
@@ -126,13 +127,92 @@ pub fn file_words(text: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     for word in text.split(is_between) {
         // What stands behind the last variable is below a folder that is not known.
-        let word = word.rsplit_once('$').map_or(word, |(_, rest)| rest.split_once('/').map_or("", |(_, rest)| rest));
-        let word = word.trim_start_matches("./").trim_end_matches('/').replace('\\', "");
-        if !word.is_empty() && !word.starts_with('-') && words.len() < MAX_WORDS {
-            words.insert(word);
+        let behind = word.rsplit_once('$').map_or(word, |(_, rest)| rest.split_once('/').map_or("", |(_, rest)| rest));
+        let pattern = word.contains('$').then(|| pattern_of(word)).flatten();
+        for word in pattern.into_iter().chain([behind.to_owned()]) {
+            let word = word.trim_start_matches("./").trim_end_matches('/').replace('\\', "");
+            if !word.is_empty() && !word.starts_with('-') && words.len() < MAX_WORDS {
+                words.insert(word);
+            }
         }
     }
     words
+}
+
+/// A word with a pattern in the place of each variable, where it is one of paths: `steps/step_*.sh` of `steps/step_$n.sh`.
+fn pattern_of(word: &str) -> Option<String> {
+    let mut parts = word.split('$');
+    let mut pattern = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        pattern.push('*');
+        pattern.push_str(part.trim_start_matches(|char: char| char.is_ascii_alphanumeric() || char == '_'));
+    }
+    let is_of_paths =
+        pattern.contains(['/', '.']) && !pattern.starts_with("*/") && pattern.contains(char::is_alphanumeric);
+    is_of_paths.then_some(pattern)
+}
+
+/// The words of the lines with which code imports what may be a file of the project.
+pub fn imported_words(path: &Path, text: &str) -> BTreeSet<String> {
+    let imports = |line: &&str| ["import ", "require(", "from "].iter().any(|word| line.contains(word));
+    let lines = text.lines().filter(|_| module_endings(path).is_some()).filter(imports);
+    lines.flat_map(file_words).collect()
+}
+
+/// The files, from the folder of a file of code or the top, that a module may be which it imports by this word.
+pub fn module_files(path: &Path, word: &str) -> impl Iterator<Item = String> {
+    let endings = module_endings(path).unwrap_or_default();
+    let is_python = endings.starts_with(".py");
+    let word = if is_python { word.trim_matches('.').replace('.', "/") } else { word.to_owned() };
+    std::iter::once("")
+        .filter(move |_| !is_python)
+        .chain(endings.split(' '))
+        .map(move |ending| format!("{word}{ending}"))
+}
+
+/// Ends of names of modules, as a file of this name finds them.
+fn module_endings(path: &Path) -> Option<&'static str> {
+    match path.extension()?.to_str()? {
+        "py" => Some(".py /__init__.py"),
+        "js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "mts" | "cts" => {
+            Some(".js .mjs .cjs .ts .tsx .json /index.js /index.ts")
+        }
+        "rb" => Some(".rb"),
+        _ => None,
+    }
+}
+
+/// Code outside of the tests that serves them alone, by its text: it loads a runner of tests, or asserts and gives
+/// nothing. Code with tests of its own is work.
+pub fn is_test_helper(path: &Path, text: &str) -> bool {
+    const RUNNERS: &str = "\
+        unittest pytest hypothesis testing node:test vitest @jest/globals chai sinon minitest rspec org.junit.jupiter.api";
+    let lines = text
+        .split(['\n', ';'])
+        .map(str::trim)
+        .filter(|line| line.starts_with("#[") || !line.starts_with(['#', '/', '*']));
+    let (mut asserted, mut given, mut loads) = (0, 0, false);
+    for line in lines {
+        if ["def test_", "test(", "it(", "func Test", "#[test]"].iter().any(|test| line.starts_with(test)) {
+            return false;
+        }
+        let is_go = line == "\"testing\"";
+        if is_go || line.starts_with("import ") || line.starts_with("from ") || line.contains("require(") {
+            loads |= file_words(line).iter().any(|word| is_in(RUNNERS, word) && (is_go || word != "testing"));
+        } else if line.contains("assert") || line.contains("expect(") {
+            asserted += 1;
+        } else if ["return", "=>", " = ", "yield"].iter().any(|word| line.contains(word)) && !line.contains("exports") {
+            given += 1;
+        }
+    }
+    // In other languages a value may be given without a word.
+    loads || asserted > 0 && given == 0 && module_endings(path).is_some_and(|endings| endings != ".rb")
+}
+
+/// Tells what a test compares with by its name, such as `expected.txt` or `golden/a.json`.
+pub fn is_expectation(path: &str) -> bool {
+    const NAMES: &str = "expected expectations golden goldens approved snap snapshot snapshots";
+    !is_code(path) && path.to_lowercase().split(['/', '.', '-', '_']).any(|part| is_in(NAMES, part))
 }
 
 /// The words of a configuration that may be names of files which a runner loads by itself: those behind a key such as
@@ -172,6 +252,7 @@ const LOADING_KEYS: &str = "\
 /// ```
 pub fn task_files(program: &str) -> impl Iterator<Item = &'static str> {
     let name = program.rsplit('/').next().unwrap_or(program);
+    let name = if name == "MAKE" { "make" } else { name };
     let known = TASK_FILES.iter().find(|(programs, _)| programs.split(' ').any(|known| known == name));
     known.into_iter().flat_map(|(_, files)| files.split(' '))
 }
@@ -316,6 +397,8 @@ mod tests {
             ("make -f ci.mk check", "ci.mk"),
             ("cd \"$(dirname \"$0\")/..\"; \"$DIR/x.sh\"", "x.sh"),
             ("pytest --config-file=ci/pytest.ini", "ci/pytest.ini"),
+            ("sh steps/step_$n.sh", "steps/step_*.sh"),
+            ("for t in qa/$KIND/*; do sh $t; done", "qa/*/*"),
             ("sh ./ci/check", "ci/check"),
             ("sh ./c\\heck.sh", "check.sh"),
             ("cat < 'in.txt'|sh", "in.txt"),
@@ -323,5 +406,46 @@ mod tests {
             assert!(file_words(text).contains(word), "{text}: {:?}", file_words(text));
         }
         assert!(file_words("--all $X").is_empty());
+    }
+
+    #[test]
+    fn a_module_is_looked_for_as_its_language_finds_it() {
+        for (file, line, found) in [
+            ("qa/run.py", "from rules import CASES", "rules.py"),
+            ("qa/run.py", "import qa.rules", "qa/rules.py"),
+            ("conftest.py", "from .helpers import one", "helpers/__init__.py"),
+            ("qa/run.js", "const rules = require(\"./rules\");", "rules.js"),
+            ("qa/run.mjs", "import { rules } from '../lib/rules.mjs';", "../lib/rules.mjs"),
+        ] {
+            let words = imported_words(Path::new(file), line);
+            let mut files = words.iter().flat_map(|word| module_files(Path::new(file), word));
+            assert!(files.any(|file| file == found), "{line}");
+        }
+        assert!(imported_words(Path::new("run.sh"), "import x").is_empty());
+    }
+
+    #[test]
+    fn code_that_serves_tests_alone_is_told_by_its_text() {
+        for (path, text, expected) in [
+            ("fix.py", "import pytest\n\n@pytest.fixture\ndef one(): return 1\n", true),
+            ("same.py", "def same(a, b):\n    assert a == b\n", true),
+            ("same.js", "const assert = require('assert'); exports.same = (a, b) => assert.equal(a, b);", true),
+            ("testutil/a.go", "package testutil\nimport (\n\t\"testing\"\n)\nfunc Same(t *testing.T) {}\n", true),
+            (
+                "cart.py",
+                "def total(prices):\n    assert prices\n    assert len(prices) < 9\n    return sum(prices)\n",
+                false,
+            ),
+            (
+                "app.py",
+                "import unittest\ndef add(a, b): return a + b\nclass A(unittest.TestCase):\n    def test_a(self): pass\n",
+                false,
+            ),
+            ("lib.rs", "pub fn half(a: i32) -> i32 {\n    assert!(a > 0);\n    a / 2\n}\n", false),
+            ("a.go", "package a\nimport \"fmt\"\n", false),
+            ("app.js", "// assert nothing\nexports.add = (a, b) => a + b;\n", false),
+        ] {
+            assert_eq!(is_test_helper(Path::new(path), text), expected, "{path}: {text}");
+        }
     }
 }

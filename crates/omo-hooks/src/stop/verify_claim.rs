@@ -166,7 +166,8 @@ fn run_without_change(
     let (Some(tree), Some(home), Some(recorded)) = (&verified.tree, state_home, &session.ulw.recorded) else {
         return Counterfactual::NotAsked;
     };
-    let question = ProofQuestion::new(tree, recorded, session, is_copy_decisive);
+    let counts = verified.results.iter().map(|result| result.record.counts).collect();
+    let question = ProofQuestion::new(tree, recorded, session, is_copy_decisive, counts);
     // The checks and this share the time that the client gives a Stop.
     let left = Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into()).saturating_sub(started.elapsed());
     let patience = left.min(if needs_proof { REQUIRED_PATIENCE } else { patience_beside_review(session, tree) });

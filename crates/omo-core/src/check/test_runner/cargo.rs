@@ -36,7 +36,7 @@ impl Cargo {
             self.program = program;
         } else if let Some((name, outcome)) = libtest_line(line).filter(|_| !self.in_nextest) {
             let separator = if self.program.is_empty() { "" } else { "::" };
-            report.add(&format!("{}{separator}{name}", self.program), outcome);
+            report.add_test(&format!("{}{separator}{name}", self.program), outcome);
         } else if let Some((name, outcome)) = nextest_line(trimmed) {
             report.add(&name, outcome);
         }

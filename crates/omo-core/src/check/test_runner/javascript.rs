@@ -70,7 +70,7 @@ impl JavaScript {
         let file = self.jest_file.as_deref().into_iter();
         let above = file.chain(self.suites.iter().map(|(_, name)| name.as_str()));
         let parts: Vec<&str> = above.chain([name]).collect();
-        report.add(&parts.join(" > "), outcome);
+        report.add_test(&parts.join(" > "), outcome);
     }
 
     pub(super) fn counts(&self) -> Option<TestCounts> {

@@ -19,6 +19,8 @@ pub(super) struct Node {
     files: u64,
     /// The suites that are open, each with its indent: a test that lies in others is named with them.
     suites: Vec<(usize, String)>,
+    /// Its form is TAP, in which each test is announced.
+    is_tap: bool,
     /// What follows repeats the tests that failed.
     is_repeating: bool,
 }
@@ -56,6 +58,7 @@ impl Node {
         }
         let text = line.trim_start();
         let indent = line.len() - text.len();
+        self.is_tap |= text.starts_with("# Subtest: ");
         if let Some(name) = text.strip_prefix("▶ ").or_else(|| text.strip_prefix("# Subtest: ")) {
             self.close(indent);
             let is_end = name.ends_with("ms)");
@@ -64,7 +67,7 @@ impl Node {
             }
             return;
         }
-        let Some((name, outcome)) = spec(text).or_else(|| tap::test(text)) else { return };
+        let Some((name, outcome)) = spec(text).or_else(|| tap::test(text).filter(|_| self.is_tap)) else { return };
         let name = unescape(name);
         // TAP names a test before it as well, at the same indent; a suite ends with a line like that of a test.
         let was_suite = self.close(indent) && text.starts_with(['✔', '✖', '▶']);
@@ -73,7 +76,7 @@ impl Node {
         }
         let above: Vec<&str> = self.suites.iter().map(|(_, name)| name.as_str()).collect();
         let separator = if above.is_empty() { "" } else { " > " };
-        report.add(&format!("{}{separator}{name}", above.join(" > ")), outcome);
+        report.add_test(&format!("{}{separator}{name}", above.join(" > ")), outcome);
     }
 
     /// Closes what is not above a line with this indent; says whether one with the same indent was open.

@@ -30,7 +30,7 @@ impl Tap {
             self.planned =
                 number.map(|number: u64| number.saturating_add(self.planned.unwrap_or_default())).or(self.planned);
         } else if let Some((name, outcome)) = test(line) {
-            report.add(name, outcome);
+            report.add_test(name, outcome);
             let (failed, skipped) = (outcome == TestOutcome::Failed, outcome == TestOutcome::Skipped);
             self.counts = self.counts.plus(TestCounts {
                 run: u64::from(!skipped),

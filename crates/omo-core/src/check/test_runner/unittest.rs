@@ -49,7 +49,9 @@ impl Unittest {
         let (name, printed) = line.rsplit_once(" ... ").map_or((line, line), |(name, end)| (name, end));
         let name = test_name(name).or_else(|| self.named.take());
         match (name, outcome(printed)) {
-            (Some(name), Some(outcome)) => report.add(&name, outcome),
+            // A part of a test has its values behind the name.
+            (Some(name), Some(outcome)) if line.contains(") (") || line.contains(") [") => report.add(&name, outcome),
+            (Some(name), Some(outcome)) => report.add_test(&name, outcome),
             (name, _) => self.named = name,
         }
     }

@@ -1,0 +1,196 @@
+//! A test that has to fail, beside those of the project: where a check does not notice it, and would without the change,
+//! the work itself has turned off what judges it.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use omo_core::check::counterfactual::WithoutChange;
+use omo_core::check::session_check::Check;
+use omo_core::check::steering::file_words;
+use omo_core::check::test_report::TestOutcome;
+use omo_git::base_comparison::BaseComparison;
+use omo_state::files::regular_file::{self, Links};
+
+use crate::change::Change;
+use crate::changed_judges::is_named;
+use crate::comparison::{CheckProof, SideOutcome};
+use crate::counterfactual::{ProofError, ProofRequest, ProofWatcher};
+use crate::private_tree::{PrivateTreeError, Side};
+use crate::side_runner::SideRunner;
+
+/// Part of the names of such tests.
+const MARK: &str = "omo_has_to_fail";
+/// At most so many files get one.
+const MAX_FILES: usize = 8;
+const MAX_BYTES: u64 = 1024 * 1024;
+/// Words with which code may reach a runner or end it. Any of them costs one more run, and no more.
+const WORDS: &str = "\
+    assert expect unittest pytest exit atexit prototype process jest vitest testing macro_rules modules signal kill abort \
+    builtins setattr globals TestCase globalThis test mocha chai sinon";
+
+/// A change may have turned off what judges it, by the words that it brings.
+fn may_reach_runner(change: &Change) -> bool {
+    let words = |bytes: Option<&[u8]>| -> Vec<String> {
+        let text = String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
+        let parts = text.split(|char: char| !char.is_ascii_alphanumeric()).map(str::to_owned);
+        let of_runner = |part: &String| WORDS.split_ascii_whitespace().any(|word| part.starts_with(word));
+        parts.filter(of_runner).collect()
+    };
+    change.sources().any(|file| words(file.now_bytes()).len() > words(file.base_bytes()).len())
+}
+
+/// The files that may get such a test: those of tests, and those that the commands of checks name. None where the change
+/// brings nothing by which it may reach a runner.
+#[derive(Debug, Default)]
+pub(crate) struct FailingTests {
+    of_tests: Vec<PathBuf>,
+    named: Vec<PathBuf>,
+}
+
+impl FailingTests {
+    pub(crate) fn read(comparison: &BaseComparison, request: &ProofRequest, change: &Change) -> Self {
+        if !may_reach_runner(change) {
+            return Self::default();
+        }
+        let words: BTreeSet<String> = request.checks.iter().flat_map(|check| file_words(&check.command)).collect();
+        let select = |wanted: &dyn Fn(&str) -> bool| {
+            let paths = comparison.present_paths().filter(|path| wanted(&comparison.name_in_project(path)));
+            paths.map(Path::to_owned).collect()
+        };
+        let mut of_tests: Vec<PathBuf> = select(&|name| request.tests.contains(name));
+        // Rust has tests beside the work.
+        let is_rust = |path: &&PathBuf| path.extension().is_some_and(|ending| ending == "rs");
+        of_tests.extend(change.sources().map(|file| &file.path).filter(is_rust).cloned());
+        Self { of_tests, named: select(&|name| is_named(name, &words)) }
+    }
+
+    /// Asks a check that is green with the change, and not without it: a note where a test that has to fail is not
+    /// noticed.
+    pub(crate) fn ask_check(
+        &self,
+        check: &Check,
+        (with, proof): (&SideOutcome, &CheckProof),
+        runner: &mut SideRunner,
+        watcher: &mut impl ProofWatcher,
+    ) -> Result<Option<String>, ProofError> {
+        let names_tests = with.report.names_passed_tests();
+        let paths = if names_tests { &self.of_tests } else { &self.named };
+        if paths.is_empty() || !with.is_green() || proof.without != WithoutChange::Red {
+            return Ok(None);
+        }
+        let Some(now) = run_with_failing_test(check, paths, Side::With, runner, watcher)? else { return Ok(None) };
+        let passing = marked(&now, TestOutcome::Passed);
+        let mut is_blind = now.is_green() || !passing.is_empty();
+        if is_blind && names_tests {
+            // The same test has to fail where the work is as it was.
+            let then = run_with_failing_test(check, paths, Side::Without, runner, watcher)?;
+            let failing = then.map(|then| marked(&then, TestOutcome::Failed)).unwrap_or_default();
+            is_blind = failing.iter().any(|name| passing.contains(name) || now.is_green());
+        }
+        Ok(is_blind.then(|| "a test that has to fail is not noticed, by a change of the work itself".to_owned()))
+    }
+}
+
+/// The names of the tests that have to fail, and have this outcome.
+fn marked(outcome: &SideOutcome, wanted: TestOutcome) -> Vec<String> {
+    let tests = outcome.report.iter().filter(|(name, outcome)| name.contains(MARK) && *outcome == wanted);
+    tests.map(|(name, _)| name.to_owned()).collect()
+}
+
+/// Runs a check with such tests in files of a side; `None` where none could be put there.
+fn run_with_failing_test(
+    check: &Check,
+    paths: &[PathBuf],
+    side: Side,
+    runner: &mut SideRunner,
+    watcher: &mut impl ProofWatcher,
+) -> Result<Option<SideOutcome>, ProofError> {
+    let top = runner.top_of(side)?;
+    let mut changed = Vec::new();
+    for path in paths {
+        let path = top.join(path);
+        let bytes = regular_file::read(&path, MAX_BYTES, Links::Followed).ok().flatten();
+        let Some(text) = bytes.and_then(|bytes| String::from_utf8(bytes).ok()) else { continue };
+        if let Some(failing) = with_failing_test(&path, &text).filter(|_| changed.len() < MAX_FILES) {
+            write(&path, &failing)?;
+            changed.push((path, text));
+        }
+    }
+    if changed.is_empty() {
+        return Ok(None);
+    }
+    let outcome = runner.run(check, side, watcher)?.ok();
+    for (path, text) in changed {
+        write(&path, &text)?;
+    }
+    Ok(outcome)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), PrivateTreeError> {
+    std::fs::write(path, text).map_err(|source| PrivateTreeError::File { path: path.to_owned(), source })
+}
+
+/// The text of a file of tests with some more, which fail by the means that its own tests have.
+fn with_failing_test(path: &Path, text: &str) -> Option<String> {
+    let with = |more: String| Some(format!("{text}\n{more}"));
+    match path.extension()?.to_str()? {
+        "py" => {
+            let has_functions = || text.lines().any(|line| line.starts_with("def test"));
+            let more = if text.contains("TestCase") {
+                format!(
+                    "\nclass OmoHasToFail(__import__('unittest').TestCase):\n    \
+                     def test_{MARK}_equal(self): self.assertEqual(1, 2)\n    \
+                     def test_{MARK}_true(self): self.assertTrue(False)\n"
+                )
+            } else if has_functions() {
+                format!("\ndef test_{MARK}():\n    assert 1 == 2\n")
+            } else {
+                text.contains("assert ").then(|| "\nassert 1 == 2\n".to_owned())?
+            };
+            let at = text.find("\nif __name__").unwrap_or(text.len());
+            let (above, below) = text.split_at_checked(at)?;
+            Some(format!("{above}\n{more}{below}"))
+        }
+        "js" | "mjs" | "cjs" | "ts" | "mts" | "cts" | "jsx" | "tsx" => with(format!(
+            "{{ const means = typeof expect === 'function' ? {{ expect: () => expect(1).toBe(2) }} \
+             : typeof assert === 'undefined' ? {{}} \
+             : Object.fromEntries(['equal', 'strictEqual', 'deepEqual', 'deepStrictEqual'].map((m) => [m, () => assert[m](1, 2)])); \
+             for (const [name, fails] of Object.entries(means)) {{ \
+             if (typeof test === 'function') test('{MARK} ' + name, () => fails()); \
+             else if (typeof it === 'function') it('{MARK} ' + name, () => fails()); else fails(); }} }}\n"
+        )),
+        "rs" if text.contains("#[test]") => with(format!(
+            "#[test]\nfn {MARK}_equal() {{\n    assert_eq!(1, 2);\n}}\n#[test]\nfn {MARK}_true() {{\n    assert!(1 == 2);\n}}\n"
+        )),
+        "go" if text.contains("*testing.T)") => {
+            with(format!("func Test_{MARK}(t *testing.T) {{\n\tt.Error(\"{MARK}\")\n}}\n"))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failing_test_is_one_of_the_kind_that_a_file_has() {
+        for (path, text, more) in [
+            ("test_a.py", "class A(unittest.TestCase): pass\n", "self.assertEqual(1, 2)"),
+            ("test_a.py", "def test_a(): pass\n", "def test_omo_has_to_fail():"),
+            ("verify.py", "assert add(1, 1) == 2\n", "\nassert 1 == 2\n"),
+            ("a.test.js", "test('a', () => {});\n", "expect(1).toBe(2)"),
+            ("tests/a.rs", "#[test]\nfn a() {}\n", "assert_eq!(1, 2);"),
+            ("a_test.go", "func TestA(t *testing.T) {}\n", "t.Error("),
+        ] {
+            let failing = with_failing_test(Path::new(path), text).unwrap_or_default();
+            assert!(failing.starts_with(text) && failing.contains(more), "{path}: {failing}");
+        }
+        for (path, text) in [("tests/a.json", "{}"), ("tests/data.py", "X = 1\n"), ("tests/common.rs", "fn a() {}\n")] {
+            assert_eq!(with_failing_test(Path::new(path), text), None, "{path}");
+        }
+        let main = "class A(TestCase): pass\n\nif __name__ == '__main__':\n    unittest.main()\n";
+        let failing = with_failing_test(Path::new("test_a.py"), main).unwrap_or_default();
+        assert!(failing.find("OmoHasToFail") < failing.find("__main__"), "{failing}");
+    }
+}
