@@ -85,9 +85,9 @@ pub(crate) fn goes_by_workflow(state: &RunState) -> bool {
     }
 }
 
-/// A run goes on.
-pub(crate) fn resumed_block(id: &str, state: &RunState) -> String {
-    fit_block(format!("omo: going on with the run {id} of {}: {}.\n", plan_path(state), progress_words(state)))
+/// A run goes on; `said` stands before it.
+pub(crate) fn resumed_block(id: &str, state: &RunState, said: &str) -> String {
+    fit_block(format!("{said}omo: going on with the run {id} of {}: {}.\n", plan_path(state), progress_words(state)))
 }
 
 /// The run of this very plan has come to its end before; `request` is what was typed.

@@ -2,15 +2,14 @@
 //! with the run that it has. `omo run start` and all slash commands come here, each with its own options and defaults.
 
 pub(crate) mod approval;
-mod by_agents;
-pub(crate) mod continue_parallel;
 pub(crate) mod continue_run;
+mod dry_run;
 mod entry_condition;
 mod known_run;
 pub(crate) mod line;
+mod open_or_continue;
 pub(crate) mod open_run;
 pub(crate) mod options;
-mod parallel;
 pub(crate) mod preflight;
 pub(crate) mod refusals;
 pub(crate) mod request;
@@ -41,6 +40,7 @@ use crate::commands::agent::next::print_answer;
 use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::execute::continue_run::{continue_open_run, known_run_line};
+use crate::execute::open_or_continue::open_or_continue;
 use crate::execute::refusals::{argument_error, invalid_plan_error, other_mode_error};
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
 use crate::exit_kind::ExitKind;
@@ -87,10 +87,10 @@ fn execute_file(context: &CommandContext, request: &ExecuteRequest, path: &str) 
     let PickedMode { mode, line, is_own_choice } = pick_mode(context, request, &plan)?;
     let choice = line.map(|line| format!("[omo] {}\n", sanitize(&line, 400))).unwrap_or_default();
     let request = &ExecuteRequest { choice, ..request.clone() };
-    let done = match mode {
-        _ if request.scope.is_dry_run => parallel::print_dry_run(context, request, &plan, mode).map(|()| None),
-        ExecutionMode::Batches | ExecutionMode::Waves => by_agents::execute(context, request, plan, mode),
-        ExecutionMode::Parallel | ExecutionMode::StepByStep => parallel::execute(context, request, &plan, mode),
+    let done = if request.scope.is_dry_run {
+        dry_run::print_dry_run(context, request, &plan, mode).map(|()| None)
+    } else {
+        open_or_continue(context, request, &plan, mode)
     };
     // The user who is asked to approve the commands reads as well how they will be run.
     let answered = done.inspect_err(|failure| {

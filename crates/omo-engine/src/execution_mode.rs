@@ -47,6 +47,11 @@ impl ExecutionMode {
         }
     }
 
+    /// Agents of the session do the tasks, in the user's own checkout.
+    pub fn is_done_by_agents(self) -> bool {
+        matches!(self, Self::Batches | Self::Waves)
+    }
+
     /// Whether several workers share one work tree. What one of them leaves cannot be taken back without the others'
     /// work.
     pub(crate) fn shares_tree(self) -> bool {

@@ -106,13 +106,6 @@ pub(crate) fn opened_block(id: &str, state: &RunState, said: &str) -> String {
     fit_block(format!("{said}\nomo: opened the run {id} of {path}: {steps}, {way}.\n"))
 }
 
-/// A run goes on. `said` is what was found out before.
-pub(crate) fn resumed_block(id: &str, state: &RunState, said: &str) -> String {
-    let path = sanitize(&run_subject(state), 200);
-    let tally = parts::progress_words(state);
-    fit_block(format!("{said}omo: going on with the run {id} of {path}: {tally}.\n"))
-}
-
 /// The command to run once a run is open: a person at a terminal looks on where clients do the work.
 pub(crate) fn next_command(state: &RunState, is_terminal: bool) -> &'static str {
     match (state.parallel.is_some(), is_terminal) {

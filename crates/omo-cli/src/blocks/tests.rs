@@ -66,7 +66,7 @@ fn no_block_is_longer_than_it_may_be_and_each_ends_with_what_to_do() {
         let ended = played(begun.clone());
         let mut blocks = vec![
             opened_block("20261121-101112-abcd", &begun),
-            resumed_block("20261121-101112-abcd", &begun),
+            resumed_block("20261121-101112-abcd", &begun, ""),
             spawn_workflow(&out, &begun),
             spawn_agent("20261121-101112-abcd", task, &begun),
             work_inline("20261121-101112-abcd", task, &begun),

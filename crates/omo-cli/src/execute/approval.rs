@@ -11,6 +11,7 @@ use omo_core::session::plan_run::PlannedCommand;
 use omo_core::session::task_list::task_list_id;
 use omo_core::text::command_text::quote_argument;
 use omo_core::text::{pluralize, sanitize};
+use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::state::FINAL_CHECKS_ID;
 use omo_engine::work::planned_commands;
 use omo_plan::dialects::PlanKind;
@@ -70,10 +71,17 @@ impl ProofOffer {
 }
 
 impl ApprovalRequest {
-    /// About those of a plan; `typed` is the command that executes it.
-    pub(crate) fn for_plan(path: &str, command_line: String) -> Self {
-        let shown_by = format!("`omo plan show {}` shows the commands", quote_argument(path));
-        Self { name: path.to_owned(), command_line, shown_by, overview: String::new(), offer: None }
+    /// About those of a plan that is run in a mode; `command_line` is the command that executes it.
+    pub(crate) fn for_run(plan: &Plan, mode: ExecutionMode, command_line: String) -> Self {
+        let path = &plan.source.path;
+        let (prefix, shown_by) = match (mode.is_done_by_agents(), plan.dialect.kind()) {
+            (true, _) => ("", format!("`omo plan show {}` shows the commands", quote_argument(path))),
+            (false, kind) => {
+                let prefix = if kind == PlanKind::Steps { STEP_PLAN_PREFIX } else { "" };
+                (prefix, format!("they are among those that `omo plan show {}` shows", quote_argument(path)))
+            }
+        };
+        Self { name: format!("{prefix}{path}"), command_line, shown_by, overview: String::new(), offer: None }
     }
 }
 
@@ -226,19 +234,6 @@ fn only_offer(
     let message = format!("nothing was run: {name} waits for a choice\n\n{}{}.", request.overview, offer.words());
     let hint = format!("{typed}\nOnly the user can do that: a model shows them this and ends its turn.");
     Ok(CommandError::needs_person(message, hint))
-}
-
-/// How a person is asked about the commands of a plan; `typed` is the command as its user types it.
-pub(crate) fn step_approval_request(plan: &Plan, typed: String) -> ApprovalRequest {
-    let path = &plan.source.path;
-    let steps = if plan.dialect.kind() == PlanKind::Steps { STEP_PLAN_PREFIX } else { "" };
-    ApprovalRequest {
-        name: format!("{steps}{path}"),
-        command_line: typed,
-        shown_by: format!("they are among those that `omo plan show {}` shows", quote_argument(path)),
-        overview: String::new(),
-        offer: None,
-    }
 }
 
 /// What stands for the setup command among those of a plan.

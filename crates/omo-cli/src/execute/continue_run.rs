@@ -1,30 +1,77 @@
-//! A run that agents of the session work on goes on, with its plan as the file says it now.
+//! A run goes on, with its plan as the file says it now.
 
+use std::fmt::Write;
 use std::path::Path;
 
+use omo_core::money::decimal_dollars;
+use omo_core::text::command_text::quote_argument;
 use omo_core::text::sanitize;
-use omo_engine::dispatched_tasks;
-use omo_engine::event::RunResult;
+use omo_engine::event::{EventKind, RunResult};
 use omo_engine::execution_mode::ExecutionMode;
+use omo_engine::parallel_schedule::accepts_billing;
+use omo_engine::preflight::{PreflightRule, can_start};
+use omo_engine::report::plan_overview::format_limit;
+use omo_engine::report::ultraplan::command_for;
+use omo_engine::report::workers::cost_text;
+use omo_engine::request::check_target::check_selection;
+use omo_engine::request::part::strategy_of_mode;
 use omo_engine::state::{ANSWER_CONTINUE, RunPhase, RunState};
+use omo_engine::verbs::{self, VerbCaller};
 use omo_engine::work::{PlanEdit, PlanFile, find_edit};
-use omo_engine::{Run, verbs};
+use omo_engine::{Run, dispatched_tasks, resume};
 use omo_plan::model::Plan;
 use omo_plan::project_paths::name_files_from_top;
+use omo_plan::refusal::VerbRefusal;
 
-use crate::blocks::{self, parts};
-use crate::context::{CommandContext, EndedRuns};
+use crate::billing::{self, PAYER, check_billing};
+use crate::blocks::{self, parallel_run, parts};
+use crate::context::{CommandContext, EndedRuns, require_only_parallel_run};
 use crate::error::CommandError;
-use crate::execute::print_then_next;
+use crate::execute::approval::{self, ApprovalRequest};
+use crate::execute::open_run::blocking_findings_error;
+use crate::execute::refusals::{argument_error, invalid_plan_error};
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
-use crate::execute::{approval, refusals};
+use crate::execute::{preflight, print_then_next};
 use crate::output;
+
+/// Who has a run go on, and with what.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Continuing<'r> {
+    /// What was asked for; `None` for `omo run resume` and a command without a plan.
+    pub request: Option<&'r ExecuteRequest>,
+    /// The digest of the commands of an edited plan that its user has read.
+    pub digest: Option<&'r str>,
+    /// Its user asks, and not a model: what is ticked in the plan counts.
+    pub is_user: bool,
+}
+
+impl<'r> Continuing<'r> {
+    /// That of a request.
+    pub(crate) fn of(context: &CommandContext, request: &'r ExecuteRequest) -> Self {
+        let is_user = request.is_typed || context.is_person();
+        Self { request: Some(request), digest: request.digest.as_deref(), is_user }
+    }
+
+    /// A run in this state is over, and does not go on by being asked for. One in waves that has failed is gone over anew.
+    fn is_over(&self, state: &RunState) -> bool {
+        match state.phase {
+            RunPhase::Executing | RunPhase::Cancelled { .. } => false,
+            RunPhase::Ended { result: RunResult::Complete } => true,
+            RunPhase::Ended { .. } => {
+                let goes_over = state.mode == ExecutionMode::Waves && self.request.is_none_or(|request| request.again);
+                state.mode.is_done_by_agents() && !goes_over
+            }
+        }
+    }
+}
 
 /// The user typed the command alone: the run that is open goes on, past the stop that it waits at.
 pub(crate) fn continue_open_run(context: &CommandContext, is_typed: bool) -> Result<(), CommandError> {
     let (run, before) = context.find_run(None, EndedRuns::Excluded)?;
     let is_edited = find_edit(Path::new(&before.root), &before)?.is_some() && before.parallel.is_none();
-    let take_in = |state: &RunState| continue_run(context, &run, state, None, None, is_typed || context.is_person());
+    let is_user = is_typed || context.is_person();
+    let take_in =
+        |state: &RunState| continue_run(context, &run, state, &Continuing { is_user, ..Continuing::default() });
     if context.is_preview {
         context.require_free_run(&before)?;
         context.note_typed(&run, &before);
@@ -44,7 +91,7 @@ pub(crate) fn continue_open_run(context: &CommandContext, is_typed: bool) -> Res
         return take_in(&state);
     }
     let head = format!("[omo] {}\n", known_run_line(&state));
-    let head = parts::fit_block(format!("{head}{}", blocks::resumed_block(run.id(), &state)));
+    let head = blocks::resumed_block(run.id(), &state, &head);
     print_then_next(context, &run, state, &head)
 }
 
@@ -53,90 +100,190 @@ pub(crate) fn known_run_line(state: &RunState) -> String {
     format!("{}: its run goes on {}", parts::run_subject(state), state.mode.words())
 }
 
-/// Goes on with a run. One in waves that has failed is gone over anew where that is asked for, as `omo run resume` does,
-/// which has no request. `digest` is what its user has read of an
-/// edited plan; `is_user` says that its user asks, and not a model: then what is checked off in it counts.
+/// Goes on with a run, or shows how it ended where it is over and its plan is as it was.
 pub(crate) fn continue_run(
     context: &CommandContext,
     run: &Run,
     before: &RunState,
-    request: Option<&ExecuteRequest>,
-    digest: Option<&str>,
-    is_user: bool,
+    continuing: &Continuing,
 ) -> Result<(), CommandError> {
     let engine = context.engine(run, before)?;
+    let edit = find_edit(Path::new(&before.root), before)?;
+    if edit.is_none() && continuing.is_over(before) {
+        return if context.is_preview { Ok(()) } else { show_end(context, run, before, continuing) };
+    }
     context.require_free_run(before)?;
-    if let Some(request) = request {
+    if let Some(request) = continuing.request {
         request.warn_of_kept_proof(&before.plan.policy);
     }
-    let edit = find_edit(Path::new(&before.root), before)?;
+    if before.phase != (RunPhase::Ended { result: RunResult::Complete }) {
+        require_clean_checkout(context, run, before)?;
+    }
     // Asks for the approval as well where that is gone, as in a copy of the project.
-    let is_asked = !matches!(before.phase, RunPhase::Ended { .. }) && engine.require_approval(before).is_err();
-    let reread = (edit.is_some() || is_asked).then(|| reread_plan(context, before, digest, is_user)).transpose()?;
+    let is_asked = !continuing.is_over(before) && engine.require_approval(before).is_err();
+    let reread = (edit.is_some() || is_asked).then(|| reread_plan(context, before, continuing)).transpose()?;
     let replanned = reread.filter(|_| edit.is_some());
-    let opened = replanned.as_ref().map(|(_, _, opened)| opened.join(", ")).unwrap_or_default();
     if context.is_preview {
         return Ok(());
     }
-    let is_over = match before.phase {
-        RunPhase::Ended { result: RunResult::Complete } => true,
-        RunPhase::Ended { .. } => !(request.is_none_or(|request| request.again) && before.mode == ExecutionMode::Waves),
-        RunPhase::Executing | RunPhase::Cancelled { .. } => false,
-    };
-    if is_over && replanned.is_none() {
-        context.note_ended_run(run, before);
-        return output::print_block(&blocks::end_block(before));
-    }
+    let opened = replanned.as_ref().map(|(_, _, opened)| opened.join(", ")).unwrap_or_default();
+    let accepted = check_billing(before, continuing.request)?;
+    let accepted = accepted
+        .map(|question| verbs::answer_question(before, &engine.caller, &question, ANSWER_CONTINUE, None))
+        .transpose()?;
     let _door = context.runs.as_ref().map(|runs| context.lock_opening(runs, Some(run.id()))).transpose()?;
+    if let (Some(runs), true) = (&context.runs, before.parallel.is_some()) {
+        require_only_parallel_run(runs, Some(run.id()))?;
+    }
     let ((), state) = engine.take_over(|state| {
-        let mut events = Vec::new();
+        let mut events = match accepted {
+            Some(accepted) => vec![accepted],
+            None => accept_billing(state, &engine.caller, continuing.request)?,
+        };
+        events.extend(change_clients(state, &engine.caller, continuing.request)?);
         if let Some((plan, approved, opened)) = replanned {
-            events = verbs::replace_plan(state, plan, approved)?;
+            events.extend(verbs::replace_plan(state, plan, approved)?);
             events.extend(verbs::foreign_ticks_event(opened));
         }
         Ok((events.into_iter().chain(dispatched_tasks::forget_dispatched_if_any(state)).collect(), ()))
     })?;
     context.note_in_session(run, &before.holder, &state);
-    let choice = request.map(|request| request.choice.as_str()).unwrap_or_default();
-    let edited = edit.map(|edit| describe_edit(&edit, before, &state)).unwrap_or_default();
-    let opened = if opened.is_empty() {
-        String::new()
+    let mut said = if before.mode.is_done_by_agents() {
+        continuing.request.map(|request| request.choice.clone()).unwrap_or_default()
     } else {
-        format!(
-            "note: opened again, as neither omo nor its user ticked it: {}; what you tick counts where you type /omo:execute yourself\n",
-            sanitize(&opened, 300)
-        )
+        // Of what says something else now it is known only afterwards that it is done again.
+        step_heading(&state, if edit.is_some() { &state } else { before }, continuing.request)
     };
-    let head = parts::fit_block(format!("{choice}{edited}{opened}{}", blocks::resumed_block(run.id(), &state)));
-    print_then_next(context, run, state, &head)
+    said += &edit.map(|edit| describe_edit(&edit, before, &state)).unwrap_or_default();
+    if !opened.is_empty() {
+        let _ = writeln!(
+            said,
+            "note: opened again, as neither omo nor its user ticked it: {}; what you tick counts where you type /omo:execute yourself",
+            sanitize(&opened, 300)
+        );
+    }
+    print_then_next(context, run, state.clone(), &blocks::resumed_block(run.id(), &state, &said))
 }
 
-/// The plan as its file says it now, with the approval of exactly its commands.
+/// Shows how a run ended that is over.
+fn show_end(
+    context: &CommandContext,
+    run: &Run,
+    state: &RunState,
+    continuing: &Continuing,
+) -> Result<(), CommandError> {
+    context.note_ended_run(run, state);
+    let is_complete = state.phase == (RunPhase::Ended { result: RunResult::Complete });
+    let afresh = continuing.request.filter(|request| is_complete && !request.scope.is_resume);
+    output::print_block(&match afresh {
+        Some(request) => blocks::complete_already(run.id(), state, request),
+        None => blocks::end_block(state),
+    })
+}
+
+/// Another process may start the next client: it reads in the ledger that the costs are accepted.
+fn accept_billing(
+    state: &RunState,
+    caller: &VerbCaller,
+    request: Option<&ExecuteRequest>,
+) -> Result<Vec<EventKind>, VerbRefusal> {
+    let accepts = request.is_some_and(|request| request.clients.accepts_billing) && state.parallel.is_some();
+    if accepts && !accepts_billing(state) && billing::billing_facts().has_api_key {
+        return verbs::accept_billing(state, caller, PAYER);
+    }
+    Ok(Vec::new())
+}
+
+/// The budget and the time that clients have from now on, where those were named.
+fn change_clients(
+    state: &RunState,
+    caller: &VerbCaller,
+    request: Option<&ExecuteRequest>,
+) -> Result<Vec<EventKind>, VerbRefusal> {
+    let Some(policy) = request.map(|request| &request.clients.policy) else { return Ok(Vec::new()) };
+    let budget = policy.budget_micros.map(|micros| verbs::set_budget(state, caller, micros)).transpose()?.flatten();
+    let seconds = Some(policy.time_limit_seconds).filter(|seconds| *seconds > 0);
+    let time_limit = seconds.map(|seconds| verbs::set_time_limit(state, caller, seconds)).transpose()?.flatten();
+    Ok(budget.into_iter().chain(time_limit).collect())
+}
+
+/// The words before a run that clients or the session itself work on; `begins_at` is the state that says where it goes on.
+fn step_heading(state: &RunState, begins_at: &RunState, request: Option<&ExecuteRequest>) -> String {
+    let mut said = String::new();
+    if let Some(request) = request {
+        let strategy = strategy_of_mode(&state.plan, state.mode);
+        said = format!("{}{}", request.choice, parallel_run::plan_heading(request, &state.plan, strategy));
+    }
+    if request.is_none_or(|request| request.scope.is_resume) {
+        said += &resume::resume_point_of(begins_at).summary_line();
+        said.push('\n');
+    } else {
+        said += "note: a run of this plan is open; going on with it, as --resume does\n";
+    }
+    let Some(clients) = request.map(|request| &request.clients) else { return said };
+    if !clients.keeps_policy() {
+        said += "note: the run keeps the options for clients that it was opened with\n";
+    }
+    let Some(parallel) = &state.parallel else { return said };
+    if let Some(micros) = clients.policy.budget_micros {
+        let have = cost_text(parallel).map(|cost| format!("; so far: {cost}")).unwrap_or_default();
+        let _ = writeln!(said, "note: the clients may cost {} in all{have}", decimal_dollars(micros));
+    }
+    if clients.policy.time_limit_seconds > 0 {
+        let limit = format_limit(parallel.policy.time_limit_seconds());
+        let _ = writeln!(said, "note: a client may run for {limit} from now on");
+    }
+    said
+}
+
+/// Refuses to start workers again where they could not be started anew: their work could not reach the user. What is at
+/// work goes on.
+fn require_clean_checkout(context: &CommandContext, run: &Run, state: &RunState) -> Result<(), CommandError> {
+    let Some(parallel) = &state.parallel else { return Ok(()) };
+    if run.is_supervised()? {
+        return Ok(());
+    }
+    let mut found = preflight::preflight_findings(context, &state.plan, state.mode, &parallel.policy)?;
+    found.retain(|finding| matches!(finding.rule, PreflightRule::Dirty | PreflightRule::Operation));
+    if can_start(&found) { Ok(()) } else { Err(blocking_findings_error(&found)) }
+}
+
+/// The plan as its file says it now, narrowed to what the run was asked for, with the approval of exactly its commands.
 fn reread_plan(
     context: &CommandContext,
     state: &RunState,
-    digest: Option<&str>,
-    is_user: bool,
+    continuing: &Continuing,
 ) -> Result<(Plan, String, Vec<String>), CommandError> {
     let root = Path::new(&state.root);
-    let file = PlanFile::read(root, root, Path::new(&state.plan.source.path))?;
+    let file = PlanFile::read_anywhere(root, root, Path::new(&state.plan.source.path))?;
     // Read by the dialect and with the options that the run has; others would make other batches of the same tasks.
-    let plan = name_files_from_top(file.plan(&state.plan), &state.root);
+    let mut plan = name_files_from_top(file.plan(&state.plan), &state.root);
     if !plan.can_run() {
-        return Err(refusals::invalid_plan_error(&plan, &file));
+        return Err(invalid_plan_error(&plan, &file));
     }
-    let mut plan = plan;
-    let opened = if is_user { Vec::new() } else { verbs::distrust_ticks(state, &mut plan) };
+    if let Some(asked) = state.scope {
+        check_selection(&plan, asked.selection).map_err(argument_error)?;
+    }
+    let opened = if continuing.is_user { Vec::new() } else { verbs::distrust_ticks(state, &mut plan) };
     let plan = state.as_in_run(plan);
-    let typed = ExecuteRequest::new(command_for_mode(state.mode), PlanSource::File(plan.source.path.clone()));
-    let about = approval::ApprovalRequest::for_plan(&plan.source.path, typed.typed(&typed.source));
-    let approved = approval::approve_plan(context, &plan, digest, &about)?;
+    let setup = state.parallel.as_ref().and_then(|parallel| parallel.policy.setup.as_deref());
+    let about = ApprovalRequest::for_run(&plan, state.mode, command_line(&plan, state.mode, continuing.request));
+    let approved = approval::approve_with_setup(context, &plan, setup, continuing.digest, &about)?;
     Ok((plan, approved, opened))
 }
 
-/// The slash command that goes on with a run that agents work on.
-fn command_for_mode(mode: ExecutionMode) -> ExecuteCommand {
-    if mode == ExecutionMode::Batches { ExecuteCommand::ExecutePlan } else { ExecuteCommand::Execute }
+/// The command that its user types to go on with a run.
+fn command_line(plan: &Plan, mode: ExecutionMode, request: Option<&ExecuteRequest>) -> String {
+    let of = |command| {
+        let request = ExecuteRequest::new(command, PlanSource::File(plan.source.path.clone()));
+        request.typed(&request.source)
+    };
+    match (mode, request) {
+        (ExecutionMode::Batches, _) => of(ExecuteCommand::ExecutePlan),
+        (ExecutionMode::Waves, _) => of(ExecuteCommand::Execute),
+        (_, Some(request)) => request.typed(&request.source),
+        (_, None) => format!("{} --resume {}", command_for(plan), quote_argument(&plan.source.path)),
+    }
 }
 
 /// What an edit of the plan means for its run.

@@ -1,4 +1,4 @@
-//! The run that a plan has already, which parallel workers or the session itself work on.
+//! The run that a plan has already.
 
 use omo_core::text::command_text::quote_argument;
 use omo_engine::event::RunResult;
@@ -16,8 +16,11 @@ use crate::execute::refusals;
 use crate::execute::request::{ExecuteCommand, ExecuteRequest};
 use crate::exit_kind::ExitKind;
 
-/// The run of this plan to go on with; `None` where a new one has to be opened. Refuses where another one is in the
-/// way.
+/// The run of this plan to go on with, or to show where it is complete; `None` where a new one has to be opened.
+///
+/// # Errors
+///
+/// Another run is in the way.
 pub(crate) fn find_known_run(
     context: &CommandContext,
     runs: &RunStore,
@@ -26,63 +29,81 @@ pub(crate) fn find_known_run(
     mode: ExecutionMode,
 ) -> Result<Option<(Run, RunState)>, CommandError> {
     let is_of_it = |state: &RunState| state.plan.source.path == plan.source.path;
-    let resumes = request.scope.is_resume;
     if let Some((run, state)) = context.open_run(runs)? {
         // A client that was left at work holds up no edit of the plan.
         let (run, state) = context.reap_dead_supervisor(run, state)?;
         return match is_of_it(&state) {
             false => Err(another_run_is_open(run.id(), &state)),
-            true if is_same_request(&state, request, mode) => Ok(Some((run, state))),
+            true if mode.is_done_by_agents() || is_same_request(&state, request, mode) => Ok(Some((run, state))),
             true => Err(already_open_otherwise(run.id(), &state)),
         };
     }
-    if resumes {
-        let mut done_in_part = None;
-        for listed in runs.list()? {
-            let Ok(state) = listed.state else { continue };
-            // A run that agents work on goes on by its own commands.
-            if !context.is_in_this_work_tree(&state) || !is_of_it(&state) || state.scope.is_none() {
-                continue;
-            }
+    let known = runs.list()?.into_iter().filter_map(|listed| Some((listed.id, listed.state.ok()?)));
+    let over = known.filter(|(_, state)| context.is_in_this_work_tree(state) && is_of_it(state));
+    let found = if mode.is_done_by_agents() {
+        run_of_agents(over, plan, request)
+    } else {
+        run_of_steps(over, plan, request, mode)?
+    };
+    if found.is_none() && mode == ExecutionMode::Parallel {
+        require_only_parallel_run(runs, None)?;
+    }
+    found.map(|(id, state)| Ok((runs.get(&id)?, state))).transpose()
+}
+
+/// The last run of the plan that came to its end, where that is not begun anew.
+fn run_of_agents(
+    over: impl Iterator<Item = (String, RunState)>,
+    plan: &Plan,
+    request: &ExecuteRequest,
+) -> Option<(String, RunState)> {
+    // `--again` goes over a run in waves that has failed in its place.
+    let begins_anew = |state: &RunState| request.again && (is_complete(state) || state.mode != ExecutionMode::Waves);
+    let mut ended = over.filter(|(_, state)| matches!(state.phase, RunPhase::Ended { .. }) && !begins_anew(state));
+    let is_of_mode = |state: &RunState| request.mode.is_none_or(|mode| mode == state.mode);
+    ended.next().filter(|(_, state)| if is_complete(state) { state.has_plan(plan) } else { is_of_mode(state) })
+}
+
+/// The run that `--resume` goes on with, or one that a new run would only repeat.
+fn run_of_steps(
+    mut over: impl Iterator<Item = (String, RunState)>,
+    plan: &Plan,
+    request: &ExecuteRequest,
+    mode: ExecutionMode,
+) -> Result<Option<(String, RunState)>, CommandError> {
+    if request.scope.is_resume {
+        let mut part_that_is_done = None;
+        // A run that agents work on goes on by its own commands.
+        for (id, state) in over.filter(|(_, state)| state.scope.is_some()) {
             // A part that is done leaves the run of the whole where that was.
             let is_part = state.scope.is_some_and(|asked| asked.selection != PlanSelection::Whole);
-            if is_part && state.phase == (RunPhase::Ended { result: RunResult::Complete }) {
-                done_in_part.get_or_insert((listed.id, state));
+            if is_part && is_complete(&state) {
+                part_that_is_done.get_or_insert((id, state));
                 continue;
             }
             if !is_same_request(&state, request, mode) {
-                return Err(must_stay_parallel(&listed.id, &state));
+                return Err(must_stay_parallel(&id, &state));
             }
-            return Ok(Some((runs.get(&listed.id)?, state)));
+            return Ok(Some((id, state)));
         }
-        if let Some((id, state)) = done_in_part {
-            return Ok(Some((runs.get(&id)?, state)));
-        }
+        return Ok(part_that_is_done);
     }
     let is_parallel = mode == ExecutionMode::Parallel;
-    if (is_parallel || request.command == ExecuteCommand::Execute) && !resumes && !request.again {
-        for listed in runs.list()? {
-            let Ok(state) = listed.state else { continue };
-            if !is_of_it(&state) || !context.is_in_this_work_tree(&state) || !is_same_request(&state, request, mode) {
-                continue;
-            }
-            if state.phase == (RunPhase::Ended { result: RunResult::Complete }) {
-                if state.has_plan(plan) {
-                    return Ok(Some((runs.get(&listed.id)?, state)));
-                }
-                // What was done stays done, and the plan says something else now.
-                break;
-            }
-            // A new run would pay once more for what this one has.
-            if is_parallel && state.task_counts().passed > 0 {
-                return Err(ended_before(&listed.id, &state));
-            }
-        }
+    if request.again || !is_parallel && request.command != ExecuteCommand::Execute {
+        return Ok(None);
     }
-    if mode == ExecutionMode::Parallel {
-        require_only_parallel_run(runs, None)?;
+    let is_repeated = |state: &RunState| is_complete(state) || is_parallel && state.task_counts().passed > 0;
+    match over.find(|(_, state)| is_same_request(state, request, mode) && is_repeated(state)) {
+        // What was done stays done, where the plan says something else now.
+        Some((id, state)) if is_complete(&state) => Ok(state.has_plan(plan).then_some((id, state))),
+        // A new run would pay once more for what this one has.
+        Some((id, state)) => Err(ended_before(&id, &state)),
+        None => Ok(None),
     }
-    Ok(None)
+}
+
+fn is_complete(state: &RunState) -> bool {
+    state.phase == (RunPhase::Ended { result: RunResult::Complete })
 }
 
 /// Whether what is asked for is what an open run does.

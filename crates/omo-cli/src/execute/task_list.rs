@@ -251,7 +251,7 @@ fn continue_run(
         Ok((answered.into_iter().chain(replanned).chain(anew).collect(), ()))
     })?;
     context.note_in_session(run, &before.holder, &state);
-    let head = blocks::resumed_block(run.id(), &state);
+    let head = blocks::resumed_block(run.id(), &state, "");
     print_then_next(context, run, state, &head)
 }
 

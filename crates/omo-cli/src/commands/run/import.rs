@@ -87,7 +87,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &ImportOptions) -> Result<(), Comma
     }
     let plan = arranged(plan, ExecutionMode::Batches, &ModeOptions::default());
     let typed = ExecuteRequest::new(ExecuteCommand::ExecutePlan, PlanSource::File(plan.source.path.clone()));
-    let asked = approval::ApprovalRequest::for_plan(&plan.source.path, typed.typed(&typed.source));
+    let asked = approval::ApprovalRequest::for_run(&plan, ExecutionMode::Batches, typed.typed(&typed.source));
     let approved = approval::approve_plan(&context, &plan, options.digest.as_deref(), &asked)?;
     let runs = RunStore::create(&context.root, Some(&context.state_home))?;
     let _door = context.lock_opening(&runs, None)?;
@@ -111,7 +111,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &ImportOptions) -> Result<(), Comma
     }
     let state = context.engine(&run, &state)?.write_projections(state.clone())?;
     context.note_in_session(&run, &state.holder, &state);
-    let head = blocks::resumed_block(run.id(), &state);
+    let head = blocks::resumed_block(run.id(), &state, "");
     let head = format!("omo: took {shown} in, as claims that omo has not checked.\n{head}");
     print_then_next(&context, &run, state, &head)
 }

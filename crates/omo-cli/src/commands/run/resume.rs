@@ -1,13 +1,12 @@
 //! `omo run resume`: takes a run over, with its plan as the file says it now.
 
 use clap::Args;
-use omo_engine::execution_mode::ExecutionMode;
 use omo_state::env::ProcessEnv;
 
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
-use crate::execute::continue_run::continue_run;
-use crate::execute::{continue_parallel, task_list};
+use crate::execute::continue_run::{Continuing, continue_run};
+use crate::execute::task_list;
 use crate::run_arguments::RunOptions;
 
 const HELP: &str = "\
@@ -34,13 +33,8 @@ pub(crate) fn run(env: &ProcessEnv, options: &ResumeOptions) -> Result<(), Comma
     let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     context.require_free_run(&state)?;
     let digest = options.digest.as_deref();
-    match state.mode {
-        _ if state.is_task_list() => task_list::resume(&context, &run, &state, digest),
-        ExecutionMode::Parallel | ExecutionMode::StepByStep => {
-            continue_parallel::continue_run(&context, &run, &state, None, digest)
-        }
-        ExecutionMode::Batches | ExecutionMode::Waves => {
-            continue_run(&context, &run, &state, None, digest, context.is_person())
-        }
+    if state.is_task_list() {
+        return task_list::resume(&context, &run, &state, digest);
     }
+    continue_run(&context, &run, &state, &Continuing { request: None, digest, is_user: context.is_person() })
 }
