@@ -8,7 +8,9 @@ use std::time::Duration;
 use omo_core::check::counterfactual::list_names;
 use omo_core::check::file_use::{is_judged, is_named_as_judge};
 use omo_core::check::session_check::Check;
-use omo_core::check::steering::{file_words, is_code, is_named_as_test, is_test_helper, loaded_words, may_steer};
+use omo_core::check::steering::{
+    file_words, is_code, is_named_as_test, is_shell_script, is_test_helper, loaded_words, may_steer,
+};
 use omo_core::check::test_report::{TestOutcome, TestReport};
 use omo_core::text::pluralize;
 use omo_git::base_comparison::{BaseComparison, BaseError, ChangedFile, write_versions};
@@ -19,7 +21,7 @@ use omo_state::seal::hex_digest;
 
 use crate::change::Change;
 use crate::comparison::SideOutcome;
-use crate::counterfactual::{ProofError, ProofWatcher};
+use crate::counterfactual::{ProofError, ProofRequest, ProofWatcher, TaskScope};
 use crate::private_tree::Side;
 use crate::side_runner::SideRunner;
 use crate::test_files::TestFiles;
@@ -27,7 +29,7 @@ use crate::test_files::TestFiles;
 /// A larger change of such files is not tried out, and said to be one.
 const MAX_FILES: usize = 500;
 
-/// Files that may steer the checks of a claim and that changed, with what they were.
+/// Files that may steer checks and that the change is in, with what they were.
 pub(crate) struct ChangedJudges {
     files: Vec<ChangedFile>,
     /// Their paths from the project's top.
@@ -41,10 +43,10 @@ impl ChangedJudges {
     pub(crate) fn read(
         comparison: &BaseComparison,
         with: &Path,
-        checks: &[Check],
-        tests: &TestFiles,
+        request: &ProofRequest,
         change: &Change,
     ) -> Result<Self, BaseError> {
+        let (checks, tests) = (request.checks, request.tests);
         let words: Vec<BTreeSet<String>> = checks.iter().map(|check| file_words(&check.command)).collect();
         let project = with.join(&comparison.project);
         let tracked: BTreeSet<String> = comparison
@@ -61,6 +63,11 @@ impl ChangedJudges {
         let name_of = |path: &Path| comparison.name_in_project(path);
         let steers = |path: &Path| {
             let name = name_of(path);
+            // What the checks of a plan read is the work, where nothing in its name says otherwise.
+            let is_of = |task: TaskScope| task.files.contains(&name) && (may_steer(&name) || is_shell_script(&name));
+            if !request.task.is_none_or(is_of) {
+                return false;
+            }
             // A file that was not there when its user named it is what the check waits for.
             let mut named = checks.iter().zip(&words);
             let is_judge = |(check, words): (&Check, &BTreeSet<String>)| {

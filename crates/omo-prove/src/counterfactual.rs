@@ -65,6 +65,8 @@ pub struct TaskScope<'a> {
     pub expected: &'a [ExpectedResult],
     /// The files that it changed, from the project's top. What else differs from the base is on both sides as it is now.
     pub files: &'a BTreeSet<String>,
+    /// The checks run without the work as well, and not only with what may steer them as it was.
+    pub runs_without: bool,
 }
 
 /// What the checks prove of a change.
@@ -74,7 +76,7 @@ pub struct Proof {
     pub base: String,
     /// The checks, in order.
     pub checks: Vec<CheckProof>,
-    /// Further comparisons of each, where they are those of a claim.
+    /// Further comparisons of each, where they are those of a claim or of a task.
     #[serde(skip)]
     pub comparisons: Vec<ClaimComparison>,
     /// What could not be told apart, or was not there, in one line each.
@@ -169,10 +171,10 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
     let stored = stored.map_err(|source| PrivateTreeError::File { path: without.clone(), source })?;
     change.note_stored_files(&stored, &comparison, &mut notes);
     let is_claim = matches!(request.base, BaseChoice::Recorded { .. });
-    let judges = is_claim
-        .then(|| ChangedJudges::read(&comparison, &with, request.checks, request.tests, &change))
-        .transpose()?;
-    let old_tests = judges.as_ref().map(|judges| judges.read_tests(&comparison, &with, request.tests)).transpose()?;
+    let has_judges = is_claim || request.task.is_some();
+    let judges = has_judges.then(|| ChangedJudges::read(&comparison, &with, request, &change)).transpose()?;
+    let of_claim = judges.as_ref().filter(|_| is_claim);
+    let old_tests = of_claim.map(|judges| judges.read_tests(&comparison, &with, request.tests)).transpose()?;
     let failing_tests =
         if is_claim { FailingTests::read(&comparison, request, &change) } else { FailingTests::default() };
     install(request, &comparison, &mut trees, watcher)?;
@@ -192,6 +194,9 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
         with_change.push(with);
     }
     watcher.judges_compared(&with_change, &comparisons);
+    if request.task.is_some_and(|task| !task.runs_without) {
+        return Ok(Proof { base, checks: Vec::new(), comparisons, notes });
+    }
     let mut checks = Vec::new();
     for (check, with) in request.checks.iter().zip(&with_change) {
         checks.push(runner.prove_check(check, with, &change, watcher)?);

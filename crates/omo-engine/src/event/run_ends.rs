@@ -56,6 +56,9 @@ pub struct AttemptEnd {
     /// Files that git ignores, and without which its checks are red.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needed_ignored: Vec<String>,
+    /// What its checks are with what may steer them as it was before the work, on one line for each that differs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub judge_notes: Vec<String>,
     /// Why git did not make that commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<CommitRefusal>,

@@ -7,7 +7,8 @@ use crate::state::{RunState, TaskState, TaskStatus};
 /// So many files are named.
 const NAMED_FILES: usize = 8;
 
-/// The notes on what a task that was judged is judged by: what hooks changed in its commits, and what git ignores.
+/// The notes on what a task that was judged is judged by: what hooks changed in its commits, what git
+/// ignores, and what may steer its checks.
 pub fn judged_with(known: &TaskState) -> Vec<String> {
     let is_judged = matches!(known.status, TaskStatus::Passed | TaskStatus::Claimed | TaskStatus::Unverified);
     let Some(end) = known.last_end.as_ref().filter(|_| is_judged) else { return Vec::new() };
@@ -21,7 +22,8 @@ pub fn judged_with(known: &TaskState) -> Vec<String> {
     });
     let ignored = (!end.needed_ignored.is_empty())
         .then(|| format!("its checks are green only with the ignored {}", files(&end.needed_ignored)));
-    hooks.into_iter().chain(ignored).collect()
+    let judges = end.judge_notes.iter().map(|note| sanitize(note, 400));
+    hooks.into_iter().chain(ignored).chain(judges).collect()
 }
 
 /// As [`judged_with`], of all tasks.

@@ -150,6 +150,8 @@ pub struct AttemptMeasurement {
     pub without_work: Vec<CheckCounterfactual>,
     /// The files that its checks were run without: its commit would not hold them.
     pub left_out: Vec<String>,
+    /// As [`AttemptEnd::judge_notes`].
+    pub judge_notes: Vec<String>,
     /// As [`AttemptEnd::needed_ignored`].
     pub needed_ignored: Vec<String>,
     /// The commits since its start that change what the task does not list.
@@ -269,6 +271,7 @@ pub fn judge_attempt(
         foreign_commits: foreign.into_iter().map(|stray| stray.commit).collect(),
         hook_changes,
         needed_ignored: measured.needed_ignored,
+        judge_notes: measured.judge_notes,
         refusal: None,
         without_work: measured.without_work,
         snapshot: None,

@@ -20,7 +20,6 @@ use crate::handover::next_task_of_worker;
 use crate::report::ultraplan;
 use crate::state::{FINAL_CHECKS_ID, RunState, RunningAttempt};
 use crate::task_commits::commit_message;
-use crate::task_counterfactual;
 use crate::unfinished_lines::find_unfinished_lines;
 use crate::verbs::{self, AttemptMeasurement, CommitOutcome};
 use crate::work::baseline::files_written_by_omo;
@@ -179,7 +178,9 @@ impl Engine<'_> {
         let unfinished = self.find_unfinished_lines(&state, running.tree.as_deref(), worked.tree.as_deref());
         let since_first =
             first_attempt(&state, task, &running).map(|first| self.work_result(&state, task, &first).files);
-        let mut changed_check_files = judging_files(&state, task, since_first.unwrap_or_else(|| worked.files.clone()));
+        let since_first = since_first.unwrap_or_else(|| worked.files.clone());
+        let is_compared = self.is_compared(&state, task, &since_first);
+        let mut changed_check_files = judging_files(&state, task, since_first);
         changed_check_files.retain(|file| !state.changed_check_files.contains_key(file));
         let CompletionReport { note, evidence_ids, takes_next } = put;
         let mut measured = AttemptMeasurement {
@@ -197,6 +198,7 @@ impl Engine<'_> {
             without_work: Vec::new(),
             left_out: Vec::new(),
             needed_ignored: Vec::new(),
+            judge_notes: Vec::new(),
             stray_commits: stray_commits.clone().unwrap_or_default(),
             commit: None,
             judges: Judges::new(),
@@ -222,8 +224,8 @@ impl Engine<'_> {
                 Err(why) => refused = Some(why),
             }
         }
-        if refused.is_none() && passes(&measured) && task_counterfactual::is_asked(&state.plan, task) {
-            measured.without_work = self.prove_task(&state, task, &running, watcher)?;
+        if refused.is_none() && passes(&measured) && is_compared {
+            (measured.without_work, measured.judge_notes) = self.prove_task(&state, task, &running, watcher)?;
         }
         // Only what has passed but for that is committed; whether it is in a commit is then judged with the rest.
         if passes(&measured) {

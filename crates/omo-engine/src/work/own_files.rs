@@ -69,9 +69,14 @@ pub(super) fn judging_files(state: &RunState, task: &Task, mut files: Vec<String
         state.plan.labeled_checks().flat_map(|(_, check)| file_words(&check.command)).collect();
     files.retain(|file| {
         let is_listed = task.files.iter().any(|listed| path_covers(&listed.path, file));
-        !is_listed && !is_manifest(file) && (may_steer(file) || is_shell_script(file) && is_named(file, &words))
+        !is_listed && steers_checks(file, &words)
     });
     files
+}
+
+/// `true` for a file that checks with these words may run or obey; manifests are changed by any work.
+pub(super) fn steers_checks(file: &str, words: &BTreeSet<String>) -> bool {
+    !is_manifest(file) && (may_steer(file) || is_shell_script(file) && is_named(file, words))
 }
 
 /// What a task may change: what it names, and, where it names nothing or its user lets it, what its session lists.

@@ -9,12 +9,13 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
 use omo_core::check::command_line::split_commands;
-use omo_core::check::counterfactual::CheckCounterfactual;
+use omo_core::check::counterfactual::{CheckCounterfactual, list_names};
 use omo_core::check::printed_output::QUOTED_LINES;
 use omo_core::check::session_check::Check;
 use omo_core::check::steering::file_words;
 use omo_core::check::task_check::{ExpectedResult, TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::check::test_runner::test_commands::names_test_runner;
+use omo_core::text::sanitize;
 use omo_git::base_comparison::BaseChoice;
 use omo_git::changes::TreeSnapshot;
 use omo_git::named_files::{PACKAGE, scripts_of};
@@ -25,6 +26,7 @@ use omo_prove::failure::judge_tests_first;
 use omo_prove::hollow::HollowChecks;
 use omo_prove::test_files::TestFiles;
 
+use super::own_files::steers_checks;
 use super::start::tree_from_text;
 use super::{CommandWatcher, Engine, EngineError};
 use crate::state::{RunState, RunningAttempt};
@@ -36,27 +38,41 @@ const PROOF_LIMIT: Duration = Duration::from_secs(240);
 const MAX_LOG_BYTES: u64 = 4 * 1024 * 1024;
 
 impl Engine<'_> {
-    /// What the checks of a task say without its work. What cannot be found out is said of each of them.
+    /// `true` for a task whose checks run in private copies as well: without its work, or as they were judged before it.
+    pub(super) fn is_compared(&self, state: &RunState, task: &Task, files: &[String]) -> bool {
+        let words: BTreeSet<String> = task.proving_checks().flat_map(|check| file_words(&check.command)).collect();
+        let steers = |file: &String| steers_checks(file, &words);
+        task_counterfactual::is_asked(&state.plan, task)
+            || task.proving_checks().next().is_some() && self.work_tree.has_git() && files.iter().any(steers)
+    }
+
+    /// What the checks of a task say without its work, where that is asked, and with what may steer them as it was. What
+    /// cannot be found out is said.
     pub(super) fn prove_task(
         &self,
         state: &RunState,
         task: &Task,
         running: &RunningAttempt,
         watcher: &mut impl CommandWatcher,
-    ) -> Result<Vec<CheckCounterfactual>, EngineError> {
-        let checks = task_counterfactual::checks_to_prove(&state.plan, task);
+    ) -> Result<(Vec<CheckCounterfactual>, Vec<String>), EngineError> {
+        let is_asked = task_counterfactual::is_asked(&state.plan, task);
+        let proving = || task.proving_checks().cloned().collect();
+        let checks = if is_asked { task_counterfactual::checks_to_prove(&state.plan, task) } else { proving() };
         let (deadline, is_needed) = (Instant::now() + PROOF_LIMIT, self.is_needed());
         let mut watcher = TaskProofWatcher { inner: watcher, is_needed, deadline, is_cancelled: false };
         match self.run_proof(state, task, running, &checks, &mut watcher) {
-            Ok(answers) => Ok(answers),
+            Ok(found) => Ok(found),
             Err(_) if watcher.is_cancelled => Err(EngineError::Cancelled),
-            Err(why) => {
+            Err(why) if is_asked => {
                 let answer = |check: &TaskCheck| CheckCounterfactual {
                     name: check.command.clone(),
                     reason: why.clone(),
                     ..CheckCounterfactual::default()
                 };
-                Ok(checks.iter().map(answer).collect())
+                Ok((checks.iter().map(answer).collect(), Vec::new()))
+            }
+            Err(why) => {
+                Ok((Vec::new(), vec![format!("what may steer its checks was changed, and not compared: {why}")]))
             }
         }
     }
@@ -68,7 +84,7 @@ impl Engine<'_> {
         running: &RunningAttempt,
         checks: &[TaskCheck],
         watcher: &mut impl ProofWatcher,
-    ) -> Result<Vec<CheckCounterfactual>, String> {
+    ) -> Result<(Vec<CheckCounterfactual>, Vec<String>), String> {
         // What an earlier attempt has left is work of the task as well.
         let began = first_attempt(state, task, running).unwrap_or_else(|| running.clone());
         let snapshot: TreeSnapshot = began
@@ -88,13 +104,14 @@ impl Engine<'_> {
         let mut tests = repository.as_ref().map(|repository| repository.tests.clone()).unwrap_or_default();
         tests.extend(planned_test_files(task));
         let now = (self.now)().as_millis().unsigned_abs();
+        let runs_without = task_counterfactual::is_asked(&state.plan, task);
         let request = ProofRequest {
             root: self.work_tree.root(),
             state_home: self.state_home,
             base: BaseChoice::Attempt { worktree: &self.work_tree, run_id: self.run.id(), snapshot: &snapshot },
             checks: &asked,
             hollow: HollowChecks::None,
-            task: Some(TaskScope { expected: &expected, files: &files }),
+            task: Some(TaskScope { expected: &expected, files: &files, runs_without }),
             tests: &TestFiles::new(tests),
             environment: self.environment,
             time: UNIX_EPOCH + Duration::from_millis(now),
@@ -104,7 +121,15 @@ impl Engine<'_> {
             ProofError::Cancelled => format!("it was not done within {} s", PROOF_LIMIT.as_secs()),
             error => error.to_string(),
         })?;
-        Ok(checks.iter().zip(&proof.checks).map(|(check, proof)| proof.summarize(&check.command)).collect())
+        let answers = checks.iter().zip(&proof.checks).map(|(check, proof)| proof.summarize(&check.command)).collect();
+        let notes = checks.iter().zip(&proof.comparisons).flat_map(|(check, found)| {
+            let judged = (!found.judged_by.is_empty()).then(|| {
+                format!("green only with the changed {}", list_names(&found.judged_by, found.judged_by.len()))
+            });
+            let command = sanitize(&check.command, 120).replace('`', "'");
+            judged.into_iter().chain(found.notes.clone()).map(move |note| format!("`{command}`: {note}"))
+        });
+        Ok((answers, notes.collect()))
     }
 
     /// The outcomes of the checks of a task. Tests that are written first are red only by a failure that says that what

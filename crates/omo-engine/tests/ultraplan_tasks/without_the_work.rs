@@ -2,6 +2,7 @@
 
 use omo_core::check::counterfactual::WithoutChange;
 use omo_engine::report::findings::finding_lines;
+use omo_engine::report::judged_with::judged_with_lines;
 use omo_plan::dialects::{self, BatchOptions};
 
 use crate::Named;
@@ -14,6 +15,7 @@ pub(crate) const ALL: &[Named] = &[
     ("an_implementation_is_proved_by_its_tests", an_implementation_is_proved_by_its_tests),
     ("an_implementation_that_changes_nothing_fails", an_implementation_that_changes_nothing_fails),
     ("tests_that_fail_for_another_reason_prove_nothing", tests_that_fail_for_another_reason_prove_nothing),
+    ("a_changed_judge_of_a_task_is_named", a_changed_judge_of_a_task_is_named),
     ("a_plan_without_such_a_task_is_compared_with_nothing", a_plan_without_such_a_task_is_compared_with_nothing),
 ];
 
@@ -65,6 +67,40 @@ fn a_test_that_fails_without_the_work_proves_it() {
     assert_eq!((findings(&lab), copies_left(&lab)), (String::new(), 0));
     assert_eq!(lab.git(&["status", "--porcelain"]), "");
     assert_eq!(lab.state().tasks["1"].already_green, [0; 0], "nothing of it ran before the work");
+}
+
+fn a_changed_judge_of_a_task_is_named() {
+    for (written, text, said) in [
+        ("judge.sh", "exit 0\n", "step 1: `sh judge.sh && cat .passes`: green only with the changed judge.sh"),
+        ("judge.sh", "grep -q done user.txt || exit 1\n", ""),
+        (".passes", "", "step 1: `sh judge.sh && cat .passes`: green only with the changed .passes"),
+        ("notes.txt", "x", ""),
+    ] {
+        let lines = [
+            "**Files:** `user.txt`, `judge.sh`, `.passes`, `notes.txt`",
+            "**Verify:** `sh judge.sh && cat .passes`",
+            "**On failure:** skip",
+            "**Checkpoint:** `git commit -m \"one\"`",
+        ];
+        let lab = UltraplanLab::new(&plan_text(&[step(1, &lines)], ""));
+        lab.write("judge.sh", "grep -q done user.txt\n");
+        let is_absent = written == ".passes";
+        if !is_absent {
+            lab.write(".passes", "");
+        }
+        lab.git(&["add", "."]);
+        lab.git(&["commit", "-qm", "judge"]);
+        let started = lab.start("1").unwrap();
+        lab.write("user.txt", if written == "judge.sh" && text.starts_with("exit") { "other\n" } else { WORK });
+        lab.write(written, text);
+        lab.done(&started.ticket);
+        assert_eq!(
+            (lab.standing("1"), judged_with_lines(&lab.state()).join("\n").as_str()),
+            ("passed", said),
+            "{text}"
+        );
+        assert_eq!((answers(&lab, "1").len(), copies_left(&lab)), (0, 0));
+    }
 }
 
 fn a_test_that_shows_nothing_is_named() {
