@@ -14,7 +14,11 @@ const JUDGES_OF_OUTPUT: &str = "diff cmp comm grep egrep fgrep jq sha256sum md5s
 /// Words between which a line of shell begins anew.
 const ENDS: [char; 4] = [';', '&', '\n', ')'];
 /// Parts of names of programs that judge, whatever reads their output.
-const NAMES_OF_JUDGES: &str = "check checks test tests run runner verify validate lint ci qa suite";
+const NAMES_OF_JUDGES: &str = "\
+    check checks test tests spec specs run runner verify validate lint ci qa suite gate harness e2e smoke scripts script \
+    tools hack";
+/// Beginnings and ends of such parts, as in `selfcheck.py`.
+const MARKS_OF_JUDGES: [&str; 4] = ["check", "test", "verify", "lint"];
 
 /// `true` for a word that a text runs: at the beginning of a command, or behind an interpreter.
 ///
@@ -43,7 +47,7 @@ pub fn runs_file(text: &str, word: &str) -> bool {
 }
 
 /// `true` for a word that names code which the command only reads, compiles or imports, or whose output another program
-/// judges: the file is judged, and judges nothing.
+/// judges, and for a program that is not called as one that judges: the file is judged, and judges nothing.
 ///
 /// ```
 /// use omo_core::check::file_use::is_judged;
@@ -56,7 +60,10 @@ pub fn is_judged(text: &str, word: &str, path: &str) -> bool {
     let is_module = || !word.rsplit('/').next().unwrap_or(word).contains('.');
     let is_read = || !runs_file(text, word) && (is_module() || is_imported(text, word) || !runs_another_file(text));
     let is_program = is_code(path) || is_shell_script(path);
-    is_code_or_text(path) && !is_expectation(path) && is_read() || is_program && is_output_judged(text, word, path)
+    let is_work = || is_code(path) && runs_file(text, word) && !is_named_as_judge(path);
+    is_code_or_text(path) && !is_expectation(path) && is_read()
+        || is_work()
+        || is_program && is_output_judged(text, word, path)
 }
 
 /// A word that the text has code import, wherever it names it.
@@ -71,7 +78,8 @@ fn is_imported(text: &str, word: &str) -> bool {
 
 /// Names of programs that judge others, such as `ci/run.py`.
 pub fn is_named_as_judge(path: &str) -> bool {
-    path.to_lowercase().split(['/', '.', '-', '_']).any(|part| is_in(NAMES_OF_JUDGES, part))
+    let is_marked = |part: &str| MARKS_OF_JUDGES.iter().any(|mark| part.starts_with(mark) || part.ends_with(mark));
+    path.to_lowercase().split(['/', '.', '-', '_']).any(|part| is_in(NAMES_OF_JUDGES, part) || is_marked(part))
 }
 
 /// `true` where an interpreter gets its program without a file: on standard input, by a variable, as text.
@@ -175,6 +183,9 @@ mod tests {
             "$HOME/bin/lint app.py",
             "node -e 'process.exit(require(\"./app.py\").add(1, 1) === 2 ? 0 : 1)'",
             "! grep -q TODO app.py",
+            "python3 app.py",
+            "python3 -m app && diff a b",
+            "./app.py --version",
         ] {
             let words = crate::check::steering::file_words(command);
             let is_naming = |word: &&String| word.starts_with("app") || word.contains("*.py");
@@ -198,8 +209,8 @@ mod tests {
             ("find ci.d -name '*.py' -exec python3 {} +", "*.py", "ci.d/a.py"),
             ("python3 -c \"exec(open('run.py').read())\"", "run.py", "run.py"),
             ("ls ci.d/*.js | xargs -n1 node", "ci.d/*.js", "ci.d/a.js"),
-            ("python3 app.py", "app.py", "app.py"),
-            ("python3 app.py && diff a b", "app.py", "app.py"),
+            ("python3 selfcheck.py", "selfcheck.py", "selfcheck.py"),
+            ("python3 tools/smoke.py", "tools/smoke.py", "tools/smoke.py"),
             ("cat check | sh", "check", "check"),
             ("cat ci/check.sh", "ci/check.sh", "ci/check.sh"),
             ("python3 app.py | diff - expected.txt", "expected.txt", "expected.txt"),
