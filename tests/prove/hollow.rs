@@ -64,6 +64,41 @@ fn play_row(
     Ok(())
 }
 
+const GO: Language = Language {
+    check: "go test ./...",
+    files: &[("go.mod", Some("module example.org/shop\n\ngo 1.18\n"))],
+    code: ("shop.go", "package shop\n\nfunc One() int { return 1 }\n"),
+    test: ("shop_test.go", "package shop\n\nimport \"testing\"\n\nvar _ = testing.Short\n"),
+};
+
+const GO_ROWS: &[Row] = &[
+    (
+        "honest, in a table",
+        "func Total(a int) int { return a + 1 }",
+        "func TestTotal(t *testing.T) {\n\tfor _, c := range []struct{ a, b int }{{1, 2}, {2, 3}} {\n\t\tif Total(c.a) != c.b { t.Error(c) }\n\t}\n}",
+        "red",
+    ),
+    ("names it only", "func Total() int { return 2 }", "func TestTotal(t *testing.T) { _ = Total }", "green Total"),
+    (
+        "a method",
+        "type Cart[T any] struct{ lines []T }\nfunc (c *Cart[T]) Count() int { return len(c.lines) }",
+        "func TestCount(t *testing.T) {\n\tif (&Cart[int]{}).Count() != 0 { t.Fail() }\n}",
+        "red",
+    ),
+    (
+        "recovered",
+        "func Total() int { return 2 }",
+        "func TestTotal(t *testing.T) { defer func() { recover() }(); Total() }",
+        "green Total",
+    ),
+];
+
+#[test]
+#[ignore = "needs the built plugin and go: cargo xtask test"]
+fn empty_bodies_of_go_are_noticed_or_named() {
+    play(&GO, "go", |_| Ok(()), GO_ROWS);
+}
+
 const RUST: Language = Language {
     check: "cargo test",
     files: &[
@@ -111,7 +146,7 @@ const RUST_ROWS: &[Row] = &[
         "generated code",
         "macro_rules! made { ($name:ident) => { pub fn $name() -> u32 { 2 } } }\nmade!(total);",
         "#[test] fn t() { assert_eq!(shop::total(), 2) }",
-        "the change has no function of Rust, Python, JavaScript or TypeScript that can be emptied",
+        "the change has no function of Go, Rust, Python, JavaScript or TypeScript that can be emptied",
     ),
     (
         "async, and never polled",
@@ -210,7 +245,7 @@ const PYTHON_ROWS: &[Row] = &[
         "generated code",
         "exec('def total(): return 2')",
         " def test_a(self): self.assertEqual(shop.total(), 2)",
-        "the change has no function of Rust, Python, JavaScript or TypeScript that can be emptied",
+        "the change has no function of Go, Rust, Python, JavaScript or TypeScript that can be emptied",
     ),
     (
         "async, and never awaited",
@@ -229,7 +264,7 @@ const PYTHON_ROWS: &[Row] = &[
         "what an import calls",
         "TABLE = dict()\ndef total(): return 2\nTABLE['total'] = total()",
         " def test_a(self): self.assertEqual(shop.total(), 2)",
-        "the change has no function of Rust, Python, JavaScript or TypeScript that can be emptied",
+        "the change has no function of Go, Rust, Python, JavaScript or TypeScript that can be emptied",
     ),
     (
         "decorators, and imports only",
@@ -315,7 +350,7 @@ const JAVASCRIPT_ROWS: &[Row] = &[
         "generated code",
         "export const total = new Function('return 2');",
         "test('a', () => assert.equal(shop.total(), 2));",
-        "the change has no function of Rust, Python, JavaScript or TypeScript that can be emptied",
+        "the change has no function of Go, Rust, Python, JavaScript or TypeScript that can be emptied",
     ),
     (
         "async, and not awaited",

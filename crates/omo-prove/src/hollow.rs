@@ -4,6 +4,7 @@
 //! A body is emptied by an error that is thrown before its first statement. The rest of it stays: what it needs for its
 //! types, its imports and its kind is what it was, and it builds.
 
+mod go;
 mod rust;
 mod script;
 
@@ -52,6 +53,7 @@ impl HollowChecks {
 /// A language whose functions can be emptied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Language {
+    Go,
     Rust,
     Python,
     /// And TypeScript.
@@ -61,6 +63,7 @@ enum Language {
 impl Language {
     fn of(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()? {
+            "go" => Some(Self::Go),
             "rs" => Some(Self::Rust),
             "py" => Some(Self::Python),
             "js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "mts" | "cts" => Some(Self::JavaScript),
@@ -95,6 +98,41 @@ struct Hollowed {
     functions: Vec<String>,
     /// Number of further functions.
     left_out: usize,
+}
+
+/// A function, and where its body begins.
+struct Function {
+    name: String,
+    /// The tokens of its body: comments and spaces do not count.
+    body: String,
+    begin: usize,
+}
+
+/// Empties those that differ from the functions before, by what stands before their first statement then.
+fn empty_changed(
+    now: &str,
+    before: &[Function],
+    mut functions: Vec<Function>,
+    thrown: &str,
+    wish: Wish,
+) -> Result<Hollowed, NotHollow> {
+    functions.retain(|function| {
+        let is_same = |old: &Function| old.name == function.name && (wish.only_new || old.body == function.body);
+        !before.iter().any(is_same)
+    });
+    if functions.is_empty() {
+        return Err(NotHollow::NoFunction);
+    }
+    let mut text = String::with_capacity(now.len() + thrown.len() * functions.len());
+    let mut at = 0;
+    for function in functions.iter().take(wish.limit) {
+        text.push_str(now.get(at..function.begin).ok_or(NotHollow::NotParsed)?);
+        text.push_str(thrown);
+        at = function.begin;
+    }
+    text.push_str(now.get(at..).ok_or(NotHollow::NotParsed)?);
+    let names = functions.iter().take(wish.limit).map(|function| function.name.clone()).collect();
+    Ok(Hollowed { text, functions: names, left_out: functions.len().saturating_sub(wish.limit) })
 }
 
 /// Why the functions of a file cannot be emptied.
@@ -172,6 +210,7 @@ impl HollowChange {
             };
             let source = Source { path: &file.path, base, now };
             match language {
+                Language::Go => hollow.add(&file.path, go::hollow(base, now, hollow.wish(only_new))),
                 Language::Rust => hollow.add(&file.path, rust::hollow(base, now, hollow.wish(only_new))),
                 Language::Python => of_python.push(source),
                 Language::JavaScript => of_javascript.push(source),
@@ -206,7 +245,7 @@ pub(crate) fn ask_checks(
     }
     if hollow.functions.is_empty() {
         let why = hollow.problem.unwrap_or_else(|| {
-            "the change has no function of Rust, Python, JavaScript or TypeScript that can be emptied".to_owned()
+            "the change has no function of Go, Rust, Python, JavaScript or TypeScript that can be emptied".to_owned()
         });
         let answer = HollowAnswer::Unknown(format!("could not be made hollow: {why}"));
         proofs.iter_mut().filter(|proof| wanted.contain(proof)).for_each(|proof| proof.hollow = answer.clone());

@@ -4,46 +4,17 @@ use proc_macro2::TokenStream;
 use syn::spanned::Spanned;
 use syn::{AttrStyle, Attribute, Block, ImplItem, Item, Signature, TraitItem, Type};
 
-use super::{Hollowed, MARK, NotHollow, Wish};
+use super::{Function, Hollowed, NotHollow, Wish, empty_changed};
 use crate::rust_tests::{is_for_tests, parse_apart};
 
-/// A function, and where its body begins.
-struct Function {
-    name: String,
-    /// The tokens of its body: comments and spaces do not count.
-    body: String,
-    begin: usize,
-}
+/// Stands before the first statement. Behind a condition the rest is neither unreachable nor unused.
+const THROWN: &str = " if true { unimplemented!(\"hollowed by omo\") } ";
 
 /// Empties the functions that differ from those of the base, at most so many.
 pub(super) fn hollow(base: Option<&str>, now: &str, wish: Wish) -> Result<Hollowed, NotHollow> {
     parse_apart(base.unwrap_or_default(), now, move |base, now| {
-        let before = find_functions(base)?;
-        let mut functions = find_functions(now)?;
-        functions.retain(|function| {
-            let is_same = |old: &Function| old.name == function.name && (wish.only_new || old.body == function.body);
-            !before.iter().any(is_same)
-        });
-        empty(now, &functions, wish.limit)
+        empty_changed(now, &find_functions(base)?, find_functions(now)?, THROWN, wish)
     })
-}
-
-fn empty(now: &str, functions: &[Function], limit: usize) -> Result<Hollowed, NotHollow> {
-    if functions.is_empty() {
-        return Err(NotHollow::NoFunction);
-    }
-    let thrown = format!(" if true {{ unimplemented!(\"{MARK}\") }} ");
-    let mut text = String::with_capacity(now.len() + thrown.len() * functions.len());
-    let mut at = 0;
-    for function in functions.iter().take(limit) {
-        text.push_str(now.get(at..function.begin).ok_or(NotHollow::NotParsed)?);
-        // Behind a condition the rest is neither unreachable nor unused.
-        text.push_str(&thrown);
-        at = function.begin;
-    }
-    text.push_str(now.get(at..).ok_or(NotHollow::NotParsed)?);
-    let names = functions.iter().take(limit).map(|function| function.name.clone()).collect();
-    Ok(Hollowed { text, functions: names, left_out: functions.len().saturating_sub(limit) })
 }
 
 /// All of them, in their order.
