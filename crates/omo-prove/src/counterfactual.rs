@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use omo_checks::baseline::make_repository;
@@ -250,21 +250,15 @@ fn install(
     trees: &mut PrivateTrees,
     watcher: &mut impl ProofWatcher,
 ) -> Result<(), ProofError> {
-    let mut paths = comparison.included_paths()?;
-    if request.setup.is_none() {
-        paths.extend(installed_folders(comparison.ignored_paths()?));
-    }
-    for side in [Side::With, Side::Without] {
+    let included = comparison.included_paths()?;
+    for side in [Side::Without, Side::With] {
         trees.activate(side)?;
         let active = trees.active_top();
         // First: git would read all that is installed as well.
         if comparison.file_count() <= MAX_REPOSITORY_FILES {
             make_repository(request.root, &active);
         }
-        let mut copy = InstalledCopy::new(comparison.top(), &active);
-        for path in &paths {
-            copy.copy(path, &mut || watcher.should_continue())?;
-        }
+        copy_paths(comparison, &active, &included, watcher)?;
         if let Some(command) = request.setup {
             let path = trees.path().join("setup.log");
             let file =
@@ -273,6 +267,24 @@ fn install(
             let log = CheckLog { path, file };
             set_up_worktree(command, &project, request.environment, log, || watcher.should_continue())?;
         }
+    }
+    if request.setup.is_none() {
+        let installed = installed_folders(comparison.ignored_paths()?);
+        copy_paths(comparison, &trees.active_top(), &installed, watcher)?;
+        trees.set_installed(installed.into_iter().collect());
+    }
+    Ok(())
+}
+
+fn copy_paths(
+    comparison: &BaseComparison,
+    to: &Path,
+    paths: &BTreeSet<PathBuf>,
+    watcher: &mut impl ProofWatcher,
+) -> Result<(), ProofError> {
+    let mut copy = InstalledCopy::new(comparison.top(), to);
+    for path in paths {
+        copy.copy(path, &mut || watcher.should_continue())?;
     }
     Ok(())
 }

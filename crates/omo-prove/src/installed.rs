@@ -1,5 +1,5 @@
-//! What was installed for a project and is no part of it: copied beside each side, never shared, since a check may write
-//! there. Where the file system can, a copy shares what is in a file until one of the two is written.
+//! What was installed for a project and is no part of it: copied once for both sides, never shared with the project, since
+//! a check may write there. Where the file system can, a copy shares what is in a file until one of the two is written.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -69,6 +69,8 @@ pub(crate) struct PrivateTrees {
     name: String,
     folder: GuardedFolder,
     active: Option<Side>,
+    /// Paths of what is installed, from the top: it is there once, and goes to the side that checks run in.
+    installed: Vec<PathBuf>,
     _alive: StateLock,
 }
 
@@ -87,7 +89,7 @@ impl PrivateTrees {
                 fs::create_dir_all(&path).map_err(|source| PrivateTreeError::File { path, source })?;
             }
         }
-        Ok(Self { parent, name: name.to_owned(), folder, active: None, _alive: alive })
+        Ok(Self { parent, name: name.to_owned(), folder, active: None, installed: Vec::new(), _alive: alive })
     }
 
     /// Where git looks at the project, below the user's own folder: beside both, and removed with them.
@@ -150,6 +152,25 @@ impl PrivateTrees {
             self.folder.rename(from, to)?;
         }
         self.active = Some(side);
+        self.move_installed()
+    }
+
+    /// Notes what is installed in the active side.
+    pub(crate) fn set_installed(&mut self, paths: Vec<PathBuf>) {
+        self.installed = paths;
+    }
+
+    /// Puts what is installed into the active side.
+    fn move_installed(&self) -> Result<(), PrivateTreeError> {
+        let waiting = self.folder.path().join(WAITING).join(PROJECT);
+        for path in &self.installed {
+            let (from, to) = (waiting.join(path), self.active_top().join(path));
+            if to.symlink_metadata().is_ok() || from.symlink_metadata().is_err() {
+                continue;
+            }
+            let moved = to.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::rename(&from, &to));
+            moved.map_err(|source| PrivateTreeError::File { path: to, source })?;
+        }
         Ok(())
     }
 }
@@ -213,6 +234,13 @@ mod tests {
         let beside_with = names(&trees);
         trees.activate(Side::Without).unwrap();
         assert_eq!(names(&trees), beside_with, "what lies beside a side tells which it is");
+        let module = trees.active_top().join("web/node_modules/a");
+        fs::create_dir_all(&module).unwrap();
+        trees.set_installed(vec![PathBuf::from("web/node_modules")]);
+        for side in [Side::With, Side::Without] {
+            trees.activate(side).unwrap();
+            assert!(module.is_dir(), "it is there for one side alone");
+        }
         let path = trees.path().to_owned();
         drop(trees);
         assert!(!path.exists());
