@@ -114,6 +114,11 @@ fn tests_of_node_are_named_with_their_suites_in_both_forms() {
          # Subtest: later\nok 3 - later # SKIP\n",
         &[("adds", Passed), ("later", Skipped), ("removes", Failed)],
     );
+    expect(
+        "TAP version 13\n# Subtest: cart\n    # Subtest: adds\n    ok 1 - adds\n    # Subtest: removes\n\
+         \x20   not ok 2 - removes\n    1..2\nnot ok 1 - cart\n1..1\n",
+        &[("cart > adds", Passed), ("cart > removes", Failed)],
+    );
 }
 
 #[test]

@@ -9,6 +9,15 @@ pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
     program == "node" && arguments.contains(&"--test")
 }
 
+/// A suite, or in TAP a test as well, whose end has not been read.
+#[derive(Debug)]
+struct OpenSuite {
+    indent: usize,
+    name: String,
+    /// A test was named in it.
+    has_tests: bool,
+}
+
 /// What was read.
 #[derive(Debug, Default)]
 pub(super) struct Node {
@@ -17,8 +26,8 @@ pub(super) struct Node {
     open: Option<TestCounts>,
     /// Files that are reported as a test of their own: no test in them was run.
     files: u64,
-    /// The suites that are open, each with its indent: a test that lies in others is named with them.
-    suites: Vec<(usize, String)>,
+    /// The suites that are open: a test that lies in others is named with them.
+    suites: Vec<OpenSuite>,
     /// Its form is TAP, in which each test is announced.
     is_tap: bool,
     /// What follows repeats the tests that failed.
@@ -63,30 +72,30 @@ impl Node {
             self.close(indent);
             let is_end = name.ends_with("ms)");
             if !is_end && self.suites.len() < 64 {
-                self.suites.push((indent, unescape(name)));
+                self.suites.push(OpenSuite { indent, name: unescape(name), has_tests: false });
             }
             return;
         }
         let Some((name, outcome)) = spec(text).or_else(|| tap::test(text).filter(|_| self.is_tap)) else { return };
         let name = unescape(name);
         // TAP names a test before it as well, at the same indent; a suite ends with a line like that of a test.
-        let was_suite = self.close(indent) && text.starts_with(['✔', '✖', '▶']);
+        let was_suite = self.close(indent).is_some_and(|suite| suite.has_tests || text.starts_with(['✔', '✖', '▶']));
+        self.suites.iter_mut().for_each(|suite| suite.has_tests = true);
         if was_suite || is_file(&name) {
             return;
         }
-        let above: Vec<&str> = self.suites.iter().map(|(_, name)| name.as_str()).collect();
+        let above: Vec<&str> = self.suites.iter().map(|suite| suite.name.as_str()).collect();
         let separator = if above.is_empty() { "" } else { " > " };
         report.add_test(&format!("{}{separator}{name}", above.join(" > ")), outcome);
     }
 
-    /// Closes what is not above a line with this indent; says whether one with the same indent was open.
-    fn close(&mut self, indent: usize) -> bool {
-        let mut was_open = false;
-        while let Some((open, _)) = self.suites.last().filter(|(open, _)| *open >= indent) {
-            was_open |= *open == indent;
-            self.suites.pop();
+    /// Closes what is not above a line with this indent; gives what was open with the same indent.
+    fn close(&mut self, indent: usize) -> Option<OpenSuite> {
+        let mut closed = None;
+        while self.suites.last().is_some_and(|suite| suite.indent >= indent) {
+            closed = self.suites.pop();
         }
-        was_open
+        closed.filter(|suite| suite.indent == indent)
     }
 
     pub(super) fn counts(&self) -> Option<TestCounts> {
