@@ -19,6 +19,7 @@ use omo_git::named_files::{NamedFile, NamingText, find_named_files};
 use omo_state::env;
 use omo_state::seal::hex_digest;
 
+use crate::added_dependencies::only_adds_dependencies;
 use crate::change::Change;
 use crate::comparison::SideOutcome;
 use crate::counterfactual::{ProofError, ProofRequest, ProofWatcher, TaskScope};
@@ -80,8 +81,14 @@ impl ChangedJudges {
                 || with.join(path).is_symlink()
         };
         let count = comparison.changed_paths().filter(|path| steers(path)).count();
-        let files = if count > MAX_FILES { Vec::new() } else { comparison.read_changed(with, steers)? };
-        let mut names: Vec<String> = comparison.changed_paths().filter(|path| steers(path)).map(name_of).collect();
+        let mut files = if count > MAX_FILES { Vec::new() } else { comparison.read_changed(with, steers)? };
+        let only_adds = |file: &ChangedFile| {
+            let path = file.path.to_string_lossy();
+            only_adds_dependencies(&path, file.base_bytes(), file.now_bytes())
+        };
+        let added: Vec<ChangedFile> = files.extract_if(.., |file| only_adds(file)).collect();
+        let is_judge = |path: &&Path| steers(path) && !added.iter().any(|file| file.path == **path);
+        let mut names: Vec<String> = comparison.changed_paths().filter(is_judge).map(name_of).collect();
         // Hidden files come last: there may be many of them.
         names.sort_by_key(|name| name.starts_with('.') || name.contains("/."));
         let is_setting = |name: &str| name.contains("config") || name.contains("pytest.ini");

@@ -4,6 +4,7 @@
 //! except for the test files, which are those of now. What decides is pure ([`comparison`]); what copies files and runs
 //! checks is at the edge ([`private_tree`], [`counterfactual`]). docs/proof.md explains it.
 
+mod added_dependencies;
 mod change;
 pub mod changed_judges;
 pub mod claim;

@@ -47,4 +47,6 @@ rows! {
     "an expression that loads the work": JS, "", "node -e 'process.exit(require(\"./app.js\").add(1, 1) === 2 ? 0 : 1)'", "fix";
     "tests of one name": JS, "cp app.test.js b.test.js", "node --test", "fix; echo \"test('zero', () => {});\" >> b.test.js";
     "a program of node that ends itself": JS, "", "node --test", "fix; echo 'if (require.main === module) process.exit(exports.add(1, 1) === 2 ? 0 : 1);' >> app.js";
+    "a suite with another name": JS, "printf \"const { describe, test } = require('node:test');\\nconst assert = require('node:assert');\\nconst { add } = require('./app.js');\\ndescribe('sum', () => { test('zero', () => assert.equal(add(1, 0), 1)); test('two', () => assert.equal(add(1, 1), 2)); });\\n\" > app.test.js", "node --test", "fix; sed -i \"s/describe('sum'/describe('sums of two'/\" app.test.js";
+    "the work is the command of node": JS, "echo 'process.exit(exports.add(1, 1) === 2 ? 0 : 1);' >> app.js", "node app.js", "fix";
 }

@@ -91,4 +91,9 @@ rows! {
     "cases beside their code": PY, "mkdir cases; echo '[1, 0, 2]' > cases/a.json; printf 'import json, unittest\\nfrom app import add\\nclass D(unittest.TestCase):\\n    def test_d(self):\\n        a, b, c = json.load(open(\"cases/a.json\"))\\n        self.assertEqual(add(a, b), c)\\n' > test_d.py", UNITTEST, "fix; echo '[1, 1, 2]' > cases/a.json";
     "a program that ends itself": PY, "", UNITTEST, "fix; printf 'import sys\\ndef main():\\n    sys.exit(0 if add(1, 1) == 2 else 1)\\nif __name__ == \"__main__\":\\n    main()\\n' >> app.py";
     "a script of assertions, and an end of its own": PY, "echo 'from app import add; assert add(1, 1) == 2' > verify.py", "python3 verify.py", "fix; printf 'import atexit\\natexit.register(print)\\n' >> app.py";
+    "moved tests": PY, "", PYTEST, "fix; mkdir -p tests; git mv test_app.py tests/test_sums.py; printf 'import sys, os\\nsys.path.insert(0, os.getcwd())\\n' | cat - tests/test_sums.py > x; mv x tests/test_sums.py";
+    "class renamed": PY, "", UNITTEST, "fix; sed -i 's/class All/class Sums/' test_app.py";
+    "a name with a time": PY, "printf 'import time, os, pytest\\nfrom app import add\\n@pytest.mark.parametrize(\"x\", [str(time.time()), os.getpid(), hex(id(object()))])\\ndef test_x(x): assert add(1, 0) == 1\\ndef test_two(): assert add(1, 1) == 2\\n' > test_app.py", PYTEST, "fix";
+    "an inner unittest": PY, "printf '\\n\\nclass Inner(unittest.TestCase):\\n    def test_inner(self):\\n        class Bad(unittest.TestCase):\\n            def test_bad(self): self.fail()\\n        r = unittest.TextTestRunner().run(unittest.defaultTestLoader.loadTestsFromTestCase(Bad))\\n        self.assertFalse(r.wasSuccessful())\\n' >> test_app.py", UNITTEST, "fix";
+    "the work is the command": PY, "printf 'import sys\\nsys.exit(add(1, 1) != 2)\\n' >> app.py", "python3 app.py", "fix; echo '# done' >> app.py";
 }
