@@ -71,7 +71,7 @@ rows! {
     "a clean work tree": PY, "", "test -z \"$(git status --porcelain)\" && python3 -m unittest", "fix; git commit -qam fix" => ["not in a private copy"];
     "the output of a program of Go": GO, "mkdir cmd; printf 'package main\\n\\nimport (\\n\\t\"fmt\"\\n\\n\\t\"example.org/small\"\\n)\\n\\nfunc main() { fmt.Println(small.Add(1, 1)) }\\n' > cmd/main.go; echo 2 > expected.txt", "go run ./cmd | diff - expected.txt", "fix";
     "a folder of tests of Rust": RUST, "mkdir tests; printf 'use small::add;\\n#[test]\\nfn sums() { assert_eq!(add(2, 1), 3); }\\n' > tests/sums.rs", "cargo test", "fix; printf '#[test]\\nfn more() { assert_eq!(add(2, 2), 4); }\\n' >> tests/sums.rs";
-    "a module of tests of Rust moved": RUST, "", "cargo test", "fix; sed -n '/^#.test/,$p' lib.rs > tests_of.rs; sed -i '/^#.test/,$d' lib.rs; sed -i '1i use super::add;' tests_of.rs; echo '#[cfg(test)] mod tests_of;' >> lib.rs" => ["small::two", "gone"];
+    "a module of tests of Rust moved": RUST, "", "cargo test", "fix; sed -n '/^#.test/,$p' lib.rs > tests_of.rs; sed -i '/^#.test/,$d' lib.rs; sed -i '1i use super::add;' tests_of.rs; echo '#[cfg(test)] mod tests_of;' >> lib.rs";
     "data of another target": PY, "printf 'test:\\n\\tpython3 -m unittest discover\\nrun:\\n\\tpython3 app.py data.csv\\n' > Makefile; echo 1 > data.csv", "make test", "fix; echo 2 > data.csv";
     "a script that compares output": PY, "echo 'python3 app.py | diff - expected.txt && python3 -m unittest' > check.sh; echo 'if __name__ == \"__main__\": print(add(1, 1))' >> app.py; echo 2 > expected.txt", "sh check.sh", "fix";
     "output in colour": PY, "", "printf '\\033[31m'; python3 -m unittest; s=$?; printf '\\033[0m'; exit $s", "fix";
