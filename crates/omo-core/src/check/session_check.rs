@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::git_variables::is_repository_variable;
 use crate::timestamp::Timestamp;
 
-/// How long one check may run, in seconds, where nothing else is said.
-pub const DEFAULT_TIMEOUT_SECONDS: u32 = 300;
+/// Seconds that a check may run where nothing else is said, of a claim or of a plan.
+pub const DEFAULT_TIMEOUT_SECONDS: u32 = 600;
 /// How long all checks of one claim may run together, in seconds. The client gives a Stop hook 900.
 pub const TOTAL_TIMEOUT_SECONDS: u32 = 840;
 /// How many checks a run may have.

@@ -8,7 +8,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::check::session_check::{CheckEnd, CheckVerdict, TestCounts, is_below, judge_check as judge_gate};
+use crate::check::session_check::{
+    CheckEnd, CheckVerdict, DEFAULT_TIMEOUT_SECONDS, TestCounts, is_below, judge_check as judge_gate,
+};
 use crate::text::sanitize;
 
 use crate::check::printed_output::{PrintedOutput, QUOTED_LINES};
@@ -16,8 +18,6 @@ use crate::check::printed_output::{PrintedOutput, QUOTED_LINES};
 pub use crate::check::output_listener::{HeardOutput, OutputListener};
 pub use crate::check::shell_complaint::{ShellComplaint, has_pipe, is_shell_variable};
 
-/// How long one check may run, in seconds, where nothing else is said.
-pub const DEFAULT_TIMEOUT_SECONDS: u32 = 600;
 /// How long one may run at most, in seconds: a day.
 pub(crate) const MAX_TIMEOUT_SECONDS: u32 = 86_400;
 /// What pytest and unittest end with where they found no test.

@@ -1,7 +1,8 @@
 //! What only the run of a task list does: a command is run to show something, and the whole is judged.
 
 use omo_checks::task_check::{self, CheckLog};
-use omo_core::check::task_check::{DEFAULT_TIMEOUT_SECONDS, ExpectedResult, TaskCheck, TaskCheckOutcome};
+use omo_core::check::session_check::DEFAULT_TIMEOUT_SECONDS;
+use omo_core::check::task_check::{ExpectedResult, TaskCheck, TaskCheckOutcome};
 use omo_git::changes;
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::{Task, TaskKind};
