@@ -19,13 +19,15 @@ use omo_git::named_files::INSTALLED;
 use omo_git::{git_command, own_git_dir, recorded};
 use omo_process::detached;
 use omo_process::environment::CheckEnvironment;
-use omo_state::env::ProcessEnv;
+use omo_state::env::{self, ProcessEnv};
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::StateLock;
 use omo_state::seal::{SealKey, hex_digest};
 use omo_state::state;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::outside_files::{self, OutsideFiles};
 use crate::project_copy::{CopyRun, name_each_test, run_in_copy};
 
 /// What makes a binary of omo one that counts.
@@ -34,6 +36,7 @@ pub(crate) const COUNTER_ARGUMENT: &str = "--count-before";
 /// Held by the process that counts.
 const LOCK: &str = "counting.lock";
 const RESULTS: &str = "counted.json";
+const OUTSIDE: &str = "outside.json";
 const LOG: &str = "log";
 const COPY: &str = "copy";
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -57,7 +60,19 @@ type BaselineResults = BTreeMap<String, StartedCheck>;
 pub fn check_at_start(state_home: &Path, id: &SessionId, check: &Check) -> Option<StartedCheck> {
     let folder = folder_of(state_home, id).ok()?;
     let key = SealKey::load(Some(state_home)).ok()?;
-    read_results(&folder, &key, id)?.remove(&hex_digest(&check.definition()))
+    read_sealed::<BaselineResults>(&folder, &key, id, RESULTS)?.remove(&hex_digest(&check.definition()))
+}
+
+/// The files outside of the work that checks may run or load, as they are.
+pub fn outside_files(root: &Path, checks: &[Check]) -> OutsideFiles {
+    outside_files::list(root, env::home().as_deref(), checks.iter().map(|check| check.command.as_str()))
+}
+
+/// Those files as the run began; `None` where that is not known.
+pub fn outside_files_at_start(state_home: &Path, id: &SessionId) -> Option<OutsideFiles> {
+    let folder = folder_of(state_home, id).ok()?;
+    let key = SealKey::load(Some(state_home)).ok()?;
+    read_sealed(&folder, &key, id, OUTSIDE)
 }
 
 /// Begins to count for a run that has just begun, whose files are recorded, and does not wait for it.
@@ -67,7 +82,9 @@ pub fn check_at_start(state_home: &Path, id: &SessionId, check: &Check) -> Optio
 /// Where no process can be started.
 pub fn start_counting(root: &Path, state_home: &Path, id: &SessionId, checks: &[Check]) -> io::Result<()> {
     let folder = folder_of(state_home, id).map_err(io::Error::other)?;
-    folder.remove(RESULTS).map_err(io::Error::other)?;
+    for name in [RESULTS, OUTSIDE] {
+        folder.remove(name).map_err(io::Error::other)?;
+    }
     if !checks.iter().any(|check| may_run_tests(&check.command)) {
         return Ok(());
     }
@@ -96,7 +113,13 @@ fn count_and_exit(root: &Path, id: &str) -> Option<()> {
     // An earlier run of the session may have ended a moment ago.
     let _alone = StateLock::take_named(&folder, LOCK, Duration::from_secs(2)).ok()?;
     detached::leave_terminal().ok()?;
+    let key = SealKey::load(Some(&home)).ok()?;
+    let session = state::peek(root, &id).ok().flatten().filter(|session| key.holds(&id, session))?;
+    // Before the work begins.
+    let mut outside = outside_files(root, &session.checks);
     detached::report_ready("counting").ok()?;
+    outside_files::add_digests(root, &mut outside);
+    write_sealed(&folder, &key, &id, OUTSIDE, &outside)?;
     let counted = count_in_copy(root, &home, &id, &folder);
     let _ = folder.remove_folder(COPY);
     counted
@@ -127,7 +150,7 @@ fn count_in_copy(root: &Path, home: &Path, id: &SessionId, folder: &GuardedFolde
             Err(error) => {
                 let started = StartedCheck { missing_reason: error.to_string(), ..StartedCheck::default() };
                 results.insert(hex_digest(&check.definition()), started);
-                write_results(folder, &key, id, &results)?;
+                write_sealed(folder, &key, id, RESULTS, &results)?;
                 continue;
             }
         };
@@ -141,7 +164,7 @@ fn count_in_copy(root: &Path, home: &Path, id: &SessionId, folder: &GuardedFolde
         // What did not come to its end says nothing of all its tests.
         let tests = if end.status().is_some() { outcome.tests } else { TestReport::default() };
         results.insert(hex_digest(&check.definition()), StartedCheck { tests, missing_reason: why });
-        write_results(folder, &key, id, &results)?;
+        write_sealed(folder, &key, id, RESULTS, &results)?;
     }
     Some(())
 }
@@ -186,14 +209,20 @@ fn sealed_bytes(id: &SessionId, json: &str) -> Vec<u8> {
     format!("omo baseline 1 {}\n{json}", id.as_str()).into_bytes()
 }
 
-fn write_results(folder: &GuardedFolder, key: &SealKey, id: &SessionId, results: &BaselineResults) -> Option<()> {
-    let json = serde_json::to_string(results).ok()?;
+fn write_sealed(
+    folder: &GuardedFolder,
+    key: &SealKey,
+    id: &SessionId,
+    name: &str,
+    value: &impl Serialize,
+) -> Option<()> {
+    let json = serde_json::to_string(value).ok()?;
     let seal = key.mac(&sealed_bytes(id, &json));
-    folder.replace(RESULTS, format!("{seal}\n{json}").as_bytes()).ok()
+    folder.replace(name, format!("{seal}\n{json}").as_bytes()).ok()
 }
 
-fn read_results(folder: &GuardedFolder, key: &SealKey, id: &SessionId) -> Option<BaselineResults> {
-    let text = String::from_utf8(folder.read(RESULTS, MAX_BYTES).ok()??).ok()?;
+fn read_sealed<T: DeserializeOwned>(folder: &GuardedFolder, key: &SealKey, id: &SessionId, name: &str) -> Option<T> {
+    let text = String::from_utf8(folder.read(name, MAX_BYTES).ok()??).ok()?;
     let (seal, json) = text.split_once('\n')?;
     key.is_mac(&sealed_bytes(id, json), seal).then(|| serde_json::from_str(json).ok())?
 }

@@ -4,12 +4,13 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use omo_checks::baseline::{check_at_start, wait_for_start};
+use omo_checks::baseline::{check_at_start, outside_files, outside_files_at_start, wait_for_start};
 use omo_checks::claim_proof::{LOCK, PROVE_ARGUMENT, ProofAnswer, ProofFolder, ProofQuestion};
+use omo_checks::outside_files;
 use omo_checks::project_copy::NamesProject;
 use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
 use omo_core::check::counterfactual::{
-    CheckCounterfactual, LostTests, ProveMode, WithoutChange, compare_counts, compare_places,
+    CheckCounterfactual, LostTests, ProveMode, WithoutChange, compare_counts, compare_places, list_names,
 };
 use omo_core::check::session_check::{Check, TOTAL_TIMEOUT_SECONDS, TestCounts};
 use omo_core::session::id::SessionId;
@@ -142,6 +143,14 @@ impl AskedProof<'_> {
         CheckCounterfactual { judged_by, judging_digest, lost, notes, red_in_copy, ..proof.summarize(&check.name) }
     }
 
+    /// A note of files outside of the work that are other ones than at the start.
+    fn changed_outside(&self, checks: &[Check], changed: &[String]) -> Option<String> {
+        let then = outside_files_at_start(self.home, self.id)?;
+        let now = outside_files(self.root, checks);
+        let names = outside_files::changed(self.root, &then, &now, changed.iter().map(String::as_str));
+        (!names.is_empty()).then(|| format!("changed outside of the work: {}", list_names(&names, names.len())))
+    }
+
     fn find_out(&self) -> Result<Vec<CheckCounterfactual>, ProofError> {
         let session = self.session().ok_or(ProofError::Cancelled)?;
         let verification = &session.verification;
@@ -173,8 +182,12 @@ impl AskedProof<'_> {
         if !watcher.is_copied() {
             return Err(ProofError::FilesChanged);
         }
-        let proof = prove(&request, &mut watcher)?;
+        let mut proof = prove(&request, &mut watcher)?;
         wait_for_start(self.home, self.id, || watcher.should_continue());
+        let outside = self.changed_outside(&checks, &proof.changed);
+        if let Some(first) = proof.comparisons.first_mut() {
+            first.notes.extend(outside);
+        }
         let answers = checks.iter().zip(&proof.checks).zip(&proof.comparisons);
         Ok(answers.map(|((check, proof), comparison)| self.summarize(check, proof, comparison)).collect())
     }

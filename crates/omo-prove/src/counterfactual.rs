@@ -81,6 +81,9 @@ pub struct Proof {
     pub comparisons: Vec<ClaimComparison>,
     /// What could not be told apart, or was not there, in one line each.
     pub notes: Vec<String>,
+    /// The files that differ, from the top of the project.
+    #[serde(skip)]
+    pub changed: Vec<String>,
 }
 
 /// Why nothing could be compared.
@@ -178,6 +181,7 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
     let failing_tests =
         if is_claim { FailingTests::read(&comparison, request, &change) } else { FailingTests::default() };
     install(request, &comparison, &mut trees, watcher)?;
+    let changed = comparison.changed_paths().map(|path| comparison.name_in_project(path)).collect();
     let (base, project) = (comparison.base.clone(), comparison.project.clone());
     drop(comparison);
     trees.remove_scratch()?;
@@ -195,7 +199,7 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
     }
     watcher.judges_compared(&with_change, &comparisons);
     if request.task.is_some_and(|task| !task.runs_without) {
-        return Ok(Proof { base, checks: Vec::new(), comparisons, notes });
+        return Ok(Proof { base, checks: Vec::new(), comparisons, notes, changed });
     }
     let mut checks = Vec::new();
     for (check, with) in request.checks.iter().zip(&with_change) {
@@ -235,7 +239,7 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
         Err(ProofError::Cancelled) if is_claim => {}
         asked => asked?,
     }
-    Ok(Proof { base, checks, comparisons, notes })
+    Ok(Proof { base, checks, comparisons, notes, changed })
 }
 
 fn folder_name(time: SystemTime) -> String {

@@ -1,0 +1,202 @@
+//! Files that checks may run or load, and that are no part of the work: what is installed for the project, and what its
+//! user has at home. They are compared with those of the start.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use omo_core::check::steering::{file_words, is_code, is_manifest, is_shell_script};
+use omo_git::tree::file_identity;
+use omo_process::platform::is_executable;
+use omo_state::files::regular_file;
+use omo_state::seal::hex_digest_of_reader;
+use serde::{Deserialize, Serialize};
+
+/// Folders in which only installers write.
+const FOLDERS: [&str; 3] = ["node_modules", ".venv", "venv"];
+/// Further files of them are not looked at.
+const MAX_FILES: usize = 2_000;
+/// Of further bytes no digest is taken.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+/// Configurations of runners at home, and in folders above the project.
+const SETTINGS: &str = "\
+    .cargo/config.toml .cargo/config .npmrc .yarnrc .yarnrc.yml .pydistutils.cfg .config/pip/pip.conf .config/go/env \
+    .mocharc.json .mocharc.js .mocharc.yml .babelrc .eslintrc.json .noserc pytest.ini tox.ini setup.cfg conftest.py \
+    package.json babel.config.js jest.config.js .config/nextest.toml";
+/// Modules that Python loads by itself.
+const OF_PYTHON: [&str; 2] = ["sitecustomize.py", "usercustomize.py"];
+
+/// State of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutsideFile {
+    /// What tells one state from another without the content.
+    identity: String,
+    /// The digest of the content; empty where it was not read.
+    #[serde(default)]
+    digest: String,
+}
+
+/// The files by their paths: from the top of the project, or whole ones.
+pub type OutsideFiles = BTreeMap<String, OutsideFile>;
+
+/// The files as they are, without their content.
+pub fn list<'a>(root: &Path, home: Option<&Path>, commands: impl Iterator<Item = &'a str>) -> OutsideFiles {
+    let mut paths = Vec::new();
+    for folder in FOLDERS {
+        let folder = root.join(folder);
+        // What lies in `bin` is run by its name.
+        let mut below = vec![folder.join(".bin"), folder.join("bin"), folder];
+        while let Some(folder) = below.pop().filter(|_| paths.len() < MAX_FILES) {
+            add_entries(&folder, &mut paths, &mut below);
+        }
+    }
+    // What lies in the repository is part of the work.
+    let top = root.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(root);
+    let above = top.ancestors().skip(1).take(8).filter(|folder| folder.parent().is_some());
+    let folders: Vec<&Path> = home.into_iter().chain(above).collect();
+    paths.extend(folders.iter().flat_map(|folder| SETTINGS.split_ascii_whitespace().map(|name| folder.join(name))));
+    if let Some(home) = home {
+        let words: Vec<String> = commands.flat_map(file_words).collect();
+        let named = words.iter().flat_map(|word| [home.join(word), home.join("bin").join(word)]);
+        let is_program = |path: &PathBuf| {
+            let name = path.to_string_lossy();
+            !path.starts_with(root) && (is_executable(path) || is_code(&name) || is_shell_script(&name))
+        };
+        paths.extend(named.filter(is_program));
+        let versions = entries(&home.join(".local/lib")).into_iter().map(|version| version.join("site-packages"));
+        paths.extend(versions.flat_map(|folder| {
+            let pth = entries(&folder).into_iter().filter(|path| is_path_file(path)).collect::<Vec<_>>();
+            OF_PYTHON.map(|name| folder.join(name)).into_iter().chain(pth).collect::<Vec<_>>()
+        }));
+    }
+    let file = |path: PathBuf| {
+        let link = fs::read_link(&path).ok().map(|to| format!("link to {}", to.display()));
+        let identity = link.or_else(|| file_identity(&path))?;
+        let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
+        Some((name, OutsideFile { identity, digest: String::new() }))
+    };
+    paths.into_iter().filter_map(file).collect()
+}
+
+/// Adds the digest of each file that is still as it was listed.
+pub fn add_digests(root: &Path, files: &mut OutsideFiles) {
+    let mut left = MAX_BYTES;
+    for (name, file) in files {
+        let path = root.join(name);
+        let length = path.metadata().map_or(u64::MAX, |meta| meta.len());
+        if length > left {
+            continue;
+        }
+        left -= length;
+        let digest = digest_of(&path);
+        if file_identity(&path).as_ref() == Some(&file.identity) {
+            file.digest = digest;
+        }
+    }
+}
+
+/// The files with another content than at the start, and settings, programs and modules that were not there.
+/// Where a manifest changed, what is installed may have changed with it.
+pub fn changed<'a>(
+    root: &Path,
+    then: &OutsideFiles,
+    now: &OutsideFiles,
+    mut changed_in_work: impl Iterator<Item = &'a str>,
+) -> Vec<String> {
+    let has_new_manifest = changed_in_work.any(|path| is_manifest(path) || path.ends_with("package.json"));
+    let is_installed = |name: &str| FOLDERS.iter().any(|folder| Path::new(name).starts_with(folder));
+    let was_installed = then.keys().any(|name| is_installed(name));
+    // A check may make programs of its own at home.
+    let is_run_or_loaded = |name: &str| {
+        let file = name.rsplit('/').next().unwrap_or(name);
+        let is_program = || is_installed(name) && name.split('/').any(|part| matches!(part, "bin" | ".bin"));
+        let is_setting = || SETTINGS.split_ascii_whitespace().any(|setting| Path::new(name).ends_with(setting));
+        is_program()
+            || is_setting() && !is_installed(name)
+            || OF_PYTHON.contains(&file)
+            || is_path_file(Path::new(file))
+    };
+    let differs = |(name, file): &(&String, &OutsideFile)| match then.get(*name) {
+        Some(then) if then.identity == file.identity => false,
+        Some(then) => then.digest.is_empty() || then.digest != digest_of(&root.join(name)),
+        None => is_run_or_loaded(name) && (!is_installed(name) || was_installed),
+    };
+    let meant = now.iter().filter(|(name, _)| !(has_new_manifest && is_installed(name)));
+    meant.filter(differs).map(|(name, _)| name.clone()).collect()
+}
+
+/// Names folders of modules, and may run code.
+fn is_path_file(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "pth")
+}
+
+fn digest_of(path: &Path) -> String {
+    let digest = regular_file::open(path).ok().flatten().and_then(|file| hex_digest_of_reader(file, MAX_BYTES));
+    digest.unwrap_or_default()
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = folder.read_dir().into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).take(MAX_FILES).collect();
+    paths.sort();
+    paths
+}
+
+/// Adds the files of a folder and the folders below it, but for caches and records of installers.
+fn add_entries(folder: &Path, files: &mut Vec<PathBuf>, folders: &mut Vec<PathBuf>) {
+    for path in entries(folder) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let is_record = name.starts_with('.') && name != ".bin"
+            || name == "__pycache__"
+            || [".pyc", ".dist-info", ".egg-info", ".egg-link"].iter().any(|end| name.ends_with(end))
+            || name.starts_with("__editable__");
+        if is_record || files.len() >= MAX_FILES {
+            continue;
+        }
+        if path.is_dir() && !path.is_symlink() {
+            folders.insert(0, path);
+        } else {
+            files.push(path);
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_installed_is_compared_by_its_content() {
+        let temp = tempfile::tempdir().unwrap();
+        let (root, home) = (temp.path().join("home/p"), temp.path().join("home"));
+        let write = |path: &str, text: &str| {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("node_modules/.bin/jest", "run");
+        write("node_modules/pad/index.js", "pad");
+        write("node_modules/.cache/a", "1");
+        write("../bin/lint", "lint");
+        let list_now = || list(&root, Some(&home), ["$HOME/bin/lint.sh", "sh $HOME/bin/lint.sh"].into_iter());
+        write("../bin/lint.sh", "lint");
+        let mut then = list_now();
+        add_digests(&root, &mut then);
+        let changed = |manifest: &[&str]| changed(&root, &then, &list_now(), manifest.iter().copied());
+        assert_eq!(changed(&[]), [""; 0]);
+        // Installed once more, a cache, and a package that is new.
+        fs::remove_file(root.join("node_modules/pad/index.js")).unwrap();
+        write("node_modules/pad/index.js", "pad");
+        write("node_modules/.cache/a", "2");
+        write("node_modules/new/index.js", "new");
+        assert_eq!(changed(&[]), [""; 0]);
+        write("node_modules/pad/index.js", "evil");
+        write("node_modules/.bin/tap", "run");
+        assert_eq!(changed(&[]), ["node_modules/.bin/tap", "node_modules/pad/index.js"]);
+        assert_eq!(changed(&["package-lock.json"]), [""; 0]);
+        write("../bin/lint.sh", "true");
+        write("../.cargo/config.toml", "[build]");
+        let named = changed(&["package.json"]);
+        assert!(named.len() == 2 && named.iter().any(|name| name.ends_with(".cargo/config.toml")), "{named:?}");
+    }
+}
