@@ -9,7 +9,7 @@ mod text_lines;
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use omo_core::text::sanitize;
+use omo_core::text::{format_duration, sanitize};
 use omo_core::timestamp::Timestamp;
 use omo_engine::Run;
 use omo_engine::report::heading::{HeadingKind, RunHeading, run_heading};
@@ -95,7 +95,7 @@ impl<'a> ReportSource<'a> {
         let state = self.state;
         let begun = self.clock.describe(state.opened_at);
         let took = state.updated_at.millis_since(state.opened_at).and_then(|millis| u64::try_from(millis).ok());
-        let took = text_lines::duration_words(took.unwrap_or_default());
+        let took = format_duration(took.unwrap_or_default());
         if is_open(state) {
             return format!("begun {begun}, last event {}", self.clock.describe(state.updated_at));
         }

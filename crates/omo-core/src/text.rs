@@ -1,33 +1,11 @@
-//! Text from outside, made harmless and short enough for the line that it stands in, and times in words.
+//! Text from outside, made harmless and short enough for the line that it stands in.
 
 pub mod command_text;
 pub mod glob;
 pub(crate) mod masked_text;
+mod times;
 
-use crate::timestamp::Timestamp;
-
-/// How long ago, in whole minutes: `under a minute`, `12 min`, `3 h 20 min`, `2 d 4 h`.
-pub fn format_age(since: Option<Timestamp>, now: Timestamp) -> String {
-    let Some(millis) = since.and_then(|since| now.millis_since(since)) else { return "under a minute".to_owned() };
-    let minutes = millis / 60_000;
-    match (minutes / 1_440, minutes / 60 % 24, minutes % 60) {
-        (0, 0, 0) => "under a minute".to_owned(),
-        (0, 0, minutes) => format!("{minutes} min"),
-        (0, hours, 0) => format!("{hours} h"),
-        (0, hours, minutes) => format!("{hours} h {minutes} min"),
-        (days, 0, _) => format!("{days} d"),
-        (days, hours, _) => format!("{days} d {hours} h"),
-    }
-}
-
-/// A time as a clock shows it that was started with it: `0:05`, `12:05`, `1:02:05`.
-pub fn format_clock(millis: i64) -> String {
-    let seconds = millis.max(0) / 1_000;
-    match (seconds / 3_600, seconds / 60 % 60, seconds % 60) {
-        (0, minutes, seconds) => format!("{minutes}:{seconds:02}"),
-        (hours, minutes, seconds) => format!("{hours}:{minutes:02}:{seconds:02}"),
-    }
-}
+pub use self::times::{format_age, format_clock, format_duration, format_limit, format_minutes};
 
 /// A count with its noun: `1 batch`, `2 batches`, `3 copies`.
 pub fn pluralize(count: usize, noun: &str) -> String {

@@ -4,8 +4,8 @@ use omo_core::text::format_clock;
 
 use crate::check_view::{CheckView, check_view};
 use crate::diff_view::{DiffView, diff_view};
-use crate::duration::duration_words;
 use crate::model::{Attempt, Card, Page, Standing};
+use crate::scale_steps::format_span;
 use crate::text_budget::{BlockBound, Rows, ShownText, TextBudget};
 use crate::tone::Tone;
 
@@ -104,7 +104,7 @@ fn attempt_view(page: &Page, attempt: &Attempt, budget: &mut TextBudget) -> Atte
         tone: attempt.end.tone(),
         word: attempt.end.word(),
         when: format!("+{}", format_clock(since)),
-        took: duration_words(attempt_millis(page, attempt)),
+        took: format_span(attempt_millis(page, attempt)),
         why: budget.line(&attempt.why, WORDS_CHARS),
     }
 }
@@ -119,7 +119,7 @@ fn effort_words(page: &Page, card: &Card) -> String {
     let millis = card.attempts.iter().map(|attempt| attempt_millis(page, attempt)).sum();
     match card.attempts.len() {
         0 => String::new(),
-        1 => duration_words(millis),
-        count => format!("{count} attempts, {}", duration_words(millis)),
+        1 => format_span(millis),
+        count => format!("{count} attempts, {}", format_span(millis)),
     }
 }

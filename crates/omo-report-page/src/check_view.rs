@@ -1,8 +1,7 @@
 //! A check or a review as a row.
 
-use omo_core::text::format_clock;
+use omo_core::text::{format_clock, format_duration};
 
-use crate::duration::duration_words;
 use crate::model::{CheckResult, Page, Review};
 use crate::text_budget::{BlockBound, ShownText, TextBudget};
 use crate::tone::Tone;
@@ -27,7 +26,7 @@ pub(crate) struct CheckView {
 
 /// Shows a check.
 pub(crate) fn check_view(check: &CheckResult, budget: &mut TextBudget) -> CheckView {
-    let took = check.millis.map(|millis| duration_words(i64::try_from(millis).unwrap_or(i64::MAX)));
+    let took = check.millis.map(format_duration);
     let exit = check.exit.map(|exit| format!("exit {exit}"));
     CheckView {
         tone: check.tone(),

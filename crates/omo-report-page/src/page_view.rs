@@ -7,9 +7,9 @@ use sha2::{Digest, Sha256};
 
 use crate::card_view::{CardView, card_views};
 use crate::check_view::{CheckView, ReviewView, check_view, review_view};
-use crate::duration::duration_words;
 use crate::graph_view::{GraphView, graph_view};
 use crate::model::{Page, Renewal, Subject};
+use crate::scale_steps::format_span;
 use crate::text_budget::{BlockBound, Rows, ShownText, TextBudget};
 use crate::timeline_view::{TimelineView, timeline_view};
 use crate::tone::Tone;
@@ -99,7 +99,7 @@ pub(crate) fn page_view(page: &Page, renewal: Option<Renewal>) -> PageView {
         },
         title,
         sentence,
-        took: duration_words(took),
+        took: format_span(took),
         as_of,
         proof_summary: proof_summary(page),
         facts,

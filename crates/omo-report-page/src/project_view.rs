@@ -3,10 +3,10 @@
 use askama::Template;
 use omo_core::text::pluralize;
 
-use crate::duration::duration_words;
 use crate::model::Subject;
 use crate::page_view::style_digest;
 use crate::project_model::{ProjectPage, RunSummary, TaskTally};
+use crate::scale_steps::format_span;
 use crate::text_budget::{Rows, ShownText, TextBudget, left_out};
 use crate::tone::Tone;
 use crate::trend_view::{TrendView, trend_view};
@@ -82,7 +82,7 @@ fn run_view(place: usize, run: &RunSummary, budget: &mut TextBudget) -> RunView 
         title: budget.line(if run.title.trim().is_empty() { "(no title)" } else { &run.title }, 200),
         link: details.page_file.clone().filter(|file| is_page_name(file)),
         began: budget.line(&details.began, 40),
-        took: duration_words(run.until.millis_since(run.began).unwrap_or_default()),
+        took: format_span(run.until.millis_since(run.began).unwrap_or_default()),
         sentence: budget.line(&run.sentence, 300),
         kind: match run.subject {
             Subject::Plan => "plan",

@@ -3,8 +3,8 @@
 use omo_core::text::format_clock;
 use omo_core::timestamp::Timestamp;
 
-use crate::duration::{duration_words, tick_millis};
 use crate::model::{Span, Timeline};
+use crate::scale_steps::{format_span, tick_millis};
 
 /// Where time begins, in units.
 pub(crate) const LEFT: i64 = 150;
@@ -57,7 +57,7 @@ impl TimeScale {
         let step = tick_millis(self.millis);
         let tick = |millis: i64| TickView {
             x: self.place(millis),
-            label: if millis == 0 { "0".to_owned() } else { duration_words(millis) },
+            label: if millis == 0 { "0".to_owned() } else { format_span(millis) },
         };
         (0..=self.millis / step).map(|count| tick(count * step)).collect()
     }

@@ -3,8 +3,8 @@
 use omo_core::text::pluralize;
 
 use crate::critical_path::critical_path;
-use crate::duration::duration_words;
 use crate::model::{Card, Lane, Mark, MarkKind, Page, Span, SpanKind};
+use crate::scale_steps::format_span;
 use crate::text_budget::{Rows, ShownText, TextBudget};
 use crate::time_scale::{LEFT, RIGHT, TickView, TimeScale, WIDTH};
 use crate::tone::Tone;
@@ -113,7 +113,7 @@ pub(crate) fn timeline_view(page: &Page, budget: &mut TextBudget) -> TimelineVie
             pluralize(count(|span| span.class == "turn"), "turn")
         },
         pluralize(lanes.rows.len(), "lane"),
-        duration_words(scale.millis())
+        format_span(scale.millis())
     );
     TimelineView {
         width: WIDTH,
@@ -208,7 +208,7 @@ fn span_view(
         inside: budget.line(inside.trim(), letters.max(1)),
         label: budget.line(&span.label, 120),
         when: scale.when(span.from),
-        took: duration_words(scale.end_of(span).millis_since(span.from).unwrap_or_default()),
+        took: format_span(scale.end_of(span).millis_since(span.from).unwrap_or_default()),
         word,
         card,
     }

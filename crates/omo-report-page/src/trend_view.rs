@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use omo_core::text::pluralize;
 use omo_core::timestamp::Timestamp;
 
-use crate::duration::{duration_words, tick_millis};
 use crate::project_model::RunSummary;
+use crate::scale_steps::{format_span, tick_millis};
 use crate::time_scale::{LEFT, RIGHT, TickView, WIDTH};
 use crate::tone::Tone;
 
@@ -77,7 +77,7 @@ pub(crate) fn trend_view(runs: &[&RunSummary], now: Timestamp) -> Option<TrendVi
     let step = tick_millis(range);
     let tick = |count: i64| TickView {
         x: LEFT + scaled(range - count * step, range, WIDTH - LEFT - RIGHT),
-        label: if count == 0 { "now".to_owned() } else { format!("{} ago", duration_words(count * step)) },
+        label: if count == 0 { "now".to_owned() } else { format!("{} ago", format_span(count * step)) },
     };
     let share_y =
         |percent: usize| SHARES.1 - scaled(i64::try_from(percent).unwrap_or_default(), 100, SHARES.1 - SHARES.0);
@@ -96,10 +96,10 @@ pub(crate) fn trend_view(runs: &[&RunSummary], now: Timestamp) -> Option<TrendVi
             "{} over {}. Each mark is a run: when it began, and how long it took, on a logarithmic scale. The line \
              below them is the share that was proved of the last {SHARED_BY} that had ended.",
             pluralize(runs.len(), "run"),
-            duration_words(range)
+            format_span(range)
         ),
         ticks: (0..=range / step).map(tick).collect(),
-        durations: lines.iter().map(|millis| (duration_y(*millis, lines), duration_words(*millis))).collect(),
+        durations: lines.iter().map(|millis| (duration_y(*millis, lines), format_span(*millis))).collect(),
         share_lines: vec![(share_y(100), "100 % proved"), (share_y(50), "50 %"), (share_y(0), "0 %")],
         top: TIMES.0,
         bottom: SHARES.1,

@@ -5,7 +5,6 @@ mod task;
 
 use std::io::Write;
 use std::path::Path;
-use std::time::Duration;
 
 use clap::Args;
 use omo_checks::repository_config::RepositoryConfig;
@@ -16,7 +15,7 @@ use omo_core::check::session_check::{Check, CheckRecord, CheckVerdict};
 use omo_core::messages::checks::changed_since_approval;
 use omo_core::session::Session;
 use omo_core::stop::claim::CheckResult;
-use omo_core::text::format_age;
+use omo_core::text::{format_age, format_duration};
 use omo_git::git_command::GitCalls;
 use omo_git::work_files::WorkFiles;
 use omo_process::environment::CheckEnvironment;
@@ -261,12 +260,8 @@ fn table_row(line: &CheckRow, report: &VerifyReport, env: &ProcessEnv) -> [Cell;
         count(|counts| counts.run),
         count(|counts| counts.failed),
         count(|counts| counts.skipped),
-        Cell::plain(format_seconds(line.took_millis)),
+        Cell::plain(format_duration(line.took_millis)),
         Cell::plain(evidence),
         Cell::plain(line.log.as_deref().unwrap_or("-")),
     ]
-}
-
-fn format_seconds(millis: u64) -> String {
-    format!("{:.1} s", Duration::from_millis(millis).as_secs_f64())
 }

@@ -5,12 +5,11 @@ use std::path::Path;
 
 use omo_core::money::decimal_dollars;
 use omo_core::text::command_text::quote_argument;
-use omo_core::text::sanitize;
+use omo_core::text::{format_limit, sanitize};
 use omo_engine::event::{EventKind, RunResult};
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::parallel_schedule::accepts_billing;
 use omo_engine::preflight::{PreflightRule, can_start};
-use omo_engine::report::plan_overview::format_limit;
 use omo_engine::report::ultraplan::command_for;
 use omo_engine::report::workers::cost_text;
 use omo_engine::request::check_target::check_selection;

@@ -1,7 +1,7 @@
 //! How far a run is: each task with its title, and who works on what for how long.
 
 use anstyle::{AnsiColor, Style};
-use omo_core::text::{pluralize, sanitize};
+use omo_core::text::{format_duration, pluralize, sanitize};
 use omo_engine::Run;
 use omo_engine::report::TaskRow;
 use omo_engine::state::{RunState, TaskStanding, TaskStatus};
@@ -10,7 +10,6 @@ use crate::output::stdout_columns;
 use crate::output::table::{self, Cell, truncate_columns};
 use crate::run_report::ReportSource;
 use crate::run_report::tasks::{mark, standing_words, worker_words};
-use crate::run_report::text_lines::duration_words;
 
 /// The longest title, in columns.
 const TITLE_COLUMNS: usize = 40;
@@ -32,7 +31,7 @@ fn cells(source: &ReportSource<'_>, row: &TaskRow, columns: Option<usize>) -> [C
     let standing = state.standing(&row.id).unwrap_or(TaskStanding::Is(TaskStatus::Pending));
     let running = state.tasks.get(&row.id).and_then(|known| known.running.as_ref());
     let millis: u64 = row.history.iter().map(|attempt| attempt.millis(source.now)).sum();
-    let time = if row.history.is_empty() { String::new() } else { duration_words(millis) };
+    let time = if row.history.is_empty() { String::new() } else { format_duration(millis) };
     let about = match running {
         Some(running) => worker_words(source.run, state, &row.id, running),
         None if row.blocked_by.is_some() => String::new(),

@@ -3,7 +3,7 @@
 use omo_core::check::counterfactual::{CheckCounterfactual, WithoutChange};
 use omo_core::check::printed_output::QUOTED_LINES;
 use omo_core::text::command_text::typed_form;
-use omo_core::text::{format_age, pluralize, sanitize};
+use omo_core::text::{format_age, format_duration, pluralize, sanitize};
 use omo_engine::Run;
 use omo_engine::report::workers::worker_name;
 use omo_engine::report::{CheckRow, TaskRow};
@@ -13,7 +13,7 @@ use omo_plan::model::TaskKind;
 
 use crate::output::table::truncate_columns;
 use crate::run_report::ReportSource;
-use crate::run_report::text_lines::{TextLines, duration_words};
+use crate::run_report::text_lines::TextLines;
 
 /// The longest command that is shown whole.
 const COMMAND_COLUMNS: usize = 300;
@@ -38,7 +38,7 @@ fn write_task(lines: &mut TextLines, source: &ReportSource<'_>, row: &TaskRow) {
     }
     let millis: u64 = row.history.iter().map(|attempt| attempt.millis(source.now)).sum();
     if !row.history.is_empty() {
-        words.push(duration_words(millis));
+        words.push(format_duration(millis));
     }
     if let Some(commit) = commit_of(source, row) {
         words.push(format!("commit {commit}"));
@@ -52,8 +52,10 @@ fn write_task(lines: &mut TextLines, source: &ReportSource<'_>, row: &TaskRow) {
     for (attempt, number) in before.iter().zip(1..) {
         let end = attempt.end.unwrap_or_default();
         let why = if attempt.why.is_empty() { String::new() } else { format!(": {}", sanitize(&attempt.why, 160)) };
-        lines
-            .wrapped("     ", &format!("attempt {number}, {}, {end}{why}", duration_words(attempt.millis(source.now))));
+        lines.wrapped(
+            "     ",
+            &format!("attempt {number}, {}, {end}{why}", format_duration(attempt.millis(source.now))),
+        );
     }
     write_checks(lines, source, row);
     let is_checked = !row.checks.is_empty() && matches!(standing, TaskStanding::Is(TaskStatus::Passed));
@@ -118,7 +120,7 @@ pub(super) fn check_words(check: &CheckRow) -> String {
     let detail = sanitize(&check.detail, 160);
     let detail = if detail.is_empty() || detail.contains(verdict) { detail } else { format!("{verdict}, {detail}") };
     let took = check.duration_millis.filter(|millis| *millis >= MIN_SHOWN_MILLIS);
-    let took = took.map(|millis| format!(", {}", duration_words(millis))).unwrap_or_default();
+    let took = took.map(|millis| format!(", {}", format_duration(millis))).unwrap_or_default();
     format!("{command}: {detail}{took}")
 }
 

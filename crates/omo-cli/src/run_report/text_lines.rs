@@ -97,38 +97,9 @@ impl TextLines {
     }
 }
 
-/// How long something took, in words: `0.4 s`, `34 s`, `2 min 5 s`, `1 h 12 min`.
-pub(crate) fn duration_words(millis: u64) -> String {
-    let (seconds, tenths) = (millis / 1_000, millis % 1_000 / 100);
-    match (seconds / 3_600, seconds / 60 % 60, seconds % 60) {
-        (0, 0, seconds @ 0..10) => format!("{seconds}.{tenths} s"),
-        (0, 0, seconds) => format!("{seconds} s"),
-        (0, minutes @ 1..10, seconds @ 1..) => format!("{minutes} min {seconds} s"),
-        (0, minutes, _) => format!("{minutes} min"),
-        (hours, 0, _) => format!("{hours} h"),
-        (hours, minutes, _) => format!("{hours} h {minutes} min"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_duration_is_said_in_the_units_that_matter() {
-        for (millis, words) in [
-            (0, "0.0 s"),
-            (430, "0.4 s"),
-            (34_900, "34 s"),
-            (60_000, "1 min"),
-            (125_000, "2 min 5 s"),
-            (754_000, "12 min"),
-            (3_600_000, "1 h"),
-            (4_320_000, "1 h 12 min"),
-        ] {
-            assert_eq!(duration_words(millis), words, "{millis}");
-        }
-    }
 
     #[test]
     fn a_long_value_stands_behind_its_label() {

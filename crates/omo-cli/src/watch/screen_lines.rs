@@ -3,7 +3,7 @@
 //! The most important has room first: the keys, the title, a question, what is at work.
 
 use anstyle::Style;
-use omo_core::text::format_clock;
+use omo_core::text::{format_clock, format_minutes};
 use omo_core::timestamp::Timestamp;
 use unicode_width::UnicodeWidthStr;
 
@@ -131,20 +131,11 @@ fn bound_lines(bounds: &[Bound], now: Timestamp, columns: usize) -> Vec<ScreenLi
         Bound::Time { left_millis, at } => {
             let passed = at.and_then(|at| now.millis_since(at)).unwrap_or_default().max(0);
             let left = u64::try_from(left_millis.saturating_sub(passed)).unwrap_or_default();
-            format!("{} left", minutes_words(left / 60_000))
+            format!("{} left", format_minutes(left / 60_000))
         }
     });
     let words: Vec<String> = words.collect();
     wrapped(&words.join(" · "), columns, "", Style::new())
-}
-
-fn minutes_words(minutes: u64) -> String {
-    match (minutes / 60, minutes % 60) {
-        (0, 0) => "under a minute".to_owned(),
-        (0, minutes) => format!("{minutes} min"),
-        (hours, 0) => format!("{hours} h"),
-        (hours, minutes) => format!("{hours} h {minutes} min"),
-    }
 }
 
 /// The last line of a screen: what may be pressed, and how much is not shown.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use omo_core::money::format_dollars;
-use omo_core::text::{list_some, pluralize, sanitize};
+use omo_core::text::{format_limit, list_some, pluralize, sanitize};
 use omo_plan::model::{Plan, PlannedState, RefusedCheck, ReviewTime, Task, TaskGroup, TaskKind};
 use omo_plan::proof::TaskProof;
 
@@ -262,16 +262,6 @@ fn client_cost(plan: &Plan, clients: &ClientPolicy, billing: &BillingFacts) -> S
         format_limit(clients.time_limit_seconds()),
         billing.payer().unwrap_or("your subscription")
     )
-}
-
-/// A limit of time in the largest unit that it is a whole number of.
-pub fn format_limit(seconds: u32) -> String {
-    match seconds {
-        0..60 => pluralize(seconds as usize, "second"),
-        60..7_200 if seconds.is_multiple_of(60) => pluralize((seconds / 60) as usize, "minute"),
-        _ if seconds.is_multiple_of(3_600) => pluralize((seconds / 3_600) as usize, "hour"),
-        _ => pluralize(seconds as usize, "second"),
-    }
 }
 
 #[cfg(test)]
