@@ -106,15 +106,12 @@ fn run_with_failing_test(
     watcher: &mut impl ProofWatcher,
 ) -> Result<Option<SideOutcome>, ProofError> {
     let top = runner.top_of(side)?;
+    let real_top = top.canonicalize().unwrap_or_else(|_| top.clone());
     let mut changed = Vec::new();
-    for path in paths {
-        let path = top.join(path);
-        let bytes = regular_file::read(&path, MAX_BYTES, Links::Followed).ok().flatten();
-        let Some(text) = bytes.and_then(|bytes| String::from_utf8(bytes).ok()) else { continue };
-        if let Some(failing) = with_failing_test(&path, &text).filter(|_| changed.len() < MAX_FILES) {
-            write(&path, &failing)?;
-            changed.push((path, text));
-        }
+    for (path, text, failing) in paths.iter().filter_map(|path| read_with_failing_test(&real_top, path)).take(MAX_FILES)
+    {
+        write(&path, &failing)?;
+        changed.push((path, text));
     }
     if changed.is_empty() {
         return Ok(None);
@@ -124,6 +121,16 @@ fn run_with_failing_test(
         write(&path, &text)?;
     }
     Ok(outcome)
+}
+
+/// A file of a copy: its path, its text, and that with a test that has to fail. None behind a link, which may lead out of
+/// the copy.
+fn read_with_failing_test(real_top: &Path, path: &Path) -> Option<(PathBuf, String, String)> {
+    let path = real_top.join(path);
+    let bytes = regular_file::read(&path, MAX_BYTES, Links::Refused).ok().flatten();
+    let text = String::from_utf8(bytes.filter(|_| path.canonicalize().is_ok_and(|real| real == path))?).ok()?;
+    let failing = with_failing_test(&path, &text)?;
+    Some((path, text, failing))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), PrivateTreeError> {
@@ -172,6 +179,22 @@ fn with_failing_test(path: &Path, text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn no_file_behind_a_link_gets_a_failing_test() {
+        let temp = tempfile::tempdir().unwrap();
+        let (top, text) = (temp.path().join("copy"), "def test_a():\n    assert True\n");
+        std::fs::create_dir_all(top.join("tests")).unwrap();
+        for file in ["outside.py", "copy/tests/test_a.py"] {
+            std::fs::write(temp.path().join(file), text).unwrap();
+        }
+        std::os::unix::fs::symlink(temp.path(), top.join("folder")).unwrap();
+        std::os::unix::fs::symlink(temp.path().join("outside.py"), top.join("tests/test_b.py")).unwrap();
+        let top = top.canonicalize().unwrap();
+        let is_read = |path: &str| read_with_failing_test(&top, Path::new(path)).is_some();
+        assert_eq!(["tests/test_a.py", "tests/test_b.py", "folder/outside.py"].map(is_read), [true, false, false]);
+    }
 
     #[test]
     fn a_failing_test_is_one_of_the_kind_that_a_file_has() {
