@@ -1,7 +1,7 @@
 //! Files that checks may run or load, and that are no part of the work: what is installed for the project, and what its
 //! user has at home. They are compared with those of the start.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,8 +14,10 @@ use serde::{Deserialize, Serialize};
 
 /// Folders in which only installers write.
 const FOLDERS: [&str; 3] = ["node_modules", ".venv", "venv"];
-/// Further files of them are not looked at.
-const MAX_FILES: usize = 2_000;
+/// Further files of each of them are not looked at.
+const MAX_FILES: usize = 1_000;
+/// Further folders of each of them are not looked at.
+const MAX_FOLDERS: usize = 1_000;
 /// Of further bytes no digest is taken.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// Configurations of runners at home, and in folders above the project.
@@ -41,20 +43,13 @@ pub type OutsideFiles = BTreeMap<String, OutsideFile>;
 
 /// The files as they are, without their content.
 pub fn list<'a>(root: &Path, home: Option<&Path>, commands: impl Iterator<Item = &'a str>) -> OutsideFiles {
-    let mut paths = Vec::new();
-    for folder in FOLDERS {
-        let folder = root.join(folder);
-        // What lies in `bin` is run by its name.
-        let mut below = vec![folder.join(".bin"), folder.join("bin"), folder];
-        while let Some(folder) = below.pop().filter(|_| paths.len() < MAX_FILES) {
-            add_entries(&folder, &mut paths, &mut below);
-        }
-    }
+    let mut paths: Vec<PathBuf> = FOLDERS.iter().flat_map(|folder| files_below(&root.join(folder))).collect();
     // What lies in the repository is part of the work.
     let top = root.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(root);
     let above = top.ancestors().skip(1).take(8).filter(|folder| folder.parent().is_some());
     let folders: Vec<&Path> = home.into_iter().chain(above).collect();
-    paths.extend(folders.iter().flat_map(|folder| SETTINGS.split_ascii_whitespace().map(|name| folder.join(name))));
+    let settings = folders.iter().flat_map(|folder| SETTINGS.split_ascii_whitespace().map(|name| folder.join(name)));
+    paths.extend(settings.filter(|path| !path.starts_with(top)));
     if let Some(home) = home {
         let words: Vec<String> = commands.flat_map(file_words).collect();
         let named = words.iter().flat_map(|word| [home.join(word), home.join("bin").join(word)]);
@@ -118,7 +113,8 @@ pub fn changed<'a>(
     };
     let differs = |(name, file): &(&String, &OutsideFile)| match then.get(*name) {
         Some(then) if then.identity == file.identity => false,
-        Some(then) => then.digest.is_empty() || then.digest != digest_of(&root.join(name)),
+        // Nothing is known of one that was too large to be read.
+        Some(then) => !then.digest.is_empty() && then.digest != digest_of(&root.join(name)),
         None => is_run_or_loaded(name) && (!is_installed(name) || was_installed),
     };
     let meant = now.iter().filter(|(name, _)| !(has_new_manifest && is_installed(name)));
@@ -142,23 +138,30 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Adds the files of a folder and the folders below it, but for caches and records of installers.
-fn add_entries(folder: &Path, files: &mut Vec<PathBuf>, folders: &mut Vec<PathBuf>) {
-    for path in entries(folder) {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let is_record = name.starts_with('.') && name != ".bin"
-            || name == "__pycache__"
-            || [".pyc", ".dist-info", ".egg-info", ".egg-link"].iter().any(|end| name.ends_with(end))
-            || name.starts_with("__editable__");
-        if is_record || files.len() >= MAX_FILES {
-            continue;
-        }
-        if path.is_dir() && !path.is_symlink() {
-            folders.insert(0, path);
-        } else {
-            files.push(path);
+/// Files below a folder, but for caches and records of installers; programs, which are run by their names, first.
+fn files_below(top: &Path) -> Vec<PathBuf> {
+    let programs = [top.join(".bin"), top.join("bin")];
+    let mut folders: VecDeque<PathBuf> = programs.iter().cloned().chain([top.to_owned()]).collect();
+    let (mut files, mut looked_at) = (Vec::new(), 0);
+    while let Some(folder) = folders.pop_front().filter(|_| files.len() < MAX_FILES && looked_at < MAX_FOLDERS) {
+        looked_at += 1;
+        for path in entries(&folder) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let is_record = name.starts_with('.')
+                || name == "__pycache__"
+                || [".pyc", ".dist-info", ".egg-info", ".egg-link"].iter().any(|end| name.ends_with(end))
+                || name.starts_with("__editable__");
+            if is_record || programs.contains(&path) {
+                continue;
+            }
+            if path.is_dir() && !path.is_symlink() {
+                folders.push_back(path);
+            } else if files.len() < MAX_FILES {
+                files.push(path);
+            }
         }
     }
+    files
 }
 
 #[cfg(all(test, unix))]

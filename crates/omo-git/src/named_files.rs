@@ -29,6 +29,8 @@ const MAX_LOOKUPS: usize = 20_000;
 const MAX_DEPTH: usize = 16;
 /// Folders that one text names.
 const MAX_FOLDERS: usize = 8;
+/// A longer word is no pattern.
+const MAX_PATTERN_BYTES: usize = 256;
 /// A larger text is not followed.
 const MAX_TEXT_BYTES: u64 = 256 * 1024;
 /// A larger file counts as one that cannot be read.
@@ -189,7 +191,7 @@ impl NamedFileSearch<'_> {
         for part in is_deep.then_some("**").into_iter().chain(parts) {
             paths = match part {
                 "**" => self.folders_below(paths),
-                part if is_pattern(part) => {
+                part if part.contains('*') => {
                     let named = paths.iter().flat_map(|folder| self.entries(folder)).collect::<Vec<_>>();
                     let is_meant =
                         |path: &PathBuf| path.file_name().is_some_and(|name| matches(part, &name.to_string_lossy()));
@@ -266,8 +268,9 @@ fn is_installed(name: &str) -> bool {
     name.split('/').any(|part| INSTALLED.contains(&part))
 }
 
+/// A pattern that says something of the names that it stands for.
 fn is_pattern(word: &str) -> bool {
-    word.contains('*')
+    word.len() <= MAX_PATTERN_BYTES && word.contains('*') && word.contains(|char: char| char.is_ascii_alphanumeric())
 }
 
 /// A name that a pattern of names with `*` stands for.

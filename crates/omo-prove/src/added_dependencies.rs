@@ -13,7 +13,9 @@ pub(crate) fn only_adds_dependencies(path: &str, base: Option<&[u8]>, now: Optio
     let Some(now) = text(now) else { return false };
     let name = path.rsplit('/').next().unwrap_or(path);
     if base.is_none() {
-        return matches!(name, "Cargo.toml" | "go.mod" | "Cargo.lock" | "go.sum");
+        const STEERING: [&str; 6] = ["harness", "autotests", "[lints", "[patch", "replace ", "test = false"];
+        let steers = || STEERING.iter().any(|word| now.contains(word));
+        return matches!(name, "Cargo.toml" | "go.mod" | "Cargo.lock" | "go.sum") && !steers();
     }
     let Some(base) = text(base) else { return false };
     // Each cargo writes its own form of it.

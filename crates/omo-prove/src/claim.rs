@@ -144,11 +144,14 @@ impl AskedProof<'_> {
     }
 
     /// A note of files outside of the work that are other ones than at the start.
-    fn changed_outside(&self, checks: &[Check], changed: &[String]) -> Option<String> {
+    /// With the digest of how they are now.
+    fn changed_outside(&self, checks: &[Check], changed: &[String]) -> Option<(String, String)> {
         let then = outside_files_at_start(self.home, self.id)?;
         let now = outside_files(self.root, checks);
         let names = outside_files::changed(self.root, &then, &now, changed.iter().map(String::as_str));
-        (!names.is_empty()).then(|| format!("changed outside of the work: {}", list_names(&names, names.len())))
+        let states: Vec<String> = names.iter().map(|name| format!("{name}: {:?}", now.get(name))).collect();
+        let note = || format!("changed outside of the work: {}", list_names(&names, names.len()));
+        (!names.is_empty()).then(|| (note(), hex_digest(states.join("\n").as_bytes())))
     }
 
     fn find_out(&self) -> Result<Vec<CheckCounterfactual>, ProofError> {
@@ -185,8 +188,9 @@ impl AskedProof<'_> {
         let mut proof = prove(&request, &mut watcher)?;
         wait_for_start(self.home, self.id, || watcher.should_continue());
         let outside = self.changed_outside(&checks, &proof.changed);
-        if let Some(first) = proof.comparisons.first_mut() {
-            first.notes.extend(outside);
+        if let (Some(first), Some((note, digest))) = (proof.comparisons.first_mut(), outside) {
+            first.judging_digest = hex_digest(format!("{}{digest}", first.judging_digest).as_bytes());
+            first.notes.push(note);
         }
         let answers = checks.iter().zip(&proof.checks).zip(&proof.comparisons);
         Ok(answers.map(|((check, proof), comparison)| self.summarize(check, proof, comparison)).collect())

@@ -179,7 +179,7 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
     let of_claim = judges.as_ref().filter(|_| is_claim);
     let old_tests = of_claim.map(|judges| judges.read_tests(&comparison, &with, request.tests)).transpose()?;
     let failing_tests =
-        if is_claim { FailingTests::read(&comparison, request, &change) } else { FailingTests::default() };
+        if is_claim { FailingTests::read(&comparison, &with, request, &change) } else { FailingTests::default() };
     install(request, &comparison, &mut trees, watcher)?;
     let changed = comparison.changed_paths().map(|path| comparison.name_in_project(path)).collect();
     let (base, project) = (comparison.base.clone(), comparison.project.clone());

@@ -45,10 +45,12 @@ fn may_reach_runner(change: &Change) -> bool {
 pub(crate) struct FailingTests {
     of_tests: Vec<PathBuf>,
     named: Vec<PathBuf>,
+    /// Scripts among the named ones that may end before they come to a test behind their text.
+    ending: BTreeSet<PathBuf>,
 }
 
 impl FailingTests {
-    pub(crate) fn read(comparison: &BaseComparison, request: &ProofRequest, change: &Change) -> Self {
+    pub(crate) fn read(comparison: &BaseComparison, with: &Path, request: &ProofRequest, change: &Change) -> Self {
         if !may_reach_runner(change) {
             return Self::default();
         }
@@ -61,7 +63,14 @@ impl FailingTests {
         // Rust has tests beside the work.
         let is_rust = |path: &&PathBuf| path.extension().is_some_and(|ending| ending == "rs");
         of_tests.extend(change.sources().map(|file| &file.path).filter(is_rust).cloned());
-        Self { of_tests, named: select(&|name| is_named(name, &words)) }
+        let named: Vec<PathBuf> = select(&|name| is_named(name, &words));
+        let may_end = |path: &&PathBuf| {
+            let bytes = regular_file::read(&with.join(path), MAX_BYTES, Links::Refused).ok().flatten();
+            let text = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();
+            ["exit", "Exit", "kill"].iter().any(|word| text.contains(word))
+        };
+        let ending = named.iter().filter(may_end).cloned().collect();
+        Self { of_tests, named, ending }
     }
 
     /// Asks a check that is green with the change, and not without it: a note where a test that has to fail is not
@@ -74,16 +83,20 @@ impl FailingTests {
         watcher: &mut impl ProofWatcher,
     ) -> Result<Option<String>, ProofError> {
         let names_tests = with.report.names_passed_tests();
-        let paths = if names_tests { &self.of_tests } else { &self.named };
+        let paths: Vec<&PathBuf> = if names_tests {
+            self.of_tests.iter().collect()
+        } else {
+            self.named.iter().filter(|path| !self.ending.contains(*path)).collect()
+        };
         if paths.is_empty() || !with.is_green() || proof.without != WithoutChange::Red {
             return Ok(None);
         }
-        let Some(now) = run_with_failing_test(check, paths, Side::With, runner, watcher)? else { return Ok(None) };
+        let Some(now) = run_with_failing_test(check, &paths, Side::With, runner, watcher)? else { return Ok(None) };
         let passing = marked(&now, TestOutcome::Passed);
         let mut is_blind = now.is_green() || !passing.is_empty();
         if is_blind && names_tests {
             // The same test has to fail where the work is as it was.
-            let then = run_with_failing_test(check, paths, Side::Without, runner, watcher)?;
+            let then = run_with_failing_test(check, &paths, Side::Without, runner, watcher)?;
             let failing = then.map(|then| marked(&then, TestOutcome::Failed)).unwrap_or_default();
             is_blind = failing.iter().any(|name| passing.contains(name) || now.is_green());
         }
@@ -100,7 +113,7 @@ fn marked(outcome: &SideOutcome, wanted: TestOutcome) -> Vec<String> {
 /// Runs a check with such tests in files of a side; `None` where none could be put there.
 fn run_with_failing_test(
     check: &Check,
-    paths: &[PathBuf],
+    paths: &[&PathBuf],
     side: Side,
     runner: &mut SideRunner,
     watcher: &mut impl ProofWatcher,
@@ -164,7 +177,8 @@ fn with_failing_test(path: &Path, text: &str) -> Option<String> {
              : Object.fromEntries(['equal', 'strictEqual', 'deepEqual', 'deepStrictEqual'].map((m) => [m, () => assert[m](1, 2)])); \
              for (const [name, fails] of Object.entries(means)) {{ \
              if (typeof test === 'function') test('{MARK} ' + name, () => fails()); \
-             else if (typeof it === 'function') it('{MARK} ' + name, () => fails()); else fails(); }} }}\n"
+             else if (typeof it === 'function') it('{MARK} ' + name, () => fails()); else fails(); }} \
+             if (Object.keys(means).length === 0) throw new Error('{MARK}'); }}\n"
         )),
         "rs" if text.contains("#[test]") => with(format!(
             "#[test]\nfn {MARK}_equal() {{\n    assert_eq!(1, 2);\n}}\n#[test]\nfn {MARK}_true() {{\n    assert!(1 == 2);\n}}\n"

@@ -169,7 +169,9 @@ impl PrivateTrees {
                 continue;
             }
             let moved = to.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::rename(&from, &to));
-            moved.map_err(|source| PrivateTreeError::File { path: to, source })?;
+            moved.map_err(|source| PrivateTreeError::File { path: to.clone(), source })?;
+            // A cache may hold what the other side was built to.
+            let _ = [".cache", ".vite"].map(|cache| fs::remove_dir_all(to.join(cache)));
         }
         Ok(())
     }

@@ -42,13 +42,16 @@ pub(crate) struct Continuing<'r> {
     pub digest: Option<&'r str>,
     /// Its user asks, and not a model: what is ticked in the plan counts.
     pub is_user: bool,
+    /// The plan is executed by agents, as it was read: a run of it that is over is shown.
+    pub is_for_agents: bool,
 }
 
 impl<'r> Continuing<'r> {
     /// That of a request.
-    pub(crate) fn of(context: &CommandContext, request: &'r ExecuteRequest) -> Self {
+    pub(crate) fn of(context: &CommandContext, request: &'r ExecuteRequest, mode: ExecutionMode) -> Self {
         let is_user = request.is_typed || context.is_person();
-        Self { request: Some(request), digest: request.digest.as_deref(), is_user }
+        let is_for_agents = mode.is_done_by_agents();
+        Self { request: Some(request), digest: request.digest.as_deref(), is_user, is_for_agents }
     }
 
     /// A run in this state is over, and does not go on by being asked for. One in waves that has failed is gone over anew.
@@ -58,7 +61,7 @@ impl<'r> Continuing<'r> {
             RunPhase::Ended { result: RunResult::Complete } => true,
             RunPhase::Ended { .. } => {
                 let goes_over = state.mode == ExecutionMode::Waves && self.request.is_none_or(|request| request.again);
-                state.mode.is_done_by_agents() && !goes_over
+                (self.is_for_agents || state.mode.is_done_by_agents()) && !goes_over
             }
         }
     }
@@ -108,14 +111,16 @@ pub(crate) fn continue_run(
 ) -> Result<(), CommandError> {
     let engine = context.engine(run, before)?;
     let edit = find_edit(Path::new(&before.root), before)?;
-    if edit.is_none() && continuing.is_over(before) {
+    let is_complete = before.phase == (RunPhase::Ended { result: RunResult::Complete });
+    // That of agents was found by its plan, which may have been ticked since.
+    if continuing.is_over(before) && (edit.is_none() || is_complete && continuing.is_for_agents) {
         return if context.is_preview { Ok(()) } else { show_end(context, run, before, continuing) };
     }
     context.require_free_run(before)?;
     if let Some(request) = continuing.request {
         request.warn_of_kept_proof(&before.plan.policy);
     }
-    if before.phase != (RunPhase::Ended { result: RunResult::Complete }) {
+    if !is_complete {
         require_clean_checkout(context, run, before)?;
     }
     // Asks for the approval as well where that is gone, as in a copy of the project.
@@ -254,7 +259,12 @@ fn reread_plan(
     continuing: &Continuing,
 ) -> Result<(Plan, String, Vec<String>), CommandError> {
     let root = Path::new(&state.root);
-    let file = PlanFile::read_anywhere(root, root, Path::new(&state.plan.source.path))?;
+    let path = Path::new(&state.plan.source.path);
+    let file = if state.mode.is_done_by_agents() {
+        PlanFile::read(root, root, path)?
+    } else {
+        PlanFile::read_anywhere(root, root, path)?
+    };
     // Read by the dialect and with the options that the run has; others would make other batches of the same tasks.
     let mut plan = name_files_from_top(file.plan(&state.plan), &state.root);
     if !plan.can_run() {

@@ -72,7 +72,7 @@ pub(crate) fn open_or_continue(
     // Another process may have opened it meanwhile.
     if let Some((run, state)) = find_known_run(context, &runs, whole, request, mode)? {
         drop(door);
-        return continue_run(context, &run, &state, &Continuing::of(context, request)).map(|()| None);
+        return continue_run(context, &run, &state, &Continuing::of(context, request, mode)).map(|()| None);
     }
     begin(context, &runs, prepared, Vec::new()).map(|()| None)
 }
@@ -86,7 +86,7 @@ fn continue_known_run(
     mode: ExecutionMode,
 ) -> Result<bool, CommandError> {
     let Some((run, state)) = find_known_run(context, runs, plan, request, mode)? else { return Ok(false) };
-    continue_run(context, &run, &state, &Continuing::of(context, request)).map(|()| true)
+    continue_run(context, &run, &state, &Continuing::of(context, request, mode)).map(|()| true)
 }
 
 fn outside_project_error(path: &str) -> CommandError {

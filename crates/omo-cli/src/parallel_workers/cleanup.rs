@@ -17,7 +17,7 @@ pub(crate) fn clean_up(engine: &Engine) -> Result<(), CommandError> {
     put_away_within(engine, CLEANUP_TIMEOUT).map(drop)
 }
 
-/// As [`put_away`], waiting so long at most; whether the supervisor has ended.
+/// As [`clean_up`], waiting so long at most; whether the supervisor has ended.
 pub(crate) fn put_away_within(engine: &Engine, patience: Duration) -> Result<bool, CommandError> {
     let last = Instant::now() + patience;
     while engine.run.is_supervised()? {

@@ -225,7 +225,9 @@ fn judge_review(verification: &ClaimVerification, findings: &ClaimFindings) -> (
     match (review.verdict, &findings.refusal) {
         (ReviewVerdict::Verified, Some(refusal)) => (wanted(true), ClaimReason::NotCounted(refusal.clone())),
         (ReviewVerdict::Verified, None) if is_same_tree && asked.material == findings.material => {
-            let is_seen = findings.counterfactual.first_lines().iter().all(|line| asked.shown.contains(line));
+            let is_known = matches!(findings.counterfactual, Counterfactual::Known(_));
+            let lines = if is_known { findings.counterfactual.first_lines() } else { Vec::new() };
+            let is_seen = lines.iter().all(|line| asked.shown.contains(line));
             let unseen = (wanted(false), ClaimReason::UnseenFacts);
             if is_seen { (ClaimJudgement::Verified, ClaimReason::None) } else { unseen }
         }

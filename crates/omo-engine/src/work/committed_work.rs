@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::slice;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -25,6 +26,7 @@ use omo_plan::digest::sha256_hex;
 use omo_plan::model::{Task, TaskGroup};
 use omo_plan::paths::normalize_path;
 use omo_prove::installed::{InstalledError, copy_installed};
+use omo_state::files::regular_file;
 
 use super::attempt::WorkResult;
 use super::baseline::files_written_by_omo;
@@ -40,6 +42,9 @@ use crate::verbs::{AttemptMeasurement, CommitOutcome, StrayCommit};
 const PREVIEW_WORKER: &str = "commit-";
 /// So many letters tell the tasks of a run apart.
 const PREVIEW_LETTERS: usize = 12;
+
+/// Bytes of ignored files that are copied beside a commit.
+const MAX_COPIED_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Whether a worktree of omo's is one in which a commit was checked: it holds no work.
 pub(crate) fn is_preview_worker(worker: &str) -> bool {
@@ -154,7 +159,8 @@ impl Engine<'_> {
     }
 
     fn changed_at(&self, file: &str) -> Option<SystemTime> {
-        self.work_tree.root().join(file).metadata().ok()?.modified().ok()
+        let meta = self.work_tree.root().join(file).symlink_metadata().ok()?;
+        meta.modified().ok().filter(|_| meta.is_file())
     }
 
     /// Judges an attempt by its commit, where that is not what was checked.
@@ -210,8 +216,8 @@ impl Engine<'_> {
     }
 
     /// Runs the checks of a task on the work tree without the files that are left out and those that git ignores: in a
-    /// worktree that is set up as those of parallel workers are, or has a copy of what is installed here. Where they are red, those that git ignores are put
-    /// back, and they run again.
+    /// worktree that is set up as those of parallel workers are, or has a copy of what is installed here. Where they are
+    /// red, those that git ignores are put back, they run again, and that outcome counts.
     pub(super) fn check_without(
         &self,
         state: &RunState,
@@ -263,11 +269,20 @@ impl Engine<'_> {
         Ok(self.judge_tests_first(task, outcomes))
     }
 
-    /// Copies files of the work tree into another one. A check says whether one that cannot be copied is missing.
+    /// Copies files of the work tree into another one, up to a bound. A check says whether one that is not copied is
+    /// missing.
     fn copy_files(&self, files: &[String], to: &Path) {
+        let mut left = MAX_COPIED_BYTES;
         for file in files {
+            let Ok(Some(opened)) = regular_file::open(&self.work_tree.root().join(file)) else { continue };
             let _ = to.join(file).parent().map(fs::create_dir_all);
-            let _ = fs::copy(self.work_tree.root().join(file), to.join(file));
+            let copy = || {
+                let permissions = opened.metadata()?.permissions();
+                let mut copy = fs::File::create(to.join(file))?;
+                let bytes = io::copy(&mut opened.take(left), &mut copy)?;
+                copy.set_permissions(permissions).map(|()| bytes)
+            };
+            left = left.saturating_sub(copy().unwrap_or_default());
         }
     }
 
@@ -305,7 +320,8 @@ impl Engine<'_> {
             let ignored = ignored.iter().map(|path| PathBuf::from(path.trim_end_matches('/'))).collect();
             return match copy_installed(self.work_tree.root(), folder, ignored, self.is_wanted(watcher)) {
                 Err(InstalledError::Cancelled) => Err(EngineError::Cancelled),
-                copied => Ok(copied.map_err(|error| error.to_string())),
+                // A check says what is missing.
+                _ => Ok(Ok(())),
             };
         };
         let (file, path) = self.run.log_file(&format!("{}-set-up.log", name.worker()))?;

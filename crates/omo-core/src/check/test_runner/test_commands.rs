@@ -10,7 +10,7 @@ pub fn names_test_runner(words: &[String]) -> bool {
 
 /// The runner that a line of shell is, beside changes of folder; `None` where it may run several, or one several times.
 pub(super) fn only_runner(line: &str) -> Option<&'static str> {
-    const REPEATS: [&str; 4] = ["for", "while", "until", "xargs"];
+    const REPEATS: [&str; 7] = ["for", "while", "until", "xargs", "find", "parallel", "watch"];
     let commands = split_commands(line);
     let mut programs = commands.iter().filter(|words| words.first().is_some_and(|word| word != "cd"));
     let only = programs.next().and_then(|words| test_runner(words));
