@@ -31,7 +31,7 @@ const OF_PYTHON: [&str; 2] = ["sitecustomize.py", "usercustomize.py"];
 /// State of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutsideFile {
-    /// What tells one state from another without the content.
+    /// Mark of the state without the content: another one for each change.
     identity: String,
     /// The digest of the content; empty where it was not read.
     #[serde(default)]
@@ -91,7 +91,7 @@ pub fn add_digests(root: &Path, files: &mut OutsideFiles) {
 }
 
 /// The files with another content than at the start, and settings, programs and modules that were not there.
-/// Where a manifest changed, what is installed may have changed with it.
+/// A changed manifest may have brought what is installed with it.
 pub fn changed<'a>(
     root: &Path,
     then: &OutsideFiles,

@@ -15,7 +15,7 @@ use omo_engine::report::RunReport;
 use omo_engine::state::RunState;
 use omo_report_page::model::{CheckResult, CheckState};
 
-/// What is known of a run of a plan.
+/// Facts of a run of a plan.
 pub(crate) struct PlanRecord<'a> {
     /// Where it stands.
     pub state: &'a RunState,
@@ -23,11 +23,11 @@ pub(crate) struct PlanRecord<'a> {
     pub report: &'a RunReport,
     /// All that happened.
     pub events: &'a [RunEvent],
-    /// What its tasks changed, by their id.
+    /// Differences of its tasks, by their id.
     pub differences: &'a BTreeMap<String, String>,
-    /// What comes next.
+    /// Next steps.
     pub next_steps: Vec<String>,
-    /// When it began, as its reader's clock shows it.
+    /// Its begin, as its reader's clock shows it.
     pub began: String,
     /// Now.
     pub now: Timestamp,

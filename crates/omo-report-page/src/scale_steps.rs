@@ -7,7 +7,7 @@ const MINUTE: i64 = 60 * SECOND;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// What a scale may be parted in.
+/// Steps that a scale may have, in milliseconds.
 const STEPS: [i64; 21] = [
     100,
     200,

@@ -36,7 +36,7 @@ use crate::output;
 /// Who has a run go on, and with what.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Continuing<'r> {
-    /// What was asked for; `None` for `omo run resume` and a command without a plan.
+    /// The request; `None` for `omo run resume` and a command without a plan.
     pub request: Option<&'r ExecuteRequest>,
     /// The digest of the commands of an edited plan that its user has read.
     pub digest: Option<&'r str>,

@@ -6,9 +6,9 @@ use omo_engine::work::Engine;
 
 use crate::error::CommandError;
 
-/// How long a supervisor may take to put away what is left of a run that is over.
+/// Time that a supervisor has to put away what is left of a run that is over.
 pub(crate) const CLEANUP_TIMEOUT: Duration = Duration::from_secs(60);
-/// How often it is looked for.
+/// Pause between two looks for it.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Waits until the supervisor has ended, and removes what is left. The last work trees are removed once their removal

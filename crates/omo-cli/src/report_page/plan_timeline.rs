@@ -78,7 +78,7 @@ fn mark_of(kind: &EventKind) -> Option<(&str, MarkKind, String)> {
     }
 }
 
-/// How an attempt ended, by the word of its row.
+/// End of an attempt, by the word of its row.
 pub(super) fn attempt_end(row: &AttemptRow) -> Standing {
     match row.end {
         None => Standing::Running,

@@ -28,7 +28,7 @@ pub(crate) struct RunningCheck {
     pub last_line: String,
 }
 
-/// What is known of a run of a plan.
+/// Facts of a run of a plan.
 pub(crate) struct PlanFacts<'a> {
     /// The run.
     pub run: &'a str,

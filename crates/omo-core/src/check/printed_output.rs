@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::sanitize;
 
-/// How many lines of the output are quoted, from its beginning and from its end.
+/// Lines of the output that are quoted, from its beginning and from its end.
 pub(super) const MAX_LINES: usize = 20;
 /// So many lines are quoted in a task's text, a report and a stop.
 pub const QUOTED_LINES: usize = 14;

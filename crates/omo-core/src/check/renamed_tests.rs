@@ -15,7 +15,7 @@ pub(super) struct RenamedTests<'a> {
     by_key: BTreeMap<Key, BTreeSet<&'a str>>,
 }
 
-/// What two names of one test have in common.
+/// The common part of two names of one test.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     /// The name without its file, its class and what else it lies in.

@@ -50,7 +50,7 @@ pub struct AttemptEnd {
     /// What judges commits and was changed by the task, which lists it, with its state now.
     #[serde(default, skip_serializing_if = "Judges::is_empty")]
     pub judges: Judges,
-    /// What hooks changed in the commits of the task.
+    /// Changes of hooks in the commits of the task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hook_changes: Option<HookChanges>,
     /// Files that git ignores, and without which its checks are red.
@@ -71,12 +71,12 @@ pub struct AttemptEnd {
     pub snapshot: Option<String>,
 }
 
-/// What hooks of the repository changed in a commit: it is not what was checked before.
+/// Changes of hooks of the repository in a commit, which is not what was checked before.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookChanges {
     /// Files that they changed, or added.
     pub files: Vec<String>,
-    /// Why the checks could not be judged on that.
+    /// Reason why the checks could not be judged on that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unjudged: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What a task was judged by beside its files.
+//! Notes on a task that was judged by more than its files.
 
 use omo_core::text::{list_some, sanitize};
 

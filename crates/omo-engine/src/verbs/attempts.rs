@@ -180,7 +180,7 @@ pub enum CommitOutcome {
         id: String,
         /// As [`AttemptEnd::branch`].
         branch: Option<String>,
-        /// What hooks changed in it. The outcomes are those of the checks on that, where they could be judged.
+        /// Changes of hooks in it. The outcomes are those of the checks on that, where they could be judged.
         hooks: Option<HookChanges>,
     },
     /// There was nothing to commit.
@@ -345,7 +345,7 @@ fn incomplete_commit_reason(left_out: &[String], unit_word: &str, evidence: &str
     format!("its commit would lack {}, and without that {evidence}", lacks.join(", and "))
 }
 
-/// What hooks changed in the commits of a task: those of earlier attempts stay.
+/// Changes of hooks in the commits of a task: those of earlier attempts stay.
 fn all_hook_changes(state: &RunState, task: &str, now: Option<&HookChanges>) -> Option<HookChanges> {
     let earlier = state.tasks.get(task).and_then(|known| known.last_end.as_ref()?.hook_changes.as_ref());
     let files: BTreeSet<String> = now.into_iter().chain(earlier).flat_map(|known| known.files.clone()).collect();

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 /// For how long a worker goes on to push at its end. The maintenance of a server or a broken line seldom lasts longer, a
 /// machine that waits is paid for, and an engine is told that a worker takes a quarter of an hour beside its client.
 const BOUND: Duration = Duration::from_secs(15 * 60);
-/// How long is waited before each further try; the time doubles up to the greatest.
+/// Pause before each further try; it doubles up to the greatest.
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
 const LAST_PAUSE: Duration = Duration::from_secs(30);
 
@@ -21,7 +21,7 @@ impl PushPatience {
         Self { until: now + BOUND, pause: FIRST_PAUSE }
     }
 
-    /// How long is waited before a further try; `None` where there is none.
+    /// Pause before a further try; `None` where there is none.
     pub(super) fn next_pause(&mut self, now: Instant) -> Option<Duration> {
         let pause = self.pause.min(self.left(now));
         self.pause = self.pause.saturating_mul(2).min(LAST_PAUSE);

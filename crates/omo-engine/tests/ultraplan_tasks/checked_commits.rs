@@ -28,7 +28,7 @@ fn last_end(lab: &UltraplanLab) -> AttemptEnd {
     lab.state().tasks["1"].last_end.clone().unwrap()
 }
 
-/// How often the checks ran: each run leaves a line.
+/// Number of runs of the checks, each of which leaves a line.
 fn count_runs(lab: &UltraplanLab) -> usize {
     fs::read_to_string(lab.data().join("runs")).unwrap_or_default().lines().count()
 }

@@ -142,7 +142,7 @@ pub(super) fn verify_claim(
     })
 }
 
-/// How long a verdict waits for what the checks say without the change, from the time on at which a review was asked for.
+/// Time that a verdict waits for the answers of the checks without the change, from the request of a review on.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How long a claim waits for it that is held to it.
 const REQUIRED_PATIENCE: Duration = Duration::from_secs(TOTAL_TIMEOUT_SECONDS as u64 / 2);

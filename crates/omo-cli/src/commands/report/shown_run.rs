@@ -60,7 +60,7 @@ impl ShownRun {
         }
     }
 
-    /// Whether it went on when it was found.
+    /// `true` where it went on when it was found.
     pub(super) fn is_open(&self) -> bool {
         match self {
             Self::Plan(shown) => shown.1.phase == RunPhase::Executing,
@@ -121,7 +121,7 @@ fn page_of_plan(env: &ProcessEnv, run: &Run, mut state: RunState) -> Result<Page
     }))
 }
 
-/// What the checks of a run say without its change, as far as that is known.
+/// Answers of the checks of a run without its change, as far as they are known.
 pub(super) fn counterfactual_of(env: &ProcessEnv, id: &SessionId, session: &Session) -> Counterfactual {
     env.state_home.as_deref().map_or(Counterfactual::NotAsked, |home| known_counterfactual(home, id, session))
 }

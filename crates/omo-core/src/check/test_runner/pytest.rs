@@ -10,7 +10,7 @@ pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
     matches!(program, "pytest" | "py.test") || runs_python_module(program, arguments, "pytest")
 }
 
-/// What was read. Of one session the last summary counts: what a test prints comes before it, and what a session within
+/// The counts so far. Of one session the last summary counts: what a test prints comes before it, and what a session within
 /// a test says is no part of it.
 #[derive(Debug, Default)]
 pub(super) struct Pytest {

@@ -1,11 +1,11 @@
-//! What a plan says about its sessions.
+//! Sessions of a plan, as it names them.
 
 use std::ops::Range;
 
 use crate::dialects::ultraplan::scope_fence::ScopeFence;
 use crate::pattern::Pattern;
 
-/// What a reference to a session is called.
+/// Words that refer to a session.
 pub(super) const SESSION_WORDS: [&str; 3] = ["session", "sessions", "s"];
 
 /// A session.
@@ -23,7 +23,7 @@ pub(crate) struct SessionSection {
     pub wave: Option<u64>,
     /// The sessions that have to have ended before.
     pub deps: NumberList,
-    /// What it may touch, and what not.
+    /// Files that it may touch, and files that it may not.
     pub fence: ScopeFence,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct WaveLine {
     pub sessions: NumberList,
 }
 
-/// What a plan says about its sessions.
+/// Sessions and waves that a plan names.
 #[derive(Debug)]
 pub(crate) struct ExecutionStrategy {
     /// Them, in the order of the file.
@@ -57,7 +57,7 @@ pub(crate) struct ExecutionStrategy {
 /// A session that is named in a table, a list or a line.
 static NAMED_SESSION: Pattern = Pattern::new(r"\b(?i-u:sessions?|waves?)[ *_|]*[0-9]");
 
-/// Whether a line names a session or a wave.
+/// `true` for a line that names a session or a wave.
 pub(super) fn names_session(row: &str) -> bool {
     NAMED_SESSION.is_match(row)
 }
