@@ -361,7 +361,9 @@ fn a_log_that_is_followed_shows_each_decision_as_it_is_made_also_over_a_rotation
         let log = s.lab.state_folder().join("decisions.jsonl");
         let text = std::fs::read_to_string(&log)?;
         let last = text.lines().last().context("an empty log")?.replace("not claimed yet", "the last of the old");
-        std::fs::write(&log, format!("{text}{}{last}\n", "x\n".repeat(600_000)))?;
+        // A file that is cut for a moment looks as one that was rotated does.
+        let more = format!("{}{last}\n", "x\n".repeat(600_000));
+        std::io::Write::write_all(&mut std::fs::OpenOptions::new().append(true).open(&log)?, more.as_bytes())?;
         followed.shows("the last of the old")?;
         s.prompt("/omo:stop-continuation")?;
         ensure!(
