@@ -116,12 +116,12 @@ fn show_says_what_a_plan_is_before_its_approval() {
             has(
                 &text,
                 &[
-                    "Rates on the page\ndocs/plan.md: dev-workflow, 6 tasks in 2 batches\n",
+                    "Rates on the page\ndocs/plan.md: dev-workflow, 6 tasks in 2 batches: 6 open\n",
                     "goal: Show the rates of today\n",
-                    "task     title                                         needs         files  checks\n",
-                    "1        Fetch the rates from the service of the ban…                1      1\n",
-                    "2-impl   The page                                      2-tests       1      1\n",
-                    "5        한국어 문서                                                 0      1\n",
+                    "task     state  title                                         needs         files  checks\n",
+                    "1        open   Fetch the rates from the service of the ban…                1      1\n",
+                    "2-impl   open   The page                                      2-tests       1      1\n",
+                    "5        open   한국어 문서                                                 0      1\n",
                     "batch-1  1, 2-tests, 2-impl, 3, 4; then you are asked\nbatch-2  5\n",
                     "DP-001    Where the rates come from  open; recommended: B\n",
                     "A run of it executes 6 commands as its checks; you have not approved them:\n",
@@ -152,7 +152,18 @@ fn show_says_what_a_plan_is_before_its_approval() {
         ("a plan with errors is shown as far as it can be", |s| {
             s.lab.write(FILE, &SOUND.replace("**Depends on:** Tasks 1-3", "**Depends on:** Task 8"))?;
             let (text, _) = gives(s, &["plan", "show", FILE], 4)?;
-            has(&text, &["4        Taxes", "1 error"])
+            has(&text, &["4        open   Taxes", "It cannot be run:\n  line ", "1 error"])
+        }),
+        ("the state of each task, and a plan that is done", |s| {
+            let tasks = "# Plan\n\n- [x] 1. One\n- [ ] 2. Two\n";
+            s.lab.write(FILE, tasks)?;
+            let (text, _) = gives(s, &["plan", "show", FILE, "--dialect", "kiro"], 0)?;
+            has(&text, &["kiro, 2 tasks: 1 done, 1 open\n", "1     done   One", "2     open   Two"])?;
+            let report = json_of(s, &["plan", "show", "--json", FILE, "--dialect", "kiro"], 0)?;
+            ensure!(report["tasks"][0]["state"] == "done", "{report}");
+            s.lab.write(FILE, &tasks.replace("[ ]", "[x]"))?;
+            let (text, _) = gives(s, &["plan", "show", FILE, "--dialect", "kiro"], 0)?;
+            has(&text, &["None of its tasks is open: a run of it has nothing to do.\n"])
         }),
         ("sizes", |s| {
             s.lab.write(FILE, SOUND)?;

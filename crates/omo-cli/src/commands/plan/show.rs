@@ -8,7 +8,7 @@ use omo_core::text::{pluralize, sanitize};
 use omo_engine::report::plan_overview::refused_lines;
 use omo_engine::work::planned_commands;
 use omo_plan::diagnostic::Severity;
-use omo_plan::model::{Plan, PlanDecision, Precondition, Task};
+use omo_plan::model::{Plan, PlanDecision, PlannedState, Precondition, Task};
 use omo_plan::proof::TaskProof;
 use omo_state::env::ProcessEnv;
 use omo_state::trust::pending_approval;
@@ -25,6 +25,8 @@ use crate::project::Project;
 const TITLE_COLUMNS: usize = 44;
 const NEEDS_COLUMNS: usize = 20;
 const UNITS_COLUMNS: usize = 50;
+/// Errors that are shown; `omo plan lint` has all of them.
+const SHOWN_ERRORS: usize = 5;
 /// Characters of a line of text.
 const TEXT: usize = 300;
 
@@ -63,6 +65,7 @@ struct Report<'a> {
 struct ShownTask<'a> {
     id: &'a str,
     title: &'a str,
+    state: PlannedState,
     needs: &'a [String],
     files: Vec<&'a str>,
     checks: usize,
@@ -87,7 +90,11 @@ pub(crate) fn show_plan(plan: &Plan, json: bool) -> Result<(), CommandError> {
     tasks(&mut out, plan)?;
     batches(&mut out, plan)?;
     decisions(&mut out, plan)?;
-    write_commands(&mut out, &approval)?;
+    if plan.can_run() {
+        write_commands(&mut out, plan, &approval)?;
+    } else {
+        errors(&mut out, plan)?;
+    }
     for line in refused_lines(plan) {
         writeln!(out, "{line}")?;
     }
@@ -109,6 +116,7 @@ fn report(plan: &Plan, approval: Approval) -> Report<'_> {
     let tasks = plan.tasks.iter().map(|task| ShownTask {
         id: &task.id,
         title: &task.title,
+        state: task.state,
         needs: &task.deps,
         files: task.files.iter().map(|file| file.path.as_str()).collect(),
         checks: task.proving_checks().count(),
@@ -140,11 +148,25 @@ fn head(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
     let batches = plan.groups.len();
     let batches = if batches == 0 { String::new() } else { format!(" in {}", pluralize(batches, "batch")) };
     let tasks = pluralize(plan.tasks.len(), plan.dialect.unit_word());
-    writeln!(out, "{path}: {}, {tasks}{batches}", plan.dialect.word())?;
+    let states = [PlannedState::Done, PlannedState::Open, PlannedState::LeftOut].map(|state| {
+        let count = plan.tasks.iter().filter(|task| task.state == state).count();
+        (count > 0).then(|| format!("{count} {}", state_word(state)))
+    });
+    let states: Vec<String> = states.into_iter().flatten().collect();
+    let states = if states.is_empty() { String::new() } else { format!(": {}", states.join(", ")) };
+    writeln!(out, "{path}: {}, {tasks}{batches}{states}", plan.dialect.word())?;
     if !plan.goal.is_empty() {
         writeln!(out, "goal: {}", sanitize(&plan.goal, TEXT))?;
     }
     Ok(())
+}
+
+fn state_word(state: PlannedState) -> &'static str {
+    match state {
+        PlannedState::Done => "done",
+        PlannedState::Open => "open",
+        PlannedState::LeftOut => "left out",
+    }
 }
 
 fn tasks(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
@@ -155,19 +177,21 @@ fn tasks(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
     let row = |task: &Task| {
         [
             Cell::plain(&*task.id),
+            Cell::plain(state_word(task.state)),
             Cell::plain(truncate_columns(&sanitize(&task.title, TITLE_COLUMNS + 1), TITLE_COLUMNS)),
             Cell::plain(truncate_columns(&task.deps.join(", "), NEEDS_COLUMNS)),
             Cell::plain(task.files.len().to_string()),
             checks(task),
         ]
     };
-    let heads = [plan.dialect.unit_word(), "title", "needs", "files", "checks"];
+    let heads = [plan.dialect.unit_word(), "state", "title", "needs", "files", "checks"];
     table::write_table(out, heads, plan.tasks.iter().map(row).collect())
 }
 
 /// What proves a task, in short. One that nothing proves is done and never found to be.
 fn checks(task: &Task) -> Cell {
     match TaskProof::from(task) {
+        TaskProof::None if task.state != PlannedState::Open => Cell::plain("-"),
         TaskProof::OwnChecks(count) => Cell::plain(count.to_string()),
         TaskProof::Task(id) => Cell::plain(format!("of {}", sanitize(id, NEEDS_COLUMNS))),
         TaskProof::FinalChecks => Cell::plain("of the whole"),
@@ -219,8 +243,22 @@ fn decisions(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
     table::write_table(out, ["decision", "about", "stands"], rows)
 }
 
-fn write_commands(out: &mut impl Write, approval: &Approval) -> std::io::Result<()> {
+/// The reasons why a plan cannot be run.
+fn errors(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
+    let errors = plan.diagnostics.iter().filter(|found| found.severity == Severity::Error);
+    writeln!(out, "\nIt cannot be run:")?;
+    for found in errors.take(SHOWN_ERRORS) {
+        let help = found.help.as_ref().map(|help| format!(" ({})", sanitize(help, TEXT))).unwrap_or_default();
+        writeln!(out, "  line {}: {}{help}", found.line, sanitize(&found.text, TEXT))?;
+    }
+    Ok(())
+}
+
+fn write_commands(out: &mut impl Write, plan: &Plan, approval: &Approval) -> std::io::Result<()> {
     let count = approval.commands.len();
+    if !plan.tasks.iter().any(|task| task.state == PlannedState::Open) {
+        return writeln!(out, "\nNone of its tasks is open: a run of it has nothing to do.");
+    }
     if count == 0 {
         return writeln!(out, "\nA run of it executes no command, so nothing proves its work.");
     }
