@@ -46,15 +46,15 @@ const WAITING: [(&str, usize); 6] =
     [("client", 2), ("parallel", 2), ("slurm", 1), ("supervised_client", 2), ("supervisor", 2), ("worker", 2)];
 /// The suites that are long, in the order in which they begin.
 const LONG: [&str; 14] = [
-    "client",
-    "browser",
-    "reliability",
-    "hostile",
-    "prove",
     "blackbox",
     "attacks",
-    "slurm",
+    "client",
+    "reliability",
+    "prove",
+    "browser",
+    "hostile",
     "parallel",
+    "slurm",
     "supervised_client",
     "windows",
     "ultraplan_tasks",
