@@ -158,7 +158,7 @@ fn a_folder_is_the_plan_that_it_holds() {
                 g.lab().write(&format!("{FOLDER}/{name}-PLAN.md"), &gsd(matter, file))?;
             }
             let shown = g.omo_at_terminal(&["plan", "show", FOLDER])?.exits_with(0)?;
-            for part in [".planning/phases/01-words: gsd, 2 tasks", "01-02.1  Write b.txt  01-01.1"] {
+            for part in [".planning/phases/01-words: gsd, 2 tasks", "01-02.1  open   Write b.txt  01-01.1"] {
                 ensure!(shown.out.contains(part), "no {part:?} in {}", shown.out);
             }
             g.lab().git(&["add", "."])?;
