@@ -1,4 +1,4 @@
-//! Running suites: several at once, each with its output in one piece. A suite that runs alone prints at once.
+//! Running suites: as many at once as there are processors, each with its output in one piece. A suite that runs alone prints at once.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -10,8 +10,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-/// Suites that run at once, for each processor: half of their time they wait for other processes.
-const LANES: usize = 2;
 /// Interval of the lines about what still runs.
 const PROGRESS: Duration = Duration::from_secs(60);
 
@@ -67,7 +65,7 @@ fn run_all(mut suites: Vec<Ready>, board: &Board) {
     suites.reverse();
     let waiting = Mutex::new(suites);
     let next = || waiting.lock().ok().and_then(|mut waiting| waiting.pop());
-    let lanes = LANES * thread::available_parallelism().map_or(1, usize::from);
+    let lanes = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
         for _ in 0..lanes {
             scope.spawn(|| {
