@@ -68,7 +68,7 @@ pub fn outside_files(root: &Path, checks: &[Check]) -> OutsideFiles {
     outside_files::list(root, env::home().as_deref(), checks.iter().map(|check| check.command.as_str()))
 }
 
-/// Those files as the run began; `None` where that is not known.
+/// Files outside of the work as the run began; `None` where they were not listed.
 pub fn outside_files_at_start(state_home: &Path, id: &SessionId) -> Option<OutsideFiles> {
     let folder = folder_of(state_home, id).ok()?;
     let key = SealKey::load(Some(state_home)).ok()?;

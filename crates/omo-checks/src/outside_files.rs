@@ -18,7 +18,7 @@ const FOLDERS: [&str; 3] = ["node_modules", ".venv", "venv"];
 const MAX_FILES: usize = 1_000;
 /// Further folders of each of them are not looked at.
 const MAX_FOLDERS: usize = 1_000;
-/// Of further bytes no digest is taken.
+/// Bytes of which digests are taken.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// Configurations of runners at home, and in folders above the project.
 const SETTINGS: &str = "\
@@ -197,6 +197,11 @@ mod tests {
         write("node_modules/.bin/tap", "run");
         assert_eq!(changed(&[]), ["node_modules/.bin/tap", "node_modules/pad/index.js"]);
         assert_eq!(changed(&["package-lock.json"]), [""; 0]);
+        // What lies in the project is the work, also where that is its user's home.
+        let of_home = list(&root, Some(&root), std::iter::empty());
+        write("package.json", "{}");
+        assert_eq!(list(&root, Some(&root), std::iter::empty()), of_home);
+        fs::remove_file(root.join("package.json")).unwrap();
         write("../bin/lint.sh", "true");
         write("../.cargo/config.toml", "[build]");
         let named = changed(&["package.json"]);

@@ -17,8 +17,7 @@ use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
 use crate::id_prefix::{IdMatch, ambiguous_id, match_id};
 use crate::project::Project;
-use crate::repository_sessions::find_project;
-use crate::repository_sessions::folders_of_repository;
+use crate::repository_sessions::{find_project, folders_of_repository};
 
 /// The last run of a project.
 pub(crate) struct LastRun {

@@ -17,9 +17,9 @@ use omo_report_page::model::{CheckResult, CheckState};
 
 /// Facts of a run of a plan.
 pub(crate) struct PlanRecord<'a> {
-    /// Where it stands.
+    /// State of the run.
     pub state: &'a RunState,
-    /// The same as a report, with its history.
+    /// Report of the run, with its history.
     pub report: &'a RunReport,
     /// All that happened.
     pub events: &'a [RunEvent],
@@ -31,7 +31,7 @@ pub(crate) struct PlanRecord<'a> {
     pub began: String,
     /// Now.
     pub now: Timestamp,
-    /// The same as its reader's clock shows it.
+    /// Time of the day, as its reader's clock shows it.
     pub time_of_day: String,
 }
 

@@ -108,6 +108,11 @@ const CASES: &[Case] = &[
     ("asked for and never seen", |s, _| s.verification.asked = Some(asked("t1")), AGAIN),
     ("reviewed on these files, from other material", other_material, FIRST),
     ("reviewed while the comparison goes on", |s, f| compared(s, f, Counterfactual::Pending), ClaimJudgement::Verified),
+    (
+        "reviewed, and the comparison failed",
+        |s, f| compared(s, f, Counterfactual::Failed("no room".to_owned())),
+        ClaimJudgement::Verified,
+    ),
     ("reviewed, and the comparison found more", |s, f| compared(s, f, lost_a_test()), FIRST),
     (
         "reviewed with all that the comparison found",

@@ -132,5 +132,6 @@ mod tests {
         assert!(only_adds("Cargo.lock", "version = 3\na\nc\n", "version = 4\na\nb\nc\n"));
         assert!(!only_adds("Cargo.lock", "a\nc\n", "a\nb\n"));
         assert!(!only_adds("package.json", "{}", "{}") && only_adds_dependencies("a/Cargo.toml", None, Some(b"")));
+        assert!(!only_adds_dependencies("a/Cargo.toml", None, Some(b"[[test]]\nname = \"a\"\nharness = false\n")));
     }
 }

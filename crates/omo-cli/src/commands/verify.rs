@@ -30,8 +30,7 @@ use crate::last_run::LastRun;
 use crate::output::progress::SessionCheckProgress;
 use crate::output::table::{self, Cell};
 use crate::output::verdict_style;
-use crate::project::Project;
-use crate::project::sealed_session;
+use crate::project::{Project, sealed_session};
 use crate::repository_sessions::find_project;
 
 const HELP: &str = "\

@@ -6,7 +6,7 @@ use std::path::Path;
 use omo_core::money::decimal_dollars;
 use omo_core::text::command_text::quote_argument;
 use omo_core::text::{format_limit, sanitize};
-use omo_engine::event::{EventKind, RunResult};
+use omo_engine::event::EventKind;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::parallel_schedule::accepts_billing;
 use omo_engine::preflight::{PreflightRule, can_start};
@@ -33,7 +33,7 @@ use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
 use crate::execute::{preflight, print_then_next};
 use crate::output;
 
-/// Who has a run go on, and with what.
+/// Request, approval and person behind a run that goes on.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Continuing<'r> {
     /// The request; `None` for `omo run resume` and a command without a plan.
@@ -47,7 +47,7 @@ pub(crate) struct Continuing<'r> {
 }
 
 impl<'r> Continuing<'r> {
-    /// That of a request.
+    /// Request, digest and person of a request for a plan that is run in this mode.
     pub(crate) fn of(context: &CommandContext, request: &'r ExecuteRequest, mode: ExecutionMode) -> Self {
         let is_user = request.is_typed || context.is_person();
         let is_for_agents = mode.is_done_by_agents();
@@ -58,7 +58,7 @@ impl<'r> Continuing<'r> {
     fn is_over(&self, state: &RunState) -> bool {
         match state.phase {
             RunPhase::Executing | RunPhase::Cancelled { .. } => false,
-            RunPhase::Ended { result: RunResult::Complete } => true,
+            RunPhase::Ended { .. } if parts::is_complete(state) => true,
             RunPhase::Ended { .. } => {
                 let goes_over = state.mode == ExecutionMode::Waves && self.request.is_none_or(|request| request.again);
                 (self.is_for_agents || state.mode.is_done_by_agents()) && !goes_over
@@ -111,16 +111,15 @@ pub(crate) fn continue_run(
 ) -> Result<(), CommandError> {
     let engine = context.engine(run, before)?;
     let edit = find_edit(Path::new(&before.root), before)?;
-    let is_complete = before.phase == (RunPhase::Ended { result: RunResult::Complete });
-    // That of agents was found by its plan, which may have been ticked since.
-    if continuing.is_over(before) && (edit.is_none() || is_complete && continuing.is_for_agents) {
+    // One of agents that is complete was found by its plan, which may have been ticked since.
+    if continuing.is_over(before) && (edit.is_none() || continuing.is_for_agents && parts::is_complete(before)) {
         return if context.is_preview { Ok(()) } else { show_end(context, run, before, continuing) };
     }
     context.require_free_run(before)?;
     if let Some(request) = continuing.request {
         request.warn_of_kept_proof(&before.plan.policy);
     }
-    if !is_complete {
+    if !parts::is_complete(before) {
         require_clean_checkout(context, run, before)?;
     }
     // Asks for the approval as well where that is gone, as in a copy of the project.
@@ -177,8 +176,7 @@ fn show_end(
     continuing: &Continuing,
 ) -> Result<(), CommandError> {
     context.note_ended_run(run, state);
-    let is_complete = state.phase == (RunPhase::Ended { result: RunResult::Complete });
-    let afresh = continuing.request.filter(|request| is_complete && !request.scope.is_resume);
+    let afresh = continuing.request.filter(|request| parts::is_complete(state) && !request.scope.is_resume);
     output::print_block(&match afresh {
         Some(request) => blocks::complete_already(run.id(), state, request),
         None => blocks::end_block(state),

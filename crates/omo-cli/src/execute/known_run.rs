@@ -1,7 +1,6 @@
 //! The run that a plan has already.
 
 use omo_core::text::command_text::quote_argument;
-use omo_engine::event::RunResult;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::report::ultraplan::{COMMAND, command_for};
 use omo_engine::request::arguments::PlanSelection;
@@ -10,6 +9,7 @@ use omo_engine::state::{RunPhase, RunState};
 use omo_engine::{Run, RunStore};
 use omo_plan::model::Plan;
 
+use crate::blocks::parts::is_complete;
 use crate::context::{CommandContext, another_run_is_open, require_only_parallel_run};
 use crate::error::CommandError;
 use crate::execute::refusals;
@@ -100,10 +100,6 @@ fn run_of_steps(
         Some((id, state)) => Err(ended_before(&id, &state)),
         None => Ok(None),
     }
-}
-
-fn is_complete(state: &RunState) -> bool {
-    state.phase == (RunPhase::Ended { result: RunResult::Complete })
 }
 
 /// Whether what is asked for is what an open run does.

@@ -124,7 +124,7 @@ pub(super) fn check_words(check: &CheckRow) -> String {
     format!("{command}: {detail}{took}")
 }
 
-/// Who works on a task, and for how long; that it does so no more, where its process is gone.
+/// Worker of a task and the time since it began; or that its process is gone.
 pub(crate) fn worker_words(run: &Run, state: &RunState, id: &str, running: &RunningAttempt) -> String {
     let since = format_age(Some(running.since), omo_state::env::now());
     let group = state.plan.group_of(id).map(|(_, group)| group);

@@ -241,6 +241,7 @@ mod tests {
             ("cd web && coverage run -m unittest -q", &unittest, (3, 0)),
             ("python3 -m unittest a; python3 -m unittest b", &unittest, (4, 1)),
             ("for t in a b; do python3 -m unittest $t; done", &unittest, (4, 1)),
+            ("find t -name 'test_*.py' -exec python3 -m unittest {} +", &unittest, (4, 1)),
             ("make test", &unittest, (4, 1)),
             ("pytest -s", &pytest, (2, 0)),
             ("pytest -s", nested, (2, 0)),

@@ -215,7 +215,7 @@ pub(crate) fn stray_worker_text(job: &str, why: &str) -> String {
     )
 }
 
-/// Which checks are red that were green before, and what was merged since then.
+/// Checks that are red and were green before, and what was merged since then.
 pub(crate) fn broken_check_text(state: &RunState, wave: usize, broken: &[usize], groups: &[String]) -> String {
     let command = |place: &usize| {
         let command = state.plan.final_checks.get(*place).map_or("", |check| check.command.as_str());

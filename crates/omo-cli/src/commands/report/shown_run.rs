@@ -37,9 +37,9 @@ use crate::run_report::next_steps::next_steps;
 
 /// A run of either kind.
 pub(crate) enum ShownRun {
-    /// Of a plan.
+    /// A run of a plan, with its state.
     Plan(Box<(Run, RunState)>),
-    /// Of ultrawork, with the project that it is of.
+    /// An ultrawork run, with its project.
     Ultrawork(Box<(LastRun, Project)>),
 }
 
@@ -68,7 +68,7 @@ impl ShownRun {
         }
     }
 
-    /// The same run as it stands now.
+    /// This run, read from its files once more.
     pub(super) fn read_again(self, env: &ProcessEnv) -> Result<Self, CommandError> {
         match self {
             Self::Plan(shown) => {
