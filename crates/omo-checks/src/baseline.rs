@@ -117,6 +117,7 @@ fn count_and_exit(root: &Path, id: &str) -> Option<()> {
     let session = state::peek(root, &id).ok().flatten().filter(|session| key.holds(&id, session))?;
     // Before the work begins.
     let mut outside = outside_files(root, &session.checks);
+    write_sealed(&folder, &key, &id, OUTSIDE, &outside)?;
     detached::report_ready("counting").ok()?;
     outside_files::add_digests(root, &mut outside);
     write_sealed(&folder, &key, &id, OUTSIDE, &outside)?;

@@ -33,9 +33,17 @@ const OF_PYTHON: [&str; 2] = ["sitecustomize.py", "usercustomize.py"];
 pub struct OutsideFile {
     /// Mark of the state without the content: another one for each change.
     identity: String,
-    /// The digest of the content; empty where it was not read.
-    #[serde(default)]
-    digest: String,
+    content: Content,
+}
+
+/// Content of a listed file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Content {
+    /// Not read before the file changed; always so for a link, whose identity is its target.
+    Unread,
+    /// More bytes than are read.
+    TooLarge,
+    Digest(String),
 }
 
 /// The files by their paths: from the top of the project, or whole ones.
@@ -68,7 +76,7 @@ pub fn list<'a>(root: &Path, home: Option<&Path>, commands: impl Iterator<Item =
         let link = fs::read_link(&path).ok().map(|to| format!("link to {}", to.display()));
         let identity = link.or_else(|| file_identity(&path))?;
         let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
-        Some((name, OutsideFile { identity, digest: String::new() }))
+        Some((name, OutsideFile { identity, content: Content::Unread }))
     };
     paths.into_iter().filter_map(file).collect()
 }
@@ -78,14 +86,16 @@ pub fn add_digests(root: &Path, files: &mut OutsideFiles) {
     let mut left = MAX_BYTES;
     for (name, file) in files {
         let path = root.join(name);
-        let length = path.metadata().map_or(u64::MAX, |meta| meta.len());
-        if length > left {
-            continue;
-        }
-        left -= length;
-        let digest = digest_of(&path);
+        let length = path.symlink_metadata().map_or(0, |meta| meta.len());
+        let content = match left.checked_sub(length) {
+            Some(rest) => {
+                left = rest;
+                Content::Digest(digest_of(&path))
+            }
+            None => Content::TooLarge,
+        };
         if file_identity(&path).as_ref() == Some(&file.identity) {
-            file.digest = digest;
+            file.content = content;
         }
     }
 }
@@ -113,8 +123,11 @@ pub fn changed<'a>(
     };
     let differs = |(name, file): &(&String, &OutsideFile)| match then.get(*name) {
         Some(then) if then.identity == file.identity => false,
-        // Nothing is known of one that was too large to be read.
-        Some(then) => !then.digest.is_empty() && then.digest != digest_of(&root.join(name)),
+        Some(then) => match &then.content {
+            Content::Digest(digest) => *digest != digest_of(&root.join(name)),
+            Content::TooLarge => false,
+            Content::Unread => true,
+        },
         None => is_run_or_loaded(name) && (!is_installed(name) || was_installed),
     };
     let meant = now.iter().filter(|(name, _)| !(has_new_manifest && is_installed(name)));
@@ -183,8 +196,14 @@ mod tests {
         write("../bin/lint", "lint");
         let list_now = || list(&root, Some(&home), ["$HOME/bin/lint.sh", "sh $HOME/bin/lint.sh"].into_iter());
         write("../bin/lint.sh", "lint");
+        std::os::unix::fs::symlink("../pad/index.js", root.join("node_modules/.bin/pad")).unwrap();
+        write("node_modules/early/index.js", "early");
         let mut then = list_now();
+        // The work begins before the content is read.
+        write("node_modules/early/index.js", "changed");
         add_digests(&root, &mut then);
+        assert_eq!(changed(&root, &then, &list_now(), std::iter::empty()), ["node_modules/early/index.js"]);
+        then.remove("node_modules/early/index.js");
         let changed = |manifest: &[&str]| changed(&root, &then, &list_now(), manifest.iter().copied());
         assert_eq!(changed(&[]), [""; 0]);
         // Installed once more, a cache, and a package that is new.
@@ -195,7 +214,12 @@ mod tests {
         assert_eq!(changed(&[]), [""; 0]);
         write("node_modules/pad/index.js", "evil");
         write("node_modules/.bin/tap", "run");
-        assert_eq!(changed(&[]), ["node_modules/.bin/tap", "node_modules/pad/index.js"]);
+        fs::remove_file(root.join("node_modules/.bin/pad")).unwrap();
+        std::os::unix::fs::symlink("../evil/index.js", root.join("node_modules/.bin/pad")).unwrap();
+        assert_eq!(
+            changed(&[]),
+            ["node_modules/.bin/pad", "node_modules/.bin/tap", "node_modules/pad/index.js"]
+        );
         assert_eq!(changed(&["package-lock.json"]), [""; 0]);
         // What lies in the project is the work, also where that is its user's home.
         let of_home = list(&root, Some(&root), std::iter::empty());
