@@ -177,7 +177,8 @@ fn files_below(top: &Path) -> Vec<PathBuf> {
     files
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 
@@ -216,10 +217,7 @@ mod tests {
         write("node_modules/.bin/tap", "run");
         fs::remove_file(root.join("node_modules/.bin/pad")).unwrap();
         std::os::unix::fs::symlink("../evil/index.js", root.join("node_modules/.bin/pad")).unwrap();
-        assert_eq!(
-            changed(&[]),
-            ["node_modules/.bin/pad", "node_modules/.bin/tap", "node_modules/pad/index.js"]
-        );
+        assert_eq!(changed(&[]), ["node_modules/.bin/pad", "node_modules/.bin/tap", "node_modules/pad/index.js"]);
         assert_eq!(changed(&["package-lock.json"]), [""; 0]);
         // What lies in the project is the work, also where that is its user's home.
         let of_home = list(&root, Some(&root), std::iter::empty());

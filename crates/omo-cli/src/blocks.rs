@@ -8,7 +8,6 @@
 pub(crate) mod parallel_run;
 pub(crate) mod parts;
 pub(crate) mod task_list_run;
-pub(crate) mod ways_out;
 pub(crate) mod workflow_batch;
 
 use std::fmt::Write;
@@ -18,18 +17,20 @@ use omo_core::timestamp::Timestamp;
 use omo_engine::event::{QuestionKind, RunResult};
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::report::dev_workflow::{self, EndedTask, REPORT_PATH};
-use omo_engine::report::heading::{HeadingKind, run_heading};
+use omo_engine::report::heading::run_heading;
 use omo_engine::report::plan_overview::{refused_lines, unable_lines};
 use omo_engine::state::{ANSWER_CONTINUE, QuestionState, RunPhase, RunState, TaskStanding};
+use omo_engine::view::next_steps::end_lines;
+use omo_engine::view::ways_out::way_out_lines;
+use omo_engine::work::read_checkout;
 use omo_plan::diagnostic::Severity;
 use omo_plan::dialects::PlanKind;
 use omo_plan::model::Task;
+use omo_view::run_view::RunEnd;
 
 use crate::blocks::parts::{LONG_TIMEOUT, fit_block, plan_path, progress_words};
-use crate::blocks::ways_out::way_out_lines;
 use crate::blocks::workflow_batch::WorkflowBatch;
 use crate::execute::request::ExecuteRequest;
-use crate::run_report::next_steps::end_lines;
 
 /// Rows of tasks in a block.
 const MAX_ROWS: usize = 12;
@@ -309,7 +310,7 @@ pub(crate) fn end_block(state: &RunState) -> String {
     let heading = run_heading(state);
     // Each but the heading stands in words that other tools know.
     let how = match (parallel_run::result_block(state), &state.phase) {
-        (Some(result), _) if heading.kind == HeadingKind::Unproved => format!("{}\n  Result: {result}", heading.text),
+        (Some(result), _) if heading.kind == RunEnd::Unproved => format!("{}\n  Result: {result}", heading.text),
         (Some(result), _) => format!("Result: {result}"),
         (None, RunPhase::Ended { result: RunResult::Complete }) if heading.text == "Complete" => {
             "Execution complete: complete".to_owned()
@@ -324,7 +325,7 @@ pub(crate) fn end_block(state: &RunState) -> String {
         .filter(|task| task.status != dev_workflow::EndedStatus::Done)
         .collect();
     rows(&mut text, &bad);
-    for line in end_lines(state) {
+    for line in end_lines(state, read_checkout(state)) {
         let _ = writeln!(text, "  {}", sanitize(&line, 400));
     }
     match state.mode {

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use omo_core::timestamp::Timestamp;
 use omo_plan::digest::sha256_hex;
-use omo_report_page::PAGE_START;
-use omo_report_page::model::{Page, Renewal};
-use omo_report_page::project_model::ProjectPage;
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::{FolderError, GuardedFolder};
+use omo_view::page::project_model::ProjectPage;
+use omo_view::page::{PAGE_START, Renewal};
+use omo_view::run_view::RunView;
 
 use crate::error::CommandError;
 use crate::last_run::LastRun;
@@ -56,14 +56,14 @@ pub(crate) struct PageFile<'a> {
 impl PageFile<'_> {
     /// Puts the page of a run into the place of what was there, and gives the path. Where the run is followed the page
     /// renews itself.
-    pub(crate) fn write_run(&self, page: &Page, is_followed: bool) -> Result<PathBuf, CommandError> {
+    pub(crate) fn write_run(&self, page: &RunView, is_followed: bool) -> Result<PathBuf, CommandError> {
         let renewal = is_followed.then_some(Renewal { seconds: RENEWAL_SECONDS });
-        self.write(omo_report_page::render(page, renewal))
+        self.write(omo_view::page::render(page, renewal))
     }
 
     /// The same with the page of all runs of a project.
     pub(crate) fn write_project(&self, page: &ProjectPage) -> Result<PathBuf, CommandError> {
-        self.write(omo_report_page::render_project(page))
+        self.write(omo_view::page::render_project(page))
     }
 
     /// Whether a page of this name lies beside it.

@@ -20,6 +20,7 @@ use omo_engine::dispatched_tasks::{dispatched_tasks, forget_dispatched};
 use omo_engine::event::EventKind;
 use omo_engine::state::ANSWER_CONTINUE;
 use omo_engine::verbs;
+use omo_engine::view::words::how_to_go_on;
 use omo_plan::digest::sha256_hex;
 use omo_state::env::{self, ProcessEnv};
 use omo_state::open_run_marker;
@@ -159,7 +160,7 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
             let options = TaskOptions { id: line.task, run };
             let state = retry::reopen(&context, &options, line.passed)?;
             let id = sanitize(&options.id, 64);
-            print_block(&format!("{id} is to be done again. To go on, type {}", parts::how_to_go_on(&state)))
+            print_block(&format!("{id} is to be done again. To go on, type {}", how_to_go_on(&state)))
         }
     }
 }

@@ -1,21 +1,14 @@
 //! Watching a run: a screen of its own on a terminal, and elsewhere a line for each thing that happens.
 //!
-//! What is shown is decided by functions from plain data to plain data ([`plan_view`], [`ultrawork_view`],
-//! [`screen_lines`]); the sources read, and the screen writes. A run is never changed by being watched.
+//! The sources read, a [`RunView`] is made of that, and the screen writes it. A run is never changed by being watched.
 
 pub(crate) mod find_run;
 pub(crate) mod live_screen;
 pub(crate) mod live_watch;
 mod plan_source;
-mod plan_view;
-mod run_view;
-pub(crate) mod screen_line;
-mod screen_lines;
-mod screen_lists;
 #[cfg(test)]
 mod tests;
 mod ultrawork_source;
-mod ultrawork_view;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -26,6 +19,9 @@ use omo_engine::Run;
 use omo_state::config::UserConfig;
 use omo_state::env::{self, ProcessEnv};
 use omo_state::files::folder::GuardedFolder;
+use omo_view::run_view::{RunEnd, RunView};
+use omo_view::screen::line::harmless_text;
+use omo_view::screen::lines::{question_lines, sentence};
 
 use crate::blocks;
 use crate::commands::report::{ReportOptions, html};
@@ -37,7 +33,6 @@ use crate::output::print_block;
 use crate::run_arguments::RunOptions;
 use crate::watch::live_screen::can_draw;
 use crate::watch::plan_source::PlanSource;
-use crate::watch::run_view::{RunStatus, RunView};
 use crate::watch::ultrawork_source::UltraworkSource;
 
 /// So often the files are looked at.
@@ -111,7 +106,7 @@ impl WatchedRun {
     /// Where the run stands or how it ended, as it is left on the terminal.
     fn closing_text(&self, view: &RunView) -> String {
         let ended = match self {
-            Self::Plan(source) if view.ended.is_some() => {
+            Self::Plan(source) if view.ended_at.is_some() => {
                 Some(blocks::user_part(&blocks::end_block(source.state())).to_owned())
             }
             Self::Plan(_) => None,
@@ -121,9 +116,10 @@ impl WatchedRun {
             return text;
         }
         let shown = |text: &str| sanitize(text, 400);
-        let mut lines = vec![format!("{}\n{}", shown(&view.title), shown(&view.sentence))];
-        lines.extend(view.question.iter().map(|line| shown(line)));
-        lines.extend(view.notes.iter().filter(|_| view.status == RunStatus::AtWork).take(1).map(|line| shown(line)));
+        let mut lines = vec![format!("{}\n{}", shown(view.shown_title()), shown(&sentence(view)))];
+        let questions = view.questions.iter().filter(|question| question.is_open);
+        lines.extend(questions.flat_map(question_lines).map(|line| shown(&line)));
+        lines.extend(view.notes.iter().filter(|_| view.end == RunEnd::Running).take(1).map(|line| shown(line)));
         lines.join("\n")
     }
 
@@ -169,7 +165,7 @@ fn now_in(env: &ProcessEnv) -> ProcessEnv {
 
 /// Watches a run on this terminal, or line by line where there is none.
 pub(crate) fn watch(run: WatchedRun, request: &WatchRequest<'_>) -> Result<(), CommandError> {
-    let is_at_work = run.view(env::now()).ended.is_none();
+    let is_at_work = run.view(env::now()).ended_at.is_none();
     if is_at_work && can_draw() {
         live_watch::watch_live(run, request, &mut LooksOnly)
     } else {
@@ -179,10 +175,11 @@ pub(crate) fn watch(run: WatchedRun, request: &WatchRequest<'_>) -> Result<(), C
 
 /// The end of watching: how the run stands decides about the exit status.
 fn result(view: &RunView) -> Result<(), CommandError> {
-    match view.status {
-        RunStatus::AtWork | RunStatus::Complete => Ok(()),
-        RunStatus::Waiting => Err(CommandError::already_printed(ExitKind::NeedsPerson)),
-        RunStatus::Ended => Err(CommandError::already_printed(ExitKind::NotGreen)),
+    match view.end {
+        RunEnd::Running => Ok(()),
+        RunEnd::Waiting => Err(CommandError::already_printed(ExitKind::NeedsPerson)),
+        _ if view.is_complete => Ok(()),
+        _ => Err(CommandError::already_printed(ExitKind::NotGreen)),
     }
 }
 
@@ -209,14 +206,14 @@ fn watch_lines(mut run: WatchedRun, request: &WatchRequest<'_>) -> Result<(), Co
                 lines
             }
         };
-        if is_first && view.status == RunStatus::AtWork {
+        if is_first && view.end == RunEnd::Running {
             print_block(&run.closing_text(&view))?;
         } else if !is_first {
             lines.iter().try_for_each(|line| print_block(&sanitize(line, 400)))?;
         }
-        if view.status != RunStatus::AtWork {
+        if view.end != RunEnd::Running {
             print_block(&run.closing_text(&view))?;
-            if view.ended.is_some() {
+            if view.ended_at.is_some() {
                 tell_page(&run, request)?;
             }
             return result(&view);
@@ -247,6 +244,6 @@ fn last_printed_line(folder: &GuardedFolder, name: &str) -> Option<String> {
     let bytes = folder.read_end(name, TAIL_BYTES).ok()??;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     // A progress bar is written over by itself.
-    let mut lines = text.split(['\n', '\r']).rev().map(screen_line::harmless_text);
+    let mut lines = text.split(['\n', '\r']).rev().map(harmless_text);
     Some(lines.find(|line| line.chars().any(char::is_alphanumeric)).unwrap_or_default())
 }

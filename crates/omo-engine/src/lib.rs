@@ -43,6 +43,7 @@ pub mod task_list_store;
 mod ticket;
 pub mod unfinished_lines;
 pub mod verbs;
+pub mod view;
 pub mod wave_rules;
 pub mod work;
 pub mod worker_exchange;

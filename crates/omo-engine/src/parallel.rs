@@ -17,7 +17,6 @@ mod remote_workers;
 mod start_workers;
 mod tick_plan;
 mod user_commits;
-pub mod worker_row;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::resume_unwind;
@@ -45,7 +44,6 @@ pub use error::DriveError;
 pub(crate) use integrate::user_branch_base;
 pub use jobs::trial::{LauncherTrial, TrialFailure, TrialPlace, TrialStep};
 pub use jobs::worker_log::{WorkerLogError, read_worker_log};
-pub use worker_row::{WorkerRow, worker_rows};
 
 /// How often the ledger is looked at while clients are at work.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);

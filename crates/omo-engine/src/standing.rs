@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use omo_plan::model::{OnFailure, Plan, PlannedState, RunPolicy, Task, TaskKind};
+use omo_view::run_view::TaskCounts;
 
-use crate::state::{QuestionState, RunState, RunningAttempt, TaskCounts, TaskStanding, TaskStatus};
+use crate::state::{QuestionState, RunState, RunningAttempt, TaskStanding, TaskStatus};
 
 impl RunState {
     /// The open question that the run waits at, if it does: the first one without an answer.

@@ -379,25 +379,6 @@ pub struct QuestionAnswer {
     pub at: Timestamp,
 }
 
-/// How many tasks stand how.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct TaskCounts {
-    /// All of them.
-    pub total: usize,
-    /// Proved.
-    pub passed: usize,
-    /// Done, as something else than omo says.
-    pub claimed: usize,
-    /// Failed for good, unproved ones included.
-    pub failed: usize,
-    /// Those of the failed ones that were done, and that nothing could prove.
-    pub unproved: usize,
-    /// Blocked or left out.
-    pub blocked: usize,
-    /// Not ended.
-    pub pending: usize,
-}
-
 /// A ledger that cannot be: what is wrong, and at which event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerError {

@@ -6,7 +6,10 @@
 //! in code or in a test's name (`placeholder=`, `it("should work")`) counts in a comment only. "Temporary" alone
 //! is no such word: temporary files are finished work.
 
+use std::collections::BTreeSet;
+
 use crate::event::UnfinishedLine;
+use crate::state::RunState;
 
 /// At most so many lines of one task are told: with more of them a longer list does not help the reader.
 pub const MAX_UNFINISHED_LINES: usize = 100;
@@ -97,6 +100,18 @@ fn comment_in(line: &str) -> Option<&str> {
         })
     });
     line.get(starts.min()?..)
+}
+
+/// The added lines that look unfinished: as they were when all was looked through, or else as each task left them;
+/// each once.
+pub(crate) fn unfinished_lines(state: &RunState) -> Vec<&UnfinishedLine> {
+    if let Some(found) = &state.unfinished {
+        return found.iter().collect();
+    }
+    let ends = state.plan.tasks.iter().filter_map(|task| state.tasks.get(&task.id)?.last_end.as_ref());
+    let mut known = BTreeSet::new();
+    let lines = ends.filter_map(|end| end.unfinished.as_ref()).flatten();
+    lines.filter(|line| known.insert((line.file.as_str(), line.line))).collect()
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ pub fn write_pages(top: &Path) -> Result<Vec<&'static str>> {
 
 /// The page of a made-up run.
 pub fn sample_page() -> Result<String> {
-    omo_report_page::render(&omo_report_page::sample::sample_page(), None).context("render the sample page")
+    omo_view::page::render(&omo_view::page::sample::sample_page(), None).context("render the sample page")
 }
 
 /// The page with each of its parts made anew. A part that is unknown, or that does not end, is an error.

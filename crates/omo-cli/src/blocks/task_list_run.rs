@@ -11,7 +11,8 @@ use omo_plan::model::{Plan, Task, TaskKind};
 use omo_plan::task_list::{TaskFile, TaskFileStatus};
 
 use crate::blocks::parts::{self, LONG_TIMEOUT, MAX_BYTES};
-use crate::run_report::next_steps;
+use omo_engine::view::next_steps;
+use omo_engine::work::read_checkout;
 
 /// So many agents are started in one message at most.
 const AT_ONCE: usize = 8;
@@ -141,7 +142,7 @@ pub(crate) fn end_block(state: &RunState) -> String {
     let shown = match &state.phase {
         RunPhase::Executing => task_list::progress_screen(state),
         RunPhase::Ended { .. } | RunPhase::Cancelled { .. } => {
-            let behind = next_steps::end_lines(state).join("\n");
+            let behind = next_steps::end_lines(state, read_checkout(state)).join("\n");
             let room = task_list::SCREEN_BYTES.saturating_sub(behind.len() + 2);
             format!("{}\n\n{behind}", first_lines(task_list::final_report_block(state).trim_end(), room))
         }

@@ -16,13 +16,14 @@ use omo_engine::state::RunState;
 use omo_git::repository::GitRepository;
 use omo_plan::dialects::PlanKind;
 use omo_state::env::ProcessEnv;
+use omo_view::text::report_text;
 
 use crate::commands::run::show::{self, ShowOptions};
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::output::print_block;
+use crate::plan_run_view::plan_run_text;
 use crate::run_arguments::RunOptions;
-use crate::run_report::ReportSource;
 
 const HELP: &str = "\
 Examples:
@@ -98,7 +99,7 @@ pub(crate) fn run(env: &ProcessEnv, options: ReportOptions) -> Result<(), Comman
     }
     let text = match options.format {
         Some(_) => summary(&state),
-        None => ReportSource::read(&run, &state, env)?.text()?,
+        None => plan_run_text(env, &run, &state, report_text)?,
     };
     print_block(&text)
 }

@@ -15,10 +15,12 @@ use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
 use omo_engine::RunStore;
 use omo_engine::state::RunPhase;
+use omo_engine::view::{FoundFacts, RunFacts, run_view};
 use omo_state::config::UserConfig;
 use omo_state::decision_log;
 use omo_state::env::ProcessEnv;
 use omo_state::state::{self, sealed_plan_run};
+use omo_view::text::working_lines;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
@@ -28,9 +30,9 @@ use crate::error::CommandError;
 use crate::last_run::changed_files;
 use crate::local_time::LocalClock;
 use crate::output::{print_json, stdout_columns};
+use crate::plan_run_view::gone_workers;
 use crate::project::Project;
 use crate::repository_sessions::find_project;
-use crate::run_report::progress::working_lines;
 use crate::short_id::ShortIds;
 
 const HELP: &str = "\
@@ -129,7 +131,9 @@ impl SessionStatus {
         let now = session_entry(&run, &state);
         self.report.plan_run = Some(PlanRun { prompt_at: known.prompt_at, updated_at: known.updated_at, ..now });
         if state.phase == RunPhase::Executing {
-            self.workers = working_lines(&run, &state);
+            let found = FoundFacts { gone: gone_workers(&run, &state), ..FoundFacts::default() };
+            let view = run_view(&RunFacts { found, ..RunFacts::of_state(run.id(), &state) });
+            self.workers = working_lines(&view, env.now);
         }
     }
 }

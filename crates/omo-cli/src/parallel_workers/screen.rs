@@ -2,17 +2,16 @@
 
 use std::io::{IsTerminal, Write};
 
-use anstyle::{AnsiColor, Style};
 use omo_engine::Run;
-use omo_engine::parallel::{WorkerRow, worker_rows};
 use omo_engine::report::ultraplan::worker_lines;
 use omo_engine::state::RunState;
+use omo_engine::view::workers::worker_views;
 use omo_state::env;
+use omo_view::text::{WORKER_HEADS, worker_cells};
 
 use crate::blocks::parts::{self, LONG_TIMEOUT};
 use crate::error::CommandError;
-use crate::output::table::{Cell, truncate_columns, write_table};
-use crate::watch::screen_line::harmless_text;
+use crate::output::table::write_table;
 
 /// A line for each thing that happens, on stdout.
 pub(crate) struct EventLines {
@@ -56,28 +55,8 @@ impl EventLines {
     }
 }
 
-/// What stands above the rows of workers.
-pub(crate) const WORKER_HEADS: [&str; 6] = ["worker", "state", "at", "last check", "for", "cost"];
-
-/// How a worker stands.
-pub(crate) fn worker_cells(row: &WorkerRow) -> [Cell; 6] {
-    let style = match row.is_success {
-        Some(true) => AnsiColor::Green.on_default(),
-        Some(false) => AnsiColor::Red.on_default(),
-        None => Style::new(),
-    };
-    [
-        Cell::plain(harmless_text(&row.name)),
-        Cell::new(harmless_text(&row.status), style),
-        Cell::plain(harmless_text(&row.task)),
-        Cell::plain(truncate_columns(&harmless_text(&row.check), 32)),
-        Cell::plain(harmless_text(&row.time)),
-        Cell::plain(harmless_text(&row.cost)),
-    ]
-}
-
 fn write_workers(out: &mut impl Write, state: &RunState) -> std::io::Result<()> {
-    write_table(out, WORKER_HEADS, worker_rows(state, env::now()).iter().map(worker_cells).collect())
+    write_table(out, WORKER_HEADS, worker_views(state, env::now()).iter().map(worker_cells).collect())
 }
 
 /// Leaves the workers as they stand on the terminal.

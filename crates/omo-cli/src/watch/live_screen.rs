@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use omo_state::env;
+use omo_view::screen::line::ScreenLine;
+use omo_view::screen::lines::ScreenSize;
 
 use crate::error::CommandError;
 use crate::platform::KeyInput;
 use crate::platform::terminal::{CAN_READ_KEYS, KeyMode, TerminalSignals, wait_for_key};
-use crate::watch::screen_line::ScreenLine;
-use crate::watch::screen_lines::ScreenSize;
 
 /// A screen of its own, without a cursor; lines that are too long are cut, not broken.
 const ENTER: &str = "\u{1b}[?1049h\u{1b}[?25l\u{1b}[?7l\u{1b}[2J";

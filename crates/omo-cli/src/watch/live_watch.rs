@@ -4,6 +4,8 @@ use std::time::{Duration, Instant};
 
 use omo_core::messages::notification::terminal_notification;
 use omo_state::env;
+use omo_view::run_view::{RunEnd, RunView};
+use omo_view::screen::lines::{LastLine, screen_lines, sentence};
 
 use crate::commands::report::html;
 use crate::error::CommandError;
@@ -11,8 +13,6 @@ use crate::exit_kind::ExitKind;
 use crate::output::print_block;
 use crate::parallel_workers::screen::print_workers;
 use crate::watch::live_screen::{LiveScreen, UserInput, terminal_size, write_all};
-use crate::watch::run_view::{RunStatus, RunView};
-use crate::watch::screen_lines::{LastLine, screen_lines};
 use crate::watch::{LOOK_EVERY, RunKeeper, WatchRequest, WatchedRun, is_over, now_in, result, tell_page};
 
 /// For so long a message stands in the place of the keys.
@@ -83,7 +83,7 @@ pub(crate) fn watch_live(
                 print_workers(source.state())?;
             }
             print_block(&run.closing_text(&view))?;
-            if view.ended.is_some() || has_page {
+            if view.ended_at.is_some() || has_page {
                 tell_page(&run, request)?;
             }
             result(&view)
@@ -101,7 +101,7 @@ fn show_until_left(
 ) -> Result<(Leaving, bool), CommandError> {
     let mut last = LastLineState::Keys;
     let mut has_page = false;
-    let mut status = view.status;
+    let mut end = view.end;
     let mut look_at = Instant::now();
     loop {
         if Instant::now() >= look_at {
@@ -110,11 +110,11 @@ fn show_until_left(
             look_at = Instant::now() + LOOK_EVERY;
         }
         let now = env::now();
-        if view.status != status && view.status != RunStatus::AtWork {
+        if view.end != end && view.end != RunEnd::Running {
             notify(request, view)?;
         }
-        status = view.status;
-        if view.ended.is_some() || is_over(request.deadline) {
+        end = view.end;
+        if view.ended_at.is_some() || is_over(request.deadline) {
             return Ok((Leaving::Done, has_page));
         }
         let size = terminal_size();
@@ -155,7 +155,7 @@ fn show_until_left(
 /// Tells that the run has ended, or waits for its user, once.
 fn notify(request: &WatchRequest<'_>, view: &RunView) -> Result<(), CommandError> {
     let setting = request.config.notify;
-    Ok(write_all(&terminal_notification(setting.bell, setting.desktop, &view.sentence))?)
+    Ok(write_all(&terminal_notification(setting.bell, setting.desktop, &sentence(view)))?)
 }
 
 /// Writes the page of the run and shows it in the browser; says what came of it.

@@ -8,16 +8,16 @@ use omo_core::timestamp::Timestamp;
 use omo_engine::Run;
 use omo_engine::event::RunEvent;
 use omo_engine::state::{FINAL_CHECKS_ID, RunPhase, RunState};
+use omo_engine::view::{FoundFacts, RunFacts, run_view, update_times};
 use omo_engine::work::is_alive;
 use omo_plan::dialects::PlanKind;
 use omo_state::files::folder::GuardedFolder;
 use omo_state::state;
+use omo_view::run_view::{CheckState, CheckView, RunView};
 
 use crate::error::CommandError;
 use crate::file_stamp::FileStamp;
 use crate::watch::last_printed_line;
-use crate::watch::plan_view::{PlanFacts, RunningCheck, plan_view, update_times};
-use crate::watch::run_view::RunView;
 
 /// What omo calls the folder of what a run's checks printed.
 const LOGS: &str = "logs";
@@ -27,7 +27,7 @@ pub(crate) struct PlanSource {
     run: Run,
     state: RunState,
     events: Vec<RunEvent>,
-    running_checks: Vec<RunningCheck>,
+    running_checks: Vec<(String, CheckView)>,
     holder: Option<Session>,
     is_abandoned: bool,
     client_block_cap: Option<u32>,
@@ -91,7 +91,7 @@ impl PlanSource {
 
     /// What is shown of it.
     pub(crate) fn view(&self, now: Timestamp) -> RunView {
-        plan_view(&self.facts(now))
+        run_view(&self.facts(now))
     }
 
     /// Shows what gets older by itself as it is now.
@@ -99,17 +99,15 @@ impl PlanSource {
         update_times(view, &self.facts(now));
     }
 
-    fn facts(&self, now: Timestamp) -> PlanFacts<'_> {
-        PlanFacts {
-            run: self.run.id(),
-            state: &self.state,
-            events: &self.events,
-            running_checks: &self.running_checks,
-            holder: self.holder.as_ref(),
+    fn facts(&self, now: Timestamp) -> RunFacts<'_> {
+        let found = FoundFacts {
+            running_checks: self.running_checks.clone(),
+            session: self.holder.clone(),
             client_block_cap: self.client_block_cap,
             is_abandoned: self.is_abandoned,
-            now,
-        }
+            ..FoundFacts::default()
+        };
+        RunFacts { events: &self.events, now, found, ..RunFacts::of_state(self.run.id(), &self.state) }
     }
 
     /// What happened after an event of that number, a line each.
@@ -161,13 +159,15 @@ impl PlanSource {
     }
 
     /// Of each task the check that runs: the last one of which a file is there.
-    fn read_running_checks(&self) -> Vec<RunningCheck> {
+    fn read_running_checks(&self) -> Vec<(String, CheckView)> {
         let Ok(Some(logs)) = GuardedFolder::open_below(self.run.folder(), &[LOGS]) else { return Vec::new() };
-        let mut running: Vec<RunningCheck> = Vec::new();
+        let mut running: Vec<(String, CheckView)> = Vec::new();
         for (name, task, command) in self.possible_logs() {
             let Some(last_line) = last_printed_line(&logs, &name) else { continue };
-            running.retain(|known| known.task != task);
-            running.push(RunningCheck { task: task.to_owned(), command: command.to_owned(), last_line });
+            running.retain(|(known, _)| known != task);
+            let (command, output) = (command.to_owned(), vec![last_line]);
+            let check = CheckView { command, state: CheckState::Running, output, ..CheckView::default() };
+            running.push((task.to_owned(), check));
         }
         running
     }

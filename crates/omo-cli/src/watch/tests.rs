@@ -1,20 +1,23 @@
 //! The lines of a screen: what has room, in which order, and that no text breaks them.
 
+use omo_core::check::counterfactual::Counterfactual;
 use omo_core::check::session_check::{Check, CheckOrigin, CheckRecord, CheckVerdict};
 use omo_core::session::{PauseReason, Session, VerdictKind};
 use omo_core::timestamp::Timestamp;
 use omo_engine::event::{EventActor, EventKind, RunEvent};
 use omo_engine::parallel_state::ParallelState;
 use omo_engine::state::RunState;
+use omo_engine::view::{FoundFacts, RunFacts, run_view, update_times};
 use omo_plan::model::{GroupIsolation, TaskGroup};
 use omo_testkit::plans::{plan, run_opened, time};
+use omo_view::run_view::{
+    AttemptView, Bound, CheckState, CheckView, QuestionView, RunEnd, RunView, RunningTask, Standing, TaskView,
+};
+use omo_view::screen::lines::{LastLine, ScreenSize, screen_lines, sentence};
 use unicode_width::UnicodeWidthStr;
 
 use crate::kept_texts::KeptTexts;
-use crate::watch::plan_view::{PlanFacts, plan_view, update_times};
-use crate::watch::run_view::{Bound, CheckView, RunStatus, RunView, TaskRank, TaskView, Tone};
-use crate::watch::screen_lines::{LastLine, ScreenSize, screen_lines};
-use crate::watch::ultrawork_view::{UltraworkFacts, ultrawork_view};
+use crate::ultrawork_view::{UltraworkFacts, ultrawork_view};
 
 const SIZES: [(usize, usize); 7] = [(80, 24), (120, 40), (40, 10), (100, 4), (20, 3), (1, 1), (3, 200)];
 
@@ -22,36 +25,36 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(seconds * 1_000)
 }
 
-fn task(id: &str, words: &str, rank: TaskRank) -> TaskView {
-    TaskView {
-        id: id.to_owned(),
-        mark: '·',
-        words: words.to_owned(),
-        tone: Tone::Plain,
-        rank,
-        worked_millis: 0,
-        since: None,
-        worker: String::new(),
-        about: format!("the title of {id}"),
-    }
+fn task(id: &str, standing: Standing) -> TaskView {
+    TaskView { id: id.to_owned(), standing, title: format!("the title of {id}"), ..TaskView::default() }
 }
 
 fn view(tasks: Vec<TaskView>) -> RunView {
     RunView {
         title: "Words in files".to_owned(),
-        kind: "plan run, waves".to_owned(),
-        status: RunStatus::AtWork,
-        sentence: "Running: 1 of 3 tasks done".to_owned(),
-        tone: Tone::AtWork,
-        began: Some(at(10)),
-        ended: None,
-        question: Vec::new(),
-        workers: Vec::new(),
+        mode: "waves",
+        heading: "Running".to_owned(),
+        progress: "1 of 3 tasks done".to_owned(),
+        opened_at: at(10),
         tasks,
         task_word: "task",
-        checks: Vec::new(),
-        bounds: Vec::new(),
-        notes: Vec::new(),
+        ..RunView::default()
+    }
+}
+
+fn question(text: &str, options: &[&str]) -> QuestionView {
+    QuestionView {
+        id: "g-1".to_owned(),
+        question: text.to_owned(),
+        options: options.iter().map(|option| (*option).to_owned()).collect(),
+        answer: None,
+        is_withdrawn: false,
+        by: None,
+        at: None,
+        asked_at: at(20),
+        is_open: true,
+        option_texts: Vec::new(),
+        ways_out: Vec::new(),
     }
 }
 
@@ -65,34 +68,35 @@ fn lines(view: &RunView, (columns, rows): (usize, usize), last: LastLine<'_>) ->
 
 #[test]
 fn a_screen_shows_tasks_checks_and_bounds() {
+    let attempt =
+        |from, until: Option<i64>| AttemptView { since: at(from), until: until.map(at), end: None, why: String::new() };
+    let running = RunningTask { since: at(40), worker: "session abcdefgh".to_owned(), gone: None };
     let at_work = TaskView {
-        since: Some(at(40)),
-        worked_millis: 5_000,
-        worker: "session abcdefgh".to_owned(),
-        ..task("2", "at work", TaskRank::AtWork)
+        running: Some(running),
+        history: vec![attempt(30, Some(35)), attempt(40, None)],
+        ..task("2", Standing::Running)
     };
     let check = CheckView {
-        of: "2".to_owned(),
         command: "sh test.sh".to_owned(),
-        words: "runs".to_owned(),
-        tone: Tone::AtWork,
-        last_line: "test 3 ok".to_owned(),
+        state: CheckState::Running,
+        output: vec!["test 3 ok".to_owned()],
+        ..CheckView::default()
     };
     let view = RunView {
-        checks: vec![check],
+        running_checks: vec![("2".to_owned(), check)],
         bounds: vec![
             Bound::Words("3 of 8 continuations left".to_owned()),
             Bound::Time { left_millis: 180_000, at: Some(at(70)) },
         ],
-        ..view(vec![task("1", "passed", TaskRank::Over), at_work])
+        ..view(vec![task("1", Standing::Passed), at_work])
     };
     let expected = [
         "Words in files                                             plan run, waves  1:30",
         "Running: 1 of 3 tasks done",
         "",
         "task  state    time  who               title",
-        "· 1   passed                           the title of 1",
-        "· 2   at work  1:05  session abcdefgh  the title of 2",
+        "✓ 1   passed                           the title of 1",
+        "→ 2   at work  1:05  session abcdefgh  the title of 2",
         "",
         "→ 2: sh test.sh  runs  test 3 ok",
         "",
@@ -107,18 +111,18 @@ fn a_screen_shows_tasks_checks_and_bounds() {
 
 #[test]
 fn of_too_many_tasks_those_that_matter_are_shown_and_the_others_counted() {
-    let mut tasks: Vec<TaskView> =
-        (0..100).map(|number| task(&format!("t{number}"), "passed", TaskRank::Over)).collect();
-    tasks.extend((100..200).map(|number| task(&format!("t{number}"), "pending", TaskRank::Later)));
-    tasks[150] = task("at", "at work", TaskRank::AtWork);
-    tasks[30] = task("bad", "failed", TaskRank::Failed);
-    tasks[120] = task("next", "pending", TaskRank::Next);
+    let mut tasks: Vec<TaskView> = (0..100).map(|number| task(&format!("t{number}"), Standing::Passed)).collect();
+    tasks.extend((100..200).map(|number| task(&format!("t{number}"), Standing::Pending)));
+    tasks[150] = task("at", Standing::Running);
+    tasks[30] = task("bad", Standing::Failed);
+    tasks[120] = TaskView { is_next: true, ..task("next", Standing::Pending) };
     let view = view(tasks);
     for size in SIZES {
         lines(&view, size, LastLine::Keys);
     }
     let shown = lines(&view, (80, 10), LastLine::Keys);
-    let ids: Vec<&str> = shown.iter().filter_map(|line| line.strip_prefix("· ")?.split_whitespace().next()).collect();
+    let ids: Vec<&str> =
+        shown.iter().filter_map(|line| line.strip_prefix(['·', '→', '✗'])?.split_whitespace().next()).collect();
     assert_eq!(ids, ["bad", "t100", "t101", "next", "at"], "in the order of the plan: {shown:?}");
     assert!(shown.iter().any(|line| line.starts_with("… and 195 more: ") && line.contains("99 passed")), "{shown:?}");
     let shown = lines(&view, (80, 5), LastLine::Keys);
@@ -128,10 +132,9 @@ fn of_too_many_tasks_those_that_matter_are_shown_and_the_others_counted() {
 
 #[test]
 fn a_question_stands_there_however_small_the_screen_is() {
-    let mut question: Vec<String> = (0..9).map(|number| format!("line {number} of what is asked")).collect();
-    question.push("To answer: omo answer g-1 go|stop".to_owned());
-    let tasks = (0..50).map(|number| task(&format!("t{number}"), "pending", TaskRank::Later)).collect();
-    let view = RunView { question, ..view(tasks) };
+    let text: Vec<String> = (0..9).map(|number| format!("line {number} of what is asked")).collect();
+    let tasks = (0..50).map(|number| task(&format!("t{number}"), Standing::Pending)).collect();
+    let view = RunView { questions: vec![question(&text.join("\n"), &["go", "stop"])], ..view(tasks) };
     for size in [(80, 24), (40, 10), (80, 6)] {
         let shown = lines(&view, size, LastLine::Keys);
         assert!(shown.contains(&"? line 0 of what is asked".to_owned()) || size.1 < 8, "{shown:?}");
@@ -153,27 +156,23 @@ fn no_text_from_outside_breaks_a_screen() {
     for text in hostile {
         let text = text.to_owned();
         let bad = TaskView {
-            id: text.clone(),
-            words: text.clone(),
-            worker: text.clone(),
-            about: text.clone(),
-            since: Some(at(5_000)),
-            ..task("1", "at work", TaskRank::AtWork)
+            title: text.clone(),
+            blocked_by: Some(text.clone()),
+            running: Some(RunningTask { since: at(5_000), worker: text.clone(), gone: None }),
+            ..task(&text, Standing::Running)
         };
         let check = CheckView {
-            of: text.clone(),
             command: text.clone(),
-            words: text.clone(),
-            tone: Tone::Bad,
-            last_line: text.clone(),
+            state: CheckState::Red,
+            output: vec![text.clone()],
+            ..CheckView::default()
         };
         let view = RunView {
             title: text.clone(),
-            kind: text.clone(),
-            sentence: text.clone(),
-            question: vec![text.clone(), text.clone()],
+            heading: text.clone(),
+            questions: vec![question(&text, &[&text]), question(&text, &[])],
             tasks: vec![bad; 5],
-            checks: vec![check; 5],
+            running_checks: vec![(text.clone(), check); 5],
             bounds: vec![Bound::Words(text.clone()), Bound::Time { left_millis: i64::MIN, at: Some(at(-1)) }],
             notes: vec![text.clone()],
             ..view(Vec::new())
@@ -196,13 +195,17 @@ fn armed() -> Session {
     session
 }
 
-fn ultrawork(session: &Session, running: &[(&str, &str)]) -> RunView {
-    let running = running.iter().map(|(name, line)| ((*name).to_owned(), (*line).to_owned())).collect();
+fn ultrawork(session: &Session, running: Option<(&str, &str)>) -> RunView {
+    let running = running.map(|(name, line)| (name.to_owned(), line.to_owned()));
     ultrawork_view(&UltraworkFacts {
+        id: "abc",
         session,
-        running_checks: &running,
         kept: &KeptTexts::default(),
+        difference: None,
+        counterfactual: Counterfactual::NotAsked,
         client_block_cap: None,
+        running_check: running.as_ref(),
+        clock: &|at| at.to_string(),
         now: at(70),
     })
 }
@@ -210,27 +213,29 @@ fn ultrawork(session: &Session, running: &[(&str, &str)]) -> RunView {
 #[test]
 fn an_ultrawork_run_says_how_it_stands_and_what_is_left() {
     let mut session = armed();
-    let view = ultrawork(&session, &[("t", "test 1 ok")]);
-    assert_eq!((view.status, view.title.as_str()), (RunStatus::AtWork, "fix the parser"));
-    assert_eq!((view.checks[0].words.as_str(), view.checks[0].last_line.as_str()), ("runs", "test 1 ok"));
+    let view = ultrawork(&session, Some(("t", "test 1 ok")));
+    assert_eq!((view.end, view.title.as_str()), (RunEnd::Running, "fix the parser"));
     let shown = lines(&view, (80, 24), LastLine::Keys).join("\n");
+    assert!(shown.contains("→ sh test.sh  runs  test 1 ok"), "{shown}");
     assert!(shown.contains("5 of 8 continuations left · 3 h 58 min left"), "{shown}");
     session.pause(PauseReason::Interrupted, at(60));
-    let view = ultrawork(&session, &[]);
-    assert_eq!((view.status, view.question.len()), (RunStatus::Waiting, 2));
+    let view = ultrawork(&session, None);
+    assert_eq!(view.end, RunEnd::Waiting);
+    assert!(lines(&view, (80, 24), LastLine::Keys).contains(&"  To go on, type `ulw` in the session.".to_owned()));
     assert!(matches!(view.bounds[1], Bound::Time { at: None, .. }), "its time stands still: {:?}", view.bounds);
     let last =
         CheckRecord { verdict: CheckVerdict::Failed, last_line: "expected 5".to_owned(), ..CheckRecord::default() };
     session.checks[0].last = Some(last);
     session.end_run(VerdictKind::Released, "claimed".to_owned(), at(65));
-    let view = ultrawork(&session, &[]);
-    assert_eq!((view.status, view.ended, view.tone), (RunStatus::Ended, Some(at(65)), Tone::Bad));
-    assert_eq!((view.checks[0].words.as_str(), view.checks[0].last_line.as_str()), ("failed", "expected 5"));
-    assert!(view.sentence.starts_with("NOT PROVED: sh test.sh is red"), "{}", view.sentence);
+    let view = ultrawork(&session, None);
+    assert_eq!((view.end, view.ended_at, view.is_complete), (RunEnd::Incomplete, Some(at(65)), false));
+    let shown = lines(&view, (80, 24), LastLine::Keys).join("\n");
+    assert!(shown.contains("✗ sh test.sh  failed  expected 5"), "{shown}");
+    assert!(sentence(&view).starts_with("NOT PROVED: sh test.sh is red"), "{}", view.heading);
     assert!(view.bounds.is_empty());
     let mut session = armed();
     session.end_run(VerdictKind::Verified, "1 check green".to_owned(), at(65));
-    assert_eq!(ultrawork(&session, &[]).status, RunStatus::Complete);
+    assert!(ultrawork(&session, None).is_complete);
 }
 
 #[test]
@@ -263,22 +268,18 @@ fn times_that_go_on_make_the_same_view_as_one_made_anew() {
     let mut state = RunState::from_first_event(&events[0]).unwrap();
     state.apply(&events[1]).unwrap();
     state.parallel = Some(ParallelState { limited_until: Some(time(200)), ..ParallelState::default() });
-    let session = armed();
-    let at = |seconds| PlanFacts {
-        run: "r1",
-        state: &state,
+    let found = FoundFacts { session: Some(armed()), ..FoundFacts::default() };
+    let at = |seconds| RunFacts {
         events: &events,
-        running_checks: &[],
-        holder: Some(&session),
-        client_block_cap: None,
-        is_abandoned: false,
         now: time(seconds),
+        found: found.clone(),
+        ..RunFacts::of_state("r1", &state)
     };
-    let mut view = plan_view(&at(100));
+    let mut view = run_view(&at(100));
     let before = view.clone();
     for seconds in [100, 130, 190, 400] {
         update_times(&mut view, &at(seconds));
-        assert_eq!(view, plan_view(&at(seconds)), "after {seconds} s");
+        assert_eq!(view, run_view(&at(seconds)), "after {seconds} s");
     }
     assert!(before.workers != view.workers && before.bounds != view.bounds, "{view:?}");
 }

@@ -1,8 +1,8 @@
 //! An ultrawork run that is watched: what its files say, read again only once they have changed. Nothing is written.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use omo_core::check::counterfactual::Counterfactual;
 use omo_core::log_entry::LogEntry;
 use omo_core::messages::run_end::run_ended;
 use omo_core::session::claim_state::VerificationPhase;
@@ -13,15 +13,15 @@ use omo_core::timestamp::Timestamp;
 use omo_state::decision_log::{self, DecisionLogReader};
 use omo_state::files::folder::GuardedFolder;
 use omo_state::state::{self, StateError};
+use omo_view::run_view::RunView;
 
 use crate::error::CommandError;
 use crate::file_stamp::FileStamp;
 use crate::kept_texts::KeptTexts;
 use crate::last_run::LastRun;
 use crate::project::Project;
+use crate::ultrawork_view::{UltraworkFacts, ultrawork_view};
 use crate::watch::last_printed_line;
-use crate::watch::run_view::RunView;
-use crate::watch::ultrawork_view::{UltraworkFacts, ultrawork_view};
 
 /// An ultrawork run that is watched.
 pub(crate) struct UltraworkSource {
@@ -33,7 +33,7 @@ pub(crate) struct UltraworkSource {
     decisions: Vec<LogEntry>,
     /// What of that, and of the rest, is shown.
     kept: KeptTexts,
-    running_checks: BTreeMap<String, String>,
+    running_check: Option<(String, String)>,
     state_home: Option<PathBuf>,
     client_block_cap: Option<u32>,
     stamp: Stamp,
@@ -58,7 +58,7 @@ impl UltraworkSource {
             log: DecisionLogReader::default(),
             decisions: Vec::new(),
             kept: KeptTexts::default(),
-            running_checks: BTreeMap::new(),
+            running_check: None,
             state_home,
             client_block_cap,
             stamp: Stamp::new(),
@@ -100,10 +100,14 @@ impl UltraworkSource {
     /// What is shown of it.
     pub(crate) fn view(&self, now: Timestamp) -> RunView {
         ultrawork_view(&UltraworkFacts {
+            id: self.id.as_str(),
             session: &self.session,
-            running_checks: &self.running_checks,
             kept: &self.kept,
+            difference: None,
+            counterfactual: Counterfactual::NotAsked,
             client_block_cap: self.client_block_cap,
+            running_check: self.running_check.as_ref(),
+            clock: &|at| at.to_string(),
             now,
         })
     }
@@ -126,7 +130,7 @@ impl UltraworkSource {
         self.decisions.extend(own.entries().filter(|entry| entry.session == self.id.as_str()));
         let home = self.state_home.as_deref();
         self.kept = KeptTexts::read(home, Some(folder), &self.id, &self.session, self.decisions.clone());
-        self.running_checks = self.read_running_check(folder).into_iter().collect();
+        self.running_check = self.read_running_check(folder);
         Ok(())
     }
 

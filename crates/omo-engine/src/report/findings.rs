@@ -7,11 +7,11 @@ use omo_plan::model::{Plan, Task};
 
 use super::judged_with::judged_with;
 use super::taken_back;
-use super::task_list::final_report::unfinished_lines;
 use super::ultraplan::short_commit;
 use crate::event::{AttemptEnd, MissingCommit};
 use crate::state::{RunState, TaskState};
 use crate::task_counterfactual;
+use crate::unfinished_lines::unfinished_lines;
 
 /// So many files of one finding are named.
 const NAMED_FILES: usize = 8;

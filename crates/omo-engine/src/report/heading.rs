@@ -3,6 +3,7 @@
 
 use omo_core::text::sanitize;
 use omo_plan::model::{PlannedState, Task, TaskKind};
+use omo_view::run_view::RunEnd;
 
 use crate::event::RunResult;
 use crate::outcome::FinalChecksResult;
@@ -12,30 +13,11 @@ use crate::report::workers::worker_name;
 use crate::request::part;
 use crate::state::{RunPhase, RunState, TaskStanding, TaskStatus};
 
-/// How a run stands or has ended, in short.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeadingKind {
-    /// It goes on.
-    Running,
-    /// It waits for a person.
-    Waiting,
-    /// Each task has passed, and so has the whole.
-    Complete,
-    /// All of it was done, and nothing has proved some of it.
-    Unproved,
-    /// Some of it was not done.
-    Incomplete,
-    /// Something has failed.
-    Failed,
-    /// It was ended before its end.
-    Cancelled,
-}
-
 /// The heading of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunHeading {
     /// In short.
-    pub kind: HeadingKind,
+    pub kind: RunEnd,
     /// In words, such as `Complete, 2 of 5 tasks unproved` or `Failed at task 2`.
     pub text: String,
 }
@@ -44,9 +26,9 @@ pub struct RunHeading {
 pub fn run_heading(state: &RunState) -> RunHeading {
     let heading = |kind, text: &str| RunHeading { kind, text: text.to_owned() };
     match &state.phase {
-        RunPhase::Executing if state.open_question().is_some() => heading(HeadingKind::Waiting, "Waiting for you"),
-        RunPhase::Executing => heading(HeadingKind::Running, "Running"),
-        RunPhase::Cancelled { .. } => heading(HeadingKind::Cancelled, "Cancelled"),
+        RunPhase::Executing if state.open_question().is_some() => heading(RunEnd::Waiting, "Waiting for you"),
+        RunPhase::Executing => heading(RunEnd::Running, "Running"),
+        RunPhase::Cancelled { .. } => heading(RunEnd::Cancelled, "Cancelled"),
         RunPhase::Ended { result } => ended_heading(state, *result),
     }
 }
@@ -56,28 +38,28 @@ fn ended_heading(state: &RunState, result: RunResult) -> RunHeading {
     let word = state.plan.dialect.unit_word();
     let failure = failed_part(state, &tasks);
     let (kind, text) = if let Some(failure) = failure {
-        (HeadingKind::Failed, failure)
+        (RunEnd::Failed, failure)
     } else if tasks.undone > 0 {
         let skipped = if tasks.skipped > 0 { format!(", {} skipped", tasks.skipped) } else { String::new() };
         let text = format!("Incomplete: {} of {} {word}s done{skipped}", tasks.total - tasks.undone, tasks.total);
-        (HeadingKind::Incomplete, text)
+        (RunEnd::Incomplete, text)
     } else if state.is_outside_branch() {
-        (HeadingKind::Incomplete, "Incomplete: not in your branch".to_owned())
+        (RunEnd::Incomplete, "Incomplete: not in your branch".to_owned())
     } else if tasks.unproved > 0 {
         let reviewed = if tasks.is_reviewed { ", reviewed" } else { "" };
-        (HeadingKind::Unproved, format!("Complete, {} of {} {word}s unproved{reviewed}", tasks.unproved, tasks.total))
+        (RunEnd::Unproved, format!("Complete, {} of {} {word}s unproved{reviewed}", tasks.unproved, tasks.total))
     } else if FinalChecksResult::for_run(state) == FinalChecksResult::Skipped {
-        (HeadingKind::Unproved, "Complete, the whole unproved".to_owned())
+        (RunEnd::Unproved, "Complete, the whole unproved".to_owned())
     } else if result == RunResult::Failed {
-        (HeadingKind::Failed, "Failed".to_owned())
+        (RunEnd::Failed, "Failed".to_owned())
     } else if tasks.judged > 0 {
         let text = format!("Complete, {} of {} {word}s judged by the verifier", tasks.judged, tasks.total);
-        (HeadingKind::Complete, text)
+        (RunEnd::Complete, text)
     } else {
-        (HeadingKind::Complete, "Complete".to_owned())
+        (RunEnd::Complete, "Complete".to_owned())
     };
     let elsewhere = state.missing_commits.iter().find_map(|missing| Some((&missing.holder, missing.lacking.as_ref()?)));
-    let elsewhere = elsewhere.filter(|_| matches!(kind, HeadingKind::Complete | HeadingKind::Unproved));
+    let elsewhere = elsewhere.filter(|_| matches!(kind, RunEnd::Complete | RunEnd::Unproved));
     let elsewhere = elsewhere.map(|(holder, lacking)| {
         format!(", but on {}, not on {} where it began", branch_words(holder), branch_words(lacking))
     });

@@ -79,26 +79,6 @@ pub fn worker_warnings(state: &RunState) -> Vec<String> {
     lost.chain(strays).collect()
 }
 
-/// Each worker on one line: what it does, how far it is, and what it has cost; none without workers.
-pub fn worker_lines(state: &RunState) -> Vec<String> {
-    let Some(parallel) = &state.parallel else { return Vec::new() };
-    let line = |group: &TaskGroup| {
-        let known = parallel.groups.get(&group.id);
-        let status = status_word(state, group, known);
-        let cost = known.map(|known| known.cost_micros).filter(|cost| *cost > 0);
-        let cost = cost.map(|cost| format!(", {}", format_dollars(cost))).unwrap_or_default();
-        let word = if group.tasks.len() == 1 { "" } else { "s" };
-        let tasks = sanitize(&group.tasks.join(", "), 60);
-        format!(
-            "{} (wave {}, {}{word} {tasks}): {status}{cost}",
-            worker_name(&group.id),
-            group.wave + 1,
-            state.plan.dialect.unit_word()
-        )
-    };
-    state.plan.groups.iter().map(line).collect()
-}
-
 fn row(state: &RunState, group: &TaskGroup, known: Option<&GroupState>) -> [String; 6] {
     let none = || "—".to_owned();
     let title = sanitize(&group.title, 60);

@@ -4,18 +4,19 @@ use std::path::Path;
 
 use omo_git::integrate::{count_commits_since, uncommitted_paths};
 use omo_git::repository::GitRepository;
+use omo_view::run_view::CheckoutView;
 
-use crate::report::checkout::CheckoutReport;
 use crate::state::RunState;
+use crate::view::checkout::checkout_view;
 use crate::work::committed_work::without_omo_files;
 
 /// More commits are not counted.
 const MAX_COMMITS: usize = 10_000;
 
 /// What the checkout of a run is like; `None` where it is no work tree of git, or git cannot tell.
-pub fn read_checkout(state: &RunState) -> Option<CheckoutReport> {
+pub fn read_checkout(state: &RunState) -> Option<CheckoutView> {
     let repository = GitRepository::find(Path::new(&state.root))?;
     let uncommitted = without_omo_files(state, uncommitted_paths(&repository).ok()?);
     let commits = |base: &String| count_commits_since(&repository, base, MAX_COMMITS).ok();
-    Some(CheckoutReport::new(state, state.base.as_ref().and_then(commits), uncommitted))
+    Some(checkout_view(state, state.base.as_ref().and_then(commits), uncommitted))
 }

@@ -5,12 +5,17 @@ use omo_core::check::task_check::TaskCheckVerdict::Green;
 use omo_engine::event::{AttemptEnd, EventKind, ImportedStatus, MissingCommit};
 use omo_engine::report::findings::commit_place;
 use omo_engine::report::heading::run_heading;
-use omo_engine::report::{ReportedActor, ReportedResult, build_report};
 use omo_engine::state::ANSWER_CONTINUE;
 use omo_engine::verbs::{self, AttemptMeasurement, AttemptStart};
+use omo_engine::view::{RunFacts, run_view};
 use omo_plan::model::{Plan, Task};
+use omo_view::run_view::{ActorView, RunResultWord, RunView, Standing};
 
 use crate::run::kit::{Run, all, in_batches, needs, outcome, plan, task};
+
+fn view(run: &Run) -> RunView {
+    run_view(&RunFacts::of_state("r1", &run.state))
+}
 
 #[test]
 fn a_report_says_what_was_proved_and_what_was_not() {
@@ -36,22 +41,22 @@ fn a_report_says_what_was_proved_and_what_was_not() {
     }]);
     run.write([EventKind::ProjectionChanged { file: "report.md".to_owned(), backup: Some("kept.md".to_owned()) }]);
     run.skip("6").unwrap();
-    let said = build_report("r1", &run.state);
-    assert_eq!(said.result, ReportedResult::CompletedWithFailures);
+    let said = view(&run);
+    assert_eq!(said.result, RunResultWord::CompletedWithFailures);
     let counts = &said.counts;
     let sum = counts.passed + counts.claimed + counts.failed + counts.blocked + counts.pending;
     assert_eq!((counts.total, sum, counts.passed, counts.claimed, counts.failed, counts.blocked), (6, 6, 1, 1, 2, 2));
-    let rows: Vec<(&str, &str, &str)> =
+    let rows: Vec<(&str, Standing, &str)> =
         said.tasks.iter().map(|row| (row.id.as_str(), row.standing, row.evidence.as_str())).collect();
     assert_eq!(
         rows,
         [
-            ("1", "passed", "`prove 1` exit 0"),
-            ("2", "failed", "`prove 2` exit 1"),
-            ("3", "unproved", "no Verify: nothing could prove it"),
-            ("4", "blocked", "2, which it depends on, has not passed"),
-            ("5", "claimed", "so it says"),
-            ("6", "skipped", "not wanted"),
+            ("1", Standing::Passed, "`prove 1` exit 0"),
+            ("2", Standing::Failed, "`prove 2` exit 1"),
+            ("3", Standing::Unproved, "no Verify: nothing could prove it"),
+            ("4", Standing::Blocked, "2, which it depends on, has not passed"),
+            ("5", Standing::Claimed, "so it says"),
+            ("6", Standing::Skipped, "not wanted"),
         ]
     );
     let first = &said.tasks[0];
@@ -91,19 +96,14 @@ fn a_commit_that_a_branch_lacks_is_named_with_the_commands_that_bring_it_in() {
     let elsewhere =
         "not in main, where the run began, and `git switch main` and `git merge refs/heads/other` bring it in";
     for (commits, words, result, next) in [
-        (missing_commits(None, false), here, ReportedResult::CompletedWithFailures, Some("omo run resume --run r1")),
-        (
-            missing_commits(None, true),
-            unrelated,
-            ReportedResult::CompletedWithFailures,
-            Some("omo run resume --run r1"),
-        ),
-        (missing_commits(Some("refs/heads/main"), false), elsewhere, ReportedResult::Complete, None),
+        (missing_commits(None, false), here, RunResultWord::CompletedWithFailures, Some("omo run resume --run r1")),
+        (missing_commits(None, true), unrelated, RunResultWord::CompletedWithFailures, Some("omo run resume --run r1")),
+        (missing_commits(Some("refs/heads/main"), false), elsewhere, RunResultWord::Complete, None),
     ] {
         let mut run = Run::open(plan(vec![task("1")]));
         run.write([EventKind::CommitsMissing { commits }]);
         run.work("1", &Green);
-        let said = build_report("r1", &run.state);
+        let said = view(&run);
         let line = format!("task 1: commit abcdef0 is {words}");
         assert!(said.findings.contains(&line), "{:?}", said.findings);
         assert_eq!((said.result, said.next_command.as_deref()), (result, next));
@@ -170,9 +170,9 @@ fn each_attempt_is_reported_with_its_time_and_its_end() {
     let mut run = Run::open(plan(vec![task("1"), task("2")]));
     run.work("1", &Green);
     run.fail("2");
-    let said = build_report("r1", &run.state);
+    let said = view(&run);
     assert!(said.tasks.iter().all(|row| row.history.is_empty()), "no event was read");
-    let said = said.with_history(&run.events);
+    let said = run_view(&RunFacts { events: &run.events, ..RunFacts::of_state("r1", &run.state) });
     let ends: Vec<Vec<Option<&str>>> =
         said.tasks.iter().map(|row| row.history.iter().map(|attempt| attempt.end).collect()).collect();
     assert_eq!(ends, [[Some("passed")], [Some("failed")]]);
@@ -186,23 +186,23 @@ fn a_report_says_who_answered_what() {
     let mut run =
         Run::open(in_batches(plan(vec![task("1"), task("2"), task("3")]), &[&["1"], &["2"], &["3"]], &[0, 1]));
     run.pass("1");
-    let waiting = build_report("r1", &run.state);
+    let waiting = view(&run);
     assert_eq!(
         (waiting.result, waiting.next_command.as_deref()),
-        (ReportedResult::Waiting, Some("omo answer q1 continue"))
+        (RunResultWord::Waiting, Some("omo answer q1 continue"))
     );
     assert_eq!((waiting.questions[0].answer.as_deref(), &waiting.questions[0].by), (None, &None));
     run.answer("q1", ANSWER_CONTINUE).unwrap();
     run.pass("2");
     run.caller = verbs::VerbCaller::default();
     run.answer("q2", ANSWER_CONTINUE).unwrap();
-    let said = build_report("r1", &run.state);
-    let hands: Vec<Option<ReportedActor>> = said.questions.iter().map(|question| question.by.clone()).collect();
-    assert_eq!(hands, [Some(ReportedActor::Session { id: "s1".to_owned() }), Some(ReportedActor::Terminal)]);
-    assert_eq!((said.result, said.next_command.as_deref()), (ReportedResult::InProgress, Some("omo agent next")));
+    let said = view(&run);
+    let hands: Vec<Option<ActorView>> = said.questions.iter().map(|question| question.by.clone()).collect();
+    assert_eq!(hands, [Some(ActorView::Session { id: "s1".to_owned() }), Some(ActorView::Terminal)]);
+    assert_eq!((said.result, said.next_command.as_deref()), (RunResultWord::InProgress, Some("omo agent next")));
     run.pass("3");
-    let said = build_report("r1", &run.state);
-    assert_eq!((said.result, said.next_command), (ReportedResult::Complete, None));
+    let said = view(&run);
+    assert_eq!((said.result, said.next_command), (RunResultWord::Complete, None));
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn a_question_that_was_taken_back_has_no_answer() {
     let mut run = Run::open(in_batches(plan(vec![task("1"), task("2")]), &[&["1"], &["2"]], &[0]));
     run.pass("1");
     run.replan(run.state.plan.clone()).unwrap();
-    let said = build_report("r1", &run.state);
+    let said = view(&run);
     let questions: Vec<(bool, Option<&str>)> =
         said.questions.iter().map(|question| (question.is_withdrawn, question.answer.as_deref())).collect();
     assert_eq!(questions, [(true, None), (false, None)]);
@@ -221,22 +221,22 @@ fn a_report_of_a_run_that_is_over_names_the_way_on() {
     let open = || Run::open(Plan { final_checks: vec![TaskCheck::new("make")], ..plan(vec![task("1")]) });
     let mut cancelled = open();
     cancelled.take(verbs::cancel_run(&cancelled.state, "enough").map(|what| vec![what])).unwrap();
-    let said = build_report("r1", &cancelled.state);
-    assert_eq!((said.result, said.cancel_reason.as_deref()), (ReportedResult::Cancelled, Some("enough")));
+    let said = view(&cancelled);
+    assert_eq!((said.result, said.cancel_reason.as_deref()), (RunResultWord::Cancelled, Some("enough")));
     assert_eq!(said.next_command.as_deref(), Some("omo run resume --run r1"));
     let mut red = open();
     red.pass("1");
     let ran = vec![(TaskCheck::new("make"), outcome(omo_core::check::task_check::TaskCheckVerdict::Red))];
     red.take(Ok(verbs::final_check_events(ran))).unwrap();
-    let said = build_report("r1", &red.state);
-    assert_eq!((said.result, said.final_checks[0].verdict), (ReportedResult::Failed, Some("red")));
+    let said = view(&red);
+    assert_eq!((said.result, said.final_checks[0].verdict), (RunResultWord::Failed, Some("red")));
     assert_eq!(said.next_command.as_deref(), Some("omo run resume --run r1"));
 }
 
 #[test]
 fn a_report_is_plain_json() {
     let run = Run::open(plan(vec![task("1")]));
-    let json = serde_json::to_value(build_report("r1", &run.state)).unwrap();
+    let json = serde_json::to_value(view(&run)).unwrap();
     assert_eq!(json["schema"], 1);
     assert_eq!(json["result"], "in_progress");
     assert_eq!(json["holder"], serde_json::json!({"hand": "session", "id": "s1"}));

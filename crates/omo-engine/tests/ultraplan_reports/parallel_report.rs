@@ -3,11 +3,11 @@
 use omo_core::timestamp::Timestamp;
 use omo_engine::client_policy::{ClientCost, ClientPolicy};
 use omo_engine::event::{EventKind, RecordedProcess, RunResult, WorkerPeer};
-use omo_engine::parallel::worker_rows;
 use omo_engine::report::ultraplan::final_report::final_report;
 use omo_engine::report::ultraplan::worker_lines::worker_event_line;
 use omo_engine::report::workers::worker_result_lines;
 use omo_engine::state::RunState;
+use omo_engine::view::workers::worker_views;
 use omo_plan::model::{OnFailure, Plan};
 
 use crate::ultraplan_reports::sample_runs::{ALL, fails, happens, open, over, passes, plan, step};
@@ -123,7 +123,7 @@ fn a_silence_shows_for_as_long_as_it_lasts() {
         submitted(&mut state, 1);
         let status = |state: &RunState| {
             let now = Timestamp::from_millis(state.updated_at.as_millis() + 1_000);
-            worker_rows(state, now).into_iter().map(|row| row.status).collect::<Vec<_>>()
+            worker_views(state, now).into_iter().map(|row| row.status).collect::<Vec<_>>()
         };
         let says = |state: &RunState| worker_result_lines(state).iter().any(|known| known.starts_with(line));
         let before = status(&state);

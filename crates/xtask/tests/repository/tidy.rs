@@ -24,10 +24,20 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ("omo-plan", &["omo-core"]),
     (
         "omo-engine",
-        &["omo-checks", "omo-claude", "omo-core", "omo-git", "omo-plan", "omo-process", "omo-prove", "omo-state"],
+        &[
+            "omo-checks",
+            "omo-claude",
+            "omo-core",
+            "omo-git",
+            "omo-plan",
+            "omo-process",
+            "omo-prove",
+            "omo-state",
+            "omo-view",
+        ],
     ),
     // Text from data: nothing of a run but what it is given.
-    ("omo-report-page", &["omo-core"]),
+    ("omo-view", &["omo-core"]),
     (
         "omo-cli",
         &[
@@ -39,13 +49,13 @@ const ARROWS: [(&str, &[&str]); 18] = [
             "omo-plan",
             "omo-process",
             "omo-prove",
-            "omo-report-page",
             "omo-scripted-model",
             "omo-state",
+            "omo-view",
         ],
     ),
     // Writes the pages; nothing uses it.
-    ("omo-pages", &["omo-cli", "omo-core", "omo-report-page"]),
+    ("omo-pages", &["omo-cli", "omo-core", "omo-view"]),
     // Tries what the others promise; nothing uses it.
     ("omo-fuzz", &["omo-checks", "omo-claude", "omo-core", "omo-plan", "omo-engine", "omo-state"]),
     // Plans as data, for tests of what is done with one, and the seal of the states that tests begin with.
@@ -86,9 +96,7 @@ fn the_rules_do_no_input_or_output() {
         part.is_some_and(|part| !edges.contains(&part.as_os_str().to_string_lossy().trim_end_matches(".rs")))
     };
     let is_pure = |path: &&PathBuf| {
-        ["crates/omo-core/src", "crates/omo-plan/src", "crates/omo-report-page/src"]
-            .iter()
-            .any(|of| path.starts_with(of))
+        ["crates/omo-core/src", "crates/omo-plan/src", "crates/omo-view/src"].iter().any(|of| path.starts_with(of))
             || is_rule_of_a_run(path)
     };
     for path in rust_files().iter().filter(is_pure) {

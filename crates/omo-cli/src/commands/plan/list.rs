@@ -25,7 +25,6 @@ use crate::error::CommandError;
 use crate::output::print_json;
 use crate::output::table::{self, Cell};
 use crate::project::Project;
-use crate::run_report::heading_style;
 
 const HELP: &str = "\
 Example:
@@ -188,7 +187,7 @@ fn plan_line(root: &Path, path: &str, runs: &HashMap<String, (String, RunState)>
         valid: plan.can_run(),
         run: run.map(|(id, _)| id.clone()),
         state: run.map(|(_, state)| status_word(state)),
-        style: run.map_or_else(Style::new, |(_, state)| heading_style(run_heading(state).kind)),
+        style: run.map_or_else(Style::new, |(_, state)| run_heading(state).kind.style()),
     })
 }
 

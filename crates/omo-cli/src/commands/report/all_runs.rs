@@ -1,16 +1,15 @@
 //! `omo report --all --html`: one page of all runs of a project.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use omo_core::money::format_dollars;
-use omo_core::stop::allowed_blocks;
 use omo_core::text::{pluralize, sanitize};
-use omo_engine::report::build_report;
+use omo_engine::view::{RunFacts, run_view};
 use omo_engine::{RunStore, RunStoreError};
-use omo_report_page::project_model::{ProjectPage, RunDetails, RunSummary};
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
+use omo_view::page::project_model::{ProjectPage, RunDetails, RunSummary};
 
 use crate::commands::report::ReportOptions;
 use crate::commands::report::html::{announce_page, no_run_known};
@@ -22,10 +21,8 @@ use crate::last_run::LastRun;
 use crate::local_time::LocalClock;
 use crate::page_file::{PageFile, plan_page_name, project_page_name, ultrawork_page_name};
 use crate::project::Project;
-use crate::report_page::PlanRecord;
-use crate::report_page::plan_page::plan_page;
-use crate::report_page::ultrawork_page::{UltraworkRecord, ultrawork_page};
 use crate::repository_sessions::folders_of_repository;
+use crate::ultrawork_view::{UltraworkFacts, ultrawork_view};
 
 /// Of so many runs of plans the events are read: each may have a ledger of megabytes.
 const MAX_PLAN_RUNS: usize = 100;
@@ -85,27 +82,16 @@ fn plan_summary(
 ) -> Result<RunSummary, RunStoreError> {
     let run = store.get(id)?;
     let (state, events) = (run.state()?, run.events()?);
-    let report = build_report(id, &state).with_history(&events);
-    let began = clock.date_and_time(state.opened_at);
-    let attempts: usize = report.tasks.iter().map(|task| task.history.len()).sum();
-    let page = plan_page(&PlanRecord {
-        differences: &BTreeMap::new(),
-        state: &state,
-        report: &report,
-        events: &events,
-        next_steps: Vec::new(),
-        began: began.clone(),
-        now: file.env.now,
-        time_of_day: String::new(),
-    });
+    let view = run_view(&RunFacts { events: &events, now: file.env.now, ..RunFacts::of_state(id, &state) });
+    let attempts: usize = view.tasks.iter().map(|task| task.history.len()).sum();
     let details = RunDetails {
-        began,
+        began: clock.date_and_time(state.opened_at),
         mode: state.mode.words().to_owned(),
         effort: pluralize(attempts, "attempt"),
-        cost: report.cost_micros.map(format_dollars).unwrap_or_default(),
+        cost: view.cost_micros.map(format_dollars).unwrap_or_default(),
         page_file: Some(plan_page_name(id)).filter(|name| file.has_beside_it(name)),
     };
-    Ok(RunSummary::new(&page, details))
+    Ok(RunSummary::new(&view, details))
 }
 
 /// `elsewhere` is the folder of a run that is of another one than the command.
@@ -118,17 +104,17 @@ fn ultrawork_summary(
 ) -> RunSummary {
     let (session, env) = (&run.session, file.env);
     let began = session.ulw.started_at.map(|at| clock.date_and_time(at)).unwrap_or_default();
-    let page = ultrawork_page(&UltraworkRecord {
+    let view = ultrawork_view(&UltraworkFacts {
         id: run.id.as_str(),
         session,
         // The timeline, which is not shown, needs no log.
         kept: &KeptTexts::read(env.state_home.as_deref(), folder, &run.id, session, Vec::new()),
-        difference: Ok(String::new()),
+        difference: None,
         counterfactual: counterfactual_of(env, &run.id, session),
-        allowed_blocks: allowed_blocks(session, env.client_block_cap),
-        began: began.clone(),
+        client_block_cap: env.client_block_cap,
+        running_check: None,
+        clock: &|at| clock.date_and_time(at),
         now: env.now,
-        time_of_day: String::new(),
     });
     let details = RunDetails {
         began,
@@ -137,5 +123,5 @@ fn ultrawork_summary(
         cost: String::new(),
         page_file: Some(ultrawork_page_name(run)).filter(|name| file.has_beside_it(name)),
     };
-    RunSummary::new(&page, details)
+    RunSummary::new(&view, details)
 }

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use omo_process::termination;
-use omo_report_page::model::{Page, RunEnd, Timeline};
 use omo_state::env::{self, ProcessEnv};
+use omo_view::run_view::{RunEnd, RunView, Timeline};
 
 use crate::commands::report::shown_run::ShownRun;
 use crate::error::CommandError;
@@ -32,12 +32,12 @@ impl PageFollower {
     }
 
     /// Writes the page of the run anew while it goes on, and once more when that ends: then it renews itself no longer.
-    pub(super) fn follow(self, run: ShownRun, file: &PageFile<'_>, page: Page) -> Result<(), CommandError> {
+    pub(super) fn follow(self, run: ShownRun, file: &PageFile<'_>, page: RunView) -> Result<(), CommandError> {
         let mut written = page;
         let ended = self.follow_to_end(run, file, &mut written);
         if ended.as_ref().is_err_and(|error| error.kind == ExitKind::NotFound) {
-            "The run was removed before it ended".clone_into(&mut written.sentence);
-            written.end = RunEnd::Stopped;
+            "The run was removed before it ended".clone_into(&mut written.heading);
+            written.end = RunEnd::Cancelled;
             written.as_of.clear();
         }
         file.write_run(&written, false)?;
@@ -45,7 +45,7 @@ impl PageFollower {
     }
 
     /// Leaves in `written` what the page is to show at last.
-    fn follow_to_end(&self, mut run: ShownRun, file: &PageFile<'_>, written: &mut Page) -> Result<(), CommandError> {
+    fn follow_to_end(&self, mut run: ShownRun, file: &PageFile<'_>, written: &mut RunView) -> Result<(), CommandError> {
         // What happened since the run was first read is not known: it is read once more.
         let mut known = None;
         loop {
@@ -82,10 +82,10 @@ impl PageFollower {
 }
 
 /// Whether two pages of a run show the same, apart from the time that has gone by.
-fn is_same_but_for_time(one: &Page, other: &Page) -> bool {
-    let at_start = |page: &Page| {
+fn is_same_but_for_time(one: &RunView, other: &RunView) -> bool {
+    let at_start = |page: &RunView| {
         let timeline = Timeline { until: page.timeline.began, ..page.timeline.clone() };
-        Page { as_of: String::new(), timeline, ..page.clone() }
+        RunView { as_of: String::new(), timeline, ..page.clone() }
     };
     at_start(one) == at_start(other)
 }
@@ -93,18 +93,18 @@ fn is_same_but_for_time(one: &Page, other: &Page) -> bool {
 #[cfg(test)]
 mod tests {
     use omo_core::timestamp::Timestamp;
-    use omo_report_page::sample::sample_page;
+    use omo_view::page::sample::sample_page;
 
     use super::*;
 
     #[test]
     fn time_that_goes_by_is_no_news() {
         let page = sample_page();
-        let mut later = Page { as_of: "14:03:22".to_owned(), ..page.clone() };
+        let mut later = RunView { as_of: "14:03:22".to_owned(), ..page.clone() };
         later.timeline.until = Timestamp::from_millis(later.timeline.until.as_millis() + 5_000);
         assert!(is_same_but_for_time(&page, &later));
         later.timeline.lanes.pop();
         assert!(!is_same_but_for_time(&page, &later));
-        assert!(!is_same_but_for_time(&page, &Page { sentence: "Failed".to_owned(), ..page.clone() }));
+        assert!(!is_same_but_for_time(&page, &RunView { heading: "Failed".to_owned(), ..page.clone() }));
     }
 }

@@ -7,7 +7,6 @@ use omo_checks::claim_proof::known_counterfactual;
 use omo_core::check::counterfactual::Counterfactual;
 use omo_core::session::Session;
 use omo_core::session::id::SessionId;
-use omo_core::stop::allowed_blocks;
 use omo_engine::Run;
 use omo_engine::parallel::refresh_kept_work;
 use omo_engine::report::task_differences::task_differences;
@@ -15,11 +14,11 @@ use omo_engine::state::{RunPhase, RunState};
 use omo_git::difference::{FileVersions, changes_of_run};
 use omo_git::git_command::GitCalls;
 use omo_git::repository::GitRepository;
-use omo_report_page::model::Page;
 use omo_state::decision_log;
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
 use omo_state::state::{self, StateError};
+use omo_view::run_view::RunView;
 
 use crate::error::CommandError;
 use crate::file_stamp::FileStamp;
@@ -28,12 +27,9 @@ use crate::last_run::{LastRun, changed_files};
 use crate::local_time::LocalClock;
 use crate::output::print_warning;
 use crate::page_file::{plan_page_name, ultrawork_page_name};
+use crate::plan_run_view::PlanRunRecord;
 use crate::project::Project;
-use crate::report_page::PlanRecord;
-use crate::report_page::plan_page::plan_page;
-use crate::report_page::ultrawork_page::{UltraworkRecord, ultrawork_page};
-use crate::run_report::ReportSource;
-use crate::run_report::next_steps::next_steps;
+use crate::ultrawork_view::{UltraworkFacts, ultrawork_view};
 
 /// A run of either kind.
 pub(crate) enum ShownRun {
@@ -53,7 +49,7 @@ impl ShownRun {
     }
 
     /// Its page as it was found.
-    pub(super) fn page(&self, env: &ProcessEnv) -> Result<Page, CommandError> {
+    pub(super) fn page(&self, env: &ProcessEnv) -> Result<RunView, CommandError> {
         match self {
             Self::Plan(shown) => page_of_plan(env, &shown.0, shown.1.clone()),
             Self::Ultrawork(shown) => page_of_ultrawork(env, &shown.0, &shown.1),
@@ -96,7 +92,7 @@ impl ShownRun {
     }
 }
 
-fn page_of_plan(env: &ProcessEnv, run: &Run, mut state: RunState) -> Result<Page, CommandError> {
+fn page_of_plan(env: &ProcessEnv, run: &Run, mut state: RunState) -> Result<RunView, CommandError> {
     let (events, clock) = (run.events()?, LocalClock::from_process(env.now));
     let mut differences = BTreeMap::new();
     if let Some(repository) = GitRepository::find(Path::new(&state.root)) {
@@ -108,17 +104,12 @@ fn page_of_plan(env: &ProcessEnv, run: &Run, mut state: RunState) -> Result<Page
             Err(error) => print_warning(&format!("the page shows no differences: {error}")),
         }
     }
-    let source = ReportSource::read(run, &state, env)?;
-    Ok(plan_page(&PlanRecord {
-        differences: &differences,
-        state: &state,
-        report: &source.report,
-        events: &events,
-        next_steps: next_steps(run.id(), &state, &source.report),
-        began: clock.date_and_time(state.opened_at),
-        now: env.now,
-        time_of_day: clock.time_of_day(env.now),
-    }))
+    let mut view =
+        PlanRunRecord { run, state: &state, events: &events, differences }.view(env, &|at| clock.date_and_time(at))?;
+    if view.is_open() {
+        view.as_of = clock.time_of_day(env.now);
+    }
+    Ok(view)
 }
 
 /// Answers of the checks of a run without its change, as far as they are known.
@@ -126,7 +117,7 @@ pub(super) fn counterfactual_of(env: &ProcessEnv, id: &SessionId, session: &Sess
     env.state_home.as_deref().map_or(Counterfactual::NotAsked, |home| known_counterfactual(home, id, session))
 }
 
-fn page_of_ultrawork(env: &ProcessEnv, run: &LastRun, project: &Project) -> Result<Page, CommandError> {
+fn page_of_ultrawork(env: &ProcessEnv, run: &LastRun, project: &Project) -> Result<RunView, CommandError> {
     let session = &run.session;
     let log = project.folder.as_ref().map(decision_log::read_all).transpose().map_err(StateError::from)?;
     let kept =
@@ -139,18 +130,20 @@ fn page_of_ultrawork(env: &ProcessEnv, run: &LastRun, project: &Project) -> Resu
         changes_of_run(&project.root, home, &GitCalls::default(), &run.id, session, &mut whole)
             .and_then(|changes| changes.difference.ok_or_else(|| "git knows nothing of these files".to_owned()))
     });
-    let mut page = ultrawork_page(&UltraworkRecord {
+    let mut view = ultrawork_view(&UltraworkFacts {
         id: run.id.as_str(),
         session,
         kept: &kept,
-        difference,
+        difference: Some(difference),
         counterfactual: counterfactual_of(env, &run.id, session),
-        allowed_blocks: allowed_blocks(session, env.client_block_cap),
-        began: session.ulw.started_at.map(|at| clock.date_and_time(at)).unwrap_or_default(),
+        client_block_cap: env.client_block_cap,
+        running_check: None,
+        clock: &|at| clock.date_and_time(at),
         now: env.now,
-        time_of_day: clock.time_of_day(env.now),
     });
-    let changed = changed_files(env, project, &run.id, session);
-    page.facts.extend(changed.map(|changed| ("since then".to_owned(), changed)));
-    Ok(page)
+    if session.verdict.is_none() {
+        view.as_of = clock.time_of_day(env.now);
+    }
+    view.facts.extend(changed_files(env, project, &run.id, session).map(|changed| ("since then", changed)));
+    Ok(view)
 }

@@ -17,7 +17,6 @@ use crate::blocks::parts::{self, status_word};
 use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::output::table::{self, Cell};
-use crate::run_report::heading_style;
 
 const HELP: &str = "\
 Example:
@@ -111,7 +110,7 @@ fn run_line(id: String, state: Result<RunState, omo_engine::RunStoreError>) -> R
                 updated_at: Some(state.updated_at),
                 problem: None,
                 heading: text,
-                style: heading_style(heading.kind),
+                style: heading.kind.style(),
             }
         }
         Err(error) => RunLine {

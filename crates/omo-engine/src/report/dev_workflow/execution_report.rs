@@ -10,7 +10,9 @@ use omo_plan::diagnostic::Code;
 
 use super::{EndedTask, ended_tasks, run_status};
 use crate::report::judged_with::judged_with;
-use crate::state::{RunPhase, RunState, TaskCounts};
+use omo_view::run_view::TaskCounts;
+
+use crate::state::{RunPhase, RunState};
 use crate::task_counterfactual;
 
 const HEADING: &str = "## Execution Report";

@@ -1,12 +1,12 @@
 //! What is shown at the end of a run: what came of it, what shows that, and how it goes on.
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use omo_core::text::command_text::paste_form;
 use omo_core::text::{inline_code, pluralize, sanitize};
 use omo_plan::model::Task;
 use omo_plan::task_list::TaskListPhase;
+use omo_view::run_view::TaskView;
 
 use super::evidence::{
     Amount, checked_commands, current_verdict, evidence_sections, judged_criteria, tasks_done_before,
@@ -19,9 +19,9 @@ use crate::report::task_list::messages::{
     bullet_list, field_lines, fit_rows, goal_text, is_verification, rounds_text, task_list_name, task_names,
 };
 use crate::report::task_list::render::phase_of_run;
-use crate::report::{TaskRow, build_report};
 use crate::state::{RunPhase, RunState, TaskState, TaskStatus};
-use crate::unfinished_lines::MAX_UNFINISHED_LINES;
+use crate::unfinished_lines::{MAX_UNFINISHED_LINES, unfinished_lines};
+use crate::view::{RunFacts, run_view};
 
 /// The columns of a command in a report that has room.
 const WIDE: usize = 1_000;
@@ -145,18 +145,6 @@ fn capitalize(text: &str) -> String {
     chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
 }
 
-/// The added lines that look unfinished: as they were when all was looked through, or else as each task left them;
-/// each once.
-pub(in crate::report) fn unfinished_lines(state: &RunState) -> Vec<&UnfinishedLine> {
-    if let Some(found) = &state.unfinished {
-        return found.iter().collect();
-    }
-    let ends = state.plan.tasks.iter().filter_map(|task| state.tasks.get(&task.id)?.last_end.as_ref());
-    let mut known = BTreeSet::new();
-    let lines = ends.filter_map(|end| end.unfinished.as_ref()).flatten();
-    lines.filter(|line| known.insert((line.file.as_str(), line.line))).collect()
-}
-
 /// Whether some of the added lines that look unfinished were left out.
 fn has_more_unfinished(state: &RunState) -> bool {
     if let Some(found) = &state.unfinished {
@@ -200,8 +188,9 @@ fn failed_report(state: &RunState, amount: Amount) -> String {
     text.push('\n');
     if !rows.is_empty() {
         text.push_str("### Failed Tasks\n\n");
-        let row =
-            |row: &TaskRow| [row.id.clone(), cell(&row.title, 34), cell(&open_task_reason(row), amount.columns - 8)];
+        let row = |row: &TaskView| {
+            [row.id.clone(), cell(&row.title, 34), cell(&open_task_reason(state, row), amount.columns - 8)]
+        };
         let lines: Vec<_> = rows.iter().map(row).collect();
         text.push_str(&truncated_table(["ID", "Task", "Reason"], &lines, amount.rows));
     }
@@ -219,15 +208,16 @@ fn failed_report(state: &RunState, amount: Amount) -> String {
 }
 
 /// The tasks that are neither proved nor claimed.
-fn open_tasks(state: &RunState) -> Vec<TaskRow> {
-    let is_left = |row: &TaskRow| {
+fn open_tasks(state: &RunState) -> Vec<TaskView> {
+    let is_left = |row: &TaskView| {
         state.plan.task(&row.id).is_some_and(|task| !is_verification(task)) && !state.unblocks_dependents(&row.id)
     };
-    build_report("", state).tasks.into_iter().filter(is_left).collect()
+    run_view(&RunFacts::of_state("", state)).tasks.into_iter().filter(is_left).collect()
 }
 
-fn open_task_reason(row: &TaskRow) -> String {
-    if row.evidence.is_empty() { row.standing.to_owned() } else { row.evidence.clone() }
+fn open_task_reason(state: &RunState, row: &TaskView) -> String {
+    let standing = state.standing(&row.id).map_or("", |standing| standing.word());
+    if row.evidence.is_empty() { standing.to_owned() } else { row.evidence.clone() }
 }
 
 /// What stands against the whole, beside the tasks that have failed.
@@ -265,7 +255,7 @@ fn objections(verdict: &PlanVerdict, columns: usize) -> Vec<String> {
     std::iter::once(format!("The verifier says {word}")).chain(reopened).chain(note).collect()
 }
 
-fn next_steps(text: &mut String, state: &RunState, failed: &[TaskRow], most: usize) {
+fn next_steps(text: &mut String, state: &RunState, failed: &[TaskView], most: usize) {
     let folder = inline_code(&state.plan.source.path, 300);
     text.push_str("### Next Steps\n\n1. Review failed task output:\n");
     if failed.is_empty() {

@@ -5,14 +5,16 @@ use std::fmt::Write;
 use omo_core::text::command_text::paste_form;
 use omo_core::text::sanitize;
 use omo_plan::model::Task;
+use omo_view::run_view::TaskView;
 
 use super::BRIEF_BYTES;
 use super::brief::{push_section, task_heading};
 use super::evidence::evidence_line;
-use crate::report::task_list::final_report::{unfinished_line, unfinished_lines, unsearched_tasks};
+use crate::report::task_list::final_report::{unfinished_line, unsearched_tasks};
 use crate::report::task_list::messages::{is_verification, task_names};
-use crate::report::{TaskRow, build_report};
 use crate::state::RunState;
+use crate::unfinished_lines::unfinished_lines;
+use crate::view::{RunFacts, run_view};
 
 /// How long the parts may be, in bytes.
 const TASKS_BYTES: usize = 4_800;
@@ -24,7 +26,7 @@ pub(super) fn brief(state: &RunState, unit: &Task) -> String {
     let mut text = task_heading(state, &sanitize(&unit.id, 64));
     let own: Vec<String> = unit.criteria.iter().map(|text| format!("- {}", sanitize(text, 200))).collect();
     push_section(&mut text, "What you judge the whole by", &own, PART_BYTES / 2, "and more");
-    let rows: Vec<TaskRow> = build_report("", state).tasks;
+    let rows: Vec<TaskView> = run_view(&RunFacts::of_state("", state)).tasks;
     let lines: Vec<String> = rows.iter().flat_map(|row| task_lines(state, row)).collect();
     let rest = "`omo run show` and `omo agent evidence list` have all of them";
     push_section(&mut text, "The tasks, and what shows that they are done", &lines, TASKS_BYTES, rest);
@@ -53,10 +55,11 @@ pub(super) fn brief(state: &RunState, unit: &Task) -> String {
 }
 
 /// A task: how it ended, what has to be judged, and what was put forward for that.
-fn task_lines(state: &RunState, row: &TaskRow) -> Vec<String> {
+fn task_lines(state: &RunState, row: &TaskView) -> Vec<String> {
     let Some(task) = state.plan.task(&row.id).filter(|task| !is_verification(task)) else { return Vec::new() };
     let known = state.tasks.get(&row.id);
-    let mut lines = vec![format!("- {}: {} ({})", row.id, sanitize(&row.title, 80), row.standing)];
+    let standing = state.standing(&row.id).map_or("", |standing| standing.word());
+    let mut lines = vec![format!("- {}: {} ({})", row.id, sanitize(&row.title, 80), standing)];
     for check in &row.checks {
         let verdict = check.verdict.unwrap_or("not run");
         let before = if row.already_green.contains(&check.command) { ", as it was before the work" } else { "" };

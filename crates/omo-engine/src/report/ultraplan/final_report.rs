@@ -8,12 +8,12 @@ use omo_plan::model::Task;
 use super::{RunScope, command_for, on_failure_word, short_commit, summary};
 use crate::outcome::{FinalChecksResult, OutcomeSummary, PlanOutcome, ReportedStatus};
 use crate::parallel_state::{GroupState, GroupStatus};
-use crate::report as model;
 use crate::report::findings::finding_lines;
 use crate::report::heading::run_heading;
 use crate::report::table::{cell, table};
 use crate::report::workers::workers_section;
 use crate::state::{RunPhase, RunState};
+use crate::view::{RunFacts, run_view};
 
 /// The longest title of a step in a cell, in characters.
 const TITLE_CHARS: usize = 80;
@@ -141,7 +141,7 @@ fn task_title(task: &Task) -> String {
 fn unproved_section(state: &RunState, reached: &OutcomeSummary) -> String {
     let of_part =
         |task: &Option<String>| task.as_ref().is_some_and(|id| reached.tasks.iter().any(|(known, _)| known == id));
-    let all = model::build_report("", state).not_verified;
+    let all = run_view(&RunFacts::of_state("", state)).not_verified;
     let lines = all
         .iter()
         .filter(|one| of_part(&one.task))

@@ -1,0 +1,87 @@
+//! A run of a plan as it is shown, with what is found in its files and among its processes.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use omo_engine::Run;
+use omo_engine::event::RunEvent;
+use omo_engine::state::RunState;
+use omo_engine::view::{FoundFacts, RunFacts, run_view};
+use omo_engine::work::{find_edit, is_alive, read_checkout};
+use omo_git::integrate::has_unsettled_move;
+use omo_git::repository::GitRepository;
+use omo_state::env::ProcessEnv;
+use omo_view::run_view::RunView;
+use omo_view::text::Reader;
+
+use crate::error::CommandError;
+use crate::local_time::LocalClock;
+use crate::output::stdout_columns;
+
+/// Run of a plan, read for a view.
+pub(crate) struct PlanRunRecord<'a> {
+    pub run: &'a Run,
+    pub state: &'a RunState,
+    pub events: &'a [RunEvent],
+    /// Differences of its tasks, by their ids.
+    pub differences: BTreeMap<String, String>,
+}
+
+impl PlanRunRecord<'_> {
+    /// All that is shown of it. Times are words of `clock`.
+    pub(crate) fn view(
+        self,
+        env: &ProcessEnv,
+        clock: &dyn Fn(omo_core::timestamp::Timestamp) -> String,
+    ) -> Result<RunView, CommandError> {
+        let Self { run, state, events, differences } = self;
+        let found = FoundFacts {
+            differences,
+            checkout: read_checkout(state),
+            gone: gone_workers(run, state),
+            torn_writes: run.count_torn_writes()?,
+            edit: find_edit(Path::new(&state.root), state)?.map(|edit| edit.to_string()),
+            is_landing_cut: is_landing_cut(run, state)?,
+            ..FoundFacts::default()
+        };
+        Ok(run_view(&RunFacts { run: run.id(), state, events, now: env.now, clock, found }))
+    }
+}
+
+/// A text of a run of a plan, such as its report.
+pub(crate) fn plan_run_text(
+    env: &ProcessEnv,
+    run: &Run,
+    state: &RunState,
+    render: impl FnOnce(&RunView, Reader<'_>) -> String,
+) -> Result<String, CommandError> {
+    let clock = LocalClock::from_process(env.now);
+    let clock = |at| clock.describe(at);
+    let record = PlanRunRecord { run, state, events: &run.events()?, differences: BTreeMap::new() };
+    let view = record.view(env, &clock)?;
+    Ok(render(&view, Reader { now: env.now, clock: &clock, columns: stdout_columns() }))
+}
+
+/// Processes at work on tasks that have ended, by the tasks.
+pub(crate) fn gone_workers(run: &Run, state: &RunState) -> BTreeMap<String, &'static str> {
+    let gone = |(id, running): (&str, &omo_engine::state::RunningAttempt)| {
+        let group = state.plan.group_of(id).map(|(_, group)| group);
+        let by_client = state.parallel.as_ref().zip(group).is_some_and(|(known, of)| known.groups.contains_key(&of.id));
+        let words = if by_client {
+            let is_gone = run.is_supervised().is_ok_and(|is_supervised| !is_supervised);
+            is_gone.then_some("its supervisor has ended")
+        } else {
+            let is_gone = running.by.process.as_ref().and_then(is_alive) == Some(false);
+            is_gone.then_some("its client has ended")
+        };
+        Some((id.to_owned(), words?))
+    };
+    state.running_attempts().filter_map(gone).collect()
+}
+
+fn is_landing_cut(run: &Run, state: &RunState) -> Result<bool, CommandError> {
+    if state.parallel.is_none() || run.is_supervised()? {
+        return Ok(false);
+    }
+    Ok(GitRepository::find(Path::new(&state.root)).is_some_and(|found| has_unsettled_move(&found)))
+}

@@ -1,0 +1,535 @@
+//! A run of a plan as [`RunView`]: built here alone, from its state and what was found beside it.
+
+pub(crate) mod checkout;
+mod history;
+pub mod next_steps;
+mod timeline;
+pub mod ways_out;
+pub mod words;
+pub mod workers;
+
+use std::collections::BTreeMap;
+
+use omo_core::check::counterfactual::{CheckCounterfactual, WithoutChange};
+use omo_core::check::printed_output::QUOTED_LINES;
+use omo_core::check::task_check::{TaskCheckOutcome, TaskCheckVerdict};
+use omo_core::money::format_dollars;
+use omo_core::session::Session;
+use omo_core::stop::allowed_blocks;
+use omo_core::text::command_text::typed_form;
+use omo_core::text::format_duration;
+use omo_core::timestamp::Timestamp;
+use omo_plan::model::{PlannedState, Task, TaskKind};
+use omo_plan::proof::ProofSource;
+use omo_view::run_view::{
+    ActorView, Bound, CheckState, CheckView, CheckoutView, DriftView, QuestionView, ReviewEnd, ReviewView,
+    RunResultWord, RunView, RunningTask, SCHEMA, Standing, Subject, TaskView, UnprovedView, WeakeningView,
+};
+
+use crate::event::{EventActor, EventKind, Evidence, RunEvent, RunResult};
+use crate::parallel_state::ParallelState;
+use crate::report::findings::finding_lines;
+use crate::report::heading::run_heading;
+use crate::report::ultraplan::short_commit;
+use crate::report::workers::{cost_text, worker_result_lines, worker_warnings};
+use crate::schedule::{self, NextAction};
+use crate::state::{
+    ANSWER_WITHDRAWN, QuestionState, RunPhase, RunState, RunningAttempt, TaskStanding, TaskState, TaskStatus,
+};
+use crate::view::history::attempts_by_task;
+use crate::view::next_steps::next_steps;
+use crate::view::timeline::plan_timeline;
+use crate::view::ways_out::way_out_lines;
+use crate::view::words::{is_complete, progress_words, run_subject};
+use crate::view::workers::worker_views;
+
+/// A run of a plan, and what was found beside its state.
+pub struct RunFacts<'a> {
+    /// Id of the run.
+    pub run: &'a str,
+    /// Its state.
+    pub state: &'a RunState,
+    /// Its events; empty where they were not read.
+    pub events: &'a [RunEvent],
+    /// Time of the view.
+    pub now: Timestamp,
+    /// Words for a time on the clock of the reader.
+    pub clock: &'a dyn Fn(Timestamp) -> String,
+    /// Findings in files and among processes.
+    pub found: FoundFacts,
+}
+
+/// Findings in files and among processes, as far as they were looked for.
+#[derive(Clone, Debug, Default)]
+pub struct FoundFacts {
+    /// Differences of the tasks, by their ids.
+    pub differences: BTreeMap<String, String>,
+    /// Uncommitted work.
+    pub checkout: Option<CheckoutView>,
+    /// Checks that run, each with its task; an empty one stands for the whole.
+    pub running_checks: Vec<(String, CheckView)>,
+    /// Entry of the session that holds the run.
+    pub session: Option<Session>,
+    /// Continuations that the client allows.
+    pub client_block_cap: Option<u32>,
+    /// Processes at work on tasks that have ended, by the tasks.
+    pub gone: BTreeMap<String, &'static str>,
+    /// Nothing is at work that should be.
+    pub is_abandoned: bool,
+    /// Writes to the ledger that were cut short.
+    pub torn_writes: usize,
+    /// Edit of the plan's file since it was read, in words.
+    pub edit: Option<String>,
+    /// The move of the user's branch was cut short.
+    pub is_landing_cut: bool,
+}
+
+impl<'a> RunFacts<'a> {
+    /// A run of which only the state is known.
+    pub fn of_state(run: &'a str, state: &'a RunState) -> Self {
+        let found = FoundFacts::default();
+        Self { run, state, events: &[], now: state.updated_at, clock: &|at| at.to_string(), found }
+    }
+}
+
+/// All that is shown of a run of a plan.
+pub fn run_view(facts: &RunFacts<'_>) -> RunView {
+    let RunFacts { run, state, events, now, found, .. } = facts;
+    let heading = run_heading(state);
+    let tasks = task_views(facts);
+    let checks = state.plan.final_checks.iter().enumerate();
+    let final_checks: Vec<CheckView> =
+        checks.map(|(place, check)| check_view(&check.command, state.final_checks.get(&place), None)).collect();
+    let costs = |micros: fn(&ParallelState) -> u64| state.parallel.as_ref().map(micros).filter(|cost| *cost > 0);
+    let mut view = RunView {
+        schema: SCHEMA,
+        run: (*run).to_owned(),
+        plan: state.plan.source.path.clone(),
+        plan_sha256: state.plan_sha256.clone(),
+        title: state.plan.title.clone(),
+        dialect: state.plan.dialect.word(),
+        result: result_word(state),
+        heading: heading.text,
+        mode: state.mode.words(),
+        cancel_reason: match &state.phase {
+            RunPhase::Cancelled { why } => Some(why.clone()),
+            RunPhase::Executing | RunPhase::Ended { .. } => None,
+        },
+        holder: actor_view(&state.holder),
+        opened_at: state.opened_at,
+        updated_at: state.updated_at,
+        base: state.base.clone(),
+        cost_micros: costs(ParallelState::cost_micros),
+        untold_cost_micros: costs(ParallelState::untold_micros),
+        counts: state.task_counts(),
+        not_verified: unproved_items(&tasks, &final_checks),
+        tasks,
+        final_checks,
+        questions: state.questions.iter().map(|question| question_view(question, state)).collect(),
+        drift: state
+            .changed_files
+            .iter()
+            .map(|(file, kept)| DriftView { file: file.clone(), backup: kept.clone() })
+            .collect(),
+        findings: finding_lines(state, &state.plan.tasks),
+        checkout: found.checkout.clone(),
+        next_command: next_command(run, state),
+        subject: Subject::Plan,
+        end: heading.kind,
+        is_complete: is_complete(state),
+        about: run_subject(state),
+        task_word: state.plan.dialect.unit_word(),
+        progress: progress_words(state),
+        ended_at: (state.phase != RunPhase::Executing).then_some(state.updated_at),
+        facts: identifying_facts(facts),
+        request: state.plan.goal.clone(),
+        reviews: verdicts(events),
+        weakened: weakenings(state),
+        workers: worker_views(state, *now),
+        worker_notes: worker_result_lines(state),
+        bounds: bounds(facts),
+        notes: notes(facts),
+        as_of: String::new(),
+        next_steps: Vec::new(),
+        running_checks: found.running_checks.clone(),
+        timeline: plan_timeline(facts),
+    };
+    view.next_steps = next_steps(state, &view);
+    view
+}
+
+/// Has what gets older by itself as it is now.
+pub fn update_times(view: &mut RunView, facts: &RunFacts<'_>) {
+    view.workers = worker_views(facts.state, facts.now);
+    view.bounds = bounds(facts);
+    view.timeline.until = end_of_timeline(facts);
+}
+
+/// Time of the end; now, while the run goes on.
+fn end_of_timeline(facts: &RunFacts<'_>) -> Timestamp {
+    let is_open = facts.state.phase == RunPhase::Executing;
+    if is_open { facts.now.max(facts.state.opened_at) } else { facts.state.updated_at.max(facts.state.opened_at) }
+}
+
+fn result_word(state: &RunState) -> RunResultWord {
+    match &state.phase {
+        RunPhase::Executing if state.open_question().is_some() => RunResultWord::Waiting,
+        RunPhase::Executing => RunResultWord::InProgress,
+        RunPhase::Cancelled { .. } => RunResultWord::Cancelled,
+        RunPhase::Ended { result: RunResult::Complete } => RunResultWord::Complete,
+        RunPhase::Ended { result: RunResult::CompletedWithFailures } => RunResultWord::CompletedWithFailures,
+        RunPhase::Ended { result: RunResult::Failed } => RunResultWord::Failed,
+    }
+}
+
+fn actor_view(actor: &EventActor) -> ActorView {
+    actor.session.as_ref().map_or(ActorView::Terminal, |id| ActorView::Session { id: id.clone() })
+}
+
+fn identifying_facts(facts: &RunFacts<'_>) -> Vec<(&'static str, String)> {
+    let RunFacts { run, state, clock, found, .. } = facts;
+    let title = if state.plan.title.is_empty() { String::new() } else { format!(", {}", state.plan.title) };
+    let mut rows = vec![
+        ("plan", run_subject(state) + &title),
+        ("run", format!("{run}, {}", state.mode.words())),
+        ("held by", state.holder.describe()),
+        ("tasks", progress_words(state)),
+        ("begun", clock(state.opened_at)),
+    ];
+    if state.phase == RunPhase::Executing {
+        rows.push(("last event", clock(state.updated_at)));
+    } else {
+        let took = state.updated_at.millis_since(state.opened_at).and_then(|millis| u64::try_from(millis).ok());
+        rows.push(("took", format_duration(took.unwrap_or_default())));
+    }
+    if let RunPhase::Cancelled { why } = &state.phase {
+        rows.push(("cancelled", why.clone()));
+    }
+    if state.round > 1 {
+        rows.push(("rounds", format!("{} of at most {}", state.round, state.plan.policy.max_rounds)));
+    }
+    rows.extend(state.base.as_deref().map(|base| ("base", short_commit(base).to_owned())));
+    rows.extend(state.parallel.as_ref().and_then(cost_text).map(|cost| ("cost", cost)));
+    if found.torn_writes > 0 {
+        let words = format!("{} writes did not come to their end; nothing of them counts", found.torn_writes);
+        rows.push(("interrupted", words));
+    }
+    if found.is_landing_cut {
+        rows.push(("landing", "the move of your branch was cut short; `omo run resume` ends it".to_owned()));
+    }
+    if let Some(edit) = &found.edit {
+        rows.push(("edited", format!("the plan, since: {edit}. `omo run resume` takes that in")));
+    }
+    rows
+}
+
+fn task_views(facts: &RunFacts<'_>) -> Vec<TaskView> {
+    let standings = facts.state.standings();
+    let places: BTreeMap<&str, usize> =
+        standings.iter().enumerate().map(|(place, (task, _))| (task.id.as_str(), place)).collect();
+    let mut attempts = attempts_by_task(facts.events);
+    let view = |(task, standing): &(&Task, TaskStanding)| {
+        let mut view = task_view(facts, task, standing);
+        view.needs = task.deps.iter().filter_map(|id| places.get(id.as_str()).copied()).collect();
+        view.history = attempts.remove(task.id.as_str()).unwrap_or_default();
+        view
+    };
+    standings.iter().map(view).collect()
+}
+
+fn task_view(facts: &RunFacts<'_>, task: &Task, standing: &TaskStanding) -> TaskView {
+    let (state, none) = (facts.state, TaskState::default());
+    let known = state.tasks.get(&task.id).unwrap_or(&none);
+    let end = known.last_end.clone().unwrap_or_default();
+    let blocked_by = match standing {
+        TaskStanding::Blocked { by } => Some(by.clone()),
+        TaskStanding::Is(_) => None,
+    };
+    // Why it was left out or given back is younger than how its last attempt ended.
+    let evidence = match (&blocked_by, &known.reason) {
+        (Some(by), _) => format!("{by}, which it depends on, has not passed"),
+        (None, Some(reason)) => reason.clone(),
+        (None, None) => end.evidence,
+    };
+    let already_green: Vec<String> = task
+        .all_checks()
+        .enumerate()
+        .filter(|(place, _)| known.already_green.contains(place))
+        .map(|(_, check)| check.command.clone())
+        .collect();
+    let evidence_ids = if known.status.is_ended() { known.evidence_ids.clone() } else { Vec::new() };
+    let shown = state.evidence.iter().filter(|shown| evidence_ids.contains(&shown.id));
+    let line = |shown: &Evidence| format!("{} {}: {}", shown.id, typed_form(&shown.command), shown.outcome.describe());
+    TaskView {
+        id: task.id.clone(),
+        title: task.title.clone(),
+        standing: view_standing(task, standing),
+        blocked_by,
+        is_stale: known.is_stale,
+        attempts: known.attempts,
+        history: Vec::new(),
+        checks: own_checks(known, &already_green, &end.without_work, end.tree.as_deref()),
+        evidence,
+        evidence_lines: shown.map(line).collect(),
+        evidence_ids,
+        files: end.files,
+        out_of_scope: end.out_of_scope,
+        already_green,
+        without_work: end.without_work,
+        note: end.note,
+        is_verification: task.kind == TaskKind::Verify,
+        goal: task.body.clone(),
+        needs: Vec::new(),
+        proved_by: proof_source(task, known),
+        commit: end.commit.as_deref().map(|commit| short_commit(commit).to_owned()),
+        diff: facts.found.differences.get(&task.id).cloned().unwrap_or_default(),
+        running: known.running.as_ref().map(|running| RunningTask {
+            since: running.since,
+            worker: worker_of(state, &task.id, running),
+            gone: facts.found.gone.get(&task.id).copied(),
+        }),
+        max_attempts: task.max_attempts,
+        is_next: *standing == TaskStanding::Is(TaskStatus::Held)
+            || *standing == TaskStanding::Is(TaskStatus::Pending)
+                && task.deps.iter().all(|id| state.standing(id).is_some_and(|standing| standing.is_ended())),
+        updated_at: known.updated_at,
+    }
+}
+
+fn view_standing(task: &Task, standing: &TaskStanding) -> Standing {
+    match standing {
+        TaskStanding::Blocked { .. } => Standing::Blocked,
+        TaskStanding::Is(TaskStatus::Pending) => Standing::Pending,
+        TaskStanding::Is(TaskStatus::Running) => Standing::Running,
+        TaskStanding::Is(TaskStatus::Held) => Standing::Interrupted,
+        TaskStanding::Is(TaskStatus::Passed) => Standing::Passed,
+        TaskStanding::Is(TaskStatus::Claimed) => Standing::Claimed,
+        TaskStanding::Is(TaskStatus::Unverified) => Standing::Unproved,
+        TaskStanding::Is(TaskStatus::Failed) => Standing::Failed,
+        TaskStanding::Is(TaskStatus::Skipped) if task.state == PlannedState::LeftOut => Standing::LeftOut,
+        TaskStanding::Is(TaskStatus::Skipped) => Standing::Skipped,
+    }
+}
+
+fn own_checks(
+    known: &TaskState,
+    already_green: &[String],
+    without_work: &[CheckCounterfactual],
+    tree: Option<&str>,
+) -> Vec<CheckView> {
+    // Where one check shows the work, others may be green without it, too: a build, or a lint.
+    let is_shown = without_work.iter().any(|known| known.without.is_red());
+    let is_vacuous = |command: &String| {
+        let is_green = |known: &CheckCounterfactual| known.name == *command && known.without == WithoutChange::Green;
+        already_green.contains(command) || (!is_shown && without_work.iter().any(is_green))
+    };
+    let view = |(command, outcome): &(String, TaskCheckOutcome)| {
+        let view = check_view(command, Some(outcome), tree);
+        match view.state {
+            CheckState::Green if is_vacuous(command) => CheckView { state: CheckState::AlreadyGreen, ..view },
+            _ => view,
+        }
+    };
+    known.checks.iter().map(view).collect()
+}
+
+fn check_view(command: &str, outcome: Option<&TaskCheckOutcome>, tree: Option<&str>) -> CheckView {
+    let Some(outcome) = outcome else { return CheckView { command: command.to_owned(), ..CheckView::default() } };
+    CheckView {
+        command: command.to_owned(),
+        verdict: Some(outcome.verdict.word()),
+        detail: outcome.describe().to_owned(),
+        exit: outcome.exit,
+        duration_millis: Some(outcome.took_millis),
+        state: match &outcome.verdict {
+            TaskCheckVerdict::Green => CheckState::Green,
+            TaskCheckVerdict::Red | TaskCheckVerdict::TimedOut => CheckState::Red,
+            TaskCheckVerdict::Environment { .. } | TaskCheckVerdict::NothingRan => CheckState::Unusable,
+        },
+        tree: tree.map(words::tree_name),
+        output: outcome.printed.excerpt(QUOTED_LINES),
+        log: outcome.log.as_ref().map(|log| log.display().to_string()),
+    }
+}
+
+/// Proof of a task other than a check of its own.
+fn proof_source(task: &Task, known: &TaskState) -> Option<String> {
+    match &known.proved_by {
+        Some(ProofSource::Task(id)) => Some(format!("task {id}, which is a check itself")),
+        Some(ProofSource::FinalChecks) => Some("the checks of the whole".to_owned()),
+        None if task.kind == TaskKind::Verify && known.status == TaskStatus::Passed => {
+            Some("the verifier's verdict".to_owned())
+        }
+        None => None,
+    }
+}
+
+/// Worker of a task in a word or two.
+fn worker_of(state: &RunState, task: &str, running: &RunningAttempt) -> String {
+    words::worker(state, task, running.by.session.as_deref())
+}
+
+/// Tasks and checks of the whole without a proof.
+pub(crate) fn unproved_items(tasks: &[TaskView], final_checks: &[CheckView]) -> Vec<UnprovedView> {
+    let of_task = tasks.iter().filter_map(|task| {
+        let reason = match task.standing {
+            Standing::Unproved => task.evidence.clone(),
+            Standing::Claimed if task.evidence_ids.is_empty() => {
+                "done before the run, as another program says; omo has not checked it".to_owned()
+            }
+            Standing::Claimed => {
+                format!("judged, with {} to show it; no command decides it", task.evidence_ids.join(", "))
+            }
+            Standing::Passed if !task.already_green.is_empty() => {
+                format!("green before the work began: {}", task.already_green.join("; "))
+            }
+            _ => return None,
+        };
+        Some(UnprovedView { task: Some(task.id.clone()), reason })
+    });
+    let of_plan = final_checks.iter().filter(|check| check.verdict.is_none());
+    let of_plan = of_plan.map(|check| UnprovedView { task: None, reason: format!("did not run: {}", check.command) });
+    of_task.chain(of_plan).collect()
+}
+
+fn question_view(known: &QuestionState, state: &RunState) -> QuestionView {
+    let (question, answer) = (&known.question, known.answer.as_ref());
+    let is_withdrawn = answer.is_some_and(|answer| answer.option == ANSWER_WITHDRAWN);
+    QuestionView {
+        id: question.id.clone(),
+        question: question.text.clone(),
+        options: question.options.iter().map(|option| option.id.clone()).collect(),
+        answer: answer.filter(|_| !is_withdrawn).map(|answer| answer.option.clone()),
+        is_withdrawn,
+        by: answer.map(|answer| actor_view(&answer.by)),
+        at: answer.map(|answer| answer.at),
+        asked_at: known.opened_at,
+        // A run that is over waits for no answer; the question is put again once it goes on.
+        is_open: answer.is_none() && state.phase == RunPhase::Executing,
+        option_texts: question.options.iter().map(|option| option.text.clone()).collect(),
+        ways_out: way_out_lines(known, state),
+    }
+}
+
+/// Verdicts of the verifier.
+fn verdicts(events: &[RunEvent]) -> Vec<ReviewView> {
+    let review = |event: &RunEvent| match &event.kind {
+        EventKind::VerdictGiven { verdict } => Some(ReviewView {
+            reviewer: "the verifier".to_owned(),
+            verdict: if verdict.passed { ReviewEnd::Agreed } else { ReviewEnd::Rejected },
+            at: Some(event.ts),
+            tree: None,
+            words: verdict.summary_line(),
+        }),
+        _ => None,
+    };
+    events.iter().filter_map(review).collect()
+}
+
+/// Failures that a person accepted, and changed files of checks.
+fn weakenings(state: &RunState) -> Vec<WeakeningView> {
+    let judged = state.tasks.iter().filter_map(|(id, known)| Some((id, known, known.judgment.as_ref()?)));
+    let judged = judged.map(|(id, known, answer)| WeakeningView {
+        at: known.updated_at,
+        by: "by a person".to_owned(),
+        what: format!("{id} has failed, and was answered with {answer}"),
+    });
+    let changed = state.changed_check_files.iter().map(|(file, task)| WeakeningView {
+        at: None,
+        by: format!("during {task}"),
+        what: format!("{file}, which a check runs, was changed"),
+    });
+    judged.chain(changed).collect()
+}
+
+fn notes(facts: &RunFacts<'_>) -> Vec<String> {
+    let state = facts.state;
+    let abandoned = match (facts.found.is_abandoned, &state.parallel) {
+        (false, _) => None,
+        (true, Some(_)) => Some("no worker is at work: their supervisor has ended; `omo run watch` goes on".to_owned()),
+        (true, None) => Some("the client that worked on this has ended; /omo:execute in a session goes on".to_owned()),
+    };
+    let cancelled = match &state.phase {
+        RunPhase::Cancelled { why } => Some(format!("cancelled {why}")),
+        RunPhase::Executing | RunPhase::Ended { .. } => None,
+    };
+    abandoned.into_iter().chain(worker_warnings(state)).chain(cancelled).collect()
+}
+
+fn bounds(facts: &RunFacts<'_>) -> Vec<Bound> {
+    let (state, found) = (facts.state, &facts.found);
+    if state.phase != RunPhase::Executing {
+        return Vec::new();
+    }
+    let session = found.session.as_ref();
+    let mut bounds =
+        session.map(|session| session_bounds(session, found.client_block_cap, facts.now)).unwrap_or_default();
+    if state.round > 1 {
+        bounds.push(Bound::Words(format!("round {} of {}", state.round, state.plan.policy.max_rounds)));
+    }
+    if let Some(parallel) = &state.parallel {
+        let cost = parallel.cost_micros().saturating_add(parallel.untold_micros());
+        match parallel.policy.budget_micros {
+            Some(budget) => {
+                bounds.push(Bound::Words(format!("cost {} of {}", format_dollars(cost), format_dollars(budget))));
+            }
+            None if cost > 0 => bounds.push(Bound::Words(format!("cost {} so far", format_dollars(cost)))),
+            None => {}
+        }
+        if let Some(until) = parallel.limited_until.filter(|until| *until > facts.now) {
+            bounds.push(Bound::Words(format!("a limit of use until {until}")));
+        }
+    }
+    bounds
+}
+
+/// Bounds of a session that is held; none where it is not.
+pub fn session_bounds(session: &Session, client_block_cap: Option<u32>, now: Timestamp) -> Vec<Bound> {
+    if !session.is_armed() {
+        return Vec::new();
+    }
+    let allowed = allowed_blocks(session, client_block_cap);
+    let left = allowed.saturating_sub(session.ulw.stop_blocks);
+    let minutes = i64::from(session.limits.clamped().max_minutes);
+    let left_millis = minutes * 60_000 - session.ulw.worked_millis(now);
+    vec![
+        Bound::Words(format!("{left} of {allowed} continuations left")),
+        Bound::Time { left_millis, at: session.ulw.paused.is_none().then_some(now) },
+    ]
+}
+
+/// The command that goes on from where a run stands.
+fn next_command(run: &str, state: &RunState) -> Option<String> {
+    match &state.phase {
+        RunPhase::Cancelled { .. } => return Some(format!("omo run resume --run {run}")),
+        RunPhase::Ended { .. } => {
+            if state.lacks_commits() {
+                return Some(format!("omo run resume --run {run}"));
+            }
+            // What is tried again has failed itself: what it blocks follows.
+            let may_retry = |standing: &TaskStanding| match standing {
+                TaskStanding::Is(TaskStatus::Failed) => true,
+                TaskStanding::Is(TaskStatus::Unverified) => !state.plan.policy.unproved_continues,
+                _ => false,
+            };
+            let standings = state.standings();
+            let failed = standings.iter().find(|(_, standing)| may_retry(standing));
+            let left_out = standings.iter().find(|(_, standing)| *standing == TaskStanding::Is(TaskStatus::Skipped));
+            if let Some((task, _)) = failed.or(left_out) {
+                return Some(format!("omo run retry {}", task.id));
+            }
+            let is_red = state.final_checks.values().any(|outcome| !outcome.is_green());
+            return is_red.then(|| format!("omo run resume --run {run}"));
+        }
+        RunPhase::Executing => {}
+    }
+    match schedule::next_action(state) {
+        // Where there is something to choose, nothing that could be pasted chooses it.
+        NextAction::Ask(known) => match known.question.options.as_slice() {
+            [only] => Some(format!("omo answer {} {}", known.question.id, only.id)),
+            _ => Some("omo agent next".to_owned()),
+        },
+        NextAction::Over => None,
+        _ => Some("omo agent next".to_owned()),
+    }
+}

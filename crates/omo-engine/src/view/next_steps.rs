@@ -1,0 +1,102 @@
+//! What a person does next with a run, and what of its work is not committed.
+
+use std::collections::BTreeSet;
+
+use crate::report::findings::{merge_commands, missing_commit_lines};
+use crate::state::RunState;
+use crate::view::words::how_to_go_on;
+use crate::view::{FoundFacts, RunFacts, run_view};
+use omo_core::text::{list_some, pluralize, sanitize};
+use omo_view::run_view::{CheckoutView, RunEnd, RunView};
+
+/// So many files are named.
+const NAMED_FILES: usize = 5;
+
+/// What comes next, the first thing first.
+pub(super) fn next_steps(state: &RunState, view: &RunView) -> Vec<String> {
+    let mut steps = Vec::new();
+    let go_on = how_to_go_on(state);
+    match view.end {
+        RunEnd::Waiting => steps.push("Answer the question above.".to_owned()),
+        RunEnd::Running if state.parallel.is_some() => steps.push("Look on: `omo run watch`".to_owned()),
+        RunEnd::Running => steps.push(format!("If its session is gone, type `{go_on}`")),
+        RunEnd::Cancelled => steps.push(format!("To go on with what is left: `omo run resume --run {}`", view.run)),
+        RunEnd::Failed | RunEnd::Incomplete => steps.extend(after_failure(state, view, &go_on)),
+        RunEnd::Complete | RunEnd::Unproved => steps.extend(before_finishing(state, view)),
+    }
+    steps
+}
+
+fn after_failure(state: &RunState, view: &RunView, go_on: &str) -> Vec<String> {
+    if state.lacks_commits() {
+        let next = view.next_command.as_ref().map(|command| format!("Then: `{command}`"));
+        return merge_steps(state).into_iter().chain(next).collect();
+    }
+    let retry = view.next_command.as_ref().filter(|command| command.starts_with("omo run retry"));
+    match retry {
+        Some(command) if state.parallel.is_none() => {
+            vec![format!("Once the cause is fixed: `{command}`, then type `{go_on}`")]
+        }
+        _ => vec![format!("Once the cause is fixed, type `{go_on}`")],
+    }
+}
+
+/// The commands that bring the commits in which a branch of the user's lacks, each once.
+fn merge_steps(state: &RunState) -> BTreeSet<String> {
+    state.missing_commits.iter().map(|missing| format!("`{}`", merge_commands(missing).join("` and `"))).collect()
+}
+
+/// What is left to do by a person before the work is finished.
+fn before_finishing(state: &RunState, view: &RunView) -> Vec<String> {
+    let mut steps = Vec::new();
+    let unproved: Vec<&str> = view.not_verified.iter().filter_map(|item| item.task.as_deref()).collect();
+    if !unproved.is_empty() {
+        let (word, many) = (state.plan.dialect.unit_word(), if unproved.len() == 1 { "" } else { "s" });
+        let ids = list_some(unproved, NAMED_FILES);
+        steps.push(format!("Judge yourself what nothing has verified: {word}{many} {ids}."));
+    }
+    if state.plan.final_checks.is_empty() {
+        steps.push("Run all tests of the project: the plan has no check of the whole.".to_owned());
+    }
+    steps.extend(merge_steps(state));
+    let Some(checkout) = &view.checkout else { return steps };
+    if !checkout.uncommitted.is_empty() {
+        steps.push("Look at what is not committed, `git diff`, and commit it.".to_owned());
+    }
+    if let (Some(1..), Some(base)) = (checkout.commits, &state.base) {
+        let base = sanitize(crate::report::ultraplan::short_commit(base), 12);
+        steps.push(format!("Have the branch reviewed, and merge it: `git log {base}..`"));
+    } else {
+        steps.push("Have the work reviewed.".to_owned());
+    }
+    steps
+}
+
+/// What of a run's work is not committed, each on one line; nothing where all of it is.
+pub fn uncommitted_lines(checkout: &CheckoutView) -> Vec<String> {
+    let (own, others) = (&checkout.uncommitted, &checkout.other_uncommitted);
+    let counted = [
+        (own, format!("{} of this run", pluralize(own.len(), "file"))),
+        (others, pluralize(others.len(), "other file")),
+    ];
+    let line = |(files, words): (&Vec<String>, String)| {
+        let names = list_some(files.iter().map(String::as_str), NAMED_FILES);
+        format!("{words}: {}", sanitize(&names, 300))
+    };
+    counted.into_iter().filter(|(files, _)| !files.is_empty()).map(line).collect()
+}
+
+/// Lines about uncommitted work and what comes next, for the end of a run.
+pub fn end_lines(state: &RunState, checkout: Option<CheckoutView>) -> Vec<String> {
+    let view = run_view(&RunFacts {
+        found: FoundFacts { checkout, ..FoundFacts::default() },
+        ..RunFacts::of_state("", state)
+    });
+    let uncommitted = view.checkout.as_ref().map(uncommitted_lines).unwrap_or_default();
+    let uncommitted = (!uncommitted.is_empty()).then(|| format!("Not committed: {}.", uncommitted.join(", ")));
+    let next = matches!(view.end, RunEnd::Complete | RunEnd::Unproved)
+        .then(|| before_finishing(state, &view).join(" "))
+        .filter(|steps| !steps.is_empty())
+        .map(|steps| format!("Next: {steps}"));
+    missing_commit_lines(state).into_iter().chain(uncommitted).chain(next).collect()
+}

@@ -1,0 +1,94 @@
+//! When what happened in a run of a plan: a lane for each worker, one for the checks of the whole, one for its user.
+
+use std::collections::BTreeMap;
+
+use omo_view::run_view::{AttemptView, Lane, Mark, MarkKind, Span, SpanKind, Timeline};
+
+use crate::event::EventKind;
+use crate::state::{FINAL_CHECKS_ID, RunPhase};
+use crate::view::history::attempts_by_task;
+use crate::view::{RunFacts, end_of_timeline, words};
+
+/// The lane of what judges the whole.
+const WHOLE: &str = "the whole";
+/// The lane of what a person does.
+const USER: &str = "you";
+
+/// The timeline of a run.
+pub(super) fn plan_timeline(facts: &RunFacts<'_>) -> Timeline {
+    let state = facts.state;
+    let is_open = state.phase == RunPhase::Executing;
+    let mut lanes = Lanes::default();
+    let mut attempts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut lane_of_task: BTreeMap<&str, String> = BTreeMap::new();
+    let rows: BTreeMap<&str, Vec<AttemptView>> = attempts_by_task(facts.events);
+    let standings = state.standings();
+    let places: BTreeMap<&str, usize> =
+        standings.iter().enumerate().map(|(place, (task, _))| (task.id.as_str(), place)).collect();
+    for event in facts.events {
+        if let EventKind::TaskStarted { task, .. } = &event.kind {
+            let name = words::worker(state, task, event.actor.session.as_deref());
+            let number = attempts.entry(task).or_default();
+            let row = rows.get(task.as_str()).and_then(|rows| rows.get(*number));
+            *number += 1;
+            if let (Some(row), Some(place)) = (row, places.get(task.as_str())) {
+                let kind = SpanKind::Attempt { task: *place, end: row.standing() };
+                lanes.span(&name, Span { from: row.since, until: row.until, kind, label: task.clone() });
+            }
+            lane_of_task.insert(task, name);
+        } else if let Some((task, kind, label)) = mark_of(&event.kind) {
+            let lane = if task == FINAL_CHECKS_ID { None } else { lane_of_task.get(task) };
+            lanes.mark(lane.map_or(WHOLE, String::as_str), Mark { at: event.ts, kind, label });
+        }
+    }
+    for known in &state.questions {
+        let answer = known.answer.as_ref();
+        let label = known.question.text.lines().next().unwrap_or_default().to_owned();
+        let until = answer.map(|answer| answer.at).or((!is_open).then_some(state.updated_at));
+        lanes.span(USER, Span { from: known.opened_at, until, kind: SpanKind::Person, label });
+        if let Some(answer) = answer {
+            let label = format!("{}: {}", known.question.id, answer.option);
+            lanes.mark(USER, Mark { at: answer.at, kind: MarkKind::Person, label });
+        }
+    }
+    Timeline { began: state.opened_at, until: end_of_timeline(facts), lanes: lanes.lanes }
+}
+
+/// The task that an event is about, and what is marked there.
+fn mark_of(kind: &EventKind) -> Option<(&str, MarkKind, String)> {
+    let colour = |is_green: bool| if is_green { MarkKind::Green } else { MarkKind::Red };
+    match kind {
+        EventKind::CheckRan { task, command, outcome, .. } => Some((task, colour(outcome.is_green()), command.clone())),
+        EventKind::EvidenceRan { evidence } => {
+            Some((&evidence.task, colour(evidence.outcome.is_green()), evidence.command.clone()))
+        }
+        EventKind::VerdictGiven { verdict } => Some((FINAL_CHECKS_ID, MarkKind::Review, verdict.summary_line())),
+        _ => None,
+    }
+}
+
+/// Lanes in the order in which something first happened in them.
+#[derive(Default)]
+struct Lanes {
+    lanes: Vec<Lane>,
+}
+
+impl Lanes {
+    fn with(&mut self, name: &str, change: impl FnOnce(&mut Lane)) {
+        if let Some(lane) = self.lanes.iter_mut().find(|lane| lane.name == name) {
+            change(lane);
+        } else {
+            let mut lane = Lane { name: name.to_owned(), ..Lane::default() };
+            change(&mut lane);
+            self.lanes.push(lane);
+        }
+    }
+
+    fn span(&mut self, lane: &str, span: Span) {
+        self.with(lane, |lane| lane.spans.push(span));
+    }
+
+    fn mark(&mut self, lane: &str, mark: Mark) {
+        self.with(lane, |lane| lane.marks.push(mark));
+    }
+}

@@ -1,0 +1,52 @@
+//! The page of a run as one HTML file: no network, and nothing of what others wrote is markup. The one script is that of a
+//! page which renews itself.
+
+mod card_view;
+mod check_view;
+mod critical_path;
+mod diff_view;
+mod graph_layout;
+mod graph_view;
+mod page_view;
+pub mod project_model;
+mod project_view;
+pub mod sample;
+mod scale_steps;
+mod text_budget;
+mod time_scale;
+mod timeline_view;
+mod trend_view;
+
+use askama::Template;
+
+use crate::page::project_model::ProjectPage;
+use crate::run_view::RunView;
+
+/// Renewal of a page while its run goes on and its file is written anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Renewal {
+    /// Seconds after which it is loaded again.
+    pub seconds: u32,
+}
+
+/// How every page begins, whatever it shows.
+pub const PAGE_START: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+    <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; ";
+
+/// The page as one HTML file. It has a script only where it renews itself.
+///
+/// # Errors
+///
+/// Where a template cannot be written into memory, which only happens where there is none left.
+pub fn render(page: &RunView, renewal: Option<Renewal>) -> Result<String, askama::Error> {
+    page_view::page_view(page, renewal).render()
+}
+
+/// The page of all runs of a project as one HTML file.
+///
+/// # Errors
+///
+/// As [`render`].
+pub fn render_project(page: &ProjectPage) -> Result<String, askama::Error> {
+    project_view::project_view(page).render()
+}

@@ -1,0 +1,99 @@
+//! One line of a screen: texts with their styles. Text from outside is made harmless here, by [`harmless_text`].
+
+use std::fmt::Write as _;
+
+use anstyle::Style;
+use omo_core::text::sanitize;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::table::truncate_columns;
+
+/// No text of a screen is longer, in characters.
+const MAX_CHARS: usize = 400;
+/// A screen of so many columns shows who works on a task, and what kind of run it is.
+pub(crate) const WIDE: usize = 60;
+
+/// Texts with their styles, beside each other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScreenLine(pub Vec<(Style, String)>);
+
+impl ScreenLine {
+    pub(crate) fn new(style: Style, text: impl Into<String>) -> Self {
+        Self::default().with(style, text)
+    }
+
+    pub(crate) fn with(mut self, style: Style, text: impl Into<String>) -> Self {
+        self.0.push((style, text.into()));
+        self
+    }
+
+    pub(crate) fn width(&self) -> usize {
+        self.0.iter().map(|(_, text)| text.width()).sum()
+    }
+
+    /// As much of it as so many columns have room for.
+    pub(crate) fn fit(self, columns: usize) -> Self {
+        let mut left = columns;
+        let mut fitting = Vec::new();
+        let is_whole = self.width() <= columns;
+        for (style, text) in self.0 {
+            let text = if is_whole { text } else { truncate_columns(&text, left) };
+            // What is cut by a wide character leaves a column.
+            left = left.saturating_sub(text.width());
+            fitting.push((style, text));
+            if left == 0 {
+                break;
+            }
+        }
+        Self(fitting)
+    }
+
+    /// As it is written to a terminal, with its colours.
+    pub fn styled(&self) -> String {
+        let mut styled = String::new();
+        for (style, text) in &self.0 {
+            let _ = write!(styled, "{style}{text}{style:#}");
+        }
+        styled
+    }
+
+    /// Text without its styles.
+    pub fn plain(&self) -> String {
+        self.0.iter().map(|(_, text)| text.as_str()).collect()
+    }
+}
+
+/// Text from outside without anything that a terminal could take for more than text, on one line.
+pub fn harmless_text(text: &str) -> String {
+    // What is cut off is looked at by nothing: a text may be as long as its author likes.
+    let text: String = text.chars().take(4 * MAX_CHARS).collect();
+    let plain = anstream::adapter::strip_str(&text).to_string();
+    // What takes no room may stand on a character without end, and join others to one.
+    let takes_room = |char: &char| UnicodeWidthChar::width(*char).unwrap_or(0) > 0;
+    sanitize(&plain, MAX_CHARS).chars().filter(takes_room).collect()
+}
+
+/// A text on as many lines as it needs; `sign` stands before the first.
+pub(crate) fn wrapped(text: &str, columns: usize, sign: &str, style: Style) -> Vec<ScreenLine> {
+    let indent = " ".repeat(sign.width());
+    let room = columns.saturating_sub(sign.width()).max(1);
+    let lines = text.lines().map(harmless_text).filter(|line| !line.is_empty());
+    let broken: Vec<String> =
+        lines.flat_map(|line| textwrap::wrap(&line, room).into_iter().map(String::from).collect::<Vec<_>>()).collect();
+    let with_sign = broken.into_iter().enumerate().map(|(place, line)| {
+        let before = if place == 0 { sign } else { &indent };
+        ScreenLine::new(style, format!("{before}{line}"))
+    });
+    with_sign.collect()
+}
+
+/// The first lines, as many as there is room for; what is left out leaves a sign.
+pub(crate) fn shorten(mut lines: Vec<ScreenLine>, rows: usize) -> Vec<ScreenLine> {
+    if lines.len() > rows {
+        lines.truncate(rows);
+        if let Some((_, text)) = lines.last_mut().and_then(|line| line.0.last_mut()) {
+            text.push('…');
+        }
+    }
+    lines
+}

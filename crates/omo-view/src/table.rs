@@ -1,0 +1,107 @@
+//! Tables whose columns stand in line.
+
+use std::fmt::Write;
+
+use anstyle::Style;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Between two columns.
+const GAP: usize = 2;
+
+/// A cell, and how it is shown.
+pub struct Cell {
+    /// What stands in it.
+    pub text: String,
+    /// How that is shown.
+    pub style: Style,
+    /// So many blanks stand behind it.
+    pub blanks: usize,
+}
+
+impl Cell {
+    /// A cell in a style.
+    pub fn new(text: impl Into<String>, style: Style) -> Self {
+        Self { text: text.into(), style, blanks: 0 }
+    }
+
+    /// A cell as it is.
+    pub fn plain(text: impl Into<String>) -> Self {
+        Self::new(text, Style::new())
+    }
+}
+
+/// The heads of a table.
+pub fn head_cells<const N: usize>(heads: [&str; N]) -> [Cell; N] {
+    heads.map(|head| Cell::new(head, Style::new().dimmed()))
+}
+
+/// Has the columns of these rows stand in line: each is as wide as its widest cell, and nothing stands behind the last
+/// cell of a row. An empty column takes no room.
+pub fn align_columns<R: AsMut<[Cell]>>(rows: &mut [R]) {
+    let mut widths: Vec<usize> = Vec::new();
+    for row in rows.iter_mut() {
+        let row = row.as_mut();
+        widths.resize(widths.len().max(row.len()), 0);
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.text.width());
+        }
+    }
+    for row in rows {
+        if let Some((_, cells)) = row.as_mut().split_last_mut() {
+            for (cell, width) in cells.iter_mut().zip(&widths).filter(|(_, width)| **width > 0) {
+                cell.blanks = width - cell.text.width() + GAP;
+            }
+        }
+    }
+}
+
+/// Rows under their heads; each column is as wide as its widest cell, and nothing stands behind the last one.
+pub fn table_text<const N: usize>(heads: [&str; N], rows: Vec<[Cell; N]>) -> String {
+    let mut rows: Vec<[Cell; N]> = std::iter::once(head_cells(heads)).chain(rows).collect();
+    align_columns(&mut rows);
+    let mut out = String::new();
+    for row in rows {
+        for Cell { text, style, blanks } in row {
+            let _ = write!(out, "{style}{text}{style:#}{:blanks$}", "");
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// A text in at most so many columns; what is cut off leaves a sign.
+pub fn truncate_columns(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut left = columns.saturating_sub(1);
+    let fits = |char: &char| {
+        let width = char.width().unwrap_or(0);
+        let fits = width <= left;
+        left = left.saturating_sub(width);
+        fits
+    };
+    let mut kept: String = text.chars().take_while(fits).collect();
+    kept.push('…');
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_stand_in_line_whatever_is_in_them() {
+        let row = |a: &str, b: &str| [Cell::plain(a), Cell::plain(b)];
+        let text = table_text(["a", "b"], vec![row("한국", "x"), row("long one", "")]);
+        assert_eq!(anstream::adapter::strip_str(&text).to_string(), "a         b\n한국      x\nlong one  \n");
+    }
+
+    #[test]
+    fn what_is_cut_has_no_more_columns_than_asked() {
+        assert_eq!(truncate_columns("short", 5), "short");
+        assert_eq!(truncate_columns("longer", 5), "long…");
+        assert_eq!(truncate_columns("한국어", 5), "한국…");
+        assert_eq!(truncate_columns("한국어", 4), "한…");
+    }
+}

@@ -1,0 +1,111 @@
+//! Lines of a report: sections below their heading, broken to the width of the terminal.
+
+use textwrap::Options;
+
+/// How wide a report is where nothing says how wide it may be.
+const COLUMNS: usize = 80;
+/// In fewer columns no line is broken.
+const LEAST_COLUMNS: usize = 40;
+/// A wider line is not read as one.
+const MOST_COLUMNS: usize = 100;
+
+/// The text of a report.
+pub(super) struct TextLines {
+    text: String,
+    columns: usize,
+}
+
+impl TextLines {
+    /// Nothing yet, in lines of so many columns.
+    pub(super) fn new(columns: Option<usize>) -> Self {
+        let columns = columns.unwrap_or(COLUMNS).clamp(LEAST_COLUMNS, MOST_COLUMNS);
+        Self { text: String::new(), columns }
+    }
+
+    /// What stands above everything.
+    pub(super) fn heading(&mut self, heading: &str) {
+        self.text.push_str(heading);
+        self.text.push_str("\n\n");
+    }
+
+    /// Labels and their values.
+    pub(super) fn rows(&mut self, rows: &[(&str, String)]) {
+        let width = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
+        for (label, value) in rows {
+            self.wrapped(&format!("{label:width$}  "), value);
+        }
+    }
+
+    /// A text behind what stands before its first line.
+    pub(super) fn wrapped(&mut self, before: &str, text: &str) {
+        // A command between backticks stays on one line, for a reader who copies it.
+        let parts = text.split('`').enumerate();
+        let kept =
+            parts.map(|(place, part)| if place % 2 == 1 { part.replace(' ', "\u{a0}") } else { part.to_owned() });
+        let text = kept.collect::<Vec<_>>().join("`");
+        let gap = " ".repeat(textwrap::core::display_width(before));
+        let options = Options::new(self.columns)
+            .initial_indent(before)
+            .subsequent_indent(&gap)
+            .break_words(false)
+            .word_separator(textwrap::WordSeparator::AsciiSpace)
+            .word_splitter(textwrap::WordSplitter::NoHyphenation);
+        self.text.push_str(&textwrap::fill(&text, options).replace('\u{a0}', " "));
+        self.text.push('\n');
+    }
+
+    /// A line that is never broken: a command, or what a program has printed.
+    pub(super) fn whole(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    /// The name of what follows.
+    pub(super) fn section_heading(&mut self, name: &str) {
+        self.text.push('\n');
+        self.text.push_str(name);
+        self.text.push('\n');
+    }
+
+    /// Points below their heading; nothing where there are none.
+    pub(super) fn section(&mut self, name: &str, points: &[String]) {
+        if points.is_empty() {
+            return;
+        }
+        self.section_heading(name);
+        for point in points {
+            self.wrapped("  ", point);
+        }
+    }
+
+    /// The same, numbered.
+    pub(super) fn numbered(&mut self, name: &str, points: &[String]) {
+        if points.is_empty() {
+            return;
+        }
+        self.section_heading(name);
+        for (point, number) in points.iter().zip(1..) {
+            self.wrapped(&format!("  {number}. "), point);
+        }
+    }
+
+    /// All of it.
+    pub(super) fn into_text(self) -> String {
+        self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_value_stands_behind_its_label() {
+        let mut lines = TextLines { text: String::new(), columns: 40 };
+        lines.rows(&[("plan", "a/b.md".to_owned()), ("cancelled", "one two three four five six seven".to_owned())]);
+        lines.numbered("Next", &["eight nine ten eleven `twelve thirteen` fourteen".to_owned()]);
+        let expected = "plan       a/b.md\ncancelled  one two three four five six\n           seven\n\nNext\n  1. eight nine \
+                        ten eleven\n     `twelve thirteen` fourteen\n";
+        assert_eq!(lines.into_text(), expected);
+    }
+}

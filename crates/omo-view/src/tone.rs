@@ -1,0 +1,222 @@
+//! What is shown in which tone. A tone is never given: it follows from the facts of a page, here and nowhere else, and
+//! only what a check or a review has proved is green.
+
+use anstyle::{AnsiColor, Style};
+
+use crate::run_view::{
+    CheckState, CheckView, ReviewEnd, ReviewView, RunEnd, RunView, Standing, Subject, TaskView, WorkerView,
+};
+
+/// How something is shown. Each tone has a word, a symbol and a colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// It is proved.
+    Proved,
+    /// It is proved by less than at the start.
+    Weakened,
+    /// Nothing has proved it.
+    Unproved,
+    /// It has failed.
+    Failed,
+    /// It goes on, or was not begun.
+    Open,
+}
+
+impl Tone {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Proved => "proved",
+            Self::Weakened => "proved by less than at the start",
+            Self::Unproved => "not proved",
+            Self::Failed => "failed",
+            Self::Open => "not ended",
+        }
+    }
+
+    /// The class of the style sheet.
+    pub(crate) fn class(self) -> &'static str {
+        match self {
+            Self::Proved => "proved",
+            Self::Weakened | Self::Unproved => "unproved",
+            Self::Failed => "failed",
+            Self::Open => "open",
+        }
+    }
+
+    /// Style on a terminal.
+    pub(crate) fn style(self) -> Style {
+        match self {
+            Self::Proved => AnsiColor::Green.on_default(),
+            Self::Weakened | Self::Unproved => AnsiColor::Yellow.on_default(),
+            Self::Failed => AnsiColor::Red.on_default(),
+            Self::Open => Style::new(),
+        }
+    }
+
+    /// The symbol for it: no meaning is in a colour alone.
+    pub(crate) fn symbol(self) -> &'static str {
+        match self {
+            Self::Proved => "✓",
+            Self::Weakened | Self::Unproved => "?",
+            Self::Failed => "✗",
+            Self::Open => "…",
+        }
+    }
+}
+
+impl RunView {
+    /// The tone of the whole.
+    pub fn tone(&self) -> Tone {
+        if matches!(self.end, RunEnd::Running | RunEnd::Waiting) {
+            return Tone::Open;
+        }
+        let cards: Vec<Tone> = self.counted_cards().map(TaskView::tone).collect();
+        let is_red = self.final_checks.iter().any(|check| check.state == CheckState::Red);
+        if self.end == RunEnd::Failed || is_red || cards.contains(&Tone::Failed) {
+            return Tone::Failed;
+        }
+        let is_proved = self.end == RunEnd::Complete
+            && self.not_verified.is_empty()
+            && self.has_proof()
+            && self.final_checks.iter().all(|check| check.tone() == Tone::Proved)
+            && cards.iter().all(|tone| *tone == Tone::Proved)
+            && self.reviews.last().is_none_or(|review| review.verdict == ReviewEnd::Agreed);
+        match (is_proved, self.weakened.is_empty()) {
+            (true, true) => Tone::Proved,
+            (true, false) => Tone::Weakened,
+            (false, _) => Tone::Unproved,
+        }
+    }
+
+    /// What the plan leaves out was not asked for.
+    fn counted_cards(&self) -> impl Iterator<Item = &TaskView> {
+        self.tasks.iter().filter(|card| card.standing != Standing::LeftOut)
+    }
+
+    /// Whether anything at all was checked or reviewed.
+    fn has_proof(&self) -> bool {
+        !self.final_checks.is_empty() || !self.reviews.is_empty() || self.counted_cards().next().is_some()
+    }
+}
+
+impl TaskView {
+    /// The tone of a task: one that has passed is proved only where each of its checks proves something, or where
+    /// something else has proved it.
+    pub fn tone(&self) -> Tone {
+        if self.standing != Standing::Passed {
+            return self.standing.tone();
+        }
+        let has_source = self.proved_by.as_ref().is_some_and(|source| !source.is_empty());
+        if self.checks.iter().any(|check| check.state == CheckState::Red) {
+            return Tone::Failed;
+        }
+        let is_proved = if self.checks.is_empty() {
+            has_source
+        } else {
+            self.checks.iter().all(|check| check.tone() == Tone::Proved)
+        };
+        if is_proved { Tone::Proved } else { Tone::Unproved }
+    }
+}
+
+impl RunView {
+    /// Style of the heading on a terminal.
+    pub fn heading_style(&self) -> Style {
+        match (self.subject, self.end) {
+            // A claim that is not proved.
+            (Subject::Ultrawork, RunEnd::Incomplete) => RunEnd::Failed.style(),
+            (_, end) => end.style(),
+        }
+    }
+}
+
+impl RunEnd {
+    /// Style of a heading on a terminal.
+    pub fn style(self) -> Style {
+        match self {
+            Self::Complete => AnsiColor::Green.on_default().bold(),
+            Self::Failed => AnsiColor::Red.on_default().bold(),
+            Self::Waiting | Self::Unproved | Self::Incomplete => AnsiColor::Yellow.on_default().bold(),
+            Self::Running | Self::Cancelled => Style::new().bold(),
+        }
+    }
+}
+
+impl TaskView {
+    /// Style on a terminal.
+    pub fn style(&self) -> Style {
+        match self.standing {
+            Standing::Running => AnsiColor::Cyan.on_default(),
+            Standing::Interrupted => AnsiColor::Yellow.on_default(),
+            _ => self.tone().style(),
+        }
+    }
+}
+
+impl CheckView {
+    /// Style on a terminal.
+    pub(crate) fn style(&self) -> Style {
+        match self.state {
+            CheckState::Running => AnsiColor::Cyan.on_default(),
+            CheckState::NotRun => Style::new(),
+            _ => self.tone().style(),
+        }
+    }
+}
+
+impl WorkerView {
+    /// Style on a terminal.
+    pub(crate) fn style(&self) -> Style {
+        match self.is_success {
+            Some(true) => Tone::Proved.style(),
+            Some(false) => Tone::Failed.style(),
+            None => Style::new(),
+        }
+    }
+}
+
+impl Standing {
+    /// The tone of an attempt, which was proved when it had passed.
+    pub(crate) fn tone(self) -> Tone {
+        match self {
+            Self::Passed => Tone::Proved,
+            Self::Claimed | Self::Unproved | Self::Skipped | Self::Blocked => Tone::Unproved,
+            Self::Failed => Tone::Failed,
+            Self::LeftOut | Self::Running | Self::Interrupted | Self::Pending => Tone::Open,
+        }
+    }
+}
+
+impl CheckView {
+    /// The tone of a check.
+    pub fn tone(&self) -> Tone {
+        match self.state {
+            CheckState::Running => Tone::Open,
+            CheckState::Green => Tone::Proved,
+            CheckState::AlreadyGreen | CheckState::Unusable | CheckState::NotRun => Tone::Unproved,
+            CheckState::Red => Tone::Failed,
+        }
+    }
+}
+
+impl ReviewView {
+    /// The tone of a review.
+    pub fn tone(&self) -> Tone {
+        match self.verdict {
+            ReviewEnd::Agreed => Tone::Proved,
+            ReviewEnd::Rejected => Tone::Failed,
+            ReviewEnd::Unclear | ReviewEnd::Missing => Tone::Unproved,
+        }
+    }
+
+    /// What it came to, in words.
+    pub(crate) fn word(&self) -> &'static str {
+        match self.verdict {
+            ReviewEnd::Agreed => "agreed",
+            ReviewEnd::Rejected => "rejected the work as it was then",
+            ReviewEnd::Unclear => "came to no verdict",
+            ReviewEnd::Missing => "wanted, and none came",
+        }
+    }
+}
