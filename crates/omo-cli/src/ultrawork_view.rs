@@ -293,7 +293,10 @@ fn check_view(check: &Check, facts: &UltraworkFacts<'_>) -> CheckView {
         return CheckView { command, state: CheckState::Running, output: vec![line.clone()], ..CheckView::default() };
     }
     let Some(last) = &check.last else { return CheckView { command, ..CheckView::default() } };
-    let log = facts.kept.logs.get(&check.name).map_or(last.last_line.as_str(), String::as_str);
+    let kept = facts.kept;
+    // A text that was kept and is gone is not shown in part.
+    let last_line = if kept.note.is_none() { last.last_line.as_str() } else { "" };
+    let log = kept.logs.get(&check.name).map_or(last_line, String::as_str);
     let lines: Vec<String> = log.lines().map(str::to_owned).collect();
     CheckView {
         command,

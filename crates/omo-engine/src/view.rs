@@ -218,7 +218,7 @@ fn identifying_facts(facts: &RunFacts<'_>) -> Vec<(&'static str, String)> {
         rows.push(("landing", "the move of your branch was cut short; `omo run resume` ends it".to_owned()));
     }
     if let Some(edit) = &found.edit {
-        rows.push(("edited", format!("the plan, since: {edit}. `omo run resume` takes that in")));
+        rows.push(("edited", format!("The plan was edited since: {edit}. `omo run resume` takes that in.")));
     }
     rows
 }

@@ -173,7 +173,11 @@ pub(super) fn check_lines<'v>(
         };
         let command = truncate_columns(&format!("{of}{}", harmless_text(&check.command)), (columns * 2 / 5).max(12));
         let style = check.style();
-        let last_line = check.output.last().unwrap_or(&check.detail);
+        let reason = match check.state {
+            CheckState::Red | CheckState::Unusable => check.detail.as_str(),
+            _ => "",
+        };
+        let last_line = check.output.last().map_or(reason, String::as_str);
         vec![
             Cell::new(format!("{sign} {command}"), style),
             Cell::new(check.word(), style),
