@@ -5,7 +5,7 @@
 //! should be there now was edited by something else. The edited one is kept beside it.
 
 pub(crate) mod stats;
-pub(crate) mod task_list;
+mod task_list;
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -79,15 +79,56 @@ pub struct Projection<'a> {
     run: &'a str,
 }
 
-/// One file and what it should hold.
-struct Wanted<'a> {
-    file: &'a str,
-    /// What it is remembered by: a report holds the sections of several plans.
+/// A folder that files for others are written into.
+trait OutputFolder {
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>, ProjectionError>;
+    fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), ProjectionError>;
+    /// The path of a file in it, for people.
+    fn shown(&self, name: &str) -> String;
+}
+
+impl OutputFolder for &Path {
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>, ProjectionError> {
+        let Some(file) = ProjectFile::at(self, name) else { return Ok(None) };
+        Ok(file.read(MAX_BYTES)?)
+    }
+
+    fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), ProjectionError> {
+        Ok(ProjectFile::at(self, name).map_or(Ok(()), |file| file.replace(bytes))?)
+    }
+
+    fn shown(&self, name: &str) -> String {
+        name.to_owned()
+    }
+}
+
+/// A file and its new content.
+struct Output<'a> {
+    name: &'a str,
+    /// Its key in [`ProjectionMemory`]: a report holds the sections of several plans.
     key: String,
-    /// All of it.
-    whole: Vec<u8>,
-    /// The part of it that is ours, as it is now and as it will be.
-    ours: (Option<Vec<u8>>, Vec<u8>),
+    /// The digest of omo's part in the file as it is, and what is kept of it unless omo wrote that part.
+    before: Option<(String, Vec<u8>)>,
+    /// The digest of omo's part as it will be.
+    after: String,
+    /// All of the new file; `None` where nothing changes.
+    whole: Option<Vec<u8>>,
+}
+
+impl<'a> Output<'a> {
+    /// A file of which this part is omo's, as it is and as it will be.
+    fn of_part(name: &'a str, key: String, now: Option<Vec<u8>>, part: &[u8], whole: Vec<u8>) -> Self {
+        let is_same = now.as_deref() == Some(part);
+        let before = now.filter(|_| !is_same).map(|now| (sha256_hex(&now), now));
+        Self { name, key, before, after: sha256_hex(part), whole: (!is_same).then_some(whole) }
+    }
+}
+
+/// The files of a run while they are written.
+struct Writing<'a> {
+    memory_file: &'a Path,
+    memory: ProjectionMemory,
+    drifts: Vec<FileDrift>,
 }
 
 impl<'a> Projection<'a> {
@@ -108,15 +149,14 @@ impl<'a> Projection<'a> {
 
     /// The checkpoint that is there, whichever program wrote it.
     pub fn checkpoint(&self) -> Result<Option<Vec<u8>>, ProjectionError> {
-        let Some(file) = ProjectFile::at(self.root, CHECKPOINT_PATH) else { return Ok(None) };
-        Ok(file.read(MAX_BYTES)?)
+        self.root.read(CHECKPOINT_PATH)
     }
 
     /// Whether omo wrote the checkpoint that is there, or there is none.
     pub fn owns_checkpoint(&self) -> Result<bool, ProjectionError> {
         let found = self.checkpoint()?;
         let memory = self.read_memory()?;
-        Ok(found.is_none_or(|bytes| memory.is_own(CHECKPOINT_PATH, &bytes)))
+        Ok(found.is_none_or(|bytes| memory.is_known(CHECKPOINT_PATH, &sha256_hex(&bytes))))
     }
 
     /// Whether no other run has written since this one did.
@@ -130,125 +170,104 @@ impl<'a> Projection<'a> {
     ///
     /// What a later state of the run has written stays.
     pub fn write(&self, state: &RunState) -> Result<Vec<FileDrift>, ProjectionError> {
-        let mut memory = self.read_memory()?;
-        let kind = state.plan.dialect.kind();
-        if kind == PlanKind::TaskList || memory.has_written_until(self.run, state.seq) {
+        let memory = self.read_memory()?;
+        if memory.last.0 == self.run && memory.last.1 >= state.seq {
             return Ok(Vec::new());
         }
-        let drifts = match kind {
-            PlanKind::Tasks => self.write_execution(state, &mut memory)?,
-            PlanKind::Steps => self.write_progress(state, &mut memory)?,
-            PlanKind::TaskList => Vec::new(),
+        let mut writing = Writing { memory_file: self.memory, memory, drifts: Vec::new() };
+        let is_there = match state.plan.dialect.kind() {
+            PlanKind::Tasks => self.write_execution(state, &mut writing).map(|()| true)?,
+            PlanKind::Steps => self.write_progress(state, &mut writing).map(|()| true)?,
+            PlanKind::TaskList => task_list::write(state, self.run, &mut writing)?,
         };
-        memory.last = (self.run.to_owned(), state.seq);
-        self.write_memory(&memory)?;
-        Ok(drifts)
+        if is_there {
+            writing.memory.last = (self.run.to_owned(), state.seq);
+            writing.write_memory()?;
+        }
+        Ok(writing.drifts)
     }
 
     /// The progress file of a plan in steps, beside its plan. A plan that lies outside of the project has an absolute path.
-    fn write_progress(
-        &self,
-        state: &RunState,
-        memory: &mut ProjectionMemory,
-    ) -> Result<Vec<FileDrift>, ProjectionError> {
-        let mut drifts = Vec::new();
+    fn write_progress(&self, state: &RunState, writing: &mut Writing<'_>) -> Result<(), ProjectionError> {
         let key = ultraplan::progress_path(state);
         let outside = Path::new(&key).is_absolute().then(|| Path::new(&key).parent()).flatten();
-        let beside = Projection { root: outside.unwrap_or(self.root), ..*self };
         let path = if outside.is_some() { ultraplan::file_name(&key) } else { &key };
+        let root = outside.unwrap_or(self.root);
         let progress = ultraplan::progress_file::progress_file(state, ultraplan::scope_of(state));
         let text = (serde_json::to_string_pretty(&progress).map_err(std::io::Error::other)? + "\n").into_bytes();
-        let ours = (beside.read(path)?, text.clone());
-        beside.write_output(Wanted { file: path, key: key.clone(), ours, whole: text }, memory, &mut drifts)?;
-        Ok(drifts)
+        writing.write_output(&root, Output::of_part(path, key.clone(), root.read(path)?, &text, text.clone()))
     }
 
     /// The checkpoint and the report of a plan of tasks.
-    fn write_execution(
-        &self,
-        state: &RunState,
-        memory: &mut ProjectionMemory,
-    ) -> Result<Vec<FileDrift>, ProjectionError> {
-        let mut drifts = Vec::new();
+    fn write_execution(&self, state: &RunState, writing: &mut Writing<'_>) -> Result<(), ProjectionError> {
         let checkpoint = checkpoint::render(state).into_bytes();
-        let before = self.read(CHECKPOINT_PATH)?;
-        let key = CHECKPOINT_PATH.to_owned();
-        let ours = (before, checkpoint.clone());
-        self.write_output(Wanted { file: CHECKPOINT_PATH, key, ours, whole: checkpoint }, memory, &mut drifts)?;
-        let report = self.read(REPORT_PATH)?.unwrap_or_default();
+        let now = self.root.read(CHECKPOINT_PATH)?;
+        let output = Output::of_part(CHECKPOINT_PATH, CHECKPOINT_PATH.to_owned(), now, &checkpoint, checkpoint.clone());
+        writing.write_output(&self.root, output)?;
+        let report = self.root.read(REPORT_PATH)?.unwrap_or_default();
         let section = execution_report::section(state);
         let whole = execution_report::with_section(&report, &state.plan.source.path, &section);
-        let before = execution_report::find_section(&report, &state.plan.source.path)
+        let now = execution_report::find_section(&report, &state.plan.source.path)
             .and_then(|range| report.get(range))
             .map(with_one_newline);
         let key = format!("{REPORT_PATH} of {}", state.plan.source.path);
-        let ours = (before, with_one_newline(section.as_bytes()));
-        self.write_output(Wanted { file: REPORT_PATH, key, ours, whole }, memory, &mut drifts)?;
+        let output = Output::of_part(REPORT_PATH, key, now, &with_one_newline(section.as_bytes()), whole);
+        writing.write_output(&self.root, output)?;
         if state.phase == (RunPhase::Ended { result: RunResult::Complete })
             && let Some(file) = ProjectFile::at(self.root, CHECKPOINT_PATH)
         {
             file.remove()?;
-            memory.files.remove(CHECKPOINT_PATH);
+            writing.memory.files.remove(CHECKPOINT_PATH);
         }
-        Ok(drifts)
-    }
-
-    fn read(&self, path: &str) -> Result<Option<Vec<u8>>, ProjectionError> {
-        let Some(file) = ProjectFile::at(self.root, path) else { return Ok(None) };
-        Ok(file.read(MAX_BYTES)?)
-    }
-
-    fn write_output(
-        &self,
-        wanted: Wanted,
-        memory: &mut ProjectionMemory,
-        drifts: &mut Vec<FileDrift>,
-    ) -> Result<(), ProjectionError> {
-        let Some(file) = ProjectFile::at(self.root, wanted.file) else { return Ok(()) };
-        let (before, after) = wanted.ours;
-        if before.as_ref() == Some(&after) {
-            memory.files.insert(wanted.key, vec![sha256_hex(&after)]);
-            return Ok(());
-        }
-        if let Some(edited) = before.filter(|before| !memory.is_own(&wanted.key, before)) {
-            drifts.push(self.keep_edited(wanted.file, &edited)?);
-        }
-        let own = memory.files.entry(wanted.key.clone()).or_default();
-        own.push(sha256_hex(&after));
-        self.write_memory(memory)?;
-        file.replace(&wanted.whole)?;
-        memory.files.insert(wanted.key, vec![sha256_hex(&after)]);
         Ok(())
     }
 
-    /// Keeps what something else wrote, under a name of its own beside the file.
-    fn keep_edited(&self, path: &str, edited: &[u8]) -> Result<FileDrift, ProjectionError> {
-        const MOST: usize = 99;
-        let digest = sha256_hex(edited);
-        for number in 1..=MOST {
-            let name = format!("{path}.edited-{number}");
-            let Some(file) = ProjectFile::at(self.root, &name) else { break };
-            match file.read(MAX_BYTES)? {
-                Some(known) if sha256_hex(&known) == digest => {
-                    return Ok(FileDrift { file: path.to_owned(), kept: Some(name) });
-                }
-                Some(_) => {}
-                None => {
-                    file.replace(edited)?;
-                    return Ok(FileDrift { file: path.to_owned(), kept: Some(name) });
-                }
-            }
-        }
-        Ok(FileDrift { file: path.to_owned(), kept: None })
-    }
-
+    /// A memory that cannot be parsed names no file of omo's: then everything that is there is kept.
     fn read_memory(&self) -> Result<ProjectionMemory, ProjectionError> {
-        ProjectionMemory::read(self.memory)
+        match std::fs::read(self.memory) {
+            Ok(text) => Ok(serde_json::from_slice(&text).unwrap_or_default()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(ProjectionMemory::default()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl Writing<'_> {
+    fn write_output(&mut self, folder: &dyn OutputFolder, output: Output<'_>) -> Result<(), ProjectionError> {
+        let Output { name, key, before, after, whole } = output;
+        if let Some((_, edited)) = before.filter(|(digest, _)| !self.memory.is_known(&key, digest)) {
+            self.drifts.push(FileDrift { file: name.to_owned(), kept: keep_edited(folder, name, &edited)? });
+        }
+        if let Some(whole) = whole {
+            // Remembered before it is written: if this process is killed in between, its own write is no edit.
+            self.memory.files.entry(key.clone()).or_default().push(after.clone());
+            self.write_memory()?;
+            folder.replace(name, &whole)?;
+        }
+        self.memory.files.insert(key, vec![after]);
+        Ok(())
     }
 
-    fn write_memory(&self, memory: &ProjectionMemory) -> Result<(), ProjectionError> {
-        memory.write(self.memory)
+    fn write_memory(&self) -> Result<(), ProjectionError> {
+        let temporary = self.memory_file.with_extension("tmp");
+        std::fs::write(&temporary, serde_json::to_vec(&self.memory).unwrap_or_default())?;
+        Ok(std::fs::rename(&temporary, self.memory_file)?)
     }
+}
+
+/// Keeps what something else wrote, under a name of its own beside the file; gives the path of that.
+fn keep_edited(folder: &dyn OutputFolder, name: &str, edited: &[u8]) -> Result<Option<String>, ProjectionError> {
+    const MOST: usize = 99;
+    for number in 1..=MOST {
+        let name = format!("{name}.edited-{number}");
+        match folder.read(&name)? {
+            Some(known) if known != edited => continue,
+            Some(_) => {}
+            None => folder.replace(&name, edited)?,
+        }
+        return Ok(Some(folder.shown(&name)));
+    }
+    Ok(None)
 }
 
 /// A section without what parts it from the next one.
@@ -257,52 +276,8 @@ fn with_one_newline(section: &[u8]) -> Vec<u8> {
 }
 
 impl ProjectionMemory {
-    /// What is no memory is nothing that omo wrote: then everything that is there is kept.
-    pub(crate) fn read(path: &Path) -> Result<Self, ProjectionError> {
-        match std::fs::read(path) {
-            Ok(text) => Ok(serde_json::from_slice(&text).unwrap_or_default()),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self::default()),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    pub(crate) fn write(&self, path: &Path) -> Result<(), ProjectionError> {
-        let temporary = path.with_extension("tmp");
-        std::fs::write(&temporary, serde_json::to_vec(self).unwrap_or_default())?;
-        Ok(std::fs::rename(&temporary, path)?)
-    }
-
-    /// Whether this run has written up to this event, or further.
-    pub(crate) fn has_written_until(&self, run: &str, seq: u64) -> bool {
-        self.is_last(run) && self.last.1 >= seq
-    }
-
-    /// Whether this run was the last one to write.
-    pub(crate) fn is_last(&self, run: &str) -> bool {
-        self.last.0 == run
-    }
-
-    /// This run has written everything up to this event.
-    pub(crate) fn set_written_until(&mut self, run: &str, seq: u64) {
-        self.last = (run.to_owned(), seq);
-    }
-
     /// Whether omo put what has this digest under this key.
-    pub(crate) fn is_known(&self, key: &str, digest: &str) -> bool {
+    fn is_known(&self, key: &str, digest: &str) -> bool {
         self.files.get(key).is_some_and(|known| known.iter().any(|one| one == digest))
-    }
-
-    /// What has this digest is about to be written.
-    pub(crate) fn expect(&mut self, key: &str, digest: &str) {
-        self.files.entry(key.to_owned()).or_default().push(digest.to_owned());
-    }
-
-    /// What has this digest is there, and nothing else that omo wrote.
-    pub(crate) fn settle(&mut self, key: &str, digest: String) {
-        self.files.insert(key.to_owned(), vec![digest]);
-    }
-
-    fn is_own(&self, key: &str, bytes: &[u8]) -> bool {
-        self.is_known(key, &sha256_hex(bytes))
     }
 }

@@ -15,7 +15,7 @@ use omo_core::session::id::SessionId;
 use omo_state::files::folder::{FolderError, GuardedFolder};
 
 pub use error::TaskListError;
-pub(crate) use folder::LOCK_FILE;
+pub(crate) use folder::{LOCK_FILE, MAX_BYTES};
 pub use folder::{LoadedTasks, LockedTaskList, SESSION_FILE, TASKS_FOLDER, TaskListFolder};
 pub(crate) use run_ref::RUN_MEMBER;
 pub use run_ref::{RunRef, is_open, run_of};
@@ -44,8 +44,7 @@ impl TaskListStore {
 
     /// Where the folder of a session is, or would be.
     pub fn path(&self, id: &SessionId) -> PathBuf {
-        let [ultrawork, sessions] = PARTS;
-        self.client_home.join(ultrawork).join(sessions).join(id.as_str())
+        self.client_home.join(PARTS.join("/")).join(id.as_str())
     }
 
     /// What the folders are called that hold a session, sorted.
@@ -59,10 +58,8 @@ impl TaskListStore {
     /// A session that is there.
     pub fn open(&self, id: &SessionId) -> Result<TaskListFolder, TaskListError> {
         let missing = || TaskListError::NotFound { session: id.clone(), file: self.path(id).join(SESSION_FILE) };
-        let [ultrawork, sessions] = PARTS;
-        let folder =
-            GuardedFolder::open_below(&self.client_home, &[ultrawork, sessions, id.as_str()])?.ok_or_else(missing)?;
-        let found = TaskListFolder::new(self.client_home.clone(), id.clone(), folder);
+        let folder = self.base()?.map(|base| base.open_inner(id.as_str())).transpose()?.flatten();
+        let found = TaskListFolder::new(id.clone(), folder.ok_or_else(missing)?);
         if found.is_task_list() { Ok(found) } else { Err(missing()) }
     }
 
@@ -71,12 +68,11 @@ impl TaskListStore {
         let made = std::fs::create_dir_all(&self.client_home);
         made.map_err(|source| FolderError::Io { action: "create", path: self.client_home.clone(), source })?;
         let [ultrawork, sessions] = PARTS;
-        let parts = [ultrawork, sessions, id.as_str()];
-        let folder = GuardedFolder::create_below(&self.client_home, &parts)?;
+        let folder = GuardedFolder::create_below(&self.client_home, &[ultrawork, sessions, id.as_str()])?;
         for inner in [TASKS_FOLDER, EXPLORATION] {
-            GuardedFolder::create_below(&self.client_home, &[ultrawork, sessions, id.as_str(), inner])?;
+            folder.create_folder(inner)?;
         }
-        Ok(TaskListFolder::new(self.client_home.clone(), id.clone(), folder))
+        Ok(TaskListFolder::new(id.clone(), folder))
     }
 
     /// Removes a session with all that is in its folder. Links in it go, and what they point at stays.

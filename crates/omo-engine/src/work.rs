@@ -249,27 +249,25 @@ impl Engine<'_> {
     /// As [`Engine::write_projections`], for a run that is over: what another one has written since stays.
     pub fn write_projections_if_last(&self, state: RunState) -> Result<RunState, EngineError> {
         let state = self.restored_if_possible(state)?;
-        let is_last = Projection::new(self.root, &self.projection_memory(&state), self.run.id()).is_last()?;
+        let (folder, memory) = self.files_for_others(&state);
+        let is_last = Projection::new(folder, &memory, self.run.id()).is_last()?;
         if is_last { self.write_projections(state) } else { Ok(state) }
     }
 
-    /// What remembers which files for others were written: those of a session lie in its own folder.
-    fn projection_memory(&self, state: &RunState) -> PathBuf {
+    /// The folder of the files for others, and the file that remembers them: those of a task list lie in its own folder.
+    fn files_for_others<'s>(&'s self, state: &'s RunState) -> (&'s Path, PathBuf) {
         let runs = self.run.folder().parent().unwrap_or(self.run.folder());
         let folder = if state.is_task_list() { Path::new(&state.plan.source.path) } else { self.root };
-        projection::memory_path(runs, folder)
+        (folder, projection::memory_path(runs, folder))
     }
 
     fn write_files(&self, state: &RunState) -> Result<Vec<FileDrift>, ProjectionError> {
-        let memory = self.projection_memory(state);
-        if state.is_task_list() {
-            return crate::projection::task_list::write(state, self.run.id(), &memory);
-        }
         if let (true, Some(tree)) = (state.is_ultraplan(), GitWorktree::find(self.root)) {
             // Where it shows in `git status` it is omo's own all the same.
             let _ = exclude::add_exclude_line(&tree, ultraplan::progress_file::IGNORE_PATTERN);
         }
-        Projection::new(self.root, &memory, self.run.id()).write(state)
+        let (folder, memory) = self.files_for_others(state);
+        Projection::new(folder, &memory, self.run.id()).write(state)
     }
 
     /// Makes the files for others, and the plan's own file, say what the ledger says, and notes whatever was changed in

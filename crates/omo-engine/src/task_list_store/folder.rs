@@ -11,7 +11,7 @@ use omo_state::files::lock::StateLock;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{EXPLORATION, LOCK_TIMEOUT, PARTS, TaskListError};
+use super::{EXPLORATION, LOCK_TIMEOUT, TaskListError};
 use crate::ledger::run::ExclusiveGuard;
 
 /// The file of the session itself.
@@ -27,12 +27,11 @@ const EVIDENCE_LOG: &str = "log.jsonl";
 const SUMMARY: &str = "summary.md";
 const JSON: &str = ".json";
 /// A larger file is none of a session.
-const MAX_BYTES: u64 = 16 * 1024 * 1024;
+pub(crate) const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The folder of a session.
 #[derive(Debug)]
 pub struct TaskListFolder {
-    client_home: PathBuf,
     id: SessionId,
     folder: GuardedFolder,
 }
@@ -49,8 +48,8 @@ pub struct LoadedTasks {
 }
 
 impl TaskListFolder {
-    pub(super) fn new(client_home: PathBuf, id: SessionId, folder: GuardedFolder) -> Self {
-        Self { client_home, id, folder }
+    pub(super) fn new(id: SessionId, folder: GuardedFolder) -> Self {
+        Self { id, folder }
     }
 
     /// Which session it is of.
@@ -99,7 +98,7 @@ impl TaskListFolder {
 
     /// Its tasks; `None` where nothing was ever made for them.
     pub fn tasks(&self) -> Result<Option<LoadedTasks>, TaskListError> {
-        let Some(folder) = self.open_subfolder(TASKS_FOLDER)? else { return Ok(None) };
+        let Some(folder) = self.folder.open_inner(TASKS_FOLDER)? else { return Ok(None) };
         let mut found = LoadedTasks::default();
         for name in folder.file_names("")? {
             let Some(stem) = name.strip_suffix(JSON) else { continue };
@@ -129,13 +128,13 @@ impl TaskListFolder {
             file: self.path().join(TASKS_FOLDER).join(format!("{id}{JSON}")),
         };
         let id = parse_task_id(id).ok_or_else(missing)?;
-        let folder = self.open_subfolder(TASKS_FOLDER)?.ok_or_else(missing)?;
+        let folder = self.folder.open_inner(TASKS_FOLDER)?.ok_or_else(missing)?;
         read_task(&folder, &id)?.ok_or_else(missing)
     }
 
     /// So many pieces of evidence other programs have written down beside the tasks: lines that are objects.
     pub fn count_logged_evidence(&self) -> Result<usize, TaskListError> {
-        let Some(folder) = self.open_subfolder(EVIDENCE)? else { return Ok(0) };
+        let Some(folder) = self.folder.open_inner(EVIDENCE)? else { return Ok(0) };
         let bytes = folder.read(EVIDENCE_LOG, MAX_BYTES)?.unwrap_or_default();
         let is_object =
             |line: &&[u8]| serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(line).is_ok();
@@ -146,11 +145,6 @@ impl TaskListFolder {
     pub fn lock(self) -> Result<LockedTaskList, TaskListError> {
         let guard = ExclusiveGuard::new(StateLock::take_named(&self.folder, LOCK_FILE, LOCK_TIMEOUT)?);
         Ok(LockedTaskList { session: self, _guard: guard })
-    }
-
-    fn open_subfolder(&self, name: &str) -> Result<Option<GuardedFolder>, TaskListError> {
-        let [ultrawork, sessions] = PARTS;
-        Ok(GuardedFolder::open_below(&self.client_home, &[ultrawork, sessions, self.id.as_str(), name])?)
     }
 
     fn not_found(&self) -> TaskListError {
@@ -188,8 +182,12 @@ impl LockedTaskList {
     pub fn write_task(&self, task: &TaskFile) -> Result<(), TaskListError> {
         let name = format!("{}{JSON}", task.id);
         match parse_task_id(&task.id).filter(|id| *id == task.id) {
-            Some(_) => write(&self.make(TASKS_FOLDER)?, &name, task),
-            None => Err(invalid_file(&self.make(TASKS_FOLDER)?, &name, "it would be named as no task is")),
+            Some(_) => write(&self.session.folder.create_folder(TASKS_FOLDER)?, &name, task),
+            None => Err(invalid_file(
+                &self.session.folder.create_folder(TASKS_FOLDER)?,
+                &name,
+                "it would be named as no task is",
+            )),
         }
     }
 
@@ -202,12 +200,14 @@ impl LockedTaskList {
     /// Takes a task away that was just written, and that cannot be.
     pub fn remove_task(&self, id: &str) -> Result<(), TaskListError> {
         let name = parse_task_id(id).filter(|known| known == id).map(|id| format!("{id}{JSON}"));
-        name.map_or(Ok(()), |name| self.make(TASKS_FOLDER)?.remove(&name).map_err(TaskListError::from))
+        name.map_or(Ok(()), |name| {
+            self.session.folder.create_folder(TASKS_FOLDER)?.remove(&name).map_err(TaskListError::from)
+        })
     }
 
     /// Writes a summary of the tasks beside them, and says where.
     pub fn write_summary(&self, text: &str) -> Result<PathBuf, TaskListError> {
-        let tasks = self.make(TASKS_FOLDER)?;
+        let tasks = self.session.folder.create_folder(TASKS_FOLDER)?;
         tasks.replace(SUMMARY, text.as_bytes())?;
         Ok(tasks.path().join(SUMMARY))
     }
@@ -227,15 +227,9 @@ impl LockedTaskList {
         for name in kept.into_iter().filter(|name| *name != SESSION_FILE && folder.contains(name)) {
             folder.rename(name, &aside(name, number))?;
         }
-        self.make(TASKS_FOLDER)?;
-        self.make(EXPLORATION)?;
+        folder.create_folder(TASKS_FOLDER)?;
+        folder.create_folder(EXPLORATION)?;
         Ok(())
-    }
-
-    fn make(&self, name: &str) -> Result<GuardedFolder, TaskListError> {
-        let [ultrawork, sessions] = PARTS;
-        let parts = [ultrawork, sessions, self.session.id.as_str(), name];
-        Ok(GuardedFolder::create_below(&self.session.client_home, &parts)?)
     }
 }
 

@@ -140,11 +140,14 @@ impl GuardedFolder {
             prepare(&directory, part).map_err(|error| io_error("create", &path, error))?;
             directory = directory.inner(part).map_err(|trouble| troubled("open", &path, trouble))?;
         }
-        let folder = Self { directory, path };
-        match folder.directory.is_ours() {
-            Ok(true) => Ok(folder),
-            Ok(false) => Err(refused(&folder.path, "not yours")),
-            Err(error) => Err(io_error("look at", &folder.path, error)),
+        Self { directory, path }.require_ours()
+    }
+
+    fn require_ours(self) -> Result<Self, FolderError> {
+        match self.directory.is_ours() {
+            Ok(true) => Ok(self),
+            Ok(false) => Err(refused(&self.path, "not yours")),
+            Err(error) => Err(io_error("look at", &self.path, error)),
         }
     }
 
@@ -321,10 +324,32 @@ impl GuardedFolder {
         }
     }
 
+    /// As [`GuardedFolder::open_folder`], with the rights that the folder has.
+    pub fn open_inner(&self, name: &str) -> Result<Option<Self>, FolderError> {
+        match self.inner(name) {
+            Err(FolderError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+            inner => inner?.require_ours().map(Some),
+        }
+    }
+
+    /// The folder of this name in this one, made where there is none, for its owner alone.
+    pub fn create_folder(&self, name: &str) -> Result<Self, FolderError> {
+        match self.directory.make(name) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => self.with_path("create", name, made)?,
+        }
+        self.opened(name)?.require_ours()
+    }
+
     fn opened(&self, name: &str) -> Result<Self, FolderError> {
+        let folder = self.inner(name)?;
+        folder.directory.make_private();
+        Ok(folder)
+    }
+
+    fn inner(&self, name: &str) -> Result<Self, FolderError> {
         let path = self.path.join(name);
         let directory = self.directory.inner(name).map_err(|trouble| troubled("open", &path, trouble))?;
-        directory.make_private();
         Ok(Self { directory, path })
     }
 
