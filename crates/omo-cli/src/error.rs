@@ -360,9 +360,7 @@ impl From<TaskListError> for CommandError {
             TaskListError::Folder(FolderError::Refused { .. }) => {
                 Self::io(message, "move it away: nothing is read or written there")
             }
-            TaskListError::Json { .. } | TaskListError::Invalid { .. } => {
-                Self::io(message, "fix the file, or move it away; nothing was changed")
-            }
+            TaskListError::File { .. } => Self::io(message, "fix the file, or move it away; nothing was changed"),
             TaskListError::Folder(_) | TaskListError::Lock(_) => {
                 Self::io(message, "check the rights of that folder and the space on its disk; nothing was changed")
             }

@@ -2,6 +2,7 @@
 
 pub mod criterion;
 mod file_formats;
+mod folder;
 pub mod plan;
 pub mod rules;
 mod validate;
@@ -9,6 +10,7 @@ mod validate;
 pub use file_formats::{
     ContextFile, ExplorerEntry, TaskFile, TaskFileStatus, TaskListDesign, TaskListFile, TaskListPhase, TaskListSettings,
 };
+pub use folder::{TaskList, read_session, read_task, task_file_name};
 pub use plan::{task_from_file, task_list_plan};
 
 /// The task that verifies all others.

@@ -1,23 +1,21 @@
 //! A task list becomes a run, or goes on with the one that it has.
 
-mod loaded;
-
 use std::path::Path;
 
-use omo_engine::dispatched_tasks;
 use omo_engine::event::RunResult;
 use omo_engine::execution_mode::ExecutionMode;
+use omo_engine::import::import_task_list;
 use omo_engine::modes::arranged;
-use omo_engine::report::task_list as task_list_report;
+use omo_engine::report::task_list::final_report;
 use omo_engine::request::arguments::PlanSelection;
 use omo_engine::request::run_scope::RunScope;
 use omo_engine::state::{ANSWER_CONTINUE, RunPhase, RunState};
 use omo_engine::task_list_store::run_of;
 use omo_engine::work::planned_commands;
-use omo_engine::{Run, RunStore, verbs};
-use omo_plan::diagnostic::Severity;
+use omo_engine::{Run, RunStore, dispatched_tasks, verbs};
+use omo_plan::diagnostic::{Diagnostic, Severity};
 use omo_plan::model::{Plan, TaskKind};
-use omo_plan::task_list::{self, TaskListPhase};
+use omo_plan::task_list::{TaskList, TaskListPhase};
 use omo_state::git_worktree::GitWorktree;
 
 use crate::blocks::{self, parts, task_list_run};
@@ -25,13 +23,13 @@ use crate::context::{CommandContext, another_run_is_open, require_only_parallel_
 use crate::error::CommandError;
 use crate::execute::approval::{ApprovalRequest, approve_plan};
 use crate::execute::open_run::{begin, prepare};
+use crate::execute::options::WaveOptions;
 use crate::execute::print_then_next;
 use crate::execute::refusals::{other_mode_error, require_repository};
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
-use crate::execute::task_list::loaded::LoadedTaskList;
 use crate::exit_kind::ExitKind;
 use crate::output::print_block;
-use crate::task_list_files::{self, TaskListOption};
+use crate::task_list_files::{TaskListOption, open_task_list};
 
 /// Opens the run of a task list, goes on with the one that it has, or says how it ended.
 pub(crate) fn execute(
@@ -48,46 +46,40 @@ pub(crate) fn execute(
         return Err(CommandError::usage("no task list is named", hint));
     }
     let which = TaskListOption { session: session.map(str::to_owned) };
-    let id = task_list_files::known_task_list_id(&which, context.env)?;
-    let session = LoadedTaskList::read(&id)?;
-    require_this_work_tree(context, &session)?;
-    let own = context.runs.as_ref().map(|runs| run_of_task_list(context, runs, &session)).transpose()?.flatten();
-    match (session.file.phase, own) {
-        (_, Some((run, state))) if state.phase == RunPhase::Executing => {
-            if request.mode.is_some_and(|mode| mode != state.mode) {
+    let list = open_task_list(&which, context.env)?.load()?;
+    require_this_work_tree(context, &list)?;
+    let own = context.runs.as_ref().map(|runs| run_of_task_list(context, runs, &list)).transpose()?.flatten();
+    let (id, phase) = (&list.id, list.file.phase);
+    let is_begun_anew = phase == TaskListPhase::Failed && request.again;
+    match (phase, own) {
+        (_, Some((run, state))) if state.phase == RunPhase::Executing || is_begun_anew => {
+            if state.phase == RunPhase::Executing && request.mode.is_some_and(|mode| mode != state.mode) {
                 return Err(other_mode_error(run.id(), &state));
             }
-            continue_run(context, &run, &state, Some(request), request.digest.as_deref())
+            continue_run(context, &run, &state, request)
         }
         (TaskListPhase::PlanningComplete | TaskListPhase::Execution | TaskListPhase::Verification, _) => {
-            open_task_list_run(context, &session, request)
+            open_task_list_run(context, &list, &which, request)
         }
-        (TaskListPhase::Failed, Some((run, state))) if request.again => {
-            continue_run(context, &run, &state, Some(request), request.digest.as_deref())
-        }
-        (TaskListPhase::Failed, None) if request.again => open_task_list_run(context, &session, request),
+        _ if is_begun_anew => open_task_list_run(context, &list, &which, request),
         // What is over is shown where it is not only looked for what is in the way.
-        (TaskListPhase::Complete | TaskListPhase::Failed | TaskListPhase::Cancelled, _) if context.is_preview => Ok(()),
+        _ if phase.is_over() && context.is_preview => Ok(()),
         (TaskListPhase::Complete | TaskListPhase::Failed, Some((run, state))) => {
             context.note_ended_run(&run, &state);
-            show_ended(
-                &task_list_report::final_report(&state),
-                &task_list_run::end_block(&state),
-                parts::is_complete(&state),
-                request,
-            )
+            let block = task_list_run::end_block(&state);
+            show_ended(&final_report(&state), &block, parts::is_complete(&state), request)
         }
-        (phase @ (TaskListPhase::Complete | TaskListPhase::Failed), None) => {
+        (TaskListPhase::Complete | TaskListPhase::Failed, None) => {
             let is_well = phase == TaskListPhase::Complete;
-            let text = task_list_run::ended_without_a_run(session.id.as_str(), &session.tasks, is_well);
+            let text = task_list_run::ended_without_a_run(id, &list.tasks, is_well);
             show_ended(&text, &task_list_run::end_lines(&text), is_well, request)
         }
         (TaskListPhase::Cancelled, _) => {
-            let line = format!("The task list {} was cancelled; nothing of it is done.", session.id);
+            let line = format!("The task list {id} was cancelled; nothing of it is done.");
             print_block(&if request.is_typed { task_list_run::user_line(&line) } else { line })
         }
-        (phase @ (TaskListPhase::Planning | TaskListPhase::Documentation | TaskListPhase::Unknown), _) => {
-            Err(not_ready(session.id.as_str(), phase))
+        (TaskListPhase::Planning | TaskListPhase::Documentation | TaskListPhase::Unknown, _) => {
+            Err(not_ready(id, phase))
         }
     }
 }
@@ -111,15 +103,15 @@ fn show_ended(shown: &str, block: &str, is_well: bool, request: &ExecuteRequest)
 }
 
 /// A session works in one folder, and its workers change that.
-fn require_this_work_tree(context: &CommandContext, session: &LoadedTaskList) -> Result<(), CommandError> {
-    let folder = &session.file.working_dir;
+fn require_this_work_tree(context: &CommandContext, list: &TaskList) -> Result<(), CommandError> {
+    let folder = &list.file.working_dir;
     let top = |path: &Path| GitWorktree::find(path).map_or_else(|| path.to_owned(), |tree| tree.top);
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if folder.is_empty() || real(&top(Path::new(folder))) == real(&top(&context.root)) {
         return Ok(());
     }
     let shown = omo_core::text::sanitize(folder, 300);
-    let message = format!("the task list {} works in {shown}, and not in {}", session.id, context.root.display());
+    let message = format!("the task list {} works in {shown}, and not in {}", list.id, context.root.display());
     Err(CommandError::precondition(message, "run this in that folder"))
 }
 
@@ -127,36 +119,34 @@ fn require_this_work_tree(context: &CommandContext, session: &LoadedTaskList) ->
 fn run_of_task_list(
     context: &CommandContext,
     runs: &RunStore,
-    session: &LoadedTaskList,
+    list: &TaskList,
 ) -> Result<Option<(Run, RunState)>, CommandError> {
+    let is_of_list = |state: &RunState| state.is_task_list() && state.plan.source.path == list.folder;
     // One that was just opened may not have come to be named.
-    if let Some((run, state)) = context.open_run(runs)?.filter(|(_, state)| session.is_of_run(state)) {
+    if let Some((run, state)) = context.open_run(runs)?.filter(|(_, state)| is_of_list(state)) {
         return Ok(Some((run, state)));
     }
-    let named = run_of(&session.file);
-    let Some(run) = named.and_then(|named| runs.get(&named.id).ok()) else { return Ok(None) };
+    let Some(run) = run_of(&list.file).and_then(|named| runs.get(&named.id).ok()) else { return Ok(None) };
     let state = run.state()?;
-    Ok(session.is_of_run(&state).then_some((run, state)))
+    Ok(is_of_list(&state).then_some((run, state)))
 }
 
 /// Opens a run of the session. What its files say was done counts as claimed.
 fn open_task_list_run(
     context: &CommandContext,
-    session: &LoadedTaskList,
+    list: &TaskList,
+    which: &TaskListOption,
     request: &ExecuteRequest,
 ) -> Result<(), CommandError> {
     require_repository(&context.root)?;
     let mode = request.mode.unwrap_or(ExecutionMode::Waves);
-    let plan = plan_of_task_list(session, request, mode)?;
+    let plan = arranged(plan_of_task_list(list, &request.waves)?, mode, &request.mode_options());
     if let Some((run, state)) = context.runs.as_ref().map(|runs| context.open_run(runs)).transpose()?.flatten() {
         return Err(another_run_is_open(run.id(), &state));
     }
-    let scope = RunScope { is_foreground: mode == ExecutionMode::StepByStep, ..RunScope::from(&request.scope) };
-    let scope = match mode {
-        ExecutionMode::Parallel | ExecutionMode::StepByStep => Some(scope),
-        ExecutionMode::Batches | ExecutionMode::Waves => None,
-    };
-    let prepared = prepare(context, request, plan, mode, scope, &approval_prompt(session.id.as_str(), Some(request)))?;
+    let scope = (!mode.is_done_by_agents())
+        .then(|| RunScope { is_foreground: mode == ExecutionMode::StepByStep, ..RunScope::from(&request.scope) });
+    let prepared = prepare(context, request, plan, mode, scope, &approval_prompt(&list.id, request))?;
     if context.is_preview {
         return Ok(());
     }
@@ -165,59 +155,47 @@ fn open_task_list_run(
     if mode == ExecutionMode::Parallel {
         require_only_parallel_run(&runs, None)?;
     }
-    if LoadedTaskList::read(&session.id)? != *session {
-        let message = format!("the task list {} was changed meanwhile", session.id);
+    if open_task_list(which, context.env)?.load()? != *list {
+        let message = format!("the task list {} was changed meanwhile", list.id);
         return Err(CommandError::conflict(message, "run it again"));
     }
-    begin(context, &runs, prepared, omo_engine::import::import_task_list(&session.tasks))
+    begin(context, &runs, prepared, import_task_list(&list.tasks))
 }
 
 /// The plan of a session, with the options that were given now.
-fn plan_of_task_list(
-    session: &LoadedTaskList,
-    request: &ExecuteRequest,
-    mode: ExecutionMode,
-) -> Result<Plan, CommandError> {
-    let mut file = session.file.clone();
-    if let Some(most) = request.waves.max_iterations {
-        file.options.max_iterations = most;
-    }
-    if let Some(most) = request.waves.max_workers {
-        file.options.max_workers = most;
-    }
-    let skips = request.waves.skip_verify || session.skips_verification();
-    let folder = session.folder.display().to_string();
-    let plan = task_list::task_list_plan(&file, &session.tasks, &folder, skips);
+fn plan_of_task_list(list: &TaskList, waves: &WaveOptions) -> Result<Plan, CommandError> {
+    let plan = with_waves(list.plan(waves.skip_verify), waves);
     if plan.tasks.iter().all(|task| task.kind == TaskKind::Verify) {
-        let message = format!("the task list {} has no tasks", session.id);
+        let message = format!("the task list {} has no tasks", list.id);
         let hint = "/omo:ulw-plan finds them in Claude Code, and `omo agent task create` adds one";
         return Err(CommandError::precondition(message, hint));
     }
     if plan.can_run() {
-        Ok(arranged(plan, mode, &request.mode_options()))
-    } else {
-        Err(invalid_task_list(session, &plan))
+        return Ok(plan);
     }
-}
-
-fn invalid_task_list(session: &LoadedTaskList, plan: &Plan) -> CommandError {
-    let errors = plan.diagnostics.iter().filter(|found| found.severity == Severity::Error);
-    let line = |found: &omo_plan::diagnostic::Diagnostic| {
+    let line = |found: &Diagnostic| {
         let file = found.task.as_ref().map(|id| format!("tasks/{id}.json: ")).unwrap_or_default();
         let help = found.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
-        format!("  {}{}{help}", omo_core::text::sanitize(&file, 80), omo_core::text::sanitize(&found.text, 300))
+        format!("\n  {}{}{help}", omo_core::text::sanitize(&file, 80), omo_core::text::sanitize(&found.text, 300))
     };
-    let lines: Vec<String> = errors.map(line).collect();
-    let message = format!("the tasks of the session {} cannot be run:\n{}", session.id, lines.join("\n"));
-    CommandError::invalid_plan(message, format!("fix the files in {}; nothing was run", session.folder.display()))
+    let errors = plan.diagnostics.iter().filter(|found| found.severity == Severity::Error);
+    let lines: String = errors.map(line).collect();
+    let message = format!("the tasks of the session {} cannot be run:{lines}", list.id);
+    Err(CommandError::invalid_plan(message, format!("fix the files in {}; nothing was run", list.folder)))
 }
 
-/// How a person is asked about the commands of a session.
-fn approval_prompt(id: &str, request: Option<&ExecuteRequest>) -> ApprovalRequest {
-    let usual = ExecuteRequest::new(ExecuteCommand::UlwExec, PlanSource::OpenRun);
+/// The plan with the numbers of workers and rounds that were given now.
+fn with_waves(mut plan: Plan, waves: &WaveOptions) -> Plan {
+    plan.policy.max_rounds = waves.max_iterations.unwrap_or(plan.policy.max_rounds);
+    plan.policy.max_workers = waves.max_workers.unwrap_or(plan.policy.max_workers);
+    plan
+}
+
+/// The question to a person about the commands of a session.
+fn approval_prompt(id: &str, request: &ExecuteRequest) -> ApprovalRequest {
     ApprovalRequest {
         name: format!("session {id}"),
-        command_line: request.unwrap_or(&usual).typed(&PlanSource::TaskList(Some(id.to_owned()))),
+        command_line: request.typed(&PlanSource::TaskList(Some(id.to_owned()))),
         shown_by: format!("`omo agent task list --session {id} --format json` shows the criteria"),
         overview: String::new(),
         offer: None,
@@ -229,17 +207,15 @@ fn continue_run(
     context: &CommandContext,
     run: &Run,
     before: &RunState,
-    request: Option<&ExecuteRequest>,
-    digest: Option<&str>,
+    request: &ExecuteRequest,
 ) -> Result<(), CommandError> {
     let engine = context.engine(run, before)?;
     context.require_free_run(before)?;
-    let changed = changed_plan(context, before, request, digest)?;
+    let changed = changed_plan(context, before, request)?;
     if context.is_preview {
         return Ok(());
     }
-    let is_typed = request.is_some_and(|request| request.is_typed);
-    let stop = before.open_question().filter(|open| is_typed && open.question.kind.is_passed_by_going_on());
+    let stop = before.open_question().filter(|open| request.is_typed && open.question.kind.is_passed_by_going_on());
     let stop = stop.map(|open| open.question.id.clone());
     let _door = context.runs.as_ref().map(|runs| context.lock_opening(runs, Some(run.id()))).transpose()?;
     let ((), state) = engine.take_over(|state| {
@@ -247,7 +223,7 @@ fn continue_run(
         let answered = answered.transpose()?.unwrap_or_default();
         let replanned =
             changed.map(|(plan, approved)| verbs::replace_plan(state, plan, approved)).transpose()?.unwrap_or_default();
-        let anew = is_typed.then(dispatched_tasks::forget_dispatched);
+        let anew = request.is_typed.then(dispatched_tasks::forget_dispatched);
         Ok((answered.into_iter().chain(replanned).chain(anew).collect(), ()))
     })?;
     context.note_in_session(run, &before.holder, &state);
@@ -260,26 +236,17 @@ fn continue_run(
 fn changed_plan(
     context: &CommandContext,
     state: &RunState,
-    request: Option<&ExecuteRequest>,
-    digest: Option<&str>,
+    request: &ExecuteRequest,
 ) -> Result<Option<(Plan, String)>, CommandError> {
     let id = state.task_list_id();
-    let mut plan = state.plan.clone();
-    let waves = request.map(|request| request.waves.clone()).unwrap_or_default();
-    if let Some(most) = waves.max_iterations {
-        plan.policy.max_rounds = most;
-    }
-    if let Some(most) = waves.max_workers {
-        plan.policy.max_workers = most;
-    }
-    if waves.skip_verify && !plan.policy.skips_verification {
+    let plan = with_waves(state.plan.clone(), &request.waves);
+    if request.waves.skip_verify && !plan.policy.skips_verification {
         let message = format!("the run of the session {id} has its verification already");
         let hint = "it can only be left out where the run is opened; `omo run cancel` ends this one";
         return Err(CommandError::precondition(message, hint));
     }
-    let approved = approve_plan(context, &plan, digest, &approval_prompt(id, request))?;
-    let commands = planned_commands(&plan);
-    let is_same = plan == state.plan && (commands.is_empty() || approved == state.approved);
+    let approved = approve_plan(context, &plan, request.digest.as_deref(), &approval_prompt(id, request))?;
+    let is_same = plan == state.plan && (planned_commands(&plan).is_empty() || approved == state.approved);
     Ok((!is_same).then_some((plan, approved)))
 }
 
@@ -294,5 +261,6 @@ pub(crate) fn resume(
         context.note_ended_run(run, state);
         return print_block(&task_list_run::end_block(state));
     }
-    continue_run(context, run, state, None, digest)
+    let usual = ExecuteRequest::new(ExecuteCommand::UlwExec, PlanSource::OpenRun);
+    continue_run(context, run, state, &ExecuteRequest { digest: digest.map(str::to_owned), ..usual })
 }

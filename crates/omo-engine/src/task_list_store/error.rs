@@ -30,21 +30,13 @@ pub enum TaskListError {
         /// Where it would be.
         file: PathBuf,
     },
-    /// A file does not have the form that it should have, or is no JSON.
-    #[error("{}: {source}", .path.display())]
-    Json {
-        /// Which one.
+    /// The content or the name of a file is not that of a task list.
+    #[error("{}: {problem}", .path.display())]
+    File {
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong with it, and where.
-        source: serde_json::Error,
-    },
-    /// A file is not what its name says.
-    #[error("{}: {what}", .path.display())]
-    Invalid {
-        /// Which one.
-        path: PathBuf,
-        /// What is wrong with it.
-        what: &'static str,
+        /// The problem, and its place in the file.
+        problem: String,
     },
     /// A file could not be used.
     #[error(transparent)]

@@ -4,12 +4,11 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use omo_core::session::id::SessionId;
-use omo_plan::task_list::rules::{parse_task_id, sort_tasks};
-use omo_plan::task_list::{ContextFile, TaskFile, TaskListFile};
+use omo_plan::task_list::rules::sort_tasks;
+use omo_plan::task_list::{ContextFile, TaskFile, TaskList, TaskListFile, read_session, read_task, task_file_name};
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::StateLock;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use super::{EXPLORATION, LOCK_TIMEOUT, TaskListError};
 use crate::ledger::run::ExclusiveGuard;
@@ -24,8 +23,9 @@ const CONTEXT: &str = "context.json";
 const DESIGN: &str = "design.md";
 const EVIDENCE: &str = "evidence";
 const EVIDENCE_LOG: &str = "log.jsonl";
+/// The refusal of another file in the folder of tasks.
+const INVALID_NAME: &str = "its name is no task's: a whole number, or `verify`";
 const SUMMARY: &str = "summary.md";
-const JSON: &str = ".json";
 /// A larger file is none of a session.
 pub(crate) const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
@@ -79,16 +79,14 @@ impl TaskListFolder {
 
     /// The session.
     pub fn session(&self) -> Result<TaskListFile, TaskListError> {
-        let mut session: TaskListFile = read(&self.folder, SESSION_FILE)?.ok_or_else(|| self.not_found())?;
-        if session.session_id.is_empty() {
-            session.session_id = self.id.to_string();
-        }
-        Ok(session)
+        let bytes = self.session_bytes()?;
+        read_session(self.id.as_str(), &bytes).map_err(|problem| file_error(&self.folder, SESSION_FILE, &problem))
     }
 
     /// What its explorers found; `None` where none has said anything.
     pub fn context(&self) -> Result<Option<ContextFile>, TaskListError> {
-        read(&self.folder, CONTEXT)
+        let Some(bytes) = self.folder.read(CONTEXT, MAX_BYTES)? else { return Ok(None) };
+        serde_json::from_slice(&bytes).map_err(|error| file_error(&self.folder, CONTEXT, &error))
     }
 
     /// Where that is.
@@ -96,25 +94,29 @@ impl TaskListFolder {
         self.path().join(CONTEXT)
     }
 
+    /// The session with its tasks. A task that cannot be read is an error, and not left out.
+    pub fn load(&self) -> Result<TaskList, TaskListError> {
+        let file = self.session()?;
+        let LoadedTasks { tasks, unreadable, .. } = self.tasks()?.unwrap_or_default();
+        let (id, folder) = (self.id.to_string(), self.path().display().to_string());
+        unreadable.into_iter().next().map_or(Ok(TaskList { id, folder, file, tasks }), Err)
+    }
+
     /// Its tasks; `None` where nothing was ever made for them.
     pub fn tasks(&self) -> Result<Option<LoadedTasks>, TaskListError> {
         let Some(folder) = self.folder.open_inner(TASKS_FOLDER)? else { return Ok(None) };
         let mut found = LoadedTasks::default();
         for name in folder.file_names("")? {
-            let Some(stem) = name.strip_suffix(JSON) else { continue };
-            let Some(id) = parse_task_id(stem).filter(|id| id == stem) else {
-                found.unreadable.push(invalid_file(
-                    &folder,
-                    &name,
-                    "its name is no task's: a whole number, or `verify`",
-                ));
+            let Some(id) = name.strip_suffix(".json") else { continue };
+            if task_file_name(id).is_none() {
+                found.unreadable.push(file_error(&folder, &name, &INVALID_NAME));
                 continue;
-            };
-            match read_task(&folder, &id) {
+            }
+            match read_task_in(&folder, id, &name) {
                 Ok(task) => found.tasks.extend(task),
                 Err(error) => found.unreadable.push(error),
             }
-            found.ids.push(id);
+            found.ids.push(id.to_owned());
         }
         sort_tasks(&mut found.tasks);
         Ok(Some(found))
@@ -125,11 +127,11 @@ impl TaskListFolder {
         let missing = || TaskListError::NoTask {
             session: self.id.clone(),
             task: id.to_owned(),
-            file: self.path().join(TASKS_FOLDER).join(format!("{id}{JSON}")),
+            file: self.path().join(TASKS_FOLDER).join(format!("{id}.json")),
         };
-        let id = parse_task_id(id).ok_or_else(missing)?;
+        let name = task_file_name(id).ok_or_else(missing)?;
         let folder = self.folder.open_inner(TASKS_FOLDER)?.ok_or_else(missing)?;
-        read_task(&folder, &id)?.ok_or_else(missing)
+        read_task_in(&folder, id, &name)?.ok_or_else(missing)
     }
 
     /// So many pieces of evidence other programs have written down beside the tasks: lines that are objects.
@@ -180,15 +182,9 @@ impl LockedTaskList {
 
     /// Writes a task.
     pub fn write_task(&self, task: &TaskFile) -> Result<(), TaskListError> {
-        let name = format!("{}{JSON}", task.id);
-        match parse_task_id(&task.id).filter(|id| *id == task.id) {
-            Some(_) => write(&self.session.folder.create_folder(TASKS_FOLDER)?, &name, task),
-            None => Err(invalid_file(
-                &self.session.folder.create_folder(TASKS_FOLDER)?,
-                &name,
-                "it would be named as no task is",
-            )),
-        }
+        let tasks = self.session.folder.create_folder(TASKS_FOLDER)?;
+        let name = task_file_name(&task.id).ok_or_else(|| file_error(&tasks, &task.id, &INVALID_NAME))?;
+        write(&tasks, &name, task)
     }
 
     /// Writes its design, and says where.
@@ -199,10 +195,8 @@ impl LockedTaskList {
 
     /// Takes a task away that was just written, and that cannot be.
     pub fn remove_task(&self, id: &str) -> Result<(), TaskListError> {
-        let name = parse_task_id(id).filter(|known| known == id).map(|id| format!("{id}{JSON}"));
-        name.map_or(Ok(()), |name| {
-            self.session.folder.create_folder(TASKS_FOLDER)?.remove(&name).map_err(TaskListError::from)
-        })
+        let tasks = self.session.folder.create_folder(TASKS_FOLDER)?;
+        Ok(task_file_name(id).map_or(Ok(()), |name| tasks.remove(&name))?)
     }
 
     /// Writes a summary of the tasks beside them, and says where.
@@ -233,29 +227,16 @@ impl LockedTaskList {
     }
 }
 
-fn read_task(folder: &GuardedFolder, id: &str) -> Result<Option<TaskFile>, TaskListError> {
-    let name = format!("{id}{JSON}");
-    let task: Option<TaskFile> = read(folder, &name)?;
-    match task {
-        Some(task) if !task.id.is_empty() && parse_task_id(&task.id).as_deref() != Some(id) => {
-            Err(invalid_file(folder, &name, "it says that it is another task"))
-        }
-        // Zeros in front are no part of a number.
-        task => Ok(task.map(|task| TaskFile { id: id.to_owned(), ..task })),
-    }
-}
-
-fn read<T: DeserializeOwned>(folder: &GuardedFolder, name: &str) -> Result<Option<T>, TaskListError> {
+fn read_task_in(folder: &GuardedFolder, id: &str, name: &str) -> Result<Option<TaskFile>, TaskListError> {
     let Some(bytes) = folder.read(name, MAX_BYTES)? else { return Ok(None) };
-    let parsed = serde_json::from_slice(&bytes);
-    parsed.map(Some).map_err(|source| TaskListError::Json { path: folder.path().join(name), source })
+    read_task(id, &bytes).map(Some).map_err(|problem| file_error(folder, name, &problem))
 }
 
 fn write(folder: &GuardedFolder, name: &str, value: &impl Serialize) -> Result<(), TaskListError> {
-    let failed = |source| TaskListError::Json { path: folder.path().join(name), source };
-    Ok(folder.replace(name, &serde_json::to_vec_pretty(value).map_err(failed)?)?)
+    let text = serde_json::to_vec_pretty(value).map_err(|error| file_error(folder, name, &error))?;
+    Ok(folder.replace(name, &text)?)
 }
 
-fn invalid_file(folder: &GuardedFolder, name: &str, what: &'static str) -> TaskListError {
-    TaskListError::Invalid { path: folder.path().join(name), what }
+fn file_error(folder: &GuardedFolder, name: &str, problem: &impl ToString) -> TaskListError {
+    TaskListError::File { path: folder.path().join(name), problem: problem.to_string() }
 }

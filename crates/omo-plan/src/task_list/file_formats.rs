@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// What a new session's file says of its version.
-pub(super) const TASK_LIST_VERSION: &str = "7.0";
+const TASK_LIST_VERSION: &str = "7.0";
 /// How often a session goes over its tasks, where nothing else is said.
 pub(super) const MAX_ROUNDS: u32 = 5;
 
@@ -73,6 +73,33 @@ pub struct TaskListFile {
     /// Whatever else it says.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
+}
+
+impl TaskListFile {
+    /// A session at its beginning.
+    pub fn new(session_id: String, working_dir: String, goal: String, started_at: String) -> Self {
+        Self {
+            version: version(),
+            session_id,
+            working_dir,
+            original_dir: None,
+            goal,
+            goal_brief: String::new(),
+            planning_tier: String::new(),
+            updated_at: started_at.clone(),
+            started_at,
+            phase: TaskListPhase::Planning,
+            exploration_stage: String::new(),
+            iteration: 1,
+            plan: TaskListDesign::default(),
+            options: TaskListSettings::default(),
+            worktree: Value::Null,
+            verifier_passed: false,
+            documenter_completed: false,
+            cancelled_at: None,
+            extra: Map::new(),
+        }
+    }
 }
 
 /// What a session knows of its design.
@@ -175,7 +202,7 @@ impl TaskListPhase {
 }
 
 /// `tasks/<id>.json`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskFile {
     /// What it is called: a whole number, or `verify`. Empty where only the name of its file says so.
     #[serde(default, deserialize_with = "id")]

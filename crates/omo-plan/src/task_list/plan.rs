@@ -12,7 +12,7 @@ use crate::model::{
     TaskComplexity, TaskGroup, TaskKind,
 };
 use crate::task_list::validate;
-use crate::task_list::{TaskFile, TaskFileStatus, TaskListFile, VERIFY_TASK_ID};
+use crate::task_list::{TaskFile, TaskListFile, VERIFY_TASK_ID};
 
 /// What a task is judged by that says nothing about it.
 const AS_DESCRIBED: &str = "what it says is done";
@@ -109,32 +109,16 @@ fn verification_task(own: Option<&TaskFile>, tasks: &[Task]) -> Task {
         || Task {
             title: "Verification".to_owned(),
             body: "# Verification\n\nEvery task is done as its criteria say, and shown to be.\n".to_owned(),
-            ..task_from_file(&default_verification())
+            ..task_from_file(&TaskFile {
+                id: VERIFY_TASK_ID.to_owned(),
+                complexity: TaskComplexity::Complex,
+                ..TaskFile::default()
+            })
         },
         task_from_file,
     );
     verification.deps = tasks.iter().map(|task| task.id.clone()).collect();
     verification
-}
-
-/// A verification of which no file says anything.
-fn default_verification() -> TaskFile {
-    TaskFile {
-        id: VERIFY_TASK_ID.to_owned(),
-        subject: String::new(),
-        description: String::new(),
-        complexity: TaskComplexity::Complex,
-        status: TaskFileStatus::Open,
-        blocked_by: Vec::new(),
-        blocked_by_too: Vec::new(),
-        criteria: Vec::new(),
-        evidence: Vec::new(),
-        created_at: String::new(),
-        updated_at: String::new(),
-        approach: None,
-        retry_count: 0,
-        extra: serde_json::Map::new(),
-    }
 }
 
 /// All of them in one batch: a session knows waves and no stops.

@@ -4,10 +4,9 @@
 use omo_core::check::printed_output::QUOTED_LINES;
 use omo_core::check::task_check::TaskCheckOutcome;
 use omo_plan::model::{Task, TaskKind};
-use omo_plan::task_list::{
-    TaskFile, TaskFileStatus, TaskListDesign, TaskListFile, TaskListPhase, TaskListSettings, VERIFY_TASK_ID,
-};
-use serde_json::{Map, Value, json};
+use omo_plan::task_list::criterion::criterion_text;
+use omo_plan::task_list::{TaskFile, TaskFileStatus, TaskListFile, TaskListPhase, VERIFY_TASK_ID};
+use serde_json::{Value, json};
 
 use crate::event::RunResult;
 use crate::schedule::{self, NextAction};
@@ -16,8 +15,6 @@ use crate::task_list_store::{RUN_MEMBER, RunRef};
 
 /// The member of a piece of evidence that names the run that it is from.
 const EVIDENCE_RUN_MEMBER: &str = "run";
-/// The version of `session.json` that is made anew where it was removed.
-const VERSION: &str = "7.0";
 
 /// Where the session stands.
 pub fn phase_of_run(state: &RunState) -> TaskListPhase {
@@ -39,7 +36,11 @@ fn is_verifying(state: &RunState) -> bool {
 
 /// `session.json` of a run, from what it says; `before` is `None` where the file is not there or cannot be read.
 pub fn session_file(before: Option<TaskListFile>, state: &RunState, run: &str) -> TaskListFile {
-    let mut file = before.unwrap_or_else(|| empty_session_file(state));
+    let mut file = before.unwrap_or_else(|| {
+        let (id, goal) = (state.task_list_id().to_owned(), state.plan.goal.clone());
+        let file = TaskListFile::new(id, state.root.clone(), goal, state.opened_at.to_string());
+        TaskListFile { exploration_stage: "complete".to_owned(), phase: TaskListPhase::Execution, ..file }
+    });
     let phase = phase_of_run(state);
     if phase == TaskListPhase::Cancelled && file.phase != phase {
         file.cancelled_at = Some(state.updated_at.to_string());
@@ -56,30 +57,6 @@ pub fn session_file(before: Option<TaskListFile>, state: &RunState, run: &str) -
     file.extra.insert(RUN_MEMBER.to_owned(), json!(own));
     file.updated_at = state.updated_at.to_string();
     file
-}
-
-fn empty_session_file(state: &RunState) -> TaskListFile {
-    TaskListFile {
-        version: VERSION.to_owned(),
-        session_id: state.task_list_id().to_owned(),
-        working_dir: state.root.clone(),
-        original_dir: None,
-        goal: state.plan.goal.clone(),
-        goal_brief: String::new(),
-        planning_tier: String::new(),
-        started_at: state.opened_at.to_string(),
-        updated_at: String::new(),
-        phase: TaskListPhase::Execution,
-        exploration_stage: "complete".to_owned(),
-        iteration: 1,
-        plan: TaskListDesign::default(),
-        options: TaskListSettings::default(),
-        worktree: Value::Null,
-        verifier_passed: false,
-        documenter_completed: false,
-        cancelled_at: None,
-        extra: Map::new(),
-    }
 }
 
 /// What of `session.json` a run sets, to be compared: when it was written is no part of that.
@@ -114,16 +91,12 @@ fn new_task_file(task: &Task, state: &RunState) -> TaskFile {
         subject: task.title.clone(),
         description: task.body.clone(),
         complexity: task.complexity,
-        status: TaskFileStatus::Open,
         blocked_by: task.deps.clone(),
         blocked_by_too: task.deps.clone(),
-        criteria: task.checks.iter().map(|check| format!("`{}`", check.command)).chain(task.criteria.clone()).collect(),
-        evidence: Vec::new(),
+        criteria: task.checks.iter().map(criterion_text).chain(task.criteria.clone()).collect(),
         created_at: state.opened_at.to_string(),
         updated_at: state.opened_at.to_string(),
-        approach: None,
-        retry_count: 0,
-        extra: Map::new(),
+        ..TaskFile::default()
     }
 }
 

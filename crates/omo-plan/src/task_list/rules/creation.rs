@@ -6,8 +6,7 @@ use serde_json::Value;
 use super::{NEW_TASK_LIST_HINT, next_task_id, precondition_refusal, require_open};
 use crate::model::TaskComplexity;
 use crate::refusal::{VerbRefusal, VerbRefusalKind};
-use crate::task_list::file_formats::TASK_LIST_VERSION;
-use crate::task_list::{TaskFile, TaskFileStatus, TaskListDesign, TaskListFile, TaskListPhase, TaskListSettings};
+use crate::task_list::{TaskFile, TaskListFile, TaskListPhase, TaskListSettings};
 
 /// Goals that need no plan have words that begin so.
 const TRIVIAL: [&str; 8] = [
@@ -52,26 +51,13 @@ pub struct NewTaskList {
 
 /// A session at its beginning.
 pub fn new_task_list(beginning: NewTaskList, now: Timestamp) -> TaskListFile {
+    let NewTaskList { session, goal, working_dir, options } = beginning;
     TaskListFile {
-        version: TASK_LIST_VERSION.to_owned(),
-        goal_brief: brief_goal(&beginning.goal, &beginning.session),
-        planning_tier: planning_tier(&beginning.goal).to_owned(),
-        session_id: beginning.session,
-        working_dir: beginning.working_dir,
-        original_dir: None,
-        goal: beginning.goal,
-        started_at: now.to_string(),
-        updated_at: now.to_string(),
-        phase: TaskListPhase::Planning,
+        goal_brief: brief_goal(&goal, &session),
+        planning_tier: planning_tier(&goal).to_owned(),
         exploration_stage: super::EXPLORATION_STAGES.first().copied().unwrap_or_default().to_owned(),
-        iteration: 1,
-        plan: TaskListDesign::default(),
-        options: beginning.options,
-        worktree: Value::Null,
-        verifier_passed: false,
-        documenter_completed: false,
-        cancelled_at: None,
-        extra: serde_json::Map::new(),
+        options,
+        ..TaskListFile::new(session, working_dir, goal, now.to_string())
     }
 }
 
@@ -178,16 +164,11 @@ pub fn new_task(new: NewTask, session: &TaskListFile, ids: &[String], now: Times
         description: new.description.filter(|text| !text.is_empty()).unwrap_or_else(|| new.subject.clone()),
         subject: new.subject,
         complexity: new.complexity,
-        status: TaskFileStatus::Open,
-        blocked_by: Vec::new(),
-        blocked_by_too: Vec::new(),
         criteria: new.criteria,
-        evidence: Vec::new(),
         created_at: now.to_string(),
         updated_at: now.to_string(),
         approach: Some(new.approach),
-        retry_count: 0,
-        extra: serde_json::Map::new(),
+        ..TaskFile::default()
     };
     task.set_dependencies(&new.blocked_by);
     for (name, value) in [("test_file", new.test_file), ("test_scope", new.test_scope)] {

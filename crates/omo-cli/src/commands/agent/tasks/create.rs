@@ -140,7 +140,7 @@ fn require_replaceable(env: &ProcessEnv, locked: &LockedTaskList, is_forced: boo
     let session = match locked.session() {
         Ok(session) => session,
         // What cannot be read is kept beside the new one like anything else.
-        Err(TaskListError::Json { .. }) if is_forced => return Ok(()),
+        Err(TaskListError::File { .. }) if is_forced => return Ok(()),
         Err(error) => return Err(error.into()),
     };
     task_list_files::require_no_open_run(&session, env, "`omo run cancel` ends the run")?;

@@ -1,0 +1,58 @@
+//! The folder of a task list, read from the names and bytes of its files.
+
+use crate::model::Plan;
+use crate::task_list::rules::parse_task_id;
+use crate::task_list::{TaskFile, TaskListFile, task_list_plan};
+
+/// A session with its tasks, which is a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskList {
+    /// The id of the session: the name of its folder.
+    pub id: String,
+    /// The path of the folder.
+    pub folder: String,
+    /// `session.json`.
+    pub file: TaskListFile,
+    /// `tasks/*.json`, in their order.
+    pub tasks: Vec<TaskFile>,
+}
+
+impl TaskList {
+    /// The plan, with a verification behind its tasks unless that is skipped.
+    pub fn plan(&self, skips_verification: bool) -> Plan {
+        let skips = skips_verification || self.file.options.extra.get("skip_verify") == Some(&true.into());
+        task_list_plan(&self.file, &self.tasks, &self.folder, skips)
+    }
+}
+
+/// The session in these bytes of `session.json`, which lie in the folder of this name.
+///
+/// # Errors
+///
+/// They are not JSON of a session.
+pub fn read_session(id: &str, bytes: &[u8]) -> Result<TaskListFile, String> {
+    let mut session: TaskListFile = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    if session.session_id.is_empty() {
+        id.clone_into(&mut session.session_id);
+    }
+    Ok(session)
+}
+
+/// The name of a task's file, such as `2.json`; `None` where no task has this id.
+pub fn task_file_name(id: &str) -> Option<String> {
+    parse_task_id(id).filter(|known| known == id).map(|id| format!("{id}.json"))
+}
+
+/// The task in the file of this id.
+///
+/// # Errors
+///
+/// The bytes are not JSON of a task, or of another one.
+pub fn read_task(id: &str, bytes: &[u8]) -> Result<TaskFile, String> {
+    let task: TaskFile = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    if !task.id.is_empty() && parse_task_id(&task.id).as_deref() != Some(id) {
+        return Err("it says that it is another task".to_owned());
+    }
+    // Zeros in front are no part of a number.
+    Ok(TaskFile { id: id.to_owned(), ..task })
+}
