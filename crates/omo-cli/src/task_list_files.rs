@@ -109,14 +109,14 @@ pub(crate) fn require_no_open_run(session: &TaskListFile, env: &ProcessEnv, hint
 /// What to do in place of a change that only a run makes.
 pub(crate) const WORK_ON_THE_RUN: &str = "`omo agent next` says what comes next, and `omo agent done` ends a task";
 
-/// Prints one value of a file, or says that there is none.
-pub(crate) fn print_field(value: &Value, path: &str, of: &str) -> Result<(), CommandError> {
+/// Prints all of a file as JSON, or one value of it.
+pub(crate) fn print_value(file: &impl Serialize, path: Option<&str>, of: &str) -> Result<(), CommandError> {
+    let Some(path) = path else { return print(&serde_json::to_string_pretty(file).unwrap_or_default()) };
     let missing = || {
-        let shown = omo_core::text::sanitize(path, 60);
+        let shown = sanitize(path, 60);
         CommandError::not_found(format!("{of} has no `{shown}`"), "without `--field` all of it is printed")
     };
-    let found = rules::value_at_path(value, path).ok_or_else(missing)?;
-    print(&rules::format_value(found))
+    print(&rules::format_value(rules::value_at_path(&to_json(file), path).ok_or_else(missing)?))
 }
 
 /// Prints a line that says what was done, and with `json` what it was done to.

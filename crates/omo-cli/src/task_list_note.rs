@@ -5,8 +5,8 @@
 use std::path::{Path, PathBuf};
 
 use omo_core::session::task_list::OpenTaskList;
-use omo_engine::report::task_list::render;
-use omo_engine::state::{RunState, TaskStanding, TaskStatus};
+use omo_engine::report::task_list::render::{phase_of_run, task_status};
+use omo_engine::state::RunState;
 use omo_engine::task_list_store::TaskListFolder;
 use omo_plan::model::TaskKind;
 use omo_plan::task_list::{TaskFileStatus, TaskListPhase, VERIFY_TASK_ID};
@@ -20,21 +20,18 @@ pub(crate) fn note_from_files(env: &ProcessEnv, session: &TaskListFolder) {
     let Ok(file) = session.session() else { return };
     let Some(root) = project(Path::new(&file.working_dir)) else { return };
     let tasks = session.tasks().ok().flatten().unwrap_or_default().tasks;
-    let tasks: Vec<_> = tasks.iter().filter(|task| task.id != VERIFY_TASK_ID).collect();
-    let done = tasks.iter().filter(|task| task.status == TaskFileStatus::Resolved).count();
-    let (id, goal) = (session.id().to_string(), file.goal);
-    write_note(env, &root, file.phase, OpenTaskList { id, goal, ..with_counts(tasks.len(), done) });
+    let work = tasks.iter().filter(|task| task.id != VERIFY_TASK_ID);
+    let are_done = work.map(|task| task.status == TaskFileStatus::Resolved);
+    write_note(env, &root, file.phase, session.id().as_str(), file.goal, are_done);
 }
 
 /// Notes where a session stands, as its run says it now.
 pub(crate) fn note_from_run(env: &ProcessEnv, state: &RunState) {
-    let tasks = || state.plan.tasks.iter().filter(|task| task.kind != TaskKind::Verify);
-    let is_done =
-        |id: &str| matches!(state.standing(id), Some(TaskStanding::Is(TaskStatus::Passed | TaskStatus::Claimed)));
-    let done = tasks().filter(|task| is_done(&task.id)).count();
-    let (id, goal) = (state.task_list_id().to_owned(), state.plan.goal.clone());
-    let open = OpenTaskList { id, goal, ..with_counts(tasks().count(), done) };
-    write_note(env, Path::new(&state.root), render::phase_of_run(state), open);
+    let work = state.plan.tasks.iter().filter(|task| task.kind != TaskKind::Verify);
+    let are_done =
+        work.map(|task| state.standing(&task.id).is_some_and(|it| task_status(&it) == TaskFileStatus::Resolved));
+    let (phase, id, goal) = (phase_of_run(state), state.task_list_id(), state.plan.goal.clone());
+    write_note(env, Path::new(&state.root), phase, id, goal, are_done);
 }
 
 /// Forgets a session that was removed.
@@ -45,40 +42,34 @@ pub(crate) fn forget_note(env: &ProcessEnv, id: &str, working_dir: &str) {
     }
 }
 
-fn with_counts(total: usize, done: usize) -> OpenTaskList {
-    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-    OpenTaskList { total: number(total), done: number(done), ..OpenTaskList::default() }
-}
-
-fn write_note(env: &ProcessEnv, root: &Path, phase: TaskListPhase, session: OpenTaskList) {
-    let kept = if can_be_continued(phase) {
-        let session = OpenTaskList { phase: phase.word().to_owned(), ..session };
-        GuardedFolder::create_state(root)
-            .map_err(TaskListNoteError::from)
-            .and_then(|folder| task_list_note::set(&folder, session, env.state_home.as_deref(), env.now))
-    } else {
-        clear(root, &session.id, env)
-    };
-    warn(kept);
+/// Keeps the note of a session that its user can go on with by one of the commands, and removes that of another one.
+/// `are_done` tells of each task whether it is done.
+fn write_note(
+    env: &ProcessEnv,
+    root: &Path,
+    phase: TaskListPhase,
+    id: &str,
+    goal: String,
+    are_done: impl Iterator<Item = bool>,
+) {
+    use TaskListPhase::{Cancelled, Complete, Documentation, Unknown};
+    if matches!(phase, Documentation | Complete | Cancelled | Unknown) {
+        return warn(clear(root, id, env));
+    }
+    let (mut total, mut done) = (0, 0);
+    for is_done in are_done {
+        total += 1;
+        done += u32::from(is_done);
+    }
+    let (id, phase) = (id.to_owned(), phase.word().to_owned());
+    let open = OpenTaskList { id, goal, phase, total, done, ..OpenTaskList::default() };
+    let folder = GuardedFolder::create_state(root).map_err(TaskListNoteError::from);
+    warn(folder.and_then(|folder| task_list_note::set(&folder, open, env.state_home.as_deref(), env.now)));
 }
 
 fn clear(root: &Path, id: &str, env: &ProcessEnv) -> Result<(), TaskListNoteError> {
     let Some(folder) = GuardedFolder::open_state(root)? else { return Ok(()) };
     task_list_note::clear(&folder, id, env.state_home.as_deref())
-}
-
-/// Whether its user can go on with a session by one of the commands.
-fn can_be_continued(phase: TaskListPhase) -> bool {
-    match phase {
-        TaskListPhase::Planning
-        | TaskListPhase::PlanningComplete
-        | TaskListPhase::Execution
-        | TaskListPhase::Verification
-        | TaskListPhase::Failed => true,
-        TaskListPhase::Documentation | TaskListPhase::Complete | TaskListPhase::Cancelled | TaskListPhase::Unknown => {
-            false
-        }
-    }
 }
 
 /// The project that a session works in; `None` where its folder is no longer there.

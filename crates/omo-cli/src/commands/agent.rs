@@ -21,6 +21,7 @@ use clap::Subcommand;
 use omo_state::env::ProcessEnv;
 
 use crate::error::CommandError;
+use crate::task_list_files::with_not_green;
 
 const HELP: &str = "\
 Examples:
@@ -66,9 +67,9 @@ pub(super) fn run(env: &ProcessEnv, command: AgentCommand) -> Result<(), Command
         AgentCommand::Fail(options) => fail::run(env, &options),
         AgentCommand::Evidence(command) => evidence::run(env, command),
         AgentCommand::Verdict(options) => verdict::run(env, &options),
-        AgentCommand::Tasks(command) => tasks::run(env, command),
-        AgentCommand::Task(command) => task::run(env, command),
-        AgentCommand::Context(command) => context::run(env, command),
+        AgentCommand::Tasks(command) => tasks::run(env, command).map_err(with_not_green),
+        AgentCommand::Task(command) => task::run(env, command).map_err(with_not_green),
+        AgentCommand::Context(command) => context::run(env, command).map_err(with_not_green),
         AgentCommand::Workers(command) => workers::run(env, command),
         AgentCommand::Supervise(options) => supervise::run(env, &options),
         AgentCommand::Fence(options) => {

@@ -10,7 +10,6 @@ use omo_state::env::ProcessEnv;
 use crate::commands::agent::task::delete::{self, DeleteOptions};
 use crate::commands::agent::task::update::{self, UpdateOptions};
 use crate::error::CommandError;
-use crate::task_list_files::with_not_green;
 
 const HELP: &str = "\
 Examples:
@@ -47,14 +46,13 @@ pub(crate) enum TasksCommand {
     DeleteTask(DeleteOptions),
 }
 
-/// Does what was asked for; whatever goes wrong has one status.
+/// Dispatches the verb.
 pub(crate) fn run(env: &ProcessEnv, command: TasksCommand) -> Result<(), CommandError> {
-    let done = match command {
+    match command {
         TasksCommand::List(options) => list::run(env, &options),
         TasksCommand::Show(options) => show::run(env, &options),
         TasksCommand::Clean(options) => clean::run(env, &options),
         TasksCommand::UpdateTask(options) => update::run(env, *options),
         TasksCommand::DeleteTask(options) => delete::run(env, &options),
-    };
-    done.map_err(with_not_green)
+    }
 }

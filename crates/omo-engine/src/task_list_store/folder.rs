@@ -86,7 +86,8 @@ impl TaskListFolder {
     /// What its explorers found; `None` where none has said anything.
     pub fn context(&self) -> Result<Option<ContextFile>, TaskListError> {
         let Some(bytes) = self.folder.read(CONTEXT, MAX_BYTES)? else { return Ok(None) };
-        serde_json::from_slice(&bytes).map_err(|error| file_error(&self.folder, CONTEXT, &error))
+        let context = serde_json::from_slice(&bytes).map(Some);
+        context.map_err(|error| file_error(&self.folder, CONTEXT, &error))
     }
 
     /// Where that is.

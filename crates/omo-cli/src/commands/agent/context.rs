@@ -12,9 +12,7 @@ use serde_json::Value;
 
 use crate::error::CommandError;
 use crate::output;
-use crate::task_list_files::{
-    self, MAX_CHARS, TaskListOption, non_empty_text, print, print_field, split_list, to_json, with_not_green,
-};
+use crate::task_list_files::{self, MAX_CHARS, TaskListOption, non_empty_text, print, print_value, split_list};
 use crate::wait::{LONGEST_WAIT, LOOK_EVERY};
 
 const HELP: &str = "\
@@ -109,12 +107,11 @@ pub(crate) struct ContextGetOptions {
 
 /// `omo agent context …`.
 pub(crate) fn run(env: &ProcessEnv, action: ContextCommand) -> Result<(), CommandError> {
-    let done = match action {
+    match action {
         ContextCommand::Init(options) => init(env, &options),
         ContextCommand::Add(options) => add(env, options),
         ContextCommand::Get(options) => get(env, &options),
-    };
-    done.map_err(with_not_green)
+    }
 }
 
 /// Says which explorers are expected.
@@ -166,10 +163,7 @@ pub(crate) fn get(env: &ProcessEnv, options: &ContextGetOptions) -> Result<(), C
     if options.summary {
         return print(&as_markdown(&context));
     }
-    match &options.field {
-        Some(field) => print_field(&to_json(&context), field, &format!("the context of session {}", folder.id())),
-        None => print(&serde_json::to_string_pretty(&context).unwrap_or_default()),
-    }
+    print_value(&context, options.field.as_deref(), &format!("the context of session {}", folder.id()))
 }
 
 /// What was found, once all that are expected have said what they found, or the time is over.

@@ -1,6 +1,5 @@
 //! `omo agent task`: the tasks of a task list.
 
-mod added_task;
 mod create;
 pub(crate) mod delete;
 mod get;
@@ -12,7 +11,6 @@ use clap::Subcommand;
 use omo_state::env::ProcessEnv;
 
 use crate::error::CommandError;
-use crate::task_list_files::with_not_green;
 
 const HELP: &str = "\
 Examples:
@@ -34,15 +32,14 @@ pub(crate) enum TaskCommand {
     Summary(summary::SummaryOptions),
 }
 
-/// Does what was asked for; whatever goes wrong has one status.
+/// Dispatches the verb.
 pub(crate) fn run(env: &ProcessEnv, command: TaskCommand) -> Result<(), CommandError> {
-    let done = match command {
+    match command {
         TaskCommand::Create(options) => create::run(env, *options),
         TaskCommand::List(options) => list::run(env, &options),
         TaskCommand::Get(options) => get::run(env, &options),
         TaskCommand::Update(options) => update::run(env, *options),
         TaskCommand::Delete(options) => delete::run(env, &options),
         TaskCommand::Summary(options) => summary::run(env, &options),
-    };
-    done.map_err(with_not_green)
+    }
 }

@@ -10,7 +10,6 @@ use clap::Subcommand;
 use omo_state::env::ProcessEnv;
 
 use crate::error::CommandError;
-use crate::task_list_files::with_not_green;
 
 const HELP: &str = "\
 Example:
@@ -28,12 +27,11 @@ pub(crate) enum TasksEditCommand {
     Design(design::DesignOptions),
 }
 
-/// Does what was asked for; whatever goes wrong has one status.
+/// Dispatches the verb.
 pub(crate) fn run(env: &ProcessEnv, command: TasksEditCommand) -> Result<(), CommandError> {
-    let done = match command {
+    match command {
         TasksEditCommand::Create(options) => create::run(env, &options),
         TasksEditCommand::Update(options) => update::run(env, options),
         TasksEditCommand::Design(options) => design::run(env, &options),
-    };
-    done.map_err(with_not_green)
+    }
 }

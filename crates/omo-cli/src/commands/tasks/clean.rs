@@ -63,9 +63,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &CleanOptions) -> Result<(), Comman
             let is_meant =
                 is_selected(options, &session, &locked, env) && task_list_files::open_run_of(&session, env)?.is_none();
             if is_meant {
-                sessions.remove(&locked)?;
-                task_list_note::forget_note(env, id.as_str(), &session.working_dir);
-                say(&id, &session)?;
+                remove(env, &sessions, &locked, Some(&session))?;
             }
             Ok(is_meant)
         });
@@ -92,19 +90,22 @@ fn remove_task_list(env: &ProcessEnv, sessions: &TaskListStore, id: &SessionId) 
     if let Some(session) = &session {
         task_list_files::require_no_open_run(session, env, "`omo run cancel` ends the run")?;
     }
-    sessions.remove(&locked)?;
-    if let Some(session) = &session {
-        task_list_note::forget_note(env, id.as_str(), &session.working_dir);
-    }
-    session.map_or_else(|| task_list_files::print(&format!("removed session {id}")), |session| say(id, &session))
+    remove(env, sessions, &locked, session.as_ref())
 }
 
-fn say(id: &SessionId, session: &TaskListFile) -> Result<(), CommandError> {
-    task_list_files::print(&format!(
-        "removed session {id} ({}): {}",
-        session.phase.word(),
-        sanitize(&session.goal, 100)
-    ))
+/// Removes a session with its note, and says so; `session` is `None` where its file cannot be read.
+fn remove(
+    env: &ProcessEnv,
+    sessions: &TaskListStore,
+    locked: &LockedTaskList,
+    session: Option<&TaskListFile>,
+) -> Result<(), CommandError> {
+    sessions.remove(locked)?;
+    let shown = session.map(|session| {
+        task_list_note::forget_note(env, locked.id().as_str(), &session.working_dir);
+        format!(" ({}): {}", session.phase.word(), sanitize(&session.goal, 100))
+    });
+    task_list_files::print(&format!("removed session {}{}", locked.id(), shown.unwrap_or_default()))
 }
 
 fn is_selected(options: &CleanOptions, session: &TaskListFile, locked: &LockedTaskList, env: &ProcessEnv) -> bool {

@@ -3,9 +3,10 @@
 use clap::Args;
 use omo_engine::task_list_store::SESSION_FILE;
 use omo_state::env::ProcessEnv;
+use serde_json::Value;
 
 use crate::error::CommandError;
-use crate::task_list_files::{self, TaskListOption, print, print_field};
+use crate::task_list_files::{self, TaskListOption, print, print_value};
 
 const HELP: &str = "\
 Examples:
@@ -42,11 +43,9 @@ pub(crate) fn run(env: &ProcessEnv, options: &ShowOptions) -> Result<(), Command
     // Nothing is printed of a file that is no session.
     folder.session()?;
     let bytes = folder.session_bytes()?;
-    match &options.field {
-        None => print(String::from_utf8_lossy(&bytes).trim_end()),
-        Some(path) => {
-            let value = serde_json::from_slice(&bytes).unwrap_or_default();
-            print_field(&value, path, &format!("session {}", folder.id()))
-        }
+    if options.field.is_none() {
+        return print(String::from_utf8_lossy(&bytes).trim_end());
     }
+    let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    print_value(&value, options.field.as_deref(), &format!("session {}", folder.id()))
 }

@@ -106,7 +106,7 @@ pub(crate) fn task_values_of_run(file: &TaskFile) -> Value {
 }
 
 /// The word of the files for where a task stands.
-pub(crate) fn task_status(standing: &TaskStanding) -> TaskFileStatus {
+pub fn task_status(standing: &TaskStanding) -> TaskFileStatus {
     match standing {
         TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) => TaskFileStatus::Open,
         TaskStanding::Is(TaskStatus::Running) => TaskFileStatus::InProgress,

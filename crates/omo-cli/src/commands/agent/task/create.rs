@@ -4,11 +4,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use omo_engine::task_list_store::{LockedTaskList, RunRef};
 use omo_engine::work::read_plan_bytes;
+use omo_engine::{RunStore, RunStoreError, verbs};
 use omo_plan::task_list::rules::{self, NewTask};
+use omo_plan::task_list::{TaskFile, task_from_file};
 use omo_state::env::ProcessEnv;
 
-use crate::commands::agent::task::added_task::AddedTask;
+use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::task_list_files::{self, TaskListOption, non_empty_text, parse_id, print_done, split_list};
 use crate::task_list_note;
@@ -110,23 +113,45 @@ pub(crate) fn run(env: &ProcessEnv, options: CreateOptions) -> Result<(), Comman
     let session = locked.session()?;
     let tasks = locked.tasks()?.unwrap_or_default();
     let task = rules::new_task(new, &session, &tasks.ids, env.now)?;
-    let Some(run) = task_list_files::open_run_of(&session, env)? else {
+    let run = task_list_files::open_run_of(&session, env)?;
+    let added = if let Some(run) = &run {
+        add_to_run(env, run, &task, &options.which, locked)?;
+        format!(", and added to the run {}", run.id)
+    } else {
         locked.write_task(&task)?;
         task_list_note::note_from_files(env, &locked);
-        let done = format!("OK: Task {} created ({})", task.id, task_list_files::criteria_words(&task));
-        return print_done(&done, &task, options.json);
+        String::new()
     };
-    let added = AddedTask::prepare(env, &run, &task)?;
-    locked.write_task(&task)?;
+    let done = format!("OK: Task {} created ({}){added}", task.id, task_list_files::criteria_words(&task));
+    print_done(&done, &task, options.json)
+}
+
+/// Writes a task of a list whose run is open, and adds it to that as well.
+fn add_to_run(
+    env: &ProcessEnv,
+    run: &RunRef,
+    task: &TaskFile,
+    which: &TaskListOption,
+    locked: LockedTaskList,
+) -> Result<(), CommandError> {
+    let context = CommandContext::find(env)?;
+    let runs = RunStore::find(&run.root, Some(&context.state_home))?;
+    let run = runs.ok_or_else(|| RunStoreError::NotFound(run.id.clone()))?.get(&run.id)?;
+    let before = run.state()?;
+    let added = task_from_file(task);
+    verbs::add_task(&before, &context.caller()?, added.clone())?;
+    let engine = context.engine(&run, &before)?;
+    locked.write_task(task)?;
     // The run writes the session's files, and waits for this lock.
     drop(locked);
-    if let Err(failure) = added.add() {
-        task_list_files::open_task_list(&options.which, env)?.lock()?.remove_task(&task.id)?;
-        return Err(failure);
+    match engine.add_task(added) {
+        Ok(state) => context.note_in_session(&run, &before.holder, &state),
+        Err(failure) => {
+            task_list_files::open_task_list(which, env)?.lock()?.remove_task(&task.id)?;
+            return Err(failure.into());
+        }
     }
-    let criteria = task_list_files::criteria_words(&task);
-    let done = format!("OK: Task {} created ({criteria}), and added to the run {}", task.id, run.id);
-    print_done(&done, &task, options.json)
+    Ok(())
 }
 
 /// What a file says that describes a task.

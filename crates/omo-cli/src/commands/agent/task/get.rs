@@ -4,7 +4,7 @@ use clap::Args;
 use omo_state::env::ProcessEnv;
 
 use crate::error::CommandError;
-use crate::task_list_files::{self, TaskListOption, TaskOption, print, print_field, to_json};
+use crate::task_list_files::{self, TaskListOption, TaskOption, print_value};
 
 const HELP: &str = "\
 Example:
@@ -27,8 +27,5 @@ pub(crate) struct GetOptions {
 pub(crate) fn run(env: &ProcessEnv, options: &GetOptions) -> Result<(), CommandError> {
     let folder = task_list_files::open_task_list(&options.which, env)?;
     let task = folder.task(&options.task.id)?;
-    match &options.field {
-        None => print(&serde_json::to_string_pretty(&task).unwrap_or_default()),
-        Some(path) => print_field(&to_json(&task), path, &format!("task {} of session {}", task.id, folder.id())),
-    }
+    print_value(&task, options.field.as_deref(), &format!("task {} of session {}", task.id, folder.id()))
 }
