@@ -38,3 +38,8 @@ pub fn all_good(cases: impl IntoIterator<Item = (String, anyhow::Result<()>)>) {
 
 /// How often a run is continued where nothing else is set.
 pub const MAX_BLOCKS: u32 = omo_core::limits::RunLimits::DEFAULT.max_blocks;
+
+/// A text without its line breaks and runs of blanks: one that was broken to the width of a terminal, as it was before.
+pub fn in_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -46,7 +46,7 @@ pub(crate) const PAGES: [PageCase; 17] = [
     page("ultrawork-not-proved", "failed", &["NOT PROVED"], 1, ultrawork_runs::not_proved),
     page("ultrawork-blocked", "unproved", &["BLOCKED"], 1, ultrawork_runs::blocked),
     page("ultrawork-stopped", "unproved", &["STOPPED"], 1, ultrawork_runs::stopped),
-    page("ultrawork-running", "open", &["has not ended"], 1, ultrawork_runs::running),
+    page("ultrawork-running", "open", &["On: the session works"], 1, ultrawork_runs::running),
     page("plan-batches", "proved", &["omplete", "The word 2"], 2, plan_runs::batches),
     page("plan-waiting", "open", &["Waiting for you", "omo answer q1 "], 2, plan_runs::waiting),
     page("plan-failed", "failed", &["ailed", "omo run retry 1"], 2, plan_runs::failed),

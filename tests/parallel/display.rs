@@ -21,11 +21,12 @@ fn looks_on(ground: &Ground, variable: &str, size: (u16, u16)) -> Result<()> {
     let terminal = Terminal::start_program(&ground.lab, Path::new("/usr/bin/env"), arguments, size)?;
     let row = |screen: &str, name: &str| screen.lines().rfind(|line| line.starts_with(name)).map(str::to_owned);
     let is = |screen: &str, name: &str, word: &str| row(screen, name).is_some_and(|row| row.contains(word));
-    terminal.wait_until("both at work", |screen| is(screen, "S1", "works") && is(screen, "S2", "works"))?;
+    terminal
+        .wait_until("both at work", |screen| is(screen, "Session 1", "works") && is(screen, "Session 2", "works"))?;
     fs::write(ground.steps().join("go-1"), "")?;
     // Where there is little room, what is done makes some.
-    let screen = terminal.wait_until("the end of the first", |screen| !is(screen, "S1", "works"))?;
-    for name in ["session ", "S1", "S2"] {
+    let screen = terminal.wait_until("the end of the first", |screen| !is(screen, "Session 1", "works"))?;
+    for name in ["session ", "Session 1", "Session 2"] {
         let rows = screen.lines().filter(|line| line.starts_with(name)).count();
         ensure!(rows <= 1, "{variable} {size:?}: {rows} of {name}\n{screen}");
     }

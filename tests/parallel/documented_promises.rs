@@ -125,7 +125,7 @@ fn a_watcher_may_leave_and_only_the_supervisor_merges() {
         let said = ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
         ensure!(said.out.contains("closing this terminal does not end them"), "{}", said.out);
         let said = ground.omo(&["run", "watch", "--seconds", "1"])?.exits_with(0)?;
-        ensure!(said.out.contains("WAIT\n") && said.out.contains("S2 "), "{}", said.out);
+        ensure!(said.out.contains("WAIT\n") && said.out.contains("Session 2 "), "{}", said.out);
         ground.omo(&["agent", "workers", "merge"])?.refuses(6, "are at work", "omo run watch")?;
         ground.omo(&["run", "cancel"])?.exits_with(0)?;
         let said = ground.omo(&["run", "watch"])?.exits_with(1)?;

@@ -8,6 +8,7 @@ use omo_core::timestamp::Timestamp;
 use omo_engine::event::{EventActor, EventKind};
 use omo_state::env;
 use omo_testkit::wait_until;
+use omo_tests::in_one_line;
 
 use crate::launchers::{Engine, KILL_WORKER, WELL, on_local};
 
@@ -39,7 +40,7 @@ fn a_worker_whose_start_failed_and_that_cannot_be_ended_is_named() {
         engine.ground.require_complete(&WELL)?;
         let job = format!("omo-{}-session-1-1", engine.ground.run()?.id());
         let shown = engine.ground.omo(&["run", "show"])?.exits_with(0)?.out;
-        ensure!(shown.contains(&format!("end `{job}` by hand at its engine")), "{shown}");
+        ensure!(in_one_line(&shown).contains(&format!("end `{job}` by hand at its engine")), "{shown}");
         let scratch = engine.host.files().scratch().display().to_string();
         engine.ground.omo(&["worker", "cancel", &job, "--scratch", &scratch])?.exits_with(0).map(drop)
     });

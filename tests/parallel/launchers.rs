@@ -9,6 +9,7 @@ use omo_engine::event::EventKind;
 use omo_engine::parallel_state::SubmittedWorker;
 use omo_engine::state::{TaskState, TaskStatus};
 use omo_testkit::wait_until;
+use omo_tests::in_one_line;
 
 use crate::parallel_repository::{Ground, Session, on_repository, session, step};
 use crate::second_host::Host;
@@ -234,7 +235,8 @@ fn a_worker_that_no_cancel_has_ended_is_shown_with_its_name() {
         let strays: Vec<&String> = parallel.groups.values().flat_map(|known| known.stray_workers.keys()).collect();
         ensure!(strays.len() == 2, "{:?}", parallel.groups);
         for job in strays {
-            ensure!(shown.out.contains(&format!("end `{job}` by hand at its engine")), "{}", shown.out);
+            let words = in_one_line(&shown.out);
+            ensure!(words.contains(&format!("end `{job}` by hand at its engine")), "{}", shown.out);
             engine.ground.omo(&["worker", "cancel", job, "--scratch", &scratch])?.exits_with(0)?;
         }
         Ok(())

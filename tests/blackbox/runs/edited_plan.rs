@@ -3,6 +3,7 @@
 use std::fs;
 
 use anyhow::{Result, ensure};
+use omo_tests::in_one_line;
 use omo_tests::plan_project::{Ground, ONE_TASK_BATCHES, PLAN, plan_text, play, task, two_tasks, two_tasks_with_stop};
 
 const ONE: &str = "grep -q one words/1.txt";
@@ -21,7 +22,7 @@ fn is_named(ground: &Ground, edit: &str) -> Result<()> {
         before.require_unchanged(&ground.file_tree()?, &[".lock"])?;
     }
     let said = ground.omo_at_terminal(&["run", "show"])?.exits_with(0)?;
-    ensure!(said.out.contains(&format!("The plan was edited since: {edit}.")), "{}", said.out);
+    ensure!(in_one_line(&said.out).contains(&format!("The plan was edited since: {edit}.")), "{}", said.out);
     Ok(())
 }
 
