@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use omo_core::session::task_list::OpenTaskList;
-use omo_engine::report::task_list::render::{phase_of_run, task_status};
+use omo_engine::program_files::task_folder::{phase_of_run, task_status};
 use omo_engine::state::RunState;
 use omo_engine::task_list_store::TaskListFolder;
 use omo_plan::model::TaskKind;

@@ -26,6 +26,7 @@ pub mod parallel;
 pub mod parallel_schedule;
 pub mod parallel_state;
 pub mod preflight;
+pub mod program_files;
 pub mod projection;
 mod question;
 mod question_text;

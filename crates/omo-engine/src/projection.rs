@@ -19,7 +19,8 @@ use omo_state::files::project_file::{ProjectFile, ProjectFileError};
 use serde::{Deserialize, Serialize};
 
 use crate::event::RunResult;
-use crate::report::dev_workflow::{CHECKPOINT_PATH, REPORT_PATH, checkpoint, execution_report};
+use crate::program_files::{execute_plan_checkpoint, execution_report, ultraexecute_progress};
+use crate::report::dev_workflow::{CHECKPOINT_PATH, REPORT_PATH};
 use crate::report::ultraplan;
 use crate::state::{RunPhase, RunState};
 
@@ -189,18 +190,18 @@ impl<'a> Projection<'a> {
 
     /// The progress file of a plan in steps, beside its plan. A plan that lies outside of the project has an absolute path.
     fn write_progress(&self, state: &RunState, writing: &mut Writing<'_>) -> Result<(), ProjectionError> {
-        let key = ultraplan::progress_path(state);
+        let key = ultraexecute_progress::progress_path(state);
         let outside = Path::new(&key).is_absolute().then(|| Path::new(&key).parent()).flatten();
         let path = if outside.is_some() { ultraplan::file_name(&key) } else { &key };
         let root = outside.unwrap_or(self.root);
-        let progress = ultraplan::progress_file::progress_file(state, ultraplan::scope_of(state));
+        let progress = ultraexecute_progress::progress_file(state, ultraplan::scope_of(state));
         let text = (serde_json::to_string_pretty(&progress).map_err(std::io::Error::other)? + "\n").into_bytes();
         writing.write_output(&root, Output::of_part(path, key.clone(), root.read(path)?, &text, text.clone()))
     }
 
     /// The checkpoint and the report of a plan of tasks.
     fn write_execution(&self, state: &RunState, writing: &mut Writing<'_>) -> Result<(), ProjectionError> {
-        let checkpoint = checkpoint::render(state).into_bytes();
+        let checkpoint = execute_plan_checkpoint::render(state).into_bytes();
         let now = self.root.read(CHECKPOINT_PATH)?;
         let output = Output::of_part(CHECKPOINT_PATH, CHECKPOINT_PATH.to_owned(), now, &checkpoint, checkpoint.clone());
         writing.write_output(&self.root, output)?;

@@ -37,6 +37,7 @@ use crate::client_policy::ClientPolicy;
 use crate::event::{EventActor, EventKind, MissingCommit, RecordedProcess, RunEvent};
 use crate::parallel_schedule;
 use crate::parallel_state::ParallelState;
+use crate::program_files::{ultraexecute_progress, ultraexecute_summary};
 use crate::projection::{self, FileDrift, Projection, ProjectionError};
 use crate::report::ultraplan;
 use crate::state::RunState;
@@ -215,7 +216,7 @@ impl Engine<'_> {
         if let (true, true, Some(folder)) = (is_over, state.is_ultraplan(), self.plugin_data) {
             crate::projection::stats::append_stats(
                 folder,
-                &ultraplan::summary::stats_line(&state, ultraplan::scope_of(&state), now),
+                &ultraexecute_summary::stats_line(&state, ultraplan::scope_of(&state), now),
             );
         }
         Ok((value, self.write_projections(state)?))
@@ -264,7 +265,7 @@ impl Engine<'_> {
     fn write_files(&self, state: &RunState) -> Result<Vec<FileDrift>, ProjectionError> {
         if let (true, Some(tree)) = (state.is_ultraplan(), GitWorktree::find(self.root)) {
             // Where it shows in `git status` it is omo's own all the same.
-            let _ = exclude::add_exclude_line(&tree, ultraplan::progress_file::IGNORE_PATTERN);
+            let _ = exclude::add_exclude_line(&tree, ultraexecute_progress::IGNORE_PATTERN);
         }
         let (folder, memory) = self.files_for_others(state);
         Projection::new(folder, &memory, self.run.id()).write(state)

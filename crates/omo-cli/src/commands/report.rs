@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use omo_engine::parallel::refresh_kept_work;
-use omo_engine::report::{dev_workflow, task_list, ultraplan};
+use omo_engine::program_files::execution_report;
+use omo_engine::report::{task_list, ultraplan};
 use omo_engine::state::RunState;
 use omo_git::repository::GitRepository;
 use omo_plan::dialects::PlanKind;
@@ -128,6 +129,6 @@ fn summary(state: &RunState) -> String {
     match state.plan.dialect.kind() {
         PlanKind::TaskList => task_list::final_report(state),
         PlanKind::Steps => ultraplan::final_report::final_report(state, ultraplan::scope_of(state)),
-        PlanKind::Tasks => dev_workflow::execution_report::section(state),
+        PlanKind::Tasks => execution_report::section(state),
     }
 }

@@ -11,7 +11,7 @@ use omo_plan::model::TaskGroup;
 use super::{DriveError, ParallelDriver};
 use crate::parallel::push_rules::{is_done, last_passed_commit};
 use crate::parallel_state::GroupState;
-use crate::report::ultraplan;
+use crate::program_files::ultraexecute_progress;
 use crate::state::{RunState, TaskState};
 
 impl ParallelDriver<'_> {
@@ -37,7 +37,7 @@ impl ParallelDriver<'_> {
         };
         let judged = judged_files(state, group);
         let mut strays = changed_files(&self.repository, &known.base, &good)?;
-        strays.retain(|file| !judged.contains(file) && !ultraplan::is_progress_file(file));
+        strays.retain(|file| !judged.contains(file) && !ultraexecute_progress::is_progress_file(file));
         if strays.is_empty() {
             return Ok(Ok(good));
         }

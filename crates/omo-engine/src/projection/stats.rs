@@ -4,7 +4,7 @@ use std::path::Path;
 
 use omo_state::files::folder::GuardedFolder;
 
-use crate::report::ultraplan::summary::STATS_FILE;
+use crate::program_files::ultraexecute_summary::STATS_FILE;
 
 /// At so many bytes the file is moved aside, and another one begun.
 const ROTATE_AT: u64 = 16 * 1024 * 1024;

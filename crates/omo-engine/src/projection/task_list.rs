@@ -11,8 +11,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::ledger::run::LOCK_TIMEOUT;
+use crate::program_files::task_folder;
 use crate::projection::{Output, OutputFolder, ProjectionError, Writing};
-use crate::report::task_list::render;
 use crate::state::RunState;
 use crate::task_list_store::{LOCK_FILE, MAX_BYTES, SESSION_FILE, TASKS_FOLDER};
 
@@ -53,12 +53,14 @@ pub(super) fn write(state: &RunState, run: &str, writing: &mut Writing<'_>) -> R
     // What is there before the run has written anything is what it was opened with.
     let is_first = writing.memory.last.0 != run;
     let name = SESSION_FILE;
-    let of = |before| render::session_file(before, state, run);
-    writing.write_output(&folders, output(name, folders.read(name)?, is_first, of, render::session_values_of_run))?;
+    let of = |before| task_folder::session_file(before, state, run);
+    writing
+        .write_output(&folders, output(name, folders.read(name)?, is_first, of, task_folder::session_values_of_run))?;
     for task in &state.plan.tasks {
         let name = &format!("{TASKS_FOLDER}/{}.json", task.id);
-        let of = |before| render::task_file(before, task, state, run);
-        writing.write_output(&folders, output(name, folders.read(name)?, is_first, of, render::task_values_of_run))?;
+        let of = |before| task_folder::task_file(before, task, state, run);
+        writing
+            .write_output(&folders, output(name, folders.read(name)?, is_first, of, task_folder::task_values_of_run))?;
     }
     Ok(true)
 }

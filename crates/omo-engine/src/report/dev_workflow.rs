@@ -1,9 +1,6 @@
 //! The files of a dev-workflow plan, made from the ledger for people and for other tools: the checkpoint
 //! and the execution report. Nothing of them is ever read back as truth.
 
-pub mod checkpoint;
-pub mod execution_report;
-
 use crate::state::{RunState, TaskStanding, TaskState, TaskStatus};
 
 /// The checkpoint's path from the project's top.

@@ -9,7 +9,6 @@ mod evidence;
 pub(super) mod final_report;
 mod messages;
 mod progress;
-pub mod render;
 mod verifier;
 
 use omo_plan::model::Task;

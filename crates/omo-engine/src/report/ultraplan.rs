@@ -4,9 +4,7 @@
 pub mod brief;
 pub mod dry_run;
 pub mod final_report;
-pub mod progress_file;
 pub mod remote_prompt;
-pub mod summary;
 pub mod task_lines;
 pub mod worker_lines;
 pub mod worker_prompt;
@@ -37,16 +35,6 @@ pub fn scope_of(state: &RunState) -> RunScope {
         is_foreground: false,
         total_tasks: None,
     })
-}
-
-/// Where the progress file of a run is, from the project's top.
-pub(crate) fn progress_path(state: &RunState) -> String {
-    progress_file::progress_file_path(&state.plan.source.path, scope_of(state).selection)
-}
-
-/// Whether a file is one that omo writes for people beside a plan, of whichever run: no step has changed it.
-pub(crate) fn is_progress_file(path: &str) -> bool {
-    file_name(path).starts_with(progress_file::FILE_PREFIX)
 }
 
 /// The word of what happens on a failure.

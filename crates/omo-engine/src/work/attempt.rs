@@ -17,7 +17,7 @@ use crate::commit_guard::Judges;
 use crate::dispatched_tasks::dispatched_tasks;
 use crate::event::{EventKind, UnfinishedLine};
 use crate::handover::next_task_of_worker;
-use crate::report::ultraplan;
+use crate::program_files::ultraexecute_progress;
 use crate::state::{FINAL_CHECKS_ID, RunState, RunningAttempt};
 use crate::task_commits::commit_message;
 use crate::unfinished_lines::find_unfinished_lines;
@@ -434,7 +434,7 @@ impl Engine<'_> {
         let is_plan_here = |file: &str| self.work_tree.root() == self.root && is_of_plan(state, file);
         let files: Vec<String> = files
             .filter(|file| is_own(file) || !is_plan_here(file))
-            .filter(|file| !state.is_ultraplan() || !ultraplan::is_progress_file(file))
+            .filter(|file| !state.is_ultraplan() || !ultraexecute_progress::is_progress_file(file))
             .filter(|file| is_own(file) || !is_of_other(file))
             .collect();
         let digest = |path: &str| changes::file_digest(self.work_tree.root(), path).unwrap_or_default();

@@ -17,8 +17,8 @@ use super::own_files::OwnFiles;
 use super::start::tree_to_text;
 use super::{Engine, EngineError};
 use crate::event::EventKind;
+use crate::program_files::ultraexecute_progress;
 use crate::report::dev_workflow::{CHECKPOINT_PATH, REPORT_PATH};
-use crate::report::ultraplan;
 use crate::state::{RunState, TaskState, WorktreeBaseline};
 
 /// How long a worker that wants to begin waits for another process that takes back what was before.
@@ -27,7 +27,7 @@ const RESTORE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Paths from the project's top that omo itself writes for a run.
 pub(super) fn files_written_by_omo(state: &RunState) -> Vec<String> {
     if state.is_ultraplan() {
-        return vec![ultraplan::progress_path(state)];
+        return vec![ultraexecute_progress::progress_path(state)];
     }
     [CHECKPOINT_PATH, REPORT_PATH].map(str::to_owned).into()
 }

@@ -33,7 +33,7 @@ use super::baseline::files_written_by_omo;
 use super::own_files::files_out_of_scope;
 use super::{CommandWatcher, Engine, EngineError};
 use crate::parallel::push_rules::{is_done, last_passed_commit};
-use crate::report::ultraplan;
+use crate::program_files::ultraexecute_progress;
 use crate::state::{RunState, TaskState};
 use crate::verbs::{AttemptMeasurement, CommitOutcome, StrayCommit};
 
@@ -364,7 +364,7 @@ impl Engine<'_> {
         let by_hooks = last_end.and_then(|end| end.hook_changes.as_ref()).map_or(&[][..], |changes| &changes.files);
         let stray = |(commit, files): (String, Vec<String>)| {
             let mut unlisted = files_out_of_scope(self.unlisted_files, state, task, &files);
-            unlisted.retain(|file| !ultraplan::is_progress_file(file) && !by_hooks.contains(file));
+            unlisted.retain(|file| !ultraexecute_progress::is_progress_file(file) && !by_hooks.contains(file));
             (!unlisted.is_empty()).then_some(StrayCommit { commit, files: unlisted })
         };
         Ok(commits.into_iter().filter(|(commit, _)| !judged.contains(commit)).filter_map(stray).collect())
@@ -385,7 +385,7 @@ fn is_red(outcomes: &[(TaskCheck, TaskCheckOutcome)]) -> bool {
 pub(super) fn without_omo_files(state: &RunState, mut files: Vec<String>) -> Vec<String> {
     let own = files_written_by_omo(state);
     let own: Vec<&str> = own.iter().map(String::as_str).collect();
-    files.retain(|file| !is_omo_path(file, &own) && !ultraplan::is_progress_file(file));
+    files.retain(|file| !is_omo_path(file, &own) && !ultraexecute_progress::is_progress_file(file));
     files
 }
 

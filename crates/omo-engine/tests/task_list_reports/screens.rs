@@ -1,7 +1,7 @@
 //! The screen of the progress.
 
+use omo_engine::program_files::task_folder::phase_of_run;
 use omo_engine::report::task_list::progress_screen;
-use omo_engine::report::task_list::render::phase_of_run;
 use omo_plan::task_list::TaskListPhase;
 
 use crate::task_list_reports::sample_runs::{begin, claim, fail, pass, shown, small, task_state_mut};

@@ -9,6 +9,7 @@ use omo_engine::commit_guard::CommitGuard;
 use omo_engine::event::EventKind;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::modes::{ModeOptions, arranged};
+use omo_engine::program_files::execute_plan_checkpoint;
 use omo_engine::report::dev_workflow;
 use omo_engine::work::{PlanFile, RunOpening, opening_events};
 use omo_engine::{RunStore, import as imports};
@@ -59,7 +60,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &ImportOptions) -> Result<(), Comma
         read => read?,
     };
     let text = String::from_utf8_lossy(&bytes);
-    let found = dev_workflow::checkpoint::ForeignCheckpoint::read(&text).map_err(|error| {
+    let found = execute_plan_checkpoint::ForeignCheckpoint::read(&text).map_err(|error| {
         CommandError::usage(
             format!("`{shown}` is no checkpoint: {error}"),
             "it is the JSON file that execute-plan left",

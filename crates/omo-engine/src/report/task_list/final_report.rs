@@ -13,12 +13,12 @@ use super::evidence::{
 };
 use super::{SCREEN_BYTES, progress_screen};
 use crate::event::{PlanVerdict, UnfinishedLine};
+use crate::program_files::task_folder::phase_of_run;
 use crate::report::judged_with::judged_with_lines;
 use crate::report::table::{cell, truncated_table};
 use crate::report::task_list::messages::{
     bullet_list, field_lines, fit_rows, goal_text, is_verification, rounds_text, task_list_name, task_names,
 };
-use crate::report::task_list::render::phase_of_run;
 use crate::state::{RunPhase, RunState, TaskState, TaskStatus};
 use crate::unfinished_lines::{MAX_UNFINISHED_LINES, unfinished_lines};
 use crate::view::{RunFacts, run_view};

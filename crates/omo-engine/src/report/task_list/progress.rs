@@ -5,9 +5,9 @@ use std::fmt::Write;
 use omo_plan::model::Task;
 
 use super::SCREEN_BYTES;
+use crate::program_files::task_folder::phase_of_run;
 use crate::report::table::table;
 use crate::report::task_list::messages::{field_lines, fit_rows, is_verification, model_of, rounds_text, status_word};
-use crate::report::task_list::render::phase_of_run;
 use crate::state::{RunState, TaskStanding, TaskStatus};
 
 /// How far a run is; at most [`SCREEN_BYTES`] long.

@@ -5,9 +5,10 @@ use std::fmt::Write;
 use omo_core::text::sanitize;
 use omo_plan::model::Task;
 
-use super::{RunScope, command_for, on_failure_word, short_commit, summary};
+use super::{RunScope, command_for, on_failure_word, short_commit};
 use crate::outcome::{FinalChecksResult, OutcomeSummary, PlanOutcome, ReportedStatus};
 use crate::parallel_state::{GroupState, GroupStatus};
+use crate::program_files::ultraexecute_summary::summary_block;
 use crate::report::findings::finding_lines;
 use crate::report::heading::run_heading;
 use crate::report::table::{cell, table};
@@ -43,7 +44,7 @@ pub fn final_report(state: &RunState, asked: RunScope) -> String {
         let _ = write!(text, "To resume: {} --resume {path}\n\n", command_for(&state.plan));
     }
     // No line of JSON begins with what stands in it: nothing there can close the fence.
-    let _ = writeln!(text, "```json\n{}\n```", summary::summary_block(state, asked));
+    let _ = writeln!(text, "```json\n{}\n```", summary_block(state, asked));
     text
 }
 

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
-use super::{EndedTask, ended_tasks, run_status};
+use crate::report::dev_workflow::{EndedTask, ended_tasks, run_status};
 use crate::state::RunState;
 
 /// The checkpoint, in the shape and the order that its readers expect.

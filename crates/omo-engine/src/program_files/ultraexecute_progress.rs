@@ -6,16 +6,17 @@ use omo_plan::model::Precondition;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::{RunScope, file_name};
 use crate::outcome::{FinalChecksResult, OutcomeSummary, PlanOutcome, ReportedStatus};
+use crate::report::ultraplan::{file_name, scope_of};
 use crate::request::arguments::PlanSelection;
+use crate::request::run_scope::RunScope;
 use crate::state::{RunPhase, RunState, TaskState};
 
 /// The longest error that is written, in characters.
 const ERROR_CHARS: usize = 1_000;
 
 /// What the name of every such file begins with.
-pub(super) const FILE_PREFIX: &str = ".ultraexecute-progress-";
+const FILE_PREFIX: &str = ".ultraexecute-progress-";
 /// The line that hides all of them from `git status`, with the copies of those that were edited by hand.
 pub(crate) const IGNORE_PATTERN: &str = "*.ultraexecute-progress-*";
 
@@ -29,6 +30,16 @@ pub fn progress_file_path(plan: &str, part: PlanSelection) -> String {
         PlanSelection::Whole | PlanSelection::Step(_) => String::new(),
     };
     format!("{folder}{FILE_PREFIX}{slug}{session}.json")
+}
+
+/// Path of the file of a run, from the top of the project.
+pub(crate) fn progress_path(state: &RunState) -> String {
+    progress_file_path(&state.plan.source.path, scope_of(state).selection)
+}
+
+/// `true` for such a file of any run: no step has changed it.
+pub(crate) fn is_progress_file(path: &str) -> bool {
+    file_name(path).starts_with(FILE_PREFIX)
 }
 
 /// What stands in the file.

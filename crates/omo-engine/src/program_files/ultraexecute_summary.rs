@@ -3,9 +3,10 @@
 use omo_core::timestamp::Timestamp;
 use serde::Serialize;
 
-use super::{RunScope, file_name};
 use crate::outcome::{FinalChecksResult, OutcomeSummary, PlanOutcome};
-use crate::report::ultraplan::progress_file;
+use crate::program_files::ultraexecute_progress::progress_file_path;
+use crate::report::ultraplan::file_name;
+use crate::request::run_scope::RunScope;
 use crate::state::RunState;
 
 /// What the block says.
@@ -64,7 +65,7 @@ pub(crate) fn run_summary(state: &RunState, asked: RunScope) -> RunSummary {
         steps_not_reached: counts.not_reached,
         failed_at_step: reached.failed_at.as_ref().and_then(|id| id.parse().ok()),
         exit_condition: reached.exit_condition(state.plan.dialect),
-        progress_file: progress_file::progress_file_path(&state.plan.source.path, asked.selection),
+        progress_file: progress_file_path(&state.plan.source.path, asked.selection),
     }
 }
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 use omo_core::text::sanitize;
 use omo_plan::diagnostic::Code;
 
-use super::{EndedTask, ended_tasks, run_status};
+use crate::report::dev_workflow::{EndedTask, ended_tasks, run_status};
 use crate::report::judged_with::judged_with;
 use omo_view::run_view::TaskCounts;
 
