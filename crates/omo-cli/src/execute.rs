@@ -21,6 +21,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use omo_core::text::sanitize;
+use omo_engine::Run;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::modes::choose;
 use omo_engine::request::arguments::PlanSelection;
@@ -28,7 +29,6 @@ use omo_engine::request::check_target::{PathTarget, check_file, check_selection}
 use omo_engine::request::part::requested_strategy;
 use omo_engine::state::RunState;
 use omo_engine::work::PlanFile;
-use omo_engine::{Run, RunStore};
 use omo_plan::dialects::{BatchOptions, PlanReading};
 use omo_plan::model::{Dialect, Plan};
 use omo_plan::project_paths::name_files_from_top;
@@ -40,21 +40,22 @@ use crate::commands::agent::next::print_answer;
 use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::execute::continue_run::{continue_open_run, known_run_line};
+use crate::execute::known_run::{KnownRun, RunQuery, find_run};
 use crate::execute::open_or_continue::open_or_continue;
 use crate::execute::refusals::{argument_error, invalid_plan_error, other_mode_error};
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
 use crate::exit_kind::ExitKind;
 use crate::output;
 
-pub(crate) fn execute(context: &CommandContext, request: &ExecuteRequest) -> Result<(), CommandError> {
+pub(crate) fn execute(context: &CommandContext, request: ExecuteRequest) -> Result<(), CommandError> {
     if let Some(own) = &context.env.worker {
         let message = format!("this session works on {} of the run {}, and opens no run", own.worker, own.run);
         return Err(CommandError::precondition(message, "`omo agent next` says what it is to do"));
     }
-    match &request.source {
+    match request.source.clone() {
         PlanSource::OpenRun => continue_open_run(context, request.is_typed),
-        PlanSource::TaskList(session) => task_list::execute(context, request, session.as_deref()),
-        PlanSource::File(path) => execute_file(context, request, path),
+        PlanSource::TaskList(session) => task_list::execute(context, &request, session.as_deref()),
+        PlanSource::File(path) => execute_file(context, request, &path),
     }
 }
 
@@ -82,64 +83,66 @@ pub(crate) fn print_then_next(
     })
 }
 
-fn execute_file(context: &CommandContext, request: &ExecuteRequest, path: &str) -> Result<(), CommandError> {
-    let plan = read_plan(context, request, path)?;
-    let PickedMode { mode, line, is_own_choice } = pick_mode(context, request, &plan)?;
-    let choice = line.map(|line| format!("[omo] {}\n", sanitize(&line, 400))).unwrap_or_default();
-    let request = &ExecuteRequest { choice, ..request.clone() };
-    let done = if request.scope.is_dry_run {
+fn execute_file(context: &CommandContext, mut request: ExecuteRequest, path: &str) -> Result<(), CommandError> {
+    while let Some(check) = start_plan(context, &mut request, path)? {
+        request.proof.check = vec![check];
+    }
+    Ok(())
+}
+
+/// Opens the run of a plan, or goes on with the one that it has. Where its user has answered what proves its tasks,
+/// that is the check to begin with, and nothing was done yet.
+fn start_plan(
+    context: &CommandContext,
+    request: &mut ExecuteRequest,
+    path: &str,
+) -> Result<Option<String>, CommandError> {
+    let is_dry_run = request.scope.is_dry_run;
+    let file = find_plan_file(context, path)?;
+    let known = find_run(context, context.runs.as_ref().filter(|_| !is_dry_run), &file.path)?;
+    let dialect = known.dialect(&file.path, request.dialect)?;
+    let plan = read_plan(context, request, &file, dialect)?;
+    let PickedMode { mode, line, is_own_choice } = pick_mode(request.command, request.run_query(), &known, &plan)?;
+    request.choice = line.map(|line| format!("[omo] {}\n", sanitize(&line, 400))).unwrap_or_default();
+    let done = if is_dry_run {
         dry_run::print_dry_run(context, request, &plan, mode).map(|()| None)
     } else {
-        open_or_continue(context, request, &plan, mode)
+        open_or_continue(context, request, &plan, mode, known)
     };
     // The user who is asked to approve the commands reads as well how they will be run.
-    let answered = done.inspect_err(|failure| {
+    done.inspect_err(|failure| {
         // The screen of an approval says it itself.
         let is_on_screen = failure.kind == ExitKind::NeedsPerson && context.env.in_session;
         if is_own_choice && !is_on_screen && !failure.is_printed() && !context.is_preview {
             output::print_stderr_line(&request.choice.trim_end());
         }
-    })?;
-    answered.map_or(Ok(()), |request| execute_file(context, &request, path))
+    })
 }
 
-/// The plan that is meant, with the part that is asked for in it.
-fn read_plan(context: &CommandContext, request: &ExecuteRequest, path: &str) -> Result<Plan, CommandError> {
+fn find_plan_file(context: &CommandContext, path: &str) -> Result<PlanFile, CommandError> {
     let current = std::env::current_dir().context("the current folder cannot be found")?;
     check_file(path, path_target(&current.join(path))).map_err(argument_error)?;
-    let file = PlanFile::read_anywhere(&context.root, &current, Path::new(path))?;
+    Ok(PlanFile::read_anywhere(&context.root, &current, Path::new(path))?)
+}
+
+/// The plan in a file, with the part that is asked for in it.
+fn read_plan(
+    context: &CommandContext,
+    request: &ExecuteRequest,
+    file: &PlanFile,
+    dialect: Option<Dialect>,
+) -> Result<Plan, CommandError> {
     let options = request.mode_options();
     let batches = BatchOptions::of(options.hub_k, options.batch_size);
-    let plan = file.plan(PlanReading { batches, dialect: pick_dialect(context, request, &file.path)? });
-    let plan = name_files_from_top(plan, &context.root.to_string_lossy());
+    let plan = name_files_from_top(file.plan(PlanReading { batches, dialect }), &context.root.to_string_lossy());
     if !plan.can_run() {
-        return Err(invalid_plan_error(&plan, &file));
+        return Err(invalid_plan_error(&plan, file));
     }
     check_selection(&plan, request.scope.selection).map_err(argument_error)?;
     let mut plan = find_proofs(plan, &request.proof.added_checks());
     plan.policy.requires_checks |= request.proof.require_checks;
     plan.policy.review = request.proof.review.unwrap_or_default();
     Ok(plan)
-}
-
-/// The dialect that was named. While a run of the plan is open it is that of the run, which no other one can be named
-/// for.
-fn pick_dialect(
-    context: &CommandContext,
-    request: &ExecuteRequest,
-    path: &str,
-) -> Result<Option<Dialect>, CommandError> {
-    let open = context.runs.as_ref().filter(|_| !request.scope.is_dry_run).map(|runs| context.open_run(runs));
-    let of_plan = open.transpose()?.flatten().filter(|(_, state)| state.plan.source.path == path);
-    match (of_plan, request.dialect) {
-        (Some((run, state)), Some(named)) if named != state.plan.dialect => {
-            let word = state.plan.dialect.word();
-            let message = format!("the run {} of {} is open, and reads it as {word}", run.id(), sanitize(path, 200));
-            Err(CommandError::busy(message, "without --dialect this goes on with it; `omo run cancel` ends it first"))
-        }
-        (Some((_, state)), _) => Ok(Some(state.plan.dialect)),
-        (None, named) => Ok(named),
-    }
 }
 
 fn path_target(path: &Path) -> PathTarget {
@@ -169,62 +172,34 @@ impl PickedMode {
 
 /// The mode that a plan is executed in: that of its open run, the one that was named, the command's own, or the one
 /// that the plan asks for. With the line that says so.
-fn pick_mode(context: &CommandContext, request: &ExecuteRequest, plan: &Plan) -> Result<PickedMode, CommandError> {
-    let scope = &request.scope;
-    // The other commands are named after their mode.
-    let says_mode = request.command == ExecuteCommand::Execute;
-    let is_part = scope.selection != PlanSelection::Whole || scope.is_foreground;
-    let named = request.mode.or(is_part.then_some(ExecutionMode::StepByStep));
-    if request.command == ExecuteCommand::ExecuteLocal {
-        let in_sessions = requested_strategy(plan, scope).starts_clients();
+fn pick_mode(
+    command: ExecuteCommand,
+    query: RunQuery,
+    known: &KnownRun,
+    plan: &Plan,
+) -> Result<PickedMode, CommandError> {
+    if command == ExecuteCommand::ExecuteLocal {
+        let in_sessions = requested_strategy(plan, &query.scope).starts_clients();
         let mode = if in_sessions { ExecutionMode::Parallel } else { ExecutionMode::StepByStep };
         return Ok(PickedMode::given(mode, None));
     }
-    let known = context
-        .runs
-        .as_ref()
-        .map(|runs| find_run_of_plan(context, runs, plan, scope.is_resume, named))
-        .transpose()?
-        .flatten();
-    if let (Some((id, state)), false) = (known, scope.is_dry_run) {
-        return match named {
-            Some(mode) if mode != state.mode => Err(other_mode_error(&id, &state)),
-            _ => Ok(PickedMode::given(state.mode, says_mode.then(|| known_run_line(&state)))),
-        };
-    }
-    Ok(match (named, request.command) {
-        (Some(mode), _) => {
+    // The other commands are named after their mode.
+    let says_mode = command == ExecuteCommand::Execute;
+    let is_part = query.scope.selection != PlanSelection::Whole || query.scope.is_foreground;
+    let named = query.named.or(is_part.then_some(ExecutionMode::StepByStep));
+    match (known.run_with_mode(&plan.source.path, query.scope.is_resume, named), named, command) {
+        (Some((id, state)), Some(mode), _) if mode != state.mode => Err(other_mode_error(id, state)),
+        (Some((_, state)), ..) => Ok(PickedMode::given(state.mode, says_mode.then(|| known_run_line(state)))),
+        (None, Some(mode), _) => {
             let line = format!("{}: run {}, as you asked", plan.source.path, mode.words());
-            PickedMode::given(mode, says_mode.then_some(line))
+            Ok(PickedMode::given(mode, says_mode.then_some(line)))
         }
-        (None, ExecuteCommand::ExecutePlan) => PickedMode::given(ExecutionMode::Batches, None),
-        (None, ExecuteCommand::UlwExec) => PickedMode::given(ExecutionMode::Waves, None),
-        (None, ExecuteCommand::Execute | ExecuteCommand::ExecuteLocal) => {
+        (None, None, ExecuteCommand::ExecutePlan) => Ok(PickedMode::given(ExecutionMode::Batches, None)),
+        (None, None, ExecuteCommand::UlwExec) => Ok(PickedMode::given(ExecutionMode::Waves, None)),
+        (None, None, ExecuteCommand::Execute | ExecuteCommand::ExecuteLocal) => {
             let choice = choose(plan);
             let line = Some(choice.line(&plan.source.path));
-            PickedMode { mode: choice.mode, line, is_own_choice: true }
+            Ok(PickedMode { mode: choice.mode, line, is_own_choice: true })
         }
-    })
-}
-
-/// The run of a plan that is open here. To resume one, also the last that is over: in the mode that was named, where
-/// there is such a run.
-fn find_run_of_plan(
-    context: &CommandContext,
-    runs: &RunStore,
-    plan: &Plan,
-    is_resume: bool,
-    named: Option<ExecutionMode>,
-) -> Result<Option<(String, RunState)>, CommandError> {
-    let is_of_it = |state: &RunState| state.plan.source.path == plan.source.path;
-    if let Some((run, state)) = context.open_run(runs)? {
-        return Ok(is_of_it(&state).then(|| (run.id().to_owned(), state)));
     }
-    if !is_resume {
-        return Ok(None);
-    }
-    let known = runs.list()?.into_iter().filter_map(|listed| Some((listed.id, listed.state.ok()?)));
-    let mut over: Vec<_> = known.filter(|(_, state)| context.is_in_this_work_tree(state) && is_of_it(state)).collect();
-    let place = over.iter().position(|(_, state)| named.is_none_or(|mode| mode == state.mode)).unwrap_or(0);
-    Ok((place < over.len()).then(|| over.swap_remove(place)))
 }

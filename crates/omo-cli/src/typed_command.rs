@@ -229,7 +229,7 @@ fn preview(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
         TypedLine::Help(page) => print_block(&page),
         TypedLine::Request(request) => {
             let context = CommandContext { is_preview: true, typed_at: Some(order.at), ..CommandContext::find(env)? };
-            execute(&context, &ExecuteRequest { is_typed: true, ..*request })
+            execute(&context, ExecuteRequest { is_typed: true, ..*request })
         }
     });
     match found {

@@ -1,99 +1,171 @@
-//! The run that a plan has already.
+//! The runs that a plan has already, and the one of them that goes on.
 
 use omo_core::text::command_text::quote_argument;
+use omo_core::text::sanitize;
+use omo_engine::RunStore;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::report::ultraplan::{COMMAND, command_for};
-use omo_engine::request::arguments::PlanSelection;
+use omo_engine::request::arguments::{PlanSelection, RunRequest};
 use omo_engine::request::run_scope::RunScope;
 use omo_engine::state::{RunPhase, RunState};
-use omo_engine::{Run, RunStore};
-use omo_plan::model::Plan;
+use omo_plan::model::{Dialect, Plan};
 
 use crate::blocks::parts::is_complete;
-use crate::context::{CommandContext, another_run_is_open, require_only_parallel_run};
+use crate::context::{CommandContext, another_run_is_open};
 use crate::error::CommandError;
 use crate::execute::refusals;
-use crate::execute::request::{ExecuteCommand, ExecuteRequest};
 use crate::exit_kind::ExitKind;
 
-/// The run of this plan to go on with, or to show where it is complete; `None` where a new one has to be opened.
-///
-/// # Errors
-///
-/// Another run is in the way.
-pub(crate) fn find_known_run(
+/// The runs that a plan has in this work tree, as one look finds them.
+pub(crate) enum KnownRun {
+    /// A run is open, of this plan or of another.
+    Open((String, RunState)),
+    /// The runs of the plan that are over, the latest first.
+    Ended(Vec<(String, RunState)>),
+}
+
+/// The options that decide which run goes on.
+#[derive(Clone, Copy)]
+pub(crate) struct RunQuery {
+    /// Part of the plan, and the way to run it.
+    pub scope: RunRequest,
+    /// The mode that an option names.
+    pub named: Option<ExecutionMode>,
+    /// A new run replaces one that is over.
+    pub again: bool,
+    /// A command that shows a complete run in place of repeating it in one session.
+    pub shows_complete: bool,
+}
+
+/// Looks for the runs of the plan in the file `path`.
+pub(crate) fn find_run(
     context: &CommandContext,
-    runs: &RunStore,
-    plan: &Plan,
-    request: &ExecuteRequest,
-    mode: ExecutionMode,
-) -> Result<Option<(Run, RunState)>, CommandError> {
-    let is_of_it = |state: &RunState| state.plan.source.path == plan.source.path;
-    if let Some((run, state)) = context.open_run(runs)? {
-        // A client that was left at work holds up no edit of the plan.
-        let (run, state) = context.reap_dead_supervisor(run, state)?;
-        return match is_of_it(&state) {
-            false => Err(another_run_is_open(run.id(), &state)),
-            true if mode.is_done_by_agents() || is_same_request(&state, request, mode) => Ok(Some((run, state))),
-            true => Err(already_open_otherwise(run.id(), &state)),
-        };
+    runs: Option<&RunStore>,
+    path: &str,
+) -> Result<KnownRun, CommandError> {
+    let mut ended = Vec::new();
+    for listed in runs.map(RunStore::list).transpose()?.unwrap_or_default() {
+        match listed.state {
+            Ok(state) if !context.is_in_this_work_tree(&state) => {}
+            Ok(state) if state.phase == RunPhase::Executing => return Ok(KnownRun::Open((listed.id, state))),
+            Ok(state) if is_of_plan(&state, path) => ended.push((listed.id, state)),
+            Ok(_) | Err(_) => {}
+        }
     }
-    let known = runs.list()?.into_iter().filter_map(|listed| Some((listed.id, listed.state.ok()?)));
-    let over = known.filter(|(_, state)| context.is_in_this_work_tree(state) && is_of_it(state));
-    let found = if mode.is_done_by_agents() {
-        run_of_agents(over, plan, request)
-    } else {
-        run_of_steps(over, plan, request, mode)?
-    };
-    if found.is_none() && mode == ExecutionMode::Parallel {
-        require_only_parallel_run(runs, None)?;
+    Ok(KnownRun::Ended(ended))
+}
+
+fn is_of_plan(state: &RunState, path: &str) -> bool {
+    state.plan.source.path == path
+}
+
+impl KnownRun {
+    /// The dialect of the open run of a plan, and otherwise the named one.
+    ///
+    /// # Errors
+    ///
+    /// The open run has another dialect than the named one.
+    pub(crate) fn dialect(&self, path: &str, named: Option<Dialect>) -> Result<Option<Dialect>, CommandError> {
+        let Self::Open((id, state)) = self else { return Ok(named) };
+        let own = state.plan.dialect;
+        match (is_of_plan(state, path), named) {
+            (true, Some(named)) if named != own => {
+                let message =
+                    format!("the run {id} of {} is open, and reads it as {}", sanitize(path, 200), own.word());
+                let hint = "without --dialect this goes on with it; `omo run cancel` ends it first";
+                Err(CommandError::busy(message, hint))
+            }
+            (true, _) => Ok(Some(own)),
+            (false, _) => Ok(named),
+        }
     }
-    found.map(|(id, state)| Ok((runs.get(&id)?, state))).transpose()
+
+    /// The run whose mode a plan keeps: the open one, and to resume one the last that is over, of the named mode where
+    /// there is such a run.
+    pub(crate) fn run_with_mode(
+        &self,
+        path: &str,
+        is_resume: bool,
+        named: Option<ExecutionMode>,
+    ) -> Option<&(String, RunState)> {
+        match self {
+            Self::Open(run) => Some(run).filter(|(_, state)| is_of_plan(state, path)),
+            Self::Ended(runs) => {
+                let mut of_mode = runs.iter().filter(|(_, state)| named.is_none_or(|mode| mode == state.mode));
+                of_mode.next().or(runs.first()).filter(|_| is_resume)
+            }
+        }
+    }
+
+    /// The run to go on with, or to show where it is complete; `None` where a new one has to be opened.
+    ///
+    /// # Errors
+    ///
+    /// The open run is in the way, or a person decides about one that is over.
+    pub(crate) fn run_to_continue(
+        self,
+        plan: &Plan,
+        query: RunQuery,
+        mode: ExecutionMode,
+    ) -> Result<Option<(String, RunState)>, CommandError> {
+        let by_agents = mode.is_done_by_agents();
+        match self {
+            Self::Open((id, state)) if !is_of_plan(&state, &plan.source.path) => Err(another_run_is_open(&id, &state)),
+            Self::Open((id, state)) if by_agents || is_same_request(&state, query, mode) => Ok(Some((id, state))),
+            Self::Open((id, state)) => Err(already_open_otherwise(&id, &state)),
+            Self::Ended(runs) if by_agents => Ok(run_of_agents(runs, plan, query)),
+            Self::Ended(runs) if query.scope.is_resume => resumed_run_of_steps(runs, query, mode),
+            Self::Ended(runs) => repeated_run_of_steps(runs, plan, query, mode),
+        }
+    }
 }
 
 /// The last run of the plan that came to its end, where that is not begun anew.
-fn run_of_agents(
-    over: impl Iterator<Item = (String, RunState)>,
-    plan: &Plan,
-    request: &ExecuteRequest,
-) -> Option<(String, RunState)> {
+fn run_of_agents(over: Vec<(String, RunState)>, plan: &Plan, query: RunQuery) -> Option<(String, RunState)> {
     // `--again` goes over a run in waves that has failed in its place.
-    let begins_anew = |state: &RunState| request.again && (is_complete(state) || state.mode != ExecutionMode::Waves);
-    let mut ended = over.filter(|(_, state)| matches!(state.phase, RunPhase::Ended { .. }) && !begins_anew(state));
-    let is_of_mode = |state: &RunState| request.mode.is_none_or(|mode| mode == state.mode);
+    let begins_anew = |state: &RunState| query.again && (is_complete(state) || state.mode != ExecutionMode::Waves);
+    let mut ended =
+        over.into_iter().filter(|(_, state)| matches!(state.phase, RunPhase::Ended { .. }) && !begins_anew(state));
+    let is_of_mode = |state: &RunState| query.named.is_none_or(|mode| mode == state.mode);
     ended.next().filter(|(_, state)| if is_complete(state) { state.has_plan(plan) } else { is_of_mode(state) })
 }
 
-/// The run that `--resume` goes on with, or one that a new run would only repeat.
-fn run_of_steps(
-    mut over: impl Iterator<Item = (String, RunState)>,
-    plan: &Plan,
-    request: &ExecuteRequest,
+/// The run that `--resume` goes on with.
+fn resumed_run_of_steps(
+    over: Vec<(String, RunState)>,
+    query: RunQuery,
     mode: ExecutionMode,
 ) -> Result<Option<(String, RunState)>, CommandError> {
-    if request.scope.is_resume {
-        let mut part_that_is_done = None;
-        // A run that agents work on goes on by its own commands.
-        for (id, state) in over.filter(|(_, state)| state.scope.is_some()) {
-            // A part that is done leaves the run of the whole where that was.
-            let is_part = state.scope.is_some_and(|asked| asked.selection != PlanSelection::Whole);
-            if is_part && is_complete(&state) {
-                part_that_is_done.get_or_insert((id, state));
-                continue;
-            }
-            if !is_same_request(&state, request, mode) {
-                return Err(must_stay_parallel(&id, &state));
-            }
-            return Ok(Some((id, state)));
+    let mut part_that_is_done = None;
+    // A run that agents work on goes on by its own commands.
+    for (id, state) in over.into_iter().filter(|(_, state)| state.scope.is_some()) {
+        // A part that is done leaves the run of the whole where that was.
+        let is_part = state.scope.is_some_and(|asked| asked.selection != PlanSelection::Whole);
+        if is_part && is_complete(&state) {
+            part_that_is_done.get_or_insert((id, state));
+            continue;
         }
-        return Ok(part_that_is_done);
+        if !is_same_request(&state, query, mode) {
+            return Err(must_stay_parallel(&id, &state));
+        }
+        return Ok(Some((id, state)));
     }
+    Ok(part_that_is_done)
+}
+
+/// The run that a new one would only repeat.
+fn repeated_run_of_steps(
+    over: Vec<(String, RunState)>,
+    plan: &Plan,
+    query: RunQuery,
+    mode: ExecutionMode,
+) -> Result<Option<(String, RunState)>, CommandError> {
     let is_parallel = mode == ExecutionMode::Parallel;
-    if request.again || !is_parallel && request.command != ExecuteCommand::Execute {
+    if query.again || !is_parallel && !query.shows_complete {
         return Ok(None);
     }
     let is_repeated = |state: &RunState| is_complete(state) || is_parallel && state.task_counts().passed > 0;
-    match over.find(|(_, state)| is_same_request(state, request, mode) && is_repeated(state)) {
+    match over.into_iter().find(|(_, state)| is_same_request(state, query, mode) && is_repeated(state)) {
         // What was done stays done, where the plan says something else now.
         Some((id, state)) if is_complete(&state) => Ok(state.has_plan(plan).then_some((id, state))),
         // A new run would pay once more for what this one has.
@@ -102,9 +174,9 @@ fn run_of_steps(
     }
 }
 
-/// Whether what is asked for is what an open run does.
-fn is_same_request(state: &RunState, request: &ExecuteRequest, mode: ExecutionMode) -> bool {
-    let scope = &request.scope;
+/// An open run does what is asked for.
+fn is_same_request(state: &RunState, query: RunQuery, mode: ExecutionMode) -> bool {
+    let scope = query.scope;
     let Some(asked) = state.scope else { return false };
     if scope.is_resume {
         return !(scope.is_foreground && state.mode == ExecutionMode::Parallel);
@@ -160,4 +232,111 @@ fn must_stay_parallel(id: &str, state: &RunState) -> CommandError {
         ),
         format!("`{command} --resume {path}` goes on with it; `{command} --fg {path}` does all of it anew, here"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use ExecutionMode::{Batches, Parallel, StepByStep, Waves};
+    use omo_core::timestamp::Timestamp;
+    use omo_engine::event::{EventActor, EventKind, RunEvent, RunResult};
+    use omo_engine::request::arguments::RunMode;
+    use omo_plan::dialects::{self, BatchOptions};
+
+    use super::*;
+
+    const OPEN: RunPhase = RunPhase::Executing;
+    const DONE: RunPhase = RunPhase::Ended { result: RunResult::Complete };
+    const FAILED: RunPhase = RunPhase::Ended { result: RunResult::Failed };
+    const CANCELLED: RunPhase = RunPhase::Cancelled { why: String::new() };
+
+    fn plan(path: &str, title: &str) -> Plan {
+        let text =
+            format!("### Task 1: {title}\n\n**Verify:**\nRun: `true`\n\n## Verification\n- **Verdict:** Approved\n");
+        dialects::read(path, text.as_bytes(), BatchOptions::of(3, 5))
+    }
+
+    fn run(id: &str, path: &str, mode: ExecutionMode, phase: RunPhase, part: PlanSelection) -> (String, RunState) {
+        let scope = RunScope { mode: RunMode::Execute, selection: part, is_foreground: false, total_tasks: None };
+        let kind = EventKind::RunOpened {
+            plan: Box::new(plan(path, "a")),
+            approved: String::new(),
+            root: "/project".to_owned(),
+            worktree: None,
+            base: None,
+            branch: None,
+            scope: (!mode.is_done_by_agents()).then_some(scope),
+            mode: Some(mode),
+            guard: None,
+        };
+        let (ts, actor) = (Timestamp::from_millis(0), EventActor::default());
+        let state = RunState::from_first_event(&RunEvent { seq: 1, ts, actor, kind }).unwrap();
+        (id.to_owned(), RunState { phase, ..state })
+    }
+
+    #[test]
+    fn a_run_goes_on_or_a_new_one_is_opened() {
+        let query = |is_resume, again, shows_complete| RunQuery {
+            scope: RunRequest { is_resume, ..RunRequest::default() },
+            named: None,
+            again,
+            shows_complete,
+        };
+        let (usual, local) = (query(false, false, true), query(false, false, false));
+        let (again, resume) = (query(false, true, true), query(true, false, true));
+        let whole = |id, mode, phase| run(id, "p.md", mode, phase, PlanSelection::Whole);
+        let ended = KnownRun::Ended;
+        let part = run("part", "p.md", StepByStep, DONE, PlanSelection::Step(1));
+        let by_agents = RunQuery { named: Some(Waves), ..usual };
+        for (number, (known, query, mode, expected)) in [
+            (ended(vec![]), usual, Waves, "none"),
+            (KnownRun::Open(whole("r", Waves, OPEN)), usual, Waves, "r"),
+            (KnownRun::Open(whole("r", Parallel, OPEN)), local, Parallel, "r"),
+            (
+                KnownRun::Open(whole("r", Parallel, OPEN)),
+                local,
+                StepByStep,
+                "was asked for otherwise: execute, in parallel",
+            ),
+            (KnownRun::Open(whole("r", Batches, OPEN)), local, StepByStep, "without another mode this goes on"),
+            (KnownRun::Open(whole("r", Parallel, OPEN)), resume, StepByStep, "r"),
+            (
+                KnownRun::Open(run("r", "q.md", Waves, OPEN, PlanSelection::Whole)),
+                usual,
+                Waves,
+                "one work tree has one run",
+            ),
+            (ended(vec![whole("r", Batches, DONE)]), usual, Batches, "r"),
+            (ended(vec![whole("r", Batches, DONE)]), again, Batches, "none"),
+            (ended(vec![whole("r", Batches, FAILED)]), again, Batches, "none"),
+            (ended(vec![whole("r", Waves, FAILED)]), again, Waves, "r"),
+            (ended(vec![whole("r", Batches, FAILED)]), by_agents, Waves, "none"),
+            (ended(vec![whole("r", Waves, CANCELLED), whole("s", Waves, FAILED)]), usual, Waves, "s"),
+            (ended(vec![whole("r", StepByStep, DONE)]), local, StepByStep, "none"),
+            (ended(vec![whole("r", StepByStep, DONE)]), usual, StepByStep, "r"),
+            (ended(vec![whole("r", StepByStep, FAILED)]), usual, StepByStep, "none"),
+            (ended(vec![whole("r", Parallel, FAILED)]), usual, Parallel, "none"),
+            (ended(vec![whole("r", Parallel, DONE)]), local, Parallel, "r"),
+            (ended(vec![part.clone(), whole("r", Parallel, FAILED)]), resume, StepByStep, "r"),
+            (ended(vec![part.clone(), whole("r", Waves, FAILED)]), resume, StepByStep, "part"),
+            (ended(vec![part]), local, StepByStep, "none"),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let found = match known.run_to_continue(&plan("p.md", "a"), query, mode) {
+                Ok(found) => found.map_or("none".to_owned(), |(id, _)| id),
+                Err(refusal) => refusal.to_string(),
+            };
+            assert!(found == expected || expected.contains(' ') && found.contains(expected), "{number}: {found}");
+        }
+    }
+
+    #[test]
+    fn a_plan_that_was_edited_since_is_done_again() {
+        let query = RunQuery { scope: RunRequest::default(), named: None, again: false, shows_complete: true };
+        for mode in [Batches, Waves, StepByStep, Parallel] {
+            let done = KnownRun::Ended(vec![run("r", "p.md", mode, DONE, PlanSelection::Whole)]);
+            assert!(done.run_to_continue(&plan("p.md", "b"), query, mode).unwrap().is_none(), "{mode:?}");
+        }
+    }
 }

@@ -129,22 +129,20 @@ fn proof_offer(context: &CommandContext, request: &ExecuteRequest, plan: &Plan) 
     Some(ProofOffer { check, unproved, with_check: line(check.command), without: line(NO_CHECK) })
 }
 
-/// Asks a person at a terminal whether the project's own test command proves what nothing else does. Gives what they
-/// ask for with their answer; `None` where there is nothing to ask.
+/// Asks a person at a terminal whether the project's own test command proves what nothing else does. Gives the check
+/// of their answer; `None` where there is nothing to ask.
 pub(crate) fn ask_for_check(
     context: &CommandContext,
     request: &ExecuteRequest,
     plan: &Plan,
-) -> Result<Option<ExecuteRequest>, CommandError> {
+) -> Result<Option<String>, CommandError> {
     let is_asked = !context.env.in_session && !context.is_preview && request.digest.is_none();
     if !is_asked || !std::io::stdin().is_terminal() || approval::is_approved(context, plan) {
         return Ok(None);
     }
     let Some(offer) = proof_offer(context, request, plan) else { return Ok(None) };
     let is_taken = confirm::is_answered_yes(&format!("{}. Have it do so?", offer.words()))?;
-    let check = if is_taken { offer.check.command } else { NO_CHECK };
-    let proof = ProofOptions { check: vec![check.to_owned()], ..request.proof.clone() };
-    Ok(Some(ExecuteRequest { proof, ..request.clone() }))
+    Ok(Some(if is_taken { offer.check.command } else { NO_CHECK }.to_owned()))
 }
 
 impl PreparedRun {

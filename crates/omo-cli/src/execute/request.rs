@@ -8,6 +8,7 @@ use omo_engine::request::client_policy::ClientPolicyRequest;
 use omo_plan::model::Dialect;
 use omo_plan::model::RunPolicy;
 
+use crate::execute::known_run::RunQuery;
 use crate::execute::options::{
     BatchOptions, ExecuteLocalLine, ExecutePlanLine, ProofOptions, StartOptions, UlwExecLine, WaveOptions, positive,
 };
@@ -123,6 +124,12 @@ impl ExecuteRequest {
             is_typed: false,
             choice: String::new(),
         }
+    }
+
+    /// The options that decide which run goes on.
+    pub(crate) fn run_query(&self) -> RunQuery {
+        let shows_complete = self.command == ExecuteCommand::Execute;
+        RunQuery { scope: self.scope, named: self.mode, again: self.again, shows_complete }
     }
 
     /// The numbers that a mode arranges the plan by.

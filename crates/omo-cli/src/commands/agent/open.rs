@@ -50,7 +50,7 @@ pub(crate) fn run(env: &ProcessEnv, options: OpenOptions) -> Result<(), CommandE
             print_block(&format!("DONE\n  Show the user this page, then end your turn.\n\n{page}"))
         }
         TypedLine::Request(request) => {
-            execute(&context, &ExecuteRequest { digest: options.digest, is_typed, ..*request })
+            execute(&context, ExecuteRequest { digest: options.digest, is_typed, ..*request })
         }
     }
 }
