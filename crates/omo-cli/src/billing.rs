@@ -10,7 +10,6 @@ use omo_state::env;
 
 use crate::context::CommandContext;
 use crate::error::CommandError;
-use crate::execute::request::ExecuteRequest;
 use crate::exit_kind::ExitKind;
 use crate::json_file::read_json;
 
@@ -35,12 +34,8 @@ fn variable(name: &str) -> Option<String> {
 }
 
 /// Whether clients may be started again as things are now. Gives the question that its user has answered by the way.
-pub(crate) fn check_billing(
-    state: &RunState,
-    request: Option<&ExecuteRequest>,
-) -> Result<Option<String>, CommandError> {
+pub(crate) fn check_billing(state: &RunState, is_accepted: bool) -> Result<Option<String>, CommandError> {
     let Some(parallel) = &state.parallel else { return Ok(None) };
-    let is_accepted = request.is_some_and(|request| request.clients.accepts_billing);
     let is_it = |about: &QuestionKind| matches!(about, QuestionKind::Billing { .. });
     let open = state
         .open_question()
@@ -77,15 +72,8 @@ pub(crate) fn require_accepted_billing(state: &RunState) -> Result<(), CommandEr
 pub(crate) const PAYER: &str = "ANTHROPIC_API_KEY";
 
 /// Who is still to be asked about paying for clients, and what is told about it.
-pub(crate) fn who_pays(
-    context: &CommandContext,
-    request: &ExecuteRequest,
-) -> Result<(Option<String>, String), CommandError> {
-    let asked = billing::BillingRequest {
-        starts_clients: true,
-        can_ask: can_ask_user(context),
-        is_accepted: request.clients.accepts_billing,
-    };
+pub(crate) fn who_pays(context: &CommandContext, is_accepted: bool) -> Result<(Option<String>, String), CommandError> {
+    let asked = billing::BillingRequest { starts_clients: true, can_ask: can_ask_user(context), is_accepted };
     match decide_billing(&billing_facts(), asked) {
         BillingDecision::Silent => Ok((None, String::new())),
         BillingDecision::Warn { text } => Ok((None, format!("note: {text}\n"))),

@@ -30,7 +30,6 @@ use omo_view::run_view::RunEnd;
 
 use crate::blocks::parts::{LONG_TIMEOUT, fit_block, plan_path, progress_words};
 use crate::blocks::workflow_batch::WorkflowBatch;
-use crate::execute::request::ExecuteRequest;
 
 /// Rows of tasks in a block.
 const MAX_ROWS: usize = 12;
@@ -91,11 +90,10 @@ pub(crate) fn resumed_block(id: &str, state: &RunState, said: &str) -> String {
     fit_block(format!("{said}omo: going on with the run {id} of {}: {}.\n", plan_path(state), progress_words(state)))
 }
 
-/// The run of this very plan has come to its end before; `request` is what was typed.
-pub(crate) fn complete_already(id: &str, state: &RunState, request: &ExecuteRequest) -> String {
+/// The run of this very plan has come to its end before; `anew` is the line that begins it anew.
+pub(crate) fn complete_already(id: &str, state: &RunState, anew: &str) -> String {
     let head = format!("omo: the run {id} of {} is complete, and the plan is as it was then.", plan_path(state));
-    let anew = ExecuteRequest { again: true, ..request.clone() };
-    let typed = sanitize(&anew.typed(&request.source), 300);
+    let typed = sanitize(anew, 300);
     // Below the block's own lines, which are what the person is shown.
     fit_block(format!("{head}\n\n{}\n  To begin anew, type: {typed}", end_block(state)))
 }

@@ -1,7 +1,6 @@
 //! Where a run stands, as plain data: what its ledger folds to (`fold`).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use omo_core::check::task_check::TaskCheckOutcome;
 use omo_core::timestamp::Timestamp;
@@ -404,8 +403,7 @@ impl RunState {
 
     /// The id of the task list that this run is of, which is the name of its folder.
     pub fn task_list_id(&self) -> &str {
-        let name = Path::new(&self.plan.source.path).file_name().and_then(|name| name.to_str());
-        name.unwrap_or(&self.plan.source.path)
+        self.plan.task_list_id()
     }
 
     /// Whether nothing of it is worked on any more. In the user's checkout a task that is under way at a stop ends first.

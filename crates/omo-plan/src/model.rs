@@ -6,6 +6,8 @@
 mod policy;
 mod task;
 
+use std::path::Path;
+
 use omo_core::check::task_check::TaskCheck;
 use serde::{Deserialize, Serialize};
 
@@ -223,6 +225,12 @@ pub struct RefusedCheck {
 }
 
 impl Plan {
+    /// The id of the task list that this plan was made of, which is the name of its folder.
+    pub fn task_list_id(&self) -> &str {
+        let name = Path::new(&self.source.path).file_name().and_then(|name| name.to_str());
+        name.unwrap_or(&self.source.path)
+    }
+
     /// A plan of this file without anything in it.
     pub fn new(dialect: Dialect, source: PlanSource) -> Self {
         Self {

@@ -10,7 +10,6 @@ use omo_engine::outcome::OutcomeSummary;
 use omo_engine::parallel_state::ParallelState;
 use omo_engine::preflight::{PreflightFinding, PreflightSeverity};
 use omo_engine::report::ultraplan::{command_for, short_commit};
-use omo_engine::request::run_scope::RunScope;
 use omo_engine::state::{RunPhase, RunState};
 use omo_plan::diagnostic::{Code, Severity};
 use omo_plan::model::{Plan, Task};
@@ -18,20 +17,13 @@ use omo_plan::plan_summary::summary_lines;
 use omo_plan::strategy::RunStrategy;
 
 use crate::blocks::parts::{self, LONG_TIMEOUT, fit_block, run_subject};
-use crate::execute::request::{ExecuteRequest, PlanSource};
 
 /// Notes of one plan that are shown.
 const MAX_NOTES: usize = 8;
 
-/// `Mode: execute`, `File: plan.md` and what the plan is.
-pub(crate) fn plan_heading(request: &ExecuteRequest, plan: &Plan, strategy: RunStrategy) -> String {
-    let path = match &request.source {
-        PlanSource::File(path) => path,
-        PlanSource::TaskList(_) | PlanSource::OpenRun => &plan.source.path,
-    };
-    let mut lines =
-        vec![format!("Mode: {}", RunScope::from(&request.scope).describe()), format!("File: {}", sanitize(path, 200))];
-    lines.extend(summary_lines(plan).iter().map(|line| sanitize(line, 300)));
+/// What a plan is, and how it is worked on, in lines.
+pub(crate) fn plan_lines(plan: &Plan, strategy: RunStrategy) -> String {
+    let mut lines: Vec<String> = summary_lines(plan).iter().map(|line| sanitize(line, 300)).collect();
     lines.push(strategy.summary_line());
     lines.join("\n") + "\n"
 }

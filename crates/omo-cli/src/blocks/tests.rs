@@ -112,7 +112,7 @@ fn a_complete_run_offers_the_command_that_was_typed() {
         (ExecuteCommand::ExecutePlan, "docs/plan.md", "/omo:execute-plan docs/plan.md --again"),
     ] {
         let TypedLine::Request(request) = read_typed_line(command, line).unwrap() else { panic!("{line}") };
-        let block = complete_already("r", &state, &request);
+        let block = complete_already("r", &state, &request.typed_anew());
         assert!(block.ends_with(&format!("  To begin anew, type: {expected}")), "{block}");
     }
 }

@@ -8,7 +8,7 @@ use omo_checks::repository_config::RepositoryConfig;
 use omo_core::messages::checks::CODE_CHARS;
 use omo_core::messages::plan::STEP_PLAN_PREFIX;
 use omo_core::session::plan_run::PlannedCommand;
-use omo_core::session::task_list::task_list_id;
+use omo_core::session::task_list::{task_list_id, task_list_plan_name};
 use omo_core::text::command_text::quote_argument;
 use omo_core::text::{pluralize, sanitize};
 use omo_engine::execution_mode::ExecutionMode;
@@ -25,19 +25,25 @@ use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
 use crate::output::{print_block, print_stderr_line};
 
-/// How a person is asked about commands.
-#[derive(Clone)]
-pub(crate) struct ApprovalRequest {
-    /// Whose commands they are, for people.
-    pub name: String,
-    /// The command that executes it, as they type it, with its options.
+/// The words around commands that a person is asked about.
+#[derive(Default)]
+pub(crate) struct ApprovalRequest<'r> {
+    /// The command that executes them, as they type it, with its options.
     pub command_line: String,
-    /// What shows the commands.
-    pub shown_by: String,
+    /// The digest of the commands that they have read.
+    pub digest: Option<&'r str>,
     /// What would be run and what it may cost, above the commands; empty where a run goes on.
     pub overview: String,
     /// The project's own test command, where nothing else proves some of the tasks.
     pub offer: Option<ProofOffer>,
+}
+
+/// The plan or the task list that commands are of.
+struct CommandOwner {
+    /// Its name, for people and in what waits for approval.
+    name: String,
+    /// What shows its commands.
+    shown_by: String,
 }
 
 /// A command that would prove the tasks that nothing else does.
@@ -54,14 +60,6 @@ pub(crate) struct ProofOffer {
 }
 
 impl ProofOffer {
-    /// The commands of a plan with the one that is offered behind them.
-    fn join(&self, commands: &[PlannedCommand]) -> Vec<PlannedCommand> {
-        let own =
-            PlannedCommand { task: FINAL_CHECKS_ID.to_owned(), command: self.check.command.to_owned(), folder: None };
-        let is_known = commands.iter().any(|known| known.command == own.command && known.folder.is_none());
-        commands.iter().cloned().chain((!is_known).then_some(own)).collect()
-    }
-
     /// What is offered, in words.
     pub(crate) fn words(&self) -> String {
         let DetectedCheck { command, found_in } = self.check;
@@ -70,36 +68,59 @@ impl ProofOffer {
     }
 }
 
-impl ApprovalRequest {
-    /// About those of a plan that is run in a mode; `command_line` is the command that executes it.
-    pub(crate) fn for_run(plan: &Plan, mode: ExecutionMode, command_line: String) -> Self {
+impl CommandOwner {
+    fn of_plan(plan: &Plan, mode: ExecutionMode) -> Self {
         let path = &plan.source.path;
-        let (prefix, shown_by) = match (mode.is_done_by_agents(), plan.dialect.kind()) {
-            (true, _) => ("", format!("`omo plan show {}` shows the commands", quote_argument(path))),
-            (false, kind) => {
-                let prefix = if kind == PlanKind::Steps { STEP_PLAN_PREFIX } else { "" };
-                (prefix, format!("they are among those that `omo plan show {}` shows", quote_argument(path)))
-            }
+        let kind = plan.dialect.kind();
+        let shows = format!("`omo plan show {}` shows", quote_argument(path));
+        let (name, shown_by) = if kind == PlanKind::TaskList {
+            let id = plan.task_list_id();
+            (task_list_plan_name(id), format!("`omo agent task list --session {id} --format json` shows the criteria"))
+        } else if mode.is_done_by_agents() {
+            (path.clone(), format!("{shows} the commands"))
+        } else {
+            let prefix = if kind == PlanKind::Steps { STEP_PLAN_PREFIX } else { "" };
+            (format!("{prefix}{path}"), format!("they are among those that {shows}"))
         };
-        Self { name: format!("{prefix}{path}"), command_line, shown_by, overview: String::new(), offer: None }
+        Self { name, shown_by }
     }
 }
 
-/// Whether exactly these commands may run: approved before, or agreed to now. Gives what stands for them.
+/// Asks for the approval of exactly the commands of a plan, and of the one that makes a work tree ready where clients
+/// get one. Gives the digest of those of the plan.
 pub(crate) fn approve_plan(
     context: &CommandContext,
     plan: &Plan,
-    digest: Option<&str>,
+    mode: ExecutionMode,
+    setup: Option<&str>,
     request: &ApprovalRequest,
 ) -> Result<String, CommandError> {
-    approve_commands(context, &planned_commands(plan), digest, request)
+    let owner = CommandOwner::of_plan(plan, mode);
+    let commands = planned_commands(plan);
+    let Some(setup) = setup else { return approve_commands(context, &owner, &commands, request) };
+    let setup = PlannedCommand { task: SETUP.to_owned(), command: setup.to_owned(), folder: None };
+    let with_setup: Vec<PlannedCommand> = std::iter::once(setup).chain(commands.iter().cloned()).collect();
+    let whole = approve_commands(context, &owner, &with_setup, request)?;
+    // Those of the plan alone are a part of what was agreed to, and what the run is held to.
+    let own = PendingApproval {
+        digest: pending_approval::commands_digest(&context.root, &commands),
+        plan: owner.name,
+        commands,
+    };
+    let given = |digest| pending_approval::given(Some(&context.state_home), digest);
+    if given(&own.digest).is_none()
+        && let Some(given) = given(&whole)
+    {
+        pending_approval::approve(Some(&context.state_home), &context.root, &own, given)?;
+    }
+    Ok(own.digest)
 }
 
-/// The same for these commands.
-pub(crate) fn approve_commands(
+/// Asks for the approval of these commands. Gives their digest.
+fn approve_commands(
     context: &CommandContext,
+    owner: &CommandOwner,
     commands: &[PlannedCommand],
-    digest: Option<&str>,
     request: &ApprovalRequest,
 ) -> Result<String, CommandError> {
     let now = pending_approval::commands_digest(&context.root, commands);
@@ -113,23 +134,23 @@ pub(crate) fn approve_commands(
                 return Ok(now);
             }
         }
-        Some(offer) if commands.is_empty() => return Err(only_offer(context, request, offer)?),
+        Some(offer) if commands.is_empty() => return Err(only_offer(context, owner, request, offer)?),
         None | Some(_) => {}
     }
-    let name = &request.name;
+    let name = &owner.name;
     let left = pending_approval::write(Some(&context.state_home), &context.root, name, commands)?;
     if context.env.in_session {
-        return Err(not_approved(context, request, commands, &left)?);
+        return Err(not_approved(context, owner, request, commands, &left)?);
     }
     let shown = parts::list_commands(commands);
     let text =
         format!("{}{}\n{shown}\nApprove exactly this?", request.overview, commands_heading(name, commands.len()));
-    let shown_by = format!("{}; their digest is {left}", request.shown_by);
+    let shown_by = format!("{}; their digest is {left}", owner.shown_by);
     let own_shell = ("only a person approves what a plan runs", "use a terminal of your own");
     confirm::ask_person(
         context.env,
         &Confirmation { text: &text, digest: &left, own_shell, shown_by: &shown_by },
-        digest,
+        request.digest,
     )?;
     let all = pending_approval::read_all(Some(&context.state_home), &context.root)?;
     let gone = || CommandError::conflict("what was shown is not there any more", "run it again");
@@ -167,12 +188,13 @@ fn commands_heading(name: &str, count: usize) -> String {
 /// place; where the hook could not show it, it is the error of the command.
 fn not_approved(
     context: &CommandContext,
+    owner: &CommandOwner,
     request: &ApprovalRequest,
     commands: &[PlannedCommand],
     digest: &str,
 ) -> Result<CommandError, CommandError> {
-    let name = sanitize(&request.name, 300);
-    if omo_core::messages::plan::approval_request(&request.name, commands, digest).is_err() {
+    let name = sanitize(&owner.name, 300);
+    if omo_core::messages::plan::approval_request(&owner.name, commands, digest).is_err() {
         let count = pluralize(commands.len(), "command");
         let message = format!(
             "nothing was run: the {count} of {name} wait for your approval, and are too long to be shown here whole"
@@ -182,12 +204,12 @@ fn not_approved(
             "in a terminal of your own, `omo run start` shows them and asks",
         ));
     }
-    let heading = commands_heading(&request.name, commands.len());
+    let heading = commands_heading(&owner.name, commands.len());
     let screen = format!("{}{heading}\n{}", request.overview, parts::list_commands(commands).trim_end());
     let code = digest.get(..CODE_CHARS).unwrap_or(digest);
     let mut typed = format!("  {} --approve {code}", request.command_line);
     if let Some(offer) = &request.offer {
-        let line = approve_with_offer(context, request, offer, commands)?;
+        let line = approve_with_offer(context, owner, offer, commands)?;
         let _ = write!(typed, "\n{}. To begin with it, type:\n  {line}", offer.words());
     }
     if context.is_preview {
@@ -208,24 +230,28 @@ fn not_approved(
 /// Leaves the commands for approval with the one that is offered, and gives the line that approves them.
 fn approve_with_offer(
     context: &CommandContext,
-    request: &ApprovalRequest,
+    owner: &CommandOwner,
     offer: &ProofOffer,
     commands: &[PlannedCommand],
 ) -> Result<String, CommandError> {
-    let all = offer.join(commands);
-    let digest = pending_approval::write(Some(&context.state_home), &context.root, &request.name, &all)?;
+    let own =
+        PlannedCommand { task: FINAL_CHECKS_ID.to_owned(), command: offer.check.command.to_owned(), folder: None };
+    let is_known = commands.iter().any(|known| known.command == own.command && known.folder.is_none());
+    let all: Vec<PlannedCommand> = commands.iter().cloned().chain((!is_known).then_some(own)).collect();
+    let digest = pending_approval::write(Some(&context.state_home), &context.root, &owner.name, &all)?;
     Ok(format!("{} --approve {}", offer.with_check, digest.get(..CODE_CHARS).unwrap_or(&digest)))
 }
 
 /// The screen of a plan that runs no command, while the project has one that would prove its tasks.
 fn only_offer(
     context: &CommandContext,
+    owner: &CommandOwner,
     request: &ApprovalRequest,
     offer: &ProofOffer,
 ) -> Result<CommandError, CommandError> {
-    let with = approve_with_offer(context, request, offer, &[])?;
+    let with = approve_with_offer(context, owner, offer, &[])?;
     let typed = format!("To begin with it, type:\n  {with}\nTo begin without it, type:\n  {}", offer.without);
-    let name = sanitize(&request.name, 300);
+    let name = sanitize(&owner.name, 300);
     if context.is_preview {
         let heading = "[omo] Nothing has run yet: no command proves the tasks of this plan.";
         print_block(&format!("{heading}\n\n{}{}.\n{typed}", request.overview, offer.words()))?;
@@ -250,36 +276,4 @@ pub(crate) fn setup_command(root: &Path) -> Result<Option<String>, CommandError>
         Some(problem) => Err(CommandError::invalid_config(problem)),
         None => Ok(repository.setup),
     }
-}
-
-/// Whether exactly the commands of a plan may run, and the one that makes a work tree ready where clients get one.
-/// Gives what stands for those of the plan.
-pub(crate) fn approve_with_setup(
-    context: &CommandContext,
-    plan: &Plan,
-    setup: Option<&str>,
-    digest: Option<&str>,
-    request: &ApprovalRequest,
-) -> Result<String, CommandError> {
-    let commands = planned_commands(plan);
-    let Some(setup) = setup else { return approve_commands(context, &commands, digest, request) };
-    let whole = approve_commands(context, &append_setup_command(&commands, setup), digest, request)?;
-    // Those of the plan alone are a part of what was agreed to, and what the run is held to.
-    let own = PendingApproval {
-        digest: pending_approval::commands_digest(&context.root, &commands),
-        plan: request.name.clone(),
-        commands,
-    };
-    let given = |digest| pending_approval::given(Some(&context.state_home), digest);
-    if given(&own.digest).is_none()
-        && let Some(given) = given(&whole)
-    {
-        pending_approval::approve(Some(&context.state_home), &context.root, &own, given)?;
-    }
-    Ok(own.digest)
-}
-
-fn append_setup_command(commands: &[PlannedCommand], setup: &str) -> Vec<PlannedCommand> {
-    let setup = PlannedCommand { task: SETUP.to_owned(), command: setup.to_owned(), folder: None };
-    std::iter::once(setup).chain(commands.iter().cloned()).collect()
 }

@@ -23,10 +23,11 @@ use omo_plan::project_paths::name_files_from_top;
 use omo_plan::refusal::VerbRefusal;
 
 use crate::billing::{self, PAYER, check_billing};
-use crate::blocks::{self, parallel_run, parts};
+use crate::blocks::parallel_run::plan_lines;
+use crate::blocks::{self, parts};
 use crate::context::{CommandContext, EndedRuns, require_only_parallel_run};
 use crate::error::CommandError;
-use crate::execute::approval::{self, ApprovalRequest};
+use crate::execute::approval::{ApprovalRequest, approve_plan};
 use crate::execute::open_run::blocking_findings_error;
 use crate::execute::refusals::{argument_error, invalid_plan_error};
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
@@ -130,7 +131,8 @@ pub(crate) fn continue_run(
         return Ok(());
     }
     let opened = replanned.as_ref().map(|(_, _, opened)| opened.join(", ")).unwrap_or_default();
-    let accepted = check_billing(before, continuing.request)?;
+    let accepts_billing = continuing.request.is_some_and(|request| request.clients.accepts_billing);
+    let accepted = check_billing(before, accepts_billing)?;
     let accepted = accepted
         .map(|question| verbs::answer_question(before, &engine.caller, &question, ANSWER_CONTINUE, None))
         .transpose()?;
@@ -141,7 +143,7 @@ pub(crate) fn continue_run(
     let ((), state) = engine.take_over(|state| {
         let mut events = match accepted {
             Some(accepted) => vec![accepted],
-            None => accept_billing(state, &engine.caller, continuing.request)?,
+            None => accept_billing(state, &engine.caller, accepts_billing)?,
         };
         events.extend(change_clients(state, &engine.caller, continuing.request)?);
         if let Some((plan, approved, opened)) = replanned {
@@ -178,19 +180,14 @@ fn show_end(
     context.note_ended_run(run, state);
     let afresh = continuing.request.filter(|request| parts::is_complete(state) && !request.scope.is_resume);
     output::print_block(&match afresh {
-        Some(request) => blocks::complete_already(run.id(), state, request),
+        Some(request) => blocks::complete_already(run.id(), state, &request.typed_anew()),
         None => blocks::end_block(state),
     })
 }
 
 /// Another process may start the next client: it reads in the ledger that the costs are accepted.
-fn accept_billing(
-    state: &RunState,
-    caller: &VerbCaller,
-    request: Option<&ExecuteRequest>,
-) -> Result<Vec<EventKind>, VerbRefusal> {
-    let accepts = request.is_some_and(|request| request.clients.accepts_billing) && state.parallel.is_some();
-    if accepts && !accepts_billing(state) && billing::billing_facts().has_api_key {
+fn accept_billing(state: &RunState, caller: &VerbCaller, is_accepted: bool) -> Result<Vec<EventKind>, VerbRefusal> {
+    if is_accepted && state.parallel.is_some() && !accepts_billing(state) && billing::billing_facts().has_api_key {
         return verbs::accept_billing(state, caller, PAYER);
     }
     Ok(Vec::new())
@@ -214,7 +211,7 @@ fn step_heading(state: &RunState, begins_at: &RunState, request: Option<&Execute
     let mut said = String::new();
     if let Some(request) = request {
         let strategy = strategy_of_mode(&state.plan, state.mode);
-        said = format!("{}{}", request.choice, parallel_run::plan_heading(request, &state.plan, strategy));
+        said = format!("{}{}{}", request.choice, request.heading, plan_lines(&state.plan, strategy));
     }
     if request.is_none_or(|request| request.scope.is_resume) {
         said += &resume::resume_point_of(begins_at).summary_line();
@@ -274,21 +271,19 @@ fn reread_plan(
     let opened = if continuing.is_user { Vec::new() } else { verbs::distrust_ticks(state, &mut plan) };
     let plan = state.as_in_run(plan);
     let setup = state.parallel.as_ref().and_then(|parallel| parallel.policy.setup.as_deref());
-    let about = ApprovalRequest::for_run(&plan, state.mode, command_line(&plan, state.mode, continuing.request));
-    let approved = approval::approve_with_setup(context, &plan, setup, continuing.digest, &about)?;
+    let command_line = command_line(&plan, state.mode, continuing.request);
+    let asked = ApprovalRequest { command_line, digest: continuing.digest, ..ApprovalRequest::default() };
+    let approved = approve_plan(context, &plan, state.mode, setup, &asked)?;
     Ok((plan, approved, opened))
 }
 
 /// The command that its user types to go on with a run.
 fn command_line(plan: &Plan, mode: ExecutionMode, request: Option<&ExecuteRequest>) -> String {
-    let of = |command| {
-        let request = ExecuteRequest::new(command, PlanSource::File(plan.source.path.clone()));
-        request.typed(&request.source)
-    };
+    let of = |command| ExecuteRequest::new(command, PlanSource::File(plan.source.path.clone())).typed();
     match (mode, request) {
         (ExecutionMode::Batches, _) => of(ExecuteCommand::ExecutePlan),
         (ExecutionMode::Waves, _) => of(ExecuteCommand::Execute),
-        (_, Some(request)) => request.typed(&request.source),
+        (_, Some(request)) => request.typed(),
         (_, None) => format!("{} --resume {}", command_for(plan), quote_argument(&plan.source.path)),
     }
 }

@@ -1,11 +1,9 @@
 //! A plan that is only looked at.
 
 use omo_engine::execution_mode::ExecutionMode;
-use omo_engine::modes::arranged;
 use omo_engine::report::plan_overview::proof_words;
-use omo_engine::report::ultraplan::dry_run;
+use omo_engine::report::ultraplan::dry_run::{DryRunFacts, DryRunReport, dry_run_report};
 use omo_engine::request::part::strategy_of_mode;
-use omo_engine::request::run_scope::RunScope;
 use omo_plan::model::Plan;
 
 use crate::billing;
@@ -17,29 +15,24 @@ use crate::execute::request::ExecuteRequest;
 use crate::exit_kind::ExitKind;
 use crate::output::print_block;
 
-/// Tells how a plan would be run. Nothing is written, and nothing of it runs.
+/// Tells how a plan that is arranged for its mode would be run. Nothing is written, and nothing of it runs.
 pub(crate) fn print_dry_run(
     context: &CommandContext,
     request: &ExecuteRequest,
     whole: &Plan,
+    arranged: &Plan,
     mode: ExecutionMode,
 ) -> Result<(), CommandError> {
-    let scope = RunScope::from(&request.scope);
-    let arranged = arranged(scope.narrow_plan(whole.clone()), mode, &request.mode_options());
     let unchecked = arranged.tasks.iter().filter(|task| whole.policy.unproved_continues && task.checks.is_empty());
-    let facts = dry_run::DryRunFacts {
-        proofs: unchecked.map(|task| (task.id.clone(), proof_words(&arranged, task))).collect(),
+    let facts = DryRunFacts {
+        proofs: unchecked.map(|task| (task.id.clone(), proof_words(arranged, task))).collect(),
         existing: preflight::existing_files(context, whole),
         findings: preflight::preflight_findings(context, whole, mode, &request.clients.policy)?,
         billing: billing::billing_facts(),
     };
-    let report = dry_run::dry_run_report(whole, scope, &facts);
-    let text = format!(
-        "{}{}\n{report}",
-        request.choice,
-        parallel_run::plan_heading(request, whole, strategy_of_mode(&arranged, mode))
-    );
-    let is_ready = dry_run::is_ready(whole, scope, &facts);
+    let DryRunReport { text, is_ready } = dry_run_report(whole, request.scope.selection, &facts);
+    let lines = parallel_run::plan_lines(whole, strategy_of_mode(arranged, mode));
+    let text = format!("{}{}{lines}\n{text}", request.choice, request.heading);
     // What fails behind a command that a person typed the client shows them as it is, without a model.
     print_block(&if request.is_typed && is_ready && !context.is_preview {
         parallel_run::dry_run(&text)

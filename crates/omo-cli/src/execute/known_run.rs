@@ -1,14 +1,13 @@
 //! The runs that a plan has already, and the one of them that goes on.
 
 use omo_core::text::command_text::quote_argument;
-use omo_core::text::sanitize;
 use omo_engine::RunStore;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::report::ultraplan::{COMMAND, command_for};
 use omo_engine::request::arguments::{PlanSelection, RunRequest};
 use omo_engine::request::run_scope::RunScope;
 use omo_engine::state::{RunPhase, RunState};
-use omo_plan::model::{Dialect, Plan};
+use omo_plan::model::Plan;
 
 use crate::blocks::parts::is_complete;
 use crate::context::{CommandContext, another_run_is_open};
@@ -19,7 +18,7 @@ use crate::exit_kind::ExitKind;
 /// The runs that a plan has in this work tree, as one look finds them.
 pub(crate) enum KnownRun {
     /// A run is open, of this plan or of another.
-    Open((String, RunState)),
+    Open(Box<(String, RunState)>),
     /// The runs of the plan that are over, the latest first.
     Ended(Vec<(String, RunState)>),
 }
@@ -38,16 +37,12 @@ pub(crate) struct RunQuery {
 }
 
 /// Looks for the runs of the plan in the file `path`.
-pub(crate) fn find_run(
-    context: &CommandContext,
-    runs: Option<&RunStore>,
-    path: &str,
-) -> Result<KnownRun, CommandError> {
+pub(crate) fn find_run(context: &CommandContext, runs: &RunStore, path: &str) -> Result<KnownRun, CommandError> {
     let mut ended = Vec::new();
-    for listed in runs.map(RunStore::list).transpose()?.unwrap_or_default() {
+    for listed in runs.list()? {
         match listed.state {
             Ok(state) if !context.is_in_this_work_tree(&state) => {}
-            Ok(state) if state.phase == RunPhase::Executing => return Ok(KnownRun::Open((listed.id, state))),
+            Ok(state) if state.phase == RunPhase::Executing => return Ok(KnownRun::Open(Box::new((listed.id, state)))),
             Ok(state) if is_of_plan(&state, path) => ended.push((listed.id, state)),
             Ok(_) | Err(_) => {}
         }
@@ -60,40 +55,19 @@ fn is_of_plan(state: &RunState, path: &str) -> bool {
 }
 
 impl KnownRun {
-    /// The dialect of the open run of a plan, and otherwise the named one.
-    ///
-    /// # Errors
-    ///
-    /// The open run has another dialect than the named one.
-    pub(crate) fn dialect(&self, path: &str, named: Option<Dialect>) -> Result<Option<Dialect>, CommandError> {
-        let Self::Open((id, state)) = self else { return Ok(named) };
-        let own = state.plan.dialect;
-        match (is_of_plan(state, path), named) {
-            (true, Some(named)) if named != own => {
-                let message =
-                    format!("the run {id} of {} is open, and reads it as {}", sanitize(path, 200), own.word());
-                let hint = "without --dialect this goes on with it; `omo run cancel` ends it first";
-                Err(CommandError::busy(message, hint))
-            }
-            (true, _) => Ok(Some(own)),
-            (false, _) => Ok(named),
+    /// The open run of the plan in the file `path`.
+    pub(crate) fn open_run_of(&self, path: &str) -> Option<&(String, RunState)> {
+        match self {
+            Self::Open(run) => Some(&**run).filter(|(_, state)| is_of_plan(state, path)),
+            Self::Ended(_) => None,
         }
     }
 
-    /// The run whose mode a plan keeps: the open one, and to resume one the last that is over, of the named mode where
-    /// there is such a run.
-    pub(crate) fn run_with_mode(
-        &self,
-        path: &str,
-        is_resume: bool,
-        named: Option<ExecutionMode>,
-    ) -> Option<&(String, RunState)> {
+    /// The runs that are over, where none is open.
+    pub(crate) fn ended(&self) -> &[(String, RunState)] {
         match self {
-            Self::Open(run) => Some(run).filter(|(_, state)| is_of_plan(state, path)),
-            Self::Ended(runs) => {
-                let mut of_mode = runs.iter().filter(|(_, state)| named.is_none_or(|mode| mode == state.mode));
-                of_mode.next().or(runs.first()).filter(|_| is_resume)
-            }
+            Self::Open(_) => &[],
+            Self::Ended(runs) => runs,
         }
     }
 
@@ -110,9 +84,11 @@ impl KnownRun {
     ) -> Result<Option<(String, RunState)>, CommandError> {
         let by_agents = mode.is_done_by_agents();
         match self {
-            Self::Open((id, state)) if !is_of_plan(&state, &plan.source.path) => Err(another_run_is_open(&id, &state)),
-            Self::Open((id, state)) if by_agents || is_same_request(&state, query, mode) => Ok(Some((id, state))),
-            Self::Open((id, state)) => Err(already_open_otherwise(&id, &state)),
+            Self::Open(run) => match *run {
+                (id, state) if !is_of_plan(&state, &plan.source.path) => Err(another_run_is_open(&id, &state)),
+                (id, state) if by_agents || is_same_request(&state, query, mode) => Ok(Some((id, state))),
+                (id, state) => Err(already_open_otherwise(&id, &state)),
+            },
             Self::Ended(runs) if by_agents => Ok(run_of_agents(runs, plan, query)),
             Self::Ended(runs) if query.scope.is_resume => resumed_run_of_steps(runs, query, mode),
             Self::Ended(runs) => repeated_run_of_steps(runs, plan, query, mode),
@@ -284,27 +260,17 @@ mod tests {
         let (usual, local) = (query(false, false, true), query(false, false, false));
         let (again, resume) = (query(false, true, true), query(true, false, true));
         let whole = |id, mode, phase| run(id, "p.md", mode, phase, PlanSelection::Whole);
-        let ended = KnownRun::Ended;
+        let (opened, ended) = (|run| KnownRun::Open(Box::new(run)), KnownRun::Ended);
         let part = run("part", "p.md", StepByStep, DONE, PlanSelection::Step(1));
         let by_agents = RunQuery { named: Some(Waves), ..usual };
         for (number, (known, query, mode, expected)) in [
             (ended(vec![]), usual, Waves, "none"),
-            (KnownRun::Open(whole("r", Waves, OPEN)), usual, Waves, "r"),
-            (KnownRun::Open(whole("r", Parallel, OPEN)), local, Parallel, "r"),
-            (
-                KnownRun::Open(whole("r", Parallel, OPEN)),
-                local,
-                StepByStep,
-                "was asked for otherwise: execute, in parallel",
-            ),
-            (KnownRun::Open(whole("r", Batches, OPEN)), local, StepByStep, "without another mode this goes on"),
-            (KnownRun::Open(whole("r", Parallel, OPEN)), resume, StepByStep, "r"),
-            (
-                KnownRun::Open(run("r", "q.md", Waves, OPEN, PlanSelection::Whole)),
-                usual,
-                Waves,
-                "one work tree has one run",
-            ),
+            (opened(whole("r", Waves, OPEN)), usual, Waves, "r"),
+            (opened(whole("r", Parallel, OPEN)), local, Parallel, "r"),
+            (opened(whole("r", Parallel, OPEN)), local, StepByStep, "was asked for otherwise: execute, in parallel"),
+            (opened(whole("r", Batches, OPEN)), local, StepByStep, "without another mode this goes on"),
+            (opened(whole("r", Parallel, OPEN)), resume, StepByStep, "r"),
+            (opened(run("r", "q.md", Waves, OPEN, PlanSelection::Whole)), usual, Waves, "one work tree has one run"),
             (ended(vec![whole("r", Batches, DONE)]), usual, Batches, "r"),
             (ended(vec![whole("r", Batches, DONE)]), again, Batches, "none"),
             (ended(vec![whole("r", Batches, FAILED)]), again, Batches, "none"),

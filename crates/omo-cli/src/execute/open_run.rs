@@ -28,9 +28,9 @@ use crate::confirm;
 use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::execute::approval::{self, ApprovalRequest, ProofOffer};
-use crate::execute::options::{NO_CHECK, ProofOptions};
+use crate::execute::options::{BatchOptions, NO_CHECK, ProofOptions, WaveOptions};
 use crate::execute::print_then_next;
-use crate::execute::request::ExecuteRequest;
+use crate::execute::request::{ExecuteRequest, PlanSource};
 use crate::execute::{entry_condition, preflight};
 
 /// A plan that may be run.
@@ -52,8 +52,8 @@ pub(crate) fn prepare(
     plan: Plan,
     mode: ExecutionMode,
     scope: Option<RunScope>,
-    about: &ApprovalRequest,
 ) -> Result<PreparedRun, CommandError> {
+    let (offer, idle) = (proof_offer(context, request, &plan), idle_options(request, mode));
     let is_parallel = mode == ExecutionMode::Parallel;
     let profile = preflight::launcher_profile(context, &request.clients.policy)?;
     let policy = ClientPolicy { profile, ..request.clients.policy.clone() };
@@ -65,7 +65,7 @@ pub(crate) fn prepare(
     if !can_start(&findings) {
         return Err(blocking_findings_error(&findings));
     }
-    if let Some(name) = request.idle_options(mode).first() {
+    if let Some(name) = idle {
         let message = format!("{name} belong to another way: this plan would be run {}", mode.words());
         let hint = "leave them out, or name the way that they belong to: --batches, --waves or --parallel";
         return Err(CommandError::usage(message, hint));
@@ -74,14 +74,19 @@ pub(crate) fn prepare(
     if is_parallel && policy.launcher.is_some() {
         said += &parallel_run::launcher_terms(&policy);
     }
-    let (payer, told) = if is_parallel { who_pays(context, request)? } else { (None, String::new()) };
+    let (payer, told) =
+        if is_parallel { who_pays(context, request.clients.accepts_billing)? } else { (None, String::new()) };
     said += &told;
     let setup = if is_parallel { approval::setup_command(&context.root)? } else { None };
     let overview = plan_overview(&plan, mode, &policy, &billing_facts()) + "\n";
     require_checks(&plan)?;
-    let offer = proof_offer(context, request, &plan);
-    let about = &ApprovalRequest { overview: format!("{}{overview}", request.choice), offer, ..about.clone() };
-    let approved = approval::approve_with_setup(context, &plan, setup.as_deref(), request.digest.as_deref(), about)?;
+    let asked = ApprovalRequest {
+        command_line: request.typed(),
+        digest: request.digest.as_deref(),
+        overview: format!("{}{overview}", request.choice),
+        offer,
+    };
+    let approved = approval::approve_plan(context, &plan, mode, setup.as_deref(), &asked)?;
     // A command of the plan: it runs once, where the run is opened.
     if !context.is_preview {
         said += &entry_condition::run_entry_condition(context, &plan)?;
@@ -95,6 +100,24 @@ pub(crate) fn prepare(
     let clients = is_parallel.then(|| begin_parallel(&context.root, policy).ok_or_else(is_gone)).transpose()?;
     let choice = request.choice.clone();
     Ok(PreparedRun { plan, mode, scope, approved, clients, choice, said })
+}
+
+/// The options that are given and mean nothing in a mode.
+fn idle_options(request: &ExecuteRequest, mode: ExecutionMode) -> Option<&'static str> {
+    let of_mode = [
+        (ExecutionMode::Batches, "--k and --batch-size", request.batches != BatchOptions::default()),
+        (
+            ExecutionMode::Waves,
+            "--max-iterations, --max-workers and --skip-verify",
+            request.waves != WaveOptions::default(),
+        ),
+        (ExecutionMode::Parallel, "the options for clients", !request.clients.is_default()),
+    ];
+    // A task list brings its verification into every mode.
+    let is_used = |known: ExecutionMode| {
+        known == mode || known == ExecutionMode::Waves && matches!(request.source, PlanSource::TaskList(_))
+    };
+    of_mode.into_iter().find(|(known, _, is_set)| *is_set && !is_used(*known)).map(|(_, name, _)| name)
 }
 
 /// Refuses a plan that demands a check for each task and has tasks that nothing proves.
@@ -124,7 +147,7 @@ fn proof_offer(context: &CommandContext, request: &ExecuteRequest, plan: &Plan) 
     let line = |check: &str| {
         let proof = ProofOptions { check: vec![check.to_owned()], ..request.proof.clone() };
         let request = ExecuteRequest { proof, ..request.clone() };
-        request.typed(&request.source)
+        request.typed()
     };
     Some(ProofOffer { check, unproved, with_check: line(check.command), without: line(NO_CHECK) })
 }

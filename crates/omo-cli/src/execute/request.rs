@@ -5,10 +5,8 @@ use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::modes::ModeOptions;
 use omo_engine::request::arguments::{PlanSelection, RunRequest};
 use omo_engine::request::client_policy::ClientPolicyRequest;
-use omo_plan::model::Dialect;
-use omo_plan::model::RunPolicy;
+use omo_plan::model::{Dialect, RunPolicy};
 
-use crate::execute::known_run::RunQuery;
 use crate::execute::options::{
     BatchOptions, ExecuteLocalLine, ExecutePlanLine, ProofOptions, StartOptions, UlwExecLine, WaveOptions, positive,
 };
@@ -75,27 +73,11 @@ pub(crate) struct ExecuteRequest {
     pub is_typed: bool,
     /// The line that says the mode, where it says one.
     pub choice: String,
+    /// The lines that name part and file.
+    pub heading: String,
 }
 
 impl ExecuteRequest {
-    /// The options that are given and mean nothing in a mode.
-    pub(crate) fn idle_options(&self, mode: ExecutionMode) -> Vec<&'static str> {
-        let of_mode = [
-            (ExecutionMode::Batches, "--k and --batch-size", self.batches != BatchOptions::default()),
-            (
-                ExecutionMode::Waves,
-                "--max-iterations, --max-workers and --skip-verify",
-                self.waves != WaveOptions::default(),
-            ),
-            (ExecutionMode::Parallel, "the options for clients", !self.clients.is_default()),
-        ];
-        // A task list brings its verification into every mode.
-        let is_used = |known: ExecutionMode| {
-            known == mode || known == ExecutionMode::Waves && matches!(self.source, PlanSource::TaskList(_))
-        };
-        of_mode.into_iter().filter(|(known, _, is_set)| *is_set && !is_used(*known)).map(|(_, name, _)| name).collect()
-    }
-
     /// Says that a run which goes on keeps what proves its tasks, where something else was asked for.
     pub(crate) fn warn_of_kept_proof(&self, policy: &RunPolicy) {
         let asks_otherwise = !self.proof.check.is_empty() && self.proof.added_checks() != policy.added_checks
@@ -123,13 +105,8 @@ impl ExecuteRequest {
             digest: None,
             is_typed: false,
             choice: String::new(),
+            heading: String::new(),
         }
-    }
-
-    /// The options that decide which run goes on.
-    pub(crate) fn run_query(&self) -> RunQuery {
-        let shows_complete = self.command == ExecuteCommand::Execute;
-        RunQuery { scope: self.scope, named: self.mode, again: self.again, shows_complete }
     }
 
     /// The numbers that a mode arranges the plan by.

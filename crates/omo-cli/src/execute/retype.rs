@@ -10,8 +10,13 @@ use crate::execute::options::REVIEW_TIMES;
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
 
 impl ExecuteRequest {
-    /// The whole command. `source` is what it is of, by the name that it was found under.
-    pub(crate) fn typed(&self, source: &PlanSource) -> String {
+    /// The whole command that begins a complete run anew.
+    pub(crate) fn typed_anew(&self) -> String {
+        Self { again: true, ..self.clone() }.typed()
+    }
+
+    /// The whole command.
+    pub(crate) fn typed(&self) -> String {
         let mut text = format!("/omo:{}", self.command.name());
         let flag = |text: &mut String, name: &str, is_set: bool| {
             if is_set {
@@ -40,7 +45,7 @@ impl ExecuteRequest {
         if let Some(dialect) = self.dialect {
             let _ = write!(text, " --dialect {}", dialect.word());
         }
-        match source {
+        match &self.source {
             PlanSource::File(path) if path.starts_with('-') => {
                 let _ = write!(text, " -- {}", quote_shell_word(path));
             }
@@ -107,10 +112,10 @@ mod tests {
             (UlwExec, "--require-checks p.md --check none", "p.md --check none --require-checks"),
         ] {
             let TypedLine::Request(request) = read_typed_line(command, line).unwrap() else { panic!("{line}") };
-            let typed = request.typed(&request.source);
+            let typed = request.typed();
             assert_eq!(typed, format!("/omo:{} {again}", command.name()), "{line}");
             let TypedLine::Request(once_more) = read_typed_line(command, again).unwrap() else { panic!("{again}") };
-            assert_eq!(once_more.typed(&once_more.source), typed, "{line}");
+            assert_eq!(once_more.typed(), typed, "{line}");
         }
     }
 }

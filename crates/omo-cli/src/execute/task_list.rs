@@ -47,6 +47,8 @@ pub(crate) fn execute(
     }
     let which = TaskListOption { session: session.map(str::to_owned) };
     let list = open_task_list(&which, context.env)?.load()?;
+    let source = PlanSource::TaskList(Some(list.id.clone()));
+    let request = &ExecuteRequest { source, ..request.clone() };
     require_this_work_tree(context, &list)?;
     let own = context.runs.as_ref().map(|runs| run_of_task_list(context, runs, &list)).transpose()?.flatten();
     let (id, phase) = (&list.id, list.file.phase);
@@ -146,7 +148,7 @@ fn open_task_list_run(
     }
     let scope = (!mode.is_done_by_agents())
         .then(|| RunScope { is_foreground: mode == ExecutionMode::StepByStep, ..RunScope::from(&request.scope) });
-    let prepared = prepare(context, request, plan, mode, scope, &approval_prompt(&list.id, request))?;
+    let prepared = prepare(context, request, plan, mode, scope)?;
     if context.is_preview {
         return Ok(());
     }
@@ -189,17 +191,6 @@ fn with_waves(mut plan: Plan, waves: &WaveOptions) -> Plan {
     plan.policy.max_rounds = waves.max_iterations.unwrap_or(plan.policy.max_rounds);
     plan.policy.max_workers = waves.max_workers.unwrap_or(plan.policy.max_workers);
     plan
-}
-
-/// The question to a person about the commands of a session.
-fn approval_prompt(id: &str, request: &ExecuteRequest) -> ApprovalRequest {
-    ApprovalRequest {
-        name: format!("session {id}"),
-        command_line: request.typed(&PlanSource::TaskList(Some(id.to_owned()))),
-        shown_by: format!("`omo agent task list --session {id} --format json` shows the criteria"),
-        overview: String::new(),
-        offer: None,
-    }
 }
 
 /// Goes on with a run: the one that is open, or one that has failed and is gone over anew.
@@ -245,7 +236,12 @@ fn changed_plan(
         let hint = "it can only be left out where the run is opened; `omo run cancel` ends this one";
         return Err(CommandError::precondition(message, hint));
     }
-    let approved = approve_plan(context, &plan, request.digest.as_deref(), &approval_prompt(id, request))?;
+    let asked = ApprovalRequest {
+        command_line: request.typed(),
+        digest: request.digest.as_deref(),
+        ..ApprovalRequest::default()
+    };
+    let approved = approve_plan(context, &plan, state.mode, None, &asked)?;
     let is_same = plan == state.plan && (planned_commands(&plan).is_empty() || approved == state.approved);
     Ok((!is_same).then_some((plan, approved)))
 }
@@ -261,6 +257,7 @@ pub(crate) fn resume(
         context.note_ended_run(run, state);
         return print_block(&task_list_run::end_block(state));
     }
-    let usual = ExecuteRequest::new(ExecuteCommand::UlwExec, PlanSource::OpenRun);
+    let source = PlanSource::TaskList(Some(state.task_list_id().to_owned()));
+    let usual = ExecuteRequest::new(ExecuteCommand::UlwExec, source);
     continue_run(context, run, state, &ExecuteRequest { digest: digest.map(str::to_owned), ..usual })
 }

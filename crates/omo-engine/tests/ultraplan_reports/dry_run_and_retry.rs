@@ -4,15 +4,11 @@ use std::collections::BTreeSet;
 
 use omo_engine::billing::BillingFacts;
 use omo_engine::preflight::{PreflightFinding, PreflightRule, PreflightSeverity};
-use omo_engine::report::ultraplan::RunScope;
 use omo_engine::report::ultraplan::dry_run::{DryRunFacts, dry_run_report};
-use omo_engine::request::arguments::{PlanSelection, RunMode};
+use omo_engine::request::arguments::PlanSelection;
 use omo_engine::work::task_brief;
 
 use crate::ultraplan_reports::sample_runs::{begins, fails, open, plan, spec, step};
-
-const DRY: RunScope =
-    RunScope { mode: RunMode::DryRun, selection: PlanSelection::Whole, is_foreground: false, total_tasks: None };
 
 fn existing(paths: &[&str]) -> DryRunFacts {
     let existing: BTreeSet<String> = paths.iter().map(|path| (*path).to_owned()).collect();
@@ -73,14 +69,8 @@ Billing: ANTHROPIC_API_KEY is NOT SET — sessions will use subscription
 
 READY
 ";
-    assert_eq!(dry_run_report(&plan, DRY, &existing(&["src/1.rs", "src/3.rs"])), expected);
-    let one = RunScope {
-        mode: RunMode::DryRun,
-        selection: PlanSelection::Session(2),
-        is_foreground: false,
-        total_tasks: None,
-    };
-    let reported = dry_run_report(&plan, one, &existing(&[]));
+    assert_eq!(dry_run_report(&plan, PlanSelection::Whole, &existing(&["src/1.rs", "src/3.rs"])).text, expected);
+    let reported = dry_run_report(&plan, PlanSelection::Session(2), &existing(&[])).text;
     assert!(reported.contains("**Steps:** 1\n") && !reported.contains("Part 1"), "{reported}");
 }
 
@@ -99,7 +89,7 @@ fn everything_that_needs_attention_is_counted() {
         billing: BillingFacts { has_api_key: true, ..BillingFacts::default() },
         ..existing(&["src/1.rs"])
     };
-    let reported = dry_run_report(&plan, DRY, &facts);
+    let reported = dry_run_report(&plan, PlanSelection::Whole, &facts).text;
     for part in [
         "| 2    | Two \\| 2    | —            | escalate   | —          | step 2 has no check: nothing can prove it; ",
         "- `src/2.rs`: NOT FOUND (unexpected — may be missing)",
@@ -110,7 +100,7 @@ fn everything_that_needs_attention_is_counted() {
         assert!(reported.contains(part), "{part}: {reported}");
     }
     let counted = |facts: &DryRunFacts| {
-        let reported = dry_run_report(&plan, DRY, facts);
+        let reported = dry_run_report(&plan, PlanSelection::Whole, facts).text;
         let words = reported.split("NEEDS ATTENTION — ").nth(1).unwrap();
         words.split(' ').next().unwrap().parse::<usize>().unwrap()
     };
@@ -129,7 +119,8 @@ fn everything_that_needs_attention_is_counted() {
 
 #[test]
 fn a_session_spec_says_what_it_would_check() {
-    let reported = dry_run_report(&spec(&[step(1, "One", "revert")]), DRY, &existing(&["src/1.rs"]));
+    let reported =
+        dry_run_report(&spec(&[step(1, "One", "revert")]), PlanSelection::Whole, &existing(&["src/1.rs"])).text;
     let part = "### Entry / Exit Conditions\n\n- Entry: `git diff --quiet` is clean\n";
     assert!(reported.contains(part), "{reported}");
     assert!(reported.contains("- Exit: would run `make all`\n"), "{reported}");

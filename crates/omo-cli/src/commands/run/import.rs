@@ -22,10 +22,11 @@ use omo_state::git_worktree::GitWorktree;
 use crate::blocks;
 use crate::context::CommandContext;
 use crate::error::CommandError;
+use crate::execute::approval::{ApprovalRequest, approve_plan};
 use crate::execute::open_run::checked_out;
 use crate::execute::print_then_next;
+use crate::execute::refusals;
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
-use crate::execute::{approval, refusals};
 
 const HELP: &str = "\
 Example:
@@ -88,8 +89,9 @@ pub(crate) fn run(env: &ProcessEnv, options: &ImportOptions) -> Result<(), Comma
     }
     let plan = arranged(plan, ExecutionMode::Batches, &ModeOptions::default());
     let typed = ExecuteRequest::new(ExecuteCommand::ExecutePlan, PlanSource::File(plan.source.path.clone()));
-    let asked = approval::ApprovalRequest::for_run(&plan, ExecutionMode::Batches, typed.typed(&typed.source));
-    let approved = approval::approve_plan(&context, &plan, options.digest.as_deref(), &asked)?;
+    let asked =
+        ApprovalRequest { command_line: typed.typed(), digest: options.digest.as_deref(), ..Default::default() };
+    let approved = approve_plan(&context, &plan, ExecutionMode::Batches, None, &asked)?;
     let runs = RunStore::create(&context.root, Some(&context.state_home))?;
     let _door = context.lock_opening(&runs, None)?;
     let (actor, now) = (context.actor(), env::now());

@@ -10,11 +10,12 @@ use omo_plan::diagnostic::{Diagnostic, Severity};
 use omo_plan::model::{FileAction, Plan, Precondition, Task, TaskGroup};
 use omo_plan::plan_summary::{SESSION_PREFIX, session_groups};
 
-use super::{RunScope, command_for, file_name, on_failure_word};
+use super::{command_for, file_name, on_failure_word};
 use crate::billing::BillingFacts;
 use crate::preflight::{PreflightFinding, PreflightSeverity};
 use crate::report::table::{cell, code_cell, table};
-use crate::request::part;
+use crate::request::arguments::PlanSelection;
+use crate::request::part::{selected_groups, selected_tasks};
 
 /// What is known beside the plan.
 #[derive(Clone, Debug, Default)]
@@ -29,9 +30,18 @@ pub struct DryRunFacts {
     pub billing: BillingFacts,
 }
 
-/// The report of a dry run.
-pub fn dry_run_report(plan: &Plan, asked: RunScope, facts: &DryRunFacts) -> String {
-    let tasks = part::selected_tasks(plan, asked.selection);
+/// The report of a dry run, and its verdict.
+#[derive(Clone, Debug)]
+pub struct DryRunReport {
+    /// The page.
+    pub text: String,
+    /// The plan can be run as it is.
+    pub is_ready: bool,
+}
+
+/// Reports on a part of a plan.
+pub fn dry_run_report(plan: &Plan, part: PlanSelection, facts: &DryRunFacts) -> DryRunReport {
+    let (tasks, groups) = (selected_tasks(plan, part), selected_groups(plan, part));
     let mut text = format!("## Dry Run Report: {}\n\n", sanitize(file_name(&plan.source.path), 120));
     let _ = write!(text, "**Type:** {}  \n**Steps:** {}\n\n", plan.dialect.rules().file_type(), tasks.len());
     let _ = write!(text, "### Step Validation\n\n{}", task_table(plan, &tasks, facts));
@@ -47,7 +57,7 @@ pub fn dry_run_report(plan: &Plan, asked: RunScope, facts: &DryRunFacts) -> Stri
     text += if others.is_empty() && whole.is_empty() { "" } else { "\n" };
     text += &files(&tasks, facts);
     text += &conditions(plan);
-    text += &execution_preview(plan, asked, facts);
+    text += &execution_preview(plan, &groups, facts);
     text += &findings(facts);
     let issues = count_issues(plan, &tasks, facts);
     let warnings = facts.findings.iter().filter(|found| found.severity == PreflightSeverity::Warning).count();
@@ -58,12 +68,7 @@ pub fn dry_run_report(plan: &Plan, asked: RunScope, facts: &DryRunFacts) -> Stri
         more => format!("NEEDS ATTENTION — {more} issues found"),
     };
     let _ = write!(text, "### Verdict\n\n{verdict}\n");
-    text
-}
-
-/// Whether a plan can be run as it is: the verdict of the report.
-pub fn is_ready(plan: &Plan, asked: RunScope, facts: &DryRunFacts) -> bool {
-    count_issues(plan, &part::selected_tasks(plan, asked.selection), facts) == 0
+    DryRunReport { text, is_ready: issues == 0 }
 }
 
 /// How much the user should look at before the plan is run.
@@ -142,13 +147,12 @@ fn conditions(plan: &Plan) -> String {
 }
 
 /// The sessions that would be started.
-fn execution_preview(plan: &Plan, asked: RunScope, facts: &DryRunFacts) -> String {
+fn execution_preview(plan: &Plan, meant: &[&TaskGroup], facts: &DryRunFacts) -> String {
     let groups: Vec<&TaskGroup> = session_groups(plan).collect();
     if groups.is_empty() {
         return String::new();
     }
     let number = |id: &str| id.strip_prefix(SESSION_PREFIX).unwrap_or(id).to_owned();
-    let meant = part::selected_groups(plan, asked.selection);
     let shown = groups.iter().filter(|group| meant.iter().any(|known| known.id == group.id));
     let row = |group: &&TaskGroup| {
         let deps: Vec<String> = group.deps.iter().map(|id| format!("S{}", number(id))).collect();

@@ -1,0 +1,61 @@
+//! The mode that a plan is executed in.
+
+use omo_engine::execution_mode::ExecutionMode;
+use omo_engine::modes::choose;
+use omo_engine::request::arguments::PlanSelection;
+use omo_engine::request::part::requested_strategy;
+use omo_plan::model::Plan;
+
+use crate::error::CommandError;
+use crate::execute::continue_run::known_run_line;
+use crate::execute::known_run::KnownRun;
+use crate::execute::refusals::other_mode_error;
+use crate::execute::request::{ExecuteCommand, ExecuteRequest};
+
+/// The mode that a plan is executed in.
+pub(crate) struct PickedMode {
+    pub mode: ExecutionMode,
+    /// What says so, where the command does not.
+    pub line: Option<String>,
+    /// omo chose it, by what the plan asks for.
+    pub is_own_choice: bool,
+}
+
+impl PickedMode {
+    fn given(mode: ExecutionMode, line: Option<String>) -> Self {
+        Self { mode, line, is_own_choice: false }
+    }
+}
+
+/// The mode that a plan is executed in: that of its open run, the one that was named, the command's own, or the one
+/// that the plan asks for. With the line that says so.
+pub(crate) fn pick_mode(request: &ExecuteRequest, known: &KnownRun, plan: &Plan) -> Result<PickedMode, CommandError> {
+    let (command, scope) = (request.command, &request.scope);
+    if command == ExecuteCommand::ExecuteLocal {
+        let in_sessions = requested_strategy(plan, scope).starts_clients();
+        let mode = if in_sessions { ExecutionMode::Parallel } else { ExecutionMode::StepByStep };
+        return Ok(PickedMode::given(mode, None));
+    }
+    // The other commands are named after their mode.
+    let says_mode = command == ExecuteCommand::Execute;
+    let is_part = scope.selection != PlanSelection::Whole || scope.is_foreground;
+    let named = request.mode.or(is_part.then_some(ExecutionMode::StepByStep));
+    // To resume a run also the last that is over: in the mode that was named, where there is such a run.
+    let ended = if scope.is_resume { known.ended() } else { &[] };
+    let resumed = ended.iter().find(|(_, state)| named.is_none_or(|mode| mode == state.mode)).or(ended.first());
+    match (known.open_run_of(&plan.source.path).or(resumed), named, command) {
+        (Some((id, state)), Some(mode), _) if mode != state.mode => Err(other_mode_error(id, state)),
+        (Some((_, state)), ..) => Ok(PickedMode::given(state.mode, says_mode.then(|| known_run_line(state)))),
+        (None, Some(mode), _) => {
+            let line = format!("{}: run {}, as you asked", plan.source.path, mode.words());
+            Ok(PickedMode::given(mode, says_mode.then_some(line)))
+        }
+        (None, None, ExecuteCommand::ExecutePlan) => Ok(PickedMode::given(ExecutionMode::Batches, None)),
+        (None, None, ExecuteCommand::UlwExec) => Ok(PickedMode::given(ExecutionMode::Waves, None)),
+        (None, None, ExecuteCommand::Execute | ExecuteCommand::ExecuteLocal) => {
+            let choice = choose(plan);
+            let line = Some(choice.line(&plan.source.path));
+            Ok(PickedMode { mode: choice.mode, line, is_own_choice: true })
+        }
+    }
+}

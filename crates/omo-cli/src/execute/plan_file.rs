@@ -1,0 +1,74 @@
+//! The plan in a file, with the part that is asked for in it.
+
+use std::path::Path;
+
+use anyhow::Context as _;
+use omo_core::text::sanitize;
+use omo_engine::request::check_target::{PathTarget, check_file, check_selection};
+use omo_engine::work::PlanFile;
+use omo_plan::dialects::{BatchOptions, PlanReading};
+use omo_plan::model::{Dialect, Plan};
+use omo_plan::project_paths::name_files_from_top;
+use omo_plan::proof::find_proofs;
+
+use crate::context::CommandContext;
+use crate::error::CommandError;
+use crate::execute::known_run::KnownRun;
+use crate::execute::refusals::{argument_error, invalid_plan_error};
+use crate::execute::request::ExecuteRequest;
+
+/// Finds the file that was named from the folder of the caller.
+pub(crate) fn find_plan_file(context: &CommandContext, path: &str) -> Result<PlanFile, CommandError> {
+    let current = std::env::current_dir().context("the current folder cannot be found")?;
+    check_file(path, path_target(&current.join(path))).map_err(argument_error)?;
+    Ok(PlanFile::read_anywhere(&context.root, &current, Path::new(path))?)
+}
+
+fn path_target(path: &Path) -> PathTarget {
+    match path.metadata() {
+        Ok(meta) if meta.is_file() => PathTarget::File,
+        Ok(meta) if meta.is_dir() => PathTarget::Folder,
+        Ok(_) => PathTarget::Other,
+        // What this user cannot look at is not there for them.
+        Err(_) => PathTarget::Nothing,
+    }
+}
+
+/// Reads the plan in a file.
+///
+/// # Errors
+///
+/// Nothing can be run of it, or not the part that is asked for.
+pub(crate) fn read_plan(
+    context: &CommandContext,
+    request: &ExecuteRequest,
+    file: &PlanFile,
+    known: &KnownRun,
+) -> Result<Plan, CommandError> {
+    let dialect = pick_dialect(known, &file.path, request.dialect)?;
+    let options = request.mode_options();
+    let batches = BatchOptions::of(options.hub_k, options.batch_size);
+    let plan = file.plan(PlanReading { batches, dialect });
+    let plan = name_files_from_top(plan, &context.root.to_string_lossy());
+    if !plan.can_run() {
+        return Err(invalid_plan_error(&plan, file));
+    }
+    check_selection(&plan, request.scope.selection).map_err(argument_error)?;
+    let mut plan = find_proofs(plan, &request.proof.added_checks());
+    plan.policy.requires_checks |= request.proof.require_checks;
+    plan.policy.review = request.proof.review.unwrap_or_default();
+    Ok(plan)
+}
+
+/// The dialect of the open run of a plan, which no other one can be named for, and otherwise the named one.
+fn pick_dialect(known: &KnownRun, path: &str, named: Option<Dialect>) -> Result<Option<Dialect>, CommandError> {
+    match (known.open_run_of(path), named) {
+        (Some((id, state)), Some(named)) if named != state.plan.dialect => {
+            let word = state.plan.dialect.word();
+            let message = format!("the run {id} of {} is open, and reads it as {word}", sanitize(path, 200));
+            Err(CommandError::busy(message, "without --dialect this goes on with it; `omo run cancel` ends it first"))
+        }
+        (Some((_, state)), _) => Ok(Some(state.plan.dialect)),
+        (None, named) => Ok(named),
+    }
+}
