@@ -1,7 +1,7 @@
 //! Who pays for the clients of a run, and whether its user has accepted that.
 
 use omo_core::text::command_text::quote_argument;
-use omo_engine::billing::{self, BillingDecision, BillingFacts, decide_billing};
+use omo_engine::billing::{BillingDecision, BillingFacts, BillingRequest, decide_billing};
 use omo_engine::event::QuestionKind;
 use omo_engine::parallel_schedule::accepts_billing;
 use omo_engine::report::ultraplan::command_for;
@@ -33,6 +33,14 @@ fn variable(name: &str) -> Option<String> {
     found.and_then(|(_, value)| value.into_string().ok())
 }
 
+fn decide(can_ask: bool, is_accepted: bool) -> BillingDecision {
+    decide_billing(&billing_facts(), BillingRequest { starts_clients: true, can_ask, is_accepted })
+}
+
+fn not_accepted(text: String, hint: String) -> CommandError {
+    CommandError::precondition(text, hint).with_kind(ExitKind::Budget)
+}
+
 /// Whether clients may be started again as things are now. Gives the question that its user has answered by the way.
 pub(crate) fn check_billing(state: &RunState, is_accepted: bool) -> Result<Option<String>, CommandError> {
     let Some(parallel) = &state.parallel else { return Ok(None) };
@@ -45,9 +53,8 @@ pub(crate) fn check_billing(state: &RunState, is_accepted: bool) -> Result<Optio
         return Ok(open.filter(|_| is_accepted));
     }
     let was_asked = parallel.policy.payer.is_some();
-    let asked = billing::BillingRequest { starts_clients: true, can_ask: false, is_accepted: is_accepted || was_asked };
-    match decide_billing(&billing_facts(), asked) {
-        BillingDecision::Stop { text, hint } => Err(CommandError::precondition(text, hint).with_kind(ExitKind::Budget)),
+    match decide(false, is_accepted || was_asked) {
+        BillingDecision::Stop { text, hint } => Err(not_accepted(text, hint)),
         _ => Ok(None),
     }
 }
@@ -55,14 +62,13 @@ pub(crate) fn check_billing(state: &RunState, is_accepted: bool) -> Result<Optio
 /// Refuses to start clients at the cost of an API key that the user has not accepted: the key may have been set since
 /// the run was opened, or only for the session that goes on with it.
 pub(crate) fn require_accepted_billing(state: &RunState) -> Result<(), CommandError> {
-    let asked = billing::BillingRequest { starts_clients: true, can_ask: false, is_accepted: accepts_billing(state) };
-    match decide_billing(&billing_facts(), asked) {
+    match decide(false, accepts_billing(state)) {
         BillingDecision::Stop { text, .. } => {
             let path = quote_argument(&state.plan.source.path);
             let command = command_for(&state.plan);
             let hint =
                 format!("unset ANTHROPIC_API_KEY; or `{command} --resume --accept-api-billing {path}` accepts that");
-            Err(CommandError::precondition(text, hint).with_kind(ExitKind::Budget))
+            Err(not_accepted(text, hint))
         }
         _ => Ok(()),
     }
@@ -73,11 +79,10 @@ pub(crate) const PAYER: &str = "ANTHROPIC_API_KEY";
 
 /// Who is still to be asked about paying for clients, and what is told about it.
 pub(crate) fn who_pays(context: &CommandContext, is_accepted: bool) -> Result<(Option<String>, String), CommandError> {
-    let asked = billing::BillingRequest { starts_clients: true, can_ask: can_ask_user(context), is_accepted };
-    match decide_billing(&billing_facts(), asked) {
+    match decide(can_ask_user(context), is_accepted) {
         BillingDecision::Silent => Ok((None, String::new())),
         BillingDecision::Warn { text } => Ok((None, format!("note: {text}\n"))),
         BillingDecision::Ask { .. } => Ok((Some(PAYER.to_owned()), String::new())),
-        BillingDecision::Stop { text, hint } => Err(CommandError::precondition(text, hint).with_kind(ExitKind::Budget)),
+        BillingDecision::Stop { text, hint } => Err(not_accepted(text, hint)),
     }
 }

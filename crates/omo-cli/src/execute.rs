@@ -11,7 +11,7 @@ mod mode;
 mod open_or_continue;
 pub(crate) mod open_run;
 pub(crate) mod options;
-mod plan_file;
+pub(crate) mod plan_file;
 pub(crate) mod preflight;
 pub(crate) mod refusals;
 pub(crate) mod request;

@@ -212,18 +212,22 @@ fn not_approved(
         let line = approve_with_offer(context, owner, offer, commands)?;
         let _ = write!(typed, "\n{}. To begin with it, type:\n  {line}", offer.words());
     }
+    let preview = format!(
+        "[omo] Nothing has run yet: this plan waits for your approval.\n\n{screen}\n\n\
+         To approve exactly these commands and begin, type:\n{typed}"
+    );
+    let message = format!("nothing was run: {name} waits for your approval\n\n{screen}");
+    let hint = format!("read this; to approve exactly these commands and begin, type:\n{typed}");
+    refuse(context, &preview, message, &hint)
+}
+
+/// The refusal that a person reads: as a page in the place of a command that they typed, or as the error of a command.
+fn refuse(context: &CommandContext, preview: &str, message: String, hint: &str) -> Result<CommandError, CommandError> {
     if context.is_preview {
-        print_block(&format!(
-            "[omo] Nothing has run yet: this plan waits for your approval.\n\n{screen}\n\n\
-             To approve exactly these commands and begin, type:\n{typed}"
-        ))?;
+        print_block(preview)?;
         return Ok(CommandError::already_printed(ExitKind::NeedsPerson));
     }
-    let message = format!("nothing was run: {name} waits for your approval\n\n{screen}");
-    let hint = format!(
-        "read this; to approve exactly these commands and begin, type:\n{typed}\n\
-         Only the user can do that: a model shows them this and ends its turn."
-    );
+    let hint = format!("{hint}\nOnly the user can do that: a model shows them this and ends its turn.");
     Ok(CommandError::needs_person(message, hint))
 }
 
@@ -252,14 +256,10 @@ fn only_offer(
     let with = approve_with_offer(context, owner, offer, &[])?;
     let typed = format!("To begin with it, type:\n  {with}\nTo begin without it, type:\n  {}", offer.without);
     let name = sanitize(&owner.name, 300);
-    if context.is_preview {
-        let heading = "[omo] Nothing has run yet: no command proves the tasks of this plan.";
-        print_block(&format!("{heading}\n\n{}{}.\n{typed}", request.overview, offer.words()))?;
-        return Ok(CommandError::already_printed(ExitKind::NeedsPerson));
-    }
+    let heading = "[omo] Nothing has run yet: no command proves the tasks of this plan.";
+    let preview = format!("{heading}\n\n{}{}.\n{typed}", request.overview, offer.words());
     let message = format!("nothing was run: {name} waits for a choice\n\n{}{}.", request.overview, offer.words());
-    let hint = format!("{typed}\nOnly the user can do that: a model shows them this and ends its turn.");
-    Ok(CommandError::needs_person(message, hint))
+    refuse(context, &preview, message, &typed)
 }
 
 /// What stands for the setup command among those of a plan.

@@ -12,14 +12,13 @@ use omo_engine::parallel_schedule::accepts_billing;
 use omo_engine::preflight::{PreflightRule, can_start};
 use omo_engine::report::ultraplan::command_for;
 use omo_engine::report::workers::cost_text;
-use omo_engine::request::check_target::check_selection;
+use omo_engine::request::arguments::PlanSelection;
 use omo_engine::request::part::strategy_of_mode;
 use omo_engine::state::{ANSWER_CONTINUE, RunPhase, RunState};
 use omo_engine::verbs::{self, VerbCaller};
 use omo_engine::work::{PlanEdit, PlanFile, find_edit};
 use omo_engine::{Run, dispatched_tasks, resume};
 use omo_plan::model::Plan;
-use omo_plan::project_paths::name_files_from_top;
 use omo_plan::refusal::VerbRefusal;
 
 use crate::billing::{self, PAYER, check_billing};
@@ -29,7 +28,7 @@ use crate::context::{CommandContext, EndedRuns, require_only_parallel_run};
 use crate::error::CommandError;
 use crate::execute::approval::{ApprovalRequest, approve_plan};
 use crate::execute::open_run::blocking_findings_error;
-use crate::execute::refusals::{argument_error, invalid_plan_error};
+use crate::execute::plan_file::require_part;
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
 use crate::execute::{preflight, print_then_next};
 use crate::output;
@@ -261,13 +260,8 @@ fn reread_plan(
         PlanFile::read_anywhere(root, root, path)?
     };
     // Read by the dialect and with the options that the run has; others would make other batches of the same tasks.
-    let mut plan = name_files_from_top(file.plan(&state.plan), &state.root);
-    if !plan.can_run() {
-        return Err(invalid_plan_error(&plan, &file));
-    }
-    if let Some(asked) = state.scope {
-        check_selection(&plan, asked.selection).map_err(argument_error)?;
-    }
+    let part = state.scope.map_or(PlanSelection::Whole, |asked| asked.selection);
+    let mut plan = require_part(file.plan(&state.plan), &file, root, part)?;
     let opened = if continuing.is_user { Vec::new() } else { verbs::distrust_ticks(state, &mut plan) };
     let plan = state.as_in_run(plan);
     let setup = state.parallel.as_ref().and_then(|parallel| parallel.policy.setup.as_deref());

@@ -15,12 +15,15 @@ use crate::error::CommandError;
 use crate::execute::refusals;
 use crate::exit_kind::ExitKind;
 
+/// A run by its id, with its state.
+pub(crate) type RunOfPlan = (String, RunState);
+
 /// The runs that a plan has in this work tree, as one look finds them.
 pub(crate) enum KnownRun {
     /// A run is open, of this plan or of another.
-    Open(Box<(String, RunState)>),
+    Open(Box<RunOfPlan>),
     /// The runs of the plan that are over, the latest first.
-    Ended(Vec<(String, RunState)>),
+    Ended(Vec<RunOfPlan>),
 }
 
 /// The options that decide which run goes on.
@@ -56,7 +59,7 @@ fn is_of_plan(state: &RunState, path: &str) -> bool {
 
 impl KnownRun {
     /// The open run of the plan in the file `path`.
-    pub(crate) fn open_run_of(&self, path: &str) -> Option<&(String, RunState)> {
+    pub(crate) fn open_run_of(&self, path: &str) -> Option<&RunOfPlan> {
         match self {
             Self::Open(run) => Some(&**run).filter(|(_, state)| is_of_plan(state, path)),
             Self::Ended(_) => None,
@@ -64,7 +67,7 @@ impl KnownRun {
     }
 
     /// The runs that are over, where none is open.
-    pub(crate) fn ended(&self) -> &[(String, RunState)] {
+    pub(crate) fn ended(&self) -> &[RunOfPlan] {
         match self {
             Self::Open(_) => &[],
             Self::Ended(runs) => runs,
@@ -81,7 +84,7 @@ impl KnownRun {
         plan: &Plan,
         query: RunQuery,
         mode: ExecutionMode,
-    ) -> Result<Option<(String, RunState)>, CommandError> {
+    ) -> Result<Option<RunOfPlan>, CommandError> {
         let by_agents = mode.is_done_by_agents();
         match self {
             Self::Open(run) => match *run {
@@ -97,7 +100,7 @@ impl KnownRun {
 }
 
 /// The last run of the plan that came to its end, where that is not begun anew.
-fn run_of_agents(over: Vec<(String, RunState)>, plan: &Plan, query: RunQuery) -> Option<(String, RunState)> {
+fn run_of_agents(over: Vec<RunOfPlan>, plan: &Plan, query: RunQuery) -> Option<RunOfPlan> {
     // `--again` goes over a run in waves that has failed in its place.
     let begins_anew = |state: &RunState| query.again && (is_complete(state) || state.mode != ExecutionMode::Waves);
     let mut ended =
@@ -108,10 +111,10 @@ fn run_of_agents(over: Vec<(String, RunState)>, plan: &Plan, query: RunQuery) ->
 
 /// The run that `--resume` goes on with.
 fn resumed_run_of_steps(
-    over: Vec<(String, RunState)>,
+    over: Vec<RunOfPlan>,
     query: RunQuery,
     mode: ExecutionMode,
-) -> Result<Option<(String, RunState)>, CommandError> {
+) -> Result<Option<RunOfPlan>, CommandError> {
     let mut part_that_is_done = None;
     // A run that agents work on goes on by its own commands.
     for (id, state) in over.into_iter().filter(|(_, state)| state.scope.is_some()) {
@@ -131,11 +134,11 @@ fn resumed_run_of_steps(
 
 /// The run that a new one would only repeat.
 fn repeated_run_of_steps(
-    over: Vec<(String, RunState)>,
+    over: Vec<RunOfPlan>,
     plan: &Plan,
     query: RunQuery,
     mode: ExecutionMode,
-) -> Result<Option<(String, RunState)>, CommandError> {
+) -> Result<Option<RunOfPlan>, CommandError> {
     let is_parallel = mode == ExecutionMode::Parallel;
     if query.again || !is_parallel && !query.shows_complete {
         return Ok(None);
@@ -231,7 +234,7 @@ mod tests {
         dialects::read(path, text.as_bytes(), BatchOptions::of(3, 5))
     }
 
-    fn run(id: &str, path: &str, mode: ExecutionMode, phase: RunPhase, part: PlanSelection) -> (String, RunState) {
+    fn run(id: &str, path: &str, mode: ExecutionMode, phase: RunPhase, part: PlanSelection) -> RunOfPlan {
         let scope = RunScope { mode: RunMode::Execute, selection: part, is_foreground: false, total_tasks: None };
         let kind = EventKind::RunOpened {
             plan: Box::new(plan(path, "a")),

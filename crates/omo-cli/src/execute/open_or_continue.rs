@@ -61,7 +61,7 @@ pub(crate) fn open_or_continue(
     let strategy = strategy_of_mode(&plan, mode);
     let head = scope.map(|_| [&request.heading, &*plan_lines(whole, strategy), &plan_notes(&plan)].concat());
     let has_checkpoint = by_agents && plan.dialect.kind() == PlanKind::Tasks;
-    let prepared = prepare(context, request, plan, mode, scope)?.headed(&head.unwrap_or_default());
+    let prepared = prepare(context, request, plan, mode, scope, &head.unwrap_or_default())?;
     // The checkpoint of another program would be lost.
     let is_writable = if has_checkpoint { require_writable_files(context) } else { Ok(()) };
     if context.is_preview && is_writable.is_ok() {

@@ -1,11 +1,9 @@
 //! A run is opened, in whichever mode, once nothing is in its way and its user has agreed to its commands.
 
 use std::io::IsTerminal;
-use std::path::Path;
 
 use omo_checks::detected_check::offer_check;
 use omo_core::text::{pluralize, sanitize};
-use omo_engine::RunStore;
 use omo_engine::client_policy::ClientPolicy;
 use omo_engine::commit_guard::CommitGuard;
 use omo_engine::event::EventKind;
@@ -15,7 +13,8 @@ use omo_engine::report::plan_overview::plan_overview;
 use omo_engine::request::run_scope::RunScope;
 use omo_engine::state::RunState;
 use omo_engine::work::{RunOpening, begin_parallel, opening_events};
-use omo_git::integrate::{CheckoutHead, checkout_head};
+use omo_engine::{Run, RunStore};
+use omo_git::integrate::checkout_head;
 use omo_git::repository::GitRepository;
 use omo_plan::model::{Plan, Task};
 use omo_plan::proof::unproved_tasks;
@@ -33,14 +32,19 @@ use crate::execute::print_then_next;
 use crate::execute::request::{ExecuteRequest, PlanSource};
 use crate::execute::{entry_condition, preflight};
 
-/// A plan that may be run.
+/// A plan that its user lets run, arranged for its mode.
+pub(crate) struct OpenedPlan {
+    pub plan: Plan,
+    pub mode: ExecutionMode,
+    pub scope: Option<RunScope>,
+    /// Digest of the approved commands.
+    pub approved: String,
+}
+
+/// A plan that may be run, with the clients of a parallel one and the words before it.
 pub(crate) struct PreparedRun {
-    plan: Plan,
-    mode: ExecutionMode,
-    scope: Option<RunScope>,
-    approved: String,
+    opened: OpenedPlan,
     clients: Option<EventKind>,
-    choice: String,
     said: String,
 }
 
@@ -52,6 +56,7 @@ pub(crate) fn prepare(
     plan: Plan,
     mode: ExecutionMode,
     scope: Option<RunScope>,
+    head: &str,
 ) -> Result<PreparedRun, CommandError> {
     let (offer, idle) = (proof_offer(context, request, &plan), idle_options(request, mode));
     let is_parallel = mode == ExecutionMode::Parallel;
@@ -70,7 +75,7 @@ pub(crate) fn prepare(
         let hint = "leave them out, or name the way that they belong to: --batches, --waves or --parallel";
         return Err(CommandError::usage(message, hint));
     }
-    let mut said = parallel_run::finding_lines(&findings);
+    let mut said = [&request.choice, head, &parallel_run::finding_lines(&findings)].concat();
     if is_parallel && policy.launcher.is_some() {
         said += &parallel_run::launcher_terms(&policy);
     }
@@ -98,8 +103,7 @@ pub(crate) fn prepare(
     let policy = ClientPolicy { setup, payer, accepts_billing, ..policy };
     let is_gone = || CommandError::conflict("another branch was checked out meanwhile", "run it again");
     let clients = is_parallel.then(|| begin_parallel(&context.root, policy).ok_or_else(is_gone)).transpose()?;
-    let choice = request.choice.clone();
-    Ok(PreparedRun { plan, mode, scope, approved, clients, choice, said })
+    Ok(PreparedRun { opened: OpenedPlan { plan, mode, scope, approved }, clients, said })
 }
 
 /// The options that are given and mean nothing in a mode.
@@ -168,13 +172,6 @@ pub(crate) fn ask_for_check(
     Ok(Some(if is_taken { offer.check.command } else { NO_CHECK }.to_owned()))
 }
 
-impl PreparedRun {
-    /// The same, with this said before all else.
-    pub(crate) fn headed(self, head: &str) -> Self {
-        Self { said: format!("{head}{}", self.said), ..self }
-    }
-}
-
 /// Opens the run and says what comes next. The caller holds the door; `known` is what is known of its tasks already.
 pub(crate) fn begin(
     context: &CommandContext,
@@ -182,25 +179,29 @@ pub(crate) fn begin(
     prepared: PreparedRun,
     known: Vec<EventKind>,
 ) -> Result<(), CommandError> {
-    let PreparedRun { plan, mode, scope, approved, clients, choice, said } = prepared;
-    let said = choice + &said;
-    let (actor, now) = (context.actor(), env::now());
-    let root = context.root.display().to_string();
-    let worktree = GitWorktree::find(&context.root).map(|tree| tree.identity());
-    let head = checked_out(&context.root);
-    let guard = CommitGuard::read(&context.root);
-    let opened = RunOpening { plan, commands_digest: approved, root, worktree, head, scope, mode, guard };
-    let opened = EventKind::from(opened);
-    let more = opening_events(opened.clone(), clients.into_iter().chain(known).collect(), &actor, now);
-    let (run, state) = runs.begin(&actor, now, opened, more)?;
+    let PreparedRun { opened, clients, said } = prepared;
+    let (run, state) = record_opening(context, runs, opened, clients.into_iter().chain(known).collect())?;
     let state = context.engine(&run, &state)?.write_projections(state.clone())?;
     context.note_in_session(&run, &state.holder, &state);
     print_then_next(context, &run, state.clone(), &heading(run.id(), &state, &said))
 }
 
-/// `CheckoutHead` of a folder; `None` where git cannot tell.
-pub(crate) fn checked_out(root: &Path) -> Option<CheckoutHead> {
-    checkout_head(&GitRepository::find(root)?).ok()
+/// Writes the ledger of a new run, with the events that are known of its tasks already.
+pub(crate) fn record_opening(
+    context: &CommandContext,
+    runs: &RunStore,
+    opened: OpenedPlan,
+    known: Vec<EventKind>,
+) -> Result<(Run, RunState), CommandError> {
+    let OpenedPlan { plan, mode, scope, approved: commands_digest } = opened;
+    let (actor, now) = (context.actor(), env::now());
+    let root = context.root.display().to_string();
+    let worktree = GitWorktree::find(&context.root).map(|tree| tree.identity());
+    let head = GitRepository::find(&context.root).and_then(|repository| checkout_head(&repository).ok());
+    let guard = CommitGuard::read(&context.root);
+    let opened = EventKind::from(RunOpening { plan, commands_digest, root, worktree, head, scope, mode, guard });
+    let more = opening_events(opened.clone(), known, &actor, now);
+    Ok(runs.begin(&actor, now, opened, more)?)
 }
 
 /// What is said of a run that was opened.

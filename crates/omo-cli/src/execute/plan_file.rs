@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use omo_core::text::sanitize;
+use omo_engine::request::arguments::PlanSelection;
 use omo_engine::request::check_target::{PathTarget, check_file, check_selection};
 use omo_engine::work::PlanFile;
 use omo_plan::dialects::{BatchOptions, PlanReading};
@@ -49,14 +50,25 @@ pub(crate) fn read_plan(
     let options = request.mode_options();
     let batches = BatchOptions::of(options.hub_k, options.batch_size);
     let plan = file.plan(PlanReading { batches, dialect });
-    let plan = name_files_from_top(plan, &context.root.to_string_lossy());
-    if !plan.can_run() {
-        return Err(invalid_plan_error(&plan, file));
-    }
-    check_selection(&plan, request.scope.selection).map_err(argument_error)?;
+    let plan = require_part(plan, file, &context.root, request.scope.selection)?;
     let mut plan = find_proofs(plan, &request.proof.added_checks());
     plan.policy.requires_checks |= request.proof.require_checks;
     plan.policy.review = request.proof.review.unwrap_or_default();
+    Ok(plan)
+}
+
+/// Refuses a plan of the project in `root` that cannot be run, or does not have the named part.
+pub(crate) fn require_part(
+    plan: Plan,
+    file: &PlanFile,
+    root: &Path,
+    part: PlanSelection,
+) -> Result<Plan, CommandError> {
+    let plan = name_files_from_top(plan, &root.to_string_lossy());
+    if !plan.can_run() {
+        return Err(invalid_plan_error(&plan, file));
+    }
+    check_selection(&plan, part).map_err(argument_error)?;
     Ok(plan)
 }
 

@@ -134,7 +134,7 @@ impl TryFrom<StartOptions> for ExecuteRequest {
         };
         let session = options.session.as_deref().filter(|_| !options.tasks);
         let session = session.map(positive).transpose().map_err(|why| format!("--session {why}"))?;
-        let part = part(options.step, session).ok_or("--step and --session exclude each other")?;
+        let part = part(options.step, session)?;
         if options.resume && part != PlanSelection::Whole {
             return Err("--resume and --session exclude each other".to_owned());
         }
@@ -187,7 +187,7 @@ impl TryFrom<ExecuteLocalLine> for ExecuteRequest {
     type Error = String;
 
     fn try_from(line: ExecuteLocalLine) -> Result<Self, String> {
-        let part = part(line.step, line.session).ok_or("--step and --session exclude each other")?;
+        let part = part(line.step, line.session)?;
         let scope =
             RunRequest { is_foreground: line.fg, is_resume: line.resume, is_dry_run: line.dry_run, selection: part };
         let source = PlanSource::File(line.plan);
@@ -220,11 +220,11 @@ impl TryFrom<UlwExecLine> for ExecuteRequest {
     }
 }
 
-fn part(step: Option<u64>, session: Option<u64>) -> Option<PlanSelection> {
+fn part(step: Option<u64>, session: Option<u64>) -> Result<PlanSelection, String> {
     match (step, session) {
-        (Some(_), Some(_)) => None,
-        (Some(step), None) => Some(PlanSelection::Step(step)),
-        (None, Some(session)) => Some(PlanSelection::Session(session)),
-        (None, None) => Some(PlanSelection::Whole),
+        (Some(_), Some(_)) => Err("--step and --session exclude each other".to_owned()),
+        (Some(step), None) => Ok(PlanSelection::Step(step)),
+        (None, Some(session)) => Ok(PlanSelection::Session(session)),
+        (None, None) => Ok(PlanSelection::Whole),
     }
 }

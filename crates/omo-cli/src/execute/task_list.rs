@@ -148,7 +148,7 @@ fn open_task_list_run(
     }
     let scope = (!mode.is_done_by_agents())
         .then(|| RunScope { is_foreground: mode == ExecutionMode::StepByStep, ..RunScope::from(&request.scope) });
-    let prepared = prepare(context, request, plan, mode, scope)?;
+    let prepared = prepare(context, request, plan, mode, scope, "")?;
     if context.is_preview {
         return Ok(());
     }

@@ -5,25 +5,23 @@ use std::path::Path;
 use anyhow::Context as _;
 use clap::Args;
 use omo_core::text::sanitize;
-use omo_engine::commit_guard::CommitGuard;
-use omo_engine::event::EventKind;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::modes::{ModeOptions, arranged};
 use omo_engine::program_files::execute_plan_checkpoint;
 use omo_engine::report::dev_workflow;
-use omo_engine::work::{PlanFile, RunOpening, opening_events};
+use omo_engine::request::arguments::PlanSelection;
+use omo_engine::work::PlanFile;
 use omo_engine::{RunStore, import as imports};
 use omo_plan::dialects::BatchOptions;
-use omo_plan::project_paths::name_files_from_top;
-use omo_state::env::{self, ProcessEnv};
+use omo_state::env::ProcessEnv;
 use omo_state::files::project_file::ProjectFile;
-use omo_state::git_worktree::GitWorktree;
 
 use crate::blocks;
 use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::execute::approval::{ApprovalRequest, approve_plan};
-use crate::execute::open_run::checked_out;
+use crate::execute::open_run::{OpenedPlan, record_opening};
+use crate::execute::plan_file::require_part;
 use crate::execute::print_then_next;
 use crate::execute::refusals;
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
@@ -74,10 +72,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &ImportOptions) -> Result<(), Comma
         )
     })?;
     let plan = file.plan(BatchOptions::of(found.k.get(), found.batch_size.get()));
-    let plan = name_files_from_top(plan, &context.root.to_string_lossy());
-    if !plan.can_run() {
-        return Err(refusals::invalid_plan_error(&plan, &file));
-    }
+    let plan = require_part(plan, &file, &context.root, PlanSelection::Whole)?;
     let events = imports::checkpoint(&plan, &text)
         .map_err(|error| CommandError::conflict(format!("`{shown}` {error}"), "remove it to begin afresh"))?;
     refusals::require_repository(&context.root)?;
@@ -94,20 +89,8 @@ pub(crate) fn run(env: &ProcessEnv, options: &ImportOptions) -> Result<(), Comma
     let approved = approve_plan(&context, &plan, ExecutionMode::Batches, None, &asked)?;
     let runs = RunStore::create(&context.root, Some(&context.state_home))?;
     let _door = context.lock_opening(&runs, None)?;
-    let (actor, now) = (context.actor(), env::now());
-    let root = context.root.display().to_string();
-    let opened = EventKind::from(RunOpening {
-        plan,
-        commands_digest: approved,
-        root,
-        worktree: GitWorktree::find(&context.root).map(|tree| tree.identity()),
-        head: checked_out(&context.root),
-        scope: None,
-        mode: ExecutionMode::Batches,
-        guard: CommitGuard::read(&context.root),
-    });
-    let more = opening_events(opened.clone(), events, &actor, now);
-    let (run, state) = runs.begin(&actor, now, opened, more)?;
+    let opened = OpenedPlan { plan, mode: ExecutionMode::Batches, scope: None, approved };
+    let (run, state) = record_opening(&context, &runs, opened, events)?;
     // What was taken in stands in the ledger now, and the file is omo's own from here on.
     if let Some(file) = checkpoint {
         file.remove()?;
