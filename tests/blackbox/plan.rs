@@ -155,10 +155,13 @@ fn show_says_what_a_plan_is_before_its_approval() {
             has(&text, &["4        open   Taxes", "It cannot be run:\n  line ", "1 error"])
         }),
         ("the state of each task, and a plan that is done", |s| {
-            let tasks = "# Plan\n\n- [x] 1. One\n- [ ] 2. Two\n";
+            let tasks = "# Plan\n\n- [x] 1. One\n- [ ] 2. Two\n- [ ]* 3. Three\n";
             s.lab.write(FILE, tasks)?;
             let (text, _) = gives(s, &["plan", "show", FILE, "--dialect", "kiro"], 0)?;
-            has(&text, &["kiro, 2 tasks: 1 done, 1 open\n", "1     done   One", "2     open   Two"])?;
+            has(
+                &text,
+                &["kiro, 3 tasks: 1 done, 1 open, 1 optional\n", "2     open      Two", "3     optional  Three"],
+            )?;
             let report = json_of(s, &["plan", "show", "--json", FILE, "--dialect", "kiro"], 0)?;
             ensure!(report["tasks"][0]["state"] == "done", "{report}");
             s.lab.write(FILE, &tasks.replace("[ ]", "[x]"))?;

@@ -40,7 +40,7 @@ use crate::view::history::attempts_by_task;
 use crate::view::next_steps::next_steps;
 use crate::view::timeline::plan_timeline;
 use crate::view::ways_out::way_out_lines;
-use crate::view::words::{is_complete, progress_words, run_subject};
+use crate::view::words::{how_to_go_on, is_complete, progress_words, run_subject};
 use crate::view::workers::worker_views;
 
 /// A run of a plan, and what was found beside its state.
@@ -291,7 +291,7 @@ fn task_view(facts: &RunFacts<'_>, task: &Task, standing: &TaskStanding) -> Task
         max_attempts: task.max_attempts,
         is_next: *standing == TaskStanding::Is(TaskStatus::Held)
             || *standing == TaskStanding::Is(TaskStatus::Pending)
-                && task.deps.iter().all(|id| state.standing(id).is_some_and(|standing| standing.is_ended())),
+                && task.deps.iter().all(|id| state.status_of(id).is_ended()),
         updated_at: known.updated_at,
     }
 }
@@ -407,8 +407,15 @@ fn question_view(known: &QuestionState, state: &RunState) -> QuestionView {
         // A run that is over waits for no answer; the question is put again once it goes on.
         is_open: answer.is_none() && state.phase == RunPhase::Executing,
         option_texts: question.options.iter().map(|option| option.text.clone()).collect(),
-        ways_out: way_out_lines(known, state),
+        ways_out: way_out_lines(known, state).into_iter().chain([then_line(state)]).collect(),
     }
+}
+
+/// Line about what has the run go on behind an answer.
+fn then_line(state: &RunState) -> String {
+    let then =
+        if state.parallel.is_some() { "`omo run watch`".to_owned() } else { format!("`{}`", how_to_go_on(state)) };
+    format!("then, to go on: {then}")
 }
 
 /// Verdicts of the verifier.

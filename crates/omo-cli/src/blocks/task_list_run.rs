@@ -7,12 +7,12 @@ use omo_core::text::{first_lines, list_some, pluralize, sanitize};
 use omo_engine::event::{EventKind, RunEvent};
 use omo_engine::report::task_list;
 use omo_engine::state::{RunPhase, RunState};
+use omo_engine::view::next_steps;
+use omo_engine::work::read_checkout;
 use omo_plan::model::{Plan, Task, TaskKind};
 use omo_plan::task_list::{TaskFile, TaskFileStatus};
 
 use crate::blocks::parts::{self, LONG_TIMEOUT, MAX_BYTES};
-use omo_engine::view::next_steps;
-use omo_engine::work::read_checkout;
 
 /// So many agents are started in one message at most.
 const AT_ONCE: usize = 8;

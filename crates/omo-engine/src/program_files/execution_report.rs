@@ -7,11 +7,10 @@ use std::ops::Range;
 
 use omo_core::text::sanitize;
 use omo_plan::diagnostic::Code;
+use omo_view::run_view::TaskCounts;
 
 use crate::report::dev_workflow::{EndedTask, ended_tasks, run_status};
 use crate::report::judged_with::judged_with;
-use omo_view::run_view::TaskCounts;
-
 use crate::state::{RunPhase, RunState};
 use crate::task_counterfactual;
 

@@ -1,18 +1,21 @@
-//! What a person does next with a run, and what of its work is not committed.
+//! Next steps of a person with a run of a plan.
 
 use std::collections::BTreeSet;
 
+use omo_core::text::{list_some, sanitize};
+use omo_view::run_view::{CheckoutView, RunEnd, RunView};
+use omo_view::text::uncommitted_lines;
+
 use crate::report::findings::{merge_commands, missing_commit_lines};
+use crate::report::ultraplan::short_commit;
 use crate::state::RunState;
 use crate::view::words::how_to_go_on;
 use crate::view::{FoundFacts, RunFacts, run_view};
-use omo_core::text::{list_some, pluralize, sanitize};
-use omo_view::run_view::{CheckoutView, RunEnd, RunView};
 
-/// So many files are named.
-const NAMED_FILES: usize = 5;
+/// Tasks named in one line.
+const NAMED_TASKS: usize = 5;
 
-/// What comes next, the first thing first.
+/// Next steps of a person, the first thing first.
 pub(super) fn next_steps(state: &RunState, view: &RunView) -> Vec<String> {
     let mut steps = Vec::new();
     let go_on = how_to_go_on(state);
@@ -52,7 +55,7 @@ fn before_finishing(state: &RunState, view: &RunView) -> Vec<String> {
     let unproved: Vec<&str> = view.not_verified.iter().filter_map(|item| item.task.as_deref()).collect();
     if !unproved.is_empty() {
         let (word, many) = (state.plan.dialect.unit_word(), if unproved.len() == 1 { "" } else { "s" });
-        let ids = list_some(unproved, NAMED_FILES);
+        let ids = list_some(unproved, NAMED_TASKS);
         steps.push(format!("Judge yourself what nothing has verified: {word}{many} {ids}."));
     }
     if state.plan.final_checks.is_empty() {
@@ -64,26 +67,12 @@ fn before_finishing(state: &RunState, view: &RunView) -> Vec<String> {
         steps.push("Look at what is not committed, `git diff`, and commit it.".to_owned());
     }
     if let (Some(1..), Some(base)) = (checkout.commits, &state.base) {
-        let base = sanitize(crate::report::ultraplan::short_commit(base), 12);
+        let base = sanitize(short_commit(base), 12);
         steps.push(format!("Have the branch reviewed, and merge it: `git log {base}..`"));
     } else {
         steps.push("Have the work reviewed.".to_owned());
     }
     steps
-}
-
-/// What of a run's work is not committed, each on one line; nothing where all of it is.
-pub fn uncommitted_lines(checkout: &CheckoutView) -> Vec<String> {
-    let (own, others) = (&checkout.uncommitted, &checkout.other_uncommitted);
-    let counted = [
-        (own, format!("{} of this run", pluralize(own.len(), "file"))),
-        (others, pluralize(others.len(), "other file")),
-    ];
-    let line = |(files, words): (&Vec<String>, String)| {
-        let names = list_some(files.iter().map(String::as_str), NAMED_FILES);
-        format!("{words}: {}", sanitize(&names, 300))
-    };
-    counted.into_iter().filter(|(files, _)| !files.is_empty()).map(line).collect()
 }
 
 /// Lines about uncommitted work and what comes next, for the end of a run.
@@ -94,9 +83,7 @@ pub fn end_lines(state: &RunState, checkout: Option<CheckoutView>) -> Vec<String
     });
     let uncommitted = view.checkout.as_ref().map(uncommitted_lines).unwrap_or_default();
     let uncommitted = (!uncommitted.is_empty()).then(|| format!("Not committed: {}.", uncommitted.join(", ")));
-    let next = matches!(view.end, RunEnd::Complete | RunEnd::Unproved)
-        .then(|| before_finishing(state, &view).join(" "))
-        .filter(|steps| !steps.is_empty())
-        .map(|steps| format!("Next: {steps}"));
+    let is_done = matches!(view.end, RunEnd::Complete | RunEnd::Unproved) && !view.next_steps.is_empty();
+    let next = is_done.then(|| format!("Next: {}", view.next_steps.join(" ")));
     missing_commit_lines(state).into_iter().chain(uncommitted).chain(next).collect()
 }

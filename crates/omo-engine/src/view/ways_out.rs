@@ -1,15 +1,16 @@
 //! The exact commands that get a run out of a question, beside its options: for the block, the screen of a run, and the
 //! view of its workers.
 
+use omo_core::money::decimal_dollars;
+use omo_core::text::command_text::quote_argument;
+use omo_core::text::sanitize;
+
 use crate::event::QuestionKind;
 use crate::execution_mode::ExecutionMode;
 use crate::parallel_schedule::BUDGET_SPENT;
 use crate::parallel_state::ParallelState;
 use crate::report::ultraplan::command_for;
 use crate::state::{QuestionState, RunState};
-use omo_core::money::decimal_dollars;
-use omo_core::text::command_text::quote_argument;
-use omo_core::text::sanitize;
 
 /// A command with its paths has to be whole to be of use.
 const MAX_LINE_CHARS: usize = 4_000;

@@ -12,7 +12,7 @@ use crate::page::graph_view::{GraphView, graph_view};
 use crate::page::scale_steps::format_span;
 use crate::page::text_budget::{BlockBound, Rows, ShownText, TextBudget};
 use crate::page::timeline_view::{TimelineDrawing, timeline_view};
-use crate::run_view::{QuestionView, RunView, Subject};
+use crate::run_view::{QuestionView, RunView, Subject, UnprovedView};
 use crate::tone::Tone;
 
 /// The style sheet. The policy of the page allows exactly this one, by its digest. The template takes it in without the
@@ -107,7 +107,7 @@ pub(crate) fn page_view(page: &RunView, renewal: Option<Renewal>) -> PageView {
         request: budget.block(page.request.lines(), REQUEST),
         checks: budget.rows(&page.final_checks, MAX_ROWS, "check", |budget, check| check_view(check, budget)),
         reviews: budget.rows(&page.reviews, MAX_ROWS, "review", |budget, review| review_view(page, review, budget)),
-        unproved: budget.rows(&page.not_verified, MAX_ROWS, "item", |budget, item| UnprovedItem {
+        unproved: budget.rows(&unproved_items(page), MAX_ROWS, "item", |budget, item| UnprovedItem {
             card: item.task.as_ref().and_then(|id| page.tasks.iter().position(|card| card.id == *id)),
             task: budget.line(item.task.as_deref().unwrap_or("the whole"), 64),
             reason: budget.line(&item.reason, 400),
@@ -151,6 +151,12 @@ fn proof_summary(page: &RunView) -> String {
         parts.push(pluralize(page.reviews.len(), "review"));
     }
     parts.join(" · ")
+}
+
+/// Items without a proof. That a check of the whole did not run stands at the check.
+fn unproved_items(view: &RunView) -> Vec<&UnprovedView> {
+    let is_shown = |item: &&UnprovedView| item.task.is_some() || view.subject == Subject::Ultrawork;
+    view.not_verified.iter().filter(is_shown).collect()
 }
 
 /// Next steps; of a run that waits, its questions, each with the commands that answer it.

@@ -148,9 +148,9 @@ fn head(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
     let batches = plan.groups.len();
     let batches = if batches == 0 { String::new() } else { format!(" in {}", pluralize(batches, "batch")) };
     let tasks = pluralize(plan.tasks.len(), plan.dialect.unit_word());
-    let states = [PlannedState::Done, PlannedState::Open, PlannedState::LeftOut].map(|state| {
-        let count = plan.tasks.iter().filter(|task| task.state == state).count();
-        (count > 0).then(|| format!("{count} {}", state_word(state)))
+    let states = ["done", "open", "optional", "left out"].map(|word| {
+        let count = plan.tasks.iter().filter(|task| state_word(task) == word).count();
+        (count > 0).then(|| format!("{count} {word}"))
     });
     let states: Vec<String> = states.into_iter().flatten().collect();
     let states = if states.is_empty() { String::new() } else { format!(": {}", states.join(", ")) };
@@ -161,9 +161,11 @@ fn head(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
     Ok(())
 }
 
-fn state_word(state: PlannedState) -> &'static str {
-    match state {
+/// State of a task in its plan.
+fn state_word(task: &Task) -> &'static str {
+    match task.state {
         PlannedState::Done => "done",
+        PlannedState::Open if task.is_optional => "optional",
         PlannedState::Open => "open",
         PlannedState::LeftOut => "left out",
     }
@@ -177,7 +179,7 @@ fn tasks(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
     let row = |task: &Task| {
         [
             Cell::plain(&*task.id),
-            Cell::plain(state_word(task.state)),
+            Cell::plain(state_word(task)),
             Cell::plain(truncate_columns(&sanitize(&task.title, TITLE_COLUMNS + 1), TITLE_COLUMNS)),
             Cell::plain(truncate_columns(&task.deps.join(", "), NEEDS_COLUMNS)),
             Cell::plain(task.files.len().to_string()),
