@@ -9,6 +9,7 @@ mod python;
 mod sessions;
 mod written;
 
+use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::LazyLock;
@@ -122,6 +123,7 @@ impl Honest {
         target.git(&["commit", "-q", "-m", "begin"])?;
         let check = self.check.replace('\\', "\\\\").replace('"', "\\\"");
         target.scene.start(&format!("{} --check \"{check}\"", self.options))?;
+        wait_for_count(&target)?;
         shell(&target, self.change)?;
         for turn in self.turns {
             self.take(&mut target, turn)?;
@@ -176,6 +178,18 @@ impl Honest {
         ensure!(unusual.iter().all(|line| is_meant(&line)), "needless: {unusual:?}");
         Ok(())
     }
+}
+
+/// Waits until the checks have run as the run began: a model needs longer than that for its first change.
+fn wait_for_count(target: &Target) -> Result<()> {
+    let state = target.scene.lab.home().join(".local/state/omo/baselines");
+    for session in fs::read_dir(&state).into_iter().flatten() {
+        // Checks that run no tests are not counted.
+        if let Ok(lock) = fs::File::open(session?.path().join("counting.lock")) {
+            lock.lock()?;
+        }
+    }
+    Ok(())
 }
 
 fn shell(target: &Target, lines: &str) -> Result<()> {

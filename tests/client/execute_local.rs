@@ -61,7 +61,7 @@ fn a_plan_is_carried_out_in_the_session_from_the_typed_line_to_its_end() {
     let reported = run.result().expect("a result");
     assert!(reported.contains("docs/plan.md: 2 of 2 steps done."), "{reported}");
     let (shown, _) = omo(&fixture, &["run", "show"]);
-    assert!(shown.contains("Complete, 2 of 2 steps done"), "{shown}");
+    assert!(shown.starts_with("Complete\n") && shown.contains(" 2 of 2 steps done\n"), "{shown}");
     // The client names this folder to hooks alone.
     let stats = fixture.lab.home().join(".claude/plugins/data/omo-inline/ultraexecute-stats.jsonl");
     let stats = std::fs::read_to_string(&stats).expect("a line of statistics");

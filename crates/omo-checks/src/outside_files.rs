@@ -86,8 +86,9 @@ pub fn add_digests(root: &Path, files: &mut OutsideFiles) {
     let mut left = MAX_BYTES;
     for (name, file) in files {
         let path = root.join(name);
-        let length = path.symlink_metadata().map_or(0, |meta| meta.len());
-        let content = match left.checked_sub(length) {
+        // The identity of a link is its target.
+        let Some(meta) = path.symlink_metadata().ok().filter(fs::Metadata::is_file) else { continue };
+        let content = match left.checked_sub(meta.len()) {
             Some(rest) => {
                 left = rest;
                 Content::Digest(digest_of(&path))

@@ -29,22 +29,19 @@ pub(crate) struct PlanRunRecord<'a> {
 
 impl PlanRunRecord<'_> {
     /// All that is shown of it. Times are words of `clock`.
-    pub(crate) fn view(
-        self,
-        env: &ProcessEnv,
-        clock: &dyn Fn(omo_core::timestamp::Timestamp) -> String,
-    ) -> Result<RunView, CommandError> {
+    pub(crate) fn view(self, env: &ProcessEnv, clock: &dyn Fn(omo_core::timestamp::Timestamp) -> String) -> RunView {
         let Self { run, state, events, differences } = self;
         let found = FoundFacts {
             differences,
             checkout: read_checkout(state),
             gone: gone_workers(run, state),
-            torn_writes: run.count_torn_writes()?,
-            edit: find_edit(Path::new(&state.root), state)?.map(|edit| edit.to_string()),
-            is_landing_cut: is_landing_cut(run, state)?,
+            // What cannot be looked up hides nothing of the run.
+            torn_writes: run.count_torn_writes().unwrap_or_default(),
+            edit: edit_words(state),
+            is_landing_cut: is_landing_cut(run, state),
             ..FoundFacts::default()
         };
-        Ok(run_view(&RunFacts { run: run.id(), state, events, now: env.now, clock, found }))
+        run_view(&RunFacts { run: run.id(), state, events, now: env.now, clock, found })
     }
 }
 
@@ -58,7 +55,7 @@ pub(crate) fn plan_run_text(
     let clock = LocalClock::from_process(env.now);
     let clock = |at| clock.describe(at);
     let record = PlanRunRecord { run, state, events: &run.events()?, differences: BTreeMap::new() };
-    let view = record.view(env, &clock)?;
+    let view = record.view(env, &clock);
     Ok(render(&view, Reader { now: env.now, clock: &clock, columns: stdout_columns() }))
 }
 
@@ -79,9 +76,16 @@ pub(crate) fn gone_workers(run: &Run, state: &RunState) -> BTreeMap<String, &'st
     state.running_attempts().filter_map(gone).collect()
 }
 
-fn is_landing_cut(run: &Run, state: &RunState) -> Result<bool, CommandError> {
-    if state.parallel.is_none() || run.is_supervised()? {
-        return Ok(false);
+/// Edit of the plan's file since it was read.
+fn edit_words(state: &RunState) -> Option<String> {
+    match find_edit(Path::new(&state.root), state) {
+        Ok(edit) => edit.map(|edit| format!("The plan was edited since: {edit}. `omo run resume` takes that in.")),
+        Err(error) => Some(format!("The plan cannot be compared with what was read: {error}")),
     }
-    Ok(GitRepository::find(Path::new(&state.root)).is_some_and(|found| has_unsettled_move(&found)))
+}
+
+fn is_landing_cut(run: &Run, state: &RunState) -> bool {
+    state.parallel.is_some()
+        && run.is_supervised().is_ok_and(|is_supervised| !is_supervised)
+        && GitRepository::find(Path::new(&state.root)).is_some_and(|found| has_unsettled_move(&found))
 }

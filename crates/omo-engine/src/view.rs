@@ -17,7 +17,7 @@ use omo_core::money::format_dollars;
 use omo_core::session::Session;
 use omo_core::stop::allowed_blocks;
 use omo_core::text::command_text::typed_form;
-use omo_core::text::format_duration;
+use omo_core::text::{format_duration, sanitize};
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::{PlannedState, Task, TaskKind};
 use omo_plan::proof::ProofSource;
@@ -25,6 +25,7 @@ use omo_view::run_view::{
     ActorView, Bound, CheckState, CheckView, CheckoutView, DriftView, QuestionView, ReviewEnd, ReviewView,
     RunResultWord, RunView, RunningTask, SCHEMA, Standing, Subject, TaskView, UnprovedView, WeakeningView,
 };
+use omo_view::table::truncate_columns;
 
 use crate::event::{EventActor, EventKind, Evidence, RunEvent, RunResult};
 use crate::parallel_state::ParallelState;
@@ -42,6 +43,9 @@ use crate::view::timeline::plan_timeline;
 use crate::view::ways_out::way_out_lines;
 use crate::view::words::{how_to_go_on, is_complete, progress_words, run_subject};
 use crate::view::workers::worker_views;
+
+/// Columns of a command that stands before its result.
+const COMMAND_COLUMNS: usize = 300;
 
 /// A run of a plan, and what was found beside its state.
 pub struct RunFacts<'a> {
@@ -218,7 +222,7 @@ fn identifying_facts(facts: &RunFacts<'_>) -> Vec<(&'static str, String)> {
         rows.push(("landing", "the move of your branch was cut short; `omo run resume` ends it".to_owned()));
     }
     if let Some(edit) = &found.edit {
-        rows.push(("edited", format!("The plan was edited since: {edit}. `omo run resume` takes that in.")));
+        rows.push(("edited", edit.clone()));
     }
     rows
 }
@@ -259,7 +263,10 @@ fn task_view(facts: &RunFacts<'_>, task: &Task, standing: &TaskStanding) -> Task
         .collect();
     let evidence_ids = if known.status.is_ended() { known.evidence_ids.clone() } else { Vec::new() };
     let shown = state.evidence.iter().filter(|shown| evidence_ids.contains(&shown.id));
-    let line = |shown: &Evidence| format!("{} {}: {}", shown.id, typed_form(&shown.command), shown.outcome.describe());
+    let line = |shown: &Evidence| {
+        let command = truncate_columns(&typed_form(&shown.command), COMMAND_COLUMNS);
+        format!("{} {command}: {}", sanitize(&shown.id, 20), sanitize(shown.outcome.describe(), 80))
+    };
     TaskView {
         id: task.id.clone(),
         title: task.title.clone(),

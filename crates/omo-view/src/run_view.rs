@@ -280,7 +280,7 @@ pub enum Standing {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunningTask {
     pub since: Timestamp,
-    /// Worker, such as `Session 1`, `session 0b7f2a9c` or `a terminal`.
+    /// Worker, such as `Session 1`, `session 0b7f2a9c…` or `a terminal`.
     pub worker: String,
     /// Its process, where that has ended, such as `its client has ended`.
     pub gone: Option<&'static str>,
@@ -503,6 +503,16 @@ impl Standing {
         }
     }
 
+    /// The word for programs.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::LeftOut => "skipped",
+            Self::Running => "running",
+            Self::Interrupted => "held",
+            other => other.word(),
+        }
+    }
+
     /// The sign before a task.
     pub fn mark(self) -> char {
         match self {
@@ -518,12 +528,7 @@ impl Standing {
 
 impl Serialize for Standing {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(match self {
-            Self::LeftOut => "skipped",
-            Self::Running => "running",
-            Self::Interrupted => "held",
-            other => other.word(),
-        })
+        serializer.serialize_str(self.key())
     }
 }
 

@@ -123,7 +123,8 @@ fn run_of_task_list(
     runs: &RunStore,
     list: &TaskList,
 ) -> Result<Option<(Run, RunState)>, CommandError> {
-    let is_of_list = |state: &RunState| state.is_task_list() && state.plan.source.path == list.folder;
+    let is_of_list =
+        |state: &RunState| state.is_task_list() && Path::new(&state.plan.source.path) == Path::new(&list.folder);
     // One that was just opened may not have come to be named.
     if let Some((run, state)) = context.open_run(runs)?.filter(|(_, state)| is_of_list(state)) {
         return Ok(Some((run, state)));

@@ -100,7 +100,8 @@ pub(crate) fn is_left_out(state: &RunState, group: &TaskGroup) -> bool {
     group.tasks.iter().all(is_skipped)
 }
 
-fn status_word(state: &RunState, group: &TaskGroup, known: Option<&GroupState>) -> &'static str {
+/// State of a worker that works no more.
+pub(crate) fn status_word(state: &RunState, group: &TaskGroup, known: Option<&GroupState>) -> &'static str {
     let Some(known) = known else { return "not started" };
     match known.status {
         GroupStatus::Ready => "not finished",

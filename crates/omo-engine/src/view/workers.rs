@@ -6,8 +6,8 @@ use omo_plan::model::TaskGroup;
 use omo_view::run_view::WorkerView;
 
 use crate::parallel_state::{GroupState, GroupStatus, ParallelState};
-use crate::report::workers::{is_left_out, worker_name};
-use crate::state::{RunState, TaskStatus};
+use crate::report::workers::{is_left_out, status_word, worker_name};
+use crate::state::{RunPhase, RunState, TaskStatus};
 use crate::wave_rules::group_outcome;
 
 /// The parallel workers of a run, in the order of the plan.
@@ -34,7 +34,11 @@ fn worker_view(state: &RunState, parallel: &ParallelState, group: &TaskGroup, no
         name: worker_name(&group.id),
         wave: group.wave + 1,
         tasks: group.tasks.clone(),
-        status: worker_status(state, parallel, group, known, now),
+        status: if state.phase == RunPhase::Executing {
+            worker_status(state, parallel, group, known, now)
+        } else {
+            status_word(state, group, known).to_owned()
+        },
         at,
         check: check.unwrap_or_default(),
         time: since.unwrap_or_default(),

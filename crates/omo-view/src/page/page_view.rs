@@ -78,7 +78,7 @@ pub(crate) fn page_view(page: &RunView, renewal: Option<Renewal>) -> PageView {
     let mut budget = TextBudget::new();
     let budget = &mut budget;
     let took = page.timeline.until.millis_since(page.timeline.began).unwrap_or_default();
-    let title = budget.line(&page.title, 200);
+    let title = budget.line(page.shown_title(), 200);
     let sentence = budget.line(&page.heading, 400);
     let as_of = budget.line(&page.as_of, 40);
     let facts =

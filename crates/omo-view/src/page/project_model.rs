@@ -74,7 +74,7 @@ impl RunSummary {
         }
         Self {
             subject: page.subject,
-            title: page.title.clone(),
+            title: page.shown_title().to_owned(),
             request: page.request.clone(),
             sentence: page.heading.clone(),
             tone: page.tone(),

@@ -49,7 +49,7 @@ fn write_task(lines: &mut TextLines, task: &TaskView, reader: Reader<'_>) {
         lines.wrapped("     ", &sanitize(&task.evidence, 300));
     }
     for line in &task.evidence_lines {
-        lines.whole(&format!("     {}", sanitize(line, COMMAND_COLUMNS + 100)));
+        lines.whole(&format!("     {}", sanitize(line, COMMAND_COLUMNS + 200)));
     }
     if let Some(note) = &task.note {
         lines.wrapped("     ", &format!("note: {}", sanitize(note, 300)));

@@ -12,7 +12,7 @@ fn fails_and_is_done_again(format: &'static Format, mode: Mode, work: Work, othe
     let mut stage = Stage::new(format, mode, work);
     stage.begins();
     for _ in 0..super::MOST_PROMPTS {
-        if omo(&stage.fixture, &["report"]).0.contains("\nEdited\n") {
+        if omo(&stage.fixture, &["report"]).0.contains("The plan was edited since") {
             let (taken, status) = omo(&stage.fixture, &["run", "resume"]);
             assert_eq!(status, Some(0), "{taken}");
             assert!(taken.contains("note: the plan was edited: changed "), "{taken}");

@@ -105,7 +105,7 @@ fn page_of_plan(env: &ProcessEnv, run: &Run, mut state: RunState) -> Result<RunV
         }
     }
     let mut view =
-        PlanRunRecord { run, state: &state, events: &events, differences }.view(env, &|at| clock.date_and_time(at))?;
+        PlanRunRecord { run, state: &state, events: &events, differences }.view(env, &|at| clock.date_and_time(at));
     if view.is_open() {
         view.as_of = clock.time_of_day(env.now);
     }

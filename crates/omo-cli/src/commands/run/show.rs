@@ -35,7 +35,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &ShowOptions) -> Result<(), Command
     let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     if options.json {
         let record = PlanRunRecord { run: &run, state: &state, events: &run.events()?, differences: BTreeMap::new() };
-        return print_json(&record.view(env, &|at| at.to_string())?);
+        return print_json(&record.view(env, &|at| at.to_string()));
     }
     let text = plan_run_text(env, &run, &state, progress_text)?;
     Ok(write!(anstream::stdout(), "{text}")?)

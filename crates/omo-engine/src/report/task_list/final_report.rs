@@ -188,9 +188,8 @@ fn failed_report(state: &RunState, amount: Amount) -> String {
     text.push('\n');
     if !rows.is_empty() {
         text.push_str("### Failed Tasks\n\n");
-        let row = |row: &TaskView| {
-            [row.id.clone(), cell(&row.title, 34), cell(&open_task_reason(state, row), amount.columns - 8)]
-        };
+        let row =
+            |row: &TaskView| [row.id.clone(), cell(&row.title, 34), cell(&open_task_reason(row), amount.columns - 8)];
         let lines: Vec<_> = rows.iter().map(row).collect();
         text.push_str(&truncated_table(["ID", "Task", "Reason"], &lines, amount.rows));
     }
@@ -215,9 +214,8 @@ fn open_tasks(state: &RunState) -> Vec<TaskView> {
     run_view(&RunFacts::of_state("", state)).tasks.into_iter().filter(is_left).collect()
 }
 
-fn open_task_reason(state: &RunState, row: &TaskView) -> String {
-    let standing = state.standing(&row.id).map_or("", |standing| standing.word());
-    if row.evidence.is_empty() { standing.to_owned() } else { row.evidence.clone() }
+fn open_task_reason(row: &TaskView) -> String {
+    if row.evidence.is_empty() { row.standing.key().to_owned() } else { row.evidence.clone() }
 }
 
 /// What stands against the whole, beside the tasks that have failed.

@@ -58,8 +58,7 @@ pub(super) fn brief(state: &RunState, unit: &Task) -> String {
 fn task_lines(state: &RunState, row: &TaskView) -> Vec<String> {
     let Some(task) = state.plan.task(&row.id).filter(|task| !is_verification(task)) else { return Vec::new() };
     let known = state.tasks.get(&row.id);
-    let standing = state.standing(&row.id).map_or("", |standing| standing.word());
-    let mut lines = vec![format!("- {}: {} ({})", row.id, sanitize(&row.title, 80), standing)];
+    let mut lines = vec![format!("- {}: {} ({})", row.id, sanitize(&row.title, 80), row.standing.key())];
     for check in &row.checks {
         let verdict = check.verdict.unwrap_or("not run");
         let before = if row.already_green.contains(&check.command) { ", as it was before the work" } else { "" };
