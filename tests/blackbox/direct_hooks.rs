@@ -53,7 +53,10 @@ impl Installed {
     fn lay(&self, folder: &Path) -> Result<()> {
         fs::create_dir_all(folder)?;
         for (binary, name) in [("omo-stop", "omo-hook"), ("omo", "omo")] {
-            fs::copy(self.fresh.plugin.join("bin").join(binary), folder.join(name))?;
+            // A program that this process had written could not be started while another thread starts one.
+            let from = self.fresh.plugin.join("bin").join(binary);
+            let copied = Command::new("cp").arg(from).arg(folder.join(name)).status()?;
+            ensure!(copied.success(), "cp {binary}: {copied}");
         }
         Ok(())
     }

@@ -111,7 +111,7 @@ fn claim(facts: &UltraworkFacts<'_>, title: &str) -> TaskView {
     }
 }
 
-/// What is to be known of the difference: only that of a proved run was kept as it was then.
+/// Note on the difference: only that of a proved run was kept as it was then.
 fn difference_note(facts: &UltraworkFacts<'_>) -> Option<String> {
     let verdict = facts.session.verdict.as_ref();
     match facts.difference.as_ref()? {
@@ -123,7 +123,7 @@ fn difference_note(facts: &UltraworkFacts<'_>) -> Option<String> {
     }
 }
 
-/// What stands above the card on the page and has judged the claim.
+/// Judges of the claim, which stand above its card on the page.
 fn proof_source(session: &Session) -> Option<String> {
     let is_verified = session.verdict.as_ref().is_some_and(|verdict| verdict.kind == VerdictKind::Verified);
     let source = match (session.checks.is_empty(), is_agreed(session)) {
@@ -160,7 +160,7 @@ fn claims<'a>(facts: &'a UltraworkFacts<'_>) -> impl Iterator<Item = (&'a LogEnt
     run_entries(facts).filter_map(|entry| Some((entry, entry.claim.as_ref()?)))
 }
 
-/// What was decided in the session while the run was on.
+/// Decisions in the session while the run was on.
 fn run_entries<'a>(facts: &'a UltraworkFacts<'_>) -> impl Iterator<Item = &'a LogEntry> {
     let (id, began, until) = (facts.id, began(facts), ended(facts));
     facts.kept.decisions.iter().filter(move |entry| entry.session == id && entry.at >= began && entry.at <= until)
@@ -311,7 +311,7 @@ fn check_view(check: &Check, facts: &UltraworkFacts<'_>) -> CheckView {
     }
 }
 
-/// Whether a check is green without the change, too, and no review has judged that.
+/// `true` for a check that is green without the change, too, where no review has judged that.
 fn is_green_without(check: &Check, facts: &UltraworkFacts<'_>) -> bool {
     let Counterfactual::Known(known) = &facts.counterfactual else { return false };
     let shows_nothing = |it: &CheckCounterfactual| it.without.shows_change(&it.hollow) == Some(false);
@@ -332,7 +332,7 @@ fn check_state(verdict: CheckVerdict, is_green_without: bool) -> CheckState {
     }
 }
 
-/// What reviews said: the rejections that are remembered, then the last review.
+/// Reviews: the rejections that are remembered, then the last one.
 fn reviews(session: &Session) -> Vec<ReviewView> {
     let verification = &session.verification;
     let review = |verdict, at, tree: Option<String>, words: &str| ReviewView {

@@ -176,7 +176,7 @@ pub struct TaskCounts {
     pub claimed: usize,
     /// Failed for good, unproved ones included.
     pub failed: usize,
-    /// Those of the failed ones that were done, and that nothing could prove.
+    /// Done without a proof; counted as failed, too.
     pub unproved: usize,
     /// Blocked or left out.
     pub blocked: usize,
@@ -209,7 +209,7 @@ pub struct TaskView {
     pub evidence_ids: Vec<String>,
     /// Files that the last attempt changed.
     pub files: Vec<String>,
-    /// Those of them that the task does not name.
+    /// Changed files that the task does not name.
     pub out_of_scope: Vec<String>,
     /// Commands of checks that were green before the work.
     pub already_green: Vec<String>,

@@ -10,11 +10,11 @@ const GAP: usize = 2;
 
 /// A cell, and how it is shown.
 pub struct Cell {
-    /// What stands in it.
+    /// Text of the cell.
     pub text: String,
-    /// How that is shown.
+    /// Style of the text.
     pub style: Style,
-    /// So many blanks stand behind it.
+    /// Blanks behind the text.
     pub blanks: usize,
 }
 

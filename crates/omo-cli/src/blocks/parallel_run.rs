@@ -21,7 +21,7 @@ use crate::blocks::parts::{self, LONG_TIMEOUT, fit_block, run_subject};
 /// Notes of one plan that are shown.
 const MAX_NOTES: usize = 8;
 
-/// What a plan is, and how it is worked on, in lines.
+/// Lines about a plan and the way in which it is worked on.
 pub(crate) fn plan_lines(plan: &Plan, strategy: RunStrategy) -> String {
     let mut lines: Vec<String> = summary_lines(plan).iter().map(|line| sanitize(line, 300)).collect();
     lines.push(strategy.summary_line());

@@ -42,7 +42,7 @@ pub(crate) struct ApprovalRequest<'r> {
 struct CommandOwner {
     /// Its name, for people and in what waits for approval.
     name: String,
-    /// What shows its commands.
+    /// Screen with its commands.
     shown_by: String,
 }
 

@@ -15,7 +15,7 @@ use crate::execute::request::{ExecuteCommand, ExecuteRequest};
 /// The mode that a plan is executed in.
 pub(crate) struct PickedMode {
     pub mode: ExecutionMode,
-    /// What says so, where the command does not.
+    /// Line about the choice, where the command does not say it.
     pub line: Option<String>,
     /// omo chose it, by what the plan asks for.
     pub is_own_choice: bool,

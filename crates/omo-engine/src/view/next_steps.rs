@@ -49,7 +49,7 @@ fn merge_steps(state: &RunState) -> BTreeSet<String> {
     state.missing_commits.iter().map(|missing| format!("`{}`", merge_commands(missing).join("` and `"))).collect()
 }
 
-/// What is left to do by a person before the work is finished.
+/// Steps of a person before the work is finished.
 fn before_finishing(state: &RunState, view: &RunView) -> Vec<String> {
     let mut steps = Vec::new();
     let unproved: Vec<&str> = view.not_verified.iter().filter_map(|item| item.task.as_deref()).collect();

@@ -76,7 +76,7 @@ impl WorkerCommit {
 pub struct WorkResult {
     /// The files that differ from the work tree at its start.
     pub files: Vec<String>,
-    /// Those of them that the task does not name.
+    /// Changed files that the task does not name.
     pub out_of_scope: Vec<String>,
     /// Files that had to stay as they were, and did not.
     pub tampered: Vec<String>,

@@ -123,7 +123,7 @@ fn effort_words(page: &RunView, card: &TaskView) -> String {
     }
 }
 
-/// What shows a task, or what was wrong, where its checks do not say it.
+/// Proof or fault of a task, where its checks do not say it.
 fn evidence_lines(task: &TaskView) -> Vec<&String> {
     let is_told_by_checks = task.standing == Standing::Passed && !task.checks.is_empty();
     let own = (!task.evidence.is_empty() && !is_told_by_checks).then_some(&task.evidence);

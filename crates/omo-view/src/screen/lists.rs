@@ -197,7 +197,7 @@ fn worked_millis(task: &TaskView, now: Timestamp) -> u64 {
     }
 }
 
-/// How long it was between two moments, in milliseconds; none where the second came first.
+/// Milliseconds between two times; 0 where the second came first.
 pub(super) fn millis_between(from: Timestamp, until: Timestamp) -> i64 {
     until.millis_since(from).unwrap_or_default()
 }

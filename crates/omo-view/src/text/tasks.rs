@@ -11,7 +11,7 @@ use crate::text::{Reader, worker_words};
 
 /// The longest command that is shown whole.
 const COMMAND_COLUMNS: usize = 300;
-/// What took less says nothing by its time.
+/// Least duration that is shown, in milliseconds.
 const MIN_SHOWN_MILLIS: u64 = 100;
 
 /// Writes all tasks, in the order of the plan.
@@ -56,7 +56,7 @@ fn write_task(lines: &mut TextLines, task: &TaskView, reader: Reader<'_>) {
     }
 }
 
-/// Whether what was wrong stands in a check that is shown already.
+/// `true` where a check that is shown already says what was wrong.
 fn is_said(row: &TaskView) -> bool {
     row.checks.iter().any(|check| check.verdict != Some("green") && row.evidence.ends_with(&check.detail))
 }
@@ -87,7 +87,7 @@ fn write_checks(lines: &mut TextLines, task: &TaskView) {
     }
 }
 
-/// What a check says without the work of its task, behind what it says with it.
+/// Words for the result of a check without the work, behind the result with it.
 fn without_words(without: WithoutChange) -> &'static str {
     match without {
         WithoutChange::Red => ", red without the work",

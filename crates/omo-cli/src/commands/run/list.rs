@@ -50,7 +50,7 @@ struct RunLine {
     /// The same state, as it heads the reports of the run.
     #[serde(skip)]
     heading: String,
-    /// How that is shown.
+    /// Style of the text.
     #[serde(skip)]
     style: Style,
 }
