@@ -61,7 +61,7 @@ pub(crate) fn ultrawork_view(facts: &UltraworkFacts<'_>) -> RunView {
         tasks: vec![claim(facts, first_line)],
         final_checks: session.checks.iter().map(|check| check_view(check, facts)).collect(),
         not_verified: kept.faults.iter().map(|fault| UnprovedView { task: None, reason: fault.clone() }).collect(),
-        questions: pause(session, facts.now).into_iter().collect(),
+        questions: pause(session).into_iter().collect(),
         subject: Subject::Ultrawork,
         end,
         is_complete: end == RunEnd::Complete,
@@ -171,7 +171,7 @@ fn began(facts: &UltraworkFacts<'_>) -> Timestamp {
     ulw.started_at.or(ulw.last_stop_at).unwrap_or(ended(facts)).min(ended(facts))
 }
 
-/// When the run ended; while it goes on, now.
+/// Time of the end; now, while the run goes on.
 fn ended(facts: &UltraworkFacts<'_>) -> Timestamp {
     facts.session.verdict.as_ref().map_or(facts.now, |verdict| verdict.at)
 }
@@ -210,7 +210,7 @@ fn run_end(facts: &UltraworkFacts<'_>) -> RunEnd {
 }
 
 /// The pause of a run, as a question that a prompt answers.
-fn pause(session: &Session, now: Timestamp) -> Option<QuestionView> {
+fn pause(session: &Session) -> Option<QuestionView> {
     let why = match session.ulw.paused.as_ref()?.reason {
         PauseReason::Interrupted => "You pressed Esc: the run waits for you.",
         PauseReason::ApiError => "An error of the API that only a person can fix: the run waits for you.",
@@ -223,7 +223,6 @@ fn pause(session: &Session, now: Timestamp) -> Option<QuestionView> {
         is_withdrawn: false,
         by: None,
         at: None,
-        asked_at: now,
         is_open: true,
         option_texts: Vec::new(),
         ways_out: Vec::new(),

@@ -105,6 +105,7 @@ pub fn run_view(facts: &RunFacts<'_>) -> RunView {
     let final_checks: Vec<CheckView> =
         checks.map(|(place, check)| check_view(&check.command, state.final_checks.get(&place), None)).collect();
     let costs = |micros: fn(&ParallelState) -> u64| state.parallel.as_ref().map(micros).filter(|cost| *cost > 0);
+    let timeline = plan_timeline(facts, &tasks);
     let mut view = RunView {
         schema: SCHEMA,
         run: (*run).to_owned(),
@@ -156,7 +157,7 @@ pub fn run_view(facts: &RunFacts<'_>) -> RunView {
         as_of: String::new(),
         next_steps: Vec::new(),
         running_checks: found.running_checks.clone(),
-        timeline: plan_timeline(facts),
+        timeline,
     };
     view.next_steps = next_steps(state, &view);
     view
@@ -410,7 +411,6 @@ fn question_view(known: &QuestionState, state: &RunState) -> QuestionView {
         is_withdrawn,
         by: answer.map(|answer| actor_view(&answer.by)),
         at: answer.map(|answer| answer.at),
-        asked_at: known.opened_at,
         // A run that is over waits for no answer; the question is put again once it goes on.
         is_open: answer.is_none() && state.phase == RunPhase::Executing,
         option_texts: question.options.iter().map(|option| option.text.clone()).collect(),

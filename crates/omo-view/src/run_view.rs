@@ -360,8 +360,6 @@ pub struct QuestionView {
     /// Actor who answered, or made it moot.
     pub by: Option<ActorView>,
     pub at: Option<Timestamp>,
-    #[serde(skip)]
-    pub asked_at: Timestamp,
     /// The run waits for its answer.
     #[serde(skip)]
     pub is_open: bool,

@@ -7,11 +7,11 @@ use omo_engine::report::ultraplan::worker_lines;
 use omo_engine::state::RunState;
 use omo_engine::view::workers::worker_views;
 use omo_state::env;
+use omo_view::table::table_text;
 use omo_view::text::{WORKER_HEADS, worker_cells};
 
 use crate::blocks::parts::{self, LONG_TIMEOUT};
 use crate::error::CommandError;
-use crate::output::table::write_table;
 
 /// A line for each thing that happens, on stdout.
 pub(crate) struct EventLines {
@@ -55,20 +55,18 @@ impl EventLines {
     }
 }
 
-fn write_workers(out: &mut impl Write, state: &RunState) -> std::io::Result<()> {
-    write_table(out, WORKER_HEADS, worker_views(state, env::now()).iter().map(worker_cells).collect())
+fn worker_table(state: &RunState) -> String {
+    table_text(WORKER_HEADS, worker_views(state, env::now()).iter().map(worker_cells).collect())
 }
 
 /// Leaves the workers as they stand on the terminal.
 pub(crate) fn print_workers(state: &RunState) -> Result<(), CommandError> {
-    Ok(write_workers(&mut anstream::stdout().lock(), state)?)
+    Ok(write!(anstream::stdout(), "{}", worker_table(state))?)
 }
 
 /// The workers as they stand, without colour.
 fn plain_table(state: &RunState) -> String {
-    let mut text = Vec::new();
-    let _ = write_workers(&mut text, state);
-    anstream::adapter::strip_str(&String::from_utf8_lossy(&text)).to_string()
+    anstream::adapter::strip_str(&worker_table(state)).to_string()
 }
 
 /// Workers were started behind the terminal.

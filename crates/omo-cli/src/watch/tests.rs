@@ -51,7 +51,6 @@ fn question(text: &str, options: &[&str]) -> QuestionView {
         is_withdrawn: false,
         by: None,
         at: None,
-        asked_at: at(20),
         is_open: true,
         option_texts: Vec::new(),
         ways_out: Vec::new(),

@@ -1,12 +1,11 @@
-//! When what happened in a run of a plan: a lane for each worker, one for the checks of the whole, one for its user.
+//! Timeline of a run of a plan: a lane for each worker, one for the checks of the whole, one for its user.
 
 use std::collections::BTreeMap;
 
-use omo_view::run_view::{AttemptView, Lane, Mark, MarkKind, Span, SpanKind, Timeline};
+use omo_view::run_view::{Lane, Mark, MarkKind, Span, SpanKind, TaskView, Timeline};
 
 use crate::event::EventKind;
 use crate::state::{FINAL_CHECKS_ID, RunPhase};
-use crate::view::history::attempts_by_task;
 use crate::view::{RunFacts, end_of_timeline, words};
 
 /// The lane of what judges the whole.
@@ -14,26 +13,24 @@ const WHOLE: &str = "the whole";
 /// The lane of what a person does.
 const USER: &str = "you";
 
-/// The timeline of a run.
-pub(super) fn plan_timeline(facts: &RunFacts<'_>) -> Timeline {
+/// The timeline of a run with these tasks.
+pub(super) fn plan_timeline(facts: &RunFacts<'_>, tasks: &[TaskView]) -> Timeline {
     let state = facts.state;
     let is_open = state.phase == RunPhase::Executing;
     let mut lanes = Lanes::default();
     let mut attempts: BTreeMap<&str, usize> = BTreeMap::new();
     let mut lane_of_task: BTreeMap<&str, String> = BTreeMap::new();
-    let rows: BTreeMap<&str, Vec<AttemptView>> = attempts_by_task(facts.events);
-    let standings = state.standings();
-    let places: BTreeMap<&str, usize> =
-        standings.iter().enumerate().map(|(place, (task, _))| (task.id.as_str(), place)).collect();
+    let known: BTreeMap<&str, (usize, &TaskView)> =
+        tasks.iter().enumerate().map(|(place, task)| (task.id.as_str(), (place, task))).collect();
     for event in facts.events {
         if let EventKind::TaskStarted { task, .. } = &event.kind {
             let name = words::worker(state, task, event.actor.session.as_deref());
             let number = attempts.entry(task).or_default();
-            let row = rows.get(task.as_str()).and_then(|rows| rows.get(*number));
+            let attempt = known.get(task.as_str()).and_then(|(place, view)| Some((place, view.history.get(*number)?)));
             *number += 1;
-            if let (Some(row), Some(place)) = (row, places.get(task.as_str())) {
-                let kind = SpanKind::Attempt { task: *place, end: row.standing() };
-                lanes.span(&name, Span { from: row.since, until: row.until, kind, label: task.clone() });
+            if let Some((place, attempt)) = attempt {
+                let kind = SpanKind::Attempt { task: *place, end: attempt.standing() };
+                lanes.span(&name, Span { from: attempt.since, until: attempt.until, kind, label: task.clone() });
             }
             lane_of_task.insert(task, name);
         } else if let Some((task, kind, label)) = mark_of(&event.kind) {
