@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 use crate::claim_scene::{DONE, play_with_review};
 use crate::cli::omo;
 use crate::scene::{Scene, require_sound, time_ago};
+use crate::told_endings::{replace_program, with_other_omo};
 
 /// Three of seven tasks are done, and the next command is `omo agent next`.
 fn run() -> PlanRun {
@@ -303,6 +304,21 @@ fn the_arguments_of_a_command_reach_the_program_byte_for_byte_and_once() {
             Ok(())
         }),
     ]);
+}
+
+/// A client that stops waiting for the hook goes on with the prompt.
+#[test]
+fn arguments_are_kept_before_the_preview_and_dropped_where_it_refuses_the_prompt() {
+    const COMMAND: &str = "/omo:execute-plan docs/plan.md --batch-size 1";
+    const ENTRY: &str = "cp .sisyphus/cc-omo/runtime.local.json \"$HOME/entry\"";
+    let kept = Some("docs/plan.md --batch-size 1".to_owned());
+    for (script, reason, kept) in [(ENTRY.to_owned(), None, kept), (format!("{ENTRY}; echo no"), Some("no"), None)] {
+        let mut scene = with_other_omo(|omo, _| replace_program(omo, &script)).unwrap();
+        assert_eq!(scene.prompt(COMMAND).unwrap().text("/reason"), reason, "{script}");
+        let entry = fs::read_to_string(scene.lab.home().join("entry")).unwrap();
+        assert!(entry.contains("docs/plan.md --batch-size 1"), "{script}: {entry}");
+        assert_eq!(take(&scene, "execute-plan").unwrap(), kept, "{script}");
+    }
 }
 
 /// The command leaves what a plan would run; gives its digest.

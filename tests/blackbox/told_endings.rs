@@ -60,7 +60,7 @@ fn an_ending_names_the_page_of_exactly_its_run() {
 }
 
 /// A run of a plugin of its own, whose `omo` may be another program.
-fn with_other_omo(change: impl FnOnce(&Path, &Scene) -> Result<()>) -> Result<Scene> {
+pub(crate) fn with_other_omo(change: impl FnOnce(&Path, &Scene) -> Result<()>) -> Result<Scene> {
     let lab = Lab::builder().build()?;
     // Otherwise that program runs the check without the change as well.
     lab.configure("[verify]\nprove = \"off\"\n")?;
@@ -72,7 +72,7 @@ fn with_other_omo(change: impl FnOnce(&Path, &Scene) -> Result<()>) -> Result<Sc
     Ok(scene)
 }
 
-fn replace_program(program: &Path, script: &str) -> Result<()> {
+pub(crate) fn replace_program(program: &Path, script: &str) -> Result<()> {
     fs::remove_file(program)?;
     fs::write(program, format!("#!/bin/sh\n{script}\n"))?;
     Ok(fs::set_permissions(program, fs::Permissions::from_mode(0o755))?)

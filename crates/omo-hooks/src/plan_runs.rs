@@ -6,6 +6,7 @@ use std::path::Path;
 use omo_core::log_entry;
 use omo_core::messages::{plan, refusal_line};
 use omo_core::prompt::{PromptIntent, approval_code};
+use omo_core::session::id::SessionId;
 use omo_core::session::plan_run::{PlanRun, TypedCommand};
 use omo_core::session::{ChangedBy, Session};
 use omo_process::watchdog;
@@ -41,41 +42,44 @@ pub fn is_awaited(intent: &PromptIntent, session: Option<&Session>) -> bool {
 /// Writes down what a person's prompt says to a plan. A session without a plan run whose prompt is no command of omo
 /// causes no write.
 pub(crate) fn record_prompt(context: &HookContext, intent: &PromptIntent, session: Option<&Session>) {
-    if let Err(error) = try_record_prompt(context, intent, session) {
-        context.log_problem(&error);
-    }
-}
-
-fn try_record_prompt(
-    context: &HookContext,
-    intent: &PromptIntent,
-    session: Option<&Session>,
-) -> Result<(), StateError> {
     let typed = match intent {
         PromptIntent::Command { name, arguments } => Some(TypedCommand::to_keep(name, arguments, context.env.now)),
         _ => None,
     };
     let is_awaited = is_awaited(intent, session);
     if typed.is_none() && !is_awaited {
-        return Ok(());
+        return;
     }
     if typed.is_some()
         && let Err(error) = remember_plugin_data(context.env.state_home.as_deref())
     {
         context.log_problem(&error);
     }
-    let Some(place) = context.create_session_entry()? else { return Ok(()) };
-    place.update(DEADLINE, CorruptPolicy::MoveAside, |session| {
+    change_entry(context, |session, id| {
         let noted = if is_awaited {
-            note_prompt(session, place.id(), context.env.state_home.as_deref(), context.env.now)
+            note_prompt(session, id, context.env.state_home.as_deref(), context.env.now)
         } else {
             EntryChange::Keep
         };
         let kept = typed.map_or(EntryChange::Keep, |command| keep_arguments(session, command));
-        let change = if [noted, kept].contains(&EntryChange::Write) { EntryChange::Write } else { EntryChange::Keep };
-        ((), change)
-    })?;
-    Ok(())
+        if [noted, kept].contains(&EntryChange::Write) { EntryChange::Write } else { EntryChange::Keep }
+    });
+}
+
+/// Drops the arguments of a command whose prompt is refused: a model that calls the command later has none.
+pub(crate) fn forget_arguments(context: &HookContext) {
+    change_entry(context, |session, _| keep_arguments(session, None));
+}
+
+fn change_entry(context: &HookContext, change: impl FnOnce(&mut Session, &SessionId) -> EntryChange) {
+    let changed = context.create_session_entry().and_then(|place| {
+        let Some(place) = place else { return Ok(()) };
+        place.update(DEADLINE, CorruptPolicy::MoveAside, |session| ((), change(session, place.id())))?;
+        Ok(())
+    });
+    if let Err(error) = changed {
+        context.log_problem(&error);
+    }
 }
 
 /// Approves the commands whose code stands in a prompt.

@@ -101,13 +101,6 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
             return Ok(Some(HookAnswer::RejectPrompt(said)));
         }
     };
-    if let PromptIntent::Command { name, arguments } = &intent
-        && source == RequestSource::Person
-        && is_plan_command(name)
-        && let Some(screen) = run_prompt::preview(context, name, arguments)
-    {
-        return Ok(Some(HookAnswer::RejectPrompt(screen)));
-    }
     if intent == PromptIntent::Nothing
         && source == RequestSource::Person
         && !input.is_without_permissions()
@@ -118,6 +111,15 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
     }
     if source == RequestSource::Person {
         plan_runs::record_prompt(context, &intent, session.as_ref());
+    }
+    // The client may stop waiting for a preview: the command then runs with what was recorded.
+    if let PromptIntent::Command { name, arguments } = &intent
+        && source == RequestSource::Person
+        && is_plan_command(name)
+        && let Some(screen) = run_prompt::preview(context, name, arguments)
+    {
+        plan_runs::forget_arguments(context);
+        return Ok(Some(HookAnswer::RejectPrompt(screen)));
     }
     let armed = session.as_ref().is_some_and(Session::is_armed);
     let asks_nothing =
