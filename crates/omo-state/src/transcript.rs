@@ -4,8 +4,7 @@
 //! file may be missing, half written, replaced, or hostile: none of that is an error, it only
 //! says less. Text of people and models is never searched: only the lines' own structure counts.
 
-use std::borrow::Cow;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use memchr::memmem;
@@ -15,22 +14,31 @@ use omo_core::session::rest::{TurnBegin, TurnTime, idle_millis};
 use omo_core::session::{Interruption, Session, TranscriptMark};
 use omo_core::stop::TranscriptTail;
 use omo_core::timestamp::Timestamp;
-use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use crate::files::regular_file;
 
 mod agent_reports;
 pub mod agent_transcript;
+mod goal;
+mod line;
 mod recorded_answers;
 mod scheduled_prompts;
 
+use line::{Block, TranscriptLine};
+
 pub use agent_reports::{AgentReport, read_agent_reports};
+pub use goal::read_active_goal;
 pub use recorded_answers::read_recorded_answers;
 pub use scheduled_prompts::is_scheduled_prompt;
 
 /// At most this much of the transcript's end is read.
 pub const TAIL_BYTES: u64 = 1024 * 1024;
+/// Of a transcript that is read line by line, at most this much is read.
+const MAX_BYTES: u64 = 512 * 1024 * 1024;
+/// A longer line is none of the client's.
+const MAX_LINE_BYTES: u64 = 8 * 1024 * 1024;
+/// Beginning of the client's copies of what it sends; most of a transcript is them.
+const COPY: &[u8] = b"{\"type\":\"api-request";
 
 /// What the tail of a transcript says about the conversation as the model knows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -87,9 +95,32 @@ pub fn last_assistant_text(path: &Path, mark: TranscriptMark) -> Option<String> 
 /// call, since the last block. The client writes it up to 80 ms behind (measured on 2.1.328).
 pub fn has_caught_up(path: &Path, mark: TranscriptMark, last_block: Option<Timestamp>, message: &str) -> bool {
     let Some(chunk) = Chunk::read(path, mark.block_offset) else { return true };
-    let is_it = |block: &MessageBlock| block.text.as_deref().is_some_and(|text| text.trim() == message.trim());
+    let is_it = |block: &Block| block.text.as_deref().is_some_and(|text| text.trim() == message.trim());
     chunk.of_the_model_since(b"assistant", mark, last_block).any(|line| line.blocks().iter().any(is_it))
         || chunk.calls_a_tool(mark, last_block)
+}
+
+/// Hands on the lines with one of these texts, from an offset to the end, however many there are; tells whether all of
+/// it could be read.
+fn each_line(path: &Path, from: u64, needles: &[&[u8]], mut see: impl FnMut(&TranscriptLine)) -> bool {
+    let Ok(Some(mut file)) = regular_file::open(path) else { return true };
+    if file.seek(SeekFrom::Start(from)).is_err() {
+        return false;
+    }
+    let finders: Vec<_> = needles.iter().map(memmem::Finder::new).collect();
+    let mut reader = BufReader::new(file.take(MAX_BYTES));
+    let (mut bytes, mut is_whole) = (Vec::new(), true);
+    while reader.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes).is_ok_and(|length| length > 0) {
+        is_whole &= (bytes.len() as u64) < MAX_LINE_BYTES;
+        if !bytes.starts_with(COPY)
+            && finders.iter().any(|finder| finder.find(&bytes).is_some())
+            && let Some(line) = (RawLine { offset: 0, bytes: &bytes }).parse()
+        {
+            see(&line);
+        }
+        bytes.clear();
+    }
+    is_whole && reader.get_ref().limit() > 0
 }
 
 /// Whole lines of a transcript, and where they start.
@@ -229,7 +260,7 @@ impl Chunk {
     }
 
     fn calls_a_tool(&self, mark: TranscriptMark, last_block: Option<Timestamp>) -> bool {
-        self.of_the_model_since(b"tool_use", mark, last_block).any(|line| line.calls_a_tool())
+        self.of_the_model_since(b"tool_use", mark, last_block).any(|line| line.calls().next().is_some())
     }
 
     /// The model's lines with these bytes that were written, and made, after the last block. What
@@ -287,7 +318,7 @@ impl InputQueue {
     /// `remove` and `popAll`, which name what leaves. What leaves without having been seen to come
     /// came before the mark.
     fn apply(&mut self, line: &TranscriptLine, offset: u64) {
-        let content = line.content.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
+        let content = line.queued_text();
         match line.operation {
             Some("enqueue") => {
                 let content = content.unwrap_or_default();
@@ -306,137 +337,5 @@ impl InputQueue {
             }
             _ => {}
         }
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct TranscriptLine<'a> {
-    #[serde(rename = "type")]
-    kind: &'a str,
-    subtype: Option<&'a str>,
-    operation: Option<&'a str>,
-    timestamp: Option<&'a str>,
-    #[serde(default)]
-    is_sidechain: bool,
-    #[serde(default)]
-    is_api_error_message: bool,
-    #[serde(default)]
-    is_compact_summary: bool,
-    #[serde(borrow)]
-    cwd: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow)]
-    message: Option<&'a RawValue>,
-    #[serde(borrow)]
-    attachment: Option<&'a RawValue>,
-    #[serde(borrow)]
-    tool_use_result: Option<&'a RawValue>,
-    #[serde(borrow)]
-    permission_decision: Option<&'a RawValue>,
-    #[serde(borrow)]
-    origin: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Message {
-    #[serde(default)]
-    content: Vec<MessageBlock>,
-}
-
-#[derive(Deserialize)]
-struct MessageBlock {
-    #[serde(rename = "type")]
-    kind: String,
-    text: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Attachment<'a> {
-    #[serde(rename = "type")]
-    kind: &'a str,
-    hook_event: Option<&'a str>,
-    #[serde(default)]
-    timed_out: bool,
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow)]
-    blocking_error: Option<&'a RawValue>,
-}
-
-impl<'a> TranscriptLine<'a> {
-    fn is_of_the_model(&self) -> bool {
-        self.kind == "assistant" && !self.is_sidechain && !self.is_api_error_message
-    }
-
-    fn is_compaction(&self) -> bool {
-        self.kind == "system" && self.subtype == Some("compact_boundary")
-    }
-
-    fn time(&self) -> Option<Timestamp> {
-        self.timestamp.and_then(Timestamp::parse)
-    }
-
-    fn interruption(&self) -> Interruption {
-        self.time().map_or(Interruption::AtSomeTime, Interruption::At)
-    }
-
-    /// The blocks of the message; none where it is plain text, as a person's prompt is.
-    fn blocks(&self) -> Vec<MessageBlock> {
-        let message = self.message.and_then(|raw| serde_json::from_str::<Message>(raw.get()).ok());
-        message.map(|message| message.content).unwrap_or_default()
-    }
-
-    /// The client's own line for Esc: one block with exactly these words, and no tool's result.
-    fn is_interruption(&self) -> bool {
-        let words = |block: &MessageBlock| {
-            let text = block.text.as_deref();
-            matches!(text, Some("[Request interrupted by user]" | "[Request interrupted by user for tool use]"))
-        };
-        let own = self.kind == "user" && !self.is_sidechain && self.tool_use_result.is_none();
-        own && matches!(&*self.blocks(), [block] if words(block))
-    }
-
-    fn calls_a_tool(&self) -> bool {
-        self.blocks().iter().any(|block| block.kind == "tool_use")
-    }
-
-    fn says_prompt_too_long(&self) -> bool {
-        let too_long =
-            |block: &MessageBlock| block.text.as_deref().is_some_and(|text| text.starts_with("Prompt is too long"));
-        self.is_api_error_message && self.blocks().iter().any(too_long)
-    }
-
-    fn attachment(&self) -> Option<Attachment<'a>> {
-        serde_json::from_str(self.attachment?.get()).ok().filter(|_| self.kind == "attachment")
-    }
-
-    /// The user interrupted while the Stop hook ran.
-    fn is_cancelled_stop(&self) -> bool {
-        let cancelled = |it: Attachment| it.kind == "hook_cancelled" && it.hook_event == Some("Stop") && !it.timed_out;
-        self.attachment().is_some_and(cancelled)
-    }
-
-    /// A block of a Stop in omo's own words.
-    fn is_own_block(&self) -> bool {
-        let says = |text: Option<&RawValue>| text.is_some_and(|raw| raw.get().contains("\"[omo] "));
-        let is_block = |it: Attachment| match it.kind {
-            "hook_blocking_error" => says(it.blocking_error),
-            "hook_additional_context" => says(it.content),
-            _ => false,
-        };
-        self.attachment().is_some_and(|it| it.hook_event == Some("Stop") && is_block(it))
-    }
-
-    /// The contract, told to the model by a hook. The same words from another source do not count.
-    fn is_contract(&self) -> bool {
-        let contract = |it: Attachment| {
-            let from_hook = matches!(it.kind, "hook_success" | "hook_additional_context");
-            let told = matches!(it.hook_event, Some("UserPromptSubmit" | "SessionStart"));
-            from_hook && told && it.content.is_some_and(|raw| raw.get().contains(CONTRACT_MARK))
-        };
-        self.attachment().is_some_and(contract)
     }
 }

@@ -8,9 +8,9 @@ use std::path::Path;
 
 use memchr::memmem;
 use omo_core::timestamp::Timestamp;
-use serde::Deserialize;
 
-use super::{Chunk, RawLine, TranscriptLine};
+use super::line::{AgentResult, Block, TranscriptLine};
+use super::{Chunk, RawLine};
 
 /// A report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,85 +43,34 @@ pub fn read_agent_reports(path: &Path, from: u64, agent: &str) -> Vec<AgentRepor
     lines.into_iter().filter_map(RawLine::parse).filter_map(report).collect()
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct AgentResult {
-    status: String,
-    agent_type: String,
-    agent_id: Option<String>,
-    content: Vec<TextBlock>,
-}
-
-#[derive(Deserialize)]
-struct TextBlock {
-    #[serde(default)]
-    text: String,
-}
-
-#[derive(Deserialize)]
-struct Calls {
-    content: Vec<Call>,
-}
-
-#[derive(Deserialize)]
-struct Call {
-    #[serde(default)]
-    name: String,
-    #[serde(default)]
-    id: String,
-    input: Option<CallInput>,
-}
-
-#[derive(Deserialize)]
-struct CallInput {
-    subagent_type: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Origin<'a> {
-    kind: &'a str,
-}
-
-#[derive(Deserialize)]
-struct Prompt {
-    content: String,
-}
-
 impl TranscriptLine<'_> {
     /// The ids of the calls in a line of the model that started this kind of agent.
     fn agent_calls(&self, agent: &str) -> Vec<String> {
-        let calls = self.message.and_then(|raw| serde_json::from_str::<Calls>(raw.get()).ok());
-        let is_it = |call: &Call| {
-            let kind = call.input.as_ref().and_then(|input| input.subagent_type.as_deref());
-            matches!(call.name.as_str(), "Agent" | "Task") && kind == Some(agent)
+        let is_it = |call: &Block| {
+            matches!(call.name, "Agent" | "Task") && call.input().get("subagent_type").is_some_and(|kind| kind == agent)
         };
-        calls.into_iter().flat_map(|calls| calls.content).filter(is_it).map(|call| call.id).collect()
+        self.calls().filter(is_it).map(|call| call.id.to_owned()).collect()
     }
 
     /// What an agent said that the session waited for, and its id.
     fn completed_agent(&self, agent: &str) -> Option<(String, Option<String>)> {
-        let own = self.kind == "user" && !self.is_sidechain;
-        let result: AgentResult = serde_json::from_str(self.tool_use_result.filter(|_| own)?.get()).ok()?;
-        let counts = result.status == "completed" && result.agent_type == agent;
-        let text = |content: Vec<TextBlock>| content.into_iter().map(|block| block.text).collect::<Vec<_>>().join("\n");
-        counts.then(|| (text(result.content), result.agent_id))
+        let result: AgentResult = self.tool_result()?;
+        let counts = result.status.as_deref() == Some("completed") && result.agent_type.as_deref() == Some(agent);
+        counts.then(|| (result.text(), result.agent_id))
     }
 
     /// What an agent said that ran in the background, where one of these calls had started it, and its id.
     fn notice(&self, calls: &[String]) -> Option<(String, Option<String>)> {
-        let own = self.kind == "user" && !self.is_sidechain && self.tool_use_result.is_none();
-        let origin: Origin = serde_json::from_str(self.origin.filter(|_| own)?.get()).ok()?;
-        let text = serde_json::from_str::<Prompt>(self.message?.get()).ok()?.content;
-        let text = text.strip_prefix("<task-notification>").filter(|_| origin.kind == "task-notification")?;
-        let call = between(text, "<tool-use-id>", "</tool-use-id>")?;
-        let is_done = between(text, "<status>", "</status>") == Some("completed");
+        let text = self.notification()?;
+        let call = between(&text, "<tool-use-id>", "</tool-use-id>")?;
+        let is_done = between(&text, "<status>", "</status>") == Some("completed");
         if !is_done || !calls.iter().any(|known| known == call) {
             return None;
         }
         // The agent's own words are escaped: the last mark is the client's.
         let start = memmem::rfind(text.as_bytes(), b"<result>")? + "<result>".len();
         let end = memmem::rfind(text.as_bytes(), b"</result>")?;
-        let agent = between(text, "<task-id>", "</task-id>").map(str::to_owned);
+        let agent = between(&text, "<task-id>", "</task-id>").map(str::to_owned);
         text.get(start..end).map(|text| (unescaped(text), agent))
     }
 }

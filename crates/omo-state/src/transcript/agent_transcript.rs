@@ -3,25 +3,20 @@
 //! The agent's own transcript lies beside the session's, in a folder with the session's name, and comes into being a
 //! little after the agent has begun (measured on 2.1.328: for one that ends at once, after its `SubagentStop`).
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use memchr::memmem;
 use omo_core::review::{AgentCall, HookIntervention};
 use omo_core::timestamp::Timestamp;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::TranscriptLine;
+use super::each_line;
+use super::line::{AgentResult, Block, Content, TranscriptLine};
 use crate::files::regular_file;
 
-/// Of a longer transcript only so much is read.
-const MAX_BYTES: u64 = 512 * 1024 * 1024;
-/// A longer line is none of the client's.
-const MAX_LINE_BYTES: u64 = 8 * 1024 * 1024;
 /// What the client notes of an agent is short.
 const MAX_META_BYTES: u64 = 64 * 1024;
 
@@ -52,7 +47,7 @@ pub fn read_agent_start(agent: &Path) -> AgentStart {
     let mut calls = BTreeMap::new();
     let is_whole = each_line(agent, 0, &[b"user", b"queued_command", b"tool_use", b"attachment"], |line| {
         calls.extend(line.reads());
-        given.reads.extend(line.read_results().into_iter().filter_map(|(id, text)| Some((calls.remove(&id)?, text))));
+        given.reads.extend(line.results().into_iter().filter_map(|(id, text)| Some((calls.remove(&id)?, text))));
         if let Some(hook) = line.intervention() {
             // What a hook added has a line of its own beside that of its command.
             if hook.command.is_some() || !given.hooks.iter().any(|known| known.event == hook.event) {
@@ -77,7 +72,7 @@ pub fn read_agent_start(agent: &Path) -> AgentStart {
 pub fn find_start_call(session: &Path, from: u64, id: &str) -> Option<AgentCall> {
     let (mut calls, mut result) = (BTreeMap::new(), None);
     let is_whole = each_line(session, from, &[b"subagent_type", id.as_bytes()], |line| {
-        calls.extend(line.calls());
+        calls.extend(line.agent_starts());
         if result.is_none() {
             result = line.result_of(id);
         }
@@ -101,61 +96,6 @@ pub fn is_isolated(agent: &Path) -> Option<bool> {
     Some(meta.map_or(true, |meta| meta.parent_agent_id.is_some() || meta.worktree_path.is_some()))
 }
 
-/// Hands on the lines with one of these texts, from an offset to the end, however many there are; tells whether all of
-/// it could be read.
-fn each_line(path: &Path, from: u64, needles: &[&[u8]], mut see: impl FnMut(&TranscriptLine)) -> bool {
-    let Ok(Some(mut file)) = regular_file::open(path) else { return true };
-    if file.seek(SeekFrom::Start(from)).is_err() {
-        return false;
-    }
-    let mut reader = BufReader::new(file.take(MAX_BYTES));
-    let mut bytes = Vec::new();
-    while reader.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes).is_ok_and(|length| length > 0) {
-        if bytes.len() as u64 == MAX_LINE_BYTES {
-            return false;
-        }
-        if needles.iter().any(|needle| memmem::find(&bytes, needle).is_some())
-            && let Ok(line) = serde_json::from_slice::<TranscriptLine>(&bytes)
-        {
-            see(&line);
-        }
-        bytes.clear();
-    }
-    reader.get_ref().limit() > 0
-}
-
-#[derive(Deserialize)]
-struct Content<'a> {
-    #[serde(borrow)]
-    content: MessageContent<'a>,
-}
-
-/// The content of a message: a text, or blocks.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum MessageContent<'a> {
-    Text(#[serde(borrow)] Cow<'a, str>),
-    Blocks(Vec<ContentBlock>),
-}
-
-#[derive(Deserialize)]
-struct ContentBlock {
-    #[serde(rename = "type")]
-    kind: String,
-    text: Option<String>,
-    tool_use_id: Option<String>,
-    id: Option<String>,
-    name: Option<String>,
-    input: Option<BTreeMap<String, Value>>,
-    content: Option<Value>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct NamedAgentResult {
-    agent_id: String,
-}
-
 /// Attachments of hooks whose words no model reads.
 const SILENT_HOOKS: [&str; 5] = [
     "hook_cancelled",
@@ -172,104 +112,64 @@ fn intervenes(answer: &Value) -> bool {
     own.flat_map(|fields| fields.keys()).any(changes)
 }
 
-/// The text of a result: a string, or blocks.
-fn text_of(content: &Value) -> String {
-    let of_block = |block: &Value| block.get("text").and_then(Value::as_str).map(str::to_owned);
-    match content {
-        Value::Array(blocks) => blocks.iter().filter_map(of_block).collect::<Vec<_>>().join("\n"),
-        other => other.as_str().unwrap_or_default().to_owned(),
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct HookRun {
-    #[serde(rename = "type")]
-    kind: String,
-    #[serde(default)]
-    hook_event: String,
-    command: Option<String>,
-    #[serde(default)]
-    stdout: String,
-}
-
-#[derive(Deserialize)]
-struct Queued {
-    #[serde(rename = "type")]
-    kind: String,
-    prompt: Option<serde_json::Value>,
-}
-
 impl TranscriptLine<'_> {
-    fn pieces(&self) -> Vec<ContentBlock> {
-        match self.message.map(|raw| serde_json::from_str::<Content>(raw.get())) {
-            Some(Ok(Content { content: MessageContent::Blocks(pieces) })) => pieces,
-            _ => Vec::new(),
-        }
-    }
-
     /// What this line gives an agent to do; `None` for what a tool or the client itself said.
     fn prompt(&self) -> Option<String> {
         if self.kind == "attachment" {
-            let queued: Queued = serde_json::from_str(self.attachment?.get()).ok()?;
-            let text = queued.prompt.map(|text| text.as_str().map_or_else(|| text.to_string(), str::to_owned));
-            return (queued.kind == "queued_command").then(|| text.unwrap_or_default());
+            return self.attachment().filter(|it| it.kind == "queued_command").map(|it| it.queued_prompt());
         }
         if self.kind != "user" || self.is_compact_summary {
             return None;
         }
-        match serde_json::from_str::<Content>(self.message?.get()).ok()?.content {
-            MessageContent::Text(text) => Some(text.into_owned()),
-            MessageContent::Blocks(pieces) => {
+        match self.content()? {
+            Content::Text(text) => Some(text),
+            Content::Blocks(blocks) => {
                 let texts: Vec<String> =
-                    pieces.into_iter().filter(|piece| piece.kind == "text").filter_map(|piece| piece.text).collect();
+                    blocks.into_iter().filter(|block| block.kind == "text").filter_map(|block| block.text).collect();
                 (!texts.is_empty()).then(|| texts.join("\n"))
             }
         }
     }
 
     /// The calls of the agent tool in a line of the model, by their ids.
-    fn calls(&self) -> Vec<(String, AgentCall)> {
-        let pieces = if self.is_of_the_model() { self.pieces() } else { Vec::new() };
-        let call = |piece: ContentBlock| {
-            let input = piece.input.filter(|_| matches!(piece.name.as_deref(), Some("Agent" | "Task")))?;
-            let options = input.into_iter().filter(|(_, value)| !value.is_null()).map(|(name, _)| name).collect();
-            Some((piece.id?, AgentCall { options }))
+    fn agent_starts(&self) -> Vec<(String, AgentCall)> {
+        let call = |call: Block| {
+            let input = call.input();
+            let given = input.as_object()?.iter().filter(|(_, value)| !value.is_null());
+            Some((call.id.to_owned(), AgentCall { options: given.map(|(name, _)| name.clone()).collect() }))
         };
-        pieces.into_iter().filter_map(call).collect()
+        let calls = self.calls().filter(|call| self.is_of_the_model() && matches!(call.name, "Agent" | "Task"));
+        calls.filter_map(call).collect()
     }
 
     /// The paths that the tool `Read` is called with in a line of the model, by the ids of the calls.
     fn reads(&self) -> Vec<(String, PathBuf)> {
-        let pieces = if self.kind == "assistant" { self.pieces() } else { Vec::new() };
-        let read = |piece: ContentBlock| {
-            let input = piece.input.filter(|_| piece.name.as_deref() == Some("Read"))?;
-            Some((piece.id?, PathBuf::from(input.get("file_path")?.as_str()?)))
-        };
-        pieces.into_iter().filter_map(read).collect()
+        let read = |call: Block| Some((call.id.to_owned(), PathBuf::from(call.input().get("file_path")?.as_str()?)));
+        self.calls().filter(|call| self.kind == "assistant" && call.name == "Read").filter_map(read).collect()
     }
 
     /// The texts of results of tools, by the ids of the calls.
-    fn read_results(&self) -> Vec<(String, String)> {
-        let pieces = if self.kind == "user" { self.pieces() } else { Vec::new() };
-        let result = |piece: ContentBlock| Some((piece.tool_use_id?, text_of(&piece.content?)));
-        pieces.into_iter().filter_map(result).collect()
+    fn results(&self) -> Vec<(String, String)> {
+        let blocks = if self.kind == "user" { self.blocks() } else { Vec::new() };
+        let result = |block: Block| Some((block.tool_use_id.to_owned(), block.result_text()?));
+        blocks.into_iter().filter(|block| !block.tool_use_id.is_empty()).filter_map(result).collect()
     }
 
     /// The hook of an attachment, where it changed an input or added text.
     fn intervention(&self) -> Option<HookIntervention> {
-        let ran: HookRun = serde_json::from_str(self.attachment.filter(|_| self.kind == "attachment")?.get()).ok()?;
-        let is_one = match &*ran.kind {
-            "hook_success" => serde_json::from_str(&ran.stdout).is_ok_and(|answer| intervenes(&answer)),
+        let ran = self.attachment()?;
+        let is_one = match ran.kind {
+            "hook_success" => ran.printed().is_some_and(|answer| intervenes(&answer)),
             kind => kind.contains("hook") && !SILENT_HOOKS.contains(&kind),
         };
-        is_one.then_some(HookIntervention { event: ran.hook_event, command: ran.command })
+        let event = ran.hook_event.unwrap_or_default().to_owned();
+        is_one.then_some(HookIntervention { event, command: ran.command })
     }
 
     /// The id of the call whose result names this agent.
     fn result_of(&self, agent: &str) -> Option<String> {
-        let own = self.kind == "user" && !self.is_sidechain;
-        let result: NamedAgentResult = serde_json::from_str(self.tool_use_result.filter(|_| own)?.get()).ok()?;
-        (result.agent_id == agent).then(|| self.pieces().into_iter().find_map(|piece| piece.tool_use_id)).flatten()
+        let result: AgentResult = self.tool_result()?;
+        let blocks = if result.agent_id.as_deref() == Some(agent) { self.blocks() } else { Vec::new() };
+        blocks.iter().map(|block| block.tool_use_id).find(|id| !id.is_empty()).map(str::to_owned)
     }
 }

@@ -12,7 +12,8 @@ use omo_core::timestamp::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Chunk, RawLine, TranscriptLine};
+use super::line::TranscriptLine;
+use super::{Chunk, RawLine};
 
 /// So much of the end of a transcript is read. Between an answer and the command that it leads to lies one request.
 const MAX_BYTES: u64 = 8 * 1024 * 1024;
@@ -41,30 +42,12 @@ fn answers_in(path: &Path) -> Vec<RecordedAnswer> {
         .lines_with(TOOL.as_bytes())
         .filter_map(RawLine::parse)
         .filter(TranscriptLine::is_of_the_model)
-        .flat_map(|line| line.question_calls())
+        .flat_map(|line| {
+            line.calls().filter(|call| call.name == TOOL).map(|call| call.id.to_owned()).collect::<Vec<_>>()
+        })
         .collect();
     let results = chunk.lines_with(b"toolUseResult").filter_map(RawLine::parse);
-    results.flat_map(|line| line.recorded_answers(&calls)).collect()
-}
-
-#[derive(Deserialize)]
-struct Blocks<'a> {
-    #[serde(borrow)]
-    content: Vec<Block<'a>>,
-}
-
-#[derive(Deserialize)]
-struct Block<'a> {
-    #[serde(rename = "type", default)]
-    kind: &'a str,
-    #[serde(default)]
-    name: &'a str,
-    #[serde(default)]
-    id: &'a str,
-    #[serde(default)]
-    tool_use_id: &'a str,
-    #[serde(default)]
-    is_error: bool,
+    results.filter_map(|line| line.recorded_answers(&calls)).flatten().collect()
 }
 
 #[derive(Deserialize)]
@@ -92,35 +75,14 @@ struct AskedOption {
     label: String,
 }
 
-#[derive(Deserialize)]
-struct Permission {
-    source: String,
-}
-
 impl TranscriptLine<'_> {
-    /// The ids of the calls of the question tool in a line of the model.
-    fn question_calls(&self) -> Vec<String> {
-        let blocks = self.message.and_then(|raw| serde_json::from_str::<Blocks>(raw.get()).ok());
-        let calls = blocks.into_iter().flat_map(|blocks| blocks.content);
-        calls.filter(|block| block.kind == "tool_use" && block.name == TOOL).map(|block| block.id.to_owned()).collect()
-    }
-
     /// What a person answered to one of these calls.
-    fn recorded_answers(&self, calls: &[String]) -> Vec<RecordedAnswer> {
-        self.try_recorded_answers(calls).unwrap_or_default()
-    }
-
-    fn try_recorded_answers(&self, calls: &[String]) -> Option<Vec<RecordedAnswer>> {
-        let at = self.time().filter(|_| self.kind == "user" && !self.is_sidechain)?;
-        let message: Blocks = serde_json::from_str(self.message?.get()).ok()?;
-        let [block] = &*message.content else { return None };
+    fn recorded_answers(&self, calls: &[String]) -> Option<Vec<RecordedAnswer>> {
+        let at = self.time()?;
+        let [block] = &*self.blocks() else { return None };
         let is_result =
             block.kind == "tool_result" && !block.is_error && calls.iter().any(|id| id == block.tool_use_id);
-        // A client that says nothing of the permission is an older one.
-        let permission = self.permission_decision.map(|raw| serde_json::from_str::<Permission>(raw.get()));
-        let by_user = permission.is_none_or(|known| known.is_ok_and(|known| known.source.starts_with("user_")));
-        let result: QuestionResult =
-            serde_json::from_str(self.tool_use_result.filter(|_| is_result && by_user)?.get()).ok()?;
+        let result: QuestionResult = self.tool_result().filter(|_| is_result && self.is_allowed_by_user())?;
         if result.afk_timeout_ms.is_some() {
             return None;
         }

@@ -6,16 +6,15 @@
 //! its process. Of that list the client takes a prompt as it is due.
 
 use std::fs;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use omo_core::timestamp::Timestamp;
-use serde::Deserialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
-use super::{Chunk, RawLine, TranscriptLine};
+use super::each_line;
+use super::line::{Block, TranscriptLine};
 use crate::files::regular_file;
 
 /// Where the client keeps what is scheduled and outlives its process, below the project's folder.
@@ -27,12 +26,9 @@ const JUST_NOW_MILLIS: u64 = 3_000;
 /// How the client writes down that a scheduled prompt is due, and how near to that it queues the prompt.
 const FIRE: &str = "scheduled_task_fire";
 const NEAR_MILLIS: u64 = 1_000;
-/// How the client's copies of what it sends begin; most of a transcript is them.
-const COPY: &[u8] = b"{\"type\":\"api-request";
 /// How much of the transcripts is read, the newest first.
 const MAX_TRANSCRIPT_BYTES: u64 = 64 * 1024 * 1024;
-/// How much of one is held at a time, and how many times are kept of it.
-const PIECE_BYTES: u64 = 1024 * 1024;
+/// How many times are kept of one.
 const MAX_TIMES: usize = 1_000;
 /// How deep the transcripts of subagents lie, and how many there may be.
 const MAX_DEPTH: usize = 5;
@@ -80,7 +76,7 @@ fn is_called_for(prompt: &str, folder: &Path) -> bool {
     let Ok(word) = serde_json::to_string(prompt.split_whitespace().next().unwrap_or_default()) else { return false };
     let word = word.trim_matches('"').as_bytes();
     let mut left = MAX_TRANSCRIPT_BYTES;
-    files.into_iter().any(|(_, path)| ScheduleSigns::read(&path, &mut left, word, prompt).unwrap_or_default().hold())
+    files.into_iter().any(|(_, path)| ScheduleSigns::read(&path, &mut left, word, prompt).hold())
 }
 
 /// What a transcript says about a prompt.
@@ -95,39 +91,18 @@ struct ScheduleSigns {
 }
 
 impl ScheduleSigns {
-    /// Reads the end of a transcript in pieces; a line that is longer than one is no call.
-    fn read(path: &Path, left: &mut u64, word: &[u8], prompt: &str) -> Option<Self> {
-        let mut file = regular_file::open(path).ok()??;
-        let length = file.metadata().ok()?.len().min(*left);
-        *left -= length;
-        file.seek(SeekFrom::End(-i64::try_from(length).ok()?)).ok()?;
-        let mut file = file.take(length);
+    /// Reads the end of a transcript, at most `left` bytes of it.
+    fn read(path: &Path, left: &mut u64, word: &[u8], prompt: &str) -> Self {
+        let length = path.metadata().map_or(0, |found| found.len());
+        let read = length.min(*left);
+        *left -= read;
         let mut signs = Self::default();
-        let mut rest = Vec::new();
-        loop {
-            let mut piece = Chunk { start: 0, bytes: std::mem::take(&mut rest) };
-            let more = file.by_ref().take(PIECE_BYTES).read_to_end(&mut piece.bytes).ok()?;
-            let end = memchr::memrchr(b'\n', &piece.bytes).map_or(0, |at| at + 1);
-            if piece.bytes.len() as u64 - (end as u64) < PIECE_BYTES {
-                rest = piece.bytes.split_off(end);
-            }
-            signs.add(&piece, word, prompt);
-            if more == 0 || signs.is_called_for {
-                return Some(signs);
-            }
-        }
-    }
-
-    fn add(&mut self, piece: &Chunk, word: &[u8], prompt: &str) {
-        let lines =
-            |needle| piece.lines_with(needle).filter(|line| !line.bytes.starts_with(COPY)).filter_map(RawLine::parse);
-        for line in lines(word) {
-            self.is_called_for |= line.calls_with(prompt);
-            self.queued.extend(line.queues(prompt).filter(|_| self.queued.len() < MAX_TIMES));
-        }
-        for line in lines(FIRE.as_bytes()) {
-            self.fires.extend(line.fires().filter(|_| self.fires.len() < MAX_TIMES));
-        }
+        each_line(path, length - read, &[word, FIRE.as_bytes()], |line| {
+            signs.is_called_for |= line.calls_with(prompt);
+            signs.queued.extend(line.queues(prompt).filter(|_| signs.queued.len() < MAX_TIMES));
+            signs.fires.extend(line.fires().filter(|_| signs.fires.len() < MAX_TIMES));
+        });
+        signs
     }
 
     /// Whether a model scheduled it, or a scheduled prompt was due as it was queued.
@@ -152,37 +127,12 @@ fn find_transcripts(folder: &Path, depth: usize, files: &mut Vec<(SystemTime, Pa
     }
 }
 
-#[derive(Deserialize)]
-struct Calls<'a> {
-    #[serde(borrow)]
-    content: Vec<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Call {
-    #[serde(rename = "type")]
-    kind: String,
-    #[serde(default)]
-    name: String,
-    #[serde(default)]
-    input: Value,
-}
-
-impl Call {
-    /// `CronCreate`, `ScheduleWakeup`, and what may come beside them.
-    fn schedules(&self) -> bool {
-        self.kind == "tool_use" && ["Cron", "Schedule"].iter().any(|part| self.name.contains(part))
-    }
-}
-
 impl TranscriptLine<'_> {
-    /// Whether a model, or an agent of it, schedules this prompt.
+    /// Whether a model, or an agent of it, schedules this prompt: by `CronCreate`, `ScheduleWakeup`, and what may come
+    /// beside them.
     fn calls_with(&self, prompt: &str) -> bool {
-        let message = self.message.filter(|_| self.kind == "assistant");
-        let calls = message.and_then(|raw| serde_json::from_str::<Calls>(raw.get()).ok());
-        let blocks = calls.map(|calls| calls.content).unwrap_or_default();
-        let mut calls = blocks.into_iter().filter_map(|block| serde_json::from_str::<Call>(block.get()).ok());
-        calls.any(|call| call.schedules() && has_prompt(&call.input, prompt))
+        let schedules = |call: &Block| ["Cron", "Schedule"].iter().any(|part| call.name.contains(part));
+        self.kind == "assistant" && self.calls().any(|call| schedules(&call) && has_prompt(&call.input(), prompt))
     }
 
     /// When a scheduled prompt was due, if this says so.
@@ -193,8 +143,7 @@ impl TranscriptLine<'_> {
     /// When the client queued this prompt, if it did.
     fn queues(&self, prompt: &str) -> Option<Timestamp> {
         let is_queued = self.kind == "queue-operation" && self.operation == Some("enqueue");
-        let content: String = serde_json::from_str(self.content.filter(|_| is_queued)?.get()).ok()?;
-        is_same(&content, prompt).then(|| self.time())?
+        is_same(&self.queued_text().filter(|_| is_queued)?, prompt).then(|| self.time())?
     }
 }
 

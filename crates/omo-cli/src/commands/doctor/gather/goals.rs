@@ -8,17 +8,14 @@ use std::time::Duration;
 
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
-use serde_json::Value;
+use omo_state::transcript::read_active_goal;
 
 use super::super::facts::ActiveGoal;
-use super::files;
 
 /// Sessions that were not used for so long are passed over.
 const RECENT: Duration = Duration::from_secs(24 * 60 * 60);
 /// So many transcripts are read, the newest ones.
 const MAX_TRANSCRIPTS: usize = 20;
-/// So much of the end of each.
-const TAIL_BYTES: u64 = 4 * 1024 * 1024;
 /// A longer name of a folder is cut by the client.
 const NAME_CHARS: usize = 200;
 
@@ -42,7 +39,7 @@ pub(super) fn gather_goals(
     recent.sort();
     let newest = recent.into_iter().take_while(|(age, _)| *age < RECENT).take(MAX_TRANSCRIPTS);
     let goals = newest.filter_map(|(_, path)| {
-        let condition = active_goal(&files::read_tail(&path, TAIL_BYTES)?)?;
+        let condition = read_active_goal(&path)?;
         let session = sanitize(path.file_stem()?.to_str()?, 128);
         let is_armed = armed.contains(&session);
         Some(ActiveGoal { session, condition: sanitize(&condition, 120), is_armed })
@@ -63,45 +60,9 @@ fn folder_name(root: &Path) -> String {
     root.to_string_lossy().chars().map(plain).collect()
 }
 
-/// What the last note about a goal waits for, where it is still waited for.
-fn active_goal(transcript: &[u8]) -> Option<String> {
-    let lines = transcript.split(|byte| *byte == b'\n').rev();
-    let notes = lines.filter(|line| line.windows(MARK.len()).any(|part| part == MARK)).filter_map(|line| {
-        let line: Value = serde_json::from_slice(line).ok()?;
-        let note = line.get("attachment")?;
-        (line.get("type")? == "attachment" && note.get("type")? == "goal_status").then(|| note.clone())
-    });
-    let last = notes.into_iter().next()?;
-    let is_over = ["met", "failed"].iter().any(|field| last.get(field).is_some_and(|value| value == true));
-    let condition = last.get("condition")?.as_str()?.to_owned();
-    (!is_over && !condition.is_empty()).then_some(condition)
-}
-
-const MARK: &[u8] = b"\"goal_status\"";
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_last_note_about_a_goal_counts() {
-        let note = |fields: &str| {
-            format!("{{\"type\":\"attachment\",\"attachment\":{{\"type\":\"goal_status\",{fields}}}}}\n")
-        };
-        let set = note("\"met\":false,\"sentinel\":true,\"condition\":\"the tests pass\"");
-        let said = "{\"type\":\"user\",\"message\":\"\\\"goal_status\\\"\"}\n";
-        for (text, expected) in [
-            (set.clone(), Some("the tests pass")),
-            (format!("{set}{said}half {{\"goal_status\""), Some("the tests pass")),
-            (format!("{set}{}", note("\"met\":true,\"condition\":\"the tests pass\"")), None),
-            (format!("{set}{}", note("\"met\":false,\"failed\":true,\"condition\":\"the tests pass\"")), None),
-            (note("\"met\":false,\"condition\":\"\""), None),
-            (said.to_owned(), None),
-            (String::new(), None),
-        ] {
-            assert_eq!(active_goal(text.as_bytes()).as_deref(), expected, "{text}");
-        }
-    }
 
     #[test]
     fn the_folder_of_a_project_is_named_as_the_client_names_it() {

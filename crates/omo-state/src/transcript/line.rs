@@ -1,0 +1,283 @@
+//! A line of a transcript, as the client writes it: the only place that knows its fields.
+//!
+//! Each part is parsed when it is asked for, and one of another shape says nothing.
+
+use std::borrow::Cow;
+
+use omo_core::messages::CONTRACT_MARK;
+use omo_core::session::Interruption;
+use omo_core::timestamp::Timestamp;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TranscriptLine<'a> {
+    #[serde(rename = "type")]
+    pub kind: &'a str,
+    pub subtype: Option<&'a str>,
+    pub operation: Option<&'a str>,
+    timestamp: Option<&'a str>,
+    #[serde(default)]
+    pub is_sidechain: bool,
+    #[serde(default)]
+    is_api_error_message: bool,
+    #[serde(default)]
+    pub is_compact_summary: bool,
+    #[serde(borrow)]
+    pub cwd: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    message: Option<&'a RawValue>,
+    #[serde(borrow)]
+    attachment: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tool_use_result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    permission_decision: Option<&'a RawValue>,
+    #[serde(borrow)]
+    origin: Option<&'a RawValue>,
+}
+
+/// Content of a message.
+pub(super) enum Content<'a> {
+    Text(String),
+    Blocks(Vec<Block<'a>>),
+}
+
+/// Part of a message: a text, a call of a tool, or its result.
+#[derive(Default, Deserialize)]
+pub(super) struct Block<'a> {
+    #[serde(rename = "type")]
+    pub kind: &'a str,
+    pub text: Option<String>,
+    #[serde(default)]
+    pub id: &'a str,
+    #[serde(default)]
+    pub name: &'a str,
+    #[serde(borrow)]
+    input: Option<&'a RawValue>,
+    #[serde(default)]
+    pub tool_use_id: &'a str,
+    #[serde(default)]
+    pub is_error: bool,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+}
+
+/// Note of the client between the messages.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Attachment<'a> {
+    #[serde(rename = "type")]
+    pub kind: &'a str,
+    pub hook_event: Option<&'a str>,
+    #[serde(default)]
+    timed_out: bool,
+    pub command: Option<String>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    blocking_error: Option<&'a RawValue>,
+    #[serde(borrow)]
+    stdout: Option<&'a RawValue>,
+    #[serde(borrow)]
+    prompt: Option<&'a RawValue>,
+}
+
+/// Result of a call that started an agent.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct AgentResult<'a> {
+    pub status: Option<String>,
+    pub agent_type: Option<String>,
+    pub agent_id: Option<String>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+}
+
+impl<'a> TranscriptLine<'a> {
+    pub(super) fn time(&self) -> Option<Timestamp> {
+        self.timestamp.and_then(Timestamp::parse)
+    }
+
+    /// A line of the main agent.
+    pub(super) fn is_of_the_model(&self) -> bool {
+        self.kind == "assistant" && !self.is_sidechain && !self.is_api_error_message
+    }
+
+    /// A prompt or the result of a tool in the main conversation.
+    pub(super) fn is_to_the_model(&self) -> bool {
+        self.kind == "user" && !self.is_sidechain
+    }
+
+    /// Text of an input in the client's queue.
+    pub(super) fn queued_text(&self) -> Option<String> {
+        string(self.content)
+    }
+
+    pub(super) fn content(&self) -> Option<Content<'a>> {
+        #[derive(Deserialize)]
+        struct Message<'a> {
+            #[serde(borrow)]
+            content: &'a RawValue,
+        }
+        let content = serde_json::from_str::<Message>(self.message?.get()).ok()?.content.get();
+        // A block of another shape keeps its place: some lines count by their only block.
+        let blocks =
+            |raws: Vec<&'a RawValue>| raws.into_iter().map(|raw| parse(Some(raw)).unwrap_or_default()).collect();
+        let text = || serde_json::from_str(content).ok().map(Content::Text);
+        serde_json::from_str(content).ok().map(blocks).map(Content::Blocks).or_else(text)
+    }
+
+    /// The blocks of the message; none where it is plain text, as a person's prompt is.
+    pub(super) fn blocks(&self) -> Vec<Block<'a>> {
+        match self.content() {
+            Some(Content::Blocks(blocks)) => blocks,
+            Some(Content::Text(_)) | None => Vec::new(),
+        }
+    }
+
+    /// The calls of tools in the message.
+    pub(super) fn calls(&self) -> impl Iterator<Item = Block<'a>> {
+        self.blocks().into_iter().filter(|block| block.kind == "tool_use")
+    }
+
+    pub(super) fn attachment(&self) -> Option<Attachment<'a>> {
+        parse(self.attachment.filter(|_| self.kind == "attachment"))
+    }
+
+    /// The goal that the client notes, with its state.
+    pub(super) fn goal(&self) -> Option<Value> {
+        let note: Value = parse(self.attachment.filter(|_| self.kind == "attachment"))?;
+        (note.get("type")? == "goal_status").then_some(note)
+    }
+
+    /// The result of a tool in the shape that is asked for.
+    pub(super) fn tool_result<T: Deserialize<'a>>(&self) -> Option<T> {
+        parse(self.tool_use_result.filter(|_| self.is_to_the_model()))
+    }
+
+    /// The user allowed the call of a tool. A client that says nothing of it is an older one.
+    pub(super) fn is_allowed_by_user(&self) -> bool {
+        #[derive(Deserialize)]
+        struct Permission {
+            source: String,
+        }
+        let is_user = |known: Option<Permission>| known.is_some_and(|known| known.source.starts_with("user_"));
+        self.permission_decision.is_none_or(|raw| is_user(parse(Some(raw))))
+    }
+
+    /// The client's notice about an agent in the background.
+    pub(super) fn notification(&self) -> Option<String> {
+        #[derive(Deserialize)]
+        struct Origin<'a> {
+            kind: &'a str,
+        }
+        let origin: Origin = parse(self.origin.filter(|_| self.is_to_the_model() && self.tool_use_result.is_none()))?;
+        match self.content().filter(|_| origin.kind == "task-notification")? {
+            Content::Text(text) => Some(text.strip_prefix("<task-notification>")?.to_owned()),
+            Content::Blocks(_) => None,
+        }
+    }
+
+    pub(super) fn is_compaction(&self) -> bool {
+        self.kind == "system" && self.subtype == Some("compact_boundary")
+    }
+
+    pub(super) fn says_prompt_too_long(&self) -> bool {
+        let too_long = |block: &Block| block.text.as_deref().is_some_and(|text| text.starts_with("Prompt is too long"));
+        self.is_api_error_message && self.blocks().iter().any(too_long)
+    }
+
+    pub(super) fn interruption(&self) -> Interruption {
+        self.time().map_or(Interruption::AtSomeTime, Interruption::At)
+    }
+
+    /// The client's own line for Esc: one block with exactly these words, and no tool's result.
+    pub(super) fn is_interruption(&self) -> bool {
+        let words = |block: &Block| {
+            let text = block.text.as_deref();
+            matches!(text, Some("[Request interrupted by user]" | "[Request interrupted by user for tool use]"))
+        };
+        let own = self.is_to_the_model() && self.tool_use_result.is_none();
+        own && matches!(&*self.blocks(), [block] if words(block))
+    }
+
+    /// The user interrupted while the Stop hook ran.
+    pub(super) fn is_cancelled_stop(&self) -> bool {
+        let cancelled = |it: Attachment| it.kind == "hook_cancelled" && it.hook_event == Some("Stop") && !it.timed_out;
+        self.attachment().is_some_and(cancelled)
+    }
+
+    /// A block of a Stop in omo's own words.
+    pub(super) fn is_own_block(&self) -> bool {
+        let says = |text: Option<&RawValue>| text.is_some_and(|raw| raw.get().contains("\"[omo] "));
+        let is_block = |it: Attachment| match it.kind {
+            "hook_blocking_error" => says(it.blocking_error),
+            "hook_additional_context" => says(it.content),
+            _ => false,
+        };
+        self.attachment().is_some_and(|it| it.hook_event == Some("Stop") && is_block(it))
+    }
+
+    /// The contract, told to the model by a hook. The same words from another source do not count.
+    pub(super) fn is_contract(&self) -> bool {
+        let contract = |it: Attachment| {
+            let from_hook = matches!(it.kind, "hook_success" | "hook_additional_context");
+            let told = matches!(it.hook_event, Some("UserPromptSubmit" | "SessionStart"));
+            from_hook && told && it.content.is_some_and(|raw| raw.get().contains(CONTRACT_MARK))
+        };
+        self.attachment().is_some_and(contract)
+    }
+}
+
+impl Block<'_> {
+    /// The arguments of a call of a tool.
+    pub(super) fn input(&self) -> Value {
+        parse(self.input).unwrap_or_default()
+    }
+
+    /// The text of a tool's result.
+    pub(super) fn result_text(&self) -> Option<String> {
+        self.content.map(text_of)
+    }
+}
+
+impl Attachment<'_> {
+    /// What the hook printed, as JSON.
+    pub(super) fn printed(&self) -> Option<Value> {
+        serde_json::from_str(&string(self.stdout)?).ok()
+    }
+
+    /// A prompt that waited in the client's queue.
+    pub(super) fn queued_prompt(&self) -> String {
+        string(self.prompt).or_else(|| self.prompt.map(ToString::to_string)).unwrap_or_default()
+    }
+}
+
+impl AgentResult<'_> {
+    /// The report of the agent.
+    pub(super) fn text(&self) -> String {
+        self.content.map(text_of).unwrap_or_default()
+    }
+}
+
+fn parse<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
+    serde_json::from_str(raw?.get()).ok()
+}
+
+fn string(raw: Option<&RawValue>) -> Option<String> {
+    parse(raw)
+}
+
+/// The text of a result: a string, or the texts of blocks.
+fn text_of(content: &RawValue) -> String {
+    let blocks: Option<Vec<Value>> = parse(Some(content));
+    let texts = |blocks: Vec<Value>| {
+        blocks.iter().filter_map(|block| block.get("text")?.as_str()).collect::<Vec<_>>().join("\n")
+    };
+    blocks.map(texts).or_else(|| string(Some(content))).unwrap_or_default()
+}
