@@ -23,6 +23,7 @@ use omo_state::env::{self, ProcessEnv};
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::StateLock;
 use omo_state::seal::{SealKey, hex_digest};
+use omo_state::sealed_json;
 use omo_state::state;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -206,8 +207,8 @@ fn folder_of(state_home: &Path, id: &SessionId) -> Result<GuardedFolder, omo_sta
     GuardedFolder::create_user_part(state_home, &["omo", "baselines", id.as_str()])
 }
 
-fn sealed_bytes(id: &SessionId, json: &str) -> Vec<u8> {
-    format!("omo baseline 1 {}\n{json}", id.as_str()).into_bytes()
+fn subject(id: &SessionId) -> String {
+    format!("omo baseline 1 {}", id.as_str())
 }
 
 fn write_sealed(
@@ -217,13 +218,9 @@ fn write_sealed(
     name: &str,
     value: &impl Serialize,
 ) -> Option<()> {
-    let json = serde_json::to_string(value).ok()?;
-    let seal = key.mac(&sealed_bytes(id, &json));
-    folder.replace(name, format!("{seal}\n{json}").as_bytes()).ok()
+    folder.replace(name, &sealed_json::write(key, &subject(id), value).ok()?).ok()
 }
 
 fn read_sealed<T: DeserializeOwned>(folder: &GuardedFolder, key: &SealKey, id: &SessionId, name: &str) -> Option<T> {
-    let text = String::from_utf8(folder.read(name, MAX_BYTES).ok()??).ok()?;
-    let (seal, json) = text.split_once('\n')?;
-    key.is_mac(&sealed_bytes(id, json), seal).then(|| serde_json::from_str(json).ok())?
+    sealed_json::read(key, &subject(id), &folder.read(name, MAX_BYTES).ok()??)
 }

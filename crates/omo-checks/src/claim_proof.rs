@@ -18,6 +18,7 @@ use omo_process::own_command;
 use omo_state::files::folder::{FolderError, GuardedFolder};
 use omo_state::files::lock::StateLock;
 use omo_state::seal::{SealKey, hex_digest};
+use omo_state::sealed_json;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -205,20 +206,16 @@ impl<'a> ProofFolder<'a> {
         }
     }
 
-    fn sealed_bytes(&self, name: &str, json: &str) -> Vec<u8> {
-        format!("omo claim 1 {name} {}\n{json}", self.id.as_str()).into_bytes()
+    fn subject(&self, name: &str) -> String {
+        format!("omo claim 1 {name} {}", self.id.as_str())
     }
 
     fn write(&self, name: &str, value: &impl Serialize) -> Result<(), FolderError> {
-        let json = serde_json::to_string(value).unwrap_or_default();
-        let seal = self.key.mac(&self.sealed_bytes(name, &json));
-        self.folder.replace(name, format!("{seal}\n{json}").as_bytes())
+        self.folder.replace(name, &sealed_json::write(&self.key, &self.subject(name), value).unwrap_or_default())
     }
 
     fn read<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
-        let text = String::from_utf8(self.folder.read(name, MAX_BYTES).ok()??).ok()?;
-        let (seal, json) = text.split_once('\n')?;
-        self.key.is_mac(&self.sealed_bytes(name, json), seal).then(|| serde_json::from_str(json).ok())?
+        sealed_json::read(&self.key, &self.subject(name), &self.folder.read(name, MAX_BYTES).ok()??)
     }
 }
 

@@ -8,6 +8,7 @@ use omo_state::env;
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::{DEADLINE, StateLock};
 use omo_state::seal::hex_digest;
+use omo_state::sealed_json;
 use serde::{Deserialize, Serialize};
 
 use crate::own_git_dir::RepositorySettings;
@@ -147,8 +148,7 @@ impl FileScope {
             return Some(Self::default());
         }
         let folder = GuardedFolder::open_user_part(state_home, &FOLDER).ok()??;
-        let bytes = folder.read(name, MAX_BYTES).ok()??;
-        (hex_digest(&bytes) == name).then(|| serde_json::from_slice(&bytes).ok())?
+        sealed_json::read_kept(&folder, name, name, MAX_BYTES)
     }
 }
 

@@ -20,6 +20,7 @@ use omo_core::check::task_check::{HeardOutput, OutputListener};
 use omo_core::check::test_report::TestReport;
 use omo_core::check::test_runner::TestOutputReader;
 use omo_state::seal::SealKey;
+use omo_state::sealed_json;
 use serde::{Deserialize, Serialize};
 
 use crate::child_command::inheriting_command;
@@ -113,17 +114,17 @@ fn run_keeper() {
     let spec: Option<KeeperSpec> = helper_process::read_order(move || drop(gone.send(KeeperEvent::CallerGone)));
     let Some(spec) = spec else { return };
     if let Some(report) = run_spec(&spec, sender, &events)
-        && let (Some(key), Ok(json)) = (SealKey::parse(&spec.key), serde_json::to_string(&report))
+        && let Some(key) = SealKey::parse(&spec.key)
+        && let Ok(mut answer) = sealed_json::write(&key, "", &report)
     {
-        let _ = writeln!(std::io::stdout().lock(), "{}\n{json}", key.mac(json.as_bytes()));
+        answer.push(b'\n');
+        let _ = std::io::stdout().lock().write_all(&answer);
     }
 }
 
 /// Reads what a keeper answered; `None` where it was killed, or something else wrote there as well.
 pub(crate) fn read_report(answer: &[u8], key: &SealKey) -> Option<KeeperReport> {
-    let (seal, json) = std::str::from_utf8(answer).ok()?.split_once('\n')?;
-    let json = json.strip_suffix('\n')?;
-    key.is_mac(json.as_bytes(), seal).then(|| serde_json::from_str(json).ok())?
+    sealed_json::read(key, "", answer.strip_suffix(b"\n")?)
 }
 
 /// Runs the check; `None` where its result is no longer needed.

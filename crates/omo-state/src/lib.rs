@@ -20,6 +20,7 @@ pub mod recorded_trees;
 pub mod review_material;
 pub mod run_environment;
 pub mod seal;
+pub mod sealed_json;
 pub mod search_path;
 pub mod state;
 pub mod task_list_note;

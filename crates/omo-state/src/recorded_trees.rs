@@ -11,7 +11,7 @@ use omo_core::session::id::SessionId;
 use omo_core::timestamp::Timestamp;
 
 use crate::files::folder::{FolderError, GuardedFolder};
-use crate::seal::hex_digest;
+use crate::sealed_json;
 
 const PARTS: [&str; 2] = ["omo", "recorded"];
 const LIST: &str = "trees.json";
@@ -54,9 +54,7 @@ pub fn begin(state_home: &Path, id: &SessionId, now: Timestamp) -> Result<(), Fo
 ///
 /// Where the user's own folder cannot be written.
 pub fn keep(state_home: &Path, id: &SessionId, trees: &RecordedTrees) -> Result<String, FolderError> {
-    let bytes = serde_json::to_vec(trees).unwrap_or_default();
-    open(state_home, id)?.replace(LIST, &bytes)?;
-    Ok(hex_digest(&bytes))
+    sealed_json::keep(&open(state_home, id)?, LIST, trees)
 }
 
 /// Removes what was begun for a run and holds no list yet: as much of a file may lie there as could be read in the time.
@@ -71,8 +69,7 @@ pub fn abandon(state_home: &Path, id: &SessionId) {
 /// The list that this stands for; `None` where it is gone, or is another one.
 pub fn read(state_home: &Path, id: &SessionId, kept: &str) -> Option<RecordedTrees> {
     let folder = GuardedFolder::open_user_part(state_home, &[PARTS[0], PARTS[1], &name(id)]).ok()??;
-    let bytes = folder.read(LIST, MAX_BYTES).ok()??;
-    (hex_digest(&bytes) == kept).then(|| serde_json::from_slice(&bytes).ok())?
+    sealed_json::read_kept(&folder, LIST, kept, MAX_BYTES)
 }
 
 /// Forgets that of a run whose task is proved. Only the list: what is no longer needed is removed when there is time.

@@ -9,9 +9,8 @@ use std::path::Path;
 
 use omo_core::session::id::SessionId;
 
-use crate::env;
 use crate::files::folder::{FolderError, GuardedFolder};
-use crate::seal::hex_digest;
+use crate::{env, sealed_json};
 
 const PARTS: [&str; 2] = ["omo", "environments"];
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -28,18 +27,15 @@ pub(crate) type EnvVariables = Vec<(OsString, OsString)>;
 ///
 /// Where the user's own folder cannot be written.
 pub fn keep(state_home: &Path, id: &SessionId, variables: &EnvVariables) -> Result<String, FolderError> {
-    let bytes = serde_json::to_vec(variables).unwrap_or_default();
     let folder = GuardedFolder::create_user_part(state_home, &PARTS)?;
     forget_old(&folder);
-    folder.replace(&name(id), &bytes)?;
-    Ok(hex_digest(&bytes))
+    sealed_json::keep(&folder, &name(id), variables)
 }
 
 /// The environment that this stands for; `None` where it is gone, or is another one.
 pub fn read(state_home: &Path, id: &SessionId, kept: &str) -> Option<EnvVariables> {
     let folder = GuardedFolder::open_user_part(state_home, &PARTS).ok()??;
-    let bytes = folder.read(&name(id), MAX_BYTES).ok()??;
-    (hex_digest(&bytes) == kept).then(|| serde_json::from_slice(&bytes).ok())?
+    sealed_json::read_kept(&folder, &name(id), kept, MAX_BYTES)
 }
 
 /// Forgets the environment of a run that has ended.

@@ -2,6 +2,7 @@
 //! so that nothing else than omo can say where a run stands. No file is touched here.
 
 use omo_state::seal::SealKey;
+use omo_state::sealed_json;
 use serde::{Deserialize, Serialize};
 
 use crate::ledger::LedgerPosition;
@@ -31,19 +32,12 @@ struct Read {
 /// The text of a snapshot: its seal, and on the next line what is sealed.
 pub fn write(run: &str, end: &LedgerPosition, state: &RunState, key: &SealKey) -> serde_json::Result<Vec<u8>> {
     let written = Written { snapshot: VERSION, run, offset: end.offset, prev: &end.prev, state };
-    let mut json = serde_json::to_vec(&written)?;
-    let mut text = key.mac(&json).into_bytes();
-    text.push(b'\n');
-    text.append(&mut json);
-    Ok(text)
+    sealed_json::write(key, "", &written)
 }
 
 /// Where a ledger had been folded to, and to what; `None` where the text is no snapshot of this run.
 pub fn read(text: &[u8], run: &str, key: &SealKey) -> Option<(LedgerPosition, RunState)> {
-    let (seal, json) = text.split_at_checked(memchr::memchr(b'\n', text)?)?;
-    let json = json.strip_prefix(b"\n")?;
-    key.is_mac(json, std::str::from_utf8(seal).ok()?).then_some(())?;
-    let read: Read = serde_json::from_slice(json).ok()?;
+    let read: Read = sealed_json::read(key, "", text)?;
     let is_ours = read.snapshot == VERSION && read.run == run;
     let position = LedgerPosition { offset: read.offset, seq: read.state.seq, prev: read.prev };
     is_ours.then_some((position, read.state))
