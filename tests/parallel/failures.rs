@@ -220,6 +220,24 @@ fn two_sessions_that_cannot_be_brought_together_are_both_kept() {
 }
 
 #[test]
+fn a_link_that_leads_out_of_the_repository_is_merged_only_where_its_user_says_so() {
+    on_repository(&four_sessions(), "", |ground| {
+        let outside = ground.lab.home().join("outside.txt");
+        std::fs::write(&outside, "1\n")?;
+        ground.set_task_script(1, &format!("rm -f a.txt; ln -s {} a.txt\n", outside.display()))?;
+        let before = ground.git(&["rev-parse", "HEAD"])?;
+        ground.open(&[])?;
+        let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
+        ensure!(said.out.contains("the link a.txt leads out of the repository"), "{}", said.out);
+        ensure!(ground.git(&["rev-parse", "HEAD"])? == before && status(ground, "session-1")? == GroupStatus::Done);
+        ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ensure!(ground.project().join("a.txt").is_symlink() && status(ground, "session-1")? == GroupStatus::Merged);
+        Ok(())
+    });
+}
+
+#[test]
 fn a_worker_that_is_started_again_does_not_begin_in_its_occupied_first_worktree() {
     on_repository(&four_sessions(), "", |ground| {
         ground.set_conflicting_hook()?;

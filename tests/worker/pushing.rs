@@ -1,6 +1,6 @@
 //! What a client does is pushed, task by task, and told.
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use omo_engine::worker_exchange::{WorkerEnd, WorkerPhase};
 
 use crate::two_machines::{BRANCH, TwoMachines};
@@ -66,7 +66,28 @@ fn a_client_that_rewrites_what_was_pushed_is_ended_and_harms_nothing() -> Result
     let report = machines.report()?;
     ensure!(matches!(report.phase, WorkerPhase::Ended { end: WorkerEnd::TasksLeft, .. }), "{report:?}");
     ensure!(report.pushed == ["1"], "{report:?}");
-    machines.require_tidy()
+    require_kept(&machines, &said.out, "feat: task 1")
+}
+
+/// The clone stays where the worker says so.
+fn require_kept(machines: &TwoMachines, said: &str, subject: &str) -> Result<()> {
+    let folder = said.split_once("its work is kept in ").with_context(|| said.to_owned())?.1;
+    let folder = folder.lines().next().unwrap_or_default().trim_end_matches(';');
+    ensure!(machines.git(&["-C", folder, "log", "-1", "--format=%s"])?.trim() == subject, "{said}");
+    ensure!(machines.scratch_folders().len() == 1, "{:?}", machines.scratch_folders());
+    Ok(())
+}
+
+#[test]
+fn commits_that_belong_to_no_task_are_kept_where_the_worker_says() -> Result<()> {
+    let machines = TwoMachines::new("echo 1 >a; git add a; git commit -q -m 'feat: mine'; exit 3")?;
+    let brief = machines.push_brief(&machines.brief(&["1", "2"]))?;
+    let said = machines.run(&brief, &[])?;
+    ensure!(said.status == 1 && machines.subjects()?.is_empty(), "{said:?}");
+    let report = machines.report()?;
+    let tells = |detail: &str| detail.contains("it has commits of no task; its work is kept in ");
+    ensure!(matches!(&report.phase, WorkerPhase::Ended { detail, .. } if tells(detail)), "{report:?}");
+    require_kept(&machines, &said.out, "feat: mine")
 }
 
 #[test]

@@ -55,3 +55,15 @@ fn work_that_could_not_be_pushed_is_kept_where_the_worker_says() -> Result<()> {
     ensure!(machines.scratch_folders().len() == 1, "{:?}", machines.scratch_folders());
     Ok(())
 }
+
+#[test]
+fn a_worker_that_is_killed_before_its_work_is_pushed_leaves_that_to_its_user() -> Result<()> {
+    let machines = TwoMachines::new("")?;
+    let mut worker = waiting_worker(&machines)?;
+    signal(&worker, Signal::KILL)?;
+    worker.wait()?;
+    let kept = machines.scratch_folders();
+    machines.run(&"0".repeat(40), &[])?;
+    ensure!(kept.len() == 1 && machines.scratch_folders() == kept, "{kept:?} {:?}", machines.scratch_folders());
+    Ok(())
+}

@@ -297,7 +297,9 @@ impl Worker<'_> {
             return self.finish(reporter, WorkerEnd::Pushed, "");
         }
         let (end, mut detail) = rules::worker_end(end);
-        for more in [not_pushed.clone(), committed.err()].into_iter().flatten() {
+        let is_left_out = not_pushed.is_none() && reporter.clone.head().is_some_and(|head| head != reporter.tip);
+        let left_out = is_left_out.then(|| self.keep_work(reporter, "it has commits of no task".to_owned()));
+        for more in [not_pushed.clone(), committed.err(), left_out].into_iter().flatten() {
             detail = format!("{detail}; {more}");
         }
         let finished = self.finish(reporter, end, &detail)?;
@@ -325,8 +327,11 @@ impl Worker<'_> {
         let Some(head) = reporter.clone.head().filter(|head| reporter.looked_at.as_ref() != Some(head)) else {
             return Ok(());
         };
-        let commits = reporter.clone.commits_between(&brief.base, &head);
-        let commits = commits.map_err(|error| PushStop::Failed(error.to_string()))?;
+        let failed = |error: &dyn std::fmt::Display| PushStop::Failed(error.to_string());
+        if head != reporter.tip {
+            self.scratch.keep_if_killed(true).map_err(|error| failed(&error))?;
+        }
+        let commits = reporter.clone.commits_between(&brief.base, &head).map_err(|error| failed(&error))?;
         let progress = rules::find_progress(brief, &commits);
         if let Some(commit) = progress.last.filter(|commit| *commit != reporter.tip) {
             let before = std::mem::replace(&mut reporter.pushed, progress.done);
@@ -337,6 +342,9 @@ impl Worker<'_> {
             let tasks = sanitize(&reporter.pushed.join(", "), 200);
             (self.say)(&format!("pushed {}; tasks with a commit: {tasks}", commit.get(..12).unwrap_or(&commit)));
         }
+        if head == reporter.tip {
+            self.scratch.keep_if_killed(false).map_err(|error| failed(&error))?;
+        }
         reporter.looked_at = Some(head);
         Ok(())
     }
@@ -344,8 +352,9 @@ impl Worker<'_> {
     fn refused(&self, reporter: &mut Reporter, why: &str) -> Step<JobEnd> {
         let why =
             format!("the branch does not take the work: {why}; another worker has pushed, or history was rewritten");
-        self.finish(reporter, WorkerEnd::TasksLeft, &why)?;
-        Ok(JobEnd::Conflict(why))
+        let kept = self.keep_work(reporter, why);
+        self.finish(reporter, WorkerEnd::TasksLeft, &kept)?;
+        Ok(JobEnd::Conflict(kept))
     }
 
     /// How it goes on behind the push of a report.

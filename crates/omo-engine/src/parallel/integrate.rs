@@ -5,7 +5,8 @@ use omo_git::commit::CommitRefusal;
 use omo_git::commit_conditions::other_checkouts;
 use omo_git::integrate::{
     CheckoutHead, CommitDraft, LandError, LandOutcome, MergePreview, find_absent_branch, has_common_history,
-    keep_commit, land, preview_merge, read_checkout_facts, read_edit_facts, release_kept, unsigned_commits,
+    keep_commit, land, links_leading_out, preview_merge, read_checkout_facts, read_edit_facts, release_kept,
+    unsigned_commits,
 };
 use omo_git::user_git::REFERENCE_HOOK;
 use omo_plan::model::TaskGroup;
@@ -39,6 +40,15 @@ impl ParallelDriver<'_> {
             MergePreview::UpToDate => EventKind::GroupMerged { group: id, tip: parallel.tip.clone() },
             MergePreview::Conflict { files } => EventKind::GroupRefused { group: id, files },
             MergePreview::Clean { tree } => {
+                if let Some(link) = links_leading_out(&self.repository, &parallel.tip, &tree)?.first() {
+                    let link = sanitize(link, 200);
+                    let why = format!(
+                        "it is done, and was not merged: the link {link} leads out of the repository; to try again merges it as it is"
+                    );
+                    if !is_accepted(state, &why) {
+                        return self.report_stuck::<()>(group, &why).map(drop);
+                    }
+                }
                 let message = merge_message(state, group);
                 let draft = CommitDraft { tip: &parallel.tip, merged: Some(&tip), tree: &tree, message: &message };
                 let made = match self.commit_for_user(&parallel.policy, &draft)? {
@@ -83,7 +93,7 @@ impl ParallelDriver<'_> {
             return self.refuse_landing(&why, Vec::new(), Vec::new());
         }
         let folders = other_checkouts(&self.repository, &name)?;
-        if let Some(why) = checked_out_twice(&name, &folders).filter(|why| !is_landing_accepted(state, why)) {
+        if let Some(why) = checked_out_twice(&name, &folders).filter(|why| !is_accepted(state, why)) {
             return self.refuse_landing(&why, Vec::new(), other_checkout_lines(&folders));
         }
         let changes = guard_changes(state, &self.repository, |_| false)?;
@@ -250,9 +260,9 @@ fn checked_out_twice(branch: &str, folders: &[String]) -> Option<String> {
 }
 
 /// Whether a person was asked about this very reason, and had the run go on.
-fn is_landing_accepted(state: &RunState, why: &str) -> bool {
+fn is_accepted(state: &RunState, why: &str) -> bool {
     state.questions.iter().any(|known| {
-        matches!(&known.question.kind, QuestionKind::LandingRefused { reason, .. } if reason == why)
+        matches!(&known.question.kind, QuestionKind::LandingRefused { reason, .. } | QuestionKind::Stuck { reason, .. } if reason == why)
             && known.answer.as_ref().is_some_and(|answer| answer.option == ANSWER_CONTINUE)
     })
 }

@@ -1,5 +1,5 @@
 //! The folder that a worker works in: its user's own, held by a lock for as long as the worker lives. One whose worker
-//! was killed is removed by the next start. One that holds work that could not be pushed stays until a start that comes a week later.
+//! was killed is removed by the next start. One that holds work that was not pushed stays until a start that comes a week later.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -76,9 +76,19 @@ impl ScratchFolder {
     ///
     /// It cannot be marked.
     pub(super) fn keep(&self) -> Result<(), String> {
-        self.folder.replace(KEPT, b"").map_err(|error| error.to_string())?;
+        self.keep_if_killed(true)?;
         self.is_kept.set(true);
         Ok(())
+    }
+
+    /// Has it stay as [`ScratchFolder::keep`] does where this worker is killed, or no longer.
+    ///
+    /// # Errors
+    ///
+    /// The mark cannot be written or removed.
+    pub(super) fn keep_if_killed(&self, holds_work: bool) -> Result<(), String> {
+        if holds_work { self.folder.replace(KEPT, b"") } else { self.folder.remove(KEPT) }
+            .map_err(|error| error.to_string())
     }
 
     /// Its path.
@@ -179,6 +189,21 @@ mod tests {
         drop((living, third));
         let top = open_top(temp.path(), &[]).unwrap();
         assert_eq!(top.file_names("").unwrap(), [STARTS_LOCK]);
+    }
+
+    #[test]
+    fn the_folder_of_a_killed_worker_stays_while_it_holds_work() {
+        let temp = tempfile::tempdir().unwrap();
+        for holds_work in [true, false] {
+            let mut killed = ScratchFolder::create(temp.path()).unwrap();
+            killed.keep_if_killed(true).unwrap();
+            killed.keep_if_killed(holds_work).unwrap();
+            let path = killed.path().to_owned();
+            drop(killed.lock.take());
+            std::mem::forget(killed);
+            drop(ScratchFolder::create(temp.path()).unwrap());
+            assert_eq!(path.exists(), holds_work);
+        }
     }
 
     #[test]

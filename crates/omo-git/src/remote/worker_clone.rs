@@ -350,6 +350,7 @@ impl<'g> WorkerClone<'g> {
                         PushAnswer::WorkRefused(why) => return Ok(WorkerPush::WorkRefused(why)),
                         PushAnswer::Superseded => return self.confirm_superseded(request),
                         PushAnswer::Declined(why) => return Ok(WorkerPush::Declined(why)),
+                        PushAnswer::Failed(why) => why,
                         PushAnswer::Unclear => safe_reason(&complaint),
                     }
                 }
@@ -483,8 +484,14 @@ enum PushAnswer {
     WorkRefused(String),
     Superseded,
     Declined(String),
+    /// The remote has a fault of its own, which is no judgement of what was pushed.
+    Failed(String),
     Unclear,
 }
+
+/// Reasons of a server with a fault of its own, in lower case.
+const SERVER_FAULTS: [&str; 7] =
+    ["internal server error", "internal error", "service unavailable", "temporar", "timeout", "timed out", "try again"];
 
 /// What the lines of `git push --porcelain` say of a push that failed.
 fn parse_push(said: &str, work: Option<&str>, report: &str) -> PushAnswer {
@@ -504,8 +511,10 @@ fn parse_push(said: &str, work: Option<&str>, report: &str) -> PushAnswer {
         }
         if Some(reference) == work && says(&["non-fast-forward", "fetch first", "needs force"]) {
             answer = PushAnswer::WorkRefused(why());
-        } else if answer == PushAnswer::Unclear {
-            answer = PushAnswer::Declined(why());
+        } else if matches!(answer, PushAnswer::Unclear | PushAnswer::Failed(_)) {
+            let summary = summary.to_ascii_lowercase();
+            let is_fault = SERVER_FAULTS.iter().any(|fault| summary.contains(fault));
+            answer = if is_fault { PushAnswer::Failed(why()) } else { PushAnswer::Declined(why()) };
         }
     }
     answer
@@ -550,6 +559,9 @@ mod tests {
         assert_eq!(parse(line(work, "non-fast-forward") + &line(report, "stale info")), PushAnswer::Superseded);
         assert_eq!(parse(line(report, "cannot lock ref")), PushAnswer::Unclear);
         assert!(matches!(parse(line(work, "hook declined")), PushAnswer::Declined(_)));
+        let fault = line(work, "Internal Server Error");
+        assert!(matches!(parse(fault.clone()), PushAnswer::Failed(why) if why.contains("Internal Server Error")));
+        assert!(matches!(parse(fault + &line(report, "hook declined")), PushAnswer::Declined(_)));
         assert_eq!(parse(String::new()), PushAnswer::Unclear);
     }
 }
