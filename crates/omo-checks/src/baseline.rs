@@ -15,7 +15,7 @@ use omo_core::check::test_report::TestReport;
 use omo_core::check::test_runner::test_commands::may_run_tests;
 use omo_core::session::Session;
 use omo_core::session::id::SessionId;
-use omo_git::named_files::INSTALLED;
+use omo_git::made_folders::INSTALLED;
 use omo_git::{git_command, own_git_dir, recorded};
 use omo_process::detached;
 use omo_process::environment::CheckEnvironment;

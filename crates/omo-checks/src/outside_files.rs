@@ -6,14 +6,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use omo_core::check::steering::{file_words, is_code, is_manifest, is_shell_script};
+use omo_git::made_folders::INSTALLED_ONLY;
 use omo_git::tree::file_identity;
 use omo_process::platform::is_executable;
 use omo_state::files::regular_file;
 use omo_state::seal::hex_digest_of_reader;
 use serde::{Deserialize, Serialize};
 
-/// Folders in which only installers write.
-const FOLDERS: [&str; 3] = ["node_modules", ".venv", "venv"];
 /// Further files of each of them are not looked at.
 const MAX_FILES: usize = 1_000;
 /// Further folders of each of them are not looked at.
@@ -51,7 +50,7 @@ pub type OutsideFiles = BTreeMap<String, OutsideFile>;
 
 /// The files as they are, without their content.
 pub fn list<'a>(root: &Path, home: Option<&Path>, commands: impl Iterator<Item = &'a str>) -> OutsideFiles {
-    let mut paths: Vec<PathBuf> = FOLDERS.iter().flat_map(|folder| files_below(&root.join(folder))).collect();
+    let mut paths: Vec<PathBuf> = INSTALLED_ONLY.iter().flat_map(|folder| files_below(&root.join(folder))).collect();
     // What lies in the repository is part of the work.
     let top = root.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(root);
     let above = top.ancestors().skip(1).take(8).filter(|folder| folder.parent().is_some());
@@ -110,7 +109,7 @@ pub fn changed<'a>(
     mut changed_in_work: impl Iterator<Item = &'a str>,
 ) -> Vec<String> {
     let has_new_manifest = changed_in_work.any(|path| is_manifest(path) || path.ends_with("package.json"));
-    let is_installed = |name: &str| FOLDERS.iter().any(|folder| Path::new(name).starts_with(folder));
+    let is_installed = |name: &str| INSTALLED_ONLY.iter().any(|folder| Path::new(name).starts_with(folder));
     let was_installed = then.keys().any(|name| is_installed(name));
     // A check may make programs of its own at home.
     let is_run_or_loaded = |name: &str| {

@@ -15,12 +15,11 @@ use omo_state::search_path::SearchPath;
 use crate::git_command::GitOutcome;
 use crate::git_settings::{GitSettings, listed_settings};
 use crate::integrate::ignored_paths;
+use crate::made_folders::INSTALLED_PROGRAMS;
 use crate::repository::{GitFailed, GitRepository};
 use crate::user_git::{COMMIT_HOOKS, hooks_setting, is_set, present_hooks, signs_commits, user_setting};
 use crate::worktree::included_paths;
 
-/// Folders from the top in which tools install programs of one project.
-const PROGRAM_FOLDERS: [&str; 4] = ["node_modules/.bin", ".venv/bin", "venv/bin", "vendor/bin"];
 /// Marks of a line that looks for a program, and so goes on without it.
 const GUARDS: [&str; 7] = ["command -v", "which ", "hash ", "[ -", "test -", "[[ -", "type "];
 /// A larger hook is not looked into.
@@ -190,7 +189,7 @@ fn program_paths(top: &Path, words: &BTreeSet<&str>) -> Vec<String> {
         if word.contains('/') {
             return top.join(word).exists().then(|| word.to_owned());
         }
-        let folder = PROGRAM_FOLDERS.into_iter().find(|folder| is_executable(&top.join(folder).join(word)))?;
+        let folder = INSTALLED_PROGRAMS.into_iter().find(|folder| is_executable(&top.join(folder).join(word)))?;
         search.find_all(word).next().is_none().then(|| format!("{folder}/{word}"))
     };
     words.iter().filter_map(path).collect()

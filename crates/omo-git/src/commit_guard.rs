@@ -11,7 +11,8 @@ use omo_state::seal::hex_digest;
 use serde_json::Value;
 
 use crate::git_settings::{ListedSetting, listed_settings};
-use crate::named_files::{self, INSTALLED, NamedFile, NamingText, PACKAGE, digest_of, find_named_files, text_of};
+use crate::made_folders::INSTALLED;
+use crate::named_files::{self, NamedFile, NamingText, PACKAGE, digest_of, find_named_files, text_of};
 use crate::repository::{GitFailed, GitRepository};
 use crate::user_git::hooks_setting;
 

@@ -19,6 +19,7 @@ pub mod git_command;
 pub mod git_settings;
 pub mod integrate;
 pub mod kept_work;
+pub mod made_folders;
 pub mod message_commit;
 pub mod named_files;
 pub mod own_git_dir;

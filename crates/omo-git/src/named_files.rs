@@ -14,10 +14,10 @@ use omo_state::files::regular_file::{self, Links};
 use omo_state::seal::{hex_digest, hex_digest_of_reader};
 use serde_json::Value;
 
+use crate::made_folders::is_installed;
+
 /// The file of JavaScript packages.
 pub const PACKAGE: &str = "package.json";
-/// Folders of installed programs, which change with each update.
-pub const INSTALLED: [&str; 4] = ["node_modules", ".venv", "venv", "vendor"];
 /// State of a task file that is not there.
 pub const ABSENT: &str = "absent";
 /// State of a file that cannot be read.
@@ -264,10 +264,6 @@ impl NamedFileSearch<'_> {
     fn name_of(&self, path: &Path) -> String {
         path.strip_prefix(self.top).unwrap_or(path).to_string_lossy().replace('\\', "/")
     }
-}
-
-fn is_installed(name: &str) -> bool {
-    name.split('/').any(|part| INSTALLED.contains(&part))
 }
 
 /// A pattern that says something of the names that it stands for.

@@ -29,7 +29,7 @@ use omo_state::seal::hex_digest;
 use self::content::{FileEntry, KnownDigests};
 use self::manifest::ContentDigest;
 use crate::git_command::GitCalls;
-use crate::named_files::INSTALLED;
+use crate::made_folders::{is_cached, left_out_names};
 use crate::own_git_dir::RepositorySettings;
 use crate::platform::{FileStamp, TreeTop, path_of};
 use crate::scope::text_to_path;
@@ -41,36 +41,12 @@ pub(crate) use crate::scope::{FileScope, path_to_text};
 pub use manifest::FileManifest;
 pub use written_files::WrittenFiles;
 
-/// Folders that hold what is built anew all the time.
-pub const BUILD_FOLDERS: [&str; 4] = ["target", "build", "dist", "out"];
 /// Files that cannot be read within this have no id.
 const LONGEST_READ: Duration = Duration::from_secs(25);
 /// Of a project with more files that cannot be told from what is built there is no id.
 const MAX_FILES: usize = 500_000;
 /// How deep repositories within repositories are followed.
 const MAX_DEPTH: usize = 8;
-/// Names of what is installed, and of what programs leave behind, beside `BUILD_FOLDERS`.
-pub(crate) const LEFT_BEHIND: [&str; 17] = [
-    "node_modules",
-    ".venv",
-    "venv",
-    ".tox",
-    "__pycache__",
-    ".pytest_cache",
-    ".mypy_cache",
-    ".ruff_cache",
-    ".next",
-    ".nuxt",
-    ".gradle",
-    ".turbo",
-    ".parcel-cache",
-    ".svelte-kit",
-    ".terraform",
-    ".coverage",
-    ".DS_Store",
-];
-/// Folders that hold caches of Python alone, which no program takes for code of its own.
-const CACHES: [&str; 4] = ["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"];
 /// Of a larger `.gitignore` only so much is kept.
 const MAX_RULES_BYTES: u64 = 64 * 1024;
 /// At most so many paths are told.
@@ -115,14 +91,9 @@ pub fn settle_scope(root: &Path, state_home: Option<&Path>, calls: &GitCalls) ->
     files.present_scope(0)?.keep(state_home?)
 }
 
-/// `true` for a path at or below what is built, installed, or left behind by programs.
-pub fn is_built(path: &str) -> bool {
-    path.split('/').any(|name| BUILD_FOLDERS.iter().chain(&LEFT_BEHIND).chain(&INSTALLED).any(|other| *other == name))
-}
-
 /// Where no repository says what is ignored.
 pub(crate) fn ignore_built(settings: &mut RepositorySettings) {
-    for name in BUILD_FOLDERS.iter().chain(&LEFT_BEHIND) {
+    for name in left_out_names() {
         settings.ignored.push('\n');
         settings.ignored.push_str(name);
     }
@@ -208,7 +179,7 @@ impl<'a> WorkFiles<'a> {
     pub fn left_out(&self) -> Vec<String> {
         let paths = self.scope().map(|scope| scope.left_out(&BTreeSet::new())).unwrap_or_default();
         let paths = paths.iter().map(|path| String::from_utf8_lossy(path).into_owned());
-        paths.filter(|path| !path.split('/').rev().skip(1).any(|folder| CACHES.contains(&folder))).collect()
+        paths.filter(|path| !is_cached(path)).collect()
     }
 
     /// The digest of what stands in the files that are left out.

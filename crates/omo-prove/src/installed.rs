@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use omo_git::named_files::INSTALLED;
+use omo_git::made_folders::INSTALLED;
 use omo_state::files::regular_file;
 
 /// More files, or more bytes, are not copied.

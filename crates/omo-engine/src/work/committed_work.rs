@@ -17,10 +17,10 @@ use omo_git::commit_preview::{
     files_by_commit, head_commit, ignored_among, ignored_paths, preview_commit, uncommitted_folders, uncommitted_paths,
 };
 use omo_git::integrate::later_commit;
+use omo_git::made_folders::is_made;
 use omo_git::named_files::{NamingText, find_named_files};
 use omo_git::proved_worktree::ProvedWorktree;
 use omo_git::repository::GitRepository;
-use omo_git::work_files::is_built;
 use omo_git::worktree::{self, WorkerName};
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::{Task, TaskGroup};
@@ -148,7 +148,7 @@ impl Engine<'_> {
         let is_new = |file: &String| !file.ends_with('/') && self.changed_at(file).is_some_and(|at| at >= since);
         files.extend(ignored_paths(&self.work_tree).unwrap_or_default().into_iter().filter(is_new));
         let files = without_omo_files(state, files.into_iter().collect()).into_iter();
-        let files = files.filter(|file| !is_built(file) && !file.starts_with("../"));
+        let files = files.filter(|file| !is_made(file) && !file.starts_with("../"));
         files.map(|file| (file.clone(), self.changed_at(&file))).collect()
     }
 

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use omo_state::files::regular_file;
 use omo_state::git_worktree::GitWorktree;
 
+use super::MAX_FILES;
 use super::cache::FilesCache;
-use super::{BUILD_FOLDERS, LEFT_BEHIND, MAX_FILES};
 use crate::git_command::GitCalls;
+use crate::made_folders::is_left_out;
 use crate::own_git_dir::{self, RepositorySettings, quote_path};
 use crate::tree::is_index;
 
@@ -95,9 +96,7 @@ impl<'a> FileLister<'a> {
 
     /// Every file but those that are built, or left behind by programs.
     fn walk(&self) -> Option<ListedFiles> {
-        let is_left_out = |name: &str| {
-            matches!(name, ".git" | ".sisyphus") || BUILD_FOLDERS.iter().chain(&LEFT_BEHIND).any(|other| *other == name)
-        };
+        let is_left_out = |name: &str| matches!(name, ".git" | ".sisyphus") || is_left_out(name);
         let mut files = BTreeSet::new();
         let mut folders = vec![self.top.clone()];
         while let Some(folder) = folders.pop() {

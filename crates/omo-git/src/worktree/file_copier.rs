@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use omo_state::files::regular_file;
 
-use crate::work_files::LEFT_BEHIND;
+use crate::made_folders::{BUILT, is_left_out};
 
 /// More files than this, or more bytes, are no settings and no notes.
 const MAX_FILES: usize = 10_000;
@@ -137,7 +137,7 @@ impl<'a> FileCopier<'a> {
 }
 
 fn is_build_folder(part: &Component) -> bool {
-    part.as_os_str().to_str().is_some_and(|name| name == "target" || LEFT_BEHIND.contains(&name))
+    part.as_os_str().to_str().is_some_and(|name| name == "target" || is_left_out(name) && !BUILT.contains(&name))
 }
 
 fn part_file(target: &Path) -> PathBuf {
