@@ -117,6 +117,8 @@ impl<'t> Reader<'t> {
                 }
                 '\'' => self.single_quoted(&mut building),
                 '"' => self.double_quoted(&mut building),
+                // Quotes of another kind.
+                '$' if matches!(self.chars.peek(), Some('\'' | '"')) => {}
                 '$' => self.dollar(&mut building),
                 '`' => self.backticks(&mut building),
                 ' ' | '\t' | '\r' => building.end_word(),
@@ -350,6 +352,7 @@ mod tests {
             ("g'i't st\"as\"h", "git_stash"),
             ("a && b || c; d & e | f\ng", "a; b; c; d; e; f; g"),
             ("a '' \"\"", "a__"),
+            ("$'git' $\"push\" \"$\"", "git_push_$"),
             ("a \\\n b", "a_b"),
             ("(a; b) && c", "(a; b); c"),
             ("a $(b c) d", "(b_c); a_$()_d"),
