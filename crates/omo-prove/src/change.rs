@@ -8,10 +8,10 @@ use omo_core::check::steering::{file_words, is_manifest, is_shell_script, may_st
 use omo_core::text::sanitize;
 use omo_git::base_comparison::{BaseComparison, BaseContent, BaseError, ChangedFile};
 
-use crate::changed_judges::is_named;
 use crate::comparison::ChangeFacts;
-use crate::counterfactual::ProofRequest;
 use crate::missing_item::{add_definitions, add_words};
+use crate::naming_words::is_named;
+use crate::proof_request::ProofRequest;
 use crate::rust_tests::{NotSeparable, has_tests, take_over_tests};
 use crate::stored_files::StoredFiles;
 

@@ -11,8 +11,6 @@ use omo_core::check::session_check::Check;
 use omo_core::check::steering::{
     file_words, is_code, is_named_as_test, is_shell_script, is_test_helper, loaded_words, may_steer,
 };
-use omo_core::check::test_report::{TestOutcome, TestReport};
-use omo_core::text::pluralize;
 use omo_git::base_comparison::{BaseComparison, BaseError, ChangedFile, write_versions};
 
 use omo_git::named_files::{NamedFile, NamingText, find_named_files};
@@ -21,9 +19,11 @@ use omo_state::seal::hex_digest;
 
 use crate::added_dependencies::only_adds_dependencies;
 use crate::change::Change;
-use crate::comparison::SideOutcome;
-use crate::counterfactual::{ProofError, ProofRequest, ProofWatcher, TaskScope};
+use crate::claim_comparison::ClaimComparison;
+use crate::naming_words::{is_named, naming_words};
 use crate::private_tree::Side;
+use crate::proof_request::{ProofError, ProofRequest, ProofWatcher, TaskScope};
+use crate::side_outcome::SideOutcome;
 use crate::side_runner::SideRunner;
 use crate::test_files::TestFiles;
 
@@ -40,6 +40,15 @@ pub(crate) struct ChangedJudges {
 }
 
 impl ChangedJudges {
+    /// Adds to a comparison what the check says with these files as they were.
+    pub(crate) fn add_to(&self, comparison: &mut ClaimComparison, outcome: SideOutcome) {
+        if !outcome.is_green() {
+            comparison.judging_digest =
+                hex_digest(format!("{}{}", comparison.judging_digest, self.digest()).as_bytes());
+            comparison.with_tests_of_then = Some((outcome.report, self.names.clone()));
+        }
+    }
+
     /// Reads them from the copy of now and the base.
     pub(crate) fn read(
         comparison: &BaseComparison,
@@ -223,92 +232,6 @@ fn scripts_behind(
         may_steer(file.name) || file.is_imported && is_named_as_judge(file.name) || !file.is_judged && is_used()
     };
     find_named_files(checks.iter().map(text).collect(), project, &[], &is_wanted)
-}
-
-/// What is known of a check that is green with the change, beside what it is without it.
-#[derive(Clone, Debug, Default)]
-pub struct ClaimComparison {
-    /// Files that may steer it and changed, where it is green only with them as they are now.
-    pub judged_by: Vec<String>,
-    /// The digest of all such files that changed, as they are.
-    pub judging_digest: String,
-    /// What could not be established.
-    pub notes: Vec<String>,
-    /// The tests of now.
-    pub now: TestReport,
-    /// The tests with these files as they were, where it is not green then and tests alone load them.
-    pub with_judges_of_then: Option<TestReport>,
-    /// The tests with all test files as they were, and those files, where it was asked and is not green then.
-    pub with_tests_of_then: Option<(TestReport, Vec<String>)>,
-}
-
-impl ClaimComparison {
-    /// Files without which the check is not green. Where each test of the beginning that passes now passes without them as
-    /// well, they are there for new tests alone, as a fixture is.
-    pub(crate) fn judging_files(&self, started: &TestReport) -> &[String] {
-        let is_of_now = |name: &str| self.now.outcome(name) == Some(TestOutcome::Passed);
-        let is_for_new_tests = |then: &TestReport| {
-            let mut kept = started.iter().filter(|(name, _)| is_of_now(name)).peekable();
-            let fails = then.iter().any(|(_, outcome)| outcome == TestOutcome::Failed);
-            let passes = |(name, _)| then.outcome(name) == Some(TestOutcome::Passed);
-            fails && !then.is_cut && kept.peek().is_some() && kept.all(passes)
-        };
-        if self.with_judges_of_then.as_ref().is_some_and(is_for_new_tests) {
-            return &[];
-        }
-        match &self.with_tests_of_then {
-            // Tests without names: all that is known is that they made it green.
-            Some((_, files)) if self.judged_by.is_empty() && !self.now.names_passed_tests() => files,
-            _ => &self.judged_by,
-        }
-    }
-
-    /// A note of tests that failed at the start, pass now, and still fail as they were.
-    pub(crate) fn changed_tests(&self, started: &TestReport) -> Option<String> {
-        let (then, _) = self.with_tests_of_then.as_ref()?;
-        let fails = |name: &&str| then.outcome(name) == Some(TestOutcome::Failed);
-        let names: Vec<String> = turned_green(started, &self.now).filter(fails).map(str::to_owned).collect();
-        (!names.is_empty()).then(|| {
-            let count = pluralize(names.len(), "test");
-            format!("{count} failing at the start and passing only as changed: {}", list_names(&names, names.len()))
-        })
-    }
-
-    /// Takes over what the check says with the test files as they were.
-    pub(crate) fn add_tests_of_then(&mut self, tests: &ChangedJudges, outcome: SideOutcome) {
-        if !outcome.is_green() {
-            self.judging_digest = hex_digest(format!("{}{}", self.judging_digest, tests.digest()).as_bytes());
-            self.with_tests_of_then = Some((outcome.report, tests.names.clone()));
-        }
-    }
-}
-
-/// The tests that failed at the start and pass now.
-pub(crate) fn turned_green<'a>(started: &'a TestReport, now: &'a TestReport) -> impl Iterator<Item = &'a str> {
-    let passes = |name: &&str| now.outcome(name) == Some(TestOutcome::Passed);
-    started.iter().filter(|(_, outcome)| *outcome == TestOutcome::Failed).map(|(name, _)| name).filter(passes)
-}
-
-/// `true` for a path that one of the words of a command names.
-pub fn is_named(path: &str, words: &BTreeSet<String>) -> bool {
-    naming_words(path, words).next().is_some()
-}
-
-/// The words of a command that name the file at this path: as a path from any folder, as a pattern, or as a module of
-/// Python.
-fn naming_words<'a>(path: &'a str, words: &'a BTreeSet<String>) -> impl Iterator<Item = &'a String> {
-    let is_below = |word: &str| path.strip_suffix(word).is_some_and(|above| above.is_empty() || above.ends_with('/'));
-    let is_in_named_folder =
-        move || words.iter().any(|word| Path::new(path).parent().is_some_and(|folder| folder.starts_with(word)));
-    let name = path.rsplit('/').next().unwrap_or(path);
-    words.iter().filter(move |word| {
-        let module = || format!("{}.py", word.replace('.', "/"));
-        is_below(word)
-            || (word.contains('*') && glob_match::glob_match(word, path))
-            || (word.contains('*') && glob_match::glob_match(word, name) && is_in_named_folder())
-            || is_below(&module())
-            || is_below(&format!("{word}/__main__.py"))
-    })
 }
 
 #[cfg(test)]

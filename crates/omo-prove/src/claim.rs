@@ -25,10 +25,11 @@ use omo_state::files::lock::StateLock;
 use omo_state::seal::{SealKey, hex_digest};
 use omo_state::state;
 
-use crate::changed_judges::{ClaimComparison, turned_green};
-use crate::comparison::{CheckProof, SideOutcome, TestComparison, TestState, WithChange};
-use crate::counterfactual::{ProofError, ProofRequest, ProofWatcher, prove};
-use crate::hollow::HollowChecks;
+use crate::claim_comparison::{ClaimComparison, turned_green};
+use crate::comparison::{CheckProof, TestComparison, TestState, WithChange};
+use crate::counterfactual::prove;
+use crate::proof_request::{HollowChecks, ProofError, ProofRequest, ProofWatcher};
+use crate::side_outcome::SideOutcome;
 use crate::test_files::TestFiles;
 
 /// Later there is no answer: all runs of all checks share this time.

@@ -6,33 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use omo_core::check::counterfactual::{CheckCounterfactual, HollowAnswer, MAX_NAMED_TESTS, TestChanges, WithoutChange};
-use omo_core::check::session_check::{CheckEnd, CheckVerdict};
-use omo_core::check::test_report::{TestOutcome, TestReport};
+use omo_core::check::test_report::TestOutcome;
 use serde::Serialize;
 
 use crate::failure::{Failure, FailureAnswer, MAX_LINES, NOT_RUN, count_tests, last_lines};
-
-/// What a check did on one side.
-#[derive(Clone, Debug)]
-pub struct SideOutcome {
-    /// How it ended.
-    pub end: CheckEnd,
-    /// What that is worth.
-    pub verdict: CheckVerdict,
-    /// The verdict in a few words.
-    pub detail: String,
-    /// Its tests.
-    pub report: TestReport,
-    /// The lines of its output.
-    pub lines: Vec<String>,
-}
-
-impl SideOutcome {
-    /// It passed.
-    pub(crate) fn is_green(&self) -> bool {
-        self.verdict == CheckVerdict::Green
-    }
-}
+use crate::side_outcome::SideOutcome;
 
 /// A check with the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

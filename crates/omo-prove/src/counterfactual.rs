@@ -9,65 +9,28 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use omo_checks::baseline::make_repository;
-use omo_checks::project_copy::NamesProject;
-use omo_checks::set_up::{SetUpError, set_up_worktree};
+use omo_checks::set_up::set_up_worktree;
 use omo_checks::task_check::CheckLog;
 use omo_core::check::session_check::Check;
-use omo_core::check::task_check::ExpectedResult;
-use omo_git::base_comparison::{BaseChoice, BaseComparison, BaseError, ScratchFolder};
+use omo_git::base_comparison::{BaseChoice, BaseComparison, BaseContent, ScratchFolder};
 use omo_git::git_command::GitCalls;
-use omo_process::environment::CheckEnvironment;
 use serde::Serialize;
 
 use crate::change::Change;
-use crate::changed_judges::{ChangedJudges, ClaimComparison};
-use crate::comparison::{CheckProof, SideOutcome};
+use crate::changed_judges::ChangedJudges;
+use crate::claim_comparison::ClaimComparison;
+use crate::comparison::CheckProof;
 use crate::failing_test::FailingTests;
-use crate::hollow::{self, HollowChecks};
-use crate::installed::{InstalledCopy, InstalledError, installed_folders};
+use crate::hollow;
+use crate::installed::{InstalledCopy, installed_folders};
 use crate::private_tree::{PrivateTreeError, PrivateTrees, Side};
+use crate::proof_request::{ProofError, ProofRequest, ProofWatcher};
+use crate::side_outcome::SideOutcome;
 use crate::side_runner::SideRunner;
 use crate::stored_files::StoredFiles;
-use crate::test_files::TestFiles;
 
 /// A larger copy is no repository of its own: git would read all of it first.
 const MAX_REPOSITORY_FILES: usize = 5_000;
-
-/// What is asked.
-#[derive(Debug)]
-pub struct ProofRequest<'a> {
-    /// The project's top.
-    pub root: &'a Path,
-    /// The user's own state folder, where the copies are made.
-    pub state_home: &'a Path,
-    /// What it is compared with.
-    pub base: BaseChoice<'a>,
-    /// The checks, pinned to the files that they run.
-    pub checks: &'a [Check],
-    /// What is asked about, where that is a task of a plan and not all that differs from the base.
-    pub task: Option<TaskScope<'a>>,
-    /// Checks that run with empty bodies as well.
-    pub hollow: HollowChecks,
-    /// What counts as a test file.
-    pub tests: &'a TestFiles,
-    /// What every check gets.
-    pub environment: &'a CheckEnvironment,
-    /// The time of every file in the copies.
-    pub time: SystemTime,
-    /// The command that puts into a copy what a checkout lacks, where its user approved it.
-    pub setup: Option<&'a str>,
-}
-
-/// A task of a plan: its checks have a shell and expectations of their own, and others may work beside it.
-#[derive(Clone, Copy, Debug)]
-pub struct TaskScope<'a> {
-    /// What is expected of each check, in their order.
-    pub expected: &'a [ExpectedResult],
-    /// The files that it changed, from the project's top. What else differs from the base is on both sides as it is now.
-    pub files: &'a BTreeSet<String>,
-    /// The checks run without the work as well, and not only with what may steer them as it was.
-    pub runs_without: bool,
-}
 
 /// What the checks prove of a change.
 #[derive(Clone, Debug, Serialize)]
@@ -84,69 +47,6 @@ pub struct Proof {
     /// The files that differ, from the top of the project.
     #[serde(skip)]
     pub changed: Vec<String>,
-}
-
-/// Why nothing could be compared.
-#[derive(Debug, thiserror::Error)]
-pub enum ProofError {
-    /// There is nothing to compare with.
-    #[error(transparent)]
-    Base(BaseError),
-    /// No copy could be made.
-    #[error(transparent)]
-    Tree(#[from] PrivateTreeError),
-    /// What was installed could not be copied.
-    #[error(transparent)]
-    Installed(InstalledError),
-    /// The set-up failed in a copy.
-    #[error(transparent)]
-    SetUp(#[from] SetUpError),
-    /// The files are not those that were meant.
-    #[error("files changed before they were copied")]
-    FilesChanged,
-    /// It was ended before all was done.
-    #[error("it was ended before all was done")]
-    Cancelled,
-}
-
-impl From<BaseError> for ProofError {
-    fn from(error: BaseError) -> Self {
-        match error {
-            BaseError::Cancelled => Self::Cancelled,
-            error => Self::Base(error),
-        }
-    }
-}
-
-impl From<InstalledError> for ProofError {
-    fn from(error: InstalledError) -> Self {
-        match error {
-            InstalledError::Cancelled => Self::Cancelled,
-            error => Self::Installed(error),
-        }
-    }
-}
-
-/// Is told of progress, and can cancel.
-pub trait ProofWatcher {
-    /// The copies are made.
-    fn preparing(&mut self, _file_count: usize) {}
-    /// The files of now are copied. `false` says that they are not those that are meant.
-    fn is_copied(&mut self) -> bool {
-        true
-    }
-    /// A check begins to run on one side.
-    fn check_started(&mut self, _check: &Check, _with_change: bool) {}
-    /// The checks of a claim were compared with what judged them before. The side without the change comes next.
-    fn judges_compared(&mut self, _with: &[Result<SideOutcome, NamesProject>], _comparisons: &[ClaimComparison]) {}
-    /// It is of use what a check says with the test files as they were.
-    fn asks_old_tests(&mut self, _check: &Check, _with: &SideOutcome, _proof: &CheckProof) -> bool {
-        false
-    }
-    /// Time goes by. `false` ends everything.
-    fn should_continue(&mut self) -> bool {
-        true
-    }
 }
 
 /// Runs the checks on both sides and compares them. Nothing is written to the project, its index or its branches, and
@@ -170,7 +70,9 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
     }
     let mut change = Change::read(&comparison, &with, request, &mut notes)?;
     comparison.write_changed(&with, &without, time, |path| change.content(path), || watcher.should_continue())?;
-    let stored = StoredFiles::restore(request, &comparison, &change, (&with, &without));
+    let of_base: Vec<&Path> =
+        comparison.changed_paths().filter(|path| matches!(change.content(path), BaseContent::Base)).collect();
+    let stored = StoredFiles::restore(request, &comparison, &of_base, (&with, &without));
     let stored = stored.map_err(|source| PrivateTreeError::File { path: without.clone(), source })?;
     change.note_stored_files(&stored, &comparison, &mut notes);
     let is_claim = matches!(request.base, BaseChoice::Recorded { .. });
@@ -214,7 +116,7 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
         let outcomes = old_tests.run_checks(&mut runner, watcher, &asked)?;
         for (comparison, outcome) in comparisons.iter_mut().zip(outcomes) {
             if let Some(outcome) = outcome {
-                comparison.add_tests_of_then(old_tests, outcome);
+                old_tests.add_to(comparison, outcome);
             }
         }
     }

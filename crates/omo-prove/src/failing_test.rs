@@ -12,10 +12,11 @@ use omo_git::base_comparison::BaseComparison;
 use omo_state::files::regular_file::{self, Links};
 
 use crate::change::Change;
-use crate::changed_judges::is_named;
-use crate::comparison::{CheckProof, SideOutcome};
-use crate::counterfactual::{ProofError, ProofRequest, ProofWatcher};
+use crate::comparison::CheckProof;
+use crate::naming_words::is_named;
 use crate::private_tree::{PrivateTreeError, Side};
+use crate::proof_request::{ProofError, ProofRequest, ProofWatcher};
+use crate::side_outcome::SideOutcome;
 use crate::side_runner::SideRunner;
 
 /// Part of the names of such tests.

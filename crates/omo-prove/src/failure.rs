@@ -13,8 +13,8 @@ use omo_core::check::test_runner::{LineSplitter, TestOutputReader};
 use omo_core::text::sanitize;
 use regex::Regex;
 
-use crate::comparison::SideOutcome;
 use crate::missing_item::{MissingItem, find_missing_items, find_other_missing_items};
+use crate::side_outcome::SideOutcome;
 
 /// At most so many lines of an output explain an answer.
 pub(crate) const MAX_LINES: usize = 5;

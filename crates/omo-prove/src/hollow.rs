@@ -20,28 +20,18 @@ use omo_state::env;
 use serde::{Deserialize, Serialize};
 
 use crate::change::Change;
-use crate::comparison::{CheckProof, SideOutcome, WithChange, find_failing};
-use crate::counterfactual::{ProofError, ProofWatcher};
+use crate::comparison::{CheckProof, WithChange, find_failing};
 use crate::failure::{Failure, FailureAnswer, is_build_failure};
 use crate::private_tree::Side;
+use crate::proof_request::{HollowChecks, ProofError, ProofWatcher};
 use crate::rust_tests::NotSeparable;
+use crate::side_outcome::SideOutcome;
 use crate::side_runner::SideRunner;
 
 /// The message of the error. No source code has it behind a colon and a space, as what is thrown is printed.
 const MARK: &str = "hollowed by omo";
 /// At most so many functions are emptied.
 const MAX_FUNCTIONS: usize = 50;
-
-/// For which checks a hollow run is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HollowChecks {
-    /// For none.
-    None,
-    /// For those whose answer without the change is not enough.
-    Unclear,
-    /// For each that is green with the change.
-    All,
-}
 
 impl HollowChecks {
     fn contain(self, proof: &CheckProof) -> bool {

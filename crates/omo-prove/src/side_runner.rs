@@ -17,9 +17,10 @@ use omo_state::env::is_variable_named;
 use omo_state::files::folder::GuardedFolder;
 
 use crate::change::Change;
-use crate::comparison::{CheckProof, SideOutcome, compare_sides};
-use crate::counterfactual::{ProofError, ProofRequest, ProofWatcher};
+use crate::comparison::{CheckProof, compare_sides};
 use crate::private_tree::{PrivateTreeError, PrivateTrees, Side};
+use crate::proof_request::{ProofError, ProofRequest, ProofWatcher};
+use crate::side_outcome::SideOutcome;
 
 /// The log of a check is read so far; the keeper writes less.
 const MAX_LOG_BYTES: u64 = 4 * 1024 * 1024;

@@ -10,14 +10,13 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use omo_git::base_comparison::{BaseChoice, BaseComparison, BaseContent};
+use omo_git::base_comparison::{BaseChoice, BaseComparison};
 use omo_git::repository::GitRepository;
 use omo_state::files::regular_file;
 use omo_state::git_worktree::GitWorktree;
 use sha2::{Digest, Sha256};
 
-use crate::change::Change;
-use crate::counterfactual::ProofRequest;
+use crate::proof_request::ProofRequest;
 
 /// A larger file is no pointer of git-lfs.
 const MAX_POINTER_BYTES: u64 = 1024;
@@ -41,12 +40,10 @@ impl StoredFiles {
     pub(crate) fn restore(
         request: &ProofRequest,
         comparison: &BaseComparison,
-        change: &Change,
+        of_base: &[&Path],
         (with, without): (&Path, &Path),
     ) -> io::Result<Self> {
         let mut files = Self::default();
-        let of_base: Vec<&Path> =
-            comparison.changed_paths().filter(|path| matches!(change.content(path), BaseContent::Base)).collect();
         let was_there = of_base.iter().copied().filter(|path| without.join(path).symlink_metadata().is_ok());
         let converted = GitRepository::find(comparison.top()).map(|repository| repository.converted_paths(was_there));
         let converted = converted.transpose().map_err(io::Error::other)?.unwrap_or_default();
@@ -59,7 +56,7 @@ impl StoredFiles {
         }
         files.unknown.extend(converted.unknown);
         let kept = GitWorktree::at(comparison.top()).map(|tree| tree.common.join("lfs/objects"));
-        for path in &of_base {
+        for path in of_base {
             let (now, then) = (with.join(path), without.join(path));
             let Some(digest) = read_pointer(&then) else { continue };
             if read_pointer(&now).is_some() {

@@ -6,7 +6,7 @@ use omo_core::check::steering::{file_words, is_manifest, is_shell_script, may_st
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::{Dialect, Task};
 use omo_plan::paths::{PlannedPaths, normalize_path, path_covers};
-use omo_prove::changed_judges::is_named;
+use omo_prove::naming_words::is_named;
 use omo_state::config::UnlistedFiles;
 
 use crate::state::RunState;

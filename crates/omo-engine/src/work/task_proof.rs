@@ -21,9 +21,9 @@ use omo_git::changes::TreeSnapshot;
 use omo_git::named_files::{PACKAGE, scripts_of};
 use omo_plan::model::{FileAction, Task, TaskKind};
 use omo_plan::paths;
-use omo_prove::counterfactual::{ProofError, ProofRequest, ProofWatcher, TaskScope, prove};
+use omo_prove::counterfactual::prove;
 use omo_prove::failure::judge_tests_first;
-use omo_prove::hollow::HollowChecks;
+use omo_prove::proof_request::{HollowChecks, ProofError, ProofRequest, ProofWatcher, TaskScope};
 use omo_prove::test_files::TestFiles;
 
 use super::own_files::steers_checks;

@@ -1,6 +1,7 @@
 //! What two sides say together.
 
-use omo_core::check::session_check::TestCounts;
+use omo_core::check::session_check::{CheckEnd, TestCounts};
+use omo_core::check::test_report::TestReport;
 
 use super::*;
 

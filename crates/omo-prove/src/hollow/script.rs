@@ -8,8 +8,8 @@ use omo_process::platform::shell_variable;
 use serde::{Deserialize, Serialize};
 
 use super::{Hollowed, MARK, NotHollow, Source, Wish};
-use crate::counterfactual::{ProofError, ProofWatcher};
 use crate::private_tree::{PrivateTreeError, Side};
+use crate::proof_request::{ProofError, ProofWatcher};
 use crate::side_runner::SideRunner;
 
 /// Limit for all files of a language, in seconds.
