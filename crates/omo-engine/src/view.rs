@@ -3,7 +3,7 @@
 pub(crate) mod checkout;
 mod history;
 pub mod next_steps;
-mod timeline;
+pub mod timeline;
 pub mod ways_out;
 pub mod words;
 pub mod workers;
@@ -23,7 +23,7 @@ use omo_plan::model::{PlannedState, Task, TaskKind};
 use omo_plan::proof::ProofSource;
 use omo_view::run_view::{
     ActorView, Bound, CheckState, CheckView, CheckoutView, DriftView, QuestionView, ReviewEnd, ReviewView,
-    RunResultWord, RunView, RunningTask, SCHEMA, Standing, Subject, TaskView, UnprovedView, WeakeningView,
+    RunResultWord, RunView, RunningTask, SCHEMA, Standing, Subject, TaskView, Timeline, UnprovedView, WeakeningView,
 };
 use omo_view::table::truncate_columns;
 
@@ -39,7 +39,6 @@ use crate::state::{
 };
 use crate::view::history::attempts_by_task;
 use crate::view::next_steps::next_steps;
-use crate::view::timeline::plan_timeline;
 use crate::view::ways_out::way_out_lines;
 use crate::view::words::{how_to_go_on, is_complete, progress_words, run_subject};
 use crate::view::workers::worker_views;
@@ -96,7 +95,7 @@ impl<'a> RunFacts<'a> {
     }
 }
 
-/// All that is shown of a run of a plan.
+/// All that is shown of a run of a plan, but the lanes of its timeline.
 pub fn run_view(facts: &RunFacts<'_>) -> RunView {
     let RunFacts { run, state, events, now, found, .. } = facts;
     let heading = run_heading(state);
@@ -105,7 +104,6 @@ pub fn run_view(facts: &RunFacts<'_>) -> RunView {
     let final_checks: Vec<CheckView> =
         checks.map(|(place, check)| check_view(&check.command, state.final_checks.get(&place), None)).collect();
     let costs = |micros: fn(&ParallelState) -> u64| state.parallel.as_ref().map(micros).filter(|cost| *cost > 0);
-    let timeline = plan_timeline(facts, &tasks);
     let mut view = RunView {
         schema: SCHEMA,
         run: (*run).to_owned(),
@@ -157,7 +155,7 @@ pub fn run_view(facts: &RunFacts<'_>) -> RunView {
         as_of: String::new(),
         next_steps: Vec::new(),
         running_checks: found.running_checks.clone(),
-        timeline,
+        timeline: Timeline { began: state.opened_at, until: end_of_timeline(facts), lanes: Vec::new() },
     };
     view.next_steps = next_steps(state, &view);
     view

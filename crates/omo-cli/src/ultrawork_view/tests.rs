@@ -12,6 +12,7 @@ use omo_core::session::{Session, VerdictKind};
 use omo_core::timestamp::Timestamp;
 use omo_engine::event::{AttemptEnd, EventActor, EventKind, RunEvent, RunResult};
 use omo_engine::state::RunState;
+use omo_engine::view::timeline::plan_lanes;
 use omo_engine::view::{FoundFacts, RunFacts, run_view};
 use omo_plan::model::Plan;
 use omo_testkit::plans::{plan, run_opened, time};
@@ -72,7 +73,9 @@ fn page_of(kinds: Vec<EventKind>) -> RunView {
     events[1..].iter().for_each(|event| state.apply(event).unwrap());
     let found =
         FoundFacts { differences: BTreeMap::from([("1".to_owned(), "+one".to_owned())]), ..FoundFacts::default() };
-    run_view(&RunFacts { events: &events, now: time(1_000), found, ..RunFacts::of_state("r1", &state) })
+    let mut view = run_view(&RunFacts { events: &events, now: time(1_000), found, ..RunFacts::of_state("r1", &state) });
+    view.timeline.lanes = plan_lanes(&state, &events, &view.tasks);
+    view
 }
 
 fn passed(task: &str, attempt: u32) -> EventKind {

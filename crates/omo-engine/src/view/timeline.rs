@@ -2,27 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use omo_view::run_view::{Lane, Mark, MarkKind, Span, SpanKind, TaskView, Timeline};
+use omo_view::run_view::{Lane, Mark, MarkKind, Span, SpanKind, TaskView};
 
-use crate::event::EventKind;
-use crate::state::{FINAL_CHECKS_ID, RunPhase};
-use crate::view::{RunFacts, end_of_timeline, words};
+use crate::event::{EventKind, RunEvent};
+use crate::state::{FINAL_CHECKS_ID, RunPhase, RunState};
+use crate::view::words;
 
 /// The lane of what judges the whole.
 const WHOLE: &str = "the whole";
 /// The lane of what a person does.
 const USER: &str = "you";
 
-/// The timeline of a run with these tasks.
-pub(super) fn plan_timeline(facts: &RunFacts<'_>, tasks: &[TaskView]) -> Timeline {
-    let state = facts.state;
+/// Lanes of a run with these tasks.
+pub fn plan_lanes(state: &RunState, events: &[RunEvent], tasks: &[TaskView]) -> Vec<Lane> {
     let is_open = state.phase == RunPhase::Executing;
     let mut lanes = Lanes::default();
     let mut attempts: BTreeMap<&str, usize> = BTreeMap::new();
     let mut lane_of_task: BTreeMap<&str, String> = BTreeMap::new();
     let known: BTreeMap<&str, (usize, &TaskView)> =
         tasks.iter().enumerate().map(|(place, task)| (task.id.as_str(), (place, task))).collect();
-    for event in facts.events {
+    for event in events {
         if let EventKind::TaskStarted { task, .. } = &event.kind {
             let name = words::worker(state, task, event.actor.session.as_deref());
             let number = attempts.entry(task).or_default();
@@ -48,7 +47,7 @@ pub(super) fn plan_timeline(facts: &RunFacts<'_>, tasks: &[TaskView]) -> Timelin
             lanes.mark(USER, Mark { at: answer.at, kind: MarkKind::Person, label });
         }
     }
-    Timeline { began: state.opened_at, until: end_of_timeline(facts), lanes: lanes.lanes }
+    lanes.lanes
 }
 
 /// The task that an event is about, and what is marked there.

@@ -11,6 +11,7 @@ use omo_engine::Run;
 use omo_engine::parallel::refresh_kept_work;
 use omo_engine::report::task_differences::task_differences;
 use omo_engine::state::{RunPhase, RunState};
+use omo_engine::view::timeline::plan_lanes;
 use omo_git::difference::{FileVersions, changes_of_run};
 use omo_git::git_command::GitCalls;
 use omo_git::repository::GitRepository;
@@ -106,6 +107,7 @@ fn page_of_plan(env: &ProcessEnv, run: &Run, mut state: RunState) -> Result<RunV
     }
     let mut view =
         PlanRunRecord { run, state: &state, events: &events, differences }.view(env, &|at| clock.date_and_time(at));
+    view.timeline.lanes = plan_lanes(&state, &events, &view.tasks);
     if view.is_open() {
         view.as_of = clock.time_of_day(env.now);
     }
