@@ -29,6 +29,7 @@ mod platform;
 mod project;
 mod repository_sessions;
 mod run_arguments;
+mod run_reader;
 mod runs_at_work;
 mod short_id;
 mod task_list_files;

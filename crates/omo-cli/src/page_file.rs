@@ -7,14 +7,18 @@ use std::path::{Path, PathBuf};
 
 use omo_core::timestamp::Timestamp;
 use omo_plan::digest::sha256_hex;
+use omo_process::file_opener;
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::{FolderError, GuardedFolder};
+use omo_state::search_path::ProjectFolders;
 use omo_view::page::project_model::ProjectPage;
 use omo_view::page::{PAGE_START, Renewal};
 use omo_view::run_view::RunView;
 
 use crate::error::CommandError;
 use crate::last_run::LastRun;
+use crate::output::print_warning;
+use crate::project::Project;
 
 /// The folder of pages in the user's own state folder.
 const FOLDER: [&str; 2] = ["omo", "reports"];
@@ -82,6 +86,21 @@ impl PageFile<'_> {
             None => keep_page(self.env, &self.name, &html),
         }
     }
+}
+
+/// Prints where a page is, and shows it where that is wanted.
+pub(crate) fn announce_page(env: &ProcessEnv, path: &Path, opens: bool) -> Result<(), CommandError> {
+    writeln!(anstream::stdout(), "{}", path.display())?;
+    if opens && let Err(error) = open_page(env, path) {
+        print_warning(&format!("the page is written, and cannot be opened: {error}"));
+    }
+    Ok(())
+}
+
+/// Shows a page in the browser.
+pub(crate) fn open_page(env: &ProcessEnv, page: &Path) -> io::Result<()> {
+    let project = Project::find_root(env).map_err(|error| io::Error::other(error.message().to_owned()))?;
+    file_opener::show_file(page, &ProjectFolders::from_iter([project]))
 }
 
 /// Removes the pages of these runs of plans, and all that are too old. Gives how many it removed.

@@ -1,6 +1,7 @@
 //! Parallel workers: each is a client of its own below a supervisor that outlives the terminal.
 
 pub(crate) mod cleanup;
+pub(crate) mod keeper;
 pub(crate) mod screen;
 pub(crate) mod supervisor;
 pub(crate) mod watch;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use omo_core::timestamp::Timestamp;
 use omo_engine::Run;
 use omo_engine::event::RunEvent;
 use omo_engine::state::RunState;
@@ -18,31 +19,26 @@ use crate::error::CommandError;
 use crate::local_time::LocalClock;
 use crate::output::stdout_columns;
 
-/// Run of a plan, read for a view.
-pub(crate) struct PlanRunRecord<'a> {
-    pub run: &'a Run,
-    pub state: &'a RunState,
-    pub events: &'a [RunEvent],
-    /// Differences of its tasks, by their ids.
-    pub differences: BTreeMap<String, String>,
-}
-
-impl PlanRunRecord<'_> {
-    /// All that is shown of it. Times are words of `clock`.
-    pub(crate) fn view(self, env: &ProcessEnv, clock: &dyn Fn(omo_core::timestamp::Timestamp) -> String) -> RunView {
-        let Self { run, state, events, differences } = self;
-        let found = FoundFacts {
-            differences,
-            checkout: read_checkout(state),
-            gone: gone_workers(run, state),
-            // What cannot be looked up hides nothing of the run.
-            torn_writes: run.count_torn_writes().unwrap_or_default(),
-            edit: edit_words(state),
-            is_landing_cut: is_landing_cut(run, state),
-            ..FoundFacts::default()
-        };
-        run_view(&RunFacts { run: run.id(), state, events, now: env.now, clock, found })
-    }
+/// All that is shown of a run of a plan, with the differences of its tasks by their ids. Times are words of `clock`.
+pub(crate) fn plan_run_view(
+    env: &ProcessEnv,
+    run: &Run,
+    state: &RunState,
+    events: &[RunEvent],
+    differences: BTreeMap<String, String>,
+    clock: &dyn Fn(Timestamp) -> String,
+) -> RunView {
+    let found = FoundFacts {
+        differences,
+        checkout: read_checkout(state),
+        gone: gone_workers(run, state),
+        // What cannot be looked up hides nothing of the run.
+        torn_writes: run.count_torn_writes().unwrap_or_default(),
+        edit: edit_words(state),
+        is_landing_cut: is_landing_cut(run, state),
+        ..FoundFacts::default()
+    };
+    run_view(&RunFacts { run: run.id(), state, events, now: env.now, clock, found })
 }
 
 /// A text of a run of a plan, such as its report.
@@ -54,8 +50,7 @@ pub(crate) fn plan_run_text(
 ) -> Result<String, CommandError> {
     let clock = LocalClock::from_process(env.now);
     let clock = |at| clock.describe(at);
-    let record = PlanRunRecord { run, state, events: &run.events()?, differences: BTreeMap::new() };
-    let view = record.view(env, &clock);
+    let view = plan_run_view(env, run, state, &run.events()?, BTreeMap::new(), &clock);
     Ok(render(&view, Reader { now: env.now, clock: &clock, columns: stdout_columns() }))
 }
 

@@ -279,10 +279,7 @@ fn write_ended_page(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandE
             let project = Project::open(order.root.clone().into(), Some(parse_session_id(&order.session)?))?;
             report::html::keep_ultrawork_page(env, project, ended_at)?
         }
-        Some(EndedRunName::Plan(id)) => {
-            let run = RunOptions { run: Some(id) };
-            report::html::keep_page(env, &ReportOptions { run, ..ReportOptions::default() })?
-        }
+        Some(EndedRunName::Plan(id)) => report::html::keep_plan_page(env, &id)?,
         None => return Err(CommandError::usage("this names no run", "`omo report --html` writes its page")),
     };
     Ok(writeln!(anstream::stdout(), "{}", path.display())?)

@@ -4,7 +4,6 @@ mod all_runs;
 mod follow;
 pub(crate) mod html;
 mod last;
-pub(crate) mod shown_run;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -8,7 +8,7 @@ use omo_state::env::ProcessEnv;
 
 use crate::config_problems::warn_about_config;
 use crate::error::CommandError;
-use crate::watch::find_run::find_run;
+use crate::run_reader::find_run::{RunChoice, find_run};
 use crate::watch::{self, WatchRequest};
 
 const HELP: &str = "\
@@ -39,8 +39,9 @@ pub(crate) struct WatchOptions {
 /// Watches a run.
 pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &WatchOptions) -> Result<(), CommandError> {
     warn_about_config(config);
-    let run = find_run(env, options.run.as_deref(), options.session.as_deref())?;
-    watch::watch(run, &WatchRequest { env, config, deadline: deadline(options.seconds) })
+    let (run, session) = (options.run.as_deref(), options.session.as_deref());
+    let choice = RunChoice { run, session, is_ultrawork: false, prefers_running: true };
+    watch::watch(find_run(env, choice)?, &WatchRequest { env, config, deadline: deadline(options.seconds) })
 }
 
 /// When so many seconds are over.

@@ -1,9 +1,7 @@
-//! What is printed of parallel workers: a line for each thing that happens, and a table of where they stand.
+//! Tables of parallel workers.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 
-use omo_engine::Run;
-use omo_engine::report::ultraplan::worker_lines;
 use omo_engine::state::RunState;
 use omo_engine::view::workers::worker_views;
 use omo_state::env;
@@ -12,48 +10,6 @@ use omo_view::text::{WORKER_HEADS, worker_cells};
 
 use crate::blocks::parts::{self, LONG_TIMEOUT};
 use crate::error::CommandError;
-
-/// A line for each thing that happens, on stdout.
-pub(crate) struct EventLines {
-    /// A person reads them at a terminal.
-    is_at_terminal: bool,
-    /// The last event that was told; 0 before the first look.
-    last_event: u64,
-}
-
-impl EventLines {
-    /// Those for the person, or the program, that started this one.
-    pub(crate) fn new() -> Self {
-        Self { is_at_terminal: std::io::stdout().is_terminal(), last_event: 0 }
-    }
-
-    /// Those for an agent.
-    pub(crate) fn for_agent() -> Self {
-        Self { is_at_terminal: false, last_event: 0 }
-    }
-
-    /// Whether a person looks on at a terminal.
-    pub(crate) fn is_at_terminal(&self) -> bool {
-        self.is_at_terminal
-    }
-
-    /// Tells what has happened since the last time.
-    pub(crate) fn tell(&mut self, run: &Run, state: &RunState) -> Result<(), CommandError> {
-        if state.seq == self.last_event {
-            return Ok(());
-        }
-        let first_look = self.last_event == 0;
-        let mut out = anstream::stdout().lock();
-        for event in run.events()?.iter().filter(|event| event.seq > self.last_event && event.seq <= state.seq) {
-            if let Some(line) = worker_lines::worker_event_line(state, &event.kind).filter(|_| !first_look) {
-                writeln!(out, "{line}")?;
-            }
-        }
-        out.flush()?;
-        self.last_event = state.seq;
-        Ok(())
-    }
-}
 
 fn worker_table(state: &RunState) -> String {
     table_text(WORKER_HEADS, worker_views(state, env::now()).iter().map(worker_cells).collect())

@@ -1,8 +1,8 @@
 //! Looking on while parallel workers work: until they are over, a person has to answer, or the time is over.
 
+use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
-use omo_engine::Run;
 use omo_engine::event::EventActor;
 use omo_engine::schedule::{self, NextAction};
 use omo_engine::state::{QuestionState, RunState};
@@ -14,15 +14,16 @@ use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
 use crate::output::print_block;
-use crate::parallel_workers::cleanup::clean_up;
-use crate::parallel_workers::screen::{self, EventLines};
-use crate::parallel_workers::supervisor;
-use crate::watch::RunKeeper;
+use crate::parallel_workers::keeper::{WorkerKeeper, can_continue};
+use crate::parallel_workers::screen;
+use crate::run_reader::RunReader;
+use crate::run_reader::plan_source::PlanSource;
+use crate::watch::run_loop::{Pace, RunDisplay, show_until_end};
 
-/// How often the length of the ledger is looked at.
+/// How often the ledger is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// A supervisor that ends so often without anything having happened will not do better the next time.
-const MAX_STARTS: u32 = 3;
+/// How often the supervisor is looked for while nothing happens.
+const KEEP_EVERY: Duration = Duration::from_secs(1);
 
 /// Whether a run has parallel workers.
 pub(crate) fn is_parallel(state: &RunState) -> bool {
@@ -41,124 +42,58 @@ pub(crate) fn require_parallel(state: &RunState) -> Result<(), CommandError> {
     ))
 }
 
-/// Whether there is something to do that no person has to decide.
-pub(crate) fn can_continue(state: &RunState) -> bool {
-    matches!(schedule::next_action(state), NextAction::Parallel(_) | NextAction::FinalChecks)
-}
-
 /// Has the run go on, and looks on.
 pub(crate) fn watch_run(
     context: &CommandContext,
     engine: &Engine,
     holder: &EventActor,
     deadline: Option<Instant>,
-    mut lines: EventLines,
+    is_for_agent: bool,
 ) -> Result<(), CommandError> {
-    let mut state = engine.settle(engine.run.state()?)?;
-    let mut starts = SupervisorStarts::since(&state);
-    loop {
-        lines.tell(engine.run, &state)?;
-        match schedule::next_action(&state) {
-            NextAction::Over => {
-                clean_up(engine)?;
-                context.note_in_session(engine.run, holder, &state);
-                let text = blocks::end_block(&state);
-                print_block(if lines.is_at_terminal() { blocks::user_part(&text) } else { &text })?;
-                return if parts::is_complete(&state) {
-                    Ok(())
-                } else {
-                    Err(CommandError::already_printed(ExitKind::NotGreen))
-                };
-            }
-            NextAction::Ask(question) => {
-                context.note_in_session(engine.run, holder, &state);
-                let text = blocks::question_block(question, &state, can_ask_user(context));
-                print_block(&if lines.is_at_terminal() { question_at_terminal(&text, question) } else { text })?;
-                return Err(CommandError::already_printed(ExitKind::NeedsPerson));
-            }
-            NextAction::Parallel(_) | NextAction::FinalChecks => {}
-            _ => {
-                context.note_in_session(engine.run, holder, &state);
-                return print_block("The tasks of this run are done here now.\nDO\n  run: omo agent next");
-            }
+    let state = engine.settle(engine.run.state()?)?;
+    let mut run = RunReader::of_plan((engine.run.clone(), state), context.env);
+    let keeper = WorkerKeeper::new(context, engine, holder);
+    let mut shown = WorkerDisplay { told: None, keeper, kept_at: Instant::now() };
+    show_until_end(&mut run, &mut shown, &Pace { interval: LOOK_EVERY, deadline, is_live: false })?;
+    let Some(PlanSource { state, .. }) = run.source.plan() else { return Ok(()) };
+    let is_at_terminal = !is_for_agent && std::io::stdout().is_terminal();
+    shown.keeper.close(state)?;
+    match schedule::next_action(state) {
+        NextAction::Over => {
+            let text = blocks::end_block(state);
+            print_block(if is_at_terminal { blocks::user_part(&text) } else { &text })?;
+            if parts::is_complete(state) { Ok(()) } else { Err(CommandError::already_printed(ExitKind::NotGreen)) }
         }
-        starts.start_if_gone(context, engine.run, &state)?;
-        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            context.note_in_session(engine.run, holder, &state);
-            return print_block(&screen::still_working(&state));
+        NextAction::Ask(question) => {
+            let text = blocks::question_block(question, state, can_ask_user(context));
+            print_block(&if is_at_terminal { question_at_terminal(&text, question) } else { text })?;
+            Err(CommandError::already_printed(ExitKind::NeedsPerson))
         }
-        state = wait_for_change(engine, &state, deadline)?;
+        NextAction::Parallel(_) | NextAction::FinalChecks => print_block(&screen::still_working(state)),
+        _ => print_block("The tasks of this run are done here now.\nDO\n  run: omo agent next"),
     }
 }
 
-/// Supervisors that were started, one after the other.
-struct SupervisorStarts {
-    count: u32,
-    /// The last event before them.
-    seq: u64,
+/// Lines of parallel workers that are kept going.
+struct WorkerDisplay<'a> {
+    /// Number of the events that were told; `None` before the first look.
+    told: Option<usize>,
+    keeper: WorkerKeeper<'a>,
+    kept_at: Instant,
 }
 
-impl SupervisorStarts {
-    fn since(state: &RunState) -> Self {
-        Self { count: 0, seq: state.seq }
-    }
-
-    /// Starts one where there is none, unless that has brought nothing so often that it will not the next time.
-    fn start_if_gone(&mut self, context: &CommandContext, run: &Run, state: &RunState) -> Result<(), CommandError> {
-        if run.is_supervised()? {
-            return Ok(());
+impl RunDisplay for WorkerDisplay<'_> {
+    fn show(&mut self, run: &RunReader<'_>, has_changed: bool) -> Result<bool, CommandError> {
+        let Some(plan) = run.source.plan() else { return Ok(false) };
+        let (lines, count) = plan.worker_lines_since(self.told.unwrap_or_default());
+        if self.told.replace(count).is_some() {
+            lines.iter().try_for_each(|line| print_block(line))?;
         }
-        *self = if state.seq == self.seq {
-            Self { count: self.count + 1, seq: self.seq }
-        } else {
-            Self { count: 1, seq: state.seq }
-        };
-        if self.count > MAX_STARTS {
-            let why = supervisor::last_complaint(run);
-            return Err(CommandError::io(
-                format!("the workers cannot be started:\n{why}"),
-                "`omo run cancel` ends the run; nothing of it is lost",
-            ));
+        if has_changed || self.kept_at.elapsed() >= KEEP_EVERY {
+            self.keeper.keep_going(&plan.state)?;
+            self.kept_at = Instant::now();
         }
-        supervisor::ensure_supervisor(context, run)
-    }
-}
-
-/// Has the workers of a run go on that is watched.
-pub(crate) struct WorkerKeeper<'a> {
-    context: &'a CommandContext<'a>,
-    engine: &'a Engine<'a>,
-    holder: EventActor,
-    starts: Option<SupervisorStarts>,
-}
-
-impl<'a> WorkerKeeper<'a> {
-    /// One for a run that this holder had.
-    pub(crate) fn new(context: &'a CommandContext<'a>, engine: &'a Engine<'a>, holder: EventActor) -> Self {
-        Self { context, engine, holder, starts: None }
-    }
-}
-
-impl RunKeeper for WorkerKeeper<'_> {
-    fn keep_going(&mut self) -> Result<(), CommandError> {
-        if self.engine.run.is_supervised()? {
-            return Ok(());
-        }
-        let state = self.engine.run.state()?;
-        if !can_continue(&state) {
-            return Ok(());
-        }
-        let starts = self.starts.get_or_insert_with(|| SupervisorStarts::since(&state));
-        starts.start_if_gone(self.context, self.engine.run, &state)
-    }
-
-    fn close(&mut self) -> Result<(), CommandError> {
-        let state = self.engine.run.state()?;
-        if schedule::next_action(&state) == NextAction::Over {
-            clean_up(self.engine)?;
-        }
-        self.context.note_in_session(self.engine.run, &self.holder, &state);
-        Ok(())
+        Ok(can_continue(&plan.state))
     }
 }
 
@@ -170,22 +105,4 @@ fn question_at_terminal(block: &str, question: &QuestionState) -> String {
     let end = in_session.iter().filter_map(|line| shown.find(line)).min().unwrap_or(shown.len());
     let shown = shown.get(..end).unwrap_or(shown);
     format!("{shown}\n  To answer: omo answer {id} {}; then: omo run watch", choices.join("|"))
-}
-
-/// Waits until the ledger has another event, the supervisor is gone, or the time is over.
-fn wait_for_change(engine: &Engine, state: &RunState, deadline: Option<Instant>) -> Result<RunState, CommandError> {
-    let look_until = Instant::now() + Duration::from_secs(1);
-    let until = deadline.map_or(look_until, |deadline| deadline.min(look_until));
-    let mut bytes = None;
-    loop {
-        let is_over = Instant::now() >= until;
-        let before = bytes.replace(engine.run.ledger_bytes());
-        if before != bytes || is_over {
-            let now = engine.run.state()?;
-            if now.seq != state.seq || is_over {
-                return Ok(now);
-            }
-        }
-        std::thread::sleep(LOOK_EVERY.min(until.saturating_duration_since(Instant::now())));
-    }
 }

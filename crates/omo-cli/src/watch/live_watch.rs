@@ -7,13 +7,18 @@ use omo_state::env;
 use omo_view::run_view::{RunEnd, RunView};
 use omo_view::screen::lines::{LastLine, screen_lines, sentence};
 
-use crate::commands::report::html;
+use crate::commands::run::cancel::{self, CancelOptions};
+use crate::commands::stop::{self, StopOptions};
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
-use crate::output::print_block;
+use crate::page_file::open_page;
+use crate::parallel_workers::keeper::WorkerKeeper;
 use crate::parallel_workers::screen::print_workers;
+use crate::run_arguments::RunOptions;
+use crate::run_reader::{RunReader, now_in};
 use crate::watch::live_screen::{LiveScreen, UserInput, terminal_size, write_all};
-use crate::watch::{LOOK_EVERY, RunKeeper, WatchRequest, WatchedRun, is_over, now_in, result, tell_page};
+use crate::watch::run_loop::{RunDisplay, show_until_end};
+use crate::watch::{WatchRequest, print_end, result};
 
 /// For so long a message stands in the place of the keys.
 const MESSAGE_FOR: Duration = Duration::from_secs(5);
@@ -54,117 +59,133 @@ impl LastLineState {
     }
 }
 
-/// Watches a run that has not ended.
+/// Watches a run that has not ended; `keeper` has its workers go on.
 pub(crate) fn watch_live(
-    mut run: WatchedRun,
+    mut run: RunReader<'_>,
     request: &WatchRequest<'_>,
-    keeper: &mut dyn RunKeeper,
+    keeper: Option<WorkerKeeper<'_>>,
 ) -> Result<(), CommandError> {
-    let mut screen = LiveScreen::enter()?;
-    let mut view = run.view(env::now());
-    let (leaving, has_page) = show_until_left(&mut run, &mut view, &mut screen, request, keeper)?;
-    if leaving != Leaving::Asked {
-        screen.leave();
-        keeper.close()?;
+    let mut shown = ScreenDisplay {
+        screen: LiveScreen::enter()?,
+        view: RunView::default(),
+        end: None,
+        last: LastLineState::Keys,
+        request,
+        keeper,
+        leaving: None,
+        has_page: false,
+    };
+    show_until_end(&mut run, &mut shown, &request.pace())?;
+    let ScreenDisplay { mut screen, view, keeper, leaving, has_page, .. } = shown;
+    if leaving == Some(Leaving::Asked) {
+        screen.leave_and_end();
+        return result(&view);
     }
-    match leaving {
-        Leaving::Asked => {
-            screen.leave_and_end();
-            result(&view)
-        }
-        Leaving::StopRun => {
-            run.stop(&now_in(request.env), request.config)?;
-            Err(CommandError::already_printed(ExitKind::NotGreen))
-        }
-        Leaving::Done => {
-            if let WatchedRun::Plan(source) = &run
-                && source.state().parallel.is_some()
-            {
-                print_workers(source.state())?;
-            }
-            print_block(&run.closing_text(&view))?;
-            if view.ended_at.is_some() || has_page {
-                tell_page(&run, request)?;
-            }
-            result(&view)
+    screen.leave();
+    if let (Some(keeper), Some(plan)) = (keeper, run.source.plan()) {
+        keeper.close(&plan.run.state()?)?;
+    }
+    if leaving == Some(Leaving::StopRun) {
+        stop_run(&run, request)?;
+        return Err(CommandError::already_printed(ExitKind::NotGreen));
+    }
+    if let Some(plan) = run.source.plan().filter(|plan| plan.state.parallel.is_some()) {
+        print_workers(&plan.state)?;
+    }
+    print_end(&run, &view, has_page)
+}
+
+/// A run on a screen of its own.
+struct ScreenDisplay<'a> {
+    screen: LiveScreen,
+    view: RunView,
+    /// How the run stood at the last look.
+    end: Option<RunEnd>,
+    last: LastLineState,
+    request: &'a WatchRequest<'a>,
+    keeper: Option<WorkerKeeper<'a>>,
+    leaving: Option<Leaving>,
+    has_page: bool,
+}
+
+impl ScreenDisplay<'_> {
+    fn draw(&mut self, last: Option<LastLine<'_>>) -> Result<(), CommandError> {
+        let (size, last) = (terminal_size(), last.unwrap_or_else(|| self.last.shown()));
+        Ok(self.screen.show(&screen_lines(&self.view, env::now(), size, last), size)?)
+    }
+
+    /// Writes the page of the run and shows it in the browser; gives the message about that.
+    fn open_page(&self, run: &RunReader<'_>) -> String {
+        match run.keep_page() {
+            Err(error) => error.message().to_owned(),
+            Ok(path) => match open_page(self.request.env, &path) {
+                Ok(()) => "The page is open in the browser.".to_owned(),
+                Err(error) => format!("{} cannot be opened: {error}", path.display()),
+            },
         }
     }
 }
 
-/// Shows the run until the screen is left; why, and whether a page of it was written meanwhile.
-fn show_until_left(
-    run: &mut WatchedRun,
-    view: &mut RunView,
-    screen: &mut LiveScreen,
-    request: &WatchRequest<'_>,
-    keeper: &mut dyn RunKeeper,
-) -> Result<(Leaving, bool), CommandError> {
-    let mut last = LastLineState::Keys;
-    let mut has_page = false;
-    let mut end = view.end;
-    let mut look_at = Instant::now();
-    loop {
-        if Instant::now() >= look_at {
-            run.refresh(view)?;
-            keeper.keep_going()?;
-            look_at = Instant::now() + LOOK_EVERY;
+impl RunDisplay for ScreenDisplay<'_> {
+    fn show(&mut self, run: &RunReader<'_>, has_changed: bool) -> Result<bool, CommandError> {
+        if self.leaving.is_some() {
+            return Ok(false);
         }
-        let now = env::now();
-        if view.end != end && view.end != RunEnd::Running {
-            notify(request, view)?;
+        run.update_view(&mut self.view, has_changed);
+        if let (Some(keeper), Some(plan)) = (&mut self.keeper, run.source.plan()) {
+            keeper.keep_going(&plan.state)?;
         }
-        end = view.end;
-        if view.ended_at.is_some() || is_over(request.deadline) {
-            return Ok((Leaving::Done, has_page));
+        let end = self.view.end;
+        if self.end.replace(end).is_some_and(|before| before != end) && end != RunEnd::Running {
+            let setting = self.request.config.notify;
+            write_all(&terminal_notification(setting.bell, setting.desktop, &sentence(&self.view)))?;
         }
-        let size = terminal_size();
-        screen.show(&screen_lines(view, now, size, last.shown()), size)?;
-        let key = match screen.wait(look_at.saturating_duration_since(Instant::now()))? {
-            UserInput::Nothing => continue,
-            UserInput::End => return Ok((Leaving::Asked, has_page)),
-            UserInput::Key(key) => key,
+        if self.view.ended_at.is_some() {
+            return Ok(false);
+        }
+        self.draw(None)?;
+        Ok(true)
+    }
+
+    fn wait(&mut self, run: &RunReader<'_>, patience: Duration) -> Result<(), CommandError> {
+        let input = self.screen.wait(patience)?;
+        let asked = match &self.last {
+            LastLineState::AskToStop(since) => Some(since.elapsed()).filter(|elapsed| *elapsed < ASK_FOR),
+            LastLineState::Keys | LastLineState::Message(..) => None,
         };
-        last = match (&last, key) {
+        match (input, asked) {
+            (UserInput::Nothing, _) => {}
+            (UserInput::End, _) => self.leaving = Some(Leaving::Asked),
             // Keys that come with the one that asked are those of a pasted text.
-            (LastLineState::AskToStop(since), _) if since.elapsed() < READ_FOR => continue,
-            (LastLineState::AskToStop(since), 'y' | 'Y') if since.elapsed() < ASK_FOR => {
-                return Ok((Leaving::StopRun, has_page));
-            }
-            (LastLineState::AskToStop(since), _) if since.elapsed() < ASK_FOR => {
-                LastLineState::message("Not stopped.".to_owned())
-            }
-            (_, 'q' | 'Q') => return Ok((Leaving::Done, has_page)),
-            (_, 's') => LastLineState::AskToStop(Instant::now()),
-            (_, 'r' | 'o') => {
-                screen.show(&screen_lines(view, now, size, LastLine::Message("Writing the page…")), size)?;
-                let said = open_page(run, request);
-                has_page = true;
+            (_, Some(elapsed)) if elapsed < READ_FOR => {}
+            (UserInput::Key('y' | 'Y'), Some(_)) => self.leaving = Some(Leaving::StopRun),
+            (_, Some(_)) => self.last = LastLineState::message("Not stopped.".to_owned()),
+            (UserInput::Key('q' | 'Q'), _) => self.leaving = Some(Leaving::Done),
+            (UserInput::Key('s'), _) => self.last = LastLineState::AskToStop(Instant::now()),
+            (UserInput::Key('r' | 'o'), _) => {
+                self.draw(Some(LastLine::Message("Writing the page…")))?;
+                self.last = LastLineState::message(self.open_page(run));
+                self.has_page = true;
                 // A warning may have been written into the screen.
-                screen.forget_shown();
-                LastLineState::message(said)
+                self.screen.forget_shown();
             }
-            (_, '\u{c}') => {
-                screen.forget_shown();
-                LastLineState::Keys
+            (UserInput::Key(key), _) => {
+                if key == '\u{c}' {
+                    self.screen.forget_shown();
+                }
+                self.last = LastLineState::Keys;
             }
-            _ => LastLineState::Keys,
-        };
+        }
+        Ok(())
     }
 }
 
-/// Tells that the run has ended, or waits for its user, once.
-fn notify(request: &WatchRequest<'_>, view: &RunView) -> Result<(), CommandError> {
-    let setting = request.config.notify;
-    Ok(write_all(&terminal_notification(setting.bell, setting.desktop, &sentence(view)))?)
-}
-
-/// Writes the page of the run and shows it in the browser; says what came of it.
-fn open_page(run: &WatchedRun, request: &WatchRequest<'_>) -> String {
-    match run.write_page(request.env) {
-        Err(error) => error.message().to_owned(),
-        Ok(path) => match html::open_page(request.env, &path) {
-            Ok(()) => "The page is open in the browser.".to_owned(),
-            Err(error) => format!("{} cannot be opened: {error}", path.display()),
-        },
+/// Stops the run, as `omo run cancel` and `omo stop` do.
+fn stop_run(run: &RunReader<'_>, request: &WatchRequest<'_>) -> Result<(), CommandError> {
+    let (env, id) = (&now_in(request.env), Some(run.source.id().to_owned()));
+    if run.source.plan().is_some() {
+        cancel::run(env, &CancelOptions { run: RunOptions { run: id }, reason: "by its user".to_owned() })
+    } else {
+        stop::run(env, request.config, &StopOptions { session: id, all: false, reason: None })
     }
 }

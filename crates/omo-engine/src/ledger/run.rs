@@ -198,11 +198,6 @@ impl Run {
         }
     }
 
-    /// How long its ledger is, in bytes: while that stays the same nothing has happened. Reads nothing.
-    pub fn ledger_bytes(&self) -> u64 {
-        self.ledger_path().metadata().map_or(0, |found| found.len())
-    }
-
     /// Whether it has a supervisor that lives.
     pub fn is_supervised(&self) -> Result<bool, RunStoreError> {
         Ok(omo_claude::supervisor::is_supervised(&self.open()?)?)

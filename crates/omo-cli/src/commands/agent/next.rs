@@ -26,7 +26,7 @@ use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
 use crate::output::check_progress::TaskCheckProgress;
-use crate::parallel_workers::{screen, watch};
+use crate::parallel_workers::watch;
 use crate::run_arguments::RunOptions;
 use crate::wait::{LONGEST_WAIT, LOOK_EVERY};
 
@@ -102,7 +102,7 @@ fn print_what_is_next(
     let holder = before.holder.clone();
     let mut state = settled_state(&engine, before)?;
     if watch::is_parallel(&state) {
-        return watch::watch_run(context, &engine, &holder, Some(deadline), screen::EventLines::for_agent());
+        return watch::watch_run(context, &engine, &holder, Some(deadline), true);
     }
     loop {
         match next_block(context, &engine, &state, options)? {

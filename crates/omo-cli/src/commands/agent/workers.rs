@@ -9,7 +9,8 @@ use omo_state::env::ProcessEnv;
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::output::print_block;
-use crate::parallel_workers::watch::{self, require_parallel, watch_run};
+use crate::parallel_workers::keeper::can_continue;
+use crate::parallel_workers::watch::{require_parallel, watch_run};
 use crate::parallel_workers::{screen, supervisor};
 use crate::run_arguments::RunOptions;
 
@@ -64,9 +65,9 @@ fn start(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
     engine.require_approval(&state)?;
     let state = engine.settle(run.state()?)?;
     context.note_in_session(&run, &state.holder, &state);
-    if !watch::can_continue(&state) {
+    if !can_continue(&state) {
         // There is nothing to look after: a question waits, say.
-        return watch_run(&context, &engine, &state.holder, Some(Instant::now()), screen::EventLines::new());
+        return watch_run(&context, &engine, &state.holder, Some(Instant::now()), false);
     }
     supervisor::ensure_supervisor(&context, &run)?;
     print_block(&screen::started_text(run.id(), &state))
@@ -93,7 +94,7 @@ fn merge(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
             print_block("Nothing is left to be merged; `omo agent workers start` goes on with the work.")
         }
         DriveEnd::Over | DriveEnd::NeedsAnswer | DriveEnd::NotParallel => {
-            watch_run(&context, &engine, &state.holder, Some(Instant::now()), screen::EventLines::new())
+            watch_run(&context, &engine, &state.holder, Some(Instant::now()), false)
         }
     }
 }

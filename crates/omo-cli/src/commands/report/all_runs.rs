@@ -12,16 +12,16 @@ use omo_state::files::folder::GuardedFolder;
 use omo_view::page::project_model::{ProjectPage, RunDetails, RunSummary};
 
 use crate::commands::report::ReportOptions;
-use crate::commands::report::html::{announce_page, no_run_known};
-use crate::commands::report::shown_run::counterfactual_of;
 use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::kept_texts::KeptTexts;
 use crate::last_run::LastRun;
 use crate::local_time::LocalClock;
-use crate::page_file::{PageFile, plan_page_name, project_page_name, ultrawork_page_name};
+use crate::page_file::{PageFile, announce_page, plan_page_name, project_page_name, ultrawork_page_name};
 use crate::project::Project;
 use crate::repository_sessions::folders_of_repository;
+use crate::run_reader::counterfactual_of;
+use crate::run_reader::find_run::no_run_known;
 use crate::ultrawork_view::{UltraworkFacts, ultrawork_view};
 
 /// Of so many runs of plans the events are read: each may have a ledger of megabytes.

@@ -1,93 +1,88 @@
-//! `omo report --html --follow`: writes the page of a run anew whenever something has happened in it.
+//! The page of a run, written anew with `--follow` whenever something has happened in it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use omo_process::termination;
-use omo_state::env::{self, ProcessEnv};
 use omo_view::run_view::{RunEnd, RunView, Timeline};
 
-use crate::commands::report::shown_run::ShownRun;
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
-use crate::page_file::PageFile;
+use crate::page_file::{PageFile, announce_page};
+use crate::run_reader::RunReader;
+use crate::watch::run_loop::{Pace, RunDisplay, show_until_end};
 
 /// How often the run is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How often a request to end is looked for meanwhile.
 const HEAR_EVERY: Duration = Duration::from_millis(100);
 
-/// What follows a run until it ends, or until its user ends that.
-pub(super) struct PageFollower {
-    interrupted: Arc<AtomicBool>,
+/// A request to end, which from now on is noted, and does not end this process.
+pub(super) fn note_interruption() -> Arc<AtomicBool> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    termination::flag_termination(&interrupted);
+    interrupted
 }
 
-impl PageFollower {
-    /// From now on a request to end is noted, and does not end this process.
-    pub(super) fn new() -> Self {
-        let interrupted = Arc::new(AtomicBool::new(false));
-        termination::flag_termination(&interrupted);
-        Self { interrupted }
-    }
+/// The page of a run in its file.
+pub(super) struct PageDisplay<'a> {
+    pub file: &'a PageFile<'a>,
+    /// It is shown in the browser.
+    pub opens: bool,
+    /// The request to end it, where it is followed.
+    pub interrupted: Option<Arc<AtomicBool>>,
+    pub written: Option<RunView>,
+}
 
-    /// Writes the page of the run anew while it goes on, and once more when that ends: then it renews itself no longer.
-    pub(super) fn follow(self, run: ShownRun, file: &PageFile<'_>, page: RunView) -> Result<(), CommandError> {
-        let mut written = page;
-        let ended = self.follow_to_end(run, file, &mut written);
+impl PageDisplay<'_> {
+    /// Writes the page, and anew while the run goes on and is followed; at last so that it renews itself no longer.
+    pub(super) fn write(mut self, run: &mut RunReader<'_>) -> Result<(), CommandError> {
+        let ended = show_until_end(run, &mut self, &Pace { interval: LOOK_EVERY, deadline: None, is_live: false });
+        let Some(mut page) = self.written.filter(|_| self.interrupted.is_some()) else { return ended };
         if ended.as_ref().is_err_and(|error| error.kind == ExitKind::NotFound) {
-            "The run was removed before it ended".clone_into(&mut written.heading);
-            written.end = RunEnd::Cancelled;
-            written.as_of.clear();
+            "The run was removed before it ended".clone_into(&mut page.heading);
+            page.end = RunEnd::Cancelled;
+            page.as_of.clear();
         }
-        file.write_run(&written, false)?;
+        self.file.write_run(&page, false)?;
         ended
     }
 
-    /// Leaves in `written` what the page is to show at last.
-    fn follow_to_end(&self, mut run: ShownRun, file: &PageFile<'_>, written: &mut RunView) -> Result<(), CommandError> {
-        // What happened since the run was first read is not known: it is read once more.
-        let mut known = None;
-        loop {
-            let is_interrupted = !self.wait();
-            let found = Some(run.fingerprint());
-            if found != known {
-                known = found;
-                let env = ProcessEnv { now: env::now(), ..file.env.clone() };
-                run = run.read_again(&env)?;
-                let page = run.page(&env)?;
-                let is_news = !is_same_but_for_time(&page, written);
-                if is_news && run.is_open() && !is_interrupted {
-                    file.write_run(&page, true)?;
-                }
-                if is_news {
-                    *written = page;
-                }
+    fn goes_on(&self) -> bool {
+        self.interrupted.as_ref().is_some_and(|interrupted| !interrupted.load(Ordering::Relaxed))
+    }
+}
+
+impl RunDisplay for PageDisplay<'_> {
+    fn show(&mut self, run: &RunReader<'_>, has_changed: bool) -> Result<bool, CommandError> {
+        let goes_on = run.source.is_open() && self.goes_on();
+        let page = has_changed.then(|| run.page());
+        let is_news = |page: &RunView| self.written.as_ref().is_none_or(|known| !is_same_but_for_time(page, known));
+        if let Some(page) = page.filter(is_news) {
+            if self.written.is_none() {
+                announce_page(self.file.env, &self.file.write_run(&page, goes_on)?, self.opens)?;
+            } else if goes_on {
+                self.file.write_run(&page, true)?;
             }
-            if is_interrupted || !run.is_open() {
-                return Ok(());
-            }
+            self.written = Some(page);
         }
+        Ok(goes_on)
     }
 
-    /// Waits until the run is to be looked at again; `false` where its user has ended that.
-    fn wait(&self) -> bool {
-        let mut left = LOOK_EVERY;
-        while !left.is_zero() && !self.interrupted.load(Ordering::Relaxed) {
+    fn wait(&mut self, _run: &RunReader<'_>, patience: Duration) -> Result<(), CommandError> {
+        let until = Instant::now() + patience;
+        while self.goes_on() && Instant::now() < until {
             std::thread::sleep(HEAR_EVERY);
-            left = left.saturating_sub(HEAR_EVERY);
         }
-        !self.interrupted.load(Ordering::Relaxed)
+        Ok(())
     }
 }
 
 /// Whether two pages of a run show the same, apart from the time that has gone by.
 fn is_same_but_for_time(one: &RunView, other: &RunView) -> bool {
-    let at_start = |page: &RunView| {
-        let timeline = Timeline { until: page.timeline.began, ..page.timeline.clone() };
-        RunView { as_of: String::new(), timeline, ..page.clone() }
-    };
-    at_start(one) == at_start(other)
+    let timeline = Timeline { until: other.timeline.until, ..one.timeline.clone() };
+    RunView { as_of: other.as_of.clone(), timeline, ..one.clone() } == *other
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use omo_view::text::progress_text;
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::output::print_json;
-use crate::plan_run_view::{PlanRunRecord, plan_run_text};
+use crate::plan_run_view::{plan_run_text, plan_run_view};
 use crate::run_arguments::RunOptions;
 
 const HELP: &str = "\
@@ -34,8 +34,8 @@ pub(crate) fn run(env: &ProcessEnv, options: &ShowOptions) -> Result<(), Command
     let context = CommandContext::find(env)?;
     let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     if options.json {
-        let record = PlanRunRecord { run: &run, state: &state, events: &run.events()?, differences: BTreeMap::new() };
-        return print_json(&record.view(env, &|at| at.to_string()));
+        let view = plan_run_view(env, &run, &state, &run.events()?, BTreeMap::new(), &|at| at.to_string());
+        return print_json(&view);
     }
     let text = plan_run_text(env, &run, &state, progress_text)?;
     Ok(write!(anstream::stdout(), "{text}")?)

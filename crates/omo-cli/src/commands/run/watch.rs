@@ -7,12 +7,13 @@ use omo_state::env::ProcessEnv;
 use crate::commands::watch::deadline;
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
-use crate::parallel_workers::screen::EventLines;
-use crate::parallel_workers::watch::{WorkerKeeper, require_parallel, watch_run};
+use crate::parallel_workers::keeper::WorkerKeeper;
+use crate::parallel_workers::watch::{require_parallel, watch_run};
 use crate::run_arguments::RunOptions;
+use crate::run_reader::RunReader;
+use crate::watch::WatchRequest;
 use crate::watch::live_screen::can_draw;
 use crate::watch::live_watch::watch_live;
-use crate::watch::{WatchRequest, WatchedRun};
 
 const HELP: &str = "\
 Examples:
@@ -43,13 +44,10 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &WatchOptions)
     let engine = context.engine(&run, &state)?;
     let deadline = deadline(options.seconds);
     if !can_draw() {
-        return watch_run(&context, &engine, &state.holder, deadline, EventLines::new());
+        return watch_run(&context, &engine, &state.holder, deadline, false);
     }
-    engine.settle(run.state()?)?;
-    let watched = WatchedRun::of_plan(run.clone(), env)?;
-    watch_live(
-        watched,
-        &WatchRequest { env, config, deadline },
-        &mut WorkerKeeper::new(&context, &engine, state.holder.clone()),
-    )
+    let settled = engine.settle(run.state()?)?;
+    let keeper = WorkerKeeper::new(&context, &engine, &state.holder);
+    let request = WatchRequest { env, config, deadline };
+    watch_live(RunReader::of_plan((run.clone(), settled), env), &request, Some(keeper))
 }

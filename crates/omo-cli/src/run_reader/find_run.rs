@@ -1,0 +1,81 @@
+//! The run that is looked at: the one that is named, else this session's, else one that is at work, else the last.
+
+use omo_engine::Run;
+use omo_engine::state::{RunPhase, RunState};
+use omo_state::env::ProcessEnv;
+
+use crate::context::{CommandContext, EndedRuns};
+use crate::error::CommandError;
+use crate::exit_kind::ExitKind;
+use crate::last_run::{LastRun, find_project_to_show};
+use crate::output::print_warning;
+use crate::project::{Project, own_session};
+use crate::repository_sessions::find_project;
+use crate::run_reader::RunReader;
+
+/// The run that is meant.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct RunChoice<'a> {
+    /// Id of a run of a plan.
+    pub run: Option<&'a str>,
+    /// Session of an ultrawork run.
+    pub session: Option<&'a str>,
+    /// The last ultrawork run.
+    pub is_ultrawork: bool,
+    /// One at work comes before one that changed later.
+    pub prefers_running: bool,
+}
+
+/// Finds the run that is named, else this session's, else the last one.
+pub(crate) fn find_run<'a>(env: &'a ProcessEnv, choice: RunChoice<'_>) -> Result<RunReader<'a>, CommandError> {
+    let plan = || CommandContext::find(env)?.find_run(choice.run, EndedRuns::Included);
+    if choice.run.is_some() {
+        return Ok(RunReader::of_plan(plan()?, env));
+    }
+    if choice.is_ultrawork || choice.session.is_some() {
+        return Ok(RunReader::of_ultrawork(find_ultrawork(env, choice)?, env));
+    }
+    let own = own_session(env)?;
+    let is_later = |(_, plan): &(Run, RunState), (LastRun { id, session }, _): &(LastRun, Project)| {
+        let plan_is_own = own.as_ref().is_some_and(|own| plan.holder.session.as_deref() == Some(own.as_str()));
+        let plan_runs = choice.prefers_running && plan.phase == RunPhase::Executing;
+        let runs = choice.prefers_running && session.is_armed();
+        let ended_at = session.verdict.as_ref().map(|verdict| verdict.at);
+        let changed_at = ended_at.max(session.ulw.started_at).max(session.ulw.last_stop_at);
+        (own.as_ref() == Some(id), runs, changed_at) > (plan_is_own, plan_runs, Some(plan.updated_at))
+    };
+    match (plan(), find_ultrawork(env, choice)) {
+        (Ok(plan), Ok(ultrawork)) if is_later(&plan, &ultrawork) => Ok(RunReader::of_ultrawork(ultrawork, env)),
+        (Ok(plan), _) => Ok(RunReader::of_plan(plan, env)),
+        (Err(error), Ok(ultrawork)) if matches!(error.kind, ExitKind::NotFound | ExitKind::Io) => {
+            // One that cannot be read hides none that can.
+            if error.kind == ExitKind::Io {
+                print_warning(&error.message());
+            }
+            Ok(RunReader::of_ultrawork(ultrawork, env))
+        }
+        (Err(error), Err(_)) if error.kind == ExitKind::NotFound => Err(no_run_known()),
+        (Err(error), _) => Err(error),
+    }
+}
+
+/// No run of either kind is known.
+pub(crate) fn no_run_known() -> CommandError {
+    let hint = "type `ulw <task>` in a session of this project, or `omo run start FILE`";
+    CommandError::not_found("no run is known here", hint)
+}
+
+/// The ultrawork run of the session that is named or that this shell belongs to; else one that is on, where that is
+/// preferred; else the last one.
+fn find_ultrawork(env: &ProcessEnv, choice: RunChoice<'_>) -> Result<(LastRun, Project), CommandError> {
+    let mut project = find_project_to_show(env, choice.session)?;
+    if choice.prefers_running && choice.session.is_none() {
+        let own = project.named_or_own_session(env)?;
+        let armed = project.sessions()?.into_iter().filter(|(_, session)| session.is_armed());
+        let on = armed.max_by_key(|(id, session)| (Some(id) == own.as_ref(), session.updated_at));
+        if let Some((id, _)) = on {
+            project = find_project(env, Some(id.as_str()))?;
+        }
+    }
+    Ok((LastRun::find_to_show(env, &project)?, project))
+}

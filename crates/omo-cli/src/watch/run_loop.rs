@@ -1,0 +1,45 @@
+//! The loop of everything that watches a run.
+
+use std::time::{Duration, Instant};
+
+use crate::error::CommandError;
+use crate::run_reader::RunReader;
+
+/// The pace of a loop.
+pub(crate) struct Pace {
+    /// Time between two looks.
+    pub interval: Duration,
+    /// The last look, whatever the run does.
+    pub deadline: Option<Instant>,
+    /// What runs now is shown, too.
+    pub is_live: bool,
+}
+
+/// A way of showing a run.
+pub(crate) trait RunDisplay {
+    /// Shows the run; `false` where nothing is to follow.
+    fn show(&mut self, run: &RunReader<'_>, has_changed: bool) -> Result<bool, CommandError>;
+
+    /// Waits for the next look, so long at most.
+    fn wait(&mut self, _run: &RunReader<'_>, patience: Duration) -> Result<(), CommandError> {
+        std::thread::sleep(patience);
+        Ok(())
+    }
+}
+
+/// Shows the run again and again, until its display needs no more of it or the time is over.
+pub(crate) fn show_until_end(
+    run: &mut RunReader<'_>,
+    display: &mut dyn RunDisplay,
+    pace: &Pace,
+) -> Result<(), CommandError> {
+    loop {
+        let has_changed = run.refresh(pace.is_live)?;
+        let goes_on = display.show(run, has_changed)?;
+        let left = pace.deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()));
+        if !goes_on || left.is_zero() {
+            return Ok(());
+        }
+        display.wait(run, left.min(pace.interval))?;
+    }
+}
