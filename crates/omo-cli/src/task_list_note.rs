@@ -8,7 +8,6 @@ use omo_core::session::task_list::OpenTaskList;
 use omo_engine::program_files::task_folder::{phase_of_run, task_status};
 use omo_engine::state::RunState;
 use omo_engine::task_list_store::TaskListFolder;
-use omo_plan::model::TaskKind;
 use omo_plan::task_list::{TaskFileStatus, TaskListPhase, VERIFY_TASK_ID};
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
@@ -27,7 +26,7 @@ pub(crate) fn note_from_files(env: &ProcessEnv, session: &TaskListFolder) {
 
 /// Notes where a session stands, as its run says it now.
 pub(crate) fn note_from_run(env: &ProcessEnv, state: &RunState) {
-    let work = state.plan.tasks.iter().filter(|task| task.kind != TaskKind::Verify);
+    let work = state.plan.work_tasks();
     let are_done =
         work.map(|task| state.standing(&task.id).is_some_and(|it| task_status(&it) == TaskFileStatus::Resolved));
     let (phase, id, goal) = (phase_of_run(state), state.task_list_id(), state.plan.goal.clone());

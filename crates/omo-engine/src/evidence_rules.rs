@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_core::text::sanitize;
-use omo_plan::model::{Plan, Task, TaskKind};
+use omo_plan::model::{Plan, Task};
 use omo_plan::proof::{ProofSource, judges_others};
 
 use crate::event::{Evidence, PlanVerdict};
@@ -134,7 +134,7 @@ pub(crate) fn check_passing_verdict(state: &RunState, verdict: &PlanVerdict) -> 
 pub(crate) fn check_tasks_and_evidence(state: &RunState, verdict: &PlanVerdict) -> Result<(), String> {
     let review = running_review(state);
     let is_judged = |task: &&Task| review.is_none_or(|review| review.deps.contains(&task.id));
-    for task in state.plan.tasks.iter().filter(|task| task.kind != TaskKind::Verify).filter(is_judged) {
+    for task in state.plan.work_tasks().filter(is_judged) {
         // What no command proves the verifier only looks at, and it stays unproved.
         let known = state.tasks.get(&task.id);
         let is_done = known.is_some_and(|known| is_work_done(&state.plan.policy, known.status));
@@ -160,14 +160,14 @@ pub(crate) fn check_tasks_and_evidence(state: &RunState, verdict: &PlanVerdict) 
 /// The verification or review that a worker is at.
 pub(crate) fn running_review(state: &RunState) -> Option<&Task> {
     let is_running = |task: &&Task| state.tasks.get(&task.id).is_some_and(|known| known.running.is_some());
-    state.plan.tasks.iter().filter(|task| task.kind == TaskKind::Verify).find(is_running)
+    state.plan.tasks.iter().filter(|task| task.is_verification()).find(is_running)
 }
 
 /// Whether the verdict that is due is on all of the plan, and not on a part of it.
 pub(crate) fn judges_the_whole(state: &RunState) -> bool {
     let Some(review) = running_review(state) else { return true };
     let judged: HashSet<&str> = review.deps.iter().map(String::as_str).collect();
-    state.plan.tasks.iter().all(|task| task.kind == TaskKind::Verify || judged.contains(task.id.as_str()))
+    state.plan.tasks.iter().all(|task| task.is_verification() || judged.contains(task.id.as_str()))
 }
 
 /// Whether evidence was run by the worker that is at its task.

@@ -1,7 +1,7 @@
 //! Which task a worker goes on with that has just ended one. A worker that goes on reads no prompt, needs no message of
 //! the session, and knows what it has done; its context grows, so that it gets few tasks.
 
-use omo_plan::model::{Task, TaskKind};
+use omo_plan::model::Task;
 
 use crate::execution_mode::ExecutionMode;
 use crate::schedule::{self, NextAction};
@@ -29,5 +29,5 @@ pub fn next_task_of_worker<'a>(state: &'a RunState, ended: &str, dispatched: &[S
     let mut free = ready.into_iter().filter(|task| !dispatched.contains(&task.id));
     // Of several the session starts one worker each, at the same time.
     let (Some(task), None) = (free.next(), free.next()) else { return None };
-    (task.kind != TaskKind::Verify && choose_model(task, attempts(&task.id) + 1) == model).then_some(task)
+    (!task.is_verification() && choose_model(task, attempts(&task.id) + 1) == model).then_some(task)
 }

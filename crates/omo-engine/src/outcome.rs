@@ -1,6 +1,6 @@
 //! What a run of an ultraplan came to, in the words of its progress file: each step, how many stand how, and the whole.
 
-use omo_plan::model::{Dialect, OnFailure, TaskKind};
+use omo_plan::model::{Dialect, OnFailure};
 use serde::{Deserialize, Serialize};
 
 use crate::request::arguments::PlanSelection;
@@ -163,7 +163,7 @@ impl OutcomeSummary {
     /// session is told about by itself, and the checks behind all steps are none of it.
     pub fn for_run(state: &RunState, part: PlanSelection) -> Self {
         let mut units = part::selected_tasks(&state.plan, part);
-        units.retain(|task| task.kind != TaskKind::Verify);
+        units.retain(|task| !task.is_verification());
         let total = match part {
             PlanSelection::Session(_) | PlanSelection::Whole => units.len(),
             PlanSelection::Step(_) => state.scope.and_then(|asked| asked.total_tasks).unwrap_or(state.plan.tasks.len()),

@@ -3,7 +3,7 @@
 use omo_core::check::task_check::TaskCheckVerdict;
 use omo_core::text::sanitize;
 use omo_plan::dialects::PlanKind;
-use omo_plan::model::{OnTaskFail, Plan, Task, TaskKind};
+use omo_plan::model::{OnTaskFail, Plan, Task};
 use omo_plan::proof::TaskProof;
 
 use crate::event::EventKind;
@@ -49,7 +49,7 @@ fn can_be_proved(plan: &Plan, task: &Task) -> bool {
 
 /// Whether the verifier said that the whole is not done, or could not say anything.
 pub(crate) fn has_failed_verification(state: &RunState) -> bool {
-    let reviews = state.plan.tasks.iter().filter(|task| task.kind == TaskKind::Verify);
+    let reviews = state.plan.tasks.iter().filter(|task| task.is_verification());
     reviews.filter_map(|task| state.tasks.get(&task.id)).any(|known| known.status == TaskStatus::Failed)
 }
 

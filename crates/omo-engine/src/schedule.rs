@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use omo_plan::model::{
-    GroupIsolation, OnFailure, OnTaskFail, Parallelism, Plan, PlanDecision, Precondition, Task, TaskGroup, TaskKind,
+    GroupIsolation, OnFailure, OnTaskFail, Parallelism, Plan, PlanDecision, Precondition, Task, TaskGroup,
 };
 use omo_plan::paths;
 
@@ -357,7 +357,7 @@ impl<'a> View<'a> {
             group.is_some_and(|group| group.isolation == GroupIsolation::Worktree)
         };
         // What is being verified stays as it is.
-        if [one, other].iter().any(|task| task.kind == TaskKind::Verify) {
+        if [one, other].iter().any(|task| task.is_verification()) {
             return false;
         }
         match (group(one), group(other)) {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use omo_plan::model::{OnFailure, Plan, PlannedState, RunPolicy, Task, TaskKind};
+use omo_plan::model::{OnFailure, Plan, PlannedState, RunPolicy, Task};
 use omo_view::run_view::TaskCounts;
 
 use crate::state::{QuestionState, RunState, RunningAttempt, TaskStanding, TaskStatus};
@@ -104,7 +104,7 @@ impl RunState {
     /// How many tasks stand how. What verifies the others is no task to their reader.
     pub fn task_counts(&self) -> TaskCounts {
         let mut counts = TaskCounts::default();
-        for (_, standing) in self.standings().into_iter().filter(|(task, _)| task.kind != TaskKind::Verify) {
+        for (_, standing) in self.standings().into_iter().filter(|(task, _)| !task.is_verification()) {
             counts.total += 1;
             match standing {
                 TaskStanding::Is(TaskStatus::Passed) => counts.passed += 1,

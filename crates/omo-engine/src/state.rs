@@ -6,7 +6,7 @@ use omo_core::check::task_check::TaskCheckOutcome;
 use omo_core::timestamp::Timestamp;
 use omo_git::commit::CommitRefusal;
 use omo_plan::dialects::PlanKind;
-use omo_plan::model::{Plan, PlanDecision, PlannedState, Task, TaskKind};
+use omo_plan::model::{Plan, PlanDecision, PlannedState, Task};
 use omo_plan::proof::ProofSource;
 use omo_state::git_worktree::WorktreeIdentity;
 use serde::{Deserialize, Serialize};
@@ -421,7 +421,7 @@ impl RunState {
     pub fn compare_plan(&self, plan: &Plan) -> PlanDifferences {
         let (before, after) = (task_digests(&self.plan), task_digests(plan));
         // A review is made of what the plan says, and nothing in the file.
-        let is_in_file = |task: &&Task| task.kind != TaskKind::Verify || self.is_task_list();
+        let is_in_file = |task: &&Task| !task.is_verification() || self.is_task_list();
         let ids_where = |tasks: &[Task], keep: &dyn Fn(&str) -> bool| -> Vec<String> {
             tasks.iter().filter(is_in_file).map(|task| &task.id).filter(|id| keep(id)).cloned().collect()
         };

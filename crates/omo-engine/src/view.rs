@@ -19,7 +19,7 @@ use omo_core::stop::allowed_blocks;
 use omo_core::text::command_text::typed_form;
 use omo_core::text::{format_duration, sanitize};
 use omo_core::timestamp::Timestamp;
-use omo_plan::model::{PlannedState, Task, TaskKind};
+use omo_plan::model::{PlannedState, Task};
 use omo_plan::proof::ProofSource;
 use omo_view::run_view::{
     ActorView, Bound, CheckState, CheckView, CheckoutView, DriftView, QuestionView, ReviewEnd, ReviewView,
@@ -283,7 +283,7 @@ fn task_view(facts: &RunFacts<'_>, task: &Task, standing: &TaskStanding) -> Task
         already_green,
         without_work: end.without_work,
         note: end.note,
-        is_verification: task.kind == TaskKind::Verify,
+        is_verification: task.is_verification(),
         goal: task.body.clone(),
         needs: Vec::new(),
         proved_by: proof_source(task, known),
@@ -363,7 +363,7 @@ fn proof_source(task: &Task, known: &TaskState) -> Option<String> {
     match &known.proved_by {
         Some(ProofSource::Task(id)) => Some(format!("task {id}, which is a check itself")),
         Some(ProofSource::FinalChecks) => Some("the checks of the whole".to_owned()),
-        None if task.kind == TaskKind::Verify && known.status == TaskStatus::Passed => {
+        None if task.is_verification() && known.status == TaskStatus::Passed => {
             Some("the verifier's verdict".to_owned())
         }
         None => None,

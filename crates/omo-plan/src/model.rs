@@ -263,7 +263,12 @@ impl Plan {
 
     /// The task that verifies all others, where there is one.
     pub fn verification_task(&self) -> Option<&Task> {
-        self.tasks.iter().rev().find(|task| task.kind == TaskKind::Verify)
+        self.tasks.iter().rev().find(|task| task.is_verification())
+    }
+
+    /// Tasks that are work, and not its verification.
+    pub fn work_tasks(&self) -> impl Iterator<Item = &Task> + Clone {
+        self.tasks.iter().filter(|task| !task.is_verification())
     }
 
     /// The group that a task belongs to, and its place among the groups.

@@ -16,7 +16,7 @@ use crate::command_concern::{CommandConcern, find_check_concern, has_expected_ou
 use crate::dialects::checklist::FILE_TITLES;
 use crate::fields::prose::JUDGES;
 use crate::fields::unused_commands::unused_commands;
-use crate::model::{FileAction, Plan, PlannedState, RefusedCheck, Task, TaskKind};
+use crate::model::{FileAction, Plan, PlannedState, RefusedCheck, Task};
 use crate::task_graph::order_by_needs;
 
 /// What proves a task that has no check of its own.
@@ -85,7 +85,7 @@ pub fn find_proofs(mut plan: Plan, added: &[TaskCheck]) -> Plan {
 
 /// The tasks that nothing proves, in their order; those that are done already are none of them.
 pub fn unproved_tasks(plan: &Plan) -> impl Iterator<Item = &Task> {
-    let is_open = |task: &&Task| task.state == PlannedState::Open && task.kind != TaskKind::Verify;
+    let is_open = |task: &&Task| task.state == PlannedState::Open && !task.is_verification();
     plan.tasks.iter().filter(is_open).filter(|task| TaskProof::from(*task) == TaskProof::None)
 }
 
@@ -171,7 +171,7 @@ fn find_sources(plan: &Plan) -> Vec<(usize, ProofSource)> {
             }
             continue;
         }
-        if task.kind == TaskKind::Verify {
+        if task.is_verification() {
             continue;
         }
         if without_own.contains(task.id.as_str()) {

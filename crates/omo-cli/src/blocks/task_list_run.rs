@@ -61,7 +61,7 @@ fn wave_announcement(tasks: &[&Task], state: &RunState, is_beginning: bool) -> S
     let names: Vec<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
     let round = format!("round {} of {}", state.round, state.plan.policy.max_rounds);
     let progress = parts::progress_words(state);
-    match (tasks.iter().any(|task| task.kind == TaskKind::Verify), is_beginning && state.round > 1) {
+    match (tasks.iter().any(|task| task.is_verification()), is_beginning && state.round > 1) {
         (true, _) => format!("{progress}; the verification begins ({round})."),
         (false, true) => format!("{progress}; {round} begins with {}.", list_some(names.into_iter(), NAMES)),
         (false, false) => format!("{progress}; now: {} ({round}).", list_some(names.into_iter(), NAMES)),
@@ -176,7 +176,7 @@ pub(crate) fn ended_without_a_run(id: &str, tasks: &[TaskFile], is_complete: boo
 /// `next` is the option of a worker that goes on.
 pub(crate) fn how_to_end(task: &Task, plan: &Plan, run: &str, ticket: &str, next: &str) -> String {
     let with = format!("--run {run} --ticket {ticket}");
-    if task.kind == TaskKind::Verify {
+    if task.is_verification() {
         let show = if plan.policy.unproved_continues {
             "Read what was done, and show it with commands; where you may run none, leave `--evidence` out below:"
         } else {

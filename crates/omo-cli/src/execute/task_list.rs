@@ -14,7 +14,7 @@ use omo_engine::task_list_store::run_of;
 use omo_engine::work::planned_commands;
 use omo_engine::{Run, RunStore, dispatched_tasks, verbs};
 use omo_plan::diagnostic::{Diagnostic, Severity};
-use omo_plan::model::{Plan, TaskKind};
+use omo_plan::model::Plan;
 use omo_plan::task_list::{TaskList, TaskListPhase};
 use omo_state::git_worktree::GitWorktree;
 
@@ -168,7 +168,7 @@ fn open_task_list_run(
 /// The plan of a session, with the options that were given now.
 fn plan_of_task_list(list: &TaskList, waves: &WaveOptions) -> Result<Plan, CommandError> {
     let plan = with_waves(list.plan(waves.skip_verify), waves);
-    if plan.tasks.iter().all(|task| task.kind == TaskKind::Verify) {
+    if plan.tasks.iter().all(|task| task.is_verification()) {
         let message = format!("the task list {} has no tasks", list.id);
         let hint = "/omo:ulw-plan finds them in Claude Code, and `omo agent task create` adds one";
         return Err(CommandError::precondition(message, hint));

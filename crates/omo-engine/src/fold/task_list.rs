@@ -1,7 +1,7 @@
 //! How the events that only a task list knows are folded.
 
 use omo_plan::id::is_id;
-use omo_plan::model::{Task, TaskKind};
+use omo_plan::model::Task;
 use omo_plan::task_list::plan::tasks_digest;
 
 use super::{RunState, reopen_task};
@@ -22,7 +22,7 @@ impl RunState {
                 }
             }
             EventKind::TaskImported { task, status: ImportedStatus::Done, .. }
-                if self.plan.task(task).is_some_and(|task| task.kind == TaskKind::Verify) =>
+                if self.plan.task(task).is_some_and(|task| task.is_verification()) =>
             {
                 return bad("takes a verification from another program");
             }
@@ -41,16 +41,16 @@ impl RunState {
     }
 
     pub(super) fn apply_added_task(&mut self, event: &RunEvent, added: &Task) -> Result<(), LedgerError> {
-        let is_known = |id: &String| self.plan.task(id).is_some_and(|task| task.kind != TaskKind::Verify);
+        let is_known = |id: &String| self.plan.task(id).is_some_and(|task| !task.is_verification());
         let may_be = self.is_task_list()
             && is_id(&added.id)
-            && added.kind != TaskKind::Verify
+            && !added.is_verification()
             && self.plan.task(&added.id).is_none()
             && added.deps.iter().all(is_known);
         if !may_be {
             return Err(LedgerError { seq: event.seq, problem: "adds a task that cannot be".to_owned() });
         }
-        let verification = self.plan.tasks.iter().position(|task| task.kind == TaskKind::Verify);
+        let verification = self.plan.tasks.iter().position(|task| task.is_verification());
         if let Some(verification) = verification.and_then(|place| self.plan.tasks.get_mut(place)) {
             verification.deps.push(added.id.clone());
         }

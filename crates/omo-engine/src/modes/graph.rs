@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use omo_plan::model::{FileAction, FileUse, GroupIsolation, Plan, Task, TaskGroup, TaskKind};
+use omo_plan::model::{FileAction, FileUse, GroupIsolation, Plan, Task, TaskGroup};
 use omo_plan::paths;
 use omo_plan::plan_summary::SESSION_PREFIX;
 use omo_plan::task_graph;
@@ -57,7 +57,7 @@ fn in_order(tasks: Vec<Task>) -> Vec<Task> {
 /// So many tasks name each task as what they need.
 pub(super) fn dependents(tasks: &[Task]) -> BTreeMap<&str, u32> {
     let mut counts = BTreeMap::new();
-    for id in tasks.iter().filter(|task| task.kind != TaskKind::Verify).flat_map(|task| &task.deps) {
+    for id in tasks.iter().filter(|task| !task.is_verification()).flat_map(|task| &task.deps) {
         *counts.entry(id.as_str()).or_insert(0) += 1;
     }
     counts

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use omo_git::worktree::is_worker_name;
 use omo_plan::dialects::PlanKind;
 use omo_plan::id::MAX_ID_BYTES;
-use omo_plan::model::{GroupIsolation, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskGroup, TaskKind};
+use omo_plan::model::{GroupIsolation, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskGroup};
 use omo_plan::strategy::RunStrategy;
 
 use super::graph::{dependents, flattened, group, may_collide};
@@ -42,9 +42,7 @@ fn chains(tasks: &[Task]) -> Vec<Vec<usize>> {
     let mut chains: Vec<Vec<usize>> = Vec::new();
     for (place, task) in tasks.iter().enumerate() {
         let before = match task.deps.as_slice() {
-            [one] if task.kind != TaskKind::Verify && needed.get(one.as_str()) == Some(&1) => {
-                chain_of.get(one.as_str())
-            }
+            [one] if !task.is_verification() && needed.get(one.as_str()) == Some(&1) => chain_of.get(one.as_str()),
             _ => None,
         };
         let number = before.copied().unwrap_or(chains.len());

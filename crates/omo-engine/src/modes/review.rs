@@ -64,7 +64,7 @@ fn levels(tasks: &[Task]) -> Vec<Vec<String>> {
 
 /// Has what needs one of these tasks wait for their review.
 fn hold_later_tasks(plan: &mut Plan, part: &[String], review: &str) {
-    for task in plan.tasks.iter_mut().filter(|task| !part.contains(&task.id) && task.kind != TaskKind::Verify) {
+    for task in plan.tasks.iter_mut().filter(|task| !part.contains(&task.id) && !task.is_verification()) {
         if task.deps.iter().any(|id| part.contains(id)) {
             task.deps.push(review.to_owned());
         }

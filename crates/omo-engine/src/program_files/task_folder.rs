@@ -3,7 +3,7 @@
 
 use omo_core::check::printed_output::QUOTED_LINES;
 use omo_core::check::task_check::TaskCheckOutcome;
-use omo_plan::model::{Task, TaskKind};
+use omo_plan::model::Task;
 use omo_plan::task_list::criterion::criterion_text;
 use omo_plan::task_list::{TaskFile, TaskFileStatus, TaskListFile, TaskListPhase, VERIFY_TASK_ID};
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ pub fn phase_of_run(state: &RunState) -> TaskListPhase {
 fn is_verifying(state: &RunState) -> bool {
     let running = state.standing(VERIFY_TASK_ID) == Some(TaskStanding::Is(TaskStatus::Running));
     running
-        || matches!(schedule::next_action(state), NextAction::Start(ready) if ready.iter().any(|task| task.kind == TaskKind::Verify))
+        || matches!(schedule::next_action(state), NextAction::Start(ready) if ready.iter().any(|task| task.is_verification()))
 }
 
 /// `session.json` of a run, from what it says; `before` is `None` where the file is not there or cannot be read.
@@ -73,7 +73,7 @@ pub fn task_file(before: Option<TaskFile>, task: &Task, state: &RunState, run: &
     file.id.clone_from(&task.id);
     file.status = task_status(&standing);
     file.retry_count = known.map_or(0, |known| known.attempts.saturating_sub(1));
-    if task.kind != TaskKind::Verify {
+    if !task.is_verification() {
         file.set_dependencies(&task.deps);
     }
     let others = file.evidence.iter().filter(|one| one.get(EVIDENCE_RUN_MEMBER).and_then(Value::as_str) != Some(run));

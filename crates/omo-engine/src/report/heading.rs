@@ -2,7 +2,7 @@
 //! and every format, and "Complete" alone is said only where each task has passed.
 
 use omo_core::text::sanitize;
-use omo_plan::model::{PlannedState, Task, TaskKind};
+use omo_plan::model::{PlannedState, Task};
 use omo_view::run_view::RunEnd;
 
 use crate::event::RunResult;
@@ -90,7 +90,7 @@ impl<'a> TaskTally<'a> {
             Some(scope) => part::selected_tasks(&state.plan, scope.selection),
             None => state.plan.tasks.iter().collect(),
         };
-        for task in tasks.into_iter().filter(|task| task.kind != TaskKind::Verify) {
+        for task in tasks.into_iter().filter(|task| !task.is_verification()) {
             tally.total += 1;
             match state.standing(&task.id).unwrap_or(TaskStanding::Is(TaskStatus::Pending)) {
                 TaskStanding::Is(TaskStatus::Passed) => {}

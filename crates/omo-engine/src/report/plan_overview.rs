@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use omo_core::money::format_dollars;
 use omo_core::text::{format_limit, list_some, pluralize, sanitize};
-use omo_plan::model::{Plan, PlannedState, RefusedCheck, ReviewTime, Task, TaskGroup, TaskKind};
+use omo_plan::model::{Plan, PlannedState, RefusedCheck, ReviewTime, Task, TaskGroup};
 use omo_plan::proof::TaskProof;
 
 use crate::billing::BillingFacts;
@@ -22,7 +22,7 @@ const MAX_NAMES: usize = 12;
 
 /// The overview of a plan that is arranged for a mode.
 pub fn plan_overview(plan: &Plan, mode: ExecutionMode, clients: &ClientPolicy, billing: &BillingFacts) -> String {
-    let tasks = pluralize(work_tasks(plan).count(), plan.dialect.unit_word());
+    let tasks = pluralize(plan.work_tasks().count(), plan.dialect.unit_word());
     let mut text = format!("{}: {tasks}, {}\n", sanitize(&plan.title, 120), way(mode));
     if !plan.goal.trim().is_empty() {
         let _ = writeln!(text, "{}", sanitize(&plan.goal, 300));
@@ -39,7 +39,7 @@ pub fn plan_overview(plan: &Plan, mode: ExecutionMode, clients: &ClientPolicy, b
         }
         left = left.saturating_sub(tasks.len());
     }
-    let hidden = work_tasks(plan).count().saturating_sub(MAX_TASKS);
+    let hidden = plan.work_tasks().count().saturating_sub(MAX_TASKS);
     if hidden > 0 {
         let _ = writeln!(text, "  … and {hidden} more");
     }
@@ -55,7 +55,8 @@ pub fn plan_overview(plan: &Plan, mode: ExecutionMode, clients: &ClientPolicy, b
 pub fn unable_lines(plan: &Plan) -> Vec<String> {
     let unable: Vec<&str> =
         plan.tasks.iter().filter(|task| lacks_contract(plan, task)).map(|task| task.id.as_str()).collect();
-    let unchecked: Vec<&str> = work_tasks(plan)
+    let unchecked: Vec<&str> = plan
+        .work_tasks()
         .filter(|task| task.state == PlannedState::Open && !unable.contains(&task.id.as_str()))
         .filter(|task| TaskProof::from(*task) == TaskProof::None && task.criteria.is_empty())
         .map(|task| task.id.as_str())
@@ -79,11 +80,6 @@ pub fn unable_lines(plan: &Plan) -> Vec<String> {
     lines
 }
 
-/// The tasks that are work, and not its verification.
-fn work_tasks(plan: &Plan) -> impl Iterator<Item = &Task> {
-    plan.tasks.iter().filter(|task| task.kind != TaskKind::Verify)
-}
-
 fn names(word: &str, ids: &[&str]) -> String {
     let word = if ids.len() == 1 { word.to_owned() } else { format!("{word}s") };
     format!("{word} {}", list_some(ids.iter().copied(), MAX_NAMES))
@@ -100,7 +96,7 @@ fn dependents_of<'a>(plan: &'a Plan, ids: &[&str]) -> Vec<&'a str> {
     // A dependency may stand behind the task that needs it.
     loop {
         let before = found.len();
-        for task in work_tasks(plan) {
+        for task in plan.work_tasks() {
             let is_known = |id: &str| ids.contains(&id) || found.contains(&id);
             if !is_known(&task.id) && task.deps.iter().any(|dep| is_known(dep)) {
                 found.push(&task.id);
@@ -125,7 +121,7 @@ fn way(mode: ExecutionMode) -> &'static str {
 fn sections(plan: &Plan, mode: ExecutionMode) -> Vec<(String, Vec<&Task>)> {
     let tasks_of = |group: &TaskGroup| group.tasks.iter().filter_map(|id| plan.task(id)).collect::<Vec<_>>();
     match mode {
-        ExecutionMode::StepByStep => vec![("In this order:".to_owned(), work_tasks(plan).collect())],
+        ExecutionMode::StepByStep => vec![("In this order:".to_owned(), plan.work_tasks().collect())],
         ExecutionMode::Batches => plan
             .groups
             .iter()
@@ -161,7 +157,7 @@ fn waves_by_dependency(plan: &Plan) -> Vec<(usize, &Task)> {
     // Each pass settles at least one task of a chain; a circle is no plan that can run.
     for _ in 0..plan.tasks.len() {
         let mut is_settled = true;
-        for task in work_tasks(plan) {
+        for task in plan.work_tasks() {
             let wave = task.deps.iter().filter_map(|dep| waves.get(dep.as_str())).max().map_or(0, |wave| wave + 1);
             if waves.insert(&task.id, wave) != Some(wave) {
                 is_settled = false;
@@ -171,7 +167,7 @@ fn waves_by_dependency(plan: &Plan) -> Vec<(usize, &Task)> {
             break;
         }
     }
-    work_tasks(plan).map(|task| (waves.get(task.id.as_str()).copied().unwrap_or_default(), task)).collect()
+    plan.work_tasks().map(|task| (waves.get(task.id.as_str()).copied().unwrap_or_default(), task)).collect()
 }
 
 fn task_row(plan: &Plan, task: &Task) -> String {
@@ -183,11 +179,11 @@ fn task_row(plan: &Plan, task: &Task) -> String {
 /// What proves a task, in a few words.
 pub fn proof_words(plan: &Plan, task: &Task) -> String {
     let is_reviewed = || {
-        let mut reviews = plan.tasks.iter().filter(|review| review.kind == TaskKind::Verify);
+        let mut reviews = plan.tasks.iter().filter(|review| review.is_verification());
         reviews.any(|review| review.deps.contains(&task.id))
     };
     match TaskProof::from(task) {
-        _ if task.kind == TaskKind::Verify => "verdict".to_owned(),
+        _ if task.is_verification() => "verdict".to_owned(),
         _ if task.state == PlannedState::Done => "done before".to_owned(),
         _ if task.state == PlannedState::LeftOut => "left out".to_owned(),
         TaskProof::OwnChecks(count) => pluralize(count, "check"),

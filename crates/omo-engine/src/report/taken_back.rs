@@ -4,8 +4,6 @@ use omo_core::text::{list_some, sanitize};
 use omo_git::kept_work::split_reference;
 use omo_plan::model::Plan;
 
-use crate::state::{RunState, TaskState};
-
 /// Paths named in one line.
 const NAMED_PATHS: usize = 8;
 
@@ -13,16 +11,6 @@ const NAMED_PATHS: usize = 8;
 pub fn restore_command(reference: &str) -> Option<String> {
     let (run, id) = split_reference(reference)?;
     Some(format!("omo run restore {} --run {}", sanitize(id, 80), sanitize(run, 80)))
-}
-
-/// What was taken back of tasks and what commits have displaced, each with the command that brings it again.
-pub fn kept_lines(state: &RunState) -> Vec<String> {
-    let word = state.plan.dialect.unit_word();
-    let line = |(id, task): (&String, &TaskState)| {
-        let command = restore_command(task.taken_back.as_deref()?)?;
-        Some(format!("{word} {} was taken back: {command}", sanitize(id, 64)))
-    };
-    state.tasks.iter().filter_map(line).chain(state.displaced.iter().map(|kept| displaced_line(kept))).collect()
 }
 
 /// The words for a reference that keeps changes of the user which a commit has displaced.

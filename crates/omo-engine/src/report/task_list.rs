@@ -14,7 +14,6 @@ mod verifier;
 use omo_plan::model::Task;
 
 use crate::state::RunState;
-use messages::is_verification;
 
 pub use final_report::{final_report, final_report_block};
 pub use progress::progress_screen;
@@ -26,5 +25,5 @@ pub const BRIEF_BYTES: usize = 8_192;
 
 /// What a worker of a task, or the verifier of them all, has to know, in Markdown.
 pub fn brief(state: &RunState, task: &Task) -> String {
-    if is_verification(task) { verifier::brief(state, task) } else { brief::brief(state, task) }
+    if task.is_verification() { verifier::brief(state, task) } else { brief::brief(state, task) }
 }

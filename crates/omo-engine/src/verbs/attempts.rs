@@ -217,7 +217,7 @@ pub fn judge_attempt(
 ) -> Result<Vec<EventKind>, VerbRefusal> {
     let task = task_of_ticket(state, ticket)?;
     let attempt = state.tasks.get(&task.id).map_or(1, |known| known.attempts);
-    if task.kind == TaskKind::Verify {
+    if task.is_verification() {
         let message = "a verification ends with a verdict";
         return Err(VerbRefusal::new(
             VerbRefusalKind::Precondition,

@@ -3,7 +3,7 @@
 
 use omo_core::text::sanitize;
 use omo_plan::id;
-use omo_plan::model::{MAX_PLAN_TASKS, Task, TaskKind};
+use omo_plan::model::{MAX_PLAN_TASKS, Task};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_plan::task_list::criterion::criterion_text;
 
@@ -31,7 +31,7 @@ pub fn record_evidence(state: &RunState, ticket: &str, evidence: Evidence) -> Re
 /// of the tasks are not looked at here: they are run next, and [`give_verdict`] looks at them. Also `None` where the ticket
 /// is not the verifier's: that, too, is for [`give_verdict`] to say.
 pub fn verdict_objection(state: &RunState, ticket: &str, verdict: &PlanVerdict) -> Option<String> {
-    let is_verifier = task_of_ticket(state, ticket).is_ok_and(|task| task.kind == TaskKind::Verify);
+    let is_verifier = task_of_ticket(state, ticket).is_ok_and(|task| task.is_verification());
     if is_verifier && verdict.passed { evidence_rules::check_tasks_and_evidence(state, verdict).err() } else { None }
 }
 
@@ -43,7 +43,7 @@ pub fn verdict_objection(state: &RunState, ticket: &str, verdict: &PlanVerdict) 
 /// was not green since the verification began; it says that it is not, and names nothing that has to be done again.
 pub fn give_verdict(state: &RunState, ticket: &str, verdict: PlanVerdict) -> Result<Vec<EventKind>, VerbRefusal> {
     let task = task_of_ticket(state, ticket)?;
-    if task.kind != TaskKind::Verify {
+    if !task.is_verification() {
         let message = format!("that ticket is of {} {}, and not of the verification", task_word(state), task.id);
         return Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, "a worker ends with `omo agent done`"));
     }
@@ -57,7 +57,7 @@ pub fn give_verdict(state: &RunState, ticket: &str, verdict: PlanVerdict) -> Res
         }]);
     }
     for (id, _) in &verdict.reopen {
-        if find_task(state, id)?.kind == TaskKind::Verify {
+        if find_task(state, id)?.is_verification() {
             let message = "the verification is done again by itself";
             return Err(VerbRefusal::new(VerbRefusalKind::Usage, message, FAIL_HINT));
         }
@@ -113,7 +113,7 @@ pub fn add_task(state: &RunState, _caller: &VerbCaller, task: Task) -> Result<Ev
     if let Err(invalid) = id::parse_id(&task.id) {
         return Err(VerbRefusal::new(VerbRefusalKind::Usage, invalid.to_string(), "a task is called by its number"));
     }
-    if task.kind == TaskKind::Verify || task.id == omo_plan::task_list::VERIFY_TASK_ID {
+    if task.is_verification() || task.id == omo_plan::task_list::VERIFY_TASK_ID {
         return refused("the verification is no task that is added".to_owned(), NEXT_HINT);
     }
     if state.plan.task(&task.id).is_some() {
@@ -123,7 +123,7 @@ pub fn add_task(state: &RunState, _caller: &VerbCaller, task: Task) -> Result<Ev
         return refused(format!("a run has at most {MAX_PLAN_TASKS} tasks"), NEXT_HINT);
     }
     for id in &task.deps {
-        if find_task(state, id)?.kind == TaskKind::Verify {
+        if find_task(state, id)?.is_verification() {
             return refused(
                 format!("{} would wait for the verification, which comes after all tasks", task.id),
                 NEXT_HINT,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use omo_core::recorded_answer::RecordedAnswer;
 use omo_core::text::sanitize;
-use omo_plan::model::{Dialect, Plan, PlannedState, Task, TaskGroup, TaskKind};
+use omo_plan::model::{Dialect, Plan, PlannedState, Task, TaskGroup};
 use omo_plan::plan_summary::SESSION_PREFIX;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
@@ -149,7 +149,7 @@ fn ended_dependents<'a>(state: &'a RunState, id: &str) -> Vec<&'a str> {
         status.is_some_and(|status| !matches!(status, TaskStatus::Pending | TaskStatus::Held | TaskStatus::Skipped))
     };
     let is_meant = |task: &&Task| task.id != id && is_begun(&task.id);
-    let is_dependent = |task: &&Task| found.contains(task.id.as_str()) || task.kind == TaskKind::Verify;
+    let is_dependent = |task: &&Task| found.contains(task.id.as_str()) || task.is_verification();
     state.plan.tasks.iter().filter(is_meant).filter(is_dependent).map(|task| task.id.as_str()).collect()
 }
 
@@ -170,7 +170,7 @@ fn reopen(state: &RunState, caller: &VerbCaller, task: &Task) -> Result<Vec<Even
     }
     // Tasks that are done again have the verification done again with them.
     let is_reopened = events.iter().any(|event| matches!(event, EventKind::RoundStarted { .. }));
-    if task.kind != TaskKind::Verify || !is_reopened {
+    if !task.is_verification() || !is_reopened {
         events.push(EventKind::TaskReopened { task: task.id.clone(), reason: "asked for by its user".to_owned() });
     }
     Ok(events)
@@ -182,7 +182,7 @@ fn reopen(state: &RunState, caller: &VerbCaller, task: &Task) -> Result<Vec<Even
 ///
 /// Another of them can never be reviewed as it is.
 fn refused_tasks<'a>(state: &'a RunState, review: &'a Task) -> Result<Vec<&'a str>, VerbRefusal> {
-    if review.kind != TaskKind::Verify {
+    if !review.is_verification() {
         return Ok(Vec::new());
     }
     let has_failed = |id: &&String| state.status_of(id) == TaskStatus::Failed;

@@ -5,7 +5,7 @@ use omo_core::check::session_check::DEFAULT_TIMEOUT_SECONDS;
 use omo_core::check::task_check::{ExpectedResult, TaskCheck, TaskCheckOutcome};
 use omo_git::changes;
 use omo_plan::digest::sha256_hex;
-use omo_plan::model::{Task, TaskKind};
+use omo_plan::model::Task;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
 use super::start::tree_to_text;
@@ -54,7 +54,7 @@ impl Engine<'_> {
     ) -> Result<RecordedEvidence, EngineError> {
         let digest = sha256_hex(ticket.as_bytes());
         let (task, _, state) = self.attempt_of_ticket(&digest)?;
-        if !state.is_task_list() && task.kind != TaskKind::Verify {
+        if !state.is_task_list() && !task.is_verification() {
             return Err(no_evidence_in_plans(&task));
         }
         let attempt = state.tasks.get(&task.id).map_or(1, |known| known.attempts);
@@ -149,7 +149,7 @@ fn no_evidence_in_plans(task: &Task) -> EngineError {
 }
 
 fn require_verifier(task: &Task) -> Result<(), EngineError> {
-    if task.kind == TaskKind::Verify {
+    if task.is_verification() {
         return Ok(());
     }
     Err(EngineError::Refused(VerbRefusal {

@@ -12,7 +12,7 @@ use omo_git::integrate::committed_file;
 use omo_git::repository::GitRepository;
 use omo_plan::dialects::{self, PlanChange};
 use omo_plan::digest::sha256_hex;
-use omo_plan::model::{MAX_PLAN_BYTES, Plan, PlannedState, Task, TaskKind};
+use omo_plan::model::{MAX_PLAN_BYTES, Plan, PlannedState, Task};
 use omo_state::files::project_file::ProjectFile;
 
 use super::plan_file::describe_edit;
@@ -41,7 +41,7 @@ impl<'s> DueTicks<'s> {
         let has_passed =
             |task: &Task| state.tasks.get(&task.id).is_some_and(|known| known.status == TaskStatus::Passed);
         let is_ticked = |task: &Task| state.ticked.contains(&task.id);
-        let tasks = || state.plan.tasks.iter().filter(|task| task.kind != TaskKind::Verify);
+        let tasks = || state.plan.work_tasks();
         Self {
             done: tasks().filter(|task| has_passed(task) && !is_ticked(task)).collect(),
             open: tasks().filter(|task| !has_passed(task) && is_ticked(task)).collect(),

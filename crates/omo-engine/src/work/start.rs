@@ -124,7 +124,7 @@ impl Engine<'_> {
         let vacuous = known_green_checks(&state, &task);
         let WorktreeBaseline { tree, snapshot: kept, head, .. } = self.baseline(&state, &task)?;
         let vacuous = vacuous.map_or_else(|| self.find_green_checks(&state, &task, watcher), Ok)?;
-        let is_verification = task.kind == TaskKind::Verify;
+        let is_verification = task.is_verification();
         let searched = is_verification.then(|| self.search_unfinished_of_run(&state, tree.as_deref())).flatten();
         if let Some(EventKind::UnfinishedSearched { unfinished }) = &searched {
             state.unfinished = Some(unfinished.clone());
@@ -231,7 +231,7 @@ fn guarded_test_files(state: &RunState, task: &Task) -> Vec<(String, String)> {
 
 /// What a worker has to know about its task, in Markdown.
 pub fn task_brief(state: &RunState, task: &Task) -> String {
-    if state.is_task_list() || task.kind == TaskKind::Verify {
+    if state.is_task_list() || task.is_verification() {
         return crate::report::task_list::brief(state, task);
     }
     if state.is_ultraplan() {

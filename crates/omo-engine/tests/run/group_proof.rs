@@ -7,7 +7,7 @@ use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::modes::{ModeOptions, arranged};
 use omo_engine::schedule::{NextAction, next_action};
 use omo_engine::verbs;
-use omo_plan::model::{Plan, ReviewTime, Task, TaskKind};
+use omo_plan::model::{Plan, ReviewTime, Task};
 use omo_plan::proof::ProofSource;
 
 use crate::run::kit::{Run, needs, outcome, plan, task};
@@ -92,7 +92,7 @@ fn reviews(plan: &Plan, mode: ExecutionMode, review: ReviewTime) -> Vec<String> 
     assert_eq!(arranged(plan.clone(), mode, &ModeOptions::from(&plan.policy)), plan, "arranged once more");
     let all: Vec<&str> = plan.groups.iter().flat_map(|group| &group.tasks).map(String::as_str).collect();
     assert!(all.is_empty() || all.len() == plan.tasks.len(), "each task is in one group: {all:?}");
-    let is_review = |task: &&Task| task.kind == TaskKind::Verify;
+    let is_review = |task: &&Task| task.is_verification();
     plan.tasks.iter().filter(is_review).map(|task| format!("{}: {}", task.id, task.deps.join(" "))).collect()
 }
 

@@ -253,7 +253,7 @@ fn are_parallel(plan: &Plan, one: &Task, other: &Task) -> bool {
     if first.0 != second.0 && (is_own(first.1.isolation) || is_own(second.1.isolation)) {
         return true;
     }
-    if [one, other].iter().any(|task| task.kind == TaskKind::Verify) {
+    if [one, other].iter().any(|task| task.is_verification()) {
         return false;
     }
     if plan.dialect == Dialect::TasksJson && (one.files.is_empty() || other.files.is_empty()) {

@@ -30,7 +30,7 @@ pub(crate) fn session_plan(mut tasks: Vec<Task>) -> Plan {
 /// The same without a verification.
 pub(crate) fn without_verification(tasks: Vec<Task>) -> Plan {
     let final_checks = tasks.iter().flat_map(|task| task.checks.iter().cloned()).collect();
-    let skips_verification = tasks.iter().all(|task| task.kind != TaskKind::Verify);
+    let skips_verification = tasks.iter().all(|task| !task.is_verification());
     let mut plan = Plan { dialect: Dialect::TasksJson, final_checks, ..plan(tasks) };
     plan.policy.on_task_fail = OnTaskFail::NextRound;
     plan.policy.parallel = Parallelism::Tasks;

@@ -9,7 +9,7 @@ use omo_engine::event::{EventKind, RecordedProcess, RunEvent};
 use omo_engine::schedule::{NextAction, next_action};
 use omo_engine::state::{ANSWER_CONTINUE, RunPhase, RunState};
 use omo_engine::verbs::{self, AttemptMeasurement, VerbCaller};
-use omo_plan::model::{OnFailure, Plan, Precondition, Task, TaskKind};
+use omo_plan::model::{OnFailure, Plan, Precondition, Task};
 use omo_plan::refusal::VerbRefusal;
 use proptest::prelude::*;
 
@@ -254,7 +254,7 @@ impl Walk {
             NextAction::Wait(running) => {
                 let task = self.run.state.plan.task(running[of % running.len()]).unwrap();
                 let ticket = self.run.state.tasks[&task.id].running.as_ref().unwrap().ticket.clone();
-                if task.kind == TaskKind::Verify {
+                if task.is_verification() {
                     self.follow_verification(&ticket, of);
                 } else {
                     let measured = all(task, &verdict(of));

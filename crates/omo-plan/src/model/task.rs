@@ -77,6 +77,11 @@ pub struct Task {
 }
 
 impl Task {
+    /// `true` for the verification of other tasks.
+    pub fn is_verification(&self) -> bool {
+        self.kind == TaskKind::Verify
+    }
+
     /// A task of which the plan says nothing but its id and its title.
     pub fn new(id: impl Into<String>, title: impl Into<String>) -> Self {
         Self {

@@ -14,7 +14,7 @@ use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::schedule::{self, NextAction};
 use omo_engine::state::RunState;
 use omo_engine::work::Engine;
-use omo_plan::model::{Task, TaskKind};
+use omo_plan::model::Task;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_state::env::{self, ProcessEnv, WorkerIdentity};
 
@@ -189,9 +189,7 @@ fn start(
             Ok(said(parallel_run::task_block(engine.run.id(), task, state)))
         }
         // A session does not review its own work.
-        ExecutionMode::StepByStep if task.kind == TaskKind::Verify && !is_inline => {
-            agent_block(context, engine, state, task)
-        }
+        ExecutionMode::StepByStep if task.is_verification() && !is_inline => agent_block(context, engine, state, task),
         ExecutionMode::StepByStep | ExecutionMode::Parallel => {
             let begun = begin_task(context, engine.run, state, &task.id, FollowingTasks::Any)?;
             Ok(said(format!("TASK\n{begun}")))

@@ -3,7 +3,6 @@
 use omo_engine::Run;
 use omo_engine::handover::TASKS_PER_WORKER;
 use omo_engine::state::RunState;
-use omo_plan::model::TaskKind;
 use omo_state::env::ProcessEnv;
 
 use crate::blocks::parts::LONG_TIMEOUT;
@@ -72,7 +71,7 @@ pub(super) fn begin_task(
     let started = context.engine(run, before)?.start(id, &mut TaskCheckProgress::new())?;
     context.note_in_session(run, &before.holder, &run.state()?);
     let (id, ticket, run) = (&started.task.id, &started.ticket, run.id());
-    let end = if before.is_task_list() || started.task.kind == TaskKind::Verify {
+    let end = if before.is_task_list() || started.task.is_verification() {
         task_list_run::how_to_end(&started.task, &before.plan, run, ticket, &follows.option())
     } else {
         how_to_end(run, ticket, before.plan.dialect.unit_word(), &follows.option())

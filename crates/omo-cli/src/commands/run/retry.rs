@@ -5,7 +5,6 @@ use std::io::Write;
 use omo_core::text::{list_some, sanitize};
 use omo_engine::state::RunState;
 use omo_engine::verbs;
-use omo_plan::model::TaskKind;
 use omo_state::env::ProcessEnv;
 
 use crate::context::{self, CommandContext, EndedRuns};
@@ -48,7 +47,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &RetryOptions) -> Result<(), Comman
 
 /// What a review judges and waits for, where the task of this id is one.
 fn open_work_of_review(state: &RunState, id: &str) -> Option<String> {
-    let review = state.plan.task(id).filter(|task| task.kind == TaskKind::Verify)?;
+    let review = state.plan.task(id).filter(|task| task.is_verification())?;
     let is_open = |id: &&str| state.standing(id).is_some_and(|standing| !standing.is_ended());
     let open: Vec<&str> = review.deps.iter().map(String::as_str).filter(is_open).collect();
     (!open.is_empty()).then(|| list_some(open.iter().copied(), MAX_NAMED))

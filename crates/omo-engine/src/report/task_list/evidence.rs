@@ -10,7 +10,7 @@ use omo_plan::model::Task;
 
 use crate::event::{Evidence, PlanVerdict};
 use crate::report::table::{cell, code_cell, truncated_table};
-use crate::report::task_list::messages::{bullet_list, is_verification, list_some};
+use crate::report::task_list::messages::{bullet_list, list_some};
 use crate::state::{RunState, TaskState, TaskStatus};
 
 /// How much of it is shown.
@@ -109,7 +109,7 @@ pub(super) fn judged_criteria(state: &RunState) -> Vec<Judged<'_>> {
     let by_id: BTreeMap<&str, &Evidence> = state.evidence.iter().map(|known| (known.id.as_str(), known)).collect();
     let claimed = state.plan.tasks.iter().filter_map(|task| {
         let known = state.tasks.get(&task.id)?;
-        (known.status == TaskStatus::Claimed && !is_verification(task)).then_some((task, known))
+        (known.status == TaskStatus::Claimed && !task.is_verification()).then_some((task, known))
     });
     let rows = claimed.flat_map(|(task, known)| {
         let shown_by: Vec<&Evidence> =

@@ -17,7 +17,7 @@ use crate::program_files::task_folder::phase_of_run;
 use crate::report::judged_with::judged_with_lines;
 use crate::report::table::{cell, truncated_table};
 use crate::report::task_list::messages::{
-    bullet_list, field_lines, fit_rows, goal_text, is_verification, rounds_text, task_list_name, task_names,
+    bullet_list, field_lines, fit_rows, goal_text, rounds_text, task_list_name, task_names,
 };
 use crate::state::{RunPhase, RunState, TaskState, TaskStatus};
 use crate::unfinished_lines::{MAX_UNFINISHED_LINES, unfinished_lines};
@@ -67,7 +67,7 @@ fn completed_report(state: &RunState, amount: Amount) -> String {
         ("Result", result.to_owned()),
     ]));
     text.push_str("\n### Summary\n\n");
-    let count = state.plan.tasks.iter().filter(|task| !is_verification(task)).count();
+    let count = state.plan.work_tasks().count();
     let _ = writeln!(text, "- All {} completed", pluralize(count, "task"));
     criteria_counts(&mut text, state);
     remarks(&mut text, state);
@@ -135,7 +135,7 @@ fn remarks(text: &mut String, state: &RunState) {
 
 /// The tasks that something holds for.
 fn task_ids_where(state: &RunState, holds: impl Fn(&Task, &TaskState) -> bool) -> Vec<&str> {
-    let tasks = state.plan.tasks.iter().filter(|task| !is_verification(task));
+    let tasks = state.plan.work_tasks();
     let tasks = tasks.filter(|task| state.tasks.get(&task.id).is_some_and(|known| holds(task, known)));
     tasks.map(|task| task.id.as_str()).collect()
 }
@@ -209,7 +209,7 @@ fn failed_report(state: &RunState, amount: Amount) -> String {
 /// The tasks that are neither proved nor claimed.
 fn open_tasks(state: &RunState) -> Vec<TaskView> {
     let is_left = |row: &TaskView| {
-        state.plan.task(&row.id).is_some_and(|task| !is_verification(task)) && !state.unblocks_dependents(&row.id)
+        state.plan.task(&row.id).is_some_and(|task| !task.is_verification()) && !state.unblocks_dependents(&row.id)
     };
     run_view(&RunFacts::of_state("", state)).tasks.into_iter().filter(is_left).collect()
 }
@@ -221,7 +221,7 @@ fn open_task_reason(row: &TaskView) -> String {
 /// What stands against the whole, beside the tasks that have failed.
 fn list_issues(state: &RunState, a_task_failed: bool, columns: usize) -> Vec<String> {
     let mut issues = Vec::new();
-    let verification = state.plan.tasks.iter().find(|task| is_verification(task));
+    let verification = state.plan.verification_task();
     let known = verification.and_then(|task| state.tasks.get(&task.id));
     match known.map(|known| (known.status, known.last_end.as_ref())) {
         None => issues.push("Verification was skipped".to_owned()),

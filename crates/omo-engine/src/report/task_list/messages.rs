@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use omo_core::text::{self, sanitize};
-use omo_plan::model::{Task, TaskKind};
+use omo_plan::model::Task;
 
 use crate::state::{RunState, TaskStanding, TaskStatus};
 use crate::worker_model::choose_model;
@@ -14,11 +14,6 @@ const GOAL_CHARS: usize = 200;
 const NAMED: usize = 6;
 /// Rows of a table, where a screen has little room.
 const ROWS: usize = 12;
-
-/// Whether a task verifies all others.
-pub(super) fn is_verification(task: &Task) -> bool {
-    task.kind == TaskKind::Verify
-}
 
 /// What the session is called: its folder's name.
 pub(super) fn task_list_name(state: &RunState) -> String {

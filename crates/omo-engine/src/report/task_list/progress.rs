@@ -7,7 +7,7 @@ use omo_plan::model::Task;
 use super::SCREEN_BYTES;
 use crate::program_files::task_folder::phase_of_run;
 use crate::report::table::table;
-use crate::report::task_list::messages::{field_lines, fit_rows, is_verification, model_of, rounds_text, status_word};
+use crate::report::task_list::messages::{field_lines, fit_rows, model_of, rounds_text, status_word};
 use crate::state::{RunState, TaskStanding, TaskStatus};
 
 /// How far a run is; at most [`SCREEN_BYTES`] long.
@@ -43,7 +43,7 @@ fn screen(state: &RunState, standings: &[(&Task, TaskStanding)], rows: usize) ->
 fn shown_status(state: &RunState, task: &Task, standing: &TaskStanding) -> &'static str {
     match standing {
         // It depends on all others: that it waits for them says nothing.
-        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) if is_verification(task) => "pending",
+        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) if task.is_verification() => "pending",
         standing => status_word(state, task, standing),
     }
 }

@@ -11,7 +11,7 @@ use super::BRIEF_BYTES;
 use super::brief::{push_section, task_heading};
 use super::evidence::evidence_line;
 use crate::report::task_list::final_report::{unfinished_line, unsearched_tasks};
-use crate::report::task_list::messages::{is_verification, task_names};
+use crate::report::task_list::messages::task_names;
 use crate::state::RunState;
 use crate::unfinished_lines::unfinished_lines;
 use crate::view::{RunFacts, run_view};
@@ -56,7 +56,7 @@ pub(super) fn brief(state: &RunState, unit: &Task) -> String {
 
 /// A task: how it ended, what has to be judged, and what was put forward for that.
 fn task_lines(state: &RunState, row: &TaskView) -> Vec<String> {
-    let Some(task) = state.plan.task(&row.id).filter(|task| !is_verification(task)) else { return Vec::new() };
+    let Some(task) = state.plan.task(&row.id).filter(|task| !task.is_verification()) else { return Vec::new() };
     let known = state.tasks.get(&row.id);
     let mut lines = vec![format!("- {}: {} ({})", row.id, sanitize(&row.title, 80), row.standing.key())];
     for check in &row.checks {

@@ -31,7 +31,7 @@ impl Witness {
                 let plan = self.plan.as_mut().unwrap();
                 plan.tasks.push((**added).clone());
                 plan.groups[0].tasks.push(added.id.clone());
-                if let Some(verify) = plan.tasks.iter_mut().find(|task| task.kind == TaskKind::Verify) {
+                if let Some(verify) = plan.tasks.iter_mut().find(|task| task.is_verification()) {
                     verify.deps.push(added.id.clone());
                 }
             }
@@ -95,7 +95,7 @@ impl Witness {
         let most = usize::try_from(plan.policy.max_workers).unwrap();
         let most = if plan.policy.parallel == Parallelism::None { 1 } else { most };
         assert!(most == 0 || running < most, "{} beside {running}", task.id);
-        if task.kind == TaskKind::Verify {
+        if task.is_verification() {
             assert_eq!(plan.dialect, Dialect::TasksJson);
             let mut others = self.tasks.iter().filter(|(id, _)| **id != task.id);
             assert!(others.all(|(_, seen)| matches!(seen.word, "passed" | "claimed")), "verified too early");
@@ -104,7 +104,7 @@ impl Witness {
 
     fn verification(&self) -> Option<String> {
         let plan = self.plan.as_ref().unwrap();
-        plan.tasks.iter().find(|task| task.kind == TaskKind::Verify).map(|task| task.id.clone())
+        plan.tasks.iter().find(|task| task.is_verification()).map(|task| task.id.clone())
     }
 
     fn are_green(&self, ids: &[String]) -> bool {
