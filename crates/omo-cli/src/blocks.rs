@@ -12,7 +12,7 @@ pub(crate) mod workflow_batch;
 
 use std::fmt::Write;
 
-use omo_core::text::{format_age, list_some, pluralize, sanitize};
+use omo_core::text::{capitalize, format_age, name_some, pluralize, sanitize};
 use omo_core::timestamp::Timestamp;
 use omo_engine::event::{QuestionKind, RunResult};
 use omo_engine::execution_mode::ExecutionMode;
@@ -22,13 +22,13 @@ use omo_engine::report::plan_overview::{refused_lines, unable_lines};
 use omo_engine::state::{ANSWER_CONTINUE, QuestionState, RunPhase, RunState, TaskStanding};
 use omo_engine::view::next_steps::end_lines;
 use omo_engine::view::ways_out::way_out_lines;
+use omo_engine::view::words::how_to_go_on;
 use omo_engine::work::read_checkout;
-use omo_plan::diagnostic::Severity;
 use omo_plan::dialects::PlanKind;
 use omo_plan::model::Task;
 use omo_view::run_view::RunEnd;
 
-use crate::blocks::parts::{LONG_TIMEOUT, fit_block, plan_path, progress_words};
+use crate::blocks::parts::{LONG_TIMEOUT, fit_block, plan_notes, plan_path, progress_words};
 use crate::blocks::workflow_batch::WorkflowBatch;
 
 /// Rows of tasks in a block.
@@ -56,25 +56,11 @@ pub(crate) fn opened_block(id: &str, state: &RunState) -> String {
         pluralize(state.task_counts().total, plan.dialect.unit_word()),
         pluralize(plan.groups.len(), "batch"),
     );
-    text.push_str(&plan_notes(state));
-    fit_block(text)
-}
-
-/// What the plan's reader found, beside errors.
-fn plan_notes(state: &RunState) -> String {
-    const SHOWN: usize = 8;
-    let found: Vec<_> = state.plan.diagnostics.iter().filter(|found| found.severity == Severity::Warning).collect();
-    let mut text = String::new();
-    for one in found.iter().take(SHOWN) {
-        let _ = writeln!(text, "note: line {}: {}", one.line, sanitize(&one.text, 120));
-    }
-    if found.len() > SHOWN {
-        let _ = writeln!(text, "note: and {} more: omo plan lint {}", found.len() - SHOWN, plan_path(state));
-    }
-    for line in refused_lines(&state.plan) {
+    text.push_str(&plan_notes(plan, &[]));
+    for line in refused_lines(plan) {
         let _ = writeln!(text, "{line}");
     }
-    text
+    fit_block(text)
 }
 
 /// Whether whole batches can be handed to the Workflow tool: it starts one kind of agent, which shows no evidence.
@@ -126,7 +112,7 @@ pub(crate) fn spawn_agent(run: &str, task: &Task, state: &RunState) -> String {
 
 /// One task of a plan for this session itself.
 pub(crate) fn work_inline(run: &str, task: &Task, state: &RunState) -> String {
-    let (id, word) = (&task.id, capitalized(state.plan.dialect.unit_word()));
+    let (id, word) = (&task.id, capitalize(state.plan.dialect.unit_word()));
     fit_block(format!(
         "DO\n  {word} {id}, \"{}\", is yours to do in this session.\n  run: omo agent start {id} --run {run}      {LONG_TIMEOUT}\n  \
          Then do what it prints, and end with the `omo agent done` line that stands there.",
@@ -136,17 +122,16 @@ pub(crate) fn work_inline(run: &str, task: &Task, state: &RunState) -> String {
 
 /// Agents were asked for, and have not begun.
 pub(crate) fn wait_for_agents(ids: &[String]) -> String {
-    let word = if ids.len() == 1 { "Task" } else { "Tasks" };
     format!(
-        "WAIT\n  {word} {} went to agents a moment ago, which have not begun yet.\n  run: omo agent next --wait 540      {LONG_TIMEOUT}",
-        ids.join(", ")
+        "WAIT\n  {} went to agents a moment ago, which have not begun yet.\n  run: omo agent next --wait 540      {LONG_TIMEOUT}",
+        name_some("Task", ids, usize::MAX)
     )
 }
 
 /// Workers are at work on these tasks.
 pub(crate) fn wait_block(ids: &[&str], state: &RunState, now: Timestamp, workflow: bool) -> String {
     let since = |id: &&str| state.tasks.get(*id).and_then(|task| task.running.as_ref()).map(|running| running.since);
-    let word = capitalized(state.plan.dialect.unit_word());
+    let word = capitalize(state.plan.dialect.unit_word());
     let line = |id: &&str| format!("  {word} {id} is being worked on, begun {} ago.", format_age(since(id), now));
     let lines: Vec<String> = ids.iter().map(line).collect();
     let lost = match ids {
@@ -194,7 +179,7 @@ pub(crate) fn question_block(question: &QuestionState, state: &RunState, can_ask
 fn ask_within_the_turn(question: &QuestionState) -> String {
     let question = &question.question;
     let lines: Vec<String> = question.text.lines().map(|line| format!("    {}", sanitize(line, 160))).collect();
-    let choices: Vec<&str> = question.options.iter().map(|option| option.id.as_str()).collect();
+    let choices = question.option_ids();
     fit_block(format!(
         "ASK\n  Put this to the user with AskUserQuestion, in these words or shorter, with the header `{id}` and each \
          choice first in its label; do not choose for them.\n{}\n  \
@@ -209,12 +194,11 @@ fn ask_within_the_turn(question: &QuestionState) -> String {
 
 /// How a block begins that only a person's next prompt gets past. The line for the model is not for showing.
 fn stop_heading(question: &QuestionState) -> String {
-    let choices: Vec<&str> = question.question.options.iter().map(|option| option.id.as_str()).collect();
     format!(
         "STOP\n  Show the user the second paragraph, then end your turn. Only their next prompt lets it pass; until then an \
          answer is refused.\n  Where that prompt is no command of omo, but says so: `omo answer {} {}`\n\n",
         question.question.id,
-        choices.join("|")
+        question.question.option_ids().join("|")
     )
 }
 
@@ -235,7 +219,7 @@ fn hard_stop(question: &QuestionState, group: usize, state: &RunState) -> String
     rows(&mut text, &ended);
     let left = tasks_until_next_stop(group, state);
     if !left.is_empty() {
-        let _ = writeln!(text, "  Next: {}.", task_names(&left));
+        let _ = writeln!(text, "  Next: {}.", name_some("task", &left, MAX_ROWS));
     }
     how_to_continue(&mut text, question, state);
     text.push_str(&how_to_retry(state));
@@ -278,7 +262,7 @@ fn unable_lines_at_start(state: &RunState) -> Vec<String> {
 }
 
 fn how_to_continue(text: &mut String, question: &QuestionState, state: &RunState) {
-    let choices: Vec<&str> = question.question.options.iter().map(|option| option.id.as_str()).collect();
+    let choices = question.question.option_ids();
     let go_on = go_on_line(state);
     if question.question.kind.is_passed_by_going_on() {
         let _ = write!(text, "  To go on, type: {go_on}");
@@ -296,11 +280,7 @@ fn how_to_continue(text: &mut String, question: &QuestionState, state: &RunState
 
 /// What its user types in a session to have an open run go on, past a stop.
 pub(crate) fn go_on_line(state: &RunState) -> String {
-    if state.is_task_list() {
-        format!("/omo:ulw-exec --session {}", state.task_list_id())
-    } else {
-        "/omo:execute".to_owned()
-    }
+    if state.is_task_list() { how_to_go_on(state) } else { "/omo:execute".to_owned() }
 }
 
 /// The run came to its end.
@@ -365,18 +345,6 @@ fn rows(text: &mut String, tasks: &[EndedTask]) {
     if tasks.len() > MAX_ROWS {
         let _ = writeln!(text, "    … and {} more: omo report", tasks.len() - MAX_ROWS);
     }
-}
-
-/// A word at the beginning of a sentence.
-fn capitalized(word: &str) -> String {
-    let (first, rest) = word.split_at_checked(1).unwrap_or_default();
-    first.to_ascii_uppercase() + rest
-}
-
-fn task_names(ids: &[&str]) -> String {
-    const SHOWN: usize = 12;
-    let word = if ids.len() == 1 { "task" } else { "tasks" };
-    format!("{word} {}", list_some(ids.iter().copied(), SHOWN))
 }
 
 fn title(task: &Task) -> String {

@@ -191,9 +191,12 @@ fn answer_question(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandEr
         }
         // What the plan asks is theirs to answer, and has to be one of its options.
         None if goes_on => {
-            let ids: Vec<&str> = question.options.iter().map(|option| option.id.as_str()).collect();
             let text = sanitize(&question.text, 300);
-            print_block(&format!("[omo] The run {} asks: {text}\nTo answer, type one of: {}", run.id(), ids.join(", ")))
+            print_block(&format!(
+                "[omo] The run {} asks: {text}\nTo answer, type one of: {}",
+                run.id(),
+                question.option_ids().join(", ")
+            ))
         }
         None => Ok(()),
     }

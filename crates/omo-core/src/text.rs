@@ -39,6 +39,18 @@ pub fn list_some<'a>(names: impl IntoIterator<Item = &'a str>, most: usize) -> S
     format!("{}{more}", shown.join(", "))
 }
 
+/// A noun with the first of its names: `task 1`, `tasks 1, 2 and 3 more`.
+pub fn name_some(noun: &str, names: &[impl AsRef<str>], most: usize) -> String {
+    let many = if names.len() == 1 { "" } else { "s" };
+    format!("{noun}{many} {}", list_some(names.iter().map(AsRef::as_ref), most))
+}
+
+/// Text that begins with a capital letter.
+pub fn capitalize(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
+}
+
 /// The first lines of a text, as many as so many bytes have room for; what is left out leaves a sign.
 pub fn first_lines(text: &str, max_bytes: usize) -> String {
     const MORE: &str = "\n…";

@@ -17,6 +17,13 @@ pub struct Question {
     pub options: Vec<QuestionOption>,
 }
 
+impl Question {
+    /// Ids of the possible answers.
+    pub fn option_ids(&self) -> Vec<&str> {
+        self.options.iter().map(|option| option.id.as_str()).collect()
+    }
+}
+
 /// What a question is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "about", rename_all = "snake_case")]

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use omo_plan::model::{OnFailure, Plan, PlannedState, RunPolicy, Task};
-use omo_view::run_view::TaskCounts;
+use omo_view::run_view::{Standing, TaskCounts};
 
 use crate::state::{QuestionState, RunState, RunningAttempt, TaskStanding, TaskStatus};
 
@@ -104,18 +104,18 @@ impl RunState {
     /// How many tasks stand how. What verifies the others is no task to their reader.
     pub fn task_counts(&self) -> TaskCounts {
         let mut counts = TaskCounts::default();
-        for (_, standing) in self.standings().into_iter().filter(|(task, _)| !task.is_verification()) {
+        for (task, standing) in self.standings().into_iter().filter(|(task, _)| !task.is_verification()) {
             counts.total += 1;
-            match standing {
-                TaskStanding::Is(TaskStatus::Passed) => counts.passed += 1,
-                TaskStanding::Is(TaskStatus::Claimed) => counts.claimed += 1,
-                TaskStanding::Is(TaskStatus::Failed) => counts.failed += 1,
-                TaskStanding::Is(TaskStatus::Unverified) => {
+            match view_standing(task, &standing) {
+                Standing::Passed => counts.passed += 1,
+                Standing::Claimed => counts.claimed += 1,
+                Standing::Failed => counts.failed += 1,
+                Standing::Unproved => {
                     counts.failed += 1;
                     counts.unproved += 1;
                 }
-                TaskStanding::Blocked { .. } | TaskStanding::Is(TaskStatus::Skipped) => counts.blocked += 1,
-                TaskStanding::Is(_) => counts.pending += 1,
+                Standing::Blocked | Standing::Skipped | Standing::LeftOut => counts.blocked += 1,
+                Standing::Running | Standing::Interrupted | Standing::Pending => counts.pending += 1,
             }
         }
         counts
@@ -124,6 +124,22 @@ impl RunState {
     /// The tasks that a worker is at.
     pub fn running_attempts(&self) -> impl Iterator<Item = (&str, &RunningAttempt)> {
         self.tasks.iter().filter_map(|(id, task)| Some((id.as_str(), task.running.as_ref()?)))
+    }
+}
+
+/// State of a task as it is shown.
+pub(crate) fn view_standing(task: &Task, standing: &TaskStanding) -> Standing {
+    match standing {
+        TaskStanding::Blocked { .. } => Standing::Blocked,
+        TaskStanding::Is(TaskStatus::Pending) => Standing::Pending,
+        TaskStanding::Is(TaskStatus::Running) => Standing::Running,
+        TaskStanding::Is(TaskStatus::Held) => Standing::Interrupted,
+        TaskStanding::Is(TaskStatus::Passed) => Standing::Passed,
+        TaskStanding::Is(TaskStatus::Claimed) => Standing::Claimed,
+        TaskStanding::Is(TaskStatus::Unverified) => Standing::Unproved,
+        TaskStanding::Is(TaskStatus::Failed) => Standing::Failed,
+        TaskStanding::Is(TaskStatus::Skipped) if task.state == PlannedState::LeftOut => Standing::LeftOut,
+        TaskStanding::Is(TaskStatus::Skipped) => Standing::Skipped,
     }
 }
 

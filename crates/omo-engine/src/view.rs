@@ -19,7 +19,7 @@ use omo_core::stop::allowed_blocks;
 use omo_core::text::command_text::typed_form;
 use omo_core::text::{format_duration, sanitize};
 use omo_core::timestamp::Timestamp;
-use omo_plan::model::{PlannedState, Task};
+use omo_plan::model::Task;
 use omo_plan::proof::ProofSource;
 use omo_view::run_view::{
     ActorView, Bound, CheckState, CheckView, CheckoutView, DriftView, QuestionView, ReviewEnd, ReviewView,
@@ -34,6 +34,7 @@ use crate::report::heading::run_heading;
 use crate::report::ultraplan::short_commit;
 use crate::report::workers::{cost_text, worker_result_lines, worker_warnings};
 use crate::schedule::{self, NextAction};
+use crate::standing::view_standing;
 use crate::state::{
     ANSWER_WITHDRAWN, QuestionState, RunPhase, RunState, RunningAttempt, TaskStanding, TaskState, TaskStatus,
 };
@@ -299,21 +300,6 @@ fn task_view(facts: &RunFacts<'_>, task: &Task, standing: &TaskStanding) -> Task
             || *standing == TaskStanding::Is(TaskStatus::Pending)
                 && task.deps.iter().all(|id| state.status_of(id).is_ended()),
         updated_at: known.updated_at,
-    }
-}
-
-fn view_standing(task: &Task, standing: &TaskStanding) -> Standing {
-    match standing {
-        TaskStanding::Blocked { .. } => Standing::Blocked,
-        TaskStanding::Is(TaskStatus::Pending) => Standing::Pending,
-        TaskStanding::Is(TaskStatus::Running) => Standing::Running,
-        TaskStanding::Is(TaskStatus::Held) => Standing::Interrupted,
-        TaskStanding::Is(TaskStatus::Passed) => Standing::Passed,
-        TaskStanding::Is(TaskStatus::Claimed) => Standing::Claimed,
-        TaskStanding::Is(TaskStatus::Unverified) => Standing::Unproved,
-        TaskStanding::Is(TaskStatus::Failed) => Standing::Failed,
-        TaskStanding::Is(TaskStatus::Skipped) if task.state == PlannedState::LeftOut => Standing::LeftOut,
-        TaskStanding::Is(TaskStatus::Skipped) => Standing::Skipped,
     }
 }
 

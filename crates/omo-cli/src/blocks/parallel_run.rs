@@ -11,38 +11,18 @@ use omo_engine::parallel_state::ParallelState;
 use omo_engine::preflight::{PreflightFinding, PreflightSeverity};
 use omo_engine::report::ultraplan::{command_for, short_commit};
 use omo_engine::state::{RunPhase, RunState};
-use omo_plan::diagnostic::{Code, Severity};
 use omo_plan::model::{Plan, Task};
 use omo_plan::plan_summary::summary_lines;
 use omo_plan::strategy::RunStrategy;
 
-use crate::blocks::parts::{self, LONG_TIMEOUT, fit_block, run_subject};
-
-/// Notes of one plan that are shown.
-const MAX_NOTES: usize = 8;
+use crate::blocks::parts::{LONG_TIMEOUT, fit_block, plan_path, progress_words};
+use crate::blocks::title;
 
 /// Lines about a plan and the way in which it is worked on.
 pub(crate) fn plan_lines(plan: &Plan, strategy: RunStrategy) -> String {
     let mut lines: Vec<String> = summary_lines(plan).iter().map(|line| sanitize(line, 300)).collect();
     lines.push(strategy.summary_line());
     lines.join("\n") + "\n"
-}
-
-/// What the plan's reader found, beside errors and what the head says already.
-pub(crate) fn plan_notes(plan: &Plan) -> String {
-    let is_told = |code: Code| matches!(code, Code::MissingOnFailure | Code::MissingVerify);
-    let is_note = |severity: Severity| severity == Severity::Warning;
-    let found: Vec<_> =
-        plan.diagnostics.iter().filter(|found| is_note(found.severity) && !is_told(found.code)).collect();
-    let mut text = String::new();
-    for one in found.iter().take(MAX_NOTES) {
-        let _ = writeln!(text, "note: line {}: {}", one.line, sanitize(&one.text, 120));
-    }
-    if found.len() > MAX_NOTES {
-        let more = found.len() - MAX_NOTES;
-        let _ = writeln!(text, "note: and {more} more: omo plan lint {}", sanitize(&plan.source.path, 200));
-    }
-    text
 }
 
 /// What was found in the repository and holds nothing up.
@@ -87,7 +67,7 @@ pub(crate) fn launcher_terms(terms: &ClientPolicy) -> String {
 
 /// A run was opened. `said` is what was found out before.
 pub(crate) fn opened_block(id: &str, state: &RunState, said: &str) -> String {
-    let path = sanitize(&run_subject(state), 200);
+    let path = plan_path(state);
     let steps = pluralize(state.task_counts().total, state.plan.dialect.unit_word());
     let way = match &state.parallel {
         Some(_) => {
@@ -115,8 +95,7 @@ pub(crate) fn dry_run(report: &str) -> String {
 /// One task for this session itself.
 pub(crate) fn task_block(run: &str, task: &Task, state: &RunState) -> String {
     let (id, word) = (&task.id, state.plan.dialect.unit_word());
-    let title = sanitize(&task.title, 80).replace('"', "'");
-    let tally = parts::progress_words(state);
+    let (tally, title) = (progress_words(state), title(task));
     fit_block(format!(
         "DO\n  {tally}; next is {word} {id}, \"{title}\". You do it yourself, in this session, without agents.\n  \
          run: omo agent start {id} --run {run}      {LONG_TIMEOUT}\n  \

@@ -7,9 +7,14 @@ use omo_core::text::command_text::{is_plain_text, number_rows, show_whole};
 use omo_core::text::sanitize;
 use omo_engine::state::{RunPhase, RunState};
 pub(crate) use omo_engine::view::words::{is_complete, progress_words, run_subject};
+use omo_plan::diagnostic::{Code, Diagnostic, Severity};
+use omo_plan::model::Plan;
 
 /// The greatest length of a block.
 pub(crate) const MAX_BYTES: usize = 2_048;
+
+/// Notes of one plan that are shown.
+const MAX_NOTES: usize = 8;
 
 /// What the Bash tool has to be told for a command that may take minutes.
 pub(crate) const LONG_TIMEOUT: &str = "(Bash timeout 600000)";
@@ -26,6 +31,21 @@ pub(crate) fn list_commands(commands: &[PlannedCommand]) -> String {
         if let Some(folder) = &command.folder {
             let _ = writeln!(text, "    in {}", show_whole(folder, "      "));
         }
+    }
+    text
+}
+
+/// Warnings of the plan's reader but those that are told elsewhere.
+pub(crate) fn plan_notes(plan: &Plan, told: &[Code]) -> String {
+    let is_note = |found: &&Diagnostic| found.severity == Severity::Warning && !told.contains(&found.code);
+    let found: Vec<_> = plan.diagnostics.iter().filter(is_note).collect();
+    let mut text = String::new();
+    for one in found.iter().take(MAX_NOTES) {
+        let _ = writeln!(text, "note: line {}: {}", one.line, sanitize(&one.text, 120));
+    }
+    if found.len() > MAX_NOTES {
+        let more = found.len() - MAX_NOTES;
+        let _ = writeln!(text, "note: and {more} more: omo plan lint {}", sanitize(&plan.source.path, 200));
     }
     text
 }

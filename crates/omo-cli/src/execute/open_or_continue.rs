@@ -9,10 +9,12 @@ use omo_engine::request::part::strategy_of_mode;
 use omo_engine::request::run_scope::RunScope;
 use omo_engine::state::RunPhase;
 use omo_engine::{ExclusiveGuard, RunStore};
+use omo_plan::diagnostic::Code;
 use omo_plan::dialects::PlanKind;
 use omo_plan::model::Plan;
 
-use crate::blocks::parallel_run::{plan_lines, plan_notes};
+use crate::blocks::parallel_run::plan_lines;
+use crate::blocks::parts::plan_notes;
 use crate::context::{CommandContext, require_only_parallel_run};
 use crate::error::CommandError;
 use crate::execute::continue_run::{Continuing, continue_run};
@@ -21,6 +23,9 @@ use crate::execute::known_run::{KnownRun, RunQuery, find_run};
 use crate::execute::open_run::{ask_for_check, begin, prepare};
 use crate::execute::refusals::{require_repository, require_writable_files};
 use crate::execute::request::{ExecuteCommand, ExecuteRequest};
+
+/// Warnings that the lines about a plan tell already.
+const TOLD_ABOVE: [Code; 2] = [Code::MissingOnFailure, Code::MissingVerify];
 
 /// Opens the run of a plan, or goes on with the one that it has. Where its user has answered what proves its tasks,
 /// that is the check to begin with, and nothing was done yet.
@@ -59,7 +64,8 @@ pub(crate) fn open_or_continue(
         return Ok(Some(check));
     }
     let strategy = strategy_of_mode(&plan, mode);
-    let head = scope.map(|_| [&request.heading, &*plan_lines(whole, strategy), &plan_notes(&plan)].concat());
+    let head =
+        scope.map(|_| [&request.heading, &*plan_lines(whole, strategy), &plan_notes(&plan, &TOLD_ABOVE)].concat());
     let has_checkpoint = by_agents && plan.dialect.kind() == PlanKind::Tasks;
     let prepared = prepare(context, request, plan, mode, scope, &head.unwrap_or_default())?;
     // The checkpoint of another program would be lost.

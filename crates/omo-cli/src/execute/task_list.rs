@@ -168,7 +168,7 @@ fn open_task_list_run(
 /// The plan of a session, with the options that were given now.
 fn plan_of_task_list(list: &TaskList, waves: &WaveOptions) -> Result<Plan, CommandError> {
     let plan = with_waves(list.plan(waves.skip_verify), waves);
-    if plan.tasks.iter().all(|task| task.is_verification()) {
+    if plan.work_tasks().next().is_none() {
         let message = format!("the task list {} has no tasks", list.id);
         let hint = "/omo:ulw-plan finds them in Claude Code, and `omo agent task create` adds one";
         return Err(CommandError::precondition(message, hint));

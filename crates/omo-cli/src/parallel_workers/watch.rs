@@ -99,10 +99,9 @@ impl RunDisplay for WorkerDisplay<'_> {
 
 /// A question as a person reads it who looks on at a terminal, and how it is answered there.
 fn question_at_terminal(block: &str, question: &QuestionState) -> String {
-    let choices: Vec<&str> = question.question.options.iter().map(|option| option.id.as_str()).collect();
     let (shown, id) = (blocks::user_part(block), &question.question.id);
     let in_session = ["\n  To answer, ", "\n  To go on, "];
     let end = in_session.iter().filter_map(|line| shown.find(line)).min().unwrap_or(shown.len());
     let shown = shown.get(..end).unwrap_or(shown);
-    format!("{shown}\n  To answer: omo answer {id} {}; then: omo run watch", choices.join("|"))
+    format!("{shown}\n  To answer: omo answer {id} {}; then: omo run watch", question.question.option_ids().join("|"))
 }

@@ -22,7 +22,7 @@ impl RunState {
                 }
             }
             EventKind::TaskImported { task, status: ImportedStatus::Done, .. }
-                if self.plan.task(task).is_some_and(|task| task.is_verification()) =>
+                if self.plan.task(task).is_some_and(Task::is_verification) =>
             {
                 return bad("takes a verification from another program");
             }
@@ -50,7 +50,7 @@ impl RunState {
         if !may_be {
             return Err(LedgerError { seq: event.seq, problem: "adds a task that cannot be".to_owned() });
         }
-        let verification = self.plan.tasks.iter().position(|task| task.is_verification());
+        let verification = self.plan.tasks.iter().position(Task::is_verification);
         if let Some(verification) = verification.and_then(|place| self.plan.tasks.get_mut(place)) {
             verification.deps.push(added.id.clone());
         }

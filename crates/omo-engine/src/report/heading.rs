@@ -2,8 +2,8 @@
 //! and every format, and "Complete" alone is said only where each task has passed.
 
 use omo_core::text::sanitize;
-use omo_plan::model::{PlannedState, Task};
-use omo_view::run_view::RunEnd;
+use omo_plan::model::Task;
+use omo_view::run_view::{RunEnd, Standing};
 
 use crate::event::RunResult;
 use crate::outcome::FinalChecksResult;
@@ -11,6 +11,7 @@ use crate::parallel_state::GroupStatus;
 use crate::report::findings::branch_words;
 use crate::report::workers::worker_name;
 use crate::request::part;
+use crate::standing::view_standing;
 use crate::state::{RunPhase, RunState, TaskStanding, TaskStatus};
 
 /// The heading of a report.
@@ -34,26 +35,35 @@ pub fn run_heading(state: &RunState) -> RunHeading {
 }
 
 fn ended_heading(state: &RunState, result: RunResult) -> RunHeading {
-    let tasks = TaskTally::count(state);
+    let tasks = AskedTasks::of_run(state);
+    let total = tasks.0.len();
+    let done = tasks.count(&[Standing::Passed, Standing::Claimed, Standing::Unproved, Standing::LeftOut]);
+    let skipped = tasks.count(&[Standing::Skipped, Standing::LeftOut]);
+    let claimed = tasks.count(&[Standing::Claimed]);
+    // A reviewer has judged the whole, what is unproved included.
+    let verdict = state.plan.verification_task().and_then(|task| state.standing(&task.id));
+    let is_reviewed = verdict == Some(TaskStanding::Is(TaskStatus::Passed));
+    let judged = if is_reviewed { claimed } else { 0 };
+    let unproved = tasks.count(&[Standing::Unproved]) + claimed - judged;
     let word = state.plan.dialect.unit_word();
     let failure = failed_part(state, &tasks);
     let (kind, text) = if let Some(failure) = failure {
         (RunEnd::Failed, failure)
-    } else if tasks.undone > 0 {
-        let skipped = if tasks.skipped > 0 { format!(", {} skipped", tasks.skipped) } else { String::new() };
-        let text = format!("Incomplete: {} of {} {word}s done{skipped}", tasks.total - tasks.undone, tasks.total);
+    } else if done < total {
+        let skipped = if skipped > 0 { format!(", {skipped} skipped") } else { String::new() };
+        let text = format!("Incomplete: {done} of {total} {word}s done{skipped}");
         (RunEnd::Incomplete, text)
     } else if state.is_outside_branch() {
         (RunEnd::Incomplete, "Incomplete: not in your branch".to_owned())
-    } else if tasks.unproved > 0 {
-        let reviewed = if tasks.is_reviewed { ", reviewed" } else { "" };
-        (RunEnd::Unproved, format!("Complete, {} of {} {word}s unproved{reviewed}", tasks.unproved, tasks.total))
+    } else if unproved > 0 {
+        let reviewed = if is_reviewed { ", reviewed" } else { "" };
+        (RunEnd::Unproved, format!("Complete, {unproved} of {total} {word}s unproved{reviewed}"))
     } else if FinalChecksResult::for_run(state) == FinalChecksResult::Skipped {
         (RunEnd::Unproved, "Complete, the whole unproved".to_owned())
     } else if result == RunResult::Failed {
         (RunEnd::Failed, "Failed".to_owned())
-    } else if tasks.judged > 0 {
-        let text = format!("Complete, {} of {} {word}s judged by the verifier", tasks.judged, tasks.total);
+    } else if judged > 0 {
+        let text = format!("Complete, {judged} of {total} {word}s judged by the verifier");
         (RunEnd::Complete, text)
     } else {
         (RunEnd::Complete, "Complete".to_owned())
@@ -66,56 +76,29 @@ fn ended_heading(state: &RunState, result: RunResult) -> RunHeading {
     RunHeading { kind, text: text + &elsewhere.unwrap_or_default() }
 }
 
-/// How many of the tasks that were asked for stand how; what verifies the others is none of them.
-#[derive(Default)]
-struct TaskTally<'a> {
-    total: usize,
-    failed: Vec<&'a Task>,
-    undone: usize,
-    skipped: usize,
-    unproved: usize,
-    judged: usize,
-    /// A reviewer has judged the whole, what is unproved included.
-    is_reviewed: bool,
-}
+/// Tasks that were asked for, without what verifies them.
+struct AskedTasks<'a>(Vec<(&'a Task, Standing)>);
 
-impl<'a> TaskTally<'a> {
-    fn count(state: &'a RunState) -> Self {
-        let is_judged = state
-            .plan
-            .verification_task()
-            .is_some_and(|task| state.standing(&task.id) == Some(TaskStanding::Is(TaskStatus::Passed)));
-        let mut tally = Self { is_reviewed: is_judged, ..Self::default() };
+impl<'a> AskedTasks<'a> {
+    fn of_run(state: &'a RunState) -> Self {
         let tasks = match state.scope {
             Some(scope) => part::selected_tasks(&state.plan, scope.selection),
             None => state.plan.tasks.iter().collect(),
         };
-        for task in tasks.into_iter().filter(|task| !task.is_verification()) {
-            tally.total += 1;
-            match state.standing(&task.id).unwrap_or(TaskStanding::Is(TaskStatus::Pending)) {
-                TaskStanding::Is(TaskStatus::Passed) => {}
-                TaskStanding::Is(TaskStatus::Failed) => {
-                    tally.failed.push(task);
-                    tally.undone += 1;
-                }
-                TaskStanding::Is(TaskStatus::Claimed) if is_judged => tally.judged += 1,
-                TaskStanding::Is(TaskStatus::Unverified | TaskStatus::Claimed) => tally.unproved += 1,
-                TaskStanding::Is(TaskStatus::Skipped) => {
-                    tally.skipped += 1;
-                    tally.undone += usize::from(task.state != PlannedState::LeftOut);
-                }
-                TaskStanding::Is(TaskStatus::Pending | TaskStatus::Running | TaskStatus::Held)
-                | TaskStanding::Blocked { .. } => tally.undone += 1,
-            }
-        }
-        tally
+        let standing = |task: &'a Task| Some((task, view_standing(task, &state.standing(&task.id)?)));
+        Self(tasks.into_iter().filter(|task| !task.is_verification()).filter_map(standing).collect())
+    }
+
+    fn count(&self, wanted: &[Standing]) -> usize {
+        self.0.iter().filter(|(_, standing)| wanted.contains(standing)).count()
     }
 }
 
 /// What has failed of a run that has ended; `None` where nothing has.
-fn failed_part(state: &RunState, tasks: &TaskTally<'_>) -> Option<String> {
-    if let Some((first, more)) = tasks.failed.split_first() {
-        let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+fn failed_part(state: &RunState, tasks: &AskedTasks<'_>) -> Option<String> {
+    if let Some((first, _)) = tasks.0.iter().find(|(_, standing)| *standing == Standing::Failed) {
+        let more = tasks.count(&[Standing::Failed]) - 1;
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         return Some(format!("Failed at {} {}{more}", state.plan.dialect.unit_word(), sanitize(&first.id, 64)));
     }
     let has_failed = |status| matches!(status, GroupStatus::Failed | GroupStatus::InConflict);

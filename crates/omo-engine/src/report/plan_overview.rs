@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use omo_core::money::format_dollars;
-use omo_core::text::{format_limit, list_some, pluralize, sanitize};
+use omo_core::text::{format_limit, list_some, name_some, pluralize, sanitize};
 use omo_plan::model::{Plan, PlannedState, RefusedCheck, ReviewTime, Task, TaskGroup};
 use omo_plan::proof::TaskProof;
 
@@ -69,25 +69,23 @@ pub fn unable_lines(plan: &Plan) -> Vec<String> {
             if waiting.is_empty() { String::new() } else { format!("; {} for that", wait_words(word, &waiting)) };
         lines.push(format!(
             "Cannot begin: {} without a Task Contract, which this plan's `contract_version` demands{waits}.",
-            names(word, &unable)
+            name_some(word, &unable, MAX_NAMES)
         ));
     }
     if !unchecked.is_empty() && plan.policy.unproved_continues {
         lines.push(unproved_line(plan, &unchecked));
     } else if !unchecked.is_empty() {
-        lines.push(format!("Without a check: {}, which omo can only report as unproved.", names(word, &unchecked)));
+        lines.push(format!(
+            "Without a check: {}, which omo can only report as unproved.",
+            name_some(word, &unchecked, MAX_NAMES)
+        ));
     }
     lines
 }
 
-fn names(word: &str, ids: &[&str]) -> String {
-    let word = if ids.len() == 1 { word.to_owned() } else { format!("{word}s") };
-    format!("{word} {}", list_some(ids.iter().copied(), MAX_NAMES))
-}
-
 fn wait_words(word: &str, ids: &[&str]) -> String {
     let verb = if ids.len() == 1 { "waits" } else { "wait" };
-    format!("{} {verb}", names(word, ids))
+    format!("{} {verb}", name_some(word, ids, MAX_NAMES))
 }
 
 /// The tasks that need one of these, or one that does; those themselves are left out.
@@ -217,7 +215,7 @@ fn unproved_line(plan: &Plan, unproved: &[&str]) -> String {
         ReviewTime::Waves => "a reviewer judges each part of the plan",
         ReviewTime::End | ReviewTime::Never => "a reviewer judges that at the end",
     };
-    format!("No command proves {}: shown as unproved once done, and {review}.", names(word, unproved))
+    format!("No command proves {}: shown as unproved once done, and {review}.", name_some(word, unproved, MAX_NAMES))
 }
 
 fn cost_line(plan: &Plan, mode: ExecutionMode, clients: &ClientPolicy, billing: &BillingFacts) -> String {

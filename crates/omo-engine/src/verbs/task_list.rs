@@ -31,7 +31,7 @@ pub fn record_evidence(state: &RunState, ticket: &str, evidence: Evidence) -> Re
 /// of the tasks are not looked at here: they are run next, and [`give_verdict`] looks at them. Also `None` where the ticket
 /// is not the verifier's: that, too, is for [`give_verdict`] to say.
 pub fn verdict_objection(state: &RunState, ticket: &str, verdict: &PlanVerdict) -> Option<String> {
-    let is_verifier = task_of_ticket(state, ticket).is_ok_and(|task| task.is_verification());
+    let is_verifier = task_of_ticket(state, ticket).is_ok_and(Task::is_verification);
     if is_verifier && verdict.passed { evidence_rules::check_tasks_and_evidence(state, verdict).err() } else { None }
 }
 

@@ -233,7 +233,7 @@ pub fn answer_question(
     if state.phase != RunPhase::Executing {
         return Err(ended_refusal("`omo run resume` goes on with it, and asks again what is still open"));
     }
-    let options: Vec<&str> = known.question.options.iter().map(|option| option.id.as_str()).collect();
+    let options = known.question.option_ids();
     if !options.contains(&option) {
         let message = format!("question {question} has no option `{}`", sanitize(option, 60));
         return Err(VerbRefusal::new(VerbRefusalKind::NotFound, message, format!("it has {}", options.join(", "))));

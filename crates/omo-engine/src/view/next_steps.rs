@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use omo_core::text::{list_some, sanitize};
+use omo_core::text::{name_some, sanitize};
 use omo_view::run_view::{CheckoutView, RunEnd, RunView};
 use omo_view::text::uncommitted_lines;
 
@@ -54,9 +54,8 @@ fn before_finishing(state: &RunState, view: &RunView) -> Vec<String> {
     let mut steps = Vec::new();
     let unproved: Vec<&str> = view.not_verified.iter().filter_map(|item| item.task.as_deref()).collect();
     if !unproved.is_empty() {
-        let (word, many) = (state.plan.dialect.unit_word(), if unproved.len() == 1 { "" } else { "s" });
-        let ids = list_some(unproved, NAMED_TASKS);
-        steps.push(format!("Judge yourself what nothing has verified: {word}{many} {ids}."));
+        let tasks = name_some(view.task_word, &unproved, NAMED_TASKS);
+        steps.push(format!("Judge yourself what nothing has verified: {tasks}."));
     }
     if state.plan.final_checks.is_empty() {
         steps.push("Run all tests of the project: the plan has no check of the whole.".to_owned());

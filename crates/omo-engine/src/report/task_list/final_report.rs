@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use omo_core::text::command_text::paste_form;
-use omo_core::text::{inline_code, pluralize, sanitize};
+use omo_core::text::{capitalize, inline_code, pluralize, sanitize};
 use omo_plan::model::Task;
 use omo_plan::task_list::TaskListPhase;
 use omo_view::run_view::TaskView;
@@ -138,11 +138,6 @@ fn task_ids_where(state: &RunState, holds: impl Fn(&Task, &TaskState) -> bool) -
     let tasks = state.plan.work_tasks();
     let tasks = tasks.filter(|task| state.tasks.get(&task.id).is_some_and(|known| holds(task, known)));
     tasks.map(|task| task.id.as_str()).collect()
-}
-
-fn capitalize(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
 }
 
 /// Whether some of the added lines that look unfinished were left out.

@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use omo_core::text::{self, sanitize};
 use omo_plan::model::Task;
+use omo_view::run_view::Standing;
 
-use crate::state::{RunState, TaskStanding, TaskStatus};
+use crate::state::{RunState, TaskStatus};
 use crate::worker_model::choose_model;
 
 /// The longest goal that is shown, in characters.
@@ -45,7 +46,7 @@ pub(super) fn list_some<'a>(ids: impl IntoIterator<Item = &'a str>) -> String {
 
 /// `task 1`, `tasks 1, 2`.
 pub(super) fn task_names(ids: &[&str]) -> String {
-    format!("{} {}", if ids.len() == 1 { "task" } else { "tasks" }, list_some(ids.iter().copied()))
+    text::name_some("task", ids, NAMED)
 }
 
 /// Which model does a task, or did.
@@ -57,21 +58,20 @@ pub(super) fn model_of<'a>(state: &RunState, task: &'a Task) -> &'a str {
 }
 
 /// Where a task stands. A task of which only its worker says that it is done is `claimed`.
-pub(super) fn status_word(state: &RunState, task: &Task, standing: &TaskStanding) -> &'static str {
+pub(super) fn status_word(state: &RunState, task: &Task, standing: Standing) -> &'static str {
     match standing {
-        TaskStanding::Is(TaskStatus::Passed) => "resolved",
-        TaskStanding::Is(TaskStatus::Claimed) => "claimed",
-        TaskStanding::Is(TaskStatus::Running) => "running",
-        TaskStanding::Is(TaskStatus::Failed | TaskStatus::Unverified) => "failed",
-        TaskStanding::Is(TaskStatus::Skipped) => "skipped",
-        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) if is_waiting(state, task) => "blocked",
-        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) => "pending",
-        TaskStanding::Blocked { .. } => "blocked",
+        Standing::Passed => "resolved",
+        Standing::Unproved => "failed",
+        // A verification depends on all others: that it waits for them says nothing.
+        Standing::Pending | Standing::Interrupted if task.is_verification() => "pending",
+        Standing::Pending | Standing::Interrupted if is_waiting(state, task) => "blocked",
+        Standing::Interrupted => "pending",
+        other => other.key(),
     }
 }
 
 /// Whether something that a task depends on is still to be done.
-pub(super) fn is_waiting(state: &RunState, task: &Task) -> bool {
+fn is_waiting(state: &RunState, task: &Task) -> bool {
     task.deps.iter().any(|id| !state.unblocks_dependents(id))
 }
 

@@ -3,20 +3,23 @@
 use std::fmt::Write;
 
 use omo_plan::model::Task;
+use omo_view::run_view::Standing;
 
 use super::SCREEN_BYTES;
 use crate::program_files::task_folder::phase_of_run;
 use crate::report::table::table;
 use crate::report::task_list::messages::{field_lines, fit_rows, model_of, rounds_text, status_word};
-use crate::state::{RunState, TaskStanding, TaskStatus};
+use crate::standing::view_standing;
+use crate::state::RunState;
 
 /// How far a run is; at most [`SCREEN_BYTES`] long.
 pub fn progress_screen(state: &RunState) -> String {
     let standings = state.standings();
+    let standings: Vec<_> = standings.iter().map(|(task, standing)| (*task, view_standing(task, standing))).collect();
     fit_rows(SCREEN_BYTES, |rows| screen(state, &standings, rows))
 }
 
-fn screen(state: &RunState, standings: &[(&Task, TaskStanding)], rows: usize) -> String {
+fn screen(state: &RunState, standings: &[(&Task, Standing)], rows: usize) -> String {
     let mut text = "## Progress Update\n\n".to_owned();
     text.push_str(&field_lines(&[("Iteration", rounds_text(state)), ("Phase", phase_of_run(state).word().to_owned())]));
     text.push('\n');
@@ -24,7 +27,7 @@ fn screen(state: &RunState, standings: &[(&Task, TaskStanding)], rows: usize) ->
     let lines: Vec<[String; 3]> = shown
         .iter()
         .map(|(task, standing)| {
-            let word = shown_status(state, task, standing);
+            let word = status_word(state, task, *standing);
             [task.id.clone(), format!("{} {word}", mark(word)), model_of(state, task).to_owned()]
         })
         .collect();
@@ -32,20 +35,12 @@ fn screen(state: &RunState, standings: &[(&Task, TaskStanding)], rows: usize) ->
     if standings.len() > shown.len() {
         let _ = write!(text, "… and {} more: {}\n\n", standings.len() - shown.len(), tally(state, standings));
     }
-    if standings.iter().any(|(_, standing)| *standing == TaskStanding::Is(TaskStatus::Claimed)) {
+    if standings.iter().any(|(_, standing)| *standing == Standing::Claimed) {
         let judge = if state.plan.policy.skips_verification { "nobody" } else { "the verifier" };
         let _ = write!(text, "○ claimed: done, as its worker says; {judge} judges it\n\n");
     }
     let _ = writeln!(text, "Active workers: {}", state.running_attempts().count());
     text
-}
-
-fn shown_status(state: &RunState, task: &Task, standing: &TaskStanding) -> &'static str {
-    match standing {
-        // It depends on all others: that it waits for them says nothing.
-        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) if task.is_verification() => "pending",
-        standing => status_word(state, task, standing),
-    }
 }
 
 fn mark(word: &str) -> char {
@@ -62,11 +57,11 @@ fn mark(word: &str) -> char {
 
 /// So many of the tasks, those that are worked on or have failed before those that wait, and what is done last; in
 /// the order of the plan.
-fn most_relevant<'a, 'b>(standings: &'b [(&'a Task, TaskStanding)], rows: usize) -> Vec<&'b (&'a Task, TaskStanding)> {
-    let rank = |standing: &TaskStanding| match standing {
-        TaskStanding::Is(TaskStatus::Running | TaskStatus::Failed | TaskStatus::Unverified) => 0,
-        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) | TaskStanding::Blocked { .. } => 1,
-        TaskStanding::Is(TaskStatus::Passed | TaskStatus::Claimed | TaskStatus::Skipped) => 2,
+fn most_relevant<'a, 'b>(standings: &'b [(&'a Task, Standing)], rows: usize) -> Vec<&'b (&'a Task, Standing)> {
+    let rank = |standing: &Standing| match standing {
+        Standing::Running | Standing::Failed | Standing::Unproved => 0,
+        Standing::Pending | Standing::Interrupted | Standing::Blocked => 1,
+        Standing::Passed | Standing::Claimed | Standing::Skipped | Standing::LeftOut => 2,
     };
     let mut places: Vec<(u8, usize)> =
         standings.iter().enumerate().map(|(place, (_, standing))| (rank(standing), place)).collect();
@@ -77,10 +72,10 @@ fn most_relevant<'a, 'b>(standings: &'b [(&'a Task, TaskStanding)], rows: usize)
 }
 
 /// How many of all tasks stand how.
-fn tally(state: &RunState, standings: &[(&Task, TaskStanding)]) -> String {
+fn tally(state: &RunState, standings: &[(&Task, Standing)]) -> String {
     let words = ["resolved", "claimed", "running", "pending", "blocked", "failed", "skipped"];
     let of_word = |word: &str| {
-        let of_it = |(task, standing): &&(&Task, TaskStanding)| shown_status(state, task, standing) == word;
+        let of_it = |(task, standing): &&(&Task, Standing)| status_word(state, task, *standing) == word;
         standings.iter().filter(of_it).count()
     };
     let counts = words.into_iter().map(|word| (of_word(word), word)).filter(|(count, _)| *count > 0);
