@@ -80,14 +80,18 @@ fn require_kept(machines: &TwoMachines, said: &str, subject: &str) -> Result<()>
 
 #[test]
 fn commits_that_belong_to_no_task_are_kept_where_the_worker_says() -> Result<()> {
-    let machines = TwoMachines::new("echo 1 >a; git add a; git commit -q -m 'feat: mine'; exit 3")?;
-    let brief = machines.push_brief(&machines.brief(&["1", "2"]))?;
-    let said = machines.run(&brief, &[])?;
-    ensure!(said.status == 1 && machines.subjects()?.is_empty(), "{said:?}");
-    let report = machines.report()?;
-    let tells = |detail: &str| detail.contains("it has commits of no task; its work is kept in ");
-    ensure!(matches!(&report.phase, WorkerPhase::Ended { detail, .. } if tells(detail)), "{report:?}");
-    require_kept(&machines, &said.out, "feat: mine")
+    let mine = "echo x >x; git add x; git commit -q -m 'feat: mine'";
+    for (script, status, pushed) in [(format!("{mine}; exit 3"), 1, 0), (format!("commit 1; commit 2; {mine}"), 0, 2)] {
+        let machines = TwoMachines::new(&script)?;
+        let brief = machines.push_brief(&machines.brief(&["1", "2"]))?;
+        let said = machines.run(&brief, &[])?;
+        ensure!(said.status == status && machines.subjects()?.len() == pushed, "{said:?}");
+        let report = machines.report()?;
+        let tells = |detail: &str| detail.contains("it has commits of no task; its work is kept in ");
+        ensure!(matches!(&report.phase, WorkerPhase::Ended { detail, .. } if tells(detail)), "{report:?}");
+        require_kept(&machines, &said.out, "feat: mine")?;
+    }
+    Ok(())
 }
 
 #[test]

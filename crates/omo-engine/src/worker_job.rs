@@ -38,6 +38,8 @@ pub use rules::{is_branch_name, is_commit_name, remote_problem};
 
 /// How many commits of the branch are fetched until the one is found that the work began from.
 const DEPTHS: [u32; 5] = [16, 128, 1_024, 8_192, 65_536];
+/// The folder of the clone in that of the start.
+const CLONE: &str = "clone";
 /// The branch that is fetched, the brief, and the report of an earlier start, in the clone.
 const BRANCH_REFERENCE: &str = "refs/omo/branch";
 const BRIEF_REFERENCE: &str = "refs/omo/brief";
@@ -100,7 +102,11 @@ pub fn run_job(job: &WorkerJob, is_asked_to_end: &dyn Fn() -> bool, say: &dyn Fn
     };
     let goes_on = || !is_asked_to_end();
     let worker = Worker { job, scratch: &scratch, is_asked_to_end, say };
-    worker.run(&goes_on).unwrap_or_else(|end| end)
+    let end = worker.run(&goes_on).unwrap_or_else(|end| end);
+    if scratch.is_kept() {
+        say(&format!("its work is kept in {}", scratch.path().join(CLONE).display()));
+    }
+    end
 }
 
 struct Worker<'w> {
@@ -209,7 +215,7 @@ impl Worker<'_> {
     }
 
     fn make_clone<'g>(&self, goes_on: &'g dyn Fn() -> bool) -> Step<WorkerClone<'g>> {
-        let folder = self.scratch.make_folder("clone").map_err(JobEnd::NoScratch)?;
+        let folder = self.scratch.make_folder(CLONE).map_err(JobEnd::NoScratch)?;
         WorkerClone::create(&folder, &self.job.remote, &self.job.brief, goes_on)
             .map_err(|error| JobEnd::NoScratch(error.to_string()))
     }
@@ -293,12 +299,12 @@ impl Worker<'_> {
             Err(PushStop::WorkRefused(why)) => return self.refused(reporter, &why),
             Err(PushStop::Failed(why) | PushStop::Declined(why)) => Some(why),
         };
-        if reporter.pushed.len() == brief.tasks.len() && not_pushed.is_none() {
-            return self.finish(reporter, WorkerEnd::Pushed, "");
-        }
-        let (end, mut detail) = rules::worker_end(end);
         let is_left_out = not_pushed.is_none() && reporter.clone.head().is_some_and(|head| head != reporter.tip);
         let left_out = is_left_out.then(|| self.keep_work(reporter, "it has commits of no task".to_owned()));
+        if reporter.pushed.len() == brief.tasks.len() && not_pushed.is_none() {
+            return self.finish(reporter, WorkerEnd::Pushed, left_out.as_deref().unwrap_or_default());
+        }
+        let (end, mut detail) = rules::worker_end(end);
         for more in [not_pushed.clone(), committed.err(), left_out].into_iter().flatten() {
             detail = format!("{detail}; {more}");
         }
@@ -327,11 +333,9 @@ impl Worker<'_> {
         let Some(head) = reporter.clone.head().filter(|head| reporter.looked_at.as_ref() != Some(head)) else {
             return Ok(());
         };
-        let failed = |error: &dyn std::fmt::Display| PushStop::Failed(error.to_string());
-        if head != reporter.tip {
-            self.scratch.keep_if_killed(true).map_err(|error| failed(&error))?;
-        }
-        let commits = reporter.clone.commits_between(&brief.base, &head).map_err(|error| failed(&error))?;
+        self.keep_unpushed(reporter);
+        let commits = reporter.clone.commits_between(&brief.base, &head);
+        let commits = commits.map_err(|error| PushStop::Failed(error.to_string()))?;
         let progress = rules::find_progress(brief, &commits);
         if let Some(commit) = progress.last.filter(|commit| *commit != reporter.tip) {
             let before = std::mem::replace(&mut reporter.pushed, progress.done);
@@ -342,9 +346,7 @@ impl Worker<'_> {
             let tasks = sanitize(&reporter.pushed.join(", "), 200);
             (self.say)(&format!("pushed {}; tasks with a commit: {tasks}", commit.get(..12).unwrap_or(&commit)));
         }
-        if head == reporter.tip {
-            self.scratch.keep_if_killed(false).map_err(|error| failed(&error))?;
-        }
+        self.keep_unpushed(reporter);
         reporter.looked_at = Some(head);
         Ok(())
     }

@@ -39,31 +39,22 @@ pub fn is_awaited(intent: &PromptIntent, session: Option<&Session>) -> bool {
     intent.is_answer_from_person() && session.is_some_and(may_go_on)
 }
 
-/// Writes down what a person's prompt says to a plan. A session without a plan run whose prompt is no command of omo
-/// causes no write.
-pub(crate) fn record_prompt(context: &HookContext, intent: &PromptIntent, session: Option<&Session>) {
-    let typed = match intent {
-        PromptIntent::Command { name, arguments } => Some(TypedCommand::to_keep(name, arguments, context.env.now)),
-        _ => None,
-    };
-    let is_awaited = is_awaited(intent, session);
-    if typed.is_none() && !is_awaited {
-        return;
-    }
-    if typed.is_some()
-        && let Err(error) = remember_plugin_data(context.env.state_home.as_deref())
-    {
+/// Keeps the arguments of a command that its user has typed.
+pub(crate) fn keep_typed(context: &HookContext, intent: &PromptIntent) {
+    let PromptIntent::Command { name, arguments } = intent else { return };
+    if let Err(error) = remember_plugin_data(context.env.state_home.as_deref()) {
         context.log_problem(&error);
     }
-    change_entry(context, |session, id| {
-        let noted = if is_awaited {
-            note_prompt(session, id, context.env.state_home.as_deref(), context.env.now)
-        } else {
-            EntryChange::Keep
-        };
-        let kept = typed.map_or(EntryChange::Keep, |command| keep_arguments(session, command));
-        if [noted, kept].contains(&EntryChange::Write) { EntryChange::Write } else { EntryChange::Keep }
-    });
+    let typed = TypedCommand::to_keep(name, arguments, context.env.now);
+    change_entry(context, |session, _| keep_arguments(session, typed));
+}
+
+/// Notes that a person has spoken to the model, where the plan run of the session waits for that.
+pub(crate) fn note_person(context: &HookContext, intent: &PromptIntent, session: Option<&Session>) {
+    if is_awaited(intent, session) {
+        let (home, now) = (context.env.state_home.as_deref(), context.env.now);
+        change_entry(context, |session, id| note_prompt(session, id, home, now));
+    }
 }
 
 /// Drops the arguments of a command whose prompt is refused: a model that calls the command later has none.

@@ -110,9 +110,9 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
         return Ok(Some(HookAnswer::AnswerPrompt(said)));
     }
     if source == RequestSource::Person {
-        plan_runs::record_prompt(context, &intent, session.as_ref());
+        plan_runs::keep_typed(context, &intent);
     }
-    // The client may stop waiting for a preview: the command then runs with what was recorded.
+    // The client may stop waiting for a preview: the command then runs with what was kept.
     if let PromptIntent::Command { name, arguments } = &intent
         && source == RequestSource::Person
         && is_plan_command(name)
@@ -120,6 +120,9 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
     {
         plan_runs::forget_arguments(context);
         return Ok(Some(HookAnswer::RejectPrompt(screen)));
+    }
+    if source == RequestSource::Person {
+        plan_runs::note_person(context, &intent, session.as_ref());
     }
     let armed = session.as_ref().is_some_and(Session::is_armed);
     let asks_nothing =

@@ -109,10 +109,12 @@ fn each_line(path: &Path, from: u64, needles: &[&[u8]], mut see: impl FnMut(&Tra
     }
     let finders: Vec<_> = needles.iter().map(memmem::Finder::new).collect();
     let mut reader = BufReader::new(file.take(MAX_BYTES));
-    let (mut bytes, mut is_whole) = (Vec::new(), true);
+    let (mut bytes, mut is_whole, mut is_within) = (Vec::new(), true, false);
     while reader.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes).is_ok_and(|length| length > 0) {
+        let is_rest = std::mem::replace(&mut is_within, !bytes.ends_with(b"\n"));
         is_whole &= (bytes.len() as u64) < MAX_LINE_BYTES;
-        if !bytes.starts_with(COPY)
+        if !is_rest
+            && !bytes.starts_with(COPY)
             && finders.iter().any(|finder| finder.find(&bytes).is_some())
             && let Some(line) = (RawLine { offset: 0, bytes: &bytes }).parse()
         {

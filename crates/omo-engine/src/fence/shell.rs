@@ -117,8 +117,8 @@ impl<'t> Reader<'t> {
                 }
                 '\'' => self.single_quoted(&mut building),
                 '"' => self.double_quoted(&mut building),
-                // Quotes of another kind.
-                '$' if matches!(self.chars.peek(), Some('\'' | '"')) => {}
+                '$' if self.chars.next_if_eq(&'\'').is_some() => self.escaped_quoted(&mut building),
+                '$' if self.chars.peek() == Some(&'"') => {}
                 '$' => self.dollar(&mut building),
                 '`' => self.backticks(&mut building),
                 ' ' | '\t' | '\r' => building.end_word(),
@@ -197,6 +197,35 @@ impl<'t> Reader<'t> {
         for char in self.chars.by_ref().take_while(|char| *char != '\'') {
             building.push(char);
         }
+    }
+
+    /// `$'…'`, in which a backslash begins a letter by its name or its number.
+    fn escaped_quoted(&mut self, building: &mut Building) {
+        building.is_quoted = true;
+        building.word.get_or_insert_default();
+        while let Some(char) = self.chars.next().filter(|char| *char != '\'') {
+            let escaped = if char == '\\' { self.chars.next() } else { None };
+            building.push(match escaped {
+                None => char,
+                Some('n' | 't' | 'r') => ' ',
+                Some('x') => self.numbered("", 16, 2),
+                Some('u') => self.numbered("", 16, 4),
+                Some('U') => self.numbered("", 16, 8),
+                Some(digit @ '0'..='7') => self.numbered(&digit.to_string(), 8, 3),
+                Some(other) => other,
+            });
+        }
+    }
+
+    /// The letter of a number that begins with these digits and goes on to so many.
+    fn numbered(&mut self, begun: &str, radix: u32, most: usize) -> char {
+        let mut digits = begun.to_owned();
+        while digits.len() < most
+            && let Some(digit) = self.chars.next_if(|char| char.is_digit(radix))
+        {
+            digits.push(digit);
+        }
+        u32::from_str_radix(&digits, radix).ok().and_then(char::from_u32).unwrap_or(' ')
     }
 
     fn double_quoted(&mut self, building: &mut Building) {
@@ -353,6 +382,8 @@ mod tests {
             ("a && b || c; d & e | f\ng", "a; b; c; d; e; f; g"),
             ("a '' \"\"", "a__"),
             ("$'git' $\"push\" \"$\"", "git_push_$"),
+            ("echo $'\\''; git push; echo $'\\''", "echo_'; git_push; echo_'"),
+            ("$'\\x67it' $'\\160ush' $'\\u0067'", "git_push_g"),
             ("a \\\n b", "a_b"),
             ("(a; b) && c", "(a; b); c"),
             ("a $(b c) d", "(b_c); a_$()_d"),

@@ -11,6 +11,7 @@ use omo_git::integrate::{
 use omo_git::user_git::REFERENCE_HOOK;
 use omo_plan::model::TaskGroup;
 use omo_plan::plan_summary::SESSION_PREFIX;
+use omo_state::seal::hex_digest;
 
 use super::user_commits::LIMIT;
 use super::{DriveError, ParallelDriver};
@@ -40,14 +41,9 @@ impl ParallelDriver<'_> {
             MergePreview::UpToDate => EventKind::GroupMerged { group: id, tip: parallel.tip.clone() },
             MergePreview::Conflict { files } => EventKind::GroupRefused { group: id, files },
             MergePreview::Clean { tree } => {
-                if let Some(link) = links_leading_out(&self.repository, &parallel.tip, &tree)?.first() {
-                    let link = sanitize(link, 200);
-                    let why = format!(
-                        "it is done, and was not merged: the link {link} leads out of the repository; to try again merges it as it is"
-                    );
-                    if !is_accepted(state, &why) {
-                        return self.report_stuck::<()>(group, &why).map(drop);
-                    }
+                let links = links_leading_out(&self.repository, &parallel.tip, &tree)?;
+                if let Some(why) = links_reason(&links).filter(|why| !is_accepted(state, why)) {
+                    return self.report_stuck::<()>(group, &why).map(drop);
                 }
                 let message = merge_message(state, group);
                 let draft = CommitDraft { tip: &parallel.tip, merged: Some(&tip), tree: &tree, message: &message };
@@ -257,6 +253,21 @@ fn checked_out_twice(branch: &str, folders: &[String]) -> Option<String> {
     let text = "which would show all of this as staged to be taken back";
     let why = format!("{branch} is also checked out in another work tree, {text}: {}", folders.join(", "));
     (!folders.is_empty()).then(|| sanitize(&why, MAX_REASON_CHARS))
+}
+
+/// The reason to ask before links that lead out of the repository are merged; `None` where there is none.
+fn links_reason(links: &[(String, String)]) -> Option<String> {
+    let [path, target] = links.first().map(|(path, target)| [path, target].map(|text| sanitize(text, 60)))?;
+    let more = match links.len() {
+        1 => String::new(),
+        count => format!(", and {} others do so", count - 1),
+    };
+    // Other links, or other targets, are another question.
+    let digest = hex_digest(format!("{links:?}").as_bytes());
+    let digest = digest.get(..8).unwrap_or_default();
+    Some(format!(
+        "its link {path} leads out of the repository, to {target}{more} ({digest}); to try again merges it as it is"
+    ))
 }
 
 /// Whether a person was asked about this very reason, and had the run go on.

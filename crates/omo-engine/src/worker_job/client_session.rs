@@ -113,6 +113,7 @@ pub(super) fn follow_client(
             break (process, said);
         }
         if is_ending {
+            worker.keep_unpushed(reporter);
             continue;
         }
         if (worker.is_asked_to_end)() {

@@ -59,6 +59,20 @@ impl Worker<'_> {
         }
     }
 
+    /// Has the clone stay while it holds commits that were not pushed, and no longer.
+    pub(super) fn keep_unpushed(&self, reporter: &Reporter) {
+        let Some(head) = reporter.clone.head() else { return };
+        let holds_work = head != reporter.tip;
+        let changed = match (holds_work, self.scratch.is_kept()) {
+            (true, false) if reporter.clone.is_as_made() => self.scratch.keep(),
+            (false, true) => self.scratch.release(),
+            _ => return,
+        };
+        if let Err(why) = changed {
+            (self.say)(&format!("commits that were not pushed cannot be kept: {why}"));
+        }
+    }
+
     fn pause(&self, pause: Duration) {
         let until = Instant::now() + pause;
         while !(self.is_asked_to_end)() {

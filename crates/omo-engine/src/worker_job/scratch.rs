@@ -76,19 +76,25 @@ impl ScratchFolder {
     ///
     /// It cannot be marked.
     pub(super) fn keep(&self) -> Result<(), String> {
-        self.keep_if_killed(true)?;
+        self.folder.replace(KEPT, b"").map_err(|error| error.to_string())?;
         self.is_kept.set(true);
         Ok(())
     }
 
-    /// Has it stay as [`ScratchFolder::keep`] does where this worker is killed, or no longer.
+    /// Has it go with this worker after all.
     ///
     /// # Errors
     ///
-    /// The mark cannot be written or removed.
-    pub(super) fn keep_if_killed(&self, holds_work: bool) -> Result<(), String> {
-        if holds_work { self.folder.replace(KEPT, b"") } else { self.folder.remove(KEPT) }
-            .map_err(|error| error.to_string())
+    /// The mark cannot be removed.
+    pub(super) fn release(&self) -> Result<(), String> {
+        self.folder.remove(KEPT).map_err(|error| error.to_string())?;
+        self.is_kept.set(false);
+        Ok(())
+    }
+
+    /// It stays after this worker, also where that is killed.
+    pub(super) fn is_kept(&self) -> bool {
+        self.is_kept.get()
     }
 
     /// Its path.
@@ -196,8 +202,10 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         for holds_work in [true, false] {
             let mut killed = ScratchFolder::create(temp.path()).unwrap();
-            killed.keep_if_killed(true).unwrap();
-            killed.keep_if_killed(holds_work).unwrap();
+            killed.keep().unwrap();
+            if !holds_work {
+                killed.release().unwrap();
+            }
             let path = killed.path().to_owned();
             drop(killed.lock.take());
             std::mem::forget(killed);

@@ -1,37 +1,50 @@
 //! Symbolic links that lead out of the repository.
 
-use std::ffi::OsStr;
-
 use crate::kept_work::changed_entries;
 use crate::repository::{GitFailed, GitRepository};
 
 /// Mode of a symbolic link in a tree of git.
 const LINK: &str = "120000";
 
-/// The links that a commit or tree has and another one has not, and whose target lies outside of the repository or may:
-/// each by its path.
+/// Further links of one change are taken for ones that lead out.
+const MAX_READ: usize = 200;
+
+/// The links that a commit or tree has and another one has not, and whose target lies outside of the files of the
+/// repository or may: each by its path, with its target.
 ///
 /// # Errors
 ///
-/// git cannot read one of both.
-pub fn links_leading_out(repository: &GitRepository, from: &str, to: &str) -> Result<Vec<String>, GitFailed> {
+/// git cannot compare the two.
+pub fn links_leading_out(repository: &GitRepository, from: &str, to: &str) -> Result<Vec<(String, String)>, GitFailed> {
     let mut found = Vec::new();
-    for changed in changed_entries(repository, from, to)? {
-        let Some(link) = changed.after.filter(|entry| entry.mode == LINK) else { continue };
-        let target = repository.git_with(&["cat-file", "blob", &link.object], &[] as &[(&str, &OsStr)], &[])?;
-        if leads_out(&changed.path.0, &target) {
-            found.push(String::from_utf8_lossy(&changed.path.0).into_owned());
+    let changed = changed_entries(repository, from, to)?.into_iter();
+    let links =
+        changed.filter_map(|changed| Some((changed.path.0, changed.after.filter(|it| it.mode == LINK)?.object)));
+    for (number, (path, object)) in links.enumerate() {
+        let read = || repository.git_with(&["cat-file", "blob", &object], &[], &[]).ok();
+        let target = (number < MAX_READ).then(read).flatten();
+        if target.as_ref().is_none_or(|target| leads_out(&path, target)) {
+            let [path, target] =
+                [path, target.unwrap_or_else(|| b"?".to_vec())].map(|text| String::from_utf8_lossy(&text).into_owned());
+            found.push((path, target));
         }
     }
     Ok(found)
 }
 
-/// Folders that the target names may be links themselves: only those around the link count against its `..`.
+/// A folder that the target names may be a link itself: what lies above that is not known. What git keeps is no file of
+/// the repository.
 fn leads_out(link: &[u8], target: &[u8]) -> bool {
     let is_separator = |byte: &u8| matches!(byte, b'/' | b'\\');
-    let folders = link.split(is_separator).count().saturating_sub(1);
-    let ups = target.split(is_separator).filter(|part| *part == b"..").count();
-    target.first().is_some_and(is_separator) || target.get(1) == Some(&b':') || ups > folders
+    let parts = || target.split(is_separator).filter(|part| !matches!(*part, b"" | b"."));
+    let folders = link.split(|byte| *byte == b'/').count().saturating_sub(1);
+    let ups = parts().take_while(|part| *part == b"..").count();
+    let is_whole =
+        target.first().is_some_and(is_separator) || matches!(target, [drive, b':', ..] if drive.is_ascii_alphabetic());
+    is_whole
+        || ups > folders
+        || parts().skip(ups).any(|part| part == b"..")
+        || parts().any(|part| part.eq_ignore_ascii_case(b".git"))
 }
 
 #[cfg(test)]
@@ -54,6 +67,12 @@ mod tests {
             ("a/b", "..\\..\\c", true),
             // Where `b` is a link to the top, its parent is the folder around the repository.
             ("a", "b/..", true),
+            ("x/l", "d/../secret", true),
+            ("a/b/c", "../x/../y", true),
+            ("a\\b\\c", "../../secret", true),
+            ("hooks", ".git/hooks", true),
+            ("a/b", "../.GIT/config", true),
+            ("a", "./b", false),
             ("a", "...", false),
             ("a", "", false),
         ] {

@@ -490,8 +490,14 @@ enum PushAnswer {
 }
 
 /// Reasons of a server with a fault of its own, in lower case.
-const SERVER_FAULTS: [&str; 7] =
-    ["internal server error", "internal error", "service unavailable", "temporar", "timeout", "timed out", "try again"];
+const SERVER_FAULTS: [&str; 6] = [
+    "internal server error",
+    "internal error",
+    "service unavailable",
+    "bad gateway",
+    "gateway timeout",
+    "temporarily unavailable",
+];
 
 /// What the lines of `git push --porcelain` say of a push that failed.
 fn parse_push(said: &str, work: Option<&str>, report: &str) -> PushAnswer {

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use memchr::memmem;
 use omo_core::timestamp::Timestamp;
+use serde::Deserialize;
 
 use super::line::{AgentResult, Block, TranscriptLine};
 use super::{Chunk, RawLine};
@@ -46,9 +47,12 @@ pub fn read_agent_reports(path: &Path, from: u64, agent: &str) -> Vec<AgentRepor
 impl TranscriptLine<'_> {
     /// The ids of the calls in a line of the model that started this kind of agent.
     fn agent_calls(&self, agent: &str) -> Vec<String> {
-        let is_it = |call: &Block| {
-            matches!(call.name, "Agent" | "Task") && call.input().get("subagent_type").is_some_and(|kind| kind == agent)
-        };
+        #[derive(Deserialize)]
+        struct Start {
+            subagent_type: String,
+        }
+        let starts_it = |call: &Block| call.input().is_some_and(|start: Start| start.subagent_type == agent);
+        let is_it = |call: &Block| matches!(call.name, "Agent" | "Task") && starts_it(call);
         self.calls().filter(is_it).map(|call| call.id.to_owned()).collect()
     }
 

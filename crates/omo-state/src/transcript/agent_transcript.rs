@@ -134,7 +134,7 @@ impl TranscriptLine<'_> {
     /// The calls of the agent tool in a line of the model, by their ids.
     fn agent_starts(&self) -> Vec<(String, AgentCall)> {
         let call = |call: Block| {
-            let input = call.input();
+            let input: Value = call.input()?;
             let given = input.as_object()?.iter().filter(|(_, value)| !value.is_null());
             Some((call.id.to_owned(), AgentCall { options: given.map(|(name, _)| name.clone()).collect() }))
         };
@@ -144,7 +144,8 @@ impl TranscriptLine<'_> {
 
     /// The paths that the tool `Read` is called with in a line of the model, by the ids of the calls.
     fn reads(&self) -> Vec<(String, PathBuf)> {
-        let read = |call: Block| Some((call.id.to_owned(), PathBuf::from(call.input().get("file_path")?.as_str()?)));
+        let read =
+            |call: Block| Some((call.id.to_owned(), PathBuf::from(call.input::<Value>()?.get("file_path")?.as_str()?)));
         self.calls().filter(|call| self.kind == "assistant" && call.name == "Read").filter_map(read).collect()
     }
 
@@ -163,7 +164,7 @@ impl TranscriptLine<'_> {
             kind => kind.contains("hook") && !SILENT_HOOKS.contains(&kind),
         };
         let event = ran.hook_event.unwrap_or_default().to_owned();
-        is_one.then_some(HookIntervention { event, command: ran.command })
+        is_one.then_some(HookIntervention { event, command: ran.command() })
     }
 
     /// The id of the call whose result names this agent.

@@ -8,6 +8,7 @@ use omo_core::messages::CONTRACT_MARK;
 use omo_core::session::Interruption;
 use omo_core::timestamp::Timestamp;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -61,8 +62,7 @@ pub(super) struct Block<'a> {
     input: Option<&'a RawValue>,
     #[serde(default)]
     pub tool_use_id: &'a str,
-    #[serde(default)]
-    pub is_error: bool,
+    pub is_error: Option<bool>,
     #[serde(borrow)]
     content: Option<&'a RawValue>,
 }
@@ -74,9 +74,9 @@ pub(super) struct Attachment<'a> {
     #[serde(rename = "type")]
     pub kind: &'a str,
     pub hook_event: Option<&'a str>,
-    #[serde(default)]
-    timed_out: bool,
-    pub command: Option<String>,
+    timed_out: Option<bool>,
+    #[serde(borrow)]
+    command: Option<&'a RawValue>,
     #[serde(borrow)]
     content: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -208,7 +208,9 @@ impl<'a> TranscriptLine<'a> {
 
     /// The user interrupted while the Stop hook ran.
     pub(super) fn is_cancelled_stop(&self) -> bool {
-        let cancelled = |it: Attachment| it.kind == "hook_cancelled" && it.hook_event == Some("Stop") && !it.timed_out;
+        let cancelled = |it: Attachment| {
+            it.kind == "hook_cancelled" && it.hook_event == Some("Stop") && !it.timed_out.unwrap_or_default()
+        };
         self.attachment().is_some_and(cancelled)
     }
 
@@ -235,9 +237,9 @@ impl<'a> TranscriptLine<'a> {
 }
 
 impl Block<'_> {
-    /// The arguments of a call of a tool.
-    pub(super) fn input(&self) -> Value {
-        parse(self.input).unwrap_or_default()
+    /// The arguments of a call of a tool in the shape that is asked for.
+    pub(super) fn input<T: DeserializeOwned>(&self) -> Option<T> {
+        parse(self.input)
     }
 
     /// The text of a tool's result.
@@ -247,6 +249,11 @@ impl Block<'_> {
 }
 
 impl Attachment<'_> {
+    /// The command of the hook.
+    pub(super) fn command(&self) -> Option<String> {
+        string(self.command)
+    }
+
     /// What the hook printed, as JSON.
     pub(super) fn printed(&self) -> Option<Value> {
         serde_json::from_str(&string(self.stdout)?).ok()

@@ -80,8 +80,9 @@ impl TranscriptLine<'_> {
     fn recorded_answers(&self, calls: &[String]) -> Option<Vec<RecordedAnswer>> {
         let at = self.time()?;
         let [block] = &*self.blocks() else { return None };
-        let is_result =
-            block.kind == "tool_result" && !block.is_error && calls.iter().any(|id| id == block.tool_use_id);
+        let is_result = block.kind == "tool_result"
+            && block.is_error != Some(true)
+            && calls.iter().any(|id| id == block.tool_use_id);
         let result: QuestionResult = self.tool_result().filter(|_| is_result && self.is_allowed_by_user())?;
         if result.afk_timeout_ms.is_some() {
             return None;

@@ -132,7 +132,8 @@ impl TranscriptLine<'_> {
     /// beside them.
     fn calls_with(&self, prompt: &str) -> bool {
         let schedules = |call: &Block| ["Cron", "Schedule"].iter().any(|part| call.name.contains(part));
-        self.kind == "assistant" && self.calls().any(|call| schedules(&call) && has_prompt(&call.input(), prompt))
+        self.kind == "assistant"
+            && self.calls().any(|call| schedules(&call) && call.input().is_some_and(|input| has_prompt(&input, prompt)))
     }
 
     /// When a scheduled prompt was due, if this says so.
