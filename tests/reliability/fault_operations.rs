@@ -80,7 +80,8 @@ fn corrupt(scene: &mut Scene) -> Result<()> {
 }
 
 fn reviewed(scene: &mut Scene) -> Result<()> {
-    scene.lab.configure("[limits]\ncooldown_seconds = 0\n")?;
+    // As with a check: the process that compares would answer in the middle of a play.
+    scene.lab.configure("[verify]\nprove = \"off\"\n[limits]\ncooldown_seconds = 0\n")?;
     scene.start("--check true")?;
     scene.claim_fails()?;
     Ok(())
