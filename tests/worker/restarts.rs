@@ -16,6 +16,7 @@ fn one_that_was_killed_goes_on_where_it_was_and_leaves_nothing() -> Result<()> {
     let brief = machines.push_brief(&machines.brief(&["1", "2"]))?;
     let mut first = machines.spawn(&brief)?;
     machines.wait_until_pushed(1)?;
+    machines.wait_until_unmarked()?;
     signal(&first, Signal::KILL)?;
     first.wait()?;
     ensure!(machines.scratch_folders().len() == 1, "{:?}", machines.scratch_folders());
@@ -68,6 +69,7 @@ fn an_earlier_start_that_was_killed_counts_with_all_that_it_was_allowed() -> Res
     let brief = machines.push_brief(&WorkerBrief { budget_micros: Some(2_500_000), ..machines.brief(&["1", "2"]) })?;
     let mut first = machines.spawn(&brief)?;
     machines.wait_until_pushed(1)?;
+    machines.wait_until_unmarked()?;
     signal(&first, Signal::KILL)?;
     first.wait()?;
     let killed = ClientCost { told: None, untold: 2_500_000 };

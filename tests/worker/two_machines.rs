@@ -183,6 +183,14 @@ impl TwoMachines {
         wait_until("the push", is_there).context("nothing was pushed")
     }
 
+    /// Waits until no start holds work that was not pushed, as far as it knows.
+    pub(crate) fn wait_until_unmarked(&self) -> Result<()> {
+        let tops = || fs::read_dir(self.path("scratch")).into_iter().flatten().flatten();
+        let starts = || tops().flat_map(|top| fs::read_dir(top.path()).into_iter().flatten().flatten());
+        let is_marked = || starts().any(|start| start.path().join("kept").exists());
+        wait_until("the end of the push", || (!is_marked()).then_some(())).context("a start stays marked")
+    }
+
     /// No process stands in the scratch folder, and nothing of a start is left in it.
     pub(crate) fn require_tidy(&self) -> Result<()> {
         let scratch = self.path("scratch");
