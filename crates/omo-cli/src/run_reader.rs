@@ -145,7 +145,7 @@ pub(crate) fn counterfactual_of(env: &ProcessEnv, id: &SessionId, session: &Sess
     env.state_home.as_deref().map_or(Counterfactual::NotAsked, |home| known_counterfactual(home, id, session))
 }
 
-/// The same environment, at this moment.
+/// The environment with the time of now.
 pub(crate) fn now_in(env: &ProcessEnv) -> ProcessEnv {
     ProcessEnv { now: env::now(), ..env.clone() }
 }

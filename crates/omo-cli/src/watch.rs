@@ -25,7 +25,7 @@ use crate::watch::run_loop::{Pace, RunDisplay, show_until_end};
 /// So often the files are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// How a run is watched.
+/// Settings and bounds of watching a run.
 pub(crate) struct WatchRequest<'a> {
     /// The environment.
     pub env: &'a ProcessEnv,

@@ -13,7 +13,7 @@ use crate::parallel_workers::supervisor;
 /// A supervisor that ends so often without anything having happened will not do better the next time.
 const MAX_STARTS: u32 = 3;
 
-/// Whether there is something to do that no person has to decide.
+/// `true` for a run with something to do that no person has to decide.
 pub(crate) fn can_continue(state: &RunState) -> bool {
     matches!(schedule::next_action(state), NextAction::Parallel(_) | NextAction::FinalChecks)
 }

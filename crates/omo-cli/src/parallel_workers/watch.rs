@@ -20,9 +20,9 @@ use crate::run_reader::RunReader;
 use crate::run_reader::plan_source::PlanSource;
 use crate::watch::run_loop::{Pace, RunDisplay, show_until_end};
 
-/// How often the ledger is looked at.
+/// Pause between two looks at the ledger.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// How often the supervisor is looked for while nothing happens.
+/// Pause between two looks for the supervisor while nothing happens.
 const KEEP_EVERY: Duration = Duration::from_secs(1);
 
 /// Whether a run has parallel workers.

@@ -99,7 +99,7 @@ pub(crate) fn watch_live(
 struct ScreenDisplay<'a> {
     screen: LiveScreen,
     view: RunView,
-    /// How the run stood at the last look.
+    /// End of the run as of the last look.
     end: Option<RunEnd>,
     last: LastLineState,
     request: &'a WatchRequest<'a>,

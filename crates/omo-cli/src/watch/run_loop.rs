@@ -11,7 +11,7 @@ pub(crate) struct Pace {
     pub interval: Duration,
     /// The last look, whatever the run does.
     pub deadline: Option<Instant>,
-    /// What runs now is shown, too.
+    /// Includes the checks and workers that run now.
     pub is_live: bool,
 }
 

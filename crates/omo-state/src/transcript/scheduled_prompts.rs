@@ -128,7 +128,7 @@ fn find_transcripts(folder: &Path, depth: usize, files: &mut Vec<(SystemTime, Pa
 }
 
 impl TranscriptLine<'_> {
-    /// Whether a model, or an agent of it, schedules this prompt: by `CronCreate`, `ScheduleWakeup`, and what may come
+    /// `true` where a model, or an agent of it, schedules this prompt: by `CronCreate`, `ScheduleWakeup`, and what may come
     /// beside them.
     fn calls_with(&self, prompt: &str) -> bool {
         let schedules = |call: &Block| ["Cron", "Schedule"].iter().any(|part| call.name.contains(part));

@@ -13,9 +13,9 @@ use crate::page_file::{PageFile, announce_page};
 use crate::run_reader::RunReader;
 use crate::watch::run_loop::{Pace, RunDisplay, show_until_end};
 
-/// How often the run is looked at.
+/// Pause between two looks at the run.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// How often a request to end is looked for meanwhile.
+/// Pause between two looks for a request to end.
 const HEAR_EVERY: Duration = Duration::from_millis(100);
 
 /// A request to end, which from now on is noted, and does not end this process.
@@ -79,7 +79,7 @@ impl RunDisplay for PageDisplay<'_> {
     }
 }
 
-/// Whether two pages of a run show the same, apart from the time that has gone by.
+/// `true` for two pages of a run that show the same, apart from the time that has gone by.
 fn is_same_but_for_time(one: &RunView, other: &RunView) -> bool {
     let timeline = Timeline { until: other.timeline.until, ..one.timeline.clone() };
     RunView { as_of: other.as_of.clone(), timeline, ..one.clone() } == *other
