@@ -238,6 +238,23 @@ fn a_link_that_leads_out_of_the_repository_is_merged_only_where_its_user_says_so
 }
 
 #[test]
+fn a_worker_whose_tasks_nothing_proves_is_unproved_and_not_failed() {
+    let text = parallel_plan::plan_text(&[session(1, &[step(1, "a.txt")]), session(1, &[step(2, "b.txt")])], "");
+    let ground = Ground::with_plan(&text.replace("- **Verify:** `grep -q 2 b.txt`\n", "")).unwrap();
+    let play = || -> Result<()> {
+        ground.script_planned_task(1, "a.txt")?;
+        ground.script_planned_task(2, "b.txt")?;
+        ground.open(&[])?;
+        ground.omo(&["run", "watch"])?.exits_with(1)?;
+        let shown = ground.omo(&["run", "show"])?.out;
+        ensure!(shown.contains("Session 2 (wave 1, step 2): unproved") && !shown.contains("failed"), "{shown}");
+        ensure!(ground.state()?.tasks["2"].status == TaskStatus::Unverified);
+        Ok(())
+    };
+    play().unwrap();
+}
+
+#[test]
 fn a_worker_that_is_started_again_does_not_begin_in_its_occupied_first_worktree() {
     on_repository(&four_sessions(), "", |ground| {
         ground.set_conflicting_hook()?;

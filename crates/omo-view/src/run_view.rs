@@ -444,6 +444,8 @@ pub struct WorkerView {
     pub tasks: Vec<String>,
     /// State in a word or two.
     pub status: String,
+    /// What a person has to decide before it goes on; empty where it goes on by itself.
+    pub need: String,
     /// Task that it is at and the attempt, or how many are over.
     pub at: String,
     /// Result of its last check.
@@ -481,6 +483,13 @@ impl RunView {
     /// `true` for a run that goes on or waits.
     pub fn is_open(&self) -> bool {
         matches!(self.end, RunEnd::Running | RunEnd::Waiting)
+    }
+}
+
+impl WorkerView {
+    /// The decision of a person that it waits for, which is asked once no other worker can go on.
+    pub fn need_line(&self) -> Option<String> {
+        (!self.need.is_empty()).then(|| format!("{}: {}; asked once the others are done", self.name, self.need))
     }
 }
 

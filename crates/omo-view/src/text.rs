@@ -40,7 +40,7 @@ pub fn report_text(view: &RunView, reader: Reader<'_>) -> String {
     tasks::write_tasks(&mut lines, view, reader);
     let checks: Vec<String> = view.final_checks.iter().map(check_words).collect();
     lines.section("Checks of the whole", &checks);
-    write_workers(&mut lines, view);
+    lines.section("Workers", &worker_lines(view));
     lines.section("Unproved", &view.not_verified.iter().map(|item| unproved_line(view, item)).collect::<Vec<_>>());
     lines.section("Found beside that", &view.findings);
     lines.section("Answers", &view.questions.iter().filter_map(|known| answer_line(known, reader)).collect::<Vec<_>>());
@@ -55,7 +55,7 @@ pub fn progress_text(view: &RunView, reader: Reader<'_>) -> String {
     write_head(&mut lines, view);
     lines.section_heading("Tasks");
     lines.whole(task_table(view, reader).trim_end());
-    write_workers(&mut lines, view);
+    lines.section("Workers", &worker_lines(view));
     lines.section("Found beside that", &view.findings);
     lines.into_text()
 }
@@ -74,9 +74,10 @@ fn write_head(lines: &mut TextLines, view: &RunView) {
     }
 }
 
-fn write_workers(lines: &mut TextLines, view: &RunView) {
+/// Parallel workers, a line each, with the notes about them and the branch of their user; none without workers.
+pub fn worker_lines(view: &RunView) -> Vec<String> {
     let workers = view.workers.iter().map(|worker| worker_line(view, worker));
-    lines.section("Workers", &workers.chain(view.worker_notes.iter().cloned()).collect::<Vec<_>>());
+    workers.chain(view.worker_notes.iter().cloned()).collect()
 }
 
 fn worker_line(view: &RunView, worker: &WorkerView) -> String {

@@ -20,9 +20,11 @@ pub(crate) fn print_workers(state: &RunState) -> Result<(), CommandError> {
     Ok(write!(anstream::stdout(), "{}", worker_table(state))?)
 }
 
-/// The workers as they stand, without colour.
+/// The workers as they stand, without colour, and what they need of a person.
 fn plain_table(state: &RunState) -> String {
-    anstream::adapter::strip_str(&worker_table(state)).to_string()
+    let table = anstream::adapter::strip_str(&worker_table(state)).to_string();
+    let needs = worker_views(state, env::now()).into_iter().filter_map(|worker| worker.need_line());
+    table + &needs.map(|line| line + "\n").collect::<String>()
 }
 
 /// Workers were started behind the terminal.

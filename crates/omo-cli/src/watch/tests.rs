@@ -12,6 +12,7 @@ use omo_plan::model::{GroupIsolation, TaskGroup};
 use omo_testkit::plans::{plan, run_opened, time};
 use omo_view::run_view::{
     AttemptView, Bound, CheckState, CheckView, QuestionView, RunEnd, RunView, RunningTask, Standing, TaskView,
+    WorkerView,
 };
 use omo_view::screen::lines::{LastLine, ScreenSize, screen_lines, sentence};
 use unicode_width::UnicodeWidthStr;
@@ -139,6 +140,19 @@ fn a_question_stands_there_however_small_the_screen_is() {
         assert!(shown.contains(&"? line 0 of what is asked".to_owned()) || size.1 < 8, "{shown:?}");
         assert!(shown.iter().any(|line| line.contains("omo answer g-1 go|stop")), "{shown:?}");
     }
+}
+
+#[test]
+fn a_worker_that_needs_its_user_says_for_what_until_that_is_asked() {
+    let need = "its link a.txt leads out of the repository".to_owned();
+    let worker =
+        WorkerView { name: "Session 1".to_owned(), status: "needs you".to_owned(), need, ..WorkerView::default() };
+    let waiting = RunView { workers: vec![worker], ..view(vec![task("1", Standing::Passed)]) };
+    let line = "? Session 1: its link a.txt leads out of the repository; asked once the others".to_owned();
+    assert!(lines(&waiting, (80, 24), LastLine::Keys).contains(&line));
+    let asked = RunView { questions: vec![question("Merge it?", &["go", "stop"])], ..waiting.clone() };
+    let over = RunView { end: RunEnd::Cancelled, ..waiting };
+    assert!([asked, over].iter().all(|view| !lines(view, (80, 24), LastLine::Keys).contains(&line)));
 }
 
 #[test]

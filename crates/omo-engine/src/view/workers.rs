@@ -37,8 +37,9 @@ fn worker_view(state: &RunState, parallel: &ParallelState, group: &TaskGroup, no
         status: if state.phase == RunPhase::Executing {
             worker_status(state, parallel, group, known, now)
         } else {
-            status_word(state, group, known).to_owned()
+            ended_word(state, group, known).to_owned()
         },
+        need: known.and_then(|known| known.stuck_reason.as_deref()).map(|why| sanitize(why, 300)).unwrap_or_default(),
         at,
         check: check.unwrap_or_default(),
         time: since.unwrap_or_default(),
@@ -79,8 +80,22 @@ fn worker_status(
             (GroupStatus::Done, _) => "done".to_owned(),
             (GroupStatus::Merged, _) if is_left_out(state, group) => "skipped".to_owned(),
             (GroupStatus::Merged, _) => "merged".to_owned(),
-            (GroupStatus::Failed, _) => "failed".to_owned(),
+            (GroupStatus::Failed, _) => ended_word(state, group, Some(known)).to_owned(),
             (GroupStatus::InConflict, _) => "conflict".to_owned(),
         },
+    }
+}
+
+/// State of a worker that works no more; `unproved` where none of its tasks has failed.
+fn ended_word(state: &RunState, group: &TaskGroup, known: Option<&GroupState>) -> &'static str {
+    let statuses = || group.tasks.iter().filter_map(|id| state.tasks.get(id)).map(|task| task.status);
+    match status_word(state, group, known) {
+        "failed"
+            if statuses().all(|status| status != TaskStatus::Failed)
+                && statuses().any(|status| status == TaskStatus::Unverified) =>
+        {
+            "unproved"
+        }
+        word => word,
     }
 }

@@ -13,6 +13,7 @@ use crate::page::scale_steps::format_span;
 use crate::page::text_budget::{BlockBound, Rows, ShownText, TextBudget};
 use crate::page::timeline_view::{TimelineDrawing, timeline_view};
 use crate::run_view::{QuestionView, RunView, Subject, UnprovedView};
+use crate::text::worker_lines;
 use crate::tone::Tone;
 
 /// The style sheet. The policy of the page allows exactly this one, by its digest. The template takes it in without the
@@ -46,7 +47,8 @@ pub(crate) struct PageView {
     reviews: Rows<ReviewItem>,
     unproved: Rows<UnprovedItem>,
     weakened: Rows<WeakeningItem>,
-    findings: Rows<ShownText>,
+    /// Sections of lines: id, heading, lines.
+    line_sections: [(&'static str, &'static str, Rows<ShownText>); 2],
     next_steps: Rows<ShownText>,
     timeline: TimelineDrawing,
     graph: Option<GraphView>,
@@ -117,7 +119,10 @@ pub(crate) fn page_view(page: &RunView, renewal: Option<Renewal>) -> PageView {
             by: budget.line(&change.by, 120),
             what: budget.line(&change.what, 300),
         }),
-        findings: budget.rows(&page.findings, MAX_ROWS, "line", |budget, line| budget.line(line, 400)),
+        line_sections: [("workers", "Workers", &worker_lines(page)), ("findings", "Found beside that", &page.findings)]
+            .map(|(id, heading, lines)| {
+                (id, heading, budget.rows(lines, MAX_ROWS, "line", |budget, line| budget.line(line, 400)))
+            }),
         next_steps: budget.rows(&next_steps(page), MAX_ROWS, "line", |budget, line| budget.line(line, 400)),
         timeline,
         graph: graph_view(page, budget),

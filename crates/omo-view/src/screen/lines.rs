@@ -7,7 +7,7 @@ use omo_core::text::{format_clock, format_minutes};
 use omo_core::timestamp::Timestamp;
 use unicode_width::UnicodeWidthStr;
 
-use crate::run_view::{Bound, QuestionView, RunView, Subject};
+use crate::run_view::{Bound, QuestionView, RunView, Subject, WorkerView};
 use crate::screen::line::{ScreenLine, WIDE, harmless_text, shorten, wrapped};
 use crate::screen::lists::{check_lines, millis_between, shown_checks, task_lines, worker_lines};
 use crate::table::truncate_columns;
@@ -49,6 +49,10 @@ pub fn screen_lines(view: &RunView, now: Timestamp, size: ScreenSize, last: Last
     let question = wrapped(&question.join("\n"), columns, "? ", ATTENTION.bold());
     let question_rows = room.take(question.len().min((size.rows / 2).max(1)));
     let worker_rows = room.take(view.workers.len().min((size.rows / 2).max(1)));
+    let waiting = view.workers.iter().filter(|_| view.is_open() && question_rows == 0);
+    let needs: Vec<ScreenLine> =
+        waiting.filter_map(WorkerView::need_line).flat_map(|line| wrapped(&line, columns, "? ", ATTENTION)).collect();
+    let need_rows = room.take(needs.len().min(MIN_LIST));
     let has_list = view.listed_tasks().len() + view.workers.len() > 0;
     let first_tasks = room.take(if has_list { view.listed_tasks().len().min(MIN_LIST) } else { 0 });
     let sentence = wrapped(&sentence(view), columns, "", view.heading_style());
@@ -76,6 +80,7 @@ pub fn screen_lines(view: &RunView, now: Timestamp, size: ScreenSize, last: Last
         head,
         shorten_question(question, question_rows),
         workers,
+        shorten(needs, need_rows),
         tasks,
         shorten(checks, check_rows),
         shorten(notes, note_rows),
