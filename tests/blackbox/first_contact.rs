@@ -75,7 +75,7 @@ fn record_of_ended_run(scene: &Scene) -> Result<PathBuf> {
 }
 
 fn bounds() -> String {
-    format!("up to {MAX_BLOCKS} continuations, 240 min. /omo:stop-continuation stops it")
+    format!("up to {MAX_BLOCKS} continuations, 240 min. `ulw off` stops it")
 }
 
 #[test]
@@ -167,13 +167,13 @@ fn a_bare_keyword_goes_on_with_what_is_not_proved() {
             s.claim_fails()?;
             s.claim_ends("released")?;
             let line = told(s, "ulw")?;
-            let head =
-                "[omo] on again, with the task that was not proved: 1 check (false), no review, up to 1 continuation,";
+            let head = "[omo] on again with \"fix the tests\": 1 check (false), no review, up to 1 continuation,";
             ensure!(line.starts_with(head), "{line}");
             ensure!(s.field("/ulw/task")? == "fix the tests" && s.field("/ulw/askedLater")? == json!([]));
             ensure!(s.field("/ulw/stopBlocks")? == 0 && s.field("/limits/maxBlocks")? == 1);
             let line = told(s, "ulw and the docs as well")?;
-            ensure!(line.starts_with("[omo] on: this is added to the task; 1 check (false)"), "{line}");
+            ensure!(line.starts_with("[omo] on with \"fix the tests\", and this: 1 check (false)"), "{line}");
+            ensure!(line.contains("/omo:ulw --new begins another"), "{line}");
             ensure!(s.field("/ulw/askedLater")? == json!(["ulw and the docs as well"]));
             Ok(())
         }),
@@ -221,6 +221,112 @@ fn a_bare_keyword_goes_on_with_what_is_not_proved() {
                 ensure!(answer.contains("`--check") && answer.contains("nothing was turned on"), "{prompt}: {answer}");
             }
             ensure!(s.entry()?.is_null(), "a run was started");
+            Ok(())
+        }),
+    ]);
+}
+
+/// A run whose model has begun to work.
+fn works(scene: &mut Scene) -> Result<()> {
+    told(scene, "ulw fix the tests")?;
+    scene.session.transcript().assistant("I have looked around.")
+}
+
+/// A Stop whose final message is this one.
+fn says(scene: &Scene, message: &str) -> Value {
+    scene.stop_fields(&json!({"last_assistant_message": message}))
+}
+
+#[test]
+fn plain_words_stop_a_run_and_questions_are_let_through_uncounted() {
+    play_with_review(&[
+        ("plain words", |s| {
+            for words in ["stop. do not continue.", "wait", "No!", "멈춰", "停止"] {
+                works(s)?;
+                let line = told(s, words)?;
+                ensure!(line.starts_with("[omo] ultrawork is paused because you said so"), "{words}: {line}");
+                s.allows(&json!({}))?;
+                ensure!(s.prompt("and what of the page")?.system_message().is_none(), "{words}: said twice");
+                s.allows(&json!({}))?;
+                ensure!(told(s, "ulw")?.starts_with("[omo] goes on: "), "{words}");
+                s.blocks(&json!({}))?;
+                s.session = s.another()?;
+            }
+            works(s)?;
+            ensure!(s.prompt("stop the server before the tests run")?.system_message().is_none());
+            s.blocks(&json!({}))?;
+            Ok(())
+        }),
+        ("a question of its user", |s| {
+            works(s)?;
+            s.prompt("why is the parser so slow?")?;
+            s.allows(&json!({"last_assistant_message": "It reads the file twice."}))?;
+            ensure!(s.blocks_counted()? == 0);
+            s.prompt("can you fix that, too?")?;
+            s.blocks(&json!({"last_assistant_message": "I looked at it."}))?;
+            Ok(())
+        }),
+        ("a question to its user", |s| {
+            works(s)?;
+            let asks = says(s, "There are two schemas. Which database do you mean?");
+            let answer = require_sound(&s.session.fire("Stop", &asks)?)?;
+            let line = answer.system_message().context("not told")?;
+            ensure!(line.starts_with("[omo] ultrawork waits for your answer") && !answer.blocks(), "{answer:?}");
+            ensure!(omo_says(s, &["status"])?.1.contains("your answer"));
+            ensure!(s.prompt("no")?.system_message().is_none(), "an answer is no stop");
+            s.blocks(&json!({"last_assistant_message": "Shall I continue?"}))?;
+            // Behind a continuation nobody looks on.
+            s.session.transcript().tool_use("Bash", &json!({"command": "ls"}))?;
+            s.blocks(&json!({"last_assistant_message": "Which database do you mean?"}))?;
+            ensure!(s.blocks_counted()? == 2);
+            s.session = s.another()?.with_env("CLAUDE_CODE_ENTRYPOINT", "sdk-cli");
+            s.prompt("ulw fix the tests")?;
+            s.blocks(&json!({"last_assistant_message": "Which database do you mean?"}))?;
+            Ok(())
+        }),
+    ]);
+}
+
+#[test]
+fn a_task_that_its_user_stopped_is_over() {
+    play_with_review(&[
+        ("another task is that one alone, with its own checks and bounds", |s| {
+            told(s, "ulw --check 'sh typo.sh' --max-blocks 2 --no-review fix A")?;
+            s.prompt("ulw off")?;
+            let line = told(s, "ulw --check 'sh b.sh' fix B")?;
+            ensure!(line == format!("[omo] on: 1 check (sh b.sh) + review, {}", bounds()), "{line}");
+            ensure!(s.field("/ulw/task")? == "ulw fix B" && s.field("/ulw/askedLater")? == json!([]));
+            ensure!(s.field("/gates/0/run")? == "sh b.sh" && s.field("/gates/1")?.is_null());
+            Ok(())
+        }),
+        ("checks that were added since are those of the next task", |s| {
+            told(s, "ulw --check 'sh a.sh' fix A")?;
+            s.prompt("/omo:stop-continuation")?;
+            s.asks("/omo:check add sh a.sh")?;
+            let line = told(s, "ulw fix B")?;
+            ensure!(line.starts_with("[omo] on: 1 check (sh a.sh) + review"), "{line}");
+            Ok(())
+        }),
+        ("the keyword alone goes on with it, and says with what", |s| {
+            told(s, "ulw --check 'sh a.sh' --max-blocks 2 fix A")?;
+            s.prompt("ulw off")?;
+            let line = told(s, "ulw")?;
+            ensure!(
+                line.starts_with("[omo] on again with \"ulw fix A\": 1 check (sh a.sh) + review, up to 2 "),
+                "{line}"
+            );
+            ensure!(s.field("/gates/0/origin")? == "user", "{}", s.field("/gates/0")?);
+            Ok(())
+        }),
+        ("another one in place of one that is on, or was not proved", |s| {
+            told(s, "/omo:ulw --check false --no-review fix A")?;
+            let line = told(s, "/omo:ulw --new fix B")?;
+            ensure!(line.starts_with("[omo] on: review only, ") && s.field("/ulw/task")? == "fix B", "{line}");
+            ensure!(s.field("/gates")? == json!([]) && s.field("/weakened")? == json!([]));
+            for prompt in ["/omo:ulw --new", "ulw --new"] {
+                ensure!(s.asks(prompt)?.contains("`--new` begins another task, and none is named"), "{prompt}");
+            }
+            ensure!(s.field("/ulw/task")? == "fix B");
             Ok(())
         }),
     ]);

@@ -44,10 +44,7 @@ pub(crate) const CASES: &[Case] = &[
     ("stop-x-armed-first-stop", |s| {
         s.arm()?;
         let reason = s.blocks(&json!({}))?;
-        ensure!(
-            reason.contains(&format!("block 1 of {MAX_BLOCKS}")) && reason.contains("/omo:stop-continuation"),
-            "{reason}"
-        );
+        ensure!(reason.contains(&format!("block 1 of {MAX_BLOCKS}")) && reason.contains("`ulw off`"), "{reason}");
         ensure!(!reason.contains("fix the tests"), "the prompt is repeated: {reason}");
         Ok(())
     }),
@@ -208,7 +205,9 @@ pub(crate) const CASES: &[Case] = &[
     // Either answer will do; that it is one, and that it is counted or not, is looked at.
     ("stop-x-user-asked-question", |s| {
         s.arm()?;
-        s.blocks(&message("Which of the two databases do you want?")).map(drop)
+        let answer = s.stop(&message("Which of the two databases do you want?"))?;
+        ensure!(!answer.blocks() && s.blocks_counted()? == 0, "{answer:?}");
+        Ok(())
     }),
     ("stop-x-blocked-statement", |s| {
         s.arm()?;

@@ -175,7 +175,7 @@ fn every_way_out_frees_the_session() {
             s.allows(&json!({}))?;
             let reported = s.prompt("what happened?")?;
             let line = reported.system_message().with_context(|| format!("not reported: {reported:?}"))?;
-            ensure!(line.contains("paused") && line.contains("/omo:stop-continuation"), "{line}");
+            ensure!(line.contains("paused") && line.contains("`ulw off`"), "{line}");
             ensure!(s.prompt("and now?")? == HookAnswer::Nothing, "reported twice");
             s.allows(&json!({}))?;
             s.prompt("ulw go on")?;

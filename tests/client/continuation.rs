@@ -15,7 +15,7 @@ fn a_person_sees_what_goes_on_and_how_it_ended() {
     for line in [
         "I have looked around.",
         &format!("block 1 of {MAX_BLOCKS}"),
-        "/omo:stop-continuation",
+        "`ulw off`",
         "[omo] on: no check and no review",
         "`ulw` goes on with the task",
         "shows it as a page:",

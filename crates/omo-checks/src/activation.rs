@@ -40,7 +40,7 @@ impl ActivationContext<'_> {
     /// Where the environment cannot be kept: the run is on, and none of its checks runs.
     pub fn activate(self, session: &mut Session, activation: UlwActivation) -> (RunStart, Result<(), FolderError>) {
         let Self { root, state_home, id, scope, settings, approval, now } = self;
-        let start = RunStart::of(session, activation.task.as_deref());
+        let start = RunStart::of(session, &activation);
         let is_there = |kept: &String| state_home.is_some_and(|home| run_environment::read(home, id, kept).is_some());
         let kept = session.verification.environment.take().filter(|_| session.is_armed()).filter(is_there);
         if start.keeps_run() {

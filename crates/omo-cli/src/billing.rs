@@ -23,9 +23,7 @@ pub(crate) fn billing_facts() -> BillingFacts {
 
 /// Whether a user can be asked: only a session that was started without one is known to have none.
 pub(crate) fn can_ask_user(context: &CommandContext) -> bool {
-    let is = |name: &str, value: &str| variable(name).as_deref() == Some(value);
-    let is_unattended = is("CLAUDE_CODE_SESSION_ATTENDED", "0") || is("CLAUDE_CODE_ENTRYPOINT", "sdk-cli");
-    context.is_person() || !is_unattended
+    context.is_person() || env::is_attended()
 }
 
 fn variable(name: &str) -> Option<String> {

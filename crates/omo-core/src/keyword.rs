@@ -13,6 +13,7 @@ mod off_request;
 mod origin;
 mod pasted_lines;
 mod pasted_tables;
+pub mod plain_stop;
 mod sentence;
 pub mod short_request;
 mod slash;

@@ -94,6 +94,7 @@ pub fn stop_entry(
     let word = match &decision.action {
         StopAction::Allow => "allow".to_owned(),
         StopAction::AllowAndWarn => "warn".to_owned(),
+        StopAction::AwaitAnswer => "wait".to_owned(),
         StopAction::Pause(_) => "pause".to_owned(),
         StopAction::Block(_) => "block".to_owned(),
         StopAction::End { verdict, .. } => format!("end: {}", verdict.word()),
@@ -119,7 +120,7 @@ pub fn prompt_entry(id: &str, session: &Session, decision: &PromptDecision, now:
         PromptDecision::PlanNote => ("allow", "the keyword in plan mode starts no run"),
         PromptDecision::Silent
         | PromptDecision::NoteHook
-        | PromptDecision::NoteCheckRun
+        | PromptDecision::FreeTurn
         | PromptDecision::Status
         | PromptDecision::Statusline
         | PromptDecision::Check(_)

@@ -32,8 +32,7 @@ pub(crate) const REASON_CHARS: usize = 2_000;
 /// What a contract in a transcript is recognised by.
 pub const CONTRACT_MARK: &str = "<ultrawork-mode>";
 
-const HOW_TO_STOP: &str =
-    "The user ends it with /omo:stop-continuation, while the model works after Esc, which pauses it.";
+const HOW_TO_STOP: &str = "The user ends it by typing `ulw off`, also while the model works; Esc pauses it.";
 
 const CONTRACT_BODY: &str = "\
 How a run goes:
@@ -42,11 +41,11 @@ How a run goes:
 3. Execute and persist: make them; keep the checklist or notes of the task current.
 4. Verify: run the checks (tests, build, types), fix what fails and run them again; what failed before the work began is written down as such.
 5. Claim: once all of it is done and checked, the final message ends with `<promise>DONE</promise>` alone on its last line; omo then runs the user's checks and may ask for a review. If it cannot be done, `<promise>BLOCKED: the reason</promise>` there is an honest end and is accepted at once.
-The user ends the run at any time with /omo:stop-continuation or by typing `ulw off`; Esc pauses it.
+The user ends the run at any time by typing `ulw off` or with /omo:stop-continuation; Esc pauses it.
 </ultrawork-mode>";
 
 const SHORT_CONTRACT_BODY: &str = "\
-As before: explore with leaf agents, plan small changes with their checks, make them, verify, and end the final message with `<promise>DONE</promise>` alone on its last line, or with `<promise>BLOCKED: the reason</promise>`. The user ends the run with /omo:stop-continuation or by typing `ulw off`.
+As before: explore with leaf agents, plan small changes with their checks, make them, verify, and end the final message with `<promise>DONE</promise>` alone on its last line, or with `<promise>BLOCKED: the reason</promise>`. The user ends the run by typing `ulw off` or with /omo:stop-continuation.
 </ultrawork-mode>";
 
 /// The part that varies is one line of at most this length; `opening` is tested to keep it.
@@ -169,7 +168,7 @@ fn list_tasks(tasks: &[BackgroundTask]) -> String {
 /// The one line that tells the user why a Stop was let through although the run stays on.
 pub fn let_through(row: StopRow) -> String {
     format!(
-        "[omo] ultrawork let this turn end: {}. The run stays on; your next prompt goes on, /omo:stop-continuation ends it.",
+        "[omo] ultrawork let this turn end: {}. The run stays on; your next prompt goes on, `ulw off` ends it.",
         row.label()
     )
 }
@@ -179,10 +178,20 @@ pub fn run_paused(reason: PauseReason) -> String {
     let why = match reason {
         PauseReason::Interrupted => "you interrupted it",
         PauseReason::ApiError => "of an API error that needs you",
+        PauseReason::Asked => "you said so",
     };
-    format!(
-        "[omo] ultrawork is paused because {why}: nothing is continued. Type `ulw` to go on, /omo:stop-continuation to end it."
-    )
+    format!("[omo] ultrawork is paused because {why}: nothing is continued. Type `ulw` to go on, `ulw off` to end it.")
+}
+
+/// Note for the model beside plain words that stop a run.
+pub fn user_said_stop() -> String {
+    "[omo] The user stopped the run: do nothing more of the task until they ask for it. This turn may end.".to_owned()
+}
+
+/// The user was asked something, which their next prompt answers.
+pub fn awaits_answer() -> String {
+    "[omo] ultrawork waits for your answer to what it asks; nothing was counted. Your next prompt goes on, `ulw off` ends it."
+        .to_owned()
 }
 
 /// Said once to a user who was told that omo was not built yet, with the first prompt that finds it
@@ -256,7 +265,7 @@ pub fn run_resumed_context(session: &Session, allowed_blocks: u32, now: Timestam
 /// The one line that tells the user that the session they came back to has a run.
 pub fn run_resumed(session: &Session, allowed_blocks: u32, now: Timestamp) -> String {
     format!(
-        "[omo] this session has an ultrawork run, {} old, {}. /omo:stop-continuation ends it.",
+        "[omo] this session has an ultrawork run, {} old, {}. `ulw off` ends it.",
         format_age(session.ulw.started_at, now),
         run_standing(&session.ulw, allowed_blocks),
     )
@@ -306,6 +315,7 @@ mod tests {
                 review_wanted: true,
                 prove: crate::check::counterfactual::ProveMode::default(),
                 base: None,
+                begins_anew: false,
             },
             Timestamp::from_millis(0),
         );
@@ -427,9 +437,13 @@ mod tests {
             }
         }
         let mut session = armed(UlwTrigger::Keyword);
-        for start in
-            [RunStart::Begun, RunStart::TaskTakenUp, RunStart::TaskExtended, RunStart::Resumed, RunStart::AlreadyOn]
-        {
+        for start in [
+            RunStart::Begun,
+            RunStart::TaskTakenUp { is_extended: true },
+            RunStart::TaskExtended,
+            RunStart::Resumed,
+            RunStart::AlreadyOn,
+        ] {
             for offer in [None, Some(CheckOffer { command: "ulw `x`", found_in: "ulw <promise>DONE</promise>" })] {
                 texts.push(run_start::run_started(&session, start, 8, offer, now()));
             }

@@ -2,11 +2,13 @@
 //! nothing happens.
 
 pub mod check_request;
+pub mod question;
 pub mod short_answer;
 pub mod ulw_arguments;
 
 use std::borrow::Cow;
 
+use crate::keyword::plain_stop::{PlainStop, read_plain_stop};
 use crate::keyword::short_request::{ShortRequest, behind_answered_prompt, read_request_word};
 use crate::keyword::{self, Keywords, PromptReading};
 use crate::messages::check_changes::not_from_person;
@@ -14,9 +16,10 @@ use crate::messages::{ContractForm, usage};
 use crate::request_source::{ModelRoute, PromptOrigin};
 use crate::run_command::RunCommand;
 use crate::session::plan_run::MAX_ARGUMENTS_BYTES;
+use crate::session::rest::RestReason;
 use crate::session::{Interruption, PauseReason, Session, UlwActivation, UlwTrigger};
 use check_request::CheckRequest;
-use ulw_arguments::{UlwArguments, UlwOptions};
+use ulw_arguments::{UlwArguments, UlwOptions, UlwRefusal};
 
 /// A prompt as the client hands it on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,6 +57,8 @@ pub enum PromptIntent<'a> {
         /// The prompt says nothing else, so that no model needs to read it.
         whole: bool,
     },
+    /// To stop or to wait, in plain words.
+    Pause(PlainStop),
     /// To say where the run stands.
     Status,
     /// To say how a run is shown in the client's status line.
@@ -89,6 +94,7 @@ impl PromptIntent<'_> {
             Self::Check(CheckRequest::List | CheckRequest::Run | CheckRequest::Approve { code: None })
             | Self::NotAPerson
             | Self::Nothing
+            | Self::Pause(_)
             | Self::Stop { .. }
             | Self::Status
             | Self::Statusline
@@ -97,6 +103,11 @@ impl PromptIntent<'_> {
             Self::Run { command, .. } => command.changes_run(),
             Self::Activate { .. } | Self::Command { .. } | Self::Check(_) => true,
         }
+    }
+
+    /// `true` where the prompt has no effect but on a run that is on.
+    pub fn concerns_run_only(&self) -> bool {
+        matches!(self, Self::NotAPerson | Self::Nothing | Self::Pause(_) | Self::Command { .. })
     }
 
     /// What is left of it where the model asked.
@@ -124,6 +135,7 @@ impl PromptIntent<'_> {
     pub fn is_answer_from_person(&self) -> bool {
         match self {
             Self::Nothing
+            | Self::Pause(_)
             | Self::Command { .. }
             | Self::Activate { .. }
             | Self::Stop { whole: false, .. }
@@ -159,11 +171,22 @@ pub fn approval_code<'a>(name: &str, arguments: &'a str) -> Option<&'a str> {
         .map(|inline| if inline.is_empty() { words.next().unwrap_or_default() } else { inline })
 }
 
-/// Reads what a prompt asks, from its text alone. `options` are what the user has set.
+/// Task that a request to turn ultrawork on names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaskRequest {
+    /// None: the one that the session has goes on.
+    Unnamed,
+    /// More of the session's task, or another one where that is over.
+    Named,
+    /// Another one.
+    New,
+}
+
+/// Reads what a prompt asks, from its text alone. `options` are what the user has set for such a task.
 pub fn read_intent<'a>(
     event: &PromptEvent<'a>,
     keywords: &Keywords,
-    options: impl FnOnce() -> UlwOptions,
+    options: impl Fn(TaskRequest) -> UlwOptions,
 ) -> PromptIntent<'a> {
     match event.origin {
         PromptOrigin::Person => read_words(event, keywords, options),
@@ -175,7 +198,7 @@ pub fn read_intent<'a>(
 fn read_words<'a>(
     event: &PromptEvent<'a>,
     keywords: &Keywords,
-    options: impl FnOnce() -> UlwOptions,
+    options: impl Fn(TaskRequest) -> UlwOptions,
 ) -> PromptIntent<'a> {
     if !keyword::is_from_a_person(event.prompt) {
         return PromptIntent::NotAPerson;
@@ -184,18 +207,15 @@ fn read_words<'a>(
         PromptReading::Nothing if ulw_arguments::mentions_option(event.prompt) => {
             read_between_options(event.prompt, keywords, options)
         }
-        PromptReading::Nothing => PromptIntent::Nothing,
+        PromptReading::Nothing => read_plain_stop(event.prompt).map_or(PromptIntent::Nothing, PromptIntent::Pause),
         PromptReading::Activate { before, keyword, after } => {
-            let options = options();
-            match ulw_arguments::parse_around_keyword([before, keyword, after], &options) {
-                Ok(Some(read)) => activate_by(UlwTrigger::Keyword, read),
+            let read = |options: UlwOptions| {
+                let read = ulw_arguments::parse_around_keyword([before, keyword, after], &options)?;
                 // The prompt is the task, byte for byte.
-                Ok(None) => {
-                    let task = behind_answered_prompt(event.prompt, keywords).unwrap_or(event.prompt);
-                    activate_by(UlwTrigger::Keyword, UlwArguments { task: Some(task.into()), options })
-                }
-                Err(refusal) => PromptIntent::Refused(refusal.message()),
-            }
+                let task = || behind_answered_prompt(event.prompt, keywords).unwrap_or(event.prompt);
+                Ok(read.unwrap_or_else(|| UlwArguments { task: Some(task().into()), options }))
+            };
+            activate_with(UlwTrigger::Keyword, options, read)
         }
         PromptReading::Short(request) => read_short(request, UlwTrigger::Keyword, options),
         PromptReading::Off { whole } => PromptIntent::Stop { reason: None, whole },
@@ -203,16 +223,35 @@ fn read_words<'a>(
     }
 }
 
-fn read_command<'a>(name: &'a str, arguments: &'a str, options: impl FnOnce() -> UlwOptions) -> PromptIntent<'a> {
+/// Reads a request to turn ultrawork on, with the options of the task that it names.
+fn activate_with<'a>(
+    trigger: UlwTrigger,
+    options: impl Fn(TaskRequest) -> UlwOptions,
+    read: impl Fn(UlwOptions) -> Result<UlwArguments<'a>, UlwRefusal>,
+) -> PromptIntent<'a> {
+    let request = |first: UlwArguments<'a>| match (&first.task, first.options.begins_anew) {
+        (None, true) => Err(UlwRefusal::BadOption("`--new` begins another task, and none is named".to_owned())),
+        (None, false) => Ok(first),
+        (Some(_), true) => read(options(TaskRequest::New)),
+        (Some(_), false) => read(options(TaskRequest::Named)),
+    };
+    match read(options(TaskRequest::Unnamed)).and_then(request) {
+        Ok(read) => activate_by(trigger, read),
+        Err(refusal) => PromptIntent::Refused(refusal.message()),
+    }
+}
+
+fn read_command<'a>(
+    name: &'a str,
+    arguments: &'a str,
+    options: impl Fn(TaskRequest) -> UlwOptions,
+) -> PromptIntent<'a> {
     let reason = Some(arguments.trim()).filter(|text| !text.is_empty());
     match name {
         "ulw" if matches!(reason, Some("off" | "stop")) => PromptIntent::Stop { reason: None, whole: true },
         "ulw" => match reason.and_then(read_request_word) {
             Some(request) => read_short(request, UlwTrigger::Command, options),
-            None => ulw_arguments::parse(arguments, options()).map_or_else(
-                |refusal| PromptIntent::Refused(refusal.message()),
-                |read| activate_by(UlwTrigger::Command, read),
-            ),
+            None => activate_with(UlwTrigger::Command, options, |options| ulw_arguments::parse(arguments, options)),
         },
         "check" => check_request::parse(arguments).map_or_else(PromptIntent::Refused, PromptIntent::Check),
         "stop-continuation" => PromptIntent::Stop { reason, whole: true },
@@ -230,9 +269,9 @@ fn read_command<'a>(name: &'a str, arguments: &'a str, options: impl FnOnce() ->
 fn read_between_options<'a>(
     prompt: &'a str,
     keywords: &Keywords,
-    options: impl FnOnce() -> UlwOptions,
+    options: impl Fn(TaskRequest) -> UlwOptions,
 ) -> PromptIntent<'a> {
-    let options = options();
+    let options = options(TaskRequest::Named);
     let Ok(UlwArguments { task: Some(Cow::Borrowed(task)), options: taken }) =
         ulw_arguments::parse(prompt, options.clone())
     else {
@@ -252,10 +291,10 @@ fn read_between_options<'a>(
 fn read_short<'a>(
     request: ShortRequest,
     trigger: UlwTrigger,
-    options: impl FnOnce() -> UlwOptions,
+    options: impl Fn(TaskRequest) -> UlwOptions,
 ) -> PromptIntent<'a> {
     match request {
-        ShortRequest::GoOn => activate_by(trigger, UlwArguments { task: None, options: options() }),
+        ShortRequest::GoOn => activate_by(trigger, UlwArguments { task: None, options: options(TaskRequest::Unnamed) }),
         ShortRequest::Status => PromptIntent::Status,
         ShortRequest::Help => PromptIntent::Help(usage::ULW),
     }
@@ -294,8 +333,8 @@ pub enum PromptDecision {
     Silent,
     /// Nothing is said; the run notes that the hook was there.
     NoteHook,
-    /// Nothing is said; the run notes that this turn only shows its checks.
-    NoteCheckRun,
+    /// Nothing is said; the run notes that this turn ends by itself: it shows the checks, or answers a question.
+    FreeTurn,
     /// The run waits for its user from now on, where it does not yet, and they are told.
     TellPaused(PauseReason),
     /// A run starts.
@@ -333,12 +372,15 @@ pub fn decide(intent: PromptIntent<'_>, event: &PromptEvent<'_>, facts: &PromptF
     match intent {
         PromptIntent::NotAPerson => note_hook(facts),
         // The checks are run by the model, with a command that its user sees at work.
-        PromptIntent::Check(CheckRequest::Run) if is_armed(facts) => PromptDecision::NoteCheckRun,
+        PromptIntent::Check(CheckRequest::Run) if is_armed(facts) => PromptDecision::FreeTurn,
         PromptIntent::Check(CheckRequest::Run) => PromptDecision::Silent,
-        PromptIntent::Nothing | PromptIntent::Command { .. } => decide_plain_prompt(event, facts),
+        PromptIntent::Pause(words) if is_stopped_by(words, facts) => PromptDecision::TellPaused(PauseReason::Asked),
+        PromptIntent::Nothing | PromptIntent::Pause(_) | PromptIntent::Command { .. } => {
+            decide_plain_prompt(event, facts)
+        }
         PromptIntent::Activate { .. } if event.plan_mode => PromptDecision::PlanNote,
         PromptIntent::Activate { trigger, task, options } => {
-            let UlwOptions { limits, checks, review, prove } = *options;
+            let UlwOptions { limits, checks, review, prove, begins_anew } = *options;
             let activation = UlwActivation {
                 trigger,
                 task: task.map(Cow::into_owned),
@@ -348,6 +390,7 @@ pub fn decide(intent: PromptIntent<'_>, event: &PromptEvent<'_>, facts: &PromptF
                 review_wanted: review,
                 prove,
                 base: None,
+                begins_anew,
             };
             let known = facts.session.is_some_and(|session| session.is_activated_by(&activation));
             if known { PromptDecision::Silent } else { PromptDecision::Activate(activation, contract_form(facts)) }
@@ -374,8 +417,22 @@ fn decide_plain_prompt(event: &PromptEvent, facts: &PromptFacts) -> PromptDecisi
             PromptDecision::TellPaused(PauseReason::Interrupted)
         }
         None if was_taken_back(event, session, facts) => PromptDecision::TellPaused(PauseReason::Interrupted),
+        // What is typed during the first turn carries its id: that turn goes on behind the answer.
+        None if question::is_question(event.prompt)
+            && event.prompt_id.is_some_and(|id| session.ulw.prompt_id.as_deref() != Some(id)) =>
+        {
+            PromptDecision::FreeTurn
+        }
         None => PromptDecision::NoteHook,
     }
+}
+
+/// Plain words stop a run that does not wait for its user already; a `no` that answers what the model asked does not.
+fn is_stopped_by(words: PlainStop, facts: &PromptFacts) -> bool {
+    facts.session.filter(|session| session.is_armed() && session.ulw.paused.is_none()).is_some_and(|session| {
+        let rest = session.ulw.rest.as_ref().filter(|rest| rest.since.is_some());
+        words == PlainStop::Stop || rest.is_none_or(|rest| rest.reason != RestReason::AwaitsAnswer)
+    })
 }
 
 fn note_hook(facts: &PromptFacts) -> PromptDecision {

@@ -140,8 +140,9 @@ pub struct UlwRun {
     pub said_blocked: Option<String>,
     /// Ids of shells and monitors that a block has named.
     pub named_tasks: Vec<String>,
-    /// The prompt with which its user asked to see the checks run: the turn that shows them ends by itself.
-    pub check_run_prompt: Option<String>,
+    /// The prompt whose turn ends by itself: it asks to see the checks run, or asks something else.
+    #[serde(rename = "checkRunPrompt")]
+    pub free_prompt: Option<String>,
 }
 
 /// What turned a run on.
@@ -177,6 +178,8 @@ pub enum PauseReason {
     Interrupted,
     /// An API error that only a person can fix.
     ApiError,
+    /// They said so in plain words.
+    Asked,
 }
 
 /// The escape hatch: once set, no Stop of this session is blocked until its user turns
@@ -296,13 +299,24 @@ impl Session {
         self.ulw.started_at.is_some() && !is_proved && !self.is_disowned()
     }
 
+    /// `true` where a request goes on with the task of the session. A task that its user stopped is over once they ask
+    /// for another one.
+    pub fn keeps_task(&self, activation: &UlwActivation) -> bool {
+        let is_replaced = activation.begins_anew || self.stop_continuation.disabled && activation.task.is_some();
+        self.continues_task() && !is_replaced
+    }
+
     /// Starts a run: all counters at nothing, the escape hatch open again. Where the task before was not proved
     /// done, that task, its first commit, its checks as they were agreed to, and what was rejected stay; what is
     /// asked for now is added.
     pub fn activate(&mut self, activation: UlwActivation, now: Timestamp) {
         let earlier = self.clone();
+        if activation.begins_anew {
+            self.stop_continuation(None, now);
+        }
         let rest = self.ulw.rest.clone().map(UlwRest::ended);
-        let before = if self.continues_task() { Some(std::mem::take(&mut self.ulw)) } else { None };
+        let before = if self.keeps_task(&activation) { Some(std::mem::take(&mut self.ulw)) } else { None };
+        let is_same_task = before.is_some();
         let rejected = self.verification.pending_rejection();
         let mut verification = ClaimVerification {
             review_wanted: activation.review_wanted,
@@ -343,14 +357,16 @@ impl Session {
         self.stop_continuation = StopContinuation::default();
         self.verdict = None;
         self.last_seen = LastSeen::default();
-        self.keep_weakened(&earlier, now);
+        self.keep_weakened(&earlier, is_same_task, now);
     }
 
     /// Where the task goes on, all of its checks stay as they were agreed to. Where another one begins, what the
     /// user asked for earlier in the session does, without what it counted then. New ones are added.
     fn take_checks(&mut self, new: Vec<Check>, goes_on: bool) {
         let mut checks = std::mem::take(&mut self.checks);
-        if !goes_on {
+        if goes_on {
+            session_check::mark_stopped(&mut checks, false);
+        } else {
             checks.retain(|check| check.origin == CheckOrigin::User);
             for check in &mut checks {
                 check.last = None;
@@ -398,6 +414,7 @@ impl Session {
         let why = reason.map_or_else(|| "by its user".to_owned(), |text| format!("by its user: {text}"));
         self.end_run(VerdictKind::Stopped, why, now);
         self.ulw.enabled = false;
+        session_check::mark_stopped(&mut self.checks, true);
         self.stop_continuation = StopContinuation {
             disabled: true,
             disabled_reason: reason.map(str::to_owned),
@@ -444,7 +461,7 @@ impl Session {
         self.verification.prove = activation.prove;
         self.limits = activation.limits;
         self.ulw.prompt_id = activation.prompt_id;
-        self.keep_weakened(&earlier, now);
+        self.keep_weakened(&earlier, true, now);
     }
 
     /// Makes the run wait since an interruption that concerns it. After Esc no hook runs: what comes next is the first
@@ -492,6 +509,8 @@ pub struct UlwActivation {
     pub prove: ProveMode,
     /// The commit that is checked out.
     pub base: Option<String>,
+    /// Another task than the one that the session has.
+    pub begins_anew: bool,
 }
 
 #[cfg(test)]
@@ -512,6 +531,7 @@ mod tests {
             review_wanted: true,
             prove: ProveMode::default(),
             base: None,
+            begins_anew: false,
         }
     }
 

@@ -84,7 +84,7 @@ impl StopRow {
             Self::StopContinuation => "continuation is stopped",
             Self::InputWaiting => "the user's input waits",
             Self::BackgroundWork => "background work is awaited",
-            Self::PlanOrPaused => "plan mode, paused, a plan waits for its user, or only the checks were shown",
+            Self::PlanOrPaused => "plan mode, paused, its user is asked, or a question of theirs was answered",
             Self::SaidBlocked => "said to be blocked",
             Self::ClaimJudged => "claimed and judged",
             Self::AttemptsSpent => "too many failed verifications",
@@ -98,12 +98,15 @@ impl StopRow {
 }
 
 /// What the client says at a Stop, read from its input.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StopEvent {
     /// The stop of a subagent: the event carries an `agent_id`.
     pub from_subagent: bool,
     /// What the final message promises.
     pub claim: Option<Claim>,
+    /// The final message ends with a question that only a person can answer.
+    pub asks_a_person: bool,
     /// The session is in plan mode, where nothing can be edited.
     pub plan_mode: bool,
     /// Work that runs, or ran, in the background.
@@ -251,6 +254,8 @@ pub enum StopAction {
     Allow,
     /// The turn ends, the run stays on, and the user is told why it was let through.
     AllowAndWarn,
+    /// The turn ends, the run stays on, and the user is told that they are asked something.
+    AwaitAnswer,
     /// The turn ends and the run waits for its user.
     Pause(PauseReason),
     /// The session goes on.
@@ -340,14 +345,18 @@ fn decide_armed(facts: &StopFacts, session: &Session) -> StopDecision {
         return allow(StopRow::BackgroundWork);
     }
     let plan_waits = facts.plan.as_ref().is_some_and(|plan| matches!(plan.status(), PlanRunStatus::Waits(_)));
-    let shows_checks = event.claim.is_none()
-        && session.ulw.check_run_prompt.is_some()
-        && session.ulw.check_run_prompt == event.prompt_id;
-    if event.plan_mode || session.ulw.paused.is_some() || plan_waits || shows_checks {
+    let is_free =
+        event.claim.is_none() && session.ulw.free_prompt.is_some() && session.ulw.free_prompt == event.prompt_id;
+    if event.plan_mode || session.ulw.paused.is_some() || plan_waits || is_free {
         return allow(StopRow::PlanOrPaused);
     }
     if facts.transcript.interrupted.is_some_and(|at| session.is_interrupted_by(at)) {
         return act(StopRow::PlanOrPaused, StopAction::Pause(PauseReason::Interrupted));
+    }
+    // A person has typed a prompt since the last continuation, and reads what the turn ends with.
+    let answers_person = session.last_seen.user_prompt_submit > session.ulw.last_stop_at;
+    if event.asks_a_person && event.claim.is_none() && answers_person && session.ulw.said_blocked.is_none() {
+        return act(StopRow::PlanOrPaused, StopAction::AwaitAnswer);
     }
     if let Some(reason) = &session.ulw.said_blocked {
         return end(StopRow::SaidBlocked, VerdictKind::Blocked, stated_reason(reason));
@@ -500,7 +509,7 @@ pub fn apply_decision(session: &mut Session, decision: &StopDecision, facts: &St
         _ => {}
     }
     match &decision.action {
-        StopAction::Allow | StopAction::AllowAndWarn => {}
+        StopAction::Allow | StopAction::AllowAndWarn | StopAction::AwaitAnswer => {}
         StopAction::Pause(reason) => {
             session.pause(*reason, now);
             session.transcript.offset = tail.next_offset;
@@ -517,6 +526,7 @@ pub fn apply_decision(session: &mut Session, decision: &StopDecision, facts: &St
     match (&decision.action, decision.row) {
         (StopAction::Block(_), _) => session.end_rest(now),
         (StopAction::Allow, StopRow::Subagent) | (StopAction::End { .. }, _) => {}
+        (StopAction::AwaitAnswer, _) => session.rest(RestReason::AwaitsAnswer, Vec::new(), now),
         (_, StopRow::BackgroundWork) => session.rest(RestReason::AwaitsWork, awaited_work(&facts.event), now),
         _ => session.rest(RestReason::TurnEnded, Vec::new(), now),
     }

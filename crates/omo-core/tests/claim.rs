@@ -36,6 +36,7 @@ fn run() -> Session {
         review_wanted: true,
         prove: ProveMode::default(),
         base: None,
+        begins_anew: false,
     };
     session.activate(activation, at(0));
     session

@@ -8,6 +8,7 @@ use omo_core::limits::RunLimits;
 use omo_core::prompt::ulw_arguments::UlwOptions;
 use omo_core::prompt::{PromptDecision, PromptEvent, PromptFacts, PromptIntent, approval_code, decide, read_intent};
 use omo_core::request_source::PromptOrigin;
+use omo_core::session::rest::RestReason;
 use omo_core::session::{
     HookEvent, Interruption, PauseReason, Session, UlwActivation, UlwPause, UlwTrigger, VerdictKind,
 };
@@ -34,6 +35,7 @@ fn armed() -> Session {
         review_wanted: true,
         prove: ProveMode::default(),
         base: None,
+        begins_anew: false,
     };
     session.activate(activation, at(START));
     session.last_seen.note(HookEvent::UserPromptSubmit, at(START));
@@ -104,11 +106,12 @@ impl Given {
     }
 
     fn intent(&self) -> PromptIntent<'_> {
-        let options = || UlwOptions {
+        let options = |_| UlwOptions {
             limits: RunLimits::default(),
             checks: Vec::new(),
             review: true,
             prove: ProveMode::default(),
+            begins_anew: false,
         };
         read_intent(&self.event(), &Keywords::default(), options)
     }
@@ -122,7 +125,7 @@ impl Given {
 fn words(decision: &PromptDecision) -> String {
     match decision {
         PromptDecision::Silent => "silent".to_owned(),
-        PromptDecision::NoteCheckRun => "note check run".to_owned(),
+        PromptDecision::FreeTurn => "free turn".to_owned(),
         PromptDecision::NoteHook => "seen".to_owned(),
         PromptDecision::TellPaused(reason) => format!("tell paused {reason:?}"),
         PromptDecision::Activate(activation, form) => format!("activate {:?} {form:?}", activation.trigger),
@@ -138,7 +141,7 @@ fn words(decision: &PromptDecision) -> String {
 }
 
 fn plain(session: Session) -> Given {
-    Given::of("what does the parser do?", Some(session))
+    Given::of("the parser is in src", Some(session))
 }
 
 fn turning_on() -> Vec<(&'static str, Given, &'static str)> {
@@ -267,6 +270,21 @@ fn left_alone() -> Vec<(&'static str, Given, &'static str)> {
             Given::of(notice, Some(armed())).and(esc(Interruption::AtSomeTime)),
             "seen",
         ),
+        ("plain words stop", Given::of("stop. do not continue.", Some(armed())), "tell paused Asked"),
+        ("and where no run is on they are the model's", Given::of("stop", Some(ended())), "silent"),
+        ("no", Given::of("No.", Some(armed())), "tell paused Asked"),
+        (
+            "no, to what the model asked",
+            Given::of("no", Some(with(|session| session.rest(RestReason::AwaitsAnswer, Vec::new(), at(START))))),
+            "seen",
+        ),
+        ("a question of its user", Given::of("why is that so?", Some(armed())), "free turn"),
+        (
+            "typed during the first turn, which goes on",
+            Given::of("why is that so?", Some(armed())).and(|g| g.id = Some(ID)),
+            "seen",
+        ),
+        ("a request in the form of a question", Given::of("can you fix that, too?", Some(armed())), "seen"),
         ("paused and not reported", plain(paused(PauseReason::ApiError, false)), "tell paused ApiError"),
         ("paused and reported", plain(paused(PauseReason::Interrupted, true)), "seen"),
         (
@@ -338,7 +356,13 @@ fn the_users_own_bounds_hold_where_no_option_says_otherwise() {
     let mut own = RunLimits::default();
     (own.max_blocks, own.cooldown_seconds, own.max_minutes) = (20, 0, 30);
     let event = PromptEvent { prompt: "/omo:ulw --max-minutes=5 x", ..PromptEvent::default() };
-    let own_options = || UlwOptions { limits: own, checks: Vec::new(), review: false, prove: ProveMode::default() };
+    let own_options = |_| UlwOptions {
+        limits: own,
+        checks: Vec::new(),
+        review: false,
+        prove: ProveMode::default(),
+        begins_anew: false,
+    };
     let PromptIntent::Activate { options, .. } = read_intent(&event, &Keywords::default(), own_options) else {
         panic!()
     };
@@ -377,8 +401,13 @@ proptest! {
 /// What a prompt of this text asks, and whether it is a person's word to the model.
 fn read(text: &str) -> (PromptIntent<'_>, bool) {
     let event = PromptEvent { prompt: text, ..PromptEvent::default() };
-    let options =
-        || UlwOptions { limits: RunLimits::default(), checks: Vec::new(), review: true, prove: ProveMode::default() };
+    let options = |_| UlwOptions {
+        limits: RunLimits::default(),
+        checks: Vec::new(),
+        review: true,
+        prove: ProveMode::default(),
+        begins_anew: false,
+    };
     let intent = read_intent(&event, &Keywords::default(), options);
     let is_word = intent.is_answer_from_person();
     (intent, is_word)
@@ -446,8 +475,13 @@ fn only_what_a_person_says_to_the_model_is_a_word_that_a_plan_may_have_waited_fo
         assert!(!read(text).1, "{text}");
     }
     let event = PromptEvent { prompt: "continue", origin: PromptOrigin::Agent, ..PromptEvent::default() };
-    let options =
-        || UlwOptions { limits: RunLimits::default(), checks: Vec::new(), review: true, prove: ProveMode::default() };
+    let options = |_| UlwOptions {
+        limits: RunLimits::default(),
+        checks: Vec::new(),
+        review: true,
+        prove: ProveMode::default(),
+        begins_anew: false,
+    };
     assert!(!read_intent(&event, &Keywords::default(), options).is_answer_from_person(), "from an agent");
 }
 

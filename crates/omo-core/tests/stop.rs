@@ -54,6 +54,7 @@ fn word(decision: &StopDecision) -> &'static str {
     match &decision.action {
         StopAction::Allow => "allow",
         StopAction::AllowAndWarn => "warn",
+        StopAction::AwaitAnswer => "wait",
         StopAction::Pause(_) => "pause",
         StopAction::Block(_) => "block",
         StopAction::End { verdict, .. } => verdict.word(),
@@ -180,13 +181,33 @@ const CASES: &[Case] = &[
     ),
     ("plan mode", |g| g.event.plan_mode = true, StopRow::PlanOrPaused, "allow"),
     (
-        "only the checks were shown",
+        "it was typed to be shown checks or an answer",
         |g| {
             g.event.prompt_id = Some("p".to_owned());
-            g.session().ulw.check_run_prompt = Some("p".to_owned());
+            g.session().ulw.free_prompt = Some("p".to_owned());
         },
         StopRow::PlanOrPaused,
         "allow",
+    ),
+    (
+        "the model asks its user something",
+        |g| {
+            g.event.asks_a_person = true;
+            g.session().last_seen.user_prompt_submit = Some(at(START));
+        },
+        StopRow::PlanOrPaused,
+        "wait",
+    ),
+    (
+        "it asks behind a continuation, where nobody looks on",
+        |g| {
+            g.event.asks_a_person = true;
+            g.session().last_seen.user_prompt_submit = Some(at(START));
+            g.session().ulw.last_stop_at = Some(at(START + 1));
+            g.transcript.tool_called_since_block = true;
+        },
+        StopRow::Continue,
+        "block",
     ),
     ("paused by Esc", |g| pause(g.session(), PauseReason::Interrupted), StopRow::PlanOrPaused, "allow"),
     ("paused by an error", |g| pause(g.session(), PauseReason::ApiError), StopRow::PlanOrPaused, "allow"),

@@ -111,15 +111,18 @@ fn claim() -> impl Strategy<Value = Option<Claim>> {
 }
 
 fn event() -> impl Strategy<Value = StopEvent> {
-    (prop::bool::weighted(0.05), claim(), prop::bool::weighted(0.05), background(), prop::bool::weighted(0.05))
-        .prop_map(|(from_subagent, claim, plan_mode, background, wakeup_scheduled)| StopEvent {
+    let sources = (prop::bool::weighted(0.05), prop::bool::weighted(0.2));
+    (sources, claim(), prop::bool::weighted(0.05), background(), prop::bool::weighted(0.05)).prop_map(
+        |((from_subagent, asks_a_person), claim, plan_mode, background, wakeup_scheduled)| StopEvent {
             prompt_id: None,
+            asks_a_person,
             from_subagent,
             claim,
             plan_mode,
             background,
             wakeup_scheduled,
-        })
+        },
+    )
 }
 
 fn transcript() -> impl Strategy<Value = TranscriptTail> {
@@ -155,7 +158,7 @@ fn plan() -> impl Strategy<Value = Option<PlanRun>> {
 }
 
 fn happening() -> impl Strategy<Value = Happening> {
-    let reason = prop_oneof![Just(PauseReason::Interrupted), Just(PauseReason::ApiError)];
+    let reason = prop_oneof![Just(PauseReason::Interrupted), Just(PauseReason::ApiError), Just(PauseReason::Asked)];
     let step = prop_oneof![8 => 0..20_000_i64, 1 => -7_200_000..7_200_000_i64, 1 => any::<i64>()];
     prop_oneof![
         12 => facts().prop_map(|facts| Happening::Stop(Box::new(facts))),
@@ -197,6 +200,7 @@ impl Life {
                         review_wanted: true,
                         prove: ProveMode::default(),
                         base: None,
+                        begins_anew: false,
                     },
                     self.now,
                 );
@@ -219,11 +223,12 @@ impl Life {
         let Prompt { text, is_typed, plan_mode } = *prompt;
         let before = self.session.clone();
         let event = PromptEvent { prompt: text, prompt_id: None, origin: PromptOrigin::Person, plan_mode };
-        let options = || UlwOptions {
+        let options = |_| UlwOptions {
             limits: RunLimits::default(),
             checks: Vec::new(),
             review: true,
             prove: ProveMode::default(),
+            begins_anew: false,
         };
         let facts = PromptFacts { session: Some(&before), ..PromptFacts::default() };
         match prompt::decide(read_intent(&event, &Keywords::default(), options), &event, &facts) {
@@ -274,7 +279,7 @@ impl Life {
                 prop_assert!(*verdict != VerdictKind::Verified || is_judged);
             }
             StopAction::Pause(_) => prop_assert!(self.session.ulw.paused.is_some() && self.session.is_armed()),
-            StopAction::Allow | StopAction::AllowAndWarn => {
+            StopAction::Allow | StopAction::AllowAndWarn | StopAction::AwaitAnswer => {
                 let mut expected = before;
                 if let Some(claim) = facts.claim().filter(|_| decision.row == StopRow::Cooldown && !open_plan) {
                     claim.record(&mut expected, self.now, 0);
@@ -289,10 +294,10 @@ impl Life {
 
 /// Whether a decision does what its row may do, and nothing else.
 fn fits_its_row(decision: &StopDecision) -> bool {
-    use StopAction::{Allow, AllowAndWarn, Block, End, Pause};
+    use StopAction::{Allow, AllowAndWarn, AwaitAnswer, Block, End, Pause};
     use VerdictKind::{Blocked, Expired, Released, Verified};
     match (decision.row, &decision.action) {
-        (StopRow::PlanOrPaused, Allow | Pause(_))
+        (StopRow::PlanOrPaused, Allow | AwaitAnswer | Pause(_))
         | (StopRow::Cooldown, AllowAndWarn)
         | (StopRow::Continue, Block(_)) => true,
         (StopRow::SaidBlocked, End { verdict, .. }) => *verdict == Blocked,

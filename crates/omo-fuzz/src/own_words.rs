@@ -87,6 +87,7 @@ fn session(text: &str, trigger: UlwTrigger) -> Session {
         review_wanted: true,
         prove: ProveMode::default(),
         base: None,
+        begins_anew: false,
     };
     session.activate(activation, Timestamp::from_millis(0));
     session

@@ -78,13 +78,16 @@ fn is_decided_about(text: &str) {
     let event = PromptEvent { prompt: text, prompt_id: Some("new"), ..PromptEvent::default() };
     let planned = PromptEvent { plan_mode: true, ..event };
     let elsewhere = PromptEvent { origin: PromptOrigin::Agent, ..event };
-    let asked = read_intent(&event, &Keywords::default(), options);
+    let asked = read_intent(&event, &Keywords::default(), |_| options());
     let is_a_persons = is_from_a_person(text);
     assert_eq!(matches!(asked, PromptIntent::NotAPerson), !is_a_persons);
     for session in [None, Some(armed(false)), Some(armed(true))] {
         let facts = PromptFacts { session: session.as_ref(), ..PromptFacts::default() };
         let by_no_person = if session.is_some() { PromptDecision::NoteHook } else { PromptDecision::Silent };
-        assert_eq!(decide(read_intent(&elsewhere, &Keywords::default(), options), &elsewhere, &facts), by_no_person);
+        assert_eq!(
+            decide(read_intent(&elsewhere, &Keywords::default(), |_| options()), &elsewhere, &facts),
+            by_no_person
+        );
         let in_plan_mode = decide(asked.clone(), &planned, &facts);
         assert!(!matches!(in_plan_mode, PromptDecision::Activate(..)), "a run was started in plan mode");
         let decision = decide(asked.clone(), &event, &facts);
@@ -109,7 +112,13 @@ fn armed(paused: bool) -> Session {
 }
 
 fn options() -> UlwOptions {
-    UlwOptions { limits: RunLimits::default(), checks: Vec::new(), review: true, prove: ProveMode::default() }
+    UlwOptions {
+        limits: RunLimits::default(),
+        checks: Vec::new(),
+        review: true,
+        prove: ProveMode::default(),
+        begins_anew: false,
+    }
 }
 
 fn is_within_bounds(activation: &UlwActivation) {

@@ -38,7 +38,7 @@ pub(crate) fn is_due(decision: &StopDecision, session: &Session) -> bool {
     match decision.action {
         StopAction::Block(_) => false,
         StopAction::End { .. } => true,
-        StopAction::Allow | StopAction::AllowAndWarn | StopAction::Pause(_) => {
+        StopAction::Allow | StopAction::AllowAndWarn | StopAction::AwaitAnswer | StopAction::Pause(_) => {
             session.plan_run.as_ref().is_some_and(|run| matches!(run.status(), PlanRunStatus::Waits(_)))
         }
     }

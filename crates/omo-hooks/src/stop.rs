@@ -9,6 +9,7 @@ use omo_claude::hook_output::HookAnswer;
 use omo_core::messages::notification::terminal_notification;
 use omo_core::messages::run_end;
 use omo_core::promise::read_claim;
+use omo_core::prompt::question::asks_a_person;
 use omo_core::run_command::EndedRunName;
 use omo_core::session::plan_run::PlanRun;
 use omo_core::session::{EntryProvenance, HookEvent, Session, VerdictKind};
@@ -147,7 +148,8 @@ fn decide_under_lock(
     let plan = plan_notice::is_due(&decision, entry)
         .then(|| sealed_plan_run::take_untold(entry, place.id(), state_home))
         .flatten();
-    let is_let_through = matches!(decision.action, StopAction::Allow | StopAction::AllowAndWarn);
+    let is_let_through =
+        matches!(decision.action, StopAction::Allow | StopAction::AllowAndWarn | StopAction::AwaitAnswer);
     let change = if is_let_through { EntryChange::Write } else { EntryChange::WriteOwn };
     (Ok(Some(Decided { decision, session: entry.clone(), plan })), change)
 }
@@ -227,6 +229,7 @@ fn stop_event(input: &HookInput, session: &Session) -> StopEvent {
     StopEvent {
         from_subagent: input.is_from_subagent(),
         claim: said,
+        asks_a_person: env::is_attended() && input.last_assistant_message.as_deref().is_some_and(asks_a_person),
         plan_mode: input.is_plan_mode(),
         background: input.background_tasks.iter().flat_map(|tasks| &tasks.0).map(background_task).collect(),
         prompt_id: input.prompt_id.as_deref().map(str::to_owned),
@@ -252,6 +255,7 @@ fn stop_answer(
 ) -> Option<HookAnswer> {
     match &decision.action {
         StopAction::Allow | StopAction::Pause(_) => None,
+        StopAction::AwaitAnswer => Some(HookAnswer::Notice { user: messages::awaits_answer(), model: None }),
         StopAction::AllowAndWarn => Some(HookAnswer::Notice { user: messages::let_through(decision.row), model: None }),
         StopAction::Block(block) => {
             let reason = messages::block_reason(session, block, facts.claim(), facts.plan.as_ref());

@@ -14,10 +14,12 @@ use omo_core::messages::run_start;
 use omo_core::messages::status_report::status_report;
 use omo_core::messages::{self};
 use omo_core::prompt::ulw_arguments::UlwOptions;
-use omo_core::prompt::{PromptDecision, PromptEvent, PromptFacts, PromptIntent, decide, is_plan_command, read_intent};
+use omo_core::prompt::{
+    PromptDecision, PromptEvent, PromptFacts, PromptIntent, TaskRequest, decide, is_plan_command, read_intent,
+};
 use omo_core::request_source::{PromptOrigin, RequestSource};
 use omo_core::session::claim_state::VerificationPhase;
-use omo_core::session::{EntryProvenance, Session, UlwTrigger};
+use omo_core::session::{EntryProvenance, PauseReason, Session, UlwTrigger};
 use omo_core::stop::TranscriptTail;
 use omo_state::config::{self, ReviewSetting, UserConfig};
 use omo_state::files::folder::unwritable_folder;
@@ -74,7 +76,8 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
             None
         }
     };
-    let mut intent = read_intent(&event, &config.keywords, || options(&config, context, session.as_ref()));
+    let mut intent =
+        read_intent(&event, &config.keywords, |request| options(&config, context, session.as_ref(), request));
     let needs_a_person = intent.needs_a_person() || plan_runs::is_awaited(&intent, session.as_ref());
     let source =
         if needs_a_person { prompt_source::source_of_prompt(context, input, prompt) } else { RequestSource::Person };
@@ -101,7 +104,7 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
             return Ok(Some(HookAnswer::RejectPrompt(said)));
         }
     };
-    if intent == PromptIntent::Nothing
+    if matches!(intent, PromptIntent::Nothing | PromptIntent::Pause(_))
         && source == RequestSource::Person
         && !input.is_without_permissions()
         && let Some(session) = session.as_ref()
@@ -125,9 +128,7 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
         plan_runs::note_person(context, &intent, session.as_ref());
     }
     let armed = session.as_ref().is_some_and(Session::is_armed);
-    let asks_nothing =
-        matches!(intent, PromptIntent::NotAPerson | PromptIntent::Nothing | PromptIntent::Command { .. });
-    if asks_nothing && !armed {
+    if intent.concerns_run_only() && !armed {
         let session = session.as_ref().filter(|_| source == RequestSource::Person && needs_a_person);
         let line = session.and_then(|session| {
             run_prompt::after_esc(context, session, context.read_turn(input, session).0.interrupted)
@@ -161,14 +162,19 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
 }
 
 /// What the user has set, and may set otherwise for one run. A task that goes on keeps its bounds.
-fn options(config: &UserConfig, context: &HookContext, session: Option<&Session>) -> UlwOptions {
+fn options(config: &UserConfig, context: &HookContext, session: Option<&Session>, request: TaskRequest) -> UlwOptions {
     let checks = context.root.as_deref().map(|root| config.checks_for(root)).unwrap_or_default();
     let is_own = |session: &&Session| context.provenance(session).is_ok_and(|it| it == EntryProvenance::Own);
-    let (limits, review, prove) = match session.filter(|session| session.continues_task()).filter(is_own) {
+    let goes_on = |session: &&Session| match request {
+        TaskRequest::Unnamed => session.continues_task(),
+        TaskRequest::Named => session.continues_task() && !session.stop_continuation.disabled,
+        TaskRequest::New => false,
+    };
+    let (limits, review, prove) = match session.filter(goes_on).filter(is_own) {
         Some(Session { limits, verification, .. }) => (*limits, verification.review_wanted, verification.prove),
         None => (config.limits, config.review == ReviewSetting::Wanted, config.prove),
     };
-    UlwOptions { limits, checks, review, prove }
+    UlwOptions { limits, checks, review, prove, begins_anew: false }
 }
 
 /// Everything that acting on a decision needs.
@@ -189,12 +195,12 @@ fn apply_decision(prompt: &PromptContext, decision: &PromptDecision) -> Result<O
     let context = prompt.context;
     Ok(Some(match decision {
         PromptDecision::Silent => return Ok(prompt.approval_note.clone().map(HookAnswer::Context)),
-        PromptDecision::NoteHook | PromptDecision::NoteCheckRun => {
+        PromptDecision::NoteHook | PromptDecision::FreeTurn => {
             context.update_armed(|session| {
                 session.transcript.offset = prompt.tail.next_offset;
                 leave_checks(session);
-                if *decision == PromptDecision::NoteCheckRun {
-                    session.ulw.check_run_prompt.clone_from(&prompt.prompt_id);
+                if *decision == PromptDecision::FreeTurn {
+                    session.ulw.free_prompt.clone_from(&prompt.prompt_id);
                 }
             })?;
             return Ok(prompt.approval_note.clone().map(HookAnswer::Context));
@@ -211,7 +217,9 @@ fn apply_decision(prompt: &PromptContext, decision: &PromptDecision) -> Result<O
             let plan = prompt.session.and_then(|session| context.own_plan_run(session));
             let at_work = plan.filter(|plan| plan.is_open()).and_then(|plan| run_prompt::at_work(context, Some(plan)));
             let said = [Some(messages::run_paused(*reason)), at_work].into_iter().flatten().collect::<Vec<_>>();
-            HookAnswer::Notice { user: said.join("\n"), model: prompt.approval_note.clone() }
+            let stopped = (*reason == PauseReason::Asked).then(messages::user_said_stop);
+            let model: Vec<String> = prompt.approval_note.clone().into_iter().chain(stopped).collect();
+            HookAnswer::Notice { user: said.join("\n"), model: (!model.is_empty()).then(|| model.join("\n")) }
         }
         PromptDecision::Activate(activation, form) => {
             return Ok(turn_on::activate(prompt, decision, activation, *form));

@@ -107,6 +107,12 @@ pub fn has_coloured_client() -> bool {
         && text("TERM").is_none_or(|terminal| terminal != "dumb")
 }
 
+/// `false` in a session that is known to have no person at it, such as that of `claude -p`.
+pub fn is_attended() -> bool {
+    let is = |name, value| text(name).is_some_and(|set| set == value);
+    !is("CLAUDE_CODE_SESSION_ATTENDED", "0") && !is("CLAUDE_CODE_ENTRYPOINT", "sdk-cli")
+}
+
 /// Whether `~/.local/bin`, where omo is linked for terminals, is on `PATH`.
 pub fn has_local_bin_on_path() -> bool {
     home().is_some_and(|home| is_on_path(&home.join(".local").join("bin")))

@@ -88,6 +88,7 @@ fn activation() -> UlwActivation {
         review_wanted: true,
         prove: ProveMode::default(),
         base: None,
+        begins_anew: false,
     }
 }
 

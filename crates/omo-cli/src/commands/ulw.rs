@@ -99,6 +99,7 @@ fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), 
             review_wanted: if goes_on { review } else { config.review == ReviewSetting::Wanted },
             prove: if goes_on { prove } else { config.prove },
             base: start.base.clone(),
+            begins_anew: false,
         };
         let (root, state_home) = (Some(&*project.root), env.state_home.as_deref());
         let approval = start.approval;

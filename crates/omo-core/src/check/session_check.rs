@@ -55,6 +55,8 @@ pub enum CheckOrigin {
     /// The user, in this session.
     #[default]
     User,
+    /// The user, for a task that they have stopped since.
+    StoppedTask,
     /// The user's own configuration.
     Config,
     /// `omo.toml` in the repository: it runs only while exactly its content is approved.
@@ -66,6 +68,7 @@ impl CheckOrigin {
     pub fn word(self) -> &'static str {
         match self {
             Self::User => "you, in this session",
+            Self::StoppedTask => "you, for the task that you stopped",
             Self::Config => "your config.toml",
             Self::Repository => "omo.toml",
         }
@@ -352,6 +355,22 @@ pub fn add_check(checks: &mut Vec<Check>, mut check: Check) -> Result<(), Invali
     }
     checks.push(check);
     Ok(())
+}
+
+/// Marks the checks that a user asked for as those of a task that they stop, or takes the mark off again where that task
+/// goes on.
+pub(crate) fn mark_stopped(checks: &mut Vec<Check>, is_stopped: bool) {
+    let (from, to) = if is_stopped {
+        (CheckOrigin::User, CheckOrigin::StoppedTask)
+    } else {
+        (CheckOrigin::StoppedTask, CheckOrigin::User)
+    };
+    let kept: Vec<Check> = checks.iter().filter(|check| check.origin == to).cloned().collect();
+    // One that was asked for again meanwhile is there once.
+    checks.retain(|check| check.origin != from || !kept.iter().any(|known| known.definition() == check.definition()));
+    for check in checks.iter_mut().filter(|check| check.origin == from) {
+        check.origin = to;
+    }
 }
 
 /// Takes the check of this name out of a list; `false` where none has it.

@@ -73,7 +73,7 @@ fn end_of_clause(after: &str) -> Option<(usize, char)> {
     Some((after.len(), '\n'))
 }
 
-fn words_of(text: &str) -> Vec<&str> {
+pub(super) fn words_of(text: &str) -> Vec<&str> {
     text.split(|char: char| !(char.is_alphanumeric() || matches!(char, '\'' | '’' | '-' | COVERED)))
         .filter(|word| word.chars().any(|char| char != '-'))
         .collect()
@@ -101,14 +101,14 @@ fn is_off_word(word: &str) -> bool {
     matches!(word, "off" | "aus" | "aan-uit")
 }
 
-fn is_stop_verb(word: &str) -> bool {
+pub(super) fn is_stop_verb(word: &str) -> bool {
     matches!(
         word,
         "stop" | "cancel" | "disable" | "deactivate" | "end" | "exit" | "quit" | "abort" | "halt" | "kill" | "stoppen"
     )
 }
 
-fn is_foreign_stop(word: &str) -> bool {
+pub(super) fn is_foreign_stop(word: &str) -> bool {
     matches!(
         word,
         "停止"
@@ -134,7 +134,7 @@ fn is_foreign_stop(word: &str) -> bool {
 }
 
 /// Korean, Japanese and Chinese put the verb last, with or without a particle before it.
-fn is_off_ending(word: &str) -> bool {
+pub(super) fn is_off_ending(word: &str) -> bool {
     const PARTICLES: [&str; 7] = ["을", "를", "を", "は", "모드", "モード", "模式"];
     const VERBS: [&str; 36] = [
         "꺼",
@@ -186,7 +186,7 @@ fn is_noun(word: &str) -> bool {
     matches!(word, "mode" | "loop" | "run" | "session" | "모드" | "モード")
 }
 
-fn is_polite(word: &str) -> bool {
+pub(super) fn is_polite(word: &str) -> bool {
     let lower = word.to_lowercase();
     matches!(
         lower.as_str(),

@@ -75,7 +75,7 @@ fn moved_line(from: &str) -> String {
     format!(
         "[omo] The claim was checked: the work tree was moved while the run was on. It began in `{}`, which is gone, so \
          nothing can be said about what changed since. Move it back there (`git worktree move` moves a linked work \
-         tree), then the final message claims again; or the user ends this run with /omo:stop-continuation and begins \
+         tree), then the final message claims again; or the user ends this run with `ulw off` and begins \
          one here.",
         inline_code(from, 300)
     )
@@ -84,7 +84,7 @@ fn moved_line(from: &str) -> String {
 /// What the user is told where the time of a Stop ran out.
 pub fn time_ran_out() -> String {
     "[omo] this stop was not judged: reading the files of the project took too long. The session stops here, and the \
-     run is still on; the next prompt goes on with it, and /omo:stop-continuation ends it."
+     run is still on; the next prompt goes on with it, and `ulw off` ends it."
         .to_owned()
 }
 

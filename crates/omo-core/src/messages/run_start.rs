@@ -2,7 +2,7 @@
 //! how it is stopped. What cannot hold the session is said as plainly.
 
 use crate::check::session_check::Check;
-use crate::session::Session;
+use crate::session::{Session, UlwActivation};
 use crate::text::{inline_code, list_some, pluralize, sanitize};
 use crate::timestamp::Timestamp;
 
@@ -12,7 +12,10 @@ pub enum RunStart {
     /// A run began, with a task of its own.
     Begun,
     /// A run began, with the task of the one before, which was not proved done.
-    TaskTakenUp,
+    TaskTakenUp {
+        /// Something was added to it.
+        is_extended: bool,
+    },
     /// The run that is on has a longer task now.
     TaskExtended,
     /// The run that waited for its user goes on.
@@ -22,14 +25,15 @@ pub enum RunStart {
 }
 
 impl RunStart {
-    /// What a request to turn ultrawork on does to a session; without a task it only goes on.
-    pub fn of(session: &Session, task: Option<&str>) -> Self {
-        match (session.is_armed(), task) {
-            (true, None) if session.ulw.paused.is_some() => Self::Resumed,
-            (true, None) => Self::AlreadyOn,
-            (true, Some(_)) => Self::TaskExtended,
-            (false, _) if session.continues_task() => Self::TaskTakenUp,
-            (false, _) => Self::Begun,
+    /// Effect of a request to turn ultrawork on in a session; without a task it only goes on.
+    pub fn of(session: &Session, activation: &UlwActivation) -> Self {
+        let is_extended = activation.task.is_some();
+        match (session.is_armed(), session.keeps_task(activation)) {
+            (_, false) => Self::Begun,
+            (true, true) if is_extended => Self::TaskExtended,
+            (true, true) if session.ulw.paused.is_some() => Self::Resumed,
+            (true, true) => Self::AlreadyOn,
+            (false, true) => Self::TaskTakenUp { is_extended },
         }
     }
 
@@ -48,7 +52,10 @@ pub struct CheckOffer<'a> {
     pub found_in: &'a str,
 }
 
-const HOW_TO_STOP: &str = "/omo:stop-continuation stops it";
+const HOW_TO_STOP: &str = "`ulw off` stops it";
+const HOW_TO_BEGIN_ANEW: &str = "/omo:ulw --new begins another";
+/// Characters of a task in a line.
+const TASK_CHARS: usize = 60;
 
 /// That a run is on; `session` as it is from now on.
 pub fn run_started(
@@ -65,10 +72,18 @@ pub fn run_started(
         let worked = session.ulw.worked_millis(now) / 60_000;
         format!("{} of {allowed_blocks} continuations and {worked} of {minutes} min used", session.ulw.stop_blocks)
     };
+    let task = session
+        .ulw
+        .task
+        .as_deref()
+        .map_or_else(|| "the task that it had".to_owned(), |task| format!("\"{}\"", sanitize(task, TASK_CHARS)));
     let line = match start {
         RunStart::Begun => format!("[omo] on: {judges}, {bounds}"),
-        RunStart::TaskTakenUp => format!("[omo] on again, with the task that was not proved: {judges}, {bounds}"),
-        RunStart::TaskExtended => format!("[omo] on: this is added to the task; {judges}, {bounds}"),
+        RunStart::TaskTakenUp { is_extended: false } => format!("[omo] on again with {task}: {judges}, {bounds}"),
+        RunStart::TaskTakenUp { is_extended: true } => {
+            format!("[omo] on again with {task}, and this: {judges}, {bounds}. {HOW_TO_BEGIN_ANEW}")
+        }
+        RunStart::TaskExtended => format!("[omo] on with {task}, and this: {judges}, {bounds}. {HOW_TO_BEGIN_ANEW}"),
         RunStart::Resumed => format!("[omo] goes on: {judges}, {}", used()),
         RunStart::AlreadyOn => format!("[omo] on already: {judges}, {}", used()),
     };
@@ -187,38 +202,47 @@ mod tests {
             review_wanted: true,
             prove: crate::check::counterfactual::ProveMode::default(),
             base: None,
+            begins_anew: false,
         }
     }
 
     #[test]
     fn one_line_says_what_was_turned_on() {
         let mut session = Session::default();
-        assert_eq!(RunStart::of(&session, None), RunStart::Begun);
+        assert_eq!(RunStart::of(&session, &activation(None)), RunStart::Begun);
         session.activate(activation(Some("ulw x")), at(0));
         assert_eq!(
             run_started(&session, RunStart::Begun, 8, None, at(0)),
-            "[omo] on: 1 check (cargo test) + review, up to 8 continuations, 240 min. /omo:stop-continuation stops it"
+            "[omo] on: 1 check (cargo test) + review, up to 8 continuations, 240 min. `ulw off` stops it"
         );
-        assert_eq!(RunStart::of(&session, None), RunStart::AlreadyOn);
-        assert_eq!(RunStart::of(&session, Some("ulw y")), RunStart::TaskExtended);
+        assert_eq!(RunStart::of(&session, &activation(None)), RunStart::AlreadyOn);
+        assert_eq!(RunStart::of(&session, &activation(Some("ulw y"))), RunStart::TaskExtended);
         session.ulw.stop_blocks = 3;
         session.pause(PauseReason::Interrupted, at(10));
-        assert_eq!(RunStart::of(&session, None), RunStart::Resumed);
+        assert_eq!(RunStart::of(&session, &activation(None)), RunStart::Resumed);
         session.go_on(activation(None), at(70));
         assert_eq!(
             run_started(&session, RunStart::Resumed, 8, None, at(72)),
             "[omo] goes on: 1 check (cargo test) + review, 3 of 8 continuations and 12 of 240 min used. \
-             /omo:stop-continuation stops it"
+             `ulw off` stops it"
         );
         session.end_run(VerdictKind::Released, "x".to_owned(), at(80));
-        assert_eq!(RunStart::of(&session, None), RunStart::TaskTakenUp);
+        assert_eq!(RunStart::of(&session, &activation(None)), RunStart::TaskTakenUp { is_extended: false });
         session.checks.clear();
         let offer = CheckOffer { command: "cargo test", found_in: "Cargo.toml" };
-        let lines = run_started(&session, RunStart::TaskTakenUp, 1, Some(offer), at(80));
+        let more = activation(Some("ulw y"));
+        assert_eq!(RunStart::of(&session, &more), RunStart::TaskTakenUp { is_extended: true });
+        assert_eq!(RunStart::of(&session, &UlwActivation { begins_anew: true, ..more.clone() }), RunStart::Begun);
+        let line = run_started(&session, RunStart::TaskTakenUp { is_extended: true }, 8, None, at(80));
+        assert!(line.starts_with("[omo] on again with \"ulw x\", and this: ") && line.contains("/omo:ulw --new"));
+        session.stop_continuation(None, at(80));
+        assert_eq!(RunStart::of(&session, &more), RunStart::Begun, "its user has stopped it");
+        assert_eq!(RunStart::of(&session, &activation(None)), RunStart::TaskTakenUp { is_extended: false });
+        let lines = run_started(&session, RunStart::TaskTakenUp { is_extended: false }, 1, Some(offer), at(80));
         assert_eq!(
             lines,
-            "[omo] on again, with the task that was not proved: review only, up to 1 continuation, 240 min. \
-             /omo:stop-continuation stops it\n\
+            "[omo] on again with \"ulw x\": review only, up to 1 continuation, 240 min. \
+             `ulw off` stops it\n\
              no check judges this run: /omo:check add adds `cargo test` (found in Cargo.toml)"
         );
     }

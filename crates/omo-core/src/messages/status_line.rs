@@ -155,6 +155,7 @@ mod tests {
                 review_wanted: true,
                 prove: crate::check::counterfactual::ProveMode::default(),
                 base: None,
+                begins_anew: false,
             },
             at(1),
         );

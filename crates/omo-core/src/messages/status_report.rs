@@ -196,7 +196,7 @@ impl StatusReport {
         rows.push(("last seen", self.seen_words(describe_time)));
         rows.extend(self.finding_rows());
         if matches!(self.state, UlwState::On | UlwState::Paused) {
-            rows.push(("to stop", "/omo:stop-continuation in the session, or `omo stop` in a terminal".to_owned()));
+            rows.push(("to stop", "`ulw off` in the session, or `omo stop` in a terminal".to_owned()));
         }
         rows
     }
@@ -312,6 +312,7 @@ mod tests {
                 review_wanted: true,
                 prove: crate::check::counterfactual::ProveMode::default(),
                 base: None,
+                begins_anew: false,
             },
             at(1),
         );
@@ -339,7 +340,7 @@ mod tests {
              last seen  UserPromptSubmit 19 min ago\n\
              finding    Stop: never seen in this run, and another prompt came since it began. If a turn has ended, the \
              client does not run omo's Stop hook, and nothing holds the session.\n\
-             to stop    /omo:stop-continuation in the session, or `omo stop` in a terminal"
+             to stop    `ulw off` in the session, or `omo stop` in a terminal"
         );
     }
 

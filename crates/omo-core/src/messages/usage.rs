@@ -4,10 +4,12 @@
 pub const ULW: &str = "\
 `ulw <task>` holds this session until the task is proved done: your checks are green and a reviewer agrees.
   `ulw`                    goes on with a run that is paused or was not proved, else begins one
+  `ulw --new <task>`       another task in place of one that was not proved
   `ulw --check \"COMMAND\"`  this command has to be green; also --no-review, --max-blocks N, --max-minutes N
   /omo:status              where the run stands
   /omo:check               what judges the run: list, add, remove, run
-  /omo:stop-continuation   ends the run at once; while the model works press Esc first";
+  `ulw off`                ends the run at once; Esc pauses it, and so does `stop`
+  /omo:stop-continuation   ends it too; while the model works it waits for the end of the turn";
 
 const EXECUTE: &str = "\
 usage: /omo:execute [<plan.md>] [--parallel | --waves | --batches | --fg] [--approve CODE]

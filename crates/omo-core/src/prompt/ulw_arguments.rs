@@ -10,7 +10,7 @@ use crate::check::session_check::{self, Check, CheckOrigin};
 use crate::limits::{LIMITS, LimitRow, RunLimits};
 
 /// One line that shows how the command is used.
-pub const USAGE: &str = "usage: /omo:ulw [--check \"COMMAND\"]... [--no-review] [--prove] [--max-blocks N] [--max-minutes N] <task>  (or type `ulw` in any prompt)";
+pub const USAGE: &str = "usage: /omo:ulw [--check \"COMMAND\"]... [--no-review] [--prove] [--new] [--max-blocks N] [--max-minutes N] <task>  (or type `ulw` in any prompt)";
 
 /// What the user asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub struct UlwOptions {
     pub review: bool,
     /// Whether the checks of a claim have to be red without the change.
     pub prove: ProveMode,
+    /// Another task than the one that the session has.
+    pub begins_anew: bool,
 }
 
 /// Why nothing was turned on; the text is one line for the user.
@@ -142,7 +144,7 @@ fn take_front_options<'a>(text: &'a str, options: &mut UlwOptions) -> Result<&'a
 }
 
 /// The options that are no bound.
-const NAMES: [&str; 6] = ["-h", "--help", "--completion-promise", "--no-review", "--prove", "--check"];
+const NAMES: [&str; 7] = ["-h", "--help", "--completion-promise", "--no-review", "--prove", "--new", "--check"];
 
 /// The option that was meant by a word that is nearly one: it would silently become a part of the task.
 fn similar_name(name: &str) -> Option<&'static str> {
@@ -224,6 +226,10 @@ fn take_option<'a>(
         }
         ("--prove", _) if inline.is_none() => {
             options.prove = ProveMode::Require;
+            Ok(Some(rest))
+        }
+        ("--new", OptionPosition::Front) if inline.is_none() => {
+            options.begins_anew = true;
             Ok(Some(rest))
         }
         ("--check", _) => {
@@ -333,7 +339,13 @@ mod tests {
     use super::*;
 
     fn options() -> UlwOptions {
-        UlwOptions { limits: RunLimits::default(), checks: Vec::new(), review: true, prove: ProveMode::default() }
+        UlwOptions {
+            limits: RunLimits::default(),
+            checks: Vec::new(),
+            review: true,
+            prove: ProveMode::default(),
+            begins_anew: false,
+        }
     }
 
     fn task(arguments: &str) -> Option<String> {

@@ -68,6 +68,8 @@ pub enum RestReason {
     TurnEnded,
     /// Background work, an agent or a wakeup is awaited.
     AwaitsWork,
+    /// The model asked its user something.
+    AwaitsAnswer,
     /// The client has met a usage limit.
     UsageLimit,
     /// The turn has ended in another error of the API.
@@ -86,6 +88,7 @@ impl UlwRest {
             RestReason::TurnEnded => None,
             RestReason::AwaitsWork if self.awaited.is_empty() => Some("background work".to_owned()),
             RestReason::AwaitsWork => Some(self.awaited.join(", ")),
+            RestReason::AwaitsAnswer => Some("your answer".to_owned()),
             RestReason::UsageLimit => Some("the end of a usage limit".to_owned()),
             RestReason::ApiError => Some("the next prompt, after an error of the API".to_owned()),
         }

@@ -60,7 +60,8 @@ impl ChangedBy {
 impl Session {
     /// What was weakened stays named until a run was verified. A run that is turned on while it is on is still
     /// the same one: what it is held to less from now on is named as well.
-    pub(super) fn keep_weakened(&mut self, earlier: &Self, now: Timestamp) {
+    /// Of a task that another one replaces, nothing is named any more.
+    pub(super) fn keep_weakened(&mut self, earlier: &Self, is_same_task: bool, now: Timestamp) {
         let by = if self.ulw.trigger == Some(UlwTrigger::Cli) { ChangedBy::Terminal } else { ChangedBy::Typed };
         if let Some(verdict) = earlier.verdict.as_ref().filter(|verdict| verdict.kind == VerdictKind::Verified) {
             self.weakened.retain(|weakening| weakening.at > verdict.at);
@@ -72,7 +73,10 @@ impl Session {
                 now,
             );
         }
-        if !earlier.continues_task() {
+        if !is_same_task {
+            let ended = earlier.verdict.as_ref().map_or(now, |verdict| verdict.at);
+            let is_replaced = earlier.continues_task();
+            self.weakened.retain(|weakening| !is_replaced || weakening.at > ended);
             return;
         }
         for what in session_check::describe_weakening(&earlier.checks, &self.checks, false) {

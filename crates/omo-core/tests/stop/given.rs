@@ -37,6 +37,7 @@ impl Given {
             review_wanted: true,
             prove: ProveMode::default(),
             base: None,
+            begins_anew: false,
         };
         session.activate(activation, at(START));
         Self {

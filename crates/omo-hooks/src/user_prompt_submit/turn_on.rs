@@ -76,7 +76,7 @@ pub(super) fn activate(
             ));
             match start {
                 RunStart::Begun => {}
-                RunStart::TaskTakenUp | RunStart::TaskExtended => model.push(messages::task_goes_on()),
+                RunStart::TaskTakenUp { .. } | RunStart::TaskExtended => model.push(messages::task_goes_on()),
                 RunStart::Resumed | RunStart::AlreadyOn => model.push(run_start::run_goes_on(&session, allowed)),
             }
         }

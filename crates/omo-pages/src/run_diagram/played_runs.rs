@@ -103,6 +103,7 @@ fn starting_sessions() -> Vec<Session> {
             review_wanted,
             prove: ProveMode::default(),
             base: None,
+            begins_anew: false,
         };
         session.activate(activation, at(0));
         session
