@@ -31,7 +31,8 @@ fn row_texts(row: StopRow) -> (&'static str, &'static str) {
             "the turn ends, uncounted; the run stays on",
         ),
         StopRow::PlanOrPaused => (
-            "the session is in plan mode, you pressed Esc, the run is paused, or the plan that it executes asks you something",
+            "the session is in plan mode, you pressed Esc or said to stop, the run is paused, the turn answers your question, or \
+             its model or its plan asks you something",
             "the turn ends, uncounted",
         ),
         StopRow::SaidBlocked => ("the model says why it cannot be done", "**end: blocked**"),

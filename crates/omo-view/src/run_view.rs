@@ -5,12 +5,14 @@
 
 #![expect(missing_docs, reason = "a name that says it all has no comment")]
 
+mod standing;
 mod timeline;
 
 use omo_core::check::counterfactual::CheckCounterfactual;
 use omo_core::timestamp::Timestamp;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
+pub use standing::Standing;
 pub use timeline::{Lane, Mark, MarkKind, Span, SpanKind, Timeline};
 
 /// Version of the JSON.
@@ -253,29 +255,6 @@ pub struct TaskView {
     pub updated_at: Option<Timestamp>,
 }
 
-/// State of a task or of an attempt.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Standing {
-    /// Its checks were green.
-    Passed,
-    /// Done, as something else than omo says, or judged by a verifier.
-    Claimed,
-    /// Done, and not proved.
-    Unproved,
-    Failed,
-    /// Left out by the plan.
-    LeftOut,
-    Skipped,
-    /// Waiting for a task that has not passed.
-    Blocked,
-    /// Worked on.
-    Running,
-    /// Its worker is gone, or was interrupted.
-    Interrupted,
-    #[default]
-    Pending,
-}
-
 /// An attempt that runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunningTask {
@@ -490,52 +469,6 @@ impl WorkerView {
     /// The decision of a person that it waits for, which is asked once no other worker can go on.
     pub fn need_line(&self) -> Option<String> {
         (!self.need.is_empty()).then(|| format!("{}: {}; asked once the others are done", self.name, self.need))
-    }
-}
-
-impl Standing {
-    /// The word for people.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Claimed => "claimed",
-            Self::Unproved => "unproved",
-            Self::Failed => "failed",
-            Self::LeftOut => "left out by the plan",
-            Self::Skipped => "skipped",
-            Self::Blocked => "blocked",
-            Self::Running => "at work",
-            Self::Interrupted => "interrupted",
-            Self::Pending => "pending",
-        }
-    }
-
-    /// The word for programs.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::LeftOut => "skipped",
-            Self::Running => "running",
-            Self::Interrupted => "held",
-            other => other.word(),
-        }
-    }
-
-    /// The sign before a task.
-    pub fn mark(self) -> char {
-        match self {
-            Self::Passed => '✓',
-            Self::Claimed | Self::Unproved => '○',
-            Self::Running => '→',
-            Self::Failed => '✗',
-            Self::LeftOut | Self::Skipped | Self::Blocked => '-',
-            Self::Pending | Self::Interrupted => '·',
-        }
-    }
-}
-
-impl Serialize for Standing {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.key())
     }
 }
 

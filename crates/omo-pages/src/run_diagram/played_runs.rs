@@ -47,6 +47,8 @@ enum Happening {
     Keyword,
     /// An error of the API that only the user can fix.
     ApiError,
+    /// The user says to stop in plain words.
+    SaidStop,
     /// The reviewer ends with a verdict.
     Reviewed(ReviewVerdict),
 }
@@ -77,7 +79,7 @@ enum ClaimCase {
 }
 
 fn happenings() -> Vec<Happening> {
-    let mut all = vec![Happening::StopContinuation, Happening::Keyword, Happening::ApiError];
+    let mut all = vec![Happening::StopContinuation, Happening::Keyword, Happening::ApiError, Happening::SaidStop];
     all.extend([ReviewVerdict::Verified, ReviewVerdict::Rejected].map(Happening::Reviewed));
     let last = RunLimits::default().max_minutes;
     for says in [FinalMessage::Nothing, FinalMessage::Done, FinalMessage::Blocked] {
@@ -156,6 +158,10 @@ fn apply_happening(session: &mut Session, happening: Happening, arrows: &mut Run
         Happening::ApiError => {
             session.pause(PauseReason::ApiError, at(1));
             "an error that you must fix"
+        }
+        Happening::SaidStop => {
+            session.pause(PauseReason::Asked, at(1));
+            "you say to stop"
         }
         Happening::Reviewed(verdict) => {
             if session.verification.asked.is_some() {

@@ -1,0 +1,72 @@
+//! State of a task or of an attempt.
+
+use serde::{Serialize, Serializer};
+
+/// State of a task or of an attempt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Standing {
+    /// Its checks were green.
+    Passed,
+    /// Done, as something else than omo says, or judged by a verifier.
+    Claimed,
+    /// Done, and not proved.
+    Unproved,
+    Failed,
+    /// Left out by the plan.
+    LeftOut,
+    Skipped,
+    /// Waiting for a task that has not passed.
+    Blocked,
+    /// Worked on.
+    Running,
+    /// Its worker is gone, or was interrupted.
+    Interrupted,
+    #[default]
+    Pending,
+}
+
+impl Standing {
+    /// The word for people.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Claimed => "claimed",
+            Self::Unproved => "unproved",
+            Self::Failed => "failed",
+            Self::LeftOut => "left out by the plan",
+            Self::Skipped => "skipped",
+            Self::Blocked => "blocked",
+            Self::Running => "at work",
+            Self::Interrupted => "interrupted",
+            Self::Pending => "pending",
+        }
+    }
+
+    /// The word for programs.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::LeftOut => "skipped",
+            Self::Running => "running",
+            Self::Interrupted => "held",
+            other => other.word(),
+        }
+    }
+
+    /// The sign before a task.
+    pub fn mark(self) -> char {
+        match self {
+            Self::Passed => '✓',
+            Self::Claimed | Self::Unproved => '○',
+            Self::Running => '→',
+            Self::Failed => '✗',
+            Self::LeftOut | Self::Skipped | Self::Blocked => '-',
+            Self::Pending | Self::Interrupted => '·',
+        }
+    }
+}
+
+impl Serialize for Standing {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.key())
+    }
+}
