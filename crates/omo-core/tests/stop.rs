@@ -597,17 +597,3 @@ fn a_block_counts_on_from_the_last_one_and_names_each_shell_once() {
     let StopAction::Block(block) = &decision.action else { panic!("{decision:?}") };
     assert_eq!((block.number, block.newly_named.len()), (2, 0));
 }
-
-#[test]
-fn what_is_let_through_changes_nothing() {
-    for (name, change, _, expected) in CASES.iter().filter(|case| matches!(case.3, "allow" | "warn")) {
-        let mut given = Given::armed();
-        change(&mut given);
-        let (before, decision, facts) = (given.session.clone(), given.decide(), given.facts());
-        if let Some(session) = &mut given.session {
-            apply_decision(session, &decision, &facts);
-            session.ulw.rest = None;
-        }
-        assert_eq!(given.session, before, "{name} ({expected})");
-    }
-}

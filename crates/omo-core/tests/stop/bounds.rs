@@ -1,9 +1,9 @@
-//! The lower of two bounds, and an interruption.
+//! The lower of two bounds, an interruption, and Stops that change nothing.
 
 use omo_core::session::{Interruption, PauseReason};
 use omo_core::stop::{StopAction, StopDecision, StopRow, TranscriptTail, allowed_blocks, apply_decision};
 
-use super::Given;
+use super::{CASES, Given};
 
 #[test]
 fn the_lower_bound_counts() {
@@ -23,4 +23,18 @@ fn an_interruption_pauses_the_run_once_and_nothing_more_is_continued() {
     given.transcript = TranscriptTail::default();
     assert_eq!(given.decide(), StopDecision { row: StopRow::PlanOrPaused, action: StopAction::Allow });
     assert!(given.session().is_armed());
+}
+
+#[test]
+fn what_is_let_through_changes_nothing() {
+    for (name, change, _, expected) in CASES.iter().filter(|case| matches!(case.3, "allow" | "warn" | "wait")) {
+        let mut given = Given::armed();
+        change(&mut given);
+        let (before, decision, facts) = (given.session.clone(), given.decide(), given.facts());
+        if let Some(session) = &mut given.session {
+            apply_decision(session, &decision, &facts);
+            session.ulw.rest = None;
+        }
+        assert_eq!(given.session, before, "{name} ({expected})");
+    }
 }
