@@ -48,3 +48,32 @@ fn plain_text_typed_during_a_turn_comes_before_the_loop() {
     assert_eq!(fixture.stops().first().unwrap(), "5: allow");
     assert!(fixture.count(1, "please also look at the lexer") > 0);
 }
+
+#[test]
+fn plain_words_stop_the_loop_in_the_middle_of_a_turn_and_the_next_task_is_that_one_alone() {
+    let script = ModelScript::new()
+        .say("First step.")
+        .turn(slow("Second step."))
+        .say("I have stopped.")
+        .say("Working on B.")
+        .say("<promise>BLOCKED: no files</promise>")
+        .default(ModelTurn::text("Still at it."));
+    let fixture = client_lab(script);
+    let terminal = fixture.terminal();
+    terminal.say("ulw fix A").unwrap();
+    fixture.wait_for_requests(2);
+    terminal.say("stop. do not continue.").unwrap();
+    terminal.wait_for("[omo] ultrawork is paused because you said so").unwrap();
+    terminal.wait_for("I have stopped.").unwrap();
+    fixture.wait_for_state("a Stop that is let through", |_| fixture.stops().last().is_some_and(|it| it == "7: allow"));
+    assert_eq!(fixture.requests(), 3);
+
+    terminal.say("ulw off").unwrap();
+    terminal.wait_for("[omo] ultrawork is stopped in this session").unwrap();
+    // The client leaves the text of an answered prompt in its input line.
+    terminal.key("C-u").unwrap();
+    terminal.say("ulw fix B").unwrap();
+    terminal.wait_for("[omo] BLOCKED").unwrap();
+    assert_eq!(fixture.state("/ulw/task"), "ulw fix B");
+    assert_eq!(fixture.state("/ulw/askedLater"), serde_json::json!([]));
+}
