@@ -207,12 +207,24 @@ pub fn build_ready(version: &str, in_terminals: bool) -> String {
 /// The answer to the user's way out. A plan that the session executes is no part of what is stopped.
 pub fn run_stopped(was_armed: bool, plan: Option<&PlanRun>) -> String {
     let said = if was_armed {
-        "[omo] ultrawork is stopped in this session. Nothing is continued until you type `ulw` again."
+        "[omo] ultrawork is stopped in this session. Nothing is continued until you type `ulw`, which goes on with its task, or `ulw <task>` for another."
     } else {
         "[omo] no ultrawork run is on in this session. Nothing is continued until you type `ulw`."
     };
     let stays = plan.filter(|plan| plan.is_open()).map(plan::stays_open);
     stays.map_or_else(|| said.to_owned(), |stays| format!("{said} {stays}"))
+}
+
+/// `true` for a prompt whose text the client puts back into its input line once a hook has answered it: any but a slash
+/// command (measured on 2.1.328).
+pub fn stays_in_line(prompt: &str) -> bool {
+    !prompt.trim_start().starts_with('/')
+}
+
+/// An answer to such a prompt, and the key that clears the line.
+pub fn with_way_to_clear(answer: &str) -> String {
+    let blank = if answer.contains('\n') { '\n' } else { ' ' };
+    format!("{answer}{blank}Ctrl-U clears the input line.")
 }
 
 /// Said once in a session whose run was ended with `omo stop` in a terminal.

@@ -110,6 +110,17 @@ impl PromptIntent<'_> {
         matches!(self, Self::NotAPerson | Self::Nothing | Self::Pause(_) | Self::Command { .. })
     }
 
+    /// Refuses to start a run from words that stand behind the text of an answered prompt, which the client has put back
+    /// into its input line.
+    fn not_behind_another(self, event: &PromptEvent<'_>, keywords: &Keywords) -> Self {
+        match self {
+            Self::Activate { .. } if behind_answered_prompt(event.prompt, keywords).is_some() => {
+                Self::Refused("your last prompt stands before this one, and nothing was turned on".to_owned())
+            }
+            other => other,
+        }
+    }
+
     /// What is left of it where the model asked.
     #[must_use]
     pub fn limited_to_model(self, route: ModelRoute) -> Self {
@@ -189,7 +200,7 @@ pub fn read_intent<'a>(
     options: impl Fn(TaskRequest) -> UlwOptions,
 ) -> PromptIntent<'a> {
     match event.origin {
-        PromptOrigin::Person => read_words(event, keywords, options),
+        PromptOrigin::Person => read_words(event, keywords, options).not_behind_another(event, keywords),
         PromptOrigin::Client => read_words(event, keywords, options).limited_to_client(),
         PromptOrigin::Agent => PromptIntent::NotAPerson,
     }
@@ -212,8 +223,7 @@ fn read_words<'a>(
             let read = |options: UlwOptions| {
                 let read = ulw_arguments::parse_around_keyword([before, keyword, after], &options)?;
                 // The prompt is the task, byte for byte.
-                let task = || behind_answered_prompt(event.prompt, keywords).unwrap_or(event.prompt);
-                Ok(read.unwrap_or_else(|| UlwArguments { task: Some(task().into()), options }))
+                Ok(read.unwrap_or_else(|| UlwArguments { task: Some(event.prompt.into()), options }))
             };
             activate_with(UlwTrigger::Keyword, options, read)
         }

@@ -37,6 +37,10 @@ const STOP_DEADLINE: Duration = Duration::from_secs(1);
 
 pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
     let (answer, outcome) = match answer(context, input) {
+        // The client leaves the text of such a prompt in its input line.
+        Ok(Some(HookAnswer::RejectPrompt(said))) if input.prompt.as_deref().is_some_and(messages::stays_in_line) => {
+            (Some(HookAnswer::RejectPrompt(messages::with_way_to_clear(&said))), Ok(()))
+        }
         Ok(answer) => (answer, Ok(())),
         Err(error) => (None, Err(error)),
     };
