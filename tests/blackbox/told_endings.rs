@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use omo_testkit::Lab;
 use omo_testkit::stand_in::HookAnswer;
+use omo_testkit::{Lab, wait_until};
 use omo_tests::plan_project::{Ground, ONE_TASK_BATCHES, PLAN, Session, two_tasks_with_stop};
 use serde_json::{Value, json};
 
@@ -108,9 +108,10 @@ fn a_page_that_takes_too_long_is_given_up_with_all_that_it_started() {
     let pids = fs::read_to_string(scene.lab.home().join("pids")).unwrap();
     assert_eq!(pids.lines().count(), 2, "{pids}");
     for pid in pids.lines() {
-        // One that has ended is there until its new parent asks for that.
-        let status = fs::read_to_string(Path::new("/proc").join(pid).join("status")).unwrap_or_default();
-        assert!(status.is_empty() || status.contains("\nState:\tZ"), "{pid} still runs: {status}");
+        // One that was killed ends once it is scheduled, and is there until its new parent asks for that.
+        let status = || fs::read_to_string(Path::new("/proc").join(pid).join("status")).unwrap_or_default();
+        let has_ended = || status().is_empty() || status().contains("\nState:\tZ");
+        wait_until(&format!("the end of {pid}"), || has_ended().then_some(())).unwrap();
     }
 }
 
