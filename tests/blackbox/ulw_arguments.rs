@@ -51,8 +51,7 @@ fn is_refused(scene: &mut Scene, id: &str, part: &str) -> Result<()> {
 
 pub(crate) const CASES: &[Case] = &[
     ("arg-007", |s| {
-        let reported = s.prompt("/omo:ulw")?;
-        ensure!(is_contract(&reported) && s.entry()?["ulw"]["task"].is_null(), "{reported:?}");
+        ensure!(s.asks("/omo:ulw")?.starts_with("`ulw <task>` holds this session") && s.lab.state().is_none());
         Ok(())
     }),
     ("arg-010", |s| is_refused(s, "arg-010", "not `abc`")),

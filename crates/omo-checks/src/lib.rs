@@ -4,6 +4,7 @@ pub mod activation;
 pub mod baseline;
 pub mod claim_proof;
 pub mod detected_check;
+pub mod missing_program;
 pub mod outside_files;
 pub mod project_copy;
 pub mod repository_config;

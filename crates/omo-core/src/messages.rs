@@ -288,6 +288,14 @@ fn run_standing(ulw: &UlwRun, allowed_blocks: u32) -> String {
     format!("{state}, {} of {allowed_blocks} continuations used", ulw.stop_blocks)
 }
 
+/// Line for the user about a `/goal` of the client that is on beside a run.
+pub fn goal_is_on(condition: &str) -> String {
+    format!(
+        "[omo] /goal is on as well (\"{}\"): both continue this session; `/goal clear` ends it",
+        sanitize(condition, 60)
+    )
+}
+
 /// The line that names another tool whose own loop may run in the same project.
 pub fn other_loop_found(path: &str) -> String {
     format!(

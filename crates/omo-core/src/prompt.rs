@@ -388,6 +388,11 @@ pub fn decide(intent: PromptIntent<'_>, event: &PromptEvent<'_>, facts: &PromptF
         PromptIntent::Nothing | PromptIntent::Pause(_) | PromptIntent::Command { .. } => {
             decide_plain_prompt(event, facts)
         }
+        PromptIntent::Activate { trigger: UlwTrigger::Command, task: None, .. }
+            if !facts.session.is_some_and(|session| session.is_armed() || session.continues_task()) =>
+        {
+            PromptDecision::Help(usage::ULW)
+        }
         PromptIntent::Activate { .. } if event.plan_mode => PromptDecision::PlanNote,
         PromptIntent::Activate { trigger, task, options } => {
             let UlwOptions { limits, checks, review, prove, begins_anew } = *options;

@@ -150,7 +150,7 @@ fn turning_on() -> Vec<(&'static str, Given, &'static str)> {
     vec![
         ("the keyword", ulw(None), "activate Keyword Full"),
         ("the command", Given::of("/omo:ulw fix the tests", None), "activate Command Full"),
-        ("the command without a task", Given::of("/omo:ulw", None), "activate Command Full"),
+        ("the command without a task", Given::of("/omo:ulw", None), "help <task>`"),
         ("no id", ulw(None).and(|g| g.id = None), "activate Keyword Full"),
         ("an idle session", ulw(Some(Session::default())), "activate Keyword Full"),
         ("after an end", ulw(Some(ended())), "activate Keyword Full"),
@@ -273,6 +273,7 @@ fn left_alone() -> Vec<(&'static str, Given, &'static str)> {
         ("behind an answered prompt", Given::of("ulw statusulw fix it", None), "refused"),
         ("and the keyword alone", Given::of("ulw?ulw", Some(ended())), "refused"),
         ("what only shows something is shown", Given::of("ulw offulw status", None), "status"),
+        ("the command alone with a task", Given::of("/omo:ulw", Some(ended())), "activate Command Full"),
         ("plain words stop", Given::of("stop. do not continue.", Some(armed())), "tell paused Asked"),
         ("and where no run is on they are the model's", Given::of("stop", Some(ended())), "silent"),
         ("no", Given::of("No.", Some(armed())), "tell paused Asked"),

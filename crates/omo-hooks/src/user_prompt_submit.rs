@@ -25,7 +25,7 @@ use omo_state::config::{self, ReviewSetting, UserConfig};
 use omo_state::files::folder::unwritable_folder;
 use omo_state::seal;
 use omo_state::state::{CorruptPolicy, EntryChange};
-use omo_state::transcript::{ConversationState, model_has_spoken, read_conversation};
+use omo_state::transcript::{model_has_spoken, read_active_goal, read_conversation};
 use omo_state::{decision_log, env};
 
 use crate::plan_runs::{self, PromptApproval};
@@ -141,10 +141,9 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
         return Ok(HookAnswer::with_line(told, approved.map(HookAnswer::Context)));
     }
     let tail = context.read_and_count(input, session.as_ref().unwrap_or(&Session::default()));
-    let conversation = match (&intent, input.transcript_path.as_deref()) {
-        (PromptIntent::Activate { .. }, Some(path)) => read_conversation(path),
-        _ => ConversationState::default(),
-    };
+    let transcript = input.transcript_path.as_deref().filter(|_| matches!(intent, PromptIntent::Activate { .. }));
+    let goal = transcript.and_then(read_active_goal);
+    let conversation = transcript.map(read_conversation).unwrap_or_default();
     let facts = PromptFacts {
         session: session.as_ref(),
         interrupted: tail.interrupted,
@@ -161,6 +160,7 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
         approval_note: approved,
         plan_mode: event.plan_mode,
         prompt_id: event.prompt_id.map(str::to_owned),
+        goal,
     };
     Ok(HookAnswer::with_line(told, apply_decision(&prompt, &decision)?))
 }
@@ -193,6 +193,8 @@ struct PromptContext<'a> {
     plan_mode: bool,
     /// The client's id of the prompt.
     prompt_id: Option<String>,
+    /// The condition of a `/goal` that is on.
+    goal: Option<String>,
 }
 
 fn apply_decision(prompt: &PromptContext, decision: &PromptDecision) -> Result<Option<HookAnswer>, HookError> {

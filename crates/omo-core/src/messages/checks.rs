@@ -81,6 +81,13 @@ fn moved_line(from: &str) -> String {
     )
 }
 
+/// A check that cannot run as it stands, which is kept all the same: its task may make what is missing.
+pub fn cannot_run_yet(command: &str, why: &str) -> String {
+    let is_word = !command.contains(' ');
+    let hint = if is_word { "; a command of several words stands in quotes: --check \"COMMAND\"" } else { "" };
+    format!("[omo] the check `{}` cannot run: {}{hint}", inline_code(command, 80), sanitize(why, 120))
+}
+
 /// What the user is told where the time of a Stop ran out.
 pub fn time_ran_out() -> String {
     "[omo] this stop was not judged: reading the files of the project took too long. The session stops here, and the \

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use omo_checks::detected_check::{DetectedCheck, offer_check};
+use omo_checks::missing_program::missing_program;
 use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
 use omo_core::check::session_check::{self, Check, CheckOrigin, MAX_COMMAND_BYTES};
 use omo_core::log_entry;
@@ -76,8 +77,10 @@ fn add_check(context: &HookContext, check: &Check, detected: Option<DetectedChec
         session_check::add_check(checks, check.clone()).map_err(|error| refusal_line(&error.to_string()))?;
         let added = checks.iter().rev().find(|known| known.command == check.command);
         let name = added.map(|check| check.name.as_str()).unwrap_or_default();
+        let missing = context.root.as_deref().and_then(|root| missing_program(&check.command, root));
+        let missing = missing.map(|why| format!(" It cannot run: {why}.")).unwrap_or_default();
         Ok(format!(
-            "[omo] `{name}` decides from now on: {}{found} runs whenever a claim is checked.",
+            "[omo] `{name}` decides from now on: {}{found} runs whenever a claim is checked.{missing}",
             paste_form(&check.command, MAX_COMMAND_BYTES)
         ))
     })

@@ -8,10 +8,11 @@ use std::time::Duration;
 use omo_checks::activation::ActivationContext;
 use omo_checks::baseline;
 use omo_checks::detected_check::{self, DetectedCheck};
+use omo_checks::missing_program::missing_program;
 use omo_checks::starting_checks::{self, StartingChecks};
 use omo_claude::hook_output::HookAnswer;
 use omo_claude::settings::ReviewerSettings;
-use omo_core::check::session_check::Check;
+use omo_core::check::session_check::{Check, CheckOrigin};
 use omo_core::log_entry;
 use omo_core::messages::run_start::{self, CheckOffer, RunStart};
 use omo_core::messages::{self, ContractForm, HoldState};
@@ -52,6 +53,7 @@ pub(super) fn activate(
         let user = run_start::repository_refused(&refused.to_string(), &refused.hint());
         return Some(HookAnswer::Notice { user, model: None });
     }
+    let missing_programs = missing_programs(context, &activation.checks);
     let StartingChecks { checks, not_approved, changed, base, approval, problem } =
         initial_checks(context, activation.checks.clone());
     let activation = &UlwActivation { checks, base, ..activation.clone() };
@@ -90,8 +92,20 @@ pub(super) fn activate(
     model.extend(context.root.as_deref().and_then(other_loop).map(messages::other_loop_found));
     let problems = prompt.config.problems.iter().map(ToString::to_string).chain(problem);
     user.extend(problems.take(1).map(|problem| run_start::config_problem(&problem)));
+    user.extend(prompt.goal.as_deref().map(messages::goal_is_on));
+    user.extend(missing_programs);
     user.extend(not_approved.map(|it| messages::checks::checks_not_approved(&it.checks, changed.as_deref())));
     Some(HookAnswer::Notice { user: user.join("\n"), model: Some(model.join("\n")) })
+}
+
+/// Lines about the checks of a prompt that cannot run as they stand.
+fn missing_programs(context: &HookContext, checks: &[Check]) -> Vec<String> {
+    let Some(root) = context.root.as_deref() else { return Vec::new() };
+    let line = |check: &Check| {
+        let why = missing_program(&check.command, root)?;
+        Some(messages::checks::cannot_run_yet(&check.command, &why))
+    };
+    checks.iter().filter(|check| check.origin == CheckOrigin::User).filter_map(line).collect()
 }
 
 /// Asks git about the owner of the repository, within what this hook has.

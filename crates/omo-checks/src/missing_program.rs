@@ -1,0 +1,62 @@
+//! Programs and files that a command names and that are not there.
+
+use std::path::Path;
+
+use omo_process::platform::is_executable;
+use omo_state::search_path::SearchPath;
+
+/// Words of a shell that no file stands for.
+const SHELL_WORDS: [&str; 22] = [
+    ".", "[", "!", "cd", "command", "echo", "env", "eval", "exec", "exit", "export", "false", "for", "if", "printf",
+    "set", "source", "test", "time", "true", "ulimit", "while",
+];
+/// Programs whose first argument is the file that they run.
+const INTERPRETERS: [&str; 9] = ["sh", "bash", "dash", "zsh", "python", "python3", "node", "ruby", "perl"];
+
+/// What keeps a plain command such as `sh test.sh` from running in the project in `root`, as its user is told: a program
+/// that is not found, or a file that is not there. `None` where nothing does, or where more of a shell stands in it.
+pub fn missing_program(command: &str, root: &Path) -> Option<String> {
+    let is_plain = |char: char| char.is_alphanumeric() || matches!(char, '.' | '/' | '-' | '_' | ' ' | ':' | '@');
+    let mut words = command.split_whitespace();
+    let (program, argument) = (words.next()?, words.next());
+    if !command.chars().all(is_plain) || SHELL_WORDS.contains(&program) {
+        return None;
+    }
+    let is_found = if program.contains('/') {
+        is_executable(&root.join(program))
+    } else {
+        SearchPath::from_process().find(program).is_some()
+    };
+    if !is_found {
+        return Some(format!("no program `{program}` is found"));
+    }
+    let script = argument.filter(|argument| INTERPRETERS.contains(&program) && !argument.starts_with('-'))?;
+    (!root.join(script).exists()).then(|| format!("there is no file `{script}` yet"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_plain_command_needs_is_named_where_it_is_not_there() {
+        let project = tempfile::tempdir().unwrap();
+        std::fs::write(project.path().join("test.sh"), "").unwrap();
+        for (command, expected) in [
+            ("sh test.sh", None),
+            ("sh ./test.sh -v", None),
+            ("sh nope.sh", Some("there is no file `nope.sh` yet")),
+            ("fix", Some("no program `fix` is found")),
+            ("fix it now", Some("no program `fix` is found")),
+            ("./test.sh", Some("no program `./test.sh` is found")),
+            ("sh -c true", None),
+            ("true", None),
+            ("fix && it", None),
+            ("A=1 fix", None),
+            ("$FIX it", None),
+            ("", None),
+        ] {
+            assert_eq!(missing_program(command, project.path()).as_deref(), expected, "{command}");
+        }
+    }
+}
