@@ -20,6 +20,7 @@ pub mod request_source;
 pub mod review;
 pub mod run_command;
 pub mod session;
+pub mod shell;
 pub mod stop;
 pub mod text;
 pub mod timestamp;

@@ -8,7 +8,6 @@
 mod commands;
 mod git;
 mod path_text;
-mod shell;
 
 use std::fmt;
 

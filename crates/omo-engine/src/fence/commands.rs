@@ -1,9 +1,9 @@
 //! What a command line would do, as far as its words tell.
 
 use omo_core::git_variables::is_repository_variable;
+use omo_core::shell::{self, Part, SHELLS, Simple, base_name};
 
 use super::git::{self, Deed};
-use super::shell::{self, Part, SHELLS, Simple, base_name};
 use super::{FenceRefusal, ResolvePath, WorktreeFence, resolved_places};
 use crate::fence::path_text::{is_absolute, leads_up, resolve_path};
 

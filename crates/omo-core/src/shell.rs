@@ -7,11 +7,11 @@ use std::str::Chars;
 /// What is nested deeper is not read.
 const MAX_DEPTH: usize = 40;
 /// Shells, which run what they read.
-pub(super) const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "ash"];
+pub const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "ash"];
 
 /// A piece of a command line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub enum Part {
     /// A program with its arguments.
     Simple(Simple),
     /// What runs in a shell of its own: nothing that it does to its folder outlives it.
@@ -20,15 +20,15 @@ pub(super) enum Part {
 
 /// A simple command.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Simple {
+pub struct Simple {
     /// Its words, without their quotes. A substitution stands there as `$()`, that of `pwd` as `$PWD`.
-    pub(super) words: Vec<String>,
+    pub words: Vec<String>,
     /// The files that it writes its output to; `2>&1` names none.
-    pub(super) written_files: Vec<String>,
+    pub written_files: Vec<String>,
 }
 
 /// Reads a command line; `None` where it is nested too deeply.
-pub(super) fn parse_command_line(text: &str) -> Option<Vec<Part>> {
+pub fn parse_command_line(text: &str) -> Option<Vec<Part>> {
     let mut reader = Reader::new(text, 0);
     let parts = reader.parts(false);
     (!reader.is_too_deep).then_some(parts)
@@ -352,7 +352,7 @@ fn is_pwd(group: &[Part]) -> bool {
 }
 
 /// The name of a program at the end of its path.
-pub(super) fn base_name(word: &str) -> &str {
+pub fn base_name(word: &str) -> &str {
     let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
     name.strip_suffix(".exe").unwrap_or(name)
 }
