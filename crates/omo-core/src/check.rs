@@ -1,6 +1,5 @@
 //! Checks: commands that omo runs and whose result decides.
 
-pub mod command_line;
 pub mod counterfactual;
 pub mod file_use;
 mod output_listener;

@@ -1,6 +1,6 @@
 //! JavaScript and TypeScript: the script `test` of `package.json`, and Deno.
 
-use omo_core::check::command_line::split_commands;
+use omo_core::shell::split_commands;
 use serde_json::Value as Json;
 
 use super::Candidate;

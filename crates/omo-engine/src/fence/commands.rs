@@ -1,7 +1,8 @@
 //! What a command line would do, as far as its words tell.
 
 use omo_core::git_variables::is_repository_variable;
-use omo_core::shell::{self, Part, SHELLS, Simple, base_name};
+use omo_core::shell::programs::{is_wrapper, program_name};
+use omo_core::shell::{Part, PartKind, is_assignment, parse_shell, shell_script};
 
 use super::git::{self, Deed};
 use super::{FenceRefusal, ResolvePath, WorktreeFence, resolved_places};
@@ -13,27 +14,7 @@ const MAX_BYTES: usize = 256 * 1024;
 const PREFIXES: [&str; 14] =
     ["!", "{", "builtin", "command", "coproc", "do", "elif", "else", "exec", "if", "then", "time", "until", "while"];
 /// Programs that run another, which their arguments name somewhere.
-const WRAPPERS: [&str; 19] = [
-    "busybox",
-    "caffeinate",
-    "doas",
-    "env",
-    "find",
-    "flock",
-    "ionice",
-    "ltrace",
-    "nice",
-    "nohup",
-    "parallel",
-    "setsid",
-    "stdbuf",
-    "strace",
-    "sudo",
-    "timeout",
-    "unbuffer",
-    "watch",
-    "xargs",
-];
+const RUNNERS: [&str; 4] = ["busybox", "caffeinate", "find", "watch"];
 /// What gives variables to everything that follows.
 const VARIABLE_COMMANDS: [&str; 6] = ["export", "declare", "typeset", "readonly", "local", "unset"];
 /// No system has a longer path, in bytes.
@@ -63,7 +44,7 @@ type Folder = Option<String>;
 impl Judge<'_> {
     fn check_text(&mut self, text: &str, folder: &mut Folder) -> Result<(), FenceRefusal> {
         self.charge(text.len().max(1))?;
-        self.check_parts(&shell::parse_command_line(text).ok_or(TOO_COMPLEX)?, folder)
+        self.check_parts(&parse_shell(text).ok_or(TOO_COMPLEX)?, folder)
     }
 
     /// What is read again and again, behind a program that runs others, counts each time.
@@ -74,22 +55,23 @@ impl Judge<'_> {
 
     fn check_parts(&mut self, parts: &[Part], folder: &mut Folder) -> Result<(), FenceRefusal> {
         for part in parts {
-            match part {
-                Part::Subshell(inner) => self.check_parts(inner, &mut folder.clone())?,
-                Part::Simple(command) => self.check_command(command, folder)?,
+            let words: &[String] = if let PartKind::Command(words) = &part.kind { words } else { &[] };
+            for word in words.iter().chain(&part.inputs).chain(&part.written_files) {
+                self.check_names(word, folder.as_deref())?;
+            }
+            for target in &part.written_files {
+                self.check_target(target, folder.as_deref())?;
+            }
+            match &part.kind {
+                PartKind::Command(words) => self.check_command(words, folder)?,
+                PartKind::Group(inner) => self.check_parts(inner, folder)?,
+                PartKind::Subshell(inner) | PartKind::Inner(inner) => self.check_parts(inner, &mut folder.clone())?,
             }
         }
         Ok(())
     }
 
-    fn check_command(&mut self, command: &Simple, folder: &mut Folder) -> Result<(), FenceRefusal> {
-        for word in command.words.iter().chain(&command.written_files) {
-            self.check_names(word, folder.as_deref())?;
-        }
-        for target in &command.written_files {
-            self.check_target(target, folder.as_deref())?;
-        }
-        let mut words = command.words.as_slice();
+    fn check_command(&mut self, mut words: &[String], folder: &mut Folder) -> Result<(), FenceRefusal> {
         while let [first, rest @ ..] = words {
             check_git_redirection(first)?;
             if !PREFIXES.contains(&first.as_str()) && !is_assignment(first) {
@@ -98,9 +80,11 @@ impl Judge<'_> {
             words = rest;
         }
         // What begins with an option is that of a word before the program: `time -p`, `exec -a name`.
-        let is_wrapper =
-            words.first().is_some_and(|first| first.starts_with('-') || WRAPPERS.contains(&base_name(first)));
-        if !is_wrapper {
+        let runs_another = words.split_first().is_some_and(|(first, arguments)| {
+            let name = program_name(first);
+            first.starts_with('-') || RUNNERS.contains(&name) || is_wrapper(name, arguments)
+        });
+        if !runs_another {
             return self.check_program(words, folder);
         }
         // Which of its words is the program depends on its options: each of them may be.
@@ -115,7 +99,7 @@ impl Judge<'_> {
     /// A program with its arguments.
     fn check_program(&mut self, words: &[String], folder: &mut Folder) -> Result<(), FenceRefusal> {
         let [program, arguments @ ..] = words else { return Ok(()) };
-        let name = base_name(program);
+        let name = program_name(program);
         if let Some(elsewhere) = folder.as_ref().filter(|folder| name != "cd" && !self.fence.may_write(folder)) {
             return Err(FenceRefusal::LeavesWorktree(elsewhere.clone()));
         }
@@ -133,13 +117,10 @@ impl Judge<'_> {
                 .iter()
                 .filter_map(|word| word.split_once('='))
                 .try_for_each(|(_, command)| self.check_text(command, &mut folder.clone())),
-            name if SHELLS.contains(&name) => {
-                shell_script(arguments).map_or(Ok(()), |script| self.check_text(script, &mut folder.clone()))
-            }
             name if VARIABLE_COMMANDS.contains(&name) => {
                 arguments.iter().try_for_each(|word| check_git_redirection(word))
             }
-            _ => Ok(()),
+            _ => shell_script(program, arguments).map_or(Ok(()), |script| self.check_text(script, &mut folder.clone())),
         }
     }
 
@@ -257,31 +238,6 @@ impl Judge<'_> {
         let path = known.into_iter().find_map(behind).unwrap_or_else(|| word.to_owned());
         (!path.contains('$') && !path.starts_with('~')).then_some(path)
     }
-}
-
-/// What a shell with these arguments runs, where they say so.
-fn shell_script(arguments: &[String]) -> Option<&String> {
-    let mut rest = arguments.iter();
-    while let Some(word) = rest.next() {
-        let letters = word.strip_prefix(['-', '+'])?;
-        if letters.starts_with('-') {
-            continue;
-        }
-        if word.starts_with('-') && letters.contains('c') {
-            return rest.find(|word| !word.starts_with(['-', '+']));
-        }
-        if letters.ends_with(['o', 'O']) {
-            rest.next();
-        }
-    }
-    None
-}
-
-/// Whether a word gives a variable a value.
-fn is_assignment(word: &str) -> bool {
-    let name = word.split_once('=').map(|(name, _)| name.trim_end_matches('+')).unwrap_or_default();
-    let is_letter = |char: char| char.is_ascii_alphanumeric() || char == '_';
-    !name.is_empty() && name.chars().all(is_letter) && !name.starts_with(|char: char| char.is_ascii_digit())
 }
 
 /// Refuses a variable that has git, or the git of omo, work elsewhere.

@@ -8,13 +8,13 @@ use std::path::Path;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
-use omo_core::check::command_line::split_commands;
 use omo_core::check::counterfactual::{CheckCounterfactual, list_names};
 use omo_core::check::printed_output::QUOTED_LINES;
 use omo_core::check::session_check::Check;
 use omo_core::check::steering::file_words;
 use omo_core::check::task_check::{ExpectedResult, TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::check::test_runner::test_commands::names_test_runner;
+use omo_core::shell::split_commands;
 use omo_core::text::sanitize;
 use omo_git::base_comparison::BaseChoice;
 use omo_git::changes::TreeSnapshot;

@@ -1,7 +1,8 @@
 //! Which commands run tests with a runner that is known here: one of them that gives no count has run nothing.
 
 use super::runner_of;
-use crate::check::command_line::{is_reader, is_shell, is_wrapper, program_name, split_commands};
+use crate::shell::programs::{is_reader, is_shell, is_wrapper, program_name};
+use crate::shell::split_commands;
 
 /// Whether a command runs tests with a runner whose summary is read here. The lines of shell within it are not read.
 pub fn names_test_runner(words: &[String]) -> bool {

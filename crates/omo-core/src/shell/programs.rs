@@ -1,7 +1,7 @@
 //! What is known of programs by their names.
 
 /// The name of a program without its folder, its version and the ending that it has on Windows.
-pub(crate) fn program_name(program: &str) -> &str {
+pub fn program_name(program: &str) -> &str {
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
     let name = [".exe", ".cmd", ".bat"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
     let bare = name.trim_end_matches(|char: char| char.is_ascii_digit() || char == '.');
@@ -11,12 +11,12 @@ pub(crate) fn program_name(program: &str) -> &str {
 }
 
 /// Whether a program runs the shell commands that it is given.
-pub(crate) fn is_shell(name: &str) -> bool {
+pub fn is_shell(name: &str) -> bool {
     matches!(name, "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" | "fish" | "busybox")
 }
 
 /// Whether a program only reads, compares or compiles the files that it is given: it runs none of them, and no tests.
-pub(crate) fn is_reader(name: &str) -> bool {
+pub fn is_reader(name: &str) -> bool {
     READERS.split_ascii_whitespace().any(|reader| reader == name) || is_cross_compiler(name)
 }
 
@@ -26,7 +26,7 @@ fn is_cross_compiler(name: &str) -> bool {
 }
 
 /// Whether a program runs the command that it is given as words: `timeout 60 ./check`, `uv run pytest`.
-pub(crate) fn is_wrapper(name: &str, arguments: &[&str]) -> bool {
+pub fn is_wrapper(name: &str, arguments: &[impl AsRef<str>]) -> bool {
     const WRAPPERS: &str = "\
         timeout gtimeout env nice nohup setsid stdbuf exec time ionice chrt taskset sudo doas command builtin \
         xvfb-run strace ltrace flock unbuffer chronic valgrind cross-env dotenv npx bunx pnpx xargs parallel rlwrap \
@@ -34,7 +34,8 @@ pub(crate) fn is_wrapper(name: &str, arguments: &[&str]) -> bool {
     const RUNNERS: &str = "\
         npm pnpm yarn bun uv poetry pdm pipenv hatch rye bundle mise conda micromamba asdf rbenv pyenv direnv pixi";
     if RUNNERS.split_ascii_whitespace().any(|runner| runner == name) {
-        let verb = arguments.iter().find(|word| !word.starts_with('-')).copied().unwrap_or_default();
+        let mut verbs = arguments.iter().map(AsRef::as_ref).filter(|word| !word.starts_with('-'));
+        let verb = verbs.next().unwrap_or_default();
         return match name {
             // What they run is a script of `package.json`.
             "npm" | "pnpm" | "yarn" | "bun" => matches!(verb, "exec" | "dlx" | "x"),
