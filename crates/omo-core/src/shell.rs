@@ -4,7 +4,7 @@
 pub mod programs;
 mod reader;
 
-use self::programs::{is_shell, program_name};
+use self::programs::{Role, has_role, program_name};
 use self::reader::Reader;
 
 /// A command or a group of commands, with its redirections.
@@ -47,8 +47,10 @@ pub enum Joint {
     Pipe,
     /// `&`
     Background,
-    /// `;`, the end of a line, or none.
+    /// `;`, the end of a line or of a group.
     End,
+    /// None between words and a group: the name of a function, or what no shell reads.
+    Missing,
 }
 
 impl From<PartKind> for Part {
@@ -101,13 +103,9 @@ fn collect_commands(parts: &[Part], commands: &mut Vec<Vec<String>>) {
     }
 }
 
-/// Words of the shell that stand before a command.
-const KEYWORDS: [&str; 14] =
-    ["if", "then", "elif", "else", "fi", "while", "until", "do", "done", "!", "{", "}", "case", "esac"];
-
 /// A command from its program on: behind keywords and assignments.
 pub fn without_keywords(words: &[String]) -> &[String] {
-    let is_before = |word: &String| KEYWORDS.contains(&word.as_str()) || is_assignment(word);
+    let is_before = |word: &String| has_role(word, Role::Keyword) || is_assignment(word);
     let program = words.iter().position(|word| !is_before(word)).unwrap_or(words.len());
     words.get(program..).unwrap_or_default()
 }
@@ -121,7 +119,7 @@ pub fn is_assignment(word: &str) -> bool {
 
 /// The script that a shell is given as one of its arguments.
 pub fn shell_script<'w>(program: &str, arguments: &'w [String]) -> Option<&'w String> {
-    let mut rest = arguments.iter().filter(|_| is_shell(program_name(program)));
+    let mut rest = arguments.iter().filter(|_| has_role(program_name(program), Role::Shell));
     while let Some(word) = rest.next() {
         let letters = word.strip_prefix(['-', '+'])?;
         if letters.starts_with('-') {

@@ -2,15 +2,10 @@
 //! judges. No shell is read for it.
 
 use crate::check::steering::{is_code, is_code_or_text, is_expectation, is_shell_script};
+use crate::shell::programs::{Role, has_role};
 
-/// Words before a program: interpreters, without a version, and what runs another one.
-const BEFORE_PROGRAM: &str = "\
-    sh bash zsh dash ksh fish python pypy node deno bun ruby perl php awk source exec env time xargs then do else if run \
-    tsx os.system eval";
-/// Interpreters that run what they are given on standard input, or whose program is named in another way.
-const INTERPRETERS: &str = "sh bash zsh dash ksh fish python pypy node deno bun ruby perl php tsx";
-/// Programs that judge the output of another one.
-const JUDGES_OF_OUTPUT: &str = "diff cmp comm grep egrep fgrep jq sha256sum md5sum";
+/// Words before a program that are no interpreters.
+const BEFORE_PROGRAM: &str = "awk source exec env time xargs then do else if run os.system eval";
 /// Words between which a line of shell begins anew.
 const ENDS: [char; 4] = [';', '&', '\n', ')'];
 /// Parts of names of programs that judge, whatever reads their output.
@@ -86,7 +81,8 @@ pub fn is_named_as_judge(path: &str) -> bool {
 pub fn runs_another_file(text: &str) -> bool {
     let words: Vec<&str> = text.split(char::is_whitespace).filter(|word| !word.is_empty()).collect();
     words.iter().enumerate().any(|(place, word)| {
-        let is_interpreter = is_in(INTERPRETERS, program(word.trim_end_matches([';', '&', '|', ')', '"', '\'', '`'])));
+        let is_interpreter =
+            has_role(program(word.trim_end_matches([';', '&', '|', ')', '"', '\'', '`'])), Role::Interpreter);
         let is_end = word.ends_with([';', '&', '|', ')', '"', '\'', '`']);
         let after = || words.iter().skip(place + 1).find(|word| **word == "-" || !word.starts_with('-'));
         let has_text = || {
@@ -124,7 +120,7 @@ fn is_output_judged(text: &str, word: &str, path: &str) -> bool {
             };
             match reader {
                 Some(reader) if is_compared(reader) => true,
-                Some(reader) => is_in(JUDGES_OF_OUTPUT, reader) && !is_named_as_judge(path),
+                Some(reader) => has_role(reader, Role::OutputJudge) && !is_named_as_judge(path),
                 None => is_kept || is_substituted() && !is_named_as_judge(path),
             }
         })
@@ -145,7 +141,9 @@ fn words_of(line: &str) -> Vec<&str> {
 }
 
 fn is_before_program(before: &str) -> bool {
-    before.ends_with([';', '&', '|', '!', '{', '=']) || is_in(BEFORE_PROGRAM, program(before))
+    before.ends_with([';', '&', '|', '!', '{', '='])
+        || is_in(BEFORE_PROGRAM, program(before))
+        || has_role(program(before), Role::Interpreter)
 }
 
 /// The name of a program without its folder and its version.

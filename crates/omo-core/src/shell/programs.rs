@@ -1,4 +1,205 @@
-//! What is known of programs by their names.
+//! The table of programs: the roles of each, by its name.
+
+/// A property of a program or a word of the shell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A word of the shell before a command, such as `then`.
+    Keyword,
+    /// A word of a command over several lines, such as a loop.
+    Compound,
+    /// A word behind which the same shell runs a command.
+    Prefix,
+    /// A program that runs the command behind its options, such as `timeout`.
+    Wrapper,
+    /// A wrapper where a subcommand says so, such as `uv run`.
+    ToolWrapper,
+    /// A program that runs a command somewhere in its arguments, such as `find`.
+    Runner,
+    /// A program that runs shell text.
+    Shell,
+    /// A program that runs a script by its path, or from standard input.
+    Interpreter,
+    /// A program that runs tasks or code of the project, and no program that its arguments name.
+    TaskRunner,
+    /// A command of one word that checks something.
+    TestRunner,
+    /// A command that does nothing that can fail, or that only tells of the machine.
+    Idle,
+    /// A command that prints files, or what comes in by a pipe.
+    Printer,
+    /// A program that judges the output of another one.
+    OutputJudge,
+    /// A program that reads, compares or compiles the files that it is given: it runs none of them, and no tests.
+    Reader,
+    /// A builtin that gives variables to everything behind it.
+    VariableSetter,
+    /// A word that a script may begin with.
+    ScriptStart,
+    /// A builtin that only says where and with what the next command runs.
+    Context,
+    /// A program at the start of a command of a plan.
+    PlanCommand,
+    /// One whose name is a word of a plan's sentences as well.
+    PlanWord,
+    /// A program at the start of a command that is pasted into a prompt.
+    PromptCommand,
+    /// One whose name is common in sentences: only a sign of a shell makes it a command.
+    PromptWord,
+}
+
+/// The roles of programs. A name may stand in several rows.
+const TABLE: [(&[Role], &str); 30] = [
+    (&[Role::Keyword, Role::Compound, Role::Prefix], "if then elif else while until do"),
+    (&[Role::Keyword, Role::Compound], "fi done case esac"),
+    (&[Role::Keyword, Role::Prefix], "! {"),
+    (&[Role::Keyword], "}"),
+    (&[Role::Compound], "for select function"),
+    (&[Role::Prefix], "coproc"),
+    (&[Role::Prefix, Role::Wrapper], "builtin command exec time"),
+    (
+        &[Role::Wrapper],
+        "\
+         timeout gtimeout env nice nohup setsid stdbuf ionice chrt taskset sudo doas xvfb-run strace ltrace \
+         flock unbuffer chronic valgrind cross-env dotenv npx bunx pnpx xargs parallel rlwrap fakeroot \
+         unshare chroot setarch script",
+    ),
+    (
+        &[Role::ToolWrapper],
+        "\
+         npm pnpm yarn bun uv poetry pdm pipenv hatch rye bundle mise conda micromamba asdf rbenv pyenv \
+         direnv pixi",
+    ),
+    (&[Role::Runner], "busybox caffeinate find watch"),
+    (&[Role::Shell, Role::Interpreter], "sh bash dash zsh ksh fish"),
+    (&[Role::Shell], "busybox ash"),
+    (&[Role::Interpreter, Role::TaskRunner], "python pypy node ruby perl"),
+    (&[Role::Interpreter], "bun deno php tsx"),
+    (&[Role::TaskRunner], "cargo go just make nox rake task tox gmake"),
+    (&[Role::TestRunner], "ctest jest make nox pytest rspec tox vitest"),
+    (
+        &[Role::Reader, Role::Idle],
+        "\
+         true : echo printf printenv export unset set cd pushd popd pwd sleep wait date",
+    ),
+    (
+        &[Role::Idle],
+        "\
+         env whoami hostname uname id clear alias umask shopt seq open xdg-open",
+    ),
+    (&[Role::Reader, Role::Printer], "cat head tail wc file du df sort uniq cut tr nl tee"),
+    (&[Role::Printer], "find bat less more tac column fold rev paste tree ps"),
+    (&[Role::Reader, Role::OutputJudge], "diff cmp comm grep egrep fgrep jq sha256sum md5sum"),
+    (
+        &[Role::Reader],
+        "\
+         false test [ [[ ]] exit which type hash rg ag ack ls stat yq sha1sum sha512sum cksum rm mkdir rmdir \
+         touch git hg mypy pyright ruff flake pylint black isort bandit eslint prettier stylelint biome \
+         oxlint tsc gcc g++ cc c++ clang clang++ rustc rustfmt javac gofmt goimports golangci-lint \
+         staticcheck shellcheck shfmt yamllint xmllint hadolint markdownlint sed awk gawk mawk nawk xxd od \
+         hexdump basename dirname realpath readlink strings chmod chown pyflakes pycodestyle pydocstyle \
+         vulture yapf autopep basedpyright ty codespell typos cspell rubocop standardrb luacheck selene \
+         stylua esbuild tsup swc rollup webpack parcel standard xo jshint mpicc mpic++ gfortran ld ar nm \
+         objdump strip clang-tidy clang-format cppcheck cpplint ktlint swiftlint swiftformat checkstyle \
+         phpstan psalm phpcs taplo dprint actionlint tflint sqlfluff protoc buf",
+    ),
+    (&[Role::VariableSetter], "export unset declare typeset readonly local"),
+    (
+        &[Role::ScriptStart],
+        "\
+         if while case for true false : [ echo printf exit export set cd source eval",
+    ),
+    (&[Role::Context], "export set cd pushd popd source ."),
+    (
+        &[Role::PlanCommand, Role::PromptCommand],
+        "\
+         npx bunx npm pnpm yarn uv poetry bundle conda sh bash zsh python deno ruby perl php grep jq rg wc ls \
+         yq git eslint tsc gcc clang rustc javac sed awk ansible-playbook brew cargo cmake composer curl dart \
+         docker dotnet flutter gh gradle helm java jest kubectl mvn mysql ninja pip pip3 podman psql pwsh \
+         pytest python3 rake redis-cli sqlite3 terraform tox uvx vitest wget",
+    ),
+    (
+        &[Role::PlanCommand],
+        "\
+         pnpx bun pdm pipenv pixi find node tsx diff cmp test cat head tail mypy pyright ruff pylint isort \
+         bandit prettier stylelint biome oxlint gofmt golangci-lint shellcheck yamllint xmllint hadolint \
+         markdownlint basedpyright codespell cspell rubocop luacheck stylua esbuild tsup rollup webpack \
+         clang-tidy clang-format ktlint swiftlint swiftformat phpstan taplo dprint actionlint sqlfluff protoc \
+         alembic ansible-lint artisan astro aws bats bazel busted cabal cdk clippy createdb ctest cypress dbt \
+         detekt docker-compose duckdb elixir fastlane ffmpeg ffprobe flake8 fvm gcloud gitleaks gleam go \
+         godot gradlew gradlew.bat hardhat hugo hurl hyperfine jekyll julia jupyter just k6 knip kubeconform \
+         kustomize latexmk lein lerna lhci lua luac lychee madge make markdownlint-cli2 melos meson mix \
+         mkdocs mocha mongosh mvnw newman ng nim nix nox nuxt nx opa openspec openssl pandoc phpunit \
+         pip-audit playwright pre-commit prisma promtool pulumi py pyrefly rails rebar3 Rscript rspec sam sbt \
+         semgrep sqlc sqlx supabase svelte-check swift swiftc tofu trivy tuist turbo vite vue-tsc wrangler \
+         xcodebuild xcodegen xcrun zig",
+    ),
+    (
+        &[Role::PlanCommand, Role::PlanWord],
+        "\
+         hatch stat file black buf act anvil coverage expo forge next pest specify stack task vale",
+    ),
+    (
+        &[Role::PromptCommand],
+        "\
+         builtin nohup sudo strace xargs fish egrep fgrep echo printf export unset cd which ag ack du df uniq \
+         tr rm mkdir rmdir gawk readlink chmod chown ps alias zgrep cp mv ln whereis man pgrep pkill killall \
+         pipx apt apt-get dnf pacman systemctl journalctl rustup ssh scp rsync gzip unzip tmux vim vi nvim \
+         nano emacs dig nslookup omo opencode codex aider gemini adb lsof gdb ansible",
+    ),
+    (
+        &[Role::PromptCommand, Role::PromptWord],
+        "\
+         command time env bun find watch node diff type cat head tail stat file sort cut touch tee less tree \
+         open go just make mix swift kill tar source code ping top service",
+    ),
+];
+
+/// ```
+/// use omo_core::shell::programs::{Role, has_role};
+///
+/// assert!(has_role("timeout", Role::Wrapper) && !has_role("make", Role::Wrapper));
+/// ```
+pub fn has_role(name: &str, role: Role) -> bool {
+    let mut rows = TABLE.iter().filter(|(roles, _)| roles.contains(&role));
+    rows.any(|(_, names)| names.split_ascii_whitespace().any(|known| known == name))
+}
+
+/// Whether a program only reads or compiles the files that it is given: one of [`Role::Reader`], or a compiler for
+/// another system.
+pub(crate) fn is_reader(name: &str) -> bool {
+    has_role(name, Role::Reader) || is_cross_compiler(name)
+}
+
+/// Whether this is a compiler for another system: `x86_64-linux-gnu-gcc`.
+fn is_cross_compiler(name: &str) -> bool {
+    name.rsplit_once('-').is_some_and(|(_, last)| matches!(last, "gcc" | "g++" | "cc" | "clang"))
+}
+
+/// Whether a program runs the command that it is given as words: `timeout 60 ./check`, `uv run pytest`.
+pub fn is_wrapper(name: &str, arguments: &[impl AsRef<str>]) -> bool {
+    let mut verbs = arguments.iter().map(AsRef::as_ref).filter(|word| !word.starts_with('-'));
+    match name {
+        // It tells of a command.
+        "command" => !arguments.first().is_some_and(|word| word.as_ref().eq_ignore_ascii_case("-v")),
+        _ if !has_role(name, Role::ToolWrapper) => has_role(name, Role::Wrapper),
+        // `run` is for a script of `package.json`.
+        "npm" | "pnpm" | "yarn" | "bun" => verbs.next().is_some_and(|verb| matches!(verb, "exec" | "dlx" | "x")),
+        // `run` is for a task of its own file.
+        "mise" => verbs.next().is_some_and(|verb| matches!(verb, "exec" | "x")),
+        _ => verbs.next().is_some_and(|verb| matches!(verb, "exec" | "run" | "x")),
+    }
+}
+
+/// A command from behind the programs that only start it in another way.
+pub fn without_wrappers<W: AsRef<str>>(words: &[W]) -> &[W] {
+    let Some((program, arguments)) = words.split_first() else { return words };
+    if !is_wrapper(program_name(program.as_ref()), arguments) {
+        return words;
+    }
+    let is_own = |word: &str| word.starts_with(['-', '+']) || word.contains('=') || word.starts_with(char::is_numeric);
+    let command = arguments.iter().position(|word| !is_own(word.as_ref())).unwrap_or(arguments.len());
+    without_wrappers(arguments.get(command..).unwrap_or_default())
+}
 
 /// The name of a program without its folder, its version and the ending that it has on Windows.
 pub fn program_name(program: &str) -> &str {
@@ -9,55 +210,6 @@ pub fn program_name(program: &str) -> &str {
     let bare = if bare.len() < name.len() { bare.strip_suffix('-').unwrap_or(bare) } else { bare };
     if bare.is_empty() { name } else { bare }
 }
-
-/// Whether a program runs the shell commands that it is given.
-pub fn is_shell(name: &str) -> bool {
-    matches!(name, "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" | "fish" | "busybox")
-}
-
-/// Whether a program only reads, compares or compiles the files that it is given: it runs none of them, and no tests.
-pub fn is_reader(name: &str) -> bool {
-    READERS.split_ascii_whitespace().any(|reader| reader == name) || is_cross_compiler(name)
-}
-
-/// Whether this is a compiler for another system: `x86_64-linux-gnu-gcc`.
-fn is_cross_compiler(name: &str) -> bool {
-    name.rsplit_once('-').is_some_and(|(_, last)| matches!(last, "gcc" | "g++" | "cc" | "clang"))
-}
-
-/// Whether a program runs the command that it is given as words: `timeout 60 ./check`, `uv run pytest`.
-pub fn is_wrapper(name: &str, arguments: &[impl AsRef<str>]) -> bool {
-    const WRAPPERS: &str = "\
-        timeout gtimeout env nice nohup setsid stdbuf exec time ionice chrt taskset sudo doas command builtin \
-        xvfb-run strace ltrace flock unbuffer chronic valgrind cross-env dotenv npx bunx pnpx xargs parallel rlwrap \
-        fakeroot unshare chroot setarch script";
-    const RUNNERS: &str = "\
-        npm pnpm yarn bun uv poetry pdm pipenv hatch rye bundle mise conda micromamba asdf rbenv pyenv direnv pixi";
-    if RUNNERS.split_ascii_whitespace().any(|runner| runner == name) {
-        let mut verbs = arguments.iter().map(AsRef::as_ref).filter(|word| !word.starts_with('-'));
-        let verb = verbs.next().unwrap_or_default();
-        return match name {
-            // What they run is a script of `package.json`.
-            "npm" | "pnpm" | "yarn" | "bun" => matches!(verb, "exec" | "dlx" | "x"),
-            // What they run is a task of their own file.
-            "mise" => matches!(verb, "exec" | "x"),
-            _ => matches!(verb, "exec" | "run" | "x"),
-        };
-    }
-    WRAPPERS.split_ascii_whitespace().any(|wrapper| wrapper == name)
-}
-
-const READERS: &str = "\
-    true false : test [ [[ ]] echo printf printenv exit export unset set cd pushd popd pwd sleep wait date which type \
-    hash cat head tail grep egrep fgrep rg ag ack diff cmp comm wc ls stat file du df sort uniq cut tr jq yq md5sum \
-    sha1sum sha256sum sha512sum cksum rm mkdir rmdir touch git hg mypy pyright ruff flake pylint black isort bandit eslint prettier \
-    stylelint biome oxlint tsc gcc g++ cc c++ clang clang++ rustc rustfmt javac gofmt goimports golangci-lint \
-    staticcheck shellcheck shfmt yamllint xmllint hadolint markdownlint \
-    sed awk gawk mawk nawk xxd od hexdump nl tee basename dirname realpath readlink strings chmod chown \
-    pyflakes pycodestyle pydocstyle vulture yapf autopep basedpyright ty codespell typos cspell rubocop standardrb \
-    luacheck selene stylua esbuild tsup swc rollup webpack parcel standard xo jshint mpicc mpic++ gfortran ld ar nm \
-    objdump strip clang-tidy clang-format cppcheck cpplint ktlint swiftlint swiftformat checkstyle phpstan psalm phpcs \
-    taplo dprint actionlint tflint sqlfluff protoc buf";
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@ use std::iter::Peekable;
 use std::str::Chars;
 
 use super::{Joint, Part, PartKind};
-use crate::shell::programs::{is_shell, program_name};
+use crate::shell::programs::{Role, has_role, program_name};
 
 /// Greatest number of levels of groups and substitutions.
 pub(super) const MAX_DEPTH: usize = 40;
@@ -72,7 +72,7 @@ impl Building {
         self.is_quoted = false;
         match std::mem::take(&mut self.place) {
             WordPlace::Argument => {
-                self.shells += usize::from(is_shell(program_name(&word)));
+                self.shells += usize::from(has_role(program_name(&word), Role::Shell));
                 self.words.push(word);
             }
             WordPlace::WrittenFile => self.written_files.push(word),
@@ -88,12 +88,19 @@ impl Building {
     fn end_command(&mut self, joint: Joint) {
         let words = std::mem::take(&mut self.words);
         let (written_files, inputs) = (std::mem::take(&mut self.written_files), std::mem::take(&mut self.inputs));
-        let group = self.ended_group.take().filter(|_| words.is_empty()).and_then(|at| self.parts.get_mut(at));
-        if let Some(group) = group {
-            (group.written_files, group.inputs, group.joint) = (written_files, inputs, joint);
-        } else if !(words.is_empty() && written_files.is_empty() && inputs.is_empty()) {
-            let kind = PartKind::Command(words);
-            self.parts.push(Part { kind, written_files, inputs, expands: self.expands, joint });
+        match self.ended_group.take().and_then(|at| self.parts.get_mut(at)) {
+            Some(group) if words.is_empty() => {
+                (group.written_files, group.inputs, group.joint) = (written_files, inputs, joint);
+            }
+            group => {
+                if let Some(group) = group {
+                    group.joint = Joint::Missing;
+                }
+                if !(words.is_empty() && written_files.is_empty() && inputs.is_empty()) {
+                    let kind = PartKind::Command(words);
+                    self.parts.push(Part { kind, written_files, inputs, expands: self.expands, joint });
+                }
+            }
         }
         (self.expands, self.is_piped, self.shells, self.braces) = (false, false, 0, 0);
         self.place = WordPlace::Argument;
@@ -180,7 +187,7 @@ impl<'t> Reader<'t> {
                     building.is_piped = true;
                 }
                 '(' => {
-                    self.end_command(&mut building, Joint::End);
+                    self.end_command(&mut building, Joint::Missing);
                     let group = self.group();
                     building.push_group(PartKind::Subshell(group));
                 }

@@ -1,7 +1,7 @@
 //! What a command line would do, as far as its words tell.
 
 use omo_core::git_variables::is_repository_variable;
-use omo_core::shell::programs::{is_wrapper, program_name};
+use omo_core::shell::programs::{Role, has_role, is_wrapper, program_name};
 use omo_core::shell::{Part, PartKind, is_assignment, parse_shell, shell_script};
 
 use super::git::{self, Deed};
@@ -10,13 +10,6 @@ use crate::fence::path_text::{is_absolute, leads_up, resolve_path};
 
 /// At most so many bytes of commands are read, those within others counted again.
 const MAX_BYTES: usize = 256 * 1024;
-/// What may stand before a command without being one.
-const PREFIXES: [&str; 14] =
-    ["!", "{", "builtin", "command", "coproc", "do", "elif", "else", "exec", "if", "then", "time", "until", "while"];
-/// Programs that run another, which their arguments name somewhere.
-const RUNNERS: [&str; 4] = ["busybox", "caffeinate", "find", "watch"];
-/// What gives variables to everything that follows.
-const VARIABLE_COMMANDS: [&str; 6] = ["export", "declare", "typeset", "readonly", "local", "unset"];
 /// No system has a longer path, in bytes.
 const MAX_PATH: usize = 4_096;
 const TOO_COMPLEX: FenceRefusal = FenceRefusal::Unclear("the command is too long, or nested too deeply");
@@ -74,7 +67,7 @@ impl Judge<'_> {
     fn check_command(&mut self, mut words: &[String], folder: &mut Folder) -> Result<(), FenceRefusal> {
         while let [first, rest @ ..] = words {
             check_git_redirection(first)?;
-            if !PREFIXES.contains(&first.as_str()) && !is_assignment(first) {
+            if !has_role(first, Role::Prefix) && !is_assignment(first) {
                 break;
             }
             words = rest;
@@ -82,7 +75,7 @@ impl Judge<'_> {
         // What begins with an option is that of a word before the program: `time -p`, `exec -a name`.
         let runs_another = words.split_first().is_some_and(|(first, arguments)| {
             let name = program_name(first);
-            first.starts_with('-') || RUNNERS.contains(&name) || is_wrapper(name, arguments)
+            first.starts_with('-') || has_role(name, Role::Runner) || is_wrapper(name, arguments)
         });
         if !runs_another {
             return self.check_program(words, folder);
@@ -117,7 +110,7 @@ impl Judge<'_> {
                 .iter()
                 .filter_map(|word| word.split_once('='))
                 .try_for_each(|(_, command)| self.check_text(command, &mut folder.clone())),
-            name if VARIABLE_COMMANDS.contains(&name) => {
+            name if has_role(name, Role::VariableSetter) => {
                 arguments.iter().try_for_each(|word| check_git_redirection(word))
             }
             _ => shell_script(program, arguments).map_or(Ok(()), |script| self.check_text(script, &mut folder.clone())),

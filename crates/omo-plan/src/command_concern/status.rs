@@ -3,8 +3,8 @@
 //! A command is taken apart as a shell does it, as far as that needs no shell. What cannot be taken apart is held to
 //! judge something.
 
-use super::program_part;
-use crate::pattern::Pattern;
+use omo_core::shell::programs::{Role, has_role, without_wrappers};
+use omo_core::shell::{Joint, Part, PartKind, is_assignment, parse_shell, shell_script, without_keywords};
 
 /// A command in a shell in a command is looked into so far down.
 const MAX_DEPTH: usize = 4;
@@ -61,48 +61,33 @@ impl CommandStatus {
 
 /// What the status of a command says.
 pub(super) fn command_status(command: &str) -> CommandStatus {
-    status_within(command, 0)
+    script_status(command, 0)
 }
 
-/// A shell that is given its command in quotes.
-static INNER_SHELL: Pattern = Pattern::new(
-    r#"^(?:(?:ba|da|z|k)?sh\s+(?:-[a-z]+\s+)*-[a-z]*c|eval)\s+(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|(\w+|:))\s*$"#,
-);
-/// What holds for more than one line, and is not looked into.
-static COMPOUND: Pattern =
-    Pattern::new(r"<<|(?:^|[;&|\n]\s*)(?:if|then|for|while|until|case|function|do|select)\b|\w\s*\(\)");
-/// Has a script end at the first line that fails.
-static STOPS_AT_ERRORS: Pattern = Pattern::new(r"^set\s+-[a-z]*e");
-
-fn status_within(command: &str, depth: usize) -> CommandStatus {
-    if depth >= MAX_DEPTH {
+fn script_status(script: &str, depth: usize) -> CommandStatus {
+    if depth == MAX_DEPTH {
         return CommandStatus::Judges;
     }
-    let bare = program_part(without_group(command.trim()));
-    if let Some(([double, single, word], _)) = INNER_SHELL.read(bare) {
-        let inner = if double.is_empty() { [single, word].concat() } else { double.replace("\\\"", "\"") };
-        return status_within(&inner, depth + 1);
-    }
-    masked_status(&mask(command), depth)
+    parse_shell(script).map_or(CommandStatus::Judges, |parts| list_status(&parts, depth))
 }
 
-/// The status of a command without texts in quotes.
-fn masked_status(text: &str, depth: usize) -> CommandStatus {
-    let text = without_group(text.trim());
-    if depth >= MAX_DEPTH || COMPOUND.is_match(text) {
+fn list_status(parts: &[Part], depth: usize) -> CommandStatus {
+    if parts.iter().any(is_compound) {
         return CommandStatus::Judges;
     }
     let (mut all, mut list, mut pipe) = (CommandStatus::Nothing, None::<CommandStatus>, None::<CommandStatus>);
     let (mut stops_at_errors, mut is_or, mut is_guarded) = (false, false, false);
-    for (part, joint) in split_parts(text) {
-        let own = simple_status(part, depth);
-        stops_at_errors |= STOPS_AT_ERRORS.is_match(part);
-        let ends = part.split_whitespace().next() == Some("exit");
+    for part in parts.iter().filter(|part| !matches!(part.kind, PartKind::Inner(_))) {
+        let words: &[String] = if let PartKind::Command(words) = &part.kind { words } else { &[] };
+        let own = part_status(part, depth);
+        let (first, second) = (words.first().map(String::as_str), words.get(1).map_or("", String::as_str));
+        stops_at_errors |= first == Some("set") && option_letters(second).contains('e');
+        let ends = first == Some("exit");
         let own = match pipe.take() {
             Some(before) if own == CommandStatus::Nothing && before.judges() => CommandStatus::ThrownAway,
             _ => own,
         };
-        if joint == Joint::Pipe {
+        if part.joint == Joint::Pipe {
             pipe = Some(own);
             continue;
         }
@@ -113,13 +98,13 @@ fn masked_status(text: &str, depth: usize) -> CommandStatus {
             Some(before) => before.and(own),
         };
         // What ends the shell leaves the rest undone.
-        if matches!(joint, Joint::And | Joint::Or) && (is_or || !ends) {
-            is_or = joint == Joint::Or;
+        if matches!(part.joint, Joint::And | Joint::Or) && (is_or || !ends) {
+            is_or = part.joint == Joint::Or;
             list = Some(own);
             continue;
         }
         is_or = false;
-        all = match joint {
+        all = match part.joint {
             _ if is_guarded => return CommandStatus::Judges,
             Joint::Background => CommandStatus::ThrownAway,
             _ if stops_at_errors => all.and(own),
@@ -132,190 +117,76 @@ fn masked_status(text: &str, depth: usize) -> CommandStatus {
     pipe.or(list).map_or(all, |open| all.then(open))
 }
 
-/// What joins a part of a command to the one behind it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Joint {
-    And,
-    Or,
-    Pipe,
-    Background,
-    /// The end of a line or of the command, or `;`.
-    End,
+/// A command over several lines, such as a loop or a function: it is not looked into.
+fn is_compound(part: &Part) -> bool {
+    let first = if let PartKind::Command(words) = &part.kind { words.first() } else { None };
+    part.joint == Joint::Missing || first.is_some_and(|word| has_role(word, Role::Compound))
 }
 
-/// The parts of a command that are not in brackets, in their order.
-fn split_parts(text: &str) -> Vec<(&str, Joint)> {
-    let bytes = text.as_bytes();
-    let (mut found, mut start, mut depth, mut at) = (Vec::new(), 0, 0_usize, 0);
-    while let Some(byte) = bytes.get(at).copied() {
-        let next = bytes.get(at + 1).copied();
-        let before = at.checked_sub(1).and_then(|before| bytes.get(before)).copied();
-        let is_bare = |beside: Option<u8>| beside.is_none_or(|byte| byte.is_ascii_whitespace() || byte == b';');
-        match byte {
-            b'(' => depth += 1,
-            b'{' if is_bare(next) => depth += 1,
-            b')' => depth = depth.saturating_sub(1),
-            b'}' if is_bare(before) => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        let joint = match (byte, next) {
-            _ if depth > 0 => None,
-            (b'&', Some(b'&')) => Some((Joint::And, 2)),
-            (b'|', Some(b'|')) => Some((Joint::Or, 2)),
-            (b'|', Some(b'&')) => Some((Joint::Pipe, 2)),
-            (b'|', _) if before != Some(b'>') => Some((Joint::Pipe, 1)),
-            (b'&', next) if next != Some(b'>') && !matches!(before, Some(b'>' | b'<')) => Some((Joint::Background, 1)),
-            (b';' | b'\n', _) => Some((Joint::End, 1)),
-            _ => None,
-        };
-        if let Some((joint, length)) = joint {
-            found.push((text.get(start..at).unwrap_or_default().trim(), joint));
-            at += length;
-            start = at;
-        } else {
-            at += 1;
-        }
+fn part_status(part: &Part, depth: usize) -> CommandStatus {
+    match &part.kind {
+        PartKind::Command(words) => words_status(words, part, depth),
+        PartKind::Group(parts) | PartKind::Subshell(parts) | PartKind::Inner(parts) => list_status(parts, depth),
     }
-    found.push((text.get(start..).unwrap_or_default().trim(), Joint::End));
-    // An empty line, also one behind a sign that has the next line go on, says nothing.
-    found.retain(|(part, joint)| !part.is_empty() || *joint != Joint::End);
-    found
 }
 
-/// A command without the brackets around all of it.
-fn without_group(text: &str) -> &str {
-    let inner = |open: char, close: char| {
-        let inner = text.strip_prefix(open)?.strip_suffix(close)?;
-        let is_one = !inner.contains([open, close]) && (open == '(' || inner.starts_with(char::is_whitespace));
-        is_one.then(|| inner.trim().trim_end_matches(';'))
+fn words_status(words: &[String], part: &Part, depth: usize) -> CommandStatus {
+    let negations = words.iter().take_while(|word| *word == "!").count();
+    if let Some(negated) = words.get(negations..).filter(|_| negations > 0) {
+        let status = words_status(negated, part, depth);
+        return if status.judges() { status } else { CommandStatus::Constant };
+    }
+    let Some((program, arguments)) = without_wrappers(without_keywords(words)).split_first() else {
+        let is_plain = |word: &String| (is_assignment(word) || has_role(word, Role::Idle)) && !word.contains('$');
+        let is_set = part.inputs.is_empty() && part.written_files.is_empty() && words.iter().all(is_plain);
+        return if is_set { CommandStatus::Nothing } else { CommandStatus::Judges };
     };
-    inner('(', ')').or_else(|| inner('{', '}')).unwrap_or(text)
-}
-
-/// A command without what stands in quotes and in other commands, its comments, and its line ends behind a backslash.
-/// A `$` is left of what is put in when it runs.
-fn mask(command: &str) -> String {
-    let command = command.replace("\\\n", " ");
-    let mut masked = String::with_capacity(command.len());
-    let mut rest = command.as_str();
-    while let Some(sign) = rest.chars().next() {
-        let behind = rest.get(sign.len_utf8()..).unwrap_or_default();
-        rest = match sign {
-            '\\' => {
-                masked.push('_');
-                let mut chars = behind.chars();
-                chars.next();
-                chars.as_str()
-            }
-            '\'' => match behind.split_once('\'') {
-                Some((_, behind)) => {
-                    masked.push_str("\"\"");
-                    behind
-                }
-                None => behind,
-            },
-            '"' => {
-                let end = quote_end(behind);
-                let is_filled = behind.get(..end).is_some_and(|text| text.contains(['$', '`']));
-                masked.push_str(if is_filled { "\"$\"" } else { "\"\"" });
-                behind.get(end + 1..).unwrap_or_default()
-            }
-            '`' => {
-                masked.push('$');
-                behind.split_once('`').map_or("", |(_, behind)| behind)
-            }
-            '$' if behind.starts_with('(') => {
-                masked.push('$');
-                behind.get(bracket_end(behind)..).unwrap_or_default()
-            }
-            '#' if masked.is_empty() || masked.ends_with(char::is_whitespace) => {
-                behind.find('\n').and_then(|end| behind.get(end..)).unwrap_or_default()
-            }
-            sign => {
-                masked.push(sign);
-                behind
-            }
-        };
+    if let Some(script) = shell_script(program, arguments) {
+        return script_status(script, depth + 1);
     }
-    masked
-}
-
-/// Where the text of a quotation ends.
-fn quote_end(text: &str) -> usize {
-    let mut is_escaped = false;
-    for (at, byte) in text.bytes().enumerate() {
-        match byte {
-            b'"' if !is_escaped => return at,
-            b'\\' => is_escaped = !is_escaped,
-            _ => is_escaped = false,
+    let first = arguments.first().map_or("", String::as_str);
+    let has = |wanted: &dyn Fn(&str) -> bool| arguments.iter().any(|word| wanted(word));
+    match program.as_str() {
+        "eval" => script_status(&arguments.join(" "), depth + 1),
+        "exit" if arguments == ["0"] => CommandStatus::Nothing,
+        "test" | "[" | "[[" if part.expands || has(&asks_of_file) => CommandStatus::Judges,
+        "test" | "[" | "[[" => CommandStatus::Constant,
+        "find" if has(&|word| matches!(word, "-exec" | "-execdir" | "-ok")) => CommandStatus::Judges,
+        "sort" if has(&|word| word == "--check" || option_letters(word).contains(['c', 'C'])) => CommandStatus::Judges,
+        "git" if prints_of_git(arguments) => CommandStatus::Prints,
+        "docker" if matches!(first, "ps" | "images") => CommandStatus::Prints,
+        "sed" if first == "-n" => CommandStatus::Prints,
+        "ls" if !has(&|word| !word.starts_with('-') && !matches!(word, "." | ".." | "./" | "../")) => {
+            CommandStatus::Prints
         }
+        name if has_role(name, Role::Idle) => CommandStatus::Nothing,
+        name if has_role(name, Role::Printer) => CommandStatus::Prints,
+        _ => CommandStatus::Judges,
     }
-    text.len()
 }
 
-/// Behind the bracket that closes the one that a text begins with.
-fn bracket_end(text: &str) -> usize {
-    let mut depth = 0_usize;
-    for (at, byte) in text.bytes().enumerate() {
-        match byte {
-            b'(' => depth += 1,
-            b')' if depth == 1 => return at + 1,
-            b')' => depth = depth.saturating_sub(1),
-            _ => {}
+/// Whether a call of git prints, with a status that says nothing.
+fn prints_of_git(arguments: &[String]) -> bool {
+    const PRINTS: &str = " log show status diff branch tag remote shortlog blame reflog ls-files ";
+    let mut rest = arguments.iter().map(String::as_str);
+    let mut asked = rest.next();
+    while let Some(option @ ("-C" | "--no-pager")) = asked {
+        if option == "-C" {
+            rest.next();
         }
+        asked = rest.next();
     }
-    text.len()
+    let has_status = |word: &String| matches!(word.as_str(), "--exit-code" | "--quiet" | "--check" | "--error-unmatch");
+    asked.is_some_and(|asked| PRINTS.contains(&format!(" {asked} "))) && !arguments.iter().any(has_status)
 }
 
-/// What does nothing that can fail, and what only says something of the machine.
-static DOES_NOTHING: Pattern = Pattern::new(concat!(
-    r"^(?:echo|printf|pwd|date|true|:|env|printenv|whoami|hostname|uname|id|clear|cd|pushd|popd|sleep|wait|export|unset|",
-    r"alias|umask|set|shopt|seq|open|xdg-open)(?:\s|$)|^exit\s+0\s*$|^[A-Za-z_][A-Za-z0-9_]*=[^$\s]*$",
-));
-/// What prints files, or what comes in by a pipe.
-static PRINTS: Pattern = Pattern::new(concat!(
-    r"^(?:cat|bat|head|tail|less|more|tac|nl|sort|uniq|wc|cut|tr|column|fold|rev|paste|tee|tree|du|df|find|file|ps|sed\s+-n|",
-    r"ls(?:\s+-\S+|\s+\.\.?/?|\s+\d?>\S+)*\s*$|docker\s+(?:ps|images)|",
-    r"git\s+(?:-C\s+\S+\s+)?(?:--no-pager\s+)?(?:log|show|status|diff|branch|tag|remote|shortlog|blame|reflog|ls-files))(?:\s|$)",
-));
-/// What gives one of these a status that says something.
-static HAS_STATUS: Pattern = Pattern::new(
-    r"^git\s.*\s--(?:exit-code|quiet|check|error-unmatch)\b|^sort\s+(?:\S+\s+)*(?:-[a-zA-Z]*[cC]|--check)|^find\s.*\s-(?:exec|execdir|ok)\b",
-);
-/// A comparison.
-static COMPARES: Pattern = Pattern::new(r"^(?:test|\[\[?)(?:\s|$)");
-/// In a comparison, what is put in when it runs, and what is asked of a file.
-static ASKS: Pattern = Pattern::new(r"[$*?~]|\s-(?:[a-hkprstuwxLOGSN]|nt|ot|ef)\s|\[\w");
-/// What bounds the time or the standing of the command behind it.
-static WRAPPER: Pattern = Pattern::new(r"^(?:g?timeout\s+(?:-\S+\s+)*\d\S*|command|builtin|nohup|nice)\s+");
+/// An operator of a comparison that asks of a file.
+fn asks_of_file(word: &str) -> bool {
+    const LETTERS: &str = "abcdefghkprstuwxLOGSN";
+    matches!(word, "-nt" | "-ot" | "-ef") || word.len() == 2 && option_letters(word).contains(|c| LETTERS.contains(c))
+}
 
-fn simple_status(text: &str, depth: usize) -> CommandStatus {
-    if depth >= MAX_DEPTH {
-        return CommandStatus::Judges;
-    }
-    let inner = without_group(text);
-    if inner.len() < text.len() {
-        return masked_status(inner, depth + 1);
-    }
-    let mut text = program_part(text);
-    while let Some(behind) = WRAPPER.behind(text) {
-        text = program_part(behind);
-    }
-    if let Some(negated) = text.strip_prefix("! ") {
-        return if simple_status(negated.trim_start(), depth + 1).judges() {
-            CommandStatus::Judges
-        } else {
-            CommandStatus::Constant
-        };
-    }
-    if text.is_empty() || DOES_NOTHING.is_match(text) {
-        return CommandStatus::Nothing;
-    }
-    if COMPARES.is_match(text) {
-        return if ASKS.is_match(text) { CommandStatus::Judges } else { CommandStatus::Constant };
-    }
-    if PRINTS.is_match(text) && !HAS_STATUS.is_match(text) {
-        return CommandStatus::Prints;
-    }
-    CommandStatus::Judges
+/// The letters of a word that is options of one letter each.
+fn option_letters(word: &str) -> &str {
+    word.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! Which commands run tests with a runner that is known here: one of them that gives no count has run nothing.
 
 use super::runner_of;
-use crate::shell::programs::{is_reader, is_shell, is_wrapper, program_name};
+use crate::shell::programs::{Role, has_role, is_reader, program_name, without_wrappers};
 use crate::shell::split_commands;
 
 /// Whether a command runs tests with a runner whose summary is read here. The lines of shell within it are not read.
@@ -32,11 +32,11 @@ fn test_runner(words: &[String]) -> Option<&'static str> {
 /// Whether a line of shell may run tests: something in it is neither known to only read files or to end processes, nor
 /// asked to only build.
 pub fn may_run_tests(line: &str) -> bool {
-    let may_test = |words: &Vec<String>| {
+    split_commands(line).iter().any(|words| {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        strip_wrappers(&words).is_some_and(|(program, arguments)| !runs_no_tests(program_name(program), arguments))
-    };
-    split_commands(line).iter().any(may_test)
+        let command = without_wrappers(&words).split_first();
+        command.is_some_and(|(program, arguments)| !runs_no_tests(program_name(program), arguments))
+    })
 }
 
 fn runs_no_tests(name: &str, arguments: &[&str]) -> bool {
@@ -50,44 +50,16 @@ fn runs_no_tests(name: &str, arguments: &[&str]) -> bool {
             reads && !arguments.contains(&"-c")
         }
         "awk" | "gawk" | "mawk" | "nawk" => false,
-        "kill" | "pkill" | "yes" => true,
+        "command" | "kill" | "pkill" | "yes" => true,
         _ => is_reader(name),
     }
-}
-
-/// The program and what it is given, behind those that only start it in another way.
-fn strip_wrappers<'a, 'w>(words: &'w [&'a str]) -> Option<(&'a str, &'w [&'a str])> {
-    let (program, arguments) = words.split_first()?;
-    if !is_wrapper(program_name(program), arguments) {
-        return Some((program, arguments));
-    }
-    let is_own = |word: &&str| word.starts_with(['-', '+']) || word.contains('=') || word.starts_with(char::is_numeric);
-    let at = arguments.iter().position(|word| !is_own(word))?;
-    strip_wrappers(arguments.get(at..)?)
 }
 
 /// Whether a program may run another one that it is given: all but those that are known to do something else.
 fn may_run_another(program: &str) -> bool {
     let name = program_name(program);
     let is_script = program.contains('/') && name.contains('.');
-    let is_known = matches!(
-        name,
-        "cargo"
-            | "go"
-            | "python"
-            | "pypy"
-            | "node"
-            | "ruby"
-            | "perl"
-            | "make"
-            | "gmake"
-            | "just"
-            | "task"
-            | "tox"
-            | "nox"
-            | "rake"
-    );
-    !is_script && !is_known && !is_reader(name) && !is_shell(name)
+    !is_script && !has_role(name, Role::TaskRunner) && !is_reader(name) && !has_role(name, Role::Shell)
 }
 
 /// What a program is asked to do: the first word that is no option.

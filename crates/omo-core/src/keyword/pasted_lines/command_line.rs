@@ -1,20 +1,7 @@
 //! Lines that run a program.
 
 use super::{Line, among, is_name};
-
-/// Programs whose names are no words of a sentence.
-const PROGRAMS: &str = "grep egrep fgrep zgrep rg ag ack echo printf ls cd cat mkdir rmdir rm cp mv ln chmod chown which whereis \
-    man pgrep pkill killall kill npx npm pnpm yarn bunx pip pip3 pipx uv uvx brew apt apt-get dnf pacman docker podman \
-    kubectl helm terraform systemctl journalctl git gh cargo rustc rustup python python3 node deno ruby perl php java javac \
-    mvn gradle dotnet go gcc clang cmake ninja awk gawk sed curl wget ssh scp rsync tar gzip unzip jq yq xargs tee wc \
-    diff head tail less env export alias source bash sh zsh fish pwsh tmux vim vi nvim nano emacs code pytest tox jest \
-    vitest eslint tsc psql mysql sqlite3 redis-cli ping dig make just find touch sort uniq tr cut ps top df du stat file \
-    service nslookup open omo opencode codex aider gemini mix bundle rake composer poetry conda swift flutter dart adb lsof strace gdb nohup \
-    time sudo watch type command builtin unset readlink tree bun ansible ansible-playbook";
-
-/// Programs whose names are common in sentences: only a sign of a shell makes these a command.
-const WORDS_TOO: &str = "open service go make just find touch sort cut time watch type command code file source kill head tail top less \
-    diff node env stat tar tee mix swift cat ping tree bun";
+use crate::shell::programs::{Role, has_role};
 
 /// What stands in sentences, and in no command.
 pub(super) const PROSE: &str = "the a an is are was were be been fails fail failed failing broken red green this that these those it its my your \
@@ -42,8 +29,8 @@ impl Line<'_> {
         if is_option || previous == "--" && !before.trim_end().ends_with(" - --") && self.begins_with_program() {
             return true;
         }
-        if among(PROGRAMS, previous)
-            && !among(WORDS_TOO, previous)
+        if has_role(previous, Role::PromptCommand)
+            && !has_role(previous, Role::PromptWord)
             && !among("git cargo docker npm", previous)
             && !self.goes_on_as_task()
         {
@@ -87,8 +74,8 @@ impl Line<'_> {
                     || word.contains('.') && !word.ends_with('.'))
                 || matches!(word, "|" | "&&" | "||" | ">" | ">>" | "." | "--")
         };
-        among(PROGRAMS, first)
-            && (!among(WORDS_TOO, first)
+        has_role(first, Role::PromptCommand)
+            && (!has_role(first, Role::PromptWord)
                 || rest.split_whitespace().any(is_sign)
                 || arguments == 1 && !among("go just time code", first)
                 || arguments == 2 && first == "diff"
