@@ -143,21 +143,14 @@ fn has_endless_part(plain: &str) -> bool {
     parts.into_iter().any(is_endless)
 }
 
-/// A part of a command from its program on: what it sets for it is left out.
-fn program_part(part: &str) -> &str {
-    let mut rest = part.trim();
-    while let Some((word, behind)) = rest.split_once(char::is_whitespace) {
-        let is_setting = word.split_once('=').is_some_and(|(name, _)| is_variable(name));
-        if !is_setting && !matches!(word, "env" | "time" | "sudo" | "exec") {
-            break;
-        }
-        rest = behind.trim_start();
-    }
-    rest
-}
+/// What stands before a program's name: the bracket of a shell of its own, variables, and a change of the folder.
+static BEFORE_PROGRAM: Pattern = Pattern::new(
+    r#"^\s*(?:\(\s*)?(?:(?:[A-Za-z_][A-Za-z0-9_]*=(?:"[^"]*"|'[^']*'|[^\s"']*)|time|env|sudo|exec|!)\s+|cd\s+[^&;|]+(?:&&|;)\s*)*"#,
+);
 
-fn is_variable(name: &str) -> bool {
-    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+/// A command from its program on.
+pub(crate) fn program_part(command: &str) -> &str {
+    BEFORE_PROGRAM.behind(command).unwrap_or(command).trim_start()
 }
 
 /// The command with `""` in place of each text in quotes.

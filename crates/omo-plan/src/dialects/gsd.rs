@@ -14,6 +14,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use omo_core::check::task_check::TaskCheck;
+use omo_core::shell::programs::{Role, has_role};
 use omo_core::text::sanitize;
 
 use super::task_problems::report_task_problems;
@@ -21,7 +22,6 @@ use super::{BatchOptions, PlanDialect, PlanInput, PlanPlace};
 use crate::batches::span_diagnostic;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::MarkdownDocument;
-use crate::fields::programs::is_test_runner;
 use crate::fields::prose::read_row_checks;
 use crate::fields::unused_commands::{refused_check, unused_commands};
 use crate::model::{Plan, Precondition, RefusedCheck, Task};
@@ -130,7 +130,7 @@ fn read_gsd(document: &MarkdownDocument<'_>, plan: &mut Plan) {
     if let Some(section) = index.section("verification", &elements) {
         let VerifyText { checks, criteria, unused } =
             verification::read_rows(&verification::dedent(document.slice(section)));
-        let is_command = |check: &TaskCheck| check.command.contains(' ') || is_test_runner(&check.command);
+        let is_command = |check: &TaskCheck| check.command.contains(' ') || has_role(&check.command, Role::TestRunner);
         plan.final_checks = checks.into_iter().filter(is_command).collect();
         plan.refused_checks.extend(unused.iter().map(|command| refused_check(None, command)));
         // A sentence names its command somewhere in it.

@@ -1,62 +1,19 @@
 //! The programs that a plan runs, by their names, and what such a command is for: to prove something, to prepare it, or to
 //! run what was made.
 
-use std::collections::HashSet;
-use std::sync::LazyLock;
+use omo_core::shell::programs::{Role, has_role};
 
-use crate::command_concern::never_ends as has_server;
+use crate::command_concern::{never_ends as has_server, program_part};
 use crate::pattern::Pattern;
-
-/// Programs that a plan names at the start of a command.
-const PROGRAMS: &str = "\
-    act actionlint alembic ansible-lint ansible-playbook anvil artisan astro awk aws bandit basedpyright bash bats \
-    bazel biome black brew buf bun bundle bunx busted cabal cargo cat cdk clang clang-format clang-tidy clippy cmake \
-    cmp codespell composer conda coverage createdb cspell ctest curl cypress dart dbt deno detekt diff docker \
-    docker-compose dotnet dprint duckdb elixir esbuild eslint expo fastlane ffmpeg ffprobe file find flake8 flutter \
-    forge fvm gcc gcloud gh git gitleaks gleam go godot gofmt golangci-lint gradle gradlew gradlew.bat grep hadolint \
-    hardhat hatch head helm hugo hurl hyperfine isort java javac jekyll jest jq julia jupyter just k6 knip ktlint \
-    kubeconform kubectl kustomize latexmk lein lerna lhci ls lua luac luacheck lychee madge make markdownlint \
-    markdownlint-cli2 melos meson mix mkdocs mocha mongosh mvn mvnw mypy mysql newman next ng nim ninja nix node nox \
-    npm npx nuxt nx opa openspec openssl oxlint pandoc pdm perl pest php phpstan phpunit pip pip-audit pip3 pipenv \
-    pixi playwright pnpm pnpx podman poetry pre-commit prettier prisma promtool protoc psql pulumi pwsh py pylint \
-    pyrefly pyright pytest python python3 rails rake rebar3 redis-cli rg rollup Rscript rspec rubocop ruby ruff \
-    rustc sam sbt sed semgrep sh shellcheck specify sqlc sqlfluff sqlite3 sqlx stack stat stylelint stylua supabase \
-    svelte-check swift swiftc swiftformat swiftlint tail taplo task terraform test tofu tox trivy tsc tsup tsx tuist \
-    turbo uv uvx vale vite vitest vue-tsc wc webpack wget wrangler xcodebuild xcodegen xcrun xmllint yamllint yarn \
-    yq zig zsh";
-static PROGRAM_SET: LazyLock<HashSet<&str>> = LazyLock::new(|| PROGRAMS.split(' ').collect());
-/// Those that are words of a sentence as well.
-const WORDS: [&str; 16] = [
-    "act", "anvil", "black", "buf", "coverage", "expo", "file", "forge", "hatch", "next", "pest", "specify", "stack",
-    "stat", "task", "vale",
-];
-
-/// What stands before a program's name: the bracket of a shell of its own, variables, and a change of the folder.
-static BEFORE_PROGRAM: Pattern = Pattern::new(
-    r#"^\s*(?:\(\s*)?(?:(?:[A-Za-z_][A-Za-z0-9_]*=(?:"[^"]*"|'[^']*'|[^\s"']*)|time|env|sudo|!)\s+|cd\s+[^&;|]+(?:&&|;)\s*)*"#,
-);
-
-/// A command from its program on.
-pub(crate) fn program_part(command: &str) -> &str {
-    BEFORE_PROGRAM.behind(command).unwrap_or(command).trim_start()
-}
 
 /// Whether a word is the name of a program.
 pub(crate) fn is_program(word: &str) -> bool {
-    PROGRAM_SET.contains(word)
+    has_role(word, Role::PlanCommand)
 }
 
 /// Whether a word is the name of a program and no other word.
 pub(crate) fn is_only_program(word: &str) -> bool {
-    is_program(word) && !WORDS.contains(&word)
-}
-
-/// Commands of one word that are known to check something.
-const TEST_RUNNERS: [&str; 8] = ["pytest", "make", "tox", "nox", "jest", "vitest", "rspec", "ctest"];
-
-/// Whether a command is one word that is known to check something.
-pub(crate) fn is_test_runner(command: &str) -> bool {
-    TEST_RUNNERS.contains(&command)
+    is_program(word) && !has_role(word, Role::PlanWord)
 }
 
 /// What ends without proving anything, or never ends: preparations, servers, deployments, and what changes the
@@ -119,7 +76,6 @@ mod tests {
 
     #[test]
     fn a_program_is_known_by_its_name() {
-        assert!(WORDS.iter().all(|word| is_program(word)));
         assert!(is_program("cargo") && is_only_program("cargo") && !is_program("cargos") && !is_only_program("file"));
     }
 

@@ -3,13 +3,16 @@
 //! A plan has commands that prove something, and others that prepare something, start a server or commit. Only those
 //! that prove something are checks.
 
-use super::programs::{does_more_than_look, is_program, prepares, program_part, proves_something};
-use crate::pattern::Pattern;
+use omo_core::shell::is_assignment;
+use omo_core::shell::programs::{Role, has_role};
+
+use super::programs::{does_more_than_look, is_program, prepares, proves_something};
+use crate::command_concern::program_part;
 
 /// Whether a text begins with the name of a program, or with the path of a script.
 pub(crate) fn names_program(text: &str) -> bool {
     let command = program_part(text);
-    let first = command.split_whitespace().next().unwrap_or_default();
+    let first = first_word(command);
     let extension = std::path::Path::new(first).extension();
     let is_script_name = extension.is_some_and(|end| ["sh", "ps1", "bat"].iter().any(|known| end == *known));
     let is_script =
@@ -21,18 +24,22 @@ pub(crate) fn names_program(text: &str) -> bool {
 
 /// Whether a text begins with what a shell does itself, or with a path: what follows may be anything.
 pub(crate) fn begins_as_script(text: &str) -> bool {
-    BUILT_IN.is_match(program_part(text))
+    has_role(first_word(program_part(text)), Role::ScriptStart)
 }
-static BUILT_IN: Pattern =
-    Pattern::new(r"^(?:\[|:|true|false|exit|echo|printf|cd|set|export|source|eval|for|while|if|case)(?:\s|$)");
+
+fn first_word(text: &str) -> &str {
+    text.split_whitespace().next().unwrap_or_default()
+}
 
 /// Whether a command prepares or changes something, so that it is no check.
 pub(crate) fn does_not_prove(command: &str) -> bool {
     !proves_something(command) || does_more_than_look(command)
 }
 
-/// What only says where the next command runs.
-static CONTEXT: Pattern = Pattern::new(r"^(?:cd|export|source|pushd|popd|set|\.)(?:\s|$)|^[A-Za-z_][A-Za-z0-9_]*=\S*$");
+/// Whether a row only says where the next command runs.
+fn is_context(row: &str) -> bool {
+    has_role(first_word(row), Role::Context) || first_word(row) == row && is_assignment(row)
+}
 
 /// A script taken apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,20 +59,20 @@ pub(crate) fn read_script(script: &str) -> ScriptCommands {
     let rows = lines.iter().map(|line| line.trim()).filter(|row| !row.is_empty() && !row.starts_with('#'));
     if !rows.clone().all(is_whole) {
         let whole = lines.concat().trim_end().to_owned();
-        let mut rows = rows.skip_while(|row| CONTEXT.is_match(row) && !proves_something(row));
+        let mut rows = rows.skip_while(|row| is_context(row) && !proves_something(row));
         let proves = rows.next().is_some_and(proves_something);
         return if proves { only(vec![whole]) } else { ScriptCommands { checks: Vec::new(), unused: vec![whole] } };
     }
-    let (rows, unused): (Vec<&str>, Vec<&str>) = rows.partition(|row| CONTEXT.is_match(row) || proves_something(row));
+    let (rows, unused): (Vec<&str>, Vec<&str>) = rows.partition(|row| is_context(row) || proves_something(row));
     let unused = unused.into_iter().map(str::to_owned).collect();
     if !rows.iter().any(|row| proves_something(row)) {
         return ScriptCommands { checks: Vec::new(), unused };
     }
     // `cd a && b` changes the folder for a line behind it that changes none itself.
-    let first = rows.iter().position(|row| CONTEXT.is_match(row));
+    let first = rows.iter().position(|row| is_context(row));
     let needs_context = first.is_some_and(|first| {
-        rows.iter().any(|row| CONTEXT.is_match(row) && !proves_something(row))
-            || rows.iter().skip(first).any(|row| !CONTEXT.is_match(row))
+        rows.iter().any(|row| is_context(row) && !proves_something(row))
+            || rows.iter().skip(first).any(|row| !is_context(row))
     });
     let checks = if needs_context { vec![rows.join("\n")] } else { rows.into_iter().map(str::to_owned).collect() };
     ScriptCommands { checks, unused }
@@ -94,12 +101,10 @@ fn join_continued(script: &str) -> Vec<&str> {
 
 /// Whether a line is a command by itself: no part of a loop, of a text over several lines, or of a quotation.
 fn is_whole(row: &str) -> bool {
-    const PARTS: [&str; 14] =
-        ["for", "while", "until", "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "{", "}"];
     let first = row.split([' ', ';', '\t']).next().unwrap_or_default();
     let has_open_quote = ['"', '\''].iter().any(|quote| row.matches(*quote).count() % 2 == 1);
     let is_open = row.ends_with(['|', '(', '{']) || row.ends_with("&&") || row.contains("<<") || row.starts_with(')');
-    !PARTS.contains(&first) && !has_open_quote && !is_open
+    !has_role(first, Role::Compound) && !matches!(first, "{" | "}") && !has_open_quote && !is_open
 }
 
 #[cfg(test)]

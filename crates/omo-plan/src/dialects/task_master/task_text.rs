@@ -1,9 +1,10 @@
 //! What a task of a `tasks.json` says: its brief, and what proves it.
 
 use omo_core::check::task_check::TaskCheck;
+use omo_core::shell::programs::{Role, has_role};
 
 use super::tasks_file::{JsonObject, JsonTask};
-use crate::fields::programs::{is_test_runner, proves_something};
+use crate::fields::programs::proves_something;
 use crate::fields::stated_checks::split_code_span;
 use crate::model::{FileAction, FileUse, Task};
 use crate::pattern::Pattern;
@@ -76,7 +77,7 @@ fn stated_commands(text: &str) -> Vec<TaskCheck> {
             rest = behind;
             let Some((before, _)) = RUN.around(words) else { continue };
             let command = if behind.starts_with(" command") { "" } else { code.trim() };
-            let is_command = command.contains(' ') || is_test_runner(command);
+            let is_command = command.contains(' ') || has_role(command, Role::TestRunner);
             let is_known = found.iter().any(|check| check.command == command);
             if is_command
                 && !is_known

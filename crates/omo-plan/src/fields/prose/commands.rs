@@ -1,7 +1,8 @@
 //! The commands of a sentence that show that a task is done.
 
 use super::{TaskVerb, read_verb, words_before};
-use crate::fields::programs::{does_more_than_look, is_program, program_part};
+use crate::command_concern::program_part;
+use crate::fields::programs::{does_more_than_look, is_program};
 use crate::fields::stated_checks::split_code_span;
 use crate::pattern::Pattern;
 
