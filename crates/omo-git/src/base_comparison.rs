@@ -3,7 +3,6 @@
 //! Nothing is written to the repository, its index or its work tree. A copy has the bytes of each file as they are; no
 //! filter stands between. Files that git ignores are no part of either.
 
-mod copying;
 mod project_files;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,9 +16,9 @@ use omo_core::text::sanitize;
 use omo_state::git_worktree::GitWorktree;
 use thiserror::Error;
 
-use self::copying::{ASK_EVERY, FileCopier, copy_files};
 use self::project_files::{BaseFile, ProjectFiles, RepositoryBase};
 use crate::changes::{self, TreeSnapshot};
+use crate::file_copier::{ASK_EVERY, CopyError, CopyKind, CopyOptions, FileCopier, copy_files};
 use crate::folder_path::{EXECUTABLE, FolderPath, LINK, REGULAR};
 use crate::git_command::{GitCalls, batch_entry};
 use crate::platform::{OpenedEntry, path_of};
@@ -69,20 +68,12 @@ pub enum BaseError {
         /// What was there.
         path: PathBuf,
     },
-    /// Its caller has ended it.
-    #[error("it was ended before all was copied")]
-    Cancelled,
     /// A step of git failed.
     #[error(transparent)]
     Git(#[from] GitFailed),
-    /// A file could not be copied.
-    #[error("{}: {error}", path.display())]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
+    /// A file could not be copied, or its caller has ended it.
+    #[error(transparent)]
+    Copy(#[from] CopyError),
 }
 
 /// What a project is compared with.
@@ -175,14 +166,14 @@ pub fn write_versions(
     time: SystemTime,
     version: impl Fn(&ChangedFile) -> Option<&FileVersion>,
 ) -> Result<(), BaseError> {
-    let mut tree = FolderPath::open_to_write(copy).map_err(|error| file_error(copy, error))?;
+    let mut tree = FolderPath::open_to_write(copy).map_err(|error| CopyError::new(copy, error))?;
     // What is within a folder goes before a link that takes the place of it.
     for file in files.iter().rev() {
-        remove_file(&mut tree, &file.path).map_err(|error| file_error(&file.path, error))?;
+        remove_file(&mut tree, &file.path).map_err(|error| CopyError::new(&file.path, error))?;
     }
-    let mut tree = FolderPath::open_to_write(copy).map_err(|error| file_error(copy, error))?;
+    let mut tree = FolderPath::open_to_write(copy).map_err(|error| CopyError::new(copy, error))?;
     for file in files {
-        write_version(&mut tree, &file.path, time, version(file)).map_err(|error| file_error(&file.path, error))?;
+        write_version(&mut tree, &file.path, time, version(file)).map_err(|error| CopyError::new(&file.path, error))?;
     }
     Ok(())
 }
@@ -324,7 +315,7 @@ impl<'a> BaseComparison<'a> {
         let paths = self.files.present.iter();
         let paths: Vec<(&Path, usize)> =
             paths.map(|path| (path.as_path(), if self.files.changed.contains_key(path) { 1 } else { 2 })).collect();
-        copy_files((&self.top, &[now, base]), &paths, time, should_continue)
+        Ok(copy_files((&self.top, &[now, base]), &paths, CopyOptions::all(CopyKind::Checkout(time)), should_continue)?)
     }
 
     /// The files of the copy of now that differ from the base, with both contents, as far as `wants` asks for them.
@@ -341,10 +332,10 @@ impl<'a> BaseComparison<'a> {
             self.files.changed.iter().filter(|(path, _)| wants(path)).collect();
         let of_base = wanted.iter().filter_map(|(path, base)| Some((path.as_path(), base.as_ref()?)));
         let base = self.read_base(of_base, &mut || Ok(()))?;
-        let mut from = FolderPath::open(copy_of_now).map_err(|error| file_error(copy_of_now, error))?;
+        let mut from = FolderPath::open(copy_of_now).map_err(|error| CopyError::new(copy_of_now, error))?;
         let mut files = Vec::with_capacity(wanted.len());
         for (path, base_file) in wanted {
-            let now = read(&mut from, path).map_err(|error| file_error(path, error))?;
+            let now = read(&mut from, path).map_err(|error| CopyError::new(path, error))?;
             let version = |file: &BaseFile| {
                 Some(FileVersion { mode: file.mode.clone(), bytes: base.get(path.as_path())?.clone() })
             };
@@ -373,15 +364,15 @@ impl<'a> BaseComparison<'a> {
                 return Ok(());
             }
             asked = Instant::now();
-            if should_continue() { Ok(()) } else { Err(BaseError::Cancelled) }
+            if should_continue() { Ok(()) } else { Err(CopyError::Cancelled.into()) }
         };
-        let mut copier = FileCopier::open(copy_of_now, &[to], time)?;
-        let mut to = FolderPath::open_to_write(to).map_err(|error| file_error(to, error))?;
+        let mut copier = FileCopier::open(copy_of_now, &[to], CopyOptions::all(CopyKind::Checkout(time)))?;
+        let mut to = FolderPath::open_to_write(to).map_err(|error| CopyError::new(to, error))?;
         let mut of_base = Vec::new();
         for (path, base) in &self.files.changed {
             ask()?;
             match (content(path), base) {
-                (BaseContent::Now, _) => copier.copy(path, 1)?,
+                (BaseContent::Now, _) => copier.copy_file(path, 1)?,
                 (BaseContent::Joined(bytes), base) => {
                     let mode = base.as_ref().map_or(REGULAR, |base| base.mode.as_str());
                     to.write(path, mode, &bytes, Some(time)).map_err(|error| base_file_error(path, error))?;
@@ -488,16 +479,12 @@ fn is_plain(path: &Path) -> bool {
     path.components().all(|part| matches!(part, Component::Normal(name) if name != OsStr::new(".git")))
 }
 
-fn file_error(path: &Path, error: io::Error) -> BaseError {
-    BaseError::File { path: path.to_owned(), error }
-}
-
 fn base_file_error(path: &Path, error: io::Error) -> BaseError {
     match error.kind() {
         io::ErrorKind::AlreadyExists | io::ErrorKind::IsADirectory | io::ErrorKind::NotADirectory => {
             BaseError::PlaceTaken { path: path.to_owned() }
         }
-        _ => file_error(path, error),
+        _ => CopyError::new(path, error).into(),
     }
 }
 

@@ -30,20 +30,32 @@ impl FolderPath {
 
     /// A tree to write, in which folders that are not there are made.
     pub(crate) fn open_to_write(top: &Path) -> io::Result<Self> {
-        Ok(Self { makes: true, ..Self::open(top)? })
+        Ok(Self::open(top)?.making_folders())
+    }
+
+    /// The same tree, to write.
+    pub(crate) fn making_folders(self) -> Self {
+        Self { makes: true, ..self }
     }
 
     /// The folder that a path lies in; `None` where it is not there, or a link stands in its place.
     pub(crate) fn parent_of(&mut self, path: &Path) -> io::Result<Option<&OpenFolder>> {
-        let Some(parent) = path.parent() else { return Ok(None) };
-        let names: Vec<OsString> = parent.components().map(|part| part.as_os_str().to_owned()).collect();
+        path.parent().map_or(Ok(None), |parent| self.folder(parent))
+    }
+
+    /// The folder at a path, as [`Self::parent_of`] gives it.
+    pub(crate) fn folder(&mut self, path: &Path) -> io::Result<Option<&OpenFolder>> {
+        let names: Vec<OsString> = path.components().map(|part| part.as_os_str().to_owned()).collect();
         let shared = self.open.iter().zip(&names).take_while(|((open, _), name)| open == *name).count();
         self.open.truncate(shared);
         for name in names.into_iter().skip(shared) {
             let above = self.open.last().map_or(&self.top, |(_, folder)| folder);
-            if self.makes {
-                // There already, as a rule.
-                let _ = above.make(&name);
+            // There already, as a rule.
+            if self.makes
+                && let Err(error) = above.make(&name)
+                && error.kind() != io::ErrorKind::AlreadyExists
+            {
+                return Err(error);
             }
             let Some(folder) = above.inner(&name)? else { return Ok(None) };
             self.open.push((name, folder));

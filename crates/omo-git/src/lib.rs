@@ -13,6 +13,7 @@ pub mod commit_preview;
 pub mod converted_files;
 pub mod difference;
 pub mod exclude;
+pub mod file_copier;
 mod folder_path;
 pub mod folder_status;
 pub mod git_command;

@@ -6,7 +6,6 @@
 
 mod checkout;
 mod create;
-mod file_copier;
 mod leftovers;
 mod moved;
 mod remove;
@@ -25,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::commit_conditions::checkouts;
+use crate::file_copier::{CopyError, CopyKind, CopyOptions};
 use crate::repository::{GitFailed, GitRepository};
 use crate::worktree::state::is_reftable;
 
@@ -51,6 +51,11 @@ const MAX_NAME: usize = 80;
 const READY: &str = "omo-ready";
 /// Says there that its removal has begun: everything in it is kept elsewhere.
 const REMOVING: &str = "omo-removing";
+
+/// The copy of files that git does not have: what is above these bounds is no settings and no notes.
+const fn copy_options(kind: CopyKind<'_>) -> CopyOptions<'_> {
+    CopyOptions { max_files: 10_000, max_bytes: 1024 * 1024 * 1024, max_depth: 64, ..CopyOptions::all(kind) }
+}
 
 /// Why something could not be done with a worktree. Nothing is lost by any of these.
 #[derive(Debug, Error)]
@@ -126,6 +131,9 @@ pub enum WorktreeError {
     /// A step of git failed.
     #[error(transparent)]
     Git(#[from] GitFailed),
+    /// Files could not be copied.
+    #[error(transparent)]
+    Copy(#[from] CopyError),
     /// A file could not be read or written.
     #[error("{}: {error}", path.display())]
     File {

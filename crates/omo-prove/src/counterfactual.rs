@@ -3,9 +3,8 @@
 //! What differs between the sides is what the change did to files that are no tests. A check that is red without the change
 //! is run once more on both sides: a test that goes by how often it was run, or by chance, is not taken for a proof.
 
-use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::SystemTime;
 
 use omo_checks::baseline::make_repository;
@@ -22,7 +21,7 @@ use crate::claim_comparison::ClaimComparison;
 use crate::comparison::CheckProof;
 use crate::failing_test::FailingTests;
 use crate::hollow;
-use crate::installed::{InstalledCopy, installed_folders};
+use crate::installed::{copy_paths, installed_folders};
 use crate::private_tree::{PrivateTreeError, PrivateTrees, Side};
 use crate::proof_request::{ProofError, ProofRequest, ProofWatcher};
 use crate::side_outcome::SideOutcome;
@@ -164,7 +163,7 @@ fn install(
         if comparison.file_count() <= MAX_REPOSITORY_FILES {
             make_repository(request.root, &active);
         }
-        copy_paths(comparison, &active, &included, watcher)?;
+        copy_paths((comparison.top(), &active), &included, || watcher.should_continue())?;
         if let Some(command) = request.setup {
             let path = trees.path().join("setup.log");
             let file =
@@ -176,21 +175,8 @@ fn install(
     }
     if request.setup.is_none() {
         let installed = installed_folders(comparison.ignored_paths()?);
-        copy_paths(comparison, &trees.active_top(), &installed, watcher)?;
+        copy_paths((comparison.top(), &trees.active_top()), &installed, || watcher.should_continue())?;
         trees.set_installed(installed.into_iter().collect());
-    }
-    Ok(())
-}
-
-fn copy_paths(
-    comparison: &BaseComparison,
-    to: &Path,
-    paths: &BTreeSet<PathBuf>,
-    watcher: &mut impl ProofWatcher,
-) -> Result<(), ProofError> {
-    let mut copy = InstalledCopy::new(comparison.top(), to);
-    for path in paths {
-        copy.copy(path, &mut || watcher.should_continue())?;
     }
     Ok(())
 }

@@ -9,11 +9,11 @@ use omo_checks::set_up::SetUpError;
 use omo_core::check::session_check::Check;
 use omo_core::check::task_check::ExpectedResult;
 use omo_git::base_comparison::{BaseChoice, BaseError};
+use omo_git::file_copier::CopyError;
 use omo_process::environment::CheckEnvironment;
 
 use crate::claim_comparison::ClaimComparison;
 use crate::comparison::CheckProof;
-use crate::installed::InstalledError;
 use crate::private_tree::PrivateTreeError;
 use crate::side_outcome::SideOutcome;
 use crate::test_files::TestFiles;
@@ -76,7 +76,7 @@ pub enum ProofError {
     Tree(#[from] PrivateTreeError),
     /// What was installed could not be copied.
     #[error(transparent)]
-    Installed(InstalledError),
+    Installed(CopyError),
     /// The set-up failed in a copy.
     #[error(transparent)]
     SetUp(#[from] SetUpError),
@@ -91,16 +91,16 @@ pub enum ProofError {
 impl From<BaseError> for ProofError {
     fn from(error: BaseError) -> Self {
         match error {
-            BaseError::Cancelled => Self::Cancelled,
+            BaseError::Copy(CopyError::Cancelled) => Self::Cancelled,
             error => Self::Base(error),
         }
     }
 }
 
-impl From<InstalledError> for ProofError {
-    fn from(error: InstalledError) -> Self {
+impl From<CopyError> for ProofError {
+    fn from(error: CopyError) -> Self {
         match error {
-            InstalledError::Cancelled => Self::Cancelled,
+            CopyError::Cancelled => Self::Cancelled,
             error => Self::Installed(error),
         }
     }

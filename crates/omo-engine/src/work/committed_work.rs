@@ -2,8 +2,6 @@
 //! could be why they are green; and what the worker committed itself is looked at commit by commit.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::slice;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -16,6 +14,7 @@ use omo_git::changes::{file_digest, is_omo_path};
 use omo_git::commit_preview::{
     files_by_commit, head_commit, ignored_among, ignored_paths, preview_commit, uncommitted_folders, uncommitted_paths,
 };
+use omo_git::file_copier::{CopyError, CopyKind, CopyOptions, FileCopier};
 use omo_git::integrate::later_commit;
 use omo_git::made_folders::is_made;
 use omo_git::named_files::{NamingText, find_named_files};
@@ -25,8 +24,7 @@ use omo_git::worktree::{self, WorkerName};
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::{Task, TaskGroup};
 use omo_plan::paths::normalize_path;
-use omo_prove::installed::{InstalledError, copy_installed};
-use omo_state::files::regular_file;
+use omo_prove::installed::copy_installed;
 
 use super::attempt::WorkResult;
 use super::baseline::files_written_by_omo;
@@ -272,17 +270,11 @@ impl Engine<'_> {
     /// Copies files of the work tree into another one, up to a bound. A check says whether one that is not copied is
     /// missing.
     fn copy_files(&self, files: &[String], to: &Path) {
-        let mut left = MAX_COPIED_BYTES;
-        for file in files {
-            let Ok(Some(opened)) = regular_file::open(&self.work_tree.root().join(file)) else { continue };
-            let _ = to.join(file).parent().map(fs::create_dir_all);
-            let copy = || {
-                let permissions = opened.metadata()?.permissions();
-                let mut copy = fs::File::create(to.join(file))?;
-                let bytes = io::copy(&mut opened.take(left), &mut copy)?;
-                copy.set_permissions(permissions).map(|()| bytes)
-            };
-            left = left.saturating_sub(copy().unwrap_or_default());
+        let options = CopyOptions { max_bytes: MAX_COPIED_BYTES, ..CopyOptions::all(CopyKind::Noted) };
+        if let Ok(mut copier) = FileCopier::open(self.work_tree.root(), &[to], options) {
+            for file in files {
+                let _ = copier.copy_real(Path::new(file), || true);
+            }
         }
     }
 
@@ -319,7 +311,7 @@ impl Engine<'_> {
             let ignored = ignored_paths(&self.work_tree).unwrap_or_default();
             let ignored = ignored.iter().map(|path| PathBuf::from(path.trim_end_matches('/'))).collect();
             return match copy_installed(self.work_tree.root(), folder, ignored, self.is_wanted(watcher)) {
-                Err(InstalledError::Cancelled) => Err(EngineError::Cancelled),
+                Err(CopyError::Cancelled) => Err(EngineError::Cancelled),
                 // A check says what is missing.
                 _ => Ok(Ok(())),
             };

@@ -10,7 +10,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, fstat, mkdirat, openat, readlinkat, renameat, statat, symlinkat, unlinkat,
+    AtFlags, Dir, FileType, Mode, OFlags, fstat, linkat, mkdirat, openat, readlinkat, renameat, statat, symlinkat,
+    unlinkat,
 };
 use rustix::io::{Errno, retry_on_intr};
 
@@ -108,6 +109,11 @@ impl OpenFolder {
     /// Makes a link in it.
     pub(crate) fn link(&self, name: &OsStr, target: &OsStr) -> io::Result<()> {
         Ok(symlinkat(target, &self.0, name)?)
+    }
+
+    /// Gives a file in it another name in another folder.
+    pub(crate) fn add_name(&self, name: &OsStr, folder: &Self, new_name: &OsStr) -> io::Result<()> {
+        Ok(linkat(&self.0, name, &folder.0, new_name, AtFlags::empty())?)
     }
 
     /// Makes a folder in it, as any program would.

@@ -85,6 +85,11 @@ impl OpenFolder {
         symlink_file(target, self.0.join(name))
     }
 
+    /// Gives a file in it another name in another folder.
+    pub(crate) fn add_name(&self, name: &OsStr, folder: &Self, new_name: &OsStr) -> io::Result<()> {
+        fs::hard_link(self.0.join(name), folder.0.join(new_name))
+    }
+
     /// Makes a folder in it.
     pub(crate) fn make(&self, name: &OsStr) -> io::Result<()> {
         fs::create_dir(self.0.join(name))

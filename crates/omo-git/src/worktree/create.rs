@@ -5,13 +5,13 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::{
-    DotGit, FOLDER, READY, REMOVING, USER_FOLDER, WorkerName, WorktreeError, belongs_to, clear_locks, delete_worktree,
-    dot_git, file_error, git_folder_of, refuse_checked_out, worktree_folder,
+    DotGit, FOLDER, READY, REMOVING, USER_FOLDER, WorkerName, WorktreeError, belongs_to, clear_locks, copy_options,
+    delete_worktree, dot_git, file_error, git_folder_of, refuse_checked_out, worktree_folder,
 };
 use crate::exclude::{add_exclude_line, exclude_file};
+use crate::file_copier::{CopyKind, FileCopier};
 use crate::platform::path_of;
 use crate::repository::{GitFailed, GitRepository, is_object_name};
-use crate::worktree::file_copier::FileCopier;
 use crate::worktree::state::remember_index;
 
 /// What says which files that git ignores a worktree gets, from the top.
@@ -209,14 +209,14 @@ pub fn prepare_worktree_folder(repository: &GitRepository) -> Result<(), Worktre
 
 /// Copies what `.worktreeinclude` names and git ignores; gives what could not be copied.
 fn copy_included(repository: &GitRepository, to: &Path) -> Result<Vec<String>, WorktreeError> {
-    let mut copies = FileCopier::new(repository.top(), to);
+    let mut copies = FileCopier::open(repository.top(), &[to], copy_options(CopyKind::Noted))?;
     let git = |arguments: &[&str], input: &[u8]| repository.answer(arguments, &[], input);
     for path in included_paths(repository.top(), git)? {
         let is_link = repository.top().join(&path).is_symlink();
         if is_link {
             copies.not_copied.push(path.to_string_lossy().into_owned());
         } else if !path.starts_with(FOLDER) && to.join(&path).symlink_metadata().is_err() {
-            copies.copy_path(&path, true);
+            copies.copy_noted(&path);
         }
     }
     Ok(copies.not_copied)

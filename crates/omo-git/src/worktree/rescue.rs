@@ -1,16 +1,18 @@
 //! Keeping all that a worktree alone holds, below `refs/omo/keep`, before it is removed.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use omo_state::git_worktree::GitWorktree;
 use serde::{Deserialize, Serialize};
 
-use super::{DotGit, WorkerName, WorktreeError, dot_git, git_folder_of};
+use super::{DotGit, WorkerName, WorktreeError, copy_options, dot_git, file_error, git_folder_of};
+use crate::file_copier::{CopyKind, CopyOptions, FileCopier};
 use crate::kept_work::WorkToKeep;
+use crate::made_folders::{BUILT, is_left_out};
 use crate::platform::path_of;
 use crate::repository::GitRepository;
-use crate::worktree::file_copier::FileCopier;
 use crate::worktree::state::{WorktreeState, populated_submodules};
 
 /// What was kept of a worktree.
@@ -81,28 +83,42 @@ pub(super) fn keep_work(
     files: &Path,
 ) -> Result<RescuedWork, WorktreeError> {
     let commit = keep_objects(repository, name, raw, heads, integrated)?;
-    let mut copies = FileCopier::for_removal(inside.top(), files, repository.top());
+    let (mut paths, mut left_behind) = (Vec::new(), Vec::new());
     if inside.top().is_dir() {
         let list = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
         let ignored = inside.git_with(&list, &[], &[])?;
-        for path in ignored.split(|byte| *byte == 0).filter(|path| !path.is_empty()) {
-            copies.copy_path(&path_of(path), false);
-        }
-    }
-    for path in &raw.nested {
-        copies.copy_path(path, true);
+        let ignored = ignored.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(path_of);
+        paths.extend(ignored.filter(|path| !is_built(path)).map(|path| (path, is_built as fn(&Path) -> bool)));
     }
     for path in &raw.submodules {
         let folder = inside.top().join(path);
         // An own folder in place of a file: its whole history lies there.
-        if folder.join(".git").is_dir() {
-            copies.copy_path(path, true);
-        } else if keep_submodule(repository, name, inside, &folder).is_none() {
-            copies.not_copied.push(path.to_string_lossy().into_owned());
+        if !folder.join(".git").is_dir() && keep_submodule(repository, name, inside, &folder).is_none() {
+            left_behind.push(path.to_string_lossy().into_owned());
         }
     }
-    let FileCopier { copied, not_copied: left, .. } = copies;
-    Ok(RescuedWork { reference: name.keep_reference(), commit, copied, not_copied: left })
+    // A repository is kept as it is, builds and all.
+    let is_whole = |path: &&PathBuf| inside.top().join(path).join(".git").is_dir();
+    let whole = raw.nested.iter().chain(raw.submodules.iter().filter(is_whole));
+    paths.extend(whole.map(|path| (path.clone(), (|_| false) as fn(&Path) -> bool)));
+    let mut saved = Vec::new();
+    if !paths.is_empty() {
+        fs::create_dir_all(files).map_err(file_error(files))?;
+        let options = CopyOptions { known: Some(repository.top()), ..copy_options(CopyKind::Moved) };
+        let mut copier = FileCopier::open(inside.top(), &[files], options)?;
+        for (path, leaves_out) in paths {
+            copier.options.leaves_out = leaves_out;
+            copier.copy_noted(&path);
+        }
+        (saved, left_behind) = (copier.copied, [copier.not_copied, left_behind].concat());
+    }
+    Ok(RescuedWork { reference: name.keep_reference(), commit, copied: saved, not_copied: left_behind })
+}
+
+/// Whether a path lies in what a build makes again.
+fn is_built(path: &Path) -> bool {
+    let is_folder = |name: &str| name == "target" || is_left_out(name) && !BUILT.contains(&name);
+    path.components().any(|part| part.as_os_str().to_str().is_some_and(is_folder))
 }
 
 fn keep_objects(

@@ -1,0 +1,517 @@
+//! Copies of files in other trees: a link is never followed, and nothing that is written to a copy changes its original.
+//! Where the file system can, both share the blocks of a large file until one of them is written.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Seek, Write};
+use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use omo_state::files::link_folder;
+
+use crate::folder_path::FolderPath;
+use crate::platform::{FolderEntry, OpenFolder, OpenedEntry};
+use crate::restore::digest_of;
+
+/// Files that a thread copies before it takes the next ones.
+const FILES_AT_ONCE: usize = 500;
+const MAX_THREADS: usize = 8;
+/// A file up to this size is read and written: asking the system to copy it takes more calls than that.
+const SMALL_FILE: usize = 16 * 1024;
+/// Time between two questions to the caller.
+pub(crate) const ASK_EVERY: Duration = Duration::from_millis(50);
+/// Files of a folder between two such questions.
+const ASK_EVERY_FILES: usize = 32;
+/// A larger file is no script that says where it was installed.
+const MAX_SCRIPT_BYTES: u64 = 64 * 1024;
+
+/// The reason why files are not there in a copy.
+#[derive(Debug, thiserror::Error)]
+pub enum CopyError {
+    /// It is above a bound.
+    #[error("{} is too large to be copied", .0.display())]
+    TooLarge(PathBuf),
+    /// Its caller has ended it.
+    #[error("it was ended before all was copied")]
+    Cancelled,
+    /// A file cannot be read or written.
+    #[error("{}: {error}", path.display())]
+    File {
+        /// The path.
+        path: PathBuf,
+        /// The reason.
+        error: io::Error,
+    },
+}
+
+impl CopyError {
+    /// The one for an error at a path; the kinds of the first two are `FileTooLarge` and `Interrupted`.
+    pub(crate) fn new(path: &Path, error: io::Error) -> Self {
+        let path = path.to_owned();
+        match error.kind() {
+            ErrorKind::FileTooLarge => Self::TooLarge(path),
+            ErrorKind::Interrupted => Self::Cancelled,
+            _ => Self::File { path, error },
+        }
+    }
+}
+
+/// The kind of a copy.
+#[derive(Clone, Copy, Debug)]
+pub enum CopyKind<'a> {
+    /// To where nothing is. Files have this time and the rights of a checkout.
+    Checkout(SystemTime),
+    /// Beside what is there already, with the same rights. Where links lead below the first folder they lead below the
+    /// second, and so do the texts of scripts and of files that name folders of modules.
+    Installed(&'a Path, &'a Path),
+    /// Over files that are there, with the same rights. In place of a link a file `NAME.omo-link` says where it led: made
+    /// again as a link, it could lead anywhere. What cannot be copied is noted.
+    Noted,
+    /// The same, and the originals go away: where that can be, a copy is another name of one, whatever the bounds;
+    /// otherwise it is on the disk before it counts.
+    Moved,
+}
+
+/// What is copied of a tree.
+#[derive(Clone, Copy, Debug)]
+pub struct CopyOptions<'a> {
+    /// The kind of the copy.
+    pub kind: CopyKind<'a>,
+    /// Files and links at most.
+    pub max_files: usize,
+    /// Bytes at most.
+    pub max_bytes: u64,
+    /// Names in a path at most.
+    pub max_depth: usize,
+    /// A tree whose files need no copy where they have the same content.
+    pub known: Option<&'a Path>,
+    /// Paths that are left out, with all below them.
+    pub leaves_out: fn(&Path) -> bool,
+}
+
+impl<'a> CopyOptions<'a> {
+    /// Everything.
+    pub const fn all(kind: CopyKind<'a>) -> Self {
+        let (max_files, max_bytes, max_depth) = (usize::MAX, u64::MAX, usize::MAX);
+        Self { kind, max_files, max_bytes, max_depth, known: None, leaves_out: |_| false }
+    }
+
+    /// Takes a file off what may still be copied.
+    fn count(&mut self, bytes: u64) -> io::Result<()> {
+        let left = self.max_files.checked_sub(1).zip(self.max_bytes.checked_sub(bytes));
+        (self.max_files, self.max_bytes) = left.ok_or(ErrorKind::FileTooLarge)?;
+        Ok(())
+    }
+}
+
+/// Copies all of these by the same paths, each into the first so many of the other trees, with as many threads as it pays:
+/// what takes the time is the system, once for each file.
+///
+/// # Errors
+///
+/// A file cannot be read or written, or the caller has ended it.
+pub(crate) fn copy_files(
+    (from, to): (&Path, &[&Path]),
+    paths: &[(&Path, usize)],
+    options: CopyOptions<'_>,
+    mut should_continue: impl FnMut() -> bool,
+) -> Result<(), CopyError> {
+    let most = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
+    let threads = paths.len().div_ceil(FILES_AT_ONCE).clamp(1, most);
+    let (is_ended, taken, caller) = (&AtomicBool::new(false), &AtomicUsize::new(0), &thread::current());
+    let copy_some = || {
+        let mut copier = FileCopier::open(from, to, options)?;
+        while let Some(paths) = paths.chunks(FILES_AT_ONCE).nth(taken.fetch_add(1, Ordering::Relaxed)) {
+            for (path, count) in paths {
+                if is_ended.load(Ordering::Relaxed) {
+                    return Err(CopyError::Cancelled);
+                }
+                copier.copy_file(path, *count)?;
+            }
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let copiers = (0..threads).map(|_| {
+            scope.spawn(|| {
+                let copied = copy_some();
+                caller.unpark();
+                copied
+            })
+        });
+        let copiers: Vec<_> = copiers.collect();
+        while !copiers.iter().all(thread::ScopedJoinHandle::is_finished) {
+            if !should_continue() {
+                is_ended.store(true, Ordering::Relaxed);
+            }
+            thread::park_timeout(ASK_EVERY);
+        }
+        let panicked = |_| Err(CopyError::new(from, io::Error::other("a part of the copying panicked")));
+        copiers.into_iter().try_for_each(|copier| copier.join().unwrap_or_else(panicked))
+    })
+}
+
+/// Copies files of one tree into others.
+pub struct FileCopier<'a> {
+    top: PathBuf,
+    from: FolderPath,
+    to: Vec<FolderPath>,
+    known: Option<FolderPath>,
+    /// The bounds are those that are left.
+    pub(crate) options: CopyOptions<'a>,
+    buffer: Vec<u8>,
+    /// Paths of files and links that were copied and noted.
+    pub(crate) copied: Vec<String>,
+    /// Paths of files, links and folders that could not be copied.
+    pub(crate) not_copied: Vec<String>,
+}
+
+impl<'a> FileCopier<'a> {
+    /// Opens a tree to copy from, and those to copy into.
+    ///
+    /// # Errors
+    ///
+    /// One of them is no folder that can be opened.
+    pub fn open(from: &Path, to: &[&Path], options: CopyOptions<'a>) -> Result<Self, CopyError> {
+        let open = |tree: &Path| FolderPath::open(tree).map_err(|error| CopyError::new(tree, error));
+        let to = to.iter().map(|to| Ok(open(to)?.making_folders())).collect::<Result<_, CopyError>>()?;
+        let (top, known, buffer) = (from.to_owned(), options.known.map(open).transpose()?, vec![0; SMALL_FILE]);
+        Ok(Self { top, from: open(from)?, to, known, options, buffer, copied: Vec::new(), not_copied: Vec::new() })
+    }
+
+    /// Copies a file or a link by the same path into the first so many trees. What is not there, or lies behind a link, is
+    /// not copied.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read or written.
+    pub fn copy_file(&mut self, path: &Path, count: usize) -> Result<(), CopyError> {
+        self.try_create((path, path), count).map_err(|error| CopyError::new(path, error))
+    }
+
+    /// Copies a file, or a folder with all below it, by the same path. Where that leads through a link, what it leads to is
+    /// copied: the trees share nothing.
+    ///
+    /// # Errors
+    ///
+    /// It is above a bound, cannot be read or written, or was cancelled.
+    pub fn copy_real(&mut self, path: &Path, mut should_continue: impl FnMut() -> bool) -> Result<(), CopyError> {
+        self.try_copy_real(path, &mut should_continue).map_err(|error| CopyError::new(path, error))
+    }
+
+    fn try_copy_real(&mut self, path: &Path, should_continue: &mut dyn FnMut() -> bool) -> io::Result<()> {
+        let source = self.top.join(path).canonicalize()?;
+        let (Some(above), Some(name)) = (source.parent(), source.file_name()) else { return Ok(()) };
+        self.from = FolderPath::open(above)?;
+        self.copy_tree((Path::new(name), path), should_continue)
+    }
+
+    /// Copies a file, or a folder with all below it, by the same path, and notes what could not be copied.
+    pub(crate) fn copy_noted(&mut self, path: &Path) {
+        let _ = self.copy_tree((path, path), &mut || true);
+    }
+
+    fn copy_tree(&mut self, paths: (&Path, &Path), should_continue: &mut dyn FnMut() -> bool) -> io::Result<()> {
+        let copied = self.try_copy_tree(paths, should_continue);
+        let list = match (copied, self.options.kind) {
+            (copied, CopyKind::Checkout(_) | CopyKind::Installed(..)) => return copied.map(drop),
+            (Ok(false), _) => return Ok(()),
+            (Ok(true), _) => &mut self.copied,
+            (Err(_), _) => &mut self.not_copied,
+        };
+        list.push(paths.1.to_string_lossy().into_owned());
+        Ok(())
+    }
+
+    /// Says whether it is a file or a link that was copied.
+    fn try_copy_tree(
+        &mut self,
+        (from, to): (&Path, &Path),
+        should_continue: &mut dyn FnMut() -> bool,
+    ) -> io::Result<bool> {
+        if (self.options.leaves_out)(to) {
+            return Ok(false);
+        }
+        if self.options.max_files.is_multiple_of(ASK_EVERY_FILES) && !should_continue() {
+            return Err(ErrorKind::Interrupted.into());
+        }
+        if to.components().count() > self.options.max_depth {
+            return Err(ErrorKind::FileTooLarge.into());
+        }
+        let is_plain = to.components().all(|part| matches!(part, Component::Normal(_)));
+        let name = from.file_name().filter(|_| is_plain).ok_or(ErrorKind::InvalidInput)?;
+        match (self.from.parent_of(from)?.ok_or(ErrorKind::NotFound)?.look(name)?, self.options.kind) {
+            (FolderEntry::Other, _) => return Ok(false),
+            (FolderEntry::Folder, CopyKind::Installed(..)) => {
+                // Also one that stays empty.
+                self.to.first_mut().map(|new| new.folder(to).map(drop)).transpose()?;
+            }
+            (FolderEntry::Folder, _) => {}
+            (_, CopyKind::Noted | CopyKind::Moved) => return self.try_replace((from, to)),
+            // Nothing, where it went away meanwhile.
+            _ => {
+                return match self.try_create((from, to), 1) {
+                    Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
+                    _ => Ok(true),
+                };
+            }
+        }
+        for name in self.from.folder(from)?.ok_or(ErrorKind::NotFound)?.names()? {
+            self.copy_tree((&from.join(&name), &to.join(&name)), should_continue)?;
+        }
+        Ok(false)
+    }
+
+    /// Copies a file or a link to where nothing is.
+    fn try_create(&mut self, (from, to): (&Path, &Path), count: usize) -> io::Result<()> {
+        let names = from.file_name().zip(to.file_name());
+        let Some(((name, new_name), source)) = names.zip(self.from.parent_of(from)?) else { return Ok(()) };
+        let (mut file, is_executable, size) = match source.open_entry(name)? {
+            OpenedEntry::File { file, is_executable, size } => (file, is_executable, size),
+            OpenedEntry::Link(target) => {
+                self.options.count(0)?;
+                for folders in self.to.iter_mut().take(count) {
+                    match (folders.parent_of(to)?, self.options.kind) {
+                        (None, _) => {}
+                        (Some(_), CopyKind::Installed(old, new)) => {
+                            let below = Path::new(&target).strip_prefix(old);
+                            link_folder(&below.map_or(target.clone().into(), |below| new.join(below)), &new.join(to))?;
+                        }
+                        (Some(folder), _) => folder.link(new_name, &target)?,
+                    }
+                }
+                return Ok(());
+            }
+            OpenedEntry::Other => return Ok(()),
+        };
+        self.options.count(size)?;
+        let rights = file.metadata()?.permissions();
+        let script = match self.options.kind {
+            CopyKind::Installed(old, new) => moved_script(&mut file, from, size, (old, new))?,
+            _ => None,
+        };
+        let small = match &script {
+            Some(text) => Some(text.as_bytes()),
+            None => read_small(&mut file, size, &mut self.buffer)?,
+        };
+        for folders in self.to.iter_mut().take(count) {
+            let Some(folder) = folders.parent_of(to)? else { continue };
+            let mut copy = folder.check_out(new_name, is_executable)?;
+            if let Some(content) = small {
+                copy.write_all(content)?;
+            } else {
+                // From its beginning: blocks are shared as a whole.
+                file.rewind()?;
+                io::copy(&mut file, &mut copy)?;
+                // The next one is a copy of this one: they are the same, whatever is written to the file meanwhile.
+                file = folder.read(new_name)?;
+            }
+            match self.options.kind {
+                CopyKind::Checkout(time) => copy.set_modified(time)?,
+                _ => copy.set_permissions(rights.clone())?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies a file or a link into the first tree, over a file that is there; says whether it had to.
+    fn try_replace(&mut self, (from, to): (&Path, &Path)) -> io::Result<bool> {
+        let names = from.file_name().zip(to.file_name());
+        let place = names.zip(self.from.parent_of(from)?).zip(self.to.first_mut());
+        let (((name, new_name), source), folders) = place.ok_or(ErrorKind::NotFound)?;
+        let mut opened = source.open_entry(name);
+        let is_link = matches!(opened, Ok(OpenedEntry::Link(_)));
+        let moves = matches!(self.options.kind, CopyKind::Moved);
+        let mut new_name = new_name.to_owned();
+        new_name.push(if is_link { ".omo-link" } else { "" });
+        let target = folders.parent_of(to)?.ok_or(ErrorKind::AlreadyExists)?;
+        if !matches!(target.look(&new_name)?, FolderEntry::Nothing | FolderEntry::File { .. }) {
+            return Err(ErrorKind::AlreadyExists.into());
+        }
+        if let Ok(OpenedEntry::File { file, .. }) = &mut opened {
+            let known = self.known.as_mut().map(|known| known.parent_of(from)).transpose()?.flatten();
+            if known.is_some_and(|known| is_same(file, known, name)) || is_same(file, target, &new_name) {
+                return Ok(false);
+            }
+        }
+        let mut part = new_name.clone();
+        part.push(".omo-part");
+        // One that an earlier try has left may be the very file.
+        let _ = target.remove(&part);
+        // A file that cannot be read has another name all the same.
+        if is_link || !moves || source.add_name(name, target, &part).is_err() {
+            let opened = opened?;
+            self.options.count(if let OpenedEntry::File { size, .. } = &opened { *size } else { 0 })?;
+            let mut copy = target.check_out(&part, false)?;
+            match opened {
+                OpenedEntry::Link(leads_to) => copy.write_all(leads_to.as_encoded_bytes())?,
+                OpenedEntry::File { mut file, .. } => {
+                    file.rewind()?;
+                    io::copy(&mut file, &mut copy)?;
+                    copy.set_permissions(file.metadata()?.permissions())?;
+                }
+                OpenedEntry::Other => {}
+            }
+            if moves {
+                copy.sync_all()?;
+            }
+        }
+        target.rename(&part, &new_name)?;
+        Ok(true)
+    }
+}
+
+/// The text of a script, or of a file that names folders of modules, which says where the project is, with the other
+/// folder in its place; `None` for any other file.
+fn moved_script(file: &mut File, path: &Path, size: u64, (old, new): (&Path, &Path)) -> io::Result<Option<String>> {
+    let is_in_bin = path.parent().and_then(Path::file_name).is_some_and(|name| name == "bin" || name == "Scripts");
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let names_folders = matches!(ending, "pth" | "egg-link") || name.starts_with("__editable__");
+    if size > MAX_SCRIPT_BYTES || !(is_in_bin || names_folders) {
+        return Ok(None);
+    }
+    let (Some(old), Some(new)) = (old.to_str(), new.to_str()) else { return Ok(None) };
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    file.rewind()?;
+    let text = String::from_utf8(bytes).ok();
+    Ok(text.filter(|text| text.contains(old)).map(|text| text.replace(old, new)))
+}
+
+/// The content of a file of this size; `None` where the buffer is too small for it.
+fn read_small<'b>(file: &mut File, size: u64, buffer: &'b mut [u8]) -> io::Result<Option<&'b [u8]>> {
+    let mut filled = 0;
+    while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        let wanted = rest.len();
+        match file.read(rest) {
+            Ok(0) => return Ok(buffer.get(..filled)),
+            Ok(count) => {
+                filled += count;
+                // Less than was asked for, and all that there was: nothing comes after it.
+                if count < wanted && filled as u64 == size {
+                    return Ok(buffer.get(..filled));
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a file has the same content as the one with that name in a folder.
+fn is_same(file: &mut File, folder: &OpenFolder, name: &OsStr) -> bool {
+    let Ok(OpenedEntry::File { file: other, size, .. }) = folder.open_entry(name) else { return false };
+    let has_size = file.rewind().is_ok() && file.metadata().is_ok_and(|meta| meta.len() == size);
+    has_size && digest_of(file).is_ok_and(|digest| digest_of(other).is_ok_and(|other| other == digest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_files_around_the_size_of_a_small_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let [from, one, other] = ["from", "one", "other"].map(|name| folder.path().join(name));
+        for tree in [&from, &one, &other] {
+            std::fs::create_dir(tree).unwrap();
+        }
+        let checkout = CopyKind::Checkout(SystemTime::UNIX_EPOCH);
+        let mut copier = FileCopier::open(&from, &[&one, &other], CopyOptions::all(checkout)).unwrap();
+        for size in [0, 1, SMALL_FILE - 1, SMALL_FILE, SMALL_FILE + 1, 3 * SMALL_FILE] {
+            let bytes: Vec<u8> = (0..=250).cycle().take(size).collect();
+            let name = size.to_string();
+            std::fs::write(from.join(&name), &bytes).unwrap();
+            copier.copy_file(Path::new(&name), 2).unwrap();
+            for tree in [&one, &other] {
+                assert!(std::fs::read(tree.join(&name)).unwrap() == bytes, "{size} bytes");
+            }
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_tree_is_the_same_in_its_copy_and_shares_nothing_with_it() {
+        use std::fs::{self, Permissions};
+        use std::os::unix::ffi::OsStrExt;
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+        for is_installed in [true, false] {
+            let folder = tempfile::tempdir().unwrap();
+            let [from, to] = ["from", "to"].map(|name| folder.path().canonicalize().unwrap().join(name));
+            let kind = if is_installed { CopyKind::Installed(&from, &to) } else { CopyKind::Noted };
+            let odd = OsStr::from_bytes(b"no text \xff");
+            for inner in ["tree/empty", "tree/inner/.git", "to"] {
+                fs::create_dir_all(folder.path().join(inner.replace("tree", "from/tree"))).unwrap();
+            }
+            let tree = from.join("tree");
+            let files = [(odd, 0o640), (OsStr::new("program"), 0o755), (OsStr::new("inner/.git/HEAD"), 0o444)];
+            for (name, mode) in files {
+                fs::write(tree.join(name), name.as_bytes()).unwrap();
+                fs::set_permissions(tree.join(name), Permissions::from_mode(mode)).unwrap();
+            }
+            symlink("/nowhere", tree.join("link")).unwrap();
+            assert!(std::process::Command::new("mkfifo").arg(tree.join("fifo")).status().unwrap().success());
+            FileCopier::open(&from, &[&to], CopyOptions::all(kind))
+                .unwrap()
+                .copy_real(Path::new("tree"), || true)
+                .unwrap();
+            let copy = to.join("tree");
+            for (name, mode) in files {
+                let (original, copied) = (tree.join(name).metadata().unwrap(), copy.join(name).metadata().unwrap());
+                assert_eq!(fs::read(copy.join(name)).unwrap(), name.as_bytes(), "{name:?}");
+                assert!(copied.mode() & 0o777 == mode && copied.ino() != original.ino(), "{name:?}");
+            }
+            if is_installed {
+                assert_eq!(fs::read_link(copy.join("link")).unwrap(), Path::new("/nowhere"));
+                assert!(copy.join("empty").is_dir());
+            } else {
+                assert_eq!(fs::read_to_string(copy.join("link.omo-link")).unwrap(), "/nowhere");
+            }
+            assert!(!copy.join("fifo").exists());
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_without_read_permission_is_moved_and_one_above_the_bounds_as_well() {
+        use std::fs::{self, Permissions};
+        use std::os::unix::fs::PermissionsExt;
+
+        let folder = tempfile::tempdir().unwrap();
+        let [from, to] = ["from", "to"].map(|name| folder.path().join(name));
+        for tree in [&from, &to] {
+            fs::create_dir(tree).unwrap();
+        }
+        fs::write(from.join("closed"), "text").unwrap();
+        fs::set_permissions(from.join("closed"), Permissions::from_mode(0o000)).unwrap();
+        for (kind, copied, not_copied) in [(CopyKind::Noted, "", "closed"), (CopyKind::Moved, "closed", "")] {
+            let options = CopyOptions { max_files: 0, ..CopyOptions::all(kind) };
+            let mut copier = FileCopier::open(&from, &[&to], options).unwrap();
+            copier.copy_noted(Path::new("closed"));
+            assert_eq!(
+                (copier.copied.concat(), copier.not_copied.concat()),
+                (copied.to_owned(), not_copied.to_owned())
+            );
+        }
+        let copied = to.join("closed");
+        fs::set_permissions(&copied, Permissions::from_mode(0o600)).unwrap();
+        assert_eq!(fs::read_to_string(copied).unwrap(), "text");
+    }
+
+    #[test]
+    fn reads_all_of_a_file_that_grew_since_its_size_was_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "more than three").unwrap();
+        for size in [0, 3, 15, 100] {
+            let mut buffer = [0; 100];
+            let read = read_small(&mut File::open(&path).unwrap(), size, &mut buffer).unwrap();
+            assert_eq!(read, Some(b"more than three".as_slice()), "{size}");
+        }
+    }
+}
