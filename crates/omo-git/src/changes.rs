@@ -17,15 +17,15 @@ use std::path::{Component, Path, PathBuf};
 use omo_state::files::folder::{FolderError, GuardedFolder};
 use omo_state::files::regular_file;
 use omo_state::git_worktree::GitWorktree;
-use omo_state::seal::hex_digest;
+use omo_state::seal::{hex_digest, hex_digest_of_reader};
 use serde::{Deserialize, Serialize};
 
 use crate::git_command::GitCalls;
 use crate::platform::lies_in;
 use crate::proved_worktree::ProvedWorktree;
 use crate::repository::is_object_name;
-use crate::restore::{digest_of, tree_path};
 use crate::tree::{ScratchTree, id_of_submodule};
+use crate::tree_path::{relative_path, tree_path};
 
 pub use added_lines::{AddedLine, AddedLines, added_lines};
 pub use snapshot_differences::{SnapshotPair, snapshot_differences};
@@ -166,11 +166,6 @@ fn diff_snapshots(
     scratch(work_tree, state_home, &GitCalls::default(), run_id)?.git(&arguments, &[])
 }
 
-/// Where a project lies in its work tree; empty for the top itself.
-pub(crate) fn project_folder(root: &Path, work_tree: &GitWorktree) -> Option<String> {
-    Some(root.strip_prefix(&work_tree.top).ok()?.to_string_lossy().replace('\\', "/"))
-}
-
 /// Whether a path is omo's own, or one of those that it writes for a run.
 pub fn is_omo_path(path: &str, own: &[&str]) -> bool {
     own.iter().chain([&OWN]).any(|own| is_at_or_below(path, own))
@@ -189,7 +184,7 @@ pub fn file_digest(root: &Path, path: &str) -> Option<String> {
         return None;
     }
     let (root, file) = (root.canonicalize().ok()?, root.join(path).canonicalize().ok()?);
-    digest_of(regular_file::open(&file).ok()?.filter(|_| lies_in(&file, &root))?).ok()
+    hex_digest_of_reader(regular_file::open(&file).ok()?.filter(|_| lies_in(&file, &root))?, u64::MAX)
 }
 
 fn scratch<'a>(
@@ -221,15 +216,6 @@ fn parse_changes(listed: &[u8]) -> Option<Vec<PathChange>> {
     Some(found)
 }
 
-/// A path from the top of the work tree, as seen from a folder below that.
-pub(crate) fn relative_path(folder: &str, path: &str) -> String {
-    let base: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    let parts: Vec<&str> = path.split('/').collect();
-    let shared = base.iter().zip(&parts).take_while(|(one, other)| one == other).count();
-    let up = base.iter().skip(shared).map(|_| "..");
-    up.chain(parts.into_iter().skip(shared)).collect::<Vec<_>>().join("/")
-}
-
 fn is_at_or_below(path: &str, own: &str) -> bool {
     let own = own.trim_end_matches('/');
     path.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -238,19 +224,6 @@ fn is_at_or_below(path: &str, own: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_path_is_told_as_it_is_seen_from_the_project() {
-        for (folder, path, expected) in [
-            ("", "a/b", "a/b"),
-            ("web", "web/a", "a"),
-            ("web/app", "web/lib/a", "../lib/a"),
-            ("web/app", "a", "../../a"),
-            ("web", "web2/a", "../web2/a"),
-        ] {
-            assert_eq!(relative_path(folder, path), expected, "{path} from {folder}");
-        }
-    }
 
     #[test]
     fn what_is_our_own_is_so_with_all_that_lies_below() {

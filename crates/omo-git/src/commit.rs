@@ -8,7 +8,7 @@ mod git_formats;
 mod refusal;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,13 +16,11 @@ use omo_core::check::session_check::CheckEnd;
 use omo_process::environment::CheckEnvironment;
 use omo_process::job::CommandOutcome;
 use omo_process::platform::shell_variable;
-use omo_state::env;
 use omo_state::files::folder::{FolderError, GuardedFolder};
 use omo_state::files::lock::StateLock;
 use omo_state::git_worktree::GitWorktree;
 use omo_state::seal::hex_digest;
 
-use crate::changes::relative_path;
 use crate::git_command::{GitOutcome, OutputMode, git, git_program, ignore_case_setting, run};
 use crate::git_settings::GitSettings;
 use crate::kept_work::{ChangedEntry, GitEntry, parse_changes};
@@ -30,12 +28,11 @@ use crate::platform::path_of;
 use crate::proved_worktree::ProvedWorktree;
 use crate::repository::{GitRepository, trimmed_line};
 use crate::restore::{
-    IndexEntries, RestoreSelection, TreePath, differing_paths, read_index, read_index_and_untracked,
-    restore_index_paths, tree_path,
+    IndexEntries, RestoreSelection, differing_paths, read_index, read_index_and_untracked, restore_index_paths,
 };
+use crate::tree_path::{TreePath, relative_path, tree_path};
 use crate::user_git::UserGit;
-pub(crate) use git_formats::commit_variables;
-use git_formats::{FailedChild, failed_child, has_run_hook, identity_variables, message_with, pathspec_list};
+use git_formats::{FailedChild, failed_child, has_run_hook, message_with, pathspec_list};
 
 pub use refusal::CommitRefusal;
 
@@ -111,11 +108,6 @@ pub fn commit_paths(
 pub fn has_identity(repository: &GitRepository) -> bool {
     let knows = |name: &&str| repository.answer_user(&["var", name]).is_ok_and(|(status, _)| status == 0);
     ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"].iter().all(knows)
-}
-
-/// The variables of this process that say who its user is.
-pub(crate) fn own_identity() -> Vec<(&'static str, OsString)> {
-    identity_variables(env::variables())
 }
 
 /// A work tree in which one commit is made.

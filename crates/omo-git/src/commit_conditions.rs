@@ -3,21 +3,22 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use omo_process::platform::is_executable;
 use omo_state::env;
 use omo_state::files::regular_file::{self, Links};
-use omo_state::git_worktree::GitWorktree;
 use omo_state::search_path::SearchPath;
 
 use crate::git_command::GitOutcome;
-use crate::git_settings::{GitSettings, listed_settings};
+use crate::git_settings::GitSettings;
 use crate::integrate::ignored_paths;
 use crate::made_folders::INSTALLED_PROGRAMS;
 use crate::repository::{GitFailed, GitRepository};
-use crate::user_git::{COMMIT_HOOKS, hooks_setting, is_set, present_hooks, signs_commits, user_setting};
+use crate::user_git::{
+    COMMIT_HOOKS, hooks_setting, is_set, listed_settings, present_hooks, signs_commits, user_setting,
+};
 use crate::worktree::included_paths;
 
 /// Marks of a line that looks for a program, and so goes on without it.
@@ -104,32 +105,9 @@ fn merge_settings(repository: &GitRepository) -> Result<Vec<&'static str>, GitFa
 ///
 /// git cannot tell.
 pub fn other_checkouts(repository: &GitRepository, branch: &str) -> Result<Vec<String>, GitFailed> {
-    let mut found = checkouts(repository, branch)?;
+    let mut found = repository.checkouts(branch)?;
     found.retain(|(_, git_folder)| git_folder != repository.git_folder());
     Ok(found.into_iter().map(|(top, _)| top).collect())
-}
-
-/// The work trees that have a branch checked out, by its full name, each with git's own folder of it.
-pub(crate) fn checkouts(repository: &GitRepository, branch: &str) -> Result<Vec<(String, PathBuf)>, GitFailed> {
-    let listed = repository.git_with(&["worktree", "list", "--porcelain", "-z"], &[], &[])?;
-    let tops = parse_worktrees(&String::from_utf8_lossy(&listed), branch);
-    // Of a submodule, and of a repository whose git folder lies elsewhere, git names that folder.
-    let git_folder = |top: &String| GitWorktree::at(Path::new(top))?.git.canonicalize().ok();
-    Ok(tops.into_iter().filter_map(|top| git_folder(&top).map(|git_folder| (top, git_folder))).collect())
-}
-
-/// The folders that have a branch checked out. Each record is a list of lines, an empty one behind it.
-fn parse_worktrees(listed: &str, branch: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut folder = "";
-    for line in listed.split('\0') {
-        match line.split_once(' ') {
-            Some(("worktree", top)) => folder = top,
-            Some(("branch", name)) if name == branch => found.push(folder.to_owned()),
-            _ => {}
-        }
-    }
-    found
 }
 
 /// A hook of the checkout.
@@ -255,14 +233,6 @@ fn outside_sparse_set(repository: &GitRepository, paths: &[String]) -> Result<Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_work_tree_is_found_by_the_branch_that_it_has_checked_out() {
-        let listed = "worktree /p\0HEAD 1\0branch refs/heads/main\0\0worktree /a b\0HEAD 1\0branch refs/heads/main\0\0\
-                      worktree /d\0HEAD 1\0detached\0\0worktree /o\0HEAD 1\0branch refs/heads/main2\0\0";
-        assert_eq!(parse_worktrees(listed, "refs/heads/main"), ["/p", "/a b"]);
-        assert!(parse_worktrees("worktree /p\0bare\0\0", "refs/heads/main").is_empty());
-    }
 
     #[test]
     fn words_of_a_hook_are_programs_but_for_those_that_it_looks_for() {

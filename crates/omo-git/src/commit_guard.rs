@@ -10,11 +10,10 @@ use omo_state::env;
 use omo_state::seal::hex_digest;
 use serde_json::Value;
 
-use crate::git_settings::{ListedSetting, listed_settings};
 use crate::made_folders::INSTALLED;
 use crate::named_files::{self, NamedFile, NamingText, PACKAGE, digest_of, find_named_files, text_of};
 use crate::repository::{GitFailed, GitRepository};
-use crate::user_git::hooks_setting;
+use crate::user_git::{ListedSetting, hooks_setting, listed_settings};
 
 /// Settings of git that decide about hooks and signatures.
 const SETTINGS: [&str; 4] = ["core.hookspath", "core.attributesfile", "commit.gpgsign", "user.signingkey"];

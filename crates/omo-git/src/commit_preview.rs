@@ -9,12 +9,11 @@ use std::path::{Path, PathBuf};
 use omo_core::text::sanitize;
 use thiserror::Error;
 
-use crate::changes::{project_folder, relative_path};
 use crate::integrate;
 use crate::kept_work::{changed_entries, make_commit};
 use crate::proved_worktree::ProvedWorktree;
 use crate::repository::{GitFailed, GitRepository, StatusEntry, trimmed_line};
-use crate::restore::tree_path;
+use crate::tree_path::{project_folder, relative_path, tree_path};
 
 /// Why the commit could not be made.
 #[derive(Debug, Error)]

@@ -10,10 +10,10 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use omo_state::files::link_folder;
+use omo_state::seal::hex_digest_of_reader;
 
 use crate::folder_path::FolderPath;
 use crate::platform::{FolderEntry, OpenFolder, OpenedEntry};
-use crate::restore::digest_of;
 
 /// Files that a thread copies before it takes the next ones.
 const FILES_AT_ONCE: usize = 500;
@@ -406,7 +406,8 @@ fn read_small<'b>(file: &mut File, size: u64, buffer: &'b mut [u8]) -> io::Resul
 fn is_same(file: &mut File, folder: &OpenFolder, name: &OsStr) -> bool {
     let Ok(OpenedEntry::File { file: other, size, .. }) = folder.open_entry(name) else { return false };
     let has_size = file.rewind().is_ok() && file.metadata().is_ok_and(|meta| meta.len() == size);
-    has_size && digest_of(file).is_ok_and(|digest| digest_of(other).is_ok_and(|other| other == digest))
+    has_size
+        && hex_digest_of_reader(&*file, size).is_some_and(|digest| hex_digest_of_reader(other, size) == Some(digest))
 }
 
 #[cfg(test)]

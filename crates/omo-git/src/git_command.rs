@@ -1,5 +1,7 @@
 //! Running git: within a time, and without anything that it could start.
 
+pub mod ownership;
+
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -8,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use omo_core::git_variables::is_git_variable;
+use omo_core::text::sanitize;
 use omo_process::child_command::child_command;
 use omo_process::environment::CheckEnvironment;
 use omo_process::platform::Leftovers;
@@ -15,7 +18,7 @@ use omo_process::runner::{self, ProcessEnd, ProcessOutput, ProcessRequest};
 use omo_state::git_worktree::GitWorktree;
 use omo_state::search_path::{ProjectFolders, SearchPath};
 
-use crate::ownership::may_name_git_folder;
+use self::ownership::may_name_git_folder;
 
 /// How long one call of git may take.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -27,6 +30,9 @@ const OUTPUT_WAIT: Duration = Duration::from_secs(1);
 const MAX_READ_WHOLE_BYTES: u64 = 64 * 1024 * 1024;
 /// At most this much of an answer is read.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
+
+/// Longest text of a refusal, in characters.
+const MAX_WORDS: usize = 400;
 
 /// What git reads of a work tree beside the files that it is asked about.
 const LISTS_OF_PATTERNS: [&str; 2] = [".gitattributes", ".gitignore"];
@@ -156,6 +162,12 @@ pub(crate) fn batch_entry(said: &[u8]) -> Option<(&[u8], &[u8])> {
     let size = std::str::from_utf8(head).ok()?.trim_end().rsplit_once("blob ")?.1.parse::<usize>().ok()?;
     let (content, rest) = rest.split_at_checked(size)?;
     Some((content, rest.get(1..)?))
+}
+
+/// Lines of a program as one that can be shown.
+pub(crate) fn one_line(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    sanitize(&lines.join("; "), MAX_WORDS)
 }
 
 /// What becomes of what git says and complains about.

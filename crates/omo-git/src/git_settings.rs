@@ -3,66 +3,24 @@
 
 use std::ffi::{OsStr, OsString};
 
-use omo_core::git_variables::{is_hook_variable, is_lookup_variable, is_setting_variable};
+use omo_core::git_variables::{
+    is_git_variable, is_hook_variable, is_lookup_variable, is_setting_variable, person_variable,
+};
 use omo_core::text::sanitize;
 use omo_state::env;
 use serde::{Deserialize, Serialize};
 
-use crate::commit::own_identity;
-use crate::repository::{GitFailed, GitRepository};
-use crate::user_git::user_setting;
-
-/// Settings about hooks, signatures and identity. No others are remembered: some hold passwords.
-const REMEMBERED: &str =
-    "^(core[.]hookspath|commit[.]gpgsign|gpg[.].*|user[.](signingkey|name|email)|safe[.]directory)$";
 /// Settings that turn hooks or signatures off, or put others in their place.
 const TOLD: [&str; 2] = ["core.hookspath", "commit.gpgsign"];
 /// Longest value that is told, in characters.
 const VALUE_LETTERS: usize = 60;
-/// The scope in which git lists what its environment and `-c` give.
-const ENVIRONMENT_SCOPE: &str = "command";
-
 /// Names and values, in the order in which they count. A name with a dot is one of git's settings, any other a variable
 /// for the programs of hooks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct GitSettings(Vec<(String, String)>);
+pub struct GitSettings(pub(crate) Vec<(String, String)>);
 
 impl GitSettings {
-    /// Those of the environment of this process that commits obey.
-    ///
-    /// # Errors
-    ///
-    /// git cannot tell.
-    pub fn from_environment(repository: &GitRepository) -> Result<Self, GitFailed> {
-        let given = listed_settings(repository, REMEMBERED)?.into_iter();
-        let given = given.filter(|setting| setting.scope == ENVIRONMENT_SCOPE);
-        let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
-        let variables = env::variables().into_iter().filter_map(text).filter(|(name, _)| is_remembered(name));
-        Ok(Self(given.map(|setting| (setting.name, setting.value)).chain(variables).collect()))
-    }
-
-    /// These over those of the files of a checkout. Another work tree of its repository may have others, by
-    /// `includeIf.onbranch` or `config.worktree`.
-    ///
-    /// # Errors
-    ///
-    /// git cannot tell.
-    pub fn over_files_of(&self, checkout: &GitRepository) -> Result<Self, GitFailed> {
-        let of_files = listed_settings(&checkout.clone().obeying(&Self::default()), REMEMBERED)?.into_iter();
-        let of_files = of_files.map(|setting| (setting.name, setting.value));
-        Ok(Self(of_files.chain(self.0.iter().cloned()).collect()))
-    }
-
-    /// The variables of this process whose settings git refuses, such as a `GIT_CONFIG_COUNT` that is no number.
-    pub fn refused_variables(repository: &GitRepository) -> Vec<String> {
-        let is_read = |repository: &GitRepository| listed_settings(repository, REMEMBERED).is_ok();
-        if is_read(repository) || !is_read(&repository.clone().obeying(&Self::default())) {
-            return Vec::new();
-        }
-        user_variables(None).into_iter().map(|(name, _)| name).filter(|name| is_setting_variable(name)).collect()
-    }
-
     /// Those that turn hooks or signatures off, or put others in their place, as `HUSKY=0` does.
     pub fn of_guards(&self) -> Vec<String> {
         let is_told = |name: &str| TOLD.contains(&name) || is_hook_variable(name);
@@ -110,38 +68,12 @@ impl GitSettings {
     }
 }
 
-fn is_remembered(name: &str) -> bool {
+pub(crate) fn is_remembered(name: &str) -> bool {
     is_hook_variable(name) || is_lookup_variable(name)
 }
 
 fn is_path(name: &OsString) -> bool {
     name.eq_ignore_ascii_case("PATH")
-}
-
-/// One value of git's settings.
-pub(crate) struct ListedSetting {
-    pub(crate) scope: String,
-    /// In lower case but for what stands between its dots.
-    pub(crate) name: String,
-    pub(crate) value: String,
-}
-
-/// The settings of the user whose names match, in the order in which they count.
-pub(crate) fn listed_settings(repository: &GitRepository, names: &str) -> Result<Vec<ListedSetting>, GitFailed> {
-    let arguments = ["config", "-z", "--show-scope", "--type=path", "--get-regexp", names];
-    let said = user_setting(repository, &arguments)?;
-    let said = String::from_utf8_lossy(&said).into_owned();
-    let words: Vec<&str> = said.split('\0').collect();
-    let read = |pair: &[&str]| {
-        let [scope, rest] = pair else { return None };
-        let (name, value) = rest.split_once('\n').unwrap_or((rest, "true"));
-        Some(ListedSetting { scope: (*scope).to_owned(), name: name.to_owned(), value: value.to_owned() })
-    };
-    let mut listed: Vec<ListedSetting> = words.chunks_exact(2).filter_map(read).collect();
-    // The last one is of the git that was asked: omo's own runs no hooks.
-    let own = listed.iter().rposition(|setting| setting.scope == ENVIRONMENT_SCOPE && setting.name == "core.hookspath");
-    own.map(|place| listed.remove(place));
-    Ok(listed)
 }
 
 /// The variables of this process that say who its user is, and settings: those given, or those of this process.
@@ -152,6 +84,19 @@ pub(crate) fn user_variables(settings: Option<&GitSettings>) -> Vec<(String, OsS
     };
     let identity = own_identity().into_iter().map(|(name, value)| (name.to_owned(), value));
     identity.chain(settings.map_or_else(of_process, GitSettings::variables)).collect()
+}
+
+/// The variables of this process that say who its user is.
+pub(crate) fn own_identity() -> Vec<(&'static str, OsString)> {
+    let kept = |(name, value): (OsString, OsString)| Some((person_variable(name.to_str()?)?, value));
+    env::variables().into_iter().filter_map(kept).collect()
+}
+
+/// The variables of a commit, from those of a check.
+pub(crate) fn commit_variables(mut variables: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
+    let is_kept = |name: &str| !is_git_variable(name) || person_variable(name).is_some();
+    variables.retain(|(name, _)| name.to_str().is_none_or(is_kept));
+    variables
 }
 
 /// The same variables, as git is given them.
@@ -194,5 +139,12 @@ mod tests {
             let expected = if cfg!(windows) { expected.replace(':', ";") } else { expected.to_owned() };
             assert_eq!(settings.with_hook_variables(vec![pair(("PATH", now))]), [pair(("PATH", &expected))]);
         }
+    }
+
+    #[test]
+    fn no_variable_points_git_elsewhere() {
+        let all = ["GIT_DIR", "GIT_INDEX_FILE", "GIT_AUTHOR_NAME", "GIT_CONFIG_COUNT", "HOME"];
+        let left = commit_variables(all.map(|name| (name.into(), "x".into())).into());
+        assert_eq!(left.into_iter().map(|(name, _)| name).collect::<Vec<_>>(), ["GIT_AUTHOR_NAME", "HOME"]);
     }
 }

@@ -4,10 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 
 use crate::repository::{GitFailed, GitRepository, MAKER_EMAIL, OMO_IDENTITY, trimmed_line};
-use crate::restore::TreePath;
+use crate::tree_path::TreePath;
 use crate::worktree::{KEEP_FOLDER, WorkerName};
-
-pub use crate::restore::{BroughtBack, bring_back, compare_kept, keep_paths, keep_staged, kept_changes};
 
 /// The message of the commit that holds what was staged.
 pub(crate) const STAGED_SUBJECT: &str = "What was staged";

@@ -24,7 +24,6 @@ pub mod made_folders;
 pub mod message_commit;
 pub mod named_files;
 pub mod own_git_dir;
-pub mod ownership;
 mod platform;
 pub mod proved_worktree;
 pub mod recorded;
@@ -33,6 +32,9 @@ pub mod repository;
 pub mod restore;
 mod scope;
 pub mod tree;
+mod tree_path;
 pub mod user_git;
 pub mod work_files;
 pub mod worktree;
+
+pub use git_command::ownership;

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use omo_state::git_worktree::GitWorktree;
 use thiserror::Error;
 
-use crate::changes::project_folder;
 use crate::repository::GitRepository;
+use crate::tree_path::project_folder;
 use crate::worktree::{DotGit, WorkerName, branch_of_worktree, dot_git, git_folder_of};
 
 /// Why a folder is not the worktree of its worker. Nothing in it or above it was read.

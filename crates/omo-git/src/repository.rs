@@ -16,11 +16,10 @@ use omo_state::files::lock::StateLock;
 use omo_state::git_worktree::GitWorktree;
 use thiserror::Error;
 
-use crate::git_command::{GitOutcome, OutputMode, answer_within, run, run_as_needed};
+use crate::git_command::{GitOutcome, OutputMode, answer_within, one_line, run, run_as_needed};
 use crate::git_settings::{GitSettings, borrowed, user_variables};
 use crate::own_git_dir::quote_path;
 use crate::tree::file_mark;
-use crate::user_git::one_line;
 
 /// What tells the commits that keep a worktree from those with work.
 pub(crate) const MAKER_EMAIL: &str = "omo@localhost";
@@ -329,6 +328,15 @@ impl GitRepository {
         Ok(lines.filter(|_| status == 0))
     }
 
+    /// The work trees that have a branch checked out, by its full name, each with git's own folder of it.
+    pub(crate) fn checkouts(&self, branch: &str) -> Result<Vec<(String, PathBuf)>, GitFailed> {
+        let listed = self.git_with(&["worktree", "list", "--porcelain", "-z"], &[], &[])?;
+        let tops = parse_worktrees(&String::from_utf8_lossy(&listed), branch);
+        // Of a submodule, and of a repository whose git folder lies elsewhere, git names that folder.
+        let git_folder = |top: &String| GitWorktree::at(Path::new(top))?.git.canonicalize().ok();
+        Ok(tops.into_iter().filter_map(|top| git_folder(&top).map(|git_folder| (top, git_folder))).collect())
+    }
+
     /// The tree of a commit.
     ///
     /// # Errors
@@ -402,6 +410,20 @@ impl GitRepository {
     }
 }
 
+/// The folders that have a branch checked out. Each record is a list of lines, an empty one behind it.
+fn parse_worktrees(listed: &str, branch: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folder = "";
+    for line in listed.split('\0') {
+        match line.split_once(' ') {
+            Some(("worktree", top)) => folder = top,
+            Some(("branch", name)) if name == branch => found.push(folder.to_owned()),
+            _ => {}
+        }
+    }
+    found
+}
+
 fn has_include(settings: &[u8]) -> bool {
     const WORD: &[u8] = b"include";
     settings.windows(WORD.len()).any(|word| word.eq_ignore_ascii_case(WORD))
@@ -434,6 +456,14 @@ mod tests {
         for bad in ["", "--output=x", "HEAD", &"g".repeat(40)] {
             assert!(!is_object_name(bad), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_work_tree_is_found_by_the_branch_that_it_has_checked_out() {
+        let listed = "worktree /p\0HEAD 1\0branch refs/heads/main\0\0worktree /a b\0HEAD 1\0branch refs/heads/main\0\0\
+                      worktree /d\0HEAD 1\0detached\0\0worktree /o\0HEAD 1\0branch refs/heads/main2\0\0";
+        assert_eq!(parse_worktrees(listed, "refs/heads/main"), ["/p", "/a b"]);
+        assert!(parse_worktrees("worktree /p\0bare\0\0", "refs/heads/main").is_empty());
     }
 
     #[test]

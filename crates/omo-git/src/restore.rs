@@ -28,18 +28,17 @@ use serde::{Deserialize, Serialize};
 use crate::kept_work::KeptWork;
 use crate::proved_worktree::ProvedWorktree;
 use crate::repository::GitFailed;
+use crate::tree_path::TreePath;
 use crate::worktree::WorkerName;
 use snapshotter::Snapshotter;
 
 pub(crate) use self::index::{
     IndexEntries, differing_paths, read_index, read_index_and_untracked, restore_index_paths,
 };
+pub(crate) use self::manifest::RestoreSelection;
 use self::manifest::restore_steps;
-pub(crate) use self::manifest::{RestoreSelection, TreePath};
 pub use bring_back::{BroughtBack, bring_back, compare_kept, kept_changes};
 pub use keep::{keep_paths, keep_staged};
-pub(crate) use store::digest_of;
-pub(crate) use worktree_files::tree_path;
 
 /// A work tree, and the run for which its snapshots are kept.
 #[derive(Clone, Copy, Debug)]

@@ -6,19 +6,22 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use omo_core::check::session_check::CheckEnd;
-use omo_core::text::sanitize;
+use omo_core::git_variables::is_setting_variable;
 use omo_process::environment::CheckEnvironment;
 use omo_process::job::{self, CommandJob, CommandOutcome};
 use omo_process::platform::{IN_PLACE_OF_SHELL, shell_variable};
+use omo_state::env;
 
-use crate::commit::commit_variables;
-use crate::git_command::git_program;
-use crate::git_settings::{GitSettings, listed_settings};
+use crate::git_command::{git_program, one_line};
+use crate::git_settings::{GitSettings, commit_variables, is_remembered, user_variables};
 use crate::platform::may_be_run;
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
 
-/// Longest text of a refusal, in characters.
-const MAX_WORDS: usize = 400;
+/// Settings about hooks, signatures and identity. No others are remembered: some hold passwords.
+const REMEMBERED: &str =
+    "^(core[.]hookspath|commit[.]gpgsign|gpg[.].*|user[.](signingkey|name|email)|safe[.]directory)$";
+/// The scope in which git lists what its environment and `-c` give.
+const ENVIRONMENT_SCOPE: &str = "command";
 
 /// How long hooks may take to put back what they have put aside, such as changes that are not staged.
 const HOOK_GRACE: Duration = Duration::from_secs(5);
@@ -88,12 +91,6 @@ impl UserGit<'_> {
     }
 }
 
-/// Lines of a program as one that can be shown.
-pub(crate) fn one_line(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    sanitize(&lines.join("; "), MAX_WORDS)
-}
-
 /// The folder of the hooks that its user has set; a relative one is looked for in each work tree.
 pub(crate) fn hooks_setting(repository: &GitRepository) -> Result<Option<PathBuf>, GitFailed> {
     let set = listed_settings(repository, "^core[.]hookspath$")?.pop();
@@ -153,4 +150,66 @@ pub(crate) fn user_setting(repository: &GitRepository, arguments: &[&str]) -> Re
         (1, _) => Ok(Vec::new()),
         _ => Err(repository.failure_of(arguments)),
     }
+}
+
+impl GitSettings {
+    /// Those of the environment of this process that commits obey.
+    ///
+    /// # Errors
+    ///
+    /// git cannot tell.
+    pub fn from_environment(repository: &GitRepository) -> Result<Self, GitFailed> {
+        let given = listed_settings(repository, REMEMBERED)?.into_iter();
+        let given = given.filter(|setting| setting.scope == ENVIRONMENT_SCOPE);
+        let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+        let variables = env::variables().into_iter().filter_map(text).filter(|(name, _)| is_remembered(name));
+        Ok(Self(given.map(|setting| (setting.name, setting.value)).chain(variables).collect()))
+    }
+
+    /// These over those of the files of a checkout. Another work tree of its repository may have others, by
+    /// `includeIf.onbranch` or `config.worktree`.
+    ///
+    /// # Errors
+    ///
+    /// git cannot tell.
+    pub fn over_files_of(&self, checkout: &GitRepository) -> Result<Self, GitFailed> {
+        let of_files = listed_settings(&checkout.clone().obeying(&Self::default()), REMEMBERED)?.into_iter();
+        let of_files = of_files.map(|setting| (setting.name, setting.value));
+        Ok(Self(of_files.chain(self.0.iter().cloned()).collect()))
+    }
+
+    /// The variables of this process whose settings git refuses, such as a `GIT_CONFIG_COUNT` that is no number.
+    pub fn refused_variables(repository: &GitRepository) -> Vec<String> {
+        let is_read = |repository: &GitRepository| listed_settings(repository, REMEMBERED).is_ok();
+        if is_read(repository) || !is_read(&repository.clone().obeying(&Self::default())) {
+            return Vec::new();
+        }
+        user_variables(None).into_iter().map(|(name, _)| name).filter(|name| is_setting_variable(name)).collect()
+    }
+}
+
+/// One value of git's settings.
+pub(crate) struct ListedSetting {
+    pub(crate) scope: String,
+    /// In lower case but for what stands between its dots.
+    pub(crate) name: String,
+    pub(crate) value: String,
+}
+
+/// The settings of the user whose names match, in the order in which they count.
+pub(crate) fn listed_settings(repository: &GitRepository, names: &str) -> Result<Vec<ListedSetting>, GitFailed> {
+    let arguments = ["config", "-z", "--show-scope", "--type=path", "--get-regexp", names];
+    let said = user_setting(repository, &arguments)?;
+    let said = String::from_utf8_lossy(&said).into_owned();
+    let words: Vec<&str> = said.split('\0').collect();
+    let read = |pair: &[&str]| {
+        let [scope, rest] = pair else { return None };
+        let (name, value) = rest.split_once('\n').unwrap_or((rest, "true"));
+        Some(ListedSetting { scope: (*scope).to_owned(), name: name.to_owned(), value: value.to_owned() })
+    };
+    let mut listed: Vec<ListedSetting> = words.chunks_exact(2).filter_map(read).collect();
+    // The last one is of the git that was asked: omo's own runs no hooks.
+    let own = listed.iter().rposition(|setting| setting.scope == ENVIRONMENT_SCOPE && setting.name == "core.hookspath");
+    own.map(|place| listed.remove(place));
+    Ok(listed)
 }

@@ -23,7 +23,6 @@ use omo_state::git_worktree::GitWorktree;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::commit_conditions::checkouts;
 use crate::file_copier::{CopyError, CopyKind, CopyOptions};
 use crate::repository::{GitFailed, GitRepository};
 use crate::worktree::state::is_reftable;
@@ -331,7 +330,7 @@ pub(crate) fn branch_of_worktree(repository: &GitRepository, path: &Path, git_fo
 
 /// Refuses a branch that a work tree has checked out: without it that tree would stand on no commit.
 fn refuse_checked_out(repository: &GitRepository, name: &WorkerName) -> Result<(), WorktreeError> {
-    match checkouts(repository, &name.branch_reference())?.into_iter().next() {
+    match repository.checkouts(&name.branch_reference())?.into_iter().next() {
         Some((folder, _)) => Err(WorktreeError::CheckedOut { branch: name.branch(), folder }),
         None => Ok(()),
     }

@@ -2,12 +2,9 @@
 
 use omo_git::commit_preview::uncommitted_paths;
 use omo_git::git_settings::GitSettings;
-use omo_git::kept_work::{
-    self, BroughtBack, KeptWork, compare_kept, forget_intents, keep_paths, keep_staged, read_kept_work,
-    release_kept_work,
-};
+use omo_git::kept_work::{KeptWork, forget_intents, read_kept_work, release_kept_work};
 use omo_git::repository::GitRepository;
-use omo_git::restore::RestoreError;
+use omo_git::restore::{self, BroughtBack, RestoreError, compare_kept, keep_paths, keep_staged};
 use omo_git::user_git::has_commit_hooks;
 use omo_git::worktree::WorkerName;
 
@@ -45,7 +42,7 @@ impl Engine<'_> {
         overwrites_newer: bool,
     ) -> Result<BroughtBack, EngineError> {
         let name = self.free_name(state, OVERWRITTEN, &kept.name)?;
-        self.with_restore_place(state, |place| kept_work::bring_back(place, kept, overwrites_newer.then_some(&name)))
+        self.with_restore_place(state, |place| restore::bring_back(place, kept, overwrites_newer.then_some(&name)))
     }
 
     /// A name for more that is kept, with a number behind it where that is needed.

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use omo_engine::report::findings::finding_lines;
 use omo_engine::work::{CommandWatcher, CompletionReport, EngineError, JudgedAttempt};
-use omo_git::kept_work::{BroughtBack, keep_paths};
 use omo_git::proved_worktree::ProvedWorktree;
-use omo_git::restore::SnapshotContext;
+use omo_git::restore::{BroughtBack, SnapshotContext, keep_paths};
 use omo_git::worktree::WorkerName;
 
 use crate::Named;

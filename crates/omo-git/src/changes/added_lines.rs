@@ -4,7 +4,8 @@ use std::path::Path;
 
 use crate::proved_worktree::ProvedWorktree;
 
-use super::{TreeSnapshot, diff_snapshots, is_omo_path, relative_path};
+use super::{TreeSnapshot, diff_snapshots, is_omo_path};
+use crate::tree_path::relative_path;
 
 /// At most so many bytes of one line are given.
 const MAX_LINE_BYTES: usize = 2_000;

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::{TreeSnapshot, relative_path, scratch};
+use super::{TreeSnapshot, scratch};
 use crate::commit_difference::{PATCH_ARGUMENTS, split_by_header};
 use crate::git_command::GitCalls;
 use crate::proved_worktree::ProvedWorktree;
 use crate::repository::is_object_name;
+use crate::tree_path::relative_path;
 
 /// What is asked of two snapshots.
 #[derive(Clone, Copy, Debug)]

@@ -1,13 +1,11 @@
 //! What is said to git for a commit, and what git says of one, as plain data.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
 
-use omo_core::git_variables::{is_git_variable, person_variable};
 use omo_core::text::sanitize;
 use serde::Deserialize;
 
-use crate::restore::TreePath;
+use crate::tree_path::TreePath;
 
 /// At most so many letters of a trailer's value are used.
 const LONGEST_VALUE: usize = 200;
@@ -30,19 +28,6 @@ fn is_trailer(line: &str) -> bool {
 /// A list of paths from the top, as git reads it from a file: each means itself, whatever letters it has.
 pub(super) fn pathspec_list(names: &[TreePath]) -> Vec<u8> {
     names.iter().flat_map(|name| [b":(top,literal)".as_slice(), &name.0, b"\0"].concat()).collect()
-}
-
-/// The variables of a commit, from those of a check.
-pub(crate) fn commit_variables(mut variables: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
-    let is_kept = |name: &str| !is_git_variable(name) || person_variable(name).is_some();
-    variables.retain(|(name, _)| name.to_str().is_none_or(is_kept));
-    variables
-}
-
-/// Those of the variables that a person may have set about themselves and their settings.
-pub(super) fn identity_variables(variables: Vec<(OsString, OsString)>) -> Vec<(&'static str, OsString)> {
-    let kept = |(name, value): (OsString, OsString)| Some((person_variable(name.to_str()?)?, value));
-    variables.into_iter().filter_map(kept).collect()
 }
 
 /// One event of those that git writes down of itself.
@@ -153,12 +138,5 @@ mod tests {
         ] {
             assert_eq!(failed_child(lines.join("\n").as_bytes()), expected, "{lines:?}");
         }
-    }
-
-    #[test]
-    fn no_variable_points_git_elsewhere() {
-        let all = ["GIT_DIR", "GIT_INDEX_FILE", "GIT_AUTHOR_NAME", "GIT_CONFIG_COUNT", "HOME"];
-        let left = commit_variables(all.map(|name| (name.into(), "x".into())).into());
-        assert_eq!(left.into_iter().map(|(name, _)| name).collect::<Vec<_>>(), ["GIT_AUTHOR_NAME", "HOME"]);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::kept_work::changed_entries;
 use crate::repository::{GitFailed, GitRepository};
-use crate::restore::TreePath;
+use crate::tree_path::TreePath;
 use crate::worktree::WorkerName;
 
 /// Commits since another that are compared with it.

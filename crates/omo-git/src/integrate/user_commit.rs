@@ -9,10 +9,10 @@ use std::time::Duration;
 use omo_state::files::regular_file::{self, Links};
 
 use super::merge::{MergeError, require_commits};
-use crate::git_command::GitOutcome;
+use crate::git_command::{GitOutcome, one_line};
 use crate::proved_worktree::ProvedWorktree;
 use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
-use crate::user_git::{COMMIT_HOOKS, UserGit, hooks_folder, one_line, present_hooks, signs_commits};
+use crate::user_git::{COMMIT_HOOKS, UserGit, hooks_folder, present_hooks, signs_commits};
 
 /// Hooks of `git merge` that can refuse, in the order in which it asks them.
 const MERGE_HOOKS: [&str; 3] = ["pre-merge-commit", "prepare-commit-msg", "commit-msg"];

@@ -15,8 +15,9 @@ use omo_state::seal::hex_digest;
 use super::{
     COMPLAINT_CHARS, FETCH, PUSH, RemoteError, WAYS, commit_messages, complaint_reason, parse_branches, program_setting,
 };
-use crate::commit::{has_identity, own_identity};
+use crate::commit::has_identity;
 use crate::git_command::{GitOutcome, git};
+use crate::git_settings::own_identity;
 use crate::message_commit::{read_message, write_message};
 use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 

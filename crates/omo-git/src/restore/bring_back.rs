@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
 use super::keep::{KEPT_SUBJECT, MODES};
-use super::manifest::TreePath;
 use super::snapshotter::Snapshotter;
 use super::store::copy;
 use super::{RestoreError, SnapshotContext};
@@ -14,6 +13,7 @@ use crate::folder_path::{EXECUTABLE, LINK, REGULAR};
 use crate::kept_work::{ChangedEntry, GitEntry, KeptWork, STAGED_SUBJECT, changed_entries};
 use crate::platform::{FolderEntry, path_of};
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
+use crate::tree_path::TreePath;
 use crate::worktree::WorkerName;
 
 /// The outcome of bringing kept files back. Paths are from the project's top.

@@ -9,9 +9,10 @@ use omo_state::files::regular_file;
 use omo_state::git_worktree::GitWorktree;
 
 use super::RestoreError;
-use super::manifest::{OwnPaths, RestoreSelection, TreePath};
+use super::manifest::{OwnPaths, RestoreSelection};
 use super::store::SnapshotStore;
 use crate::git_command::git;
+use crate::tree_path::TreePath;
 
 /// What our lock holds, by which one that was left by a process that was ended is known.
 const OURS: &[u8] = b"omo puts the index back\n";

@@ -11,11 +11,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::index::read_index;
-use super::manifest::{ManifestEntry, PathEntries, SnapshotManifest, TreePath};
+use super::manifest::{ManifestEntry, PathEntries, SnapshotManifest};
 use super::snapshotter::Snapshotter;
 use super::{RestoreError, SnapshotContext};
 use crate::kept_work::{KeptWork, WorkToKeep, make_commit};
 use crate::repository::{GitRepository, StatusEntry, trimmed_line};
+use crate::tree_path::TreePath;
 use crate::worktree::WorkerName;
 
 /// Begins the message of a commit whose first parent is what the files were before.

@@ -10,16 +10,15 @@ use std::path::PathBuf;
 use omo_state::git_worktree::GitWorktree;
 
 use super::index::{self, IndexLock};
-use super::manifest::{
-    ManifestEntry, OwnPaths, RestoreSelection, RestoreSteps, SnapshotManifest, TreePath, restore_steps,
-};
+use super::manifest::{ManifestEntry, OwnPaths, RestoreSelection, RestoreSteps, SnapshotManifest, restore_steps};
 use super::store::{SnapshotStore, digest_of};
 use super::{OwnProjectPaths, RestoreError, RestoreResult, RestoreScope, SnapshotContext};
-use crate::changes::{is_omo_path, relative_path};
+use crate::changes::is_omo_path;
 use crate::git_command::{answer, git};
 use crate::platform::{FolderEntry, path_of};
 use crate::repository::GitRepository;
-use crate::restore::worktree_files::{TEMPORARY, WorktreeFiles, is_safe, tree_path};
+use crate::restore::worktree_files::{TEMPORARY, WorktreeFiles};
+use crate::tree_path::{TreePath, is_safe, relative_path, tree_path};
 
 /// A `.gitignore` that is put back may show new files, which are taken back in another round.
 const ROUNDS: usize = 4;

@@ -4,10 +4,10 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, ErrorKind};
-use std::path::{Component, Path};
+use std::path::Path;
 
-use super::manifest::TreePath;
 use crate::platform::{FolderEntry, OpenFolder, path_of};
+use crate::tree_path::TreePath;
 
 /// What a file is called until it is whole. One that was left by a process that was ended is removed.
 pub(super) const TEMPORARY: &str = ".omo-restore.tmp";
@@ -146,32 +146,6 @@ impl WorktreeFiles {
     }
 }
 
-/// Whether a path stays within the work tree and out of its repository's own folder.
-pub(super) fn is_safe(name: &TreePath) -> bool {
-    let path = path_of(&name.0);
-    let is_plain = |part: Component<'_>| matches!(part, Component::Normal(part) if !part.eq_ignore_ascii_case(".git"));
-    let parts = name.0.split(|byte| *byte == b'/').count();
-    !name.0.is_empty() && path.components().count() == parts && path.components().all(is_plain)
-}
-
-/// A path from the top of a project, as git calls it from the top of the work tree, in which the project
-/// lies in the folder `project`; `None` where it leads out of the work tree or into its repository.
-pub(crate) fn tree_path(project: &str, path: &str) -> Option<TreePath> {
-    if path.starts_with('/') || Path::new(path).is_absolute() {
-        return None;
-    }
-    let mut parts: Vec<&str> = project.split('/').filter(|part| !part.is_empty()).collect();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => _ = parts.pop()?,
-            part => parts.push(part),
-        }
-    }
-    let name = TreePath(parts.join("/").into_bytes());
-    (name.0.is_empty() || is_safe(&name)).then_some(name)
-}
-
 /// The folders that a path lies in, from the top on.
 fn parent_folders(name: &TreePath) -> impl Iterator<Item = OsString> {
     let end = name.0.iter().rposition(|byte| *byte == b'/');
@@ -205,28 +179,4 @@ fn remove_empty(around: &OpenFolder, name: &OsStr) -> io::Result<()> {
         remove_empty(&folder, &inner)?;
     }
     around.remove_folder(name)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_path_leads_out_or_into_the_repository() {
-        for (path, expected) in [
-            ("a", true),
-            ("a/b c/..d", true),
-            (".github/x", true),
-            ("", false),
-            ("/a", false),
-            ("../a", false),
-            ("a/../b", false),
-            ("a//b", false),
-            ("./a", false),
-            (".git/config", false),
-            ("a/.GIT/hooks/x", false),
-        ] {
-            assert_eq!(is_safe(&TreePath(path.as_bytes().to_vec())), expected, "{path}");
-        }
-    }
 }

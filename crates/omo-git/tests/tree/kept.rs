@@ -7,9 +7,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
-use omo_git::kept_work::{BroughtBack, KeptWork, bring_back, keep_paths};
+use omo_git::kept_work::KeptWork;
 use omo_git::restore::{
-    OwnProjectPaths, RestoreResult, RestoreScope, SnapshotContext, keep_difference, restore_snapshot, take_snapshot,
+    BroughtBack, OwnProjectPaths, RestoreResult, RestoreScope, SnapshotContext, bring_back, keep_difference,
+    keep_paths, restore_snapshot, take_snapshot,
 };
 use omo_git::worktree::WorkerName;
 

@@ -3,8 +3,9 @@
 use clap::Args;
 use omo_core::text::{list_some, pluralize, sanitize};
 use omo_engine::report::taken_back::restore_command;
-use omo_git::kept_work::{BroughtBack, KeptWork, kept_changes};
+use omo_git::kept_work::KeptWork;
 use omo_git::repository::GitRepository;
+use omo_git::restore::{BroughtBack, kept_changes};
 use omo_state::env::ProcessEnv;
 
 use crate::context::{CommandContext, EndedRuns};

@@ -11,7 +11,7 @@ use omo_core::text::command_text::quote_argument;
 use omo_state::git_worktree::GitWorktree;
 use thiserror::Error;
 
-use crate::git_command::{GitOutcome, OutputMode, run};
+use super::{GitOutcome, OutputMode, run};
 use crate::git_settings::{borrowed, user_variables};
 use crate::platform::is_of_other_user;
 
