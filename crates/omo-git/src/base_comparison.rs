@@ -20,7 +20,8 @@ use self::project_files::{BaseFile, ProjectFiles, RepositoryBase};
 use crate::changes::{self, TreeSnapshot};
 use crate::file_copier::{ASK_EVERY, CopyError, CopyKind, CopyOptions, FileCopier, copy_files};
 use crate::folder_path::{EXECUTABLE, FolderPath, LINK, REGULAR};
-use crate::git_command::{GitCalls, batch_entry};
+use crate::git_command::GitCalls;
+use crate::git_output::parts;
 use crate::platform::{OpenedEntry, path_of};
 use crate::proved_worktree::ProvedWorktree;
 use crate::recorded::{RecordedRun, RecordedWorktree};
@@ -402,7 +403,7 @@ impl<'a> BaseComparison<'a> {
     pub fn ignored_paths(&self) -> Result<Vec<PathBuf>, BaseError> {
         let list = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
         let said = self.files.outermost()?.git(&list, &[])?;
-        let paths = said.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+        let paths = parts(&said);
         let paths = paths.map(|path| path_of(path.strip_suffix(b"/").unwrap_or(path)));
         Ok(paths.filter(|path| is_plain(path)).collect())
     }
@@ -437,15 +438,8 @@ impl<'a> BaseComparison<'a> {
             let repository = self.files.repository(at)?;
             for files in files.chunks(OBJECTS_AT_ONCE) {
                 ask()?;
-                let asked: String = files.iter().flat_map(|(_, file)| [file.object.as_str(), "\n"]).collect();
-                let command = ["cat-file", "--batch"];
-                let said = repository.git(&command, asked.as_bytes())?;
-                let mut said = said.as_slice();
-                for (path, _) in files {
-                    let (content, rest) = batch_entry(said).ok_or_else(|| repository.failure_of(&command))?;
-                    said = rest;
-                    contents.insert(*path, content.to_vec());
-                }
+                let found = repository.contents(files.iter().map(|(_, file)| file.object.as_str()))?;
+                contents.extend(files.iter().map(|(path, _)| *path).zip(found));
             }
         }
         Ok(contents)

@@ -21,6 +21,7 @@ use omo_state::seal::{hex_digest, hex_digest_of_reader};
 use serde::{Deserialize, Serialize};
 
 use crate::git_command::GitCalls;
+use crate::git_output::parts;
 use crate::platform::lies_in;
 use crate::proved_worktree::ProvedWorktree;
 use crate::repository::is_object_name;
@@ -203,9 +204,9 @@ fn folder_of(run_id: &str) -> String {
 
 /// A list of letters and paths, each with a NUL behind it.
 fn parse_changes(listed: &[u8]) -> Option<Vec<PathChange>> {
-    let mut parts = listed.split(|byte| *byte == 0);
+    let mut parts = parts(listed);
     let mut found = Vec::new();
-    while let Some(letter) = parts.next().filter(|letter| !letter.is_empty()) {
+    while let Some(letter) = parts.next() {
         let kind = match letter {
             b"A" => PathChangeKind::Added,
             b"D" => PathChangeKind::Deleted,

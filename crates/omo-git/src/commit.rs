@@ -22,8 +22,8 @@ use omo_state::git_worktree::GitWorktree;
 use omo_state::seal::hex_digest;
 
 use crate::git_command::{GitOutcome, OutputMode, git, git_program, ignore_case_setting, run};
+use crate::git_output::{ChangedEntry, GitEntry, list, parse_changes, parts};
 use crate::git_settings::GitSettings;
-use crate::kept_work::{ChangedEntry, GitEntry, parse_changes};
 use crate::platform::path_of;
 use crate::proved_worktree::ProvedWorktree;
 use crate::repository::{GitRepository, trimmed_line};
@@ -249,7 +249,7 @@ impl CommitWorktree {
         if let Some(committed) = index.keys().find(|known| known.0.eq_ignore_ascii_case(&name.0)) {
             return CommitRefusal::CaseRename { path, committed: text(&committed.0) };
         }
-        let asked = [name.0.as_slice(), b"\0"].concat();
+        let asked = list([&name.0]);
         let said = self.git_output(&["check-ignore", "-v", "-z", "--no-index", "--stdin"], &asked);
         let fields: Vec<Vec<u8>> =
             said.map(|said| said.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect()).unwrap_or_default();
@@ -273,7 +273,7 @@ impl CommitWorktree {
     /// Asks git for a list, without anything that the repository could have run.
     fn git_list(&self, arguments: &[&str], input: &[u8]) -> Result<HashSet<Vec<u8>>, CommitRefusal> {
         let said = self.git_output(arguments, input)?;
-        Ok(said.split(|byte| *byte == 0).filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect())
+        Ok(parts(&said).map(<[u8]>::to_vec).collect())
     }
 
     /// The output of git, or its words where it fails.

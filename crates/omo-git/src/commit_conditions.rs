@@ -12,6 +12,7 @@ use omo_state::files::regular_file::{self, Links};
 use omo_state::search_path::SearchPath;
 
 use crate::git_command::GitOutcome;
+use crate::git_output::{list, parts};
 use crate::git_settings::GitSettings;
 use crate::integrate::ignored_paths;
 use crate::made_folders::INSTALLED_PROGRAMS;
@@ -223,9 +224,9 @@ fn outside_sparse_set(repository: &GitRepository, paths: &[String]) -> Result<Ve
     if paths.is_empty() || !is_set(repository, "core.sparsecheckout")? {
         return Ok(Vec::new());
     }
-    let asked: Vec<u8> = paths.iter().flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect();
+    let asked = list(paths);
     let (status, said) = repository.answer(&["sparse-checkout", "check-rules", "-z"], &[], &asked)?;
-    let inside: BTreeSet<&[u8]> = said.split(|byte| *byte == 0).collect();
+    let inside: BTreeSet<&[u8]> = parts(&said).collect();
     let outside = paths.iter().filter(|path| status == 0 && !inside.contains(path.as_bytes()));
     Ok(outside.cloned().collect())
 }

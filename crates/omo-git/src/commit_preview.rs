@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use omo_core::text::sanitize;
 use thiserror::Error;
 
+use crate::git_output::{folders, list, parts};
 use crate::integrate;
 use crate::kept_work::{changed_entries, make_commit};
 use crate::proved_worktree::ProvedWorktree;
@@ -118,7 +119,7 @@ pub fn uncommitted_folders(worktree: &ProvedWorktree) -> Result<UncommittedFolde
     let said = repository.git_with(&arguments, &[], &[])?;
     let mut found = UncommittedFolders::default();
     let mut left = MAX_ENTRIES;
-    for path in said.split(|byte| *byte == 0).filter_map(|path| path.strip_suffix(b"/")) {
+    for path in folders(&said) {
         let path = String::from_utf8_lossy(path).into_owned();
         read_folder(repository.top(), &path, &mut found, &mut left);
     }
@@ -161,8 +162,7 @@ pub fn preview_commit(worktree: &ProvedWorktree, index: &Path, paths: &[&str]) -
     let mut names = Vec::new();
     for path in paths {
         let name = tree_path(&project, path).filter(|_| !path.contains(char::REPLACEMENT_CHARACTER));
-        names.extend(name.ok_or_else(|| CommitPreviewError::Path((*path).to_owned()))?.0);
-        names.push(0);
+        names.push(name.ok_or_else(|| CommitPreviewError::Path((*path).to_owned()))?.0);
     }
     match fs::remove_file(index) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -170,13 +170,10 @@ pub fn preview_commit(worktree: &ProvedWorktree, index: &Path, paths: &[&str]) -
         }
         _ => {}
     }
-    let own = [("GIT_INDEX_FILE", index.as_os_str())];
     let head = repository.commit_of("HEAD")?;
-    let base = head.clone().map_or_else(|| repository.empty_tree(), Ok)?;
-    repository.git_with(&["read-tree", &base], &own, &[])?;
+    let base = head.as_deref().map_or_else(|| repository.empty_tree(), |head| repository.tree_of(head))?;
     // Not `git add`: that looks into submodules, where the settings of those count.
-    repository.git_with(&["update-index", "--add", "--remove", "--replace", "-z", "--stdin"], &own, &names)?;
-    let tree = trimmed_line(&repository.git_with(&["write-tree"], &own, &[])?);
+    let tree = repository.tree_with(index, &base, &["--add", "--remove", "--replace", "--stdin"], &list(names))?;
     let _ = fs::remove_file(index);
     let parents: Vec<String> = head.into_iter().collect();
     Ok(make_commit(&repository, &tree, &parents, "What a commit would hold")?)
@@ -227,7 +224,7 @@ pub fn files_by_commit(
 /// may look like anything, and is known by its place alone.
 fn parse_files_by_commit(said: &[u8]) -> Vec<(String, Vec<String>)> {
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
-    let mut parts = said.split(|byte| *byte == 0).filter(|part| !part.is_empty());
+    let mut parts = parts(said);
     while let Some(part) = parts.next() {
         if part.starts_with(b":") {
             let path = parts.next().map(|path| String::from_utf8_lossy(path).into_owned());

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use crate::git_output::list;
 use crate::platform::path_of;
 use crate::repository::{GitFailed, GitRepository};
 
@@ -33,7 +34,7 @@ impl GitRepository {
     ///
     /// git fails.
     pub fn converted_paths<'a>(&self, paths: impl Iterator<Item = &'a Path>) -> Result<ConvertedPaths, GitFailed> {
-        let asked: Vec<u8> = paths.flat_map(|path| [path.as_os_str().as_encoded_bytes(), b"\0"].concat()).collect();
+        let asked = list(paths.map(|path| path.as_os_str().as_encoded_bytes()));
         let mut converted = ConvertedPaths::default();
         if asked.is_empty() {
             return Ok(converted);

@@ -17,6 +17,7 @@ use omo_core::session::id::SessionId;
 use omo_state::git_worktree::GitWorktree;
 
 use crate::git_command::GitCalls;
+use crate::git_output::{parts, split_entry};
 use crate::recorded::{RecordedRun, RecordedWorktree};
 use crate::repository::is_object_name;
 use crate::tree::{EMPTY_TREES, ScratchTree};
@@ -308,9 +309,9 @@ fn write_recorded_changes(
 fn entries(scratch: &ScratchTree, base: &str, tree: &str) -> Option<Vec<DiffEntry>> {
     let arguments = [&SETTINGS[..], &COMPARE, &["-z", "--raw", "--no-abbrev", base, tree]].concat();
     let listed = scratch.git_with_objects(&arguments, &[])?;
-    let mut parts = listed.split(|byte| *byte == 0);
+    let mut parts = parts(&listed);
     let mut entries = Vec::new();
-    while let Some(about) = parts.next().filter(|about| !about.is_empty()) {
+    while let Some(about) = parts.next() {
         let about = std::str::from_utf8(about.strip_prefix(b":")?).ok()?;
         let [mode_before, mode_now, before, now, status] = *about.split(' ').collect::<Vec<_>>() else { return None };
         let blob = |mode: &str, name: &str| DiffSide { mode: mode.to_owned(), name: name.to_owned(), bytes: 0 };
@@ -470,10 +471,10 @@ fn submodules(
     }
     let commits = |tree: &str| {
         let listed = scratch.git_with_objects(&["ls-tree", "-r", "-z", "--full-tree", tree], &[])?;
-        let entries = listed.split(|byte| *byte == 0).filter_map(|entry| {
+        let entries = parts(&listed).filter_map(|entry| {
             let entry = entry.strip_prefix(b"160000 commit ")?;
-            let (commit, path) = entry.split_at_checked(entry.iter().position(|byte| *byte == b'\t')?)?;
-            Some((crate::platform::path_of(path.get(1..)?), String::from_utf8(commit.to_owned()).ok()?))
+            let (commit, path) = split_entry(entry)?;
+            Some((crate::platform::path_of(path), String::from_utf8(commit.to_owned()).ok()?))
         });
         Some(entries.collect::<std::collections::BTreeMap<_, _>>())
     };

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::git_command;
+use crate::git_output::parts;
 
 /// What git makes of the files below a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,8 +19,5 @@ pub fn read_folder_status(root: &Path, folder: &str) -> Option<FolderStatus> {
     let listed = git_command::git(root, &["ls-files", "-z", "--", folder], &[], b"")?;
     let probe = format!("{folder}/anything");
     let (status, _) = git_command::answer(root, &["check-ignore", "-q", "--no-index", "--", &probe], &[], b"")?;
-    Some(FolderStatus {
-        files: listed.split(|byte| *byte == 0).filter(|name| !name.is_empty()).count(),
-        ignores: status == 0,
-    })
+    Some(FolderStatus { files: parts(&listed).count(), ignores: status == 0 })
 }

@@ -155,15 +155,6 @@ fn output_on_success(answer: Option<(i32, Vec<u8>)>) -> Option<Vec<u8>> {
     answer.and_then(|(status, said)| (status == 0).then_some(said))
 }
 
-/// The content of the first object of an answer of `git cat-file --batch`, and the rest of it: `object blob size`, a line
-/// end, the content, a line end.
-pub(crate) fn batch_entry(said: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (head, rest) = said.split_at_checked(said.iter().position(|byte| *byte == b'\n')? + 1)?;
-    let size = std::str::from_utf8(head).ok()?.trim_end().rsplit_once("blob ")?.1.parse::<usize>().ok()?;
-    let (content, rest) = rest.split_at_checked(size)?;
-    Some((content, rest.get(1..)?))
-}
-
 /// Lines of a program as one that can be shown.
 pub(crate) fn one_line(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();

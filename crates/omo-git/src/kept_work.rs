@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 
+use crate::git_output::{ChangedEntry, GitEntry, list, parse_changes, parts};
 use crate::repository::{GitFailed, GitRepository, MAKER_EMAIL, OMO_IDENTITY, trimmed_line};
 use crate::tree_path::TreePath;
 use crate::worktree::{KEEP_FOLDER, WorkerName};
@@ -147,20 +148,18 @@ pub fn release_kept_work(repository: &GitRepository, kept: &KeptWork) -> Result<
 ///
 /// git cannot be run, or another git has the index locked.
 pub fn forget_intents(repository: &GitRepository, kept: &KeptWork) -> Result<(), GitFailed> {
-    let list = |arguments: &[&str]| {
+    let paths_of = |arguments: &[&str]| {
         let listed = repository.git_with(arguments, &[], &[])?;
-        Ok::<BTreeSet<TreePath>, GitFailed>(
-            listed.split(|byte| *byte == 0).map(|path| TreePath(path.to_vec())).collect(),
-        )
+        Ok::<BTreeSet<TreePath>, GitFailed>(parts(&listed).map(|path| TreePath(path.to_vec())).collect())
     };
-    let known = list(&["ls-files", "-z"])?;
+    let known = paths_of(&["ls-files", "-z"])?;
     // An intended path is in the index and none of its changes.
     let staged =
-        list(&["diff-index", "-z", "--cached", "--ita-invisible-in-index", "--name-only", "--no-renames", "HEAD"])?;
+        paths_of(&["diff-index", "-z", "--cached", "--ita-invisible-in-index", "--name-only", "--no-renames", "HEAD"])?;
     let added = changed_entries(repository, &format!("{}^1", kept.commit), &kept.commit)?.into_iter();
     let added = added.filter(|it| it.before.is_none()).map(|it| it.path);
     let intended = added.filter(|path| known.contains(path) && !staged.contains(path));
-    let paths: Vec<u8> = intended.flat_map(|path| [path.0.as_slice(), b"\0"].concat()).collect();
+    let paths = list(intended.map(|path| path.0));
     if paths.is_empty() {
         return Ok(());
     }
@@ -221,20 +220,6 @@ impl UnheldCommits {
     }
 }
 
-/// A file or link as git names it: the mode, such as `100755`, and the object.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct GitEntry {
-    pub(crate) mode: String,
-    pub(crate) object: String,
-}
-
-/// A path that differs between two trees; `None` in the one that lacks it.
-pub(crate) struct ChangedEntry {
-    pub(crate) path: TreePath,
-    pub(crate) before: Option<GitEntry>,
-    pub(crate) after: Option<GitEntry>,
-}
-
 /// The paths that differ between a commit and another one or a tree.
 pub(crate) fn changed_entries(
     repository: &GitRepository,
@@ -243,28 +228,6 @@ pub(crate) fn changed_entries(
 ) -> Result<Vec<ChangedEntry>, GitFailed> {
     let said = repository.git_with(&["diff-tree", "-r", "-z", "--raw", "--no-renames", from, to], &[], &[])?;
     Ok(parse_changes(&said))
-}
-
-/// The rows of `git diff-tree --raw -z`.
-pub(crate) fn parse_changes(said: &[u8]) -> Vec<ChangedEntry> {
-    let mut parts = said.split(|byte| *byte == 0);
-    let mut changed = Vec::new();
-    while let (Some(row), Some(path)) = (parts.next(), parts.next()) {
-        let row = String::from_utf8_lossy(row);
-        // `:MODE MODE OBJECT OBJECT LETTER`, before and after.
-        let [old_mode, new_mode, old, new, _] = row.trim_start_matches(':').split(' ').collect::<Vec<_>>()[..] else {
-            continue;
-        };
-        let entry = |mode: &str, object: &str| {
-            (mode != "000000").then(|| GitEntry { mode: mode.to_owned(), object: object.to_owned() })
-        };
-        changed.push(ChangedEntry {
-            path: TreePath(path.to_vec()),
-            before: entry(old_mode, old),
-            after: entry(new_mode, new),
-        });
-    }
-    changed
 }
 
 /// Files, each as it is in the second of two trees; `None` for one that is gone.

@@ -17,6 +17,7 @@ pub mod file_copier;
 mod folder_path;
 pub mod folder_status;
 pub mod git_command;
+mod git_output;
 pub mod git_settings;
 pub mod integrate;
 pub mod kept_work;

@@ -18,6 +18,7 @@ use omo_state::git_worktree::GitWorktree;
 use serde::{Deserialize, Serialize};
 
 use crate::git_command::GitCalls;
+use crate::git_output::parts;
 use crate::platform::path_of;
 
 /// What the folder is called, beside the index and the objects.
@@ -54,7 +55,7 @@ impl RepositorySettings {
         let arguments = ["config", "-z", "--get-regexp", &format!("^({names})$")];
         let (_, said) = calls.answer(&tree.top, &arguments, &place, &[]).unwrap_or_default();
         let mut own_list = None;
-        for entry in said.split(|byte| *byte == 0) {
+        for entry in parts(&said) {
             let Some((name, value)) = std::str::from_utf8(entry).ok().and_then(|entry| entry.split_once('\n')) else {
                 continue;
             };

@@ -19,7 +19,8 @@ use omo_state::seal::hex_digest;
 use omo_state::state::{self, CorruptPolicy, EntryChange, StateUpdateOptions};
 
 use crate::folder_path::FolderPath;
-use crate::git_command::{GitCalls, batch_entry};
+use crate::git_command::GitCalls;
+use crate::git_output::{parts, split_entry};
 use crate::platform::path_of;
 use crate::tree::ScratchTree;
 use crate::work_files::{FileScope, ignore_built, path_to_text};
@@ -216,15 +217,11 @@ pub fn write_recorded_files(
     let (scratch, listed) = place.open_in(&tree, &kept)?;
     let mut top = FolderPath::open_to_write(to).ok()?;
     let files: Vec<(&str, &str, PathBuf)> =
-        listed.split(|byte| *byte == 0).filter_map(|listed| parse_index_entry(&scratch, listed)).collect();
+        parts(&listed).filter_map(|listed| parse_index_entry(&scratch, listed)).collect();
     for files in files.chunks(OBJECTS_AT_ONCE) {
-        let asked: String = files.iter().flat_map(|(_, object, _)| [object, "\n"]).collect();
-        let said = scratch.git_with_objects(&["cat-file", "--batch"], asked.as_bytes())?;
-        let mut said = said.as_slice();
-        for (mode, _, path) in files {
-            let (content, rest) = batch_entry(said)?;
-            said = rest;
-            top.write(path, mode, content, None).ok().filter(|is_written| *is_written)?;
+        let contents = scratch.contents(files.iter().map(|(_, object, _)| *object))?;
+        for ((mode, _, path), content) in files.iter().zip(contents) {
+            top.write(path, mode, &content, None).ok().filter(|is_written| *is_written)?;
         }
     }
     Some(to.join(root.strip_prefix(&place.top).ok()?))
@@ -232,10 +229,9 @@ pub fn write_recorded_files(
 
 /// The mode, the object and the path of a file or link, from `mode object stage<tab>path`.
 fn parse_index_entry<'a>(scratch: &ScratchTree, entry: &'a [u8]) -> Option<(&'a str, &'a str, PathBuf)> {
-    let (about, path) = entry.split_at_checked(entry.iter().position(|byte| *byte == b'\t')?)?;
+    let (about, path) = split_entry(entry)?;
     let (mode, object) = std::str::from_utf8(about).ok()?.strip_suffix(" 0")?.split_once(' ')?;
-    let path = path.get(1..).filter(|path| !scratch.is_absent(path))?;
-    let path = path_of(path);
+    let path = Some(path).filter(|path| !scratch.is_absent(path)).map(path_of)?;
     let is_file = matches!(mode, "100644" | "100755" | "120000");
     is_file.then_some(())?;
     path.components().all(|part| matches!(part, Component::Normal(_))).then_some((mode, object, path))

@@ -17,6 +17,7 @@ use omo_state::git_worktree::GitWorktree;
 use thiserror::Error;
 
 use crate::git_command::{GitOutcome, OutputMode, answer_within, one_line, run, run_as_needed};
+use crate::git_output::parts;
 use crate::git_settings::{GitSettings, borrowed, user_variables};
 use crate::own_git_dir::quote_path;
 use crate::tree::file_mark;
@@ -286,7 +287,7 @@ impl GitRepository {
             [index, tree, b' ', path @ ..] => Some(StatusEntry { letters: [*index, *tree], path: path.to_vec() }),
             _ => None,
         };
-        Ok(said.split(|byte| *byte == 0).filter_map(entry).collect())
+        Ok(parts(&said).filter_map(entry).collect())
     }
 
     /// As [`Repository::git_with`], for making and removing worktrees: one at a time, since git fails where it meets
@@ -353,6 +354,25 @@ impl GitRepository {
         }
         let made = trimmed_line(&self.git_with(&["hash-object", "-w", "-t", "tree", "--stdin"], &[], &[])?);
         Ok(self.known.empty.get_or_init(|| made).clone())
+    }
+
+    /// A tree with changes, as `git update-index` takes them with these options. `index` is a file that git may write.
+    pub(crate) fn tree_with(
+        &self,
+        index: &Path,
+        tree: &str,
+        options: &[&str],
+        changes: &[u8],
+    ) -> Result<String, GitFailed> {
+        if changes.is_empty() {
+            return Ok(tree.to_owned());
+        }
+        let git = |arguments: &[&str], input: &[u8]| {
+            self.git_with(arguments, &[("GIT_INDEX_FILE", index.as_os_str())], input)
+        };
+        git(&["read-tree", tree], &[])?;
+        git(&[["update-index", "-z"].as_slice(), options].concat(), changes)?;
+        Ok(trimmed_line(&git(&["write-tree", "--missing-ok"], &[])?))
     }
 
     /// Whether everything that these commits hold is in another one, too.

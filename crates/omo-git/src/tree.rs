@@ -25,6 +25,7 @@ use omo_state::seal::{SealKey, hex_digest};
 use serde::{Deserialize, Serialize};
 
 use crate::git_command::GitCalls;
+use crate::git_output::{batch_contents, entries, list, parts};
 use crate::own_git_dir::{self, RepositorySettings, quote_path};
 use crate::platform::{identity, path_of};
 use crate::scope::FileScope;
@@ -283,11 +284,11 @@ impl<'a> ScratchTree<'a> {
             return Some(kept);
         }
         // A new file that our index holds would stay in it although it is ignored from now on.
-        if changed.split(|byte| *byte == 0).any(|path| path.ends_with(b".gitignore")) {
+        if parts(&changed).any(|path| path.ends_with(b".gitignore")) {
             return self.rebuild_state(source);
         }
         // A folder that is a repository of its own becomes a submodule in the eyes of git.
-        let new_repository = changed.split(|byte| *byte == 0).any(|path| path.ends_with(b"/"));
+        let new_repository = parts(&changed).any(|path| path.ends_with(b"/"));
         self.update_state(&changed, new_repository, kept)
     }
 
@@ -312,7 +313,7 @@ impl<'a> ScratchTree<'a> {
     /// Whether git ignores a folder of the work tree.
     pub(crate) fn ignores(&self, folder: &Path) -> Option<bool> {
         let path = folder.strip_prefix(&self.tree.top).ok()?.as_os_str().as_encoded_bytes();
-        let asked = [path, b"\0"].concat();
+        let asked = list([path]);
         let (status, said) = self.answer(None, &["check-ignore", "-z", "--stdin"], &asked)?;
         // 1 says that it is not.
         matches!(status, 0 | 1).then_some(!said.is_empty())
@@ -351,11 +352,8 @@ impl<'a> ScratchTree<'a> {
     fn copied_changes(&self) -> Option<Vec<u8>> {
         self.copy_index()?;
         let unmerged = self.git(&["ls-files", "--unmerged", "-z"], &[])?;
-        let entries = unmerged.split(|byte| *byte == 0);
-        let paths =
-            entries.filter_map(|entry| Some(entry.split_at(entry.iter().position(|byte| *byte == b'\t')? + 1).1));
-        let unmerged = paths.flat_map(|path| [path, b"\0"].concat());
-        Some(unmerged.chain(self.changed_paths()?).collect())
+        let unmerged = list(entries(&unmerged).map(|(_, path)| path));
+        Some([unmerged, self.changed_paths()?].concat())
     }
 
     /// Takes the work tree into our index, whose entries can be asked for later, and no further: to name it all, git would
@@ -369,7 +367,7 @@ impl<'a> ScratchTree<'a> {
     fn forget_flags(&self) -> Option<()> {
         let listed = self.git(&["ls-files", "-v", "-z"], &[])?;
         let (mut unchanged, mut unwatched) = (Vec::new(), Vec::new());
-        for entry in listed.split(|byte| *byte == 0).filter(|entry| entry.len() > 2) {
+        for entry in parts(&listed).filter(|entry| entry.len() > 2) {
             let (tag, path) = entry.split_at(2);
             let tag = tag.first().copied().unwrap_or_default();
             if tag.is_ascii_lowercase() {
@@ -404,7 +402,7 @@ impl<'a> ScratchTree<'a> {
         let listed = if list_submodules { self.git(&["ls-files", "-s", "-z"], &[])? } else { Vec::new() };
         let mut submodules = if list_submodules { submodules(&listed) } else { kept.submodules };
         if list_submodules {
-            let inside = changed.split(|byte| *byte == 0).filter(|path| path.ends_with(b"/"));
+            let inside = parts(changed).filter(|path| path.ends_with(b"/"));
             submodules.extend(inside.filter(|path| !self.has_commit(path)).map(path_of));
         }
         let copy = file_mark(&self.path.join(INDEX));
@@ -418,15 +416,14 @@ impl<'a> ScratchTree<'a> {
 
     /// `git add` would have another git look into each submodule, with the settings of that.
     fn update_index(&self, changed: &[u8]) -> Option<()> {
-        let paths = changed.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+        let paths = parts(changed);
         // A repository without a commit cannot be an entry of an index.
         let paths = paths.filter(|path| !path.ends_with(b"/") || self.has_commit(path));
         let paths = paths.map(|path| path.strip_suffix(b"/").unwrap_or(path));
         let (kept, gone): (Vec<&[u8]>, Vec<&[u8]>) = paths.partition(|path| self.can_be_entry(path));
         for (option, paths) in [("--force-remove", gone), ("--replace", kept)] {
             if !paths.is_empty() {
-                let paths: Vec<u8> = paths.iter().flat_map(|path| [path, b"\0".as_slice()].concat()).collect();
-                self.git(&["update-index", "-z", "--add", "--remove", option, "--stdin"], &paths)?;
+                self.git(&["update-index", "-z", "--add", "--remove", option, "--stdin"], &list(paths))?;
             }
         }
         Some(())
@@ -461,6 +458,12 @@ impl<'a> ScratchTree<'a> {
         (status == 0).then_some(said)
     }
 
+    /// The contents of some objects, in their order.
+    pub(crate) fn contents<'o>(&self, objects: impl Iterator<Item = &'o str>) -> Option<Vec<Vec<u8>>> {
+        let asked: Vec<&str> = objects.flat_map(|object| [object, "\n"]).collect();
+        batch_contents(&self.git_with_objects(&["cat-file", "--batch"], asked.concat().as_bytes())?)
+    }
+
     /// What git says, and its exit status; `shared` are more folders of objects.
     pub(crate) fn answer(&self, shared: Option<OsString>, arguments: &[&str], input: &[u8]) -> Option<(i32, Vec<u8>)> {
         let git =
@@ -475,14 +478,6 @@ impl<'a> ScratchTree<'a> {
         let variables: Vec<_> = own_git_dir::variables(git, &self.tree.top).into_iter().chain(own).collect();
         self.calls.answer(&self.tree.top, arguments, &variables, input)
     }
-}
-
-/// What git says of each path of an index, and the path.
-pub(crate) fn entries(listed: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
-    let entries = listed.split(|byte| *byte == 0);
-    entries
-        .filter_map(|entry| entry.split_at_checked(entry.iter().position(|byte| *byte == b'\t')?))
-        .filter_map(|(about, path)| Some((about, path.get(1..)?)))
 }
 
 /// Where the submodules are.

@@ -29,6 +29,7 @@ use omo_state::seal::hex_digest;
 use self::content::{FileEntry, KnownDigests};
 use self::manifest::ContentDigest;
 use crate::git_command::GitCalls;
+use crate::git_output::{list, parts};
 use crate::made_folders::{is_cached, left_out_names};
 use crate::own_git_dir::RepositorySettings;
 use crate::platform::{FileStamp, TreeTop, path_of};
@@ -286,7 +287,7 @@ impl<'a> WorkFiles<'a> {
         let mut files: Vec<Vec<u8>> = listed.files.difference(&listed.inner).cloned().collect();
         let ignored = |folders: &[u8]| {
             let mut ignored = asked.ignored_folders(folders)?;
-            for inner in folders.split(|byte| *byte == 0).filter(|path| listed.inner.contains(*path)) {
+            for inner in parts(folders).filter(|path| listed.inner.contains(*path)) {
                 ignored.extend_from_slice(inner);
                 ignored.push(0);
             }
@@ -342,8 +343,7 @@ impl<'a> WorkFiles<'a> {
         let ignores_project = |asked: &FileLister| {
             let path = self.root.strip_prefix(&asked.top).map(|path| path.as_os_str().as_encoded_bytes().to_vec());
             let path = path.unwrap_or_default();
-            !path.is_empty()
-                && asked.ignored_folders(&[&path, b"\0".as_slice()].concat()).is_some_and(|it| !it.is_empty())
+            !path.is_empty() && asked.ignored_folders(&list([&path])).is_some_and(|it| !it.is_empty())
         };
         let is_settled = settled_top.is_some();
         if let Some(asked) = around.filter(|asked| is_settled || !ignores_project(asked)) {
@@ -391,8 +391,8 @@ impl<'a> WorkFiles<'a> {
         let arguments =
             ["status", "--porcelain", "-z", "--ignored=matching", "--untracked-files=all", "--ignore-submodules=all"];
         let status = asked.git(&arguments, &[])?;
-        let ignored = status.split(|byte| *byte == 0).filter_map(|line| line.strip_prefix(b"!! "));
-        let paths: Vec<u8> = ignored.flat_map(|path| [path, b"\0".as_slice()].concat()).collect();
+        let ignored = parts(&status).filter_map(|line| line.strip_prefix(b"!! "));
+        let paths = list(ignored);
         if paths.is_empty() {
             return Some(Vec::new());
         }

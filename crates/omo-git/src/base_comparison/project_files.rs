@@ -11,10 +11,11 @@ use omo_state::git_worktree::GitWorktree;
 
 use super::{BaseError, ScratchFolder, is_plain};
 use crate::git_command::GitCalls;
+use crate::git_output::{GitEntry, entries, folders, parse_changes};
 use crate::platform::path_of;
 use crate::recorded::{RecordedRun, RecordedWorktree};
 use crate::repository::GitFailed;
-use crate::tree::{ScratchTree, entries};
+use crate::tree::ScratchTree;
 
 /// How deep submodules within submodules are followed.
 const MAX_DEPTH: usize = 8;
@@ -88,6 +89,11 @@ impl RepositoryView<'_> {
     /// What git says where it succeeds; it finds the objects of the base.
     pub(super) fn git(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, GitFailed> {
         self.scratch.git_with_objects(arguments, input).ok_or_else(|| self.failure_of(arguments))
+    }
+
+    /// The contents of some objects, in their order.
+    pub(super) fn contents<'o>(&self, objects: impl Iterator<Item = &'o str>) -> Result<Vec<Vec<u8>>, GitFailed> {
+        self.scratch.contents(objects).ok_or_else(|| self.failure_of(&["cat-file", "--batch"]))
     }
 
     /// What git says, and its exit status.
@@ -202,7 +208,7 @@ impl<'a> ProjectFiles<'a> {
         listed?;
         // All that is new is in the index but for repositories without a commit, which are listed as folders.
         let new = new?;
-        let new = new.split(|byte| *byte == 0).filter_map(|path| path.strip_suffix(b"/"));
+        let new = folders(&new);
         inner.now.extend(new.map(path_of).filter(|path| is_plain(path)).map(|path| (path, None)));
         if let Some(differing) = differing {
             self.add_changed(&differing?, at, &mut inner);
@@ -234,26 +240,21 @@ impl<'a> ProjectFiles<'a> {
 
     /// Adds what differs from the base.
     fn add_changed(&mut self, differing: &[u8], at: &Path, inner: &mut InnerRepositories) {
-        let mut parts = differing.split(|byte| *byte == 0);
-        while let (Some(about), Some(path)) = (parts.next().filter(|about| !about.is_empty()), parts.next()) {
-            let (about, path) = (String::from_utf8_lossy(about), path_of(path));
-            let words: Vec<&str> = about.trim_start_matches(':').split(' ').collect();
-            let [mode, mode_now, object, ..] = words.as_slice() else { continue };
+        for changed in parse_changes(differing) {
+            let path = path_of(&changed.path.0);
             if !is_plain(&path) {
                 continue;
             }
-            let was = (mode.bytes().any(|digit| digit != b'0')).then_some(*object);
-            let is_submodule = *mode == SUBMODULE;
-            if is_submodule || *mode_now == SUBMODULE {
-                inner.changed.insert(path.clone(), was.filter(|_| is_submodule).map(str::to_owned));
-            }
-            let base = was.filter(|_| !is_submodule).map(|object| BaseFile {
-                mode: (*mode).to_owned(),
-                object: object.to_owned(),
-                repository: self.repositories.len(),
+            let is_submodule = |entry: &GitEntry| entry.mode == SUBMODULE;
+            let (was_inner, was) = changed.before.map_or((None, None), |was| {
+                if is_submodule(&was) { (Some(was.object), None) } else { (None, Some(was)) }
             });
-            let is_file_now = *mode_now != SUBMODULE && mode_now.bytes().any(|digit| digit != b'0');
-            if base.is_some() || is_file_now {
+            if was_inner.is_some() || changed.after.as_ref().is_some_and(is_submodule) {
+                inner.changed.insert(path.clone(), was_inner);
+            }
+            let repository = self.repositories.len();
+            let base = was.map(|GitEntry { mode, object }| BaseFile { mode, object, repository });
+            if base.is_some() || changed.after.is_some_and(|now| !is_submodule(&now)) {
                 self.changed.insert(at.join(path), base);
             }
         }

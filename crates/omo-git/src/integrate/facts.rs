@@ -5,6 +5,7 @@ use std::path::Path;
 use omo_state::files::regular_file::{self, Links};
 
 use crate::git_command;
+use crate::git_output::{self, list, parts};
 use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 
 /// A longer list of commits that are left to pick or revert is none.
@@ -225,7 +226,7 @@ fn find_repository(repository: &GitRepository, path: &str) -> Result<Option<Stri
     }
     let below = ["--literal-pathspecs", "ls-files", "-z", "--others", "--", path];
     let below = repository.git_with(&below, &[], &[])?;
-    Ok(below.split(|byte| *byte == 0).any(|entry| entry.ends_with(b"/")).then(|| path.to_owned()))
+    Ok(parts(&below).any(|entry| entry.ends_with(b"/")).then(|| path.to_owned()))
 }
 
 /// Where a branch is that is not checked out here.
@@ -271,10 +272,7 @@ fn filtered_paths(repository: &GitRepository, entries: &[u8]) -> Result<Vec<Stri
     if filters.is_empty() {
         return Ok(Vec::new());
     }
-    let listed = entries
-        .split(|byte| *byte == 0)
-        .filter_map(|entry| entry.iter().position(|byte| *byte == b'\t').and_then(|tab| entry.get(tab + 1..)));
-    let asked: Vec<u8> = listed.flat_map(|path| [path, b"\0"].concat()).collect();
+    let asked = list(git_output::entries(entries).map(|(_, path)| path));
     let said = repository.git_with(&["check-attr", "-z", "--stdin", "filter"], &[], &asked)?;
     // A path, the name of the attribute, and what it is.
     let parts: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
@@ -290,7 +288,7 @@ fn filtered_paths(repository: &GitRepository, entries: &[u8]) -> Result<Vec<Stri
 
 /// Those of some paths, from the top, that git ignores. None is one that it cannot be asked about, in a submodule say.
 pub fn ignored_paths(repository: &GitRepository, paths: &[String]) -> Result<Vec<String>, GitFailed> {
-    let asked: Vec<u8> = paths.iter().flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect();
+    let asked = list(paths);
     // 1 says that it ignores none of them.
     match repository.answer(&["check-ignore", "-z", "--stdin"], &[], &asked)? {
         (0 | 1, said) => Ok(self::paths(&said, |path| (!path.is_empty()).then_some(path))),
@@ -311,11 +309,11 @@ pub fn checkout_bytes(repository: &GitRepository) -> Result<u64, GitFailed> {
         let about = entry.split(|byte| *byte == b'\t').next()?;
         String::from_utf8_lossy(about).split_whitespace().nth(3)?.parse().ok()
     };
-    Ok(listed.split(|byte| *byte == 0).filter_map(size).fold(0, u64::saturating_add))
+    Ok(parts(&listed).filter_map(size).fold(0, u64::saturating_add))
 }
 
 fn paths(listed: &[u8], path: impl Fn(&[u8]) -> Option<&[u8]>) -> Vec<String> {
-    let found = listed.split(|byte| *byte == 0).filter_map(path);
+    let found = parts(listed).filter_map(path);
     let mut found: Vec<String> = found.map(|path| String::from_utf8_lossy(path).into_owned()).collect();
     found.sort();
     found.dedup();

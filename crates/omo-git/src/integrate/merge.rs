@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::git_output::parts;
 use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 
 /// git says this of an option that it does not know.
@@ -64,7 +65,7 @@ pub fn preview_merge(
     }
     let arguments = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", tip, commit];
     let (status, said) = repository.answer(&arguments, &[], &[])?;
-    let mut parts = said.split(|byte| *byte == 0).filter(|part| !part.is_empty());
+    let mut parts = parts(&said);
     match (status, parts.next()) {
         (0, Some(tree)) => {
             let tree = trimmed_line(tree);

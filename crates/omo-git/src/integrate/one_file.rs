@@ -1,9 +1,9 @@
 //! One file of a commit: read, and changed by a commit of its own, without any checkout.
 
-use std::ffi::OsStr;
 use std::path::Path;
 
 use super::merge::{MergeError, require_commits};
+use crate::git_output::parts;
 use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 
 /// A regular file of a commit.
@@ -32,7 +32,7 @@ pub fn committed_file(
     }
     let listed = repository.git_with(&listing, &[], &[])?;
     // `<mode> <kind> <object>`, a tab, and the path.
-    let entry = listed.split(|byte| *byte == 0).find_map(|entry| {
+    let entry = parts(&listed).find_map(|entry| {
         let (about, name) = std::str::from_utf8(entry).ok()?.split_once('\t')?;
         let [mode, "blob", object] = about.split(' ').collect::<Vec<_>>()[..] else { return None };
         (name == path && mode.starts_with("100")).then(|| (mode.to_owned(), object.to_owned()))
@@ -58,9 +58,7 @@ pub fn tree_with_file(
         return Err(MergeError::NoCommit { commit: tip.to_owned() });
     }
     let object = trimmed_line(&repository.git_with(&["hash-object", "-w", "--stdin"], &[], &file.bytes)?);
-    let own: [(&str, &OsStr); 1] = [("GIT_INDEX_FILE", index.as_os_str())];
     let entry = format!("{} {object}\t{}\0", file.mode, file.path);
-    require_commits(repository, &[tip], repository.git_with(&["read-tree", tip], &own, &[]))?;
-    repository.git_with(&["update-index", "-z", "--index-info"], &own, entry.as_bytes())?;
-    Ok(trimmed_line(&repository.git_with(&["write-tree"], &own, &[])?))
+    let made = repository.tree_with(index, tip, &["--index-info"], entry.as_bytes());
+    require_commits(repository, &[tip], made)
 }

@@ -5,6 +5,7 @@ use std::fs;
 
 use super::error::LandError;
 use super::journal::LandingFiles;
+use crate::git_output::{list, parts};
 use crate::platform::path_of;
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
 
@@ -15,7 +16,7 @@ fn touched_paths(repository: &GitRepository, old: &str, new: &str) -> Result<BTr
 }
 
 fn split(listed: &[u8]) -> impl Iterator<Item = Vec<u8>> {
-    listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(<[u8]>::to_vec)
+    parts(listed).map(<[u8]>::to_vec)
 }
 
 /// One move.
@@ -115,7 +116,7 @@ impl<'a> CheckoutMove<'a> {
         let is_here = |path: &Vec<u8>| self.repository.top().join(path_of(path)).symlink_metadata().is_ok();
         let listed = self.git(&["ls-files", "-z"], &[])?;
         let known = split(&listed).filter(|path| self.touched.contains(path) && is_here(path));
-        let known: Vec<u8> = known.flat_map(|path| [path.as_slice(), b"\0"].concat()).collect();
+        let known = list(known);
         for flag in ["--no-assume-unchanged", "--no-skip-worktree"] {
             self.git(&["update-index", flag, "-z", "--stdin"], &known)?;
         }
@@ -169,7 +170,7 @@ impl<'a> CheckoutMove<'a> {
         self.update_entries(&differing)?;
         self.read_tree(&["-u", &now, self.old])?;
         // A file that was gone for a moment, to be written anew. One that is there is not written.
-        let there: Vec<u8> = self.touched.iter().flat_map(|path| [path, b"\0".as_slice()].concat()).collect();
+        let there = list(&self.touched);
         let index = self.places.new_index();
         let own = [("GIT_INDEX_FILE", index.as_os_str())];
         self.repository.answer(&["checkout-index", "--quiet", "-z", "--stdin"], &own, &there)?;

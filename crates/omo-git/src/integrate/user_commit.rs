@@ -10,6 +10,7 @@ use omo_state::files::regular_file::{self, Links};
 
 use super::merge::{MergeError, require_commits};
 use crate::git_command::{GitOutcome, one_line};
+use crate::git_output::parts;
 use crate::proved_worktree::ProvedWorktree;
 use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 use crate::user_git::{COMMIT_HOOKS, UserGit, hooks_folder, present_hooks, signs_commits};
@@ -173,5 +174,5 @@ pub fn unsigned_commits(repository: &GitRepository, from: &str, to: &str) -> Res
         let mut head = commit.split(|byte| *byte == b'\n').take_while(|line| !line.is_empty());
         !head.any(|line| line.starts_with(b"gpgsig"))
     };
-    Ok(listed.split(|byte| *byte == 0).filter(|commit| !commit.is_empty()).filter(is_unsigned).count())
+    Ok(parts(&listed).filter(is_unsigned).count())
 }

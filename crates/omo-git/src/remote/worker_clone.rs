@@ -17,6 +17,7 @@ use super::{
 };
 use crate::commit::has_identity;
 use crate::git_command::{GitOutcome, git};
+use crate::git_output::parts;
 use crate::git_settings::own_identity;
 use crate::message_commit::{read_message, write_message};
 use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
@@ -271,7 +272,7 @@ impl<'g> WorkerClone<'g> {
     pub fn ignore_new_files(&self) -> Result<(), String> {
         let arguments = ["ls-files", "-z", "--others", "--exclude-standard", "--directory"];
         let said = self.repository.git_with(&arguments, &[], &[]).map_err(|error| error.to_string())?;
-        let names = said.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        let names = parts(&said);
         // A name with a line end cannot stand in the list.
         let lines = names.filter(|name| !name.contains(&b'\n')).take(MAX_IGNORED).map(ignore_line);
         let text = lines.collect::<Vec<_>>().concat();

@@ -12,6 +12,7 @@ use super::RestoreError;
 use super::manifest::{OwnPaths, RestoreSelection};
 use super::store::SnapshotStore;
 use crate::git_command::git;
+use crate::git_output::{parts, split_entry};
 use crate::tree_path::TreePath;
 
 /// What our lock holds, by which one that was left by a process that was ended is known.
@@ -110,7 +111,7 @@ pub(crate) fn read_index(tree: &GitWorktree, file: Option<&Path>) -> Result<Inde
         ("GIT_INDEX_FILE", file.as_os_str()),
     ];
     let listed = git(&tree.top, &["ls-files", "-s", "-z"], &variables, &[]).ok_or(RestoreError::Git("ls-files"))?;
-    Ok(parse_entries(listed.split(|byte| *byte == 0)))
+    Ok(parse_entries(parts(&listed)))
 }
 
 /// What the index of a work tree says, and the files that it knows nothing of and git does not ignore.
@@ -119,7 +120,7 @@ pub(crate) fn read_index_and_untracked(tree: &GitWorktree) -> Result<(IndexEntri
     let all = ["ls-files", "-t", "-s", "-z", "--cached", "--others", "--exclude-standard"];
     let listed = git(&tree.top, &all, &variables, &[]).ok_or(RestoreError::Git("ls-files"))?;
     // Each has a letter before it, and those are `?`.
-    let tagged = listed.split(|byte| *byte == 0).filter_map(|entry| entry.split_at_checked(2));
+    let tagged = parts(&listed).filter_map(|entry| entry.split_at_checked(2));
     let (others, known): (Vec<_>, Vec<_>) = tagged.partition(|(tag, _)| *tag == b"? ");
     let others = others.into_iter().map(|(_, name)| TreePath(name.to_vec())).collect();
     Ok((parse_entries(known.into_iter().map(|(_, entry)| entry)), others))
@@ -127,13 +128,9 @@ pub(crate) fn read_index_and_untracked(tree: &GitWorktree) -> Result<(IndexEntri
 
 fn parse_entries<'e>(entries: impl Iterator<Item = &'e [u8]>) -> IndexEntries {
     let mut found = IndexEntries::new();
-    for entry in entries {
-        if let Some(at) = entry.iter().position(|byte| *byte == b'\t') {
-            let (said, name) = entry.split_at(at);
-            let lines = found.entry(TreePath(name.get(1..).unwrap_or_default().to_vec())).or_default();
-            // One path has up to three entries while a conflict is open.
-            lines.extend([said, name, b"\0"].concat());
-        }
+    for (said, name) in entries.filter_map(split_entry) {
+        // One path has up to three entries while a conflict is open.
+        found.entry(TreePath(name.to_vec())).or_default().extend([said, b"\t", name, b"\0"].concat());
     }
     found
 }

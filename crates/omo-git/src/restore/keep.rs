@@ -109,19 +109,13 @@ impl Snapshotter<'_> {
     ) -> Result<KeptWork, RestoreError> {
         let repository = self.repository()?;
         let index = self.store.fresh_index()?;
-        let git = |arguments: &[&str], input: &[u8]| {
-            repository.git_with(arguments, &[("GIT_INDEX_FILE", index.as_os_str())], input)
-        };
         let head = repository.commit_of("HEAD")?;
         let head_tree = head.as_deref().map_or_else(|| repository.empty_tree(), |head| repository.tree_of(head))?;
-        git(&["read-tree", &head_tree], &[])?;
-        let tree_with = |input: &[u8]| -> Result<String, RestoreError> {
-            git(&["update-index", "-z", "--replace", "--index-info"], input)?;
-            Ok(trimmed_line(&git(&["write-tree", "--missing-ok"], &[])?))
-        };
-        let tree_before = tree_with(&self.index_input(&repository, before)?)?;
-        let tree = tree_with(&self.index_input(&repository, kept)?)?;
-        let staged = if staged.is_empty() { tree.clone() } else { tree_with(staged)? };
+        let tree_with =
+            |tree: &str, input: &[u8]| repository.tree_with(&index, tree, &["--replace", "--index-info"], input);
+        let tree_before = tree_with(&head_tree, &self.index_input(&repository, before)?)?;
+        let tree = tree_with(&tree_before, &self.index_input(&repository, kept)?)?;
+        let staged = tree_with(&tree, staged)?;
         self.store.fresh_index()?;
         let private: BTreeMap<&TreePath, u32> =
             kept.iter().filter_map(|(name, entry)| Some((*name, private_mode((*entry)?)?))).collect();

@@ -15,6 +15,7 @@ use super::store::{SnapshotStore, digest_of};
 use super::{OwnProjectPaths, RestoreError, RestoreResult, RestoreScope, SnapshotContext};
 use crate::changes::is_omo_path;
 use crate::git_command::{answer, git};
+use crate::git_output::parts;
 use crate::platform::{FolderEntry, path_of};
 use crate::repository::GitRepository;
 use crate::restore::worktree_files::{TEMPORARY, WorktreeFiles};
@@ -66,7 +67,7 @@ impl<'a> Snapshotter<'a> {
     pub(super) fn list(&self, options: &[&str]) -> Result<Vec<TreePath>, RestoreError> {
         let arguments = [["ls-files", "-z", "--exclude-standard"].as_slice(), options].concat();
         let listed = git(&self.tree.top, &arguments, &self.variables(), &[]).ok_or(RestoreError::Git("ls-files"))?;
-        let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        let names = parts(&listed);
         Ok(names.map(|name| TreePath(name.to_vec())).collect())
     }
 

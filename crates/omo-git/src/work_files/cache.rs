@@ -9,6 +9,7 @@ use omo_state::git_worktree::GitWorktree;
 use omo_state::seal::{SealKey, hex_digest};
 use serde::{Deserialize, Serialize};
 
+use crate::git_output::parts;
 use crate::platform::path_of;
 use crate::scope::text_to_path;
 use crate::tree::file_mark;
@@ -98,12 +99,12 @@ impl FilesCache {
 impl CachedFiles {
     /// The paths of files.
     pub(super) fn file_paths(&self) -> impl Iterator<Item = &[u8]> {
-        split(self.paths.get(..self.files_bytes).unwrap_or_default())
+        parts(self.paths.get(..self.files_bytes).unwrap_or_default())
     }
 
     /// The paths of folders.
     pub(super) fn folder_paths(&self) -> impl Iterator<Item = &[u8]> {
-        split(self.paths.get(self.files_bytes..).unwrap_or_default())
+        parts(self.paths.get(self.files_bytes..).unwrap_or_default())
     }
 
     /// The top of the work tree.
@@ -129,10 +130,6 @@ impl CachedFiles {
     fn sealed_bytes(&self) -> Option<Vec<u8>> {
         serde_json::to_vec(&(self, hex_digest(&self.paths))).ok()
     }
-}
-
-fn split(paths: &[u8]) -> impl Iterator<Item = &[u8]> {
-    paths.split(|byte| *byte == 0).filter(|path| !path.is_empty())
 }
 
 fn has_stamps<'a>(top: &Path, paths: impl Iterator<Item = &'a [u8]>, digest: &str) -> bool {

@@ -10,6 +10,7 @@ use omo_state::git_worktree::GitWorktree;
 use super::MAX_FILES;
 use super::cache::FilesCache;
 use crate::git_command::GitCalls;
+use crate::git_output::{parts, split_entry};
 use crate::made_folders::is_left_out;
 use crate::own_git_dir::{self, RepositorySettings, quote_path};
 use crate::tree::is_index;
@@ -123,7 +124,7 @@ impl<'a> FileLister<'a> {
 /// What git says of each path: a letter, mode, object and stage where it is in the index, and the path.
 fn parse(said: &[u8]) -> ListedFiles {
     let mut listed = ListedFiles::default();
-    for entry in said.split(|byte| *byte == 0) {
+    for entry in parts(said) {
         if let Some(path) = entry.strip_prefix(b"? ") {
             match path.strip_suffix(b"/") {
                 Some(path) => listed.inner.insert(path.to_vec()),
@@ -131,8 +132,8 @@ fn parse(said: &[u8]) -> ListedFiles {
             };
             continue;
         }
-        let Some(at) = entry.iter().position(|byte| *byte == b'\t') else { continue };
-        let (about, path) = (entry.get(..at).unwrap_or_default(), entry.get(at + 1..).unwrap_or_default().to_vec());
+        let Some((about, path)) = split_entry(entry) else { continue };
+        let path = path.to_vec();
         if about.get(2..).is_some_and(|about| about.starts_with(b"160000 ")) {
             listed.inner.insert(path);
             continue;

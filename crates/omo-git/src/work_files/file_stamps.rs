@@ -14,6 +14,7 @@ use std::time::Duration;
 use omo_core::timestamp::Timestamp;
 use omo_state::env;
 
+use crate::git_output::{list, parts};
 use crate::platform::{FileStamp, TreeTop};
 
 /// The times of a file system move in steps. What lies within this of a look is taken for changed
@@ -146,9 +147,9 @@ fn drop_ignored(
 ) -> Option<()> {
     let unknown = folders.iter().filter(|path| !known.contains(path.as_slice()));
     // Without a `/` at the end: with one, git also goes by the rules that stand in the folder itself.
-    let asked: Vec<u8> = unknown.flat_map(|path| [path, b"\0".as_slice()].concat()).collect();
+    let asked = list(unknown);
     let left_out = if asked.is_empty() { Vec::new() } else { ignored(&asked)? };
-    let left_out: HashSet<&[u8]> = left_out.split(|byte| *byte == 0).collect();
+    let left_out: HashSet<&[u8]> = parts(&left_out).collect();
     folders.retain(|path| !left_out.contains(path.as_slice()));
     Some(())
 }

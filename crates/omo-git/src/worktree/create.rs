@@ -10,6 +10,7 @@ use super::{
 };
 use crate::exclude::{add_exclude_line, exclude_file};
 use crate::file_copier::{CopyKind, FileCopier};
+use crate::git_output::parts;
 use crate::platform::path_of;
 use crate::repository::{GitFailed, GitRepository, is_object_name};
 use crate::worktree::state::remember_index;
@@ -241,5 +242,5 @@ pub(crate) fn included_paths(
     }
     // 1 says that git ignores none of them.
     let (_, ignored) = git(&["check-ignore", "-z", "--stdin"], &named)?;
-    Ok(ignored.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(path_of).collect())
+    Ok(parts(&ignored).map(path_of).collect())
 }

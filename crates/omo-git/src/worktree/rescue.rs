@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{DotGit, WorkerName, WorktreeError, copy_options, dot_git, file_error, git_folder_of};
 use crate::file_copier::{CopyKind, CopyOptions, FileCopier};
+use crate::git_output::parts;
 use crate::kept_work::WorkToKeep;
 use crate::made_folders::{BUILT, is_left_out};
 use crate::platform::path_of;
@@ -87,7 +88,7 @@ pub(super) fn keep_work(
     if inside.top().is_dir() {
         let list = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
         let ignored = inside.git_with(&list, &[], &[])?;
-        let ignored = ignored.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(path_of);
+        let ignored = parts(&ignored).map(path_of);
         paths.extend(ignored.filter(|path| !is_built(path)).map(|path| (path, is_built as fn(&Path) -> bool)));
     }
     for path in &raw.submodules {

@@ -11,6 +11,7 @@ use omo_state::files::regular_file;
 use omo_state::git_worktree::GitWorktree;
 
 use super::{WorktreeError, file_error};
+use crate::git_output::{self, folders, list, parts};
 use crate::platform::path_of;
 use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 use crate::tree::file_mark;
@@ -118,7 +119,7 @@ pub(super) fn read_state(inside: &GitRepository, tree_of_head: Option<&str>) -> 
         });
     }
     fresh()?;
-    let entries: Vec<u8> = without_tags(&tagged).flat_map(|(_, entry)| [entry, b"\0"].concat()).collect();
+    let entries = list(without_tags(&tagged).map(|(_, entry)| entry));
     let staged = staged_tree(inside, &index, &entries, git)?;
     if !inside.top().is_dir() {
         // Files that are gone with their folder were not deleted one by one.
@@ -143,7 +144,9 @@ pub(super) fn read_state(inside: &GitRepository, tree_of_head: Option<&str>) -> 
         let listed = inside.git_with(&["ls-files", "-t", "-z"], &[], &[])?;
         git(&["update-index", "-z", "--skip-worktree", "--stdin"], &not_checked_out(&listed))?;
     }
-    let nested = nested_repositories(&git(&["ls-files", "-z", "--others", "--exclude-standard"], &[])?);
+    // git lists a repository within the worktree as a folder.
+    let nested: Vec<PathBuf> =
+        folders(&git(&["ls-files", "-z", "--others", "--exclude-standard"], &[])?).map(path_of).collect();
     // `git add` would look at the files of a submodule, and run what its own settings name.
     let modules = populated_submodules(inside.top(), &entries);
     if !modules.is_empty() {
@@ -162,7 +165,7 @@ pub(super) fn read_state(inside: &GitRepository, tree_of_head: Option<&str>) -> 
 
 /// The entries of an index, each with the letter that `git ls-files -v` puts before it.
 fn without_tags(tagged: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
-    tagged.split(|byte| *byte == 0).filter_map(|entry| entry.split_at_checked(2))
+    parts(tagged).filter_map(|entry| entry.split_at_checked(2))
 }
 
 /// Whether git looks at each file of an index by itself: none is said to be unchanged or absent, or in conflict, and
@@ -214,8 +217,8 @@ fn staged_tree(
 
 /// Those of the entries of an index that are submodules and are checked out, or look like that.
 pub(super) fn populated_submodules(top: &Path, entries: &[u8]) -> Vec<PathBuf> {
-    let links = entries.split(|byte| *byte == 0).filter(|entry| entry.starts_with(SUBMODULE)).filter_map(path_in);
-    links.map(path_of).filter(|path| top.join(path).join(".git").symlink_metadata().is_ok()).collect()
+    let links = git_output::entries(entries).filter(|(about, _)| about.starts_with(SUBMODULE));
+    links.map(|(_, path)| path_of(path)).filter(|path| top.join(path).join(".git").symlink_metadata().is_ok()).collect()
 }
 
 /// The commits that are checked out in submodules, as an index takes them.
@@ -232,13 +235,9 @@ fn submodule_heads(top: &Path, modules: &[PathBuf]) -> Vec<u8> {
 /// An index has up to three versions of a path that is in conflict: each gets a name of its own.
 fn every_stage(entries: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(entries.len());
-    for entry in entries.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
-        let Some(tab) = entry.iter().position(|byte| *byte == b'\t') else { continue };
-        let (about, path) = entry.split_at(tab);
+    for (about, path) in git_output::entries(entries) {
         let Some((stage, about)) = about.split_last() else { continue };
-        out.extend_from_slice(about);
-        out.extend_from_slice(b"0");
-        out.extend_from_slice(path);
+        out.extend([about, b"0\t", path].concat());
         if *stage != b'0' {
             out.extend_from_slice(b".omo-stage-");
             out.push(*stage);
@@ -250,19 +249,8 @@ fn every_stage(entries: &[u8]) -> Vec<u8> {
 
 /// The paths that git marks as not checked out, as it takes them.
 fn not_checked_out(listed: &[u8]) -> Vec<u8> {
-    let marked = listed.split(|byte| *byte == 0).filter_map(|entry| entry.strip_prefix(b"S "));
-    marked.flat_map(|path| [path, b"\0"].concat()).collect()
-}
-
-/// The path of an entry of an index.
-fn path_in(entry: &[u8]) -> Option<&[u8]> {
-    entry.iter().position(|byte| *byte == b'\t').and_then(|tab| entry.get(tab + 1..))
-}
-
-/// git lists a repository within the worktree as a folder, with a `/` at its end.
-fn nested_repositories(others: &[u8]) -> Vec<PathBuf> {
-    let folders = others.split(|byte| *byte == 0).filter_map(|path| path.strip_suffix(b"/"));
-    folders.map(path_of).collect()
+    let marked = parts(listed).filter_map(|entry| entry.strip_prefix(b"S "));
+    list(marked)
 }
 
 /// Every commit that git's folder of a worktree names: HEAD and its history, what is merged, picked or

@@ -1,0 +1,84 @@
+//! What git says and is told: lists whose parts end with a NUL, entries of an index, differences and contents.
+
+use crate::tree_path::TreePath;
+
+/// The parts of a list.
+pub(crate) fn parts(said: &[u8]) -> impl Iterator<Item = &[u8]> {
+    said.split(|byte| *byte == 0).filter(|part| !part.is_empty())
+}
+
+/// A list of these parts.
+pub(crate) fn list(parts: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Vec<u8> {
+    let mut list = Vec::new();
+    for part in parts {
+        list.extend_from_slice(part.as_ref());
+        list.push(0);
+    }
+    list
+}
+
+/// The folders of a list of files that git does not track, each of which ends with a `/`.
+pub(crate) fn folders(said: &[u8]) -> impl Iterator<Item = &[u8]> {
+    parts(said).filter_map(|path| path.strip_suffix(b"/"))
+}
+
+/// Mode, object and stage of each path of an index, and the path.
+pub(crate) fn entries(listed: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    parts(listed).filter_map(split_entry)
+}
+
+/// What stands before the tab of an entry, and the path behind that.
+pub(crate) fn split_entry(entry: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (about, path) = entry.split_at_checked(entry.iter().position(|byte| *byte == b'\t')?)?;
+    Some((about, path.get(1..)?))
+}
+
+/// The contents that `git cat-file --batch` prints, each as `object blob size`, a line end, the content, a line end; `None`
+/// where one of them is missing.
+pub(crate) fn batch_contents(mut said: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let mut contents = Vec::new();
+    while !said.is_empty() {
+        let (head, rest) = said.split_at_checked(said.iter().position(|byte| *byte == b'\n')? + 1)?;
+        let size = std::str::from_utf8(head).ok()?.trim_end().rsplit_once("blob ")?.1.parse::<usize>().ok()?;
+        let (content, rest) = rest.split_at_checked(size)?;
+        contents.push(content.to_vec());
+        said = rest.get(1..)?;
+    }
+    Some(contents)
+}
+
+/// A file or link as git names it: the mode, such as `100755`, and the object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GitEntry {
+    pub(crate) mode: String,
+    pub(crate) object: String,
+}
+
+/// A path that differs between two trees; `None` in the one that lacks it.
+pub(crate) struct ChangedEntry {
+    pub(crate) path: TreePath,
+    pub(crate) before: Option<GitEntry>,
+    pub(crate) after: Option<GitEntry>,
+}
+
+/// The rows of `git diff-tree --raw -z`.
+pub(crate) fn parse_changes(said: &[u8]) -> Vec<ChangedEntry> {
+    let mut parts = said.split(|byte| *byte == 0);
+    let mut changed = Vec::new();
+    while let (Some(row), Some(path)) = (parts.next(), parts.next()) {
+        let row = String::from_utf8_lossy(row);
+        // `:MODE MODE OBJECT OBJECT LETTER`, before and after.
+        let [old_mode, new_mode, old, new, _] = row.trim_start_matches(':').split(' ').collect::<Vec<_>>()[..] else {
+            continue;
+        };
+        let entry = |mode: &str, object: &str| {
+            (mode != "000000").then(|| GitEntry { mode: mode.to_owned(), object: object.to_owned() })
+        };
+        changed.push(ChangedEntry {
+            path: TreePath(path.to_vec()),
+            before: entry(old_mode, old),
+            after: entry(new_mode, new),
+        });
+    }
+    changed
+}
