@@ -23,13 +23,13 @@ use serde::{Deserialize, Serialize};
 use crate::git_command::GitCalls;
 use crate::git_output::parts;
 use crate::platform::lies_in;
-use crate::proved_worktree::ProvedWorktree;
 use crate::repository::is_object_name;
+use crate::snapshots::Snapshots;
 use crate::tree::{ScratchTree, id_of_submodule};
 use crate::tree_path::{relative_path, tree_path};
 
-pub use added_lines::{AddedLine, AddedLines, added_lines};
-pub use snapshot_differences::{SnapshotPair, snapshot_differences};
+pub use added_lines::{AddedLine, AddedLines};
+pub use snapshot_differences::SnapshotPair;
 
 /// The folder of all snapshots, in the user's own state folder.
 const FOLDER: [&str; 2] = ["omo", "changes"];
@@ -70,72 +70,66 @@ pub struct PathChange {
     pub kind: PathChangeKind,
 }
 
-/// Takes the present content of the work tree that a project lies in, for one run; `None` where it
-/// lies in none, or git cannot say. `state_home` is absolute.
-pub fn snapshot_tree(proved: &ProvedWorktree, state_home: &Path, run_id: &str) -> Option<TreeSnapshot> {
-    let (root, work_tree) = (proved.root(), proved.git()?);
-    let calls = GitCalls::default();
-    let scratch = scratch(work_tree, state_home, &calls, run_id)?;
-    // What the repository around a project ignores is never seen, whatever happens in it.
-    if root != work_tree.top && scratch.ignores(root)? {
-        return None;
-    }
-    let kept = scratch.read_state()?;
-    let mut submodules = BTreeMap::<String, String>::new();
-    for path in &kept.submodules {
-        let inner = id_of_submodule(work_tree, path, state_home, &calls);
-        // Two paths that are no UTF-8 may look the same; then both count.
-        submodules.entry(path.to_string_lossy().into_owned()).or_default().push_str(&inner);
-    }
-    Some(TreeSnapshot { tree: kept.tree, submodules })
-}
-
-/// What differs between two snapshots of a run, sorted by path; `None` where that cannot be told,
-/// because the run's snapshots are gone for example. A renamed file is a deleted and an added one.
-///
-/// Left out are omo's own files, and `own`: paths from the project's top that omo writes for the run,
-/// each with everything below it.
-pub fn changed_paths(
-    proved: &ProvedWorktree,
-    state_home: &Path,
-    run_id: &str,
-    from: &TreeSnapshot,
-    to: &TreeSnapshot,
-    own: &[&str],
-) -> Option<Vec<PathChange>> {
-    let differing = ["diff-tree", "-r", "-z", "--no-renames", "--name-status", "--ignore-submodules=none"];
-    let (work_tree, project) = proved.project()?;
-    let listed = diff_snapshots(work_tree, state_home, run_id, &differing, [from, to])?;
-    let mut found = parse_changes(&listed)?;
-    for (path, inner) in &from.submodules {
-        let is_other = to.submodules.get(path).is_some_and(|now| now != inner);
-        if is_other && !found.iter().any(|change| change.path == *path) {
-            found.push(PathChange { path: path.clone(), kind: PathChangeKind::Modified });
+impl Snapshots<'_> {
+    /// Takes the present content of the work tree that the project lies in, as git would commit it; `None` where it lies in
+    /// none, or git cannot say.
+    pub fn take_tree(&self) -> Option<TreeSnapshot> {
+        let (root, work_tree) = (self.worktree.root(), self.worktree.git()?);
+        let calls = GitCalls::default();
+        let scratch = scratch(work_tree, self.state_home, &calls, self.run_id)?;
+        // What the repository around a project ignores is never seen, whatever happens in it.
+        if root != work_tree.top && scratch.ignores(root)? {
+            return None;
         }
+        let kept = scratch.read_state()?;
+        let mut submodules = BTreeMap::<String, String>::new();
+        for path in &kept.submodules {
+            let inner = id_of_submodule(work_tree, path, self.state_home, &calls);
+            // Two paths that are no UTF-8 may look the same; then both count.
+            submodules.entry(path.to_string_lossy().into_owned()).or_default().push_str(&inner);
+        }
+        Some(TreeSnapshot { tree: kept.tree, submodules })
     }
-    for change in &mut found {
-        change.path = relative_path(&project, &change.path);
-    }
-    found.retain(|change| !is_omo_path(&change.path, own));
-    found.sort();
-    Some(found)
-}
 
-/// What a file held at one moment, by its path from the project's top; `None` where it was no file, or that cannot be
-/// told.
-pub fn snapshot_file(
-    proved: &ProvedWorktree,
-    state_home: &Path,
-    run_id: &str,
-    snapshot: &TreeSnapshot,
-    path: &str,
-) -> Option<Vec<u8>> {
-    let (work_tree, project) = proved.project()?;
-    let name = tree_path(&project, path)?;
-    let place = format!("{}:{}", snapshot.tree, std::str::from_utf8(&name.0).ok()?);
-    let calls = GitCalls::default();
-    let scratch = scratch(work_tree, state_home, &calls, run_id).filter(|_| is_object_name(&snapshot.tree))?;
-    scratch.git(&["cat-file", "blob", &place], &[])
+    /// What differs between two snapshots, sorted by path; `None` where that cannot be told, because the run's snapshots are
+    /// gone for example. A renamed file is a deleted and an added one. Left out are omo's own files.
+    pub fn changed_paths(&self, from: &TreeSnapshot, to: &TreeSnapshot) -> Option<Vec<PathChange>> {
+        let differing = ["diff-tree", "-r", "-z", "--no-renames", "--name-status", "--ignore-submodules=none"];
+        let mut found = parse_changes(&self.diff(&differing, [from, to])?)?;
+        for (path, inner) in &from.submodules {
+            let is_other = to.submodules.get(path).is_some_and(|now| now != inner);
+            if is_other && !found.iter().any(|change| change.path == *path) {
+                found.push(PathChange { path: path.clone(), kind: PathChangeKind::Modified });
+            }
+        }
+        let (_, project) = self.worktree.project()?;
+        for change in &mut found {
+            change.path = relative_path(&project, &change.path);
+        }
+        found.retain(|change| !is_omo_path(&change.path, self.own));
+        found.sort();
+        Some(found)
+    }
+
+    /// What a file held at one moment, by its path from the project's top; `None` where it was no file, or that cannot be
+    /// told.
+    pub fn file(&self, snapshot: &TreeSnapshot, path: &str) -> Option<Vec<u8>> {
+        let (work_tree, project) = self.worktree.project()?;
+        let name = tree_path(&project, path)?;
+        let place = format!("{}:{}", snapshot.tree, std::str::from_utf8(&name.0).ok()?);
+        let calls = GitCalls::default();
+        let scratch = scratch(work_tree, self.state_home, &calls, self.run_id);
+        scratch.filter(|_| is_object_name(&snapshot.tree))?.git(&["cat-file", "blob", &place], &[])
+    }
+
+    /// What git says of the difference between two snapshots.
+    fn diff(&self, arguments: &[&str], [from, to]: [&TreeSnapshot; 2]) -> Option<Vec<u8>> {
+        if !is_object_name(&from.tree) || !is_object_name(&to.tree) {
+            return None;
+        }
+        let arguments = [arguments, &[&from.tree, &to.tree]].concat();
+        scratch(self.worktree.git()?, self.state_home, &GitCalls::default(), self.run_id)?.git(&arguments, &[])
+    }
 }
 
 /// git's name for the tree of a snapshot, and the folder that has what the repository's own objects lack of it; `None`
@@ -150,21 +144,6 @@ pub(crate) fn snapshot_objects(
     let scratch = scratch(work_tree, state_home, &calls, run_id).filter(|_| is_object_name(&snapshot.tree))?;
     let listed = scratch.git(&["ls-tree", "--name-only", "-z", &snapshot.tree], &[]);
     listed.map(|_| (snapshot.tree.clone(), scratch.objects_folder()))
-}
-
-/// What git says of the difference between two snapshots of a run.
-fn diff_snapshots(
-    work_tree: &GitWorktree,
-    state_home: &Path,
-    run_id: &str,
-    arguments: &[&str],
-    [from, to]: [&TreeSnapshot; 2],
-) -> Option<Vec<u8>> {
-    if !is_object_name(&from.tree) || !is_object_name(&to.tree) {
-        return None;
-    }
-    let arguments = [arguments, &[&from.tree, &to.tree]].concat();
-    scratch(work_tree, state_home, &GitCalls::default(), run_id)?.git(&arguments, &[])
 }
 
 /// Whether a path is omo's own, or one of those that it writes for a run.

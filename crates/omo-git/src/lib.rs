@@ -32,6 +32,7 @@ pub mod remote;
 pub mod repository;
 pub mod restore;
 mod scope;
+pub mod snapshots;
 pub mod tree;
 mod tree_path;
 pub mod user_git;

@@ -26,8 +26,8 @@ use omo_state::files::lock::LockError;
 use serde::{Deserialize, Serialize};
 
 use crate::kept_work::KeptWork;
-use crate::proved_worktree::ProvedWorktree;
 use crate::repository::GitFailed;
+use crate::snapshots::Snapshots;
 use crate::tree_path::TreePath;
 use crate::worktree::WorkerName;
 use snapshotter::Snapshotter;
@@ -37,22 +37,7 @@ pub(crate) use self::index::{
 };
 pub(crate) use self::manifest::RestoreSelection;
 use self::manifest::restore_steps;
-pub use bring_back::{BroughtBack, bring_back, compare_kept, kept_changes};
-pub use keep::{keep_paths, keep_staged};
-
-/// A work tree, and the run for which its snapshots are kept.
-#[derive(Clone, Copy, Debug)]
-pub struct SnapshotContext<'a> {
-    /// The project's folder. All of the work tree that it lies in is kept.
-    pub worktree: &'a ProvedWorktree,
-    /// The folder of the user's own state, absolute.
-    pub state_home: &'a Path,
-    /// The run.
-    pub run_id: &'a str,
-    /// Paths from the project's top that omo writes for the run, each with everything below it: they are
-    /// neither kept nor put back.
-    pub own: &'a [&'a str],
-}
+pub use bring_back::{BroughtBack, kept_changes};
 
 /// A snapshot that was kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -149,44 +134,42 @@ pub enum RestoreError {
     },
 }
 
-/// Keeps the present content of the work tree and its index.
-pub fn take_snapshot(place: &SnapshotContext<'_>) -> Result<SnapshotId, RestoreError> {
-    let it = Snapshotter::open(place)?;
-    let mut manifest = it.scan(|file| it.store.save_file(file))?.0;
-    manifest.index = index::open_index(&it.tree)?.map(|file| it.store.save_file(file)).transpose()?;
-    Ok(SnapshotId { id: it.store.save_manifest(&manifest)? })
-}
-
-/// Puts a snapshot back. It may be called again after it was ended at any point, or has failed.
-pub fn restore_snapshot(
-    place: &SnapshotContext<'_>,
-    before: &SnapshotId,
-    what: RestoreScope<'_>,
-) -> Result<RestoreResult, RestoreError> {
-    let it = Snapshotter::open(place)?;
-    let before = it.store.load_manifest(&before.id)?;
-    it.with_selection(what, |scope| it.restore_to(&before, scope))
-}
-
-/// Keeps what [`restore_snapshot`] takes back with the same arguments, under a name; `None` where that is nothing. It
-/// depends on the snapshots alone, so it may be called again after a part was taken back.
-pub fn keep_difference(
-    place: &SnapshotContext<'_>,
-    before: &SnapshotId,
-    after: &SnapshotId,
-    own: Option<OwnProjectPaths<'_>>,
-    name: &WorkerName,
-) -> Result<Option<KeptWork>, RestoreError> {
-    let it = Snapshotter::open(place)?;
-    let (before, kept) = (it.store.load_manifest(&before.id)?, it.store.load_manifest(&after.id)?);
-    let scope = own.map_or(RestoreScope::Until(after), |own| RestoreScope::OwnUntil(after, own));
-    let steps = it.with_selection(scope, |scope| Ok(restore_steps(&before, &kept, scope)))?;
-    let names: BTreeSet<TreePath> = steps.remove.into_iter().chain(steps.put).collect();
-    let staged = it.with_selection(scope, |scope| it.staged_since(&before, &kept, scope))?;
-    if names.is_empty() && staged.is_empty() {
-        return Ok(None);
+impl Snapshots<'_> {
+    /// Keeps the present bytes of the work tree and its index.
+    pub fn take_bytes(&self) -> Result<SnapshotId, RestoreError> {
+        let it = Snapshotter::open(self)?;
+        let mut manifest = it.scan(|file| it.store.save_file(file))?.0;
+        manifest.index = index::open_index(&it.tree)?.map(|file| it.store.save_file(file)).transpose()?;
+        Ok(SnapshotId { id: it.store.save_manifest(&manifest)? })
     }
-    it.keep(name, &before.entries_at(&names), &kept.entries_at(&names), &staged).map(Some)
+
+    /// Puts a snapshot back. It may be called again after it was ended at any point, or has failed.
+    pub fn restore(&self, before: &SnapshotId, what: RestoreScope<'_>) -> Result<RestoreResult, RestoreError> {
+        let it = Snapshotter::open(self)?;
+        let before = it.store.load_manifest(&before.id)?;
+        it.with_selection(what, |scope| it.restore_to(&before, scope))
+    }
+
+    /// Keeps what [`Self::restore`] takes back with the same arguments, under a name; `None` where that is nothing. It
+    /// depends on the snapshots alone, so it may be called again after a part was taken back.
+    pub fn keep_difference(
+        &self,
+        before: &SnapshotId,
+        after: &SnapshotId,
+        own: Option<OwnProjectPaths<'_>>,
+        name: &WorkerName,
+    ) -> Result<Option<KeptWork>, RestoreError> {
+        let it = Snapshotter::open(self)?;
+        let (before, kept) = (it.store.load_manifest(&before.id)?, it.store.load_manifest(&after.id)?);
+        let scope = own.map_or(RestoreScope::Until(after), |own| RestoreScope::OwnUntil(after, own));
+        let steps = it.with_selection(scope, |scope| Ok(restore_steps(&before, &kept, scope)))?;
+        let names: BTreeSet<TreePath> = steps.remove.into_iter().chain(steps.put).collect();
+        let staged = it.with_selection(scope, |scope| it.staged_since(&before, &kept, scope))?;
+        if names.is_empty() && staged.is_empty() {
+            return Ok(None);
+        }
+        it.keep(name, &before.entries_at(&names), &kept.entries_at(&names), &staged).map(Some)
+    }
 }
 
 /// Forgets all snapshots of a run; one that has none is no error.

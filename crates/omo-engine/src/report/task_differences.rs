@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use omo_git::changes::{SnapshotPair, TreeSnapshot, snapshot_differences};
+use omo_git::changes::{SnapshotPair, TreeSnapshot};
 use omo_git::commit_difference::commit_differences;
 use omo_git::proved_worktree::ProvedWorktree;
 use omo_git::repository::{GitFailed, GitRepository};
+use omo_git::snapshots::Snapshots;
 
 use crate::event::{AttemptEnd, EventKind, RunEvent};
 use crate::state::RunState;
@@ -39,9 +40,8 @@ pub fn task_differences(
         .collect();
     let pairs: Vec<SnapshotPair<'_>> =
         trees.iter().map(|(_, end, from, to)| SnapshotPair { from, to, files: &end.files }).collect();
-    let of_trees =
-        snapshot_differences(&ProvedWorktree::of_project(Path::new(&state.root)), state_home, run_id, &pairs)
-            .unwrap_or_default();
+    let worktree = &ProvedWorktree::of_project(Path::new(&state.root));
+    let of_trees = Snapshots { worktree, state_home, run_id, own: &[] }.differences(&pairs).unwrap_or_default();
     let of_trees = trees.iter().zip(of_trees).map(|((id, ..), difference)| ((*id).to_owned(), difference));
     let of_commits =
         ends.iter().filter_map(|(id, end)| Some(((*id).to_owned(), commits.get(end.commit.as_deref()?)?.clone())));

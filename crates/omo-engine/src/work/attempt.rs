@@ -4,6 +4,7 @@ use omo_checks::task_check::{self, CheckLog};
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_git::changes;
 use omo_git::commit::CommitRefusal;
+use omo_git::snapshots::Snapshots;
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::{FileAction, Task, TaskKind};
 use omo_plan::paths;
@@ -416,13 +417,13 @@ impl Engine<'_> {
 
     /// What a worker changed since it began, or, of a step, all its workers so far.
     pub(super) fn work_result(&self, state: &RunState, task: &Task, running: &RunningAttempt) -> WorkResult {
-        let now = changes::snapshot_tree(&self.work_tree, self.state_home, self.run.id());
+        let now = self.snapshots().take_tree();
         let before = running.tree.as_deref().and_then(tree_from_text);
         let own = files_written_by_omo(state);
         let own: Vec<&str> = own.iter().map(String::as_str).collect();
         let changed = before.zip(now.as_ref()).and_then(|(before, now)| {
-            let found = changes::changed_paths(&self.work_tree, self.state_home, self.run.id(), &before, now, &own);
-            Some(self.without_ticked_plan(state, &before, now, found?))
+            let found = Snapshots { own: &own, ..self.snapshots() }.changed_paths(&before, now)?;
+            Some(self.without_ticked_plan(state, &before, now, found))
         });
         let is_known = changed.is_some();
         let files = changed.unwrap_or_default().into_iter().map(|change| change.path);
@@ -458,8 +459,7 @@ impl Engine<'_> {
         state: &RunState,
         outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
     ) -> Vec<EventKind> {
-        let tree =
-            changes::snapshot_tree(&self.work_tree, self.state_home, self.run.id()).as_ref().and_then(tree_to_text);
+        let tree = self.snapshots().take_tree().as_ref().and_then(tree_to_text);
         let searched = self.search_unfinished_of_run(state, tree.as_deref());
         verbs::final_check_events(outcomes).into_iter().chain(searched).collect()
     }
@@ -485,8 +485,7 @@ impl Engine<'_> {
             .filter(|_| state.is_task_list() || state.plan.verification_task().is_some())?;
         // What a plan says is still to be done is no unfinished work.
         let plan = (!state.is_task_list()).then_some(state.plan.source.path.as_str());
-        let added =
-            changes::added_lines(&self.work_tree, self.state_home, self.run.id(), &before, &now, plan.as_slice())?;
+        let added = Snapshots { own: plan.as_slice(), ..self.snapshots() }.added_lines(&before, &now)?;
         Some(find_unfinished_lines(added.iter().map(|line| (line.file, line.line, line.text))))
     }
 

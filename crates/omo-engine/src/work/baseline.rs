@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use omo_git::changes;
 use omo_git::commit_preview::{differing_files, head_commit};
-use omo_git::restore::{self, OwnProjectPaths, RestoreError, RestoreResult, RestoreScope, SnapshotContext, SnapshotId};
+use omo_git::restore::{OwnProjectPaths, RestoreError, RestoreResult, RestoreScope, SnapshotId};
+use omo_git::snapshots::Snapshots;
 use omo_plan::model::Task;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
@@ -38,8 +38,7 @@ impl Engine<'_> {
         if let Some(known) = state.tasks.get(&task.id).and_then(|known| known.baseline.clone()) {
             return Ok(known);
         }
-        let tree =
-            changes::snapshot_tree(&self.work_tree, self.state_home, self.run.id()).as_ref().and_then(tree_to_text);
+        let tree = self.snapshots().take_tree().as_ref().and_then(tree_to_text);
         // Where there is no work tree nothing can be taken back, and nothing is where that is not asked for.
         let is_kept = state.is_ultraplan()
             && !state.mode.shares_tree()
@@ -51,19 +50,24 @@ impl Engine<'_> {
 
     /// Keeps the work tree as it is.
     pub(super) fn keep_work_tree(&self, state: &RunState) -> Result<String, EngineError> {
-        let kept = self.with_restore_place(state, restore::take_snapshot)?;
+        let kept = self.with_snapshots(state, |snapshots| snapshots.take_bytes())?;
         serde_json::to_string(&kept).map_err(|error| EngineError::RunStore(error.into()))
     }
 
-    pub(super) fn with_restore_place<T>(
+    /// The snapshots of the run in this work tree.
+    pub(super) fn snapshots(&self) -> Snapshots<'_> {
+        Snapshots { worktree: &self.work_tree, state_home: self.state_home, run_id: self.run.id(), own: &[] }
+    }
+
+    /// Calls a function with them, where what omo itself writes is left out.
+    pub(super) fn with_snapshots<T>(
         &self,
         state: &RunState,
-        act: impl FnOnce(&SnapshotContext<'_>) -> Result<T, RestoreError>,
+        act: impl FnOnce(Snapshots<'_>) -> Result<T, RestoreError>,
     ) -> Result<T, EngineError> {
         let own = files_written_by_omo(state);
         let own: Vec<&str> = own.iter().map(String::as_str).collect();
-        let (worktree, state_home, run_id) = (&self.work_tree, self.state_home, self.run.id());
-        Ok(act(&SnapshotContext { worktree, state_home, run_id, own: &own })?)
+        Ok(act(Snapshots { own: &own, ..self.snapshots() })?)
     }
 
     /// Refuses where a task is worked on in another work tree than this one: what is changed and checked here
@@ -127,7 +131,7 @@ impl Engine<'_> {
         let Some(known) = state.tasks.get(id).filter(|known| known.is_to_restore) else { return Ok((None, state)) };
         let before = known.baseline.as_ref().and_then(|ground| ground.snapshot.as_deref()).and_then(parse_kept);
         let after = known.last_end.as_ref().and_then(|end| end.snapshot.as_deref()).and_then(parse_kept);
-        let after = after.map_or_else(|| self.with_restore_place(&state, restore::take_snapshot), Ok);
+        let after = after.map_or_else(|| self.with_snapshots(&state, |snapshots| snapshots.take_bytes()), Ok);
         let taken_back = after.and_then(|after| {
             let before =
                 before.ok_or_else(|| EngineError::Restore(RestoreError::SnapshotGone("what was kept".to_owned())))?;
@@ -168,10 +172,9 @@ impl Engine<'_> {
         let own = (self.work_tree.root() == self.root).then_some(OwnProjectPaths(&is_own));
         let unnamed = || RestoreError::Unnamed(format!("attempt {} at {id}", known.attempts));
         let name = self.kept_name(state, id, &format!("-attempt-{}", known.attempts)).ok_or_else(unnamed)?;
-        let kept =
-            self.with_restore_place(state, |place| restore::keep_difference(place, before, after, own, &name))?;
+        let kept = self.with_snapshots(state, |snapshots| snapshots.keep_difference(before, after, own, &name))?;
         let scope = own.map_or(RestoreScope::Until(after), |own| RestoreScope::OwnUntil(after, own));
-        let restored = self.with_restore_place(state, |place| restore::restore_snapshot(place, before, scope))?;
+        let restored = self.with_snapshots(state, |snapshots| snapshots.restore(before, scope))?;
         Ok(EventKind::TaskRestored {
             task: id.to_owned(),
             left_alone: restored.of_others.clone(),

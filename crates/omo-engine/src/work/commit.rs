@@ -7,7 +7,7 @@ use omo_git::commit::{CommitEnd, CommitRefusal, CommitRequest, commit_paths};
 use omo_git::git_settings::GitSettings;
 use omo_git::integrate::{CheckoutHead, amended_commits, checkout_head, has_common_history, holds_commit, keep_commit};
 use omo_git::repository::GitRepository;
-use omo_git::restore::{BroughtBack, keep_paths};
+use omo_git::restore::BroughtBack;
 use omo_git::worktree::WorkerName;
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::Task;
@@ -228,7 +228,7 @@ impl Engine<'_> {
     /// still in the work tree.
     pub(super) fn keep_uncommitted(&self, state: &RunState, task: &Task, worked: &WorkResult) -> Option<String> {
         let name = self.kept_name(state, &task.id, "")?;
-        let kept = self.with_restore_place(state, |place| keep_paths(place, &name, &worked.own_files()));
+        let kept = self.with_snapshots(state, |snapshots| snapshots.keep_paths(&name, &worked.own_files()));
         kept.ok().map(|kept| kept.reference)
     }
 }

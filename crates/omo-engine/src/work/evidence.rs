@@ -3,7 +3,6 @@
 use omo_checks::task_check::{self, CheckLog};
 use omo_core::check::session_check::DEFAULT_TIMEOUT_SECONDS;
 use omo_core::check::task_check::{ExpectedResult, TaskCheck, TaskCheckOutcome};
-use omo_git::changes;
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::Task;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
@@ -71,7 +70,7 @@ impl Engine<'_> {
         let log = Some(CheckLog { path: path.clone(), file });
         let outcome = task_check::run(&command, self.work_tree.root(), self.environment, log, self.is_wanted(watcher));
         let outcome = outcome.ok_or(EngineError::Cancelled)?;
-        let tree = changes::snapshot_tree(&self.work_tree, self.state_home, self.run.id());
+        let tree = self.snapshots().take_tree();
         let evidence = Evidence {
             id: String::new(),
             task: task.id,

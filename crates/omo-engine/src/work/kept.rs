@@ -4,7 +4,7 @@ use omo_git::commit_preview::uncommitted_paths;
 use omo_git::git_settings::GitSettings;
 use omo_git::kept_work::{KeptWork, forget_intents, read_kept_work, release_kept_work};
 use omo_git::repository::GitRepository;
-use omo_git::restore::{self, BroughtBack, RestoreError, compare_kept, keep_paths, keep_staged};
+use omo_git::restore::{BroughtBack, RestoreError};
 use omo_git::user_git::has_commit_hooks;
 use omo_git::worktree::WorkerName;
 
@@ -42,7 +42,7 @@ impl Engine<'_> {
         overwrites_newer: bool,
     ) -> Result<BroughtBack, EngineError> {
         let name = self.free_name(state, OVERWRITTEN, &kept.name)?;
-        self.with_restore_place(state, |place| restore::bring_back(place, kept, overwrites_newer.then_some(&name)))
+        self.with_snapshots(state, |snapshots| snapshots.bring_back(kept, overwrites_newer.then_some(&name)))
     }
 
     /// A name for more that is kept, with a number behind it where that is needed.
@@ -67,7 +67,7 @@ impl Engine<'_> {
     ) -> Result<[Option<KeptWork>; 2], EngineError> {
         let name = |prefix| self.free_name(state, prefix, self.kept_name(state, task, "").as_ref()?.worker()).ok();
         let staged = match name(STAGED) {
-            Some(name) => self.with_restore_place(state, |place| keep_staged(place, &name, own))?,
+            Some(name) => self.with_snapshots(state, |snapshots| snapshots.keep_staged(&name, own))?,
             None => None,
         };
         let repository = self.work_tree.repository().map(|found| found.obeying(settings));
@@ -77,7 +77,7 @@ impl Engine<'_> {
         let size = |path: &String| self.work_tree.root().join(path).symlink_metadata().map_or(0, |file| file.len());
         paths.retain(|path| size(path) <= MAX_ASIDE_BYTES);
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-        Ok([Some(self.with_restore_place(state, |place| keep_paths(place, &name, &paths))?), staged])
+        Ok([Some(self.with_snapshots(state, |snapshots| snapshots.keep_paths(&name, &paths))?), staged])
     }
 
     /// Gives up what was kept beside a commit, or records it, where the commit has displaced it, or nothing can say; gives
@@ -88,7 +88,7 @@ impl Engine<'_> {
         kept: &KeptWork,
         is_displaced: impl Fn(&BroughtBack) -> bool,
     ) -> Option<String> {
-        let now = self.with_restore_place(state, |place| compare_kept(place, kept));
+        let now = self.with_snapshots(state, |snapshots| snapshots.compare_kept(kept));
         if now.is_ok_and(|now| !is_displaced(&now)) {
             // One that stays is settled with the next commit.
             let _ = GitRepository::find(self.root).map(|repository| release_kept_work(&repository, kept));

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::Path;
 
-use omo_git::changes::{PathChange, TreeSnapshot, snapshot_file};
+use omo_git::changes::{PathChange, TreeSnapshot};
 use omo_git::commit_preview::head_commit;
 use omo_git::integrate::committed_file;
 use omo_git::repository::GitRepository;
@@ -226,11 +226,7 @@ impl Engine<'_> {
     }
 
     fn is_plan_only_ticked(&self, state: &RunState, from: &TreeSnapshot, to: &TreeSnapshot) -> bool {
-        let open = |tree: &TreeSnapshot| {
-            let path = &state.plan.source.path;
-            let bytes = snapshot_file(&self.work_tree, self.state_home, self.run.id(), tree, path)?;
-            open_text(state, bytes)
-        };
+        let open = |tree: &TreeSnapshot| open_text(state, self.snapshots().file(tree, &state.plan.source.path)?);
         open(from).is_some_and(|before| open(to) == Some(before))
     }
 }

@@ -7,7 +7,8 @@ use std::time::Duration;
 use omo_engine::report::findings::finding_lines;
 use omo_engine::work::{CommandWatcher, CompletionReport, EngineError, JudgedAttempt};
 use omo_git::proved_worktree::ProvedWorktree;
-use omo_git::restore::{BroughtBack, SnapshotContext, keep_paths};
+use omo_git::restore::BroughtBack;
+use omo_git::snapshots::Snapshots;
 use omo_git::worktree::WorkerName;
 
 use crate::Named;
@@ -121,11 +122,11 @@ fn what_a_killed_commit_has_put_aside_is_named_once() {
         lab.write("user.txt", "an hour\n");
         let (root, state_home) = (lab.root(), lab.home());
         let worktree = ProvedWorktree::of_project(&root);
-        let place = SnapshotContext { worktree: &worktree, state_home: &state_home, run_id: lab.run.id(), own: &[] };
+        let place = Snapshots { worktree: &worktree, state_home: &state_home, run_id: lab.run.id(), own: &[] };
         let name = WorkerName::new(lab.run.id(), "aside-step-1").unwrap();
-        keep_paths(&place, &name, &["new.txt", "user.txt"]).unwrap();
+        place.keep_paths(&name, &["new.txt", "user.txt"]).unwrap();
         // Of a failed attempt, and none of a commit.
-        keep_paths(&place, &WorkerName::new(lab.run.id(), "step-1").unwrap(), &["new.txt"]).unwrap();
+        place.keep_paths(&WorkerName::new(lab.run.id(), "step-1").unwrap(), &["new.txt"]).unwrap();
         lab.git(&["add", "--intent-to-add", "new.txt"]);
         // The process was ended here.
         if is_lost {

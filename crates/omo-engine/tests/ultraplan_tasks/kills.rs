@@ -87,13 +87,9 @@ fn failed_and_left(second: &str) -> UltraplanLab {
 
 fn kept(fixture: &UltraplanLab) -> String {
     let (worktree, home) = (ProvedWorktree::of_project(&fixture.root()), fixture.home());
-    let place = omo_git::restore::SnapshotContext {
-        worktree: &worktree,
-        state_home: &home,
-        run_id: fixture.run.id(),
-        own: &[],
-    };
-    serde_json::to_string(&omo_git::restore::take_snapshot(&place).unwrap()).unwrap()
+    let place =
+        omo_git::snapshots::Snapshots { worktree: &worktree, state_home: &home, run_id: fixture.run.id(), own: &[] };
+    serde_json::to_string(&place.take_bytes().unwrap()).unwrap()
 }
 
 fn a_failure_that_was_not_taken_back_blocks_the_next_task() {

@@ -1,10 +1,7 @@
 //! The lines that a task added, read from git's own difference of two snapshots.
 
-use std::path::Path;
-
-use crate::proved_worktree::ProvedWorktree;
-
-use super::{TreeSnapshot, diff_snapshots, is_omo_path};
+use super::{TreeSnapshot, is_omo_path};
+use crate::snapshots::Snapshots;
 use crate::tree_path::relative_path;
 
 /// At most so many bytes of one line are given.
@@ -41,38 +38,33 @@ impl AddedLines {
     }
 }
 
-/// The lines that were added between two snapshots of a run; `None` where that cannot be told, because the
-/// difference is too large, for example.
-///
-/// A line that was changed is an added one; a file that was only moved has none. Left out are files that git
-/// takes for binary, submodules, omo's own files, and `own`, as for [`super::changed_paths`].
-pub fn added_lines(
-    proved: &ProvedWorktree,
-    state_home: &Path,
-    run_id: &str,
-    before: &TreeSnapshot,
-    now: &TreeSnapshot,
-    own: &[&str],
-) -> Option<AddedLines> {
-    const PATCH: [&str; 13] = [
-        // Names of other languages are not spelt out in numbers.
-        "-c",
-        "core.quotePath=false",
-        "diff-tree",
-        "-r",
-        "--patch",
-        "--unified=0",
-        "--find-renames",
-        "--no-ext-diff",
-        "--no-textconv",
-        "--no-color",
-        "--src-prefix=a/",
-        "--dst-prefix=b/",
-        "--ignore-submodules=all",
-    ];
-    let (work_tree, project) = proved.project()?;
-    let patch = diff_snapshots(work_tree, state_home, run_id, &PATCH, [before, now])?;
-    Some(AddedLines { patch, project, own: own.iter().map(|path| (*path).to_owned()).collect() })
+impl Snapshots<'_> {
+    /// The lines that were added between two snapshots; `None` where that cannot be told, because the difference is too
+    /// large, for example.
+    ///
+    /// A line that was changed is an added one; a file that was only moved has none. Left out are files that git takes for
+    /// binary, submodules and omo's own files.
+    pub fn added_lines(&self, before: &TreeSnapshot, now: &TreeSnapshot) -> Option<AddedLines> {
+        const PATCH: [&str; 13] = [
+            // Names of other languages are not spelt out in numbers.
+            "-c",
+            "core.quotePath=false",
+            "diff-tree",
+            "-r",
+            "--patch",
+            "--unified=0",
+            "--find-renames",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-color",
+            "--src-prefix=a/",
+            "--dst-prefix=b/",
+            "--ignore-submodules=all",
+        ];
+        let (_, project) = self.worktree.project()?;
+        let patch = self.diff(&PATCH, [before, now])?;
+        Some(AddedLines { patch, project, own: self.own.iter().map(|path| (*path).to_owned()).collect() })
+    }
 }
 
 /// Where in a patch its reader stands.

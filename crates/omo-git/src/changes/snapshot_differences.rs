@@ -1,13 +1,12 @@
 //! What tasks without a commit changed, as git prints a difference.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use super::{TreeSnapshot, scratch};
 use crate::commit_difference::{PATCH_ARGUMENTS, split_by_header};
 use crate::git_command::GitCalls;
-use crate::proved_worktree::ProvedWorktree;
 use crate::repository::is_object_name;
+use crate::snapshots::Snapshots;
 use crate::tree_path::relative_path;
 
 /// What is asked of two snapshots.
@@ -27,30 +26,27 @@ impl SnapshotPair<'_> {
     }
 }
 
-/// The difference of each pair, in their order; `None` where git cannot say, because the run's snapshots are gone for
-/// example. A file whose name git has to quote is left out.
-pub fn snapshot_differences(
-    proved: &ProvedWorktree,
-    state_home: &Path,
-    run_id: &str,
-    pairs: &[SnapshotPair<'_>],
-) -> Option<Vec<String>> {
-    let (work_tree, project) = proved.project()?;
-    let is_header =
-        |line: &str| line.split_once(' ').is_some_and(|(one, other)| is_object_name(one) && is_object_name(other));
-    let asked: String =
-        pairs.iter().map(SnapshotPair::header).filter(|pair| is_header(pair)).map(|pair| pair + "\n").collect();
-    let calls = GitCalls::default();
-    let said = scratch(work_tree, state_home, &calls, run_id)?.git(&PATCH_ARGUMENTS, asked.as_bytes())?;
-    let known: BTreeMap<String, String> = split_by_header(&String::from_utf8_lossy(&said), is_header);
-    let shown = |pair: &SnapshotPair<'_>| {
-        let whole = known.get(&pair.header()).map(String::as_str).unwrap_or_default();
-        files_of_patch(whole)
-            .filter(|(path, _)| pair.files.contains(&relative_path(&project, path)))
-            .map(|(_, part)| part)
-            .collect()
-    };
-    Some(pairs.iter().map(shown).collect())
+impl Snapshots<'_> {
+    /// The difference of each pair, in their order; `None` where git cannot say, because the run's snapshots are gone for
+    /// example. A file whose name git has to quote is left out.
+    pub fn differences(&self, pairs: &[SnapshotPair<'_>]) -> Option<Vec<String>> {
+        let (work_tree, project) = self.worktree.project()?;
+        let is_header =
+            |line: &str| line.split_once(' ').is_some_and(|(one, other)| is_object_name(one) && is_object_name(other));
+        let asked: String =
+            pairs.iter().map(SnapshotPair::header).filter(|pair| is_header(pair)).map(|pair| pair + "\n").collect();
+        let calls = GitCalls::default();
+        let said = scratch(work_tree, self.state_home, &calls, self.run_id)?.git(&PATCH_ARGUMENTS, asked.as_bytes())?;
+        let known: BTreeMap<String, String> = split_by_header(&String::from_utf8_lossy(&said), is_header);
+        let shown = |pair: &SnapshotPair<'_>| {
+            let whole = known.get(&pair.header()).map(String::as_str).unwrap_or_default();
+            files_of_patch(whole)
+                .filter(|(path, _)| pair.files.contains(&relative_path(&project, path)))
+                .map(|(_, part)| part)
+                .collect()
+        };
+        Some(pairs.iter().map(shown).collect())
+    }
 }
 
 /// The parts of a difference, each with the path of its file. No line of a file's own begins like a head.

@@ -4,16 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
+use super::RestoreError;
 use super::keep::{KEPT_SUBJECT, MODES};
 use super::snapshotter::Snapshotter;
 use super::store::copy;
-use super::{RestoreError, SnapshotContext};
 use crate::changes::{PathChange, PathChangeKind};
 use crate::folder_path::{EXECUTABLE, LINK, REGULAR};
 use crate::git_output::{ChangedEntry, GitEntry};
 use crate::kept_work::{KeptWork, STAGED_SUBJECT, changed_entries};
 use crate::platform::{FolderEntry, path_of};
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
+use crate::snapshots::Snapshots;
 use crate::tree_path::TreePath;
 use crate::worktree::WorkerName;
 
@@ -41,105 +42,103 @@ const SUBMODULE: &str = "160000";
 /// A longer target is none of a link.
 const MAX_LINK_BYTES: u64 = 64 * 1024;
 
-/// Compares kept work with the work tree, without writing: `restored` are the paths that hold what they held before the
-/// change that was kept.
-///
-/// # Errors
-///
-/// A file cannot be read, or git fails.
-pub fn compare_kept(place: &SnapshotContext<'_>, kept: &KeptWork) -> Result<BroughtBack, RestoreError> {
-    let it = Snapshotter::open(place)?;
-    let repository = it.repository()?;
-    let message = message_of(&repository, &kept.commit)?;
-    let mut end = BroughtBack::default();
-    for (ChangedEntry { path, before, after }, now) in it.kept_and_now(&repository, kept, &message)? {
-        let list = match now {
-            EntryNow::Entry(now) if now == after => &mut end.unchanged,
-            EntryNow::Entry(now) if now == before => &mut end.restored,
-            EntryNow::Entry(_) | EntryNow::Other => &mut end.differing,
-        };
-        list.push(it.project_path(&path));
+impl Snapshots<'_> {
+    /// Compares kept work with the work tree, without writing: `restored` are the paths that hold what they held before the
+    /// change that was kept.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read, or git fails.
+    pub fn compare_kept(&self, kept: &KeptWork) -> Result<BroughtBack, RestoreError> {
+        let it = Snapshotter::open(self)?;
+        let repository = it.repository()?;
+        let message = message_of(&repository, &kept.commit)?;
+        let mut end = BroughtBack::default();
+        for (ChangedEntry { path, before, after }, now) in it.kept_and_now(&repository, kept, &message)? {
+            let list = match now {
+                EntryNow::Entry(now) if now == after => &mut end.unchanged,
+                EntryNow::Entry(now) if now == before => &mut end.restored,
+                EntryNow::Entry(_) | EntryNow::Other => &mut end.differing,
+            };
+            list.push(it.project_path(&path));
+        }
+        Ok(end)
     }
-    Ok(end)
-}
 
-/// Writes kept work into the work tree, where that holds what it held before the change that was kept. Each other path
-/// is left as it is, or, with a name for what is overwritten, kept under that name first. The index stays as it is.
-///
-/// # Errors
-///
-/// A file cannot be read, or what is to be overwritten cannot be kept; nothing was written then.
-pub fn bring_back(
-    place: &SnapshotContext<'_>,
-    kept: &KeptWork,
-    overwritten: Option<&WorkerName>,
-) -> Result<BroughtBack, RestoreError> {
-    let it = Snapshotter::open(place)?;
-    let repository = it.repository()?;
-    let message = message_of(&repository, &kept.commit)?;
-    let mut end = BroughtBack::default();
-    let (mut to_write, mut newer) = (KeptEntries::new(), BTreeSet::new());
-    for (ChangedEntry { path: name, before, after }, now) in it.kept_and_now(&repository, kept, &message)? {
-        match now {
-            EntryNow::Entry(now) if now == after => end.unchanged.push(it.project_path(&name)),
-            EntryNow::Entry(now) if now == before => drop(to_write.insert(name, after)),
-            EntryNow::Other if overwritten.is_some() => {
-                end.failed.insert(it.project_path(&name), UNKEEPABLE.to_owned());
-            }
-            EntryNow::Entry(_) if overwritten.is_some() => {
-                newer.insert(name.clone());
-                to_write.insert(name, after);
-            }
-            EntryNow::Entry(_) | EntryNow::Other => end.differing.push(it.project_path(&name)),
-        }
-    }
-    let in_the_way = it.find_obstacles(&to_write)?;
-    let mut keepable = BTreeSet::new();
-    if overwritten.is_some() && !in_the_way.is_empty() {
-        keepable.extend(it.list(&["--cached", "--others"])?.into_iter().filter(|name| it.is_covered(name)));
-    }
-    let mut removed_first = BTreeSet::new();
-    for (name, obstacles) in in_the_way {
-        if obstacles.is_subset(&keepable) {
-            removed_first.extend(obstacles);
-            continue;
-        }
-        // What would have made room for it stays as well.
-        to_write.retain(|path, after| {
-            let stays = *path == name || after.is_none() && path.is_at_or_below(&name.0);
-            if stays {
-                newer.remove(path);
-                match overwritten {
-                    Some(_) => drop(end.failed.insert(it.project_path(path), UNKEEPABLE.to_owned())),
-                    None => end.differing.push(it.project_path(path)),
+    /// Writes kept work into the work tree, where that holds what it held before the change that was kept. Each other path
+    /// is left as it is, or, with a name for what is overwritten, kept under that name first. The index stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read, or what is to be overwritten cannot be kept; nothing was written then.
+    pub fn bring_back(&self, kept: &KeptWork, overwritten: Option<&WorkerName>) -> Result<BroughtBack, RestoreError> {
+        let it = Snapshotter::open(self)?;
+        let repository = it.repository()?;
+        let message = message_of(&repository, &kept.commit)?;
+        let mut end = BroughtBack::default();
+        let (mut to_write, mut newer) = (KeptEntries::new(), BTreeSet::new());
+        for (ChangedEntry { path: name, before, after }, now) in it.kept_and_now(&repository, kept, &message)? {
+            match now {
+                EntryNow::Entry(now) if now == after => end.unchanged.push(it.project_path(&name)),
+                EntryNow::Entry(now) if now == before => drop(to_write.insert(name, after)),
+                EntryNow::Other if overwritten.is_some() => {
+                    end.failed.insert(it.project_path(&name), UNKEEPABLE.to_owned());
                 }
+                EntryNow::Entry(_) if overwritten.is_some() => {
+                    newer.insert(name.clone());
+                    to_write.insert(name, after);
+                }
+                EntryNow::Entry(_) | EntryNow::Other => end.differing.push(it.project_path(&name)),
             }
-            !stays
-        });
-    }
-    newer.extend(removed_first.iter().cloned());
-    if let Some(name) = overwritten.filter(|_| !newer.is_empty()) {
-        end.overwritten = Some(it.keep_files(name, &newer)?);
-    }
-    for name in &removed_first {
-        // One that is still there is named with what it is in the way of.
-        let _ = it.ground.remove(name);
-    }
-    let mut kept_files = KeptFiles::read(&repository, it.store.nameless_file()?, &to_write)?;
-    let modes = kept_modes(&message);
-    // What is gone makes room: a folder may stand where a file was.
-    let (to_remove, to_write): (Vec<_>, Vec<_>) = to_write.iter().partition(|(_, kept)| kept.is_none());
-    for (name, kept) in to_remove.into_iter().chain(to_write) {
-        let shown = it.project_path(name);
-        let mode = modes.get(name).copied();
-        match it.write_kept(&mut kept_files, name, kept.as_ref(), mode) {
-            Ok(()) => end.restored.push(shown),
-            Err(error) => _ = end.failed.insert(shown, error.to_string()),
         }
+        let in_the_way = it.find_obstacles(&to_write)?;
+        let mut keepable = BTreeSet::new();
+        if overwritten.is_some() && !in_the_way.is_empty() {
+            keepable.extend(it.list(&["--cached", "--others"])?.into_iter().filter(|name| it.is_covered(name)));
+        }
+        let mut removed_first = BTreeSet::new();
+        for (name, obstacles) in in_the_way {
+            if obstacles.is_subset(&keepable) {
+                removed_first.extend(obstacles);
+                continue;
+            }
+            // What would have made room for it stays as well.
+            to_write.retain(|path, after| {
+                let stays = *path == name || after.is_none() && path.is_at_or_below(&name.0);
+                if stays {
+                    newer.remove(path);
+                    match overwritten {
+                        Some(_) => drop(end.failed.insert(it.project_path(path), UNKEEPABLE.to_owned())),
+                        None => end.differing.push(it.project_path(path)),
+                    }
+                }
+                !stays
+            });
+        }
+        newer.extend(removed_first.iter().cloned());
+        if let Some(name) = overwritten.filter(|_| !newer.is_empty()) {
+            end.overwritten = Some(it.keep_files(name, &newer)?);
+        }
+        for name in &removed_first {
+            // One that is still there is named with what it is in the way of.
+            let _ = it.ground.remove(name);
+        }
+        let mut kept_files = KeptFiles::read(&repository, it.store.nameless_file()?, &to_write)?;
+        let modes = kept_modes(&message);
+        // What is gone makes room: a folder may stand where a file was.
+        let (to_remove, to_write): (Vec<_>, Vec<_>) = to_write.iter().partition(|(_, kept)| kept.is_none());
+        for (name, kept) in to_remove.into_iter().chain(to_write) {
+            let shown = it.project_path(name);
+            let mode = modes.get(name).copied();
+            match it.write_kept(&mut kept_files, name, kept.as_ref(), mode) {
+                Ok(()) => end.restored.push(shown),
+                Err(error) => _ = end.failed.insert(shown, error.to_string()),
+            }
+        }
+        end.restored.sort();
+        end.differing.sort();
+        Ok(end)
     }
-    end.restored.sort();
-    end.differing.sort();
-    Ok(end)
 }
 
 /// The paths that kept work changes, from the top of the work tree.

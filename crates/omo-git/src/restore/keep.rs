@@ -10,12 +10,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::RestoreError;
 use super::index::read_index;
 use super::manifest::{ManifestEntry, PathEntries, SnapshotManifest};
 use super::snapshotter::Snapshotter;
-use super::{RestoreError, SnapshotContext};
 use crate::kept_work::{KeptWork, WorkToKeep, make_commit};
 use crate::repository::{GitRepository, StatusEntry, trimmed_line};
+use crate::snapshots::Snapshots;
 use crate::tree_path::TreePath;
 use crate::worktree::WorkerName;
 
@@ -31,42 +32,40 @@ fn private_mode(entry: &ManifestEntry) -> Option<u32> {
     (mode & 0o044 != 0o044).then_some(mode & 0o777)
 }
 
-/// Keeps files as they are now, byte for byte, in a commit on the one that is checked out; its reference is
-/// [`WorkerName::keep_reference`]. `paths` are from the project's top, each with everything below it; one that is gone
-/// is kept as deleted. The work tree and the index stay as they are. Under a name that is taken, what it named before
-/// stays reachable.
-///
-/// # Errors
-///
-/// A file cannot be read, or the repository cannot be written.
-pub fn keep_paths(place: &SnapshotContext<'_>, name: &WorkerName, paths: &[&str]) -> Result<KeptWork, RestoreError> {
-    let it = Snapshotter::open(place)?;
-    it.keep_files(name, &it.tree_paths_of(paths)?)
-}
-
-/// Keeps what is staged of some files and is neither in the work tree nor in the commit that is checked out; `None`
-/// where that is nothing.
-///
-/// # Errors
-///
-/// As [`keep_paths`].
-pub fn keep_staged(
-    place: &SnapshotContext<'_>,
-    name: &WorkerName,
-    paths: &[&str],
-) -> Result<Option<KeptWork>, RestoreError> {
-    let it = Snapshotter::open(place)?;
-    let is_otherwise = |entry: &StatusEntry| matches!(entry.letters, [b'M' | b'A' | b'T', b'M' | b'D' | b'T']);
-    let status = it.repository()?.status(&[])?.into_iter().filter(is_otherwise);
-    let paths: BTreeSet<TreePath> = it.tree_paths_of(paths)?;
-    let mut names: BTreeSet<TreePath> = status.map(|entry| TreePath(entry.path)).collect();
-    names.retain(|name| paths.contains(name) && it.is_covered(name));
-    if names.is_empty() {
-        return Ok(None);
+impl Snapshots<'_> {
+    /// Keeps files as they are now, byte for byte, in a commit on the one that is checked out; its reference is
+    /// [`WorkerName::keep_reference`]. `paths` are from the project's top, each with everything below it; one that is gone
+    /// is kept as deleted. The work tree and the index stay as they are. Under a name that is taken, what it named before
+    /// stays reachable.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read, or the repository cannot be written.
+    pub fn keep_paths(&self, name: &WorkerName, paths: &[&str]) -> Result<KeptWork, RestoreError> {
+        let it = Snapshotter::open(self)?;
+        it.keep_files(name, &it.tree_paths_of(paths)?)
     }
-    let index = read_index(&it.tree, Some(&it.tree.git.join("index")))?;
-    let staged: Vec<u8> = names.iter().filter_map(|name| index.get(name)).flatten().copied().collect();
-    it.keep(name, &it.read_files(&names)?.entries_at(&names), &PathEntries::new(), &staged).map(Some)
+
+    /// Keeps what is staged of some files and is neither in the work tree nor in the commit that is checked out; `None`
+    /// where that is nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::keep_paths`].
+    pub fn keep_staged(&self, name: &WorkerName, paths: &[&str]) -> Result<Option<KeptWork>, RestoreError> {
+        let it = Snapshotter::open(self)?;
+        let is_otherwise = |entry: &StatusEntry| matches!(entry.letters, [b'M' | b'A' | b'T', b'M' | b'D' | b'T']);
+        let status = it.repository()?.status(&[])?.into_iter().filter(is_otherwise);
+        let paths: BTreeSet<TreePath> = it.tree_paths_of(paths)?;
+        let mut names: BTreeSet<TreePath> = status.map(|entry| TreePath(entry.path)).collect();
+        names.retain(|name| paths.contains(name) && it.is_covered(name));
+        if names.is_empty() {
+            return Ok(None);
+        }
+        let index = read_index(&it.tree, Some(&it.tree.git.join("index")))?;
+        let staged: Vec<u8> = names.iter().filter_map(|name| index.get(name)).flatten().copied().collect();
+        it.keep(name, &it.read_files(&names)?.entries_at(&names), &PathEntries::new(), &staged).map(Some)
+    }
 }
 
 impl Snapshotter<'_> {

@@ -12,13 +12,14 @@ use omo_state::git_worktree::GitWorktree;
 use super::index::{self, IndexLock};
 use super::manifest::{ManifestEntry, OwnPaths, RestoreSelection, RestoreSteps, SnapshotManifest, restore_steps};
 use super::store::{SnapshotStore, digest_of};
-use super::{OwnProjectPaths, RestoreError, RestoreResult, RestoreScope, SnapshotContext};
+use super::{OwnProjectPaths, RestoreError, RestoreResult, RestoreScope};
 use crate::changes::is_omo_path;
 use crate::git_command::{answer, git};
 use crate::git_output::parts;
 use crate::platform::{FolderEntry, path_of};
 use crate::repository::GitRepository;
 use crate::restore::worktree_files::{TEMPORARY, WorktreeFiles};
+use crate::snapshots::Snapshots;
 use crate::tree_path::{TreePath, is_safe, relative_path, tree_path};
 
 /// A `.gitignore` that is put back may show new files, which are taken back in another round.
@@ -26,7 +27,7 @@ const ROUNDS: usize = 4;
 
 /// A work tree, opened for keeping and putting back.
 pub(super) struct Snapshotter<'a> {
-    place: &'a SnapshotContext<'a>,
+    place: &'a Snapshots<'a>,
     pub(super) tree: GitWorktree,
     /// Where the project lies in the work tree.
     project: String,
@@ -35,7 +36,7 @@ pub(super) struct Snapshotter<'a> {
 }
 
 impl<'a> Snapshotter<'a> {
-    pub(super) fn open(place: &'a SnapshotContext<'a>) -> Result<Self, RestoreError> {
+    pub(super) fn open(place: &'a Snapshots<'a>) -> Result<Self, RestoreError> {
         let none = || RestoreError::NoWorkTree(place.worktree.root().to_owned());
         let (tree, project) = place.worktree.project().ok_or_else(none)?;
         let tree = tree.clone();

@@ -6,11 +6,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use omo_git::changes::{
-    PathChangeKind, SnapshotPair, TreeSnapshot, added_lines, changed_paths, file_digest, forget_snapshots,
-    snapshot_differences, snapshot_tree,
-};
+use omo_git::changes::{PathChangeKind, SnapshotPair, TreeSnapshot, file_digest, forget_snapshots};
 use omo_git::proved_worktree::ProvedWorktree;
+use omo_git::snapshots::Snapshots;
 
 use crate::tree::{Repository, git_in, id, traces};
 
@@ -18,7 +16,7 @@ const RUN: &str = "../run/1";
 
 impl Repository {
     fn snapshot(&self) -> TreeSnapshot {
-        snapshot_tree(&ProvedWorktree::of_project(&self.top), &self.state_home(), RUN).unwrap()
+        of(&ProvedWorktree::of_project(&self.top), &self.state_home(), RUN, &[]).take_tree().unwrap()
     }
 
     /// What differs, each path with a letter before it.
@@ -31,8 +29,12 @@ impl Repository {
     }
 }
 
+fn of<'a>(worktree: &'a ProvedWorktree, state_home: &'a Path, run_id: &'a str, own: &'a [&'a str]) -> Snapshots<'a> {
+    Snapshots { worktree, state_home, run_id, own }
+}
+
 fn differs_in(root: &Path, state_home: &Path, from: &TreeSnapshot, to: &TreeSnapshot) -> Vec<String> {
-    let found = changed_paths(&ProvedWorktree::of_project(root), state_home, RUN, from, to, &["report.md"]).unwrap();
+    let found = of(&ProvedWorktree::of_project(root), state_home, RUN, &["report.md"]).changed_paths(from, to).unwrap();
     let letter = |kind| match kind {
         PathChangeKind::Added => 'A',
         PathChangeKind::Modified => 'M',
@@ -179,18 +181,18 @@ fn a_project_below_the_top_sees_its_own_paths() {
     let it = Repository::new();
     it.write("web/app/a.txt", "x");
     let (root, home) = (it.top.join("web/app"), it.state_home());
-    let before = snapshot_tree(&ProvedWorktree::of_project(&root), &home, RUN).unwrap();
+    let before = of(&ProvedWorktree::of_project(&root), &home, RUN, &[]).take_tree().unwrap();
     it.write("web/app/a.txt", "y");
     it.write("web/lib/b.txt", "y");
     it.write("report.md", "another one's");
     it.write("web/app/report.md", "omo's own");
-    let after = snapshot_tree(&ProvedWorktree::of_project(&root), &home, RUN).unwrap();
+    let after = of(&ProvedWorktree::of_project(&root), &home, RUN, &[]).take_tree().unwrap();
     assert_eq!(differs_in(&root, &home, &before, &after), ["A ../../report.md", "A ../lib/b.txt", "M a.txt"]);
     let it = Repository::new();
     it.write(".gitignore", "/web/\n");
     it.write("web/a.txt", "x");
     assert_eq!(
-        snapshot_tree(&ProvedWorktree::of_project(&it.top.join("web")), &it.state_home(), RUN),
+        of(&ProvedWorktree::of_project(&it.top.join("web")), &it.state_home(), RUN, &[]).take_tree(),
         None,
         "what is ignored is not seen"
     );
@@ -201,7 +203,7 @@ fn of_two_snapshots_the_files_that_are_asked_for_are_shown() {
     let it = Repository::new();
     it.write("web/other.txt", "x\n");
     let (root, home) = (it.top.join("web"), it.state_home());
-    let snapshot = || snapshot_tree(&ProvedWorktree::of_project(&root), &home, RUN).unwrap();
+    let snapshot = || of(&ProvedWorktree::of_project(&root), &home, RUN, &[]).take_tree().unwrap();
     let before = snapshot();
     it.write("web/a b b", "one\ndiff --git a/x b/x\n");
     it.write("web/other.txt", "of another task\n");
@@ -211,7 +213,7 @@ fn of_two_snapshots_the_files_that_are_asked_for_are_shown() {
     let pairs =
         [(&before, &after, &files[..]), (&after, &after, &files), (&after, &before, &files), (&before, &after, &all)];
     let pairs = pairs.map(|(from, to, files)| SnapshotPair { from, to, files });
-    let told = snapshot_differences(&ProvedWorktree::of_project(&root), &home, RUN, &pairs).unwrap();
+    let told = of(&ProvedWorktree::of_project(&root), &home, RUN, &[]).differences(&pairs).unwrap();
     assert!(told[0].ends_with("+one\n+diff --git a/x b/x\n") && !told[0].contains("another"), "{}", told[0]);
     assert_eq!(told[1], "");
     assert!(told[2].ends_with("-one\n-diff --git a/x b/x\n"), "{}", told[2]);
@@ -220,7 +222,7 @@ fn of_two_snapshots_the_files_that_are_asked_for_are_shown() {
 
 /// The lines that were added, each as `file:line text`.
 fn added_in(root: &Path, state_home: &Path, from: &TreeSnapshot, to: &TreeSnapshot) -> Vec<String> {
-    let found = added_lines(&ProvedWorktree::of_project(root), state_home, RUN, from, to, &["report.md"]).unwrap();
+    let found = of(&ProvedWorktree::of_project(root), state_home, RUN, &["report.md"]).added_lines(from, to).unwrap();
     found.iter().map(|added| format!("{}:{} {}", added.file, added.line, added.text)).collect()
 }
 
@@ -261,7 +263,7 @@ fn every_line_that_a_task_adds_is_reported() {
     let seen = added_in(&below, &home, &before, &after);
     assert!(seen.contains(&"../a.txt:1 other".to_owned()) && seen.contains(&"한 글.txt:3 last".to_owned()), "{seen:?}");
     let bad: TreeSnapshot = serde_json::from_str(r#"{"tree":"--output=hit"}"#).unwrap();
-    assert!(added_lines(&ProvedWorktree::of_project(&it.top), &home, RUN, &bad, &after, &[]).is_none());
+    assert!(of(&ProvedWorktree::of_project(&it.top), &home, RUN, &[]).added_lines(&bad, &after).is_none());
 }
 
 #[test]
@@ -272,7 +274,7 @@ fn a_large_file_does_not_hide_the_lines_behind_it() {
     it.write("src/b.txt", "two\nthree\n");
     it.write("src/long.js", &format!("{}\nend\n", "x".repeat(1_000_000)));
     let after = it.snapshot();
-    let found = added_lines(&ProvedWorktree::of_project(&it.top), &home, RUN, &before, &after, &[]).unwrap();
+    let found = of(&ProvedWorktree::of_project(&it.top), &home, RUN, &[]).added_lines(&before, &after).unwrap();
     assert_eq!(found.iter().filter(|line| line.file == "a/data.csv").last().unwrap().line, 200_000);
     let others: Vec<_> = found.iter().filter(|line| line.file != "a/data.csv").collect();
     let seen: Vec<_> = others.iter().map(|line| (line.file.as_str(), line.line, line.text.len())).collect();
@@ -287,17 +289,17 @@ fn each_run_has_its_own_snapshots_until_they_are_forgotten() {
     let (home, before) = (it.state_home(), it.snapshot());
     it.write("a.txt", "other\n");
     let after = it.snapshot();
-    snapshot_tree(&ProvedWorktree::of_project(&it.top), &home, "other").unwrap();
+    of(&ProvedWorktree::of_project(&it.top), &home, "other", &[]).take_tree().unwrap();
     assert_eq!(fs::read_dir(it.snapshots()).unwrap().count(), 2);
     assert_eq!(
-        changed_paths(&ProvedWorktree::of_project(&it.top), &home, "other", &before, &after, &[]),
+        of(&ProvedWorktree::of_project(&it.top), &home, "other", &[]).changed_paths(&before, &after),
         None,
         "another run's"
     );
     forget_snapshots(&home, RUN).unwrap();
     assert_eq!(fs::read_dir(it.snapshots()).unwrap().count(), 1);
     assert_eq!(
-        changed_paths(&ProvedWorktree::of_project(&it.top), &home, RUN, &before, &after, &[]),
+        of(&ProvedWorktree::of_project(&it.top), &home, RUN, &[]).changed_paths(&before, &after),
         None,
         "forgotten"
     );
@@ -309,12 +311,12 @@ fn each_run_has_its_own_snapshots_until_they_are_forgotten() {
 #[test]
 fn where_git_can_say_nothing_there_is_no_snapshot() {
     let temp = tempfile::tempdir().unwrap();
-    assert_eq!(snapshot_tree(&ProvedWorktree::of_project(temp.path()), &temp.path().join("state"), RUN), None);
+    assert_eq!(of(&ProvedWorktree::of_project(temp.path()), &temp.path().join("state"), RUN, &[]).take_tree(), None);
     let it = Repository::new();
     fs::write(it.top.join(".git/index"), "no index").unwrap();
-    assert_eq!(snapshot_tree(&ProvedWorktree::of_project(&it.top), &it.state_home(), RUN), None);
+    assert_eq!(of(&ProvedWorktree::of_project(&it.top), &it.state_home(), RUN, &[]).take_tree(), None);
     let bad: TreeSnapshot = serde_json::from_str(r#"{"tree":"--output=hit"}"#).unwrap();
-    assert_eq!(changed_paths(&ProvedWorktree::of_project(&it.top), &it.state_home(), RUN, &bad, &bad, &[]), None);
+    assert_eq!(of(&ProvedWorktree::of_project(&it.top), &it.state_home(), RUN, &[]).changed_paths(&bad, &bad), None);
 }
 
 #[test]

@@ -308,12 +308,10 @@ fn no_filter_runs_whatever_it_is_called_and_wherever_it_is_set() {
         let calls = GitCalls::default();
         WorkFiles::new(&it.top, Some(&state_home), &calls, Some(&scope)).newly_ignored(None);
         assert!(changed_since(&it.top, Some(&it.state_home()), None).unwrap().contains("+changed"), "{what}");
-        omo_git::changes::snapshot_tree(
-            &omo_git::proved_worktree::ProvedWorktree::of_project(&it.top),
-            &it.state_home(),
-            "run",
-        )
-        .unwrap();
+        let worktree = &omo_git::proved_worktree::ProvedWorktree::of_project(&it.top);
+        omo_git::snapshots::Snapshots { worktree, state_home: &state_home, run_id: "run", own: &[] }
+            .take_tree()
+            .unwrap();
         assert!(!trace_of(&it).exists(), "{what}: it ran");
         // It would have: the case is one.
         let _ = Command::new("git").args(["add", "-A"]).current_dir(&it.top).output().unwrap();

@@ -8,10 +8,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
 use omo_git::kept_work::KeptWork;
-use omo_git::restore::{
-    BroughtBack, OwnProjectPaths, RestoreResult, RestoreScope, SnapshotContext, bring_back, keep_difference,
-    keep_paths, restore_snapshot, take_snapshot,
-};
+use omo_git::restore::{BroughtBack, OwnProjectPaths, RestoreResult, RestoreScope};
+use omo_git::snapshots::Snapshots;
 use omo_git::worktree::WorkerName;
 
 use crate::tree::{Repository, git_in};
@@ -19,18 +17,18 @@ use crate::tree::{Repository, git_in};
 const REFERENCE: &str = "refs/omo/keep/r-1/step-1";
 
 impl Repository {
-    fn in_run<T>(&self, act: impl FnOnce(&SnapshotContext<'_>) -> T) -> T {
+    fn in_run<T>(&self, act: impl FnOnce(&Snapshots<'_>) -> T) -> T {
         let (root, state_home) = (self.top.as_path(), self.state_home());
         let worktree = omo_git::proved_worktree::ProvedWorktree::of_project(root);
-        act(&SnapshotContext { worktree: &worktree, state_home: &state_home, run_id: "r-1", own: &["report.md"] })
+        act(&Snapshots { worktree: &worktree, state_home: &state_home, run_id: "r-1", own: &["report.md"] })
     }
 
     fn keep(&self, paths: &[&str]) -> KeptWork {
-        self.in_run(|place| keep_paths(place, &name("step-1"), paths).unwrap())
+        self.in_run(|place| place.keep_paths(&name("step-1"), paths).unwrap())
     }
 
     fn bring_back(&self, kept: &KeptWork, overwritten: Option<&str>) -> BroughtBack {
-        self.in_run(|place| bring_back(place, kept, overwritten.map(name).as_ref()).unwrap())
+        self.in_run(|place| place.bring_back(kept, overwritten.map(name).as_ref()).unwrap())
     }
 
     fn read(&self, path: &str) -> Option<String> {
@@ -44,15 +42,15 @@ fn name(text: &str) -> WorkerName {
 
 /// Keeps what a step of the paths `own` and everybody else do, and takes the step back.
 fn take_back(it: &Repository, own: &[&str], work: impl FnOnce(&Repository)) -> (RestoreResult, Option<KeptWork>) {
-    let before = it.in_run(|place| take_snapshot(place).unwrap());
+    let before = it.in_run(|place| place.take_bytes().unwrap());
     work(it);
-    let after = it.in_run(|place| take_snapshot(place).unwrap());
+    let after = it.in_run(|place| place.take_bytes().unwrap());
     let is_own = |path: &str| own.contains(&path);
     let own = OwnProjectPaths(&is_own);
     it.in_run(|place| {
-        let keep = || keep_difference(place, &before, &after, Some(own), &name("step-1")).unwrap();
+        let keep = || place.keep_difference(&before, &after, Some(own), &name("step-1")).unwrap();
         let kept = keep();
-        let end = restore_snapshot(place, &before, RestoreScope::OwnUntil(&after, own)).unwrap();
+        let end = place.restore(&before, RestoreScope::OwnUntil(&after, own)).unwrap();
         assert_eq!(keep(), kept, "a kill between the two keeps nothing less");
         (end, kept)
     })
@@ -288,7 +286,7 @@ fn a_large_file_is_read_once_while_it_is_kept() {
     it.write("large", &"x".repeat(SIZE));
     for _ in 0..2 {
         let before = bytes_read();
-        it.in_run(|place| take_snapshot(place).unwrap());
+        it.in_run(|place| place.take_bytes().unwrap());
         let read = bytes_read() - before;
         assert!((SIZE..SIZE * 3 / 2).contains(&read), "{read}");
     }

@@ -10,10 +10,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use omo_git::proved_worktree::ProvedWorktree;
-use omo_git::restore::{
-    RestoreError, RestoreResult, RestoreScope, SnapshotContext, SnapshotId, forget_snapshots, restore_snapshot,
-    take_snapshot,
-};
+use omo_git::restore::{RestoreError, RestoreResult, RestoreScope, SnapshotId, forget_snapshots};
+use omo_git::snapshots::Snapshots;
 
 use crate::tree::{Repository, git_in};
 
@@ -52,11 +50,11 @@ fn marks(top: &Path) -> (Option<Vec<u8>>, String) {
 
 impl Repository {
     fn keeps_whole(&self) -> SnapshotId {
-        with_snapshot_context(&self.top, &self.state_home(), |place| take_snapshot(place).unwrap())
+        with_snapshot_context(&self.top, &self.state_home(), |place| place.take_bytes().unwrap())
     }
 
     fn restore(&self, before: &SnapshotId, what: RestoreScope<'_>) -> RestoreResult {
-        with_snapshot_context(&self.top, &self.state_home(), |place| restore_snapshot(place, before, what).unwrap())
+        with_snapshot_context(&self.top, &self.state_home(), |place| place.restore(before, what).unwrap())
     }
 
     fn remove(&self, path: &str) {
@@ -64,8 +62,8 @@ impl Repository {
     }
 }
 
-fn with_snapshot_context<T>(root: &Path, state_home: &Path, act: impl FnOnce(&SnapshotContext<'_>) -> T) -> T {
-    act(&SnapshotContext { worktree: &ProvedWorktree::of_project(root), state_home, run_id: RUN, own: &["report.md"] })
+fn with_snapshot_context<T>(root: &Path, state_home: &Path, act: impl FnOnce(&Snapshots<'_>) -> T) -> T {
+    act(&Snapshots { worktree: &ProvedWorktree::of_project(root), state_home, run_id: RUN, own: &["report.md"] })
 }
 
 #[test]
@@ -152,7 +150,7 @@ fn some_paths_alone_are_put_back() {
     assert_eq!(it.git(&["status", "--porcelain"]), "M  a.txt\nA  src2\n");
     for outside in ["..", "../x", "/etc/passwd", ".git/config", "src/../../x"] {
         let refused = with_snapshot_context(&it.top, &it.state_home(), |place| {
-            restore_snapshot(place, &before, RestoreScope::Paths(&[outside]))
+            place.restore(&before, RestoreScope::Paths(&[outside]))
         });
         assert!(matches!(refused, Err(RestoreError::Outside(_))), "{outside}: {refused:?}");
     }
@@ -211,9 +209,7 @@ fn nothing_is_touched_while_another_git_is_at_work_or_a_snapshot_is_gone() {
     let before = it.keeps_whole();
     it.write("a.txt", "2");
     it.write(".git/index.lock", "");
-    let run = || {
-        with_snapshot_context(&it.top, &it.state_home(), |place| restore_snapshot(place, &before, RestoreScope::All))
-    };
+    let run = || with_snapshot_context(&it.top, &it.state_home(), |place| place.restore(&before, RestoreScope::All));
     assert!(matches!(run(), Err(RestoreError::IndexLocked(_))));
     assert_eq!(fs::read_to_string(it.top.join("a.txt")).unwrap(), "2");
     // One that a restore of ours left when it was ended is no obstacle.

@@ -7,7 +7,8 @@ use std::path::Path;
 use omo_git::commit::has_identity;
 use omo_git::proved_worktree::{ProvedWorktree, WorktreeGone};
 use omo_git::repository::GitRepository;
-use omo_git::restore::{RestoreScope, SnapshotContext, restore_snapshot, take_snapshot};
+use omo_git::restore::RestoreScope;
+use omo_git::snapshots::Snapshots;
 use omo_git::worktree::{WorktreeError, continue_worktree, create_worktree, follow_renamed_folder, prepare_removal};
 use omo_state::git_worktree::{GitWorktree, WorktreeIdentity};
 
@@ -82,8 +83,8 @@ fn a_worktree_that_is_lost_after_its_proof_takes_nothing_back_around_it() {
         let (project, at) = busy_project();
         let proved = prove(&project, &at).unwrap();
         let home = project.temp.path().join("state");
-        let place = SnapshotContext { worktree: &proved, state_home: &home, run_id: "run1", own: &[] };
-        let before = take_snapshot(&place).unwrap();
+        let place = Snapshots { worktree: &proved, state_home: &home, run_id: "run1", own: &[] };
+        let before = place.take_bytes().unwrap();
         write(&at.join("a.txt"), "of the worker\n");
         lose(&project, &at);
         let checkout = || {
@@ -93,7 +94,7 @@ fn a_worktree_that_is_lost_after_its_proof_takes_nothing_back_around_it() {
         };
         let kept = checkout();
         // It may be refused, or act on the folder alone.
-        let _ = restore_snapshot(&place, &before, RestoreScope::All);
+        let _ = place.restore(&before, RestoreScope::All);
         assert_eq!(checkout(), kept, "{loss}");
     }
 }

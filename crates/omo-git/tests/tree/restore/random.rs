@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use omo_git::restore::{RestoreScope, restore_snapshot, take_snapshot};
+use omo_git::restore::RestoreScope;
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_oneof, proptest};
 use proptest::sample::select;
 
@@ -156,10 +156,10 @@ fn a_random_tree_is_put_back_whole() {
             copy(&template.top, &top);
             do_all(&top, "", &earlier);
             with_snapshot_context(&top, &state, |place| {
-                let before = take_snapshot(place).unwrap();
+                let before = place.take_bytes().unwrap();
                 let (seen, marked) = (files(&top), marks(&top));
                 do_all(&top, "", &step);
-                let end = restore_snapshot(place, &before, RestoreScope::All).unwrap();
+                let end = place.restore(&before, RestoreScope::All).unwrap();
                 assert!(end.failed.is_empty(), "{end:?}");
                 assert_eq!(files(&top), seen);
                 assert_eq!(marks(&top), marked);
@@ -180,14 +180,14 @@ fn what_others_do_in_a_random_tree_stays() {
                 do_all(&top, folder, &earlier);
             }
             with_snapshot_context(&top, &state, |place| {
-                let before = take_snapshot(place).unwrap();
+                let before = place.take_bytes().unwrap();
                 let (ours, staged) = (files(&top.join("ours")), git_in(&top, &["ls-files", "-s", "ours"]));
                 do_all(&top, "ours", &step);
-                let after = take_snapshot(place).unwrap();
+                let after = place.take_bytes().unwrap();
                 do_all(&top, "theirs", &theirs);
                 let (others, their_staged) = (files(&top.join("theirs")), git_in(&top, &["ls-files", "-s", "theirs"]));
                 let what = if by_paths { RestoreScope::Paths(&["ours"]) } else { RestoreScope::Until(&after) };
-                let end = restore_snapshot(place, &before, what).unwrap();
+                let end = place.restore(&before, what).unwrap();
                 assert!(end.failed.is_empty() && end.left_alone.is_empty(), "{end:?}");
                 fs::create_dir_all(top.join("ours")).unwrap();
                 assert_eq!(files(&top.join("ours")), ours);

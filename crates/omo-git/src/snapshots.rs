@@ -1,0 +1,22 @@
+//! What the work tree of a project held at moments of a run: taken, compared, put back and kept.
+//!
+//! As git would commit it (`changes`), to say what differs: filters and line ends of the repository stand between. Or as
+//! its bytes are (`restore`), to put it back: no filter, attribute or setting is obeyed.
+
+use std::path::Path;
+
+use crate::proved_worktree::ProvedWorktree;
+
+/// The snapshots of a work tree that are kept for a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Snapshots<'a> {
+    /// The project's folder. All of the work tree that it lies in is kept.
+    pub worktree: &'a ProvedWorktree,
+    /// The folder of the user's own state, absolute.
+    pub state_home: &'a Path,
+    /// The run.
+    pub run_id: &'a str,
+    /// Paths from the project's top that omo writes for the run, each with everything below it: they are neither
+    /// compared nor put back.
+    pub own: &'a [&'a str],
+}
