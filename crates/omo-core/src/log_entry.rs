@@ -120,7 +120,7 @@ pub fn prompt_entry(id: &str, session: &Session, decision: &PromptDecision, now:
         PromptDecision::PlanNote => ("allow", "the keyword in plan mode starts no run"),
         PromptDecision::Silent
         | PromptDecision::NoteHook
-        | PromptDecision::FreeTurn
+        | PromptDecision::FreeTurn { .. }
         | PromptDecision::Status
         | PromptDecision::Statusline
         | PromptDecision::Check(_)

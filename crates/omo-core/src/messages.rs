@@ -13,11 +13,17 @@ pub mod run_end;
 pub mod run_start;
 pub mod status_line;
 pub mod status_report;
+mod stopping;
 pub mod usage;
+
+pub use stopping::{
+    answers_question, awaits_answer, run_paused, run_stopped, run_stopped_context, run_stopped_outside,
+    run_stopped_unwritten, stays_in_line, user_said_stop, with_way_to_clear,
+};
 
 use crate::limits::RunLimits;
 use crate::session::plan_run::PlanRun;
-use crate::session::{PauseReason, Session, UlwRun, UlwTrigger};
+use crate::session::{Session, UlwRun, UlwTrigger};
 use crate::stop::claim::ClaimOutcome;
 use crate::stop::{BackgroundTask, BlockCause, StopBlock, StopRow};
 use crate::text::{format_age, sanitize};
@@ -173,27 +179,6 @@ pub fn let_through(row: StopRow) -> String {
     )
 }
 
-/// Said once to the user after they pressed Esc, or after an error that only they can fix.
-pub fn run_paused(reason: PauseReason) -> String {
-    let why = match reason {
-        PauseReason::Interrupted => "you interrupted it",
-        PauseReason::ApiError => "of an API error that needs you",
-        PauseReason::Asked => "you said so",
-    };
-    format!("[omo] ultrawork is paused because {why}: nothing is continued. Type `ulw` to go on, `ulw off` to end it.")
-}
-
-/// Note for the model beside plain words that stop a run.
-pub fn user_said_stop() -> String {
-    "[omo] The user stopped the run: do nothing more of the task until they ask for it. This turn may end.".to_owned()
-}
-
-/// The user was asked something, which their next prompt answers.
-pub fn awaits_answer() -> String {
-    "[omo] ultrawork waits for your answer to what it asks; nothing was counted. Your next prompt goes on, `ulw off` ends it."
-        .to_owned()
-}
-
 /// Said once to a user who was told that omo was not built yet, with the first prompt that finds it
 /// built.
 pub fn build_ready(version: &str, in_terminals: bool) -> String {
@@ -202,51 +187,6 @@ pub fn build_ready(version: &str, in_terminals: bool) -> String {
         return line;
     }
     format!("{line} To find `omo` in a terminal, add to your shell's profile: {}", client_settings::PATH_LINE)
-}
-
-/// The answer to the user's way out. A plan that the session executes is no part of what is stopped.
-pub fn run_stopped(was_armed: bool, plan: Option<&PlanRun>) -> String {
-    let said = if was_armed {
-        "[omo] ultrawork is stopped in this session. Nothing is continued until you type `ulw`, which goes on with its task, or `ulw <task>` for another."
-    } else {
-        "[omo] no ultrawork run is on in this session. Nothing is continued until you type `ulw`."
-    };
-    let stays = plan.filter(|plan| plan.is_open()).map(plan::stays_open);
-    stays.map_or_else(|| said.to_owned(), |stays| format!("{said} {stays}"))
-}
-
-/// `true` for a prompt whose text the client puts back into its input line once a hook has answered it: any but a slash
-/// command (measured on 2.1.328).
-pub fn stays_in_line(prompt: &str) -> bool {
-    !prompt.trim_start().starts_with('/')
-}
-
-/// An answer to such a prompt, and the key that clears the line.
-pub fn with_way_to_clear(answer: &str) -> String {
-    let blank = if answer.contains('\n') { '\n' } else { ' ' };
-    format!("{answer}{blank}Ctrl-U clears the input line.")
-}
-
-/// Said once in a session whose run was ended with `omo stop` in a terminal.
-pub fn run_stopped_outside(reason: Option<&str>) -> String {
-    let why = reason.map(|reason| format!(" ({})", sanitize(reason, 200))).unwrap_or_default();
-    format!("[omo] STOPPED by `omo stop`{why}. Nothing is continued until you type `ulw` again.")
-}
-
-/// The answer to the user's way out where the state can not be written.
-pub fn run_stopped_unwritten(why: &str) -> String {
-    format!(
-        "[omo] the stop could not be written down ({}). While that lasts omo holds no session either; \
-         `OMO_DISABLE=1` turns it off for certain.",
-        sanitize(why, 200)
-    )
-}
-
-/// What the model is told when its user turned the run off within a longer prompt.
-pub fn run_stopped_context() -> String {
-    format!(
-        "{CONTRACT_MARK}\nThe user turned ultrawork off in this prompt. No turn is continued any more.\n</ultrawork-mode>"
-    )
 }
 
 /// A refusal of an own command: one line.
@@ -314,6 +254,7 @@ mod tests {
     use crate::promise::read_claim;
     use crate::request_source::ModelRoute;
     use crate::review::AgreementRefusal;
+    use crate::session::PauseReason;
     use crate::session::task_list::OpenTaskList;
     use crate::session::{ChangedBy, UlwActivation, UlwPause, UlwVerdict, VerdictKind};
     use crate::stop::claim::{CheckResult, ClaimFindings, ClaimJudgement, ClaimReason, ReviewMaterial};

@@ -15,7 +15,7 @@ use crate::messages::check_changes::not_from_person;
 use crate::messages::{ContractForm, usage};
 use crate::request_source::{ModelRoute, PromptOrigin};
 use crate::run_command::RunCommand;
-use crate::session::plan_run::MAX_ARGUMENTS_BYTES;
+use crate::session::plan_run::{MAX_ARGUMENTS_BYTES, PlanRunStatus};
 use crate::session::rest::RestReason;
 use crate::session::{Interruption, PauseReason, Session, UlwActivation, UlwTrigger};
 use check_request::CheckRequest;
@@ -146,12 +146,12 @@ impl PromptIntent<'_> {
     pub fn is_answer_from_person(&self) -> bool {
         match self {
             Self::Nothing
-            | Self::Pause(_)
             | Self::Command { .. }
             | Self::Activate { .. }
             | Self::Stop { whole: false, .. }
             | Self::Check(CheckRequest::Run) => true,
             Self::NotAPerson
+            | Self::Pause(_)
             | Self::Stop { whole: true, .. }
             | Self::Status
             | Self::Statusline
@@ -218,7 +218,10 @@ fn read_words<'a>(
         PromptReading::Nothing if ulw_arguments::mentions_option(event.prompt) => {
             read_between_options(event.prompt, keywords, options)
         }
-        PromptReading::Nothing => read_plain_stop(event.prompt).map_or(PromptIntent::Nothing, PromptIntent::Pause),
+        PromptReading::Nothing => {
+            let typed = behind_answered_prompt(event.prompt, keywords).unwrap_or(event.prompt);
+            read_plain_stop(typed).map_or(PromptIntent::Nothing, PromptIntent::Pause)
+        }
         PromptReading::Activate { before, keyword, after } => {
             let read = |options: UlwOptions| {
                 let read = ulw_arguments::parse_around_keyword([before, keyword, after], &options)?;
@@ -343,8 +346,11 @@ pub enum PromptDecision {
     Silent,
     /// Nothing is said; the run notes that the hook was there.
     NoteHook,
-    /// Nothing is said; the run notes that this turn ends by itself: it shows the checks, or answers a question.
-    FreeTurn,
+    /// The run notes that this turn ends by itself: it shows the checks, or answers a question, which its user is told.
+    FreeTurn {
+        /// It answers a question.
+        answers: bool,
+    },
     /// The run waits for its user from now on, where it does not yet, and they are told.
     TellPaused(PauseReason),
     /// A run starts.
@@ -382,7 +388,7 @@ pub fn decide(intent: PromptIntent<'_>, event: &PromptEvent<'_>, facts: &PromptF
     match intent {
         PromptIntent::NotAPerson => note_hook(facts),
         // The checks are run by the model, with a command that its user sees at work.
-        PromptIntent::Check(CheckRequest::Run) if is_armed(facts) => PromptDecision::FreeTurn,
+        PromptIntent::Check(CheckRequest::Run) if is_armed(facts) => PromptDecision::FreeTurn { answers: false },
         PromptIntent::Check(CheckRequest::Run) => PromptDecision::Silent,
         PromptIntent::Pause(words) if is_stopped_by(words, facts) => PromptDecision::TellPaused(PauseReason::Asked),
         PromptIntent::Nothing | PromptIntent::Pause(_) | PromptIntent::Command { .. } => {
@@ -426,7 +432,9 @@ fn decide_plain_prompt(event: &PromptEvent, facts: &PromptFacts) -> PromptDecisi
         return PromptDecision::Silent;
     };
     match &session.ulw.paused {
-        Some(pause) if pause.is_told => PromptDecision::NoteHook,
+        Some(pause) if pause.is_told && !(pause.reason == PauseReason::Asked && asks_to_go_on(event.prompt)) => {
+            PromptDecision::NoteHook
+        }
         Some(pause) => PromptDecision::TellPaused(pause.reason),
         None if facts.interrupted.is_some_and(|at| session.is_interrupted_by(at)) => {
             PromptDecision::TellPaused(PauseReason::Interrupted)
@@ -436,18 +444,27 @@ fn decide_plain_prompt(event: &PromptEvent, facts: &PromptFacts) -> PromptDecisi
         None if question::is_question(event.prompt)
             && event.prompt_id.is_some_and(|id| session.ulw.prompt_id.as_deref() != Some(id)) =>
         {
-            PromptDecision::FreeTurn
+            PromptDecision::FreeTurn { answers: true }
         }
         None => PromptDecision::NoteHook,
     }
 }
 
-/// Plain words stop a run that does not wait for its user already; a `no` that answers what the model asked does not.
+/// Plain words stop a run that does not wait for its user already. Where it or its plan asks them something, those that
+/// may answer that do not.
 fn is_stopped_by(words: PlainStop, facts: &PromptFacts) -> bool {
     facts.session.filter(|session| session.is_armed() && session.ulw.paused.is_none()).is_some_and(|session| {
         let rest = session.ulw.rest.as_ref().filter(|rest| rest.since.is_some());
-        words == PlainStop::Stop || rest.is_none_or(|rest| rest.reason != RestReason::AwaitsAnswer)
+        let is_asked = rest.is_some_and(|rest| rest.reason == RestReason::AwaitsAnswer)
+            || session.plan_run.as_ref().is_some_and(|plan| matches!(plan.status(), PlanRunStatus::Waits(_)));
+        words == PlainStop::Stop || !is_asked
     })
+}
+
+/// `true` for a prompt that only asks to go on.
+fn asks_to_go_on(prompt: &str) -> bool {
+    let last = prompt.rsplit([',', '.']).map(str::trim).find(|part| !part.is_empty()).unwrap_or_default();
+    short_answer::short_answer(last).is_some_and(|word| short_answer::asks_to_go_on(&word))
 }
 
 fn note_hook(facts: &PromptFacts) -> PromptDecision {

@@ -4,6 +4,7 @@
 //! first design, can be read. Fields that are not named here are not ours: the store carries them
 //! through every write.
 
+mod activation;
 pub mod claim_state;
 mod client_processes;
 pub mod id;
@@ -18,7 +19,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::bounded_vec::BoundedVec;
 use crate::check::counterfactual::ProveMode;
-use crate::check::session_check::{self, Check, CheckOrigin, MAX_CHECKS};
+use crate::check::session_check::{Check, MAX_CHECKS};
 use crate::events::LastSeen;
 use crate::limits::RunLimits;
 use crate::request_source::ClientProcess;
@@ -29,6 +30,7 @@ use rest::UlwRest;
 use weakened::MAX_WEAKENED;
 
 pub use crate::events::HookEvent;
+pub use activation::UlwActivation;
 pub use client_processes::MAX_CLIENTS;
 pub use provenance::EntryProvenance;
 pub use weakened::{ChangedBy, CheckWeakening};
@@ -119,8 +121,11 @@ pub struct UlwRun {
     pub asked_later: Vec<String>,
     /// What turned it on.
     pub trigger: Option<UlwTrigger>,
-    /// The prompt that turned it on: the same prompt delivered twice counts once.
+    /// The last prompt of a person in the run; at first the one that turned it on, which counts once where it is
+    /// delivered twice.
     pub prompt_id: Option<String>,
+    /// A Stop of the turn of that prompt was turned into a continuation.
+    pub is_continued: bool,
     /// The run waits for its user.
     pub paused: Option<UlwPause>,
     /// When it last went on after that.
@@ -195,6 +200,8 @@ pub struct StopContinuation {
     pub disabled_at: Option<Timestamp>,
     /// It was set from outside of the session, which has not said so yet.
     pub is_untold: bool,
+    /// Its user has ended a run with it, as far as can be told: the task of that run is over.
+    pub ended_task: bool,
 }
 
 /// How a run ended.
@@ -299,91 +306,6 @@ impl Session {
         self.ulw.started_at.is_some() && !is_proved && !self.is_disowned()
     }
 
-    /// `true` where a request goes on with the task of the session. A task that its user stopped is over once they ask
-    /// for another one.
-    pub fn keeps_task(&self, activation: &UlwActivation) -> bool {
-        let is_replaced = activation.begins_anew || self.stop_continuation.disabled && activation.task.is_some();
-        self.continues_task() && !is_replaced
-    }
-
-    /// Starts a run: all counters at nothing, the escape hatch open again. Where the task before was not proved
-    /// done, that task, its first commit, its checks as they were agreed to, and what was rejected stay; what is
-    /// asked for now is added.
-    pub fn activate(&mut self, activation: UlwActivation, now: Timestamp) {
-        let earlier = self.clone();
-        if activation.begins_anew {
-            self.stop_continuation(None, now);
-        }
-        let rest = self.ulw.rest.clone().map(UlwRest::ended);
-        let before = if self.keeps_task(&activation) { Some(std::mem::take(&mut self.ulw)) } else { None };
-        let is_same_task = before.is_some();
-        let rejected = self.verification.pending_rejection();
-        let mut verification = ClaimVerification {
-            review_wanted: activation.review_wanted,
-            prove: activation.prove,
-            ..ClaimVerification::default()
-        };
-        if before.is_some() {
-            verification.scope = self.verification.scope.take();
-            verification.settings = self.verification.settings.take();
-            verification.unusual = std::mem::take(&mut self.verification.unusual);
-            verification.accepted = std::mem::take(&mut self.verification.accepted);
-            verification.rejections = std::mem::take(&mut self.verification.rejections);
-            if let Some(rejected) = rejected {
-                verification.reject(rejected);
-            }
-        }
-        self.verification = verification;
-        self.take_checks(activation.checks, before.is_some());
-        self.ulw = UlwRun {
-            enabled: true,
-            started_at: Some(now),
-            trigger: Some(activation.trigger),
-            prompt_id: activation.prompt_id,
-            rest,
-            ..UlwRun::default()
-        };
-        match before {
-            Some(before) => {
-                (self.ulw.base, self.ulw.recorded) = (before.base, before.recorded);
-                self.ulw.keep_task(before.task, before.whole_task, before.asked_later);
-            }
-            None => self.ulw.base = activation.base,
-        }
-        if let Some(task) = activation.task {
-            self.ulw.add_request(&task);
-        }
-        self.limits = activation.limits;
-        self.stop_continuation = StopContinuation::default();
-        self.verdict = None;
-        self.last_seen = LastSeen::default();
-        self.keep_weakened(&earlier, is_same_task, now);
-    }
-
-    /// Where the task goes on, all of its checks stay as they were agreed to. Where another one begins, what the
-    /// user asked for earlier in the session does, without what it counted then. New ones are added.
-    fn take_checks(&mut self, new: Vec<Check>, goes_on: bool) {
-        let mut checks = std::mem::take(&mut self.checks);
-        if goes_on {
-            session_check::mark_stopped(&mut checks, false);
-        } else {
-            checks.retain(|check| check.origin == CheckOrigin::User);
-            for check in &mut checks {
-                check.last = None;
-            }
-        }
-        let is_known = |checks: &[Check], check: &Check| {
-            checks.iter().any(|known| known.definition() == check.definition() && known.origin == check.origin)
-        };
-        for check in new {
-            if !(goes_on && is_known(&checks, &check)) {
-                // More than there may be are refused where they are read.
-                let _ = session_check::add_check(&mut checks, check);
-            }
-        }
-        self.checks = checks;
-    }
-
     /// Whether this very activation has turned the run on that is on: a plugin registered twice
     /// hands the same prompt on twice, and what is typed during a turn carries the turn's id.
     pub fn is_activated_by(&self, activation: &UlwActivation) -> bool {
@@ -408,18 +330,23 @@ impl Session {
         }
     }
 
-    /// The user's way out: ends the run, and keeps every later Stop free until they turn
+    /// The way out: ends the run, and keeps every later Stop free until they turn
     /// ultrawork on again. Works whether or not a run is on.
-    pub fn stop_continuation(&mut self, reason: Option<&str>, now: Timestamp) {
-        let why = reason.map_or_else(|| "by its user".to_owned(), |text| format!("by its user: {text}"));
+    pub fn stop_continuation(&mut self, reason: Option<&str>, by_person: bool, now: Timestamp) {
+        let who = if by_person { "by its user" } else { "by a command" };
+        let why = reason.map_or_else(|| who.to_owned(), |text| format!("{who}: {text}"));
+        if by_person {
+            self.leave_task();
+        }
+        let ended_task = self.stop_continuation.ended_task || by_person && self.continues_task();
         self.end_run(VerdictKind::Stopped, why, now);
         self.ulw.enabled = false;
-        session_check::mark_stopped(&mut self.checks, true);
         self.stop_continuation = StopContinuation {
             disabled: true,
             disabled_reason: reason.map(str::to_owned),
             disabled_at: Some(now),
             is_untold: false,
+            ended_task,
         };
     }
 
@@ -490,29 +417,6 @@ impl Session {
     }
 }
 
-/// What turns a run on, and with what.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UlwActivation {
-    /// What turned it on.
-    pub trigger: UlwTrigger,
-    /// What the user asked for, in full.
-    pub task: Option<String>,
-    /// The prompt's id.
-    pub prompt_id: Option<String>,
-    /// The bounds of the run.
-    pub limits: RunLimits,
-    /// What judges a claim, beside what the user asked for earlier in the session.
-    pub checks: Vec<Check>,
-    /// A claim needs a review as well.
-    pub review_wanted: bool,
-    /// Whether a claim's checks have to be red without the change.
-    pub prove: ProveMode,
-    /// The commit that is checked out.
-    pub base: Option<String>,
-    /// Another task than the one that the session has.
-    pub begins_anew: bool,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -570,7 +474,7 @@ mod tests {
         session.activate(activation(), at(10));
         session.ulw.stop_blocks = 8;
         session.verification.attempts = 2;
-        session.stop_continuation(Some("enough"), at(20));
+        session.stop_continuation(Some("enough"), true, at(20));
         assert!(!session.is_armed());
         assert_eq!(session.verdict.as_ref().unwrap().kind, VerdictKind::Stopped);
         session.activate(activation(), at(30));

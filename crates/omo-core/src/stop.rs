@@ -345,18 +345,21 @@ fn decide_armed(facts: &StopFacts, session: &Session) -> StopDecision {
         return allow(StopRow::BackgroundWork);
     }
     let plan_waits = facts.plan.as_ref().is_some_and(|plan| matches!(plan.status(), PlanRunStatus::Waits(_)));
-    let is_free =
-        event.claim.is_none() && session.ulw.free_prompt.is_some() && session.ulw.free_prompt == event.prompt_id;
-    if event.plan_mode || session.ulw.paused.is_some() || plan_waits || is_free {
+    if event.plan_mode || session.ulw.paused.is_some() || plan_waits {
         return allow(StopRow::PlanOrPaused);
     }
     if facts.transcript.interrupted.is_some_and(|at| session.is_interrupted_by(at)) {
         return act(StopRow::PlanOrPaused, StopAction::Pause(PauseReason::Interrupted));
     }
-    // A person has typed a prompt since the last continuation, and reads what the turn ends with.
-    let answers_person = session.last_seen.user_prompt_submit > session.ulw.last_stop_at;
-    if event.asks_a_person && event.claim.is_none() && answers_person && session.ulw.said_blocked.is_none() {
+    // A person has typed the prompt of this turn, and reads what it ends with.
+    let is_turn_of = |prompt: &Option<String>| prompt.is_some() && *prompt == event.prompt_id;
+    let claims_nothing = event.claim.is_none() && session.ulw.said_blocked.is_none();
+    let is_read = is_turn_of(&session.ulw.prompt_id) && !session.ulw.is_continued;
+    if claims_nothing && event.asks_a_person && is_read && session.verification.failure.is_none() {
         return act(StopRow::PlanOrPaused, StopAction::AwaitAnswer);
+    }
+    if claims_nothing && is_turn_of(&session.ulw.free_prompt) {
+        return allow(StopRow::PlanOrPaused);
     }
     if let Some(reason) = &session.ulw.said_blocked {
         return end(StopRow::SaidBlocked, VerdictKind::Blocked, stated_reason(reason));
@@ -517,6 +520,7 @@ pub fn apply_decision(session: &mut Session, decision: &StopDecision, facts: &St
         StopAction::Block(block) => {
             session.ulw.stop_blocks = block.number;
             session.ulw.last_stop_at = Some(now);
+            session.ulw.is_continued = true;
             session.ulw.named_tasks.extend(block.newly_named.iter().map(|task| task.id.clone()));
             session.transcript = TranscriptMark { offset: tail.next_offset, block_offset: tail.end };
         }

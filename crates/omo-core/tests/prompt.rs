@@ -8,6 +8,7 @@ use omo_core::limits::RunLimits;
 use omo_core::prompt::ulw_arguments::UlwOptions;
 use omo_core::prompt::{PromptDecision, PromptEvent, PromptFacts, PromptIntent, approval_code, decide, read_intent};
 use omo_core::request_source::PromptOrigin;
+use omo_core::session::plan_run::PlanRun;
 use omo_core::session::rest::RestReason;
 use omo_core::session::{
     HookEvent, Interruption, PauseReason, Session, UlwActivation, UlwPause, UlwTrigger, VerdictKind,
@@ -125,7 +126,7 @@ impl Given {
 fn words(decision: &PromptDecision) -> String {
     match decision {
         PromptDecision::Silent => "silent".to_owned(),
-        PromptDecision::FreeTurn => "free turn".to_owned(),
+        PromptDecision::FreeTurn { .. } => "free turn".to_owned(),
         PromptDecision::NoteHook => "seen".to_owned(),
         PromptDecision::TellPaused(reason) => format!("tell paused {reason:?}"),
         PromptDecision::Activate(activation, form) => format!("activate {:?} {form:?}", activation.trigger),
@@ -154,7 +155,7 @@ fn turning_on() -> Vec<(&'static str, Given, &'static str)> {
         ("no id", ulw(None).and(|g| g.id = None), "activate Keyword Full"),
         ("an idle session", ulw(Some(Session::default())), "activate Keyword Full"),
         ("after an end", ulw(Some(ended())), "activate Keyword Full"),
-        ("after the way out", ulw(Some(with(|s| s.stop_continuation(None, at(START))))), "activate Keyword Full"),
+        ("after the way out", ulw(Some(with(|s| s.stop_continuation(None, true, at(START))))), "activate Keyword Full"),
         ("again, in a run", ulw(Some(armed())), "activate Keyword Short"),
         ("again by command", Given::of("/omo:ulw more", Some(armed())), "activate Command Short"),
         ("in a run turned on from a terminal", ulw(Some(cli())), "activate Keyword Full"),
@@ -270,6 +271,18 @@ fn left_alone() -> Vec<(&'static str, Given, &'static str)> {
             Given::of(notice, Some(armed())).and(esc(Interruption::AtSomeTime)),
             "seen",
         ),
+        (
+            "what may answer a question of the plan",
+            Given::of(
+                "no",
+                Some(with(|session| {
+                    session.plan_run = Some(PlanRun { waits: Some("q1".to_owned()), ..PlanRun::default() })
+                })),
+            ),
+            "seen",
+        ),
+        ("go on, in other words", Given::of("ok, go on", Some(paused(PauseReason::Asked, true))), "tell paused Asked"),
+        ("go on after Esc", Given::of("go on", Some(paused(PauseReason::Interrupted, true))), "seen"),
         ("behind an answered prompt", Given::of("ulw statusulw fix it", None), "refused"),
         ("and the keyword alone", Given::of("ulw?ulw", Some(ended())), "refused"),
         ("what only shows something is shown", Given::of("ulw offulw status", None), "status"),

@@ -85,7 +85,12 @@ const CASES: &[Case] = &[
         StopRow::StopContinuation,
         "allow",
     ),
-    ("the hatch, as the user sets it", |g| g.session().stop_continuation(None, at(START)), StopRow::NoRun, "allow"),
+    (
+        "the hatch, as the user sets it",
+        |g| g.session().stop_continuation(None, true, at(START)),
+        StopRow::NoRun,
+        "allow",
+    ),
     ("input waits", |g| g.transcript.input_waiting = true, StopRow::InputWaiting, "allow"),
     (
         "a subagent runs",
@@ -193,7 +198,8 @@ const CASES: &[Case] = &[
         "the model asks its user something",
         |g| {
             g.event.asks_a_person = true;
-            g.session().last_seen.user_prompt_submit = Some(at(START));
+            g.event.prompt_id = Some("p".to_owned());
+            g.session().ulw.prompt_id = Some("p".to_owned());
         },
         StopRow::PlanOrPaused,
         "wait",
@@ -202,9 +208,9 @@ const CASES: &[Case] = &[
         "it asks behind a continuation, where nobody looks on",
         |g| {
             g.event.asks_a_person = true;
-            g.session().last_seen.user_prompt_submit = Some(at(START));
-            g.session().ulw.last_stop_at = Some(at(START + 1));
-            g.transcript.tool_called_since_block = true;
+            g.event.prompt_id = Some("p".to_owned());
+            g.session().ulw.prompt_id = Some("p".to_owned());
+            g.session().ulw.is_continued = true;
         },
         StopRow::Continue,
         "block",

@@ -207,7 +207,7 @@ impl Life {
                 (self.blocks, self.stopped) = (0, false);
             }
             Happening::StopContinuation => {
-                self.session.stop_continuation(Some("enough"), self.now);
+                self.session.stop_continuation(Some("enough"), true, self.now);
                 self.stopped = true;
             }
             Happening::Pause(reason) => self.session.pause(*reason, self.now),
@@ -239,7 +239,7 @@ impl Life {
             }
             PromptDecision::Stop { reason, .. } => {
                 prop_assert!(is_typed, "{:?} ended a run", prompt);
-                self.session.stop_continuation(reason.as_deref(), self.now);
+                self.session.stop_continuation(reason.as_deref(), true, self.now);
                 self.stopped = true;
             }
             PromptDecision::TellPaused(reason) => {

@@ -13,6 +13,7 @@ use omo_core::log_entry;
 use omo_core::messages::run_start;
 use omo_core::messages::status_report::status_report;
 use omo_core::messages::{self};
+use omo_core::prompt::question::is_question;
 use omo_core::prompt::ulw_arguments::UlwOptions;
 use omo_core::prompt::{
     PromptDecision, PromptEvent, PromptFacts, PromptIntent, TaskRequest, decide, is_plan_command, read_intent,
@@ -82,18 +83,13 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
     };
     let mut intent =
         read_intent(&event, &config.keywords, |request| options(&config, context, session.as_ref(), request));
-    let needs_a_person = intent.needs_a_person() || plan_runs::is_awaited(&intent, session.as_ref());
+    let needs_a_person = depends_on_source(&intent, prompt) || plan_runs::is_awaited(&intent, session.as_ref());
     let source =
         if needs_a_person { prompt_source::source_of_prompt(context, input, prompt) } else { RequestSource::Person };
     let turns_on = matches!(intent, PromptIntent::Activate { .. });
-    let mut told = match session.as_ref().filter(|_| !turns_on) {
-        // A line that cannot be told keeps no prompt from its answer.
-        Some(session) => stopped_outside::line(context, session).unwrap_or_else(|error| {
-            context.log_problem(&error);
-            None
-        }),
-        None => None,
-    };
+    let is_from_person =
+        source == RequestSource::Person && event.origin == PromptOrigin::Person && intent != PromptIntent::NotAPerson;
+    let mut told = session.as_ref().filter(|_| !turns_on).and_then(|session| stopped_outside_line(context, session));
     if let RequestSource::Model(route) = source {
         // A prompt that the model goes on to read is answered beside it.
         let is_read = matches!(intent, PromptIntent::Activate { trigger: UlwTrigger::Keyword, .. });
@@ -160,9 +156,25 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
         approval_note: approved,
         plan_mode: event.plan_mode,
         prompt_id: event.prompt_id.map(str::to_owned),
+        is_from_person,
         goal,
     };
     Ok(HookAnswer::with_line(told, apply_decision(&prompt, &decision)?))
+}
+
+/// A line that cannot be told keeps no prompt from its answer.
+fn stopped_outside_line(context: &HookContext, session: &Session) -> Option<String> {
+    stopped_outside::line(context, session).unwrap_or_else(|error| {
+        context.log_problem(&error);
+        None
+    })
+}
+
+/// `true` for a prompt that means something else where the model asked, or that the client sent.
+fn depends_on_source(intent: &PromptIntent, prompt: &str) -> bool {
+    intent.needs_a_person()
+        || matches!(intent, PromptIntent::Stop { .. } | PromptIntent::Pause(_))
+        || *intent == PromptIntent::Nothing && is_question(prompt)
 }
 
 /// What the user has set, and may set otherwise for one run. A task that goes on keeps its bounds.
@@ -171,7 +183,7 @@ fn options(config: &UserConfig, context: &HookContext, session: Option<&Session>
     let is_own = |session: &&Session| context.provenance(session).is_ok_and(|it| it == EntryProvenance::Own);
     let goes_on = |session: &&Session| match request {
         TaskRequest::Unnamed => session.continues_task(),
-        TaskRequest::Named => session.continues_task() && !session.stop_continuation.disabled,
+        TaskRequest::Named => session.continues_task() && !session.stop_continuation.ended_task,
         TaskRequest::New => false,
     };
     let (limits, review, prove) = match session.filter(goes_on).filter(is_own) {
@@ -193,6 +205,8 @@ struct PromptContext<'a> {
     plan_mode: bool,
     /// The client's id of the prompt.
     prompt_id: Option<String>,
+    /// A person typed it, as far as can be told.
+    is_from_person: bool,
     /// The condition of a `/goal` that is on.
     goal: Option<String>,
 }
@@ -201,15 +215,23 @@ fn apply_decision(prompt: &PromptContext, decision: &PromptDecision) -> Result<O
     let context = prompt.context;
     Ok(Some(match decision {
         PromptDecision::Silent => return Ok(prompt.approval_note.clone().map(HookAnswer::Context)),
-        PromptDecision::NoteHook | PromptDecision::FreeTurn => {
+        PromptDecision::NoteHook | PromptDecision::FreeTurn { .. } => {
             context.update_armed(|session| {
                 session.transcript.offset = prompt.tail.next_offset;
                 leave_checks(session);
-                if *decision == PromptDecision::FreeTurn {
+                if let PromptDecision::FreeTurn { .. } = decision {
                     session.ulw.free_prompt.clone_from(&prompt.prompt_id);
                 }
+                if prompt.is_from_person && session.ulw.prompt_id != prompt.prompt_id {
+                    session.ulw.prompt_id.clone_from(&prompt.prompt_id);
+                    session.ulw.is_continued = false;
+                }
             })?;
-            return Ok(prompt.approval_note.clone().map(HookAnswer::Context));
+            let note = prompt.approval_note.clone();
+            if *decision == (PromptDecision::FreeTurn { answers: true }) {
+                return Ok(Some(HookAnswer::Notice { user: messages::answers_question(), model: note }));
+            }
+            return Ok(note.map(HookAnswer::Context));
         }
         PromptDecision::TellPaused(reason) => {
             context.update_armed(|session| {
@@ -296,7 +318,7 @@ fn write_stop(prompt: &PromptContext, decision: &PromptDecision, reason: Option<
         let was_armed = session.is_armed();
         // What is ended here needs no proof, and is sealed as it is then.
         seal::forget_unproved(context.env.state_home.as_deref(), place.id(), session, now);
-        session.stop_continuation(reason, now);
+        session.stop_continuation(reason, prompt.is_from_person, now);
         ((was_armed, session.clone()), EntryChange::Begin)
     })?;
     if let Some(entry) = log_entry::prompt_entry(place.id().as_str(), &session, decision, now) {

@@ -109,8 +109,8 @@ pub fn has_coloured_client() -> bool {
 
 /// `false` in a session that is known to have no person at it, such as that of `claude -p`.
 pub fn is_attended() -> bool {
-    let is = |name, value| text(name).is_some_and(|set| set == value);
-    !is("CLAUDE_CODE_SESSION_ATTENDED", "0") && !is("CLAUDE_CODE_ENTRYPOINT", "sdk-cli")
+    text("CLAUDE_CODE_SESSION_ATTENDED").is_none_or(|set| set != "0")
+        && text("CLAUDE_CODE_ENTRYPOINT").is_none_or(|entry| !entry.starts_with("sdk"))
 }
 
 /// Whether `~/.local/bin`, where omo is linked for terminals, is on `PATH`.

@@ -1,6 +1,6 @@
 //! `omo stop`: stops holding sessions, from any terminal.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -164,11 +164,12 @@ fn stop(
     reason: Option<&str>,
 ) -> Result<Vec<(bool, Session)>, StateError> {
     let folder = &GuardedFolder::create_state(root)?;
+    let by_person = !env.in_session && std::io::stdin().is_terminal();
     let (stopped, _lock) = state::update_all(folder, ids, Project::state_update(env), |id, session: &mut Session| {
         let was_on = session.is_armed();
         // What is ended here needs no proof, and is sealed as it is then.
         seal::forget_unproved(env.state_home.as_deref(), id, session, env.now);
-        session.stop_continuation(reason, env.now);
+        session.stop_continuation(reason, by_person, env.now);
         // The session itself has nothing to say where it had no run.
         session.stop_continuation.is_untold = was_on;
         let entry = log_entry::new_entry(id.as_str(), session, "cli", "stop".to_owned(), "ended by its user", env.now);

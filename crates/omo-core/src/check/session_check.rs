@@ -357,19 +357,20 @@ pub fn add_check(checks: &mut Vec<Check>, mut check: Check) -> Result<(), Invali
     Ok(())
 }
 
-/// Marks the checks that a user asked for as those of a task that they stop, or takes the mark off again where that task
-/// goes on.
-pub(crate) fn mark_stopped(checks: &mut Vec<Check>, is_stopped: bool) {
-    let (from, to) = if is_stopped {
-        (CheckOrigin::User, CheckOrigin::StoppedTask)
-    } else {
-        (CheckOrigin::StoppedTask, CheckOrigin::User)
-    };
-    let kept: Vec<Check> = checks.iter().filter(|check| check.origin == to).cloned().collect();
-    // One that was asked for again meanwhile is there once.
-    checks.retain(|check| check.origin != from || !kept.iter().any(|known| known.definition() == check.definition()));
-    for check in checks.iter_mut().filter(|check| check.origin == from) {
-        check.origin = to;
+/// Marks those of a user's checks that were for a task which they stop.
+pub(crate) fn mark_stopped(checks: &mut [Check], is_of_task: impl Fn(&Check) -> bool) {
+    for check in checks.iter_mut().filter(|check| check.origin == CheckOrigin::User && is_of_task(check)) {
+        check.origin = CheckOrigin::StoppedTask;
+    }
+}
+
+/// Takes the marks off again, where that task goes on. A check that was asked for again meanwhile is there once.
+pub(crate) fn unmark_stopped(checks: &mut Vec<Check>) {
+    let own: Vec<Vec<u8>> =
+        checks.iter().filter(|check| check.origin == CheckOrigin::User).map(Check::definition).collect();
+    checks.retain(|check| check.origin != CheckOrigin::StoppedTask || !own.contains(&check.definition()));
+    for check in checks.iter_mut().filter(|check| check.origin == CheckOrigin::StoppedTask) {
+        check.origin = CheckOrigin::User;
     }
 }
 

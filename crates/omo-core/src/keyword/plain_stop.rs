@@ -6,10 +6,10 @@ use super::origin;
 /// The kind of a prompt that only stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlainStop {
-    /// To stop or to wait.
+    /// To stop, and nothing else.
     Stop,
-    /// `no`, which answers a question as well.
-    No,
+    /// To wait, or no: it may answer a question as well.
+    Wait,
 }
 
 /// A longer prompt says more.
@@ -18,128 +18,157 @@ const MAX_BYTES: usize = 96;
 /// Reads the whole prompt of a person; `None` where it says anything else.
 pub fn read_plain_stop(prompt: &str) -> Option<PlainStop> {
     let text = origin::text_of_person(prompt)?.trim();
-    if text.len() > MAX_BYTES || text.starts_with('/') || text.ends_with(['?', '？', '؟']) {
+    if text.len() > MAX_BYTES || text.starts_with('/') {
         return None;
     }
     let lower = text.to_lowercase().replace('’', "'");
-    let rest = PHRASES.iter().fold(lower.clone(), |text, phrase| text.replace(phrase, " stop "));
-    let words = words_of(&rest);
+    let asks = lower.ends_with(['?', '？', '؟']);
+    if asks && !["can you", "could you", "would you", "will you"].iter().any(|start| lower.starts_with(start)) {
+        return None;
+    }
+    let phrases = [(&STOP_PHRASES[..], " stop "), (&WAIT_PHRASES[..], " wait ")];
+    let known = phrases.into_iter().flat_map(|(known, word)| known.iter().map(move |phrase| (phrase, word)));
+    let words = known.fold(lower, |text, (phrase, word)| text.replace(phrase, word));
+    let words: Vec<&str> = words_of(&words).into_iter().map(without_courtesy).filter(|word| !word.is_empty()).collect();
     let is_stop = |word: &&str| {
-        word.chars().all(|char| char == '停')
-            || is_stop_verb(word)
+        matches!(*word, "stop" | "halt" | "stopp")
             || is_foreign_stop(word)
             || is_off_ending(word)
             || STOPS.contains(word)
     };
+    let is_wait = |word: &&str| WAITS.contains(word) || is_stop_verb(word);
     let says_only =
-        words.iter().all(|word| is_stop(word) || NOES.contains(word) || is_polite(word) || FILLERS.contains(word));
+        words.iter().all(|word| is_stop(word) || is_wait(word) || is_polite(word) || FILLERS.contains(word));
     match says_only {
         true if words.iter().any(is_stop) => Some(PlainStop::Stop),
-        true if words.iter().any(|word| NOES.contains(word)) => Some(PlainStop::No),
+        true if words.iter().any(is_wait) => Some(PlainStop::Wait),
         _ => None,
     }
 }
 
-/// Requests of several words to stop or to wait, in lower case.
-const PHRASES: [&str; 36] = [
+/// A word of Chinese or Japanese without what makes it polite.
+fn without_courtesy(word: &str) -> &str {
+    let word = word.strip_prefix(['请', '請', '先']).unwrap_or(word);
+    ["ください", "下さい", "一下", "吧", "啊"].iter().find_map(|end| word.strip_suffix(end)).unwrap_or(word)
+}
+
+/// Requests of several words to stop, in lower case, the longest first.
+const STOP_PHRASES: [&str; 29] = [
     "don't do anything",
-    "do nothing",
-    "do not continue",
-    "don't continue",
-    "dont continue",
-    "do not go on",
-    "don't go on",
-    "do not proceed",
-    "don't proceed",
-    "hold on",
-    "hold it",
-    "hang on",
-    "that's enough",
-    "leave it",
-    "hör auf",
-    "nicht weiter",
     "mach nicht weiter",
-    "warte mal",
-    "no sigas",
-    "no continúes",
-    "un momento",
-    "ne continue pas",
     "ne continuez pas",
-    "un instant",
-    "não continue",
-    "dừng lại",
+    "do not continue",
+    "ne continue pas",
+    "don't continue",
+    "do not proceed",
+    "dont continue",
+    "don't proceed",
+    "that's enough",
     "đừng tiếp tục",
+    "do not go on",
+    "nicht weiter",
+    "no continúes",
+    "não continue",
+    "don't go on",
+    "arrête tout",
+    "do nothing",
+    "no sigas",
+    "dừng lại",
     "계속하지 마세요",
+    "stop it",
+    "hör auf",
     "계속하지 마",
-    "하지 마",
-    "잠깐만",
     "続けないで",
-    "ちょっと待って",
+    "하지 마",
     "不要继续",
-    "別繼續",
+    "别繼續",
     "别继续",
 ];
 
-/// Words that ask to stop or to wait, beside those that turn ultrawork off.
-const STOPS: [&str; 54] = [
+/// Requests of several words to wait, in lower case.
+const WAIT_PHRASES: [&str; 12] = [
+    "never mind",
+    "un momento",
+    "un instant",
+    "warte mal",
+    "leave it",
+    "hold on",
+    "hold up",
+    "hold it",
+    "hang on",
+    "ちょっと待って",
+    "잠깐만",
+    "一分钟",
+];
+
+/// Words that ask to stop, beside those that turn ultrawork off.
+const STOPS: [&str; 29] = [
+    "停",
+    "停下",
+    "停下来",
+    "停下來",
+    "停止して",
+    "止めて",
+    "やめて",
+    "止まって",
+    "中止",
+    "中止して",
+    "ストップ",
+    "스톱",
+    "멈추세요",
+    "그만하세요",
+    "그만해요",
+    "하지마",
+    "anhalten",
+    "aufhören",
+    "abbrechen",
+    "basta",
+    "detente",
+    "arrêtez",
+    "arrete",
+    "ferma",
+    "fermati",
+    "стоп",
+    "стой",
+    "остановись",
+    "хватит",
+];
+
+/// Words that ask to wait, or say no.
+const WAITS: [&str; 54] = [
     "wait",
     "pause",
     "enough",
-    "stopp",
-    "halt",
+    "nevermind",
+    "moment",
     "warte",
     "warten",
-    "anhalten",
-    "aufhören",
     "pausa",
     "espera",
     "esperen",
-    "detente",
     "alto",
-    "basta",
     "attends",
     "attendez",
-    "arrêtez",
-    "arrete",
     "pare",
     "espere",
-    "ferma",
-    "fermati",
     "aspetta",
     "wacht",
     "đợi",
     "khoan",
-    "стоп",
-    "стой",
-    "остановись",
     "подожди",
-    "хватит",
     "잠깐",
+    "잠시만",
     "기다려",
     "기다려줘",
     "기다리세요",
-    "멈추세요",
-    "스톱",
     "待って",
-    "待ってください",
-    "止めてください",
-    "やめてください",
-    "止まってください",
-    "止まって",
-    "ストップ",
+    "待て",
     "一時停止",
     "等等",
-    "等一下",
     "等",
-    "停下",
-    "停下来",
-    "停下來",
+    "稍等",
     "暂停",
     "暫停",
-];
-
-/// Words that say no.
-const NOES: [&str; 21] = [
     "no",
     "nope",
     "nein",
@@ -164,9 +193,9 @@ const NOES: [&str; 21] = [
 ];
 
 /// Words that add nothing to a request to stop.
-const FILLERS: [&str; 17] = [
+const FILLERS: [&str; 27] = [
     "a",
-    "moment",
+    "one",
     "minute",
     "second",
     "sec",
@@ -174,6 +203,7 @@ const FILLERS: [&str; 17] = [
     "everything",
     "working",
     "work",
+    "on",
     "all",
     "that",
     "there",
@@ -182,6 +212,15 @@ const FILLERS: [&str; 17] = [
     "mal",
     "kurz",
     "bitte",
+    "ya",
+    "tout",
+    "s'il",
+    "te",
+    "vous",
+    "plaît",
+    "até",
+    "ahora",
+    "jetzt",
 ];
 
 #[cfg(test)]
@@ -190,20 +229,30 @@ mod tests {
 
     #[test]
     fn only_a_prompt_that_says_nothing_else_stops() {
-        use PlainStop::{No, Stop};
+        use PlainStop::{Stop, Wait};
         for (prompt, expected) in [
             ("stop", Some(Stop)),
             ("Stop. Do not continue.", Some(Stop)),
             ("STOP!!!", Some(Stop)),
             ("please stop now", Some(Stop)),
-            ("wait", Some(Stop)),
-            ("hold on a second", Some(Stop)),
-            ("ok, pause", Some(Stop)),
+            ("wait", Some(Wait)),
+            ("hold on a second", Some(Wait)),
+            ("ok, pause", Some(Wait)),
             ("no, stop", Some(Stop)),
-            ("no", Some(No)),
-            ("No, thanks.", Some(No)),
+            ("no", Some(Wait)),
+            ("No, thanks.", Some(Wait)),
             ("don't continue", Some(Stop)),
-            ("stop working on this", None),
+            ("stop working on this", Some(Stop)),
+            ("can you stop?", Some(Stop)),
+            ("can you stop the server?", None),
+            ("never mind", Some(Wait)),
+            ("mach nicht weiter", Some(Stop)),
+            ("ya basta", Some(Stop)),
+            ("arrête tout, s'il te plaît", Some(Stop)),
+            ("请停止", Some(Stop)),
+            ("停一下", Some(Stop)),
+            ("停止してください", Some(Stop)),
+            ("그만하세요", Some(Stop)),
             ("wait for the build to finish", None),
             ("stop the server", None),
             ("no, use the other file", None),
@@ -215,16 +264,16 @@ mod tests {
             ("ok", None),
             ("", None),
             ("멈춰", Some(Stop)),
-            ("잠깐만 기다려줘", Some(Stop)),
-            ("아니요", Some(No)),
-            ("待って", Some(Stop)),
+            ("잠깐만 기다려줘", Some(Wait)),
+            ("아니요", Some(Wait)),
+            ("待って", Some(Wait)),
             ("止めてください", Some(Stop)),
             ("停", Some(Stop)),
-            ("等一下", Some(Stop)),
-            ("不要", Some(No)),
+            ("等一下", Some(Wait)),
+            ("不要", Some(Wait)),
             ("Stopp bitte", Some(Stop)),
-            ("warte mal kurz", Some(Stop)),
-            ("nein", Some(No)),
+            ("warte mal kurz", Some(Wait)),
+            ("nein", Some(Wait)),
             ("para, por favor", Some(Stop)),
             ("arrête", Some(Stop)),
             ("dừng lại", Some(Stop)),

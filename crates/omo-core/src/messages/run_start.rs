@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(RunStart::of(&session, &UlwActivation { begins_anew: true, ..more.clone() }), RunStart::Begun);
         let line = run_started(&session, RunStart::TaskTakenUp { is_extended: true }, 8, None, at(80));
         assert!(line.starts_with("[omo] on again with \"ulw x\", and this: ") && line.contains("/omo:ulw --new"));
-        session.stop_continuation(None, at(80));
+        session.stop_continuation(None, true, at(80));
         assert_eq!(RunStart::of(&session, &more), RunStart::Begun, "its user has stopped it");
         assert_eq!(RunStart::of(&session, &activation(None)), RunStart::TaskTakenUp { is_extended: false });
         let lines = run_started(&session, RunStart::TaskTakenUp { is_extended: false }, 1, Some(offer), at(80));

@@ -243,7 +243,7 @@ mod tests {
             assert_eq!((text(&session, at(3)).as_str(), tones(&session)), (shown, vec![tone]), "{kind:?}");
         }
         session = run(1, 1);
-        session.stop_continuation(None, at(2));
+        session.stop_continuation(None, true, at(2));
         assert_eq!(status_parts(&session, None, None, at(3)), []);
     }
 

@@ -1,25 +1,42 @@
 //! Questions: of a person to the model, which its answer ends, and of the model to a person, which only they answer.
 
-/// `true` for a prompt that asks something. A request in the form of a question, such as `can you also fix this?`, asks
-/// for work.
-pub(super) fn is_question(prompt: &str) -> bool {
-    last_question(prompt).is_some_and(|question| !begins_with(&question, &REQUESTS))
+/// `true` for a prompt that asks to know something: its last sentence begins with a word that asks. A request in the form
+/// of a question, such as `can you also fix this?`, asks for work, and so does a proposal.
+pub fn is_question(prompt: &str) -> bool {
+    let is_proposal = |question: &str| begins_with(question, &PROPOSALS);
+    !prompt.trim_start().starts_with('/')
+        && last_question(prompt).is_some_and(|question| {
+            (begins_with(&question, &ASKING) || begins_with(&question, &ABOUT_FACTS)) && !is_proposal(&question)
+        })
 }
 
-/// `true` for a final message of the model that ends with a question which only a person can answer. An offer to go on
-/// with the work is none.
+/// `true` for a final message of the model that ends with a question which only a person can answer: it begins with a word
+/// that asks, or offers a choice. An offer to go on with the work is none.
 pub fn asks_a_person(message: &str) -> bool {
-    last_question(message).is_some_and(|question| {
-        let has_choice = [" or ", " oder ", " ou ", " o ", "还是", "還是"].iter().any(|word| question.contains(word));
-        let goes_on = GO_ON.iter().any(|word| question.contains(word));
-        !goes_on && (has_choice || !begins_with(&question, &OFFERS))
+    let is_option = |line: &str| {
+        let line = line.trim_start();
+        line.starts_with(['-', '*', '•'])
+            || line
+                .split_once(['.', ')'])
+                .is_some_and(|(mark, _)| mark.len() <= 2 && mark.chars().all(char::is_alphanumeric))
+    };
+    let lines: Vec<&str> = message.trim_end().lines().collect();
+    let options = lines.iter().rev().take_while(|line| line.trim().is_empty() || is_option(line)).count();
+    let asked = lines.get(..lines.len() - options).unwrap_or_default().join("\n");
+    let asked = if last_question(message).is_some() { message } else { &asked };
+    last_question(asked).is_some_and(|question| {
+        let has_choice = [" or ", " oder ", " ou ", " o "].iter().any(|word| question.contains(word));
+        let is_choice = has_choice && begins_with(&question, &CHOICES);
+        let asks = begins_with(&question, &ASKING) || ASKING_WITHIN.iter().any(|word| question.contains(word));
+        let goes_on = GO_ON.iter().any(|word| question.contains(word)) || begins_with(&question, &PROPOSALS);
+        (is_choice || asks) && !goes_on
     })
 }
 
 /// The last sentence of a text in lower case, where that is a question.
 fn last_question(text: &str) -> Option<String> {
-    let end = |char: char| char.is_whitespace() || matches!(char, '*' | '_' | '`' | '"' | '”' | '»' | ')');
-    let text = text.trim_end_matches(end).strip_suffix(['?', '？', '؟'])?;
+    let text = text.trim_end_matches(|char: char| char.is_whitespace() || matches!(char, '*' | '_' | ')'));
+    let text = text.strip_suffix(['?', '？', '؟'])?;
     let from =
         text.rfind(['.', '!', '?', '\n', '。', '！', '？', '؟']).map_or(text, |at| text.get(at..).unwrap_or(text));
     Some(from.trim_start_matches(|char: char| !char.is_alphanumeric()).to_lowercase())
@@ -29,65 +46,65 @@ fn begins_with(question: &str, words: &[&str]) -> bool {
     words.iter().any(|word| question.strip_prefix(word).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)))
 }
 
-/// Beginnings of a question that asks for work.
-const REQUESTS: [&str; 24] = [
-    "can you",
-    "could you",
-    "would you",
-    "will you",
-    "please",
-    "ok can you",
-    "also can you",
-    "and can you",
-    "can we",
-    "could we",
-    "how about",
-    "what about",
-    "why don't you",
-    "mind",
-    "kannst du",
-    "könntest du",
-    "können sie",
-    "peux-tu",
-    "pouvez-vous",
-    "puedes",
-    "podrías",
-    "puede",
-    "podes",
-    "bạn có thể",
+/// Words that ask to know something.
+const ASKING: [&str; 35] = [
+    "what", "what's", "which", "who", "whose", "why", "where", "when", "how", "was", "welche", "welcher", "welches",
+    "warum", "wieso", "wo", "wer", "wann", "wie", "qué", "cuál", "quién", "dónde", "cuándo", "cómo", "por qué", "quel",
+    "quelle", "quels", "qui", "où", "quand", "comment", "pourquoi", "lequel",
 ];
 
-/// Beginnings of a question that offers to go on.
-const OFFERS: [&str; 28] = [
-    "shall i",
-    "should i",
-    "would you like",
+/// Words that ask whether something is so.
+const ABOUT_FACTS: [&str; 8] = ["is", "are", "does", "do", "did", "has", "have", "were"];
+
+/// Beginnings of a question that proposes work, or only asks for consent.
+const PROPOSALS: [&str; 24] = [
+    "why not",
+    "why don't",
+    "why didn't you",
+    "how about",
+    "what about",
+    "what next",
+    "what's next",
+    "what else",
+    "what would you like",
+    "what do you think",
+    "what should i do next",
+    "how does that",
+    "how should i proceed",
+    "was hältst du",
+    "wie wäre",
     "do you want",
-    "want me",
-    "may i",
-    "can i",
-    "could i",
-    "ready",
+    "do you mind",
     "is that ok",
     "is this ok",
-    "ok to",
-    "okay to",
     "is it ok",
-    "does that",
-    "does this",
-    "sound good",
-    "how does that",
-    "anything else",
-    "is there anything",
-    "what would you like",
-    "what should i do next",
-    "shall we",
-    "should we",
-    "what's next",
-    "what next",
-    "soll ich",
-    "möchtest du",
+    "does that work",
+    "does this work",
+    "does that look",
+    "does that sound",
 ];
+
+/// Beginnings of a question with a choice.
+const CHOICES: [&str; 14] = [
+    "should i",
+    "should we",
+    "shall i",
+    "shall we",
+    "do you mean",
+    "did you mean",
+    "is it",
+    "is that",
+    "are these",
+    "are they",
+    "does",
+    "soll ich",
+    "dois-je",
+    "debo",
+];
+
+/// Words within a question that ask to know something.
+const ASKING_WITHIN: [&str; 14] =
+    ["哪", "什么", "什麼", "谁", "誰", "어느", "어떤", "무엇", "누구", "どの", "どちら", "何を", "だれ", " nào"];
 
 /// Words of an offer to go on.
 const GO_ON: [&str; 21] = [
@@ -125,7 +142,15 @@ mod tests {
             ("Why did you choose a map here?", true),
             ("you changed the parser. is that safe?", true),
             ("was macht das?", true),
-            ("これは何？", true),
+            ("was this tested?", true),
+            ("fix the login bug, ok?", false),
+            ("hey can you fix the docs?", false),
+            ("Why not use a map instead?", false),
+            ("continue, ok?", false),
+            ("rename is_empty to `empty?`", false),
+            ("/fix-issue why is it slow?", false),
+            ("¿Me puedes ayudar?", false),
+            ("직접 고쳐줄래?", false),
             ("can you also fix the tests?", false),
             ("Could you please look at the page?", false),
             ("kannst du das reparieren?", false),
@@ -149,6 +174,15 @@ mod tests {
             ("Would you like me to continue or stop?", false),
             ("The parser is done. Do you want me to fix the tests too?", false),
             ("Soll ich weitermachen?", false),
+            ("Any questions?", false),
+            ("Looks good?", false),
+            ("Fix the remaining tests?", false),
+            ("Would you like me to fix the tests or leave them?", false),
+            ("Willst du, dass ich die Tests anpasse?", false),
+            ("나머지도 수정할까요?", false),
+            ("I renamed it to `empty?`", false),
+            ("Which one do you mean?\n\n1. Postgres\n2. SQLite", true),
+            ("どのデータベースですか？", true),
             ("続けますか？", false),
             ("Is it right? I think so.", false),
             ("Done.", false),

@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(session, Session::default());
         let mut session = begun();
         session.rest(RestReason::UsageLimit, Vec::new(), at(60));
-        session.stop_continuation(None, at(6_000));
+        session.stop_continuation(None, true, at(6_000));
         assert_eq!((session.ulw.rest.clone().and_then(|rest| rest.since), minutes(&session, 100)), (None, 1));
         session.activate(activation(), at(7_000));
         assert!(session.ulw.rest.is_some(), "an entry that had a rest keeps the field");

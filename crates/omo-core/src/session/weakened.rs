@@ -75,8 +75,9 @@ impl Session {
         }
         if !is_same_task {
             let ended = earlier.verdict.as_ref().map_or(now, |verdict| verdict.at);
+            let is_kept = |weakening: &CheckWeakening| weakening.at > ended && !weakening.by.is_person();
             let is_replaced = earlier.continues_task();
-            self.weakened.retain(|weakening| !is_replaced || weakening.at > ended);
+            self.weakened.retain(|weakening| !is_replaced || is_kept(weakening));
             return;
         }
         for what in session_check::describe_weakening(&earlier.checks, &self.checks, false) {

@@ -48,6 +48,14 @@ pub(super) fn activate(
 ) -> Option<HookAnswer> {
     let context = prompt.context;
     let is_on = prompt.session.is_some_and(Session::is_armed);
+    if activation.begins_anew && is_on {
+        let reason = "another task was begun";
+        let stop = PromptDecision::Stop { reason: Some(reason.to_owned()), whole: true };
+        // Where it cannot be written down, the new run cannot either, which is said.
+        if let Err(error) = super::write_stop(prompt, &stop, Some(reason)) {
+            context.log_problem(&error);
+        }
+    }
     let root = context.root.as_deref().filter(|_| !is_on);
     if let Some(refused) = root.and_then(|root| ask_for_owner(root).err()) {
         let user = run_start::repository_refused(&refused.to_string(), &refused.hint());

@@ -148,7 +148,7 @@ fn apply_happening(session: &mut Session, happening: Happening, arrows: &mut Run
             return;
         }
         Happening::StopContinuation => {
-            session.stop_continuation(None, at(1));
+            session.stop_continuation(None, true, at(1));
             "you stop it"
         }
         Happening::Keyword => {

@@ -1,0 +1,81 @@
+//! Lines about a run that is stopped, paused, or waits for its user.
+
+use super::{CONTRACT_MARK, plan};
+use crate::session::PauseReason;
+use crate::session::plan_run::PlanRun;
+use crate::text::sanitize;
+
+/// Said once to the user after they pressed Esc, or after an error that only they can fix.
+pub fn run_paused(reason: PauseReason) -> String {
+    let why = match reason {
+        PauseReason::Interrupted => "you interrupted it",
+        PauseReason::ApiError => "of an API error that needs you",
+        PauseReason::Asked => "you said so",
+    };
+    format!("[omo] ultrawork is paused because {why}: nothing is continued. Type `ulw` to go on, `ulw off` to end it.")
+}
+
+/// Note for the model beside plain words that stop a run.
+pub fn user_said_stop() -> String {
+    "[omo] The user stopped the run: do nothing more of the task until they ask for it. This turn may end.".to_owned()
+}
+
+/// The turn of a question is not continued.
+pub fn answers_question() -> String {
+    "[omo] your question is answered without continuations; your next prompt goes on with the run".to_owned()
+}
+
+/// The user was asked something, which their next prompt answers.
+pub fn awaits_answer() -> String {
+    "[omo] ultrawork waits for your answer to what it asks; nothing was counted. Your next prompt goes on, `ulw off` ends it."
+        .to_owned()
+}
+
+/// The answer to the user's way out. A plan that the session executes is no part of what is stopped.
+pub fn run_stopped(was_armed: bool, plan: Option<&PlanRun>) -> String {
+    let said = if was_armed {
+        "[omo] ultrawork is stopped in this session. Nothing is continued until you type `ulw`, which goes on with its task, or `ulw <task>` for another."
+    } else {
+        "[omo] no ultrawork run is on in this session. Nothing is continued until you type `ulw`."
+    };
+    let stays = plan.filter(|plan| plan.is_open()).map(plan::stays_open);
+    stays.map_or_else(|| said.to_owned(), |stays| format!("{said} {stays}"))
+}
+
+/// `true` for a prompt whose text the client puts back into its input line once a hook has answered it: any but a slash
+/// command (measured on 2.1.328).
+pub fn stays_in_line(prompt: &str) -> bool {
+    !prompt.trim_start().starts_with('/')
+}
+
+/// An answer to such a prompt, and the key that clears the line.
+pub fn with_way_to_clear(answer: &str) -> String {
+    let blank = match answer {
+        text if text.contains('\n') => "\n",
+        text if text.ends_with('.') => " ",
+        _ => ". ",
+    };
+    format!("{answer}{blank}Ctrl-U clears the input line.")
+}
+
+/// Said once in a session whose run was ended with `omo stop` in a terminal.
+pub fn run_stopped_outside(reason: Option<&str>) -> String {
+    let why = reason.map(|reason| format!(" ({})", sanitize(reason, 200))).unwrap_or_default();
+    format!("[omo] STOPPED by `omo stop`{why}. Nothing is continued until you type `ulw` again.")
+}
+
+/// The answer to the user's way out where the state can not be written.
+pub fn run_stopped_unwritten(why: &str) -> String {
+    format!(
+        "[omo] the stop could not be written down ({}). While that lasts omo holds no session either; \
+         `OMO_DISABLE=1` turns it off for certain.",
+        sanitize(why, 200)
+    )
+}
+
+/// What the model is told when its user turned the run off within a longer prompt.
+pub fn run_stopped_context() -> String {
+    format!(
+        "{CONTRACT_MARK}\nThe user turned ultrawork off in this prompt. No turn is continued any more.\n</ultrawork-mode>"
+    )
+}
