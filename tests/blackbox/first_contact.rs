@@ -295,6 +295,9 @@ fn plain_words_stop_a_run_and_questions_are_let_through_uncounted() {
             s.session.transcript().tool_use("Bash", &json!({"command": "ls"}))?;
             s.blocks(&json!({"last_assistant_message": "Which database do you mean?"}))?;
             ensure!(s.blocks_counted()? == 2);
+            s.prompt("<task-notification>\n<status>completed</status>\n</task-notification>")?;
+            s.session.transcript().tool_use("Bash", &json!({"command": "ls"}))?;
+            s.blocks(&json!({"last_assistant_message": "Which database do you mean?"}))?;
             s.session = s.another()?.with_env("CLAUDE_CODE_ENTRYPOINT", "sdk-cli");
             s.prompt("ulw fix the tests")?;
             s.blocks(&json!({"last_assistant_message": "Which database do you mean?"}))?;
@@ -322,6 +325,19 @@ fn a_task_that_its_user_stopped_is_over() {
             s.asks("/omo:check add sh a.sh")?;
             let line = told(s, "ulw fix B")?;
             ensure!(line.starts_with("[omo] on: 1 check (sh a.sh) + review"), "{line}");
+            Ok(())
+        }),
+        ("a command that no person is known to have typed ends no task", |s| {
+            told(s, "ulw --check 'sh a.sh' fix A")?;
+            ensure!(omo_says(s, &["stop"])?.0 == 0);
+            let line = told(s, "ulw and the docs as well")?;
+            ensure!(line.starts_with("[omo] on again with \"ulw fix A\", and this: 1 check (sh a.sh)"), "{line}");
+            Ok(())
+        }),
+        ("checks that were added without a run stay", |s| {
+            s.asks("/omo:check add true")?;
+            s.prompt("ulw off")?;
+            ensure!(told(s, "ulw fix B")?.starts_with("[omo] on: 1 check (true)"));
             Ok(())
         }),
         ("the keyword alone goes on with it, and says with what", |s| {

@@ -252,7 +252,7 @@ pub(crate) const CASES: &[Case] = &[
         s.session.transcript().assistant("Ultrawork is on. I read the code first.")?;
         for plain in ["and the docs, please", "why?", "go on"] {
             let answer = s.prompt(plain)?;
-            ensure!(answer == HookAnswer::Nothing, "{plain}: {answer:?}");
+            ensure!(answer.context().is_none() && !answer.blocks(), "{plain}: {answer:?}");
         }
         Ok(())
     }),

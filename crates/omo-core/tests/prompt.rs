@@ -276,7 +276,7 @@ fn left_alone() -> Vec<(&'static str, Given, &'static str)> {
             Given::of(
                 "no",
                 Some(with(|session| {
-                    session.plan_run = Some(PlanRun { waits: Some("q1".to_owned()), ..PlanRun::default() })
+                    session.plan_run = Some(PlanRun { waits: Some("q1".to_owned()), ..PlanRun::default() });
                 })),
             ),
             "seen",

@@ -12,7 +12,7 @@ use omo_core::promise::Claim;
 use omo_core::session::rest::{RestReason, TurnTime};
 use omo_core::session::{Interruption, PauseReason, Session, UlwPause, VerdictKind};
 use omo_core::stop::claim::ClaimJudgement;
-use omo_core::stop::{BackgroundTask, BlockCause, StopAction, StopDecision, StopRow, apply_decision, decide};
+use omo_core::stop::{BackgroundTask, StopAction, StopDecision, StopRow, decide};
 use omo_core::timestamp::Timestamp;
 
 use given::Given;
@@ -580,26 +580,4 @@ fn of_all_rows_that_match_the_first_wins() {
         let first = chosen.map(|(row, _)| *row).min().unwrap_or(StopRow::Continue);
         assert_eq!(given.decide().row, first, "{choice:b}");
     }
-}
-
-#[test]
-fn a_block_counts_on_from_the_last_one_and_names_each_shell_once() {
-    let mut given = Given::armed();
-    given.cap = Some(5);
-    given.event.background = vec![task("dev", "shell", "running"), task("old", "shell", "completed")];
-    let decision = given.decide();
-    let StopAction::Block(block) = &decision.action else { panic!("{decision:?}") };
-    assert_eq!((block.number, block.allowed, block.cause), (1, 5, BlockCause::Unfinished));
-    assert_eq!(block.newly_named, [task("dev", "shell", "running")]);
-    let (now, facts) = (given.now, given.facts());
-    apply_decision(given.session(), &decision, &facts);
-    assert_eq!(given.session().ulw.stop_blocks, 1);
-    assert_eq!(given.session().ulw.last_stop_at, Some(now));
-    assert_eq!(given.session().ulw.named_tasks, ["dev"]);
-    given.now = at(START + 2 * MINUTE);
-    assert_eq!(given.decide().row, StopRow::BackgroundWork, "the model was told, and ends its turn again to wait");
-    given.event.background.clear();
-    let decision = given.decide();
-    let StopAction::Block(block) = &decision.action else { panic!("{decision:?}") };
-    assert_eq!((block.number, block.newly_named.len()), (2, 0));
 }

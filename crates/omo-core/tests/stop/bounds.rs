@@ -1,9 +1,9 @@
 //! The lower of two bounds, an interruption, and Stops that change nothing.
 
 use omo_core::session::{Interruption, PauseReason};
-use omo_core::stop::{StopAction, StopDecision, StopRow, TranscriptTail, allowed_blocks, apply_decision};
+use omo_core::stop::{BlockCause, StopAction, StopDecision, StopRow, TranscriptTail, allowed_blocks, apply_decision};
 
-use super::{CASES, Given};
+use super::{CASES, Given, MINUTE, START, at, task};
 
 #[test]
 fn the_lower_bound_counts() {
@@ -37,4 +37,26 @@ fn what_is_let_through_changes_nothing() {
         }
         assert_eq!(given.session, before, "{name} ({expected})");
     }
+}
+
+#[test]
+fn a_block_counts_on_from_the_last_one_and_names_each_shell_once() {
+    let mut given = Given::armed();
+    given.cap = Some(5);
+    given.event.background = vec![task("dev", "shell", "running"), task("old", "shell", "completed")];
+    let decision = given.decide();
+    let StopAction::Block(block) = &decision.action else { panic!("{decision:?}") };
+    assert_eq!((block.number, block.allowed, block.cause), (1, 5, BlockCause::Unfinished));
+    assert_eq!(block.newly_named, [task("dev", "shell", "running")]);
+    let (now, facts) = (given.now, given.facts());
+    apply_decision(given.session(), &decision, &facts);
+    assert_eq!(given.session().ulw.stop_blocks, 1);
+    assert_eq!(given.session().ulw.last_stop_at, Some(now));
+    assert_eq!(given.session().ulw.named_tasks, ["dev"]);
+    given.now = at(START + 2 * MINUTE);
+    assert_eq!(given.decide().row, StopRow::BackgroundWork, "the model was told, and ends its turn again to wait");
+    given.event.background.clear();
+    let decision = given.decide();
+    let StopAction::Block(block) = &decision.action else { panic!("{decision:?}") };
+    assert_eq!((block.number, block.newly_named.len()), (2, 0));
 }
