@@ -155,7 +155,8 @@ fn a_task_that_passed_is_ticked_and_nothing_else_changes() {
     let ticked = done(Dialect::Kiro, &marked, "2").unwrap();
     assert_eq!(ticked, marked.replace("[ ] 2.", "[x] 2."));
     let twice = "## 1. A\n- [ ] 1.1 a\n- [ ] 1.1 b\n";
-    assert_eq!(done(Dialect::OpenSpec, twice, "1.1"), None, "which one of two?");
+    assert_eq!(done(Dialect::OpenSpec, twice, "1.1").unwrap(), twice.replace("[ ] 1.1 a", "[x] 1.1 a"));
+    assert_eq!(done(Dialect::OpenSpec, twice, "1.1-2").unwrap(), twice.replace("[ ] 1.1 b", "[x] 1.1 b"));
 }
 
 #[test]
@@ -291,4 +292,53 @@ fn more_dependencies_than_a_plan_may_have_are_told_and_not_kept() {
         + "\n"
         + &"T0050-T0099 depends on T0000-T0049\n".repeat(100);
     assert!(!read(&statements).can_run());
+}
+
+/// Ids of a plan, and its warnings by their codes.
+fn ids_and_codes(path: &str, text: &str) -> (Vec<String>, Vec<&'static str>) {
+    let plan = omo_plan::dialects::read(path, text.as_bytes(), omo_plan::dialects::BatchOptions::default());
+    let codes = plan.diagnostics.iter().map(|found| found.code.word()).collect();
+    (plan.tasks.into_iter().map(|task| task.id).collect(), codes)
+}
+
+#[test]
+fn numbers_as_people_write_them_are_read_and_one_that_stands_twice_refuses_nothing_that_is_clear() {
+    const KIRO: &str = ".kiro/specs/a/tasks.md";
+    const OPEN_SPEC: &str = "openspec/changes/a/tasks.md";
+    const SPEC_KIT: &str = "specs/a/tasks.md";
+    for (path, text, ids, codes) in [
+        (KIRO, "- [ ] **Task 1.1** — Mend the table\n", &["1.1"][..], &[][..]),
+        (KIRO, "- [x] 1. Bake\n- [x] 1. Cool\n- [ ] 2. Eat\n", &["1", "1-2", "2"], &["repeated_id"]),
+        (KIRO, "- [ ] 1. Bake\n- [ ] 1. Cool\n- [ ] 2. Eat\n  - _Depends: 1_\n", &["1", "1-2", "2"], &["duplicate_id"]),
+        (
+            SPEC_KIT,
+            "- [ ] T007 [P] a\n- [ ] T007.1 [P] b\n- [ ] T008A c\n- [ ] T-HF01 d\n",
+            &["T007", "T007.1", "T008A", "T-HF01"],
+            &[],
+        ),
+        (SPEC_KIT, "- [ ] T007 a\n- [ ] T007.1 b\n- [ ] T007.1: see above\n", &["T007", "T007.1"], &[]),
+        (
+            OPEN_SPEC,
+            "- [x] 1. a\n- [x] 2. b\n## Phase 2\n3. c\n4. d\n",
+            &["1", "2"],
+            &["item_not_read", "item_not_read"],
+        ),
+        (OPEN_SPEC, "- [x] 1. a\n- [x] 2. b\n## Notes\n1. c\n2. d\n", &["1", "2"], &[]),
+    ] {
+        assert_eq!(
+            ids_and_codes(path, text),
+            (ids.iter().map(|id| (*id).to_owned()).collect(), codes.to_vec()),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn what_a_task_needs_is_read_over_broken_lines_and_in_emphasis() {
+    let text = "- [ ] T001 a\n- [ ] T002 b\n- [ ] T003 c (depends on T001,\n  T002).\n- [ ] T004 d (depends on\n  T001, T003).\n";
+    let plan = read(text);
+    let stated: Vec<_> = plan.tasks.iter().map(|task| task.stated_deps.clone().unwrap_or_default()).collect();
+    assert_eq!(stated[2..], [vec!["T001".to_owned(), "T002".to_owned()], vec!["T001".to_owned(), "T003".to_owned()]]);
+    let kiro = read("- [ ] 1. A\n  - [ ] 1.1 a\n  - [ ] 1.2 b\n    - _Requirements: 1_\n    - _Depends: 1.1_\n");
+    assert_eq!(kiro.tasks.last().unwrap().stated_deps, Some(vec!["1.1".to_owned()]));
 }

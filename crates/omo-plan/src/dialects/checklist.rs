@@ -144,6 +144,7 @@ impl PlanDialect for ChecklistDialect {
             plan.title = name.to_owned();
         }
         report_file_problems(document, plan);
+        report_repeated_numbers(document, &outline, plan);
         if !plan.tasks.is_empty() {
             plan.diagnostics.extend(find_unread_items(document, &outline, self.format));
         }
@@ -223,6 +224,21 @@ fn read_checkpoints(document: &MarkdownDocument<'_>, outline: &ChecklistOutline<
             }));
         }
     }
+}
+
+/// Tells each task whose number stands above already. Where another task names that number, it could mean either.
+fn report_repeated_numbers(document: &MarkdownDocument<'_>, outline: &ChecklistOutline<'_>, plan: &mut Plan) {
+    let mut found = Vec::new();
+    for entry in outline.tasks() {
+        let Some(first) = entry.repeats.and_then(|place| outline.entries.get(place)) else { continue };
+        let line = document.line_number(first.item.span.start);
+        let number = &first.id;
+        let is_named = |task: &Task| task.stated_deps.iter().flatten().any(|id| id == number);
+        let code = if plan.tasks.iter().any(is_named) { Code::DuplicateId } else { Code::RepeatedId };
+        let text = format!("task {number} stands on line {line} already: this one is {}", entry.id);
+        found.push(span_diagnostic(document, code, entry.item.span.clone(), text, None));
+    }
+    plan.diagnostics.append(&mut found);
 }
 
 /// Adds what is wrong with the file as a whole.

@@ -93,11 +93,26 @@ pub(super) fn read_stated(
     let mut stated: Vec<Option<Vec<usize>>> = Vec::with_capacity(names.ids.len());
     for entry in outline.tasks() {
         let mut own: Option<Vec<usize>> = None;
+        let mut broken = String::new();
         for line in line_ranges(document.text, entry.item.span.start..entry.body.end) {
-            if own.as_ref().map_or(0, Vec::len) <= left {
-                add_needs(&names, document.slice(line), &mut own);
+            if own.as_ref().map_or(0, Vec::len) > left {
+                break;
             }
+            let row = document.slice(line);
+            let whole = if broken.is_empty() {
+                row
+            } else {
+                broken.push_str(row.trim());
+                &broken
+            };
+            if broken.len() < MAX_LINE_BYTES && goes_on_below(whole) {
+                broken = format!("{} ", whole.trim_end());
+                continue;
+            }
+            add_needs(&names, whole, &mut own);
+            broken.clear();
         }
+        add_needs(&names, &broken, &mut own);
         let count = own.as_ref().map_or(0, Vec::len);
         if count > left {
             too_many_at = too_many_at.or(Some(stated.len()));
@@ -117,9 +132,17 @@ pub(super) fn read_stated(
     StatedNeeds { ids: own.collect(), too_many_at }
 }
 
+/// Whether a list of needed tasks goes on in the next line: `(depends on T001,`, `depends on`.
+fn goes_on_below(row: &str) -> bool {
+    let end = row.trim_end();
+    NEEDS.around(end).is_some_and(|(_, behind)| behind.is_empty() || end.ends_with(','))
+}
+
 /// Adds what a line of a task says that it needs.
 fn add_needs(names: &TaskNames<'_>, row: &str, own: &mut Option<Vec<usize>>) {
     let mut rest = if row.len() <= MAX_LINE_BYTES { row } else { "" };
+    // `_Depends: 1.1_`
+    rest = rest.trim_start_matches([' ', '\t', '-', '*', '+', '_']);
     while let Some((_, behind)) = NEEDS.around(rest) {
         let (found, after) = names.read_list(behind);
         if !found.is_empty() {

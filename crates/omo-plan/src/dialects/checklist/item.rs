@@ -22,6 +22,8 @@ pub(super) struct ChecklistItem<'a> {
     pub is_done: bool,
     /// Its number as it is written, such as `T001` or `1.2`.
     pub number: Option<&'a str>,
+    /// Its number stands before a colon.
+    pub is_labelled: bool,
     /// `[P]` or `(P)`: it can be done at the same time as those beside it.
     pub is_parallel: bool,
     /// `*`: the plan can do without it.
@@ -36,11 +38,11 @@ pub(super) struct ChecklistItem<'a> {
 static CHECKBOX: Pattern = Pattern::new(r"^([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX~\-/✓✔✅]?)\](\\?\*)?[ \t]+");
 /// Emphasis before a number, the number of a task, what ends it, and the mark of an optional task.
 static NUMBER: Pattern = Pattern::new(
-    r"^([*_`~]*)((?:T-?\d+|t-?\d{2,}|[A-Z]{1,3}-?\d{3,}|[A-Z]{1,4}\d+[.-]\d+|\d+)[a-z]?(?:[.-]\d+[a-z]?)*)([.):]|\b)([*_`]*)(\\?\*)?[*_`]*[.):]?(\s|$)",
+    r"^([*_`~]*)(?:(?i-u:task)[ \t]+)?((?:T-[A-Z]{1,4}-?\d{1,4}|T-?\d+|t-?\d{2,}|[A-Z]{1,3}-?\d{3,}|[A-Z]{1,4}\d+[.-]\d+|\d+)[A-Za-z]?(?:[.-]\d+[a-z]?)*)([.):]|\b)([*_`]*)(\\?\*)?[*_`]*[.):]?(\s|$)",
 );
 /// The number of a task in brackets.
 static BRACKETED: Pattern =
-    Pattern::new(r"^[*_`~]*[\[(]([Tt]-?\d{2,}[a-z]?(?:[.-]\d+[a-z]?)*)[\])][*_`~]*[.):]?(?:\s+|$)");
+    Pattern::new(r"^[*_`~]*[\[(]([Tt]-?\d{2,}[A-Za-z]?(?:[.-]\d+[a-z]?)*)[\])][*_`~]*[.):]?(?:\s+|$)");
 /// A marker behind the number: `[P]`, `[US1]`, `(P)`, `[US1, US2]`, `*`.
 static MARKER: Pattern = Pattern::new(
     r"^(?:[*_`]*[\[(](P|p)[\])][*_`]*|[*_`]*\[(?:[A-Z]{1,8}[ -]?\d*(?:[,/& +-]+[A-Z]{0,8}\d+)*|(?i-u:story|setup|shared|foundation(?:al)?|polish|core|infra))\][*_`]*|(\\?\*))(?:[ \t:]+|$)",
@@ -59,12 +61,12 @@ impl<'a> ChecklistItem<'a> {
         let mark_span = span.start + before..span.start + before + mark.len();
         let mut is_optional = !star.is_empty();
         let mut is_parallel = false;
-        let (number, mut rest) = match read_number(text) {
+        let (number, is_labelled, mut rest) = match read_number(text) {
             Some(found) => {
                 is_optional |= found.is_optional;
-                (Some(found.number), found.rest)
+                (Some(found.number), found.is_labelled, found.rest)
             }
-            None => (None, text),
+            None => (None, false, text),
         };
         while let Some(([parallel, optional], behind)) = MARKER.read(rest) {
             is_parallel |= !parallel.is_empty();
@@ -77,6 +79,7 @@ impl<'a> ChecklistItem<'a> {
             mark: mark_span,
             is_done: !matches!(mark, "" | " " | "-" | "~" | "/"),
             number,
+            is_labelled,
             is_parallel: is_parallel || trailing.is_parallel,
             is_optional: is_optional || trailing.is_optional,
             title,
@@ -87,6 +90,7 @@ impl<'a> ChecklistItem<'a> {
 
 struct ItemNumber<'a> {
     number: &'a str,
+    is_labelled: bool,
     is_optional: bool,
     rest: &'a str,
 }
@@ -98,7 +102,7 @@ pub(super) fn written_number(text: &str) -> Option<&str> {
 
 fn read_number(text: &str) -> Option<ItemNumber<'_>> {
     if let Some(([number], rest)) = BRACKETED.read(text).filter(|([number], _)| number.len() <= MAX_NUMBER_BYTES) {
-        return Some(ItemNumber { number, is_optional: false, rest });
+        return Some(ItemNumber { number, is_labelled: false, is_optional: false, rest });
     }
     let ([open, number, end, close, star, _], rest) = NUMBER.read(text)?;
     let is_dotted = !end.is_empty();
@@ -107,7 +111,7 @@ fn read_number(text: &str) -> Option<ItemNumber<'_>> {
         number.len() <= MAX_NUMBER_BYTES && (is_dotted || !number.bytes().all(|byte| byte.is_ascii_digit()));
     // A star that closes no emphasis marks what is optional.
     let is_optional = open.is_empty() && (close.starts_with('*') || !star.is_empty());
-    is_number.then(|| ItemNumber { number, is_optional, rest: rest.trim_start() })
+    is_number.then(|| ItemNumber { number, is_labelled: end == ":", is_optional, rest: rest.trim_start() })
 }
 
 #[derive(Default)]

@@ -20,8 +20,10 @@ static REFERENCE: Pattern =
 #[derive(Debug)]
 pub(super) struct ChecklistEntry<'a> {
     pub item: ChecklistItem<'a>,
-    /// Its number, or its place among the tasks.
+    /// Its number, or its place among the tasks; of a number that stood before, one of its own.
     pub id: String,
+    /// The place of the task whose number it repeats.
+    pub repeats: Option<usize>,
     /// Its line and the lines below it that belong to it.
     pub body: Range<usize>,
     /// The lines below its own.
@@ -111,13 +113,25 @@ impl<'a> ChecklistOutline<'a> {
 
     fn name_entries(&mut self) {
         let written: HashSet<&str> = self.entries.iter().filter_map(|entry| entry.item.number).collect();
+        let mut first: HashMap<&str, usize> = HashMap::new();
+        let mut known: HashSet<String> = HashSet::new();
         for (place, entry) in self.entries.iter_mut().enumerate() {
             let number = (place + 1).to_string();
-            entry.id = match entry.item.number {
-                Some(number) => number.to_owned(),
+            let id = match entry.item.number {
+                Some(number) => {
+                    let before = *first.entry(number).or_insert(place);
+                    entry.repeats = (before != place).then_some(before);
+                    number.to_owned()
+                }
                 None if written.contains(number.as_str()) => format!("item-{number}"),
                 None => number,
             };
+            let is_free =
+                |id: &String| !known.contains(id) && (entry.repeats.is_none() || !written.contains(id.as_str()));
+            let own = (2..).map(|count| format!("{id}-{count}"));
+            entry.id =
+                std::iter::once(id.clone()).filter(|_| entry.repeats.is_none()).chain(own).find(is_free).unwrap_or(id);
+            known.insert(entry.id.clone());
         }
     }
 
@@ -135,7 +149,9 @@ impl<'a> ChecklistOutline<'a> {
             {
                 open.pop();
             }
-            let by_number = entry.item.number.and_then(|number| numbered.get(number.rsplit_once('.')?.0).copied());
+            // `T007.1` stands beside T007, `1.1` is a part of 1.
+            let of_parts = entry.item.number.filter(|number| number.starts_with(|first: char| first.is_ascii_digit()));
+            let by_number = of_parts.and_then(|number| numbered.get(number.rsplit_once('.')?.0).copied());
             parents.push(by_number.or_else(|| open.last().copied()));
             open.push(place);
             numbered.extend(entry.item.number.map(|number| (number, place)));
@@ -193,6 +209,7 @@ fn read_entries<'a>(document: &MarkdownDocument<'a>, format: ChecklistFormat) ->
     // Lines belong to the last item as long as they stand below it.
     let mut is_open = false;
     let mut is_paragraph = false;
+    let mut numbers: HashSet<&str> = HashSet::new();
     for line in line_ranges(document.text, document.body_start..document.text.len()) {
         let row = document.slice(line.clone());
         if let Some((place, _)) = headings.next_if(|(_, found)| found.span.start < line.end) {
@@ -202,11 +219,16 @@ fn read_entries<'a>(document: &MarkdownDocument<'a>, format: ChecklistFormat) ->
         }
         let is_plain = !is_fenced(document, &line) && !document.is_in_html(line.start);
         let item = if is_plain { ChecklistItem::read(row, line.clone()) } else { None };
-        if let Some(item) = item.filter(|item| is_task(item, found.last().filter(|_| is_open), format)) {
+        if let Some(item) = item
+            .filter(|item| is_task(item, found.last().filter(|_| is_open), format))
+            .filter(|item| !points_back(item, &numbers, format))
+        {
+            numbers.extend(item.number);
             let details = line.end..line.end;
             let entry = ChecklistEntry {
                 item,
                 id: String::new(),
+                repeats: None,
                 body: line,
                 details,
                 section: None,
@@ -236,6 +258,11 @@ fn read_entries<'a>(document: &MarkdownDocument<'a>, format: ChecklistFormat) ->
         }
     }
     found
+}
+
+/// Whether an item of Spec Kit only names a task that stands above: `T007: see there`.
+fn points_back(item: &ChecklistItem<'_>, numbers: &HashSet<&str>, format: ChecklistFormat) -> bool {
+    format == ChecklistFormat::SpecKit && item.is_labelled && item.number.is_some_and(|number| numbers.contains(number))
 }
 
 /// Whether an item is one of the plan's tasks. `above` is the one whose text it would be a part of.

@@ -7,7 +7,7 @@ use omo_core::text::sanitize;
 
 use super::ChecklistFormat;
 use super::item::{ChecklistItem, written_number};
-use super::outline::{ChecklistOutline, plain_lines};
+use super::outline::{ChecklistEntry, ChecklistOutline, plain_lines};
 use crate::batches::span_diagnostic;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::MarkdownDocument;
@@ -36,6 +36,7 @@ pub(super) fn find_unread_items(
     let headings: HashSet<Option<usize>> = outline.entries.iter().map(|entry| entry.heading).collect();
     let mut bodies = outline.entries.iter().map(|entry| entry.body.clone()).peekable();
     let mut place = Below::default();
+    let mut counter = TaskCounter::new(outline, format);
     let mut found: Vec<Diagnostic> = Vec::new();
     for line in plain_lines(document) {
         while bodies.next_if(|body| body.end <= line.start).is_some() {}
@@ -48,16 +49,45 @@ pub(super) fn find_unread_items(
         let is_box = BOX.is_match(head);
         let is_among_tasks = headings.contains(&place.heading);
         let number = is_among_tasks.then(|| unread_number(head, format)).flatten();
-        if !is_box && number.is_none_or(|number| ids.contains(number)) {
+        let boxed = if is_box { ChecklistItem::read(row, line.clone()).and_then(|item| item.number) } else { None };
+        let goes_on = counter.goes_on(head, line.start);
+        let is_known = boxed.is_some_and(|number| ids.contains(number));
+        if is_known || !is_box && !goes_on && number.is_none_or(|number| ids.contains(number)) {
             continue;
         }
         // Boxes of a part without tasks, such as those of a review, are told at the first one.
-        if !is_among_tasks && std::mem::replace(&mut place.is_told, true) {
+        if !is_among_tasks && !goes_on && std::mem::replace(&mut place.is_told, true) {
             continue;
         }
         found.push(describe(document, line, is_box, format));
     }
     found
+}
+
+/// The plain numbers of tasks, in their order: an item without a box that goes on counting was meant as a task.
+struct TaskCounter {
+    counted: Vec<(usize, u64)>,
+    last: u64,
+}
+
+impl TaskCounter {
+    fn new(outline: &ChecklistOutline<'_>, format: ChecklistFormat) -> Self {
+        let is_counted = format != ChecklistFormat::SpecKit;
+        let number = |entry: &ChecklistEntry<'_>| Some((entry.item.span.start, entry.item.number?.parse().ok()?));
+        let mut counted: Vec<_> = outline.entries.iter().filter(|_| is_counted).filter_map(number).collect();
+        counted.reverse();
+        Self { counted, last: 0 }
+    }
+
+    fn goes_on(&mut self, row: &str, start: usize) -> bool {
+        while let Some((_, number)) = self.counted.pop_if(|(at, _)| *at <= start) {
+            self.last = number;
+        }
+        let number = LISTED.read(row).and_then(|([number], _)| number.parse::<u64>().ok());
+        let goes_on = self.last > 0 && number == Some(self.last + 1) && !row.starts_with([' ', '\t']);
+        self.last += u64::from(goes_on);
+        goes_on
+    }
 }
 
 /// The heading that the lines stand below, by its place, and whether it was told that its items are no tasks.
