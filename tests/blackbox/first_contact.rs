@@ -349,6 +349,9 @@ fn a_task_that_its_user_stopped_is_over() {
                 "{line}"
             );
             ensure!(s.field("/gates/0/origin")? == "user", "{}", s.field("/gates/0")?);
+            s.prompt("ulw off")?;
+            let line = told(s, "ulw go on")?;
+            ensure!(line.starts_with("[omo] on again with \"ulw fix A\", and this: 1 check (sh a.sh)"), "{line}");
             Ok(())
         }),
         ("another one in place of one that is on, or was not proved", |s| {

@@ -257,7 +257,7 @@ fn an_ultrawork_run_is_watched_until_its_verdict() {
     let mut stop = scene.lab.command(&omo);
     assert!(stop.args(["stop", "--all"]).status().unwrap().success());
     let screen = watching.leaves(&scene.lab, 1).unwrap();
-    assert!(screen.contains("STOPPED by its user") && screen.contains("The page of this run: "), "{screen}");
+    assert!(screen.contains("STOPPED by a command") && screen.contains("The page of this run: "), "{screen}");
 }
 
 #[test]

@@ -19,6 +19,7 @@ use crate::session::plan_run::{MAX_ARGUMENTS_BYTES, PlanRunStatus};
 use crate::session::rest::RestReason;
 use crate::session::{Interruption, PauseReason, Session, UlwActivation, UlwTrigger};
 use check_request::CheckRequest;
+use short_answer::is_to_go_on;
 use ulw_arguments::{UlwArguments, UlwOptions, UlwRefusal};
 
 /// A prompt as the client hands it on.
@@ -246,6 +247,7 @@ fn activate_with<'a>(
         (None, true) => Err(UlwRefusal::BadOption("`--new` begins another task, and none is named".to_owned())),
         (None, false) => Ok(first),
         (Some(_), true) => read(options(TaskRequest::New)),
+        (Some(task), false) if is_to_go_on(task) => Ok(first),
         (Some(_), false) => read(options(TaskRequest::Named)),
     };
     match read(options(TaskRequest::Unnamed)).and_then(request) {

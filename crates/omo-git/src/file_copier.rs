@@ -245,6 +245,7 @@ impl<'a> FileCopier<'a> {
         match (self.from.parent_of(from)?.ok_or(ErrorKind::NotFound)?.look(name)?, self.options.kind) {
             (FolderEntry::Other, _) => return Ok(false),
             (FolderEntry::Folder, CopyKind::Installed(..)) => {
+                self.options.count(0)?;
                 // Also one that stays empty.
                 self.to.first_mut().map(|new| new.folder(to).map(drop)).transpose()?;
             }
@@ -289,7 +290,7 @@ impl<'a> FileCopier<'a> {
         self.options.count(size)?;
         let rights = file.metadata()?.permissions();
         let script = match self.options.kind {
-            CopyKind::Installed(old, new) => moved_script(&mut file, from, size, (old, new))?,
+            CopyKind::Installed(old, new) => moved_script(&mut file, to, size, (old, new))?,
             _ => None,
         };
         let small = match &script {
@@ -343,6 +344,9 @@ impl<'a> FileCopier<'a> {
         // A file that cannot be read has another name all the same.
         if is_link || !moves || source.add_name(name, target, &part).is_err() {
             let opened = opened?;
+            if matches!(opened, OpenedEntry::Other) {
+                return Err(ErrorKind::NotFound.into());
+            }
             self.options.count(if let OpenedEntry::File { size, .. } = &opened { *size } else { 0 })?;
             let mut copy = target.check_out(&part, false)?;
             match opened {

@@ -145,7 +145,7 @@ fn has_endless_part(plain: &str) -> bool {
 
 /// What stands before a program's name: the bracket of a shell of its own, variables, and a change of the folder.
 static BEFORE_PROGRAM: Pattern = Pattern::new(
-    r#"^\s*(?:\(\s*)?(?:(?:[A-Za-z_][A-Za-z0-9_]*=(?:"[^"]*"|'[^']*'|[^\s"']*)|time|env|sudo|exec|!)\s+|cd\s+[^&;|]+(?:&&|;)\s*)*"#,
+    r#"^\s*(?:\(\s*)?(?:(?:[A-Za-z_][A-Za-z0-9_]*=(?:"[^"]*"|'[^']*'|[^\s"'])*|time|env|sudo|exec|!)\s+|cd\s+[^&;|]+(?:&&|;)\s*)*"#,
 );
 
 /// A command from its program on.

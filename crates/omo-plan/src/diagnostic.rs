@@ -74,6 +74,8 @@ codes! {
     UnrecognizedFormat Error "unrecognized_format" "The file is of no dialect that omo knows.",
     NoTasks Error "no_units" "The plan has no task.",
     TooManyTasks Error "too_many_units" "The plan has more tasks than a run can have.",
+    GoneDependency Warning "gone_dependency" "A task needs one that the file has no more.",
+    OtherFormat Warning "other_format" "The file is no plan in the format of its place, and one in another.",
     RepeatedId Warning "repeated_id" "The number of a task stands twice, and the second has an id of its own.",
     DuplicateId Error "duplicate_id" "Two tasks have the same id.",
     InvalidId Error "invalid_id" "A task is called by what is no id.",

@@ -342,3 +342,17 @@ fn what_a_task_needs_is_read_over_broken_lines_and_in_emphasis() {
     let kiro = read("- [ ] 1. A\n  - [ ] 1.1 a\n  - [ ] 1.2 b\n    - _Requirements: 1_\n    - _Depends: 1.1_\n");
     assert_eq!(kiro.tasks.last().unwrap().stated_deps, Some(vec!["1.1".to_owned()]));
 }
+
+#[test]
+fn content_decides_where_the_place_has_no_task_and_other_numbers_are_read() {
+    let kiro = "## Task 1: Models\n- [ ] Add `Item`\n**Depends on:** login/Task 2\n\n## Task 2: Actions\n**Depends on:** Task 1\n";
+    let (ids, codes) = ids_and_codes(".kiro/specs/shop/tasks.md", kiro);
+    assert!(ids == ["1", "2"] && codes.contains(&"other_format") && !codes.contains(&"cycle"), "{ids:?} {codes:?}");
+    let gsd = "### Task 02-01-01: Make a\n\nRun: `true`\n\n### Task 02-01-02: Make b\n\nRun: `true`\n";
+    assert_eq!(ids_and_codes("docs/superpowers/plans/a.md", gsd).0, ["02-01-01", "02-01-02"]);
+    let (ids, codes) = ids_and_codes(
+        ".taskmaster/tasks/tasks.json",
+        "{\"master\": [{\"id\": 18, \"title\": \"Login\", \"status\": \"pending\", \"dependencies\": [\"16\"]}]}",
+    );
+    assert_eq!((ids, codes), (vec!["18".to_owned()], vec!["gone_dependency"]));
+}

@@ -41,6 +41,12 @@ pub fn asks_to_go_on(word: &str) -> bool {
     GO_ON.contains(&word)
 }
 
+/// `true` for a task that only asks to go on, with the keyword or without: `ulw go on`.
+pub fn is_to_go_on(task: &str) -> bool {
+    let behind = task.trim().split_once(char::is_whitespace).map_or("", |(_, rest)| rest);
+    [task, behind].into_iter().filter_map(short_answer).any(|word| asks_to_go_on(&word))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,6 +5,7 @@ use super::{ClaimVerification, LastSeen, Session, StopContinuation, UlwRun, UlwT
 use crate::check::counterfactual::ProveMode;
 use crate::check::session_check::{self, Check, CheckOrigin};
 use crate::limits::RunLimits;
+use crate::prompt::short_answer::is_to_go_on;
 use crate::timestamp::Timestamp;
 
 /// What turns a run on, and with what.
@@ -34,7 +35,8 @@ impl Session {
     /// `true` where a request goes on with the task of the session. A task that its user stopped is over once they ask
     /// for another one.
     pub fn keeps_task(&self, activation: &UlwActivation) -> bool {
-        let is_replaced = activation.begins_anew || self.stop_continuation.ended_task && activation.task.is_some();
+        let names_task = activation.task.as_deref().is_some_and(|task| !is_to_go_on(task));
+        let is_replaced = activation.begins_anew || self.stop_continuation.ended_task && names_task;
         self.continues_task() && !is_replaced
     }
 

@@ -79,6 +79,10 @@ impl Building {
             WordPlace::Input => self.inputs.push(word),
             WordPlace::HereString => {
                 self.inputs.push(word.clone());
+                // Its words are those of the program behind.
+                if self.words.iter().any(|word| matches!(program_name(word), "xargs" | "parallel")) {
+                    self.words.extend(word.split_whitespace().map(str::to_owned));
+                }
                 return Some(word);
             }
         }
@@ -156,14 +160,21 @@ impl<'t> Reader<'t> {
                 '"' => self.double_quoted(&mut building),
                 '$' if self.chars.next_if_eq(&'\'').is_some() => self.escaped_quoted(&mut building),
                 '$' if next == Some('"') => {}
+                // The number of the shell.
+                '$' if self.chars.next_if_eq(&'$').is_some() => building.push('$'),
                 '$' => {
-                    building.braces += usize::from(next == Some('{'));
+                    building.braces += usize::from(self.opens_parameter());
                     self.dollar(&mut building);
                 }
                 '`' => self.backticks(&mut building),
                 '\n' => {
                     self.end_command(&mut building, Joint::End);
                     self.here_documents(&mut building);
+                }
+                '<' | '>' if next == Some('(') => {
+                    self.chars.next();
+                    self.end_word(&mut building);
+                    self.substitution(&mut building);
                 }
                 char if building.braces > 0 => {
                     building.braces -= usize::from(char == '}');
@@ -192,11 +203,6 @@ impl<'t> Reader<'t> {
                     building.push_group(PartKind::Subshell(group));
                 }
                 '#' if building.word.is_none() => while self.chars.next_if(|char| *char != '\n').is_some() {},
-                '<' | '>' if next == Some('(') => {
-                    self.chars.next();
-                    self.end_word(&mut building);
-                    self.substitution(&mut building);
-                }
                 '>' => {
                     self.end_word_before_redirection(&mut building);
                     let signs = std::iter::from_fn(|| self.chars.next_if(|char| matches!(char, '>' | '|' | '&')));
@@ -215,6 +221,12 @@ impl<'t> Reader<'t> {
         }
         self.end_command(&mut building, Joint::End);
         building.parts
+    }
+
+    /// `${name}`, and not `${ command; }`, behind its dollar sign.
+    fn opens_parameter(&self) -> bool {
+        let mut ahead = self.chars.clone();
+        ahead.next() == Some('{') && ahead.next().is_none_or(|next| !next.is_whitespace() && next != '|')
     }
 
     /// A shell runs a here-string.
@@ -247,7 +259,8 @@ impl<'t> Reader<'t> {
         self.end_word(building);
         if building.is_piped && building.shells > 0 {
             self.waiting.iter_mut().for_each(|waiting| waiting.is_script = true);
-            if let Some(script) = building.parts.last().and_then(written) {
+            let before = building.parts.iter().rev().find(|part| !matches!(part.kind, PartKind::Inner(_)));
+            if let Some(script) = before.and_then(written) {
                 let group = self.nested_text(&script, true);
                 building.push_group(PartKind::Inner(group));
             }

@@ -21,6 +21,9 @@ static LABEL: Pattern = Pattern::new(r"(?i-u:depends on|dependenc(?:ies|y))");
 static SOFT_LABEL: Pattern = Pattern::new(r"^(?i-u:dependenc)");
 /// The label from its words to its colon, or to the end of its emphasis behind that.
 static WHOLE_LABEL: Pattern = Pattern::new(r"^(?i-u:depends on|dependenc(?:ies|y))[*_ \t]*[:：][*_]*");
+/// Tasks of other plans alone, such as `login/Task 2`: none of this one waits for them.
+static ELSEWHERE: Pattern =
+    Pattern::new(r"^[\s*_`]*(?:[\w.-]+/(?i-u:task)s?[ \t]*#?[\w.-]+[`,;&\s]*(?:(?i-u:and)[ \t]+)?)+[*_\s]*$");
 /// How many bytes before a label are looked at: for its line's start, a list's sign and emphasis.
 const LOOK_BACK: usize = 64;
 /// More than so many edges are no plan: each of all tasks needing each of them.
@@ -165,6 +168,9 @@ fn label_at(document: &MarkdownDocument<'_>, at: usize) -> Option<Range<usize>> 
 /// What stands behind a label, on its line or in what follows, and where.
 fn value_of<'a>(document: &MarkdownDocument<'a>, line: Range<usize>) -> (Value<'a>, Range<usize>) {
     let text = document.slice(line.clone());
+    if ELSEWHERE.is_match(text) {
+        return (Value::Nothing, line);
+    }
     let mut value = parse_references(text);
     let goes_on = text.trim_end().ends_with([',', '，', '、', '&']) || text.trim_end().ends_with(" and");
     if value != Value::Unreadable && !goes_on && !text.trim().is_empty() {

@@ -16,15 +16,16 @@ static TASK: Pattern = Pattern::new(r"^Task\s+0*([0-9]+(?:-[A-Za-z]+)?)(?:\s*:|\
 /// The same in every way of writing: with marks and emphasis around it, in other languages, with letters and parts,
 /// with a remark, and with any sign or nothing before its title.
 static LOOSE_TASK: Pattern = Pattern::new(
-    r"^[\s*_~]*(?:[✅✔☑🟢🔲⬜]\x{FE0F}?\s*)?(?:\[[ xX]\]\s*)?[*_~]*(?:(?:(?i-u:task|aufgabe|tarea|tarefa|tache)|[Tt]âche|[Зз]адача|任务|任務|タスク|작업)\s*[#№]?\s*0*([0-9]+(?:\.[0-9]+)*[A-Za-z]?(?:-[A-Za-z]+)?)|(?i-u:task)\s+([A-Z][0-9]*(?:\.[0-9]+)*))[*_~]*\s*(?:[(（][^)）]*[)）]\s*)?(?:[:：.)|–—―−-]+|$)[*_~]*",
+    r"^[\s*_~]*(?:[✅✔☑🟢🔲⬜]\x{FE0F}?\s*)?(?:\[[ xX]\]\s*)?[*_~]*(?:(?:(?i-u:task|aufgabe|tarea|tarefa|tache)|[Tt]âche|[Зз]адача|任务|任務|タスク|작업)\s*[#№]?\s*(?:([0-9]+(?:-[0-9]+)+)|0*([0-9]+(?:\.[0-9]+)*[A-Za-z]?(?:-[A-Za-z]+)?))|(?i-u:task)\s+([A-Z][0-9]*(?:\.[0-9]+)*))[*_~]*\s*(?:[(（][^)）]*[)）]\s*)?(?:[:：.)|–—―−-]+|$)[*_~]*",
 );
 
 /// The id and the title of `Task 1-tests: title`.
 pub(super) fn split_task_heading(text: &str, form: HeadingForm) -> Option<(&str, &str)> {
     match form {
         HeadingForm::Exact => TASK.read(text).map(|([id], title)| (id, title)),
-        HeadingForm::Loose => LOOSE_TASK.read(text).map(|([number, letter], title)| {
-            (if number.is_empty() { letter } else { number }, title.trim_end_matches(['*', '_', '~', ' ', '✅']))
+        HeadingForm::Loose => LOOSE_TASK.read(text).map(|([parts, number, letter], title)| {
+            let id = [parts, number, letter].into_iter().find(|id| !id.is_empty()).unwrap_or_default();
+            (id, title.trim_end_matches(['*', '_', '~', ' ', '✅']))
         }),
     }
 }

@@ -141,7 +141,12 @@ fn words_status(words: &[String], part: &Part, depth: usize) -> CommandStatus {
         let is_set = part.inputs.is_empty() && part.written_files.is_empty() && words.iter().all(is_plain);
         return if is_set { CommandStatus::Nothing } else { CommandStatus::Judges };
     };
+    // Such a shell ends with the first failure, or with that of any part of a pipeline.
+    let is_strict = |word: &String| word == "pipefail" || word != "-c" && option_letters(word).contains('e');
     if let Some(script) = shell_script(program, arguments) {
+        if arguments.iter().take_while(|word| *word != script).any(is_strict) {
+            return CommandStatus::Judges;
+        }
         return script_status(script, depth + 1);
     }
     let first = arguments.first().map_or("", String::as_str);
@@ -152,7 +157,9 @@ fn words_status(words: &[String], part: &Part, depth: usize) -> CommandStatus {
         "test" | "[" | "[[" if part.expands || has(&asks_of_file) => CommandStatus::Judges,
         "test" | "[" | "[[" => CommandStatus::Constant,
         "find" if has(&|word| matches!(word, "-exec" | "-execdir" | "-ok")) => CommandStatus::Judges,
-        "sort" if has(&|word| word == "--check" || option_letters(word).contains(['c', 'C'])) => CommandStatus::Judges,
+        "sort" if has(&|word| word.starts_with("--check") || option_letters(word).contains(['c', 'C'])) => {
+            CommandStatus::Judges
+        }
         "git" if prints_of_git(arguments) => CommandStatus::Prints,
         "docker" if matches!(first, "ps" | "images") => CommandStatus::Prints,
         "sed" if first == "-n" => CommandStatus::Prints,

@@ -38,7 +38,31 @@ pub const CHECKS_REQUIRED: &str = "<!-- checks: required -->";
 
 /// Reads a plan file.
 pub fn read(path: &str, bytes: &[u8], reading: impl Into<PlanReading>) -> Plan {
-    let PlanReading { batches: options, dialect } = reading.into();
+    let reading = reading.into();
+    let plan = read_as(path, bytes, reading);
+    if reading.dialect.is_some() || !plan.tasks.is_empty() || Dialect::of_place(path) != Some(plan.dialect) {
+        return plan;
+    }
+    read_by_content(path, bytes, reading.batches).unwrap_or(plan)
+}
+
+/// The plan in a file that is none in the format of its place, by what it says alone.
+fn read_by_content(path: &str, bytes: &[u8], batches: BatchOptions) -> Option<Plan> {
+    // A name without folders stands in no place.
+    let input = PlanInput::new("plan.md", decode_plan_text(bytes).ok()?);
+    let of_place = Dialect::of_place(path);
+    let others =
+        Dialect::ALL.iter().filter(|dialect| Some(**dialect) != of_place && dialect.rules().recognizes(&input));
+    others.map(|dialect| read_as(path, bytes, PlanReading { batches, dialect: Some(*dialect) })).find_map(|mut plan| {
+        plan.tasks.first()?;
+        let text = format!("read as {}: nothing in it is a task in the format of its place", plan.dialect.word());
+        plan.diagnostics.insert(0, task_diagnostic(None, Code::OtherFormat, text));
+        Some(plan)
+    })
+}
+
+fn read_as(path: &str, bytes: &[u8], reading: PlanReading) -> Plan {
+    let PlanReading { batches: options, dialect } = reading;
     let mut plan = empty(path, bytes, options);
     match decode_plan_text(bytes) {
         Ok(text) => {

@@ -120,6 +120,10 @@ fn read_tasks(text: &str, file: &TasksFile<'_>, plan: &mut Plan) {
             _ => {}
         }
         task.stated_deps = ids.stated_dependencies(place);
+        for gone in ids.drop_gone(&mut task).into_iter().take(SHOWN_NAMES) {
+            let text = format!("there is no task {}: it counts as done", sanitize(&gone, 60));
+            report(Code::GoneDependency, entry.span.clone(), Some(&task.id), text, None);
+        }
         if entry.is_too_deep {
             let text = format!("the subtasks of {} are too deep to be read", sanitize(&task.id, 60));
             report(Code::TooManyTasks, entry.span.clone(), Some(&task.id), text, None);

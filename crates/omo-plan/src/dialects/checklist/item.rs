@@ -12,6 +12,7 @@ const MAX_LINE_BYTES: usize = 16_384;
 const TAB_COLUMNS: usize = 4;
 
 /// An item with a checkbox.
+#[expect(clippy::struct_excessive_bools, reason = "each is a marker of its own")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ChecklistItem<'a> {
     /// The columns before its list's sign.

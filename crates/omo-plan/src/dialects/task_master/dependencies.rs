@@ -42,6 +42,14 @@ impl<'e, 'a> TaskIds<'e, 'a> {
         Some(found)
     }
 
+    /// Takes out of a task's needs those that were cleared away from the file, and gives them.
+    pub(super) fn drop_gone(&self, task: &mut Task) -> Vec<String> {
+        let stated = task.stated_deps.take();
+        let (kept, gone) = stated.clone().unwrap_or_default().into_iter().partition(|id| self.has(id));
+        task.stated_deps = stated.map(|_| kept);
+        gone
+    }
+
     /// The id that is meant: below a parent that of a sibling, else that of a task.
     fn resolve(&self, name: &str, own: &str, parent: Option<&str>) -> String {
         let Some(parent) = parent else { return name.to_owned() };

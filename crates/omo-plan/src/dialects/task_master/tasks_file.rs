@@ -123,7 +123,8 @@ impl<'a> TasksFile<'a> {
         }
         let mut add = |object: &JsonObject<'a>| {
             for (name, value) in &object.members {
-                let tasks = JsonObject::parse(value).and_then(|tag| parse_list(tag.raw("tasks")?));
+                let listed = || parse_list(value).filter(|_| name == MAIN_TAG);
+                let tasks = JsonObject::parse(value).and_then(|tag| parse_list(tag.raw("tasks")?)).or_else(listed);
                 if let Some(tasks) = tasks {
                     tags.push(TaskTag { name: Some(name.clone()), tasks });
                 }
