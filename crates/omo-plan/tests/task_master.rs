@@ -206,9 +206,9 @@ fn hostile_files_are_read_to_their_end() {
     assert_eq!(codes(&plan), [Code::TooManyTasks]);
 
     let needs: Vec<String> = (2..3000).map(|id| id.to_string()).collect();
-    let others: String = needs.iter().map(|id| format!(",{{\"id\":{id},\"title\":\"B\"}}")).collect();
+    let others: Vec<String> = needs.iter().map(|id| format!(",{{\"id\":{id},\"title\":\"B\"}}")).collect();
     let subtasks: Vec<String> = (1..3000).map(|id| format!("{{\"id\":{id},\"title\":\"S\"}}")).collect();
-    let (needs, subtasks) = (needs.join(","), subtasks.join(","));
+    let (needs, subtasks, others) = (needs.join(","), subtasks.join(","), others.concat());
     let text = format!(
         "{{\"tasks\":[{{\"id\":1,\"title\":\"A\",\"dependencies\":[{needs}],\"subtasks\":[{subtasks}]}}{others}]}}"
     );
