@@ -203,7 +203,8 @@ fn another_status_line_comes_first_as_it_is() {
             let mut input = input(s);
             input["filler"] = json!("x".repeat(1 << 20));
             let shown = run_command(&command(s, &["--wrap", "echo main"], &[]), &input.to_string())?;
-            ensure!(printed(shown)? == format!("main · ulw 0/{MAX_BLOCKS} · 0m · Esc pauses\n"));
+            let line = printed(shown)?;
+            ensure!(line == format!("main · ulw 0/{MAX_BLOCKS} · 0m · Esc pauses\n"), "{line:?}");
             Ok(())
         }),
         ("the same input, byte for byte, and its line end", |s| {
