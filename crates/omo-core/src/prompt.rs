@@ -33,6 +33,8 @@ pub struct PromptEvent<'a> {
     pub origin: PromptOrigin,
     /// The session is in plan mode.
     pub plan_mode: bool,
+    /// A run is on: only then do plain words and questions concern it.
+    pub has_run: bool,
 }
 
 /// What a prompt asks of omo.
@@ -219,6 +221,7 @@ fn read_words<'a>(
         PromptReading::Nothing if ulw_arguments::mentions_option(event.prompt) => {
             read_between_options(event.prompt, keywords, options)
         }
+        PromptReading::Nothing if !event.has_run => PromptIntent::Nothing,
         PromptReading::Nothing => {
             let typed = behind_answered_prompt(event.prompt, keywords).unwrap_or(event.prompt);
             read_plain_stop(typed).map_or(PromptIntent::Nothing, PromptIntent::Pause)
@@ -243,14 +246,16 @@ fn activate_with<'a>(
     options: impl Fn(TaskRequest) -> UlwOptions,
     read: impl Fn(UlwOptions) -> Result<UlwArguments<'a>, UlwRefusal>,
 ) -> PromptIntent<'a> {
+    let (usual, named) = (options(TaskRequest::Unnamed), options(TaskRequest::Named));
     let request = |first: UlwArguments<'a>| match (&first.task, first.options.begins_anew) {
         (None, true) => Err(UlwRefusal::BadOption("`--new` begins another task, and none is named".to_owned())),
         (None, false) => Ok(first),
         (Some(_), true) => read(options(TaskRequest::New)),
         (Some(task), false) if is_to_go_on(task) => Ok(first),
-        (Some(_), false) => read(options(TaskRequest::Named)),
+        (Some(_), false) if named == usual => Ok(first),
+        (Some(_), false) => read(named.clone()),
     };
-    match read(options(TaskRequest::Unnamed)).and_then(request) {
+    match read(usual.clone()).and_then(request) {
         Ok(read) => activate_by(trigger, read),
         Err(refusal) => PromptIntent::Refused(refusal.message()),
     }

@@ -93,7 +93,13 @@ impl Given {
     }
 
     fn event(&self) -> PromptEvent<'_> {
-        PromptEvent { prompt: &self.prompt, prompt_id: self.id, origin: self.origin, plan_mode: self.plan_mode }
+        PromptEvent {
+            prompt: &self.prompt,
+            prompt_id: self.id,
+            origin: self.origin,
+            plan_mode: self.plan_mode,
+            has_run: self.session.as_ref().is_some_and(Session::is_armed),
+        }
     }
 
     fn facts(&self) -> PromptFacts<'_> {

@@ -222,7 +222,13 @@ impl Life {
     fn prompt(&mut self, prompt: &Prompt) -> Result<(), TestCaseError> {
         let Prompt { text, is_typed, plan_mode } = *prompt;
         let before = self.session.clone();
-        let event = PromptEvent { prompt: text, prompt_id: None, origin: PromptOrigin::Person, plan_mode };
+        let event = PromptEvent {
+            prompt: text,
+            prompt_id: None,
+            origin: PromptOrigin::Person,
+            plan_mode,
+            has_run: before.is_armed(),
+        };
         let options = |_| UlwOptions {
             limits: RunLimits::default(),
             checks: Vec::new(),

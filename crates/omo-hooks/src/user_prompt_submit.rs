@@ -60,7 +60,7 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
 /// What the prompt is answered, after everything that it asks for was done.
 fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>, HookError> {
     let Some(prompt) = input.prompt.as_deref() else { return Ok(None) };
-    let event = PromptEvent {
+    let mut event = PromptEvent {
         prompt,
         prompt_id: input.prompt_id.as_deref(),
         // What a plan says must neither hold the session that works on it, against its supervisor, nor
@@ -71,6 +71,7 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
             PromptOrigin::from_source(input.source.as_deref())
         },
         plan_mode: input.is_plan_mode(),
+        has_run: false,
     };
     let config = config::load(context.env.config_file.as_deref());
     // A state that cannot be read holds nothing, and must not keep the user from anything.
@@ -81,9 +82,10 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
             None
         }
     };
+    event.has_run = session.as_ref().is_some_and(Session::is_armed);
     let mut intent =
         read_intent(&event, &config.keywords, |request| options(&config, context, session.as_ref(), request));
-    let needs_a_person = depends_on_source(&intent, prompt) || plan_runs::is_awaited(&intent, session.as_ref());
+    let needs_a_person = depends_on_source(&intent, &event) || plan_runs::is_awaited(&intent, session.as_ref());
     let source =
         if needs_a_person { prompt_source::source_of_prompt(context, input, prompt) } else { RequestSource::Person };
     let turns_on = matches!(intent, PromptIntent::Activate { .. });
@@ -127,8 +129,7 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
     if source == RequestSource::Person {
         plan_runs::note_person(context, &intent, session.as_ref());
     }
-    let armed = session.as_ref().is_some_and(Session::is_armed);
-    if intent.concerns_run_only() && !armed {
+    if intent.concerns_run_only() && !event.has_run {
         let session = session.as_ref().filter(|_| source == RequestSource::Person && needs_a_person);
         let line = session.and_then(|session| {
             run_prompt::after_esc(context, session, context.read_turn(input, session).0.interrupted)
@@ -171,10 +172,10 @@ fn stopped_outside_line(context: &HookContext, session: &Session) -> Option<Stri
 }
 
 /// `true` for a prompt that means something else where the model asked, or that the client sent.
-fn depends_on_source(intent: &PromptIntent, prompt: &str) -> bool {
+fn depends_on_source(intent: &PromptIntent, event: &PromptEvent) -> bool {
     intent.needs_a_person()
         || matches!(intent, PromptIntent::Stop { .. } | PromptIntent::Pause(_))
-        || *intent == PromptIntent::Nothing && is_question(prompt)
+        || event.has_run && *intent == PromptIntent::Nothing && is_question(event.prompt)
 }
 
 /// What the user has set, and may set otherwise for one run. A task that goes on keeps its bounds.

@@ -10,6 +10,9 @@ pub fn is_question(prompt: &str) -> bool {
         })
 }
 
+/// Bytes of a message that are looked at.
+const MAX_BYTES: usize = 2_000;
+
 /// `true` for a final message of the model that ends with a question which only a person can answer: it begins with a word
 /// that asks, or offers a choice. An offer to go on with the work is none.
 pub fn asks_a_person(message: &str) -> bool {
@@ -20,10 +23,13 @@ pub fn asks_a_person(message: &str) -> bool {
                 .split_once(['.', ')'])
                 .is_some_and(|(mark, _)| mark.len() <= 2 && mark.chars().all(char::is_alphanumeric))
     };
-    let lines: Vec<&str> = message.trim_end().lines().collect();
-    let options = lines.iter().rev().take_while(|line| line.trim().is_empty() || is_option(line)).count();
-    let asked = lines.get(..lines.len() - options).unwrap_or_default().join("\n");
-    let asked = if last_question(message).is_some() { message } else { &asked };
+    // What is asked stands at the end.
+    let start = (message.len().saturating_sub(MAX_BYTES)..=message.len()).find(|at| message.is_char_boundary(*at));
+    let mut asked = start.and_then(|start| message.get(start..)).unwrap_or_default().trim_end();
+    while let Some((before, _)) = asked.rsplit_once('\n').filter(|(_, line)| line.trim().is_empty() || is_option(line))
+    {
+        asked = before.trim_end();
+    }
     last_question(asked).is_some_and(|question| {
         let has_choice = [" or ", " oder ", " ou ", " o "].iter().any(|word| question.contains(word));
         let is_choice = has_choice && begins_with(&question, &CHOICES);
