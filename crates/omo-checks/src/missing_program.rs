@@ -13,7 +13,7 @@ const SHELL_WORDS: [&str; 22] = [
 /// Programs whose first argument is the file that they run.
 const INTERPRETERS: [&str; 9] = ["sh", "bash", "dash", "zsh", "python", "python3", "node", "ruby", "perl"];
 
-/// What keeps a plain command such as `sh test.sh` from running in the project in `root`, as its user is told: a program
+/// Fault that keeps a plain command such as `sh test.sh` from running in the project in `root`, for its user: a program
 /// that is not found, or a file that is not there. `None` where nothing does, or where more of a shell stands in it.
 pub fn missing_program(command: &str, root: &Path) -> Option<String> {
     let is_plain = |char: char| char.is_alphanumeric() || matches!(char, '.' | '/' | '-' | '_' | ' ' | ':' | '@');

@@ -73,7 +73,7 @@ pub fn run_stopped_unwritten(why: &str) -> String {
     )
 }
 
-/// What the model is told when its user turned the run off within a longer prompt.
+/// Note for the model where its user turned the run off within a longer prompt.
 pub fn run_stopped_context() -> String {
     format!(
         "{CONTRACT_MARK}\nThe user turned ultrawork off in this prompt. No turn is continued any more.\n</ultrawork-mode>"

@@ -8,18 +8,18 @@ use crate::limits::RunLimits;
 use crate::prompt::short_answer::is_to_go_on;
 use crate::timestamp::Timestamp;
 
-/// What turns a run on, and with what.
+/// Request that turns a run on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UlwActivation {
-    /// What turned it on.
+    /// Its trigger.
     pub trigger: UlwTrigger,
-    /// What the user asked for, in full.
+    /// Task in the words of the user, in full.
     pub task: Option<String>,
     /// The prompt's id.
     pub prompt_id: Option<String>,
     /// The bounds of the run.
     pub limits: RunLimits,
-    /// What judges a claim, beside what the user asked for earlier in the session.
+    /// Checks of a claim, beside those of the user from earlier in the session.
     pub checks: Vec<Check>,
     /// A claim needs a review as well.
     pub review_wanted: bool,
