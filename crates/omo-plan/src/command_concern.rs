@@ -1,5 +1,6 @@
 //! Commands that a plan names as checks and that prove nothing, or never end: such a command is shown, and is not run.
 
+mod effect;
 mod status;
 
 use std::fmt;
@@ -8,6 +9,7 @@ use omo_core::check::task_check::TaskCheck;
 use serde::{Deserialize, Serialize};
 
 use crate::pattern::Pattern;
+pub(crate) use effect::{Effect, effect, effects};
 use status::{CommandStatus, command_status};
 
 /// Why a command is not run as a check.
@@ -28,6 +30,10 @@ pub enum CommandConcern {
     OtherShell,
     /// It installs, starts, commits or deploys something.
     Prepares,
+    /// It changes git, a registry, a database or a deployment, or reaches another machine.
+    Changes,
+    /// It works in a folder that is not of the project.
+    OtherFolder,
     /// It begins with no program that omo knows, where the format does not say that it is a command.
     UnknownProgram,
     /// A character in it is no text, such as what moves a cursor.
@@ -37,7 +43,12 @@ pub enum CommandConcern {
 impl CommandConcern {
     /// Whether such a command was meant to show that something is done. The others are a part of the work.
     pub(crate) fn is_of_check(self) -> bool {
-        !matches!(self, Self::Prepares | Self::UnknownProgram)
+        !matches!(self, Self::Prepares | Self::Changes | Self::UnknownProgram)
+    }
+
+    /// Whether a person may add such a command as a check: it may judge, and what else it does is for them to say.
+    pub fn may_be_added(self) -> bool {
+        matches!(self, Self::Prepares | Self::Changes | Self::OtherFolder | Self::UnknownProgram)
     }
 }
 
@@ -51,6 +62,8 @@ impl fmt::Display for CommandConcern {
             Self::NeverEnds => "it runs until it is ended",
             Self::OtherShell => "it is written for another shell than sh",
             Self::Prepares => "it prepares or changes something, and judges nothing",
+            Self::Changes => "it changes git, a registry, a database or a deployment, or reaches another machine",
+            Self::OtherFolder => "it works in a folder outside of the project",
             Self::UnknownProgram => "it begins with no program that omo knows",
             Self::ControlCharacter => "it has a control character",
         })
@@ -62,24 +75,11 @@ static QUOTED: Pattern = Pattern::new(r#""(?:[^"\\]|\\.)*"|'[^']*'"#);
 /// `<dir>`, `{{name}}`, `YOUR_KEY`, `path/to/file`, `...` as a word.
 static PLACEHOLDER: Pattern = Pattern::new(concat!(
     r"<[A-Za-z][A-Za-z0-9_./:| -]*>|\{\{[^}]*\}\}|\[[a-z]+(?:[-_ ][a-z]+)*\](?:\s|$)|",
+    r"(?:^|[^$])\{[A-Z][A-Z0-9_]+\}|",
     r"\bYOUR[_-][A-Z]|\byour-[a-z]+|(?:^|[\s=/])path/to/|(?:^|\s)(?:\.\.\.|…)(?:\s|$)",
 ));
-/// What bounds the time of the command behind it.
-static BOUNDED: Pattern = Pattern::new(r"^(?:timeout|gtimeout)\s");
-/// Servers, watchers, and what follows a log.
-static ENDLESS: Pattern = Pattern::new(concat!(
-    r"^(?:",
-    r"(?:npm|pnpm|yarn|bun)\s+(?:-\S+\s+)*(?:run\s+)?(?:dev|start|serve|watch|preview|storybook)(?::[\w:-]+)?(?:\s|$)",
-    r"|(?:npx\s+|bunx\s+)?(?:vite(?:\s+(?:dev|serve|preview)|\s*$)|next\s+(?:dev|start)|nuxt\s+dev|astro\s+dev|expo\s+start|nodemon\b|serve\b|http-server\b|json-server\b|webpack\s+serve|webpack-dev-server\b|ng\s+serve|tsx\s+watch)",
-    r"|(?:uv\s+run\s+|poetry\s+run\s+)?(?:uvicorn|gunicorn|hypercorn|streamlit\s+run|flask\s+run|celery\s.*\bworker\b|python3?\s+-m\s+http\.server|python3?\s+\S*manage\.py\s+runserver|\S*manage\.py\s+runserver)\b",
-    r"|rails\s+s(?:erver)?\b|php\s+artisan\s+serve\b|php\s+-S\b|hugo\s+server\b|jekyll\s+serve\b|mkdocs\s+serve\b|mix\s+phx\.server\b|dotnet\s+watch\b|air(?:\s|$)",
-    r"|cargo\s+watch\b|watchexec\b|entr\b|watch\s|tail\s+(?:\S+\s+)*-[a-zA-Z]*[fF]\b|journalctl\s.*-f\b|kubectl\s+(?:port-forward|proxy|logs\s.*-f)\b|ngrok\b",
-    r"|docker(?:-compose|\s+compose)\s+(?:\S+\s+)*up(?:\s+-[^d\s]\S*|\s+[a-z]\S*)*\s*$|docker(?:-compose|\s+compose)?\s+logs\s.*-f\b",
-    r")",
-));
-/// An option that has a program watch.
-static WATCHES: Pattern =
-    Pattern::new(r"\s--(?:watch|watchAll|serve)(?:\s|$)|^(?:npx\s+)?(?:tsc|jest)\s(?:.*\s)?-w(?:\s|$)");
+/// A gap in an address, in quotes or not: `https://a.b/{id}`, `localhost:PORT`.
+static ADDRESS_GAP: Pattern = Pattern::new(r#"https?://[^\s"']*\{[A-Za-z_]+\}|:PORT\b"#);
 /// Commands of PowerShell, cmd and fish.
 static OTHER_SHELL: Pattern = Pattern::new(concat!(
     r"\$env:[A-Za-z_]|^(?:Get|Set|Test|New|Remove|Select|Start|Stop|Invoke|Write|Out|Where|ForEach|Copy|Move|Import)-[A-Z][A-Za-z]+\b",
@@ -104,11 +104,15 @@ pub fn find_concern(command: &str) -> Option<CommandConcern> {
         return Some(CommandConcern::OtherShell);
     }
     let plain = without_quoted(command);
-    if PLACEHOLDER.is_match(&plain) {
+    if PLACEHOLDER.is_match(&plain) || ADDRESS_GAP.is_match(command) {
         return Some(CommandConcern::Placeholder);
     }
-    if has_endless_part(&plain) {
-        return Some(CommandConcern::NeverEnds);
+    match effect(command) {
+        Some(Effect::Leaves) => return Some(CommandConcern::OtherFolder),
+        Some(Effect::Changes | Effect::Reaches) => return Some(CommandConcern::Changes),
+        Some(Effect::NeverEnds) => return Some(CommandConcern::NeverEnds),
+        Some(Effect::Installs) => return Some(CommandConcern::Prepares),
+        Some(Effect::Prepares | Effect::Runs) | None => {}
     }
     if RUNS_NOTHING.is_match(plain.trim()) || DOES_NOTHING.is_match(command.trim()) {
         return Some(CommandConcern::AlwaysGreen);
@@ -130,17 +134,6 @@ pub fn find_check_concern(check: &TaskCheck) -> Option<CommandConcern> {
 /// Whether a text is expected in the output of a check.
 pub(crate) fn has_expected_output(check: &TaskCheck) -> bool {
     check.expect.stdout_has.as_ref().is_some_and(|expected| !expected.trim().is_empty())
-}
-
-/// Whether a command, or a part of it, runs until it is ended.
-pub(crate) fn never_ends(command: &str) -> bool {
-    has_endless_part(&without_quoted(command))
-}
-
-fn has_endless_part(plain: &str) -> bool {
-    let parts = plain.split("&&").flat_map(|part| part.split([';', '\n'])).map(program_part);
-    let is_endless = |part: &str| !BOUNDED.is_match(part) && (ENDLESS.is_match(part) || WATCHES.is_match(part));
-    parts.into_iter().any(is_endless)
 }
 
 /// What stands before a program's name: the bracket of a shell of its own, variables, and a change of the folder.

@@ -118,6 +118,7 @@ codes! {
     OnFailureHasMore Warning "on_failure_has_more_than_the_action" "More is said about a failure than one action: only the first counts.",
     CheckpointNotACommit Warning "checkpoint_is_not_a_plain_commit" "A checkpoint is more than `git commit -m \"message\"`: only its message is used.",
     GlobInFiles Warning "glob_in_files" "A file is named by a pattern.",
+    FolderDropped Warning "folder_dropped" "A check begins in its author's copy of the project: it runs in this one.",
     FilesDifferOnlyByCase Warning "files_differ_only_by_case" "Two files differ only by case.",
     PathNotNormal Warning "path_not_normal" "A path has parts that say nothing.",
     MissingTaskContract Warning "missing_task_contract" "A task has no Task Contract: it is recorded as failed and not run.",

@@ -1,18 +1,24 @@
-//! Files that a plan names from the root of the disk and that lie in its project, named from the top of the project.
+//! Files and folders that a plan names from the root of a disk and that are those of its project, named from the top of
+//! the project.
 //!
 //! Where the project lies is known to the caller only: no text of a plan says which part of such a path it is.
 
 use std::collections::HashSet;
 
-use crate::diagnostic::Code;
+use omo_core::text::sanitize;
+
+use crate::diagnostic::{Code, Diagnostic};
 use crate::fields::named_files::path_problem;
 use crate::model::{FileUse, Plan};
+use crate::pattern::Pattern;
 
-/// The plan with the files of its tasks named from the top of the project, where it names them from the root of the
-/// disk and they lie in the project. `top` is the project's absolute path. A file elsewhere stays as it is named, with
-/// its warning.
+/// The plan with the files of its tasks, and the folders that its checks change to, named from the top of the project,
+/// where it names them from the root of a disk and they lie in the project. `top` is the project's absolute path. A file
+/// elsewhere stays as it is named, with its warning. A folder of a check may be that of another copy of the project: one
+/// of its name.
 #[must_use]
-pub fn name_files_from_top(mut plan: Plan, top: &str) -> Plan {
+pub fn name_from_top(mut plan: Plan, top: &str) -> Plan {
+    enter_from_top(&mut plan, top);
     let mut solved: HashSet<String> = HashSet::new();
     for task in &mut plan.tasks {
         let is_named = task.files.iter().any(|file| path_from_top(&file.path, top).is_some());
@@ -32,6 +38,44 @@ pub fn name_files_from_top(mut plan: Plan, top: &str) -> Plan {
     }
     plan.diagnostics.retain(|found| found.code != Code::PathAbsolute || !solved.contains(&found.text));
     plan
+}
+
+/// A change to a folder that a command begins with: its path, and what stands behind it.
+static ENTERS: Pattern = Pattern::new(r#"^\s*cd\s+("[^"]+"|'[^']+'|[^\s&;|]+)\s*(?:&&|;)\s*"#);
+
+/// Has the checks of a plan begin in the project, where they change to a folder of a copy of it.
+fn enter_from_top(plan: &mut Plan, top: &str) {
+    let Plan { tasks, final_checks, checkpoints, diagnostics, .. } = plan;
+    let own = tasks.iter_mut().flat_map(|task| {
+        let (id, line) = (task.id.clone(), task.lines[0]);
+        task.red_check.iter_mut().chain(&mut task.checks).map(move |check| (check, Some(id.clone()), line))
+    });
+    let of_all = final_checks.iter_mut().chain(checkpoints.iter_mut().map(|checkpoint| &mut checkpoint.check));
+    for (check, task, line) in own.chain(of_all.map(|check| (check, None, 1))) {
+        let Some(([folder], rest)) = ENTERS.read(&check.command) else { continue };
+        let folder = folder.trim_matches(['"', '\'']);
+        let Some(inner) = folder_in_copy(folder, top) else { continue };
+        let command = if inner.is_empty() { rest.to_owned() } else { format!("cd {inner} && {rest}") };
+        let text = format!("`cd {}` is left out: the check runs in this project", sanitize(folder, 80));
+        let code = Code::FolderDropped;
+        let found = Diagnostic { code, severity: code.severity(), span: 0..0, line, task, text, help: None };
+        check.command = command;
+        diagnostics.push(found);
+    }
+}
+
+/// The path from the top of a copy of the project, empty for the top; `None` for a folder that is not absolute, or of
+/// which no part has the name of the project.
+fn folder_in_copy(folder: &str, top: &str) -> Option<String> {
+    let [folder, top] = [folder, top].map(|path| path.replace('\\', "/"));
+    let is_absolute = folder.starts_with(['/', '~']) || folder.get(1..3) == Some(":/");
+    let name = top.trim_end_matches('/').rsplit('/').next().filter(|name| is_absolute && !name.is_empty())?;
+    let parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    let at = parts.iter().rposition(|part| *part == name)?;
+    let inner = parts.get(at + 1..)?;
+    let is_plain =
+        |part: &&str| part.chars().all(|char| char.is_alphanumeric() || "-_.".contains(char)) && *part != "..";
+    inner.iter().all(is_plain).then(|| inner.join("/"))
 }
 
 /// The path from the top of the project; `None` for one that is not absolute, or leads elsewhere.
@@ -73,10 +117,33 @@ mod tests {
     }
 
     #[test]
+    fn a_check_begins_in_this_copy_of_the_project() {
+        for (folder, expected) in [
+            ("/Users/someone/Code/site", Some("")),
+            ("/home/me/site/web/app/", Some("web/app")),
+            ("C:\\work\\site", Some("")),
+            ("~/site", Some("")),
+            ("/site/site", Some("")),
+            ("/home/me/other", None),
+            ("site", None),
+            ("/home/me/site/../other", None),
+            ("/home/me/site/$(x)", None),
+        ] {
+            assert_eq!(folder_in_copy(folder, "/srv/site").as_deref(), expected, "{folder}");
+        }
+        assert_eq!(folder_in_copy("/a", "/"), None);
+        let text = "### Task 1: A\n\n- [ ] **Step 1: Run**\n\nRun: `cd /Users/me/site && cd web && make`\nRun: `cd \"/x/site/web\"; make`\n";
+        let plan = name_from_top(read("p.md", text.as_bytes(), BatchOptions::default()), "/srv/site");
+        let commands: Vec<&str> = plan.tasks[0].checks.iter().map(|check| check.command.as_str()).collect();
+        assert_eq!(commands, ["cd web && make", "cd web && make"]);
+        assert_eq!(plan.diagnostics.iter().filter(|found| found.code == Code::FolderDropped).count(), 2);
+    }
+
+    #[test]
     fn only_what_lies_elsewhere_keeps_its_warning() {
         let text = "# T\n\n## 1. A\n\n- [ ] 1.1 Change /home/me/app/src/a.rs and src/a.rs\n\
                     - [ ] 1.2 Change `/home/me/other/b.rs`\n";
-        let plan = name_files_from_top(read("p.md", text.as_bytes(), BatchOptions::default()), "/home/me/app");
+        let plan = name_from_top(read("p.md", text.as_bytes(), BatchOptions::default()), "/home/me/app");
         let files = |place: usize| plan.tasks[place].files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>();
         assert_eq!((files(0), files(1)), (vec!["src/a.rs"], vec!["/home/me/other/b.rs"]));
         let found: Vec<_> = plan.diagnostics.iter().map(|found| (found.code, found.line)).collect();

@@ -15,7 +15,7 @@ use clap::{Args, Subcommand};
 use omo_engine::work::PlanFile;
 use omo_plan::dialects::{BatchOptions, PlanReading};
 use omo_plan::model::{Dialect, MAX_PLAN_BYTES, Plan};
-use omo_plan::project_paths::name_files_from_top;
+use omo_plan::project_paths::name_from_top;
 use omo_plan::proof::find_proofs;
 use omo_state::project_root;
 
@@ -179,7 +179,7 @@ fn read_plan(given: &FileOptions, sizes: SizeOptions) -> Result<(Plan, PlanFile)
     let plan = file.plan(reading(given, sizes));
     let current = std::env::current_dir().ok();
     let Some(root) = current.and_then(|current| project_root::find_project(&current)) else { return Ok((plan, file)) };
-    Ok((name_files_from_top(plan, &root.to_string_lossy()), file))
+    Ok((name_from_top(plan, &root.to_string_lossy()), file))
 }
 
 fn reading(given: &FileOptions, sizes: SizeOptions) -> PlanReading {

@@ -330,7 +330,7 @@ fn text(value: &str) -> Result<String, String> {
 /// A check that is added to those of the whole; one that can judge nothing proves nothing.
 fn added_check(value: &str) -> Result<String, String> {
     let command = text(value)?;
-    match find_concern(&command).filter(|_| command != NO_CHECK) {
+    match find_concern(&command).filter(|concern| command != NO_CHECK && !concern.may_be_added()) {
         Some(concern) => Err(format!("cannot be used as a check: {concern}")),
         None => Ok(command),
     }

@@ -9,7 +9,7 @@ use omo_engine::request::check_target::{PathTarget, check_file, check_selection}
 use omo_engine::work::PlanFile;
 use omo_plan::dialects::{BatchOptions, PlanReading};
 use omo_plan::model::{Dialect, Plan};
-use omo_plan::project_paths::name_files_from_top;
+use omo_plan::project_paths::name_from_top;
 use omo_plan::proof::find_proofs;
 
 use crate::context::CommandContext;
@@ -64,7 +64,7 @@ pub(crate) fn require_part(
     root: &Path,
     part: PlanSelection,
 ) -> Result<Plan, CommandError> {
-    let plan = name_files_from_top(plan, &root.to_string_lossy());
+    let plan = name_from_top(plan, &root.to_string_lossy());
     if !plan.can_run() {
         return Err(invalid_plan_error(&plan, file));
     }

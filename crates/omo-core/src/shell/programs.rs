@@ -197,7 +197,10 @@ pub fn without_wrappers<W: AsRef<str>>(words: &[W]) -> &[W] {
         return words;
     }
     let is_own = |word: &str| word.starts_with(['-', '+']) || word.contains('=') || word.starts_with(char::is_numeric);
-    let command = arguments.iter().position(|word| !is_own(word.as_ref())).unwrap_or(arguments.len());
+    let mut commands = (0..arguments.len()).filter(|at| arguments.get(*at).is_some_and(|word| !is_own(word.as_ref())));
+    // The verb of a tool stands before the command: `uv run pytest`.
+    let verbs = usize::from(has_role(program_name(program.as_ref()), Role::ToolWrapper));
+    let command = commands.nth(verbs).unwrap_or(arguments.len());
     without_wrappers(arguments.get(command..).unwrap_or_default())
 }
 

@@ -6,8 +6,8 @@
 use omo_core::shell::is_assignment;
 use omo_core::shell::programs::{Role, has_role};
 
-use super::programs::{does_more_than_look, is_program, prepares, proves_something};
-use crate::command_concern::program_part;
+use super::programs::{does_more_than_look, is_program, proves_something};
+use crate::command_concern::{Effect, effect, program_part};
 
 /// Whether a text begins with the name of a program, or with the path of a script.
 pub(crate) fn names_program(text: &str) -> bool {
@@ -78,10 +78,11 @@ pub(crate) fn read_script(script: &str) -> ScriptCommands {
     ScriptCommands { checks, unused }
 }
 
-/// Whether a row changes the history of the repository.
+/// Whether a row changes the history of the repository, as the last step of a task does: its settings are no part of it.
 pub(crate) fn is_commit(row: &str) -> bool {
     let row = row.trim();
-    row.starts_with("git") && prepares(row)
+    let is_setting = ["git remote", "git config"].iter().any(|verb| row.starts_with(verb));
+    row.starts_with("git") && !is_setting && effect(row).is_some_and(|effect| effect > Effect::Runs)
 }
 
 /// The lines of a script, of which one that ends with a backslash goes on in the next.
