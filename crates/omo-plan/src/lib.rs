@@ -23,3 +23,4 @@ pub mod refusal;
 pub mod strategy;
 pub mod task_graph;
 pub mod task_list;
+mod words;

@@ -7,6 +7,8 @@ use std::sync::OnceLock;
 
 use regex::Regex;
 
+use crate::words::with_words;
+
 /// A pattern of omo's own. One that cannot be compiled matches nothing; tests, where it asserts, find that.
 pub(crate) struct Pattern {
     text: &'static str,
@@ -14,14 +16,14 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    /// The pattern that a text describes.
+    /// The pattern that a text describes, in which names such as `{task}` stand for words of all languages.
     pub(crate) const fn new(text: &'static str) -> Self {
         Self { text, compiled: OnceLock::new() }
     }
 
     fn regex(&self) -> Option<&Regex> {
         let compile = || {
-            let compiled = Regex::new(self.text);
+            let compiled = Regex::new(&with_words(self.text));
             debug_assert!(compiled.is_ok(), "{compiled:?}");
             compiled.ok()
         };

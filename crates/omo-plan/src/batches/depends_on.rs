@@ -16,11 +16,11 @@ use crate::pattern::Pattern;
 use references::{Reference, Value, merge_values, parse_references};
 
 /// The words of the label.
-static LABEL: Pattern = Pattern::new(r"(?i-u:depends on|dependenc(?:ies|y))");
+static LABEL: Pattern = Pattern::new(r"{depends on}");
 /// The words behind which anything else may stand as well, such as the names of packages.
 static SOFT_LABEL: Pattern = Pattern::new(r"^(?i-u:dependenc)");
 /// The label from its words to its colon, or to the end of its emphasis behind that.
-static WHOLE_LABEL: Pattern = Pattern::new(r"^(?i-u:depends on|dependenc(?:ies|y))[*_ \t]*[:：][*_]*");
+static WHOLE_LABEL: Pattern = Pattern::new(r"^(?:{depends on})[*_ \t]*[:：][*_]*");
 /// Tasks of other plans alone, such as `login/Task 2`: none of this one waits for them.
 static ELSEWHERE: Pattern =
     Pattern::new(r"^[\s*_`]*(?:[\w.-]+/(?i-u:task)s?[ \t]*#?[\w.-]+[`,;&\s]*(?:(?i-u:and)[ \t]+)?)+[*_\s]*$");

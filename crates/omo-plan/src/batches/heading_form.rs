@@ -16,7 +16,7 @@ static TASK: Pattern = Pattern::new(r"^Task\s+0*([0-9]+(?:-[A-Za-z]+)?)(?:\s*:|\
 /// The same in every way of writing: with marks and emphasis around it, in other languages, with letters and parts,
 /// with a remark, and with any sign or nothing before its title.
 static LOOSE_TASK: Pattern = Pattern::new(
-    r"^[\s*_~]*(?:[✅✔☑🟢🔲⬜]\x{FE0F}?\s*)?(?:\[[ xX]\]\s*)?[*_~]*(?:(?:(?i-u:task|aufgabe|tarea|tarefa|tache)|[Tt]âche|[Зз]адача|任务|任務|タスク|작업)\s*[#№]?\s*(?:([0-9]+(?:-[0-9]+)+)|0*([0-9]+(?:\.[0-9]+)*[A-Za-z]?(?:-[A-Za-z]+)?))|(?i-u:task)\s+([A-Z][0-9]*(?:\.[0-9]+)*))[*_~]*\s*(?:[(（][^)）]*[)）]\s*)?(?:[:：.)|–—―−-]+|$)[*_~]*",
+    r"^[\s*_~]*(?:[✅✔☑🟢🔲⬜]\x{FE0F}?\s*)?(?:\[[ xX]\]\s*)?[*_~]*(?:(?:{task})\s*[#№]?\s*(?:([0-9]+(?:-[0-9]+)+)|0*([0-9]+(?:\.[0-9]+)*[A-Za-z]?(?:-[A-Za-z]+)?))|(?i-u:task)\s+([A-Z][0-9]*(?:\.[0-9]+)*))[*_~]*\s*(?:[(（][^)）]*[)）]\s*)?(?:[:：.)|–—―−-]+|$)[*_~]*",
 );
 
 /// The id and the title of `Task 1-tests: title`.

@@ -27,6 +27,7 @@ use crate::fields::unused_commands::refused_check;
 use crate::fields::verification_section::read_verification_section;
 use crate::labels::{list_part, normalize_key, read_labels};
 use crate::model::{Dialect, FileUse, MAX_PLAN_TASKS, OnTaskFail, Parallelism, Plan, PlannedState, RefusedCheck, Task};
+use crate::words::Word;
 use commands::{StepCommands, read_commands};
 use state::StepMark;
 use steps::TaskSteps;
@@ -137,36 +138,14 @@ fn read_task(
     }
 }
 
-/// The names of the label that lists the files of a task.
-const FILE_LABELS: [&str; 20] = [
-    "files",
-    "file",
-    "file(s)",
-    "files to change",
-    "files changed",
-    "files touched",
-    "affected files",
-    "modified files",
-    "target files",
-    "dateien",
-    "archivos",
-    "arquivos",
-    "fichiers",
-    "файлы",
-    "文件",
-    "涉及文件",
-    "修改文件",
-    "ファイル",
-    "対象ファイル",
-    "파일",
-];
 /// Labels that say themselves what is done to the files behind them.
 const ACTION_LABELS: [&str; 5] = ["create", "modify", "test", "tests", "delete"];
 
 /// The files that a task names before its steps.
 fn task_files(document: &MarkdownDocument<'_>, steps: &TaskSteps) -> Vec<FileUse> {
-    let labels = read_labels(document, steps.preamble.clone(), &FILE_LABELS);
-    let is_name = |key: &str| FILE_LABELS.contains(&key) || key.starts_with("files ");
+    let known: Vec<&str> = Word::Files.words().collect();
+    let labels = read_labels(document, steps.preamble.clone(), &known);
+    let is_name = |key: &str| Word::Files.is(key) || key.starts_with("files ");
     let lists = labels.iter().filter(|label| is_name(&label.key)).map(|label| label.value.clone());
     // A heading may stand for the label.
     let headings = document

@@ -11,6 +11,7 @@ use crate::labels::split_list_marker;
 use crate::model::{FileAction, FileUse};
 use crate::paths::normalize_path;
 use crate::pattern::Pattern;
+use crate::words::Word;
 
 /// A file or a pattern, and the bytes that it stands in, with its backticks.
 pub type NamedFile = (FileUse, Range<usize>);
@@ -134,17 +135,14 @@ fn parse_mention(word: &str) -> Option<Mention> {
 }
 
 fn parse_action(word: &str) -> Option<FileAction> {
-    match word.to_ascii_lowercase().as_str() {
-        "create" | "creates" | "add" | "new" | "erstellen" | "neu" | "crear" | "créer" | "criar" | "新建" | "创建"
-        | "建立" | "新增" | "作成" => Some(FileAction::Create),
-        "modify" | "edit" | "update" | "change" | "rename" | "move" | "extend" | "replace" | "ändern" | "modificar"
-        | "modifier" | "修改" | "更新" | "变更" | "変更" => Some(FileAction::Modify),
-        "test" | "tests" | "testen" | "probar" | "测试" | "測試" => Some(FileAction::Test),
-        "delete" | "remove" | "löschen" | "eliminar" | "supprimer" | "删除" | "刪除" | "削除" => {
-            Some(FileAction::Delete)
-        }
-        _ => None,
-    }
+    let word = word.to_lowercase();
+    let actions = [
+        (Word::Create, FileAction::Create),
+        (Word::Modify, FileAction::Modify),
+        (Word::Test, FileAction::Test),
+        (Word::Delete, FileAction::Delete),
+    ];
+    actions.iter().find(|(words, _)| words.is(&word)).map(|(_, action)| *action)
 }
 
 /// Whether code that stands where files are named can be one: no call, and no command.

@@ -123,9 +123,8 @@ pub(crate) fn read_checks(document: &MarkdownDocument<'_>, value: Range<usize>) 
 
 /// The word that says what a line is for, up to behind its colon or to the code behind it: `Expected output:`,
 /// `**Run:** …`, `Run from the root: …`, and `Run` before code.
-static KEYWORD: Pattern = Pattern::new(
-    r"^[*_]*(?:((?i-u:run|command|cmd|execute))|(?i-u:expect(?:ed|s)?))(?:(?:[^A-Za-z`:：][^`:：]{0,38})?[:：][:：*_ \t]*|[*_ ]*(`))",
-);
+static KEYWORD: Pattern =
+    Pattern::new(r"^[*_]*(?:({run})|(?:{expected}))(?:(?:[^A-Za-z`:：][^`:：]{0,38})?[:：][:：*_ \t]*|[*_ ]*(`))");
 
 /// What a line is for, and what stands behind the word that says so.
 pub(crate) fn split_keyword(text: &str) -> (LinePurpose, &str) {

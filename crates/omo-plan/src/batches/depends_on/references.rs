@@ -3,9 +3,9 @@
 use crate::pattern::Pattern;
 
 /// Words for nothing. None of them is the beginning of one behind it.
-static NOTHING: Pattern = Pattern::new(r"^(?:(?i-u:none|nothing|null|not|no|n/a|nil|na)|无)");
+static NOTHING: Pattern = Pattern::new(r"^(?:{nothing})");
 /// What a list of numbers stands behind.
-static WORD: Pattern = Pattern::new(r"(?i-u:tasks?)|任务|任務|タスク");
+static WORD: Pattern = Pattern::new(r"(?i-u:tasks)|{task}");
 /// A number without the zeros before it, with its parts, its letter and the word behind it.
 static NUMBER: Pattern =
     Pattern::new(r"^[\s#`*_\[]*0*([0-9]+((?:\.[0-9]+)*[A-Za-z]?(?:-[A-Za-z]+)?)|([A-Z][0-9]+(?:\.[0-9]+)*))");

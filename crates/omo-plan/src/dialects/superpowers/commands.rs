@@ -86,9 +86,8 @@ impl StepKind {
 }
 
 /// The number of a step, up to its title.
-static NUMBER: Pattern = Pattern::new(
-    r"^(?:(?i-u:step|schritt|paso)|[Éé]tape|步骤|步驟|ステップ)[ \t]*[0-9]+(?:\.[0-9]+)*[A-Za-z]?[ \t]*[:：.)—–-]*[*_ \t]*[:：—–-]*",
-);
+static NUMBER: Pattern =
+    Pattern::new(r"^(?:{step})[ \t]*[0-9]+(?:\.[0-9]+)*[A-Za-z]?[ \t]*[:：.)—–-]*[*_ \t]*[:：—–-]*");
 
 fn says_failure(text: &str) -> bool {
     FAILING.is_match(text) && !NOT_FAILING.is_match(text)

@@ -44,7 +44,7 @@ pub(super) fn is_superpowers(document: &MarkdownDocument<'_>, is_at_place: bool)
     has_steps || has_skill || (!has_labels && (has_boxes || is_loose_only || is_at_place))
 }
 
-static NUMBERED_STEP: Pattern = Pattern::new(r"^(?:(?i-u:step|schritt|paso)|[Éé]tape|步骤|步驟|ステップ)[ \t]*[0-9]");
+static NUMBERED_STEP: Pattern = Pattern::new(r"^(?:{step})[ \t]*[0-9]");
 
 fn is_numbered_step(title: &str) -> bool {
     NUMBERED_STEP.is_match(title)

@@ -27,9 +27,8 @@ pub(super) struct TaskSteps {
 }
 
 /// A step without a box: `**Step 1: …**`, `#### Step 1 …`, as an item or not.
-static NAMED_STEP: Pattern = Pattern::new(
-    r"^ {0,3}(?:(?:[-*+]|[0-9]+[.)])[ \t]+)?(?:#{3,6}[ \t]+)?(?:\*\*|__)?(?:(?i-u:step|schritt|paso)|[Éé]tape|步骤|步驟|ステップ)[ \t]*[0-9]",
-);
+static NAMED_STEP: Pattern =
+    Pattern::new(r"^ {0,3}(?:(?:[-*+]|[0-9]+[.)])[ \t]+)?(?:#{3,6}[ \t]+)?(?:\*\*|__)?(?:{step})[ \t]*[0-9]");
 /// What stands before the text of a step.
 static STEP_SIGN: Pattern =
     Pattern::new(r"^[ \t]*(?:(?:[-*+]|[0-9]+[.)])[ \t]+(?:\[[ xX]\]\s*)?)?(?:#{3,6}[ \t]+)?[*_]*");
