@@ -7,6 +7,7 @@
 //! person is asked.
 
 mod depends_on;
+mod document_form;
 mod heading_form;
 mod task_order;
 mod task_outline;
@@ -18,6 +19,7 @@ use crate::document::MarkdownDocument;
 use crate::model::{MAX_PLAN_BYTES, MAX_PLAN_TASKS};
 use task_order::Unit;
 
+pub(crate) use document_form::find_form;
 pub use heading_form::HeadingForm;
 pub use task_outline::{TaskHeading, TaskOutline};
 pub(crate) use task_outline::{has_tasks, span_diagnostic, task_diagnostic};

@@ -107,6 +107,9 @@ pub fn find_concern(command: &str) -> Option<CommandConcern> {
     if PLACEHOLDER.is_match(&plain) || ADDRESS_GAP.is_match(command) {
         return Some(CommandConcern::Placeholder);
     }
+    if command.trim_start().starts_with("http://") || command.trim_start().starts_with("https://") {
+        return Some(CommandConcern::UnknownProgram);
+    }
     match effect(command) {
         Some(Effect::Leaves) => return Some(CommandConcern::OtherFolder),
         Some(Effect::Changes | Effect::Reaches) => return Some(CommandConcern::Changes),

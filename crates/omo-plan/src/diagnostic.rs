@@ -126,6 +126,7 @@ codes! {
     NotVerified Warning "not_verified" "The plan has no Verification section with the verdict Approved.",
     UnresolvedDecision Warning "unresolved_decision" "A decision of the plan is not made yet.",
     ItemNotRead Warning "item_not_read" "An item looks like a task and is none: it is not done.",
+    ItemDeferred Note "item_deferred" "An item is put off: a run does not do it.",
     MarkerOutsideTask Warning "marker_outside_task" "A checkpoint marker stands outside of every task and has no effect.",
     OtherTags Note "other_tags" "The file has tasks below other tags too, and they are not read.",
     TaskLeftOut Warning "task_left_out" "A task is left out, or needs one that is.",

@@ -1,5 +1,6 @@
 //! Plans of every dialect, and what is made of them.
 
+mod as_written;
 mod batches;
 mod checklist;
 mod dev_workflow;

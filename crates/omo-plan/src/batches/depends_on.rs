@@ -8,6 +8,7 @@ mod references;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use crate::batches::heading_form::HeadingForm;
 use crate::batches::task_outline::TaskOutline;
 use crate::diagnostic::Code;
 use crate::document::{MarkdownDocument, line_ranges};
@@ -17,6 +18,8 @@ use references::{Reference, Value, merge_values, parse_references};
 
 /// The words of the label.
 static LABEL: Pattern = Pattern::new(r"{depends on}");
+/// The words that plans of the exact form have.
+static EXACT_LABEL: Pattern = Pattern::new(r"^(?i-u:depends on|dependenc(?:ies|y))");
 /// The words behind which anything else may stand as well, such as the names of packages.
 static SOFT_LABEL: Pattern = Pattern::new(r"^(?i-u:dependenc)");
 /// The label from its words to its colon, or to the end of its emphasis behind that.
@@ -31,11 +34,65 @@ const MAX_EDGES: usize = 100_000;
 /// Reads what every task of the outline depends on.
 pub(super) fn read_dependencies<'a>(document: &MarkdownDocument<'a>, outline: &mut TaskOutline<'a>) {
     let numbers = tasks_by_number(outline);
+    let is_strict = document.front_matter_field("contract_version").is_some();
+    read_labels(document, outline, &numbers);
+    if !is_strict && outline.tasks.iter().all(|task| !task.states_dependencies) {
+        read_table(document, outline, &numbers);
+    }
+}
+
+/// The name of the column that says which task a row is about.
+static NUMBER_COLUMN: Pattern = Pattern::new(r"^[*_\s]*(?:#|(?i-u:no\.?|id|nr\.?|tasks?)|{task})[*_\s]*$");
+/// The name of the column of what a task depends on.
+static NEEDS_COLUMN: Pattern =
+    Pattern::new(r"^[*_\s]*(?:{depends on}|(?i-u:depends|deps|blocked by|prerequisites?))[*_\s]*$");
+
+/// Reads a table of tasks with a column of what each depends on.
+fn read_table<'a>(document: &MarkdownDocument<'a>, outline: &mut TaskOutline<'a>, numbers: &BTreeMap<u64, usize>) {
+    let mut columns: Option<(usize, usize)> = None;
+    let mut named_by = vec![None; outline.tasks.len()];
+    for line in line_ranges(document.text, document.body_start..document.text.len()) {
+        let row = document.slice(line.clone()).trim();
+        if !row.starts_with('|') || document.code_at(line.start).is_some() {
+            columns = None;
+            continue;
+        }
+        let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+        let Some((own, needs)) = columns else {
+            let column = |name: &Pattern| cells.iter().position(|cell| name.is_match(cell));
+            columns = column(&NUMBER_COLUMN).zip(column(&NEEDS_COLUMN)).filter(|(own, needs)| own != needs);
+            continue;
+        };
+        let cell = |at: usize| parse_references(cells.get(at).copied().unwrap_or_default());
+        let Value::References(owners) = cell(own) else { continue };
+        let [owner] = owners.as_slice() else { continue };
+        let places = resolve_reference(outline, numbers, 0, owner);
+        let Some(place) = places.into_iter().find_map(Result::ok) else { continue };
+        let needed = match cell(needs) {
+            Value::Unreadable => continue,
+            Value::Nothing => Vec::new(),
+            Value::References(needed) => needed,
+        };
+        if let Some(task) = outline.tasks.get_mut(place) {
+            task.states_dependencies = true;
+        }
+        let needed: Vec<_> =
+            needed.iter().flat_map(|needed| resolve_reference(outline, numbers, place, needed)).collect();
+        for needed in needed {
+            add_dependency(document, outline, place, needed, &line, &mut named_by);
+        }
+    }
+}
+
+/// Reads what stands behind the labels of tasks.
+fn read_labels<'a>(document: &MarkdownDocument<'a>, outline: &mut TaskOutline<'a>, numbers: &BTreeMap<u64, usize>) {
     // For each task the last one that named it: the tasks follow one another as their labels do.
     let mut named_by = vec![None; outline.tasks.len()];
     let (mut done, mut edges) = (0, 0_usize);
     for at in LABEL.starts(document.text) {
-        let Some(value) = label_at(document, at).filter(|_| at >= done) else { continue };
+        let is_label =
+            outline.form == HeadingForm::Loose || EXACT_LABEL.is_match(document.slice(at..document.text.len()));
+        let Some(value) = label_at(document, at).filter(|_| at >= done && is_label) else { continue };
         let Some(place) = outline.task_at(at) else { continue };
         if document.code_at(at).is_some() || document.is_in_html(at) {
             continue;
@@ -60,7 +117,7 @@ pub(super) fn read_dependencies<'a>(document: &MarkdownDocument<'a>, outline: &m
             }
         };
         for reference in references {
-            let needed = resolve_reference(outline, &numbers, place, &reference);
+            let needed = resolve_reference(outline, numbers, place, &reference);
             edges += needed.len();
             if edges > MAX_EDGES {
                 let text = format!("the tasks name more than {MAX_EDGES} dependencies");

@@ -7,8 +7,12 @@ use crate::pattern::Pattern;
 pub enum HeadingForm {
     /// `### Task 1: title` or `## Task 1-tests — title`.
     Exact,
-    /// In every way in which people write it: `## ✅ Task 1.2. title`, `### 任务 3：title`.
+    /// In every way in which people write it: `## ✅ Task 1.2. title`, `### 任务 3：title`, `#### T1: title`.
     Loose,
+    /// The same one level further down, where no heading above that is a task.
+    Deep,
+    /// A number and no word: `### 1. title`.
+    Numbered,
 }
 
 /// A task's number, without the zeros before it, and the word behind it.
@@ -16,16 +20,38 @@ static TASK: Pattern = Pattern::new(r"^Task\s+0*([0-9]+(?:-[A-Za-z]+)?)(?:\s*:|\
 /// The same in every way of writing: with marks and emphasis around it, in other languages, with letters and parts,
 /// with a remark, and with any sign or nothing before its title.
 static LOOSE_TASK: Pattern = Pattern::new(
-    r"^[\s*_~]*(?:[✅✔☑🟢🔲⬜]\x{FE0F}?\s*)?(?:\[[ xX]\]\s*)?[*_~]*(?:(?:{task})\s*[#№]?\s*(?:([0-9]+(?:-[0-9]+)+)|0*([0-9]+(?:\.[0-9]+)*[A-Za-z]?(?:-[A-Za-z]+)?))|(?i-u:task)\s+([A-Z][0-9]*(?:\.[0-9]+)*))[*_~]*\s*(?:[(（][^)）]*[)）]\s*)?(?:[:：.)|–—―−-]+|$)[*_~]*",
+    r"^[\s*_~]*(?:[✅✔☑🟢🔲⬜]\x{FE0F}?\s*)?(?:\[[ xX]\]\s*)?[*_~]*(?:(?:{task})\s*[#№]?\s*(?:([0-9]+(?:-[0-9]+)+)|0*([0-9]+(?:\.[0-9]+)*[A-Za-z]?(?:-[A-Za-z]+)?))|(?i-u:task)\s+([A-Z][0-9]*(?:\.[0-9]+)*)|(T-?[0-9]+)\b)[*_~]*\s*(?:[(（][^)）]*[)）]\s*)?(?:[:：.)|–—―−-]+|$)[*_~]*",
 );
+
+/// A number and what ends it.
+static NUMBERED: Pattern = Pattern::new(r"^[*_]*([0-9]+(?:\.[0-9]+)*)[.):][*_]*\s+");
+
+impl HeadingForm {
+    /// Whether headings of a level may be tasks.
+    pub(super) fn is_of_level(self, level: usize) -> bool {
+        match self {
+            Self::Exact | Self::Loose => matches!(level, 2 | 3),
+            Self::Deep => level == 4,
+            Self::Numbered => matches!(level, 2..=4),
+        }
+    }
+
+    /// Whether a heading of a level that is no task ends the one before.
+    pub(super) fn ends_at(self, level: usize) -> bool {
+        level <= if self == Self::Deep { 3 } else { 2 }
+    }
+}
 
 /// The id and the title of `Task 1-tests: title`.
 pub(super) fn split_task_heading(text: &str, form: HeadingForm) -> Option<(&str, &str)> {
     match form {
         HeadingForm::Exact => TASK.read(text).map(|([id], title)| (id, title)),
-        HeadingForm::Loose => LOOSE_TASK.read(text).map(|([parts, number, letter], title)| {
-            let id = [parts, number, letter].into_iter().find(|id| !id.is_empty()).unwrap_or_default();
-            (id, title.trim_end_matches(['*', '_', '~', ' ', '✅']))
-        }),
+        HeadingForm::Loose | HeadingForm::Deep => {
+            LOOSE_TASK.read(text).map(|([parts, number, letter, short], title)| {
+                let id = [parts, number, letter, short].into_iter().find(|id| !id.is_empty()).unwrap_or_default();
+                (id, title.trim_end_matches(['*', '_', '~', ' ', '✅']))
+            })
+        }
+        HeadingForm::Numbered => NUMBERED.read(text).map(|([id], title)| (id, title)),
     }
 }

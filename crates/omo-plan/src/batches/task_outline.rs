@@ -60,7 +60,7 @@ pub struct TaskOutline<'a> {
     /// What was found: at most a thousand of each kind.
     pub diagnostics: Vec<Diagnostic>,
     counts: BTreeMap<Code, usize>,
-    form: HeadingForm,
+    pub(super) form: HeadingForm,
 }
 
 impl<'a> TaskOutline<'a> {
@@ -88,7 +88,7 @@ impl<'a> TaskOutline<'a> {
         let mut open = false;
         for heading in &document.headings {
             let task = read_task(document, heading, self.form);
-            let ends = task.is_some() || heading.level <= 2;
+            let ends = task.is_some() || self.form.ends_at(heading.level);
             if let Some(last) = self.tasks.last_mut().filter(|_| open && ends) {
                 last.section.end = heading.span.start;
             }
@@ -226,7 +226,7 @@ pub(crate) fn has_tasks(document: &MarkdownDocument<'_>, form: HeadingForm) -> b
 }
 
 fn read_task<'a>(document: &MarkdownDocument<'a>, heading: &Heading<'a>, form: HeadingForm) -> Option<TaskHeading<'a>> {
-    if !matches!(heading.level, 2 | 3) || (heading.is_indented && form == HeadingForm::Exact) {
+    if !form.is_of_level(heading.level) || (heading.is_indented && form == HeadingForm::Exact) {
         return None;
     }
     let (id, title) = split_task_heading(heading.text, form)?;

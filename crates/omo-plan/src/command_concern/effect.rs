@@ -1,5 +1,8 @@
 //! What a command does beside judging: it prepares, runs on, or changes what is no part of the work.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use omo_core::shell::programs::{Role, has_role, program_name, without_wrappers};
 use omo_core::shell::split_commands;
 
@@ -104,6 +107,8 @@ pub(crate) fn effects(command: &str) -> Vec<Option<Effect>> {
             match program.as_str() {
                 "cd" | "pushd" => leaves_project(arguments.first().map_or("", String::as_str), &mut depth)
                     .then_some(Some(Effect::Leaves)),
+                // An address is opened by a person.
+                address if address.contains("://") => Some(Some(Effect::Prepares)),
                 _ => Some(words_effect(&words)),
             }
         })
@@ -194,7 +199,10 @@ fn program_effect(name: &str, arguments: &[String], is_script: bool) -> Option<E
         _ if has_word(FETCHING, name) && has(&is_remote) => return Some(Effect::Reaches),
         _ => {}
     }
-    let is_trial = has(&|word| word.contains("dry-run") || word == "--check" || word == "--help");
+    let is_trial = has(&|word| {
+        matches!(word, "--dry-run" | "--check" | "--help")
+            || word.starts_with("--dry-run=") && word != "--dry-run=false"
+    });
     let follows = has(&|word| matches!(word, "--watch" | "--watchAll" | "--serve"))
         || matches!(name, "tail" | "journalctl" | "logs")
             && has(&|word| word.starts_with('-') && word.contains(['f', 'F']))
@@ -208,9 +216,18 @@ fn program_effect(name: &str, arguments: &[String], is_script: bool) -> Option<E
 }
 
 fn table_effect(name: &str, word: &str) -> Option<Effect> {
+    static BY_PROGRAM: LazyLock<HashMap<&str, Vec<(Effect, &str)>>> = LazyLock::new(|| {
+        let mut rows: HashMap<&str, Vec<(Effect, &str)>> = HashMap::new();
+        for (effect, programs, words) in TABLE {
+            for program in programs.split_ascii_whitespace() {
+                rows.entry(program).or_default().push((*effect, words));
+            }
+        }
+        rows
+    });
     let holds = |words: &str| words == "*" || has_word(words, if word.is_empty() { "-" } else { word });
-    let rows = TABLE.iter().filter(|(_, programs, words)| has_word(programs, name) && holds(words));
-    rows.map(|(effect, ..)| *effect).max()
+    let rows = BY_PROGRAM.get(name)?.iter().filter(|(_, words)| holds(words));
+    rows.map(|(effect, _)| *effect).max()
 }
 
 /// The effect of a script of `package.json`, whose name may be that of a program.

@@ -10,13 +10,16 @@ mod recognition;
 mod unread_items;
 mod waves;
 
+use std::collections::HashMap;
+use std::ops::Range;
+
 use super::checkboxes::with_open_boxes;
 use super::goal::{GoalFile, GoalPart};
 use super::task_problems::report_task_problems;
 use super::{BatchOptions, PlanChange, PlanDialect, PlanInput, PlanPlace, near_miss};
 use crate::batches::span_diagnostic;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::document::{CodeBlock, MarkdownDocument, line_ranges};
+use crate::document::{CodeBlock, Heading, MarkdownDocument, line_ranges};
 use crate::fields::prose::{read_prose, read_row_checks};
 use crate::fields::unused_commands::unused_commands;
 use crate::fields::verification_section::read_verification_section;
@@ -130,7 +133,13 @@ impl PlanDialect for ChecklistDialect {
             dependencies::derive(document, &outline, &stated)
         };
         let tasks = outline.tasks().zip(stated).zip(derived).take(MAX_PLAN_TASKS + 1);
-        plan.tasks = tasks.map(|((entry, stated), deps)| read_task(document, entry, stated, deps)).collect();
+        let sections = sections_by_number(document);
+        let read = |((entry, stated), deps): ((&ChecklistEntry<'_>, _), _)| {
+            let number = entry.item.number.filter(|_| entry.repeats.is_none());
+            let section = number.and_then(|number| sections.get(number)).cloned();
+            read_task(document, entry, section, stated, deps)
+        };
+        plan.tasks = tasks.map(read).collect();
         let heads: Vec<_> = outline.tasks().map(|entry| entry.item.span.clone()).collect();
         read_checkpoints(document, &outline, plan);
         read_verification_section(document, plan);
@@ -184,14 +193,35 @@ impl ChecklistDialect {
     }
 }
 
+/// The sections of the headings that name one number with letters, such as `## Story FIX-001: …`: an item that has nothing
+/// but that number and a title is about what stands there.
+fn sections_by_number<'a>(document: &MarkdownDocument<'a>) -> HashMap<&'a str, Range<usize>> {
+    let is_number = |word: &&str| {
+        word.starts_with(|first: char| first.is_ascii_uppercase()) && word.ends_with(|last: char| last.is_ascii_digit())
+    };
+    let of_heading = |(heading, section): (&Heading<'a>, Range<usize>)| {
+        let words = heading.text.split(|char: char| !(char.is_ascii_alphanumeric() || matches!(char, '-' | '.')));
+        let mut numbers = words.filter(is_number);
+        numbers.next().filter(|_| numbers.next().is_none()).map(|number| (number, section))
+    };
+    document.headings.iter().zip(document.section_ranges()).filter_map(of_heading).collect()
+}
+
 fn read_task(
     document: &MarkdownDocument<'_>,
     entry: &ChecklistEntry<'_>,
+    section: Option<Range<usize>>,
     stated: Option<Vec<String>>,
     deps: Vec<String>,
 ) -> Task {
     let lines = [document.line_number(entry.body.start), document.line_number(entry.body.end.saturating_sub(1))];
-    let prose = read_prose(document, &entry.item.title, entry.details.clone());
+    let is_bare = document.slice(entry.details.clone()).trim().is_empty();
+    let section = section.filter(|section| is_bare && !section.contains(&entry.body.start));
+    let prose = read_prose(document, &entry.item.title, section.clone().unwrap_or(entry.details.clone()));
+    let mut body = document.slice(entry.body.clone()).to_owned();
+    if let Some(section) = section {
+        body = format!("{}\n\n{}", body.trim_end(), document.slice(section).trim_end());
+    }
     Task {
         stated_deps: stated,
         deps,
@@ -200,7 +230,7 @@ fn read_task(
         is_optional: entry.item.is_optional,
         files: prose.files,
         checks: prose.checks,
-        ..Task::new(entry.id.clone(), entry.item.title.clone()).with_body(document.slice(entry.body.clone()), lines)
+        ..Task::new(entry.id.clone(), entry.item.title.clone()).with_body(body, lines)
     }
 }
 
@@ -243,7 +273,7 @@ fn report_repeated_numbers(document: &MarkdownDocument<'_>, outline: &ChecklistO
 
 /// Adds what is wrong with the file as a whole.
 fn report_file_problems(document: &MarkdownDocument<'_>, plan: &mut Plan) {
-    let mut report = |code: Code, span: std::ops::Range<usize>, text: &str| {
+    let mut report = |code: Code, span: Range<usize>, text: &str| {
         let line = document.line_number(span.start);
         let text = text.to_owned();
         plan.diagnostics.push(Diagnostic { code, severity: code.severity(), span, line, task: None, text, help: None });

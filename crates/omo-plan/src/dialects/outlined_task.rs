@@ -1,5 +1,9 @@
 //! What the dialects whose tasks are headings `### Task N:` have in common.
 
+mod commands;
+mod heading_fields;
+mod steps;
+
 use std::ops::Range;
 
 use omo_core::check::task_check::has_pipe;
@@ -9,6 +13,8 @@ use crate::diagnostic::Code;
 use crate::document::{MarkdownDocument, line_ranges};
 use crate::fields::stated_checks::StatedCheck;
 use crate::labels::read_labels;
+pub(super) use heading_fields::{HeadingFields, unique_checks};
+pub(super) use steps::TaskSteps;
 
 /// What the plan is for, from a `**Goal:**` before its first task.
 pub(super) fn read_goal(document: &MarkdownDocument<'_>, outline: &TaskOutline<'_>) -> String {

@@ -43,16 +43,20 @@ pub(crate) fn read_prose(document: &MarkdownDocument<'_>, title: &str, details: 
             }
         }
     };
-    read(title);
+    // Code may go on in the next line.
+    let mut open = title.to_owned();
     for line in line_ranges(document.text, details) {
         if document.code_at(line.end.saturating_sub(1).max(line.start)).is_some_and(|code| code.info.is_some()) {
             continue;
         }
-        let (_, row) = split_list_marker(document.slice(line));
-        if !row.is_empty() {
-            read(row);
+        let (sign, row) = split_list_marker(document.slice(line));
+        if sign.is_none() && open.matches('`').count() % 2 == 1 {
+            open = format!("{} {}", open.trim_end(), row.trim());
+        } else {
+            read(&std::mem::replace(&mut open, row.to_owned()));
         }
     }
+    read(&open);
     mark_short_names(&mut found.files);
     found
 }

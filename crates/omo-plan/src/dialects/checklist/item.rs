@@ -44,9 +44,11 @@ static NUMBER: Pattern = Pattern::new(
 /// The number of a task in brackets.
 static BRACKETED: Pattern =
     Pattern::new(r"^[*_`~]*[\[(]([Tt]-?\d{2,}[A-Za-z]?(?:[.-]\d+[a-z]?)*)[\])][*_`~]*[.):]?(?:\s+|$)");
+/// What an item begins with that is put off.
+pub(super) static DEFERRED: Pattern = Pattern::new(r"^[*_~]*[(\[](?i-u:deferred|postponed|later|future|skipped)[)\]]");
 /// A marker behind the number: `[P]`, `[US1]`, `(P)`, `[US1, US2]`, `*`.
 static MARKER: Pattern = Pattern::new(
-    r"^(?:[*_`]*[\[(](P|p)[\])][*_`]*|[*_`]*\[(?:[A-Z]{1,8}[ -]?\d*(?:[,/& +-]+[A-Z]{0,8}\d+)*|(?i-u:story|setup|shared|foundation(?:al)?|polish|core|infra))\][*_`]*|(\\?\*))(?:[ \t:]+|$)",
+    r"^(?:[*_`]*[\[(](P|p)[\])][*_`]*|[*_`]*\[(?:[A-Z]{1,8}[ -]?\d*(?:[,/& +-]+[A-Z]{0,8}\d+)*|(?i-u:foundation(?:al)?|setup|polish)[ -][A-Z]{1,4}\d*|(?i-u:story|setup|shared|foundation(?:al)?|polish|core|infra))\][*_`]*|(\\?\*))(?:[ \t:]+|$)",
 );
 
 impl<'a> ChecklistItem<'a> {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::ChecklistFormat;
-use super::item::{ChecklistItem, columns};
+use super::item::{ChecklistItem, DEFERRED, columns};
 use crate::document::{MarkdownDocument, line_ranges};
 use crate::labels::split_list_marker;
 use crate::pattern::Pattern;
@@ -15,6 +15,9 @@ pub(super) static NUMBERS_NOTE: Pattern =
 /// What says where an item comes from, and nothing about what is to be done.
 static REFERENCE: Pattern =
     Pattern::new(r"^[_*]+(?i-u:requirements?|validates|status|estimate|effort|priority|phase|depends(?: on)?)[:：* ]");
+
+/// A heading that is a task itself: the boxes below it are none.
+pub(super) static TASK_HEADING: Pattern = Pattern::new(r"^[^\p{L}\p{N}]*(?:(?i-u:task)\s+\d|T-?\d+\b)");
 
 /// An item with what belongs to it.
 #[derive(Debug)]
@@ -219,8 +222,13 @@ fn read_entries<'a>(document: &MarkdownDocument<'a>, format: ChecklistFormat) ->
         }
         let is_plain = !is_fenced(document, &line) && !document.is_in_html(line.start);
         let item = if is_plain { ChecklistItem::read(row, line.clone()) } else { None };
+        // A box below the heading of a task is what that has to meet.
+        let is_criterion = |item: &ChecklistItem<'_>| {
+            let heading = heading.and_then(|place: usize| document.headings.get(place));
+            item.number.is_none() && heading.is_some_and(|heading| TASK_HEADING.is_match(heading.text))
+        };
         if let Some(item) = item
-            .filter(|item| is_task(item, found.last().filter(|_| is_open), format))
+            .filter(|item| is_task(item, found.last().filter(|_| is_open), format) && !is_criterion(item))
             .filter(|item| !points_back(item, &numbers, format))
         {
             numbers.extend(item.number);
@@ -271,7 +279,7 @@ fn is_task(item: &ChecklistItem<'_>, above: Option<&ChecklistEntry<'_>>, format:
     match (format, item.number) {
         (ChecklistFormat::SpecKit, Some(number)) => number.starts_with(|first: char| first.is_ascii_alphabetic()),
         (_, Some(_)) => true,
-        (ChecklistFormat::OpenSpec, None) => !is_below,
+        (ChecklistFormat::OpenSpec, None) => !is_below && !DEFERRED.is_match(&item.title),
         (ChecklistFormat::SpecKit | ChecklistFormat::Kiro, None) => false,
     }
 }

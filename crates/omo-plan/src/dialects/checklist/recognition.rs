@@ -2,7 +2,7 @@
 
 use super::ChecklistFormat;
 use super::item::ChecklistItem;
-use super::outline::{NUMBERS_NOTE, plain_lines};
+use super::outline::{NUMBERS_NOTE, TASK_HEADING, plain_lines};
 use crate::dialects::PlanInput;
 use crate::model::Dialect;
 use crate::pattern::Pattern;
@@ -16,9 +16,6 @@ static NUMBERED_HEADING: Pattern = Pattern::new(r"^\d+(?:[.)]|\.\d+(?:\.\d+)*[.)
 static TASKS_TITLE: Pattern = Pattern::new(
     r"^(?:(?i-u:implementation\s+)?(?i-u:tasks|task list|tareas|tarefas|tâches|aufgaben)\b|任务|任務|タスク|작업)",
 );
-
-/// A heading that is a task itself: the boxes below it are none.
-static TASK_HEADING: Pattern = Pattern::new(r"^[^\p{L}\p{N}]*(?:(?i-u:task)\s+\d|T-?\d+\b)");
 
 /// What the items of a file look like.
 #[derive(Default)]

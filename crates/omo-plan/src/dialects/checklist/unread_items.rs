@@ -6,7 +6,7 @@ use std::ops::Range;
 use omo_core::text::sanitize;
 
 use super::ChecklistFormat;
-use super::item::{ChecklistItem, written_number};
+use super::item::{ChecklistItem, DEFERRED, written_number};
 use super::outline::{ChecklistEntry, ChecklistOutline, plain_lines};
 use crate::batches::span_diagnostic;
 use crate::diagnostic::{Code, Diagnostic};
@@ -122,7 +122,12 @@ fn unread_number(row: &str, format: ChecklistFormat) -> Option<&str> {
 fn describe(document: &MarkdownDocument<'_>, line: Range<usize>, is_box: bool, format: ChecklistFormat) -> Diagnostic {
     let row = document.slice(line.clone());
     let shown = sanitize(&row.trim().replace('`', "'"), SHOWN_BYTES);
-    let why = match ChecklistItem::read(row, line.clone()) {
+    let item = ChecklistItem::read(row, line.clone());
+    if item.as_ref().is_some_and(|item| DEFERRED.is_match(&item.title)) {
+        let text = format!("`{shown}` is put off: a run does not do it");
+        return span_diagnostic(document, Code::ItemDeferred, line, text, None);
+    }
+    let why = match item {
         _ if !is_box => "has no checkbox",
         Some(_) => "has no number that tasks have",
         None => "has no checkbox that can be read",

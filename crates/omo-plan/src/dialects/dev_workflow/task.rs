@@ -7,7 +7,9 @@ use omo_core::check::task_check::{ExpectedExit, TaskCheck};
 
 use crate::batches::{TaskHeading, TaskOutline, span_diagnostic};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialects::outlined_task::{report_check_doubts, stated_dependencies, task_dependencies, without_tail};
+use crate::dialects::outlined_task::{
+    HeadingFields, report_check_doubts, stated_dependencies, task_dependencies, unique_checks, without_tail,
+};
 use crate::document::MarkdownDocument;
 use crate::fields::stated_checks::{StatedCheck, StatedOutcome};
 use crate::fields::{named_files, stated_checks};
@@ -46,8 +48,21 @@ pub(super) fn read_task(
         let text = format!("task {} has no `**Task Contract:**`: it is recorded as failed and not run", task.id);
         report(Code::MissingTaskContract, task.heading.clone(), text);
     }
-    let files = read_files(document, &found, &mut report);
-    let (checks, red_check) = split_checks(task, read_verify(document, task, &found, &mut report));
+    let mut files = read_files(document, &found, &mut report);
+    let has_label = |key: &str| found.iter().any(|label| label.key == key);
+    // A plan of a simpler kind has labels of its own, or none.
+    let is_simple = !wants_contract && contract.is_none() && !has_label("verify");
+    let fields = is_simple.then(|| HeadingFields::read(document, task.heading.end..section.end, &task.title));
+    if let Some(fields) = fields.as_ref().filter(|_| !has_label("files")) {
+        files.clone_from(&fields.files);
+    }
+    let (checks, red_check) = match fields {
+        Some(fields) if !fields.checks.is_empty() || fields.red_check.is_some() => {
+            report_check_doubts(&fields.checks, &mut report);
+            (unique_checks(fields.checks), fields.red_check)
+        }
+        _ => split_checks(task, read_verify(document, task, &found, &mut report)),
+    };
     let pair = task.other_half().filter(|half| outline.positions.contains_key(half.as_str()));
     let lines = [task.line, document.line_number(section.end.saturating_sub(1).max(section.start))];
     Task {

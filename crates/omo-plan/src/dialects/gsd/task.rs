@@ -6,6 +6,7 @@ use super::elements::{Element, TaskElement};
 use super::verification::{VerifyText, dedent, read_items, read_verify, unescape, unwrap_elements};
 use crate::document::MarkdownDocument;
 use crate::fields::named_files::{path_problem, read_files};
+use crate::id::is_id;
 use crate::labels::split_list_marker;
 use crate::model::{FileAction, FileUse, Task};
 use crate::pattern::Pattern;
@@ -44,6 +45,8 @@ pub(super) fn read_task(
     let number = [written, listed].concat();
     let number = number.trim_end_matches(['.', '-', '_']);
     let written = Some(number).filter(|id| !id.is_empty()).or_else(|| element.element.attribute("id"));
+    let written = written.or_else(|| element.fields_named("id").next().map(|field| text_of(field).trim()));
+    let written = written.filter(|id| is_id(id.trim()));
     let id = match written {
         Some(id) => id.trim().to_owned(),
         None => free_id(place, ids),
@@ -75,6 +78,11 @@ pub(super) fn read_task(
     for field in ["read_first", "files_to_read"].iter().flat_map(|key| element.fields_named(key)) {
         add_read_files(text_of(field), &mut task.files);
     }
+    // Without a verification the criteria are all there is.
+    if element.fields_named("verify").next().is_none() {
+        let criteria = element.fields_named("acceptance_criteria").map(|field| read_verify(text_of(field)).checks);
+        task.checks.extend(criteria.flatten());
+    }
     task.stop_after = is_checkpoint(element);
     (task, servers)
 }
@@ -97,6 +105,11 @@ fn first_line(text: &str) -> String {
 /// A file whose name has no dot and no slash, and no word for nothing.
 static BARE_FILE: Pattern = Pattern::new(r"^(?:[A-Z][A-Za-z]{3,}file|[A-Z]{4,})$");
 
+/// A path with a space in one of its folders, and nothing before or behind it.
+static SPACED_FILE: Pattern = Pattern::new(
+    r"^[A-Za-z0-9_.-]+(?: [A-Z0-9][A-Za-z0-9_.-]*)+/(?:[\w.+-]+(?: [\w.+-]+)*/)*[\w.+-]+\.[A-Za-z0-9]{1,8}$",
+);
+
 /// The files of a `<files>`, on lines or with commas between them.
 fn read_changed_files(text: &str) -> Vec<FileUse> {
     let text = unescape(&unwrap_elements(text));
@@ -104,9 +117,12 @@ fn read_changed_files(text: &str) -> Vec<FileUse> {
     let bare = rows.iter().filter(|row| !row.contains('`')).flat_map(|row| split_list_marker(row).1.split(','));
     let bare = bare.map(str::trim).filter(|part| BARE_FILE.is_match(part));
     let joined = rows.join("\n");
+    let spaced = rows.iter().flat_map(|row| row.split(',')).map(|part| split_list_marker(part).1.trim());
+    let spaced = spaced.filter(|part| SPACED_FILE.is_match(part)).map(|path| FileUse::new(path, FileAction::Modify));
     let named = read_files(&MarkdownDocument::read(&joined), 0..joined.len());
     let named = named.into_iter().map(|(file, _)| file);
-    let mut found: Vec<FileUse> = named.chain(bare.map(|path| FileUse::new(path, FileAction::Modify))).collect();
+    let mut found: Vec<FileUse> =
+        spaced.chain(named).chain(bare.map(|path| FileUse::new(path, FileAction::Modify))).collect();
     let mut seen = HashSet::new();
     found.retain(|file| seen.insert(file.path.clone()));
     found

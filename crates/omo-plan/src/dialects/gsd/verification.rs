@@ -134,7 +134,12 @@ static SAID: Pattern = Pattern::new(
 
 /// The commands of rows and blocks, and the rows that have none.
 pub(super) fn read_rows(text: &str) -> VerifyText {
-    let rows: Vec<String> = join_sentences(text).iter().map(|row| mark_command(&unescape(row))).collect();
+    // Each sentence that begins with a command is a row.
+    let rows = join_sentences(text).into_iter().flat_map(|row| {
+        let begins = split_list_marker(&row).1.starts_with('`');
+        row.split(if begins { ". `" } else { "\0" }).enumerate().map(join_code).collect::<Vec<_>>()
+    });
+    let rows: Vec<String> = rows.map(|row| mark_command(&unescape(&row))).collect();
     let text = rows.join("\n");
     let document = MarkdownDocument::read(&text);
     let mut found = read_checks(&document, 0..text.len());
@@ -163,6 +168,11 @@ pub(super) fn read_rows(text: &str) -> VerifyText {
     }
     let checks = found.into_iter().map(|stated| stated.check).collect();
     VerifyText { checks, criteria: read_items(&without_tags(&said)), unused }
+}
+
+/// A sentence from the one before it, which it was split from at its code.
+fn join_code((place, sentence): (usize, &str)) -> String {
+    if place == 0 { sentence.to_owned() } else { format!("`{sentence}") }
 }
 
 /// What names a thing and runs nothing: a route, a file that is no script, markup.

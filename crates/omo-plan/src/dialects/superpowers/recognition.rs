@@ -1,14 +1,16 @@
 //! How a plan of superpowers is told from one of dev-workflow, whose tasks have headings as well.
 
-use super::steps::TaskSteps;
-use crate::batches::{HeadingForm, TaskOutline, has_tasks};
+use crate::batches::{HeadingForm, TaskOutline, find_form, has_tasks};
+use crate::dialects::outlined_task::TaskSteps;
 use crate::document::{MarkdownDocument, line_ranges};
 use crate::labels::read_labels;
 use crate::pattern::Pattern;
 
-/// Labels that only tasks of dev-workflow have, and those that they have mostly.
+/// Labels that only tasks of dev-workflow have, and those that they have mostly; a task that has boxes keeps its state in
+/// them, and may name what it depends on as well.
 const CONTRACT_LABEL: &str = "task contract";
-const WORKFLOW_LABELS: [&str; 2] = ["depends on", "verify"];
+const VERIFY_LABEL: &str = "verify";
+const NEEDS_LABEL: &str = "depends on";
 /// What the head of a plan says of the skill that executes it.
 static SKILL: Pattern = Pattern::new(r"(?i-u:superpowers|required sub-?skill|for agentic workers)");
 /// A heading that calls its task optional.
@@ -21,18 +23,20 @@ pub(super) fn is_called_optional(heading: &str) -> bool {
 
 /// Whether a document is a plan of superpowers. Where its text leaves that open, its place decides.
 pub(super) fn is_superpowers(document: &MarkdownDocument<'_>, is_at_place: bool) -> bool {
-    if !has_tasks(document, HeadingForm::Loose) || document.front_matter_field("contract_version").is_some() {
+    let form = find_form(document);
+    if !has_tasks(document, form) || document.front_matter_field("contract_version").is_some() {
         return false;
     }
-    let outline = TaskOutline::read_tasks(document, HeadingForm::Loose);
-    let (mut has_steps, mut has_boxes, mut has_labels) = (false, false, false);
+    let outline = TaskOutline::read_tasks(document, form);
+    let (mut has_steps, mut has_boxes, mut has_verify, mut has_needs) = (false, false, false, false);
     for task in &outline.tasks {
         let part = task.heading.end..task.section.end;
         let labels = read_labels(document, part.clone(), &[]);
         if task.is_marked || task.other_half().is_some() || labels.iter().any(|label| label.key == CONTRACT_LABEL) {
             return false;
         }
-        has_labels |= labels.iter().any(|label| WORKFLOW_LABELS.contains(&label.key.as_str()));
+        has_verify |= labels.iter().any(|label| label.key == VERIFY_LABEL);
+        has_needs |= labels.iter().any(|label| label.key == NEEDS_LABEL);
         let steps = TaskSteps::read(document, part);
         has_boxes |= !steps.boxes.is_empty();
         has_steps |= steps.steps.iter().any(|step| is_numbered_step(document.slice(step.title.clone())));
@@ -41,7 +45,7 @@ pub(super) fn is_superpowers(document: &MarkdownDocument<'_>, is_at_place: bool)
     let mut head = line_ranges(document.text, document.body_start..first).map(|line| document.slice(line));
     let has_skill = head.any(|row| SKILL.is_match(row));
     let is_loose_only = !has_tasks(document, HeadingForm::Exact);
-    has_steps || has_skill || (!has_labels && (has_boxes || is_loose_only || is_at_place))
+    has_steps || has_skill || (!has_verify && (has_boxes || !has_needs && (is_loose_only || is_at_place)))
 }
 
 static NUMBERED_STEP: Pattern = Pattern::new(r"^(?:{step})[ \t]*[0-9]");

@@ -1,7 +1,7 @@
 //! The state of a task in its file: the boxes of its steps.
 
-use super::steps::TaskSteps;
-use crate::batches::{HeadingForm, read_outline};
+use crate::batches::{find_form, read_outline};
+use crate::dialects::outlined_task::TaskSteps;
 use crate::document::MarkdownDocument;
 use crate::pattern::Pattern;
 
@@ -23,7 +23,7 @@ pub(super) enum StepMark {
 /// The text with all boxes of a task ticked, or open. `None` where it has no such task, or the task has no box.
 pub(super) fn mark_steps(text: &str, id: &str, mark: StepMark) -> Option<String> {
     let document = MarkdownDocument::read(text);
-    let outline = read_outline(&document, HeadingForm::Loose);
+    let outline = read_outline(&document, find_form(&document));
     let task = outline.positions.get(id).and_then(|place| outline.tasks.get(*place))?;
     let steps = TaskSteps::read(&document, task.heading.end..task.section.end);
     let (mut changed, mut done) = (String::with_capacity(text.len()), 0);

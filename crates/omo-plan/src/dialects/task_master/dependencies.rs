@@ -7,6 +7,8 @@ use crate::model::{PlannedState, Task};
 
 /// A file whose tasks need more is refused.
 const MAX_DEPENDENCIES: usize = 100_000;
+/// So many bytes of what a parent needs are compared with what its subtasks name.
+const MAX_LOOKED_AT: usize = 1_000;
 
 /// The ids of all tasks, by which dependencies are told apart.
 pub(super) struct TaskIds<'e, 'a> {
@@ -55,7 +57,17 @@ impl<'e, 'a> TaskIds<'e, 'a> {
         let Some(parent) = parent else { return name.to_owned() };
         let sibling = format!("{parent}.{name}");
         let is_full = name.contains('.') && self.has(name);
-        if !is_full && sibling != own && self.has(&sibling) { sibling } else { name.to_owned() }
+        // A later sibling that the parent itself waits for by its number is the task of that number.
+        let place = |id: &str| self.places.get(id).copied();
+        let of_parent = || {
+            let entry = self.entries.get(place(parent)?)?;
+            let is_short = entry.fields.raw("dependencies").is_some_and(|raw| raw.len() <= MAX_LOOKED_AT);
+            self.stated_dependencies(place(parent)?).filter(|_| is_short)
+        };
+        let is_of_parent =
+            || place(&sibling) > place(own) && of_parent().is_some_and(|ids| ids.iter().any(|id| id == name));
+        let is_sibling = !is_full && sibling != own && self.has(&sibling) && !(self.has(name) && is_of_parent());
+        if is_sibling { sibling } else { name.to_owned() }
     }
 
     /// Fills in what each task needs: what it names, its subtasks, and for these what their parent needs. `false` where

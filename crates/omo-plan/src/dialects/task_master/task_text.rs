@@ -37,9 +37,12 @@ fn brief(entry: &JsonTask<'_>, title: &str, above: Option<&Task>) -> String {
     parts.join("\n\n")
 }
 
-/// The files that are named by `relevantFiles`, each with what is done to it.
+/// The files that are named by `relevantFiles`, each with what is done to it, and those that `files` lists.
 fn read_files(fields: &JsonObject<'_>) -> Vec<FileUse> {
     let items = fields.items("relevantFiles").unwrap_or_default();
+    let listed = fields.items("files").unwrap_or_default().into_iter().filter(|raw| raw.starts_with('"'));
+    let listed = listed.filter_map(super::tasks_file::value_text);
+    let listed = listed.map(|path| FileUse::new(path.trim(), FileAction::Modify));
     let read = |raw: &str| {
         let object: JsonObject<'_> = serde_json::from_str(raw).ok()?;
         let path = object.text("path")?;
@@ -52,7 +55,7 @@ fn read_files(fields: &JsonObject<'_>) -> Vec<FileUse> {
         let is_optional = !matches!(word.as_str(), "create" | "add" | "delete" | "remove" | "modify" | "update");
         Some(FileUse { is_optional, ..FileUse::new(path.trim(), action) })
     };
-    items.into_iter().filter_map(read).collect()
+    items.into_iter().filter_map(read).chain(listed).collect()
 }
 
 /// A word that says to run what stands behind it as code.

@@ -29,7 +29,7 @@ pub(crate) static NEGATES: Pattern =
 
 /// The title of a task or a group that judges what was done before.
 pub(crate) static JUDGES: Pattern = Pattern::new(
-    r"^[^\p{L}]*(?:(?i-u:final|full|manual|end-to-end)(?:\s+|\s*[:：–—-]+\s*)|(?i-u:phase)\s+\S+[:.]?\s+)*(?i-u:checkpoint|run|re-?run|verify|verification|validate|validation|ensure|confirm|check|test|tests|testing|execute|quality|smoke|sanity|qa)\b",
+    r"^[^\p{L}]*(?:(?i-u:final|full|manual|end-to-end)(?:\s+|\s*[:：–—-]+\s*)|(?i-u:phase)\s+\S+[:.]?\s+)*(?i-u:checkpoint|run|re-?run|verify|verification|validate|validation|ensure|confirm|check|test|tests|testing|execute|quality|smoke|sanity|qa)\b|^[^\p{L}]*(?:{run}|{test}|验证|驗證|检查|確認|検証|확인)",
 );
 
 /// The commands of a sentence.
@@ -86,7 +86,7 @@ fn is_check(code: &str, row: &str, byte: usize, behind: &str, verb: TaskVerb) ->
         TaskVerb::Create | TaskVerb::Change | TaskVerb::Delete => {
             !is_made && PROVES.is_match(code) && (is_run || is_passed)
         }
-        TaskVerb::Unknown => !is_made && PROVES.is_match(code),
+        TaskVerb::Unknown => !is_made && (PROVES.is_match(code) || near.first().is_some_and(|word| word == "run")),
     }
 }
 

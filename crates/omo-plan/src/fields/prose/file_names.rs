@@ -2,15 +2,15 @@
 
 /// What the names of files end with.
 const EXTENSIONS: &str = "\
-    adoc arb asm astro avsc axaml bash bat bats bicep blade bru c cairo cc cfg circom cjs clj cmake cmd conf config \
-    cpp cppm cs cshtml csproj css csv cts cu cuh cxx dart db dockerfile drawio edn ejs entitlements env erb erl ex \
+    adoc arb asm astro avif avsc axaml bash bat bats bicep blade bru c cairo cc cfg circom cjs clj cmake cmd conf config \
+    cpp cppm cs cshtml csproj crt css csv cts cu cuh cxx dart db dockerfile docx drawio edn ejs entitlements env eot epub erb erl ex \
     example exs f90 feature fish fs fsproj fxml gd gemspec gif glsl go gql gradle graphql groovy h hbs hcl heex hpp \
     hs htm html hxx ico ini ino ipynb java jinja jinja2 jpeg jpg js json json5 jsonc jsonl jsx kql kt kts latte ldif \
-    less liquid lock lua m mako md mdc mdx mjml mjs mk ml mli mm mmd mod mts nim nix njk nu pbxproj pcss php phtml \
-    pl plantuml plist png podspec prisma properties props proto ps1 psm1 pug puml py pyi r rake razor rb rego resx \
+    less liquid lock lua m mako md mdc mdx mjml mjs mk ml mli mm mmd mod mp3 mp4 mts nim nix njk nu otf parquet pbxproj pcss pdf pem php phtml \
+    pl plantuml plist png podspec pptx prisma properties props proto ps1 psm1 pug puml py pyi r rake razor rb rego resx \
     rs rst sass sbt scala scss service sh sln slnx snap sol sql sqlite storyboard strings styl sum sv svelte svg \
-    swift targets template tf tfvars tmpl toml tpl tres ts tscn tsx ttf twig txt v vb vhd vue vy webmanifest webp \
-    wgsl woff woff2 xaml xcconfig xcscheme xcstrings xib xml xsd yaml yml zig zsh";
+    swift targets template tf tfvars tmpl toml tpl tres ts tscn tsx ttf twig txt v vb vhd vue vy wav webm webmanifest webp \
+    wgsl woff woff2 xaml xcconfig xcscheme xcstrings xib xlsx xml xsd yaml yml zig zsh";
 /// Files without such an end.
 const NAMES: &[&str] = &[
     "Brewfile",
@@ -45,10 +45,12 @@ const DOT_FILES: &[&str] = &[
 /// Names of libraries that look like files.
 const LIBRARIES: &str = "\
     alpine.js anime.js asp.net babylon.js backbone.js bignumber.js chart.js cytoscape.js d3.js day.js decimal.js \
-    deck.gl discord.js ember.js ethers.js express.js fabric.js ffmpeg.wasm fuse.js highlight.js hls.js howler.js \
+    deck.gl dexie.js discord.js ember.js ethers.js express.js fabric.js ffmpeg.wasm fuse.js highlight.js hls.js howler.js \
     htmx.js js.org knex.js koa.js konva.js leaflet.js mapbox.js matter.js moment.js nest.js next.js nextauth.js \
     node.js nuxt.js p5.js passport.js pdf.js phaser.js pixi.js plotly.js react.js reveal.js sails.js socket.io \
-    solid.js tensorflow.js three.js tone.js transformers.js video.js vue.js web3.js xterm.js";
+    solid.js tensorflow.js three.js tone.js transformers.js video.js vue.js web3.js xterm.js \
+    zone.js jquery.js lodash.js underscore.js handlebars.js require.js preact.js svelte.js angular.js hono.js gsap.js \
+    quill.js swiper.js prism.js redux.js";
 
 fn has_word(words: &str, wanted: &str) -> bool {
     words.split(' ').any(|word| word == wanted)

@@ -69,9 +69,12 @@ pub(super) fn read_paths(row: &str) -> Vec<FileUse> {
     let verb = read_verb(row);
     let mut found = Vec::new();
     let mut read = |word: &str, byte: usize, is_code: bool| {
-        if let Some(path) = read_path(word, is_code) {
-            let is_optional = is_mention(row, byte, verb);
-            found.push(FileUse { is_optional, ..FileUse::new(path.clone(), file_action(verb, &path)) });
+        let is_inner = is_content(row, byte);
+        for word in split_names(word, is_code).into_iter().filter(|_| !is_inner) {
+            if let Some(path) = read_path(word, is_code) {
+                let is_optional = is_mention(row, byte, verb);
+                found.push(FileUse { is_optional, ..FileUse::new(path.clone(), file_action(verb, &path)) });
+            }
         }
     };
     let mut rest = row;
@@ -89,6 +92,21 @@ pub(super) fn read_paths(row: &str) -> Vec<FileUse> {
     }
     read_plain(rest, row.len() - rest.len(), &mut read);
     found
+}
+
+/// What stands in brackets behind the colon or the dash of a file: what is in it, or what it is made with.
+static CONTENT: Pattern = Pattern::new(r"^[^\s()]*\.[A-Za-z]+(?::\s|\s+[-–—]\s)");
+
+fn is_content(row: &str, byte: usize) -> bool {
+    let inside = row.get(..byte).and_then(|before| before.rsplit_once('(')).map(|(_, inside)| inside);
+    inside.is_some_and(|inside| !inside.contains(')') && CONTENT.is_match(inside))
+}
+
+/// The names of a word that joins them by a slash: `go.mod/go.sum`.
+fn split_names(word: &str, is_code: bool) -> Vec<&str> {
+    let names: Vec<&str> = word.split('/').collect();
+    let is_joined = names.len() == 2 && names.iter().all(|name| name.contains('.') && is_file_name(name, is_code));
+    if is_joined { names } else { vec![word] }
 }
 
 /// The words of a text without code.

@@ -8,22 +8,22 @@ use crate::pattern::Pattern;
 
 /// A step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct TaskStep {
+pub(in crate::dialects) struct TaskStep {
     /// The bytes of its first line, without its sign and its box.
-    pub(super) title: Range<usize>,
+    pub(in crate::dialects) title: Range<usize>,
     /// From its first line to the next step.
-    pub(super) span: Range<usize>,
+    pub(in crate::dialects) span: Range<usize>,
 }
 
 /// A task as its steps have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct TaskSteps {
+pub(in crate::dialects) struct TaskSteps {
     /// What stands before the first step.
-    pub(super) preamble: Range<usize>,
+    pub(in crate::dialects) preamble: Range<usize>,
     /// In their order.
-    pub(super) steps: Vec<TaskStep>,
+    pub(in crate::dialects) steps: Vec<TaskStep>,
     /// The byte in each box, and whether it is ticked.
-    pub(super) boxes: Vec<(usize, bool)>,
+    pub(in crate::dialects) boxes: Vec<(usize, bool)>,
 }
 
 /// A step without a box: `**Step 1: …**`, `#### Step 1 …`, as an item or not.
@@ -35,7 +35,7 @@ static STEP_SIGN: Pattern =
 
 impl TaskSteps {
     /// Reads the text of a task behind its heading.
-    pub(super) fn read(document: &MarkdownDocument<'_>, part: Range<usize>) -> Self {
+    pub(in crate::dialects) fn read(document: &MarkdownDocument<'_>, part: Range<usize>) -> Self {
         let (mut steps, mut boxes): (Vec<TaskStep>, Vec<(usize, bool)>) = (Vec::new(), Vec::new());
         for line in line_ranges(document.text, part.clone()) {
             let row = document.slice(line.clone());
@@ -65,7 +65,7 @@ impl TaskSteps {
     }
 
     /// All of its steps are ticked, and there are some.
-    pub(super) fn is_done(&self) -> bool {
+    pub(in crate::dialects) fn is_done(&self) -> bool {
         !self.boxes.is_empty() && self.boxes.iter().all(|(_, is_ticked)| *is_ticked)
     }
 }

@@ -19,17 +19,17 @@ const MAX_SENTENCES: usize = 8 * 1024;
 
 /// What the steps of a task run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct StepCommands {
+pub(in crate::dialects) struct StepCommands {
     /// What proves it.
-    pub(super) checks: Vec<StatedCheck>,
+    pub(in crate::dialects) checks: Vec<StatedCheck>,
     /// The first command that is run to see it fail.
-    pub(super) red_check: Option<StatedCheck>,
+    pub(in crate::dialects) red_check: Option<StatedCheck>,
     /// What stands where commands are run, and proves nothing.
-    pub(super) unused: Vec<String>,
+    pub(in crate::dialects) unused: Vec<String>,
 }
 
 /// Reads the commands of all steps, and of what stands before them.
-pub(super) fn read_commands(document: &MarkdownDocument<'_>, steps: &TaskSteps) -> StepCommands {
+pub(in crate::dialects) fn read_commands(document: &MarkdownDocument<'_>, steps: &TaskSteps) -> StepCommands {
     let mut found = StepCommands::default();
     let before = TaskStep { title: steps.preamble.start..steps.preamble.start, span: steps.preamble.clone() };
     let kind = if steps.steps.is_empty() {
@@ -284,7 +284,9 @@ static RUNNING: Pattern = Pattern::new(
     r"(?:^|[\s*(])(?i-u:re-?run|run|execute|running|verify with|verify via|check with|via|ejecuta|lance)(?:[^`.;]{0,40})$|(?:^|[\s*(])(?i-u:verify|verification|check|confirm|validate|build|lint|type-?check)\b[^`.;:]{0,60}:[*_]*\s*$|(?:运行|執行|执行|実行)[^`。]{0,12}$",
 );
 /// What follows a command that is a sentence by itself.
-static ENDING: Pattern = Pattern::new(r"^\s*(?:[.;,。；，]|$|→|->|—|–|\(|and\b|passes\b|must\b)");
+static ENDING: Pattern = Pattern::new(
+    r"^\s*(?:[.;,。；，]|$|→|->|—|–|\(|and\b|passes\b|must\b|succeeds\b|compiles\b|completes\b|exits\b|is green\b)",
+);
 /// That it fails, said right behind a command.
 static FAILS_BEHIND: Pattern =
     Pattern::new(r"^\s*(?:→|->|—|–|-|:|,|\()?\s*(?i-u:expect(?:ed|s)?:?\s+)?(?i-u:to\s+|it\s+)?(?i-u:fails?|red)\b");

@@ -1,0 +1,94 @@
+//! The fields of a task whose title is a heading: labels where it has them, and else what its steps and sentences say.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use omo_core::check::task_check::TaskCheck;
+
+use super::commands::{StepCommands, read_commands};
+use super::steps::TaskSteps;
+use crate::document::MarkdownDocument;
+use crate::fields::named_files::{NamedFile, read_files};
+use crate::fields::prose::read_prose;
+use crate::fields::stated_checks::StatedCheck;
+use crate::labels::{list_part, normalize_key, read_labels};
+use crate::model::FileUse;
+use crate::words::Word;
+
+/// The fields of a task.
+#[derive(Debug)]
+pub(in crate::dialects) struct HeadingFields {
+    /// What it changes.
+    pub files: Vec<FileUse>,
+    /// What proves it.
+    pub checks: Vec<StatedCheck>,
+    /// What has to fail before the work.
+    pub red_check: Option<TaskCheck>,
+    /// Commands that stand where commands are run, and prove nothing.
+    pub unused: Vec<String>,
+    /// All of its boxes are ticked; `None` where it has none.
+    pub is_done: Option<bool>,
+}
+
+impl HeadingFields {
+    /// The fields of the task of a title, behind its heading.
+    pub(in crate::dialects) fn read(document: &MarkdownDocument<'_>, part: Range<usize>, title: &str) -> Self {
+        let steps = TaskSteps::read(document, part.clone());
+        let StepCommands { checks, red_check, unused } = read_commands(document, &steps);
+        let mut found = Self {
+            files: task_files(document, &steps),
+            checks,
+            red_check: red_check.map(|check| check.check),
+            unused,
+            is_done: (!steps.boxes.is_empty()).then(|| steps.is_done()),
+        };
+        let has_checks = !found.checks.is_empty() || found.red_check.is_some();
+        // A task without labels says in sentences what it is about.
+        if found.files.is_empty() {
+            let prose = read_prose(document, title, part.clone());
+            found.files = prose.files;
+            if !has_checks {
+                let stated = |check: TaskCheck| StatedCheck::new(&check.command, part.clone());
+                found.checks = prose.checks.into_iter().map(stated).collect();
+            }
+        }
+        found
+    }
+}
+
+/// Labels that say themselves what is done to the files behind them.
+const ACTION_LABELS: [&str; 5] = ["create", "modify", "test", "tests", "delete"];
+
+/// The files that a task names before its steps.
+fn task_files(document: &MarkdownDocument<'_>, steps: &TaskSteps) -> Vec<FileUse> {
+    let known: Vec<&str> = Word::Files.words().collect();
+    let labels = read_labels(document, steps.preamble.clone(), &known);
+    let is_name = |key: &str| Word::Files.is(key) || key.starts_with("files ");
+    let lists = labels.iter().filter(|label| is_name(&label.key)).map(|label| label.value.clone());
+    // A heading may stand for the label.
+    let headings = document
+        .headings_in(&steps.preamble)
+        .iter()
+        .filter(|heading| is_name(&normalize_key(heading.text.trim_end_matches([':', '：']))));
+    let lists: Vec<_> = lists.chain(headings.map(|heading| heading.span.end..steps.preamble.end)).collect();
+    let mut found: Vec<NamedFile> =
+        lists.iter().flat_map(|value| read_files(document, list_part(document, value.clone()))).collect();
+    if lists.is_empty() {
+        // Where no label lists them, each may have a label of its own.
+        let labels = read_labels(document, steps.preamble.clone(), &ACTION_LABELS);
+        let own = labels.iter().filter(|label| ACTION_LABELS.contains(&label.key.as_str()));
+        found.extend(own.flat_map(|label| {
+            let value = list_part(document, label.value.clone());
+            read_files(document, label.span.start..value.end)
+        }));
+    }
+    let mut known: HashSet<String> = HashSet::new();
+    found.into_iter().map(|(file, _)| file).filter(|file| known.insert(file.path.clone())).collect()
+}
+
+/// Each check once: a task often runs the same tests more than once.
+pub(in crate::dialects) fn unique_checks(checks: Vec<StatedCheck>) -> Vec<TaskCheck> {
+    let checks = checks.into_iter().map(|stated| stated.check);
+    let mut known: HashSet<String> = HashSet::new();
+    checks.filter(|check| known.insert(format!("{}\0{:?}", check.command, check.expect))).collect()
+}
