@@ -69,6 +69,7 @@ pub fn find_proofs(mut plan: Plan, added: &[TaskCheck]) -> Plan {
         }
     }
     if !plan.policy.unproved_continues {
+        refuse_checks(&mut plan);
         return plan;
     }
     add_checkpoints(&mut plan);
@@ -105,8 +106,10 @@ fn add_checkpoints(plan: &mut Plan) {
     }
 }
 
-/// Takes the commands out that cannot judge anything, and names those that the reader has left out.
+/// Takes the commands out that cannot judge anything, and names those that the reader has left out. Where a format says
+/// itself what is a check, only what harms is none.
 fn refuse_checks(plan: &mut Plan) {
+    let names_checks = !plan.policy.unproved_continues;
     let refused = &mut plan.refused_checks;
     let mut known: HashSet<(Option<String>, String)> =
         refused.iter().map(|known| (known.task.clone(), known.command.clone())).collect();
@@ -123,7 +126,10 @@ fn refuse_checks(plan: &mut Plan) {
         let is_added = task.is_none() && added.contains(check);
         let is_judged = has_expected_output(check);
         let concern = *concerns.entry((check.command.clone(), is_judged)).or_insert_with(|| find_check_concern(check));
-        let concern = concern.filter(|concern| !(is_added && concern.may_be_added()));
+        let concern = concern.filter(|concern| {
+            let counts = !names_checks || matches!(concern, CommandConcern::Changes | CommandConcern::OtherFolder);
+            counts && !(is_added && concern.may_be_added())
+        });
         if let Some(concern) = concern {
             refuse(task, &check.command, concern);
         }
@@ -135,7 +141,7 @@ fn refuse_checks(plan: &mut Plan) {
         task.red_check = task.red_check.take().filter(|check| is_run(Some(&id), check));
     }
     plan.final_checks.retain(|check| is_run(None, check));
-    for task in &plan.tasks {
+    for task in plan.tasks.iter().filter(|_| !names_checks) {
         let is_used = |command: &str| task.all_checks().any(|check| check.command == command);
         for (command, concern) in unused_commands(&task.body).into_iter().filter(|(command, _)| !is_used(command)) {
             refuse(Some(&task.id), &command, concern);

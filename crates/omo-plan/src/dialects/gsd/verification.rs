@@ -136,8 +136,13 @@ static SAID: Pattern = Pattern::new(
 pub(super) fn read_rows(text: &str) -> VerifyText {
     // Each sentence that begins with a command is a row.
     let rows = join_sentences(text).into_iter().flat_map(|row| {
-        let begins = split_list_marker(&row).1.starts_with('`');
-        row.split(if begins { ". `" } else { "\0" }).enumerate().map(join_code).collect::<Vec<_>>()
+        let text = split_list_marker(&row).1;
+        let head = row.len() - text.len();
+        let split = |(at, end): (usize, &str)| at + end.len() - 1;
+        let ends = text.match_indices(". `").filter(|_| text.starts_with('`')).map(split).map(|at| head + at);
+        let cuts: Vec<usize> = std::iter::once(0).chain(ends).chain([row.len()]).collect();
+        let parts = cuts.iter().zip(cuts.iter().skip(1));
+        parts.filter_map(|(start, end)| row.get(*start..*end)).map(str::to_owned).collect::<Vec<_>>()
     });
     let rows: Vec<String> = rows.map(|row| mark_command(&unescape(&row))).collect();
     let text = rows.join("\n");
@@ -168,11 +173,6 @@ pub(super) fn read_rows(text: &str) -> VerifyText {
     }
     let checks = found.into_iter().map(|stated| stated.check).collect();
     VerifyText { checks, criteria: read_items(&without_tags(&said)), unused }
-}
-
-/// A sentence from the one before it, which it was split from at its code.
-fn join_code((place, sentence): (usize, &str)) -> String {
-    if place == 0 { sentence.to_owned() } else { format!("`{sentence}") }
 }
 
 /// What names a thing and runs nothing: a route, a file that is no script, markup.
