@@ -68,6 +68,24 @@ fn numbered_lines_without_boxes_name_no_library_as_a_file() {
 }
 
 #[test]
+fn what_is_wrong_with_done_tasks_stops_nothing() {
+    let text = "- [x] T001 a (depends on T002)\n- [x] T002 b (depends on T001)\n- [ ] T003 c\n";
+    let plan = plan("specs/a/tasks.md", text);
+    assert_eq!((codes(&plan), plan.can_run()), (vec!["cycle"], true));
+    let open = self::plan("specs/a/tasks.md", &text.replace("[x]", "[ ]"));
+    assert!(!open.can_run());
+}
+
+#[test]
+fn the_content_decides_where_the_place_leaves_out_most() {
+    let text = "- [ ] 1. Read this first\n\n## Phase 1\n- [ ] T001 One\n- [ ] T002 Two\n- [ ] T003 Three\n";
+    let plan = plan("specs/a/tasks.md", text);
+    assert_eq!(lines(&plan), "T001\nT002\nT003\n");
+    let headings = "- [ ] 1.1 Read this first\n\n## Task 1: One\n- [ ] Make `a.rs`\n\n## Task 2: Two\n- [ ] Make `b.rs`\n\n## Task 3: Three\n- [ ] Make `c.rs`\n";
+    assert_eq!(lines(&self::plan("openspec/changes/a/tasks.md", headings)), "1 a.rs\n2 b.rs\n3 c.rs\n");
+}
+
+#[test]
 fn gsd_tasks_are_read_where_they_leave_their_fields_out() {
     let head = "---\nphase: 03-x\nplan: 01\n---\n<tasks>\n";
     let text = format!(

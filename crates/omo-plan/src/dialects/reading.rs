@@ -40,10 +40,13 @@ pub const CHECKS_REQUIRED: &str = "<!-- checks: required -->";
 pub fn read(path: &str, bytes: &[u8], reading: impl Into<PlanReading>) -> Plan {
     let reading = reading.into();
     let plan = read_as(path, bytes, reading);
-    if reading.dialect.is_some() || !plan.tasks.is_empty() || Dialect::of_place(path) != Some(plan.dialect) {
+    let unread = plan.diagnostics.iter().filter(|found| found.code == Code::ItemNotRead).count();
+    let is_whole = !plan.tasks.is_empty() && unread <= plan.tasks.len();
+    if reading.dialect.is_some() || is_whole || Dialect::of_place(path) != Some(plan.dialect) {
         return plan;
     }
-    read_by_content(path, bytes, reading.batches).unwrap_or(plan)
+    let other = read_by_content(path, bytes, reading.batches).filter(|other| other.tasks.len() > plan.tasks.len());
+    other.unwrap_or(plan)
 }
 
 /// The plan in a file that is none in the format of its place, by what it says alone.
@@ -55,7 +58,8 @@ fn read_by_content(path: &str, bytes: &[u8], batches: BatchOptions) -> Option<Pl
         Dialect::ALL.iter().filter(|dialect| Some(**dialect) != of_place && dialect.rules().recognizes(&input));
     others.map(|dialect| read_as(path, bytes, PlanReading { batches, dialect: Some(*dialect) })).find_map(|mut plan| {
         plan.tasks.first()?;
-        let text = format!("read as {}: nothing in it is a task in the format of its place", plan.dialect.word());
+        let text =
+            format!("read as {}: little of it, or nothing, is a task in the format of its place", plan.dialect.word());
         plan.diagnostics.insert(0, task_diagnostic(None, Code::OtherFormat, text));
         Some(plan)
     })

@@ -1,15 +1,15 @@
 //! What is wrong with the tasks of a plan, whatever its dialect: ids that stand twice, needs that are not there,
 //! circles, and paths that lead out of the repository.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use omo_core::text::sanitize;
 
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::fields::named_files::path_problem;
 use crate::id::{MAX_ID_BYTES, is_id};
-use crate::model::{MAX_PLAN_TASKS, Plan, Task};
+use crate::model::{MAX_PLAN_TASKS, Plan, PlannedState, Task};
 use crate::task_graph;
 
 /// More findings are not kept: a reader does not go through them.
@@ -21,12 +21,19 @@ const SHOWN_BYTES: usize = 60;
 /// tells the line of a byte, from 1.
 pub(crate) fn report_task_problems(plan: &mut Plan, heads: &[Range<usize>], line_of: impl Fn(usize) -> usize) {
     let mut found: Vec<Diagnostic> = Vec::new();
+    let is_done = |place: usize| plan.tasks.get(place).is_some_and(|task| task.state != PlannedState::Open);
+    // What is wrong with the needs of a task that is done stops nothing.
+    let needs_severity = |place: usize, code: Code| match code {
+        Code::UnknownDependency | Code::SelfDependency if is_done(place) => Severity::Warning,
+        _ => code.severity(),
+    };
     let mut report = |place: usize, code: Code, text: String| {
         let span = heads.get(place).cloned().unwrap_or(0..0);
         if found.len() < MAX_FINDINGS {
             let line = line_of(span.start);
             let task = plan.tasks.get(place).map(|task| task.id.clone());
-            found.push(Diagnostic { code, severity: code.severity(), span, line, task, text, help: None });
+            let severity = needs_severity(place, code);
+            found.push(Diagnostic { code, severity, span, line, task, text, help: None });
         }
     };
     if plan.tasks.len() > MAX_PLAN_TASKS {
@@ -71,10 +78,23 @@ pub(crate) fn report_task_problems(plan: &mut Plan, heads: &[Range<usize>], line
             }
         }
     }
-    if let Err(circle) = task_graph::order_by_needs(&needs) {
+    let open_needs = || {
+        let own = needs.iter().enumerate().map(|(place, own)| if is_done(place) { Vec::new() } else { own.clone() });
+        own.collect::<Vec<_>>()
+    };
+    let circle = task_graph::order_by_needs(&needs).err();
+    let is_harmless = circle.is_some() && task_graph::order_by_needs(&open_needs()).is_ok();
+    if let Some(circle) = &circle {
         let names = circle.iter().filter_map(|place| plan.tasks.get(*place)).map(|task: &Task| task.id.as_str());
         let text = format!("tasks depend on each other in a circle: {}", task_graph::circle_words(names));
         report(circle.first().copied().unwrap_or(0), Code::Cycle, text);
     }
+    // What is done needs nothing any more.
+    let known: HashSet<String> = plan.tasks.iter().map(|task| task.id.clone()).collect();
+    for task in plan.tasks.iter_mut().filter(|task| task.state != PlannedState::Open) {
+        task.deps.retain(|id| !is_harmless && known.contains(id) && *id != task.id);
+    }
+    let circles = found.iter_mut().filter(|found| is_harmless && found.code == Code::Cycle);
+    circles.for_each(|found| found.severity = Severity::Warning);
     plan.diagnostics.append(&mut found);
 }
