@@ -68,6 +68,23 @@ fn numbered_lines_without_boxes_name_no_library_as_a_file() {
 }
 
 #[test]
+fn lists_with_words_for_numbers_or_without_any_are_read() {
+    let words = "- [x] **FOUNDATION-1: Base class** done\n  - **Dependencies:** None\n- [ ] **CORE-1: Health in `src/health.py`**\n  - **Dependencies:** FOUNDATION-1\n  - _Requirements: 1.1_\n";
+    assert_eq!(
+        lines(&plan(".kiro/specs/a/tasks.md", words)),
+        "FOUNDATION-1+ <>\nCORE-1 <FOUNDATION-1> src/health.py\n"
+    );
+    let bare = "# Tasks: bake\n\n- [x] Mix `a.py`\n- [ ] Bake `b.py`\n";
+    assert_eq!(lines(&plan("specs/a/tasks.md", bare)), "1+ a.py\n2 b.py\n");
+    let short = "# Tasks\n\n## T1 Mix\n- [x] in `a.py`\n\n## T2 Bake\n- [ ] in `b.py`\n";
+    assert_eq!(lines(&plan("specs/a/tasks.md", short)), "T1+ a.py\nT2 b.py\n");
+    let gsd = "---\nphase: 1\nplan: 2\n---\n<task type=\"auto\">\n**Task 1: Mix** — it all.\n<acceptance_criteria>\n- `make a` exits 0.\n</acceptance_criteria>\n</task>\n";
+    assert_eq!(lines(&plan(".planning/phases/01-a/01-02-PLAN.md", gsd)), "1 $make a\n");
+    let told = "- [ ] 1.1 One\n- [ ] 1.2 Two (depends on 1.1)\n- [ ] 1.1 Three\n";
+    assert!(plan("openspec/changes/a/tasks.md", told).can_run());
+}
+
+#[test]
 fn what_is_wrong_with_done_tasks_stops_nothing() {
     let text = "- [x] T001 a (depends on T002)\n- [x] T002 b (depends on T001)\n- [ ] T003 c\n";
     let plan = plan("specs/a/tasks.md", text);

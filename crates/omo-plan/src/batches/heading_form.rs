@@ -20,7 +20,7 @@ static TASK: Pattern = Pattern::new(r"^Task\s+0*([0-9]+(?:-[A-Za-z]+)?)(?:\s*:|\
 /// The same in every way of writing: with marks and emphasis around it, in other languages, with letters and parts,
 /// with a remark, and with any sign or nothing before its title.
 static LOOSE_TASK: Pattern = Pattern::new(
-    r"^[\s*_~]*(?:[✅✔☑🟢🔲⬜]\x{FE0F}?\s*)?(?:\[[ xX]\]\s*)?[*_~]*(?:(?:{task})\s*[#№]?\s*(?:([0-9]+(?:-[0-9]+)+)|0*([0-9]+(?:\.[0-9]+)*[A-Za-z]?(?:-[A-Za-z]+)?))|(?i-u:task)\s+([A-Z][0-9]*(?:\.[0-9]+)*)|(T-?[0-9]+)\b)[*_~]*\s*(?:[(（][^)）]*[)）]\s*)?(?:[:：.)|–—―−-]+|$)[*_~]*",
+    r"^[\s*_~]*(?:[✅✔☑🟢🔲⬜]\x{FE0F}?\s*)?(?:\[[ xX]\]\s*)?[*_~]*(?:(?:{task})\s*[#№]?\s*(?:([0-9]+(?:-[0-9]+)+)|0*([0-9]+(?:\.[0-9]+)*[A-Za-z]?(?:-[A-Za-z]+)?))|(?i-u:task)\s+([A-Z][0-9]*(?:\.[0-9]+)*)|(T-?[0-9]+)\b)[*_~]*\s*(?:[(（][^)）]*[)）]\s*)?(?:[:：.)|–—―−-]+|$)[*_~]*|^[*_~]*(T[0-9]+)[ \t]+",
 );
 
 /// A number and what ends it.
@@ -47,8 +47,8 @@ pub(super) fn split_task_heading(text: &str, form: HeadingForm) -> Option<(&str,
     match form {
         HeadingForm::Exact => TASK.read(text).map(|([id], title)| (id, title)),
         HeadingForm::Loose | HeadingForm::Deep => {
-            LOOSE_TASK.read(text).map(|([parts, number, letter, short], title)| {
-                let id = [parts, number, letter, short].into_iter().find(|id| !id.is_empty()).unwrap_or_default();
+            LOOSE_TASK.read(text).map(|([parts, number, letter, short, bare], title)| {
+                let id = [parts, number, letter, short, bare].into_iter().find(|id| !id.is_empty()).unwrap_or_default();
                 (id, title.trim_end_matches(['*', '_', '~', ' ', '✅']))
             })
         }

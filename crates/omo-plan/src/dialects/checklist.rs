@@ -259,12 +259,13 @@ fn read_checkpoints(document: &MarkdownDocument<'_>, outline: &ChecklistOutline<
 /// Tells each task whose number stands above already. Where another task names that number, it could mean either.
 fn report_repeated_numbers(document: &MarkdownDocument<'_>, outline: &ChecklistOutline<'_>, plan: &mut Plan) {
     let mut found = Vec::new();
-    for entry in outline.tasks() {
+    for (place, entry) in outline.tasks().enumerate() {
         let Some(first) = entry.repeats.and_then(|place| outline.entries.get(place)) else { continue };
         let line = document.line_number(first.item.span.start);
         let number = &first.id;
         let is_named = |task: &Task| task.stated_deps.iter().flatten().any(|id| id == number);
-        let code = if plan.tasks.iter().any(is_named) { Code::DuplicateId } else { Code::RepeatedId };
+        // What is named before the second stands can only mean the first.
+        let code = if plan.tasks.iter().skip(place).any(is_named) { Code::DuplicateId } else { Code::RepeatedId };
         let text = format!("task {number} stands on line {line} already: this one is {}", entry.id);
         found.push(span_diagnostic(document, code, entry.item.span.clone(), text, None));
     }

@@ -84,7 +84,15 @@ fn read_elements<'a>(document: &MarkdownDocument<'a>) -> (TagIndex<'a>, Vec<Task
         task.fields.iter().any(|field| {
             matches!(
                 field.name,
-                "name" | "action" | "verify" | "done" | "what-built" | "how-to-verify" | "decision" | "instructions"
+                "name"
+                    | "action"
+                    | "acceptance_criteria"
+                    | "verify"
+                    | "done"
+                    | "what-built"
+                    | "how-to-verify"
+                    | "decision"
+                    | "instructions"
             )
         })
     };

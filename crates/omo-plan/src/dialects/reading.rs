@@ -56,13 +56,19 @@ fn read_by_content(path: &str, bytes: &[u8], batches: BatchOptions) -> Option<Pl
     let of_place = Dialect::of_place(path);
     let others =
         Dialect::ALL.iter().filter(|dialect| Some(**dialect) != of_place && dialect.rules().recognizes(&input));
-    others.map(|dialect| read_as(path, bytes, PlanReading { batches, dialect: Some(*dialect) })).find_map(|mut plan| {
-        plan.tasks.first()?;
-        let text =
-            format!("read as {}: little of it, or nothing, is a task in the format of its place", plan.dialect.word());
-        plan.diagnostics.insert(0, task_diagnostic(None, Code::OtherFormat, text));
-        Some(plan)
-    })
+    // Of a list of tasks each box is one, also without a number.
+    let lists = [Dialect::SpecKit, Dialect::Kiro].map(Some).contains(&of_place).then_some(&Dialect::OpenSpec);
+    others.chain(lists).map(|dialect| read_as(path, bytes, PlanReading { batches, dialect: Some(*dialect) })).find_map(
+        |mut plan| {
+            plan.tasks.first()?;
+            let text = format!(
+                "read as {}: little of it, or nothing, is a task in the format of its place",
+                plan.dialect.word()
+            );
+            plan.diagnostics.insert(0, task_diagnostic(None, Code::OtherFormat, text));
+            Some(plan)
+        },
+    )
 }
 
 fn read_as(path: &str, bytes: &[u8], reading: PlanReading) -> Plan {

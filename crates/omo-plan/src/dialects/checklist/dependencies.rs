@@ -29,7 +29,7 @@ static NEEDS: Pattern = Pattern::new(
 static NEEDED: Pattern = Pattern::new(r"^[ \t]*(?:の[^、。,]{0,20})?(?:に依存|の?完了後)");
 /// An id of a list with a remark in brackets, and what joins it to the next one or to the end of a range.
 static LISTED_ID: Pattern = Pattern::new(
-    r"^[`*_\[(]*((?:[A-Z]{1,4}-?|t-?)?\d+[a-z]?(?:[.-]\d+[a-z]?)*)[`*_\])]*(?:[ \t]+\([^()]{1,80}\))?(?:[ \t]*(-|–|—|\.\.+|(?i-u:to|through|thru))[ \t]*[`*_]*|[ \t]*(?:,|&|\+|/|;|、|，)?[ \t]*(?:(?:(?i-u:and|or)[ \t]+)|[和及と][ \t]*)?(?:(?i-u:tasks?)[ \t]+|任务[ \t]*|タスク[ \t]*)?)",
+    r"^[`*_\[(]*((?:[A-Z][A-Z0-9]{1,20}-|[A-Z]{1,4}-?|t-?)?\d+[a-z]?(?:[.-]\d+[a-z]?)*)[`*_\])]*(?:[ \t]+\([^()]{1,80}\))?(?:[ \t]*(-|–|—|\.\.+|(?i-u:to|through|thru))[ \t]*[`*_]*|[ \t]*(?:,|&|\+|/|;|、|，)?[ \t]*(?:(?:(?i-u:and|or)[ \t]+)|[和及と][ \t]*)?(?:(?i-u:tasks?)[ \t]+|任务[ \t]*|タスク[ \t]*)?)",
 );
 /// What says that a task comes before others, up to their ids: `T004 before T005`, `T001 blocks T002`.
 static BEFORE: Pattern = Pattern::new(

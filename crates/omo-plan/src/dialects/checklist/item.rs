@@ -41,6 +41,8 @@ static CHECKBOX: Pattern = Pattern::new(r"^([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[
 static NUMBER: Pattern = Pattern::new(
     r"^([*_`~]*)(?:(?i-u:task)[ \t]+)?((?:T-[A-Z]{1,4}-?\d{1,4}|T-?\d+|t-?\d{2,}|[A-Z]{1,3}-?\d{3,}|[A-Z]{1,4}\d+[.-]\d+|\d+)[A-Za-z]?(?:[.-]\d+[a-z]?)*)([.):]|\b)([*_`]*)(\\?\*)?[*_`]*[.):]?(\s|$)",
 );
+/// A word with a number, and its colon: `FOUNDATION-1: …`.
+static WORD_NUMBER: Pattern = Pattern::new(r"^[*_`~]*([A-Z][A-Z0-9]{1,20}-\d{1,4}(?:\.\d+)?):[*_`~]*\s+");
 /// The number of a task in brackets.
 static BRACKETED: Pattern =
     Pattern::new(r"^[*_`~]*[\[(]([Tt]-?\d{2,}[A-Za-z]?(?:[.-]\d+[a-z]?)*)[\])][*_`~]*[.):]?(?:\s+|$)");
@@ -106,6 +108,9 @@ pub(super) fn written_number(text: &str) -> Option<&str> {
 fn read_number(text: &str) -> Option<ItemNumber<'_>> {
     if let Some(([number], rest)) = BRACKETED.read(text).filter(|([number], _)| number.len() <= MAX_NUMBER_BYTES) {
         return Some(ItemNumber { number, is_labelled: false, is_optional: false, rest });
+    }
+    if let Some(([number], rest)) = WORD_NUMBER.read(text) {
+        return Some(ItemNumber { number, is_labelled: true, is_optional: false, rest });
     }
     let ([open, number, end, close, star, _], rest) = NUMBER.read(text)?;
     let is_dotted = !end.is_empty();

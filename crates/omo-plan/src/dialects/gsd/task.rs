@@ -39,7 +39,9 @@ pub(super) fn read_task(
     let text_of = |field: &Element<'_>| document.slice(field.inner.clone());
     let named = ["name", "title"].iter().find_map(|key| element.fields_named(key).next());
     let attribute = || ["name", "title"].iter().find_map(|key| element.element.attribute(key)).map(one_line);
-    let name = named.map(|field| one_line(text_of(field))).or_else(attribute).filter(|name| !name.is_empty());
+    let bold = || BOLD_NAME.read(text_of(&element.element)).map(|([name], _)| one_line(name));
+    let name =
+        named.map(|field| one_line(text_of(field))).or_else(attribute).filter(|name| !name.is_empty()).or_else(bold);
     let ([written, listed], title) =
         name.as_deref().and_then(|name| NUMBERED.read(name)).unwrap_or(([""; 2], name.as_deref().unwrap_or_default()));
     let number = [written, listed].concat();
@@ -86,6 +88,9 @@ pub(super) fn read_task(
     task.stop_after = is_checkpoint(element);
     (task, servers)
 }
+
+/// A name in emphasis that a task begins with.
+static BOLD_NAME: Pattern = Pattern::new(r"^\s*\*\*([^*\n]{1,200})\*\*");
 
 fn free_id(place: usize, ids: &HashSet<String>) -> String {
     let plain = place.to_string();

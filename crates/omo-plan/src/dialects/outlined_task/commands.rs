@@ -143,7 +143,7 @@ impl<'d, 'a> StepReader<'d, 'a> {
         let (purpose, rest) = split_keyword(text);
         match (purpose, rest.trim_matches(['*', '_', ' '])) {
             (LinePurpose::Other, _) if self.awaited == LinePurpose::Expectation => self.expect(text),
-            (LinePurpose::Other, _) if self.awaited == LinePurpose::Command && text.starts_with('`') => {
+            (LinePurpose::Other, _) if self.awaited == LinePurpose::Command && is_code_command(text) => {
                 self.add_commands(text, &line);
             }
             (LinePurpose::Other, _) => {
@@ -275,6 +275,12 @@ impl<'d, 'a> StepReader<'d, 'a> {
             rest = behind;
         }
     }
+}
+
+/// Whether a row begins with code that may be a command: the name of a thing is one word.
+fn is_code_command(row: &str) -> bool {
+    let code = split_code_span(row).map(|(code, _)| code.trim());
+    code.is_some_and(|code| names_program(code) || code.contains(char::is_whitespace))
 }
 
 /// A label behind which a check stands.
