@@ -13,6 +13,7 @@ use crate::fields::prose::read_prose;
 use crate::fields::stated_checks::StatedCheck;
 use crate::labels::{list_part, normalize_key, read_labels};
 use crate::model::FileUse;
+use crate::pattern::Pattern;
 use crate::words::Word;
 
 /// The fields of a task.
@@ -26,7 +27,7 @@ pub(in crate::dialects) struct HeadingFields {
     pub red_check: Option<TaskCheck>,
     /// Commands that stand where commands are run, and prove nothing.
     pub unused: Vec<String>,
-    /// All of its boxes are ticked; `None` where it has none.
+    /// Its status says that it is done, or all of its boxes are ticked; `None` where it has neither.
     pub is_done: Option<bool>,
 }
 
@@ -40,7 +41,7 @@ impl HeadingFields {
             checks,
             red_check: red_check.map(|check| check.check),
             unused,
-            is_done: (!steps.boxes.is_empty()).then(|| steps.is_done()),
+            is_done: stated_end(document, part.clone()).or((!steps.boxes.is_empty()).then(|| steps.is_done())),
         };
         let has_checks = !found.checks.is_empty() || found.red_check.is_some();
         // A task without labels says in sentences what it is about.
@@ -54,6 +55,19 @@ impl HeadingFields {
         }
         found
     }
+}
+
+/// What a `**Status:**` begins with that is done, and that is open.
+static DONE: Pattern = Pattern::new(r"^[*_`\s]*(?:\[[xX]\]|[✅☑✔]|(?i-u:done|completed?|finished)\b|已完成|完成)");
+static OPEN: Pattern =
+    Pattern::new(r"^[*_`\s]*(?:\[ \]|(?i-u:not started|todo|pending|open|in progress)\b|未开始|进行中)");
+
+/// Whether the status of a task says that it is done; `None` where it says nothing.
+fn stated_end(document: &MarkdownDocument<'_>, part: Range<usize>) -> Option<bool> {
+    let labels = read_labels(document, part, &["status"]);
+    let status = labels.iter().find(|label| label.key == "status")?;
+    let said = document.slice(status.first_line.clone());
+    if DONE.is_match(said) { Some(true) } else { OPEN.is_match(said).then_some(false) }
 }
 
 /// Labels that say themselves what is done to the files behind them.
