@@ -1,6 +1,6 @@
 //! Plans that do not keep to the template of their format, and what a careful reader finds in them.
 
-use omo_plan::dialects::{BatchOptions, read};
+use omo_plan::dialects::{BatchOptions, PlanChange, read};
 use omo_plan::model::{Plan, PlannedState, Task};
 use omo_plan::project_paths::name_from_top;
 use omo_plan::proof::find_proofs;
@@ -48,8 +48,11 @@ fn tasks_as_headings_with_boxes_are_read_at_the_place_of_a_checklist() {
 fn boxes_below_the_heading_of_a_task_are_what_it_has_to_meet() {
     let text = "#### T1: Create the context\n**File**: `src/Theme.tsx`\n**Acceptance**:\n- [x] it offers `theme`\n- [x] it is stored\n#### T2: Add the button\n**File**: `src/Toggle.tsx`\n**Acceptance**:\n- [ ] it is shown\n";
     assert_eq!(lines(&plan("openspec/changes/b/tasks.md", text)), "T1+ src/Theme.tsx\nT2 src/Toggle.tsx\n");
-    let status = "### Task 1: One\n**Status**: [x] Completed\n- [ ] it reads\n\n### Task 2: Two\n**Status:** not started\n- [x] it reads\n";
-    assert_eq!(lines(&plan("docs/plans/a.md", status)), "1+\n2\n");
+    let status = "### Task 1: One\n**Status**: [x] Completed\n- [ ] it reads\n\n### Task 2: Two\n**Status:** [ ] Not started\n- [x] it reads\n";
+    let stated = plan("docs/plans/a.md", status);
+    assert_eq!(lines(&stated), "1+\n2\n");
+    let ticked = stated.dialect.rules().write_back(status, &PlanChange::Done { task: "2" });
+    assert!(ticked.is_some_and(|text| text.contains("**Status:** [x] Not started")));
     let headings = "### 1. Make the parser\n**File:** `src/a.rs`\n**Acceptance Criteria:**\n- it reads\n\n### 2. Test the parser\n**Acceptance Criteria:**\n- `cargo test parser` passes\n";
     assert_eq!(lines(&plan("openspec/changes/d/tasks.md", headings)), "1 src/a.rs\n2 $cargo test parser\n");
 }

@@ -57,10 +57,9 @@ impl HeadingFields {
     }
 }
 
-/// What a `**Status:**` begins with that is done, and that is open.
+/// What a `**Status:**` begins with that is done, and a box of it that is open.
 static DONE: Pattern = Pattern::new(r"^[*_`\s]*(?:\[[xX]\]|[✅☑✔]|(?i-u:done|completed?|finished)\b|已完成|完成)");
-static OPEN: Pattern =
-    Pattern::new(r"^[*_`\s]*(?:\[ \]|(?i-u:not started|todo|pending|open|in progress)\b|未开始|进行中)");
+static OPEN: Pattern = Pattern::new(r"^[*_`\s]*\[ \]");
 
 /// Whether the status of a task says that it is done; `None` where it says nothing.
 fn stated_end(document: &MarkdownDocument<'_>, part: Range<usize>) -> Option<bool> {

@@ -29,6 +29,8 @@ pub(in crate::dialects) struct TaskSteps {
 /// A step without a box: `**Step 1: …**`, `#### Step 1 …`, as an item or not.
 static NAMED_STEP: Pattern =
     Pattern::new(r"^ {0,3}(?:(?:[-*+]|[0-9]+[.)])[ \t]+)?(?:#{3,6}[ \t]+)?(?:\*\*|__)?(?:{step})[ \t]*[0-9]");
+/// A status with a box of its own.
+static STATUS_BOX: Pattern = Pattern::new(r"^[ \t]*(?:[-*+][ \t]+)?[*_]*(?i-u:status)[*_]*[:：][*_]*[ \t]*\[[ xX]\]");
 /// What stands before the text of a step.
 static STEP_SIGN: Pattern =
     Pattern::new(r"^[ \t]*(?:(?:[-*+]|[0-9]+[.)])[ \t]+(?:\[[ xX]\]\s*)?)?(?:#{3,6}[ \t]+)?[*_]*");
@@ -42,13 +44,16 @@ impl TaskSteps {
             let has_box = CHECKBOX.is_match(row);
             let is_outer = !row.starts_with("    ") && !row.starts_with('\t');
             let is_step = is_outer && has_box || NAMED_STEP.is_match(row);
-            if !(has_box || is_step) || document.code_at(line.end.saturating_sub(1).max(line.start)).is_some() {
+            let is_status = STATUS_BOX.is_match(row);
+            if !(has_box || is_step || is_status)
+                || document.code_at(line.end.saturating_sub(1).max(line.start)).is_some()
+            {
                 continue;
             }
             if document.is_in_html(line.start) {
                 continue;
             }
-            if let Some(at) = row.find('[').filter(|_| has_box) {
+            if let Some(at) = row.find('[').filter(|_| has_box || is_status) {
                 boxes.push((line.start + at + 1, row.get(at + 1..at + 2) != Some(" ")));
             }
             // A box below a step is a part of it.
