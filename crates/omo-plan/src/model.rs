@@ -85,6 +85,14 @@ pub enum Dialect {
     TaskMaster,
     /// `<task>` elements below `<tasks>`.
     Gsd,
+    /// `- [ ] 1. …` below `## TODOs`, as oh-my-opencode plans.
+    Sisyphus,
+    /// `- [ ] Task: …` in phases.
+    Conductor,
+    /// `- [ ] Task 1: …` below `## Tasks / Subtasks` of a story.
+    Bmad,
+    /// `- [ ] 1.1 …` in task groups.
+    AgentOs,
 }
 
 /// The file that a plan was read from.

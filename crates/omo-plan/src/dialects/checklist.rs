@@ -1,12 +1,16 @@
-//! Plans that are lists of checkboxes: those of Spec Kit, OpenSpec and Kiro, nested and numbered each in its way.
+//! Plans that are lists of checkboxes, nested and numbered by each format in its way.
 //!
-//! A numbered item is a task. One with items of its own and no text is a group: what is done is done by its items.
-//! An item without a number is a task only where OpenSpec has it; elsewhere it is a part of the item above it.
+//! [`TaskItems`] says which items are tasks. One with tasks of its own and no text is a group: what is done is done by
+//! its items. Any other item is a part of the one above it.
 
+mod agent_os;
+mod bmad;
+mod conductor;
 mod dependencies;
 mod item;
 mod outline;
 mod recognition;
+mod sisyphus;
 mod unread_items;
 mod waves;
 
@@ -23,61 +27,127 @@ use crate::document::{CodeBlock, Heading, MarkdownDocument, line_ranges};
 use crate::fields::prose::{read_prose, read_row_checks};
 use crate::fields::unused_commands::unused_commands;
 use crate::fields::verification_section::read_verification_section;
+use crate::labels::read_labels;
 use crate::model::{Checkpoint, Dialect, MAX_PLAN_TASKS, Plan, PlannedState, RefusedCheck, Task};
 use crate::pattern::Pattern;
+pub use agent_os::AGENT_OS;
+pub use bmad::BMAD;
+pub use conductor::CONDUCTOR;
 use dependencies::{MAX_DEPENDENCIES, StatedNeeds};
 use item::ChecklistItem;
 use outline::{ChecklistEntry, ChecklistOutline};
+pub use sisyphus::SISYPHUS;
 use unread_items::find_unread_items;
 
 /// A line that says what holds once the tasks above it are done.
 static CHECKPOINT: Pattern = Pattern::new(r"^[\s>*_#]*(?i-u:checkpoint)\b");
 
+/// Which items of a list are its tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TaskItems {
+    /// Those whose number begins with a letter.
+    Lettered,
+    /// Those with a number.
+    Numbered,
+    /// Those with a number, and those that are in no such one.
+    NumberedOrOuter,
+    /// Those with a number that are in no other one.
+    NumberedOuter,
+    /// Those that are in no other one.
+    Outer,
+}
+
+/// A list of checkboxes, as one format has it.
+pub struct ChecklistDialect {
+    dialect: Dialect,
+    name: &'static str,
+    places: &'static [PlanPlace],
+    goal_files: &'static [GoalFile],
+    tasks: TaskItems,
+    /// A task as it is written.
+    form: &'static str,
+    /// A heading or an item by which a file anywhere is known, whatever the numbers of its items are.
+    sign: Option<&'static Pattern>,
+    /// The headings below which tasks stand; `None` for any.
+    section: Option<&'static Pattern>,
+    /// The title of an item that only a person does: a run stops behind the task before it.
+    stop: Option<&'static Pattern>,
+    /// The end of a title that says nothing of the task.
+    tail: Option<&'static Pattern>,
+    /// Labels, in small letters, below which no file is changed and no command is a check.
+    context: &'static [&'static str],
+    /// A task that names its needs has no others.
+    states_all_needs: bool,
+    /// The boxes below a task are ticked with it.
+    ticks_parts: bool,
+    /// Adds what stands elsewhere in the file.
+    finish: fn(&MarkdownDocument<'_>, &mut Plan),
+}
+
+/// A format whose items have numbers, and nothing else.
+const NUMBERED: ChecklistDialect = ChecklistDialect {
+    dialect: Dialect::Kiro,
+    name: "",
+    places: &[],
+    goal_files: &[],
+    tasks: TaskItems::Numbered,
+    form: "- [ ] 1. its title",
+    sign: None,
+    section: None,
+    stop: None,
+    tail: None,
+    context: &[],
+    states_all_needs: false,
+    ticks_parts: false,
+    finish: |_, _| {},
+};
+
+/// The formats that have a sign of their own.
+static SIGNED: [&ChecklistDialect; 4] = [&SISYPHUS, &CONDUCTOR, &BMAD, &AGENT_OS];
+
+const fn first(path: &'static str) -> GoalFile {
+    GoalFile { path, part: GoalPart::FirstParagraph }
+}
+
 /// Spec Kit: `- [ ] T001 [P] [US1] …` in phases.
-pub static SPEC_KIT: ChecklistDialect = ChecklistDialect { format: ChecklistFormat::SpecKit };
+pub static SPEC_KIT: ChecklistDialect = ChecklistDialect {
+    dialect: Dialect::SpecKit,
+    name: "spec-kit",
+    places: &[PlanPlace::below("specs", "tasks.md"), PlanPlace::below(".specify", "tasks.md")],
+    goal_files: &[first("spec.md")],
+    tasks: TaskItems::Lettered,
+    form: "- [ ] T001 its title",
+    ..NUMBERED
+};
 /// OpenSpec: `- [ ] 1.1 …` below `## 1. …`.
-pub static OPEN_SPEC: ChecklistDialect = ChecklistDialect { format: ChecklistFormat::OpenSpec };
+pub static OPEN_SPEC: ChecklistDialect = ChecklistDialect {
+    dialect: Dialect::OpenSpec,
+    name: "openspec",
+    places: &[PlanPlace::below("openspec/changes", "tasks.md")],
+    goal_files: &[
+        GoalFile { path: "proposal.md", part: GoalPart::Sections(&["why", "what changes"]) },
+        GoalFile { path: "specs/*/spec.md", part: GoalPart::Requirements },
+    ],
+    tasks: TaskItems::NumberedOrOuter,
+    form: "- [ ] 1.1 its title",
+    ..NUMBERED
+};
 /// Kiro: `- [ ] 1. …` with `- [ ] 1.1 …` below it.
-pub static KIRO: ChecklistDialect = ChecklistDialect { format: ChecklistFormat::Kiro };
+pub static KIRO: ChecklistDialect = ChecklistDialect {
+    name: "kiro",
+    places: &[PlanPlace::below(".kiro/specs", "tasks.md")],
+    goal_files: &[first("requirements.md"), first("design.md")],
+    ..NUMBERED
+};
 
 /// Whether a file is one of Kiro, also where its headings call its parts tasks.
 pub(super) fn is_surely_kiro(input: &PlanInput<'_>) -> bool {
     recognition::is_surely_kiro(input)
 }
 
-/// Whose checkboxes they are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ChecklistFormat {
-    SpecKit,
-    OpenSpec,
-    Kiro,
-}
-
-impl ChecklistFormat {
-    /// The format that a dialect is, where it is one of checklists.
-    fn of(dialect: Dialect) -> Option<Self> {
-        match dialect {
-            Dialect::SpecKit => Some(Self::SpecKit),
-            Dialect::OpenSpec => Some(Self::OpenSpec),
-            Dialect::Kiro => Some(Self::Kiro),
-            _ => None,
-        }
-    }
-}
-
-/// A list of checkboxes.
-#[derive(Debug)]
-pub struct ChecklistDialect {
-    format: ChecklistFormat,
-}
-
 impl PlanDialect for ChecklistDialect {
     fn name(&self) -> &'static str {
-        match self.format {
-            ChecklistFormat::SpecKit => "spec-kit",
-            ChecklistFormat::OpenSpec => "openspec",
-            ChecklistFormat::Kiro => "kiro",
-        }
+        self.name
     }
 
     fn unproved_continues(&self) -> bool {
@@ -85,59 +155,38 @@ impl PlanDialect for ChecklistDialect {
     }
 
     fn places(&self) -> &'static [PlanPlace] {
-        const NAME: &str = "tasks.md";
-        match self.format {
-            ChecklistFormat::SpecKit => {
-                const { &[PlanPlace::below("specs", NAME), PlanPlace::below(".specify", NAME)] }
-            }
-            ChecklistFormat::OpenSpec => const { &[PlanPlace::below("openspec/changes", NAME)] },
-            ChecklistFormat::Kiro => const { &[PlanPlace::below(".kiro/specs", NAME)] },
-        }
+        self.places
     }
 
     fn goal_files(&self) -> &'static [GoalFile] {
-        const fn first(path: &'static str) -> GoalFile {
-            GoalFile { path, part: GoalPart::FirstParagraph }
-        }
-        match self.format {
-            ChecklistFormat::SpecKit => const { &[first("spec.md")] },
-            ChecklistFormat::Kiro => const { &[first("requirements.md"), first("design.md")] },
-            ChecklistFormat::OpenSpec => {
-                const {
-                    &[
-                        GoalFile { path: "proposal.md", part: GoalPart::Sections(&["why", "what changes"]) },
-                        GoalFile { path: "specs/*/spec.md", part: GoalPart::Requirements },
-                    ]
-                }
-            }
-        }
+        self.goal_files
     }
 
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
-        input.checklist_format(|| recognition::find_format(input)) == Some(self.format)
+        input.checklist_format(|| recognition::find_format(input)) == Some(self.dialect)
     }
 
     fn read_plan(&self, input: &PlanInput<'_>, _options: BatchOptions, plan: &mut Plan) {
         let document = input.document();
-        let outline = ChecklistOutline::read(document, self.format);
+        let outline = ChecklistOutline::read(document, self);
         // Of a plan that is refused for its size only the tasks are looked at.
         let is_too_large = outline.tasks().nth(MAX_PLAN_TASKS).is_some();
         let StatedNeeds { ids: stated, too_many_at } = if is_too_large {
             StatedNeeds { ids: vec![None; MAX_PLAN_TASKS + 1], too_many_at: None }
         } else {
-            dependencies::read_stated(document, &outline, self.format)
+            dependencies::read_stated(document, &outline, self)
         };
         let derived = if is_too_large {
             vec![Vec::new(); MAX_PLAN_TASKS + 1]
         } else {
-            dependencies::derive(document, &outline, &stated)
+            dependencies::derive(document, &outline, &stated, self)
         };
         let tasks = outline.tasks().zip(stated).zip(derived).take(MAX_PLAN_TASKS + 1);
         let sections = sections_by_number(document);
         let read = |((entry, stated), deps): ((&ChecklistEntry<'_>, _), _)| {
             let number = entry.item.number.filter(|_| entry.repeats.is_none());
             let section = number.and_then(|number| sections.get(number)).cloned();
-            read_task(document, entry, section, stated, deps)
+            self.read_task(document, entry, section, stated, deps)
         };
         plan.tasks = tasks.map(read).collect();
         let heads: Vec<_> = outline.tasks().map(|entry| entry.item.span.clone()).collect();
@@ -152,17 +201,18 @@ impl PlanDialect for ChecklistDialect {
         {
             plan.title = name.to_owned();
         }
+        (self.finish)(document, plan);
         report_file_problems(document, plan);
         report_repeated_numbers(document, &outline, plan);
         if !plan.tasks.is_empty() {
-            plan.diagnostics.extend(find_unread_items(document, &outline, self.format));
+            plan.diagnostics.extend(find_unread_items(document, &outline, self));
         }
         report_task_problems(plan, &heads, |byte| document.line_number(byte));
     }
 
     fn write_back(&self, text: &str, change: &PlanChange<'_>) -> Option<String> {
         let document = MarkdownDocument::read(text);
-        let outline = ChecklistOutline::read(&document, self.format);
+        let outline = ChecklistOutline::read(&document, self);
         let (marks, mark) = match change {
             PlanChange::Done { task } => (outline.marks_to_tick(task)?, "x"),
             PlanChange::Open { task } => (outline.marks_to_open(task)?, " "),
@@ -186,10 +236,52 @@ pub(crate) const FILE_TITLES: [&str; 1] = ["tasks"];
 impl ChecklistDialect {
     /// The name of the change that a file of OpenSpec is in.
     fn folder_title<'p>(&self, path: &'p str) -> Option<&'p str> {
-        let is_of_change =
-            self.format == ChecklistFormat::OpenSpec && Dialect::of_place(path) == Some(Dialect::OpenSpec);
+        let is_of_change = self.dialect == Dialect::OpenSpec && Dialect::of_place(path) == Some(Dialect::OpenSpec);
         let mut parts = path.rsplit(['/', '\\']).skip(1);
         parts.next().filter(|name| is_of_change && !name.is_empty() && *name != "changes")
+    }
+
+    fn read_task(
+        &self,
+        document: &MarkdownDocument<'_>,
+        entry: &ChecklistEntry<'_>,
+        section: Option<Range<usize>>,
+        stated: Option<Vec<String>>,
+        deps: Vec<String>,
+    ) -> Task {
+        let lines = [document.line_number(entry.body.start), document.line_number(entry.body.end.saturating_sub(1))];
+        let is_bare = document.slice(entry.details.clone()).trim().is_empty();
+        let section = section.filter(|section| is_bare && !section.contains(&entry.body.start));
+        let own = self.own_words(document, section.clone().unwrap_or(entry.details.clone()));
+        let prose = read_prose(document, &entry.item.title, &own);
+        let mut body = document.slice(entry.body.clone()).to_owned();
+        if let Some(section) = section {
+            body = format!("{}\n\n{}", body.trim_end(), document.slice(section).trim_end());
+        }
+        Task {
+            stated_deps: stated,
+            deps,
+            section: entry.section.clone(),
+            state: PlannedState::checked_off(entry.item.is_done),
+            is_optional: entry.item.is_optional,
+            stop_after: entry.stops,
+            files: prose.files,
+            checks: prose.checks,
+            ..Task::new(entry.id.clone(), entry.item.title.clone()).with_body(body, lines)
+        }
+    }
+
+    /// The lines below a task that say what is done, and not what it is done by or from.
+    fn own_words(&self, document: &MarkdownDocument<'_>, details: Range<usize>) -> Vec<Range<usize>> {
+        let labels = if self.context.is_empty() { Vec::new() } else { read_labels(document, details.clone(), &[]) };
+        let context = labels.iter().filter(|label| self.context.iter().any(|name| label.key.starts_with(name)));
+        let (mut kept, mut start) = (Vec::new(), details.start);
+        for label in context {
+            kept.push(start..label.span.start);
+            start = label.value.end;
+        }
+        kept.push(start..details.end);
+        kept
     }
 }
 
@@ -205,33 +297,6 @@ fn sections_by_number<'a>(document: &MarkdownDocument<'a>) -> HashMap<&'a str, R
         numbers.next().filter(|_| numbers.next().is_none()).map(|number| (number, section))
     };
     document.headings.iter().zip(document.section_ranges()).filter_map(of_heading).collect()
-}
-
-fn read_task(
-    document: &MarkdownDocument<'_>,
-    entry: &ChecklistEntry<'_>,
-    section: Option<Range<usize>>,
-    stated: Option<Vec<String>>,
-    deps: Vec<String>,
-) -> Task {
-    let lines = [document.line_number(entry.body.start), document.line_number(entry.body.end.saturating_sub(1))];
-    let is_bare = document.slice(entry.details.clone()).trim().is_empty();
-    let section = section.filter(|section| is_bare && !section.contains(&entry.body.start));
-    let prose = read_prose(document, &entry.item.title, section.clone().unwrap_or(entry.details.clone()));
-    let mut body = document.slice(entry.body.clone()).to_owned();
-    if let Some(section) = section {
-        body = format!("{}\n\n{}", body.trim_end(), document.slice(section).trim_end());
-    }
-    Task {
-        stated_deps: stated,
-        deps,
-        section: entry.section.clone(),
-        state: PlannedState::checked_off(entry.item.is_done),
-        is_optional: entry.item.is_optional,
-        files: prose.files,
-        checks: prose.checks,
-        ..Task::new(entry.id.clone(), entry.item.title.clone()).with_body(body, lines)
-    }
 }
 
 /// The commands of the lines that say what holds behind a phase.

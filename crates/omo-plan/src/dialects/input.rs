@@ -2,8 +2,8 @@
 
 use std::cell::OnceCell;
 
-use super::checklist::ChecklistFormat;
 use crate::document::MarkdownDocument;
+use crate::model::Dialect;
 
 /// A file that may be a plan. Its Markdown is read once, for all dialects, and only where one asks for it.
 #[derive(Debug)]
@@ -11,7 +11,7 @@ pub struct PlanInput<'a> {
     path: &'a str,
     text: &'a str,
     document: OnceCell<MarkdownDocument<'a>>,
-    checklist_format: OnceCell<Option<ChecklistFormat>>,
+    checklist_format: OnceCell<Option<Dialect>>,
 }
 
 impl<'a> PlanInput<'a> {
@@ -42,7 +42,7 @@ impl<'a> PlanInput<'a> {
     }
 
     /// Whose checklist it is, which each of their dialects asks; `find` looks.
-    pub(super) fn checklist_format(&self, find: impl FnOnce() -> Option<ChecklistFormat>) -> Option<ChecklistFormat> {
+    pub(super) fn checklist_format(&self, find: impl FnOnce() -> Option<Dialect>) -> Option<Dialect> {
         *self.checklist_format.get_or_init(find)
     }
 }

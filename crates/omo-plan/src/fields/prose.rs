@@ -29,8 +29,8 @@ pub(crate) struct ProseFields {
     pub checks: Vec<TaskCheck>,
 }
 
-/// Reads the title of a task and the lines below it.
-pub(crate) fn read_prose(document: &MarkdownDocument<'_>, title: &str, details: Range<usize>) -> ProseFields {
+/// Reads the title of a task and these parts of the text below it.
+pub(crate) fn read_prose(document: &MarkdownDocument<'_>, title: &str, details: &[Range<usize>]) -> ProseFields {
     let mut found = ProseFields::default();
     let mut seen: HashSet<String> = HashSet::new();
     let mut read = |row: &str| {
@@ -45,7 +45,7 @@ pub(crate) fn read_prose(document: &MarkdownDocument<'_>, title: &str, details: 
     };
     // Code may go on in the next line.
     let mut open = title.to_owned();
-    for line in line_ranges(document.text, details) {
+    for line in details.iter().flat_map(|part| line_ranges(document.text, part.clone())) {
         if document.code_at(line.end.saturating_sub(1).max(line.start)).is_some_and(|code| code.info.is_some()) {
             continue;
         }

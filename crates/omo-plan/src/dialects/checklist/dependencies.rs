@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::ChecklistFormat;
 use super::outline::{ChecklistEntry, ChecklistOutline, plain_lines};
 use super::waves::read_waves;
+use super::{ChecklistDialect, TaskItems};
 use crate::document::{MarkdownDocument, line_ranges};
 use crate::pattern::Pattern;
 use crate::task_graph::order_by_needs;
@@ -85,7 +85,7 @@ pub(super) struct StatedNeeds {
 pub(super) fn read_stated(
     document: &MarkdownDocument<'_>,
     outline: &ChecklistOutline<'_>,
-    format: ChecklistFormat,
+    format: &ChecklistDialect,
 ) -> StatedNeeds {
     let names = TaskNames::new(outline);
     let mut left = MAX_DEPENDENCIES;
@@ -121,7 +121,7 @@ pub(super) fn read_stated(
         left = left.saturating_sub(count);
         stated.push(own);
     }
-    if format == ChecklistFormat::SpecKit && too_many_at.is_none() {
+    if format.tasks == TaskItems::Lettered && too_many_at.is_none() {
         too_many_at = read_statements(document, outline, &names, &mut stated, left);
     }
     let id = |place: &usize| names.ids.get(*place).map(|id| (*id).to_owned());
@@ -245,18 +245,22 @@ pub(super) fn derive(
     document: &MarkdownDocument<'_>,
     outline: &ChecklistOutline<'_>,
     stated: &[Option<Vec<String>>],
+    format: &ChecklistDialect,
 ) -> Vec<Vec<String>> {
     let names = TaskNames::new(outline);
-    let stated: Vec<Vec<usize>> = stated
+    let known = || stated.iter().enumerate().filter(|(_, own)| own.is_some()).map(|(place, _)| place).collect();
+    let of_order =
+        || if format.states_all_needs { wait_for_all_above(stated.len(), &known()) } else { follow_order(outline) };
+    let named: Vec<Vec<usize>> = stated
         .iter()
         .map(|ids| ids.iter().flatten().filter_map(|id| names.places.get(id.as_str()).copied()).collect())
         .collect();
-    let followed = follow_waves(document, &names).unwrap_or_else(|| follow_order(outline));
-    let mut needs: Vec<Vec<usize>> = stated.iter().zip(followed).map(|(own, more)| join(own, &more)).collect();
+    let followed = follow_waves(document, &names).unwrap_or_else(of_order);
+    let mut needs: Vec<Vec<usize>> = named.iter().zip(followed).map(|(own, more)| join(own, &more)).collect();
     if order_by_needs(&needs).is_err() {
         // The order of the file and what it says contradict each other: what it says counts.
-        needs.clone_from(&stated);
-        if let Ok(order) = order_by_needs(&stated) {
+        needs.clone_from(&named);
+        if let Ok(order) = order_by_needs(&named) {
             for (before, task) in order.iter().zip(order.iter().skip(1)) {
                 if let Some(own) = needs.get_mut(*task).filter(|own| !own.contains(before)) {
                     own.push(*before);
@@ -319,14 +323,18 @@ fn follow_waves(document: &MarkdownDocument<'_>, names: &TaskNames<'_>) -> Optio
         .map(|wave| wave.filter(|place| known.insert(*place)).collect::<Vec<usize>>())
         .filter(|wave| !wave.is_empty())
         .collect();
-    let mut needs = vec![Vec::new(); names.ids.len()];
+    let mut needs = wait_for_all_above(names.ids.len(), &known);
     follow_sets(&waves, &mut needs);
-    let mut above: Vec<usize> = Vec::new();
-    for (place, needs) in needs.iter_mut().enumerate() {
-        if !known.contains(&place) {
-            needs.append(&mut above);
-        }
-        above.push(place);
-    }
     (!waves.is_empty()).then_some(needs)
+}
+
+/// Each task but those of which more is known needs what stands between it and the one before that waits so.
+fn wait_for_all_above(count: usize, known: &HashSet<usize>) -> Vec<Vec<usize>> {
+    let mut above: Vec<usize> = Vec::new();
+    let needs = (0..count).map(|place| {
+        let own = if known.contains(&place) { Vec::new() } else { std::mem::take(&mut above) };
+        above.push(place);
+        own
+    });
+    needs.collect()
 }

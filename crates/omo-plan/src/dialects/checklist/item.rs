@@ -39,10 +39,12 @@ pub(super) struct ChecklistItem<'a> {
 static CHECKBOX: Pattern = Pattern::new(r"^([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX~\-/✓✔✅]?)\](\\?\*)?[ \t]+");
 /// Emphasis before a number, the number of a task, what ends it, and the mark of an optional task.
 static NUMBER: Pattern = Pattern::new(
-    r"^([*_`~]*)(?:(?i-u:task)[ \t]+)?((?:T-[A-Z]{1,4}-?\d{1,4}|T-?\d+|t-?\d{2,}|[A-Z]{1,3}-?\d{3,}|[A-Z]{1,4}\d+[.-]\d+|\d+)[A-Za-z]?(?:[.-]\d+[a-z]?)*)([.):]|\b)([*_`]*)(\\?\*)?[*_`]*[.):]?(\s|$)",
+    r"^([*_`~]*)((?i-u:(?:sub-?)?task[ \t]+)?)((?:T-[A-Z]{1,4}-?\d{1,4}|T-?\d+|t-?\d{2,}|[A-Z]{1,3}-?\d{3,}|[A-Z]{1,4}\d+[.-]\d+|[A-Z]\d{1,2}|\d+)[A-Za-z]?(?:[.-]\d+[a-z]?)*)([.):]|\b)([*_`]*)(\\?\*)?[*_`]*[.):]?(\s|$)",
 );
 /// A word with a number, and its colon: `FOUNDATION-1: …`.
 static WORD_NUMBER: Pattern = Pattern::new(r"^[*_`~]*([A-Z][A-Z0-9]{1,20}-\d{1,4}(?:\.\d+)?):[*_`~]*\s+");
+/// The word before the title of a task that has no number.
+static LABEL: Pattern = Pattern::new(r"^[*_]*(?i-u:(?:sub-?)?task)[*_]*[ \t]*[:：][*_ \t]*");
 /// The number of a task in brackets.
 static BRACKETED: Pattern =
     Pattern::new(r"^[*_`~]*[\[(]([Tt]-?\d{2,}[A-Za-z]?(?:[.-]\d+[a-z]?)*)[\])][*_`~]*[.):]?(?:\s+|$)");
@@ -112,11 +114,14 @@ fn read_number(text: &str) -> Option<ItemNumber<'_>> {
     if let Some(([number], rest)) = WORD_NUMBER.read(text) {
         return Some(ItemNumber { number, is_labelled: true, is_optional: false, rest });
     }
-    let ([open, number, end, close, star, _], rest) = NUMBER.read(text)?;
-    let is_dotted = !end.is_empty();
-    // A plain number begins a title: `3 tests fail`.
-    let is_number =
-        number.len() <= MAX_NUMBER_BYTES && (is_dotted || !number.bytes().all(|byte| byte.is_ascii_digit()));
+    let ([open, word, number, end, close, star, _], rest) = NUMBER.read(text)?;
+    // A plain number begins a title, and so does a letter with one: `3 tests fail`, `S3 bucket`.
+    let is_ended = match number.as_bytes() {
+        [b'T' | b't', ..] => true,
+        [b'A'..=b'Z', _] | [b'A'..=b'Z', _, _] => matches!(end, "." | ")"),
+        digits => !end.is_empty() || !digits.iter().all(u8::is_ascii_digit),
+    };
+    let is_number = number.len() <= MAX_NUMBER_BYTES && (is_ended || !word.is_empty());
     // A star that closes no emphasis marks what is optional.
     let is_optional = open.is_empty() && (close.starts_with('*') || !star.is_empty());
     is_number.then(|| ItemNumber { number, is_labelled: end == ":", is_optional, rest: rest.trim_start() })
@@ -150,6 +155,10 @@ fn clean_title(text: &str) -> (String, TrailingMarkers) {
     }
     let lower = title.to_lowercase();
     found.is_optional |= ["(optional)", "[optional]"].iter().any(|word| lower.contains(word));
+    // `Task: its title`
+    if let Some(rest) = LABEL.behind(title) {
+        title = rest;
+    }
     for sign in ["~~", "**", "__"] {
         if title.matches(sign).count() == 1 {
             title = title.trim_end_matches(sign).trim_end();

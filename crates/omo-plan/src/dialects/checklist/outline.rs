@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::ChecklistFormat;
 use super::item::{ChecklistItem, DEFERRED, columns};
+use super::{ChecklistDialect, TaskItems};
 use crate::document::{MarkdownDocument, line_ranges};
 use crate::labels::split_list_marker;
 use crate::pattern::Pattern;
@@ -39,6 +39,19 @@ pub(super) struct ChecklistEntry<'a> {
     pub parent: Option<usize>,
     /// It has items of its own and no text.
     pub is_group: bool,
+    /// A person is asked before anything behind it is begun.
+    pub stops: bool,
+    /// The checkboxes below it that are ticked with it, and whether they are.
+    parts: Vec<(Range<usize>, bool)>,
+}
+
+impl ChecklistEntry<'_> {
+    /// Its checkbox and those of its parts, where they are ticked or not.
+    fn marks(&self, is_done: bool) -> impl Iterator<Item = Range<usize>> {
+        let own = std::iter::once((&self.item.mark, self.item.is_done));
+        let all = own.chain(self.parts.iter().map(|(mark, is_done)| (mark, *is_done)));
+        all.filter(move |(_, found)| *found == is_done).map(|(mark, _)| mark.clone())
+    }
 }
 
 /// The items of a checklist, in their order.
@@ -48,7 +61,7 @@ pub(super) struct ChecklistOutline<'a> {
 }
 
 impl<'a> ChecklistOutline<'a> {
-    pub(super) fn read(document: &MarkdownDocument<'a>, format: ChecklistFormat) -> Self {
+    pub(super) fn read(document: &MarkdownDocument<'a>, format: &ChecklistDialect) -> Self {
         let found = read_entries(document, format);
         let mut outline = Self { entries: found };
         outline.name_entries();
@@ -71,9 +84,7 @@ impl<'a> ChecklistOutline<'a> {
         let mut marks: Vec<Range<usize>> = Vec::new();
         let mut at = Some(place);
         while let Some(entry) = at.and_then(|place| self.entries.get(place)) {
-            if !entry.item.is_done {
-                marks.push(entry.item.mark.clone());
-            }
+            marks.extend(entry.marks(false));
             let parent = self.group_of(entry);
             let is_complete = parent.is_some_and(|parent| {
                 let parts = self.entries.iter().enumerate().filter(|(_, entry)| entry.parent == Some(parent));
@@ -93,9 +104,7 @@ impl<'a> ChecklistOutline<'a> {
         let mut known: HashSet<usize> = HashSet::new();
         let mut at = Some(self.task_place(id)?);
         while let Some(entry) = at.filter(|place| known.insert(*place)).and_then(|place| self.entries.get(place)) {
-            if entry.item.is_done {
-                marks.push(entry.item.mark.clone());
-            }
+            marks.extend(entry.marks(true));
             at = self.group_of(entry);
         }
         marks.sort_by_key(|mark| std::cmp::Reverse(mark.start));
@@ -205,19 +214,23 @@ fn is_fenced(document: &MarkdownDocument<'_>, line: &Range<usize>) -> bool {
     document.code_at(line.end.saturating_sub(1).max(line.start)).is_some_and(|code| code.info.is_some())
 }
 
-fn read_entries<'a>(document: &MarkdownDocument<'a>, format: ChecklistFormat) -> Vec<ChecklistEntry<'a>> {
+fn read_entries<'a>(document: &MarkdownDocument<'a>, format: &ChecklistDialect) -> Vec<ChecklistEntry<'a>> {
     let mut found: Vec<ChecklistEntry<'a>> = Vec::new();
     let mut headings = document.headings.iter().enumerate().peekable();
     let mut heading = None;
+    // The level of the heading below which tasks stand.
+    let mut section = format.section.is_none().then_some(0);
     // Lines belong to the last item as long as they stand below it.
     let mut is_open = false;
     let mut is_paragraph = false;
     let mut numbers: HashSet<&str> = HashSet::new();
     for line in line_ranges(document.text, document.body_start..document.text.len()) {
         let row = document.slice(line.clone());
-        if let Some((place, _)) = headings.next_if(|(_, found)| found.span.start < line.end) {
+        if let Some((place, title)) = headings.next_if(|(_, found)| found.span.start < line.end) {
             heading = Some(place);
             is_open = false;
+            let opens = format.section.is_some_and(|of| of.is_match(row));
+            section = if opens { Some(title.level) } else { section.filter(|level| *level < title.level) };
             continue;
         }
         let is_plain = !is_fenced(document, &line) && !document.is_in_html(line.start);
@@ -227,27 +240,44 @@ fn read_entries<'a>(document: &MarkdownDocument<'a>, format: ChecklistFormat) ->
             let heading = heading.and_then(|place: usize| document.headings.get(place));
             item.number.is_none() && heading.is_some_and(|heading| TASK_HEADING.is_match(heading.text))
         };
-        if let Some(item) = item
-            .filter(|item| is_task(item, found.last().filter(|_| is_open), format) && !is_criterion(item))
-            .filter(|item| !points_back(item, &numbers, format))
-        {
-            numbers.extend(item.number);
-            let details = line.end..line.end;
-            let entry = ChecklistEntry {
-                item,
-                id: String::new(),
-                repeats: None,
-                body: line,
-                details,
-                section: None,
-                heading,
-                parent: None,
-                is_group: false,
-            };
-            found.push(entry);
-            is_open = true;
-            is_paragraph = true;
-            continue;
+        let item = item.filter(|item| !is_criterion(item));
+        let above = found.last_mut().filter(|above| section.is_some() && above.heading == heading);
+        let is_below =
+            item.as_ref().zip(above.as_deref()).is_some_and(|(item, above)| is_below(item, above, format, is_open));
+        match (item, above) {
+            (Some(item), Some(above)) if !is_below && format.stop.is_some_and(|stop| stop.is_match(&item.title)) => {
+                above.stops = !item.is_done;
+                is_open = false;
+                continue;
+            }
+            (Some(mut item), _) if section.is_some() && !is_below && is_task(&item, &numbers, format) => {
+                if let Some((title, _)) = format.tail.and_then(|tail| tail.around(&item.title)) {
+                    item.title = title.to_owned();
+                }
+                numbers.extend(item.number);
+                let details = line.end..line.end;
+                let entry = ChecklistEntry {
+                    item,
+                    id: String::new(),
+                    repeats: None,
+                    body: line,
+                    details,
+                    section: None,
+                    heading,
+                    parent: None,
+                    is_group: false,
+                    stops: false,
+                    parts: Vec::new(),
+                };
+                found.push(entry);
+                is_open = true;
+                is_paragraph = true;
+                continue;
+            }
+            (Some(item), Some(above)) if is_below && is_open && format.ticks_parts => {
+                above.parts.push((item.mark, item.is_done));
+            }
+            _ => {}
         }
         if row.trim().is_empty() {
             is_paragraph = false;
@@ -255,9 +285,9 @@ fn read_entries<'a>(document: &MarkdownDocument<'a>, format: ChecklistFormat) ->
         }
         let Some(last) = found.last_mut().filter(|_| is_open) else { continue };
         let indent = row.get(..row.len() - row.trim_start().len()).unwrap_or_default();
-        let is_below = columns(indent) > last.item.indentation;
+        let is_inside = columns(indent) > last.item.indentation;
         let is_text = !row.trim_start().starts_with(['-', '*', '+', '#', '>', '|', '`', '_', '=']);
-        if is_below || !is_plain || (is_paragraph && is_text) {
+        if is_inside || !is_plain || (is_paragraph && is_text) {
             last.body.end = line.end;
             last.details.end = line.end;
             is_paragraph = true;
@@ -268,18 +298,27 @@ fn read_entries<'a>(document: &MarkdownDocument<'a>, format: ChecklistFormat) ->
     found
 }
 
-/// Whether an item of Spec Kit only names a task that stands above: `T007: see there`.
-fn points_back(item: &ChecklistItem<'_>, numbers: &HashSet<&str>, format: ChecklistFormat) -> bool {
-    format == ChecklistFormat::SpecKit && item.is_labelled && item.number.is_some_and(|number| numbers.contains(number))
+/// Whether an item is a part of the one above it, and no task.
+fn is_below(item: &ChecklistItem<'_>, above: &ChecklistEntry<'_>, format: &ChecklistDialect, is_open: bool) -> bool {
+    above.item.indentation < item.indentation
+        && match format.tasks {
+            TaskItems::Outer | TaskItems::NumberedOuter => true,
+            TaskItems::NumberedOrOuter => is_open && item.number.is_none() && above.item.number.is_some(),
+            TaskItems::Lettered | TaskItems::Numbered => false,
+        }
 }
 
-/// Whether an item is one of the plan's tasks. `above` is the one whose text it would be a part of.
-fn is_task(item: &ChecklistItem<'_>, above: Option<&ChecklistEntry<'_>>, format: ChecklistFormat) -> bool {
-    let is_below = above.is_some_and(|above| above.item.indentation < item.indentation && above.item.number.is_some());
-    match (format, item.number) {
-        (ChecklistFormat::SpecKit, Some(number)) => number.starts_with(|first: char| first.is_ascii_alphabetic()),
-        (_, Some(_)) => true,
-        (ChecklistFormat::OpenSpec, None) => !is_below && !DEFERRED.is_match(&item.title),
-        (ChecklistFormat::SpecKit | ChecklistFormat::Kiro, None) => false,
+/// Whether an item that is no part of another one is a task. One of Spec Kit that only names a task above is none:
+/// `T007: see there`.
+fn is_task(item: &ChecklistItem<'_>, numbers: &HashSet<&str>, format: &ChecklistDialect) -> bool {
+    match (format.tasks, item.number) {
+        (TaskItems::Lettered, Some(number)) => {
+            number.starts_with(|first: char| first.is_ascii_alphabetic())
+                && !(item.is_labelled && numbers.contains(number))
+        }
+        (TaskItems::Lettered | TaskItems::Numbered | TaskItems::NumberedOuter, number) => number.is_some(),
+        (TaskItems::NumberedOrOuter | TaskItems::Outer, number) => {
+            number.is_some() || !DEFERRED.is_match(&item.title)
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Whose checklist a file is: by what it says, then by where it stands.
 
-use super::ChecklistFormat;
 use super::item::ChecklistItem;
 use super::outline::{NUMBERS_NOTE, TASK_HEADING, plain_lines};
+use super::{ChecklistDialect, SIGNED, TaskItems};
 use crate::dialects::PlanInput;
 use crate::model::Dialect;
 use crate::pattern::Pattern;
@@ -32,27 +32,42 @@ struct ChecklistShape {
     has_numbered_headings: bool,
     /// Whether its title says that it has tasks, where it has a title.
     title_names_tasks: Option<bool>,
+    /// Headings are tasks.
+    has_task_headings: bool,
+    /// The format of which it has the sign.
+    signed: Option<Dialect>,
 }
 
 /// The format of a file; `None` where it is of none of them.
-pub(super) fn find_format(input: &PlanInput<'_>) -> Option<ChecklistFormat> {
+pub(super) fn find_format(input: &PlanInput<'_>) -> Option<Dialect> {
     let shape = ChecklistShape::read(input);
+    let place = Dialect::of_place(input.path());
+    let own = SIGNED.iter().find(|format| place == Some(format.dialect));
+    let is_own = |format: &&&ChecklistDialect| {
+        let takes_all = format.tasks == TaskItems::Outer;
+        shape.items > 0 && format.section.is_none() && !(takes_all && shape.has_task_headings)
+    };
+    let signed = || shape.signed.filter(|of| place.is_none_or(|place| place == *of));
+    if let Some(dialect) = own.filter(is_own).map(|format| format.dialect).or_else(signed) {
+        return Some(dialect);
+    }
     let numbered = shape.section_numbers + shape.dotted_numbers;
     let is_most = |count: usize| count > 0 && count * 2 >= shape.items;
-    let by_place = Dialect::of_place(input.path()).and_then(ChecklistFormat::of).filter(|_| shape.items > 0);
+    let is_unsigned = |place: &Dialect| matches!(place, Dialect::SpecKit | Dialect::Kiro | Dialect::OpenSpec);
+    let by_place = place.filter(is_unsigned).filter(|_| shape.items > 0);
     if is_most(shape.task_numbers) || (shape.task_numbers > 2 && shape.task_numbers >= numbered) {
-        return Some(ChecklistFormat::SpecKit);
+        return Some(Dialect::SpecKit);
     }
     if numbered > 0 && (shape.has_requirements || (shape.has_optional && shape.dotted_numbers > 0)) {
-        return Some(ChecklistFormat::Kiro);
+        return Some(Dialect::Kiro);
     }
     by_place.or_else(|| {
         if is_most(shape.section_numbers) && (shape.has_numbered_headings || shape.dotted_numbers == 0) {
-            Some(ChecklistFormat::OpenSpec)
+            Some(Dialect::OpenSpec)
         } else if is_most(numbered) && shape.dotted_numbers > 0 && numbered > 1 {
-            Some(ChecklistFormat::Kiro)
+            Some(Dialect::Kiro)
         } else if shape.items > 0 && shape.title_names_tasks.unwrap_or(shape.has_numbered_headings) {
-            Some(ChecklistFormat::OpenSpec)
+            Some(Dialect::OpenSpec)
         } else {
             None
         }
@@ -75,13 +90,17 @@ impl ChecklistShape {
         let document = input.document();
         shape.has_numbered_headings = document.headings.iter().any(|heading| NUMBERED_HEADING.is_match(heading.text));
         let title = document.headings.iter().find(|heading| heading.level == 1);
-        let has_task_headings = document.headings.iter().any(|heading| TASK_HEADING.is_match(heading.text));
+        shape.has_task_headings = document.headings.iter().any(|heading| TASK_HEADING.is_match(heading.text));
         shape.title_names_tasks = match title {
-            _ if has_task_headings => Some(false),
+            _ if shape.has_task_headings => Some(false),
             title => title.map(|title| TASKS_TITLE.is_match(title.text.trim())),
         };
         for line in plain_lines(document) {
             let row = document.slice(line.clone());
+            if shape.signed.is_none() && row.trim_start().starts_with(['#', '-', '*']) {
+                let sign = |format: &&&ChecklistDialect| format.sign.is_some_and(|sign| sign.is_match(row));
+                shape.signed = SIGNED.iter().find(sign).map(|format| format.dialect);
+            }
             if let Some(item) = ChecklistItem::read(row, line) {
                 shape.items += 1;
                 shape.has_optional |= item.is_optional;
@@ -105,9 +124,9 @@ mod tests {
 
     #[test]
     fn the_format_is_known_by_what_a_file_says_then_by_its_place() {
-        let kit = Some(ChecklistFormat::SpecKit);
-        let open = Some(ChecklistFormat::OpenSpec);
-        let kiro = Some(ChecklistFormat::Kiro);
+        let kit = Some(Dialect::SpecKit);
+        let open = Some(Dialect::OpenSpec);
+        let kiro = Some(Dialect::Kiro);
         for (path, text, expected) in [
             ("x.md", "## Phase 1\n- [ ] T001 [P] a\n", kit),
             ("x.md", "## 1. A\n- [ ] 1.1 a\n", open),

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use omo_core::text::sanitize;
 
-use super::ChecklistFormat;
 use super::item::{ChecklistItem, DEFERRED, written_number};
 use super::outline::{ChecklistEntry, ChecklistOutline, plain_lines};
+use super::{ChecklistDialect, TaskItems};
 use crate::batches::span_diagnostic;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::MarkdownDocument;
@@ -30,7 +30,7 @@ static LISTED: Pattern = Pattern::new(r"^[ \t]*(\d{1,9})[.)][ \t]");
 pub(super) fn find_unread_items(
     document: &MarkdownDocument<'_>,
     outline: &ChecklistOutline<'_>,
-    format: ChecklistFormat,
+    format: &ChecklistDialect,
 ) -> Vec<Diagnostic> {
     let ids: HashSet<&str> = outline.entries.iter().map(|entry| entry.id.as_str()).collect();
     let headings: HashSet<Option<usize>> = outline.entries.iter().map(|entry| entry.heading).collect();
@@ -52,7 +52,8 @@ pub(super) fn find_unread_items(
         let boxed = if is_box { ChecklistItem::read(row, line.clone()).and_then(|item| item.number) } else { None };
         let goes_on = counter.goes_on(head, line.start);
         let is_known = boxed.is_some_and(|number| ids.contains(number));
-        if is_known || !is_box && !goes_on && number.is_none_or(|number| ids.contains(number)) {
+        let is_stop = || format.stop.is_some_and(|stop| stop.is_match(row));
+        if is_known || is_box && is_stop() || !is_box && !goes_on && number.is_none_or(|number| ids.contains(number)) {
             continue;
         }
         // Boxes of a part without tasks, such as those of a review, are told at the first one.
@@ -71,8 +72,8 @@ struct TaskCounter {
 }
 
 impl TaskCounter {
-    fn new(outline: &ChecklistOutline<'_>, format: ChecklistFormat) -> Self {
-        let is_counted = format != ChecklistFormat::SpecKit;
+    fn new(outline: &ChecklistOutline<'_>, format: &ChecklistDialect) -> Self {
+        let is_counted = format.tasks != TaskItems::Lettered;
         let number = |entry: &ChecklistEntry<'_>| Some((entry.item.span.start, entry.item.number?.parse().ok()?));
         let mut counted: Vec<_> = outline.entries.iter().filter(|_| is_counted).filter_map(number).collect();
         counted.reverse();
@@ -109,17 +110,23 @@ impl Below {
 }
 
 /// The number of an item without a box, where tasks of the format have such a one.
-fn unread_number(row: &str, format: ChecklistFormat) -> Option<&str> {
+fn unread_number<'a>(row: &'a str, format: &ChecklistDialect) -> Option<&'a str> {
     let (sign, text) = split_list_marker(row);
     sign?;
     let is_of_format = |number: &&str| {
-        format != ChecklistFormat::SpecKit || number.starts_with(|first: char| first.is_ascii_alphabetic())
+        format.tasks != TaskItems::Lettered || number.starts_with(|first: char| first.is_ascii_alphabetic())
     };
-    let listed = || (format == ChecklistFormat::Kiro).then(|| LISTED.read(row).map(|([number], _)| number)).flatten();
+    let listed =
+        || (format.tasks == TaskItems::Numbered).then(|| LISTED.read(row).map(|([number], _)| number)).flatten();
     written_number(text).or_else(listed).filter(is_of_format)
 }
 
-fn describe(document: &MarkdownDocument<'_>, line: Range<usize>, is_box: bool, format: ChecklistFormat) -> Diagnostic {
+fn describe(
+    document: &MarkdownDocument<'_>,
+    line: Range<usize>,
+    is_box: bool,
+    format: &ChecklistDialect,
+) -> Diagnostic {
     let row = document.slice(line.clone());
     let shown = sanitize(&row.trim().replace('`', "'"), SHOWN_BYTES);
     let item = ChecklistItem::read(row, line.clone());
@@ -132,12 +139,7 @@ fn describe(document: &MarkdownDocument<'_>, line: Range<usize>, is_box: bool, f
         Some(_) => "has no number that tasks have",
         None => "has no checkbox that can be read",
     };
-    let form = match format {
-        ChecklistFormat::SpecKit => "- [ ] T001 its title",
-        ChecklistFormat::OpenSpec => "- [ ] 1.1 its title",
-        ChecklistFormat::Kiro => "- [ ] 1. its title",
-    };
     let text = format!("`{shown}` {why}: it is no task, and is not done");
-    let help = Some(format!("a task is `{form}`"));
+    let help = Some(format!("a task is `{}`", format.form));
     Diagnostic { help, ..span_diagnostic(document, Code::ItemNotRead, line, text, None) }
 }

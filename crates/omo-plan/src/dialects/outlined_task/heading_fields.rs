@@ -46,7 +46,7 @@ impl HeadingFields {
         let has_checks = !found.checks.is_empty() || found.red_check.is_some();
         // A task without labels says in sentences what it is about.
         if found.files.is_empty() {
-            let prose = read_prose(document, title, part.clone());
+            let prose = read_prose(document, title, std::slice::from_ref(&part));
             found.files = prose.files;
             if !has_checks {
                 let stated = |check: TaskCheck| StatedCheck::new(&check.command, part.clone());

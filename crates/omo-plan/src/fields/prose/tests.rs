@@ -4,7 +4,7 @@ use super::*;
 
 fn shown(text: &str) -> (String, String) {
     let document = MarkdownDocument::read("");
-    let found = read_prose(&document, text, 0..0);
+    let found = read_prose(&document, text, &[]);
     let files = found.files.iter().map(|file| format!("{}{}", if file.is_optional { "?" } else { "" }, file.path));
     let checks = found.checks.iter().map(|check| check.command.clone());
     (files.collect::<Vec<_>>().join(";"), checks.collect::<Vec<_>>().join(";"))

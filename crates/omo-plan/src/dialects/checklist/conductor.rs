@@ -1,0 +1,28 @@
+//! Plans of Conductor: phases of `- [ ] Task: …`, whose sub-tasks are boxes below them.
+//!
+//! What a user verifies by hand is a stop behind the task before it.
+
+use super::{ChecklistDialect, NUMBERED, TaskItems, first};
+use crate::dialects::PlanPlace;
+use crate::model::Dialect;
+use crate::pattern::Pattern;
+
+static SIGN: Pattern = Pattern::new(r"^[-*] \[.\] [*_]*Task[*_]*:");
+static STOP: Pattern = Pattern::new(r"(?i-u:user manual verification)");
+/// The commit of a task that is done.
+static COMMIT: Pattern = Pattern::new(r"[ `]*[\[(`]?(?:checkpoint: *)?\b[0-9a-f]{7,40}[\])`]*\.?$");
+
+/// `conductor/tracks/*/plan.md`.
+pub static CONDUCTOR: ChecklistDialect = ChecklistDialect {
+    dialect: Dialect::Conductor,
+    name: "conductor",
+    places: &[PlanPlace::below("conductor/tracks", "plan.md")],
+    goal_files: &[first("spec.md")],
+    tasks: TaskItems::Outer,
+    form: "- [ ] Task: its title",
+    sign: Some(&SIGN),
+    stop: Some(&STOP),
+    tail: Some(&COMMIT),
+    ticks_parts: true,
+    ..NUMBERED
+};

@@ -1,0 +1,22 @@
+//! Plans of oh-my-opencode: `- [ ] 1. …` below `## TODOs`, each with its labels and acceptance criteria.
+//!
+//! `**Blocked By**:` names all that a task needs. References and what must not be done name no file that it changes.
+
+use super::{ChecklistDialect, NUMBERED, TaskItems};
+use crate::dialects::PlanPlace;
+use crate::model::Dialect;
+use crate::pattern::Pattern;
+
+static SIGN: Pattern = Pattern::new(r"^#{1,3} (?:TODOs|Final Verification Wave)\b");
+
+/// `.sisyphus/plans/*.md`.
+pub static SISYPHUS: ChecklistDialect = ChecklistDialect {
+    dialect: Dialect::Sisyphus,
+    name: "sisyphus",
+    places: &[PlanPlace::in_folder(".sisyphus/plans", "*.md"), PlanPlace::in_folder(".omo/plans", "*.md")],
+    tasks: TaskItems::NumberedOuter,
+    sign: Some(&SIGN),
+    context: &["must not", "recommended agent", "parallelization", "references", "evidence"],
+    states_all_needs: true,
+    ..NUMBERED
+};
