@@ -7,7 +7,7 @@ use omo_plan::id::is_id;
 use omo_plan::model::{Dialect, Plan, PlannedState};
 
 /// Where files of the formats stand, and one place of none.
-const PATHS: [&str; 8] = [
+const PATHS: [&str; 14] = [
     "docs/plan.md",
     "docs/superpowers/plans/a.md",
     "specs/001-a/tasks.md",
@@ -16,6 +16,12 @@ const PATHS: [&str; 8] = [
     ".taskmaster/tasks/tasks.json",
     ".planning/phases/01-a/01-01-PLAN.md",
     "docs/06-plans/a-plan.md",
+    ".sisyphus/plans/a.md",
+    "conductor/tracks/a/plan.md",
+    "docs/stories/1.1.story.md",
+    "agent-os/specs/a/tasks.md",
+    "backlog/tasks/task-1.md",
+    "prd.json",
 ];
 
 /// Its first byte says where a file stands, and the rest is what it says.

@@ -5,7 +5,7 @@ use omo_fuzz::{plan_readers, plan_write_back};
 use proptest::prelude::*;
 
 /// Parts of plans: most go together with others of their format.
-const PARTS: [&str; 48] = [
+const PARTS: [&str; 59] = [
     "# P\n\n",
     "> superpowers\n\n",
     "### Task 1: A\n\n",
@@ -51,6 +51,17 @@ const PARTS: [&str; 48] = [
     "## Implementation Plan\n\n",
     "### Step 1: A\n\n- **Verify**: `make a`\n\n",
     "### Step 2: B\n\n",
+    "## TODOs\n\n",
+    "- [ ] F1. audit\n  **Blocked By**: 1, 2\n  **References**: `src/a.rs`\n",
+    "- [ ] Task: a abc1234\n    - [ ] Run `make a`\n",
+    "- [ ] Task: User Manual Verification\n",
+    "## Acceptance Criteria\n\n1. a\n",
+    "## Tasks / Subtasks\n\n",
+    "- [ ] Task 1: a (AC: 1, 2)\n  - [ ] 1.1 b\n",
+    "#### Task Group 1: a\n",
+    "- [ ] 1.0 a\n",
+    "---\nid: task-1\ntitle: >-\n  a\nstatus: 'To Do'\ndependencies: [task-2]\n---\n",
+    "<!-- AC:BEGIN -->\n- [ ] #1 `make a` passes\n<!-- AC:END -->\n",
     "## Execution Strategy\n\n",
     "- Session 1: Steps 1, 2\n",
     "| Session | Steps |\n|--|--|\n| 1 | 1-2 |\n",
@@ -71,7 +82,15 @@ fn task_objects() -> impl Strategy<Value = String> {
             )
         },
     );
-    prop::collection::vec(task, 1..5).prop_map(|tasks| format!("{{\"tasks\": [{}]}}", tasks.join(",\n")))
+    let story = (1..5_u8, 1..5_u8, prop::option::of(any::<bool>())).prop_map(|(id, priority, passes)| {
+        let passes = passes.map(|passes| format!(", \"passes\": {passes}")).unwrap_or_default();
+        format!("{{\"id\": \"US-{id}\", \"title\": \"a\", \"priority\": {priority}{passes}}}")
+    });
+    let list = |key: &'static str| move |tasks: Vec<String>| format!("{{\"{key}\": [{}]}}", tasks.join(",\n"));
+    prop_oneof![
+        prop::collection::vec(task, 1..5).prop_map(list("tasks")),
+        prop::collection::vec(story, 1..5).prop_map(list("userStories")),
+    ]
 }
 
 fn files() -> impl Strategy<Value = Vec<u8>> {

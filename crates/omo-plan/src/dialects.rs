@@ -4,6 +4,7 @@
 //! the table at the end of this file. Every file becomes a plan: one that cannot be read, or is of no known
 //! dialect, has no tasks and a diagnostic that says why.
 
+pub mod backlog;
 mod checkboxes;
 pub mod checklist;
 pub mod dev_workflow;
@@ -202,7 +203,9 @@ macro_rules! dialects {
 
 // The more a dialect wants of a file, the earlier it stands: the first that recognizes one reads it.
 dialects! {
-    TaskMaster => task_master::TaskMasterDialect,
+    TaskMaster => task_master::TASK_MASTER,
+    Ralph => task_master::RALPH,
+    Backlog => backlog::BacklogDialect,
     Gsd => gsd::GsdDialect,
     SessionSpec => session_spec::SessionSpecDialect,
     Ultraplan => ultraplan::UltraplanDialect,

@@ -93,6 +93,10 @@ pub enum Dialect {
     Bmad,
     /// `- [ ] 1.1 …` in task groups.
     AgentOs,
+    /// A file for each task, with its status in the front matter.
+    Backlog,
+    /// `prd.json` with user stories that pass or do not.
+    Ralph,
 }
 
 /// The file that a plan was read from.

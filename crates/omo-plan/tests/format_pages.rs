@@ -83,6 +83,19 @@ fn the_state_of_a_task_goes_back_where_the_page_says_so() {
 }
 
 #[test]
+fn the_table_of_formats_has_the_places_of_each() {
+    let page = fs::read_to_string(folder().join("../plans.md")).unwrap();
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" |")).map(|(first, _)| first);
+    let paths = rows
+        .flat_map(|row| row.split('`').skip(1).step_by(2))
+        .filter(|path| path.contains("md") || path.contains("json"));
+    let named: Vec<Dialect> = paths.filter_map(|path| Dialect::of_place(&path.replace('*', "a"))).collect();
+    for dialect in Dialect::of_files().filter(|dialect| !dialect.rules().places().is_empty()) {
+        assert!(named.contains(&dialect), "{dialect:?} is not in the table");
+    }
+}
+
+#[test]
 fn every_page_of_the_folder_is_read() {
     let entries = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut found: Vec<String> = entries.collect();

@@ -6,6 +6,7 @@ mod checklist;
 mod dev_workflow;
 mod format_pages;
 mod gsd;
+mod more_formats;
 mod superpowers;
 mod task_master;
 mod task_state;

@@ -32,8 +32,9 @@ Examples:
   omo plan lint specs/001-login
 
 It changes nothing; `-` in the place of a file is stdin. It knows plans of
-superpowers, dev-workflow, Spec Kit, OpenSpec, Kiro, Task Master and GSD, and
-those with `### Step N:`. `omo run start FILE` runs a plan.";
+superpowers, dev-workflow, Spec Kit, OpenSpec, Kiro, Task Master, GSD, BMAD,
+oh-my-opencode, Conductor, Agent OS, Backlog.md and ralph, and those with
+`### Step N:`. `omo run start FILE` runs a plan.";
 
 const SHOW_HELP: &str = "\
 Example:

@@ -72,7 +72,7 @@ pub(crate) fn clap_message(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let first = text.split("\n\n").next().unwrap_or_default();
     let first = first.strip_prefix("error: ").unwrap_or(first);
-    first.lines().map(|line| sanitize(line.trim(), 200)).collect::<Vec<_>>().join(" ")
+    first.lines().map(|line| sanitize(line.trim(), 300)).collect::<Vec<_>>().join(" ")
 }
 
 fn usage_hint(command: ExecuteCommand) -> String {

@@ -36,7 +36,7 @@ pub use conductor::CONDUCTOR;
 use dependencies::{MAX_DEPENDENCIES, StatedNeeds};
 use item::ChecklistItem;
 use outline::{ChecklistEntry, ChecklistOutline};
-pub use sisyphus::SISYPHUS;
+pub use sisyphus::{BOULDER_FILE, SISYPHUS, active_plan_name};
 use unread_items::find_unread_items;
 
 /// A line that says what holds once the tasks above it are done.

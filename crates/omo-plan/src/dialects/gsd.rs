@@ -26,6 +26,7 @@ use crate::fields::prose::read_row_checks;
 use crate::fields::unused_commands::{refused_check, unused_commands};
 use crate::model::{Plan, Precondition, RefusedCheck, Task};
 use elements::{TagIndex, TaskElement};
+pub(super) use front_matter::read_list;
 use verification::VerifyText;
 
 /// Keys of the front matter of which a plan has some.
@@ -126,7 +127,7 @@ pub(super) fn read_plan_order(text: &str) -> PlanOrder {
 
 fn read_gsd(document: &MarkdownDocument<'_>, plan: &mut Plan) {
     let (index, elements) = read_elements(document);
-    plan.requires_plans = front_matter::read_list(document, "depends_on").unwrap_or_default();
+    plan.requires_plans = read_list(document, "depends_on").unwrap_or_default();
     if let Some(title) = read_title(document) {
         plan.title = title;
     }

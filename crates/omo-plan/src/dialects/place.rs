@@ -9,7 +9,7 @@ use crate::model::Dialect;
 /// Files of a name in a folder, wherever in a repository that folder is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlanPlace {
-    /// The folder, with `/` between its parts.
+    /// The folder, with `/` between its parts. Empty for any.
     pub folder: &'static str,
     /// The folders below it count as well.
     pub is_deep: bool,
@@ -32,7 +32,7 @@ impl PlanPlace {
     pub fn holds(&self, path: &str) -> bool {
         let parts: Vec<&str> = path.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".").collect();
         let Some((name, folders)) = parts.split_last() else { return false };
-        let wanted: Vec<&str> = self.folder.split('/').collect();
+        let wanted: Vec<&str> = self.folders().collect();
         matches_glob(self.name, name)
             && if self.is_deep {
                 folders.windows(wanted.len()).any(|found| found == wanted)
@@ -42,13 +42,21 @@ impl PlanPlace {
     }
 
     fn depth(&self) -> usize {
-        self.folder.split('/').count()
+        self.folders().count()
+    }
+
+    fn folders(&self) -> impl Iterator<Item = &'static str> {
+        self.folder.split('/').filter(|part| !part.is_empty())
     }
 }
 
 impl fmt::Display for PlanPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let between = if self.is_deep { "/**/" } else { "/" };
+        let between = match self.folder {
+            "" => "",
+            _ if self.is_deep => "/**/",
+            _ => "/",
+        };
         write!(f, "{}{between}{}", self.folder, self.name)
     }
 }
@@ -79,6 +87,15 @@ mod tests {
             ("tasks/tasks.json", Some(Dialect::TaskMaster)),
             (".planning/phases/01-a/01-02-PLAN.md", Some(Dialect::Gsd)),
             ("docs/superpowers/plans/2026-01-01-login.md", Some(Dialect::Superpowers)),
+            ("/r/.sisyphus/plans/a.md", Some(Dialect::Sisyphus)),
+            ("conductor/tracks/a/plan.md", Some(Dialect::Conductor)),
+            ("_bmad-output/implementation-artifacts/1-2-login.md", Some(Dialect::Bmad)),
+            ("_bmad-output/planning-artifacts/prd.md", None),
+            ("agent-os/specs/a/tasks.md", Some(Dialect::AgentOs)),
+            (".agent-os/specs/a/tasks.md", Some(Dialect::AgentOs)),
+            ("backlog/tasks/task-1 - Log in.md", Some(Dialect::Backlog)),
+            ("prd.json", Some(Dialect::Ralph)),
+            ("/r/packages/a/prd.json", Some(Dialect::Ralph)),
             ("docs/superpowers/plans/old/login.md", None),
             ("openspec/changes/add-login/design.md", None),
             ("specs.md/tasks.markdown", None),
@@ -97,5 +114,6 @@ mod tests {
         let written = |dialect: Dialect| dialect.rules().places().iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(written(Dialect::Kiro), [".kiro/specs/**/tasks.md"]);
         assert_eq!(written(Dialect::Superpowers), ["docs/superpowers/plans/*.md"]);
+        assert_eq!(written(Dialect::Ralph).first().map(String::as_str), Some("prd.json"));
     }
 }

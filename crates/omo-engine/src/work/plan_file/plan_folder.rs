@@ -6,13 +6,14 @@ use std::path::Path;
 
 use omo_core::text::{list_some, sanitize};
 use omo_plan::dialects::PlanReading;
+use omo_plan::dialects::checklist::{BOULDER_FILE, active_plan_name};
 use omo_plan::dialects::folder::{PlanFolder, read_folder, summary_name, unread_plan};
 use omo_plan::dialects::gsd::folder::folder_digest;
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::{MAX_PLAN_BYTES, Plan};
 use omo_state::files::regular_file;
 
-use super::{PlanFileError, read_error};
+use super::{PlanFileError, read_error, read_plan_bytes};
 
 /// More entries of a folder are not looked at.
 const MAX_ENTRIES: usize = 2_000;
@@ -51,7 +52,16 @@ impl FolderParts {
 
 /// What a folder is as a plan.
 pub(super) fn find(at: &Path, path: &str) -> Result<PlanFolder, PlanFileError> {
-    Ok(PlanFolder::find(path, &entry_names(at, FileType::is_file).map_err(|source| read_error(at, source))?))
+    let names = entry_names(at, FileType::is_file).map_err(|source| read_error(at, source))?;
+    Ok(active_plan(at, &names).unwrap_or_else(|| PlanFolder::find(path, &names)))
+}
+
+/// The plan that oh-my-opencode works on, as the file in its folder says.
+fn active_plan(at: &Path, names: &[String]) -> Option<PlanFolder> {
+    let boulder = names.iter().find(|name| *name == BOULDER_FILE)?;
+    let text = read_plan_bytes(&at.join(boulder)).ok()?;
+    let plan = format!("plans/{}", active_plan_name(&text)?);
+    at.join(&plan).is_file().then_some(PlanFolder::File(plan))
 }
 
 /// Reads plans of a folder. One that is a link is refused: what it leads to may lie anywhere.

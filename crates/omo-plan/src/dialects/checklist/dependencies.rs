@@ -251,19 +251,19 @@ pub(super) fn derive(
     let known = || stated.iter().enumerate().filter(|(_, own)| own.is_some()).map(|(place, _)| place).collect();
     let of_order =
         || if format.states_all_needs { wait_for_all_above(stated.len(), &known()) } else { follow_order(outline) };
-    let named: Vec<Vec<usize>> = stated
+    let own: Vec<Vec<usize>> = stated
         .iter()
         .map(|ids| ids.iter().flatten().filter_map(|id| names.places.get(id.as_str()).copied()).collect())
         .collect();
     let followed = follow_waves(document, &names).unwrap_or_else(of_order);
-    let mut needs: Vec<Vec<usize>> = named.iter().zip(followed).map(|(own, more)| join(own, &more)).collect();
+    let mut needs: Vec<Vec<usize>> = own.iter().zip(followed).map(|(own, more)| join(own, &more)).collect();
     if order_by_needs(&needs).is_err() {
         // The order of the file and what it says contradict each other: what it says counts.
-        needs.clone_from(&named);
-        if let Ok(order) = order_by_needs(&named) {
+        needs.clone_from(&own);
+        if let Ok(order) = order_by_needs(&own) {
             for (before, task) in order.iter().zip(order.iter().skip(1)) {
-                if let Some(own) = needs.get_mut(*task).filter(|own| !own.contains(before)) {
-                    own.push(*before);
+                if let Some(task) = needs.get_mut(*task).filter(|task| !task.contains(before)) {
+                    task.push(*before);
                 }
             }
         }

@@ -252,7 +252,7 @@ fn read_entries<'a>(document: &MarkdownDocument<'a>, format: &ChecklistDialect) 
             }
             (Some(mut item), _) if section.is_some() && !is_below && is_task(&item, &numbers, format) => {
                 if let Some((title, _)) = format.tail.and_then(|tail| tail.around(&item.title)) {
-                    item.title = title.to_owned();
+                    item.title.truncate(title.len());
                 }
                 numbers.extend(item.number);
                 let details = line.end..line.end;

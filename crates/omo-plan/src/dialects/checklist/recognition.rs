@@ -32,8 +32,6 @@ struct ChecklistShape {
     has_numbered_headings: bool,
     /// Whether its title says that it has tasks, where it has a title.
     title_names_tasks: Option<bool>,
-    /// Headings are tasks.
-    has_task_headings: bool,
     /// The format of which it has the sign.
     signed: Option<Dialect>,
 }
@@ -42,16 +40,16 @@ struct ChecklistShape {
 pub(super) fn find_format(input: &PlanInput<'_>) -> Option<Dialect> {
     let shape = ChecklistShape::read(input);
     let place = Dialect::of_place(input.path());
-    let own = SIGNED.iter().find(|format| place == Some(format.dialect));
-    let is_own = |format: &&&ChecklistDialect| {
-        let takes_all = format.tasks == TaskItems::Outer;
-        shape.items > 0 && format.section.is_none() && !(takes_all && shape.has_task_headings)
-    };
-    let signed = || shape.signed.filter(|of| place.is_none_or(|place| place == *of));
-    if let Some(dialect) = own.filter(is_own).map(|format| format.dialect).or_else(signed) {
-        return Some(dialect);
-    }
     let numbered = shape.section_numbers + shape.dotted_numbers;
+    let is_signed = |format: &&&ChecklistDialect| match place {
+        _ if shape.items == 0 => false,
+        Some(place) if place != format.dialect => false,
+        Some(_) if format.section.is_none() => format.tasks != TaskItems::Outer || !has_task_headings(input),
+        _ => shape.signed == Some(format.dialect) && (format.tasks != TaskItems::NumberedOuter || numbered > 0),
+    };
+    if let Some(format) = SIGNED.iter().find(is_signed) {
+        return Some(format.dialect);
+    }
     let is_most = |count: usize| count > 0 && count * 2 >= shape.items;
     let is_unsigned = |place: &Dialect| matches!(place, Dialect::SpecKit | Dialect::Kiro | Dialect::OpenSpec);
     let by_place = place.filter(is_unsigned).filter(|_| shape.items > 0);
@@ -80,6 +78,10 @@ pub(super) fn is_surely_kiro(input: &PlanInput<'_>) -> bool {
     shape.has_requirements && (shape.section_numbers + shape.dotted_numbers) * 2 > shape.items
 }
 
+fn has_task_headings(input: &PlanInput<'_>) -> bool {
+    input.document().headings.iter().any(|heading| TASK_HEADING.is_match(heading.text))
+}
+
 impl ChecklistShape {
     fn read(input: &PlanInput<'_>) -> Self {
         let mut shape = Self::default();
@@ -90,9 +92,8 @@ impl ChecklistShape {
         let document = input.document();
         shape.has_numbered_headings = document.headings.iter().any(|heading| NUMBERED_HEADING.is_match(heading.text));
         let title = document.headings.iter().find(|heading| heading.level == 1);
-        shape.has_task_headings = document.headings.iter().any(|heading| TASK_HEADING.is_match(heading.text));
         shape.title_names_tasks = match title {
-            _ if shape.has_task_headings => Some(false),
+            _ if has_task_headings(input) => Some(false),
             title => title.map(|title| TASKS_TITLE.is_match(title.text.trim())),
         };
         for line in plain_lines(document) {

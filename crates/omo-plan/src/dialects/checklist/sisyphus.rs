@@ -20,3 +20,13 @@ pub static SISYPHUS: ChecklistDialect = ChecklistDialect {
     states_all_needs: true,
     ..NUMBERED
 };
+
+/// The file beside the plans that names the one that is worked on.
+pub const BOULDER_FILE: &str = "boulder.json";
+
+/// The name of the plan that a [`BOULDER_FILE`] names; the path to it may be that of another machine.
+pub fn active_plan_name(text: &[u8]) -> Option<String> {
+    let boulder: serde_json::Value = serde_json::from_slice(text).ok()?;
+    let name = boulder.get("active_plan")?.as_str()?.rsplit(['/', '\\']).next()?;
+    (name.len() > 3).then(|| name.to_owned())
+}

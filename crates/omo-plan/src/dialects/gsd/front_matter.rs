@@ -3,7 +3,7 @@
 use crate::document::{MarkdownDocument, line_ranges};
 
 /// The items of a list of the front matter, in one line or below its key; `None` where there is no such key.
-pub(super) fn read_list(document: &MarkdownDocument<'_>, key: &str) -> Option<Vec<String>> {
+pub(crate) fn read_list(document: &MarkdownDocument<'_>, key: &str) -> Option<Vec<String>> {
     let field = document.front_matter_field(key)?;
     let mut rows = line_ranges(document.text, field.span.end..document.body_start).map(|row| document.slice(row));
     let (_, value) = document.slice(field.span.clone()).split_once(':')?;

@@ -30,7 +30,7 @@ impl<'e, 'a> TaskIds<'e, 'a> {
     pub(super) fn stated_dependencies(&self, place: usize) -> Option<Vec<String>> {
         let entry = self.entries.get(place)?;
         let parent = entry.parent.and_then(|parent| self.entries.get(parent)).map(|parent| parent.id.as_str());
-        let items = entry.fields.items("dependencies")?;
+        let items = ["dependencies", "dependsOn"].iter().find_map(|key| entry.fields.items(key))?;
         let words: Vec<String> = items.into_iter().filter_map(dependency_text).collect();
         let names = words.iter().flat_map(|words| words.split(',')).map(|name| name.trim().trim_start_matches('#'));
         let mut seen = HashSet::new();

@@ -2,53 +2,49 @@
 
 use std::ops::Range;
 
+use super::JsonDialect;
 use super::tasks_file::{JsonTask, TasksFile, collect_tasks, span_of, value_text};
 use crate::model::PlannedState;
-
-/// The status that is written for a task that has passed.
-const DONE: &str = "\"done\"";
-/// The status that is written for a task that is done again.
-const PENDING: &str = "\"pending\"";
 
 /// What a task's status means.
 pub(super) fn parse_status(word: &str) -> PlannedState {
     match word.trim().to_lowercase().as_str() {
-        "done" | "completed" | "complete" => PlannedState::Done,
+        "done" | "completed" | "complete" | "true" => PlannedState::Done,
         "cancelled" | "canceled" | "deferred" => PlannedState::LeftOut,
         _ => PlannedState::Open,
     }
 }
 
 /// The text with the status of one task set to done; `None` where there is no task of this id, or more than one.
-pub(super) fn write_done(text: &str, id: &str) -> Option<String> {
-    let entry = find_task(text, id)?;
-    if let Some(status) = entry.fields.raw("status") {
+pub(super) fn write_done(text: &str, id: &str, format: &JsonDialect) -> Option<String> {
+    let entry = find_task(text, id, format)?;
+    if let Some(status) = entry.fields.raw(format.state) {
         let is_done = status_of(status) == PlannedState::Done;
-        return if is_done { Some(text.to_owned()) } else { replace_bytes(text, span_of(text, status), DONE) };
+        return if is_done { Some(text.to_owned()) } else { replace_bytes(text, span_of(text, status), format.done) };
     }
     // Before its first key, as that one stands.
     let at = entry.span.start + 1;
     let behind = text.get(at..entry.span.end)?;
     let space = behind.get(..behind.len() - behind.trim_start().len())?;
     let comma = if entry.fields.members.is_empty() { "" } else { "," };
-    replace_bytes(text, at..at, &format!("{space}\"status\": {DONE}{comma}"))
+    replace_bytes(text, at..at, &format!("{space}\"{}\": {}{comma}", format.state, format.done))
 }
 
 /// The text with the status of one task that is done set back; `None` as for [`write_done`].
-pub(super) fn write_open(text: &str, id: &str) -> Option<String> {
-    let entry = find_task(text, id)?;
-    match entry.fields.raw("status").filter(|status| status_of(status) == PlannedState::Done) {
-        Some(status) => replace_bytes(text, span_of(text, status), PENDING),
+pub(super) fn write_open(text: &str, id: &str, format: &JsonDialect) -> Option<String> {
+    let entry = find_task(text, id, format)?;
+    match entry.fields.raw(format.state).filter(|status| status_of(status) == PlannedState::Done) {
+        Some(status) => replace_bytes(text, span_of(text, status), format.open),
         None => Some(text.to_owned()),
     }
 }
 
 /// The text without what the tasks have for a status. One that stands first is left out with its key, as if it had never
 /// been written.
-pub(super) fn without_statuses(text: &str) -> Option<String> {
-    let file = TasksFile::parse(text).ok()?;
+pub(super) fn without_statuses(text: &str, format: &JsonDialect) -> Option<String> {
+    let file = TasksFile::parse(text, format).ok()?;
     let mut states: Vec<Range<usize>> =
-        collect_tasks(text, file.chosen_tag()?).iter().filter_map(|entry| status_span(text, entry)).collect();
+        collect_tasks(text, file.chosen_tag()?).iter().filter_map(|entry| status_span(text, entry, format)).collect();
     states.sort_by_key(|span| span.start);
     let (mut open, mut done) = (String::with_capacity(text.len()), 0);
     for span in states {
@@ -59,9 +55,9 @@ pub(super) fn without_statuses(text: &str) -> Option<String> {
     Some(open)
 }
 
-fn status_span(text: &str, entry: &JsonTask<'_>) -> Option<Range<usize>> {
-    let value = span_of(text, entry.fields.raw("status")?);
-    let is_first = entry.fields.members.first().is_some_and(|(key, _)| key == "status");
+fn status_span(text: &str, entry: &JsonTask<'_>, format: &JsonDialect) -> Option<Range<usize>> {
+    let value = span_of(text, entry.fields.raw(format.state)?);
+    let is_first = entry.fields.members.first().is_some_and(|(key, _)| key == format.state);
     if !is_first {
         return Some(value);
     }
@@ -71,8 +67,8 @@ fn status_span(text: &str, entry: &JsonTask<'_>) -> Option<Range<usize>> {
     Some(entry.span.start + 1..end)
 }
 
-fn find_task<'a>(text: &'a str, id: &str) -> Option<JsonTask<'a>> {
-    let file = TasksFile::parse(text).ok()?;
+fn find_task<'a>(text: &'a str, id: &str, format: &JsonDialect) -> Option<JsonTask<'a>> {
+    let file = TasksFile::parse(text, format).ok()?;
     let mut named = collect_tasks(text, file.chosen_tag()?).into_iter().filter(|entry| entry.id == id);
     named.next().filter(|_| named.next().is_none())
 }

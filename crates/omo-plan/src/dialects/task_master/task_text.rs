@@ -5,6 +5,7 @@ use omo_core::shell::programs::{Role, has_role};
 
 use super::tasks_file::{JsonObject, JsonTask};
 use crate::fields::programs::proves_something;
+use crate::fields::prose::read_row_checks;
 use crate::fields::stated_checks::split_code_span;
 use crate::model::{FileAction, FileUse, Task};
 use crate::pattern::Pattern;
@@ -23,7 +24,9 @@ pub(super) fn read_task(entry: &JsonTask<'_>, above: Option<&Task>) -> Task {
     task.checks = test_strategy.as_deref().map(stated_commands).unwrap_or_default();
     task.criteria = test_strategy.into_iter().collect();
     let accepted = fields.items("acceptanceCriteria").unwrap_or_default();
-    task.criteria.extend(accepted.into_iter().filter_map(super::tasks_file::value_text));
+    let accepted: Vec<String> = accepted.into_iter().filter_map(super::tasks_file::value_text).collect();
+    task.checks.extend(accepted.iter().flat_map(|row| read_row_checks(row)));
+    task.criteria.extend(accepted);
     task
 }
 
@@ -31,7 +34,7 @@ pub(super) fn read_task(entry: &JsonTask<'_>, above: Option<&Task>) -> Task {
 fn brief(entry: &JsonTask<'_>, title: &str, above: Option<&Task>) -> String {
     let mut parts = vec![format!("# {} {title}", entry.id)];
     parts.extend(above.map(|above| format!("A part of task {}: {}", above.id, above.title)));
-    parts.extend(["description", "details"].into_iter().filter_map(|key| entry.fields.text(key)));
+    parts.extend(["description", "details", "notes"].into_iter().filter_map(|key| entry.fields.text(key)));
     parts.extend(entry.fields.text("testStrategy").map(|text| format!("## Test strategy\n\n{text}")));
     parts.extend(entry.fields.text("acceptanceCriteria").map(|text| format!("## Acceptance criteria\n\n{text}")));
     parts.join("\n\n")

@@ -9,6 +9,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::JsonDialect;
+
 /// The tag that is read where it has tasks.
 const MAIN_TAG: &str = "master";
 /// Subtasks of subtasks are read so far down.
@@ -115,11 +117,14 @@ impl<'a> TasksFile<'a> {
     ///
     /// # Errors
     /// The text is no JSON object.
-    pub(super) fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
+    pub(super) fn parse(text: &'a str, format: &JsonDialect) -> Result<Self, serde_json::Error> {
         let root: JsonObject<'a> = serde_json::from_str(json_text(text))?;
         let mut tags = Vec::new();
-        if let Some(tasks) = root.raw("tasks").and_then(parse_list) {
+        if let Some(tasks) = format.lists.iter().find_map(|key| root.raw(key).and_then(parse_list)) {
             tags.push(TaskTag { name: None, tasks });
+        }
+        if !format.has_tags {
+            return Ok(Self { root, tags });
         }
         let mut add = |object: &JsonObject<'a>| {
             for (name, value) in &object.members {
@@ -150,13 +155,17 @@ impl<'a> TasksFile<'a> {
     }
 
     /// Whether it is a file of tasks, and no other JSON with a list of that name.
-    pub(super) fn has_tasks(&self) -> bool {
+    pub(super) fn has_tasks(&self, format: &JsonDialect) -> bool {
         let is_task = |raw: &str| {
-            JsonObject::parse(raw).is_some_and(|task| task.raw("id").is_some() && task.raw("title").is_some())
+            JsonObject::parse(raw).is_some_and(|task| format.keys.iter().all(|key| task.raw(key).is_some()))
         };
         let is_empty = self.tags.iter().all(|tag| tag.tasks.is_empty());
         let has_main = self.tags.iter().any(|tag| tag.name.as_deref() == Some(MAIN_TAG));
-        if is_empty { has_main } else { self.tags.iter().any(|tag| tag.tasks.iter().any(|raw| is_task(raw))) }
+        if is_empty {
+            has_main || !format.has_tags && !self.tags.is_empty()
+        } else {
+            self.tags.iter().any(|tag| tag.tasks.iter().any(|raw| is_task(raw)))
+        }
     }
 }
 

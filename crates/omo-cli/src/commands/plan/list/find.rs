@@ -5,6 +5,7 @@ use std::path::Path;
 
 use omo_git::integrate::ignored_paths;
 use omo_git::repository::GitRepository;
+use omo_plan::dialects::PlanPlace;
 use omo_plan::model::Dialect;
 
 /// Entries that are looked at below each place, and folders in folders.
@@ -45,7 +46,10 @@ pub(super) fn find_plans(root: &Path) -> PlanSearch {
         omissions: Vec::new(),
     };
     let places = Dialect::of_files().flat_map(|dialect| dialect.rules().places());
-    let places: BTreeSet<&str> = places.map(|place| place.folder).collect();
+    let (top, places): (Vec<&PlanPlace>, Vec<&PlanPlace>) = places.partition(|place| place.folder.is_empty());
+    let places: BTreeSet<&str> = places.into_iter().map(|place| place.folder).collect();
+    let is_file = |name: &&str| root.join(name).symlink_metadata().is_ok_and(|found| found.is_file());
+    walk.files.extend(top.into_iter().map(|place| place.name).filter(is_file).map(str::to_owned));
     for folder in places.iter().chain([&DOCS]) {
         walk.look_below(&format!("{folder}/"), |walk| walk.enter(folder, MAX_DEPTH));
     }
@@ -222,6 +226,12 @@ mod tests {
                 ".planning/phases/01-a/01-01-PLAN.md",
                 ".planning/phases/01-a/01-02-PLAN.md",
                 ".planning/phases/01-a/01-01-SUMMARY.md",
+                ".sisyphus/plans/a.md",
+                "conductor/tracks/a/plan.md",
+                "_bmad-output/stories/1-1-a.md",
+                "agent-os/specs/a/tasks.md",
+                "backlog/tasks/task-1 - A.md",
+                "prd.json",
                 "docs/plan.md",
                 "docs/a.txt",
                 "docs/node_modules/x/plan.md",
@@ -233,9 +243,15 @@ mod tests {
         let expected = [
             ".kiro/specs/a/tasks.md",
             ".planning/phases/01-a",
+            ".sisyphus/plans/a.md",
             ".taskmaster/tasks/tasks.json",
+            "_bmad-output/stories/1-1-a.md",
+            "agent-os/specs/a/tasks.md",
+            "backlog/tasks/task-1 - A.md",
+            "conductor/tracks/a/plan.md",
             "docs/plan.md",
             "openspec/changes/a/tasks.md",
+            "prd.json",
             "specs/001-a/tasks.md",
         ];
         assert_eq!(found.paths.iter().collect::<Vec<_>>(), expected);
