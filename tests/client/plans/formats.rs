@@ -3,6 +3,7 @@
 
 mod plan_workers;
 mod table;
+mod to_the_end;
 mod troubles;
 
 use std::fs;

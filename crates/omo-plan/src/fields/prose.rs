@@ -15,8 +15,11 @@ use omo_core::check::task_check::TaskCheck;
 use crate::document::{MarkdownDocument, line_ranges};
 use crate::labels::split_list_marker;
 use crate::model::{FileAction, FileUse};
+use crate::pattern::Pattern;
 pub(crate) use commands::{JUDGES, NEGATES};
 
+/// The number of a step or a criterion: `2.1`, `#1`.
+static NUMBER: Pattern = Pattern::new(r"^#?\d{1,3}(?:\.\d{1,3})*[.):]?[ \t]+");
 /// So many files and commands of one task are read.
 const MAX_FINDINGS: usize = 200;
 
@@ -50,6 +53,7 @@ pub(crate) fn read_prose(document: &MarkdownDocument<'_>, title: &str, details: 
             continue;
         }
         let (sign, row) = split_list_marker(document.slice(line));
+        let row = NUMBER.behind(row).filter(|_| sign.is_some()).unwrap_or(row);
         if sign.is_none() && open.matches('`').count() % 2 == 1 {
             open = format!("{} {}", open.trim_end(), row.trim());
         } else {

@@ -56,3 +56,85 @@ pub(super) const KIRO: Format = Format {
     ticks: &[("- [ ] 2. ", "- [x] 2. "), ("- [ ] 2.1", "- [x] 2.1"), ("- [ ] 2.2", "- [x] 2.2")],
     end: "2 of 4 tasks done, 1 done before, unchecked, 1 unproved.",
 };
+
+const GREETING: &str = "words/greeting.txt";
+const FAREWELL: &str = "words/farewell.txt";
+
+pub(super) const SISYPHUS: Format = Format {
+    files: &[
+        (".sisyphus/plans/words.md", include_str!("sisyphus.md")),
+        (".sisyphus/boulder.json", "{\"active_plan\": \"/elsewhere/.sisyphus/plans/words.md\"}\n"),
+    ],
+    target: ".sisyphus",
+    tasks: &[("1", Before), ("2", Check), ("3", Check), ("F1", Check)],
+    words: &[("2", GREETING), ("3", FAREWELL)],
+    ticks: &[("- [ ] 2.", "- [x] 2."), ("- [ ] 3.", "- [x] 3."), ("- [ ] F1.", "- [x] F1.")],
+    end: "3 of 4 tasks done, 1 done before, unchecked.",
+};
+
+pub(super) const CONDUCTOR: Format = Format {
+    files: &[("conductor/tracks/words_1/plan.md", include_str!("conductor.md"))],
+    target: "conductor/tracks/words_1",
+    tasks: &[("1", Before), ("2", Check), ("3", Check)],
+    words: &[("2", GREETING), ("3", FAREWELL)],
+    ticks: &[
+        ("- [ ] Task: Write the greeting", "- [x] Task: Write the greeting"),
+        ("- [ ] Create `words/greeting", "- [x] Create `words/greeting"),
+        ("- [ ] Run `grep -q done words/greeting", "- [x] Run `grep -q done words/greeting"),
+        ("- [ ] Task: Write the farewell", "- [x] Task: Write the farewell"),
+        ("- [ ] Create `words/farewell", "- [x] Create `words/farewell"),
+        ("- [ ] Run `grep -q done words/farewell", "- [x] Run `grep -q done words/farewell"),
+    ],
+    end: "2 of 3 tasks done, 1 done before, unchecked.",
+};
+
+pub(super) const BMAD: Format = Format {
+    files: &[("docs/stories/1.1.story.md", include_str!("bmad.md"))],
+    target: "docs/stories/1.1.story.md",
+    tasks: &[("1", Before), ("2", Check), ("3", Check)],
+    words: &[("2", GREETING), ("3", FAREWELL)],
+    ticks: &[
+        ("- [ ] Task 2", "- [x] Task 2"),
+        ("- [ ] 2.1", "- [x] 2.1"),
+        ("- [ ] 2.2", "- [x] 2.2"),
+        ("- [ ] Task 3", "- [x] Task 3"),
+        ("- [ ] 3.1", "- [x] 3.1"),
+        ("- [ ] 3.2", "- [x] 3.2"),
+    ],
+    end: "2 of 3 tasks done, 1 done before, unchecked.",
+};
+
+pub(super) const AGENT_OS: Format = Format {
+    files: &[("agent-os/specs/2026-01-01-words/tasks.md", include_str!("agent-os.md"))],
+    target: "agent-os/specs/2026-01-01-words",
+    tasks: &[("1.1", Before), ("1.2", Check), ("2.1", Check)],
+    words: &[("1.2", GREETING), ("2.1", FAREWELL)],
+    ticks: &[
+        ("- [ ] 1.0", "- [x] 1.0"),
+        ("- [ ] 1.2", "- [x] 1.2"),
+        ("- [ ] 2.0", "- [x] 2.0"),
+        ("- [ ] 2.1", "- [x] 2.1"),
+    ],
+    end: "2 of 3 tasks done, 1 done before, unchecked.",
+};
+
+pub(super) const BACKLOG: Format = Format {
+    files: &[("backlog/tasks/task-7 - Write-the-greeting.md", include_str!("backlog.md"))],
+    target: "backlog/tasks",
+    tasks: &[("task-7", Check)],
+    words: &[("task-7", GREETING)],
+    ticks: &[("status: To Do", "status: Done")],
+    end: "1 of 1 tasks done.",
+};
+
+pub(super) const RALPH: Format = Format {
+    files: &[("prd.json", include_str!("ralph.json"))],
+    target: "prd.json",
+    tasks: &[("US-001", Before), ("US-002", Check), ("US-003", Check)],
+    words: &[("US-002", GREETING), ("US-003", FAREWELL)],
+    ticks: &[
+        ("\"priority\": 2,\n      \"passes\": false", "\"priority\": 2,\n      \"passes\": true"),
+        ("\"priority\": 3,\n      \"passes\": false", "\"priority\": 3,\n      \"passes\": true"),
+    ],
+    end: "2 of 3 tasks done, 1 done before, unchecked.",
+};

@@ -317,8 +317,6 @@ fn is_task(item: &ChecklistItem<'_>, numbers: &HashSet<&str>, format: &Checklist
                 && !(item.is_labelled && numbers.contains(number))
         }
         (TaskItems::Lettered | TaskItems::Numbered | TaskItems::NumberedOuter, number) => number.is_some(),
-        (TaskItems::NumberedOrOuter | TaskItems::Outer, number) => {
-            number.is_some() || !DEFERRED.is_match(&item.title)
-        }
+        (TaskItems::NumberedOrOuter | TaskItems::Outer, number) => number.is_some() || !DEFERRED.is_match(&item.title),
     }
 }
