@@ -78,7 +78,7 @@ fn only_files_of_the_worktree_are_written() {
     assert_eq!(refusal(ToolAction::Write("../../a.rs"), &at("src")), outside("../../a.rs"));
 }
 
-const HARMLESS: [&str; 71] = [
+const HARMLESS: [&str; 80] = [
     "cargo test",
     "cargo test -p shop -- --nocapture 2>&1 | tail -20",
     "cargo build --manifest-path=./Cargo.toml && cargo clippy",
@@ -150,9 +150,18 @@ const HARMLESS: [&str; 71] = [
     "git remote -v && git notes list",
     "echo 'git push comes later' >> notes.md",
     "echo 'the tests' | cat",
+    "diff <(git show HEAD:src/a.rs) src/a.rs",
+    "cargo test 2>&1 | tee >(grep -c passed > count.txt)",
+    "paste <(cd src && ls) <(ls tests)",
+    "echo $$ > server.pid && kill $$",
+    "mkdir /tmp/omo-r1-2/$$ && echo \"shell $$\"",
+    "echo ${NAME:-git push} ${NAME#*/}; ls",
+    "echo \"${NAME:-(git stash; cd ..)}\"",
+    "echo ${ git status; } \"${| ls src; }\"",
+    "cd ${OMO_ROOT}/src && ls ..",
 ];
 
-const REFUSED: [&str; 105] = [
+const REFUSED: [&str; 117] = [
     "git stash",
     "git stash pop",
     "git push",
@@ -258,6 +267,18 @@ const REFUSED: [&str; 105] = [
     "cd $(pwd)/../../.. && ls",
     "cd \"${PWD}/..\" && ls",
     "echo x > `pwd`/src/db/schema.rs",
+    "diff <(git stash list) a",
+    "tee >(git push) < a",
+    "cat <(cd .. && ls)",
+    "ls > >(cat > ../x)",
+    "echo $$; git push",
+    "echo $$ && cat ../x",
+    "echo ${ git push; }",
+    "echo \"${| git push; }\"",
+    "echo ${\tcd ..; ls; }",
+    "echo ${NAME:-$(git push)}",
+    "echo \"${NAME:-`git push`}\"",
+    "echo ${NAME:-'}'}; git push",
 ];
 
 #[test]

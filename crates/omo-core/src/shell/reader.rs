@@ -163,7 +163,7 @@ impl<'t> Reader<'t> {
                 // The number of the shell.
                 '$' if self.chars.next_if_eq(&'$').is_some() => building.push('$'),
                 '$' => {
-                    building.braces += usize::from(self.opens_parameter());
+                    building.braces += usize::from(self.chars.peek() == Some(&'{') && !self.opens_command());
                     self.dollar(&mut building);
                 }
                 '`' => self.backticks(&mut building),
@@ -223,10 +223,10 @@ impl<'t> Reader<'t> {
         building.parts
     }
 
-    /// `${name}`, and not `${ command; }`, behind its dollar sign.
-    fn opens_parameter(&self) -> bool {
+    /// `${ command; }` or `${|command; }`, and not `${name}`, behind its dollar sign.
+    fn opens_command(&self) -> bool {
         let mut ahead = self.chars.clone();
-        ahead.next() == Some('{') && ahead.next().is_none_or(|next| !next.is_whitespace() && next != '|')
+        ahead.next() == Some('{') && ahead.next().is_some_and(|next| next.is_whitespace() || next == '|')
     }
 
     /// A shell runs a here-string.
@@ -354,6 +354,10 @@ impl<'t> Reader<'t> {
         building.expands = true;
         if self.chars.next_if_eq(&'(').is_some() {
             self.substitution(building);
+        } else if self.opens_command() {
+            self.chars.nth(1);
+            let group = self.nested(|reader| reader.parts(Some('}')));
+            building.push_substitution(group);
         } else {
             building.push('$');
         }
