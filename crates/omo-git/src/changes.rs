@@ -14,25 +14,23 @@ mod snapshot_differences;
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
-use omo_state::files::folder::{FolderError, GuardedFolder};
 use omo_state::files::regular_file;
 use omo_state::git_worktree::GitWorktree;
-use omo_state::seal::{hex_digest, hex_digest_of_reader};
+use omo_state::seal::hex_digest_of_reader;
 use serde::{Deserialize, Serialize};
 
 use crate::git_command::GitCalls;
 use crate::git_output::parts;
 use crate::platform::lies_in;
+use crate::private_folder::{CHANGES, OMO, run_name};
 use crate::repository::is_object_name;
 use crate::snapshots::Snapshots;
-use crate::tree::{ScratchTree, id_of_submodule};
+use crate::tree::{Look, ScratchTree, id_of_submodule};
 use crate::tree_path::{relative_path, tree_path};
 
 pub use added_lines::{AddedLine, AddedLines};
 pub use snapshot_differences::SnapshotPair;
 
-/// The folder of all snapshots, in the user's own state folder.
-const FOLDER: [&str; 2] = ["omo", "changes"];
 /// What omo itself writes in a project, from its top.
 const OWN: &str = ".sisyphus/cc-omo";
 
@@ -151,11 +149,6 @@ pub fn is_omo_path(path: &str, own: &[&str]) -> bool {
     own.iter().chain([&OWN]).any(|own| is_at_or_below(path, own))
 }
 
-/// Forgets all snapshots of a run; one that has none is no error.
-pub fn forget_snapshots(state_home: &Path, run_id: &str) -> Result<(), FolderError> {
-    GuardedFolder::create_user_part(state_home, &FOLDER)?.remove_folder(&folder_of(run_id))
-}
-
 /// The digest of a file's content, to see whether it is touched later; `None` where there is no regular
 /// file, or one that lies outside of the project, behind a link for example.
 pub fn file_digest(root: &Path, path: &str) -> Option<String> {
@@ -173,12 +166,7 @@ fn scratch<'a>(
     calls: &'a GitCalls,
     run_id: &str,
 ) -> Option<ScratchTree<'a>> {
-    ScratchTree::open_remembering(work_tree, state_home, calls, &[FOLDER.as_slice(), &[&folder_of(run_id)]].concat())
-}
-
-/// A name that is one whatever the run is called.
-fn folder_of(run_id: &str) -> String {
-    hex_digest(run_id.as_bytes()).chars().take(32).collect()
+    ScratchTree::open(work_tree, state_home, calls, &[OMO, CHANGES, &run_name(run_id)], Look::Lasting)
 }
 
 /// A list of letters and paths, each with a NUL behind it.

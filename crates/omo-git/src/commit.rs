@@ -16,15 +16,14 @@ use omo_core::check::session_check::CheckEnd;
 use omo_process::environment::CheckEnvironment;
 use omo_process::job::CommandOutcome;
 use omo_process::platform::shell_variable;
-use omo_state::files::folder::{FolderError, GuardedFolder};
-use omo_state::files::lock::StateLock;
+use omo_state::files::folder::FolderError;
 use omo_state::git_worktree::GitWorktree;
-use omo_state::seal::hex_digest;
 
 use crate::git_command::{GitOutcome, OutputMode, git, git_program, ignore_case_setting, run};
 use crate::git_output::{ChangedEntry, GitEntry, list, parse_changes, parts};
 use crate::git_settings::GitSettings;
 use crate::platform::path_of;
+use crate::private_folder::{PrivateFolder, tree_name};
 use crate::proved_worktree::ProvedWorktree;
 use crate::repository::{GitRepository, trimmed_line};
 use crate::restore::{
@@ -115,8 +114,7 @@ struct CommitWorktree {
     tree: GitWorktree,
     project: String,
     git: PathBuf,
-    folder: GuardedFolder,
-    _lock: StateLock,
+    private: PrivateFolder,
 }
 
 impl CommitWorktree {
@@ -126,12 +124,8 @@ impl CommitWorktree {
         let (tree, project) = order.worktree.project().ok_or_else(none)?;
         let tree = tree.clone();
         let git = git_program(&tree.top).ok_or_else(|| other("there is no git in PATH".to_owned()))?;
-        let name: String = hex_digest(tree.top.as_os_str().as_encoded_bytes()).chars().take(32).collect();
-        let parts = [FOLDER.as_slice(), &[&name]].concat();
-        let folder =
-            GuardedFolder::create_user_part(order.state_home, &parts).map_err(|error| other(error.to_string()))?;
-        let lock = StateLock::take(&folder, PATIENCE).map_err(|error| other(error.to_string()))?;
-        Ok(Self { tree, project, git, folder, _lock: lock })
+        let private = PrivateFolder::open(order.state_home, &FOLDER, &tree_name(&tree.top), PATIENCE);
+        Ok(Self { tree, project, git, private: private.map_err(|error| other(error.to_string()))? })
     }
 
     fn commit(
@@ -156,7 +150,7 @@ impl CommitWorktree {
         self.add_intent(&new).inspect_err(|_| self.restore_index(&before, &names))?;
         let outcome = self.run("commit --quiet", order, environment, &mut goes_on);
         let made = self.head().filter(|sha| Some(sha) != head.as_ref());
-        let trace = self.folder.read(TRACE, MAX_TRACE_BYTES).ok().flatten().unwrap_or_default();
+        let trace = self.private.folder.read(TRACE, MAX_TRACE_BYTES).ok().flatten().unwrap_or_default();
         if let Some(sha) = made {
             let is_whole = is_exit(&outcome, 0);
             // A git that was ended behind that has not written its index.
@@ -364,9 +358,9 @@ impl CommitWorktree {
     }
 
     fn write_inputs(&self, order: &CommitRequest<'_>, names: &[TreePath]) -> Result<(), FolderError> {
-        self.folder.replace(MESSAGE, message_with(order.message, order.trailers).as_bytes())?;
-        self.folder.replace(PATHS, &pathspec_list(names))?;
-        self.folder.remove(TRACE)
+        self.private.folder.replace(MESSAGE, message_with(order.message, order.trailers).as_bytes())?;
+        self.private.folder.replace(PATHS, &pathspec_list(names))?;
+        self.private.folder.remove(TRACE)
     }
 
     /// Whether there is nothing that could be committed; runs no hook.
@@ -393,7 +387,7 @@ impl CommitWorktree {
             "{case}{what} --only --cleanup=whitespace --file={message} --pathspec-from-file={paths} --pathspec-file-nul"
         );
         let own = [("OMO_MESSAGE", MESSAGE), ("OMO_PATHS", PATHS), ("GIT_TRACE2_EVENT", TRACE)];
-        let own = own.map(|(name, file)| (name, self.folder.path().join(file).into_os_string()));
+        let own = own.map(|(name, file)| (name, self.private.folder.path().join(file).into_os_string()));
         let user = UserGit { environment, settings: order.settings, limit: order.limit };
         user.run(self.git.clone(), &self.tree.top, &words, own.to_vec(), goes_on)
     }

@@ -20,7 +20,7 @@ use crate::git_command::GitCalls;
 use crate::git_output::{parts, split_entry};
 use crate::recorded::{RecordedRun, RecordedWorktree};
 use crate::repository::is_object_name;
-use crate::tree::{EMPTY_TREES, ScratchTree};
+use crate::tree::{EMPTY_TREES, Look, ScratchTree};
 use crate::work_files::FileScope;
 
 pub use self::file_versions::{DIGEST_CHARS, FileVersions};
@@ -96,7 +96,8 @@ pub fn changes_since_commit(
     let home = state_home.ok_or("there is no folder for the user's own state")?;
     let settled = scope.map(|name| FileScope::load(home, name).ok_or("what was settled when the run began is gone"));
     let scope = settled.transpose()?;
-    let scratch = ScratchTree::create(&tree, home, calls, &FOLDER, scope.as_ref()).ok_or_else(no_answer_error)?;
+    let scratch =
+        ScratchTree::open(&tree, home, calls, &FOLDER, Look::Fresh(scope.as_ref())).ok_or_else(no_answer_error)?;
     if is_outside(&scratch, &tree, folder, base).ok_or_else(no_answer_error)? {
         return Ok(ReviewChanges::default());
     }
@@ -127,7 +128,8 @@ pub fn changes_since_recorded(
         return Err("the repository that the run began in is gone".to_owned());
     }
     let tree = place.work_tree(home);
-    let scratch = ScratchTree::create(&tree, home, calls, &FOLDER, Some(&place.scope)).ok_or_else(no_answer_error)?;
+    let scratch =
+        ScratchTree::open(&tree, home, calls, &FOLDER, Look::Fresh(Some(&place.scope))).ok_or_else(no_answer_error)?;
     let mut text = String::new();
     write_changes((&mut text, whole), scratch, &tree, (home, calls), ComparisonBase::Recorded(&kept, &place), 0)?;
     Ok(ReviewChanges { difference: Some(text), notes: Vec::new() })
@@ -278,7 +280,7 @@ fn write_changes(
             return Err("submodules are nested too deep".to_owned());
         }
         let _ = writeln!(text, "\n[omo] In the submodule {}:\n", path.display().to_string().escape_debug());
-        let scratch = ScratchTree::create(&inner, home, calls, &FOLDER, None).ok_or_else(no_answer_error)?;
+        let scratch = ScratchTree::open(&inner, home, calls, &FOLDER, Look::Fresh(None)).ok_or_else(no_answer_error)?;
         write_changes(
             (text, &mut *whole),
             scratch,
@@ -301,7 +303,8 @@ fn write_recorded_changes(
 ) -> Result<(), String> {
     let ComparisonBase::Recorded(kept, _) = before else { return Ok(()) };
     let tree = place.work_tree(home);
-    let scratch = ScratchTree::create(&tree, home, calls, &FOLDER, Some(&place.scope)).ok_or_else(no_answer_error)?;
+    let scratch =
+        ScratchTree::open(&tree, home, calls, &FOLDER, Look::Fresh(Some(&place.scope))).ok_or_else(no_answer_error)?;
     write_changes(out, scratch, &tree, (home, calls), ComparisonBase::Recorded(kept, place), depth + 1)
 }
 

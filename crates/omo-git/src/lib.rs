@@ -26,6 +26,7 @@ pub mod message_commit;
 pub mod named_files;
 pub mod own_git_dir;
 mod platform;
+mod private_folder;
 pub mod proved_worktree;
 pub mod recorded;
 pub mod remote;

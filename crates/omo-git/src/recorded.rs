@@ -22,7 +22,7 @@ use crate::folder_path::FolderPath;
 use crate::git_command::GitCalls;
 use crate::git_output::{parts, split_entry};
 use crate::platform::path_of;
-use crate::tree::ScratchTree;
+use crate::tree::{Look, ScratchTree};
 use crate::work_files::{FileScope, ignore_built, path_to_text};
 
 /// How deep repositories within repositories are followed.
@@ -130,18 +130,14 @@ impl RecordedWorktree {
 
     fn record_index(&self, state_home: &Path, id: &SessionId, calls: &GitCalls) -> Option<String> {
         let tree = self.work_tree(state_home);
-        let parts = store::folder_parts(id);
-        let scratch =
-            ScratchTree::create(&tree, state_home, calls, &parts.each_ref().map(String::as_str), Some(&self.scope))?;
+        let scratch = open_scratch(&tree, state_home, id, calls, Look::Fresh(Some(&self.scope)))?;
         scratch.record_index()?;
         scratch.git(&LIST, &[]).map(|listed| hex_digest(&listed))
     }
 
     /// Opens what was recorded of it; `None` where that is gone, or is something else.
     fn open_in<'a>(&self, tree: &'a GitWorktree, kept: &RecordedRun<'a>) -> Option<(ScratchTree<'a>, Vec<u8>)> {
-        let parts = store::folder_parts(kept.id);
-        let parts = parts.each_ref().map(String::as_str);
-        let mut scratch = ScratchTree::open_recorded(tree, kept.state_home, kept.calls, &parts, &self.scope)?;
+        let mut scratch = open_scratch(tree, kept.state_home, kept.id, kept.calls, Look::Recorded(&self.scope))?;
         scratch.add_object_folders(vec![scratch.linked_objects_folder()]);
         let listed = scratch.git(&LIST, &[])?;
         (kept.trees.get(&self.name)? == &hex_digest(&listed)).then_some((scratch, listed))
@@ -151,9 +147,8 @@ impl RecordedWorktree {
     /// lost its first commit, has them still.
     fn link_objects(&self, state_home: &Path, id: &SessionId, calls: &GitCalls, deadline: Instant) {
         let tree = self.work_tree(state_home);
-        let parts = store::folder_parts(id);
-        let parts = parts.each_ref().map(String::as_str);
-        let Some(scratch) = ScratchTree::open_recorded(&tree, state_home, calls, &parts, &self.scope) else { return };
+        let scratch = open_scratch(&tree, state_home, id, calls, Look::Recorded(&self.scope));
+        let Some(scratch) = scratch else { return };
         let from = tree.common.join("objects");
         let is_of_objects = |name: &str| name == "pack" || name.len() == 2;
         let folders = fs::read_dir(&from).into_iter().flatten().flatten();
@@ -176,6 +171,18 @@ impl RecordedWorktree {
             }
         }
     }
+}
+
+/// Opens what a run has of a work tree.
+fn open_scratch<'a>(
+    tree: &GitWorktree,
+    state_home: &Path,
+    id: &SessionId,
+    calls: &'a GitCalls,
+    look: Look,
+) -> Option<ScratchTree<'a>> {
+    let parts = store::folder_parts(id);
+    ScratchTree::open(tree, state_home, calls, &parts.each_ref().map(String::as_str), look)
 }
 
 /// What was recorded for a run.

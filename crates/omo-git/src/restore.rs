@@ -19,7 +19,7 @@ mod worktree_files;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use omo_state::files::folder::FolderError;
 use omo_state::files::lock::LockError;
@@ -170,9 +170,4 @@ impl Snapshots<'_> {
         }
         it.keep(name, &before.entries_at(&names), &kept.entries_at(&names), &staged).map(Some)
     }
-}
-
-/// Forgets all snapshots of a run; one that has none is no error.
-pub fn forget_snapshots(state_home: &Path, run_id: &str) -> Result<(), FolderError> {
-    store::forget_snapshots(state_home, run_id)
 }

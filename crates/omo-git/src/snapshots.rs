@@ -5,6 +5,9 @@
 
 use std::path::Path;
 
+use omo_state::files::folder::FolderError;
+
+use crate::private_folder::forget_run;
 use crate::proved_worktree::ProvedWorktree;
 
 /// The snapshots of a work tree that are kept for a run.
@@ -19,4 +22,13 @@ pub struct Snapshots<'a> {
     /// Paths from the project's top that omo writes for the run, each with everything below it: they are neither
     /// compared nor put back.
     pub own: &'a [&'a str],
+}
+
+/// Forgets all snapshots of a run; one that has none is no error.
+///
+/// # Errors
+///
+/// A folder cannot be removed.
+pub fn forget_snapshots(state_home: &Path, run_id: &str) -> Result<(), FolderError> {
+    forget_run(state_home, run_id)
 }

@@ -15,10 +15,7 @@ use std::fs;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::time::Duration;
 
-use omo_state::files::folder::GuardedFolder;
-use omo_state::files::lock::StateLock;
 use omo_state::files::regular_file;
 use omo_state::git_worktree::GitWorktree;
 use omo_state::seal::{SealKey, hex_digest};
@@ -28,6 +25,7 @@ use crate::git_command::GitCalls;
 use crate::git_output::{batch_contents, entries, list, parts};
 use crate::own_git_dir::{self, RepositorySettings, quote_path};
 use crate::platform::{identity, path_of};
+use crate::private_folder::{PATIENCE, PrivateFolder, tree_name};
 use crate::scope::FileScope;
 
 const INDEX: &str = "index";
@@ -41,8 +39,8 @@ const MAX_DEPTH: usize = 8;
 const MAX_INDEX_BYTES: u64 = 256 * 1024 * 1024;
 /// What is kept of a larger work tree is not used: then git is asked each time.
 const MAX_KEPT_BYTES: u64 = 64 * 1024 * 1024;
-/// Two sessions of one project ask for the same id at the same time.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Where submodules are looked at.
+const TREES: [&str; 2] = ["omo", "trees"];
 
 /// What is remembered between two looks at a work tree.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,7 +64,7 @@ pub(crate) const EMPTY_TREES: [&str; 2] =
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 fn id_of(tree: &GitWorktree, state_home: &Path, calls: &GitCalls, depth: usize) -> Option<String> {
-    let scratch = ScratchTree::open(tree, state_home, calls)?;
+    let scratch = ScratchTree::open(tree, state_home, calls, &TREES, Look::Passing)?;
     let kept = scratch.read_state()?;
     if kept.submodules.is_empty() || depth == MAX_DEPTH {
         return Some(kept.tree);
@@ -90,22 +88,25 @@ fn submodule_at_depth(tree: &GitWorktree, path: &Path, state_home: &Path, calls:
     inner.and_then(|inner| id_of(&inner, state_home, calls, depth + 1)).unwrap_or_default()
 }
 
-/// What becomes of the objects that git writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ObjectRetention {
-    /// They are not needed after the look.
-    Forgotten,
-    /// A later look, maybe of another process, needs them.
-    Remembered,
+/// A look at a work tree: the settings that hold for it, and the fate of the objects that git writes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Look<'s> {
+    /// As things stand; objects are not needed after it.
+    Passing,
+    /// As the repository was settled at the first look of several. Another process may need the objects.
+    Lasting,
+    /// As things stand, or as was settled when a run began; what an earlier look has left there is forgotten.
+    Fresh(Option<&'s FileScope>),
+    /// At what such a look has recorded.
+    Recorded(&'s FileScope),
 }
 
 /// The folder in which omo looks at one work tree.
 pub(crate) struct ScratchTree<'a> {
     tree: GitWorktree,
     calls: &'a GitCalls,
-    objects: ObjectRetention,
-    folder: GuardedFolder,
-    path: PathBuf,
+    forgets_objects: bool,
+    private: PrivateFolder,
     /// What is kept there bears a seal: it lies where others can write.
     key: SealKey,
     /// What was taken over from the repository.
@@ -116,68 +117,47 @@ pub(crate) struct ScratchTree<'a> {
     object_folders: Vec<PathBuf>,
     /// The folder that git is shown.
     git: OnceLock<Option<PathBuf>>,
-    _lock: StateLock,
 }
 
 impl<'a> ScratchTree<'a> {
-    fn open(tree: &GitWorktree, state_home: &Path, calls: &'a GitCalls) -> Option<Self> {
-        let mut scratch = Self::open_folder(
-            tree,
-            state_home,
-            calls,
-            &["omo", "trees", &folder_name(tree)?],
-            ObjectRetention::Forgotten,
-        )?;
-        scratch.apply_scope(None);
-        Some(scratch)
-    }
-
-    /// One of its own below `parts`, where the trees that git writes are remembered, and what the repository had
-    /// settled at the first look.
-    pub(crate) fn open_remembering(
+    /// Opens the folder of a work tree below `parts`.
+    pub(crate) fn open(
         tree: &GitWorktree,
         state_home: &Path,
         calls: &'a GitCalls,
         parts: &[&str],
+        look: Look,
     ) -> Option<Self> {
-        let name = folder_name(tree)?;
-        let parts = [parts, &[&name]].concat();
-        GuardedFolder::create_user_part(state_home, &[parts.as_slice(), &[OBJECTS]].concat()).ok()?;
-        let mut scratch = Self::open_folder(tree, state_home, calls, &parts, ObjectRetention::Remembered)?;
-        scratch.settings = match scratch.first_settings() {
-            Some(settings) => settings,
-            None => scratch.keep_first_settings()?,
+        let private = PrivateFolder::open(state_home, parts, &tree_name(&tree.top), PATIENCE).ok()?;
+        // Left by a git that was killed: under the lock no other process works here.
+        private.folder.remove(&format!("{INDEX}.lock")).ok()?;
+        let scope = match look {
+            Look::Fresh(scope) => scope,
+            Look::Recorded(scope) => Some(scope),
+            Look::Passing | Look::Lasting => None,
         };
-        Some(scratch)
-    }
-
-    /// One of its own below `parts`, which remembers the trees and begins with the repository's own index.
-    pub(crate) fn create(
-        tree: &GitWorktree,
-        state_home: &Path,
-        calls: &'a GitCalls,
-        parts: &[&str],
-        scope: Option<&FileScope>,
-    ) -> Option<Self> {
-        let name = folder_name(tree)?;
-        let mut scratch =
-            Self::open_folder(tree, state_home, calls, &[parts, &[&name]].concat(), ObjectRetention::Remembered)?;
-        scratch.apply_scope(scope);
-        scratch.clear().map(|()| scratch)
-    }
-
-    /// As [`Scratch::anew`] has left it, with what was recorded there.
-    pub(crate) fn open_recorded(
-        tree: &GitWorktree,
-        state_home: &Path,
-        calls: &'a GitCalls,
-        parts: &[&str],
-        scope: &FileScope,
-    ) -> Option<Self> {
-        let name = folder_name(tree)?;
-        let mut scratch =
-            Self::open_folder(tree, state_home, calls, &[parts, &[&name]].concat(), ObjectRetention::Remembered)?;
-        scratch.apply_scope(Some(scope));
+        let mut scratch = Self {
+            tree: tree.clone(),
+            calls,
+            forgets_objects: matches!(look, Look::Passing),
+            private,
+            key: SealKey::load(Some(state_home)).ok()?,
+            settings: scope.map(|scope| scope.settings.clone()).unwrap_or_default(),
+            absent: scope.map(|scope| scope.absent().into_iter().collect()).unwrap_or_default(),
+            object_folders: Vec::new(),
+            git: OnceLock::new(),
+        };
+        match look {
+            Look::Passing => scratch.forget_objects()?,
+            Look::Lasting => drop(scratch.private.folder.create_folder(OBJECTS).ok()?),
+            Look::Fresh(_) => scratch.clear()?,
+            Look::Recorded(_) => {}
+        }
+        if matches!(look, Look::Lasting) {
+            scratch.settings = scratch.first_settings().or_else(|| scratch.keep_first_settings())?;
+        } else if scope.is_none() {
+            scratch.settings = RepositorySettings::read(tree, calls);
+        }
         Some(scratch)
     }
 
@@ -186,14 +166,18 @@ impl<'a> ScratchTree<'a> {
         self.object_folders = folders;
     }
 
+    fn path(&self, name: &str) -> PathBuf {
+        self.private.folder.path().join(name)
+    }
+
     /// Where its own objects are.
     pub(crate) fn objects_folder(&self) -> PathBuf {
-        self.path.join(OBJECTS)
+        self.path(OBJECTS)
     }
 
     /// Where it may keep what it needs of the repository's.
     pub(crate) fn linked_objects_folder(&self) -> PathBuf {
-        self.path.join(HELD)
+        self.path(HELD)
     }
 
     /// Whether a sparse checkout had left this out.
@@ -203,19 +187,12 @@ impl<'a> ScratchTree<'a> {
 
     /// Forgets what is remembered here.
     pub(crate) fn clear(&self) -> Option<()> {
-        self.folder.remove(KEPT).ok()?;
-        self.folder.empty_folder(OBJECTS).ok()
-    }
-
-    /// Looks at it as was settled when a run began; without one as things stand.
-    fn apply_scope(&mut self, scope: Option<&FileScope>) {
-        let live = || RepositorySettings::read(&self.tree, self.calls);
-        self.settings = scope.map_or_else(live, |scope| scope.settings.clone());
-        self.absent = scope.map(|scope| scope.absent().into_iter().collect()).unwrap_or_default();
+        self.private.folder.remove(KEPT).ok()?;
+        self.private.folder.empty_folder(OBJECTS).ok()
     }
 
     fn first_settings(&self) -> Option<RepositorySettings> {
-        let bytes = self.folder.read(SETTINGS, MAX_KEPT_BYTES).ok()??;
+        let bytes = self.private.folder.read(SETTINGS, MAX_KEPT_BYTES).ok()??;
         let (seal, settings): (String, RepositorySettings) = serde_json::from_slice(&bytes).ok()?;
         self.key.is_mac(&serde_json::to_vec(&settings).ok()?, &seal).then_some(settings)
     }
@@ -223,46 +200,13 @@ impl<'a> ScratchTree<'a> {
     fn keep_first_settings(&self) -> Option<RepositorySettings> {
         let settings = RepositorySettings::read(&self.tree, self.calls);
         let seal = self.key.mac(&serde_json::to_vec(&settings).ok()?);
-        self.folder.replace(SETTINGS, &serde_json::to_vec(&(seal, &settings)).ok()?).ok()?;
+        self.private.folder.replace(SETTINGS, &serde_json::to_vec(&(seal, &settings)).ok()?).ok()?;
         Some(settings)
-    }
-
-    fn open_folder(
-        tree: &GitWorktree,
-        state_home: &Path,
-        calls: &'a GitCalls,
-        parts: &[&str],
-        objects: ObjectRetention,
-    ) -> Option<Self> {
-        let folder = GuardedFolder::create_user_part(state_home, parts).ok()?;
-        let lock = StateLock::take(&folder, PATIENCE).ok()?;
-        // Left by a git that was killed: under the lock no other process works here.
-        folder.remove(&format!("{INDEX}.lock")).ok()?;
-        let (path, key) = (folder.path().to_owned(), SealKey::load(Some(state_home)).ok()?);
-        let (settings, absent, git) = (RepositorySettings::default(), BTreeSet::new(), OnceLock::new());
-        let lent = Vec::new();
-        let scratch = Self {
-            tree: tree.clone(),
-            calls,
-            objects,
-            folder,
-            path,
-            key,
-            settings,
-            absent,
-            object_folders: lent,
-            git,
-            _lock: lock,
-        };
-        scratch.forget_objects().map(|()| scratch)
     }
 
     /// Without their folder git knows no repository.
     fn forget_objects(&self) -> Option<()> {
-        match self.objects {
-            ObjectRetention::Forgotten => self.folder.empty_folder(OBJECTS).ok(),
-            ObjectRetention::Remembered => Some(()),
-        }
+        if self.forgets_objects { self.private.folder.empty_folder(OBJECTS).ok() } else { Some(()) }
     }
 
     /// Looks at the work tree, as quickly as can be.
@@ -272,8 +216,7 @@ impl<'a> ScratchTree<'a> {
             file_mark(&self.tree.git.join(INDEX)),
             hex_digest(&serde_json::to_vec(&(&self.settings, self.absent.len())).ok()?)
         );
-        let kept =
-            self.load_state().filter(|kept| kept.source == source && kept.copy == file_mark(&self.path.join(INDEX)));
+        let kept = self.load_state().filter(|kept| kept.source == source && kept.copy == file_mark(&self.path(INDEX)));
         let Some(kept) = kept else { return self.rebuild_state(source) };
         // What had been left out may be there now.
         if !self.absent.is_empty() {
@@ -300,7 +243,7 @@ impl<'a> ScratchTree<'a> {
         }
         kept.seal = String::new();
         kept.seal = self.key.mac(&serde_json::to_vec(&kept).ok()?);
-        self.folder.replace(KEPT, &serde_json::to_vec(&kept).ok()?).ok()?;
+        self.private.folder.replace(KEPT, &serde_json::to_vec(&kept).ok()?).ok()?;
         Some(kept)
     }
 
@@ -320,7 +263,7 @@ impl<'a> ScratchTree<'a> {
     }
 
     fn load_state(&self) -> Option<TreeState> {
-        let bytes = self.folder.read(KEPT, MAX_KEPT_BYTES).ok()??;
+        let bytes = self.private.folder.read(KEPT, MAX_KEPT_BYTES).ok()??;
         let mut kept: TreeState = serde_json::from_slice(&bytes).ok()?;
         let seal = std::mem::take(&mut kept.seal);
         self.key.is_mac(&serde_json::to_vec(&kept).ok()?, &seal).then_some(kept)
@@ -330,14 +273,14 @@ impl<'a> ScratchTree<'a> {
     fn copy_index(&self) -> Option<()> {
         match regular_file::open(&self.tree.git.join(INDEX)) {
             Ok(Some(mut index)) if is_index(&index)? => {
-                let mut copy = self.folder.create_file(INDEX).ok()?;
+                let mut copy = self.private.folder.create_file(INDEX).ok()?;
                 std::io::copy(&mut index, &mut copy).ok()?;
                 // Git compares what was written since then with the files themselves, whatever their times say.
                 copy.set_modified(index.metadata().ok()?.modified().ok()?).ok()?;
                 self.forget_flags()
             }
             // A repository without a commit, and nothing added yet.
-            Err(error) if error.kind() == ErrorKind::NotFound => self.folder.remove(INDEX).ok(),
+            Err(error) if error.kind() == ErrorKind::NotFound => self.private.folder.remove(INDEX).ok(),
             Ok(_) | Err(_) => None,
         }
     }
@@ -405,7 +348,7 @@ impl<'a> ScratchTree<'a> {
             let inside = parts(changed).filter(|path| path.ends_with(b"/"));
             submodules.extend(inside.filter(|path| !self.has_commit(path)).map(path_of));
         }
-        let copy = file_mark(&self.path.join(INDEX));
+        let copy = file_mark(&self.path(INDEX));
         self.save_state(TreeState { source: kept.source, copy, tree, submodules, ..TreeState::default() })
     }
 
@@ -466,9 +409,11 @@ impl<'a> ScratchTree<'a> {
 
     /// What git says, and its exit status; `shared` are more folders of objects.
     pub(crate) fn answer(&self, shared: Option<OsString>, arguments: &[&str], input: &[u8]) -> Option<(i32, Vec<u8>)> {
-        let git =
-            self.git.get_or_init(|| own_git_dir::make(&self.folder, Some(&self.tree), &self.settings)).as_ref()?;
-        let (index, objects) = (self.path.join(INDEX), self.path.join(OBJECTS));
+        let git = self
+            .git
+            .get_or_init(|| own_git_dir::make(&self.private.folder, Some(&self.tree), &self.settings))
+            .as_ref()?;
+        let (index, objects) = (self.path(INDEX), self.path(OBJECTS));
         let shared = shared.unwrap_or_default();
         let own = [
             ("GIT_INDEX_FILE", index.as_os_str()),
@@ -484,11 +429,6 @@ impl<'a> ScratchTree<'a> {
 fn submodules(listed: &[u8]) -> Vec<PathBuf> {
     let links = entries(listed).filter(|(about, _)| about.starts_with(b"160000 "));
     links.map(|(_, path)| path_of(path)).collect()
-}
-
-/// What the folder of a work tree is called.
-fn folder_name(tree: &GitWorktree) -> Option<String> {
-    hex_digest(tree.top.as_os_str().as_encoded_bytes()).get(..32).map(str::to_owned)
 }
 
 /// Whether an open file is an index of git's: nothing else is copied.

@@ -153,7 +153,7 @@ fn what_cannot_be_put_back_now_holds_up_what_follows() {
 
 fn a_missing_snapshot_is_reported_and_delays_nothing() {
     let fixture = failed_and_left("revert");
-    omo_git::restore::forget_snapshots(&fixture.home(), fixture.run.id()).unwrap();
+    omo_git::snapshots::forget_snapshots(&fixture.home(), fixture.run.id()).unwrap();
     fixture.start("2").unwrap();
     let events = fixture.run.events().unwrap();
     let left = events.iter().find_map(|event| match &event.kind {

@@ -15,7 +15,7 @@ use crate::git_output::{GitEntry, entries, folders, parse_changes};
 use crate::platform::path_of;
 use crate::recorded::{RecordedRun, RecordedWorktree};
 use crate::repository::GitFailed;
-use crate::tree::ScratchTree;
+use crate::tree::{Look, ScratchTree};
 
 /// How deep submodules within submodules are followed.
 const MAX_DEPTH: usize = 8;
@@ -160,7 +160,7 @@ impl<'a> ProjectFiles<'a> {
             RepositoryBase::Kept { objects, .. } => (None, vec![objects.to_path_buf()]),
             RepositoryBase::Nothing | RepositoryBase::Commit(_) => (None, Vec::new()),
         };
-        let scratch = ScratchTree::create(tree, folder.state_home, calls, folder.parts, scope);
+        let scratch = ScratchTree::open(tree, folder.state_home, calls, folder.parts, Look::Fresh(scope));
         let mut scratch = scratch.ok_or_else(|| failed("config"))?;
         scratch.record_index().ok_or_else(|| failed("update-index"))?;
         scratch.add_object_folders(objects);

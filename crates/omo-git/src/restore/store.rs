@@ -4,48 +4,41 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use omo_state::files::folder::{FolderError, GuardedFolder};
-use omo_state::files::lock::StateLock;
 use omo_state::files::regular_file;
 use omo_state::seal::hex_digest;
 
 use super::RestoreError;
 use super::manifest::SnapshotManifest;
+use crate::private_folder::{OMO, PATIENCE, PrivateFolder, RESTORE, run_name, tree_name};
 
-/// The folder of all snapshots, in the user's own state folder.
-const FOLDER: [&str; 2] = ["omo", "restore"];
 /// A larger manifest is none that omo made.
 const MAX_MANIFEST_BYTES: u64 = 512 * 1024 * 1024;
 /// Bytes of a file that is not read a second time without need.
 const LARGE: u64 = 16 * 1024 * 1024;
-/// Two steps may begin in one work tree at the same time.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The snapshots of one run, as one of its work trees uses them. While it is open no other process keeps or restores
 /// in that work tree.
 pub(super) struct SnapshotStore {
-    folder: GuardedFolder,
+    private: PrivateFolder,
     /// What is kept, until it is whole: another work tree has another one.
     new: String,
     /// Index of git that files are kept with.
     index: String,
-    _lock: StateLock,
 }
 
 impl SnapshotStore {
     pub(super) fn open(top: &Path, state_home: &Path, run_id: &str) -> Result<Self, RestoreError> {
-        let (of_run, of_tree) = (folder_name(run_id.as_bytes()), folder_name(top.as_os_str().as_encoded_bytes()));
-        let parts = [FOLDER.as_slice(), &[&of_run]].concat();
-        let folder = GuardedFolder::create_user_part(state_home, &parts)?;
-        let lock = StateLock::take_named(&folder, &format!("{of_tree}.lock"), PATIENCE)?;
-        Ok(Self { folder, new: format!("{of_tree}.new"), index: format!("{of_tree}.index"), _lock: lock })
+        let (run, of_tree) = (run_name(run_id), tree_name(top));
+        let lock = format!("{of_tree}.lock");
+        let private = PrivateFolder::open_shared(state_home, &[OMO, RESTORE, &run], &lock, PATIENCE)?;
+        Ok(Self { private, new: format!("{of_tree}.new"), index: format!("{of_tree}.index") })
     }
 
     /// Keeps the bytes of a file, and tells their digest. What is there already is read and not written.
     pub(super) fn save_file(&self, mut bytes: File) -> Result<String, RestoreError> {
-        let failed = |source| RestoreError::Io { action: "keep", path: self.folder.path().join(&self.new), source };
+        let failed =
+            |source| RestoreError::Io { action: "keep", path: self.private.folder.path().join(&self.new), source };
         let size = bytes.metadata().map_err(failed)?.len();
         // Reading a large file takes long: one that is new by its size alone is read once.
         if size < LARGE || self.has_size(size) {
@@ -56,14 +49,14 @@ impl SnapshotStore {
             bytes.rewind().map_err(failed)?;
         }
         // Another process may write to the file meanwhile: what counts is what was copied.
-        let content = copy(&mut bytes, Some(&mut self.folder.create_file(&self.new)?)).map_err(failed)?;
-        self.folder.rename(&self.new, &content)?;
+        let content = copy(&mut bytes, Some(&mut self.private.folder.create_file(&self.new)?)).map_err(failed)?;
+        self.private.folder.rename(&self.new, &content)?;
         Ok(content)
     }
 
     /// Whether something that is kept has this size, in bytes.
     fn has_size(&self, size: u64) -> bool {
-        let kept = fs::read_dir(self.folder.path()).into_iter().flatten().flatten();
+        let kept = fs::read_dir(self.private.folder.path()).into_iter().flatten().flatten();
         kept.filter_map(|entry| entry.metadata().ok()).any(|kept| kept.len() == size)
     }
 
@@ -74,23 +67,23 @@ impl SnapshotStore {
 
     /// A file without a name, gone once it is closed: open to be written, and to be read.
     pub(super) fn nameless_file(&self) -> Result<[File; 2], RestoreError> {
-        let written = self.folder.create_file(&self.new)?;
+        let written = self.private.folder.create_file(&self.new)?;
         let path = self.path(&self.new);
         let opened = regular_file::open(&path).and_then(|read| read.ok_or_else(|| io::ErrorKind::NotFound.into()));
         let read = opened.map_err(|source| RestoreError::Io { action: "read", path, source })?;
-        self.folder.remove(&self.new)?;
+        self.private.folder.remove(&self.new)?;
         Ok([written, read])
     }
 
     /// Where bytes lie that were kept.
     pub(super) fn path(&self, content: &str) -> PathBuf {
-        self.folder.path().join(content)
+        self.private.folder.path().join(content)
     }
 
     /// The path of a private index of git; what an earlier process left there is gone.
     pub(super) fn fresh_index(&self) -> Result<PathBuf, RestoreError> {
-        self.folder.remove(&self.index)?;
-        self.folder.remove(&format!("{}.lock", self.index))?;
+        self.private.folder.remove(&self.index)?;
+        self.private.folder.remove(&format!("{}.lock", self.index))?;
         Ok(self.path(&self.index))
     }
 
@@ -108,7 +101,7 @@ impl SnapshotStore {
         let bytes =
             serde_json::to_vec(manifest).map_err(|_| RestoreError::SnapshotGone("the list of files".to_owned()))?;
         let id = hex_digest(&bytes);
-        self.folder.replace(&name_of(&id), &bytes)?;
+        self.private.folder.replace(&name_of(&id), &bytes)?;
         Ok(id)
     }
 
@@ -118,14 +111,9 @@ impl SnapshotStore {
         if !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(gone());
         }
-        let bytes = self.folder.read(&name_of(id), MAX_MANIFEST_BYTES)?.filter(|bytes| hex_digest(bytes) == id);
+        let bytes = self.private.folder.read(&name_of(id), MAX_MANIFEST_BYTES)?.filter(|bytes| hex_digest(bytes) == id);
         serde_json::from_slice(&bytes.ok_or_else(gone)?).map_err(|_| gone())
     }
-}
-
-/// Forgets all snapshots of a run.
-pub(super) fn forget_snapshots(state_home: &Path, run_id: &str) -> Result<(), FolderError> {
-    GuardedFolder::create_user_part(state_home, &FOLDER)?.remove_folder(&folder_name(run_id.as_bytes()))
 }
 
 /// The digest of what is read.
@@ -160,8 +148,4 @@ pub(super) fn copy(from: &mut impl Read, mut to: Option<&mut File>) -> io::Resul
 
 fn name_of(id: &str) -> String {
     format!("{id}.json")
-}
-
-fn folder_name(bytes: &[u8]) -> String {
-    hex_digest(bytes).chars().take(32).collect()
 }

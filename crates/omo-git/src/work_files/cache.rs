@@ -1,16 +1,14 @@
 //! What omo remembers of the files of a project between two looks, in the user's own state folder.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use omo_state::files::folder::GuardedFolder;
-use omo_state::files::lock::StateLock;
 use omo_state::git_worktree::GitWorktree;
 use omo_state::seal::{SealKey, hex_digest};
 use serde::{Deserialize, Serialize};
 
 use crate::git_output::parts;
 use crate::platform::path_of;
+use crate::private_folder::{PATIENCE, PrivateFolder, tree_name};
 use crate::scope::text_to_path;
 use crate::tree::file_mark;
 use crate::work_files::file_stamps;
@@ -22,8 +20,6 @@ const PATHS: &str = "paths";
 const ENTRIES: &str = "entries";
 /// What is remembered of a larger project is not used: then everything is read each time.
 const MAX_BYTES: u64 = 128 * 1024 * 1024;
-/// Two sessions of one project ask for the same id at the same time.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What was found at the last look.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,41 +53,37 @@ pub(super) struct CachedFiles {
 
 /// Where omo remembers one project, under a lock.
 pub(super) struct FilesCache {
-    pub(super) folder: GuardedFolder,
+    pub(super) private: PrivateFolder,
     /// What is remembered bears a seal: it lies where others can write.
     key: SealKey,
-    _lock: StateLock,
 }
 
 impl FilesCache {
     pub(super) fn open(root: &Path, state_home: &Path) -> Option<Self> {
-        let name = hex_digest(root.as_os_str().as_encoded_bytes());
-        let folder =
-            GuardedFolder::create_user_part(state_home, &[FOLDER.as_slice(), &[name.get(..32)?]].concat()).ok()?;
-        let lock = StateLock::take(&folder, PATIENCE).ok()?;
-        Some(Self { folder, key: SealKey::load(Some(state_home)).ok()?, _lock: lock })
+        let private = PrivateFolder::open(state_home, &FOLDER, &tree_name(root), PATIENCE).ok()?;
+        Some(Self { private, key: SealKey::load(Some(state_home)).ok()? })
     }
 
     pub(super) fn read(&self) -> Option<CachedFiles> {
-        let bytes = self.folder.read(REMEMBERED, MAX_BYTES).ok()??;
+        let bytes = self.private.folder.read(REMEMBERED, MAX_BYTES).ok()??;
         let mut remembered: CachedFiles = serde_json::from_slice(&bytes).ok()?;
-        remembered.paths = self.folder.read(PATHS, MAX_BYTES).ok()??;
+        remembered.paths = self.private.folder.read(PATHS, MAX_BYTES).ok()??;
         let seal = std::mem::take(&mut remembered.seal);
         self.key.is_mac(&remembered.sealed_bytes()?, &seal).then_some(remembered)
     }
 
     /// What is remembered of each file.
     pub(super) fn read_entries(&self, remembered: &CachedFiles) -> Option<Vec<u8>> {
-        let bytes = self.folder.read(ENTRIES, MAX_BYTES).ok()??;
+        let bytes = self.private.folder.read(ENTRIES, MAX_BYTES).ok()??;
         (hex_digest(&bytes) == remembered.entries).then_some(bytes)
     }
 
     pub(super) fn keep(&self, mut remembered: CachedFiles, entries: &[u8]) -> Option<CachedFiles> {
-        self.folder.replace(PATHS, &remembered.paths).ok()?;
-        self.folder.replace(ENTRIES, entries).ok()?;
+        self.private.folder.replace(PATHS, &remembered.paths).ok()?;
+        self.private.folder.replace(ENTRIES, entries).ok()?;
         remembered.entries = hex_digest(entries);
         remembered.seal = self.key.mac(&remembered.sealed_bytes()?);
-        self.folder.replace(REMEMBERED, &serde_json::to_vec(&remembered).ok()?).ok()?;
+        self.private.folder.replace(REMEMBERED, &serde_json::to_vec(&remembered).ok()?).ok()?;
         Some(remembered)
     }
 }

@@ -48,7 +48,7 @@ impl<'a> FileLister<'a> {
         settings: RepositorySettings,
         calls: &'a GitCalls,
     ) -> Option<Self> {
-        let git = own_git_dir::make(&memory.folder, tree.as_ref(), &settings.for_names())?;
+        let git = own_git_dir::make(&memory.private.folder, tree.as_ref(), &settings.for_names())?;
         let own_index = tree.as_ref().map(|tree| tree.git.join("index"));
         let is_one = |index: &PathBuf| {
             regular_file::open(index).ok().flatten().is_some_and(|file| is_index(&file) == Some(true))

@@ -6,9 +6,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use omo_git::changes::{PathChangeKind, SnapshotPair, TreeSnapshot, file_digest, forget_snapshots};
+use omo_git::changes::{PathChangeKind, SnapshotPair, TreeSnapshot, file_digest};
 use omo_git::proved_worktree::ProvedWorktree;
-use omo_git::snapshots::Snapshots;
+use omo_git::snapshots::{Snapshots, forget_snapshots};
 
 use crate::tree::{Repository, git_in, id, traces};
 

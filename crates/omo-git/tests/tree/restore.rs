@@ -10,8 +10,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use omo_git::proved_worktree::ProvedWorktree;
-use omo_git::restore::{RestoreError, RestoreResult, RestoreScope, SnapshotId, forget_snapshots};
-use omo_git::snapshots::Snapshots;
+use omo_git::restore::{RestoreError, RestoreResult, RestoreScope, SnapshotId};
+use omo_git::snapshots::{Snapshots, forget_snapshots};
 
 use crate::tree::{Repository, git_in};
 

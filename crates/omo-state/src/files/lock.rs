@@ -19,7 +19,8 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// seconds; and a person who ends a run goes before the hooks that hold it.
 const COMMAND_PAUSE: Duration = Duration::from_micros(100);
 
-const NAME: &str = "runtime.lock";
+/// File of the lock of the state.
+pub const NAME: &str = "runtime.lock";
 
 /// Why the lock was not had.
 #[derive(Debug, thiserror::Error)]

@@ -78,8 +78,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &GcOptions) -> Result<(), CommandEr
         }
     }
     for id in &removed {
-        let _ = omo_git::changes::forget_snapshots(&context.state_home, id);
-        let _ = omo_git::restore::forget_snapshots(&context.state_home, id);
+        let _ = omo_git::snapshots::forget_snapshots(&context.state_home, id);
     }
     let pages = remove_pages(env, &removed)?;
     let mut said = if removed.is_empty() && staying.is_empty() {
