@@ -459,7 +459,7 @@ fn branch_base(repository: &GitRepository) -> Result<BranchBase, BaseError> {
     let head = repository.commit_of("HEAD")?.ok_or(BaseError::NoBase)?;
     for main in MAIN_BRANCHES {
         let Some(tip) = repository.commit_of(main)? else { continue };
-        let (status, said) = repository.answer(&["merge-base", &tip, &head], &[], &[])?;
+        let (status, said) = repository.status_and_output(&["merge-base", &tip, &head])?;
         let base = trimmed_line(&said);
         if status == 0 && base != head {
             return Ok(BranchBase { commit: base, is_on_main: false });

@@ -20,7 +20,7 @@ use omo_state::seal::hex_digest_of_reader;
 use serde::{Deserialize, Serialize};
 
 use crate::git_command::GitCalls;
-use crate::git_output::parts;
+use crate::git_output::{lossy_text, parts};
 use crate::platform::lies_in;
 use crate::private_folder::{CHANGES, OMO, run_name};
 use crate::repository::is_object_name;
@@ -179,7 +179,7 @@ fn parse_changes(listed: &[u8]) -> Option<Vec<PathChange>> {
             b"D" => PathChangeKind::Deleted,
             _ => PathChangeKind::Modified,
         };
-        found.push(PathChange { path: String::from_utf8_lossy(parts.next()?).into_owned(), kind });
+        found.push(PathChange { path: lossy_text(parts.next()?), kind });
     }
     Some(found)
 }

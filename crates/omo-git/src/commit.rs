@@ -20,7 +20,7 @@ use omo_state::files::folder::FolderError;
 use omo_state::git_worktree::GitWorktree;
 
 use crate::git_command::{GitOutcome, OutputMode, git, git_program, ignore_case_setting, run};
-use crate::git_output::{ChangedEntry, GitEntry, list, parse_changes, parts};
+use crate::git_output::{ChangedEntry, GitEntry, list, lossy_text, parse_changes, parts};
 use crate::git_settings::GitSettings;
 use crate::platform::path_of;
 use crate::private_folder::{PrivateFolder, tree_name};
@@ -231,7 +231,7 @@ impl CommitWorktree {
 
     /// The reason for which git lists a file neither as known nor as new.
     fn hidden_reason(&self, name: &TreePath, index: &IndexEntries) -> CommitRefusal {
-        let text = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
+        let text = |path: &[u8]| lossy_text(path);
         let path = text(&name.0);
         let parents = name.0.iter().enumerate().filter(|(_, byte)| **byte == b'/');
         let mut parents = parents.filter_map(|(end, _)| name.0.get(..end));

@@ -12,7 +12,7 @@ use omo_state::files::regular_file::{self, Links};
 use omo_state::search_path::SearchPath;
 
 use crate::git_command::GitOutcome;
-use crate::git_output::{list, parts};
+use crate::git_output::{list, lossy_text, parts};
 use crate::git_settings::GitSettings;
 use crate::integrate::ignored_paths;
 use crate::made_folders::INSTALLED_PROGRAMS;
@@ -131,14 +131,14 @@ fn hooks(repository: &GitRepository) -> Result<Vec<Hook>, GitFailed> {
             name,
             path: folder.join(name).to_string_lossy().replace('\\', "/").trim_start_matches("./").to_owned(),
             is_in_worktree,
-            text: String::from_utf8_lossy(&bytes).into_owned(),
+            text: lossy_text(&bytes),
         })
     });
     Ok(found.collect())
 }
 
 fn is_committed(repository: &GitRepository, path: &str) -> Result<bool, GitFailed> {
-    let listed = repository.git_with(&["ls-tree", "-z", "--full-tree", "--name-only", "HEAD", "--", path], &[], &[])?;
+    let listed = repository.git(&["ls-tree", "-z", "--full-tree", "--name-only", "HEAD", "--", path])?;
     Ok(!listed.is_empty())
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use omo_core::text::sanitize;
 use thiserror::Error;
 
-use crate::git_output::{folders, list, parts};
+use crate::git_output::{folders, list, lossy_text, parts};
 use crate::integrate;
 use crate::kept_work::{changed_entries, make_commit};
 use crate::proved_worktree::ProvedWorktree;
@@ -80,7 +80,7 @@ pub fn ignored_paths(worktree: &ProvedWorktree) -> Result<Vec<String>, CommitPre
 pub fn ignored_among(worktree: &ProvedWorktree, files: &[String]) -> Result<Vec<String>, CommitPreviewError> {
     let (repository, project) = open_project(worktree)?;
     let names = files.iter().filter_map(|file| tree_path(&project, file));
-    let names: Vec<String> = names.map(|name| String::from_utf8_lossy(&name.0).into_owned()).collect();
+    let names: Vec<String> = names.map(|name| lossy_text(&name.0)).collect();
     let found = integrate::ignored_paths(&repository, &names)?;
     Ok(found.iter().map(|path| relative_path(&project, path)).collect())
 }
@@ -116,11 +116,11 @@ const MAX_ENTRIES: usize = 20_000;
 pub fn uncommitted_folders(worktree: &ProvedWorktree) -> Result<UncommittedFolders, CommitPreviewError> {
     let (repository, project) = open_project(worktree)?;
     let arguments = ["ls-files", "-z", "--others", "--directory", "--exclude-standard"];
-    let said = repository.git_with(&arguments, &[], &[])?;
+    let said = repository.git(&arguments)?;
     let mut found = UncommittedFolders::default();
     let mut left = MAX_ENTRIES;
     for path in folders(&said) {
-        let path = String::from_utf8_lossy(path).into_owned();
+        let path = lossy_text(path);
         read_folder(repository.top(), &path, &mut found, &mut left);
     }
     for path in found.empty.iter_mut().chain(&mut found.repositories) {
@@ -207,7 +207,7 @@ pub fn files_by_commit(
 ) -> Result<Vec<(String, Vec<String>)>, CommitPreviewError> {
     let (repository, project) = open_project(worktree)?;
     let range = format!("{from}..{to}");
-    let commits = repository.git_with(&["rev-list", "--topo-order", "--reverse", &range, "--"], &[], &[])?;
+    let commits = repository.git(&["rev-list", "--topo-order", "--reverse", &range, "--"])?;
     if commits.is_empty() {
         return Ok(Vec::new());
     }
@@ -227,7 +227,7 @@ fn parse_files_by_commit(said: &[u8]) -> Vec<(String, Vec<String>)> {
     let mut parts = parts(said);
     while let Some(part) = parts.next() {
         if part.starts_with(b":") {
-            let path = parts.next().map(|path| String::from_utf8_lossy(path).into_owned());
+            let path = parts.next().map(|path| lossy_text(path));
             if let Some((_, files)) = found.last_mut() {
                 files.extend(path);
             }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::git_output::list;
+use crate::git_output::{list, lossy_text};
 use crate::platform::path_of;
 use crate::repository::{GitFailed, GitRepository};
 
@@ -76,12 +76,12 @@ impl GitRepository {
     /// The settings that decide about it, by their names.
     fn settings_of_conversion(&self) -> Result<BTreeMap<String, String>, GitFailed> {
         let list = ["config", "-z", "--get-regexp", SETTINGS];
-        let (status, said) = self.answer(&list, &[], &[])?;
+        let (status, said) = self.status_and_output(&list)?;
         // 1 says that there are none.
         if !matches!(status, 0 | 1) {
             return Err(self.failure_of(&list));
         }
-        let said = String::from_utf8_lossy(&said).into_owned();
+        let said = lossy_text(&said);
         let entries = said.split('\0').filter(|entry| !entry.is_empty());
         let entries = entries.map(|entry| entry.split_once('\n').unwrap_or((entry, "true")));
         // omo itself sets programs to nothing, behind what the repository says.

@@ -17,7 +17,7 @@ use omo_core::session::id::SessionId;
 use omo_state::git_worktree::GitWorktree;
 
 use crate::git_command::GitCalls;
-use crate::git_output::{parts, split_entry};
+use crate::git_output::{lossy_text, parts, split_entry};
 use crate::recorded::{RecordedRun, RecordedWorktree};
 use crate::repository::is_object_name;
 use crate::tree::{EMPTY_TREES, Look, ScratchTree};
@@ -194,7 +194,7 @@ impl DiffEntry {
     }
 
     fn shown_path(&self) -> String {
-        String::from_utf8_lossy(&self.path).into_owned()
+        lossy_text(&self.path)
     }
 
     /// What was there before comes first, and there the tests; smaller files before larger ones.

@@ -2,6 +2,11 @@
 
 use crate::tree_path::TreePath;
 
+/// A text in which bytes that are no UTF-8 are `U+FFFD`.
+pub(crate) fn lossy_text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
 /// The parts of a list.
 pub(crate) fn parts(said: &[u8]) -> impl Iterator<Item = &[u8]> {
     said.split(|byte| *byte == 0).filter(|part| !part.is_empty())

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 
-use crate::git_output::{ChangedEntry, GitEntry, list, parse_changes, parts};
+use crate::git_output::{ChangedEntry, GitEntry, list, lossy_text, parse_changes, parts};
 use crate::repository::{GitFailed, GitRepository, MAKER_EMAIL, OMO_IDENTITY, trimmed_line};
 use crate::tree_path::TreePath;
 use crate::worktree::{KEEP_FOLDER, WorkerName};
@@ -32,8 +32,8 @@ pub struct KeptWork {
 /// git cannot be run, or cannot read the repository.
 pub fn read_kept_work(repository: &GitRepository, run: &str, branch: &str) -> Result<Vec<KeptWork>, GitFailed> {
     let folder = format!("{KEEP_FOLDER}/{run}/");
-    let listed = repository.git_with(&["for-each-ref", "--format=%(objectname) %(refname)", &folder], &[], &[])?;
-    let listed = String::from_utf8_lossy(&listed).into_owned();
+    let listed = repository.git(&["for-each-ref", "--format=%(objectname) %(refname)", &folder])?;
+    let listed = lossy_text(&listed);
     if listed.is_empty() {
         return Ok(Vec::new());
     }
@@ -129,7 +129,7 @@ fn move_reference(
     before: Option<String>,
 ) -> Result<(), GitFailed> {
     let before = before.unwrap_or_else(|| "0".repeat(commit.len()));
-    repository.git_with(&["update-ref", "--no-deref", reference, commit, &before], &[], &[]).map(drop)
+    repository.git(&["update-ref", "--no-deref", reference, commit, &before]).map(drop)
 }
 
 /// Gives up a reference, where it still names what was read.
@@ -149,7 +149,7 @@ pub fn release_kept_work(repository: &GitRepository, kept: &KeptWork) -> Result<
 /// git cannot be run, or another git has the index locked.
 pub fn forget_intents(repository: &GitRepository, kept: &KeptWork) -> Result<(), GitFailed> {
     let paths_of = |arguments: &[&str]| {
-        let listed = repository.git_with(arguments, &[], &[])?;
+        let listed = repository.git(arguments)?;
         Ok::<BTreeSet<TreePath>, GitFailed>(parts(&listed).map(|path| TreePath(path.to_vec())).collect())
     };
     let known = paths_of(&["ls-files", "-z"])?;
@@ -172,7 +172,7 @@ fn is_in_branch(repository: &GitRepository, commit: &str, tip: Option<&str>) -> 
         return Ok(true);
     }
     let Some(tip) = tip else { return Ok(false) };
-    let (status, base) = repository.answer(&["merge-base", commit, tip], &[], &[])?;
+    let (status, base) = repository.status_and_output(&["merge-base", commit, tip])?;
     if status != 0 {
         return Ok(false);
     }
@@ -207,7 +207,7 @@ impl UnheldCommits {
         // omo's own branches go with their worktrees.
         let others = ["--not", "--exclude=omo/*", "--branches", "--remotes", "--tags"];
         let list = ["rev-list", "--boundary", "--no-commit-header", "--format=%m %T %ae", commit];
-        let said = repository.git_with(&[list.as_slice(), &others].concat(), &[], &[])?;
+        let said = repository.git(&[list.as_slice(), &others].concat())?;
         let mut unheld = Self { own_trees: BTreeSet::new(), has_work: false, held_trees: BTreeSet::new() };
         for line in String::from_utf8_lossy(&said).lines() {
             match line.split(' ').collect::<Vec<_>>()[..] {
@@ -226,7 +226,7 @@ pub(crate) fn changed_entries(
     from: &str,
     to: &str,
 ) -> Result<Vec<ChangedEntry>, GitFailed> {
-    let said = repository.git_with(&["diff-tree", "-r", "-z", "--raw", "--no-renames", from, to], &[], &[])?;
+    let said = repository.git(&["diff-tree", "-r", "-z", "--raw", "--no-renames", from, to])?;
     Ok(parse_changes(&said))
 }
 

@@ -27,11 +27,11 @@ pub fn write_message(repository: &GitRepository, file: &str, bytes: &[u8]) -> Re
 /// git cannot look.
 pub fn read_message(repository: &GitRepository, commit: &str, file: &str) -> Result<Option<Vec<u8>>, GitFailed> {
     let object = format!("{commit}:{file}");
-    let (status, said) = repository.answer(&["cat-file", "-s", &object], &[], &[])?;
+    let (status, said) = repository.status_and_output(&["cat-file", "-s", &object])?;
     let size = trimmed_line(&said).parse::<u64>().ok().filter(|size| status == 0 && *size <= MAX_BYTES);
     if size.is_none() {
         return Ok(None);
     }
-    let (status, said) = repository.answer(&["cat-file", "blob", &object], &[], &[])?;
+    let (status, said) = repository.status_and_output(&["cat-file", "blob", &object])?;
     Ok((status == 0).then_some(said))
 }

@@ -18,7 +18,7 @@ use omo_state::git_worktree::GitWorktree;
 use serde::{Deserialize, Serialize};
 
 use crate::git_command::GitCalls;
-use crate::git_output::parts;
+use crate::git_output::{lossy_text, parts};
 use crate::platform::path_of;
 
 /// What the folder is called, beside the index and the objects.
@@ -114,7 +114,7 @@ fn read_text(path: &Path) -> String {
     if let Ok(Some(file)) = regular_file::open(path) {
         let _ = file.take(MAX_BYTES).read_to_end(&mut bytes);
     }
-    String::from_utf8_lossy(&bytes).into_owned()
+    lossy_text(&bytes)
 }
 
 /// Makes it anew in a folder of omo's own, whatever was there, and tells where it is.

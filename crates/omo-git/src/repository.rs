@@ -17,7 +17,7 @@ use omo_state::git_worktree::GitWorktree;
 use thiserror::Error;
 
 use crate::git_command::{GitOutcome, OutputMode, answer_within, one_line, run, run_as_needed};
-use crate::git_output::parts;
+use crate::git_output::{lossy_text, parts};
 use crate::git_settings::{GitSettings, borrowed, user_variables};
 use crate::own_git_dir::quote_path;
 use crate::tree::file_mark;
@@ -167,6 +167,11 @@ impl GitRepository {
         self.answer_without(&self.disabled_programs()?, arguments, variables, input)
     }
 
+    /// As [`Self::answer`], without variables and input.
+    pub(crate) fn status_and_output(&self, arguments: &[&str]) -> Result<(i32, Vec<u8>), GitFailed> {
+        self.answer(arguments, &[], &[])
+    }
+
     fn answer_without(
         &self,
         off: &[String],
@@ -260,6 +265,11 @@ impl GitRepository {
     }
 
     /// What git says where it succeeds.
+    pub(crate) fn git(&self, arguments: &[&str]) -> Result<Vec<u8>, GitFailed> {
+        self.git_with(arguments, &[], &[])
+    }
+
+    /// The same with variables and input.
     pub(crate) fn git_with(
         &self,
         arguments: &[&str],
@@ -282,7 +292,7 @@ impl GitRepository {
     pub(crate) fn status(&self, options: &[&str]) -> Result<Vec<StatusEntry>, GitFailed> {
         let status =
             ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
-        let said = self.git_with(&[&status, options].concat(), &[], &[])?;
+        let said = self.git(&[&status, options].concat())?;
         let entry = |entry: &[u8]| match entry {
             [index, tree, b' ', path @ ..] => Some(StatusEntry { letters: [*index, *tree], path: path.to_vec() }),
             _ => None,
@@ -296,12 +306,12 @@ impl GitRepository {
     pub(crate) fn git_on_worktrees(&self, arguments: &[&str]) -> Result<(), GitFailed> {
         let folder = GuardedFolder::create_below(self.common(), &[OMO_FOLDER]).ok();
         let _alone = folder.and_then(|folder| StateLock::take_named(&folder, WORKTREES_LOCK, WORKTREES_WAIT).ok());
-        self.git_with(&[["worktree"].as_slice(), arguments].concat(), &[], &[]).map(drop)
+        self.git(&[["worktree"].as_slice(), arguments].concat()).map(drop)
     }
 
     /// What git says in one line.
     pub(crate) fn git_line(&self, arguments: &[&str]) -> Result<String, GitFailed> {
-        self.git_with(arguments, &[], &[]).map(|said| trimmed_line(&said))
+        self.git(arguments).map(|said| trimmed_line(&said))
     }
 
     /// What a reference names; `None` where there is none of that name.
@@ -312,7 +322,7 @@ impl GitRepository {
     pub fn commit_of(&self, reference: &str) -> Result<Option<String>, GitFailed> {
         let commit = format!("{reference}^{{commit}}");
         let arguments = ["rev-parse", "--verify", "--quiet", &commit];
-        match self.answer(&arguments, &[], &[])? {
+        match self.status_and_output(&arguments)? {
             (0, said) => Ok(Some(trimmed_line(&said))),
             (1, _) => Ok(None),
             // git could not look, which must not be taken for an answer.
@@ -323,7 +333,7 @@ impl GitRepository {
     /// What several names stand for, in one call; `None` where one of them stands for nothing.
     pub(crate) fn resolve_all<const N: usize>(&self, names: [&str; N]) -> Result<Option<[String; N]>, GitFailed> {
         let arguments = [["rev-parse", "--quiet"].as_slice(), &names].concat();
-        let (status, said) = self.answer(&arguments, &[], &[])?;
+        let (status, said) = self.status_and_output(&arguments)?;
         let lines: Vec<String> = String::from_utf8_lossy(&said).lines().map(str::to_owned).collect();
         let lines = lines.try_into().ok().filter(|lines: &[String; N]| lines.iter().all(|line| is_object_name(line)));
         Ok(lines.filter(|_| status == 0))
@@ -331,7 +341,7 @@ impl GitRepository {
 
     /// The work trees that have a branch checked out, by its full name, each with git's own folder of it.
     pub(crate) fn checkouts(&self, branch: &str) -> Result<Vec<(String, PathBuf)>, GitFailed> {
-        let listed = self.git_with(&["worktree", "list", "--porcelain", "-z"], &[], &[])?;
+        let listed = self.git(&["worktree", "list", "--porcelain", "-z"])?;
         let tops = parse_worktrees(&String::from_utf8_lossy(&listed), branch);
         // Of a submodule, and of a repository whose git folder lies elsewhere, git names that folder.
         let git_folder = |top: &String| GitWorktree::at(Path::new(top))?.git.canonicalize().ok();
@@ -352,7 +362,7 @@ impl GitRepository {
         if let Some(known) = self.known.empty.get() {
             return Ok(known.clone());
         }
-        let made = trimmed_line(&self.git_with(&["hash-object", "-w", "-t", "tree", "--stdin"], &[], &[])?);
+        let made = trimmed_line(&self.git(&["hash-object", "-w", "-t", "tree", "--stdin"])?);
         Ok(self.known.empty.get_or_init(|| made).clone())
     }
 
@@ -416,7 +426,7 @@ impl GitRepository {
         if !matches!(status, 0 | 1) {
             return Err(self.failure_of(&arguments));
         }
-        let said = String::from_utf8_lossy(&said).into_owned();
+        let said = lossy_text(&said);
         let words: Vec<&str> = said.split('\0').collect();
         let off = words.chunks_exact(2).filter_map(|pair| match pair {
             [scope, name] if matches!(*scope, "local" | "worktree") => Some(format!("{name}={}", disabled_value(name))),

@@ -13,6 +13,7 @@ use omo_process::platform::{IN_PLACE_OF_SHELL, shell_variable};
 use omo_state::env;
 
 use crate::git_command::{git_program, one_line};
+use crate::git_output::lossy_text;
 use crate::git_settings::{GitSettings, commit_variables, is_remembered, user_variables};
 use crate::platform::may_be_run;
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
@@ -200,7 +201,7 @@ pub(crate) struct ListedSetting {
 pub(crate) fn listed_settings(repository: &GitRepository, names: &str) -> Result<Vec<ListedSetting>, GitFailed> {
     let arguments = ["config", "-z", "--show-scope", "--type=path", "--get-regexp", names];
     let said = user_setting(repository, &arguments)?;
-    let said = String::from_utf8_lossy(&said).into_owned();
+    let said = lossy_text(&said);
     let words: Vec<&str> = said.split('\0').collect();
     let read = |pair: &[&str]| {
         let [scope, rest] = pair else { return None };

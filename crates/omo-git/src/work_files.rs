@@ -29,7 +29,7 @@ use omo_state::seal::hex_digest;
 use self::content::{FileEntry, KnownDigests};
 use self::manifest::ContentDigest;
 use crate::git_command::GitCalls;
-use crate::git_output::{list, parts};
+use crate::git_output::{list, lossy_text, parts};
 use crate::made_folders::{is_cached, left_out_names};
 use crate::own_git_dir::RepositorySettings;
 use crate::platform::{FileStamp, TreeTop, path_of};
@@ -133,7 +133,7 @@ impl<'a> WorkFiles<'a> {
     pub fn unread_path(&self) -> Option<String> {
         const GIB: u64 = 1024 * 1024 * 1024;
         let path = self.unread.get()?;
-        let name = String::from_utf8_lossy(path).into_owned();
+        let name = lossy_text(path);
         let file = GitWorktree::find(&self.root).map_or_else(|| self.root.clone(), |tree| tree.top).join(path_of(path));
         let size = file.symlink_metadata().ok().filter(|found| found.is_file() && found.len() >= GIB);
         Some(size.map_or_else(|| name.clone(), |found| format!("{name} ({} GiB)", found.len() / GIB)))
@@ -179,7 +179,7 @@ impl<'a> WorkFiles<'a> {
     /// Paths that are left out, from the top of the work tree, but for those in folders that hold caches alone.
     pub fn left_out(&self) -> Vec<String> {
         let paths = self.scope().map(|scope| scope.left_out(&BTreeSet::new())).unwrap_or_default();
-        let paths = paths.iter().map(|path| String::from_utf8_lossy(path).into_owned());
+        let paths = paths.iter().map(|path| lossy_text(path));
         paths.filter(|path| !is_cached(path)).collect()
     }
 
@@ -407,14 +407,14 @@ impl<'a> WorkFiles<'a> {
             if !is_rules(source) || found.len() == MAX_TOLD {
                 continue;
             }
-            let pattern = String::from_utf8_lossy(pattern).into_owned();
+            let pattern = lossy_text(pattern);
             let is_old = match rules.and_then(|rules| rules.get(&path_to_text(source))) {
                 Some(rules) => rules.lines().any(|line| line.trim_end() == pattern),
                 // Nothing was settled about one that ignores itself. The time of its last change cannot be set back.
                 None => since.is_some_and(|since| is_older(&asked.top, source, since)),
             };
             if !is_old {
-                found.push(String::from_utf8_lossy(path).into_owned());
+                found.push(lossy_text(path));
             }
         }
         Some(found)
@@ -436,7 +436,7 @@ fn read_rules(path: &Path) -> String {
     if let Ok(Some(file)) = regular_file::open(path) {
         let _ = file.take(MAX_RULES_BYTES).read_to_end(&mut bytes);
     }
-    String::from_utf8_lossy(&bytes).into_owned()
+    lossy_text(&bytes)
 }
 
 /// The lines of a `.gitignore` that are neither empty nor a comment.

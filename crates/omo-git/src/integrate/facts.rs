@@ -5,7 +5,7 @@ use std::path::Path;
 use omo_state::files::regular_file::{self, Links};
 
 use crate::git_command;
-use crate::git_output::{self, list, parts};
+use crate::git_output::{self, list, lossy_text, parts};
 use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 
 /// A longer list of commits that are left to pick or revert is none.
@@ -115,7 +115,7 @@ pub struct CheckoutFacts {
 /// look at its files would run what its own settings name.
 pub fn read_checkout_facts(repository: &GitRepository) -> Result<CheckoutFacts, GitFailed> {
     let dirty = uncommitted_paths(repository)?;
-    let entries = repository.git_with(&["ls-files", "-s", "-z"], &[], &[])?;
+    let entries = repository.git(&["ls-files", "-s", "-z"])?;
     let inside = git_command::answer(repository.top(), &["rev-parse", "--is-inside-work-tree"], &[], &[]);
     let submodules = paths(&entries, |entry| {
         let about = entry.strip_prefix(b"160000 ")?;
@@ -139,7 +139,7 @@ pub fn read_checkout_facts(repository: &GitRepository) -> Result<CheckoutFacts, 
 /// git cannot tell.
 pub fn uncommitted_paths(repository: &GitRepository) -> Result<Vec<String>, GitFailed> {
     let status = repository.status(&[])?.into_iter();
-    let mut paths: Vec<String> = status.map(|entry| String::from_utf8_lossy(&entry.path).into_owned()).collect();
+    let mut paths: Vec<String> = status.map(|entry| lossy_text(&entry.path)).collect();
     paths.sort();
     Ok(paths)
 }
@@ -182,11 +182,11 @@ pub struct EditFacts {
 /// git cannot tell.
 pub fn read_edit_facts(repository: &GitRepository, in_way: &[String]) -> Result<EditFacts, GitFailed> {
     let listed = |arguments: &[&str]| {
-        let listed = repository.git_with(arguments, &[], &[])?;
+        let listed = repository.git(arguments)?;
         Ok::<_, GitFailed>(paths(&listed, |path| (!path.is_empty()).then_some(path)))
     };
     let with_letter = |letter: &str| listed(&["diff-files", "-z", "--name-only", "--ignore-submodules=all", letter]);
-    let index = repository.git_with(&["ls-files", "-v", "-z"], &[], &[])?;
+    let index = repository.git(&["ls-files", "-v", "-z"])?;
     // A letter and a space stand before each path.
     let with_tag = |is_meant: fn(u8) -> bool| {
         paths(&index, |entry| match entry {
@@ -225,7 +225,7 @@ fn find_repository(repository: &GitRepository, path: &str) -> Result<Option<Stri
         return Ok(Some(folder.to_owned()));
     }
     let below = ["--literal-pathspecs", "ls-files", "-z", "--others", "--", path];
-    let below = repository.git_with(&below, &[], &[])?;
+    let below = repository.git(&below)?;
     Ok(parts(&below).any(|entry| entry.ends_with(b"/")).then(|| path.to_owned()))
 }
 
@@ -253,7 +253,7 @@ pub enum AbsentBranch {
 /// # Errors
 /// git cannot tell.
 pub fn find_absent_branch(repository: &GitRepository, reference: &str) -> Result<AbsentBranch, GitFailed> {
-    let listed = repository.git_with(&["for-each-ref", "--format=%(worktreepath)", reference], &[], &[])?;
+    let listed = repository.git(&["for-each-ref", "--format=%(worktreepath)", reference])?;
     if !listed.is_empty() {
         let folder = trimmed_line(&listed);
         return Ok(if folder.is_empty() { AbsentBranch::Free } else { AbsentBranch::Elsewhere { folder } });
@@ -261,7 +261,7 @@ pub fn find_absent_branch(repository: &GitRepository, reference: &str) -> Result
     let CheckoutHead::Branch { reference: present, .. } = checkout_head(repository)? else {
         return Ok(AbsentBranch::Gone);
     };
-    let log = repository.git_with(&["log", "--walk-reflogs", "--format=%gs", &present, "--"], &[], &[])?;
+    let log = repository.git(&["log", "--walk-reflogs", "--format=%gs", &present, "--"])?;
     let renamed = format!("Branch: renamed {reference} to ");
     let is_renamed = String::from_utf8_lossy(&log).lines().any(|line| line.starts_with(&renamed));
     Ok(if is_renamed { AbsentBranch::Renamed { to: present } } else { AbsentBranch::Gone })
@@ -278,7 +278,7 @@ fn filtered_paths(repository: &GitRepository, entries: &[u8]) -> Result<Vec<Stri
     let parts: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
     let is_off = |filter: &[u8]| filters.iter().any(|name| name.as_bytes() == filter);
     let found = parts.chunks_exact(3).filter_map(|part| match part {
-        [path, _, filter] if is_off(filter) => Some(String::from_utf8_lossy(path).into_owned()),
+        [path, _, filter] if is_off(filter) => Some(lossy_text(path)),
         _ => None,
     });
     let mut found: Vec<String> = found.collect();
@@ -303,7 +303,7 @@ pub fn ignored_paths(repository: &GitRepository, paths: &[String]) -> Result<Vec
 
 /// How many bytes a checkout of HEAD takes, what its submodules hold left out.
 pub fn checkout_bytes(repository: &GitRepository) -> Result<u64, GitFailed> {
-    let listed = repository.git_with(&["ls-tree", "-r", "-l", "-z", "--full-tree", "HEAD"], &[], &[])?;
+    let listed = repository.git(&["ls-tree", "-r", "-l", "-z", "--full-tree", "HEAD"])?;
     // `<mode> <kind> <object> <size>`, a tab, and the path.
     let size = |entry: &[u8]| -> Option<u64> {
         let about = entry.split(|byte| *byte == b'\t').next()?;
@@ -314,7 +314,7 @@ pub fn checkout_bytes(repository: &GitRepository) -> Result<u64, GitFailed> {
 
 fn paths(listed: &[u8], path: impl Fn(&[u8]) -> Option<&[u8]>) -> Vec<String> {
     let found = parts(listed).filter_map(path);
-    let mut found: Vec<String> = found.map(|path| String::from_utf8_lossy(path).into_owned()).collect();
+    let mut found: Vec<String> = found.map(|path| lossy_text(path)).collect();
     found.sort();
     found.dedup();
     found
@@ -326,7 +326,7 @@ fn paths(listed: &[u8], path: impl Fn(&[u8]) -> Option<&[u8]>) -> Vec<String> {
 ///
 /// git cannot tell.
 pub fn checkout_head(repository: &GitRepository) -> Result<CheckoutHead, GitFailed> {
-    let (status, said) = repository.answer(&["symbolic-ref", "--quiet", "HEAD"], &[], &[])?;
+    let (status, said) = repository.status_and_output(&["symbolic-ref", "--quiet", "HEAD"])?;
     let commit = repository.commit_of("HEAD")?;
     let reference = crate::repository::trimmed_line(&said);
     match (status, commit) {

@@ -108,7 +108,7 @@ fn move_reference(
 ) -> Result<(), LandError> {
     if present_hooks(&hooks_folder(repository)?, &[REFERENCE_HOOK]).is_empty() {
         let arguments = ["update-ref", "-m", "omo: land", reference, new, old];
-        return repository.git_with(&arguments, &[], &[]).map(drop).map_err(LandError::from);
+        return repository.git(&arguments).map(drop).map_err(LandError::from);
     }
     let own = [("OMO_REFERENCE", reference), ("OMO_NEW", new), ("OMO_OLD", old)];
     let [reference, new, old] = own.map(|(name, _)| shell_variable(name));

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::git_output::parts;
+use crate::git_output::{lossy_text, parts};
 use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 
 /// git says this of an option that it does not know.
@@ -64,7 +64,7 @@ pub fn preview_merge(
         return Err(MergeError::NoCommit { commit: bad.to_owned() });
     }
     let arguments = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", tip, commit];
-    let (status, said) = repository.answer(&arguments, &[], &[])?;
+    let (status, said) = repository.status_and_output(&arguments)?;
     let mut parts = parts(&said);
     match (status, parts.next()) {
         (0, Some(tree)) => {
@@ -78,7 +78,7 @@ pub fn preview_merge(
             Ok(if has_nothing { MergePreview::UpToDate } else { MergePreview::Clean { tree } })
         }
         (1, Some(_)) => {
-            let mut files: Vec<String> = parts.map(|path| String::from_utf8_lossy(path).into_owned()).collect();
+            let mut files: Vec<String> = parts.map(|path| lossy_text(path)).collect();
             files.sort();
             files.dedup();
             Ok(MergePreview::Conflict { files })

@@ -30,7 +30,7 @@ pub fn committed_file(
     if !is_object_name(commit) {
         return Err(repository.failure_of(&listing));
     }
-    let listed = repository.git_with(&listing, &[], &[])?;
+    let listed = repository.git(&listing)?;
     // `<mode> <kind> <object>`, a tab, and the path.
     let entry = parts(&listed).find_map(|entry| {
         let (about, name) = std::str::from_utf8(entry).ok()?.split_once('\t')?;
@@ -38,7 +38,7 @@ pub fn committed_file(
         (name == path && mode.starts_with("100")).then(|| (mode.to_owned(), object.to_owned()))
     });
     let Some((mode, object)) = entry else { return Ok(None) };
-    let bytes = repository.git_with(&["cat-file", "blob", &object], &[], &[])?;
+    let bytes = repository.git(&["cat-file", "blob", &object])?;
     Ok(Some(CommittedFile { path: path.to_owned(), bytes, mode }))
 }
 

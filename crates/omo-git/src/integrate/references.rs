@@ -33,7 +33,7 @@ pub fn holds_commit(repository: &GitRepository, tip: &str, commit: &str) -> Resu
     let Some(first) = changed.first().and_then(|path| str::from_utf8(&path.0).ok()) else { return Ok(false) };
     let range = format!("{commit}..{tip}");
     let since = ["--literal-pathspecs", "rev-list", MAX_COMMITS_SINCE, &range, "--", first];
-    let since = repository.git_with(&since, &[], &[])?;
+    let since = repository.git(&since)?;
     for other in String::from_utf8_lossy(&since).lines() {
         if changed.is_disjoint(&paths(commit, other)?) {
             return Ok(true);
@@ -49,7 +49,7 @@ pub fn holds_commit(repository: &GitRepository, tip: &str, commit: &str) -> Resu
 ///
 /// git has failed.
 pub fn amended_commits(repository: &GitRepository) -> Result<Vec<(String, String)>, GitFailed> {
-    let log = repository.git_with(&["log", "--walk-reflogs", "--format=%H %gs", "HEAD", "--"], &[], &[])?;
+    let log = repository.git(&["log", "--walk-reflogs", "--format=%H %gs", "HEAD", "--"])?;
     let log = String::from_utf8_lossy(&log);
     let entries: Vec<(&str, &str)> = log.lines().rev().filter_map(|line| line.split_once(' ')).collect();
     let amended = |pair: &[(&str, &str)]| match pair {
@@ -77,7 +77,7 @@ pub fn later_commit(repository: &GitRepository, one: &str, other: &str) -> Resul
 ///
 /// git cannot tell.
 pub fn has_common_history(repository: &GitRepository, one: &str, other: &str) -> Result<bool, GitFailed> {
-    match repository.answer(&["merge-base", one, other], &[], &[])? {
+    match repository.status_and_output(&["merge-base", one, other])? {
         (status @ (0 | 1), _) => Ok(status == 0),
         _ => Err(repository.failure_of(&["merge-base", one, other])),
     }

@@ -5,14 +5,14 @@ use std::fs;
 
 use super::error::LandError;
 use super::journal::LandingFiles;
-use crate::git_output::{list, parts};
+use crate::git_output::{list, lossy_text, parts};
 use crate::platform::path_of;
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
 
 /// The paths that differ between two commits.
 fn touched_paths(repository: &GitRepository, old: &str, new: &str) -> Result<BTreeSet<Vec<u8>>, GitFailed> {
     let differing = ["diff-tree", "-r", "-z", "--no-renames", "--name-only", "--ignore-submodules=none", old, new];
-    Ok(split(&repository.git_with(&differing, &[], &[])?).collect())
+    Ok(split(&repository.git(&differing)?).collect())
 }
 
 fn split(listed: &[u8]) -> impl Iterator<Item = Vec<u8>> {
@@ -90,7 +90,7 @@ impl<'a> CheckoutMove<'a> {
 
     /// The entries of a commit for the touched paths but these, as an index takes them.
     fn entries(&self, commit: &str, but: &BTreeSet<Vec<u8>>) -> Result<Vec<u8>, GitFailed> {
-        let listed = self.repository.git_with(&["ls-tree", "-r", "-z", commit], &[], &[])?;
+        let listed = self.repository.git(&["ls-tree", "-r", "-z", commit])?;
         let mut gone: BTreeSet<&Vec<u8>> = self.touched.difference(but).collect();
         let mut entries = Vec::new();
         for entry in split(&listed) {
@@ -126,7 +126,7 @@ impl<'a> CheckoutMove<'a> {
         let changed = split(&edited).chain(split(&staged));
         let in_way =
             changed.filter(|path| self.touched.iter().any(|touched| do_paths_overlap(path, touched))).chain(obstacles);
-        let paths: BTreeSet<String> = in_way.map(|path| String::from_utf8_lossy(&path).into_owned()).collect();
+        let paths: BTreeSet<String> = in_way.map(|path| lossy_text(&path)).collect();
         self.places.forget_move()?;
         Err(LandError::Dirty { paths: paths.into_iter().collect() })
     }
@@ -189,7 +189,7 @@ impl<'a> CheckoutMove<'a> {
                 continue;
             }
             let object = format!("{}:{name}", self.new);
-            let (status, whole) = self.repository.answer(&["cat-file", "--filters", &object], &[], &[])?;
+            let (status, whole) = self.repository.status_and_output(&["cat-file", "--filters", &object])?;
             if status == 0 && whole.starts_with(&fs::read(&file)?) {
                 fs::remove_file(&file)?;
             }

@@ -74,7 +74,7 @@ impl CommitHooks {
     ) -> Result<Result<String, String>, MergeError> {
         let none = || GitFailed::new("rev-parse --git-dir", tree.root());
         let inside = tree.repository().ok_or_else(none)?;
-        inside.git_with(&["read-tree", "-m", "-u", draft.tip, draft.tree], &[], &[])?;
+        inside.git(&["read-tree", "-m", "-u", draft.tip, draft.tree])?;
         let file = |name: &str| inside.git_folder().join(name);
         let written = |path: &Path, text: &str| {
             let failed = |_| GitFailed::new(format!("writing {}", path.display()), tree.root());
@@ -169,7 +169,7 @@ pub fn unsigned_commits(repository: &GitRepository, from: &str, to: &str) -> Res
     if !signs_commits(repository)? || !is_object_name(from) || !is_object_name(to) {
         return Ok(0);
     }
-    let listed = repository.git_with(&["rev-list", "--header", to, &format!("^{from}")], &[], &[])?;
+    let listed = repository.git(&["rev-list", "--header", to, &format!("^{from}")])?;
     let is_unsigned = |commit: &&[u8]| {
         let mut head = commit.split(|byte| *byte == b'\n').take_while(|line| !line.is_empty());
         !head.any(|line| line.starts_with(b"gpgsig"))

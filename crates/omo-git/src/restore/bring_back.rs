@@ -10,7 +10,7 @@ use super::snapshotter::Snapshotter;
 use super::store::copy;
 use crate::changes::{PathChange, PathChangeKind};
 use crate::folder_path::{EXECUTABLE, LINK, REGULAR};
-use crate::git_output::{ChangedEntry, GitEntry};
+use crate::git_output::{ChangedEntry, GitEntry, lossy_text};
 use crate::kept_work::{KeptWork, STAGED_SUBJECT, changed_entries};
 use crate::platform::{FolderEntry, path_of};
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
@@ -150,7 +150,7 @@ pub fn kept_changes(repository: &GitRepository, kept: &KeptWork) -> Result<Vec<P
     let message = message_of(repository, &kept.commit)?;
     let changed =
         kept_entries(repository, kept, &message)?.into_iter().map(|ChangedEntry { path, before, after }| PathChange {
-            path: String::from_utf8_lossy(&path.0).into_owned(),
+            path: lossy_text(&path.0),
             kind: match (before, after) {
                 (None, _) => PathChangeKind::Added,
                 (_, None) => PathChangeKind::Deleted,
@@ -162,7 +162,7 @@ pub fn kept_changes(repository: &GitRepository, kept: &KeptWork) -> Result<Vec<P
 
 /// The message of a commit, as it is.
 fn message_of(repository: &GitRepository, commit: &str) -> Result<String, GitFailed> {
-    let said = String::from_utf8_lossy(&repository.git_with(&["cat-file", "commit", commit], &[], &[])?).into_owned();
+    let said = lossy_text(&repository.git(&["cat-file", "commit", commit])?);
     Ok(said.split_once("\n\n").map(|(_, message)| message.to_owned()).unwrap_or_default())
 }
 
@@ -180,7 +180,7 @@ fn kept_entries(repository: &GitRepository, kept: &KeptWork, message: &str) -> R
     let base = if message.starts_with(KEPT_SUBJECT) {
         parent
     } else {
-        match repository.answer(&["merge-base", "HEAD", commit], &[], &[])? {
+        match repository.status_and_output(&["merge-base", "HEAD", commit])? {
             (0, base) => trimmed_line(&base),
             _ => parent,
         }

@@ -19,5 +19,5 @@ pub fn checkout_at(repository: &GitRepository, name: &WorkerName, commit: &str) 
         open_worktree(repository, name)?.filter(|inside| belongs_to(inside.git_folder(), name)).ok_or_else(taken)?;
     let branch = name.branch();
     let arguments = ["checkout", "--quiet", "--force", "-B", &branch, commit, "--"];
-    inside.git_with(&arguments, &[], &[]).map(drop).map_err(WorktreeError::from)
+    inside.git(&arguments).map(drop).map_err(WorktreeError::from)
 }

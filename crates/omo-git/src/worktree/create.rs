@@ -88,7 +88,7 @@ fn create(
     hide_worktrees(repository)?;
     // Only where there is none: the commit that it must not have is given in full.
     let none = "0".repeat(base.len());
-    if let Err(error) = repository.git_with(&["update-ref", &name.branch_reference(), base, &none], &[], &[]) {
+    if let Err(error) = repository.git(&["update-ref", &name.branch_reference(), base, &none]) {
         match repository.commit_of(&name.branch_reference())? {
             Some(commit) if commit != base && !is_continued => {
                 return Err(WorktreeError::BranchExists { branch: name.branch(), commit });
@@ -107,7 +107,7 @@ fn create(
         .ok_or_else(|| repository.failure_of(&["worktree", "add", &shown, &name.branch()]))?;
     // As git does it, but on its own: this takes long, and may go on in several worktrees at the same time.
     let checkout = ["reset", "--quiet", "--hard", "--no-recurse-submodules"];
-    repository.seen_from_worktree(&path, &folder).git_with(&checkout, &[], &[])?;
+    repository.seen_from_worktree(&path, &folder).git(&checkout)?;
     remember_index(&folder)?;
     let not_copied = copy_included(repository, &path)?;
     let ready = folder.join(READY);
@@ -138,7 +138,7 @@ fn remake(repository: &GitRepository, path: &Path, folder: &Path) -> Result<(), 
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(file_error(&part)(error)),
         _ => fs::create_dir_all(&part).map_err(file_error(&part))?,
     }
-    repository.seen_from_worktree(&part, folder).git_with(&["checkout-index", "--all", "--quiet"], &[], &[])?;
+    repository.seen_from_worktree(&part, folder).git(&["checkout-index", "--all", "--quiet"])?;
     write_dot_git(&part, folder)?;
     fs::rename(&part, path).map_err(file_error(path))
 }
@@ -192,7 +192,7 @@ fn refuse_links(repository: &GitRepository, path: &Path) -> Result<(), WorktreeE
 fn is_tracked(repository: &GitRepository, path: &Path) -> Result<bool, GitFailed> {
     let path = path.strip_prefix(repository.top()).unwrap_or(path).to_string_lossy().into_owned();
     let pathspec = format!(":(top,literal){path}");
-    Ok(!repository.git_with(&["ls-files", "-z", "--", &pathspec], &[], &[])?.is_empty())
+    Ok(!repository.git(&["ls-files", "-z", "--", &pathspec])?.is_empty())
 }
 
 /// Makes the folder that worktrees lie in: a run that cannot have any is not opened.

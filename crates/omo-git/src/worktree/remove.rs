@@ -151,7 +151,7 @@ pub fn discard_worktree(repository: &GitRepository, name: &WorkerName) -> Result
 /// Deletes the branch of a group where it stands there and no work tree has it checked out.
 fn delete_branch(repository: &GitRepository, name: &WorkerName, at: &str) -> Result<(), WorktreeError> {
     refuse_checked_out(repository, name)?;
-    repository.git_with(&["update-ref", "-d", &name.branch_reference(), at], &[], &[])?;
+    repository.git(&["update-ref", "-d", &name.branch_reference(), at])?;
     Ok(())
 }
 

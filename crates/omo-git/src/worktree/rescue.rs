@@ -87,7 +87,7 @@ pub(super) fn keep_work(
     let (mut paths, mut left_behind) = (Vec::new(), Vec::new());
     if inside.top().is_dir() {
         let list = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
-        let ignored = inside.git_with(&list, &[], &[])?;
+        let ignored = inside.git(&list)?;
         let ignored = parts(&ignored).map(path_of);
         paths.extend(ignored.filter(|path| !is_built(path)).map(|path| (path, is_built as fn(&Path) -> bool)));
     }
@@ -186,12 +186,12 @@ fn keep_submodule(repository: &GitRepository, name: &WorkerName, inside: &GitRep
     let own = git_folder.strip_prefix(inside.git_folder()).ok()?;
     let main_folder = repository.common().join(own);
     let submodule = GitRepository::open_alone(folder, &git_folder)?;
-    for inner in populated_submodules(folder, &submodule.git_with(&["ls-files", "-s", "-z"], &[], &[]).ok()?) {
+    for inner in populated_submodules(folder, &submodule.git(&["ls-files", "-s", "-z"]).ok()?) {
         keep_submodule(repository, name, inside, &folder.join(inner))?;
     }
     // Those within it were looked at on their own, each without the programs that its settings name.
     let status = ["status", "--porcelain", "--untracked-files=all", "--ignored", "--ignore-submodules=dirty"];
-    if !submodule.git_with(&status, &[], &[]).ok()?.is_empty() {
+    if !submodule.git(&status).ok()?.is_empty() {
         return None;
     }
     let main = GitRepository::open_alone(&main_folder, &main_folder)?;
@@ -203,5 +203,5 @@ fn keep_submodule(repository: &GitRepository, name: &WorkerName, inside: &GitRep
     main.git_with(&["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", from, &heads, &head], &ways, &[])
         .ok()?;
     let forgotten = ["rev-list", "--max-count=1", "--reflog", "--not", "--all", "HEAD"];
-    submodule.git_with(&forgotten, &[], &[]).ok()?.is_empty().then_some(())
+    submodule.git(&forgotten).ok()?.is_empty().then_some(())
 }

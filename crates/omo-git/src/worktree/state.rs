@@ -11,7 +11,7 @@ use omo_state::files::regular_file;
 use omo_state::git_worktree::GitWorktree;
 
 use super::{WorktreeError, file_error};
-use crate::git_output::{self, folders, list, parts};
+use crate::git_output::{self, folders, list, lossy_text, parts};
 use crate::platform::path_of;
 use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 use crate::tree::file_mark;
@@ -101,7 +101,7 @@ pub(super) fn read_state(inside: &GitRepository, tree_of_head: Option<&str>) -> 
     let signs = GitDirFingerprint::read(inside)?;
     let own = own_index_variables(&index, &empty);
     let git = |arguments: &[&str], input: &[u8]| inside.git_with(arguments, &own, input);
-    let tagged = inside.git_with(&["ls-files", "-s", "-v", "-z"], &[], &[])?;
+    let tagged = inside.git(&["ls-files", "-s", "-v", "-z"])?;
     if let Some(tree) = tree_of_head
         && is_plain(&tagged)
         && inside.top().is_dir()
@@ -141,7 +141,7 @@ pub(super) fn read_state(inside: &GitRepository, tree_of_head: Option<&str>) -> 
     }
     if is_sparse {
         // What was never checked out was not deleted either.
-        let listed = inside.git_with(&["ls-files", "-t", "-z"], &[], &[])?;
+        let listed = inside.git(&["ls-files", "-t", "-z"])?;
         git(&["update-index", "-z", "--skip-worktree", "--stdin"], &not_checked_out(&listed))?;
     }
     // git lists a repository within the worktree as a folder.
@@ -260,8 +260,8 @@ fn named_commits(inside: &GitRepository, signs: &GitDirFingerprint) -> Result<Ve
     if is_reftable(inside) {
         // Where references are kept in one file for all, they are no text.
         let format = ["for-each-ref", "--format=%(objectname)"];
-        let listed = inside.git_with(&[format.as_slice(), &OWN_REFERENCES].concat(), &[], &[])?;
-        let (_, history) = inside.answer(&["rev-list", "--walk-reflogs", "HEAD"], &[], &[])?;
+        let listed = inside.git(&[format.as_slice(), &OWN_REFERENCES].concat())?;
+        let (_, history) = inside.status_and_output(&["rev-list", "--walk-reflogs", "HEAD"])?;
         for said in [listed, history] {
             names.extend(names_in(&said));
         }
@@ -272,7 +272,7 @@ fn named_commits(inside: &GitRepository, signs: &GitDirFingerprint) -> Result<Ve
     }
     let check = ["cat-file", "--batch-check=%(objecttype) %(objectname)"];
     let said = inside.git_with(&check, &[], asked.as_bytes())?;
-    let said = String::from_utf8_lossy(&said).into_owned();
+    let said = lossy_text(&said);
     let commits: BTreeSet<String> =
         said.lines().filter_map(|line| line.strip_prefix("commit ")).map(str::to_owned).collect();
     Ok(commits.into_iter().collect())
