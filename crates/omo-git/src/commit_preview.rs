@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use omo_core::text::sanitize;
@@ -12,6 +11,7 @@ use thiserror::Error;
 use crate::git_output::{folders, list, lossy_text, parts};
 use crate::integrate;
 use crate::kept_work::{changed_entries, make_commit};
+use crate::private_index::PrivateIndex;
 use crate::proved_worktree::ProvedWorktree;
 use crate::repository::{GitFailed, GitRepository, StatusEntry, trimmed_line};
 use crate::tree_path::{project_folder, relative_path, tree_path};
@@ -164,17 +164,13 @@ pub fn preview_commit(worktree: &ProvedWorktree, index: &Path, paths: &[&str]) -
         let name = tree_path(&project, path).filter(|_| !path.contains(char::REPLACEMENT_CHARACTER));
         names.push(name.ok_or_else(|| CommitPreviewError::Path((*path).to_owned()))?.0);
     }
-    match fs::remove_file(index) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            return Err(CommitPreviewError::File { path: index.to_owned(), error });
-        }
-        _ => {}
-    }
+    let index = PrivateIndex::new(&repository, index.to_owned());
+    index.remove().map_err(|error| CommitPreviewError::File { path: index.path.clone(), error })?;
     let head = repository.commit_of("HEAD")?;
     let base = head.as_deref().map_or_else(|| repository.empty_tree(), |head| repository.tree_of(head))?;
     // Not `git add`: that looks into submodules, where the settings of those count.
-    let tree = repository.tree_with(index, &base, &["--add", "--remove", "--replace", "--stdin"], &list(names))?;
-    let _ = fs::remove_file(index);
+    let tree = index.tree_with(&base, &["--add", "--remove", "--replace", "--stdin"], &list(names))?;
+    let _ = index.remove();
     let parents: Vec<String> = head.into_iter().collect();
     Ok(make_commit(&repository, &tree, &parents, "What a commit would hold")?)
 }

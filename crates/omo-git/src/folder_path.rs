@@ -38,6 +38,12 @@ impl FolderPath {
         Self { makes: true, ..self }
     }
 
+    /// Has the next path opened from the top on, as another process may have put other folders there.
+    pub(crate) fn reopen(&mut self, makes_folders: bool) {
+        self.open.clear();
+        self.makes = makes_folders;
+    }
+
     /// The folder that a path lies in; `None` where it is not there, or a link stands in its place.
     pub(crate) fn parent_of(&mut self, path: &Path) -> io::Result<Option<&OpenFolder>> {
         path.parent().map_or(Ok(None), |parent| self.folder(parent))

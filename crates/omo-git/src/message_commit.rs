@@ -13,7 +13,7 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 ///
 /// git fails.
 pub fn write_message(repository: &GitRepository, file: &str, bytes: &[u8]) -> Result<String, GitFailed> {
-    let object = trimmed_line(&repository.git_with(&["hash-object", "-w", "--stdin"], &[], bytes)?);
+    let object = repository.write_blob(bytes)?;
     let entry = format!("100644 blob {object}\t{file}\0");
     let tree = trimmed_line(&repository.git_with(&["mktree", "-z"], &[], entry.as_bytes())?);
     // Never part of a user's history, so that it needs no identity of theirs.

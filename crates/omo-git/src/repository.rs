@@ -366,23 +366,14 @@ impl GitRepository {
         Ok(self.known.empty.get_or_init(|| made).clone())
     }
 
-    /// A tree with changes, as `git update-index` takes them with these options. `index` is a file that git may write.
-    pub(crate) fn tree_with(
-        &self,
-        index: &Path,
-        tree: &str,
-        options: &[&str],
-        changes: &[u8],
-    ) -> Result<String, GitFailed> {
-        if changes.is_empty() {
-            return Ok(tree.to_owned());
-        }
-        let git = |arguments: &[&str], input: &[u8]| {
-            self.git_with(arguments, &[("GIT_INDEX_FILE", index.as_os_str())], input)
-        };
-        git(&["read-tree", tree], &[])?;
-        git(&[["update-index", "-z"].as_slice(), options].concat(), changes)?;
-        Ok(trimmed_line(&git(&["write-tree", "--missing-ok"], &[])?))
+    /// The content of a file.
+    pub(crate) fn blob(&self, object: &str) -> Result<Vec<u8>, GitFailed> {
+        self.git(&["cat-file", "blob", object])
+    }
+
+    /// Keeps the content of a file, and gives its object.
+    pub(crate) fn write_blob(&self, bytes: &[u8]) -> Result<String, GitFailed> {
+        Ok(trimmed_line(&self.git_with(&["hash-object", "-w", "--stdin"], &[], bytes)?))
     }
 
     /// Whether everything that these commits hold is in another one, too.

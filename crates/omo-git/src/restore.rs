@@ -19,7 +19,7 @@ mod worktree_files;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use omo_state::files::folder::FolderError;
 use omo_state::files::lock::LockError;
@@ -132,6 +132,14 @@ pub enum RestoreError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+impl RestoreError {
+    /// What an error of the system at a path becomes.
+    fn io(action: &'static str, path: &Path) -> impl Fn(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| Self::Io { action, path: path.clone(), source }
+    }
 }
 
 impl Snapshots<'_> {

@@ -1,13 +1,13 @@
-//! What is written down before a checkout moves, so that a move that was cut short can be ended, and
-//! git's lock of the index, which keeps everybody else out meanwhile.
+//! Record of a move of a checkout, written before it begins, so that one that was cut short can be ended.
 
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use omo_process::platform::working_below;
-use omo_process::process_identity::{is_alive, start_mark};
+
+use crate::index_lock::{IndexLock, LOOK_EVERY, is_abandoned, remove_file};
 
 const JOURNAL: &str = "omo-landing";
 /// The index that is made beside the one that its user has.
@@ -19,7 +19,6 @@ const LAST_GIT: Duration = Duration::from_secs(10);
 /// How long git's own lock of the index is waited for: an editor and a prompt have git look at the checkout every now and
 /// then, which takes a moment, and a person would be asked for that.
 const PATIENCE: Duration = Duration::from_secs(3);
-const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// The files of a move, in the folder with the index that it is about.
 #[derive(Clone, Debug)]
@@ -44,10 +43,6 @@ impl LandingFiles {
         self.folder.join(COMPARED)
     }
 
-    fn lock(&self) -> PathBuf {
-        self.folder.join("index.lock")
-    }
-
     fn journal(&self) -> PathBuf {
         self.folder.join(JOURNAL)
     }
@@ -69,7 +64,7 @@ impl LandingFiles {
         while is_at_work() && !working_below(top).is_empty() && Instant::now() < last {
             std::thread::sleep(LOOK_EVERY);
         }
-        locks.iter().try_for_each(|lock| remove(lock))
+        locks.iter().try_for_each(|lock| remove_file(lock))
     }
 
     /// Writes down what is about to be done, in one step.
@@ -84,71 +79,16 @@ impl LandingFiles {
     /// Forgets the move, and what was made for it.
     pub(super) fn forget_move(&self) -> std::io::Result<()> {
         let indexes = [INDEX, COMPARED].into_iter().flat_map(|index| [index.to_owned(), format!("{index}.lock")]);
-        indexes.map(|name| self.folder.join(name)).chain([self.journal()]).try_for_each(|file| remove(&file))
+        indexes.map(|name| self.folder.join(name)).chain([self.journal()]).try_for_each(|file| remove_file(&file))
     }
 
-    /// Takes git's lock of the index; `None` where another process has it, and keeps it. A lock of an omo that has
-    /// ended is taken over: its content names the process.
-    pub(super) fn take_lock(&self) -> std::io::Result<Option<LandingLock>> {
-        let last = Instant::now() + PATIENCE;
-        loop {
-            match self.make_lock() {
-                Ok(()) => return Ok(Some(LandingLock { path: self.lock() })),
-                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
-                Err(_) if Instant::now() >= last => return Ok(None),
-                Err(_) if self.is_lock_abandoned() => remove(&self.lock())?,
-                Err(_) => std::thread::sleep(LOOK_EVERY),
-            }
-        }
+    /// Takes git's lock of the index; `None` where another process keeps it.
+    pub(super) fn take_lock(&self) -> std::io::Result<Option<IndexLock>> {
+        IndexLock::take(&self.folder, PATIENCE)
     }
 
-    /// Makes the lock together with its content: at no moment is there a lock of ours that looks like one of git's.
-    fn make_lock(&self) -> std::io::Result<()> {
-        let pid = std::process::id();
-        let part = self.folder.join(format!("omo-landing-lock-{pid}"));
-        let made = fs::write(&part, owner_text(pid)).and_then(|()| match fs::hard_link(&part, self.lock()) {
-            // A file system without links.
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => fs::OpenOptions::new()
-                .write(true)
-                .create_new(true)
-                .open(self.lock())?
-                .write_all(owner_text(pid).as_bytes()),
-            made => made,
-        });
-        remove(&part)?;
-        made
-    }
-
-    /// Whether the lock is that of an omo that has ended.
+    /// Whether that is the lock of an omo that has ended.
     pub(super) fn is_lock_abandoned(&self) -> bool {
-        let text = fs::read_to_string(self.lock()).unwrap_or_default();
-        let pid = text.strip_prefix(OWNER).and_then(|rest| rest.split_whitespace().next()?.parse().ok());
-        pid.is_some_and(|pid| is_alive(pid) == Some(false) || (start_mark(pid).is_some() && owner_text(pid) != text))
-    }
-}
-
-/// git never writes this into a lock.
-const OWNER: &str = "omo lands ";
-
-fn owner_text(pid: u32) -> String {
-    format!("{OWNER}{pid} {}\n", start_mark(pid).unwrap_or_default())
-}
-
-/// git's lock of the index, which is given back when this goes.
-#[derive(Debug)]
-pub(super) struct LandingLock {
-    path: PathBuf,
-}
-
-impl Drop for LandingLock {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
-    }
-}
-
-fn remove(path: &Path) -> std::io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
+        is_abandoned(&self.folder)
     }
 }

@@ -13,8 +13,9 @@ use omo_process::platform::shell_variable;
 
 use super::error::LandError;
 use super::facts::{CheckoutHead, checkout_head, unfinished_operation};
-use super::journal::{LandingFiles, LandingLock};
+use super::journal::LandingFiles;
 use super::steps::CheckoutMove;
+use crate::index_lock::{IndexLock, lock_file};
 use crate::repository::{GitRepository, is_object_name};
 use crate::user_git::{REFERENCE_HOOK, UserGit, hooks_folder, present_hooks};
 
@@ -82,11 +83,11 @@ pub fn has_unsettled_move(repository: &GitRepository) -> bool {
 }
 
 /// git's lock of the index, with no move left that was cut short.
-fn lock_settled(repository: &GitRepository, places: &LandingFiles) -> Result<LandingLock, LandError> {
+fn lock_settled(repository: &GitRepository, places: &LandingFiles) -> Result<IndexLock, LandError> {
     let reference = checkout_head(repository)?.reference().map(str::to_owned);
     let reference_locks = || reference_locks(repository, reference.as_deref());
     let Some(lock) = places.take_lock()? else {
-        let index_lock = places.index().with_extension("lock");
+        let index_lock = lock_file(repository.git_folder());
         return Err(LandError::Locked { paths: [vec![index_lock], reference_locks()].concat() });
     };
     let begun = places.begun_move();

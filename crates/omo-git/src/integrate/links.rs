@@ -1,11 +1,9 @@
 //! Symbolic links that lead out of the repository.
 
+use crate::folder_path::LINK;
 use crate::git_output::lossy_text;
 use crate::kept_work::changed_entries;
 use crate::repository::{GitFailed, GitRepository};
-
-/// Mode of a symbolic link in a tree of git.
-const LINK: &str = "120000";
 
 /// Further links of one change are taken for ones that lead out.
 const MAX_READ: usize = 200;
@@ -22,7 +20,7 @@ pub fn links_leading_out(repository: &GitRepository, from: &str, to: &str) -> Re
     let links =
         changed.filter_map(|changed| Some((changed.path.0, changed.after.filter(|it| it.mode == LINK)?.object)));
     for (number, (path, object)) in links.enumerate() {
-        let read = || repository.git(&["cat-file", "blob", &object]).ok();
+        let read = || repository.blob(&object).ok();
         let target = (number < MAX_READ).then(read).flatten();
         if target.as_ref().is_none_or(|target| leads_out(&path, target)) {
             let [path, target] = [path, target.unwrap_or_else(|| b"?".to_vec())].map(|text| lossy_text(&text));

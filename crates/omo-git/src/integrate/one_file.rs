@@ -4,7 +4,8 @@ use std::path::Path;
 
 use super::merge::{MergeError, require_commits};
 use crate::git_output::parts;
-use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
+use crate::private_index::PrivateIndex;
+use crate::repository::{GitFailed, GitRepository, is_object_name};
 
 /// A regular file of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +39,7 @@ pub fn committed_file(
         (name == path && mode.starts_with("100")).then(|| (mode.to_owned(), object.to_owned()))
     });
     let Some((mode, object)) = entry else { return Ok(None) };
-    let bytes = repository.git(&["cat-file", "blob", &object])?;
+    let bytes = repository.blob(&object)?;
     Ok(Some(CommittedFile { path: path.to_owned(), bytes, mode }))
 }
 
@@ -57,8 +58,8 @@ pub fn tree_with_file(
     if !is_object_name(tip) {
         return Err(MergeError::NoCommit { commit: tip.to_owned() });
     }
-    let object = trimmed_line(&repository.git_with(&["hash-object", "-w", "--stdin"], &[], &file.bytes)?);
+    let object = repository.write_blob(&file.bytes)?;
     let entry = format!("{} {object}\t{}\0", file.mode, file.path);
-    let made = repository.tree_with(index, tip, &["--index-info"], entry.as_bytes());
+    let made = PrivateIndex::new(repository, index.to_owned()).tree_with(tip, &["--index-info"], entry.as_bytes());
     require_commits(repository, &[tip], made)
 }

@@ -5,9 +5,10 @@ use std::fs;
 
 use super::error::LandError;
 use super::journal::LandingFiles;
-use crate::git_output::{list, lossy_text, parts};
+use crate::git_output::{list, lossy_text, parts, split_entry};
 use crate::platform::path_of;
-use crate::repository::{GitFailed, GitRepository, trimmed_line};
+use crate::private_index::PrivateIndex;
+use crate::repository::{GitFailed, GitRepository};
 
 /// The paths that differ between two commits.
 fn touched_paths(repository: &GitRepository, old: &str, new: &str) -> Result<BTreeSet<Vec<u8>>, GitFailed> {
@@ -38,9 +39,12 @@ impl<'a> CheckoutMove<'a> {
         Ok(Self { repository, places, old, new, touched: touched_paths(repository, old, new)? })
     }
 
+    fn new_index(&self) -> PrivateIndex<'_> {
+        PrivateIndex::new(self.repository, self.places.new_index())
+    }
+
     fn git(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, GitFailed> {
-        let index = self.places.new_index();
-        self.repository.git_with(arguments, &[("GIT_INDEX_FILE", index.as_os_str())], input)
+        self.new_index().git(arguments, input)
     }
 
     pub(super) fn read_tree(&self, arguments: &[&str]) -> Result<(), GitFailed> {
@@ -55,10 +59,8 @@ impl<'a> CheckoutMove<'a> {
     }
 
     fn refresh(&self) -> Result<(), GitFailed> {
-        let index = self.places.new_index();
-        let own = [("GIT_INDEX_FILE", index.as_os_str())];
         // 1 says that some are changes.
-        self.repository.answer(&["update-index", "-q", "--really-refresh"], &own, &[]).map(drop)
+        self.new_index().answer(&["update-index", "-q", "--really-refresh"], &[]).map(drop)
     }
 
     /// In the new index the touched paths, but these, are as they will be.
@@ -70,18 +72,15 @@ impl<'a> CheckoutMove<'a> {
 
     /// The touched paths whose files are not as in a commit.
     fn differing_from(&self, commit: &str) -> Result<BTreeSet<Vec<u8>>, LandError> {
-        let index = self.places.compared_index();
-        let own = [("GIT_INDEX_FILE", index.as_os_str())];
-        let git = |arguments: &[&str]| self.repository.git_with(arguments, &own, &[]);
-        git(&["read-tree", commit])?;
+        let index = PrivateIndex::new(self.repository, self.places.compared_index());
+        index.git(&["read-tree", commit], &[])?;
         // 1 says that some are changes.
-        self.repository.answer(&["update-index", "-q", "--refresh"], &own, &[])?;
-        let changed = git(&["diff-files", "-z", "--name-only", "--ignore-submodules=all"])?;
+        index.answer(&["update-index", "-q", "--refresh"], &[])?;
+        let changed = index.git(&["diff-files", "-z", "--name-only", "--ignore-submodules=all"], &[])?;
         let mut differing: BTreeSet<Vec<u8>> = split(&changed).collect();
         // What is in no index is no difference to git: a file that should be gone.
-        let listed = git(&["ls-files", "-z"])?;
-        let listed: BTreeSet<Vec<u8>> = split(&listed).collect();
-        fs::remove_file(&index)?;
+        let listed: BTreeSet<Vec<u8>> = split(&index.git(&["ls-files", "-z"], &[])?).collect();
+        index.remove()?;
         let there = |path: &&Vec<u8>| self.repository.top().join(path_of(path)).symlink_metadata().is_ok();
         differing.extend(self.touched.difference(&listed).filter(there).cloned());
         differing.retain(|path| self.touched.contains(path));
@@ -92,14 +91,8 @@ impl<'a> CheckoutMove<'a> {
     fn entries(&self, commit: &str, but: &BTreeSet<Vec<u8>>) -> Result<Vec<u8>, GitFailed> {
         let listed = self.repository.git(&["ls-tree", "-r", "-z", commit])?;
         let mut gone: BTreeSet<&Vec<u8>> = self.touched.difference(but).collect();
-        let mut entries = Vec::new();
-        for entry in split(&listed) {
-            let path = entry.iter().position(|byte| *byte == b'\t').and_then(|tab| entry.get(tab + 1..));
-            if path.is_some_and(|path| gone.remove(&path.to_vec())) {
-                entries.extend_from_slice(&entry);
-                entries.push(0);
-            }
-        }
+        let is_meant = |entry: &&[u8]| split_entry(entry).is_some_and(|(_, path)| gone.remove(&path.to_vec()));
+        let entries = list(parts(&listed).filter(is_meant));
         // Of mode 0 is what an index no longer has. First, since a folder may have had a file's name.
         let none = "0".repeat(commit.len());
         let removed = gone.into_iter().flat_map(|path| [b"0 ", none.as_bytes(), b"\t", path, b"\0"].concat());
@@ -165,15 +158,12 @@ impl<'a> CheckoutMove<'a> {
         fs::copy(self.places.index(), self.places.new_index())?;
         self.git(&["read-tree", self.old], &[])?;
         self.update_entries(&differing)?;
-        let now = trimmed_line(&self.git(&["write-tree", "--missing-ok"], &[])?);
+        let now = self.new_index().tree()?;
         self.copy_index()?;
         self.update_entries(&differing)?;
         self.read_tree(&["-u", &now, self.old])?;
         // A file that was gone for a moment, to be written anew. One that is there is not written.
-        let there = list(&self.touched);
-        let index = self.places.new_index();
-        let own = [("GIT_INDEX_FILE", index.as_os_str())];
-        self.repository.answer(&["checkout-index", "--quiet", "-z", "--stdin"], &own, &there)?;
+        self.new_index().answer(&["checkout-index", "--quiet", "-z", "--stdin"], &list(&self.touched))?;
         Ok(self.places.forget_move()?)
     }
 

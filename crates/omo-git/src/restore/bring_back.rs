@@ -216,43 +216,38 @@ impl Snapshotter<'_> {
     ) -> Result<Vec<(ChangedEntry, EntryNow)>, RestoreError> {
         let mut changed = kept_entries(repository, kept, message)?;
         changed.retain(|changed| self.is_covered(&changed.path));
-        let alike = self.alike_files(repository, &changed)?;
-        let with_now = |changed: ChangedEntry| {
-            let now = self.entry_now(repository, &changed.path, &alike)?;
-            Ok((changed, now))
-        };
-        changed.into_iter().map(with_now).collect()
-    }
-
-    /// The objects of the files that have one of the two sizes they were kept with: no other is read.
-    fn alike_files(
-        &self,
-        repository: &GitRepository,
-        changed: &[ChangedEntry],
-    ) -> Result<BTreeMap<TreePath, String>, RestoreError> {
-        let entries = changed.iter().flat_map(|changed| changed.before.iter().chain(&changed.after));
-        let check = ["cat-file", "--batch-check=%(objectname) %(objectsize)"];
-        let said = String::from_utf8_lossy(&repository.git_with(&check, &[], &object_list(entries))?).into_owned();
-        let sizes: BTreeMap<&str, u64> = said
-            .lines()
-            .filter_map(|line| line.split_once(' '))
-            .filter_map(|(object, size)| Some((object, size.parse().ok()?)))
-            .collect();
-        let (mut names, mut paths) = (Vec::new(), Vec::new());
-        for ChangedEntry { path: name, before, after } in changed {
-            let path = self.tree.top.join(path_of(&name.0));
-            let size = match self.ground.look(name) {
-                Ok(FolderEntry::File { .. }) => self.ground.read(name).and_then(|file| Ok(file.metadata()?.len())),
-                Ok(_) => continue,
-                Err(error) => Err(error),
+        let sizes = object_sizes(repository, &changed)?;
+        let (mut found, mut alike, mut paths) = (Vec::new(), Vec::new(), Vec::new());
+        for changed in changed {
+            let ChangedEntry { path: name, before, after } = &changed;
+            let failed = self.read_error(name);
+            let entry = |mode: &str, object| EntryNow::Entry(Some(GitEntry { mode: mode.to_owned(), object }));
+            let now = match self.ground.look(name).map_err(&failed)? {
+                FolderEntry::Folder if self.ground.is_repository(name).map_err(&failed)? => EntryNow::Other,
+                FolderEntry::Nothing | FolderEntry::Folder => EntryNow::Entry(None),
+                FolderEntry::Other => EntryNow::Other,
+                FolderEntry::Link(target) => {
+                    let target = target.as_encoded_bytes();
+                    entry(LINK, trimmed_line(&repository.git_with(&["hash-object", "--stdin"], &[], target)?))
+                }
+                FolderEntry::File { mode } => {
+                    let size = self.ground.read(name).and_then(|file| Ok(file.metadata()?.len())).map_err(&failed)?;
+                    // One of another size has an object that is neither of the two: it is not read.
+                    if before.iter().chain(after).any(|entry| sizes.get(&entry.object) == Some(&size)) {
+                        alike.push(found.len());
+                        paths.push(self.tree.top.join(path_of(&name.0)));
+                    }
+                    entry(if mode & 0o111 == 0 { REGULAR } else { EXECUTABLE }, String::new())
+                }
             };
-            let size = size.map_err(|source| RestoreError::Io { action: "read", path: path.clone(), source })?;
-            if before.iter().chain(after).any(|entry| sizes.get(entry.object.as_str()) == Some(&size)) {
-                names.push(name.clone());
-                paths.push(path);
+            found.push((changed, now));
+        }
+        for (place, hashed) in alike.into_iter().zip(repository.hash_files(&[], &paths)?) {
+            if let Some((_, EntryNow::Entry(Some(now)))) = found.get_mut(place) {
+                now.object = hashed;
             }
         }
-        Ok(names.into_iter().zip(repository.hash_files(&[], &paths)?).collect())
+        Ok(found)
     }
 
     /// The files and links that stand where others are to be written, and are not to be removed: in the place of a folder
@@ -260,36 +255,12 @@ impl Snapshotter<'_> {
     fn find_obstacles(&self, to_write: &KeptEntries) -> Result<Vec<(TreePath, BTreeSet<TreePath>)>, RestoreError> {
         let mut found = Vec::new();
         for name in to_write.iter().filter(|(_, after)| after.is_some()).map(|(name, _)| name) {
-            let obstacles = self.ground.obstacles(name).map_err(|source| self.read_error(name, source))?;
+            let obstacles = self.ground.obstacles(name).map_err(self.read_error(name))?;
             let obstacles: BTreeSet<TreePath> =
                 obstacles.into_iter().filter(|path| !matches!(to_write.get(path), Some(None))).collect();
             found.extend((!obstacles.is_empty()).then(|| (name.clone(), obstacles)));
         }
         Ok(found)
-    }
-
-    fn entry_now(
-        &self,
-        repository: &GitRepository,
-        name: &TreePath,
-        alike: &BTreeMap<TreePath, String>,
-    ) -> Result<EntryNow, RestoreError> {
-        let failed = |source| self.read_error(name, source);
-        let (mode, object) = match self.ground.look(name).map_err(failed)? {
-            FolderEntry::Folder if self.ground.is_repository(name).map_err(failed)? => return Ok(EntryNow::Other),
-            FolderEntry::Nothing | FolderEntry::Folder => return Ok(EntryNow::Entry(None)),
-            FolderEntry::Other => return Ok(EntryNow::Other),
-            FolderEntry::Link(target) => {
-                let target = target.as_encoded_bytes();
-                (LINK, trimmed_line(&repository.git_with(&["hash-object", "--stdin"], &[], target)?))
-            }
-            // One of another size has an object that is neither of the two.
-            FolderEntry::File { mode } => {
-                let mode = if mode & 0o111 == 0 { REGULAR } else { EXECUTABLE };
-                (mode, alike.get(name).cloned().unwrap_or_default())
-            }
-        };
-        Ok(EntryNow::Entry(Some(GitEntry { mode: mode.to_owned(), object })))
     }
 
     fn write_kept(
@@ -334,10 +305,9 @@ impl KeptFiles {
         entries: &KeptEntries,
     ) -> Result<Self, RestoreError> {
         let list = object_list(entries.values().flatten());
-        let failed = |source| RestoreError::Io { action: "read", path: repository.top().to_owned(), source };
         repository.git_into(written, &["cat-file", "--batch", "--buffer"], &list)?;
         let mut files = Self { printed: BufReader::new(printed), places: BTreeMap::new() };
-        files.find_places().map_err(failed)?;
+        files.find_places().map_err(RestoreError::io("read", repository.top()))?;
         Ok(files)
     }
 
@@ -362,6 +332,15 @@ impl KeptFiles {
         self.printed.seek(SeekFrom::Start(*start))?;
         Ok(self.printed.by_ref().take(*size))
     }
+}
+
+/// The sizes of the files that were kept, before and after their change, by their objects.
+fn object_sizes(repository: &GitRepository, changed: &[ChangedEntry]) -> Result<BTreeMap<String, u64>, RestoreError> {
+    let entries = changed.iter().flat_map(|changed| changed.before.iter().chain(&changed.after));
+    let check = ["cat-file", "--batch-check=%(objectname) %(objectsize)"];
+    let said = lossy_text(&repository.git_with(&check, &[], &object_list(entries))?);
+    let sizes = said.lines().filter_map(|line| line.split_once(' '));
+    Ok(sizes.filter_map(|(object, size)| Some((object.to_owned(), size.parse().ok()?))).collect())
 }
 
 /// Objects as `git cat-file` reads them; that of a submodule is in no repository here.

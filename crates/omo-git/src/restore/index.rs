@@ -1,24 +1,25 @@
 //! The index of a work tree as it was: the file as a whole, under git's own lock, or some of its paths.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Read, Write};
-use std::path::{Path, PathBuf};
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::Path;
+use std::time::Duration;
 
-use omo_state::files::regular_file;
+use omo_state::files::regular_file::{self, Links};
 use omo_state::git_worktree::GitWorktree;
 
 use super::RestoreError;
-use super::manifest::{OwnPaths, RestoreSelection};
+use super::manifest::RestoreSelection;
 use super::store::SnapshotStore;
 use crate::git_command::git;
 use crate::git_output::{parts, split_entry};
+use crate::index_lock::{IndexLock, lock_file, remove_file};
 use crate::tree_path::TreePath;
 
-/// What our lock holds, by which one that was left by a process that was ended is known.
-const OURS: &[u8] = b"omo puts the index back\n";
-
-/// What is put in its place once it is whole.
+/// Content of a lock that an older omo has made.
+const OLDER: &[u8] = b"omo puts the index back\n";
+/// The index that is put in its place once it is whole.
 const NEW: &str = "index.omo";
 
 /// What an index says of each of its paths.
@@ -28,78 +29,38 @@ pub(crate) type IndexEntries = BTreeMap<TreePath, Vec<u8>>;
 pub(super) fn open_index(tree: &GitWorktree) -> Result<Option<File>, RestoreError> {
     let path = tree.git.join("index");
     match regular_file::open(&path) {
-        Ok(file) => Ok(file),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(RestoreError::Io { action: "read", path, source }),
+        opened => opened.map_err(RestoreError::io("read", &path)),
     }
 }
 
-/// git's lock on an index. Dropping it gives it back.
-pub(super) struct IndexLock {
-    git: PathBuf,
-    path: PathBuf,
+/// Takes git's lock on the index. The caller holds the store, so one that an older omo has made is one that was left.
+pub(super) fn lock_index(tree: &GitWorktree) -> Result<IndexLock, RestoreError> {
+    let path = lock_file(&tree.git);
+    if regular_file::read(&path, 64, Links::Refused).is_ok_and(|text| text.as_deref() == Some(OLDER)) {
+        let _ = fs::remove_file(&path);
+    }
+    let lock = IndexLock::take(&tree.git, Duration::ZERO).map_err(RestoreError::io("create", &path))?;
+    lock.ok_or(RestoreError::IndexLocked(path))
 }
 
-impl IndexLock {
-    /// Takes it. The caller holds the store, so a lock of ours is one that was left.
-    pub(super) fn take(tree: &GitWorktree) -> Result<Self, RestoreError> {
-        let path = tree.git.join("index.lock");
-        if is_ours(&path) {
-            let _ = fs::remove_file(&path);
+/// Puts the index back as it was, under its lock; `None` for none.
+pub(super) fn restore_index(
+    tree: &GitWorktree,
+    store: &SnapshotStore,
+    content: Option<&str>,
+) -> Result<(), RestoreError> {
+    let (index, new) = (tree.git.join("index"), tree.git.join(NEW));
+    let put = || match content {
+        None => remove_file(&index),
+        Some(content) => {
+            // A link there goes.
+            let _ = fs::remove_file(&new);
+            store.write_file(content, &mut File::create_new(&new)?)?;
+            fs::rename(&new, &index)
         }
-        let new = tree.git.join(NEW);
-        // At no moment is there a lock of ours that looks like another program's.
-        let taken = create(&new, OURS).and_then(|_| match fs::hard_link(&new, &path) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => create_new(&path, OURS).map(drop),
-            taken => taken,
-        });
-        let _ = fs::remove_file(&new);
-        match taken {
-            Ok(()) => Ok(Self { git: tree.git.clone(), path }),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(RestoreError::IndexLocked(path)),
-            Err(source) => Err(RestoreError::Io { action: "create", path, source }),
-        }
-    }
-
-    /// Puts the index back as it was; `None` for none.
-    pub(super) fn restore_index(self, store: &SnapshotStore, content: Option<&str>) -> Result<(), RestoreError> {
-        let (index, new) = (self.git.join("index"), self.git.join(NEW));
-        let put = || match content {
-            None => fs::remove_file(&index).or_else(|error| match error.kind() {
-                ErrorKind::NotFound => Ok(()),
-                _ => Err(error),
-            }),
-            Some(content) => {
-                store.write_file(content, &mut create(&new, &[])?)?;
-                fs::rename(&new, &index)
-            }
-        };
-        put().map_err(|source| RestoreError::Io { action: "put back", path: index.clone(), source })
-    }
-}
-
-impl Drop for IndexLock {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
-    }
-}
-
-/// Makes a file in the place of one that was left; a link there goes.
-fn create(path: &Path, bytes: &[u8]) -> io::Result<File> {
-    let _ = fs::remove_file(path);
-    create_new(path, bytes)
-}
-
-fn create_new(path: &Path, bytes: &[u8]) -> io::Result<File> {
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
-    file.write_all(bytes)?;
-    Ok(file)
-}
-
-fn is_ours(path: &Path) -> bool {
-    let mut bytes = Vec::new();
-    let file = regular_file::open(path).ok().flatten();
-    file.is_some_and(|file| file.take(64).read_to_end(&mut bytes).is_ok()) && bytes == OURS
+    };
+    put().map_err(RestoreError::io("put back", &index))
 }
 
 /// What an index file says; nothing for `None`.
@@ -146,7 +107,7 @@ pub(crate) fn differing_paths(
         (RestoreSelection::Until(_, own), Some(after)) => {
             after.get(name) != before.get(name)
                 && after.get(name) == now.get(name)
-                && own.is_none_or(|OwnPaths(is_own)| is_own(name))
+                && own.is_none_or(|is_own| is_own(name))
         }
         (RestoreSelection::Paths(paths), _) => paths.iter().any(|path| name.is_at_or_below(&path.0)),
         _ => true,

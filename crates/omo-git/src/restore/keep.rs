@@ -14,8 +14,10 @@ use super::RestoreError;
 use super::index::read_index;
 use super::manifest::{ManifestEntry, PathEntries, SnapshotManifest};
 use super::snapshotter::Snapshotter;
+use crate::folder_path::{EXECUTABLE, LINK, REGULAR};
 use crate::kept_work::{KeptWork, WorkToKeep, make_commit};
-use crate::repository::{GitRepository, StatusEntry, trimmed_line};
+use crate::private_index::PrivateIndex;
+use crate::repository::{GitRepository, StatusEntry};
 use crate::snapshots::Snapshots;
 use crate::tree_path::TreePath;
 use crate::worktree::WorkerName;
@@ -107,11 +109,10 @@ impl Snapshotter<'_> {
         staged: &[u8],
     ) -> Result<KeptWork, RestoreError> {
         let repository = self.repository()?;
-        let index = self.store.fresh_index()?;
+        let index = PrivateIndex::new(&repository, self.store.fresh_index()?);
         let head = repository.commit_of("HEAD")?;
         let head_tree = head.as_deref().map_or_else(|| repository.empty_tree(), |head| repository.tree_of(head))?;
-        let tree_with =
-            |tree: &str, input: &[u8]| repository.tree_with(&index, tree, &["--replace", "--index-info"], input);
+        let tree_with = |tree: &str, input: &[u8]| index.tree_with(tree, &["--replace", "--index-info"], input);
         let tree_before = tree_with(&head_tree, &self.index_input(&repository, before)?)?;
         let tree = tree_with(&tree_before, &self.index_input(&repository, kept)?)?;
         let staged = tree_with(&tree, staged)?;
@@ -150,8 +151,7 @@ impl Snapshotter<'_> {
             match entry {
                 Some(ManifestEntry::File { mode, content }) => files.push((*name, *mode, content)),
                 Some(ManifestEntry::Link { target }) => {
-                    let written = repository.git_with(&["hash-object", "-w", "--stdin"], &[], &target.0)?;
-                    let entry = format!("120000 {}\t", trimmed_line(&written));
+                    let entry = format!("{LINK} {}\t", repository.write_blob(&target.0)?);
                     input.extend([entry.as_bytes(), &name.0, b"\0"].concat());
                 }
                 // What is no file and no link is in no commit.
@@ -166,7 +166,7 @@ impl Snapshotter<'_> {
             paths.push(self.store.path(content));
         }
         for ((name, mode, _), object) in files.into_iter().zip(repository.hash_files(&["-w"], &paths)?) {
-            let mode = if mode & 0o111 == 0 { "100644" } else { "100755" };
+            let mode = if mode & 0o111 == 0 { REGULAR } else { EXECUTABLE };
             input.extend([format!("{mode} {object}\t").as_bytes(), &name.0, b"\0"].concat());
         }
         Ok(input)

@@ -1,7 +1,6 @@
 //! What a work tree held at one moment, as plain data, and what has to be done to have it so again.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -46,17 +45,10 @@ impl SnapshotManifest {
 }
 
 /// Tells the own paths from those of others.
+pub(crate) type OwnPaths<'a> = &'a dyn Fn(&TreePath) -> bool;
+
+/// The differences that are taken back.
 #[derive(Clone, Copy)]
-pub(crate) struct OwnPaths<'a>(pub(crate) &'a dyn Fn(&TreePath) -> bool);
-
-impl fmt::Debug for OwnPaths<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("OwnPaths")
-    }
-}
-
-/// Which differences are taken back.
-#[derive(Clone, Copy, Debug)]
 pub(crate) enum RestoreSelection<'a> {
     /// All of them.
     All,
@@ -134,7 +126,7 @@ fn difference_owner(
         RestoreSelection::Paths(_) => DifferenceOwner::NotAsked,
         RestoreSelection::Until(after, own) => match after.entries.get(name) {
             then if then == was => DifferenceOwner::NotAsked,
-            _ if own.is_some_and(|OwnPaths(is_own)| !is_own(name)) => DifferenceOwner::Others,
+            _ if own.is_some_and(|is_own| !is_own(name)) => DifferenceOwner::Others,
             then if then == is => DifferenceOwner::Ours,
             _ => DifferenceOwner::ChangedAgain,
         },
@@ -173,7 +165,7 @@ mod tests {
         let now = holding("a=2 b=3 c=2 new=1 later=2 other=1");
         let paths = [name("c"), name("new")];
         let is_own = |name: &TreePath| matches!(name.0.as_slice(), b"a" | b"b" | b"c");
-        let own = Some(OwnPaths(&is_own));
+        let own: Option<OwnPaths> = Some(&is_own);
         for (scope, expected) in [
             (RestoreSelection::All, ["later new other", "a b c d", "", ""]),
             (RestoreSelection::Until(&after, None), ["new", "a", "b later", ""]),
@@ -182,7 +174,7 @@ mod tests {
         ] {
             let steps = restore_steps(&before, &now, scope);
             let found = [&steps.remove, &steps.put, &steps.left_alone, &steps.of_others].map(shown);
-            assert_eq!(found, expected, "{scope:?}");
+            assert_eq!(found, expected);
         }
     }
 

@@ -5,12 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::path::PathBuf;
 
 use omo_state::git_worktree::GitWorktree;
 
-use super::index::{self, IndexLock};
-use super::manifest::{ManifestEntry, OwnPaths, RestoreSelection, RestoreSteps, SnapshotManifest, restore_steps};
+use super::index::{self, IndexEntries};
+use super::manifest::{ManifestEntry, RestoreSelection, RestoreSteps, SnapshotManifest, restore_steps};
 use super::store::{SnapshotStore, digest_of};
 use super::{OwnProjectPaths, RestoreError, RestoreResult, RestoreScope};
 use crate::changes::is_omo_path;
@@ -40,8 +39,7 @@ impl<'a> Snapshotter<'a> {
         let none = || RestoreError::NoWorkTree(place.worktree.root().to_owned());
         let (tree, project) = place.worktree.project().ok_or_else(none)?;
         let tree = tree.clone();
-        let ground = WorktreeFiles::open(&tree.top);
-        let ground = ground.map_err(|source| RestoreError::Io { action: "open", path: tree.top.clone(), source })?;
+        let ground = WorktreeFiles::open(&tree.top).map_err(RestoreError::io("open", &tree.top))?;
         let store = SnapshotStore::open(&tree.top, place.state_home, place.run_id)?;
         let it = Self { place, tree, project, ground, store };
         if !it.project.is_empty() && it.is_ignored()? {
@@ -103,15 +101,15 @@ impl<'a> Snapshotter<'a> {
         manifest: &mut SnapshotManifest,
         content: impl Fn(File) -> Result<String, RestoreError>,
     ) -> Result<(), RestoreError> {
-        let failed = |source| self.read_error(&name, source);
-        let entry = match self.ground.look(&name).map_err(failed)? {
+        let failed = self.read_error(&name);
+        let entry = match self.ground.look(&name).map_err(&failed)? {
             FolderEntry::File { mode } => match self.ground.read(&name) {
                 // Another process works here, and has just removed it.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-                file => ManifestEntry::File { mode, content: content(file.map_err(failed)?)? },
+                file => ManifestEntry::File { mode, content: content(file.map_err(&failed)?)? },
             },
             FolderEntry::Link(target) => ManifestEntry::Link { target: TreePath(target.as_encoded_bytes().to_vec()) },
-            FolderEntry::Folder if self.ground.is_repository(&name).map_err(failed)? => {
+            FolderEntry::Folder if self.ground.is_repository(&name).map_err(&failed)? => {
                 manifest.nested.insert(name);
                 return Ok(());
             }
@@ -122,8 +120,8 @@ impl<'a> Snapshotter<'a> {
         Ok(())
     }
 
-    pub(super) fn read_error(&self, name: &TreePath, source: io::Error) -> RestoreError {
-        RestoreError::Io { action: "read", path: self.tree.top.join(path_of(&name.0)), source }
+    pub(super) fn read_error(&self, name: &TreePath) -> impl Fn(io::Error) -> RestoreError + use<> {
+        RestoreError::io("read", &self.tree.top.join(path_of(&name.0)))
     }
 
     /// Calls a function with the differences that are meant.
@@ -137,13 +135,9 @@ impl<'a> Snapshotter<'a> {
             RestoreScope::Until(after) => act(RestoreSelection::Until(&self.store.load_manifest(&after.id)?, None)),
             RestoreScope::OwnUntil(after, OwnProjectPaths(is_own)) => {
                 let is_own = |name: &TreePath| is_own(&self.project_path(name));
-                let after = self.store.load_manifest(&after.id)?;
-                act(RestoreSelection::Until(&after, Some(OwnPaths(&is_own))))
+                act(RestoreSelection::Until(&self.store.load_manifest(&after.id)?, Some(&is_own)))
             }
-            RestoreScope::Paths(paths) => {
-                let paths: Vec<TreePath> = self.tree_paths_of(paths)?;
-                act(RestoreSelection::Paths(&paths))
-            }
+            RestoreScope::Paths(paths) => act(RestoreSelection::Paths(&self.tree_paths_of::<Vec<_>>(paths)?)),
         }
     }
 
@@ -153,8 +147,7 @@ impl<'a> Snapshotter<'a> {
         scope: RestoreSelection<'_>,
     ) -> Result<RestoreResult, RestoreError> {
         let now = index::open_index(&self.tree)?.map(digest_of).transpose();
-        let now =
-            now.map_err(|source| RestoreError::Io { action: "read", path: self.tree.git.join("index"), source })?;
+        let now = now.map_err(RestoreError::io("read", &self.tree.git.join("index")))?;
         let as_a_whole = match scope {
             RestoreSelection::All => true,
             RestoreSelection::Until(after, own) => own.is_none() && after.index == now,
@@ -163,13 +156,13 @@ impl<'a> Snapshotter<'a> {
         // Before anything is touched: while another git is at work nothing is put back.
         let lock = match scope {
             RestoreSelection::Paths(_) => None,
-            RestoreSelection::All | RestoreSelection::Until(..) => Some(IndexLock::take(&self.tree)?),
+            RestoreSelection::All | RestoreSelection::Until(..) => Some(index::lock_index(&self.tree)?),
         };
         let mut end = RestoreResult { head_moved: before.head != self.tree.head(), ..RestoreResult::default() };
         self.restore_files(before, scope, &mut end)?;
         match lock {
-            Some(lock) if as_a_whole && now != before.index => {
-                lock.restore_index(&self.store, before.index.as_deref())?;
+            Some(_) if as_a_whole && now != before.index => {
+                index::restore_index(&self.tree, &self.store, before.index.as_deref())?;
                 end.index_put_back = true;
             }
             Some(_) if as_a_whole => {}
@@ -190,20 +183,16 @@ impl<'a> Snapshotter<'a> {
     ) -> Result<(), RestoreError> {
         let mut done = BTreeSet::new();
         for _ in 0..ROUNDS {
-            let digest = |file| {
-                let read = digest_of(file);
-                read.map_err(|source| RestoreError::Io { action: "read", path: self.tree.top.clone(), source })
-            };
-            let (now, left) = self.scan(digest)?;
+            let failed = RestoreError::io("read", &self.tree.top);
+            let (now, left) = self.scan(|file| digest_of(file).map_err(&failed))?;
             for name in &left {
                 // One that cannot be removed is in the way of nothing.
                 let _ = self.ground.remove(name);
             }
             let mut steps = restore_steps(before, &now, scope);
             self.require_contents(before, &steps)?;
-            end.left_alone = steps.left_alone.iter().map(|name| self.project_path(name)).collect();
-            end.of_others = steps.of_others.iter().map(|name| self.project_path(name)).collect();
-            end.uncovered = steps.uncovered.iter().map(|name| self.project_path(name)).collect();
+            [end.left_alone, end.of_others, end.uncovered] = [&steps.left_alone, &steps.of_others, &steps.uncovered]
+                .map(|names| names.iter().map(|name| self.project_path(name)).collect());
             steps.remove.retain(|name| !done.contains(name));
             steps.put.retain(|name| !done.contains(name));
             if steps.remove.is_empty() && steps.put.is_empty() {
@@ -267,15 +256,13 @@ impl<'a> Snapshotter<'a> {
         before: &SnapshotManifest,
         scope: RestoreSelection<'_>,
     ) -> Result<bool, RestoreError> {
-        let kept = |content: &Option<String>| content.as_ref().map(|content| self.store.path(content));
-        let listing = |file: Option<PathBuf>| index::read_index(&self.tree, file.as_deref());
-        let was = listing(kept(&before.index))?;
-        let after = match scope {
-            RestoreSelection::Until(after, _) => Some(after),
+        let was = self.kept_index(before)?;
+        let then = match scope {
+            RestoreSelection::Until(after, _) => Some(self.kept_index(after)?),
             RestoreSelection::All | RestoreSelection::Paths(_) => None,
         };
-        let then = after.map(|after| listing(kept(&after.index))).transpose()?;
-        let is = listing(index::open_index(&self.tree)?.map(|_| self.tree.git.join("index")))?;
+        let is = index::open_index(&self.tree)?.map(|_| self.tree.git.join("index"));
+        let is = index::read_index(&self.tree, is.as_deref())?;
         let names = index::differing_paths(&was, then.as_ref(), &is, scope);
         index::restore_index_paths(&self.tree, &was, &is, &names)?;
         Ok(!names.is_empty())
@@ -289,14 +276,16 @@ impl<'a> Snapshotter<'a> {
         after: &SnapshotManifest,
         scope: RestoreSelection<'_>,
     ) -> Result<Vec<u8>, RestoreError> {
-        let listing = |manifest: &SnapshotManifest| {
-            let file = manifest.index.as_ref().map(|content| self.store.path(content));
-            index::read_index(&self.tree, file.as_deref())
-        };
-        let (was, then) = (listing(before)?, listing(after)?);
+        let (was, then) = (self.kept_index(before)?, self.kept_index(after)?);
         let names = index::differing_paths(&was, Some(&then), &then, scope);
         let is_whole = |entry: &&Vec<u8>| entry.split_last().is_some_and(|(_, rest)| !rest.contains(&0));
         Ok(names.iter().filter_map(|name| then.get(name)).filter(is_whole).flatten().copied().collect())
+    }
+
+    /// What the index of a snapshot says.
+    fn kept_index(&self, manifest: &SnapshotManifest) -> Result<IndexEntries, RestoreError> {
+        let file = manifest.index.as_ref().map(|content| self.store.path(content));
+        index::read_index(&self.tree, file.as_deref())
     }
 
     /// A path as it is seen from the project.

@@ -39,17 +39,17 @@ impl SnapshotStore {
     pub(super) fn save_file(&self, mut bytes: File) -> Result<String, RestoreError> {
         let failed =
             |source| RestoreError::Io { action: "keep", path: self.private.folder.path().join(&self.new), source };
-        let size = bytes.metadata().map_err(failed)?.len();
+        let size = bytes.metadata().map_err(&failed)?.len();
         // Reading a large file takes long: one that is new by its size alone is read once.
         if size < LARGE || self.has_size(size) {
-            let content = digest_of(&bytes).map_err(failed)?;
+            let content = digest_of(&bytes).map_err(&failed)?;
             if self.contains(&content) {
                 return Ok(content);
             }
-            bytes.rewind().map_err(failed)?;
+            bytes.rewind().map_err(&failed)?;
         }
         // Another process may write to the file meanwhile: what counts is what was copied.
-        let content = copy(&mut bytes, Some(&mut self.private.folder.create_file(&self.new)?)).map_err(failed)?;
+        let content = copy(&mut bytes, Some(&mut self.private.folder.create_file(&self.new)?)).map_err(&failed)?;
         self.private.folder.rename(&self.new, &content)?;
         Ok(content)
     }
@@ -70,7 +70,7 @@ impl SnapshotStore {
         let written = self.private.folder.create_file(&self.new)?;
         let path = self.path(&self.new);
         let opened = regular_file::open(&path).and_then(|read| read.ok_or_else(|| io::ErrorKind::NotFound.into()));
-        let read = opened.map_err(|source| RestoreError::Io { action: "read", path, source })?;
+        let read = opened.map_err(RestoreError::io("read", &path))?;
         self.private.folder.remove(&self.new)?;
         Ok([written, read])
     }

@@ -1,11 +1,13 @@
 //! The files of a work tree as they are looked at and written: from the top's own handle on, links never
 //! followed, each file by a temporary one that takes its name.
 
-use std::ffi::{OsStr, OsString};
+use std::cell::RefCell;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
+use crate::folder_path::FolderPath;
 use crate::platform::{FolderEntry, OpenFolder, path_of};
 use crate::tree_path::TreePath;
 
@@ -13,18 +15,31 @@ use crate::tree_path::TreePath;
 pub(super) const TEMPORARY: &str = ".omo-restore.tmp";
 
 /// The files of a work tree.
-pub(super) struct WorktreeFiles(OpenFolder);
+pub(super) struct WorktreeFiles(RefCell<FolderPath>);
 
 impl WorktreeFiles {
     /// Those below this folder.
     pub(super) fn open(top: &Path) -> io::Result<Self> {
-        Ok(Self(OpenFolder::top(top)?))
+        Ok(Self(RefCell::new(FolderPath::open(top)?)))
+    }
+
+    /// Calls a function with the folder that a path lies in, opened anew, and the name there; `None` where there is no such
+    /// folder.
+    fn at<T>(
+        &self,
+        path: &Path,
+        makes_folders: bool,
+        act: impl FnOnce(&OpenFolder, &OsStr) -> io::Result<T>,
+    ) -> io::Result<Option<T>> {
+        let mut tree = self.0.borrow_mut();
+        tree.reopen(makes_folders);
+        let place = path.file_name().zip(tree.parent_of(path)?);
+        place.map(|(name, folder)| act(folder, name)).transpose()
     }
 
     /// What has a path.
     pub(super) fn look(&self, name: &TreePath) -> io::Result<FolderEntry> {
-        let Some(folder) = self.folder_of(name)? else { return Ok(FolderEntry::Nothing) };
-        folder.as_ref().unwrap_or(&self.0).look(&file_name(name))
+        Ok(self.at(&path_of(&name.0), false, OpenFolder::look)?.unwrap_or(FolderEntry::Nothing))
     }
 
     /// Whether a folder is the top of a repository of its own.
@@ -45,38 +60,27 @@ impl WorktreeFiles {
             }
         }
         let mut found = Vec::new();
-        if self.look(name)? == FolderEntry::Folder {
-            let within = TreePath([name.0.as_slice(), b"/"].concat());
-            if let Some(Some(folder)) = self.folder_of(&within)? {
-                list_files(&folder, &within.0, &mut found)?;
-            }
+        if let Some(Some(folder)) = self.at(&path_of(&name.0), false, OpenFolder::inner)? {
+            list_files(&folder, &[name.0.as_slice(), b"/"].concat(), &mut found)?;
         }
         Ok(found)
     }
 
     /// Opens a file to read it.
     pub(super) fn read(&self, name: &TreePath) -> io::Result<File> {
-        let folder = self.folder_of(name)?.ok_or(ErrorKind::NotFound)?;
-        folder.as_ref().unwrap_or(&self.0).read(&file_name(name))
+        self.at(&path_of(&name.0), false, OpenFolder::read)?.ok_or_else(|| ErrorKind::NotFound.into())
     }
 
     /// Removes a file or a link, and the folders that are empty without it.
     pub(super) fn remove(&self, name: &TreePath) -> io::Result<()> {
-        let Some(folder) = self.folder_of(name)? else { return Ok(()) };
-        match folder.as_ref().unwrap_or(&self.0).remove(&file_name(name)) {
+        let path = path_of(&name.0);
+        match self.at(&path, false, OpenFolder::remove) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let mut left = name.0.as_slice();
-        while let Some(end) = left.iter().rposition(|byte| *byte == b'/') {
-            left = left.get(..end).unwrap_or_default();
-            let parent = TreePath(left.to_vec());
-            let Some(around) = self.folder_of(&parent)? else { return Ok(()) };
-            if around.as_ref().unwrap_or(&self.0).remove_folder(&file_name(&parent)).is_err() {
-                // Something else is in it.
-                return Ok(());
-            }
-        }
+        // One in which something else is stays.
+        let is_removed = |folder: &&Path| matches!(self.at(folder, false, OpenFolder::remove_folder), Ok(Some(())));
+        path.ancestors().skip(1).take_while(is_removed).for_each(drop);
         Ok(())
     }
 
@@ -104,57 +108,25 @@ impl WorktreeFiles {
         name: &TreePath,
         make: impl FnOnce(&OpenFolder, &OsStr) -> io::Result<()>,
     ) -> io::Result<()> {
-        let around = self.make_folder_of(name)?;
-        let folder = around.as_ref().unwrap_or(&self.0);
-        let (temporary, last) = (OsStr::new(TEMPORARY), file_name(name));
-        let _ = folder.remove(temporary);
-        if folder.look(&last)? == FolderEntry::Folder {
-            remove_empty(folder, &last)?;
-        }
-        let placed = make(folder, temporary).and_then(|()| folder.rename(temporary, &last));
-        if placed.is_err() {
+        let temporary = OsStr::new(TEMPORARY);
+        let placed = self.at(&path_of(&name.0), true, |folder, last| {
             let _ = folder.remove(temporary);
-        }
-        placed
-    }
-
-    /// The folder that a path lies in: the inner `None` is the top itself. The outer one says that there is none.
-    #[expect(clippy::option_option, reason = "the top is opened once, and no folder is another answer")]
-    fn folder_of(&self, name: &TreePath) -> io::Result<Option<Option<OpenFolder>>> {
-        let mut folder: Option<OpenFolder> = None;
-        for part in parent_folders(name) {
-            let Some(inner) = folder.as_ref().unwrap_or(&self.0).inner(&part)? else { return Ok(None) };
-            folder = Some(inner);
-        }
-        Ok(Some(folder))
-    }
-
-    /// As [`Ground::folder_of`], making what is missing.
-    fn make_folder_of(&self, name: &TreePath) -> io::Result<Option<OpenFolder>> {
-        let mut folder: Option<OpenFolder> = None;
-        for part in parent_folders(name) {
-            let around = folder.as_ref().unwrap_or(&self.0);
-            if around.look(&part)? == FolderEntry::Nothing {
-                around.make(&part)?;
+            if folder.look(last)? == FolderEntry::Folder {
+                remove_empty(folder, last)?;
             }
-            let inner = around.inner(&part)?;
-            folder = Some(inner.ok_or_else(|| {
-                io::Error::other(format!("{} is in the way, and no folder", Path::new(&part).display()))
-            })?);
+            let placed = make(folder, temporary).and_then(|()| folder.rename(temporary, last));
+            if placed.is_err() {
+                let _ = folder.remove(temporary);
+            }
+            placed
+        })?;
+        if placed.is_some() {
+            return Ok(());
         }
-        Ok(folder)
+        let in_the_way = self.obstacles(name)?.first().map(|path| path_of(&path.0)).unwrap_or_default();
+        let shown = Path::new(in_the_way.file_name().unwrap_or_default()).display();
+        Err(io::Error::other(format!("{shown} is in the way, and no folder")))
     }
-}
-
-/// The folders that a path lies in, from the top on.
-fn parent_folders(name: &TreePath) -> impl Iterator<Item = OsString> {
-    let end = name.0.iter().rposition(|byte| *byte == b'/');
-    let around = name.0.get(..end.unwrap_or(0)).unwrap_or_default();
-    around.split(|byte| *byte == b'/').filter(|part| !part.is_empty()).map(|part| path_of(part).into_os_string())
-}
-
-fn file_name(name: &TreePath) -> OsString {
-    path_of(name.0.rsplit(|byte| *byte == b'/').next().unwrap_or_default()).into_os_string()
 }
 
 /// Lists all that is in a folder, however deep, but for folders. `prefix` is the path of the folder with a `/` behind it.

@@ -108,7 +108,7 @@ fn create(
     // As git does it, but on its own: this takes long, and may go on in several worktrees at the same time.
     let checkout = ["reset", "--quiet", "--hard", "--no-recurse-submodules"];
     repository.seen_from_worktree(&path, &folder).git(&checkout)?;
-    remember_index(&folder)?;
+    remember_index(repository, &folder)?;
     let not_copied = copy_included(repository, &path)?;
     let ready = folder.join(READY);
     // In one step: half of the owner's name would be taken for another owner.

@@ -2,7 +2,6 @@
 //! staged, and each commit that only git's own folder of it names.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -13,7 +12,8 @@ use omo_state::git_worktree::GitWorktree;
 use super::{WorktreeError, file_error};
 use crate::git_output::{self, folders, list, lossy_text, parts};
 use crate::platform::path_of;
-use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
+use crate::private_index::PrivateIndex;
+use crate::repository::{GitRepository, is_object_name};
 use crate::tree::file_mark;
 
 /// git's folder of a worktree is looked into so deep, and its files so far.
@@ -73,94 +73,80 @@ impl GitDirFingerprint {
 
 /// Whether a worktree that was looked at is seen to be as it was then; where that is not clear this says no.
 pub(super) fn is_unchanged(inside: &GitRepository, signs: &GitDirFingerprint) -> Result<bool, WorktreeError> {
-    let index = inside.git_folder().join(INDEX);
-    if is_reftable(inside) || !index.is_file() || !inside.top().is_dir() || GitDirFingerprint::read(inside)? != *signs {
+    let index = PrivateIndex::without_attributes(inside, inside.git_folder().join(INDEX))?;
+    let has_files = index.path.is_file() && inside.top().is_dir();
+    if is_reftable(inside) || !has_files || GitDirFingerprint::read(inside)? != *signs {
         return Ok(false);
     }
     let changed = ["ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"];
-    Ok(inside
-        .git_with(&[AS_BYTES.as_slice(), &changed].concat(), &own_index_variables(&index, &inside.empty_tree()?), &[])?
-        .is_empty())
-}
-
-/// On an index of our own, and without attributes: they would have git take other bytes than those that are there.
-fn own_index_variables<'a>(index: &'a Path, empty: &'a str) -> [(&'static str, &'a OsStr); 2] {
-    [("GIT_INDEX_FILE", index.as_os_str()), ("GIT_ATTR_SOURCE", OsStr::new(empty))]
+    Ok(index.git(&[AS_BYTES.as_slice(), &changed].concat(), &[])?.is_empty())
 }
 
 /// Looks at a worktree, which is `inside`; nothing in it is changed.
 /// `tree_of_head` is the tree of the commit that is checked out.
 pub(super) fn read_state(inside: &GitRepository, tree_of_head: Option<&str>) -> Result<WorktreeState, WorktreeError> {
-    let index = inside.git_folder().join(INDEX);
-    let fresh = || match fs::remove_file(&index) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(file_error(&index)(error)),
-        _ => Ok(()),
-    };
+    let index = PrivateIndex::without_attributes(inside, inside.git_folder().join(INDEX))?;
+    let fresh = || index.remove().map_err(file_error(&index.path));
+    let begin_with = |name: &str| index.copy(&inside.git_folder().join(name)).map_err(file_error(&index.path));
+    let add_entries = |entries: &[u8]| index.git(&["update-index", "-z", "--index-info"], entries);
     fresh()?;
-    let empty = inside.empty_tree()?;
     let signs = GitDirFingerprint::read(inside)?;
-    let own = own_index_variables(&index, &empty);
-    let git = |arguments: &[&str], input: &[u8]| inside.git_with(arguments, &own, input);
+    let state = |tree, staged| {
+        let (commits, signs) = (named_commits(inside, &signs)?, signs.clone());
+        Ok(WorktreeState { tree, staged, commits, signs, submodules: Vec::new(), nested: Vec::new() })
+    };
     let tagged = inside.git(&["ls-files", "-s", "-v", "-z"])?;
     if let Some(tree) = tree_of_head
         && is_plain(&tagged)
         && inside.top().is_dir()
-        && copy_index(&inside.git_folder().join("index"), &index).map_err(file_error(&index))?
-        && git(&[AS_BYTES.as_slice(), &STATUS].concat(), &[])?.is_empty()
+        && begin_with("index")?
+        && index.git(&[AS_BYTES.as_slice(), &STATUS].concat(), &[])?.is_empty()
     {
-        let (tree, commits) = (tree.to_owned(), named_commits(inside, &signs)?);
-        return Ok(WorktreeState {
-            staged: tree.clone(),
-            tree,
-            commits,
-            submodules: Vec::new(),
-            signs,
-            nested: Vec::new(),
-        });
+        return state(tree.to_owned(), tree.to_owned());
     }
     fresh()?;
     let entries = list(without_tags(&tagged).map(|(_, entry)| entry));
-    let staged = staged_tree(inside, &index, &entries, git)?;
+    let staged = if begin_with("index")? { index.tree().ok() } else { None };
+    let staged = match staged {
+        Some(tree) => tree,
+        None => {
+            // In the middle of a conflict git makes no tree of it.
+            fresh()?;
+            add_entries(&every_stage(&entries))?;
+            index.tree()?
+        }
+    };
+    fresh()?;
     if !inside.top().is_dir() {
         // Files that are gone with their folder were not deleted one by one.
-        fresh()?;
-        let commits = named_commits(inside, &signs)?;
-        return Ok(WorktreeState {
-            tree: staged.clone(),
-            staged,
-            commits,
-            submodules: Vec::new(),
-            signs,
-            nested: Vec::new(),
-        });
+        return state(staged.clone(), staged);
     }
-    fresh()?;
     let is_sparse = inside.git_folder().join(SPARSE).is_file();
-    if is_sparse || !copy_index(&inside.git_folder().join(FIRST_INDEX), &index).map_err(file_error(&index))? {
-        git(&["update-index", "-z", "--index-info"], &every_stage(&entries))?;
+    if is_sparse || !begin_with(FIRST_INDEX)? {
+        add_entries(&every_stage(&entries))?;
     }
     if is_sparse {
         // What was never checked out was not deleted either.
         let listed = inside.git(&["ls-files", "-t", "-z"])?;
-        git(&["update-index", "-z", "--skip-worktree", "--stdin"], &not_checked_out(&listed))?;
+        index.git(&["update-index", "-z", "--skip-worktree", "--stdin"], &not_checked_out(&listed))?;
     }
     // git lists a repository within the worktree as a folder.
-    let nested: Vec<PathBuf> =
-        folders(&git(&["ls-files", "-z", "--others", "--exclude-standard"], &[])?).map(path_of).collect();
+    let others = index.git(&["ls-files", "-z", "--others", "--exclude-standard"], &[])?;
+    let nested: Vec<PathBuf> = folders(&others).map(path_of).collect();
     // `git add` would look at the files of a submodule, and run what its own settings name.
     let modules = populated_submodules(inside.top(), &entries);
     if !modules.is_empty() {
-        git(&["update-index", "-z", "--index-info"], &submodule_heads(inside.top(), &modules))?;
+        add_entries(&submodule_heads(inside.top(), &modules))?;
     }
     let left_out = nested.iter().chain(&modules).map(|path| format!(":(exclude,literal){}", path.display()));
     let left_out: Vec<String> = left_out.collect();
     let add = ["add", "--all", "--sparse", "--", "."];
     let arguments: Vec<&str> = AS_BYTES.into_iter().chain(add).chain(left_out.iter().map(String::as_str)).collect();
-    git(&arguments, &[])?;
-    let tree = trimmed_line(&git(&["write-tree", "--missing-ok"], &[])?);
-    let taken = if tree == staged { entries } else { git(&["ls-files", "-s", "-z"], &[])? };
+    index.git(&arguments, &[])?;
+    let tree = index.tree()?;
+    let taken = if tree == staged { entries } else { index.git(&["ls-files", "-s", "-z"], &[])? };
     let submodules = populated_submodules(inside.top(), &taken);
-    Ok(WorktreeState { tree, staged, commits: named_commits(inside, &signs)?, submodules, signs, nested })
+    Ok(WorktreeState { submodules, nested, ..state(tree, staged)? })
 }
 
 /// The entries of an index, each with the letter that `git ls-files -v` puts before it.
@@ -175,44 +161,9 @@ fn is_plain(tagged: &[u8]) -> bool {
 }
 
 /// Remembers the index of a worktree before a worker begins there.
-pub(super) fn remember_index(folder: &Path) -> Result<(), WorktreeError> {
-    let first = folder.join(FIRST_INDEX);
-    copy_index(&folder.join("index"), &first).map(drop).map_err(file_error(&first))
-}
-
-/// Copies an index, and tells whether there is one. With its time: by that git tells the files that may have changed in
-/// the very moment in which it was written.
-fn copy_index(from: &Path, to: &Path) -> std::io::Result<bool> {
-    let mut source = match regular_file::open(from) {
-        Ok(Some(source)) => source,
-        Ok(None) => return Ok(false),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(error),
-    };
-    let time = source.metadata()?.modified()?;
-    let mut copy = fs::File::create(to)?;
-    std::io::copy(&mut source, &mut copy)?;
-    copy.set_modified(time)?;
-    Ok(true)
-}
-
-/// What was staged, as a tree: these entries. `git` works on `index`.
-fn staged_tree(
-    inside: &GitRepository,
-    index: &Path,
-    entries: &[u8],
-    git: impl Fn(&[&str], &[u8]) -> Result<Vec<u8>, GitFailed>,
-) -> Result<String, WorktreeError> {
-    let write = ["write-tree", "--missing-ok"];
-    if copy_index(&inside.git_folder().join("index"), index).map_err(file_error(index))?
-        && let Ok(tree) = git(&write, &[])
-    {
-        return Ok(trimmed_line(&tree));
-    }
-    // In the middle of a conflict git makes no tree of it.
-    let _ = fs::remove_file(index);
-    git(&["update-index", "-z", "--index-info"], &every_stage(entries))?;
-    Ok(trimmed_line(&git(&write, &[])?))
+pub(super) fn remember_index(repository: &GitRepository, folder: &Path) -> Result<(), WorktreeError> {
+    let first = PrivateIndex::new(repository, folder.join(FIRST_INDEX));
+    first.copy(&folder.join("index")).map(drop).map_err(file_error(&first.path))
 }
 
 /// Those of the entries of an index that are submodules and are checked out, or look like that.

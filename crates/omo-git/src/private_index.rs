@@ -1,0 +1,81 @@
+//! An index of omo's own, beside the one that a person works with.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use omo_state::files::regular_file;
+
+use crate::index_lock::remove_file;
+use crate::repository::{GitFailed, GitRepository, trimmed_line};
+
+/// The index, and the repository that it is about.
+pub(crate) struct PrivateIndex<'r> {
+    repository: &'r GitRepository,
+    pub(crate) path: PathBuf,
+    /// A tree without files, where attributes would have git take other bytes than those that are there.
+    attributes: Option<String>,
+}
+
+impl<'r> PrivateIndex<'r> {
+    /// The one in this file.
+    pub(crate) fn new(repository: &'r GitRepository, path: PathBuf) -> Self {
+        Self { repository, path, attributes: None }
+    }
+
+    /// The one in this file, for which no attribute counts.
+    pub(crate) fn without_attributes(repository: &'r GitRepository, path: PathBuf) -> Result<Self, GitFailed> {
+        Ok(Self { repository, path, attributes: Some(repository.empty_tree()?) })
+    }
+
+    fn variables(&self) -> Vec<(&'static str, &OsStr)> {
+        let attributes = self.attributes.iter().map(|tree| ("GIT_ATTR_SOURCE", OsStr::new(tree)));
+        attributes.chain([("GIT_INDEX_FILE", self.path.as_os_str())]).collect()
+    }
+
+    /// As [`GitRepository::answer`].
+    pub(crate) fn answer(&self, arguments: &[&str], input: &[u8]) -> Result<(i32, Vec<u8>), GitFailed> {
+        self.repository.answer(arguments, &self.variables(), input)
+    }
+
+    /// As [`GitRepository::git_with`].
+    pub(crate) fn git(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, GitFailed> {
+        self.repository.git_with(arguments, &self.variables(), input)
+    }
+
+    /// The tree of it.
+    pub(crate) fn tree(&self) -> Result<String, GitFailed> {
+        Ok(trimmed_line(&self.git(&["write-tree", "--missing-ok"], &[])?))
+    }
+
+    /// A tree with changes, as `git update-index` takes them with these options.
+    pub(crate) fn tree_with(&self, tree: &str, options: &[&str], changes: &[u8]) -> Result<String, GitFailed> {
+        if changes.is_empty() {
+            return Ok(tree.to_owned());
+        }
+        self.git(&["read-tree", tree], &[])?;
+        self.git(&[["update-index", "-z"].as_slice(), options].concat(), changes)?;
+        self.tree()
+    }
+
+    /// Removes the file.
+    pub(crate) fn remove(&self) -> io::Result<()> {
+        remove_file(&self.path)
+    }
+
+    /// Copies another index over it, and tells whether there is one. With its time: by that git tells the files that may
+    /// have changed in the very moment in which it was written.
+    pub(crate) fn copy(&self, from: &Path) -> io::Result<bool> {
+        let mut source = match regular_file::open(from) {
+            Ok(Some(source)) => source,
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            Ok(None) | Err(_) => return Ok(false),
+        };
+        let time = source.metadata()?.modified()?;
+        let mut copy = File::create(&self.path)?;
+        io::copy(&mut source, &mut copy)?;
+        copy.set_modified(time)?;
+        Ok(true)
+    }
+}
