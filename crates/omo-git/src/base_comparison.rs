@@ -16,7 +16,7 @@ use omo_core::text::sanitize;
 use omo_state::git_worktree::GitWorktree;
 use thiserror::Error;
 
-use self::project_files::{BaseFile, ProjectFiles, RepositoryBase};
+use self::project_files::{BaseFile, ProjectFiles};
 use crate::changes::{self, TreeSnapshot};
 use crate::file_copier::{ASK_EVERY, CopyError, CopyKind, CopyOptions, FileCopier, copy_files};
 use crate::folder_path::{EXECUTABLE, FolderPath, LINK, REGULAR};
@@ -26,6 +26,7 @@ use crate::platform::{OpenedEntry, path_of};
 use crate::proved_worktree::ProvedWorktree;
 use crate::recorded::{RecordedRun, RecordedWorktree};
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
+use crate::repository_base::RepositoryBase;
 use crate::scope::FileScope;
 use crate::worktree::included_paths;
 
@@ -225,7 +226,7 @@ impl<'a> BaseComparison<'a> {
                 let run = run.ok_or(BaseError::NotRecorded)?;
                 let place = RecordedWorktree::outermost(&scope);
                 let tree = place.work_tree(scratch.state_home);
-                let base = RepositoryBase::recorded(&run, &place)?;
+                let base = RepositoryBase::recorded(&run, &place).ok_or(BaseError::NotRecorded)?;
                 let name = base.name().to_owned();
                 let files = read(&tree, &base)?;
                 (tree, name, files)

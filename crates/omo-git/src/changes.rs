@@ -20,7 +20,7 @@ use omo_state::seal::hex_digest_of_reader;
 use serde::{Deserialize, Serialize};
 
 use crate::git_command::GitCalls;
-use crate::git_output::{lossy_text, parts};
+use crate::git_output::{ChangedEntry, lossy_text, parse_changes};
 use crate::platform::lies_in;
 use crate::private_folder::{CHANGES, OMO, run_name};
 use crate::repository::is_object_name;
@@ -68,6 +68,17 @@ pub struct PathChange {
     pub kind: PathChangeKind,
 }
 
+impl From<ChangedEntry> for PathChange {
+    fn from(ChangedEntry { path, before, after }: ChangedEntry) -> Self {
+        let kind = match (before, after) {
+            (None, _) => PathChangeKind::Added,
+            (_, None) => PathChangeKind::Deleted,
+            _ => PathChangeKind::Modified,
+        };
+        Self { path: lossy_text(&path.0), kind }
+    }
+}
+
 impl Snapshots<'_> {
     /// Takes the present content of the work tree that the project lies in, as git would commit it; `None` where it lies in
     /// none, or git cannot say.
@@ -92,8 +103,9 @@ impl Snapshots<'_> {
     /// What differs between two snapshots, sorted by path; `None` where that cannot be told, because the run's snapshots are
     /// gone for example. A renamed file is a deleted and an added one. Left out are omo's own files.
     pub fn changed_paths(&self, from: &TreeSnapshot, to: &TreeSnapshot) -> Option<Vec<PathChange>> {
-        let differing = ["diff-tree", "-r", "-z", "--no-renames", "--name-status", "--ignore-submodules=none"];
-        let mut found = parse_changes(&self.diff(&differing, [from, to])?)?;
+        let differing = ["diff-tree", "-r", "-z", "--no-renames", "--raw", "--ignore-submodules=none"];
+        let found = parse_changes(&self.diff(&differing, [from, to])?)?.into_iter();
+        let mut found: Vec<PathChange> = found.map(PathChange::from).collect();
         for (path, inner) in &from.submodules {
             let is_other = to.submodules.get(path).is_some_and(|now| now != inner);
             if is_other && !found.iter().any(|change| change.path == *path) {
@@ -169,21 +181,6 @@ fn scratch<'a>(
     ScratchTree::open(work_tree, state_home, calls, &[OMO, CHANGES, &run_name(run_id)], Look::Lasting)
 }
 
-/// A list of letters and paths, each with a NUL behind it.
-fn parse_changes(listed: &[u8]) -> Option<Vec<PathChange>> {
-    let mut parts = parts(listed);
-    let mut found = Vec::new();
-    while let Some(letter) = parts.next() {
-        let kind = match letter {
-            b"A" => PathChangeKind::Added,
-            b"D" => PathChangeKind::Deleted,
-            _ => PathChangeKind::Modified,
-        };
-        found.push(PathChange { path: lossy_text(parts.next()?), kind });
-    }
-    Some(found)
-}
-
 fn is_at_or_below(path: &str, own: &str) -> bool {
     let own = own.trim_end_matches('/');
     path.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -205,19 +202,5 @@ mod tests {
         ] {
             assert_eq!(is_at_or_below(path, own), expected, "{path}");
         }
-    }
-
-    #[test]
-    fn a_list_is_read_to_its_end_and_a_cut_one_is_none() {
-        let found = parse_changes(b"A\0new\nline\0D\0\xff\0T\0link\0").unwrap();
-        let shown: Vec<_> = found.iter().map(|change| (change.path.as_str(), change.kind)).collect();
-        let expected = [
-            ("new\nline", PathChangeKind::Added),
-            ("\u{fffd}", PathChangeKind::Deleted),
-            ("link", PathChangeKind::Modified),
-        ];
-        assert_eq!(shown, expected);
-        assert_eq!(parse_changes(b""), Some(Vec::new()));
-        assert_eq!(parse_changes(b"A"), None);
     }
 }

@@ -350,7 +350,7 @@ impl CommitWorktree {
     /// The paths in which git finds a difference.
     fn differences(&self, command: &[&str], between: &[&str]) -> Option<Vec<ChangedEntry>> {
         let arguments = [command, &["-z", "--no-renames"], between].concat();
-        git(&self.tree.top, &arguments, &self.git_variables(), &[]).map(|said| parse_changes(&said))
+        git(&self.tree.top, &arguments, &self.git_variables(), &[]).and_then(|said| parse_changes(&said))
     }
 
     fn git_line(&self, arguments: &[&str]) -> Option<String> {

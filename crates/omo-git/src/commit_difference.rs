@@ -58,6 +58,19 @@ pub(crate) fn split_by_header(said: &str, is_header: impl Fn(&str) -> bool) -> B
     differences
 }
 
+/// The part of a difference about each of its files. Every line of a file's own has a mark before it.
+pub(crate) fn split_patches(patch: &[u8]) -> Vec<&[u8]> {
+    let (mut begins, mut at) = (Vec::new(), 0);
+    for line in patch.split_inclusive(|byte| *byte == b'\n') {
+        if line.starts_with(b"diff --git ") {
+            begins.push(at);
+        }
+        at += line.len();
+    }
+    begins.push(patch.len());
+    begins.windows(2).filter_map(|pair| patch.get(*pair.first()?..*pair.last()?)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

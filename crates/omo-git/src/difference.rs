@@ -16,10 +16,12 @@ use omo_core::session::Session;
 use omo_core::session::id::SessionId;
 use omo_state::git_worktree::GitWorktree;
 
+use crate::commit_difference::split_patches;
 use crate::git_command::GitCalls;
-use crate::git_output::{lossy_text, parts, split_entry};
+use crate::git_output::{ChangedEntry, GitEntry, SUBMODULE, lossy_text, parse_changes, parts, split_entry};
 use crate::recorded::{RecordedRun, RecordedWorktree};
 use crate::repository::is_object_name;
+use crate::repository_base::RepositoryBase;
 use crate::tree::{EMPTY_TREES, Look, ScratchTree};
 use crate::work_files::FileScope;
 
@@ -102,7 +104,8 @@ pub fn changes_since_commit(
         return Ok(ReviewChanges::default());
     }
     let mut text = String::new();
-    write_changes((&mut text, whole), scratch, &tree, (home, calls), ComparisonBase::Commit(base), 0)?;
+    let base = base.map_or(RepositoryBase::Nothing, RepositoryBase::Commit);
+    write_changes((&mut text, whole), scratch, &tree, (home, calls), &base, 0)?;
     Ok(ReviewChanges { difference: Some(text), notes: Vec::new() })
 }
 
@@ -127,21 +130,9 @@ pub fn changes_since_recorded(
     if scope.is_repository && GitWorktree::at(&place.top).is_none() {
         return Err("the repository that the run began in is gone".to_owned());
     }
-    let tree = place.work_tree(home);
-    let scratch =
-        ScratchTree::open(&tree, home, calls, &FOLDER, Look::Fresh(Some(&place.scope))).ok_or_else(no_answer_error)?;
     let mut text = String::new();
-    write_changes((&mut text, whole), scratch, &tree, (home, calls), ComparisonBase::Recorded(&kept, &place), 0)?;
+    write_recorded_changes((&mut text, whole), (&kept, &place), (home, calls), 0)?;
     Ok(ReviewChanges { difference: Some(text), notes: Vec::new() })
-}
-
-/// What a work tree is compared with.
-#[derive(Clone, Copy)]
-enum ComparisonBase<'a> {
-    /// A commit; `None` for nothing at all.
-    Commit(Option<&'a str>),
-    /// What was recorded of it when the run began.
-    Recorded(&'a RecordedRun<'a>, &'a RecordedWorktree),
 }
 
 /// Whether the repository around a folder ignores that, and always did.
@@ -177,8 +168,12 @@ struct DiffSide {
 }
 
 impl DiffSide {
+    fn from(entry: Option<GitEntry>) -> Self {
+        entry.map(|GitEntry { mode, object }| Self { mode, name: object, bytes: 0 }).unwrap_or_default()
+    }
+
     fn is_submodule(&self) -> bool {
-        self.mode == "160000"
+        self.mode == SUBMODULE
     }
 }
 
@@ -220,23 +215,13 @@ fn write_changes(
     mut scratch: ScratchTree,
     tree: &GitWorktree,
     (home, calls): (&Path, &GitCalls),
-    before: ComparisonBase,
+    before: &RepositoryBase,
     depth: usize,
 ) -> Result<(), String> {
     let kept = scratch.read_state().ok_or_else(no_answer_error)?;
     let empty = EMPTY_TREES.iter().find(|empty| empty.len() == kept.tree.len()).copied().unwrap_or_default();
-    let recorded = match before {
-        ComparisonBase::Commit(_) => None,
-        ComparisonBase::Recorded(kept, place) => {
-            let (name, objects) = kept.tree_of(place).ok_or("what was recorded when the run began is gone")?;
-            scratch.add_object_folders(objects);
-            Some(name)
-        }
-    };
-    let base = match before {
-        ComparisonBase::Commit(base) => base.unwrap_or(empty),
-        ComparisonBase::Recorded(..) => recorded.as_deref().unwrap_or_default(),
-    };
+    scratch.add_object_folders(before.objects());
+    let base = if matches!(before, RepositoryBase::Nothing) { empty } else { before.name() };
     let is_there =
         base == empty || is_object_name(base) && scratch.git_with_objects(&["cat-file", "-e", base], &[]).is_some();
     if !is_there {
@@ -248,26 +233,25 @@ fn write_changes(
     let inner = submodules(&scratch, base, &kept.tree, &kept.submodules).ok_or_else(no_answer_error)?;
     scratch.clear().ok_or_else(no_answer_error)?;
     drop(scratch);
-    let places = match before {
-        ComparisonBase::Commit(_) => [].as_slice(),
-        ComparisonBase::Recorded(_, place) => &place.inner,
-    };
+    let record = before.record();
+    let places = record.map(|(run, place)| place.inner.iter().map(move |(path, place)| (path, (run, place))));
+    let places: Vec<_> = places.into_iter().flatten().collect();
     let is_elsewhere = |path: &PathBuf| !inner.iter().any(|(there, _)| there == path);
     // What was recorded is compared wherever it still is: ignored from now on, without its `.git`, or empty.
-    for (path, place) in places.iter().filter(|(path, _)| is_elsewhere(path)) {
+    for (path, record) in places.iter().filter(|(path, _)| is_elsewhere(path)) {
         let _ = writeln!(text, "\n[omo] In {}, a repository then:\n", path.display().to_string().escape_debug());
-        if !place.top.is_dir() {
+        if !record.1.top.is_dir() {
             text.push_str("All of it is gone.\n");
             continue;
         }
-        write_recorded_changes((text, &mut *whole), place, before, (home, calls), depth)?;
+        write_recorded_changes((text, &mut *whole), *record, (home, calls), depth + 1)?;
     }
     for (path, commit) in inner {
         let top = tree.top.join(&path);
-        let recorded = places.iter().find(|(there, _)| *there == path).filter(|_| top.is_dir());
-        if let Some((_, place)) = recorded {
+        let recorded = places.iter().find(|(there, _)| **there == path).filter(|_| top.is_dir());
+        if let Some((_, record)) = recorded {
             let _ = writeln!(text, "\n[omo] In the submodule {}:\n", path.display().to_string().escape_debug());
-            write_recorded_changes((text, &mut *whole), place, before, (home, calls), depth)?;
+            write_recorded_changes((text, &mut *whole), *record, (home, calls), depth + 1)?;
             continue;
         }
         let Some(inner) = GitWorktree::at(&top) else {
@@ -280,52 +264,44 @@ fn write_changes(
             return Err("submodules are nested too deep".to_owned());
         }
         let _ = writeln!(text, "\n[omo] In the submodule {}:\n", path.display().to_string().escape_debug());
-        let scratch = ScratchTree::open(&inner, home, calls, &FOLDER, Look::Fresh(None)).ok_or_else(no_answer_error)?;
-        write_changes(
-            (text, &mut *whole),
-            scratch,
-            &inner,
-            (home, calls),
-            ComparisonBase::Commit(commit.as_deref()),
-            depth + 1,
-        )?;
+        let base = commit.as_deref().map_or(RepositoryBase::Nothing, RepositoryBase::Commit);
+        let scratch = base.open_scratch(&inner, home, calls, &FOLDER).ok_or_else(no_answer_error)?;
+        write_changes((text, &mut *whole), scratch, &inner, (home, calls), &base, depth + 1)?;
     }
     Ok(())
 }
 
-/// The same of a work tree that was recorded, and lies in another one.
+/// The same of a work tree that was recorded.
 fn write_recorded_changes(
     out: (&mut String, &mut FileVersions),
-    place: &RecordedWorktree,
-    before: ComparisonBase,
+    (run, place): (&RecordedRun, &RecordedWorktree),
     (home, calls): (&Path, &GitCalls),
     depth: usize,
 ) -> Result<(), String> {
-    let ComparisonBase::Recorded(kept, _) = before else { return Ok(()) };
+    let base = RepositoryBase::recorded(run, place).ok_or("what was recorded when the run began is gone")?;
     let tree = place.work_tree(home);
-    let scratch =
-        ScratchTree::open(&tree, home, calls, &FOLDER, Look::Fresh(Some(&place.scope))).ok_or_else(no_answer_error)?;
-    write_changes(out, scratch, &tree, (home, calls), ComparisonBase::Recorded(kept, place), depth + 1)
+    let scratch = base.open_scratch(&tree, home, calls, &FOLDER).ok_or_else(no_answer_error)?;
+    write_changes(out, scratch, &tree, (home, calls), &base, depth)
 }
 
 /// The paths that differ, with the sizes of both sides.
 fn entries(scratch: &ScratchTree, base: &str, tree: &str) -> Option<Vec<DiffEntry>> {
     let arguments = [&SETTINGS[..], &COMPARE, &["-z", "--raw", "--no-abbrev", base, tree]].concat();
     let listed = scratch.git_with_objects(&arguments, &[])?;
-    let mut parts = parts(&listed);
-    let mut entries = Vec::new();
-    while let Some(about) = parts.next() {
-        let about = std::str::from_utf8(about.strip_prefix(b":")?).ok()?;
-        let [mode_before, mode_now, before, now, status] = *about.split(' ').collect::<Vec<_>>() else { return None };
-        let blob = |mode: &str, name: &str| DiffSide { mode: mode.to_owned(), name: name.to_owned(), bytes: 0 };
-        entries.push(DiffEntry {
-            status: status.bytes().next()?,
-            path: parts.next()?.to_owned(),
-            before: blob(mode_before, before),
-            now: blob(mode_now, now),
-            patch: Vec::new(),
-        });
-    }
+    let entry = |ChangedEntry { path, before, after }: ChangedEntry| DiffEntry {
+        status: match (&before, &after) {
+            (None, _) => b'A',
+            (_, None) => b'D',
+            // The first digits say what it is.
+            (Some(before), Some(after)) if before.mode.get(..3) != after.mode.get(..3) => b'T',
+            _ => b'M',
+        },
+        path: path.0,
+        before: DiffSide::from(before),
+        now: DiffSide::from(after),
+        patch: Vec::new(),
+    };
+    let mut entries: Vec<DiffEntry> = parse_changes(&listed)?.into_iter().map(entry).collect();
     read_sizes(scratch, &mut entries)?;
     Some(entries)
 }
@@ -388,19 +364,6 @@ fn read_patches(scratch: &ScratchTree, base: &str, tree: &str, entries: &mut [Di
         }
     }
     parts.next().is_none().then_some(())
-}
-
-/// What git says of each file. Every line of a file's own has a mark before it.
-fn split_patches(said: &[u8]) -> Vec<&[u8]> {
-    let (mut begins, mut at) = (Vec::new(), 0);
-    for line in said.split_inclusive(|byte| *byte == b'\n') {
-        if line.starts_with(b"diff --git ") {
-            begins.push(at);
-        }
-        at += line.len();
-    }
-    begins.push(said.len());
-    begins.windows(2).filter_map(|pair| said.get(*pair.first()?..*pair.last()?)).collect()
 }
 
 /// Writes the list of files, and then their changes, as far as there is room.

@@ -52,6 +52,15 @@ pub(crate) fn batch_contents(mut said: &[u8]) -> Option<Vec<Vec<u8>>> {
     Some(contents)
 }
 
+/// The submodules of an index.
+pub(crate) fn submodules(listed: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let modules = entries(listed).filter(|(about, _)| about.starts_with(SUBMODULE.as_bytes()));
+    modules.map(|(_, path)| path)
+}
+
+/// Mode of a submodule.
+pub(crate) const SUBMODULE: &str = "160000";
+
 /// A file or link as git names it: the mode, such as `100755`, and the object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GitEntry {
@@ -66,15 +75,16 @@ pub(crate) struct ChangedEntry {
     pub(crate) after: Option<GitEntry>,
 }
 
-/// The rows of `git diff-tree --raw -z`.
-pub(crate) fn parse_changes(said: &[u8]) -> Vec<ChangedEntry> {
-    let mut parts = said.split(|byte| *byte == 0);
+/// The rows of `git diff-tree --raw -z`; `None` where the list is cut.
+pub(crate) fn parse_changes(said: &[u8]) -> Option<Vec<ChangedEntry>> {
+    let mut parts = parts(said);
     let mut changed = Vec::new();
-    while let (Some(row), Some(path)) = (parts.next(), parts.next()) {
+    while let Some(row) = parts.next() {
+        let path = parts.next()?;
         let row = String::from_utf8_lossy(row);
         // `:MODE MODE OBJECT OBJECT LETTER`, before and after.
-        let [old_mode, new_mode, old, new, _] = row.trim_start_matches(':').split(' ').collect::<Vec<_>>()[..] else {
-            continue;
+        let [old_mode, new_mode, old, new, _] = row.strip_prefix(':')?.split(' ').collect::<Vec<_>>()[..] else {
+            return None;
         };
         let entry = |mode: &str, object: &str| {
             (mode != "000000").then(|| GitEntry { mode: mode.to_owned(), object: object.to_owned() })
@@ -85,5 +95,31 @@ pub(crate) fn parse_changes(said: &[u8]) -> Vec<ChangedEntry> {
             after: entry(new_mode, new),
         });
     }
-    changed
+    Some(changed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_changes_is_read_to_its_end_and_a_cut_one_is_none() {
+        let rows = b":000000 100644 00 aa A\0new\nline\0:100644 000000 bb 00 D\0\xff\0:100644 120000 cc dd T\0:link\0";
+        let found = parse_changes(rows).unwrap();
+        let shown: Vec<_> = found
+            .iter()
+            .map(|change| (change.path.0.as_slice(), change.before.as_ref(), change.after.as_ref()))
+            .map(|(path, before, after)| (path, before.map(|it| it.object.as_str()), after.map(|it| it.mode.as_str())))
+            .collect();
+        let expected = [
+            (b"new\nline".as_slice(), None, Some("100644")),
+            (b"\xff", Some("bb"), None),
+            (b":link", Some("cc"), Some("120000")),
+        ];
+        assert_eq!(shown, expected);
+        assert_eq!(parse_changes(b"").map(|found| found.len()), Some(0));
+        for cut in [b":000000 100644 00 aa A".as_slice(), b":000000 100644 00", b"A\0path\0"] {
+            assert!(parse_changes(cut).is_none());
+        }
+    }
 }

@@ -226,8 +226,8 @@ pub(crate) fn changed_entries(
     from: &str,
     to: &str,
 ) -> Result<Vec<ChangedEntry>, GitFailed> {
-    let said = repository.git(&["diff-tree", "-r", "-z", "--raw", "--no-renames", from, to])?;
-    Ok(parse_changes(&said))
+    let compare = ["diff-tree", "-r", "-z", "--raw", "--no-renames", from, to];
+    parse_changes(&repository.git(&compare)?).ok_or_else(|| repository.failure_of(&compare))
 }
 
 /// Files, each as it is in the second of two trees; `None` for one that is gone.

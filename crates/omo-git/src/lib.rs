@@ -33,6 +33,7 @@ pub mod proved_worktree;
 pub mod recorded;
 pub mod remote;
 pub mod repository;
+mod repository_base;
 pub mod restore;
 mod scope;
 pub mod snapshots;

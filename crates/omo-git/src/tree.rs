@@ -22,7 +22,7 @@ use omo_state::seal::{SealKey, hex_digest};
 use serde::{Deserialize, Serialize};
 
 use crate::git_command::GitCalls;
-use crate::git_output::{batch_contents, entries, list, parts};
+use crate::git_output::{batch_contents, entries, list, parts, submodules};
 use crate::own_git_dir::{self, RepositorySettings, quote_path};
 use crate::platform::{identity, path_of};
 use crate::private_folder::{PATIENCE, PrivateFolder, tree_name};
@@ -343,7 +343,7 @@ impl<'a> ScratchTree<'a> {
         self.forget_objects()?;
         let tree = String::from_utf8(tree?).ok()?.trim().to_owned();
         let listed = if list_submodules { self.git(&["ls-files", "-s", "-z"], &[])? } else { Vec::new() };
-        let mut submodules = if list_submodules { submodules(&listed) } else { kept.submodules };
+        let mut submodules = if list_submodules { submodules(&listed).map(path_of).collect() } else { kept.submodules };
         if list_submodules {
             let inside = parts(changed).filter(|path| path.ends_with(b"/"));
             submodules.extend(inside.filter(|path| !self.has_commit(path)).map(path_of));
@@ -423,12 +423,6 @@ impl<'a> ScratchTree<'a> {
         let variables: Vec<_> = own_git_dir::variables(git, &self.tree.top).into_iter().chain(own).collect();
         self.calls.answer(&self.tree.top, arguments, &variables, input)
     }
-}
-
-/// Where the submodules are.
-fn submodules(listed: &[u8]) -> Vec<PathBuf> {
-    let links = entries(listed).filter(|(about, _)| about.starts_with(b"160000 "));
-    links.map(|(_, path)| path_of(path)).collect()
 }
 
 /// Whether an open file is an index of git's: nothing else is copied.

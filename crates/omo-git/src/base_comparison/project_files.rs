@@ -11,16 +11,14 @@ use omo_state::git_worktree::GitWorktree;
 
 use super::{BaseError, ScratchFolder, is_plain};
 use crate::git_command::GitCalls;
-use crate::git_output::{GitEntry, entries, folders, parse_changes};
+use crate::git_output::{GitEntry, SUBMODULE, entries, folders, parse_changes};
 use crate::platform::path_of;
-use crate::recorded::{RecordedRun, RecordedWorktree};
 use crate::repository::GitFailed;
-use crate::tree::{Look, ScratchTree};
+use crate::repository_base::RepositoryBase;
+use crate::tree::ScratchTree;
 
 /// How deep submodules within submodules are followed.
 const MAX_DEPTH: usize = 8;
-/// git's mode of a submodule.
-const SUBMODULE: &str = "160000";
 
 /// A file as it was.
 #[derive(Clone, Debug)]
@@ -29,54 +27,6 @@ pub(super) struct BaseFile {
     pub(super) object: String,
     /// The repository that has it.
     pub(super) repository: usize,
-}
-
-/// What a repository is compared with.
-pub(super) enum RepositoryBase<'a> {
-    /// Nothing: it was not there.
-    Nothing,
-    /// A commit.
-    Commit(&'a str),
-    /// What was kept of it when an attempt at a task of a plan began: git's name of the tree, and where its objects lie.
-    Kept { tree: &'a str, objects: &'a Path },
-    /// What was recorded of it when a run began.
-    Recorded {
-        run: &'a RecordedRun<'a>,
-        place: &'a RecordedWorktree,
-        /// git's name of the tree.
-        tree: String,
-        /// Where its objects lie.
-        objects: Vec<PathBuf>,
-    },
-}
-
-impl<'a> RepositoryBase<'a> {
-    pub(super) fn recorded(run: &'a RecordedRun<'a>, place: &'a RecordedWorktree) -> Result<Self, BaseError> {
-        let (tree, objects) = run.tree_of(place).ok_or(BaseError::NotRecorded)?;
-        Ok(Self::Recorded { run, place, tree, objects })
-    }
-
-    /// git's name of it; empty for nothing.
-    pub(super) fn name(&self) -> &str {
-        match self {
-            Self::Nothing => "",
-            Self::Commit(commit) => commit,
-            Self::Kept { tree, .. } => tree,
-            Self::Recorded { tree, .. } => tree,
-        }
-    }
-
-    /// What one that lies in it is compared with; `was` is the commit that it was at.
-    fn of_inner(&self, path: &Path, was: Option<&'a str>) -> Result<Self, BaseError> {
-        match self {
-            Self::Recorded { run, place, .. } => match place.inner.iter().find(|(there, _)| there == path) {
-                Some((_, inner)) => RepositoryBase::recorded(run, inner),
-                // It was not checked out.
-                None => Ok(Self::Nothing),
-            },
-            Self::Nothing | Self::Commit(_) | Self::Kept { .. } => Ok(was.map_or(Self::Nothing, Self::Commit)),
-        }
-    }
 }
 
 /// One repository, as git sees it through omo's own folder.
@@ -155,15 +105,10 @@ impl<'a> ProjectFiles<'a> {
         depth: usize,
     ) -> Result<(), BaseError> {
         let failed = |step: &str| GitFailed::new(step, &tree.top);
-        let (scope, objects) = match base {
-            RepositoryBase::Recorded { place, objects, .. } => (Some(&place.scope), objects.clone()),
-            RepositoryBase::Kept { objects, .. } => (None, vec![objects.to_path_buf()]),
-            RepositoryBase::Nothing | RepositoryBase::Commit(_) => (None, Vec::new()),
-        };
-        let scratch = ScratchTree::open(tree, folder.state_home, calls, folder.parts, Look::Fresh(scope));
+        let scratch = base.open_scratch(tree, folder.state_home, calls, folder.parts);
         let mut scratch = scratch.ok_or_else(|| failed("config"))?;
         scratch.record_index().ok_or_else(|| failed("update-index"))?;
-        scratch.add_object_folders(objects);
+        scratch.add_object_folders(base.objects());
         let repository = RepositoryView { scratch, top: tree.top.clone() };
         if let RepositoryBase::Commit(commit) = base
             && depth > 0
@@ -178,7 +123,7 @@ impl<'a> ProjectFiles<'a> {
             let Some(within) = GitWorktree::at(&tree.top.join(path)) else { continue };
             // What does not differ is as it was.
             let was = inner.changed.get(path).unwrap_or(commit).as_deref();
-            let base = base.of_inner(path, was)?;
+            let base = base.of_inner(path, was).ok_or(BaseError::NotRecorded)?;
             self.collect((&within, &at.join(path)), &base, (folder, calls), depth + 1)?;
         }
         Ok(())
@@ -211,7 +156,7 @@ impl<'a> ProjectFiles<'a> {
         let new = folders(&new);
         inner.now.extend(new.map(path_of).filter(|path| is_plain(path)).map(|path| (path, None)));
         if let Some(differing) = differing {
-            self.add_changed(&differing?, at, &mut inner);
+            self.add_changed(&differing?, at, &mut inner).ok_or_else(|| repository.failure_of(&compare))?;
         } else {
             let all = self.present.iter().filter(|path| path.starts_with(at));
             self.changed.extend(all.map(|path| (path.clone(), None)));
@@ -239,8 +184,8 @@ impl<'a> ProjectFiles<'a> {
     }
 
     /// Adds what differs from the base.
-    fn add_changed(&mut self, differing: &[u8], at: &Path, inner: &mut InnerRepositories) {
-        for changed in parse_changes(differing) {
+    fn add_changed(&mut self, differing: &[u8], at: &Path, inner: &mut InnerRepositories) -> Option<()> {
+        for changed in parse_changes(differing)? {
             let path = path_of(&changed.path.0);
             if !is_plain(&path) {
                 continue;
@@ -258,5 +203,6 @@ impl<'a> ProjectFiles<'a> {
                 self.changed.insert(at.join(path), base);
             }
         }
+        Some(())
     }
 }

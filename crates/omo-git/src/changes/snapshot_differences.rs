@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{TreeSnapshot, scratch};
-use crate::commit_difference::{PATCH_ARGUMENTS, split_by_header};
+use crate::commit_difference::{PATCH_ARGUMENTS, split_by_header, split_patches};
 use crate::git_command::GitCalls;
 use crate::repository::is_object_name;
 use crate::snapshots::Snapshots;
@@ -40,32 +40,23 @@ impl Snapshots<'_> {
         let known: BTreeMap<String, String> = split_by_header(&String::from_utf8_lossy(&said), is_header);
         let shown = |pair: &SnapshotPair<'_>| {
             let whole = known.get(&pair.header()).map(String::as_str).unwrap_or_default();
-            files_of_patch(whole)
-                .filter(|(path, _)| pair.files.contains(&relative_path(&project, path)))
-                .map(|(_, part)| part)
+            let is_shown = |part: &&str| {
+                path_of_patch(part).is_some_and(|path| pair.files.contains(&relative_path(&project, path)))
+            };
+            split_patches(whole.as_bytes())
+                .into_iter()
+                .filter_map(|part| str::from_utf8(part).ok())
+                .filter(is_shown)
                 .collect()
         };
         Some(pairs.iter().map(shown).collect())
     }
 }
 
-/// The parts of a difference, each with the path of its file. No line of a file's own begins like a head.
-fn files_of_patch(whole: &str) -> impl Iterator<Item = (&str, &str)> {
-    const HEAD: &str = "diff --git a/";
-    let mut begins: Vec<usize> = Vec::new();
-    let mut at = 0;
-    for line in whole.split_inclusive('\n') {
-        if line.starts_with(HEAD) {
-            begins.push(at);
-        }
-        at += line.len();
-    }
-    let ends = begins.iter().skip(1).copied().chain([at]).collect::<Vec<_>>();
-    begins.into_iter().zip(ends).filter_map(move |(from, to)| {
-        let part = whole.get(from..to)?;
-        // Without renames the two names are the same one.
-        let names = part.lines().next()?.strip_prefix(HEAD)?;
-        let path = names.get(..names.len().checked_sub(" b/".len())? / 2)?;
-        names.ends_with(path).then_some((path, part))
-    })
+/// The path of the file that a part of a difference is about. A quoted one has none.
+fn path_of_patch(part: &str) -> Option<&str> {
+    let names = part.lines().next()?.strip_prefix("diff --git a/")?;
+    // Without renames the two names are the same one.
+    let path = names.get(..names.len().checked_sub(" b/".len())? / 2)?;
+    names.ends_with(path).then_some(path)
 }

@@ -117,17 +117,13 @@ pub fn read_checkout_facts(repository: &GitRepository) -> Result<CheckoutFacts, 
     let dirty = uncommitted_paths(repository)?;
     let entries = repository.git(&["ls-files", "-s", "-z"])?;
     let inside = git_command::answer(repository.top(), &["rev-parse", "--is-inside-work-tree"], &[], &[]);
-    let submodules = paths(&entries, |entry| {
-        let about = entry.strip_prefix(b"160000 ")?;
-        about.iter().position(|byte| *byte == b'\t').and_then(|tab| about.get(tab + 1..))
-    });
     Ok(CheckoutFacts {
         git: repository.git_line(&["version"]).ok(),
         head: checkout_head(repository)?,
         is_bare: inside.is_some_and(|(status, said)| status == 0 && trimmed_line(&said) == "false"),
         operation: unfinished_operation(repository.git_folder()),
         dirty,
-        submodules,
+        submodules: sorted(git_output::submodules(&entries)),
         filtered: filtered_paths(repository, &entries)?,
         free_bytes: fs2::available_space(repository.top()).ok(),
     })
@@ -181,18 +177,15 @@ pub struct EditFacts {
 /// # Errors
 /// git cannot tell.
 pub fn read_edit_facts(repository: &GitRepository, in_way: &[String]) -> Result<EditFacts, GitFailed> {
-    let listed = |arguments: &[&str]| {
-        let listed = repository.git(arguments)?;
-        Ok::<_, GitFailed>(paths(&listed, |path| (!path.is_empty()).then_some(path)))
-    };
+    let listed = |arguments: &[&str]| Ok::<_, GitFailed>(sorted(parts(&repository.git(arguments)?)));
     let with_letter = |letter: &str| listed(&["diff-files", "-z", "--name-only", "--ignore-submodules=all", letter]);
     let index = repository.git(&["ls-files", "-v", "-z"])?;
     // A letter and a space stand before each path.
     let with_tag = |is_meant: fn(u8) -> bool| {
-        paths(&index, |entry| match entry {
+        sorted(parts(&index).filter_map(|entry| match entry {
             [tag, b' ', path @ ..] if is_meant(*tag) => Some(path),
             _ => None,
-        })
+        }))
     };
     let in_way_and = |listed: &[String]| -> Vec<String> {
         in_way.iter().filter(|path| listed.binary_search(path).is_ok()).cloned().collect()
@@ -291,7 +284,7 @@ pub fn ignored_paths(repository: &GitRepository, paths: &[String]) -> Result<Vec
     let asked = list(paths);
     // 1 says that it ignores none of them.
     match repository.answer(&["check-ignore", "-z", "--stdin"], &[], &asked)? {
-        (0 | 1, said) => Ok(self::paths(&said, |path| (!path.is_empty()).then_some(path))),
+        (0 | 1, said) => Ok(sorted(parts(&said))),
         // One of them alone may be what it cannot be asked about.
         (_, _) if paths.len() > 1 => {
             let each = paths.iter().map(|path| ignored_paths(repository, std::slice::from_ref(path)));
@@ -312,12 +305,11 @@ pub fn checkout_bytes(repository: &GitRepository) -> Result<u64, GitFailed> {
     Ok(parts(&listed).filter_map(size).fold(0, u64::saturating_add))
 }
 
-fn paths(listed: &[u8], path: impl Fn(&[u8]) -> Option<&[u8]>) -> Vec<String> {
-    let found = parts(listed).filter_map(path);
-    let mut found: Vec<String> = found.map(|path| lossy_text(path)).collect();
-    found.sort();
-    found.dedup();
-    found
+fn sorted<'p>(paths: impl Iterator<Item = &'p [u8]>) -> Vec<String> {
+    let mut paths: Vec<String> = paths.map(lossy_text).collect();
+    paths.sort();
+    paths.dedup();
+    paths
 }
 
 /// The branch or commit that is checked out.

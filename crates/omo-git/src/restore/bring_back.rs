@@ -8,9 +8,9 @@ use super::RestoreError;
 use super::keep::{KEPT_SUBJECT, MODES};
 use super::snapshotter::Snapshotter;
 use super::store::copy;
-use crate::changes::{PathChange, PathChangeKind};
+use crate::changes::PathChange;
 use crate::folder_path::{EXECUTABLE, LINK, REGULAR};
-use crate::git_output::{ChangedEntry, GitEntry, lossy_text};
+use crate::git_output::{ChangedEntry, GitEntry, SUBMODULE, lossy_text};
 use crate::kept_work::{KeptWork, STAGED_SUBJECT, changed_entries};
 use crate::platform::{FolderEntry, path_of};
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
@@ -38,7 +38,6 @@ type KeptEntries = BTreeMap<TreePath, Option<GitEntry>>;
 
 /// Why something is not overwritten.
 const UNKEEPABLE: &str = "what is there can be in no commit; move it away";
-const SUBMODULE: &str = "160000";
 /// A longer target is none of a link.
 const MAX_LINK_BYTES: u64 = 64 * 1024;
 
@@ -148,16 +147,7 @@ impl Snapshots<'_> {
 /// git cannot be run, or cannot read the repository.
 pub fn kept_changes(repository: &GitRepository, kept: &KeptWork) -> Result<Vec<PathChange>, GitFailed> {
     let message = message_of(repository, &kept.commit)?;
-    let changed =
-        kept_entries(repository, kept, &message)?.into_iter().map(|ChangedEntry { path, before, after }| PathChange {
-            path: lossy_text(&path.0),
-            kind: match (before, after) {
-                (None, _) => PathChangeKind::Added,
-                (_, None) => PathChangeKind::Deleted,
-                _ => PathChangeKind::Modified,
-            },
-        });
-    Ok(changed.collect())
+    Ok(kept_entries(repository, kept, &message)?.into_iter().map(PathChange::from).collect())
 }
 
 /// The message of a commit, as it is.

@@ -10,7 +10,7 @@ use omo_state::files::regular_file;
 use omo_state::git_worktree::GitWorktree;
 
 use super::{WorktreeError, file_error};
-use crate::git_output::{self, folders, list, lossy_text, parts};
+use crate::git_output::{self, SUBMODULE, folders, list, lossy_text, parts, submodules};
 use crate::platform::path_of;
 use crate::private_index::PrivateIndex;
 use crate::repository::{GitRepository, is_object_name};
@@ -30,8 +30,6 @@ const STATUS: [&str; 6] =
 const OWN_REFERENCES: [&str; 3] = ["refs/worktree", "refs/bisect", "refs/rewritten"];
 /// Where git keeps references that are no files.
 const REFTABLE: &str = "reftable";
-/// The mode of a submodule in an index.
-const SUBMODULE: &[u8] = b"160000 ";
 const INDEX: &str = "omo-index";
 /// The index as git left it when the worktree was made: it knows which files were not touched since. The worktree's own
 /// one says what its worker had it say.
@@ -157,7 +155,7 @@ fn without_tags(tagged: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
 /// Whether git looks at each file of an index by itself: none is said to be unchanged or absent, or in conflict, and
 /// none is a submodule.
 fn is_plain(tagged: &[u8]) -> bool {
-    without_tags(tagged).all(|(tag, entry)| tag == b"H " && !entry.starts_with(SUBMODULE))
+    without_tags(tagged).all(|(tag, entry)| tag == b"H " && !entry.starts_with(SUBMODULE.as_bytes()))
 }
 
 /// Remembers the index of a worktree before a worker begins there.
@@ -168,8 +166,8 @@ pub(super) fn remember_index(repository: &GitRepository, folder: &Path) -> Resul
 
 /// Those of the entries of an index that are submodules and are checked out, or look like that.
 pub(super) fn populated_submodules(top: &Path, entries: &[u8]) -> Vec<PathBuf> {
-    let links = git_output::entries(entries).filter(|(about, _)| about.starts_with(SUBMODULE));
-    links.map(|(_, path)| path_of(path)).filter(|path| top.join(path).join(".git").symlink_metadata().is_ok()).collect()
+    let modules = submodules(entries).map(path_of);
+    modules.filter(|path| top.join(path).join(".git").symlink_metadata().is_ok()).collect()
 }
 
 /// The commits that are checked out in submodules, as an index takes them.
@@ -177,7 +175,8 @@ fn submodule_heads(top: &Path, modules: &[PathBuf]) -> Vec<u8> {
     let mut out = Vec::new();
     for path in modules {
         if let Some(head) = GitWorktree::at(&top.join(path)).and_then(|tree| tree.head()) {
-            out.extend([SUBMODULE, head.as_bytes(), b" 0\t", path.as_os_str().as_encoded_bytes(), b"\0"].concat());
+            let about = format!("{SUBMODULE} {head} 0\t");
+            out.extend([about.as_bytes(), path.as_os_str().as_encoded_bytes(), b"\0"].concat());
         }
     }
     out
