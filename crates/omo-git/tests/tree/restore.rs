@@ -109,6 +109,68 @@ fn everything_is_again_as_it_was() {
     assert_eq!(again, RestoreResult::default(), "a second time there is nothing to do");
 }
 
+/// Settings and attributes that would have git take other bytes than those of a file.
+fn converts_everything(it: &Repository) {
+    it.write(".gitattributes", "* text eol=crlf ident working-tree-encoding=UTF-16 filter=x\n");
+    for (name, value) in [("core.autocrlf", "true"), ("core.eol", "crlf"), ("core.safecrlf", "true")] {
+        it.git(&["config", name, value]);
+    }
+    for program in ["clean", "smudge"] {
+        it.git(&["config", &format!("filter.x.{program}"), "tr a-z A-Z"]);
+    }
+}
+
+#[test]
+fn no_setting_and_no_attribute_changes_a_byte_a_right_a_link_or_a_folder() {
+    let it = Repository::new();
+    converts_everything(&it);
+    let odd = it.top.join(OsStr::from_bytes(b"bad\xff\nname"));
+    let bytes = b"\xff\xfea\r\nb\n$Id$ $Id: x $\0\n".as_slice();
+    for (path, mode) in [(it.top.join("plain"), 0o644), (it.top.join("run"), 0o755), (odd.clone(), 0o600)] {
+        fs::write(&path, bytes).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+    symlink("/nowhere", it.top.join("far")).unwrap();
+    symlink(OsStr::from_bytes(b"bad\xff\nname"), it.top.join("near")).unwrap();
+    fs::create_dir_all(it.top.join("empty/within")).unwrap();
+    it.write("inner/file", "x");
+    git_in(&it.top.join("inner"), &["init", "-q"]);
+    let (before, seen, marked) = (it.keeps_whole(), files(&it.top), marks(&it.top));
+    for path in [&it.top.join("plain"), &odd] {
+        fs::write(path, "other\r\n").unwrap();
+    }
+    fs::set_permissions(it.top.join("run"), fs::Permissions::from_mode(0o600)).unwrap();
+    for name in ["far", "near"] {
+        it.remove(name);
+        it.write(name, "no link");
+    }
+    it.remove(".gitattributes");
+    let end = it.restore(&before, RestoreScope::All);
+    assert!(end.failed.is_empty() && end.uncovered.is_empty() && end.removed.is_empty(), "{end:?}");
+    assert_eq!((files(&it.top), marks(&it.top)), (seen, marked));
+    assert!(it.top.join("empty/within").is_dir() && it.top.join("inner/.git").is_dir());
+}
+
+#[test]
+fn a_file_that_may_not_be_read_is_named_or_comes_back_with_its_rights() {
+    let it = Repository::new();
+    it.write("closed", "secret");
+    fs::set_permissions(it.top.join("closed"), fs::Permissions::from_mode(0o000)).unwrap();
+    let is_readable = fs::read(it.top.join("closed")).is_ok();
+    let taken = with_snapshot_context(&it.top, &it.state_home(), |place| place.take_bytes());
+    assert_eq!(taken.is_ok(), is_readable);
+    match taken {
+        Err(RestoreError::Io { action, path, .. }) => assert_eq!((action, path), ("read", it.top.join("closed"))),
+        Err(error) => panic!("{error}"),
+        Ok(before) => {
+            it.remove("closed");
+            assert_eq!(it.restore(&before, RestoreScope::All).put_back, ["closed"]);
+            let (mode, bytes) = files(&it.top)[&it.top.join("closed")].clone();
+            assert_eq!((mode & 0o777, bytes.as_slice()), (0o000, b"secret".as_slice()));
+        }
+    }
+}
+
 #[test]
 fn what_others_do_meanwhile_stays() {
     let it = Repository::new();

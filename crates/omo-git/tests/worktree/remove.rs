@@ -58,6 +58,45 @@ fn every_state_of_a_file_is_kept() {
 }
 
 #[test]
+fn no_setting_and_no_attribute_changes_what_is_kept() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    let it = Project::new();
+    for (name, value) in [("core.autocrlf", "true"), ("core.eol", "crlf"), ("filter.x.clean", "tr a-z A-Z")] {
+        it.git(&["config", name, value]);
+    }
+    let at = it.create().path;
+    write(&at.join(".gitattributes"), "* text eol=crlf ident working-tree-encoding=UTF-16 filter=x\n");
+    let bytes = b"\xff\xfea\r\nb\n$Id$ $Id: x $\0\n".as_slice();
+    for (name, mode) in [(b"plain".as_slice(), 0o644), (b"run", 0o755), (b"bad\xff\nname", 0o600)] {
+        let path = at.join(OsStr::from_bytes(name));
+        fs::write(&path, bytes).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+    symlink("/nowhere", at.join("link")).unwrap();
+    fs::create_dir(at.join("empty")).unwrap();
+    it.remove();
+    let keep = name().keep_reference();
+    fs::write(it.top.join("bytes"), bytes).unwrap();
+    let object = it.git(&["hash-object", "--no-filters", "bytes"]);
+    let listed = it.git(&["ls-tree", "-r", &keep]);
+    let expected = [
+        ("\"bad\\377\\nname\"", "100644", object.as_str()),
+        ("link", "120000", ""),
+        ("plain", "100644", &object),
+        ("run", "100755", &object),
+    ];
+    for (path, mode, object) in expected {
+        let row = listed.lines().find_map(|row| row.strip_suffix(path)?.strip_suffix('\t'));
+        let row = row.unwrap_or_else(|| panic!("{path} in {listed}"));
+        assert!(row.starts_with(mode) && row.ends_with(object), "{row}");
+    }
+    assert_eq!(it.kept("link"), "/nowhere");
+}
+
+#[test]
 fn commits_that_only_the_worktree_names_are_kept() {
     let it = Project::new();
     let at = it.create().path;
