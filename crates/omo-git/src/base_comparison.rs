@@ -175,7 +175,10 @@ pub fn write_versions(
     }
     let mut tree = FolderPath::open_to_write(copy).map_err(|error| CopyError::new(copy, error))?;
     for file in files {
-        write_version(&mut tree, &file.path, time, version(file)).map_err(|error| CopyError::new(&file.path, error))?;
+        if let Some(FileVersion { mode, bytes }) = version(file) {
+            let written = tree.write(&file.path, mode, bytes, Some(time));
+            written.map_err(|error| CopyError::new(&file.path, error))?;
+        }
     }
     Ok(())
 }
@@ -186,16 +189,6 @@ fn remove_file(tree: &mut FolderPath, path: &Path) -> io::Result<()> {
         Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::IsADirectory) => Err(error),
         _ => Ok(()),
     }
-}
-
-fn write_version(
-    tree: &mut FolderPath,
-    path: &Path,
-    time: SystemTime,
-    version: Option<&FileVersion>,
-) -> io::Result<()> {
-    let Some(FileVersion { mode, bytes }) = version else { return Ok(()) };
-    tree.write(path, mode, bytes, Some(time)).map(drop)
 }
 
 /// What a file of the copy without the change is like.
@@ -218,45 +211,45 @@ impl<'a> BaseComparison<'a> {
     pub fn read(root: &Path, base: BaseChoice, scratch: ScratchFolder, calls: &'a GitCalls) -> Result<Self, BaseError> {
         let none = || BaseError::NoRepository(root.to_owned());
         let root = root.canonicalize().map_err(|_| none())?;
-        let read = |tree: &GitWorktree, base: &RepositoryBase| ProjectFiles::read(tree, base, scratch, calls);
+        let find = || GitRepository::find(&root).ok_or_else(none);
+        let read = |tree: &GitWorktree, base: &RepositoryBase| {
+            let files = ProjectFiles::read(tree, base, scratch, calls)?;
+            Ok::<_, BaseError>((tree.clone(), base.name().to_owned(), files))
+        };
         let (tree, base, files) = match base {
             BaseChoice::Recorded { session, scope, recorded } => {
                 let scope = FileScope::load(scratch.state_home, scope).ok_or(BaseError::NotRecorded)?;
                 let run = RecordedRun::open(scratch.state_home, calls, session, recorded);
                 let run = run.ok_or(BaseError::NotRecorded)?;
                 let place = RecordedWorktree::outermost(&scope);
-                let tree = place.work_tree(scratch.state_home);
                 let base = RepositoryBase::recorded(&run, &place).ok_or(BaseError::NotRecorded)?;
-                let name = base.name().to_owned();
-                let files = read(&tree, &base)?;
-                (tree, name, files)
+                read(&place.work_tree(scratch.state_home), &base)?
             }
             BaseChoice::Revision(name) => {
-                let repository = GitRepository::find(&root).ok_or_else(none)?;
+                let repository = find()?;
                 // git fails at some names of commits that are not there, such as `main@{99}`.
                 let commit = repository.commit_of(name).ok().flatten();
                 let commit = commit.ok_or_else(|| BaseError::NoCommit(name.to_owned()))?;
-                let files = read(repository.work_tree(), &RepositoryBase::Commit(&commit))?;
-                (repository.work_tree().clone(), commit, files)
+                read(repository.work_tree(), &RepositoryBase::Commit(&commit))?
             }
             BaseChoice::BranchStart => {
-                let repository = GitRepository::find(&root).ok_or_else(none)?;
-                let BranchBase { mut commit, is_on_main } = branch_base(&repository)?;
-                let mut files = read(repository.work_tree(), &RepositoryBase::Commit(&commit))?;
-                if files.changed.is_empty() && is_on_main {
+                let repository = find()?;
+                let BranchBase { commit, is_on_main } = branch_base(&repository)?;
+                let found = read(repository.work_tree(), &RepositoryBase::Commit(&commit))?;
+                if found.2.changed.is_empty() && is_on_main {
                     // One look at a time has the folder.
-                    drop(files);
-                    commit = repository.commit_of("HEAD~1")?.ok_or(BaseError::NoBase)?;
-                    files = read(repository.work_tree(), &RepositoryBase::Commit(&commit))?;
+                    drop(found);
+                    let before = repository.commit_of("HEAD~1")?.ok_or(BaseError::NoBase)?;
+                    read(repository.work_tree(), &RepositoryBase::Commit(&before))?
+                } else {
+                    found
                 }
-                (repository.work_tree().clone(), commit, files)
             }
             BaseChoice::Attempt { worktree, run_id, snapshot } => {
-                let tree = worktree.git().ok_or_else(none)?.clone();
-                let kept = changes::snapshot_objects(&tree, scratch.state_home, run_id, snapshot);
+                let tree = worktree.git().ok_or_else(none)?;
+                let kept = changes::snapshot_objects(tree, scratch.state_home, run_id, snapshot);
                 let (name, objects) = kept.ok_or(BaseError::NotRecorded)?;
-                let files = read(&tree, &RepositoryBase::Kept { tree: &name, objects: &objects })?;
-                (tree, name, files)
+                read(tree, &RepositoryBase::Kept { tree: &name, objects: &objects })?
             }
         };
         let top = tree.top.canonicalize().map_err(|_| none())?;

@@ -8,7 +8,6 @@ mod git_formats;
 mod refusal;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -19,7 +18,7 @@ use omo_process::platform::shell_variable;
 use omo_state::files::folder::FolderError;
 use omo_state::git_worktree::GitWorktree;
 
-use crate::git_command::{GitOutcome, OutputMode, git, git_program, ignore_case_setting, run};
+use crate::git_command::{GitOutcome, OutputMode, git_in, git_program, ignore_case_setting, run, tree_variables};
 use crate::git_output::{ChangedEntry, GitEntry, list, lossy_text, parse_changes, parts};
 use crate::git_settings::GitSettings;
 use crate::platform::path_of;
@@ -119,13 +118,12 @@ struct CommitWorktree {
 
 impl CommitWorktree {
     fn open(order: &CommitRequest<'_>) -> Result<Self, CommitRefusal> {
-        let other = |why: String| CommitRefusal::Other { words: why };
-        let none = || other(format!("{} lies in no work tree of git", order.worktree.root().display()));
+        let none = || refusal(format!("{} lies in no work tree of git", order.worktree.root().display()));
         let (tree, project) = order.worktree.project().ok_or_else(none)?;
         let tree = tree.clone();
-        let git = git_program(&tree.top).ok_or_else(|| other("there is no git in PATH".to_owned()))?;
+        let git = git_program(&tree.top).ok_or_else(|| refusal("there is no git in PATH"))?;
         let private = PrivateFolder::open(order.state_home, &FOLDER, &tree_name(&tree.top), PATIENCE);
-        Ok(Self { tree, project, git, private: private.map_err(|error| other(error.to_string()))? })
+        Ok(Self { tree, project, git, private: private.map_err(refusal)? })
     }
 
     fn commit(
@@ -134,10 +132,9 @@ impl CommitWorktree {
         environment: &CheckEnvironment,
         mut goes_on: impl FnMut() -> bool,
     ) -> Result<CommitEnd, CommitRefusal> {
-        let other = |why: String| CommitRefusal::Other { words: why };
-        let names = self.names(order.paths).map_err(other)?;
+        let names = self.names(order.paths).map_err(refusal)?;
         let head = self.head();
-        let (before, others) = read_index_and_untracked(&self.tree).map_err(|error| other(error.to_string()))?;
+        let (before, others) = read_index_and_untracked(&self.tree).map_err(refusal)?;
         let (new, known) = {
             let files = self.without_folders(&names)?;
             self.split_new_and_known(files, head.is_some(), &before, &others)?
@@ -146,7 +143,7 @@ impl CommitWorktree {
         if let (true, true, Some(sha)) = (new.is_empty(), known.is_empty(), &head) {
             return Ok(CommitEnd::AlreadyCommitted { sha: sha.clone() });
         }
-        self.write_inputs(order, &[new.as_slice(), &known].concat()).map_err(|error| other(error.to_string()))?;
+        self.write_inputs(order, &[new.as_slice(), &known].concat()).map_err(refusal)?;
         self.add_intent(&new).inspect_err(|_| self.restore_index(&before, &names))?;
         let outcome = self.run("commit --quiet", order, environment, &mut goes_on);
         let made = self.head().filter(|sha| Some(sha) != head.as_ref());
@@ -199,7 +196,7 @@ impl CommitWorktree {
                 if self.tree.top.join(&path).join(".git").symlink_metadata().is_ok() {
                     return Err(CommitRefusal::NestedRepository { path: shown });
                 }
-                Err(CommitRefusal::Other { words: format!("{shown} is a folder, of which nothing is named") })
+                Err(refusal(format!("{shown} is a folder, of which nothing is named")))
             }
             None => Ok(files),
         }
@@ -250,7 +247,7 @@ impl CommitWorktree {
         match fields.as_slice() {
             // The file with the pattern, its line, the pattern, and the path that it is about.
             [source, _, pattern, ..] => CommitRefusal::Ignored { path, source: text(source), pattern: text(pattern) },
-            _ => CommitRefusal::Other { words: format!("git lists {path} neither as new nor as known") },
+            _ => refusal(format!("git lists {path} neither as new nor as known")),
         }
     }
 
@@ -258,10 +255,6 @@ impl CommitWorktree {
     fn head(&self) -> Option<String> {
         let arguments = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
         self.tree.head().or_else(|| self.git_line(&arguments))
-    }
-
-    fn git_variables(&self) -> [(&'static str, &OsStr); 2] {
-        [("GIT_DIR", self.tree.git.as_os_str()), ("GIT_WORK_TREE", self.tree.top.as_os_str())]
     }
 
     /// Asks git for a list, without anything that the repository could have run.
@@ -273,7 +266,7 @@ impl CommitWorktree {
     /// The output of git, or its words where it fails.
     fn git_output(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, CommitRefusal> {
         let step = || format!("git {}", arguments.first().copied().unwrap_or_default());
-        match run(GIT_LIMIT, &self.tree.top, arguments, &self.git_variables(), input, OutputMode::Captured) {
+        match run(GIT_LIMIT, &self.tree.top, arguments, &tree_variables(&self.tree), input, OutputMode::Captured) {
             Some(GitOutcome::Ended { status: 0, said, .. }) => Ok(said),
             Some(GitOutcome::Ended { status, complaint, .. }) => Err(CommitRefusal::other(
                 &format!("{} failed with exit {status}", step()),
@@ -295,15 +288,15 @@ impl CommitWorktree {
     }
 
     /// What the index says, to say it again after a commit that was not made.
-    fn listing(&self) -> Result<IndexEntries, String> {
+    fn listing(&self) -> Option<IndexEntries> {
         let index = self.tree.git.join("index");
-        read_index(&self.tree, index.exists().then_some(index.as_path())).map_err(|error| error.to_string())
+        read_index(&self.tree, index.exists().then_some(index.as_path())).ok()
     }
 
     /// Has the index say again of these paths what it said before. Where that fails, because another git is
     /// at work, a new file stays known without its content, and no commit takes it up by itself.
     fn restore_index(&self, before: &IndexEntries, names: &[TreePath]) {
-        if let Ok(now) = self.listing() {
+        if let Some(now) = self.listing() {
             let _ = restore_index_paths(
                 &self.tree,
                 before,
@@ -342,7 +335,7 @@ impl CommitWorktree {
                 differing.insert(path);
             }
         }
-        let restored = self.listing().ok().map(|now| restore_index_paths(&self.tree, &entries, &now, &differing));
+        let restored = self.listing().map(|now| restore_index_paths(&self.tree, &entries, &now, &differing));
         drop(restored);
         Some(by_hooks)
     }
@@ -350,11 +343,11 @@ impl CommitWorktree {
     /// The paths in which git finds a difference.
     fn differences(&self, command: &[&str], between: &[&str]) -> Option<Vec<ChangedEntry>> {
         let arguments = [command, &["-z", "--no-renames"], between].concat();
-        git(&self.tree.top, &arguments, &self.git_variables(), &[]).and_then(|said| parse_changes(&said))
+        git_in(&self.tree, &arguments, &[]).and_then(|said| parse_changes(&said))
     }
 
     fn git_line(&self, arguments: &[&str]) -> Option<String> {
-        git(&self.tree.top, arguments, &self.git_variables(), &[]).map(|said| trimmed_line(&said))
+        git_in(&self.tree, arguments, &[]).map(|said| trimmed_line(&said))
     }
 
     fn write_inputs(&self, order: &CommitRequest<'_>, names: &[TreePath]) -> Result<(), FolderError> {
@@ -407,6 +400,10 @@ impl CommitWorktree {
             Some(CheckEnd::NotStarted(why)) => format!("git commit {why}"),
         }
     }
+}
+
+fn refusal(why: impl ToString) -> CommitRefusal {
+    CommitRefusal::Other { words: why.to_string() }
 }
 
 fn is_exit(outcome: &CommandOutcome, status: i32) -> bool {

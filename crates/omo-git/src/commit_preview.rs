@@ -14,6 +14,8 @@ use crate::kept_work::{changed_entries, make_commit};
 use crate::private_index::PrivateIndex;
 use crate::proved_worktree::ProvedWorktree;
 use crate::repository::{GitFailed, GitRepository, StatusEntry, trimmed_line};
+use crate::restore::{RestoreError, SnapshotStore};
+use crate::snapshots::Snapshots;
 use crate::tree_path::{project_folder, relative_path, tree_path};
 
 /// Why the commit could not be made.
@@ -25,14 +27,9 @@ pub enum CommitPreviewError {
     /// No commit takes such a path.
     #[error("{} cannot be committed: it lies outside of the work tree, or its name is no Unicode", sanitize(.0, 200))]
     Path(String),
-    /// The file for git's index could not be used.
-    #[error("{}: {error}", path.display())]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
+    /// The private folder of the run could not be used.
+    #[error(transparent)]
+    Private(#[from] RestoreError),
     /// A step of git failed.
     #[error(transparent)]
     Git(#[from] GitFailed),
@@ -151,28 +148,30 @@ fn read_folder(top: &Path, path: &str, found: &mut UncommittedFolders, left: &mu
     has_file
 }
 
-/// Makes the commit that would hold these paths as they are now, on top of the one that is checked out. No reference
-/// names it. `index` is a file of the caller's that git may write.
-///
-/// # Errors
-///
-/// A path cannot be committed, or git fails.
-pub fn preview_commit(worktree: &ProvedWorktree, index: &Path, paths: &[&str]) -> Result<String, CommitPreviewError> {
-    let (repository, project) = open_project(worktree)?;
-    let mut names = Vec::new();
-    for path in paths {
-        let name = tree_path(&project, path).filter(|_| !path.contains(char::REPLACEMENT_CHARACTER));
-        names.push(name.ok_or_else(|| CommitPreviewError::Path((*path).to_owned()))?.0);
+impl Snapshots<'_> {
+    /// Makes the commit that would hold these paths as they are now, on top of the one that is checked out. No reference
+    /// names it.
+    ///
+    /// # Errors
+    ///
+    /// A path cannot be committed, or git fails.
+    pub fn preview_commit(&self, paths: &[&str]) -> Result<String, CommitPreviewError> {
+        let (repository, project) = open_project(self.worktree)?;
+        let name = |path: &&str| {
+            let name = tree_path(&project, path).filter(|_| !path.contains(char::REPLACEMENT_CHARACTER));
+            name.map(|name| name.0).ok_or_else(|| CommitPreviewError::Path((*path).to_owned()))
+        };
+        let names: Vec<Vec<u8>> = paths.iter().map(name).collect::<Result<_, _>>()?;
+        let head = repository.commit_of("HEAD")?;
+        let base = head.as_deref().map_or_else(|| repository.empty_tree(), |head| repository.tree_of(head))?;
+        let store = SnapshotStore::open(repository.top(), self.state_home, self.run_id)?;
+        let index = PrivateIndex::new(&repository, store.fresh_index()?);
+        // Not `git add`: that looks into submodules, where the settings of those count.
+        let tree = index.tree_with(&base, &["--add", "--remove", "--replace", "--stdin"], &list(names))?;
+        store.fresh_index()?;
+        let parents: Vec<String> = head.into_iter().collect();
+        Ok(make_commit(&repository, &tree, &parents, "What a commit would hold")?)
     }
-    let index = PrivateIndex::new(&repository, index.to_owned());
-    index.remove().map_err(|error| CommitPreviewError::File { path: index.path.clone(), error })?;
-    let head = repository.commit_of("HEAD")?;
-    let base = head.as_deref().map_or_else(|| repository.empty_tree(), |head| repository.tree_of(head))?;
-    // Not `git add`: that looks into submodules, where the settings of those count.
-    let tree = index.tree_with(&base, &["--add", "--remove", "--replace", "--stdin"], &list(names))?;
-    let _ = index.remove();
-    let parents: Vec<String> = head.into_iter().collect();
-    Ok(make_commit(&repository, &tree, &parents, "What a commit would hold")?)
 }
 
 /// The files, from the project's top, in which two commits differ.

@@ -96,8 +96,7 @@ pub fn changes_since_commit(
         };
     };
     let home = state_home.ok_or("there is no folder for the user's own state")?;
-    let settled = scope.map(|name| FileScope::load(home, name).ok_or("what was settled when the run began is gone"));
-    let scope = settled.transpose()?;
+    let scope = scope.map(|name| load_scope(home, name)).transpose()?;
     let scratch =
         ScratchTree::open(&tree, home, calls, &FOLDER, Look::Fresh(scope.as_ref())).ok_or_else(no_answer_error)?;
     if is_outside(&scratch, &tree, folder, base).ok_or_else(no_answer_error)? {
@@ -124,7 +123,7 @@ pub fn changes_since_recorded(
     whole: &mut FileVersions,
 ) -> Result<ReviewChanges, String> {
     let home = state_home.ok_or("there is no folder for the user's own state")?;
-    let scope = FileScope::load(home, scope).ok_or("what was settled when the run began is gone")?;
+    let scope = load_scope(home, scope)?;
     let kept = RecordedRun::open(home, calls, id, kept).ok_or("what was recorded when the run began is gone")?;
     let place = RecordedWorktree::outermost(&scope);
     if scope.is_repository && GitWorktree::at(&place.top).is_none() {
@@ -133,6 +132,10 @@ pub fn changes_since_recorded(
     let mut text = String::new();
     write_recorded_changes((&mut text, whole), (&kept, &place), (home, calls), 0)?;
     Ok(ReviewChanges { difference: Some(text), notes: Vec::new() })
+}
+
+fn load_scope(home: &Path, name: &str) -> Result<FileScope, &'static str> {
+    FileScope::load(home, name).ok_or("what was settled when the run began is gone")
 }
 
 /// Whether the repository around a folder ignores that, and always did.

@@ -130,6 +130,16 @@ pub fn git(folder: &Path, arguments: &[&str], variables: &[(&str, &OsStr)], inpu
     output_on_success(answer(folder, arguments, variables, input))
 }
 
+/// As [`git`], for a work tree whose folder of git is known.
+pub(crate) fn git_in(tree: &GitWorktree, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
+    git(&tree.top, arguments, &tree_variables(tree), input)
+}
+
+/// The variables that name a work tree and its folder of git.
+pub(crate) fn tree_variables(tree: &GitWorktree) -> [(&'static str, &OsStr); 2] {
+    [("GIT_DIR", tree.git.as_os_str()), ("GIT_WORK_TREE", tree.top.as_os_str())]
+}
+
 /// As [`git`], with the exit status, for where that is an answer.
 pub(crate) fn answer(
     folder: &Path,

@@ -12,6 +12,11 @@ pub(crate) fn parts(said: &[u8]) -> impl Iterator<Item = &[u8]> {
     said.split(|byte| *byte == 0).filter(|part| !part.is_empty())
 }
 
+/// The paths of a list.
+pub(crate) fn tree_paths(said: &[u8]) -> impl Iterator<Item = TreePath> {
+    parts(said).map(|path| TreePath(path.to_vec()))
+}
+
 /// A list of these parts.
 pub(crate) fn list(parts: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Vec<u8> {
     let mut list = Vec::new();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 
-use crate::git_output::{ChangedEntry, GitEntry, list, lossy_text, parse_changes, parts};
+use crate::git_output::{ChangedEntry, GitEntry, list, lossy_text, parse_changes, tree_paths};
 use crate::repository::{GitFailed, GitRepository, MAKER_EMAIL, OMO_IDENTITY, trimmed_line};
 use crate::tree_path::TreePath;
 use crate::worktree::{KEEP_FOLDER, WorkerName};
@@ -148,10 +148,8 @@ pub fn release_kept_work(repository: &GitRepository, kept: &KeptWork) -> Result<
 ///
 /// git cannot be run, or another git has the index locked.
 pub fn forget_intents(repository: &GitRepository, kept: &KeptWork) -> Result<(), GitFailed> {
-    let paths_of = |arguments: &[&str]| {
-        let listed = repository.git(arguments)?;
-        Ok::<BTreeSet<TreePath>, GitFailed>(parts(&listed).map(|path| TreePath(path.to_vec())).collect())
-    };
+    let paths_of =
+        |arguments: &[&str]| Ok::<BTreeSet<TreePath>, GitFailed>(tree_paths(&repository.git(arguments)?).collect());
     let known = paths_of(&["ls-files", "-z"])?;
     // An intended path is in the index and none of its changes.
     let staged =

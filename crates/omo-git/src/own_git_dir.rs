@@ -17,7 +17,7 @@ use omo_state::files::regular_file;
 use omo_state::git_worktree::GitWorktree;
 use serde::{Deserialize, Serialize};
 
-use crate::git_command::GitCalls;
+use crate::git_command::{GitCalls, tree_variables};
 use crate::git_output::{lossy_text, parts};
 use crate::platform::path_of;
 
@@ -50,10 +50,9 @@ impl RepositorySettings {
     /// As they are now. What cannot be read is as if it were not there.
     pub(crate) fn read(tree: &GitWorktree, calls: &GitCalls) -> Self {
         let mut settings = Self { sha256: is_sha256(tree), ..Self::default() };
-        let place = [("GIT_DIR", tree.git.as_os_str()), ("GIT_WORK_TREE", tree.top.as_os_str())];
         let names = [OF_CONTENT.as_slice(), &[EXCLUDES_FILE]].concat().join("|").replace('.', "[.]");
         let arguments = ["config", "-z", "--get-regexp", &format!("^({names})$")];
-        let (_, said) = calls.answer(&tree.top, &arguments, &place, &[]).unwrap_or_default();
+        let (_, said) = calls.answer(&tree.top, &arguments, &tree_variables(tree), &[]).unwrap_or_default();
         let mut own_list = None;
         for entry in parts(&said) {
             let Some((name, value)) = std::str::from_utf8(entry).ok().and_then(|entry| entry.split_once('\n')) else {

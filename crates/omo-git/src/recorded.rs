@@ -44,11 +44,12 @@ pub fn record_files(root: &Path, state_home: &Path, id: &SessionId, now: Timesta
     let session = state::peek(root, id).map_err(io::Error::other)?.ok_or_else(|| io::Error::other("no run is on"))?;
     store::begin(state_home, id, now).map_err(io::Error::other)?;
     let calls = GitCalls::default();
+    let run = RunFolder { state_home, calls: &calls, id };
     let name = session.verification.scope.as_deref().filter(|name| !name.is_empty());
     let scope = name.and_then(|name| FileScope::load(state_home, name));
     let places = scope.map(|scope| collect_trees(&scope));
     let record = |places: &[RecordedWorktree]| {
-        places.iter().map(|place| Some((place.name.clone(), place.record_index(state_home, id, &calls)?))).collect()
+        places.iter().map(|place| Some((place.name.clone(), place.record_index(run)?))).collect()
     };
     let trees: Option<RecordedTrees> = places.as_deref().and_then(record);
     let trees = trees.ok_or_else(|| io::Error::other("git cannot say which files there are"))?;
@@ -67,7 +68,7 @@ pub fn record_files(root: &Path, state_home: &Path, id: &SessionId, now: Timesta
     noted.map_err(io::Error::other)?;
     let deadline = Instant::now() + LINKING;
     for place in places.iter().flatten() {
-        place.link_objects(state_home, id, &calls, deadline);
+        place.link_objects(run, deadline);
     }
     Ok(())
 }
@@ -128,16 +129,21 @@ impl RecordedWorktree {
         })
     }
 
-    fn record_index(&self, state_home: &Path, id: &SessionId, calls: &GitCalls) -> Option<String> {
-        let tree = self.work_tree(state_home);
-        let scratch = open_scratch(&tree, state_home, id, calls, Look::Fresh(Some(&self.scope)))?;
+    fn open<'a>(&self, run: RunFolder<'a>, look: Look) -> Option<ScratchTree<'a>> {
+        let parts = store::folder_parts(run.id);
+        let parts = parts.each_ref().map(String::as_str);
+        ScratchTree::open(&self.work_tree(run.state_home), run.state_home, run.calls, &parts, look)
+    }
+
+    fn record_index(&self, run: RunFolder) -> Option<String> {
+        let scratch = self.open(run, Look::Fresh(Some(&self.scope)))?;
         scratch.record_index()?;
         scratch.git(&LIST, &[]).map(|listed| hex_digest(&listed))
     }
 
     /// Opens what was recorded of it; `None` where that is gone, or is something else.
-    fn open_in<'a>(&self, tree: &'a GitWorktree, kept: &RecordedRun<'a>) -> Option<(ScratchTree<'a>, Vec<u8>)> {
-        let mut scratch = open_scratch(tree, kept.state_home, kept.id, kept.calls, Look::Recorded(&self.scope))?;
+    fn open_recorded<'a>(&self, kept: &RecordedRun<'a>) -> Option<(ScratchTree<'a>, Vec<u8>)> {
+        let mut scratch = self.open(kept.folder, Look::Recorded(&self.scope))?;
         scratch.add_object_folders(vec![scratch.linked_objects_folder()]);
         let listed = scratch.git(&LIST, &[])?;
         (kept.trees.get(&self.name)? == &hex_digest(&listed)).then_some((scratch, listed))
@@ -145,11 +151,9 @@ impl RecordedWorktree {
 
     /// Gives the objects of the repository a second name, where the file system can: one that is cleaned up, or has
     /// lost its first commit, has them still.
-    fn link_objects(&self, state_home: &Path, id: &SessionId, calls: &GitCalls, deadline: Instant) {
-        let tree = self.work_tree(state_home);
-        let scratch = open_scratch(&tree, state_home, id, calls, Look::Recorded(&self.scope));
-        let Some(scratch) = scratch else { return };
-        let from = tree.common.join("objects");
+    fn link_objects(&self, run: RunFolder, deadline: Instant) {
+        let Some(scratch) = self.open(run, Look::Recorded(&self.scope)) else { return };
+        let from = self.work_tree(run.state_home).common.join("objects");
         let is_of_objects = |name: &str| name == "pack" || name.len() == 2;
         let folders = fs::read_dir(&from).into_iter().flatten().flatten();
         let names = folders.filter_map(|folder| folder.file_name().into_string().ok());
@@ -173,36 +177,29 @@ impl RecordedWorktree {
     }
 }
 
-/// Opens what a run has of a work tree.
-fn open_scratch<'a>(
-    tree: &GitWorktree,
-    state_home: &Path,
-    id: &SessionId,
+/// The folder in which a run has what was recorded for it.
+#[derive(Clone, Copy)]
+struct RunFolder<'a> {
+    state_home: &'a Path,
     calls: &'a GitCalls,
-    look: Look,
-) -> Option<ScratchTree<'a>> {
-    let parts = store::folder_parts(id);
-    ScratchTree::open(tree, state_home, calls, &parts.each_ref().map(String::as_str), look)
+    id: &'a SessionId,
 }
 
 /// What was recorded for a run.
 pub(crate) struct RecordedRun<'a> {
-    state_home: &'a Path,
-    calls: &'a GitCalls,
-    id: &'a SessionId,
+    folder: RunFolder<'a>,
     trees: RecordedTrees,
 }
 
 impl<'a> RecordedRun<'a> {
     /// What the entry of a session stands for; `None` where it is gone.
     pub(crate) fn open(state_home: &'a Path, calls: &'a GitCalls, id: &'a SessionId, kept: &str) -> Option<Self> {
-        Some(Self { state_home, calls, id, trees: store::read(state_home, id, kept)? })
+        Some(Self { folder: RunFolder { state_home, calls, id }, trees: store::read(state_home, id, kept)? })
     }
 
     /// What git calls the tree of a place, and the folders that its objects lie in.
     pub(crate) fn tree_of(&self, place: &RecordedWorktree) -> Option<(String, Vec<PathBuf>)> {
-        let tree = place.work_tree(self.state_home);
-        let (scratch, _) = place.open_in(&tree, self)?;
+        let (scratch, _) = place.open_recorded(self)?;
         let name = String::from_utf8(scratch.git(&["write-tree", "--missing-ok"], &[])?).ok()?.trim().to_owned();
         Some((name, vec![scratch.objects_folder(), scratch.linked_objects_folder()]))
     }
@@ -220,8 +217,7 @@ pub fn write_recorded_files(
     let calls = GitCalls::default();
     let place = RecordedWorktree::outermost(&FileScope::load(state_home, scope)?);
     let kept = RecordedRun::open(state_home, &calls, id, kept)?;
-    let tree = place.work_tree(state_home);
-    let (scratch, listed) = place.open_in(&tree, &kept)?;
+    let (scratch, listed) = place.open_recorded(&kept)?;
     let mut top = FolderPath::open_to_write(to).ok()?;
     let files: Vec<(&str, &str, PathBuf)> =
         parts(&listed).filter_map(|listed| parse_index_entry(&scratch, listed)).collect();

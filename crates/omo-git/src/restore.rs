@@ -37,6 +37,7 @@ pub(crate) use self::index::{
 };
 pub(crate) use self::manifest::RestoreSelection;
 use self::manifest::restore_steps;
+pub(crate) use self::store::SnapshotStore;
 pub use bring_back::{BroughtBack, kept_changes};
 
 /// A snapshot that was kept.

@@ -313,20 +313,14 @@ impl<'a> ScratchTree<'a> {
         for entry in parts(&listed).filter(|entry| entry.len() > 2) {
             let (tag, path) = entry.split_at(2);
             let tag = tag.first().copied().unwrap_or_default();
-            if tag.is_ascii_lowercase() {
-                unchanged.extend_from_slice(path);
-                unchanged.push(0);
-            }
+            unchanged.extend(tag.is_ascii_lowercase().then_some(path));
             let is_left_out =
                 || self.absent.contains(path) && self.tree.top.join(path_of(path)).symlink_metadata().is_err();
-            if tag.eq_ignore_ascii_case(&b'S') && !is_left_out() {
-                unwatched.extend_from_slice(path);
-                unwatched.push(0);
-            }
+            unwatched.extend((tag.eq_ignore_ascii_case(&b'S') && !is_left_out()).then_some(path));
         }
         for (option, paths) in [("--no-assume-unchanged", unchanged), ("--no-skip-worktree", unwatched)] {
             if !paths.is_empty() {
-                self.git(&["update-index", option, "-z", "--stdin"], &paths)?;
+                self.git(&["update-index", option, "-z", "--stdin"], &list(paths))?;
             }
         }
         Some(())

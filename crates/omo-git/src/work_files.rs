@@ -206,15 +206,8 @@ impl<'a> WorkFiles<'a> {
     fn inner_files(&self, path: &[u8], top: &Path) -> Self {
         let scope_name = self.scope_name.as_ref().map(|name| format!("{name}/{}", path_to_text(path)));
         let scope = self.scope().map(|scope| scope.inner(path));
-        Self {
-            root: top.join(path_of(path)),
-            state_home: self.state_home,
-            calls: self.calls,
-            scope_name,
-            scope: OnceCell::from(scope),
-            unread: OnceLock::new(),
-            manifest: RefCell::default(),
-        }
+        let files = Self::new(&top.join(path_of(path)), self.state_home, self.calls, None);
+        Self { scope_name, scope: OnceCell::from(scope), ..files }
     }
 
     fn state_at(&self, trust: TimestampTrust, depth: usize, deadline: Instant) -> Option<FilesState> {

@@ -227,12 +227,10 @@ impl WorkerName {
 
     /// Where git knows its worktree, once that is whole. A name of another form is none of omo's.
     fn known_path(&self, repository: &GitRepository) -> Option<PathBuf> {
-        let folders = fs::read_dir(repository.common().join("worktrees")).ok()?;
         let is_own =
             |folder: &PathBuf| fs::read_to_string(folder.join(READY)).is_ok_and(|owner| owner == self.owner_text());
-        let folder = folders.flatten().map(|entry| entry.path()).find(is_own)?;
-        let noted = fs::read_to_string(folder.join("gitdir")).ok()?;
-        let place = Path::new(noted.trim_end()).parent().filter(|place| place.is_absolute())?;
+        let noted = noted_place(&git_folders(repository).find(is_own)?);
+        let place = noted.parent().filter(|place| place.is_absolute())?;
         let is_there = place.file_name()? == self.folder_name().as_str() && place.parent()?.is_dir();
         is_there.then(|| place.to_owned())
     }
@@ -255,19 +253,28 @@ pub fn is_worker_name(name: &str) -> bool {
 /// git's own folder of the worktree at a path: what the worktree says of itself does not count, since
 /// the worker there can write it. `None` where git knows of no worktree there.
 pub(crate) fn git_folder_of(repository: &GitRepository, path: &Path) -> Option<PathBuf> {
-    let folders = fs::read_dir(repository.common().join("worktrees")).ok()?;
     let dot = path.join(".git");
     // A folder above it may be a link, which git does not write down.
     let real = path.parent().and_then(|above| Some(above.canonicalize().ok()?.join(path.file_name()?).join(".git")));
     let is_dot = |place: &Path| place == dot || real.as_deref() == Some(place);
     let is_of_path = |folder: &PathBuf| {
-        let place = fs::read_to_string(folder.join("gitdir")).unwrap_or_default();
-        let place = Path::new(place.trim_end());
+        let place = noted_place(folder);
         // Its user's settings may have git write down where it lies from there.
-        let lies_there = || folder.join(place).canonicalize().is_ok_and(|found| is_dot(&found));
-        is_dot(place) || (place.is_relative() && lies_there())
+        let lies_there = || folder.join(&place).canonicalize().is_ok_and(|found| is_dot(&found));
+        is_dot(&place) || (place.is_relative() && lies_there())
     };
-    folders.flatten().map(|entry| entry.path()).find(is_of_path)
+    git_folders(repository).find(is_of_path)
+}
+
+/// git's own folders of all worktrees.
+fn git_folders(repository: &GitRepository) -> impl Iterator<Item = PathBuf> + use<> {
+    let folders = fs::read_dir(repository.common().join("worktrees")).into_iter().flatten().flatten();
+    folders.map(|entry| entry.path())
+}
+
+/// Path of the `.git` of a worktree, as git has written it down; empty where it has not.
+fn noted_place(folder: &Path) -> PathBuf {
+    PathBuf::from(fs::read_to_string(folder.join("gitdir")).unwrap_or_default().trim_end())
 }
 
 /// The `.git` in the folder of a worktree.

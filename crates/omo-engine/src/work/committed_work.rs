@@ -12,7 +12,7 @@ use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_core::timestamp::Timestamp;
 use omo_git::changes::{file_digest, is_omo_path};
 use omo_git::commit_preview::{
-    files_by_commit, head_commit, ignored_among, ignored_paths, preview_commit, uncommitted_folders, uncommitted_paths,
+    files_by_commit, head_commit, ignored_among, ignored_paths, uncommitted_folders, uncommitted_paths,
 };
 use omo_git::file_copier::{CopyError, CopyKind, CopyOptions, FileCopier};
 use omo_git::integrate::later_commit;
@@ -289,8 +289,7 @@ impl Engine<'_> {
         let left_out: BTreeSet<&String> = left_out.iter().collect();
         let dirty = self.uncommitted_files(state)?;
         let held: Vec<&str> = dirty.iter().filter(|file| !left_out.contains(file)).map(String::as_str).collect();
-        let (_, index) = self.run.log_file(&format!("{}.index", name.worker())).map_err(|error| error.to_string())?;
-        let commit = preview_commit(&self.work_tree, &index, &held).map_err(|error| error.to_string())?;
+        let commit = self.snapshots().preview_commit(&held).map_err(|error| error.to_string())?;
         // One that a kill has left is of an earlier attempt.
         let fresh = worktree::discard_worktree(repository, name);
         let created = fresh.and_then(|()| worktree::create_worktree(repository, name, &commit));

@@ -12,7 +12,7 @@ use omo_state::git_worktree::GitWorktree;
 use super::RestoreError;
 use super::manifest::RestoreSelection;
 use super::store::SnapshotStore;
-use crate::git_command::git;
+use crate::git_command::{git, git_in, tree_variables};
 use crate::git_output::{parts, split_entry};
 use crate::index_lock::{IndexLock, lock_file, remove_file};
 use crate::tree_path::TreePath;
@@ -66,20 +66,16 @@ pub(super) fn restore_index(
 /// What an index file says; nothing for `None`.
 pub(crate) fn read_index(tree: &GitWorktree, file: Option<&Path>) -> Result<IndexEntries, RestoreError> {
     let Some(file) = file else { return Ok(IndexEntries::new()) };
-    let variables = [
-        ("GIT_DIR", tree.git.as_os_str()),
-        ("GIT_WORK_TREE", tree.top.as_os_str()),
-        ("GIT_INDEX_FILE", file.as_os_str()),
-    ];
+    let [git_dir, top] = tree_variables(tree);
+    let variables = [git_dir, top, ("GIT_INDEX_FILE", file.as_os_str())];
     let listed = git(&tree.top, &["ls-files", "-s", "-z"], &variables, &[]).ok_or(RestoreError::Git("ls-files"))?;
     Ok(parse_entries(parts(&listed)))
 }
 
 /// What the index of a work tree says, and the files that it knows nothing of and git does not ignore.
 pub(crate) fn read_index_and_untracked(tree: &GitWorktree) -> Result<(IndexEntries, BTreeSet<TreePath>), RestoreError> {
-    let variables = [("GIT_DIR", tree.git.as_os_str()), ("GIT_WORK_TREE", tree.top.as_os_str())];
     let all = ["ls-files", "-t", "-s", "-z", "--cached", "--others", "--exclude-standard"];
-    let listed = git(&tree.top, &all, &variables, &[]).ok_or(RestoreError::Git("ls-files"))?;
+    let listed = git_in(tree, &all, &[]).ok_or(RestoreError::Git("ls-files"))?;
     // Each has a letter before it, and those are `?`.
     let tagged = parts(&listed).filter_map(|entry| entry.split_at_checked(2));
     let (others, known): (Vec<_>, Vec<_>) = tagged.partition(|(tag, _)| *tag == b"? ");
@@ -135,8 +131,7 @@ pub(crate) fn restore_index_paths(
         }
     }
     input.extend(names.iter().filter_map(|name| before.get(name)).flatten());
-    let place = [("GIT_DIR", tree.git.as_os_str()), ("GIT_WORK_TREE", tree.top.as_os_str())];
-    let done = git(&tree.top, &["update-index", "-z", "--index-info"], &place, &input);
+    let done = git_in(tree, &["update-index", "-z", "--index-info"], &input);
     done.map(drop).ok_or(RestoreError::Git("update-index"))
 }
 

@@ -2,7 +2,6 @@
 //! which they are written.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 
@@ -13,8 +12,8 @@ use super::manifest::{ManifestEntry, RestoreSelection, RestoreSteps, SnapshotMan
 use super::store::{SnapshotStore, digest_of};
 use super::{OwnProjectPaths, RestoreError, RestoreResult, RestoreScope};
 use crate::changes::is_omo_path;
-use crate::git_command::{answer, git};
-use crate::git_output::parts;
+use crate::git_command::{answer, git_in, tree_variables};
+use crate::git_output::tree_paths;
 use crate::platform::{FolderEntry, path_of};
 use crate::repository::GitRepository;
 use crate::restore::worktree_files::{TEMPORARY, WorktreeFiles};
@@ -52,22 +51,18 @@ impl<'a> Snapshotter<'a> {
         GitRepository::of(&self.tree).ok_or_else(|| RestoreError::NoWorkTree(self.tree.top.clone()))
     }
 
-    fn variables(&self) -> [(&'static str, &OsStr); 2] {
-        [("GIT_DIR", self.tree.git.as_os_str()), ("GIT_WORK_TREE", self.tree.top.as_os_str())]
-    }
-
     fn is_ignored(&self) -> Result<bool, RestoreError> {
         let path = format!("{}/\0", self.project);
-        let asked = answer(&self.tree.top, &["check-ignore", "-z", "--stdin"], &self.variables(), path.as_bytes());
+        let asked =
+            answer(&self.tree.top, &["check-ignore", "-z", "--stdin"], &tree_variables(&self.tree), path.as_bytes());
         asked.map(|(status, _)| status == 0).ok_or(RestoreError::Git("check-ignore"))
     }
 
     /// Paths that git lists with these options.
     pub(super) fn list(&self, options: &[&str]) -> Result<Vec<TreePath>, RestoreError> {
         let arguments = [["ls-files", "-z", "--exclude-standard"].as_slice(), options].concat();
-        let listed = git(&self.tree.top, &arguments, &self.variables(), &[]).ok_or(RestoreError::Git("ls-files"))?;
-        let names = parts(&listed);
-        Ok(names.map(|name| TreePath(name.to_vec())).collect())
+        let listed = git_in(&self.tree, &arguments, &[]).ok_or(RestoreError::Git("ls-files"))?;
+        Ok(tree_paths(&listed).collect())
     }
 
     /// What the work tree holds, but for the index, and what an earlier call left there when it was ended.

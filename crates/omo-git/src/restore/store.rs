@@ -19,7 +19,7 @@ const LARGE: u64 = 16 * 1024 * 1024;
 
 /// The snapshots of one run, as one of its work trees uses them. While it is open no other process keeps or restores
 /// in that work tree.
-pub(super) struct SnapshotStore {
+pub(crate) struct SnapshotStore {
     private: PrivateFolder,
     /// What is kept, until it is whole: another work tree has another one.
     new: String,
@@ -28,7 +28,7 @@ pub(super) struct SnapshotStore {
 }
 
 impl SnapshotStore {
-    pub(super) fn open(top: &Path, state_home: &Path, run_id: &str) -> Result<Self, RestoreError> {
+    pub(crate) fn open(top: &Path, state_home: &Path, run_id: &str) -> Result<Self, RestoreError> {
         let (run, of_tree) = (run_name(run_id), tree_name(top));
         let lock = format!("{of_tree}.lock");
         let private = PrivateFolder::open_shared(state_home, &[OMO, RESTORE, &run], &lock, PATIENCE)?;
@@ -81,7 +81,7 @@ impl SnapshotStore {
     }
 
     /// The path of a private index of git; what an earlier process left there is gone.
-    pub(super) fn fresh_index(&self) -> Result<PathBuf, RestoreError> {
+    pub(crate) fn fresh_index(&self) -> Result<PathBuf, RestoreError> {
         self.private.folder.remove(&self.index)?;
         self.private.folder.remove(&format!("{}.lock", self.index))?;
         Ok(self.path(&self.index))

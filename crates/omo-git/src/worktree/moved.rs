@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::create::write_dot_git;
-use super::{READY, WorktreeError, file_error};
+use super::{READY, WorktreeError, file_error, git_folders, noted_place};
 use crate::repository::GitRepository;
 
 /// Has the worktrees of groups that lay below `old`, and are at the same place below the top of the repository now, be
@@ -14,10 +14,9 @@ use crate::repository::GitRepository;
 ///
 /// A file cannot be written.
 pub fn follow_renamed_folder(repository: &GitRepository, old: &Path) -> Result<(), WorktreeError> {
-    for entry in fs::read_dir(repository.common().join("worktrees")).into_iter().flatten().flatten() {
-        let folder = entry.path();
-        let noted = fs::read_to_string(folder.join("gitdir")).unwrap_or_default();
-        let Some(before) = Path::new(noted.trim_end()).parent() else { continue };
+    for folder in git_folders(repository) {
+        let noted = noted_place(&folder);
+        let Some(before) = noted.parent() else { continue };
         let (now, is_lost) = match before.strip_prefix(old) {
             Ok(below) => (repository.top().join(below), !before.exists()),
             Err(_) => (before.to_owned(), leads_below(before, old)),

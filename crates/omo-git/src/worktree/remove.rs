@@ -16,7 +16,7 @@ use super::{
     refuse_checked_out,
 };
 use crate::repository::GitRepository;
-use crate::worktree::state::{GitDirFingerprint, WorktreeState, is_unchanged, read_state};
+use crate::worktree::state::{HeldWork, read_state};
 
 /// What to remove, and what was kept of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,32 +30,6 @@ pub struct WorktreeRemoval {
     pub kept: Option<RescuedWork>,
     /// What the worktree held: it is removed with that in it and with nothing else.
     held: Option<HeldWork>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct HeldWork {
-    tree: String,
-    staged: String,
-    commits: Vec<String>,
-    /// Not written down: only the process that has just looked knows them.
-    #[serde(skip)]
-    signs: GitDirFingerprint,
-}
-
-impl HeldWork {
-    fn from_state(raw: &WorktreeState) -> Self {
-        let WorktreeState { tree, staged, commits, signs, .. } = raw.clone();
-        Self { tree, staged, commits, signs }
-    }
-
-    /// Whether the worktree holds that still, and nothing else.
-    fn is_unchanged(&self, inside: &GitRepository) -> Result<bool, WorktreeError> {
-        if is_unchanged(inside, &self.signs)? {
-            return Ok(true);
-        }
-        let now = read_state(inside, None)?;
-        Ok(now.tree == self.tree && now.staged == self.staged && now.commits == self.commits)
-    }
 }
 
 /// Keeps all that the worktree and branch of a group hold, and says what may then be removed. Where
@@ -92,12 +66,7 @@ pub fn prepare_removal(
     if !kept.not_copied.is_empty() {
         return Err(WorktreeError::Unsaved { path: inside.top().to_owned(), what: kept.not_copied });
     }
-    Ok(WorktreeRemoval {
-        name: name.clone(),
-        branch_at: heads.branch,
-        kept: Some(kept),
-        held: Some(HeldWork::from_state(&raw)),
-    })
+    Ok(WorktreeRemoval { name: name.clone(), branch_at: heads.branch, kept: Some(kept), held: Some(raw.held) })
 }
 
 /// Removes what was prepared, and looks that it is gone. Where something changed since, or a process

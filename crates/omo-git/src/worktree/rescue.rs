@@ -14,7 +14,7 @@ use crate::kept_work::WorkToKeep;
 use crate::made_folders::{BUILT, is_left_out};
 use crate::platform::path_of;
 use crate::repository::GitRepository;
-use crate::worktree::state::{WorktreeState, populated_submodules};
+use crate::worktree::state::{HeldWork, WorktreeState, populated_submodules};
 
 /// What was kept of a worktree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,7 +83,7 @@ pub(super) fn keep_work(
     integrated: Option<&str>,
     files: &Path,
 ) -> Result<RescuedWork, WorktreeError> {
-    let commit = keep_objects(repository, name, raw, heads, integrated)?;
+    let commit = keep_objects(repository, name, &raw.held, heads, integrated)?;
     let (mut paths, mut left_behind) = (Vec::new(), Vec::new());
     if inside.top().is_dir() {
         let list = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
@@ -125,7 +125,7 @@ fn is_built(path: &Path) -> bool {
 fn keep_objects(
     repository: &GitRepository,
     name: &WorkerName,
-    raw: &WorktreeState,
+    raw: &HeldWork,
     heads: &WorktreeHeads,
     integrated: Option<&str>,
 ) -> Result<Option<String>, WorktreeError> {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use omo_state::files::regular_file;
 use omo_state::git_worktree::GitWorktree;
+use serde::{Deserialize, Serialize};
 
 use super::{WorktreeError, file_error};
 use crate::git_output::{self, SUBMODULE, folders, list, lossy_text, parts, submodules};
@@ -40,23 +41,41 @@ const SPARSE: &str = "info/sparse-checkout";
 /// What a worktree holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct WorktreeState {
+    pub(super) held: HeldWork,
+    /// Where submodules are checked out, or what looks like one.
+    pub(super) submodules: Vec<PathBuf>,
+    /// Repositories that were made in the worktree, and that git would not take in.
+    pub(super) nested: Vec<PathBuf>,
+}
+
+/// What git can keep of that.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct HeldWork {
     /// The files that git does not ignore, byte for byte.
     pub(super) tree: String,
     /// What was staged; the other sides of a conflict have `.omo-stage-N` behind their names.
     pub(super) staged: String,
     /// Every commit that git's folder of the worktree names, sorted.
     pub(super) commits: Vec<String>,
-    /// Where submodules are checked out, or what looks like one.
-    pub(super) submodules: Vec<PathBuf>,
-    /// By what is seen that nothing has changed since.
-    pub(super) signs: GitDirFingerprint,
-    /// Repositories that were made in the worktree, and that git would not take in.
-    pub(super) nested: Vec<PathBuf>,
+    /// By what is seen that nothing has changed since. Not written down: only the process that has just looked knows them.
+    #[serde(skip)]
+    signs: GitDirFingerprint,
+}
+
+impl HeldWork {
+    /// Whether the worktree holds that still, and nothing else.
+    pub(super) fn is_unchanged(&self, inside: &GitRepository) -> Result<bool, WorktreeError> {
+        if is_unchanged(inside, &self.signs)? {
+            return Ok(true);
+        }
+        let now = read_state(inside, None)?.held;
+        Ok(now.tree == self.tree && now.staged == self.staged && now.commits == self.commits)
+    }
 }
 
 /// What would be another one, had something in a worktree changed beside its files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct GitDirFingerprint {
+struct GitDirFingerprint {
     index: String,
     names: BTreeSet<String>,
 }
@@ -70,7 +89,7 @@ impl GitDirFingerprint {
 }
 
 /// Whether a worktree that was looked at is seen to be as it was then; where that is not clear this says no.
-pub(super) fn is_unchanged(inside: &GitRepository, signs: &GitDirFingerprint) -> Result<bool, WorktreeError> {
+fn is_unchanged(inside: &GitRepository, signs: &GitDirFingerprint) -> Result<bool, WorktreeError> {
     let index = PrivateIndex::without_attributes(inside, inside.git_folder().join(INDEX))?;
     let has_files = index.path.is_file() && inside.top().is_dir();
     if is_reftable(inside) || !has_files || GitDirFingerprint::read(inside)? != *signs {
@@ -91,7 +110,11 @@ pub(super) fn read_state(inside: &GitRepository, tree_of_head: Option<&str>) -> 
     let signs = GitDirFingerprint::read(inside)?;
     let state = |tree, staged| {
         let (commits, signs) = (named_commits(inside, &signs)?, signs.clone());
-        Ok(WorktreeState { tree, staged, commits, signs, submodules: Vec::new(), nested: Vec::new() })
+        Ok(WorktreeState {
+            held: HeldWork { tree, staged, commits, signs },
+            submodules: Vec::new(),
+            nested: Vec::new(),
+        })
     };
     let tagged = inside.git(&["ls-files", "-s", "-v", "-z"])?;
     if let Some(tree) = tree_of_head
