@@ -118,11 +118,11 @@ impl Snapshots<'_> {
         if let Some(name) = overwritten.filter(|_| !newer.is_empty()) {
             end.overwritten = Some(it.keep_files(name, &newer)?);
         }
+        let mut kept_files = KeptFiles::read(&repository, it.store.nameless_file()?, &to_write)?;
         for name in &removed_first {
             // One that is still there is named with what it is in the way of.
             let _ = it.ground.remove(name);
         }
-        let mut kept_files = KeptFiles::read(&repository, it.store.nameless_file()?, &to_write)?;
         let modes = kept_modes(&message);
         // What is gone makes room: a folder may stand where a file was.
         let (to_remove, to_write): (Vec<_>, Vec<_>) = to_write.iter().partition(|(_, kept)| kept.is_none());
