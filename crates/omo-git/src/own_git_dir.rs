@@ -8,7 +8,6 @@
 use std::ffi::OsStr;
 use std::fmt::Write;
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use omo_state::env;
@@ -109,11 +108,7 @@ fn expand_home(path: &str, top: &Path) -> PathBuf {
 }
 
 fn read_text(path: &Path) -> String {
-    let mut bytes = Vec::new();
-    if let Ok(Some(file)) = regular_file::open(path) {
-        let _ = file.take(MAX_BYTES).read_to_end(&mut bytes);
-    }
-    lossy_text(&bytes)
+    lossy_text(&regular_file::read_beginning(path, MAX_BYTES))
 }
 
 /// Makes it anew in a folder of omo's own, whatever was there, and tells where it is.

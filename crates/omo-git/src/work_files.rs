@@ -16,7 +16,6 @@ mod written_files;
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -188,9 +187,7 @@ impl<'a> WorkFiles<'a> {
         const MAX_BYTES: u64 = 64 * 1024 * 1024;
         let Some(scope) = self.scope() else { return String::new() };
         let content = |path: &Vec<u8>| {
-            let mut bytes = Vec::new();
-            let file = regular_file::open(&scope.top().join(path_of(path))).ok().flatten();
-            file.map(|file| file.take(MAX_BYTES).read_to_end(&mut bytes));
+            let bytes = regular_file::read_beginning(&scope.top().join(path_of(path)), MAX_BYTES);
             format!("{}\0{}", path_to_text(path), hex_digest(&bytes))
         };
         let all: Vec<String> = scope.left_out(&BTreeSet::new()).iter().map(content).collect();
@@ -280,10 +277,7 @@ impl<'a> WorkFiles<'a> {
         let mut files: Vec<Vec<u8>> = listed.files.difference(&listed.inner).cloned().collect();
         let ignored = |folders: &[u8]| {
             let mut ignored = asked.ignored_folders(folders)?;
-            for inner in parts(folders).filter(|path| listed.inner.contains(*path)) {
-                ignored.extend_from_slice(inner);
-                ignored.push(0);
-            }
+            ignored.extend(list(parts(folders).filter(|path| listed.inner.contains(*path))));
             Some(ignored)
         };
         let folders = file_stamps::list_folders(&asked.top, &files, ignored);
@@ -304,12 +298,12 @@ impl<'a> WorkFiles<'a> {
         };
         let is_settled = seen.is_some_and(|seen| seen.is_settled(since));
         let folders = folders.filter(|_| is_settled && !read.iter().any(|entry| entry.leads_outside));
-        remembered.paths = join_paths(&files);
+        remembered.paths = list(&files);
         remembered.files_bytes = remembered.paths.len();
         if let Some(folders) = &folders {
             let seen = file_stamps::digest_stamps(&asked.top, folders.iter().map(Vec::as_slice));
             remembered.folders = seen.filter(|seen| seen.is_settled(since)).map(|seen| seen.digest);
-            remembered.paths.append(&mut join_paths(folders));
+            remembered.paths.append(&mut list(folders));
         }
         memory.keep(remembered, &entries_to_bytes(&read, since))
     }
@@ -425,11 +419,7 @@ fn is_rules(path: &[u8]) -> bool {
 }
 
 fn read_rules(path: &Path) -> String {
-    let mut bytes = Vec::new();
-    if let Ok(Some(file)) = regular_file::open(path) {
-        let _ = file.take(MAX_RULES_BYTES).read_to_end(&mut bytes);
-    }
-    lossy_text(&bytes)
+    lossy_text(&regular_file::read_beginning(path, MAX_RULES_BYTES))
 }
 
 /// The lines of a `.gitignore` that are neither empty nor a comment.
@@ -476,10 +466,6 @@ fn read_again(
     Some(remembered)
 }
 
-fn join_paths(paths: &[Vec<u8>]) -> Vec<u8> {
-    paths.iter().flat_map(|path| path.iter().copied().chain([0])).collect()
-}
-
 /// What is remembered of files: path, stamp and digest. What was changed a moment ago is not.
 fn entries_to_bytes(entries: &[FileEntry], since: Timestamp) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -496,19 +482,14 @@ fn entries_to_bytes(entries: &[FileEntry], since: Timestamp) -> Vec<u8> {
 }
 
 fn parse_known(bytes: &[u8]) -> KnownDigests<'_> {
-    let mut known = KnownDigests::new();
     let mut rest = bytes;
-    while let Some(entry) = next_entry(&mut rest) {
-        let (path, stamp, digest) = entry;
-        known.insert(path, (stamp, digest));
-    }
-    known
+    std::iter::from_fn(|| next_entry(&mut rest)).collect()
 }
 
-fn next_entry<'b>(rest: &mut &'b [u8]) -> Option<(&'b [u8], &'b [u8], ContentDigest)> {
+fn next_entry<'b>(rest: &mut &'b [u8]) -> Option<(&'b [u8], (&'b [u8], ContentDigest))> {
     let (path, after) = rest.split_at_checked(rest.iter().position(|byte| *byte == 0)?)?;
     let (stamp, after) = after.get(1..)?.split_at_checked(FileStamp::BYTES)?;
     let (digest, after) = after.split_first_chunk()?;
     *rest = after;
-    Some((path, stamp, *digest))
+    Some((path, (stamp, *digest)))
 }

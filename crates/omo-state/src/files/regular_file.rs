@@ -25,6 +25,15 @@ pub fn open_unlinked(path: &Path) -> io::Result<Option<File>> {
     })
 }
 
+/// The first bytes of a regular file, `limit` of them at most, as far as they can be read.
+pub fn read_beginning(path: &Path, limit: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Ok(Some(file)) = open(path) {
+        let _ = file.take(limit).read_to_end(&mut bytes);
+    }
+    bytes
+}
+
 /// Reads a file of at most `limit` bytes; `None` where there is none, and in words what is wrong
 /// with one that cannot be read.
 pub fn read(path: &Path, limit: u64, links: Links) -> Result<Option<Vec<u8>>, String> {
