@@ -402,6 +402,7 @@ impl CommitWorktree {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "an error is mapped to it")]
 fn refusal(why: impl ToString) -> CommitRefusal {
     CommitRefusal::Other { words: why.to_string() }
 }

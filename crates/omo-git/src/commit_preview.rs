@@ -222,7 +222,7 @@ fn parse_files_by_commit(said: &[u8]) -> Vec<(String, Vec<String>)> {
     let mut parts = parts(said);
     while let Some(part) = parts.next() {
         if part.starts_with(b":") {
-            let path = parts.next().map(|path| lossy_text(path));
+            let path = parts.next().map(lossy_text);
             if let Some((_, files)) = found.last_mut() {
                 files.extend(path);
             }

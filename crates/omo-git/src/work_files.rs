@@ -482,14 +482,17 @@ fn entries_to_bytes(entries: &[FileEntry], since: Timestamp) -> Vec<u8> {
 }
 
 fn parse_known(bytes: &[u8]) -> KnownDigests<'_> {
-    let mut rest = bytes;
-    std::iter::from_fn(|| next_entry(&mut rest)).collect()
+    let (mut known, mut rest) = (KnownDigests::new(), bytes);
+    while let Some((path, stamp, digest)) = next_entry(&mut rest) {
+        known.insert(path, (stamp, digest));
+    }
+    known
 }
 
-fn next_entry<'b>(rest: &mut &'b [u8]) -> Option<(&'b [u8], (&'b [u8], ContentDigest))> {
+fn next_entry<'b>(rest: &mut &'b [u8]) -> Option<(&'b [u8], &'b [u8], ContentDigest)> {
     let (path, after) = rest.split_at_checked(rest.iter().position(|byte| *byte == 0)?)?;
     let (stamp, after) = after.get(1..)?.split_at_checked(FileStamp::BYTES)?;
     let (digest, after) = after.split_first_chunk()?;
     *rest = after;
-    Some((path, (stamp, *digest)))
+    Some((path, stamp, *digest))
 }

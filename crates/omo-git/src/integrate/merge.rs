@@ -78,7 +78,7 @@ pub fn preview_merge(
             Ok(if has_nothing { MergePreview::UpToDate } else { MergePreview::Clean { tree } })
         }
         (1, Some(_)) => {
-            let mut files: Vec<String> = parts.map(|path| lossy_text(path)).collect();
+            let mut files: Vec<String> = parts.map(lossy_text).collect();
             files.sort();
             files.dedup();
             Ok(MergePreview::Conflict { files })

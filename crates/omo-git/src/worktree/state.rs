@@ -128,14 +128,13 @@ pub(super) fn read_state(inside: &GitRepository, tree_of_head: Option<&str>) -> 
     fresh()?;
     let entries = list(without_tags(&tagged).map(|(_, entry)| entry));
     let staged = if begin_with("index")? { index.tree().ok() } else { None };
-    let staged = match staged {
-        Some(tree) => tree,
-        None => {
-            // In the middle of a conflict git makes no tree of it.
-            fresh()?;
-            add_entries(&every_stage(&entries))?;
-            index.tree()?
-        }
+    let staged = if let Some(tree) = staged {
+        tree
+    } else {
+        // In the middle of a conflict git makes no tree of it.
+        fresh()?;
+        add_entries(&every_stage(&entries))?;
+        index.tree()?
     };
     fresh()?;
     if !inside.top().is_dir() {
