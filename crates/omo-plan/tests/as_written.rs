@@ -85,6 +85,8 @@ fn lists_with_words_for_numbers_or_without_any_are_read() {
     assert_eq!(lines(&plan("specs/a/tasks.md", short)), "T1+ a.py\nT2 b.py\n");
     let gsd = "---\nphase: 1\nplan: 2\n---\n<task type=\"auto\">\n**Task 1: Mix** — it all.\n<acceptance_criteria>\n- `make a` exits 0.\n</acceptance_criteria>\n</task>\n";
     assert_eq!(lines(&plan(".planning/phases/01-a/01-02-PLAN.md", gsd)), "1 $make a\n");
+    let feature = "---\nphase: 1\nplan: 3\n---\n<objective>a</objective>\n<feature>\n<name>Framing</name>\n<files>src/a.ts</files>\n<behavior>- a\n</behavior>\n</feature>\n<verification>\n`npm test` passes\n</verification>\n";
+    assert_eq!(lines(&plan(".planning/phases/01-a/01-03-PLAN.md", feature)), "1 src/a.ts\n");
     let told = "- [ ] 1.1 One\n- [ ] 1.2 Two (depends on 1.1)\n- [ ] 1.1 Three\n";
     assert!(plan("openspec/changes/a/tasks.md", told).can_run());
 }

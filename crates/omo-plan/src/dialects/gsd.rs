@@ -53,7 +53,8 @@ impl PlanDialect for GsdDialect {
 
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
         // What holds for few files is looked for first.
-        input.text().contains("<task") && !read_elements(input.document()).1.is_empty()
+        ["<task", "<feature>"].iter().any(|tag| input.text().contains(tag))
+            && !read_elements(input.document()).1.is_empty()
     }
 
     fn near_miss(&self, input: &PlanInput<'_>) -> Option<Diagnostic> {

@@ -81,6 +81,8 @@ enum LineTag {
 #[derive(Debug)]
 pub(super) struct TagIndex<'a> {
     text: &'a str,
+    /// The name of a task's element: a plan that is driven by tests has one `<feature>` in place of tasks.
+    task_name: &'static str,
     /// Where the end tags of each name begin.
     ends: HashMap<&'a str, Vec<usize>>,
     /// The lines that begin with a tag of a task or of what it has.
@@ -94,7 +96,9 @@ pub(super) struct TagIndex<'a> {
 impl<'a> TagIndex<'a> {
     /// The tags of a text from this byte on.
     pub(super) fn new(text: &'a str, from: usize) -> Self {
-        let mut index = Self { text, ends: HashMap::new(), lines: Vec::new(), borders: Vec::new(), fences: Vec::new() };
+        let task_name = if text.contains("<task") { "task" } else { "feature" };
+        let mut index =
+            Self { text, task_name, ends: HashMap::new(), lines: Vec::new(), borders: Vec::new(), fences: Vec::new() };
         let end_sign = memchr::memmem::Finder::new("</");
         for line in line_ranges(text, from..text.len()) {
             let row = text.get(line.clone()).unwrap_or_default();
@@ -102,7 +106,7 @@ impl<'a> TagIndex<'a> {
             let start = line.end - inner.len();
             if inner.starts_with("```") || inner.starts_with("~~~") {
                 index.fences.push(start);
-            } else if let Some(tag) = line_tag(inner) {
+            } else if let Some(tag) = line_tag(inner, index.task_name) {
                 index.lines.push((start, tag));
                 index.borders.extend((tag != LineTag::Field).then_some(start));
             }
@@ -182,10 +186,11 @@ impl<'a> TagIndex<'a> {
             let rest = self.text.get(at..).unwrap_or_default();
             let Some(next) = rest.find('<').map(|next| at + next) else { break (self.text.len(), false) };
             let behind = self.text.get(next..).unwrap_or_default();
-            if behind.starts_with("</task>") {
+            let ended = tag_name(behind.strip_prefix("</").unwrap_or_default());
+            if ended == name {
                 break (next, true);
             }
-            if behind.starts_with("</tasks>") || is_task_start(behind) {
+            if ended == "tasks" || is_task_start(behind, name) {
                 break (next, false);
             }
             match self.read_field(next) {
@@ -196,7 +201,7 @@ impl<'a> TagIndex<'a> {
                 None => at = next + 1,
             }
         };
-        let close = if is_closed { end + "</task>".len() } else { end };
+        let close = if is_closed { end + name.len() + "</>".len() } else { end };
         let element = Element { name, attributes, span: start..close, inner: inner..end, is_closed };
         Some(TaskElement { element, fields })
     }
@@ -248,16 +253,16 @@ pub(super) fn tag_name(text: &str) -> &str {
     if name.starts_with(|first: char| first.is_ascii_alphabetic()) { name } else { "" }
 }
 
-fn is_task_start(text: &str) -> bool {
-    let rest = text.strip_prefix("<task");
+fn is_task_start(text: &str, name: &str) -> bool {
+    let rest = text.strip_prefix('<').and_then(|text| text.strip_prefix(name));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n', '>']))
 }
 
-fn line_tag(row: &str) -> Option<LineTag> {
-    if is_task_start(row) {
+fn line_tag(row: &str, name: &str) -> Option<LineTag> {
+    if is_task_start(row, name) {
         return Some(LineTag::TaskStart);
     }
-    if row.starts_with("</task>") || row.starts_with("</tasks>") {
+    if tag_name(row.strip_prefix("</").unwrap_or_default()).trim_end_matches('s') == name {
         return Some(LineTag::TaskEnd);
     }
     let name = tag_name(row.strip_prefix('<')?);
