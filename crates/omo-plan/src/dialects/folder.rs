@@ -25,10 +25,14 @@ pub enum PlanFolder {
     Unclear(Vec<String>),
 }
 
+/// What plans of one format are called, and many other files.
+const COMMON_NAME: &str = "plan.md";
+
 impl PlanFolder {
     /// What the folder at this path is. `names` are those of the regular files in it.
     pub fn find(folder: &str, names: &[String]) -> Self {
-        let places = || Dialect::ALL.iter().flat_map(|dialect| dialect.rules().places());
+        let all = Dialect::ALL.iter().flat_map(|dialect| dialect.rules().places());
+        let places = || all.clone().filter(|place| place.name != COMMON_NAME);
         let are_of = |is_plan: &dyn Fn(&str) -> bool| -> Vec<String> {
             let found: BTreeSet<&String> = names.iter().filter(|name| is_plan(name)).collect();
             found.into_iter().cloned().collect()
@@ -113,6 +117,9 @@ mod tests {
             ("openspec/changes/a", &["design.md", "proposal.md", "tasks.md"][..], file("tasks.md")),
             ("specs/001-a", &["spec.md", "tasks.md"], file("tasks.md")),
             ("elsewhere", &["spec.md", "tasks.md"], file("tasks.md")),
+            ("elsewhere", &["plan.md"], PlanFolder::Unclear(Vec::new())),
+            ("conductor/tracks/a", &["plan.md", "spec.md"], file("plan.md")),
+            ("backlog/tasks", &["task-1 - A.md"], file("task-1 - A.md")),
             (".taskmaster/tasks", &["tasks.json"], file("tasks.json")),
             ("docs/superpowers/plans", &["a.md"], file("a.md")),
             ("docs/superpowers/plans", &["b.md", "a.md"], PlanFolder::Unclear(list(&["a.md", "b.md"]))),
