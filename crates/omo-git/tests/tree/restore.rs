@@ -156,8 +156,9 @@ fn a_file_that_may_not_be_read_is_named_or_comes_back_with_its_rights() {
     let it = Repository::new();
     it.write("closed", "secret");
     fs::set_permissions(it.top.join("closed"), fs::Permissions::from_mode(0o000)).unwrap();
-    let is_readable = fs::read(it.top.join("closed")).is_ok();
-    let taken = with_snapshot_context(&it.top, &it.state_home(), Snapshots::take_bytes);
+    let (taken, is_readable) = with_snapshot_context(&it.top, &it.state_home(), |place| {
+        (place.take_bytes(), fs::read(it.top.join("closed")).is_ok())
+    });
     assert_eq!(taken.is_ok(), is_readable);
     match taken {
         Err(RestoreError::Io { action, path, .. }) => assert_eq!((action, path), ("read", it.top.join("closed"))),
