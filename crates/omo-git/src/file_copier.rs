@@ -420,7 +420,7 @@ mod tests {
 
     fn new_trees(folder: &tempfile::TempDir) -> [PathBuf; 2] {
         let trees = ["from", "to"].map(|name| folder.path().join(name));
-        trees.iter().for_each(|tree| std::fs::create_dir(tree).unwrap());
+        trees.each_ref().map(|tree| std::fs::create_dir(tree).unwrap());
         trees
     }
 
