@@ -419,9 +419,10 @@ mod tests {
     use super::*;
 
     fn new_trees(folder: &tempfile::TempDir) -> [PathBuf; 2] {
-        let trees = ["from", "to"].map(|name| folder.path().join(name));
-        trees.each_ref().map(|tree| std::fs::create_dir(tree).unwrap());
-        trees
+        ["from", "to"].map(|name| {
+            let tree = folder.path().join(name);
+            std::fs::create_dir(&tree).map(|()| tree).unwrap()
+        })
     }
 
     #[test]
@@ -493,7 +494,6 @@ mod tests {
         use std::fs::{self, Permissions};
         use std::os::unix::fs::{PermissionsExt, symlink};
         use std::process::Command;
-
         let folder = tempfile::tempdir().unwrap();
         let [from, to] = ["from", "to"].map(|name| folder.path().canonicalize().unwrap().join(name));
         let venv = from.join(".venv");
