@@ -1,7 +1,7 @@
 //! How a worker ends where its client does not do the work, or it cannot begin.
 
 use anyhow::{Result, ensure};
-use omo_engine::worker_exchange::{WorkerBrief, WorkerEnd, WorkerPhase};
+use omo_remote::exchange::{WorkerBrief, WorkerEnd, WorkerPhase};
 
 use crate::two_machines::TwoMachines;
 

@@ -125,7 +125,7 @@ fn the_client_stands_behind_the_fence() -> Result<()> {
         answers.display()
     ))?;
     let brief = machines.brief(&["1"]);
-    let brief = omo_engine::worker_exchange::WorkerBrief {
+    let brief = omo_remote::exchange::WorkerBrief {
         skips_permissions: false,
         allow: vec!["Bash(make:*)".to_owned()],
         never_touch: vec!["kept/**".to_owned()],

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use omo_engine::launcher::profile::{KUBERNETES_JOB, find_profile};
-use omo_engine::launcher::{LauncherPlaceholder, LauncherTemplate};
+use omo_remote::profile::{KUBERNETES_JOB, find_profile};
+use omo_remote::template::{LauncherPlaceholder, LauncherTemplate};
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! What a client does is pushed, task by task, and told.
 
 use anyhow::{Context as _, Result, ensure};
-use omo_engine::worker_exchange::{WorkerEnd, WorkerPhase};
+use omo_remote::exchange::{WorkerEnd, WorkerPhase};
 
 use crate::two_machines::{BRANCH, TwoMachines};
 
@@ -24,7 +24,7 @@ fn every_task_is_pushed_and_told() -> Result<()> {
 fn what_the_client_leaves_is_committed_as_the_last_task_and_no_other_one() -> Result<()> {
     let machines = TwoMachines::new("echo 1 >a; commit 1; echo 2 >b; echo x >b.ignored; git rm -q README")?;
     let brief = machines.brief(&["1", "2"]);
-    let prepared = omo_engine::worker_exchange::WorkerBrief { setup: Some("echo made >from-set-up".into()), ..brief };
+    let prepared = omo_remote::exchange::WorkerBrief { setup: Some("echo made >from-set-up".into()), ..brief };
     let commit = machines.push_brief(&prepared)?;
     ensure!(machines.run(&commit, &[])?.status == 0, "{:?}", machines.report());
     ensure!(machines.subjects()? == ["feat: task 1", "feat: the rest of 2"], "{:?}", machines.subjects());
@@ -37,7 +37,7 @@ fn what_the_client_leaves_is_committed_as_the_last_task_and_no_other_one() -> Re
     // Nothing is no work.
     let machines = TwoMachines::new(":")?;
     let brief = machines.brief(&["1"]);
-    let prepared = omo_engine::worker_exchange::WorkerBrief { setup: Some("echo made >>README".into()), ..brief };
+    let prepared = omo_remote::exchange::WorkerBrief { setup: Some("echo made >>README".into()), ..brief };
     let commit = machines.push_brief(&prepared)?;
     ensure!(machines.run(&commit, &[])?.status == 1, "{:?}", machines.report());
     ensure!(machines.subjects()?.is_empty(), "{:?}", machines.subjects());

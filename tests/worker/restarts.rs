@@ -4,7 +4,7 @@ use std::fs;
 
 use anyhow::{Result, ensure};
 use omo_engine::client_policy::ClientCost;
-use omo_engine::worker_exchange::{WorkerBrief, WorkerEnd, WorkerPhase};
+use omo_remote::exchange::{WorkerBrief, WorkerEnd, WorkerPhase};
 use omo_testkit::wait_until;
 use rustix::process::Signal;
 
@@ -133,7 +133,7 @@ fn a_set_up_is_ended_with_its_worker() -> Result<()> {
     let begun = machines.path("begun");
     let brief = machines.brief(&["1"]);
     let setup = Some(format!("touch '{}'; sleep 60", begun.display()));
-    let brief = machines.push_brief(&omo_engine::worker_exchange::WorkerBrief { setup, ..brief })?;
+    let brief = machines.push_brief(&omo_remote::exchange::WorkerBrief { setup, ..brief })?;
     let mut worker = machines.spawn(&brief)?;
     machines.wait_for("begun")?;
     signal(&worker, Signal::TERM)?;

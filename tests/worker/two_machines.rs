@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
-use omo_engine::worker_exchange::{BriefTask, EXCHANGE_VERSION, WorkerBrief, WorkerReport};
+use omo_remote::exchange::{BriefTask, EXCHANGE_VERSION, WorkerBrief, WorkerReport};
 use omo_testkit::{Lab, wait_until};
 use omo_tests::plan_project::Said;
 use omo_tests::scene;

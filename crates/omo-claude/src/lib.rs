@@ -1,6 +1,7 @@
 //! The client: what its hooks are given and answer, its own list of sessions, and the sessions that omo starts.
 
 pub mod client;
+pub mod client_cost;
 pub mod client_end;
 pub mod client_sessions;
 pub mod hook_input;

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 /// The tools that the fence is asked about: what writes a file, runs a command, or starts an agent.
@@ -39,6 +40,26 @@ const NEEDED: [&str; 6] =
 
 /// What a session without a ledger needs: what it commits is all that is seen of it.
 const NEEDED_TO_COMMIT: [&str; 4] = ["git add", "git commit", "git rm", "git mv"];
+
+/// The form of the rules' file.
+pub const RULES_VERSION: u32 = 1;
+
+/// What holds for the session of one group, as it lies beside the session's settings. Every path is absolute, real,
+/// and written with `/`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FenceRules {
+    /// [`RULES_VERSION`].
+    pub version: u32,
+    /// The top of the checkout that its user works in.
+    pub main_checkout: String,
+    /// Folders outside of the worktree that it may write to: that of its temporary files.
+    pub writable: Vec<String>,
+    /// Folders in the main checkout that its commands may name: where the logs of its checks lie.
+    pub readable: Vec<String>,
+    /// What its group is never to touch, as the plan has it.
+    pub never_touch: Vec<String>,
+}
 
 /// What the settings of one session name.
 #[derive(Clone, Copy, Debug)]

@@ -78,9 +78,6 @@ pub enum RunStoreError {
     /// An event could not be put into words.
     #[error("write an event: {0}")]
     Json(#[from] serde_json::Error),
-    /// The system gives no random numbers.
-    #[error("get random numbers: {0}")]
-    Random(getrandom::Error),
 }
 
 /// Why nothing was written down.

@@ -6,7 +6,6 @@ mod actor;
 mod copied_files;
 mod evidence;
 mod run_ends;
-mod worker_peer;
 
 use omo_core::check::task_check::TaskCheckOutcome;
 use omo_core::timestamp::Timestamp;
@@ -24,8 +23,8 @@ pub use self::actor::{EventActor, RecordedProcess};
 pub use self::copied_files::CopiedFiles;
 pub use self::evidence::{Evidence, PlanVerdict, UnfinishedLine};
 pub use self::run_ends::{AttemptEnd, HookChanges, ImportedStatus, MissingCommit, RunResult};
-pub use self::worker_peer::WorkerPeer;
 pub use crate::question::{Question, QuestionKind, QuestionOption};
+pub use omo_remote::peer::WorkerPeer;
 
 /// One event, as it stands in the ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

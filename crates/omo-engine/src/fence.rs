@@ -11,29 +11,9 @@ mod path_text;
 
 use std::fmt;
 
+pub use omo_claude::worker_settings::{FenceRules, RULES_VERSION};
 use omo_core::text::inline_code;
 use omo_plan::paths::path_covers;
-use serde::{Deserialize, Serialize};
-
-/// The form of the rules' file.
-pub const RULES_VERSION: u32 = 1;
-
-/// What holds for the session of one group, as it lies beside the session's settings. Every path is absolute, real,
-/// and written with `/`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct FenceRules {
-    /// [`RULES_VERSION`].
-    pub version: u32,
-    /// The top of the checkout that its user works in.
-    pub main_checkout: String,
-    /// Folders outside of the worktree that it may write to: that of its temporary files.
-    pub writable: Vec<String>,
-    /// Folders in the main checkout that its commands may name: where the logs of its checks lie.
-    pub readable: Vec<String>,
-    /// What its group is never to touch, as the plan has it.
-    pub never_touch: Vec<String>,
-}
 
 /// The fence around one session.
 #[derive(Clone, Copy, Debug)]

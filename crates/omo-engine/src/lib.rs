@@ -17,7 +17,6 @@ mod fold;
 pub mod handover;
 pub mod import;
 mod landing_hints;
-pub mod launcher;
 pub mod ledger;
 pub mod modes;
 pub mod next_batches;
@@ -30,7 +29,6 @@ pub mod program_files;
 pub mod projection;
 mod question;
 mod question_text;
-mod random_id;
 pub mod report;
 pub mod request;
 pub mod resume;
@@ -47,8 +45,6 @@ pub mod verbs;
 pub mod view;
 pub mod wave_rules;
 pub mod work;
-pub mod worker_exchange;
-pub mod worker_job;
 
 pub mod worker_model;
 

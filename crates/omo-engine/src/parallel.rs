@@ -9,7 +9,6 @@ mod final_checks;
 mod integrate;
 mod jobs;
 mod judged_tip;
-mod launcher_command;
 mod on_client_exit;
 pub(crate) mod push_rules;
 mod remote_branches;
@@ -42,7 +41,6 @@ use jobs::JobBoard;
 pub use clean::{ReapReport, reap_dead_supervisor, refresh_kept_work};
 pub use error::DriveError;
 pub(crate) use integrate::user_branch_base;
-pub use jobs::trial::{LauncherTrial, TrialFailure, TrialPlace, TrialStep};
 pub use jobs::worker_log::{WorkerLogError, read_worker_log};
 
 /// How often the ledger is looked at while clients are at work.

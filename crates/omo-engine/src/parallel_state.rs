@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_core::timestamp::Timestamp;
+pub use omo_remote::job::SubmittedWorker;
 use serde::{Deserialize, Serialize};
 
 use crate::client_policy::{ClientCost, ClientPolicy};
@@ -165,59 +166,6 @@ impl GroupState {
             Some(job) => job.cost(),
             None => ClientCost::default().with_client(told, self.budget_micros),
         }
-    }
-}
-
-/// A worker that was handed to an engine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SubmittedWorker {
-    /// What it is called there. The name was chosen before it was handed over, and no other worker gets it.
-    pub name: String,
-    /// So many times a worker was handed over for its session, this one included.
-    pub launch: u32,
-    /// The commit that holds its brief.
-    pub brief: String,
-    /// Since when it waits in the queue, or waited.
-    pub queued_at: Timestamp,
-    /// When it began; `None` while it waits.
-    pub began_at: Option<Timestamp>,
-    /// The machine that it runs on, where that is known.
-    pub host: String,
-    /// What it may spend, in millionths of a US dollar.
-    pub budget_micros: Option<u64>,
-    /// So often its engine put it back into the queue after it had begun.
-    #[serde(default)]
-    pub requeues: u32,
-    /// For how long its client may work, in seconds, as its brief has it; 0 for the usual time.
-    #[serde(default)]
-    pub time_limit_seconds: u32,
-    /// What it has cost by its last report, once that was read for the last time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reported_cost: Option<ClientCost>,
-}
-
-impl SubmittedWorker {
-    /// One that was handed over just now, and waits.
-    pub(crate) fn new(name: &str, launch: u32, brief: &str, queued_at: Timestamp, budget_micros: Option<u64>) -> Self {
-        Self {
-            name: name.to_owned(),
-            launch,
-            brief: brief.to_owned(),
-            queued_at,
-            budget_micros,
-            began_at: None,
-            host: String::new(),
-            requeues: 0,
-            time_limit_seconds: 0,
-            reported_cost: None,
-        }
-    }
-
-    /// What its clients have cost, which have ended: as it reported, or all that they were allowed. One that never began
-    /// cost nothing.
-    pub(crate) fn cost(&self) -> ClientCost {
-        let most = || ClientCost::default().with_client(None, self.budget_micros.filter(|_| self.began_at.is_some()));
-        self.reported_cost.unwrap_or_else(most)
     }
 }
 

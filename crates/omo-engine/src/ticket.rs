@@ -1,9 +1,9 @@
 //! What a worker shows to say that it is the one who was given a task.
 
 use omo_plan::digest::sha256_hex;
+use omo_state::random_id;
 
 use crate::error::RunStoreError;
-use crate::random_id;
 
 /// So many letters are as hard to guess as a key of 128 bits.
 const LETTERS: usize = 28;

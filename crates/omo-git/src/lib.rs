@@ -37,6 +37,7 @@ mod repository_base;
 pub mod restore;
 mod scope;
 pub mod snapshots;
+pub mod task_trailers;
 pub mod tree;
 mod tree_path;
 pub mod user_git;

@@ -16,6 +16,7 @@ pub mod open_run_marker;
 mod platform;
 pub mod plugin_data;
 pub mod project_root;
+pub mod random_id;
 pub mod recorded_trees;
 pub mod review_material;
 pub mod run_environment;

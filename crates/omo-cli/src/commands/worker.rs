@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::{Args, Subcommand};
 use omo_claude::client::ClaudeClient;
 use omo_core::text::sanitize;
-use omo_engine::worker_exchange::WorkerEnd;
-use omo_engine::worker_job::jobs::{JobName, RunningJob, WorkerJobs};
-use omo_engine::worker_job::{self, JobEnd, WorkerJob};
 use omo_process::{detached, termination};
+use omo_remote::exchange::WorkerEnd;
+use omo_remote::worker::jobs::{JobName, RunningJob, WorkerJobs};
+use omo_remote::worker::{self, JobEnd, WorkerJob};
 use omo_state::env;
 use omo_state::search_path::SearchPath;
 
@@ -97,19 +97,19 @@ pub(super) fn run(options: WorkerOptions) -> Result<(), CommandError> {
 impl JobOptions {
     /// Refuses what can be told to be wrong before anything is done.
     fn check(&self) -> Result<(), CommandError> {
-        if let Some(problem) = worker_job::remote_problem(&self.remote) {
+        if let Some(problem) = worker::remote_problem(&self.remote) {
             return Err(CommandError::usage(
                 format!("--remote: {problem}"),
                 "an address that git knows, `https://host/x.git` for example, or an absolute path",
             ));
         }
-        if !worker_job::is_branch_name(&self.branch) {
+        if !worker::is_branch_name(&self.branch) {
             return Err(CommandError::usage(
                 format!("--branch: {} is no plain name of a branch", sanitize(&format!("{:?}", self.branch), 100)),
                 "letters, digits, `-`, `_`, `.` and `/`",
             ));
         }
-        if !worker_job::is_commit_name(&self.brief) {
+        if !worker::is_commit_name(&self.brief) {
             return Err(CommandError::usage(
                 "--brief: this is no full name of a commit",
                 "40 or 64 hexadecimal digits, in lower case",
@@ -134,7 +134,7 @@ impl JobOptions {
 }
 
 fn scratch(named: Option<&Path>) -> PathBuf {
-    named.map_or_else(worker_job::default_scratch, Path::to_owned)
+    named.map_or_else(worker::default_scratch, Path::to_owned)
 }
 
 /// The file of the client: as it was named, or the one on `PATH`.
@@ -181,7 +181,7 @@ fn work(options: &JobOptions, is_detached: bool) -> Result<(), CommandError> {
         }
     };
     let is_asked = || asked.load(Ordering::SeqCst) || claimed.as_ref().is_some_and(RunningJob::is_cancelled);
-    let end = worker_job::run_job(&job, &is_asked, &say);
+    let end = worker::run_job(&job, &is_asked, &say);
     let (kind, line) = describe_end(&end);
     say(&format!("ended with status {}: {line}", kind.code()));
     if kind == ExitKind::Success { Ok(()) } else { Err(CommandError::already_printed(kind)) }

@@ -4,10 +4,10 @@ use clap::{Args, Parser};
 use omo_core::check::task_check::TaskCheck;
 use omo_engine::client_policy::ClientPolicy;
 use omo_engine::execution_mode::ExecutionMode;
-use omo_engine::launcher::LauncherTemplate;
 use omo_engine::request::client_policy::{ClientPolicyRequest, parse_budget};
 use omo_plan::command_concern::find_concern;
 use omo_plan::model::{Dialect, ReviewTime};
+use omo_remote::template::LauncherTemplate;
 use omo_state::config::launcher_toml::is_launcher_name;
 
 use crate::plan_dialect::parse_dialect;

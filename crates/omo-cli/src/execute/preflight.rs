@@ -6,12 +6,10 @@ use std::path::{Path, PathBuf};
 use omo_core::text::sanitize;
 use omo_engine::client_policy::ClientPolicy;
 use omo_engine::execution_mode::ExecutionMode;
-use omo_engine::launcher::profile::{LauncherProfile, ProfileError, find_profile};
 use omo_engine::preflight::{
     PreflightFacts, PreflightFinding, PreflightHead, PreflightRule, check_outside, check_repository,
 };
 use omo_engine::state::RunPhase;
-use omo_engine::worker_job;
 use omo_git::commit::has_identity;
 use omo_git::commit_conditions::{CommitConditions, other_checkouts, read_commit_conditions};
 use omo_git::git_settings::GitSettings;
@@ -23,6 +21,8 @@ use omo_git::worktree::{WorkerName, blocking_branch, find_leftovers, prepare_wor
 use omo_plan::dialects::PlanKind;
 use omo_plan::model::Plan;
 use omo_plan::paths;
+use omo_remote::profile::{LauncherProfile, ProfileError, find_profile};
+use omo_remote::worker;
 use omo_state::config;
 use omo_state::config::launcher_toml::is_launcher_name;
 use omo_state::files::regular_file::{self, Links};
@@ -203,7 +203,7 @@ pub(crate) fn require_remote(context: &CommandContext, policy: &ClientPolicy) ->
     let address = address.map_err(refused)?;
     let Some(profile) = &policy.profile else { return Ok(()) };
     let address = profile.remote.as_ref().unwrap_or(&address);
-    match worker_job::remote_problem(address) {
+    match worker::remote_problem(address) {
         None => Ok(()),
         Some(problem) => Err(CommandError::precondition(
             format!("a worker cannot reach `{}`: {problem}", sanitize(&without_credentials(address), 100)),

@@ -7,6 +7,7 @@ use omo_core::timestamp::Timestamp;
 use omo_plan::id;
 use omo_state::files::folder::{FolderError, GuardedFolder};
 use omo_state::files::lock::StateLock;
+use omo_state::random_id;
 use omo_state::seal::SealKey;
 
 use crate::error::RunStoreError;
@@ -14,7 +15,6 @@ use crate::event::{EventActor, EventKind, RunEvent};
 use crate::ledger::location::{self, FolderLocation};
 use crate::ledger::run::{ExclusiveGuard, LEDGER, LOCK_TIMEOUT, MARKER, MAX_LEDGER, REMOVAL_MARKER, Run};
 use crate::ledger::{self, LedgerPosition};
-use crate::random_id;
 use crate::state::{RunPhase, RunState};
 
 /// What the name of a run's folder begins with until all that belongs there is in it: no id does.

@@ -5,26 +5,22 @@
 //! a dead one asks for the same names, and goes on.
 
 mod cancellation;
-mod contact;
-mod engine_commands;
-mod job_rules;
 mod poll;
-mod settle;
 mod submit;
-pub(super) mod trial;
 pub(super) mod worker_log;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use omo_plan::model::TaskGroup;
+use omo_remote::contact::ContactWatch;
+use omo_remote::decision::{EngineAnswer, EngineState};
+use omo_remote::exchange::WorkerReport;
 
 use crate::event::WorkerPeer;
 use crate::parallel::remote_branches::Silence;
-use crate::worker_exchange::WorkerReport;
+
 use cancellation::{CancelSilence, Cancellation};
-use contact::ContactWatch;
-use job_rules::{EngineAnswer, EngineState};
 
 /// How long a worker that was refused waits before it is handed over again; the time doubles up to the greatest.
 const FIRST_BACK_OFF: Duration = Duration::from_secs(5);

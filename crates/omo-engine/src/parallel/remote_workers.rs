@@ -12,34 +12,23 @@ use omo_core::text::sanitize;
 use omo_git::integrate::release_kept;
 use omo_git::proved_worktree::ProvedWorktree;
 use omo_git::remote::{self, Remote};
+use omo_git::task_trailers::find_task_commit;
 use omo_git::worktree::{WorkerName, checkout_at};
 use omo_plan::model::TaskGroup;
+use omo_remote::branches::{Collected, collect_branches};
+use omo_remote::job::{launch_branch, launch_name};
+use omo_remote::outcome::{RemoteEnd, describe_process_end, follow_up};
+use omo_remote::template::{LauncherPlaceholder, find_command};
 
 use super::{DriveError, LaunchConfig, ParallelDriver};
 use crate::client_policy::ClientCost;
 use crate::client_policy::ClientPolicy;
 use crate::event::EventKind;
-use crate::launcher::LauncherPlaceholder;
-use crate::parallel::launcher_command::find_command;
-use crate::parallel::push_rules::{describe_process_end, follow_up, launch_branch};
-use crate::parallel::remote_branches::{Collected, collect_branches, count_launches, find_kept_launch, launch_name};
+use crate::parallel::remote_branches::{count_launches, find_kept_launch};
 use crate::report::ultraplan::remote_prompt::{self, Pusher};
 use crate::state::{RunPhase, RunState, TaskStatus};
-use crate::task_commits::find_task_commit;
 use crate::work::{CompletionReport, Engine, EngineError, SilentWatcher, WorkerCommit};
 use crate::{parallel_schedule, verbs};
-
-/// How a worker somewhere else has ended.
-pub(super) struct RemoteEnd {
-    /// In words.
-    pub(super) how: String,
-    /// What a person should know beside what follows, where they are asked.
-    pub(super) detail: String,
-    /// What follows for a step that nothing was pushed of.
-    pub(super) follow: FollowUp,
-    /// What it has cost.
-    pub(super) cost: ClientCost,
-}
 
 /// What became of what a session has pushed.
 enum Judgement {
@@ -150,7 +139,7 @@ impl ParallelDriver<'_> {
         let goes_on = !state.is_over();
         let (number, name) = (count_launches(self.engine.run, &group.id), self.worker_name(&group.id)?);
         // Behind the end of a run its user waits: a remote that was silent once is not asked for each of its workers.
-        let collect = || collect_branches(self.engine.run, &self.repository, &terms, &name);
+        let collect = || collect_branches(self.engine.run.id(), &self.repository, terms.remote_name(), &name);
         let collected = match self.jobs.silence.get().filter(|_| !goes_on) {
             Some(why) => Err(why.clone()),
             None => collect().map_err(|error| error.to_string()),

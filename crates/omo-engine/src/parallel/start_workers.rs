@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use omo_checks::set_up::set_up_worktree;
 use omo_checks::task_check::CheckLog;
+use omo_claude::client_cost::MAX_TURNS;
 use omo_claude::supervisor::minder::MinderSpec;
 use omo_claude::supervisor::process_state::ProcessIdentity;
 use omo_claude::worker::{WorkerPermissions, WorkerSpec};
@@ -20,7 +21,7 @@ use omo_plan::model::TaskGroup;
 
 use super::clean::{copies_folder, removal_event};
 use super::{DriveError, LaunchConfig, ParallelDriver, WORK_TREES_AT_ONCE, parallel_map};
-use crate::client_policy::{ClientPolicy, MAX_TURNS};
+use crate::client_policy::ClientPolicy;
 use crate::event::{EventKind, RecordedProcess};
 use crate::fence::{self, FenceRules};
 use crate::parallel_schedule::BUDGET_SPENT;

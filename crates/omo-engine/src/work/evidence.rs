@@ -6,11 +6,12 @@ use omo_core::check::task_check::{ExpectedResult, TaskCheck, TaskCheckOutcome};
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::Task;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
+use omo_state::random_id;
 
 use super::start::tree_to_text;
 use super::{CommandWatcher, Engine, EngineError};
+use crate::RunStoreError;
 use crate::event::{EventKind, Evidence, PlanVerdict};
-use crate::random_id;
 use crate::state::{FINAL_CHECKS_ID, RunState};
 use crate::verbs::{self, VerbCaller};
 use crate::work::attempt::checked_elsewhere;
@@ -65,7 +66,8 @@ impl Engine<'_> {
         };
         watcher.begins(&command.command, 0, 1);
         // The worker may run two at the same time: each has a file of its own.
-        let name = format!("{}-{attempt}-evidence-{}.log", task.id, random_id::random_letters(LETTERS)?);
+        let letters = random_id::random_letters(LETTERS).map_err(RunStoreError::from)?;
+        let name = format!("{}-{attempt}-evidence-{letters}.log", task.id);
         let (file, path) = self.run.log_file(&name)?;
         let log = Some(CheckLog { path: path.clone(), file });
         let outcome = task_check::run(&command, self.work_tree.root(), self.environment, log, self.is_wanted(watcher));

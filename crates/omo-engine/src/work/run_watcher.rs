@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use omo_git::integrate::{settle_last_move, unsigned_commits};
 use omo_git::remote::commit_messages;
 use omo_git::repository::GitRepository;
+use omo_git::task_trailers::find_task_commit;
 use omo_plan::refusal::VerbRefusal;
 
 use super::{CommandWatcher, Engine, EngineError};
@@ -15,7 +16,6 @@ use crate::parallel_state::GroupStatus;
 use crate::report::taken_back::displaced_line;
 use crate::report::ultraplan::short_commit;
 use crate::state::{RunState, TaskState};
-use crate::task_commits::find_task_commit;
 use crate::{Run, RunStoreError, verbs};
 
 /// How often the ledger is looked at.

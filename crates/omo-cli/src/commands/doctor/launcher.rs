@@ -8,9 +8,9 @@ use std::time::Instant;
 use anstyle::{AnsiColor, Style};
 use omo_core::text::{format_clock, sanitize};
 use omo_engine::client_policy::ClientPolicy;
-use omo_engine::parallel::{LauncherTrial, TrialFailure, TrialPlace, TrialStep};
 use omo_git::repository::GitRepository;
 use omo_process::termination;
+use omo_remote::trial::{LauncherTrial, TrialFailure, TrialPlace, TrialStep};
 use omo_state::config::launcher_toml::is_launcher_name;
 use omo_state::env::{self, ProcessEnv};
 use omo_state::git_worktree::GitWorktree;
@@ -65,12 +65,13 @@ pub(super) fn run(
         return Err(CommandError::usage(message, "`local`, `ssh` or `slurm` for example, or one of your config.toml"));
     }
     let context = CommandContext::find(process_env)?;
-    let mut policy = ClientPolicy {
+    let policy = ClientPolicy {
         launcher: Some(name.to_owned()),
         launcher_remote: remote.map(str::to_owned),
         ..ClientPolicy::default()
     };
-    policy.profile = preflight::launcher_profile(&context, &policy)?;
+    let profile = preflight::launcher_profile(&context, &policy)?.unwrap_or_default();
+    let policy = ClientPolicy { profile: Some(profile.clone()), ..policy };
     let tree = GitWorktree::find(&context.root);
     let (Some(repository), Some(tree)) = (GitRepository::find(&context.root), tree) else {
         return Err(CommandError::precondition(
@@ -86,7 +87,8 @@ pub(super) fn run(
         root: &context.root,
         repository: &repository,
         log_folder: &tree.common,
-        policy: &policy,
+        profile: &profile,
+        remote_name: policy.remote_name(),
         variables: &variables,
         now: env::now,
     };

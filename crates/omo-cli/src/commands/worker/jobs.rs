@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use omo_core::text::sanitize;
-use omo_engine::worker_job::jobs::{JobName, WorkerJobs};
+use omo_remote::worker::jobs::{JobName, WorkerJobs};
 
 use super::scratch;
 use crate::error::CommandError;

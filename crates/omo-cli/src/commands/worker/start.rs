@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
-use omo_engine::worker_job::jobs::{JobError, JobName, WorkerJobs};
 use omo_process::detached;
+use omo_remote::worker::jobs::{JobError, JobName, WorkerJobs};
 
 use super::{JobOptions, scratch};
 use crate::error::CommandError;

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use omo_core::text::sanitize;
+use omo_remote::decision::{EngineAnswer, EngineState};
+use omo_remote::launcher::CommandFailure;
 
-use super::engine_commands::CommandFailure;
-use super::job_rules::{EngineAnswer, EngineState};
 use super::submit::STARTS_AT_ONCE;
 use crate::event::EventKind;
 use crate::parallel::{DriveError, ParallelDriver, parallel_map};

@@ -4,24 +4,25 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use omo_claude::client_cost::time_limit_or_default;
 use omo_core::timestamp::Timestamp;
 use omo_git::message_commit::read_message;
 use omo_git::remote::{Remote, RemoteError};
 use omo_plan::model::TaskGroup;
+use omo_remote::contact::ContactNews;
+use omo_remote::decision::{self, EngineAnswer, EngineState, JobDecision, JobOutcome, JobSighting};
+use omo_remote::exchange::{REPORT_FILE, WorkerReport, report_branch};
+use omo_remote::job::{JobValues, launch_branch};
+use omo_remote::launcher::EngineCommands;
 use omo_state::env;
 
 use super::cancellation::{self, Cancellation};
-use super::engine_commands::{EngineCommands, JobValues};
-use super::job_rules::{self, EngineAnswer, EngineState, JobDecision, JobOutcome, JobSighting};
 use super::worker_log::log_path;
-use crate::client_policy::time_limit_or_default;
 use crate::event::{EventKind, WorkerPeer};
-use crate::parallel::push_rules::launch_branch;
 use crate::parallel::remote_branches::Silence;
 use crate::parallel::{DriveError, POLL_INTERVAL, ParallelDriver, find_worker};
 use crate::parallel_state::{ParallelState, SubmittedWorker};
 use crate::state::RunState;
-use crate::worker_exchange::{REPORT_FILE, WorkerReport, report_branch};
 
 impl<'a> ParallelDriver<'a> {
     /// Looks what has become of the workers that an engine has, where it is time to; `true` where it has any.
@@ -63,7 +64,7 @@ impl<'a> ParallelDriver<'a> {
             // Where the run goes on, only one whose end is decided is cancelled, and that is decided anew.
             let cancelled_for = self.jobs.cancelled.get(&job.name).filter(|_| is_over).map(Cancellation::elapsed);
             let sighting = JobSighting { engine: answer, report, cancelled_for };
-            let decided = job_rules::decide(job, sighting, profile, limit, now);
+            let decided = decision::decide(job, sighting, profile, limit, now);
             if !is_over && !matches!(decided, JobDecision::End(_)) {
                 self.jobs.cancelled.remove(&job.name);
             }
@@ -88,7 +89,10 @@ impl<'a> ParallelDriver<'a> {
             let Some(look) = look else { continue };
             let is_told = parallel.lost_contacts.contains_key(&peer);
             let watch = self.jobs.contacts.entry(peer).or_default();
-            events.extend(watch.note(peer, look.map_err(String::as_str), is_told, now));
+            events.extend(watch.note(look.map_err(String::as_str), is_told, now).map(|news| match news {
+                ContactNews::Lost { since, reason } => EventKind::ContactLost { peer, since, reason },
+                ContactNews::Restored => EventKind::ContactRestored { peer },
+            }));
         }
         if !events.is_empty() {
             self.record(|_| events)?;
@@ -147,7 +151,7 @@ impl<'a> ParallelDriver<'a> {
         let variables = self.launch_config.as_ref().map_or_else(env::variables, |means| means.variables.clone());
         Some(EngineCommands {
             profile,
-            policy: &parallel.policy,
+            time_limit_seconds: parallel.policy.time_limit_seconds(),
             root: self.engine.root,
             variables,
             remote: profile.remote.clone().unwrap_or(address),
@@ -209,7 +213,7 @@ impl<'a> ParallelDriver<'a> {
             let group = group.id.clone();
             self.record(|_| vec![EventKind::WorkerReported { group, cost }])?;
         }
-        self.take_in_remote_work(group, super::settle::remote_end(outcome, cost))?;
+        self.take_in_remote_work(group, omo_remote::outcome::remote_end(outcome, cost))?;
         self.jobs.forget(&job.name);
         Ok(())
     }

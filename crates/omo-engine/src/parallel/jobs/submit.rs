@@ -5,27 +5,23 @@ use omo_core::text::sanitize;
 use omo_git::message_commit::write_message;
 use omo_git::remote::{Remote, RemoteError};
 use omo_plan::model::TaskGroup;
-use omo_state::seal::hex_digest;
+use omo_remote::decision::EngineState;
+use omo_remote::exchange::{BRIEF_FILE, BriefTask, EXCHANGE_VERSION, WorkerBrief, brief_branch};
+use omo_remote::job::{JobValues, job_name, launch_branch, launch_name};
+use omo_remote::launcher::{CommandFailure, EngineCommands};
 
-use super::engine_commands::{CommandFailure, EngineCommands, JobValues};
-use super::job_rules::EngineState;
 use crate::client_policy::ClientPolicy;
 use crate::event::EventKind;
-use crate::parallel::push_rules::launch_branch;
-use crate::parallel::remote_branches::{count_launches, launch_name};
+use crate::parallel::remote_branches::count_launches;
 use crate::parallel::{DriveError, ParallelDriver, parallel_map};
 use crate::parallel_state::ParallelState;
 use crate::report::ultraplan::remote_prompt::{Pusher, remote_worker_prompt, task_commit_message, tasks_left};
 use crate::state::RunState;
-use crate::worker_exchange::{BRIEF_FILE, BriefTask, EXCHANGE_VERSION, WorkerBrief, brief_branch};
 
 /// So many commands that hand a worker over run at the same time.
 pub(super) const STARTS_AT_ONCE: usize = 4;
 /// A push that failed so often, one time after the other, is put to a person.
 const MAX_PUSH_FAILURES: u32 = 4;
-/// So much of the name of a group stands in what its worker is called.
-const GROUP_CHARS: usize = 24;
-
 /// A worker that is about to be handed over.
 struct Submission<'g> {
     group: &'g TaskGroup,
@@ -216,37 +212,5 @@ impl ParallelDriver<'_> {
             Ok(address) => (pushed, address),
             Err(error) => (pushed.and(Err(error)), String::new()),
         }
-    }
-}
-
-/// What a worker is called at its engine: letters, digits and `-`, at most 63, which every engine takes. No other worker
-/// of any run is called so.
-pub(in crate::parallel) fn job_name(run: &str, group: &str, launch: u32) -> String {
-    let is_plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
-    if group.len() <= GROUP_CHARS && group.chars().all(is_plain) {
-        return format!("omo-{run}-{group}-{launch}");
-    }
-    let plain = group.to_ascii_lowercase().replace(|letter| !is_plain(letter), "-");
-    let plain: String = plain.chars().take(GROUP_CHARS - 9).collect();
-    let digest = hex_digest(group.as_bytes());
-    format!("omo-{run}-{plain}-{}-{launch}", digest.get(..8).unwrap_or_default())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_worker_has_a_name_that_every_engine_takes_and_no_other_has() {
-        let run = "20261125-235501-abcdef";
-        let name = |group: &str| job_name(run, group, 2);
-        assert_eq!(name("session-1"), "omo-20261125-235501-abcdef-session-1-2");
-        let odd = ["Session 1", "session_1", "session.1", "a/b", &"x".repeat(90), &"X".repeat(90)].map(name);
-        for name in &odd {
-            assert!(name.len() <= 63, "{name}");
-            assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'));
-        }
-        let different: std::collections::BTreeSet<&String> = odd.iter().collect();
-        assert_eq!(different.len(), odd.len());
     }
 }

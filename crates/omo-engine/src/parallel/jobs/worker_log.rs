@@ -1,10 +1,10 @@
 //! What the worker of a group has said, as its engine has it.
 
 use omo_plan::plan_summary::SESSION_PREFIX;
+use omo_remote::job::{JobValues, job_name};
+use omo_remote::launcher::EngineCommands;
 use omo_state::env;
 
-use super::engine_commands::{EngineCommands, JobValues};
-use super::submit::job_name;
 use crate::modes::parallel::WORKER_PREFIX;
 use crate::parallel::remote_branches::count_launches;
 use crate::state::RunState;
@@ -52,7 +52,7 @@ pub fn read_worker_log(engine: &Engine, state: &RunState, name: &str) -> Result<
     };
     let commands = EngineCommands {
         profile,
-        policy: &parallel.policy,
+        time_limit_seconds: parallel.policy.time_limit_seconds(),
         root: engine.root,
         variables: env::variables(),
         remote: profile.remote.clone().unwrap_or_default(),

@@ -4,13 +4,14 @@
 use std::fmt::Write;
 
 use omo_core::text::inline_code;
+use omo_git::task_trailers::{RUN_TRAILER, TASK_TRAILER};
 use omo_plan::model::{Task, TaskGroup};
 
 use super::brief;
 use crate::report::ultraplan::task_lines::task_heading;
 use crate::report::ultraplan::worker_prompt::name_tasks;
 use crate::state::RunState;
-use crate::task_commits::{RUN_TRAILER, TASK_TRAILER, commit_message};
+use crate::task_commits::commit_message;
 
 /// Who pushes the commits of a session to its branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,10 +2,9 @@
 //! branches of a remote repository: the branch that takes the work, one beside it with the brief, which the run pushes,
 //! and one with the report, which the worker pushes.
 
+use omo_claude::client_cost::ClientCost;
 use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
-
-use crate::client_policy::ClientCost;
 
 /// The form of the brief and of the report. Another one is not understood.
 pub const EXCHANGE_VERSION: u32 = 1;

@@ -10,11 +10,10 @@ use omo_process::child_command::child_command;
 use omo_process::platform::Leftovers;
 use omo_process::runner::{self, ProcessEnd, ProcessOutput, ProcessRequest};
 
-use super::job_rules::{EngineState, parse_engine_states};
-use crate::client_policy::ClientPolicy;
-use crate::launcher::profile::LauncherProfile;
-use crate::launcher::{LauncherPlaceholder, LauncherTemplate};
-use crate::parallel::launcher_command::find_command;
+use crate::decision::{EngineState, parse_engine_states};
+use crate::job::JobValues;
+use crate::profile::LauncherProfile;
+use crate::template::{LauncherPlaceholder, LauncherTemplate, find_command};
 
 /// How long an engine may take to answer.
 const LIMIT: Duration = Duration::from_secs(90);
@@ -24,11 +23,11 @@ const GRACE: Duration = Duration::from_secs(1);
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The engine of a run.
-pub(in crate::parallel) struct EngineCommands<'e> {
+pub struct EngineCommands<'e> {
     /// Its launcher.
     pub profile: &'e LauncherProfile,
-    /// What the clients of the run are started with.
-    pub policy: &'e ClientPolicy,
+    /// Time limit of the client in seconds.
+    pub time_limit_seconds: u32,
     /// The project.
     pub root: &'e Path,
     /// The environment of the user who had the run driven.
@@ -39,26 +38,9 @@ pub(in crate::parallel) struct EngineCommands<'e> {
     pub run: &'e str,
 }
 
-/// A worker, as commands name it.
-#[derive(Clone, Debug, Default)]
-pub(in crate::parallel) struct JobValues {
-    /// What it is called.
-    pub job: String,
-    /// Its branch on the remote.
-    pub branch: String,
-    /// The commit that it begins from.
-    pub base: String,
-    /// The commit with its brief.
-    pub brief: String,
-    /// The group that it works on.
-    pub group: String,
-    /// The file that may take what it prints.
-    pub log: String,
-}
-
 /// Why a command of a launcher failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::parallel) struct CommandFailure {
+pub struct CommandFailure {
     /// In words, which hold no password of an address.
     pub why: String,
     /// It did not end in its time: what it asked for may have been done.
@@ -77,7 +59,7 @@ impl EngineCommands<'_> {
     /// # Errors
     ///
     /// The engine did not take it; why, in its own last words.
-    pub(in crate::parallel) fn start(&self, job: &JobValues) -> Result<(), CommandFailure> {
+    pub fn start(&self, job: &JobValues) -> Result<(), CommandFailure> {
         let values = self.values(job);
         let input = match &self.profile.input {
             Some(text) => LauncherTemplate::fill_text(text, |placeholder| values.get(placeholder))
@@ -88,21 +70,19 @@ impl EngineCommands<'_> {
     }
 
     /// Has a worker ended. One that the engine does not have is no error.
-    pub(in crate::parallel) fn cancel(&self, job: &JobValues) -> Result<(), CommandFailure> {
+    pub fn cancel(&self, job: &JobValues) -> Result<(), CommandFailure> {
         let Some(template) = &self.profile.cancel else { return Ok(()) };
         self.run(template, &self.values(job), Vec::new()).map(drop)
     }
 
     /// What a worker has said, as the engine has it; `None` where the launcher has no command for that.
-    pub(in crate::parallel) fn logs(&self, job: &JobValues) -> Option<Result<String, String>> {
+    pub fn logs(&self, job: &JobValues) -> Option<Result<String, String>> {
         let template = self.profile.logs.as_ref()?;
         Some(self.run(template, &self.values(job), Vec::new()).map_err(|failure| failure.why))
     }
 
     /// The workers that the engine knows; `None` where the launcher has no command for that.
-    pub(in crate::parallel) fn states(
-        &self,
-    ) -> Option<Result<std::collections::BTreeMap<String, EngineState>, String>> {
+    pub fn states(&self) -> Option<Result<std::collections::BTreeMap<String, EngineState>, String>> {
         let template = self.profile.status.as_ref()?;
         let said = self.run(template, &self.values(&JobValues::default()), Vec::new());
         Some(said.map(|said| parse_engine_states(&said)).map_err(|failure| failure.why))
@@ -148,7 +128,7 @@ impl EngineCommands<'_> {
 
     fn values(&self, job: &JobValues) -> CommandValues {
         let profile = self.profile;
-        let seconds = self.policy.time_limit_seconds();
+        let seconds = self.time_limit_seconds;
         // The engine ends it later than it ends itself: what it has done by then is pushed.
         let minutes = profile.run_minutes.unwrap_or_else(|| seconds.div_ceil(60).saturating_add(15));
         let seconds = seconds.to_string();

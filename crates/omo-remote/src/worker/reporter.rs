@@ -3,13 +3,13 @@
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
+use omo_claude::client_cost::ClientCost;
 use omo_core::text::sanitize;
 use omo_git::remote::worker_clone::{BranchPeek, WorkerClone, WorkerPush, WorkerPushRequest, without_credentials};
 use omo_state::env;
 
 use super::push_patience::PushPatience;
-use crate::client_policy::ClientCost;
-use crate::worker_exchange::{EXCHANGE_VERSION, REPORT_FILE, WorkerPhase, WorkerReport, report_branch};
+use crate::exchange::{EXCHANGE_VERSION, REPORT_FILE, WorkerPhase, WorkerReport, report_branch};
 
 /// What the first report is tried so often with: an earlier worker may push one of its own meanwhile.
 const CLAIMS: usize = 4;

@@ -6,9 +6,9 @@ use std::time::Duration;
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
 
-use crate::launcher::profile::LauncherProfile;
-use crate::parallel_state::SubmittedWorker;
-use crate::worker_exchange::{WorkerEnd, WorkerPhase, WorkerReport};
+use crate::exchange::{WorkerEnd, WorkerPhase, WorkerReport};
+use crate::job::SubmittedWorker;
+use crate::profile::LauncherProfile;
 
 /// So long an engine may take to list a worker that it has taken.
 const UNLISTED: Duration = Duration::from_secs(90);
@@ -39,7 +39,7 @@ const RUNNING: [&str; 8] =
 
 /// What an engine says of a worker.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::parallel) enum EngineState {
+pub enum EngineState {
     /// It has ended; in the engine's word.
     Ended(String),
     /// It waits.
@@ -50,7 +50,7 @@ pub(in crate::parallel) enum EngineState {
 
 /// What is known of a worker from its engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum EngineAnswer<'a> {
+pub enum EngineAnswer<'a> {
     /// The engine was not asked, or did not answer.
     Unknown,
     /// It lists others. `was_listed` where it listed this one before.
@@ -64,7 +64,7 @@ pub(super) enum EngineAnswer<'a> {
 
 /// Why a worker is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum JobOutcome {
+pub enum JobOutcome {
     /// It says so itself.
     Reported(WorkerEnd, String),
     /// The engine has none of it any more, and it has not said that it ended; in the engine's word.
@@ -77,7 +77,7 @@ pub(super) enum JobOutcome {
 
 /// What follows for a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum JobDecision {
+pub enum JobDecision {
     /// Nothing.
     Wait,
     /// It has begun, on this machine.
@@ -90,7 +90,7 @@ pub(super) enum JobDecision {
 
 /// Reads what an engine lists: a line for each worker, its name and its state. One that an engine lists several times,
 /// since it was queued again or runs twice, is as far as the furthest of them.
-pub(super) fn parse_engine_states(text: &str) -> BTreeMap<String, EngineState> {
+pub fn parse_engine_states(text: &str) -> BTreeMap<String, EngineState> {
     let mut states = BTreeMap::new();
     for line in text.lines() {
         let mut words = line.split_whitespace();
@@ -111,7 +111,7 @@ pub(super) fn parse_engine_states(text: &str) -> BTreeMap<String, EngineState> {
 
 /// What is known of a worker at a moment.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct JobSighting<'a> {
+pub struct JobSighting<'a> {
     /// From its engine.
     pub engine: EngineAnswer<'a>,
     /// From itself.
@@ -121,7 +121,7 @@ pub(super) struct JobSighting<'a> {
 }
 
 /// Decides what follows for a worker.
-pub(super) fn decide(
+pub fn decide(
     job: &SubmittedWorker,
     sighting: JobSighting,
     profile: &LauncherProfile,
@@ -189,7 +189,7 @@ fn minutes(count: u32) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client_policy::ClientCost;
+    use omo_claude::client_cost::ClientCost;
 
     const HOUR: Duration = Duration::from_secs(3_600);
 

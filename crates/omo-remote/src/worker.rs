@@ -17,16 +17,16 @@ use std::path::{Path, PathBuf};
 
 use omo_checks::set_up::{SetUpError, set_up_worktree};
 use omo_checks::task_check::CheckLog;
+use omo_claude::client_cost::ClientCost;
 use omo_claude::client_end::ClientEnd;
 use omo_core::text::sanitize;
 use omo_git::remote::RemoteError;
 use omo_git::remote::worker_clone::{WorkerClone, without_credentials};
 use omo_git::repository::GitFailed;
 use omo_process::environment::CheckEnvironment;
+use omo_state::random_id::random_letters;
 
-use crate::client_policy::ClientCost;
-use crate::random_id::random_letters;
-use crate::worker_exchange::{
+use crate::exchange::{
     BRIEF_FILE, REPORT_FILE, WorkerBrief, WorkerEnd, WorkerPhase, WorkerReport, brief_branch, report_branch,
 };
 

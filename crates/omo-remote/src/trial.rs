@@ -11,18 +11,17 @@ use omo_core::timestamp::Timestamp;
 use omo_git::message_commit::{read_message, write_message};
 use omo_git::remote::{Remote, RemoteError};
 use omo_git::repository::{GitFailed, GitRepository};
+use omo_git::task_trailers::{RUN_TRAILER, TASK_TRAILER};
+use omo_state::random_id::random_letters;
 
-use super::engine_commands::{CommandFailure, EngineCommands, JobValues};
-use super::job_rules::{self, EngineAnswer, EngineState, JobDecision, JobOutcome, JobSighting};
-use crate::client_policy::ClientPolicy;
-use crate::launcher::profile::LauncherProfile;
-use crate::parallel_state::SubmittedWorker;
-use crate::random_id::random_letters;
-use crate::task_commits::{RUN_TRAILER, TASK_TRAILER};
-use crate::worker_exchange::{
+use crate::decision::{self, EngineAnswer, EngineState, JobDecision, JobOutcome, JobSighting};
+use crate::exchange::{
     BRIEF_FILE, BriefTask, EXCHANGE_VERSION, REPORT_FILE, WorkerBrief, WorkerEnd, WorkerPhase, WorkerReport,
     brief_branch, report_branch,
 };
+use crate::job::{JobValues, SubmittedWorker};
+use crate::launcher::{CommandFailure, EngineCommands};
+use crate::profile::LauncherProfile;
 
 /// The file that the worker's client is asked for, and what it is to hold.
 const ASKED_FILE: &str = "omo-doctor.txt";
@@ -51,8 +50,10 @@ pub struct LauncherTrial<'t> {
     pub repository: &'t GitRepository,
     /// A folder on the file system that the logs of runs are on.
     pub log_folder: &'t Path,
-    /// The launcher, in its `profile`, and the remote.
-    pub policy: &'t ClientPolicy,
+    /// The launcher.
+    pub profile: &'t LauncherProfile,
+    /// Name of the remote repository.
+    pub remote_name: &'t str,
     /// The environment that the commands of the launcher get.
     pub variables: &'t [(OsString, OsString)],
     /// The time.
@@ -141,14 +142,9 @@ impl LauncherTrial<'_> {
     ///
     /// The launcher does not work, or `goes_on` said no.
     pub fn run(&self, goes_on: &mut dyn FnMut() -> bool, tell: &mut dyn FnMut(TrialStep)) -> Result<(), TrialFailure> {
-        let Some(profile) = &self.policy.profile else {
-            return Err(TrialFailure::new(TrialPlace::Here, "no launcher was named"));
-        };
-        let profile =
-            LauncherProfile { queue_minutes: profile.queue_minutes.min(MAX_QUEUE_MINUTES), ..profile.clone() };
-        let policy = ClientPolicy { time_limit_seconds: CLIENT_SECONDS, ..self.policy.clone() };
-        let remote =
-            Remote::find(self.repository, policy.remote_name()).map_err(|error| TrialFailure::remote(&error))?;
+        let queue_minutes = self.profile.queue_minutes.min(MAX_QUEUE_MINUTES);
+        let profile = LauncherProfile { queue_minutes, ..self.profile.clone() };
+        let remote = Remote::find(self.repository, self.remote_name).map_err(|error| TrialFailure::remote(&error))?;
         let worker = self.write_brief()?;
         let branch = worker.values.branch.as_str();
         let pushed = remote
@@ -157,7 +153,7 @@ impl LauncherTrial<'_> {
         tell(TrialStep::BranchesPushed);
         let engine = EngineCommands {
             profile: &profile,
-            policy: &policy,
+            time_limit_seconds: CLIENT_SECONDS,
             root: self.root,
             variables: self.variables.to_vec(),
             remote: match &profile.remote {
@@ -211,7 +207,7 @@ impl LauncherTrial<'_> {
             never_touch: Vec::new(),
             skips_permissions: false,
             allow: Vec::new(),
-            model: self.policy.model.clone(),
+            model: None,
             budget_micros: Some(BUDGET_MICROS),
             time_limit_seconds: CLIENT_SECONDS,
         };
@@ -374,7 +370,7 @@ impl<'t> Sight<'t> {
         let sighting = JobSighting { engine: answer, report, cancelled_for };
         let limit = Duration::from_secs(u64::from(CLIENT_SECONDS));
         let now = (self.trial.now)();
-        let decision = job_rules::decide(&self.job, sighting, self.engine.profile, limit, now);
+        let decision = decision::decide(&self.job, sighting, self.engine.profile, limit, now);
         if report.is_some_and(|report| report.phase == WorkerPhase::Working) && !self.is_told_at_work {
             self.is_told_at_work = true;
             tell(TrialStep::ClientAtWork);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use omo_state::config::launcher_toml::{self, LauncherTable, is_launcher_name};
 use serde::{Deserialize, Serialize};
 
-use super::{LauncherPlaceholder, LauncherTemplate};
+use crate::template::{LauncherPlaceholder, LauncherTemplate};
 
 /// The launchers that omo brings.
 const SHIPPED: &str = include_str!("launchers.toml");

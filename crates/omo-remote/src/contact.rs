@@ -4,38 +4,44 @@
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
 
-use crate::event::{EventKind, WorkerPeer};
-
 /// A silence is told after this: a restart of a server is over by then.
 const TOLD_AFTER_MILLIS: i64 = 3 * 60 * 1_000;
 /// So much of what was said instead of an answer is told.
 const REASON_CHARS: usize = 300;
 
+/// News of a silence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ContactNews {
+    /// It has lasted for some minutes.
+    Lost {
+        /// Its beginning.
+        since: Timestamp,
+        /// The last complaint.
+        reason: String,
+    },
+    /// It is over.
+    Restored,
+}
+
 /// The silence of one of them.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ContactWatch {
+pub struct ContactWatch {
     silent_since: Option<Timestamp>,
 }
 
 impl ContactWatch {
     /// What is written down of a look: nothing, where it is told already or too short. `is_told` where the ledger says
     /// that it is silent.
-    pub(super) fn note(
-        &mut self,
-        peer: WorkerPeer,
-        look: Result<(), &str>,
-        is_told: bool,
-        now: Timestamp,
-    ) -> Option<EventKind> {
+    pub fn note(&mut self, look: Result<(), &str>, is_told: bool, now: Timestamp) -> Option<ContactNews> {
         match look {
             Ok(()) => {
                 self.silent_since = None;
-                is_told.then_some(EventKind::ContactRestored { peer })
+                is_told.then_some(ContactNews::Restored)
             }
             Err(reason) => {
                 let since = *self.silent_since.get_or_insert(now);
                 let is_long = now.millis_since(since).is_some_and(|millis| millis >= TOLD_AFTER_MILLIS);
-                let lost = || EventKind::ContactLost { peer, since, reason: sanitize(reason, REASON_CHARS) };
+                let lost = || ContactNews::Lost { since, reason: sanitize(reason, REASON_CHARS) };
                 (is_long && !is_told).then(lost)
             }
         }
@@ -48,10 +54,10 @@ mod tests {
 
     #[test]
     fn a_silence_is_told_once_it_is_long_and_so_is_its_end() {
-        let (peer, mut watch) = (WorkerPeer::Remote, ContactWatch::default());
+        let mut watch = ContactWatch::default();
         let at = |seconds: i64| Timestamp::from_millis(seconds * 1_000);
-        let lost = |since, reason: &str| Some(EventKind::ContactLost { peer, since: at(since), reason: reason.into() });
-        let restored = Some(EventKind::ContactRestored { peer });
+        let lost = |since, reason: &str| Some(ContactNews::Lost { since: at(since), reason: reason.into() });
+        let restored = Some(ContactNews::Restored);
         for (seconds, look, is_told, expected) in [
             (0, Ok(()), false, None),
             (10, Err("a"), false, None),
@@ -65,7 +71,7 @@ mod tests {
             // The supervisor that told it is gone.
             (420, Ok(()), true, restored),
         ] {
-            assert_eq!(watch.note(peer, look, is_told, at(seconds)), expected, "{seconds}");
+            assert_eq!(watch.note(look, is_told, at(seconds)), expected, "{seconds}");
         }
     }
 }

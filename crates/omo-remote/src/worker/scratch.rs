@@ -9,8 +9,7 @@ use omo_state::env::{self, user_number};
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::{LockError, StateLock};
 use omo_state::files::make_removable;
-
-use crate::random_id::random_letters;
+use omo_state::random_id::random_letters;
 
 /// Held while folders are made and dead ones are found.
 const STARTS_LOCK: &str = "starts.lock";

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use omo_claude::client_end::ClientEnd;
 use omo_core::text::sanitize;
+use omo_git::task_trailers::{find_task_commit, is_task_message};
 
-use crate::task_commits::{find_task_commit, is_task_message};
-use crate::worker_exchange::{EXCHANGE_VERSION, WorkerBrief, WorkerEnd};
+use crate::exchange::{EXCHANGE_VERSION, WorkerBrief, WorkerEnd};
 
 /// No brief has more tasks.
 const MAX_TASKS: usize = 1_000;
@@ -151,7 +151,7 @@ pub(super) fn worker_end(end: &ClientEnd) -> (WorkerEnd, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::worker_exchange::BriefTask;
+    use crate::exchange::BriefTask;
 
     fn brief(tasks: &[&str]) -> WorkerBrief {
         let task = |id: &&str| BriefTask {

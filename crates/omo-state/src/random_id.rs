@@ -1,18 +1,22 @@
 //! Letters that cannot be guessed.
 
-use crate::error::RunStoreError;
+use crate::seal::KeyError;
 
 const ALPHABET: &[u8; 26] = b"abcdefghijklmnopqrstuvwxyz";
 /// The greatest multiple of the alphabet's length that a byte can hold: greater bytes are left out, so
 /// that no letter is likelier than another.
 const UNBIASED_LIMIT: u8 = 234;
 
-/// So many random letters.
-pub(crate) fn random_letters(count: usize) -> Result<String, RunStoreError> {
+/// Random lower-case letters.
+///
+/// # Errors
+///
+/// The system gives no random numbers.
+pub fn random_letters(count: usize) -> Result<String, KeyError> {
     let mut letters = String::with_capacity(count);
     let mut bytes = [0; 64];
     while letters.len() < count {
-        getrandom::fill(&mut bytes).map_err(RunStoreError::Random)?;
+        getrandom::fill(&mut bytes).map_err(KeyError::Random)?;
         let fair = bytes.iter().filter(|byte| **byte < UNBIASED_LIMIT);
         let drawn = fair.filter_map(|byte| ALPHABET.get(usize::from(byte % 26))).map(|letter| char::from(*letter));
         letters.extend(drawn.take(count - letters.len()));

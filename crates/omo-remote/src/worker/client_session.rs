@@ -3,11 +3,13 @@
 use std::path::Path;
 use std::time::Duration;
 
+use omo_claude::client_cost::{ClientCost, MAX_TURNS, time_limit_or_default};
 use omo_claude::client_end::{ClientEnd, classify_end, told_cost};
 use omo_claude::supervisor::minder::MinderSpec;
 use omo_claude::supervisor::{Supervisor, SupervisorEvent};
 use omo_claude::worker::{WorkerPermissions, WorkerSpec};
 use omo_claude::worker_resources::find_free_ports;
+use omo_claude::worker_settings::{FenceRules, RULES_VERSION};
 use omo_claude::worker_settings::{WorkerSettings, rules_without_ledger};
 use omo_core::text::sanitize;
 use omo_git::remote::worker_clone::WorkerClone;
@@ -15,9 +17,7 @@ use omo_state::env;
 
 use super::reporter::{PushStop, Reporter};
 use super::{JobEnd, Step, Worker, program_folder, rules};
-use crate::client_policy::{ClientCost, MAX_TURNS, time_limit_or_default};
-use crate::fence::{self, FenceRules};
-use crate::worker_exchange::WorkerBrief;
+use crate::exchange::WorkerBrief;
 
 /// How often the clone is looked at for new commits.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -44,7 +44,7 @@ pub(super) fn client_spec(
     let temp_folder = scratch.make_folder("tmp")?;
     let text = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned()).display().to_string();
     let rules = FenceRules {
-        version: fence::RULES_VERSION,
+        version: RULES_VERSION,
         // Around the clone there is nothing but what this worker keeps for itself.
         main_checkout: text(scratch.path()),
         writable: vec![text(&temp_folder)],

@@ -1,0 +1,15 @@
+//! Workers elsewhere: the launchers that start them, their jobs, and the worker at the other end. A run knows of them
+//! only what is here.
+
+pub mod branches;
+pub mod contact;
+pub mod decision;
+pub mod exchange;
+pub mod job;
+pub mod launcher;
+pub mod outcome;
+pub mod peer;
+pub mod profile;
+pub mod template;
+pub mod trial;
+pub mod worker;

@@ -1,0 +1,113 @@
+//! What follows from the end of a worker that an engine had: pure rules.
+
+use omo_claude::client_cost::ClientCost;
+use omo_claude::client_end::{FollowUp, ProcessEnd};
+use omo_core::text::sanitize;
+
+use crate::decision::JobOutcome;
+use crate::exchange::WorkerEnd;
+
+/// How a worker somewhere else has ended.
+pub struct RemoteEnd {
+    /// In words.
+    pub how: String,
+    /// What a person should know beside what follows, where they are asked.
+    pub detail: String,
+    /// What follows for a step that nothing was pushed of.
+    pub follow: FollowUp,
+    /// What it has cost.
+    pub cost: ClientCost,
+}
+
+/// How a worker has ended in words, and what follows for the first step that it pushed nothing of. Whatever it says, only
+/// what was pushed and judged counts.
+pub fn remote_end(outcome: &JobOutcome, cost: ClientCost) -> RemoteEnd {
+    let detail = match outcome {
+        JobOutcome::Lost(detail) | JobOutcome::Reported(_, detail) => sanitize(detail, 300),
+        JobOutcome::QueueLimit | JobOutcome::TimeUp => String::new(),
+    };
+    let with = |what: &str| if detail.is_empty() { what.to_owned() } else { format!("{what}: {detail}") };
+    let (how, follow) = match outcome {
+        JobOutcome::Lost(_) => {
+            (with("its engine lost it"), FollowUp::HoldOrAsk("the engine has it no longer, and it had not ended"))
+        }
+        JobOutcome::QueueLimit => {
+            let why = "it waited in the queue for as long as it may";
+            (why.to_owned(), FollowUp::Ask(why))
+        }
+        JobOutcome::TimeUp => ("its time was up".to_owned(), FollowUp::FailAttempt("the session's time was up")),
+        JobOutcome::Reported(end, _) => match end {
+            WorkerEnd::Pushed => (
+                with("it has pushed its steps"),
+                FollowUp::FailAttempt("no commit on the branch that was pushed carries the step's trailer"),
+            ),
+            WorkerEnd::TasksLeft => (
+                with("it ended with steps left"),
+                FollowUp::FailAttempt("the session ended without a commit for the step"),
+            ),
+            WorkerEnd::NotPrepared => (with("it could not begin"), FollowUp::HoldOrAsk("the worker could not begin")),
+            WorkerEnd::UsageLimit { until } => (with("it met a limit of use"), FollowUp::WaitUntil(*until)),
+            WorkerEnd::BudgetSpent => (with("it had spent its budget"), FollowUp::Ask("the session spent its budget")),
+            WorkerEnd::ApiFailed => (with("the API failed"), FollowUp::HoldOrAsk("the API failed")),
+            WorkerEnd::TimedOut => (with("its time was up"), FollowUp::FailAttempt("the session's time was up")),
+            WorkerEnd::Stopped => (with("it was stopped"), FollowUp::HoldOrAsk("the session was stopped")),
+            WorkerEnd::Killed => (with("its client was killed"), FollowUp::HoldOrAsk("the session was killed")),
+        },
+    };
+    RemoteEnd { how, detail, follow, cost }
+}
+
+/// What follows for the first step that nothing was pushed of.
+pub fn follow_up(process: &ProcessEnd) -> FollowUp {
+    if process.not_started.is_some() {
+        return FollowUp::Ask("the command of --launcher could not be started");
+    }
+    if process.stopped {
+        return FollowUp::Hold("the command of --launcher was stopped");
+    }
+    if process.timed_out {
+        return FollowUp::FailAttempt(
+            "the session's time was up, and no commit on its branch carries the step's trailer",
+        );
+    }
+    if process.signal.is_some() {
+        return FollowUp::Hold("the command of --launcher was killed");
+    }
+    FollowUp::FailAttempt("no commit on the branch that was pushed carries the step's trailer")
+}
+
+/// How the command ended, in words.
+pub fn describe_process_end(process: &ProcessEnd) -> String {
+    let how = match process {
+        ProcessEnd { not_started: Some(why), .. } => format!("the command never began: {}", sanitize(why, 200)),
+        ProcessEnd { stopped: true, .. } => "the command was stopped".to_owned(),
+        ProcessEnd { timed_out: true, .. } => "the command's time was up".to_owned(),
+        ProcessEnd { signal: Some(signal), .. } => format!("the command was killed with signal {signal}"),
+        ProcessEnd { status: Some(status), .. } => format!("the command ended with status {status}"),
+        _ => "the command ended".to_owned(),
+    };
+    if process.complaint.is_empty() { how } else { format!("{how}: {}", sanitize(&process.complaint, 200)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_end_of_a_command_passes_anything() {
+        let end = ProcessEnd::default();
+        let status = |status| ProcessEnd { status: Some(status), ..end.clone() };
+        for process in [status(0), status(1), status(255)] {
+            assert!(matches!(follow_up(&process), FollowUp::FailAttempt(_)), "{process:?}");
+        }
+        assert!(matches!(follow_up(&ProcessEnd { timed_out: true, ..end.clone() }), FollowUp::FailAttempt(_)));
+        for process in [ProcessEnd { signal: Some(9), ..end.clone() }, ProcessEnd { stopped: true, ..end.clone() }] {
+            assert!(matches!(follow_up(&process), FollowUp::Hold(_)), "{process:?}");
+        }
+        let lost = ProcessEnd { not_started: Some("no ssh".to_owned()), ..end.clone() };
+        assert!(matches!(follow_up(&lost), FollowUp::Ask(_)));
+        assert_eq!(describe_process_end(&lost), "the command never began: no ssh");
+        let cut = ProcessEnd { complaint: "Connection refused".to_owned(), ..status(255) };
+        assert_eq!(describe_process_end(&cut), "the command ended with status 255: Connection refused");
+    }
+}
