@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use omo_remote::profile::{KUBERNETES_JOB, find_profile};
-use omo_remote::template::{LauncherPlaceholder, LauncherTemplate};
+use omo_remote::template::{LauncherTemplate, PLACEHOLDERS};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -68,7 +68,9 @@ fn parse(yaml: &str) -> serde_yaml_ng::Result<Value> {
 #[test]
 fn the_job_for_kubernetes_is_one_of_its_api_whatever_is_filled_in() {
     for value in ["omo-r1-session-1-1", HOSTILE] {
-        let filled = LauncherTemplate::fill_text(KUBERNETES_JOB, |_| value).unwrap();
+        let filled =
+            LauncherTemplate::fill_text(KUBERNETES_JOB, &PLACEHOLDERS.map(|name| (name, value.to_owned())).into())
+                .unwrap();
         let job: Job = serde_yaml_ng::from_str(&filled).unwrap();
         assert_eq!((job.api_version.as_str(), job.kind.as_str()), ("batch/v1", "Job"));
         assert_eq!(job.metadata.name.as_deref(), Some(value));
@@ -83,11 +85,8 @@ fn the_job_for_kubernetes_is_one_of_its_api_whatever_is_filled_in() {
 fn the_workflow_takes_what_its_launcher_sends_and_runs_none_of_it_as_text() {
     let workflow = parse(WORKFLOW).unwrap();
     let start = find_profile("github-actions", &BTreeMap::new(), "omo", |_| Err(String::new()));
-    let value = |placeholder| match placeholder {
-        LauncherPlaceholder::Options => "",
-        _ => "7",
-    };
-    let words = LauncherTemplate::parse(&start.unwrap().start).unwrap().fill(value).unwrap();
+    let values = PLACEHOLDERS.map(|name| (name, if name == "options" { String::new() } else { "7".to_owned() })).into();
+    let words = LauncherTemplate::parse(&start.unwrap().start).unwrap().fill(&values).unwrap();
     let sent: Vec<&str> = words.iter().filter_map(|word| word.strip_suffix("=7")).collect();
     let taken: Vec<&String> = workflow["on"]["workflow_dispatch"]["inputs"].as_object().unwrap().keys().collect();
     let sorted = |mut names: Vec<String>| {

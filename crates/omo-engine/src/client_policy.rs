@@ -51,6 +51,11 @@ impl ClientPolicy {
         time_limit_or_default(self.time_limit_seconds)
     }
 
+    /// The launcher of workers elsewhere; a command is one with a `start` alone.
+    pub fn launcher_profile(&self) -> Option<LauncherProfile> {
+        self.profile.clone().or_else(|| self.launcher.as_deref().map(LauncherProfile::of_command))
+    }
+
     /// For how long each client may work, in milliseconds.
     pub(crate) fn time_limit_millis(&self) -> u64 {
         u64::from(self.time_limit_seconds()) * 1_000

@@ -1,24 +1,26 @@
-//! Does what a run needs with parallel workers: starts their clients (`start_workers`) or hands them to an engine
-//! (`jobs`), takes in what they did (`on_client_exit`, `remote_workers`), and brings it together (`integrate`,
-//! `final_checks`, `clean`). What comes next is decided elsewhere, as a pure function of the ledger; here each step is
+//! Does what a run needs with parallel workers: starts their clients (`start_workers`) or has a launcher start
+//! them elsewhere (`submit`, `elsewhere`), takes in what they did (`on_client_exit`, `remote_workers`), and brings it
+//! together (`integrate`, `final_checks`, `clean`). What comes next is decided elsewhere, as a pure function of the ledger; here each step is
 //! done, and written down so that it can be done again after a kill at any point.
 
 mod clean;
+mod elsewhere;
 mod error;
 mod final_checks;
 mod integrate;
-mod jobs;
 mod judged_tip;
+mod launcher;
 mod on_client_exit;
 pub(crate) mod push_rules;
 mod remote_branches;
 mod remote_workers;
 mod start_workers;
+mod submit;
 mod tick_plan;
 mod user_commits;
+mod worker_log;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -27,6 +29,7 @@ use omo_git::git_settings::GitSettings;
 use omo_git::repository::GitRepository;
 use omo_git::worktree::WorkerName;
 use omo_plan::model::TaskGroup;
+use omo_remote::follow::JobFollower;
 
 use crate::event::EventKind;
 use crate::parallel_schedule::ParallelAction;
@@ -36,12 +39,12 @@ use crate::state::{RunPhase, RunState};
 use crate::verbs;
 use crate::work::Engine;
 
-use jobs::JobBoard;
+use remote_branches::Silence;
 
 pub use clean::{ReapReport, reap_dead_supervisor, refresh_kept_work};
 pub use error::DriveError;
 pub(crate) use integrate::user_branch_base;
-pub use jobs::worker_log::{WorkerLogError, read_worker_log};
+pub use worker_log::{WorkerLogError, read_worker_log};
 
 /// How often the ledger is looked at while clients are at work.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -83,8 +86,10 @@ pub struct ParallelDriver<'a> {
     last_merge: Option<(String, String)>,
     /// The groups whose client was resumed already.
     was_resumed: BTreeSet<String>,
-    /// What is known of the workers that an engine has.
-    jobs: JobBoard,
+    /// What is known of workers elsewhere.
+    jobs: JobFollower,
+    /// Why the remote repository does not answer, once the run is over and it was found out.
+    silence: Silence,
 }
 
 /// Why a run is not driven any further.
@@ -124,7 +129,8 @@ impl<'a> ParallelDriver<'a> {
             to_resume: BTreeMap::new(),
             last_merge: None,
             was_resumed: BTreeSet::new(),
-            jobs: JobBoard::default(),
+            jobs: JobFollower::default(),
+            silence: Silence::new(),
         })
     }
 
@@ -250,15 +256,6 @@ fn workers_with_trees<'a>(state: &'a RunState, parallel: &ParallelState) -> Vec<
 /// So many work trees are made or removed at the same time: each is a dozen calls of git, which wait for one another
 /// and for the disk.
 const WORK_TREES_AT_ONCE: usize = 2;
-
-/// Does something with each of them, at the same time.
-fn parallel_map<T: Sync, R: Send>(items: &[T], each: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    std::thread::scope(|scope| {
-        let each = &each;
-        let parts: Vec<_> = items.iter().map(|item| scope.spawn(move || each(item))).collect();
-        parts.into_iter().map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
-    })
-}
 
 /// A session of the plan.
 fn find_worker<'s>(state: &'s RunState, id: &str) -> Option<&'s TaskGroup> {

@@ -13,6 +13,7 @@ pub mod helper_process;
 pub mod job;
 pub mod keeper;
 pub mod own_command;
+pub mod parallel_map;
 pub mod platform;
 pub mod process_identity;
 pub mod runner;

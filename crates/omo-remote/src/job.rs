@@ -76,6 +76,10 @@ pub struct JobValues {
     pub group: String,
     /// The file that may take what it prints.
     pub log: String,
+    /// File with the prompt of one that runs as long as its command does.
+    pub prompt_file: String,
+    /// Folder of its session on this machine, as well.
+    pub worktree: String,
 }
 
 /// What a worker is called at its engine: letters, digits and `-`, at most 63, which every engine takes. No other worker

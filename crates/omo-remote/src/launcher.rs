@@ -1,41 +1,96 @@
-//! The commands of a launcher, filled in and run: each within a time, and for what it prints.
+//! The five verbs with which a run speaks to what runs its workers elsewhere, and the launchers of profiles: commands that
+//! are filled in and run, each within a time, and for what it prints.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use omo_core::text::sanitize;
 use omo_git::remote::worker_clone::without_credentials;
+use omo_git::remote::{Remote, RemoteError};
+use omo_git::repository::GitRepository;
+use omo_git::worktree::WorkerName;
 use omo_process::child_command::child_command;
 use omo_process::platform::Leftovers;
 use omo_process::runner::{self, ProcessEnd, ProcessOutput, ProcessRequest};
 
+use crate::branches::{Collected, collect_branches};
 use crate::decision::{EngineState, parse_engine_states};
 use crate::job::JobValues;
 use crate::profile::LauncherProfile;
-use crate::template::{LauncherPlaceholder, LauncherTemplate, find_command};
+use crate::template::{LauncherTemplate, Values, find_command};
 
-/// How long an engine may take to answer.
+/// How long a command may take to answer.
 const LIMIT: Duration = Duration::from_secs(90);
 /// How long a command that took longer may take to end.
 const GRACE: Duration = Duration::from_secs(1);
 /// More than this is not read of what it prints.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The engine of a run.
-pub struct EngineCommands<'e> {
-    /// Its launcher.
-    pub profile: &'e LauncherProfile,
+/// What runs workers elsewhere.
+pub trait Launcher: Sync {
+    /// Starts a worker.
+    ///
+    /// # Errors
+    ///
+    /// The command fails; why, in its own last words.
+    fn start(&self, job: &JobValues) -> Result<Started, CommandFailure>;
+
+    /// States of the workers by their names; `None` where the launcher has no command for that.
+    fn list(&self) -> Option<Result<BTreeMap<String, EngineState>, String>>;
+
+    /// Ends a worker. One that is not there is no error.
+    ///
+    /// # Errors
+    ///
+    /// The command fails.
+    fn cancel(&self, job: &JobValues) -> Result<(), CommandFailure>;
+
+    /// Output of a worker; `None` where the launcher has no command for that.
+    fn logs(&self, job: &JobValues) -> Option<Result<String, String>>;
+
+    /// Fetches what the workers of a session have pushed, and deletes it on the remote repository.
+    ///
+    /// # Errors
+    ///
+    /// The remote repository does not answer.
+    fn take_in(&self, name: &WorkerName) -> Result<Collected, RemoteError>;
+}
+
+/// A worker that was started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Started {
+    /// It runs, and is asked about by its name.
+    HandedOver,
+    /// It runs for as long as this command does, which its caller runs.
+    Attached {
+        /// The program.
+        program: PathBuf,
+        /// Its arguments.
+        arguments: Vec<String>,
+    },
+}
+
+/// The launcher of a profile.
+#[derive(Clone, Debug)]
+pub struct ProfileLauncher {
+    /// Its commands.
+    pub profile: LauncherProfile,
     /// Time limit of the client in seconds.
     pub time_limit_seconds: u32,
     /// The project.
-    pub root: &'e Path,
-    /// The environment of the user who had the run driven.
+    pub root: PathBuf,
+    /// Its repository.
+    pub repository: GitRepository,
+    /// Name of the remote repository.
+    pub remote_name: String,
+    /// Environment of the user who had the run driven.
     pub variables: Vec<(OsString, OsString)>,
-    /// The address of the remote repository as a worker reaches it.
-    pub remote: String,
+    /// Address of the remote repository as seen from here.
+    pub address: String,
     /// The run.
-    pub run: &'e str,
+    pub run: String,
 }
 
 /// Why a command of a launcher failed.
@@ -53,51 +108,67 @@ impl CommandFailure {
     }
 }
 
-impl EngineCommands<'_> {
-    /// Hands a worker over.
-    ///
-    /// # Errors
-    ///
-    /// The engine did not take it; why, in its own last words.
-    pub fn start(&self, job: &JobValues) -> Result<(), CommandFailure> {
+impl Launcher for ProfileLauncher {
+    fn start(&self, job: &JobValues) -> Result<Started, CommandFailure> {
         let values = self.values(job);
+        if self.profile.is_attached() {
+            let (program, arguments) = self.find_command(&self.profile.start, &values)?;
+            return Ok(Started::Attached { program, arguments });
+        }
         let input = match &self.profile.input {
-            Some(text) => LauncherTemplate::fill_text(text, |placeholder| values.get(placeholder))
+            Some(text) => LauncherTemplate::fill_text(text, &values)
                 .map_err(|error| CommandFailure::new(&format!("its input cannot be filled in: {error}")))?,
             None => String::new(),
         };
-        self.run(&self.profile.start, &values, input.into_bytes()).map(drop)
+        self.run(&self.profile.start, &values, input).map(|_| Started::HandedOver)
     }
 
-    /// Has a worker ended. One that the engine does not have is no error.
-    pub fn cancel(&self, job: &JobValues) -> Result<(), CommandFailure> {
-        let Some(template) = &self.profile.cancel else { return Ok(()) };
-        self.run(template, &self.values(job), Vec::new()).map(drop)
-    }
-
-    /// What a worker has said, as the engine has it; `None` where the launcher has no command for that.
-    pub fn logs(&self, job: &JobValues) -> Option<Result<String, String>> {
-        let template = self.profile.logs.as_ref()?;
-        Some(self.run(template, &self.values(job), Vec::new()).map_err(|failure| failure.why))
-    }
-
-    /// The workers that the engine knows; `None` where the launcher has no command for that.
-    pub fn states(&self) -> Option<Result<std::collections::BTreeMap<String, EngineState>, String>> {
-        let template = self.profile.status.as_ref()?;
-        let said = self.run(template, &self.values(&JobValues::default()), Vec::new());
+    fn list(&self) -> Option<Result<BTreeMap<String, EngineState>, String>> {
+        let said = self.ask(self.profile.status.as_ref()?, &JobValues::default());
         Some(said.map(|said| parse_engine_states(&said)).map_err(|failure| failure.why))
     }
 
-    fn run(&self, template: &str, values: &CommandValues, input: Vec<u8>) -> Result<String, CommandFailure> {
+    fn cancel(&self, job: &JobValues) -> Result<(), CommandFailure> {
+        self.profile.cancel.as_ref().map_or(Ok(()), |template| self.ask(template, job).map(drop))
+    }
+
+    fn logs(&self, job: &JobValues) -> Option<Result<String, String>> {
+        Some(self.ask(self.profile.logs.as_ref()?, job).map_err(|failure| failure.why))
+    }
+
+    fn take_in(&self, name: &WorkerName) -> Result<Collected, RemoteError> {
+        collect_branches(&self.run, &self.repository, &self.remote_name, name)
+    }
+}
+
+impl ProfileLauncher {
+    /// The remote repository.
+    ///
+    /// # Errors
+    ///
+    /// There is none of its name, or a setting would have a program run on the way there.
+    pub fn remote(&self) -> Result<Remote<'_>, RemoteError> {
+        Remote::find(&self.repository, &self.remote_name)
+    }
+
+    /// The program of a command and its arguments.
+    fn find_command(&self, template: &str, values: &Values) -> Result<(PathBuf, Vec<String>), CommandFailure> {
         // A value that cannot stand in its word is quoted, and may be the command of a worker with its remote.
-        let found = find_command(template, self.root, |placeholder| values.get(placeholder));
-        let (program, arguments) = found.map_err(|why| CommandFailure::new(&why))?;
+        find_command(template, &self.root, values).map_err(|why| CommandFailure::new(&why))
+    }
+
+    fn ask(&self, template: &str, job: &JobValues) -> Result<String, CommandFailure> {
+        self.run(template, &self.values(job), String::new())
+    }
+
+    fn run(&self, template: &str, values: &Values, input: String) -> Result<String, CommandFailure> {
+        let (program, arguments) = self.find_command(template, values)?;
         let name = sanitize(&program.display().to_string(), 100);
         let mut command = child_command(&program, self.variables.iter().cloned());
-        command.args(arguments).current_dir(self.root);
+        command.args(arguments).current_dir(&self.root);
         let request = ProcessRequest {
             command,
-            input,
+            input: input.into_bytes(),
             output: None,
             reads_stderr: true,
             limit: LIMIT,
@@ -126,74 +197,43 @@ impl EngineCommands<'_> {
         }
     }
 
-    fn values(&self, job: &JobValues) -> CommandValues {
-        let profile = self.profile;
+    fn values(&self, job: &JobValues) -> Values {
+        let profile = &self.profile;
         let seconds = self.time_limit_seconds;
-        // The engine ends it later than it ends itself: what it has done by then is pushed.
+        // The scheduler ends it later than it ends itself: what it has done by then is pushed.
         let minutes = profile.run_minutes.unwrap_or_else(|| seconds.div_ceil(60).saturating_add(15));
         let seconds = seconds.to_string();
+        let remote = profile.remote.as_ref().unwrap_or(&self.address);
         let quote = |words: &[&str]| shlex::try_join(words.iter().copied()).unwrap_or_default();
         let omo = profile.omo.as_str();
         let scratch: Vec<&str> = profile.scratch.iter().flat_map(|scratch| ["--scratch", scratch.as_str()]).collect();
         let client = profile.client.iter().flat_map(|client| ["--client", client.as_str()]);
-        let mut job_words = vec!["--remote", &self.remote, "--branch", &job.branch, "--brief", &job.brief];
+        let mut job_words = vec!["--remote", remote, "--branch", &job.branch, "--brief", &job.brief];
         job_words.extend(["--time-limit", &seconds, "--name", &job.job]);
         job_words.extend(client.chain(scratch.iter().copied()));
         let of_job = |verb: &str| quote(&[&[omo, "worker", verb, &job.job], scratch.as_slice()].concat());
-        CommandValues {
+        [
+            ("prompt_file", job.prompt_file.clone()),
+            ("branch", job.branch.clone()),
+            ("base", job.base.clone()),
+            ("worktree", job.worktree.clone()),
+            ("run", self.run.clone()),
+            ("group", job.group.clone()),
+            ("job", job.job.clone()),
+            ("brief", job.brief.clone()),
             // It takes the place of its shell: a signal that ends the job by its first process ends no other one, and
-            // an engine that waits for that process waits until the worker has told its end.
-            worker: format!("exec {}", quote(&[&[omo, "worker"], job_words.as_slice()].concat())),
-            worker_start: quote(&[&[omo, "worker", "start"], job_words.as_slice()].concat()),
-            worker_cancel: of_job("cancel"),
-            worker_logs: of_job("logs"),
-            worker_list: quote(&[&[omo, "worker", "list"], scratch.as_slice()].concat()),
-            minutes: minutes.to_string(),
-            run: self.run.to_owned(),
-            host: profile.host.clone(),
-            image: profile.image.clone(),
-            options: profile.options.clone(),
-            job: job.clone(),
-        }
-    }
-}
-
-/// What is filled into the commands.
-struct CommandValues {
-    job: JobValues,
-    run: String,
-    worker: String,
-    worker_start: String,
-    worker_cancel: String,
-    worker_list: String,
-    worker_logs: String,
-    minutes: String,
-    host: String,
-    image: String,
-    options: String,
-}
-
-impl CommandValues {
-    fn get(&self, placeholder: LauncherPlaceholder) -> &str {
-        match placeholder {
-            LauncherPlaceholder::Branch => &self.job.branch,
-            LauncherPlaceholder::Base => &self.job.base,
-            LauncherPlaceholder::Group => &self.job.group,
-            LauncherPlaceholder::Job => &self.job.job,
-            LauncherPlaceholder::Brief => &self.job.brief,
-            LauncherPlaceholder::Log => &self.job.log,
-            LauncherPlaceholder::Run => &self.run,
-            LauncherPlaceholder::Worker => &self.worker,
-            LauncherPlaceholder::WorkerStart => &self.worker_start,
-            LauncherPlaceholder::WorkerCancel => &self.worker_cancel,
-            LauncherPlaceholder::WorkerList => &self.worker_list,
-            LauncherPlaceholder::WorkerLogs => &self.worker_logs,
-            LauncherPlaceholder::Minutes => &self.minutes,
-            LauncherPlaceholder::Host => &self.host,
-            LauncherPlaceholder::Image => &self.image,
-            LauncherPlaceholder::Options => &self.options,
-            // A worker has neither: its brief comes with its branch, and its clone is its own.
-            LauncherPlaceholder::PromptFile | LauncherPlaceholder::Worktree => "",
-        }
+            // a scheduler that waits for that process waits until the worker has told its end.
+            ("worker", format!("exec {}", quote(&[&[omo, "worker"], job_words.as_slice()].concat()))),
+            ("worker_start", quote(&[&[omo, "worker", "start"], job_words.as_slice()].concat())),
+            ("worker_cancel", of_job("cancel")),
+            ("worker_list", quote(&[&[omo, "worker", "list"], scratch.as_slice()].concat())),
+            ("worker_logs", of_job("logs")),
+            ("log", job.log.clone()),
+            ("minutes", minutes.to_string()),
+            ("host", profile.host.clone()),
+            ("image", profile.image.clone()),
+            ("options", profile.options.clone()),
+        ]
+        .into()
     }
 }

@@ -2,9 +2,11 @@
 //! only what is here.
 
 pub mod branches;
+mod cancellation;
 pub mod contact;
 pub mod decision;
 pub mod exchange;
+pub mod follow;
 pub mod job;
 pub mod launcher;
 pub mod outcome;

@@ -7,6 +7,8 @@ use omo_core::text::sanitize;
 use crate::decision::JobOutcome;
 use crate::exchange::WorkerEnd;
 
+const UNMARKED: &str = "no commit on the branch that was pushed carries the step's trailer";
+
 /// How a worker somewhere else has ended.
 pub struct RemoteEnd {
     /// In words.
@@ -37,10 +39,7 @@ pub fn remote_end(outcome: &JobOutcome, cost: ClientCost) -> RemoteEnd {
         }
         JobOutcome::TimeUp => ("its time was up".to_owned(), FollowUp::FailAttempt("the session's time was up")),
         JobOutcome::Reported(end, _) => match end {
-            WorkerEnd::Pushed => (
-                with("it has pushed its steps"),
-                FollowUp::FailAttempt("no commit on the branch that was pushed carries the step's trailer"),
-            ),
+            WorkerEnd::Pushed => (with("it has pushed its steps"), FollowUp::FailAttempt(UNMARKED)),
             WorkerEnd::TasksLeft => (
                 with("it ended with steps left"),
                 FollowUp::FailAttempt("the session ended without a commit for the step"),
@@ -57,36 +56,32 @@ pub fn remote_end(outcome: &JobOutcome, cost: ClientCost) -> RemoteEnd {
     RemoteEnd { how, detail, follow, cost }
 }
 
-/// What follows for the first step that nothing was pushed of.
-pub fn follow_up(process: &ProcessEnd) -> FollowUp {
-    if process.not_started.is_some() {
-        return FollowUp::Ask("the command of --launcher could not be started");
-    }
-    if process.stopped {
-        return FollowUp::Hold("the command of --launcher was stopped");
-    }
-    if process.timed_out {
-        return FollowUp::FailAttempt(
-            "the session's time was up, and no commit on its branch carries the step's trailer",
-        );
-    }
-    if process.signal.is_some() {
-        return FollowUp::Hold("the command of --launcher was killed");
-    }
-    FollowUp::FailAttempt("no commit on the branch that was pushed carries the step's trailer")
-}
-
-/// How the command ended, in words.
-pub fn describe_process_end(process: &ProcessEnd) -> String {
-    let how = match process {
-        ProcessEnd { not_started: Some(why), .. } => format!("the command never began: {}", sanitize(why, 200)),
-        ProcessEnd { stopped: true, .. } => "the command was stopped".to_owned(),
-        ProcessEnd { timed_out: true, .. } => "the command's time was up".to_owned(),
-        ProcessEnd { signal: Some(signal), .. } => format!("the command was killed with signal {signal}"),
-        ProcessEnd { status: Some(status), .. } => format!("the command ended with status {status}"),
-        _ => "the command ended".to_owned(),
+/// The end of a command that ran as long as its worker. It proves nothing, however it ended; it is not told of a budget,
+/// and tells no cost.
+pub fn process_end(process: &ProcessEnd) -> RemoteEnd {
+    let (how, follow) = match process {
+        ProcessEnd { not_started: Some(why), .. } => (
+            format!("the command never began: {}", sanitize(why, 200)),
+            FollowUp::Ask("the command of --launcher could not be started"),
+        ),
+        ProcessEnd { stopped: true, .. } => {
+            ("the command was stopped".to_owned(), FollowUp::Hold("the command of --launcher was stopped"))
+        }
+        ProcessEnd { timed_out: true, .. } => (
+            "the command's time was up".to_owned(),
+            FollowUp::FailAttempt("the session's time was up, and no commit on its branch carries the step's trailer"),
+        ),
+        ProcessEnd { signal: Some(signal), .. } => (
+            format!("the command was killed with signal {signal}"),
+            FollowUp::Hold("the command of --launcher was killed"),
+        ),
+        ProcessEnd { status: Some(status), .. } => {
+            (format!("the command ended with status {status}"), FollowUp::FailAttempt(UNMARKED))
+        }
+        _ => ("the command ended".to_owned(), FollowUp::FailAttempt(UNMARKED)),
     };
-    if process.complaint.is_empty() { how } else { format!("{how}: {}", sanitize(&process.complaint, 200)) }
+    let how = if process.complaint.is_empty() { how } else { format!("{how}: {}", sanitize(&process.complaint, 200)) };
+    RemoteEnd { detail: how.clone(), how, follow, cost: ClientCost::default() }
 }
 
 #[cfg(test)]
@@ -98,16 +93,16 @@ mod tests {
         let end = ProcessEnd::default();
         let status = |status| ProcessEnd { status: Some(status), ..end.clone() };
         for process in [status(0), status(1), status(255)] {
-            assert!(matches!(follow_up(&process), FollowUp::FailAttempt(_)), "{process:?}");
+            assert!(matches!(process_end(&process).follow, FollowUp::FailAttempt(_)), "{process:?}");
         }
-        assert!(matches!(follow_up(&ProcessEnd { timed_out: true, ..end.clone() }), FollowUp::FailAttempt(_)));
+        assert!(matches!(process_end(&ProcessEnd { timed_out: true, ..end.clone() }).follow, FollowUp::FailAttempt(_)));
         for process in [ProcessEnd { signal: Some(9), ..end.clone() }, ProcessEnd { stopped: true, ..end.clone() }] {
-            assert!(matches!(follow_up(&process), FollowUp::Hold(_)), "{process:?}");
+            assert!(matches!(process_end(&process).follow, FollowUp::Hold(_)), "{process:?}");
         }
         let lost = ProcessEnd { not_started: Some("no ssh".to_owned()), ..end.clone() };
-        assert!(matches!(follow_up(&lost), FollowUp::Ask(_)));
-        assert_eq!(describe_process_end(&lost), "the command never began: no ssh");
+        assert!(matches!(process_end(&lost).follow, FollowUp::Ask(_)));
+        assert_eq!(process_end(&lost).how, "the command never began: no ssh");
         let cut = ProcessEnd { complaint: "Connection refused".to_owned(), ..status(255) };
-        assert_eq!(describe_process_end(&cut), "the command ended with status 255: Connection refused");
+        assert_eq!(process_end(&cut).how, "the command ended with status 255: Connection refused");
     }
 }

@@ -3,11 +3,12 @@
 //! does.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use omo_state::config::launcher_toml::{self, LauncherTable, is_launcher_name};
 use serde::{Deserialize, Serialize};
 
-use crate::template::{LauncherPlaceholder, LauncherTemplate};
+use crate::template::LauncherTemplate;
 
 /// The launchers that omo brings.
 const SHIPPED: &str = include_str!("launchers.toml");
@@ -67,6 +68,23 @@ pub struct LauncherProfile {
     pub run_minutes: Option<u32>,
     /// How often the engine and the remote repository are asked, in seconds.
     pub poll_seconds: u32,
+}
+
+impl LauncherProfile {
+    /// The profile of a bare command, which runs as long as its worker does: a `start` alone.
+    pub fn of_command(template: &str) -> Self {
+        Self { start: template.to_owned(), ..Self::default() }
+    }
+
+    /// Whether its `start` runs as long as its worker does.
+    pub fn is_attached(&self) -> bool {
+        self.name.is_empty()
+    }
+
+    /// Pause between two looks.
+    pub(crate) fn poll_interval(&self) -> Duration {
+        Duration::from_secs(u64::from(self.poll_seconds.max(1)))
+    }
 }
 
 /// What can be said of a launcher by name.
@@ -143,17 +161,15 @@ fn invalid(name: &str, setting: &str, why: &str) -> ProfileError {
 }
 
 /// Whether what a launcher names is enough for a worker to find its work: its command, or what that is made of.
-fn hands_work_over(named: &[LauncherPlaceholder]) -> bool {
-    use LauncherPlaceholder::{Branch, Brief, Worker, WorkerStart};
+fn hands_work_over(named: &[&str]) -> bool {
     let has = |placeholder| named.contains(&placeholder);
-    has(Worker) || has(WorkerStart) || has(Branch) && has(Brief)
+    has("worker") || has("worker_start") || has("branch") && has("brief")
 }
 
 /// Whether a command that ends a worker says which one: without that it could end others, or every job of its user.
 fn names_one_worker(template: &str) -> bool {
-    use LauncherPlaceholder::{Branch, Brief, Job, WorkerCancel};
     let named = LauncherTemplate::parse(template).map(|template| template.placeholders()).unwrap_or_default();
-    named.iter().any(|placeholder| [Job, WorkerCancel, Branch, Brief].contains(placeholder))
+    named.iter().any(|placeholder| ["job", "worker_cancel", "branch", "brief"].contains(placeholder))
 }
 
 fn build(

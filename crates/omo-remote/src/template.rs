@@ -1,82 +1,53 @@
 //! The commands of a launcher, which hand a worker to an engine that runs it somewhere else, as their user wrote them:
 //! templates that are split into words as a shell splits them, and that no shell ever runs.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use omo_core::text::sanitize;
 use omo_state::search_path::SearchPath;
 
-/// What a template may name in braces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LauncherPlaceholder {
-    /// `{prompt_file}`: the file with the prompt, which comes through standard input as well.
-    PromptFile,
-    /// `{branch}`: the branch that the session commits to.
-    Branch,
-    /// `{base}`: the commit that the branch begins at.
-    Base,
-    /// `{worktree}`: the folder of the session on this machine.
-    Worktree,
-    /// `{run}`: the run.
-    Run,
-    /// `{group}`: the group.
-    Group,
-    /// `{job}`: what the worker is called at the engine, chosen before it is started, and never used again.
-    Job,
-    /// `{brief}`: the commit that holds the brief of the worker.
-    Brief,
-    /// `{worker}`: the command of the worker, quoted for a shell, whose place it takes.
-    Worker,
-    /// `{worker_start}`: the command that starts the worker in the background, quoted for a shell.
-    WorkerStart,
-    /// `{worker_cancel}`: the command that ends a worker that was started so.
-    WorkerCancel,
-    /// `{worker_list}`: the command that lists the workers that were started so.
-    WorkerList,
-    /// `{worker_logs}`: the command that prints what a worker that was started so has said.
-    WorkerLogs,
-    /// `{log}`: a file of the run on this machine that may take what the worker prints.
-    Log,
-    /// `{minutes}`: for how long the worker may run, in minutes.
-    Minutes,
-    /// `{host}`: the setting `host` of the launcher.
-    Host,
-    /// `{image}`: its setting `image`.
-    Image,
-    /// `{options}`: its setting `options`, which is split into words where it is a word of its own.
-    Options,
-}
+/// Names that a template may have in braces.
+pub const PLACEHOLDERS: [&str; 18] = [
+    // File with the prompt, which comes through standard input as well.
+    "prompt_file",
+    // Branch that the session commits to, and the commit that it begins at.
+    "branch",
+    "base",
+    // Folder of the session on this machine.
+    "worktree",
+    "run",
+    "group",
+    // Name of the worker at its scheduler, chosen before it is started, and never used again.
+    "job",
+    // Commit that holds the brief of the worker.
+    "brief",
+    // Command of the worker, quoted for a shell, whose place it takes.
+    "worker",
+    // Commands that start a worker in the background, end it, list all of them, and print what one has said.
+    "worker_start",
+    "worker_cancel",
+    "worker_list",
+    "worker_logs",
+    // File of the run on this machine that may take what the worker prints.
+    "log",
+    // Time limit of the worker.
+    "minutes",
+    // Settings of the launcher. The last one is split into words where it is a word of its own.
+    "host",
+    "image",
+    OPTIONS,
+];
+const OPTIONS: &str = "options";
+/// Placeholders that a command which runs as long as its worker can be given.
+const ATTACHED: [&str; 6] = ["prompt_file", "branch", "base", "worktree", "run", "group"];
 
-impl LauncherPlaceholder {
-    const ALL: [(&'static str, Self); 18] = [
-        ("prompt_file", Self::PromptFile),
-        ("branch", Self::Branch),
-        ("base", Self::Base),
-        ("worktree", Self::Worktree),
-        ("run", Self::Run),
-        ("group", Self::Group),
-        ("job", Self::Job),
-        ("brief", Self::Brief),
-        ("worker", Self::Worker),
-        ("worker_start", Self::WorkerStart),
-        ("worker_cancel", Self::WorkerCancel),
-        ("worker_list", Self::WorkerList),
-        ("worker_logs", Self::WorkerLogs),
-        ("log", Self::Log),
-        ("minutes", Self::Minutes),
-        ("host", Self::Host),
-        ("image", Self::Image),
-        ("options", Self::Options),
-    ];
+/// Values of placeholders; one without a value is empty.
+pub type Values = BTreeMap<&'static str, String>;
 
-    fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| *name)
-    }
-
-    fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, found)| *found)
-    }
+fn value_of<'v>(values: &'v Values, placeholder: &str) -> &'v str {
+    values.get(placeholder).map_or("", String::as_str)
 }
 
 /// Why a template is none.
@@ -111,7 +82,7 @@ impl fmt::Display for LauncherError {
             Self::Unclosed => f.write_str("a quotation mark in it is not closed"),
             Self::Brace(word) => write!(f, "a brace in `{word}` has no other one; a brace itself is written twice"),
             Self::Unknown(name) => {
-                let known: Vec<_> = LauncherPlaceholder::ALL.iter().map(|(name, _)| format!("{{{name}}}")).collect();
+                let known = PLACEHOLDERS.map(|name| format!("{{{name}}}"));
                 write!(f, "{{{name}}} is not known; there are {}", known.join(", "))
             }
             Self::ForProfile(name) => write!(f, "{{{name}}} can stand only in a launcher of your config.toml"),
@@ -126,11 +97,11 @@ impl fmt::Display for LauncherError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum TemplatePiece {
     Text(String),
-    Value(LauncherPlaceholder),
+    Value(&'static str),
 }
 
 impl TemplatePiece {
-    fn placeholder(&self) -> Option<LauncherPlaceholder> {
+    fn placeholder(&self) -> Option<&'static str> {
         match self {
             Self::Value(placeholder) => Some(*placeholder),
             Self::Text(_) => None,
@@ -165,16 +136,12 @@ impl LauncherTemplate {
     ///
     /// The first of the others.
     pub fn require_attached(&self) -> Result<(), LauncherError> {
-        use LauncherPlaceholder::{Base, Branch, Group, PromptFile, Run, Worktree};
-        let is_other = |found: &LauncherPlaceholder| ![PromptFile, Branch, Base, Worktree, Run, Group].contains(found);
-        self.placeholders()
-            .into_iter()
-            .find(is_other)
-            .map_or(Ok(()), |found| Err(LauncherError::ForProfile(found.name())))
+        let other = self.placeholders().into_iter().find(|found| !ATTACHED.contains(found));
+        other.map_or(Ok(()), |found| Err(LauncherError::ForProfile(found)))
     }
 
     /// What it names, in its order.
-    pub fn placeholders(&self) -> Vec<LauncherPlaceholder> {
+    pub fn placeholders(&self) -> Vec<&'static str> {
         self.words.iter().flat_map(|(_, pieces)| pieces).filter_map(TemplatePiece::placeholder).collect()
     }
 
@@ -183,7 +150,7 @@ impl LauncherTemplate {
     /// # Errors
     ///
     /// A brace in it is not closed, or names nothing.
-    pub fn parse_text(text: &str) -> Result<Vec<LauncherPlaceholder>, LauncherError> {
+    pub fn parse_text(text: &str) -> Result<Vec<&'static str>, LauncherError> {
         Ok(split_placeholders(text)?.iter().filter_map(TemplatePiece::placeholder).collect())
     }
 
@@ -192,33 +159,29 @@ impl LauncherTemplate {
     /// # Errors
     ///
     /// As [`LauncherTemplate::parse_text`].
-    pub fn fill_text<'v>(
-        text: &str,
-        value_of: impl Fn(LauncherPlaceholder) -> &'v str,
-    ) -> Result<String, LauncherError> {
+    pub fn fill_text(text: &str, values: &Values) -> Result<String, LauncherError> {
         let in_json = |value: &str| {
             let quoted = serde_json::Value::from(value).to_string();
             quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or_default().to_owned()
         };
         let pieces = split_placeholders(text)?.into_iter().map(|piece| match piece {
             TemplatePiece::Text(text) => text,
-            TemplatePiece::Value(placeholder) => in_json(value_of(placeholder)),
+            TemplatePiece::Value(placeholder) => in_json(value_of(values, placeholder)),
         });
         Ok(pieces.collect())
     }
 
     /// The words of the command, with these values in them; the first is the program.
-    pub fn fill<'v>(&self, value_of: impl Fn(LauncherPlaceholder) -> &'v str) -> Result<Vec<String>, LauncherError> {
+    pub fn fill(&self, values: &Values) -> Result<Vec<String>, LauncherError> {
         let mut filled = Vec::new();
         for (word, pieces) in &self.words {
             match pieces.as_slice() {
-                [TemplatePiece::Value(LauncherPlaceholder::Options)] => {
-                    let options = value_of(LauncherPlaceholder::Options);
-                    filled.extend(shlex::split(options).ok_or(LauncherError::Unclosed)?);
+                [TemplatePiece::Value(OPTIONS)] => {
+                    filled.extend(shlex::split(value_of(values, OPTIONS)).ok_or(LauncherError::Unclosed)?);
                 }
-                [TemplatePiece::Value(placeholder)] => filled.push(value_of(*placeholder).to_owned()),
+                [TemplatePiece::Value(placeholder)] => filled.push(value_of(values, placeholder).to_owned()),
                 pieces => {
-                    let pieces = pieces.iter().map(|piece| fill_within_word(word, piece, &value_of));
+                    let pieces = pieces.iter().map(|piece| fill_within_word(word, piece, values));
                     filled.push(pieces.collect::<Result<String, _>>()?);
                 }
             }
@@ -228,16 +191,11 @@ impl LauncherTemplate {
 }
 
 /// What stands for a piece of a longer word. That word may be a command for the shell of another machine.
-fn fill_within_word<'v>(
-    word: &str,
-    piece: &TemplatePiece,
-    value_of: impl Fn(LauncherPlaceholder) -> &'v str,
-) -> Result<String, LauncherError> {
-    let placeholder = match piece {
+fn fill_within_word(word: &str, piece: &TemplatePiece, values: &Values) -> Result<String, LauncherError> {
+    let value = match piece {
         TemplatePiece::Text(text) => return Ok(text.clone()),
-        TemplatePiece::Value(placeholder) => *placeholder,
+        TemplatePiece::Value(placeholder) => value_of(values, placeholder),
     };
-    let value = value_of(placeholder);
     let means_itself = |letter: char| letter.is_ascii_alphanumeric() || "._-/".contains(letter);
     if !value.is_empty() && value.chars().all(means_itself) {
         return Ok(value.to_owned());
@@ -251,12 +209,8 @@ fn fill_within_word<'v>(
 /// # Errors
 ///
 /// The template cannot be filled in, or there is no such program; in words.
-pub fn find_command<'v>(
-    template: &str,
-    root: &Path,
-    value_of: impl Fn(LauncherPlaceholder) -> &'v str,
-) -> Result<(PathBuf, Vec<String>), String> {
-    let words = LauncherTemplate::parse(template).and_then(|launcher| launcher.fill(value_of));
+pub fn find_command(template: &str, root: &Path, values: &Values) -> Result<(PathBuf, Vec<String>), String> {
+    let words = LauncherTemplate::parse(template).and_then(|launcher| launcher.fill(values));
     let mut words = words.map_err(|error| error.to_string())?.into_iter();
     let program = words.next().unwrap_or_default();
     let found = if program.contains(['/', '\\']) {
@@ -283,9 +237,8 @@ fn split_placeholders(word: &str) -> Result<Vec<TemplatePiece>, LauncherError> {
         if !text.is_empty() {
             pieces.push(TemplatePiece::Text(std::mem::take(&mut text)));
         }
-        pieces.push(TemplatePiece::Value(
-            LauncherPlaceholder::from_name(name).ok_or_else(|| LauncherError::Unknown(name.to_owned()))?,
-        ));
+        let known = PLACEHOLDERS.into_iter().find(|known| *known == name);
+        pieces.push(TemplatePiece::Value(known.ok_or_else(|| LauncherError::Unknown(name.to_owned()))?));
         rest = after;
     }
     text.push_str(rest);
@@ -299,20 +252,20 @@ fn split_placeholders(word: &str) -> Result<Vec<TemplatePiece>, LauncherError> {
 mod tests {
     use super::*;
 
-    fn value_of(placeholder: LauncherPlaceholder) -> &'static str {
-        match placeholder {
-            LauncherPlaceholder::PromptFile => "/a b/prompt; rm -rf x",
-            LauncherPlaceholder::Branch => "omo/r1/2",
-            LauncherPlaceholder::Base => "0123abc",
-            LauncherPlaceholder::Worktree => "/w",
-            LauncherPlaceholder::Run => "r1",
-            LauncherPlaceholder::Options => "-p 'a b'",
-            _ => "",
-        }
+    fn values() -> Values {
+        let values = [
+            ("prompt_file", "/a b/prompt; rm -rf x"),
+            ("branch", "omo/r1/2"),
+            ("base", "0123abc"),
+            ("worktree", "/w"),
+            ("run", "r1"),
+            ("options", "-p 'a b'"),
+        ];
+        values.map(|(name, value)| (name, value.to_owned())).into()
     }
 
     fn filled(template: &str) -> Result<Vec<String>, LauncherError> {
-        LauncherTemplate::parse(template)?.fill(value_of)
+        LauncherTemplate::parse(template)?.fill(&values())
     }
 
     #[test]
@@ -334,9 +287,12 @@ mod tests {
 
     #[test]
     fn a_text_is_filled_as_json_strings_are() {
-        let filled = LauncherTemplate::fill_text("a: \"{prompt_file}\"\nb: {{}} \"{options}\"", value_of).unwrap();
+        let filled = LauncherTemplate::fill_text("a: \"{prompt_file}\"\nb: {{}} \"{options}\"", &values()).unwrap();
         assert_eq!(filled, "a: \"/a b/prompt; rm -rf x\"\nb: {} \"-p 'a b'\"");
-        assert_eq!(LauncherTemplate::fill_text("{job}", |_| "a\"\n\\").unwrap(), r#"a\"\n\\"#);
+        assert_eq!(
+            LauncherTemplate::fill_text("{job}", &[("job", "a\"\n\\".to_owned())].into()).unwrap(),
+            r#"a\"\n\\"#
+        );
         assert!(LauncherTemplate::parse_text("a {b").is_err());
     }
 

@@ -1,6 +1,6 @@
-//! One trivial worker, handed to an engine to see whether a launcher works from end to end: the remote takes branches,
-//! the engine takes the worker, the worker finds its brief and its client, and what it commits comes back. Nothing of
-//! the project goes there, and nothing of it is left.
+//! One trivial worker, handed to a launcher to see whether it works from end to end: the remote takes branches, the
+//! scheduler takes the worker, the worker finds its brief and its client, and what it commits comes back. Nothing of the
+//! project goes there, and nothing of it is left.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -14,13 +14,11 @@ use omo_git::repository::{GitFailed, GitRepository};
 use omo_git::task_trailers::{RUN_TRAILER, TASK_TRAILER};
 use omo_state::random_id::random_letters;
 
-use crate::decision::{self, EngineAnswer, EngineState, JobDecision, JobOutcome, JobSighting};
-use crate::exchange::{
-    BRIEF_FILE, BriefTask, EXCHANGE_VERSION, REPORT_FILE, WorkerBrief, WorkerEnd, WorkerPhase, WorkerReport,
-    brief_branch, report_branch,
-};
+use crate::decision::{EngineState, JobDecision, JobOutcome};
+use crate::exchange::{BRIEF_FILE, BriefTask, EXCHANGE_VERSION, WorkerBrief, WorkerEnd, WorkerPhase, brief_branch};
+use crate::follow::JobFollower;
 use crate::job::{JobValues, SubmittedWorker};
-use crate::launcher::{CommandFailure, EngineCommands};
+use crate::launcher::{Launcher, ProfileLauncher};
 use crate::profile::LauncherProfile;
 
 /// The file that the worker's client is asked for, and what it is to hold.
@@ -60,28 +58,16 @@ pub struct LauncherTrial<'t> {
     pub now: fn() -> Timestamp,
 }
 
-/// How far a trial is.
+/// A step of a trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TrialStep {
-    /// The remote has taken the branch of the worker and its brief.
-    BranchesPushed,
-    /// The engine has taken the worker, which is called so.
-    Submitted(String),
-    /// The engine lists it as waiting.
-    Queued,
-    /// It runs, on this machine where it has said so.
-    Began(String),
-    /// It has cloned and its client is at work.
-    ClientAtWork,
-    /// What it was asked for has come back.
-    WorkCameBack,
-    /// The launcher works, and this of it does not, or could not be seen.
-    Weakness(String),
-    /// Nothing of the trial is left on the remote.
-    Removed,
+pub struct TrialStep {
+    /// Its place.
+    pub place: TrialPlace,
+    /// In words.
+    pub what: String,
 }
 
-/// Where a trial failed.
+/// A place in which something of a trial happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrialPlace {
     /// On this machine, before anything was asked of another.
@@ -96,6 +82,23 @@ pub enum TrialPlace {
     Worker,
     /// In the worker's client.
     Client,
+    /// Nowhere: the launcher works, and this of it does not, or could not be seen.
+    Note,
+}
+
+impl TrialPlace {
+    /// Its name in a line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Here => "here",
+            Self::Remote => "remote",
+            Self::Engine => "engine",
+            Self::Queue => "queue",
+            Self::Worker => "worker",
+            Self::Client => "client",
+            Self::Note => "note",
+        }
+    }
 }
 
 /// Why a launcher does not work.
@@ -117,15 +120,17 @@ impl TrialFailure {
     fn here(error: &dyn std::fmt::Display) -> Self {
         Self::new(TrialPlace::Here, error.to_string())
     }
-
-    fn remote(error: &RemoteError) -> Self {
-        Self::new(TrialPlace::Remote, error.to_string())
-    }
 }
 
 impl From<GitFailed> for TrialFailure {
     fn from(error: GitFailed) -> Self {
         Self::here(&error)
+    }
+}
+
+impl From<RemoteError> for TrialFailure {
+    fn from(error: RemoteError) -> Self {
+        Self::new(TrialPlace::Remote, error.to_string())
     }
 }
 
@@ -135,8 +140,10 @@ struct TrialWorker {
     values: JobValues,
 }
 
+type Tell<'t> = &'t mut dyn FnMut(TrialPlace, String);
+
 impl LauncherTrial<'_> {
-    /// Hands the worker over, and follows it until it has ended; asks `goes_on` all the while, and tells each step.
+    /// Starts the worker, and follows it until it has ended; asks `goes_on` all the while, and tells each step.
     ///
     /// # Errors
     ///
@@ -144,41 +151,43 @@ impl LauncherTrial<'_> {
     pub fn run(&self, goes_on: &mut dyn FnMut() -> bool, tell: &mut dyn FnMut(TrialStep)) -> Result<(), TrialFailure> {
         let queue_minutes = self.profile.queue_minutes.min(MAX_QUEUE_MINUTES);
         let profile = LauncherProfile { queue_minutes, ..self.profile.clone() };
-        let remote = Remote::find(self.repository, self.remote_name).map_err(|error| TrialFailure::remote(&error))?;
-        let worker = self.write_brief()?;
-        let branch = worker.values.branch.as_str();
-        let pushed = remote
-            .push_all(&[(worker.values.base.as_str(), branch), (worker.values.brief.as_str(), &brief_branch(branch))]);
-        pushed.map_err(|error| TrialFailure::remote(&error))?;
-        tell(TrialStep::BranchesPushed);
-        let engine = EngineCommands {
-            profile: &profile,
+        let tell: Tell = &mut |place, what| tell(TrialStep { place, what });
+        let remote = Remote::find(self.repository, self.remote_name)?;
+        let TrialWorker { beginning, values } = self.write_brief()?;
+        let branch = values.branch.as_str();
+        remote.push_all(&[(values.base.as_str(), branch), (values.brief.as_str(), &brief_branch(branch))])?;
+        tell(TrialPlace::Remote, format!("`{}` takes branches", sanitize(self.remote_name, 60)));
+        let address = if profile.remote.is_some() { String::new() } else { remote.address()? };
+        let launcher = ProfileLauncher {
+            profile,
             time_limit_seconds: CLIENT_SECONDS,
-            root: self.root,
+            root: self.root.to_owned(),
+            repository: self.repository.clone(),
+            remote_name: self.remote_name.to_owned(),
             variables: self.variables.to_vec(),
-            remote: match &profile.remote {
-                Some(address) => address.clone(),
-                None => remote.address().map_err(|error| TrialFailure::remote(&error))?,
-            },
-            run: &worker.values.group,
+            address,
+            run: values.group.clone(),
         };
-        let mut sight = Sight::new(self, &engine, remote, &worker);
-        let followed = self.follow(&mut sight, goes_on, tell);
-        let followed = followed.map_err(|failure| TrialFailure { log: last_lines(&engine, &worker.values), ..failure });
-        // Also where it has ended: the command is part of what is tried, and some engines keep what has ended.
-        if let (Err(CommandFailure { why, .. }), Ok(())) = (engine.cancel(&worker.values), &followed) {
-            tell(TrialStep::Weakness(format!("its command `cancel` fails: {why}")));
+        let mut sight = Sight::new(&launcher, &values, self.now);
+        let followed = self.follow(&mut sight, remote, &beginning, goes_on, tell);
+        let followed = followed.map_err(|failure| TrialFailure { log: last_lines(&launcher, &values), ..failure });
+        // Also where it has ended: the command is part of what is tried, and some schedulers keep what has ended.
+        sight.follower.cancel(&launcher, vec![values.clone()]);
+        if let (Some(why), Ok(())) = (sight.follower.cancel_failure(&values.job), &followed) {
+            tell(TrialPlace::Note, format!("its command `cancel` fails: {why}"));
         }
         if followed.is_err() {
-            sight.wait_for_end();
+            // So that it pushes nothing once its branches are removed: for as long as a run would wait.
+            while let Ok(None) = sight.look(true, &mut |_, _| ()) {
+                std::thread::sleep(launcher.profile.poll_interval());
+            }
         }
-        let _ = std::fs::remove_file(&worker.values.log);
-        match remove_branches(remote, &worker.beginning) {
-            Ok(()) => tell(TrialStep::Removed),
-            Err(error) => tell(TrialStep::Weakness(format!(
-                "the branches {}… are still on the remote: {error}",
-                worker.beginning
-            ))),
+        let _ = std::fs::remove_file(&values.log);
+        match remove_branches(remote, &beginning) {
+            Ok(()) => tell(TrialPlace::Remote, "has nothing of this trial any more".to_owned()),
+            Err(error) => {
+                tell(TrialPlace::Note, format!("the branches {beginning}… are still on the remote: {error}"));
+            }
         }
         followed
     }
@@ -219,6 +228,7 @@ impl LauncherTrial<'_> {
             brief: write_message(self.repository, BRIEF_FILE, &brief)?,
             group: run,
             log: self.log_folder.join(format!("omo-doctor-{id}.log")).display().to_string(),
+            ..JobValues::default()
         };
         Ok(TrialWorker { beginning, values })
     }
@@ -226,18 +236,20 @@ impl LauncherTrial<'_> {
     fn follow(
         &self,
         sight: &mut Sight,
+        remote: Remote,
+        beginning: &str,
         goes_on: &mut dyn FnMut() -> bool,
-        tell: &mut dyn FnMut(TrialStep),
+        tell: Tell,
     ) -> Result<(), TrialFailure> {
-        let (engine, worker) = (sight.engine, sight.worker);
-        engine.start(&worker.values).map_err(|failure| TrialFailure::new(TrialPlace::Engine, failure.why))?;
-        tell(TrialStep::Submitted(worker.values.job.clone()));
+        let (launcher, values) = (sight.launcher, sight.values);
+        launcher.start(values).map_err(|failure| TrialFailure::new(TrialPlace::Engine, failure.why))?;
+        tell(TrialPlace::Engine, format!("has taken the worker, as {}", values.job));
         let outcome = loop {
-            if let Some(outcome) = sight.look(None, tell)? {
+            if let Some(outcome) = sight.look(false, tell)? {
                 break outcome;
             }
             let since = Instant::now();
-            while since.elapsed() < sight.pause() {
+            while since.elapsed() < launcher.profile.poll_interval() {
                 if !goes_on() {
                     return Err(TrialFailure::new(TrialPlace::Here, "it was interrupted, and its worker is ended"));
                 }
@@ -247,28 +259,24 @@ impl LauncherTrial<'_> {
         if let Some(failure) = describe_outcome(outcome) {
             return Err(failure);
         }
-        self.require_work(sight.remote, worker)?;
+        self.require_work(remote, beginning, values)?;
         // A worker may be quicker than that command fails often enough.
         sight.require_status()?;
-        tell(TrialStep::WorkCameBack);
-        for weakness in sight.weaknesses() {
-            tell(TrialStep::Weakness(weakness));
-        }
+        tell(TrialPlace::Remote, "has the commit that was asked for".to_owned());
+        sight.weaknesses().into_iter().for_each(|weakness| tell(TrialPlace::Note, weakness));
         Ok(())
     }
 
     /// What the worker says it has pushed is there, and is what it was asked for.
-    fn require_work(&self, remote: Remote, worker: &TrialWorker) -> Result<(), TrialFailure> {
-        let branch = worker.values.branch.as_str();
-        let there = remote.branches(&worker.beginning).map_err(|error| TrialFailure::remote(&error))?;
-        let tip = there.iter().find(|(name, _)| name == branch).map(|(_, commit)| commit.as_str());
+    fn require_work(&self, remote: Remote, beginning: &str, values: &JobValues) -> Result<(), TrialFailure> {
+        let there = remote.branches(beginning)?;
+        let tip = there.iter().find(|(name, _)| *name == values.branch).map(|(_, commit)| commit.as_str());
         let missing =
             || TrialFailure::new(TrialPlace::Worker, "it says that it has pushed, and its branch has nothing");
-        let tip = tip.filter(|tip| *tip != worker.values.base).ok_or_else(missing)?;
-        remote.fetch_unnamed(&[branch]).map_err(|error| TrialFailure::remote(&error))?;
+        let tip = tip.filter(|tip| *tip != values.base).ok_or_else(missing)?;
+        remote.fetch_unnamed(&[&values.branch])?;
         let held = read_message(self.repository, tip, ASKED_FILE)?;
-        let is_as_asked = held.is_some_and(|held| String::from_utf8_lossy(&held).trim() == ASKED_TEXT);
-        if is_as_asked {
+        if held.is_some_and(|held| String::from_utf8_lossy(&held).trim() == ASKED_TEXT) {
             return Ok(());
         }
         let why = format!("it was asked for `{ASKED_FILE}` with `{ASKED_TEXT}`, and has pushed something else");
@@ -278,37 +286,27 @@ impl LauncherTrial<'_> {
 
 /// What is known of the worker so far.
 struct Sight<'t> {
-    trial: &'t LauncherTrial<'t>,
-    engine: &'t EngineCommands<'t>,
-    remote: Remote<'t>,
-    worker: &'t TrialWorker,
+    launcher: &'t ProfileLauncher,
+    values: &'t JobValues,
+    now: fn() -> Timestamp,
+    follower: JobFollower,
     job: SubmittedWorker,
-    report: Option<(String, WorkerReport)>,
-    was_listed: bool,
     status_failures: u32,
-    /// What its command `status` said where it failed last.
+    /// Why its command `status` failed last.
     status_error: Option<String>,
     is_told_queued: bool,
     is_told_at_work: bool,
 }
 
 impl<'t> Sight<'t> {
-    fn new(
-        trial: &'t LauncherTrial<'t>,
-        engine: &'t EngineCommands<'t>,
-        remote: Remote<'t>,
-        worker: &'t TrialWorker,
-    ) -> Self {
-        let TrialWorker { values, .. } = worker;
-        let job = SubmittedWorker::new(&values.job, 1, &values.brief, (trial.now)(), Some(BUDGET_MICROS));
+    fn new(launcher: &'t ProfileLauncher, values: &'t JobValues, now: fn() -> Timestamp) -> Self {
+        let job = SubmittedWorker::new(&values.job, 1, &values.brief, now(), Some(BUDGET_MICROS));
         Self {
-            trial,
-            engine,
-            remote,
-            worker,
-            job,
-            report: None,
-            was_listed: false,
+            launcher,
+            values,
+            now,
+            follower: JobFollower::default(),
+            job: SubmittedWorker { time_limit_seconds: CLIENT_SECONDS, ..job },
             status_failures: 0,
             status_error: None,
             is_told_queued: false,
@@ -316,78 +314,49 @@ impl<'t> Sight<'t> {
         }
     }
 
-    fn pause(&self) -> Duration {
-        Duration::from_secs(u64::from(self.engine.profile.poll_seconds.max(1)))
-    }
-
-    /// Waits until a worker that was cancelled has ended, so that it pushes nothing once its branches are removed: for as
-    /// long as a run would.
-    fn wait_for_end(&mut self) {
-        let since = Instant::now();
-        while let Ok(None) = self.look(Some(since.elapsed()), &mut |_| ()) {
-            std::thread::sleep(self.pause());
-        }
-    }
-
-    /// Looks once, by the rules that a run looks by; gives why the worker is over, once it is.
-    fn look(
-        &mut self,
-        cancelled_for: Option<Duration>,
-        tell: &mut dyn FnMut(TrialStep),
-    ) -> Result<Option<JobOutcome>, TrialFailure> {
-        // The engine first: a worker that it has no longer has said by then what it had to say.
-        let listed = self.engine.states();
-        self.read_report()?;
-        let states = match listed {
-            None => None,
-            Some(Ok(states)) => {
-                (self.status_failures, self.status_error) = (0, None);
-                Some(states)
-            }
+    /// Looks once, as a run does; gives why the worker is over, once it is.
+    fn look(&mut self, is_cancelled: bool, tell: Tell) -> Result<Option<JobOutcome>, TrialFailure> {
+        let now = (self.now)();
+        let look = self.follower.look(self.launcher, &[(self.values.clone(), &self.job)], is_cancelled, now);
+        look.reports?;
+        match look.listed {
+            None => {}
+            Some(Ok(())) => (self.status_failures, self.status_error) = (0, None),
             Some(Err(why)) => {
                 self.status_failures += 1;
                 self.status_error = Some(why);
                 if self.status_failures >= MAX_STATUS_FAILURES {
                     self.require_status()?;
                 }
-                None
             }
-        };
-        let state = states.as_ref().map(|states| states.get(&self.job.name));
-        let answer = match state {
-            None => EngineAnswer::Unknown,
-            Some(Some(state)) => {
-                self.was_listed = true;
-                EngineAnswer::Listed(state)
+        }
+        let queued = || "has it in its queue".to_owned();
+        for seen in look.jobs {
+            if seen.state == Some(EngineState::Queued) && !self.is_told_queued {
+                self.is_told_queued = true;
+                tell(TrialPlace::Engine, queued());
             }
-            Some(None) => EngineAnswer::Unlisted { was_listed: self.was_listed },
-        };
-        if state == Some(Some(&EngineState::Queued)) && !self.is_told_queued {
-            self.is_told_queued = true;
-            tell(TrialStep::Queued);
-        }
-        let report = self.report.as_ref().map(|(_, report)| report);
-        let sighting = JobSighting { engine: answer, report, cancelled_for };
-        let limit = Duration::from_secs(u64::from(CLIENT_SECONDS));
-        let now = (self.trial.now)();
-        let decision = decision::decide(&self.job, sighting, self.engine.profile, limit, now);
-        if report.is_some_and(|report| report.phase == WorkerPhase::Working) && !self.is_told_at_work {
-            self.is_told_at_work = true;
-            tell(TrialStep::ClientAtWork);
-        }
-        match decision {
-            JobDecision::Wait => {}
-            JobDecision::Began(host) => {
-                if self.job.began_at.is_none() || !host.is_empty() {
-                    tell(TrialStep::Began(host.clone()));
+            let report = self.follower.report(&self.job.name);
+            if report.is_some_and(|report| report.phase == WorkerPhase::Working) && !self.is_told_at_work {
+                self.is_told_at_work = true;
+                tell(TrialPlace::Worker, "has cloned, and its client is at work".to_owned());
+            }
+            match seen.decision {
+                JobDecision::Wait => {}
+                JobDecision::Began(host) => {
+                    if !host.is_empty() {
+                        tell(TrialPlace::Worker, format!("has begun on {}", sanitize(&host, 60)));
+                    } else if self.job.began_at.is_none() {
+                        tell(TrialPlace::Engine, "has begun it".to_owned());
+                    }
+                    (self.job.began_at, self.job.host) = (Some(now), host);
                 }
-                (self.job.began_at, self.job.host) = (Some(now), host);
+                JobDecision::Requeued => {
+                    self.job.began_at = None;
+                    tell(TrialPlace::Engine, queued());
+                }
+                JobDecision::End(outcome) => return Ok(Some(outcome)),
             }
-            JobDecision::Requeued => {
-                self.job.began_at = None;
-                tell(TrialStep::Queued);
-            }
-            JobDecision::End(outcome) => return Ok(Some(outcome)),
         }
         Ok(None)
     }
@@ -397,39 +366,21 @@ impl<'t> Sight<'t> {
         self.status_error.as_ref().map_or(Ok(()), |why| Err(failed(why)))
     }
 
-    fn read_report(&mut self) -> Result<(), TrialFailure> {
-        let failed = |error: RemoteError| TrialFailure::remote(&error);
-        let branch = report_branch(&self.worker.values.branch);
-        let there = self.remote.branches(&self.worker.beginning).map_err(failed)?;
-        let Some((_, commit)) = there.into_iter().find(|(name, _)| *name == branch) else { return Ok(()) };
-        if self.report.as_ref().is_some_and(|(known, _)| *known == commit) {
-            return Ok(());
-        }
-        self.remote.fetch_unnamed(&[&branch]).map_err(failed)?;
-        // One that moved meanwhile is read with the next look.
-        if let Ok(Some(bytes)) = read_message(self.trial.repository, &commit, REPORT_FILE)
-            && let Some(report) = WorkerReport::parse(&bytes)
-        {
-            self.report = Some((commit, report));
-        }
-        Ok(())
-    }
-
     /// What did not keep the worker from its work, and will be missed in a run.
     fn weaknesses(&self) -> Vec<String> {
-        let engine = self.engine;
+        let profile = &self.launcher.profile;
         let mut found = Vec::new();
-        if engine.profile.status.is_none() {
+        if profile.status.is_none() {
             found.push(
                 "it has no command `status`: a worker that its engine loses is noticed when its time is up".into(),
             );
-        } else if !self.was_listed {
+        } else if !self.follower.was_listed(&self.job.name) {
             found.push("its command `status` did not list the worker; a slower one would be taken for lost".into());
         }
-        if engine.profile.cancel.is_none() {
+        if profile.cancel.is_none() {
             found.push("it has no command `cancel`: a cancelled run leaves its workers to their time limit".into());
         }
-        if let Some(Err(why)) = engine.logs(&self.worker.values) {
+        if let Some(Err(why)) = self.launcher.logs(self.values) {
             found.push(format!("its command `logs` fails: {why}"));
         }
         found
@@ -462,8 +413,8 @@ fn describe_outcome(outcome: JobOutcome) -> Option<TrialFailure> {
 }
 
 /// The last lines that a worker has said; nothing where they cannot be had.
-fn last_lines(engine: &EngineCommands, values: &JobValues) -> Vec<String> {
-    let said = engine.logs(values).and_then(Result::ok).unwrap_or_default();
+fn last_lines(launcher: &dyn Launcher, values: &JobValues) -> Vec<String> {
+    let said = launcher.logs(values).and_then(Result::ok).unwrap_or_default();
     let lines: Vec<String> =
         said.lines().map(|line| sanitize(line, LOG_LINE_CHARS)).filter(|line| !line.trim().is_empty()).collect();
     lines.into_iter().rev().take(LOG_LINES).rev().collect()

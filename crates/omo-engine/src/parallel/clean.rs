@@ -11,8 +11,9 @@ use omo_core::text::sanitize;
 use omo_git::kept_work::{KeptWork, read_kept_work, release_kept_work};
 use omo_git::repository::GitRepository;
 use omo_git::worktree::{self, WorkerName, WorktreeError, WorktreeRemoval};
+use omo_process::parallel_map::parallel_map;
 
-use super::{DriveError, FINAL_CHECKS_WORKER, ParallelDriver, WORK_TREES_AT_ONCE, find_worker, parallel_map};
+use super::{DriveError, FINAL_CHECKS_WORKER, ParallelDriver, WORK_TREES_AT_ONCE, find_worker};
 use crate::event::{CopiedFiles, EventKind};
 use crate::parallel::remote_branches;
 use crate::parallel::remote_branches::Silence;
@@ -31,7 +32,7 @@ impl ParallelDriver<'_> {
     ) -> Result<(), DriveError> {
         let is_over = state.is_over();
         let fresh = Silence::new();
-        let silence = if is_over { &self.jobs.silence } else { &fresh };
+        let silence = if is_over { &self.silence } else { &fresh };
         for some in ids.chunks(WORK_TREES_AT_ONCE) {
             let remove = |id: &&str| {
                 remove_worker(self.engine, &self.repository, &self.worker_name(id)?, state, parallel, silence)
@@ -73,9 +74,7 @@ fn remove_worker(
     }
     // It holds no work, and the system clears the folder that it lies in.
     let _ = worker_resources::remove_temp_folder(&std::env::temp_dir(), engine.run.id(), removed);
-    if let Some(why) =
-        remote_branches::clear_remote(engine.run, repository, &parallel.policy, name, &parallel.tip, silence)?
-    {
+    if let Some(why) = remote_branches::clear_remote(engine, repository, parallel, name, silence)? {
         record(EventKind::WorktreeLeft { group: removed.to_owned(), reason: why })?;
     }
     match worktree::carry_out_removal(repository, &removal) {
@@ -164,14 +163,7 @@ pub fn reap_dead_supervisor(engine: &Engine) -> Result<ReapReport, DriveError> {
         let told = said.result.as_ref().and_then(ClientResult::cost_micros);
         process_state::end_process(&process_state::ProcessIdentity { pid: process.pid, start: process.mark.clone() });
         let left_there = match WorkerName::new(engine.run.id(), id) {
-            Ok(name) => remote_branches::clear_remote(
-                engine.run,
-                &repository,
-                &parallel.policy,
-                &name,
-                &parallel.tip,
-                &silence,
-            )?,
+            Ok(name) => remote_branches::clear_remote(engine, &repository, parallel, &name, &silence)?,
             Err(_) => None,
         };
         let id = id.clone();

@@ -8,6 +8,7 @@ use omo_claude::client_end::{
 use omo_core::text::sanitize;
 use omo_git::proved_worktree::{ProvedWorktree, WorktreeGone};
 use omo_plan::model::TaskGroup;
+use omo_remote::outcome::process_end;
 
 use super::{DriveError, ParallelDriver, find_worker};
 use crate::event::EventKind;
@@ -27,7 +28,7 @@ impl ParallelDriver<'_> {
         let state = self.engine.run.state()?;
         let Some(group) = find_worker(&state, id).cloned() else { return Ok(()) };
         if state.parallel.as_ref().is_some_and(|parallel| parallel.policy.launcher.is_some()) {
-            return self.on_launcher_exit(&group, process);
+            return self.take_in_remote_work(&group, process_end(process));
         }
         let goes_on = !state.is_over();
         let (files, gone) = match self.files_changed_by(&state, &group) {

@@ -5,12 +5,15 @@ use std::sync::OnceLock;
 use omo_git::integrate::release_kept;
 use omo_git::repository::GitRepository;
 use omo_git::worktree::WorkerName;
-use omo_remote::branches::{collect_branches, launch_keeper};
+use omo_remote::branches::launch_keeper;
 use omo_remote::job::launch_name;
+use omo_remote::launcher::Launcher;
 
 use super::DriveError;
 use crate::Run;
-use crate::client_policy::ClientPolicy;
+use crate::parallel::launcher::find_launcher;
+use crate::parallel_state::ParallelState;
+use crate::work::Engine;
 
 /// No session is begun with more often than this.
 const MAX_LAUNCHES: u32 = 10_000;
@@ -21,26 +24,26 @@ pub(super) type Silence = OnceLock<String>;
 /// Fetches what is still on the remote of a session whose command has ended or was lost, keeps it, and deletes it there.
 /// What could not be deleted is told.
 pub(super) fn clear_remote(
-    run: &Run,
+    engine: &Engine,
     repository: &GitRepository,
-    terms: &ClientPolicy,
+    parallel: &ParallelState,
     name: &WorkerName,
-    integrated: &str,
     silence: &Silence,
 ) -> Result<Option<String>, DriveError> {
-    if terms.launcher.is_none() || count_launches(run, name.worker()) == 0 {
+    let Some(launcher) = find_launcher(engine, repository, &parallel.policy, None) else { return Ok(None) };
+    if count_launches(engine.run, name.worker()) == 0 {
         return Ok(None);
     }
-    let not_known = |why: &str| Ok(Some(format!("what is on the remote {} is not known: {why}", terms.remote_name())));
+    let not_known = |why: &str| Ok(Some(format!("what is on the remote {} is not known: {why}", launcher.remote_name)));
     if let Some(why) = silence.get() {
         return not_known(why);
     }
-    let collected = match collect_branches(run.id(), repository, terms.remote_name(), name) {
+    let collected = match launcher.take_in(name) {
         Ok(collected) => collected,
         Err(error) => return not_known(silence.get_or_init(|| error.to_string())),
     };
     for (_, tip, keeper) in collected.tips {
-        if repository.contains(integrated, std::slice::from_ref(&tip))? {
+        if repository.contains(&parallel.tip, std::slice::from_ref(&tip))? {
             release_kept(repository, &keeper)?;
         }
     }

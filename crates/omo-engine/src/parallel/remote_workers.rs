@@ -1,31 +1,21 @@
-//! Sessions that are started somewhere else, through the command of `--launcher`: their branch is pushed to a remote
-//! repository, and what they pushed there is fetched and judged here, one step after the other, as if each of them had
-//! been worked on in the work tree of the session.
+//! The work of workers elsewhere: what they pushed is fetched and judged here, one step after the other, as if each of
+//! them had been worked on in the work tree of the session.
 
-use std::path::{Path, PathBuf};
-
-use omo_claude::client_end::{FollowUp, ProcessEnd};
-use omo_claude::supervisor::minder::MinderSpec;
-use omo_claude::worker::{WorkerPermissions, WorkerSpec};
-use omo_claude::worker_resources;
+use omo_claude::client_end::FollowUp;
 use omo_core::text::sanitize;
 use omo_git::integrate::release_kept;
 use omo_git::proved_worktree::ProvedWorktree;
-use omo_git::remote::{self, Remote};
+use omo_git::remote;
 use omo_git::task_trailers::find_task_commit;
 use omo_git::worktree::{WorkerName, checkout_at};
 use omo_plan::model::TaskGroup;
-use omo_remote::branches::{Collected, collect_branches};
-use omo_remote::job::{launch_branch, launch_name};
-use omo_remote::outcome::{RemoteEnd, describe_process_end, follow_up};
-use omo_remote::template::{LauncherPlaceholder, find_command};
+use omo_remote::branches::Collected;
+use omo_remote::launcher::Launcher;
+use omo_remote::outcome::RemoteEnd;
 
-use super::{DriveError, LaunchConfig, ParallelDriver};
-use crate::client_policy::ClientCost;
-use crate::client_policy::ClientPolicy;
+use super::{DriveError, ParallelDriver};
 use crate::event::EventKind;
 use crate::parallel::remote_branches::{count_launches, find_kept_launch};
-use crate::report::ultraplan::remote_prompt::{self, Pusher};
 use crate::state::{RunPhase, RunState, TaskStatus};
 use crate::work::{CompletionReport, Engine, EngineError, SilentWatcher, WorkerCommit};
 use crate::{parallel_schedule, verbs};
@@ -41,96 +31,6 @@ enum Judgement {
 }
 
 impl ParallelDriver<'_> {
-    /// What a session is started with somewhere else. `None` where it cannot be; a person is asked then.
-    pub(super) fn launch_remotely(
-        &self,
-        group: &TaskGroup,
-        worktree: &Path,
-        means: &LaunchConfig,
-    ) -> Result<Option<MinderSpec>, DriveError> {
-        let state = self.engine.run.state()?;
-        let Some(parallel) = &state.parallel else { return Ok(None) };
-        let Some(known) = parallel.groups.get(&group.id) else { return Ok(None) };
-        let name = self.worker_name(&group.id)?;
-        let base = self.last_good_commit(&state, group, &known.base)?;
-        checkout_at(&self.repository, &name, &base)?;
-        let number = count_launches(self.engine.run, &group.id).saturating_add(1);
-        let branch = launch_branch(&name.branch(), number);
-        let text = remote_prompt::remote_worker_prompt(&state, self.engine.run.id(), group, &branch, Pusher::Session);
-        // Before anything is pushed: a process that looks for the branch finds by this that there may be one.
-        let prompt = self.write_worker_file(&launch_name(&group.id, number), text.as_bytes())?;
-        let pushed = Remote::find(&self.repository, parallel.policy.remote_name())
-            .and_then(|remote| remote.push(&base, &branch));
-        if let Err(error) = pushed {
-            return self.report_stuck(
-                group,
-                &format!("its branch could not be pushed to {}: {error}", parallel.policy.remote_name()),
-            );
-        }
-        let values = Values {
-            prompt: prompt.display().to_string(),
-            branch: &branch,
-            base: &base,
-            worktree: worktree.display().to_string(),
-            run: self.engine.run.id(),
-            group: &group.id,
-        };
-        match values.command(parallel.policy.launcher.as_deref().unwrap_or_default(), self.engine.root) {
-            Ok((program, arguments)) => {
-                self.launch_spec(group, &parallel.policy, worktree, means, (program, arguments, prompt)).map(Some)
-            }
-            Err(why) => self.report_stuck(group, &format!("--launcher: {why}")),
-        }
-    }
-
-    fn launch_spec(
-        &self,
-        group: &TaskGroup,
-        terms: &ClientPolicy,
-        worktree: &Path,
-        means: &LaunchConfig,
-        (program, arguments, prompt): (PathBuf, Vec<String>, PathBuf),
-    ) -> Result<MinderSpec, DriveError> {
-        let temp = worker_resources::make_temp_folder(&means.temp, self.engine.run.id(), &group.id)
-            .map_err(crate::RunStoreError::from)?;
-        let (_, printed) = self.engine.run.log_file(&format!("{}-session.jsonl", group.id))?;
-        let (_, complaints) = self.engine.run.log_file(&format!("{}-session.err", group.id))?;
-        let order = WorkerSpec {
-            run: self.engine.run.id().to_owned(),
-            worker: group.id.clone(),
-            worktree: worktree.to_owned(),
-            temp_folder: temp,
-            port: None,
-            program_folder: means.own_program.parent().unwrap_or(Path::new("/")).to_owned(),
-            settings: None,
-            max_turns: 0,
-            max_budget_micros: None,
-            permissions: WorkerPermissions::Listed(Vec::new()),
-            model: None,
-            resume: None,
-        };
-        Ok(MinderSpec {
-            program,
-            arguments: arguments.into_iter().map(Into::into).collect(),
-            folder: worktree.to_owned(),
-            variables: order.environment(means.variables.clone()),
-            prompt,
-            printed,
-            complaints,
-            timeout_millis: terms.time_limit_millis(),
-            is_interrupted_first: false,
-        })
-    }
-
-    /// The command that started a session somewhere else has ended.
-    pub(super) fn on_launcher_exit(&self, group: &TaskGroup, process: &ProcessEnd) -> Result<(), DriveError> {
-        // Such a command is not told of a budget, and tells no cost.
-        let cost = ClientCost::default();
-        let how = describe_process_end(process);
-        let end = RemoteEnd { detail: how.clone(), how, follow: follow_up(process), cost };
-        self.take_in_remote_work(group, end)
-    }
-
     /// A worker somewhere else is over: what it pushed is fetched, deleted there and judged here.
     pub(super) fn take_in_remote_work(&self, group: &TaskGroup, end: RemoteEnd) -> Result<(), DriveError> {
         self.pause_unfinished_judgement(group)?;
@@ -139,15 +39,15 @@ impl ParallelDriver<'_> {
         let goes_on = !state.is_over();
         let (number, name) = (count_launches(self.engine.run, &group.id), self.worker_name(&group.id)?);
         // Behind the end of a run its user waits: a remote that was silent once is not asked for each of its workers.
-        let collect = || collect_branches(self.engine.run.id(), &self.repository, terms.remote_name(), &name);
-        let collected = match self.jobs.silence.get().filter(|_| !goes_on) {
+        let Some(launcher) = self.launcher(&terms, String::new()) else { return Ok(()) };
+        let collected = match self.silence.get().filter(|_| !goes_on) {
             Some(why) => Err(why.clone()),
-            None => collect().map_err(|error| error.to_string()),
+            None => launcher.take_in(&name).map_err(|error| error.to_string()),
         };
         if let Err(why) = &collected
             && !goes_on
         {
-            let _ = self.jobs.silence.set(why.clone());
+            let _ = self.silence.set(why.clone());
         }
         let mut how = end.how;
         let mut follow = if goes_on { end.follow } else { FollowUp::Hold("the run was stopped") };
@@ -321,32 +221,5 @@ impl ParallelDriver<'_> {
             }
         }
         Ok(kept)
-    }
-}
-
-/// What is filled into a template.
-struct Values<'a> {
-    prompt: String,
-    branch: &'a str,
-    base: &'a str,
-    worktree: String,
-    run: &'a str,
-    group: &'a str,
-}
-
-impl Values<'_> {
-    /// The program and its arguments. One that is named by a path lies where the project does.
-    fn command(&self, template: &str, root: &Path) -> Result<(PathBuf, Vec<String>), String> {
-        let value_of = |placeholder| match placeholder {
-            LauncherPlaceholder::PromptFile => self.prompt.as_str(),
-            LauncherPlaceholder::Branch => self.branch,
-            LauncherPlaceholder::Base => self.base,
-            LauncherPlaceholder::Worktree => self.worktree.as_str(),
-            LauncherPlaceholder::Run => self.run,
-            LauncherPlaceholder::Group => self.group,
-            // A command that stands for itself names no others.
-            _ => "",
-        };
-        find_command(template, root, value_of)
     }
 }

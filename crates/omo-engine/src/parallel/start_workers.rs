@@ -18,9 +18,10 @@ use omo_git::integrate::{CommitDraft, MergePreview, preview_merge};
 use omo_git::proved_worktree::ProvedWorktree;
 use omo_git::worktree::{self, WorkerName, WorktreeError};
 use omo_plan::model::TaskGroup;
+use omo_process::parallel_map::parallel_map;
 
 use super::clean::{copies_folder, removal_event};
-use super::{DriveError, LaunchConfig, ParallelDriver, WORK_TREES_AT_ONCE, parallel_map};
+use super::{DriveError, LaunchConfig, ParallelDriver, WORK_TREES_AT_ONCE};
 use crate::client_policy::ClientPolicy;
 use crate::event::{EventKind, RecordedProcess};
 use crate::fence::{self, FenceRules};
@@ -35,13 +36,6 @@ use crate::wave_rules::group_outcome;
 const MAX_NAMED_FILES: usize = 8;
 /// So many workers are handed over to an engine with one push.
 const SUBMISSIONS_AT_ONCE: usize = 16;
-
-/// What a session gets for itself.
-struct Supplies {
-    temp: PathBuf,
-    settings: PathBuf,
-    port: Option<u16>,
-}
 
 impl ParallelDriver<'_> {
     /// Begins with these sessions, as far as nothing keeps them from it.
@@ -70,8 +64,8 @@ impl ParallelDriver<'_> {
         if grant == BudgetGrant::Later {
             return Ok(());
         }
-        if parallel.policy.profile.is_some() {
-            return self.hand_over(parallel, grant, &waiting);
+        if let Some(profile) = parallel.policy.launcher_profile() {
+            return self.hand_over(parallel, grant, &waiting, profile.is_attached());
         }
         for pair in waiting.chunks(WORK_TREES_AT_ONCE) {
             let ready = self.prepare_work_trees(parallel, pair)?;
@@ -80,12 +74,13 @@ impl ParallelDriver<'_> {
         Ok(())
     }
 
-    /// Hands workers over to an engine, some at a time, so that the first ones work while the others are prepared.
+    /// Starts workers elsewhere, some at a time, so that the first ones work while the others are prepared.
     fn hand_over(
         &mut self,
         parallel: &ParallelState,
         grant: BudgetGrant,
         waiting: &[&TaskGroup],
+        is_attached: bool,
     ) -> Result<(), DriveError> {
         let micros = match grant {
             BudgetGrant::Unbounded => None,
@@ -94,17 +89,23 @@ impl ParallelDriver<'_> {
                 return waiting.iter().try_for_each(|group| self.report_stuck::<()>(group, BUDGET_SPENT).map(drop));
             }
         };
+        let (batch, pushes) =
+            if is_attached { (WORK_TREES_AT_ONCE, 1) } else { (SUBMISSIONS_AT_ONCE, SUBMISSIONS_AT_ONCE) };
         let mut is_taken = true;
-        for some in waiting.chunks(SUBMISSIONS_AT_ONCE) {
+        for some in waiting.chunks(batch) {
             if !is_taken {
-                self.jobs.hold_back(some.iter().copied());
+                for group in some {
+                    self.jobs.refuse(&group.id);
+                }
                 continue;
             }
             let mut ready = Vec::new();
             for pair in some.chunks(WORK_TREES_AT_ONCE) {
-                ready.extend(self.prepare_work_trees(parallel, pair)?.into_iter().map(|(group, _)| group));
+                ready.extend(self.prepare_work_trees(parallel, pair)?);
             }
-            is_taken = self.submit_workers(parallel, micros, &ready)?;
+            for part in ready.chunks(pushes) {
+                is_taken &= self.submit_workers(parallel, micros, part)?;
+            }
         }
         Ok(())
     }
@@ -187,21 +188,25 @@ impl ParallelDriver<'_> {
                     return self.report_stuck::<()>(group, BUDGET_SPENT).map(drop);
                 }
             };
-            let spec = match &parallel.policy.launcher {
-                Some(_) => self.launch_remotely(group, &worktree, means)?,
-                None => self.client_spec(&parallel.policy, group, &worktree, means, micros)?,
-            };
-            if let Some(spec) = spec {
-                self.supervisor.add_session(&group.id, spec);
-                self.running.insert(group.id.clone());
-                // What starts a client somewhere else by itself is not told of a budget.
-                let granted = micros.filter(|_| parallel.policy.launcher.is_none());
-                self.granted.extend(granted.map(|micros| (group.id.clone(), micros)));
-                // Making the next work tree may take long; meanwhile a reader of the ledger should see what has begun.
-                self.handle_client_events(Duration::ZERO)?;
+            if let Some(spec) = self.client_spec(&parallel.policy, group, &worktree, means, micros)? {
+                self.add_session(group, spec, micros)?;
             }
         }
         Ok(())
+    }
+
+    /// Has a session run here, which may spend so much.
+    pub(super) fn add_session(
+        &mut self,
+        group: &TaskGroup,
+        spec: MinderSpec,
+        micros: Option<u64>,
+    ) -> Result<(), DriveError> {
+        self.supervisor.add_session(&group.id, spec);
+        self.running.insert(group.id.clone());
+        self.granted.extend(micros.map(|micros| (group.id.clone(), micros)));
+        // Making the next work tree may take long; meanwhile a reader of the ledger should see what has begun.
+        self.handle_client_events(Duration::ZERO)
     }
 
     /// The work tree of a session, ready to be worked in. `None` where it could not be made; a person is asked then.
@@ -359,9 +364,6 @@ impl ParallelDriver<'_> {
             worker_prompt::worker_prompt(self.engine.run.id(), &group.id, &group.title, &tasks)
         };
         let prompt = self.write_worker_file(&format!("{}-prompt.md", group.id), text.as_bytes())?;
-        let (_, printed) = self.engine.run.log_file(&format!("{}-session.jsonl", group.id))?;
-        let (_, complaints) = self.engine.run.log_file(&format!("{}-session.err", group.id))?;
-        let supplies = self.supplies(group, means)?;
         let permissions = if terms.skips_permissions {
             WorkerPermissions::All
         } else {
@@ -370,44 +372,76 @@ impl ParallelDriver<'_> {
                 Err(error) => return self.report_stuck(group, &error.to_string()),
             }
         };
+        let order = self.worker_spec(&group.id, worktree, means)?;
         let order = WorkerSpec {
-            run: self.engine.run.id().to_owned(),
-            worker: group.id.clone(),
-            worktree: worktree.to_owned(),
-            temp_folder: supplies.temp,
-            port: supplies.port,
-            program_folder: means.own_program.parent().unwrap_or(Path::new("/")).to_owned(),
-            settings: Some(supplies.settings),
+            // One that was taken meanwhile is no worse than none.
+            port: worker_resources::find_free_ports(1).ok().and_then(|ports| ports.first().copied()),
+            settings: Some(self.write_settings(group, &order.temp_folder, means)?),
             max_turns: MAX_TURNS,
             max_budget_micros: micros,
             permissions,
             model: terms.model.clone(),
             resume,
+            ..order
         };
-        Ok(Some(MinderSpec {
+        self.minder_spec(&order, terms, means, prompt).map(Some)
+    }
+
+    /// A session in this folder, with a folder for temporary files.
+    pub(super) fn worker_spec(
+        &self,
+        group: &str,
+        worktree: &Path,
+        means: &LaunchConfig,
+    ) -> Result<WorkerSpec, DriveError> {
+        let temp = worker_resources::make_temp_folder(&means.temp, self.engine.run.id(), group);
+        Ok(WorkerSpec {
+            run: self.engine.run.id().to_owned(),
+            worker: group.to_owned(),
+            worktree: worktree.to_owned(),
+            temp_folder: temp.map_err(crate::RunStoreError::from)?,
+            port: None,
+            program_folder: means.own_program.parent().unwrap_or(Path::new("/")).to_owned(),
+            settings: None,
+            max_turns: 0,
+            max_budget_micros: None,
+            permissions: WorkerPermissions::Listed(Vec::new()),
+            model: None,
+            resume: None,
+        })
+    }
+
+    /// The client of a session, which reads this prompt.
+    pub(super) fn minder_spec(
+        &self,
+        order: &WorkerSpec,
+        terms: &ClientPolicy,
+        means: &LaunchConfig,
+        prompt: PathBuf,
+    ) -> Result<MinderSpec, DriveError> {
+        let (_, printed) = self.engine.run.log_file(&format!("{}-session.jsonl", order.worker))?;
+        let (_, complaints) = self.engine.run.log_file(&format!("{}-session.err", order.worker))?;
+        Ok(MinderSpec {
             program: means.client.clone(),
             arguments: order.arguments(),
-            folder: worktree.to_owned(),
+            folder: order.worktree.clone(),
             variables: order.environment(means.variables.clone()),
             prompt,
             printed,
             complaints,
             timeout_millis: terms.time_limit_millis(),
             is_interrupted_first: true,
-        }))
+        })
     }
 
-    /// What a session gets for itself: its fence, a folder and a port.
-    fn supplies(&self, group: &TaskGroup, means: &LaunchConfig) -> Result<Supplies, DriveError> {
-        let temp = worker_resources::make_temp_folder(&means.temp, self.engine.run.id(), &group.id);
-        let temp = temp.map_err(crate::RunStoreError::from)?;
-        let text = |path: &Path| path.display().to_string();
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    /// The file with the settings of a session, beside the one with the rules of its fence.
+    fn write_settings(&self, group: &TaskGroup, temp: &Path, means: &LaunchConfig) -> Result<PathBuf, DriveError> {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned()).display().to_string();
         let rules = FenceRules {
             version: fence::RULES_VERSION,
-            main_checkout: text(&real(self.engine.root)),
-            writable: vec![text(&real(&temp))],
-            readable: vec![text(&real(self.engine.run.folder()))],
+            main_checkout: real(self.engine.root),
+            writable: vec![real(temp)],
+            readable: vec![real(self.engine.run.folder())],
             never_touch: group.never_touch.clone(),
         };
         let rules = serde_json::to_vec(&rules).unwrap_or_default();
@@ -415,10 +449,7 @@ impl ParallelDriver<'_> {
         let file = WorkerSettings { program: &means.own_program, rules: &rules }.to_json();
         let no_text = || std::io::Error::other("its path is no text");
         let file = file.ok_or_else(|| DriveError::File { path: rules.clone(), source: no_text() })?;
-        let settings = self.write_worker_file(&format!("{}-settings.json", group.id), file.as_bytes())?;
-        // One that was taken meanwhile is no worse than none.
-        let port = worker_resources::find_free_ports(1).ok().and_then(|ports| ports.first().copied());
-        Ok(Supplies { temp, settings, port })
+        self.write_worker_file(&format!("{}-settings.json", group.id), file.as_bytes())
     }
 
     pub(super) fn write_worker_file(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, DriveError> {

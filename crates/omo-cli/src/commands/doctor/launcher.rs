@@ -96,7 +96,11 @@ pub(super) fn run(
     let mut steps = Vec::new();
     let mut goes_on = || !interrupted.load(Ordering::Relaxed);
     let mut tell = |step: TrialStep| {
-        let step = report_step(&step, since.elapsed().as_secs(), policy.remote_name());
+        let step = ReportedStep {
+            seconds: since.elapsed().as_secs(),
+            place: step.place.name(),
+            what: sanitize(&step.what, LINE_CHARS),
+        };
         if !is_json {
             // What reads it may be gone; the worker is ended all the same.
             let _ = write_step(&mut anstream::stdout().lock(), &step);
@@ -113,41 +117,18 @@ pub(super) fn run(
     if report.ok { Ok(()) } else { Err(CommandError::already_printed(ExitKind::NotGreen)) }
 }
 
-fn report_step(step: &TrialStep, seconds: u64, remote: &str) -> ReportedStep {
-    let (place, what) = match step {
-        TrialStep::BranchesPushed => ("remote", format!("`{}` takes branches", sanitize(remote, 60))),
-        TrialStep::Submitted(job) => ("engine", format!("has taken the worker, as {job}")),
-        TrialStep::Queued => ("engine", "has it in its queue".to_owned()),
-        TrialStep::Began(host) if host.is_empty() => ("engine", "has begun it".to_owned()),
-        TrialStep::Began(host) => ("worker", format!("has begun on {}", sanitize(host, 60))),
-        TrialStep::ClientAtWork => ("worker", "has cloned, and its client is at work".to_owned()),
-        TrialStep::WorkCameBack => ("remote", "has the commit that was asked for".to_owned()),
-        TrialStep::Weakness(what) => ("note", sanitize(what, LINE_CHARS)),
-        TrialStep::Removed => ("remote", "has nothing of this trial any more".to_owned()),
-    };
-    ReportedStep { seconds, place, what }
-}
-
 fn report_failure(failure: TrialFailure) -> ReportedFailure {
-    let (place, fix) = match failure.place {
-        TrialPlace::Here => ("here", "put that right on this machine, and try again"),
-        TrialPlace::Remote => {
-            ("remote", "`git push` a branch to it yourself to see why; --launcher-remote names another")
-        }
-        TrialPlace::Engine => {
-            ("engine", "run the launcher's command yourself; [launcher.NAME] of config.toml changes it")
-        }
-        TrialPlace::Queue => {
-            ("queue", "see whether the engine has room; `options` of the launcher asks for another place")
-        }
+    let fix = match failure.place {
+        TrialPlace::Here | TrialPlace::Note => "put that right on this machine, and try again",
+        TrialPlace::Remote => "`git push` a branch to it yourself to see why; --launcher-remote names another",
+        TrialPlace::Engine => "run the launcher's command yourself; [launcher.NAME] of config.toml changes it",
+        TrialPlace::Queue => "see whether the engine has room; `options` of the launcher asks for another place",
         TrialPlace::Worker => {
-            ("worker", "run `omo worker --help`, `git ls-remote` and `claude --version` on the machine of the worker")
+            "run `omo worker --help`, `git ls-remote` and `claude --version` on the machine of the worker"
         }
-        TrialPlace::Client => {
-            ("client", "run `claude -p hello` on the machine of the worker: it has to be logged in there")
-        }
+        TrialPlace::Client => "run `claude -p hello` on the machine of the worker: it has to be logged in there",
     };
-    ReportedFailure { place, why: sanitize(&failure.why, LINE_CHARS), fix, log: failure.log }
+    ReportedFailure { place: failure.place.name(), why: sanitize(&failure.why, LINE_CHARS), fix, log: failure.log }
 }
 
 fn write_step(out: &mut impl Write, step: &ReportedStep) -> std::io::Result<()> {

@@ -1,11 +1,12 @@
 //! What the worker of a group has said, as its engine has it.
 
+use omo_git::repository::GitRepository;
 use omo_plan::plan_summary::SESSION_PREFIX;
 use omo_remote::job::{JobValues, job_name};
-use omo_remote::launcher::EngineCommands;
-use omo_state::env;
+use omo_remote::launcher::Launcher;
 
 use crate::modes::parallel::WORKER_PREFIX;
+use crate::parallel::launcher::{find_launcher, log_path};
 use crate::parallel::remote_branches::count_launches;
 use crate::state::RunState;
 use crate::work::Engine;
@@ -39,7 +40,10 @@ pub fn read_worker_log(engine: &Engine, state: &RunState, name: &str) -> Result<
         |id: &str| id == name || number(id).is_some_and(|number| name == number || name == format!("S{number}"));
     let group = groups().find(|id| is_meant(id)).ok_or_else(|| WorkerLogError::Unknown(known()))?;
     let parallel = state.parallel.as_ref().ok_or(WorkerLogError::NoLauncher)?;
-    let profile = parallel.policy.profile.as_ref().ok_or(WorkerLogError::NoLauncher)?;
+    let repository = GitRepository::find(engine.root).ok_or(WorkerLogError::NoLauncher)?;
+    let launcher = find_launcher(engine, &repository, &parallel.policy, None)
+        .filter(|launcher| !launcher.profile.is_attached())
+        .ok_or(WorkerLogError::NoLauncher)?;
     let launch = count_launches(engine.run, group);
     if launch == 0 {
         return Err(WorkerLogError::NotStarted);
@@ -50,19 +54,6 @@ pub fn read_worker_log(engine: &Engine, state: &RunState, name: &str) -> Result<
         log: log_path(engine, group, launch),
         ..JobValues::default()
     };
-    let commands = EngineCommands {
-        profile,
-        time_limit_seconds: parallel.policy.time_limit_seconds(),
-        root: engine.root,
-        variables: env::variables(),
-        remote: profile.remote.clone().unwrap_or_default(),
-        run: engine.run.id(),
-    };
-    let said = commands.logs(&values).ok_or_else(|| WorkerLogError::NoCommand(profile.name.clone()))?;
+    let said = launcher.logs(&values).ok_or_else(|| WorkerLogError::NoCommand(launcher.profile.name.clone()))?;
     said.map_err(WorkerLogError::Failed)
-}
-
-/// The file of the run that may take what a worker prints.
-pub(super) fn log_path(engine: &Engine, group: &str, launch: u32) -> String {
-    engine.run.log_path(&format!("{group}-worker-{launch}.log")).display().to_string()
 }

@@ -1,0 +1,33 @@
+//! The launcher of a run.
+
+use omo_git::repository::GitRepository;
+use omo_remote::launcher::ProfileLauncher;
+use omo_state::env;
+
+use crate::client_policy::ClientPolicy;
+use crate::parallel::LaunchConfig;
+use crate::work::Engine;
+
+/// The launcher that a policy names.
+pub(super) fn find_launcher(
+    engine: &Engine,
+    repository: &GitRepository,
+    policy: &ClientPolicy,
+    means: Option<&LaunchConfig>,
+) -> Option<ProfileLauncher> {
+    Some(ProfileLauncher {
+        profile: policy.launcher_profile()?,
+        time_limit_seconds: policy.time_limit_seconds(),
+        root: engine.root.to_owned(),
+        repository: repository.clone(),
+        remote_name: policy.remote_name().to_owned(),
+        variables: means.map_or_else(env::variables, |means| means.variables.clone()),
+        address: String::new(),
+        run: engine.run.id().to_owned(),
+    })
+}
+
+/// The file of the run that may take what a worker prints.
+pub(super) fn log_path(engine: &Engine, group: &str, launch: u32) -> String {
+    engine.run.log_path(&format!("{group}-worker-{launch}.log")).display().to_string()
+}

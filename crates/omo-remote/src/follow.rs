@@ -1,0 +1,270 @@
+//! The workers of a run elsewhere, followed: what their scheduler and they themselves say decides how long a run waits;
+//! what was pushed is judged here as everywhere.
+//!
+//! A worker is called by a name that was chosen and written down before it was started: a supervisor that comes after a
+//! dead one asks for the same names, and goes on.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use omo_claude::client_cost::{ClientCost, time_limit_or_default};
+use omo_core::timestamp::Timestamp;
+use omo_git::message_commit::read_message;
+use omo_git::remote::RemoteError;
+use omo_process::parallel_map::parallel_map;
+
+use crate::cancellation::{CancelSilence, Cancellation, may_be_there};
+use crate::contact::{ContactNews, ContactWatch};
+use crate::decision::{EngineAnswer, EngineState, JobDecision, JobSighting, decide};
+use crate::exchange::{REPORT_FILE, WorkerReport, report_branch};
+use crate::job::{JobValues, SubmittedWorker};
+use crate::launcher::{Launcher, ProfileLauncher};
+use crate::peer::WorkerPeer;
+
+/// Commands that start or end workers and run at the same time.
+pub const COMMANDS_AT_ONCE: usize = 4;
+/// Pause before a worker that was refused is started again; it doubles up to the greatest.
+const FIRST_BACK_OFF: Duration = Duration::from_secs(5);
+const LAST_BACK_OFF: Duration = Duration::from_secs(300);
+
+/// What this process knows of workers elsewhere beside what the ledger says.
+#[derive(Debug, Default)]
+pub struct JobFollower {
+    looked_at: Option<Instant>,
+    /// Reports by worker, each with its commit.
+    reports: BTreeMap<String, (String, WorkerReport)>,
+    /// Workers that were listed, with whether the last list left them out.
+    missing: BTreeMap<String, bool>,
+    has_read_reports: bool,
+    cancelled: BTreeMap<String, Cancellation>,
+    cancel_silence: CancelSilence,
+    contacts: BTreeMap<WorkerPeer, ContactWatch>,
+    /// End of the pause of each session that was refused, and how often it was.
+    back_off: BTreeMap<String, (Instant, u32)>,
+}
+
+/// The result of a look.
+#[derive(Debug)]
+pub struct JobLook {
+    /// Whether the remote repository has told the reports.
+    pub reports: Result<(), RemoteError>,
+    /// Whether the scheduler has told its list; `None` where the launcher has no command for that.
+    pub listed: Option<Result<(), String>>,
+    /// The workers in the order in which they were given.
+    pub jobs: Vec<SeenJob>,
+}
+
+/// A worker as a look has found it.
+#[derive(Debug)]
+pub struct SeenJob {
+    /// What follows for it.
+    pub decision: JobDecision,
+    /// State at its scheduler, where that was told.
+    pub state: Option<EngineState>,
+    /// It may be at work, as far as its scheduler knows.
+    pub may_be_there: bool,
+}
+
+impl JobFollower {
+    /// Whether a look now would come too early.
+    pub fn is_fresh(&self, launcher: &ProfileLauncher) -> bool {
+        self.looked_at.is_some_and(|at| at.elapsed() < launcher.profile.poll_interval())
+    }
+
+    /// Looks once: one list of the scheduler, one list of branches, and one fetch of the reports that changed. `is_over`
+    /// where the run is, whose workers are cancelled.
+    pub fn look(
+        &mut self,
+        launcher: &ProfileLauncher,
+        jobs: &[(JobValues, &SubmittedWorker)],
+        is_over: bool,
+        now: Timestamp,
+    ) -> JobLook {
+        // The scheduler first: a worker that it has no longer has said by then what it had to say.
+        let (states, listed) = match launcher.list() {
+            None => (None, None),
+            Some(Ok(states)) => (Some(states), Some(Ok(()))),
+            Some(Err(why)) => (None, Some(Err(why))),
+        };
+        let reports = self.read_reports(launcher, jobs);
+        self.has_read_reports = reports.is_ok();
+        self.looked_at = Some(Instant::now());
+        // What a scheduler has no longer may have said that it ended: without the reports, only time decides.
+        let states = states.filter(|_| reports.is_ok());
+        let mut seen = Vec::new();
+        for (values, job) in jobs {
+            let state = states.as_ref().map(|states| states.get(&values.job));
+            let engine = state.map_or(EngineAnswer::Unknown, |state| self.engine_answer(&values.job, state));
+            let limit = Duration::from_secs(u64::from(time_limit_or_default(job.time_limit_seconds)));
+            // Where the run goes on, only one whose end is decided is cancelled, and that is decided anew.
+            let cancelled_for = self.cancelled.get(&values.job).filter(|_| is_over).map(Cancellation::elapsed);
+            let sighting = JobSighting { engine, report: self.report(&values.job), cancelled_for };
+            let decision = decide(job, sighting, &launcher.profile, limit, now);
+            if !is_over && !matches!(decision, JobDecision::End(_)) {
+                self.cancelled.remove(&values.job);
+            }
+            let may_be_there = may_be_there(engine);
+            seen.push(SeenJob { decision, state: state.flatten().cloned(), may_be_there });
+        }
+        JobLook { reports, listed, jobs: seen }
+    }
+
+    /// Reads the reports that changed.
+    fn read_reports(
+        &mut self,
+        launcher: &ProfileLauncher,
+        jobs: &[(JobValues, &SubmittedWorker)],
+    ) -> Result<(), RemoteError> {
+        let remote = launcher.remote()?;
+        let there = remote.branches(&format!("omo/{}/", launcher.run))?;
+        let mut changed = Vec::new();
+        for (values, _) in jobs {
+            let branch = report_branch(&values.branch);
+            let Some((branch, commit)) = there.iter().find(|(known, _)| *known == branch) else { continue };
+            if self.reports.get(&values.job).is_none_or(|(known, _)| known != commit) {
+                changed.push((&values.job, branch.as_str(), commit));
+            }
+        }
+        if changed.is_empty() {
+            return Ok(());
+        }
+        remote.fetch_unnamed(&changed.iter().map(|(_, branch, _)| *branch).collect::<Vec<_>>())?;
+        for (job, _, commit) in changed {
+            // One that moved meanwhile is read with the next look.
+            let Ok(Some(bytes)) = read_message(&launcher.repository, commit, REPORT_FILE) else { continue };
+            if let Some(report) = WorkerReport::parse(&bytes) {
+                self.reports.insert(job.clone(), (commit.clone(), report));
+            }
+        }
+        Ok(())
+    }
+
+    /// The last report of a worker.
+    pub fn report(&self, job: &str) -> Option<&WorkerReport> {
+        self.reports.get(job).map(|(_, report)| report)
+    }
+
+    /// Whether the scheduler has listed a worker.
+    pub fn was_listed(&self, job: &str) -> bool {
+        self.missing.contains_key(job)
+    }
+
+    /// Cost of a worker that is over.
+    pub fn cost(&self, job: &SubmittedWorker) -> ClientCost {
+        match self.report(&job.name) {
+            Some(report) => report.cost.within(job.budget_micros),
+            // A worker reports before its client begins.
+            None if self.has_read_reports => job.reported_cost.unwrap_or_default(),
+            None => job.cost(),
+        }
+    }
+
+    /// News of a silence of the remote repository or of the scheduler. `is_told` where the ledger says that it is silent.
+    pub fn note_contact(
+        &mut self,
+        peer: WorkerPeer,
+        look: Result<(), &str>,
+        is_told: bool,
+        now: Timestamp,
+    ) -> Option<ContactNews> {
+        self.contacts.entry(peer).or_default().note(look, is_told, now)
+    }
+
+    /// Whether every one of these workers is being cancelled.
+    pub fn are_cancelled<'j>(&self, mut jobs: impl Iterator<Item = &'j SubmittedWorker>) -> bool {
+        jobs.all(|job| self.cancelled.contains_key(&job.name))
+    }
+
+    /// Has workers ended, each once where the launcher could be asked, and otherwise some times.
+    pub fn cancel(&mut self, launcher: &dyn Launcher, mut jobs: Vec<JobValues>) {
+        let begun = Instant::now();
+        jobs.retain(|job| self.cancelled.get(&job.job).is_none_or(Cancellation::is_to_repeat));
+        for some in jobs.chunks(COMMANDS_AT_ONCE) {
+            let answers = if let Some(why) = self.cancel_silence.reason(Instant::now()) {
+                vec![Err(why.to_owned()); some.len()]
+            } else {
+                let asked = parallel_map(some, |job| launcher.cancel(job));
+                for answer in &asked {
+                    self.cancel_silence.note(answer, Instant::now());
+                }
+                asked.into_iter().map(|answer| answer.map_err(|failure| failure.why)).collect()
+            };
+            for (job, answer) in some.iter().zip(answers) {
+                self.cancelled.entry(job.job.clone()).or_insert_with(|| Cancellation::begin(begun)).note(answer);
+            }
+        }
+    }
+
+    /// Whether the launcher is to be asked once more to end a worker.
+    pub fn is_cancel_to_repeat(&self, job: &str) -> bool {
+        self.cancelled.get(job).is_some_and(Cancellation::is_to_repeat)
+    }
+
+    /// Why a worker could not be ended.
+    pub fn cancel_failure(&self, job: &str) -> Option<&str> {
+        self.cancelled.get(job)?.failure.as_deref()
+    }
+
+    /// Whether a session was refused so lately that no worker is started for it yet.
+    pub fn is_backing_off(&self, group: &str) -> bool {
+        self.back_off.get(group).is_some_and(|(until, _)| Instant::now() < *until)
+    }
+
+    /// Has a session wait that was refused, or as if it had been; gives how often it was, one after the other.
+    pub fn refuse(&mut self, group: &str) -> u32 {
+        let (until, times) = self.back_off.entry(group.to_owned()).or_insert((Instant::now(), 0));
+        let wait = FIRST_BACK_OFF.saturating_mul(2_u32.saturating_pow(*times)).min(LAST_BACK_OFF);
+        (*until, *times) = (Instant::now() + wait, times.saturating_add(1));
+        *times
+    }
+
+    /// A worker of a session was started.
+    pub fn accept(&mut self, group: &str) {
+        self.back_off.remove(group);
+    }
+
+    /// The answer of a scheduler about a worker. One that lists nothing for a moment has lost nothing: where it does not
+    /// list a worker for the first time, that is no answer.
+    fn engine_answer<'s>(&mut self, job: &str, listed: Option<&'s EngineState>) -> EngineAnswer<'s> {
+        if let Some(state) = listed {
+            self.missing.insert(job.to_owned(), false);
+            return EngineAnswer::Listed(state);
+        }
+        match self.missing.get_mut(job) {
+            None => EngineAnswer::Unlisted { was_listed: false },
+            Some(true) => EngineAnswer::Unlisted { was_listed: true },
+            Some(is_missing) => {
+                *is_missing = true;
+                EngineAnswer::Unknown
+            }
+        }
+    }
+
+    /// Forgets a worker that has ended.
+    pub fn forget(&mut self, job: &str) {
+        self.reports.remove(job);
+        self.missing.remove(job);
+        self.cancelled.remove(job);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_that_is_not_listed_once_is_not_gone() {
+        let (running, mut board) = (EngineState::Running, JobFollower::default());
+        let unlisted = |was_listed| EngineAnswer::Unlisted { was_listed };
+        for (listed, expected) in [
+            (None, unlisted(false)),
+            (Some(&running), EngineAnswer::Listed(&running)),
+            (None, EngineAnswer::Unknown),
+            (Some(&running), EngineAnswer::Listed(&running)),
+            (None, EngineAnswer::Unknown),
+            (None, unlisted(true)),
+        ] {
+            assert_eq!(board.engine_answer("j", listed), expected, "{listed:?}");
+        }
+    }
+}
