@@ -107,15 +107,6 @@ impl<'r> Remote<'r> {
         Ok(without_password(&trimmed_line(&said)))
     }
 
-    /// Makes a branch there, which must not be there yet.
-    ///
-    /// # Errors
-    ///
-    /// It is there, or the remote does not take it.
-    pub fn push(&self, commit: &str, branch: &str) -> Result<(), RemoteError> {
-        self.push_all(&[(commit, branch)])
-    }
-
     /// Makes branches there at these commits, none of which may be there yet, in one request.
     ///
     /// # Errors
@@ -153,19 +144,9 @@ impl<'r> Remote<'r> {
     ///
     /// The branch is not there, or does not go on from what the reference named.
     pub fn fetch(&self, branch: &str, reference: &str) -> Result<String, RemoteError> {
-        self.fetch_all(&[(branch, reference)])?;
+        self.fetch_refspecs(&[format!("refs/heads/{branch}:{reference}")])?;
         let gone = || RemoteError::Failed { command: "fetch", why: "nothing came".to_owned() };
         self.repository.commit_of(reference)?.ok_or_else(gone)
-    }
-
-    /// Brings branches from there under references of ours, in one request. What a reference named before stays in it.
-    ///
-    /// # Errors
-    ///
-    /// One is not there, or does not go on from what its reference named.
-    pub fn fetch_all(&self, branches: &[(&str, &str)]) -> Result<(), RemoteError> {
-        let refspec = |(branch, reference): &(&str, &str)| format!("refs/heads/{branch}:{reference}");
-        self.fetch_refspecs(&branches.iter().map(refspec).collect::<Vec<_>>())
     }
 
     /// Brings the commits of branches from there, under no reference at all: what they hold is read at once.

@@ -20,8 +20,9 @@ use omo_checks::task_check::CheckLog;
 use omo_claude::client_cost::ClientCost;
 use omo_claude::client_end::ClientEnd;
 use omo_core::text::sanitize;
-use omo_git::remote::RemoteError;
-use omo_git::remote::worker_clone::{WorkerClone, without_credentials};
+use omo_git::message_commit::read_message;
+use omo_git::remote::worker_clone::{PushStop, WorkerClone, without_credentials};
+use omo_git::remote::{RemoteError, commit_messages};
 use omo_git::repository::GitFailed;
 use omo_process::environment::CheckEnvironment;
 use omo_state::random_id::random_letters;
@@ -30,7 +31,7 @@ use crate::exchange::{
     BRIEF_FILE, REPORT_FILE, WorkerBrief, WorkerEnd, WorkerPhase, WorkerReport, brief_branch, report_branch,
 };
 
-use reporter::{PushStop, Reporter, SeenReport};
+use reporter::{Reporter, SeenReport};
 use rules::Progress;
 use scratch::ScratchFolder;
 
@@ -156,7 +157,7 @@ impl Worker<'_> {
             let end = if (self.is_asked_to_end)() { WorkerEnd::Stopped } else { WorkerEnd::NotPrepared };
             return self.finish(&mut reporter, end, &why).map(Claim::Ended);
         }
-        let commits = clone.commits_between(&brief.base, &tip).map_err(|error| unreachable_end(&error))?;
+        let commits = commit_messages(clone, &brief.base, &tip).map_err(|error| unreachable_end(&error))?;
         let progress = rules::find_progress(&brief, &commits);
         reporter.pushed.clone_from(&progress.done);
         if progress.done.len() == brief.tasks.len() {
@@ -247,7 +248,7 @@ impl Worker<'_> {
     }
 
     fn read_brief(&self, clone: &WorkerClone) -> Result<WorkerBrief, String> {
-        let bytes = clone.read_message(&self.job.brief, BRIEF_FILE);
+        let bytes = read_message(clone, &self.job.brief, BRIEF_FILE);
         let bytes = bytes.map_err(|error| error.to_string())?;
         rules::parse_brief(&bytes.ok_or_else(|| format!("the brief has no {BRIEF_FILE}, or one that is too large"))?)
     }
@@ -334,7 +335,7 @@ impl Worker<'_> {
             return Ok(());
         };
         self.keep_unpushed(reporter);
-        let commits = reporter.clone.commits_between(&brief.base, &head);
+        let commits = commit_messages(reporter.clone, &brief.base, &head);
         let commits = commits.map_err(|error| PushStop::Failed(error.to_string()))?;
         let progress = rules::find_progress(brief, &commits);
         if let Some(commit) = progress.last.filter(|commit| *commit != reporter.tip) {
@@ -408,7 +409,7 @@ fn known_commit(clone: &WorkerClone, reference: &str) -> Step<String> {
 /// What earlier starts of the worker have cost, as the last report says it.
 fn earlier_cost(clone: &WorkerClone) -> Option<ClientCost> {
     let commit = clone.commit_of(REPORT_REFERENCE).ok().flatten()?;
-    let bytes = clone.read_message(&commit, REPORT_FILE).ok().flatten()?;
+    let bytes = read_message(clone, &commit, REPORT_FILE).ok().flatten()?;
     WorkerReport::parse(&bytes).map(|report| report.cost)
 }
 

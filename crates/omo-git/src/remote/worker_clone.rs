@@ -5,21 +5,19 @@
 
 use std::cell::Cell;
 use std::ffi::{OsStr, OsString};
+use std::ops::Deref;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use omo_core::text::sanitize;
 use omo_state::git_worktree::GitWorktree;
 use omo_state::seal::hex_digest;
 
-use super::{
-    COMPLAINT_CHARS, FETCH, PUSH, RemoteError, WAYS, commit_messages, complaint_reason, parse_branches, program_setting,
-};
+use super::{COMPLAINT_CHARS, FETCH, PUSH, RemoteError, WAYS, complaint_reason, parse_branches, program_setting};
 use crate::commit::has_identity;
 use crate::git_command::{GitOutcome, git};
 use crate::git_output::parts;
 use crate::git_settings::own_identity;
-use crate::message_commit::{read_message, write_message};
 use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 
 /// How long one fetch may take: of a large repository even a single commit is large.
@@ -67,17 +65,29 @@ pub enum BranchPeek {
     Silent,
 }
 
-/// How a push ended.
+/// Why the remote does not have what was pushed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WorkerPush {
-    /// The remote has what was pushed.
-    Taken,
-    /// The branch for the work has commits that what was pushed does not go on from.
-    WorkRefused(String),
+pub enum PushStop {
     /// Another worker has written the report since this one did.
     Superseded,
+    /// The branch for the work has commits that what was pushed does not go on from.
+    WorkRefused(String),
     /// The remote answers, and does not take it for a reason of its own: a rule there, or a full disk.
     Declined(String),
+    /// The remote does not answer, or has a fault of its own, which is no judgement of what was pushed.
+    Failed(String),
+}
+
+impl From<RemoteError> for PushStop {
+    fn from(error: RemoteError) -> Self {
+        Self::Failed(without_credentials(&error.to_string()))
+    }
+}
+
+/// A call of git that failed.
+struct FailedCall {
+    said: String,
+    complaint: String,
 }
 
 /// What is pushed. The work only ever goes on from what is there; the report replaces what this worker last saw.
@@ -93,7 +103,7 @@ pub struct WorkerPushRequest<'a> {
     pub seen_report: Option<&'a str>,
 }
 
-/// A clone with one remote.
+/// A clone with one remote: a repository that can speak with it.
 pub struct WorkerClone<'g> {
     repository: GitRepository,
     push_url: String,
@@ -104,6 +114,14 @@ pub struct WorkerClone<'g> {
 impl std::fmt::Debug for WorkerClone<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("WorkerClone").field("repository", &self.repository).finish_non_exhaustive()
+    }
+}
+
+impl Deref for WorkerClone<'_> {
+    type Target = GitRepository;
+
+    fn deref(&self) -> &GitRepository {
+        &self.repository
     }
 }
 
@@ -136,11 +154,6 @@ impl<'g> WorkerClone<'g> {
     /// Whether its settings still lead to the remote that it was made for, and run nothing on the way.
     pub fn is_as_made(&self) -> bool {
         self.check_settings().is_ok()
-    }
-
-    /// The top folder.
-    pub fn top(&self) -> &Path {
-        self.repository.top()
     }
 
     /// Those of these branches that are on the remote, with their commits.
@@ -177,9 +190,13 @@ impl<'g> WorkerClone<'g> {
     /// reference of the clone.
     pub fn peek_branch(&self, branch: &str, known: Option<&str>, reference: &str) -> BranchPeek {
         let full = format!("refs/heads/{branch}");
-        let said =
-            self.check_settings().ok().and_then(|()| self.ask_once(&["ls-remote", "--quiet", "--refs", REMOTE, &full]));
-        let Some(said) = said else { return BranchPeek::Silent };
+        if !self.is_as_made() {
+            return BranchPeek::Silent;
+        }
+        let ask = |command, arguments: &[&str]| self.call(command, PEEK_LIMIT, arguments).ok().and_then(Result::ok);
+        let Some(said) = ask("ls-remote", &["ls-remote", "--quiet", "--refs", REMOTE, &full]) else {
+            return BranchPeek::Silent;
+        };
         let listed = parse_branches(&String::from_utf8_lossy(&said), "");
         match listed.iter().find(|(name, _)| name == branch) {
             None => return BranchPeek::Gone,
@@ -189,26 +206,8 @@ impl<'g> WorkerClone<'g> {
         let spec = format!("+{full}:{reference}");
         let mut arguments = FETCH.to_vec();
         arguments.extend(["--depth=1", REMOTE, &spec]);
-        let fetched = self.ask_once(&arguments).and_then(|_| self.commit_of(reference).ok().flatten());
+        let fetched = ask("fetch", &arguments).and_then(|_| self.commit_of(reference).ok().flatten());
         fetched.map_or(BranchPeek::Silent, BranchPeek::Moved)
-    }
-
-    /// What a reference names.
-    ///
-    /// # Errors
-    ///
-    /// git cannot look.
-    pub fn commit_of(&self, reference: &str) -> Result<Option<String>, GitFailed> {
-        self.repository.commit_of(reference)
-    }
-
-    /// What a message holds, as [`read_message`] has it.
-    ///
-    /// # Errors
-    ///
-    /// As [`read_message`].
-    pub fn read_message(&self, commit: &str, file: &str) -> Result<Option<Vec<u8>>, GitFailed> {
-        read_message(&self.repository, commit, file)
     }
 
     /// Whether one commit goes on from another, as far as the clone knows both.
@@ -221,15 +220,6 @@ impl<'g> WorkerClone<'g> {
             return Ok(false);
         }
         Ok(tip == base || self.repository.contains(tip, &[base.to_owned()])?)
-    }
-
-    /// The commits that one commit has and another does not, oldest first, each with its message.
-    ///
-    /// # Errors
-    ///
-    /// git cannot look.
-    pub fn commits_between(&self, from: &str, to: &str) -> Result<Vec<(String, String)>, GitFailed> {
-        commit_messages(&self.repository, from, to)
     }
 
     /// Checks a commit out on a branch of the clone of that name.
@@ -312,21 +302,12 @@ impl<'g> WorkerClone<'g> {
         self.repository.git_line(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
     }
 
-    /// Makes a message, as [`write_message`] does.
-    ///
-    /// # Errors
-    ///
-    /// As [`write_message`].
-    pub fn write_message(&self, file: &str, bytes: &[u8]) -> Result<String, GitFailed> {
-        write_message(&self.repository, file, bytes)
-    }
-
     /// Pushes work and report, both or none of them where the remote can do that.
     ///
     /// # Errors
     ///
-    /// The remote does not answer.
-    pub fn push(&self, request: &WorkerPushRequest<'_>) -> Result<WorkerPush, RemoteError> {
+    /// The remote does not have them.
+    pub fn push(&self, request: &WorkerPushRequest<'_>) -> Result<(), PushStop> {
         self.check_settings()?;
         let report = format!("refs/heads/{}", request.report_branch);
         let lease = format!("--force-with-lease={report}:{}", request.seen_report.unwrap_or_default());
@@ -340,36 +321,26 @@ impl<'g> WorkerClone<'g> {
             arguments.push(if is_atomic { "--atomic" } else { "--no-atomic" });
             arguments.extend(["--porcelain", "--no-progress", &lease, REMOTE]);
             arguments.extend(specs.iter().map(String::as_str));
-            let why = match self.call(PUSH_LIMIT, &arguments) {
-                Some(GitOutcome::Ended { status: 0, .. }) => return Ok(WorkerPush::Taken),
-                Some(GitOutcome::Ended { said, complaint, .. }) => {
-                    let complaint = String::from_utf8_lossy(&complaint).into_owned();
-                    if is_atomic && complaint.contains("does not support --atomic") {
-                        is_atomic = false;
-                        continue;
-                    }
-                    match parse_push(&String::from_utf8_lossy(&said), work.as_ref().map(|(name, _)| &**name), &report) {
-                        PushAnswer::WorkRefused(why) => return Ok(WorkerPush::WorkRefused(why)),
-                        PushAnswer::Superseded => return self.confirm_superseded(request),
-                        PushAnswer::Declined(why) => return Ok(WorkerPush::Declined(why)),
-                        PushAnswer::Failed(why) => why,
-                        PushAnswer::Unclear => safe_reason(&complaint),
-                    }
-                }
-                Some(GitOutcome::TimedOut) => "no answer in time".to_owned(),
-                None => return Err(failed("push", "git could not be run".to_owned())),
-            };
-            if is_lasting(&why) || !self.wait(tries.next()) {
-                return Err(failed("push", why));
+            let Err(failed) = self.call("push", PUSH_LIMIT, &arguments)? else { return Ok(()) };
+            if is_atomic && failed.complaint.contains("does not support --atomic") {
+                is_atomic = false;
+                continue;
             }
+            let why = match parse_push(&failed.said, work.as_ref().map(|(name, _)| &**name), &report) {
+                Some(PushStop::Superseded) => return self.confirm_superseded(request),
+                Some(PushStop::Failed(why)) => why,
+                Some(stop) => return Err(stop),
+                None => safe_reason(&failed.complaint),
+            };
+            self.wait("push", why, tries.next())?;
         }
     }
 
     /// A push whose answer got lost may have been taken: the report there is this one then.
-    fn confirm_superseded(&self, request: &WorkerPushRequest<'_>) -> Result<WorkerPush, RemoteError> {
+    fn confirm_superseded(&self, request: &WorkerPushRequest<'_>) -> Result<(), PushStop> {
         let there = self.list_branches(&[request.report_branch])?;
         let is_own = there.first().is_some_and(|(_, commit)| commit == request.report);
-        Ok(if is_own { WorkerPush::Taken } else { WorkerPush::Superseded })
+        if is_own { Ok(()) } else { Err(PushStop::Superseded) }
     }
 
     /// The settings of the clone lead to the remote that it was made for, and run nothing on the way: its client may
@@ -390,44 +361,49 @@ impl<'g> WorkerClone<'g> {
         self.check_settings()?;
         let mut tries = WAITS.iter();
         loop {
-            let why = match self.call(limit, arguments) {
-                Some(GitOutcome::Ended { status: 0, said, .. }) => return Ok(said),
-                Some(GitOutcome::Ended { complaint, .. }) => safe_reason(&String::from_utf8_lossy(&complaint)),
-                Some(GitOutcome::TimedOut) => "no answer in time".to_owned(),
-                None => return Err(failed(command, "git could not be run".to_owned())),
-            };
-            if is_lasting(&why) || !self.wait(tries.next()) {
-                return Err(failed(command, why));
+            match self.call(command, limit, arguments)? {
+                Ok(said) => return Ok(said),
+                Err(failed) => self.wait(command, safe_reason(&failed.complaint), tries.next())?,
             }
         }
     }
 
-    fn ask_once(&self, arguments: &[&str]) -> Option<Vec<u8>> {
-        match self.call(PEEK_LIMIT, arguments)? {
-            GitOutcome::Ended { status: 0, said, .. } => Some(said),
-            GitOutcome::Ended { .. } | GitOutcome::TimedOut => None,
-        }
-    }
-
-    fn call(&self, limit: Duration, arguments: &[&str]) -> Option<GitOutcome> {
+    fn call(
+        &self,
+        command: &'static str,
+        limit: Duration,
+        arguments: &[&str],
+    ) -> Result<Result<Vec<u8>, FailedCall>, RemoteError> {
         let ways = [("GIT_ALLOW_PROTOCOL", OsStr::new(WAYS))];
         let limit = if self.is_hurried.get() { limit.min(HURRIED_LIMIT) } else { limit };
-        self.repository.call_remote_while(limit, arguments, &ways, &mut || self.is_hurried.get() || (self.goes_on)())
+        let mut goes_on = || self.is_hurried.get() || (self.goes_on)();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        match self.repository.call_remote_while(limit, arguments, &ways, &mut goes_on) {
+            Some(GitOutcome::Ended { status: 0, said, .. }) => Ok(Ok(said)),
+            Some(GitOutcome::Ended { said, complaint, .. }) => {
+                Ok(Err(FailedCall { said: text(&said), complaint: text(&complaint) }))
+            }
+            Some(GitOutcome::TimedOut) => {
+                Ok(Err(FailedCall { said: String::new(), complaint: "no answer in time".to_owned() }))
+            }
+            None => Err(failed(command, "git could not be run".to_owned())),
+        }
     }
 
-    /// Waits before a further try; `false` where there is none.
-    fn wait(&self, pause: Option<&Duration>) -> bool {
-        let Some(pause) = pause.filter(|_| !self.is_hurried.get()) else { return false };
-        let mut left = *pause;
-        while !left.is_zero() {
+    /// Waits before a further try. Where there is none, that is why the command failed.
+    fn wait(&self, command: &'static str, why: String, pause: Option<&Duration>) -> Result<(), RemoteError> {
+        let is_lasting = LASTING_FAILURES.iter().any(|known| why.contains(known));
+        let Some(pause) = pause.filter(|_| !is_lasting && !self.is_hurried.get()) else {
+            return Err(failed(command, why));
+        };
+        let until = Instant::now() + *pause;
+        while Instant::now() < until {
             if !(self.goes_on)() {
-                return false;
+                return Err(failed(command, why));
             }
-            let step = left.min(LOOK_EVERY);
-            std::thread::sleep(step);
-            left -= step;
+            std::thread::sleep(LOOK_EVERY);
         }
-        true
+        Ok(())
     }
 }
 
@@ -442,10 +418,6 @@ fn failed(command: &'static str, why: String) -> RemoteError {
 /// What a worker's push says otherwise than every other one.
 fn is_said_here(word: &str) -> bool {
     matches!(word, "--quiet" | "--no-atomic")
-}
-
-fn is_lasting(why: &str) -> bool {
-    LASTING_FAILURES.iter().any(|known| why.contains(known))
 }
 
 /// Why git failed, without what an address may hold.
@@ -481,16 +453,6 @@ fn ignore_line(name: &[u8]) -> Vec<u8> {
     line
 }
 
-#[derive(Debug, PartialEq, Eq)]
-enum PushAnswer {
-    WorkRefused(String),
-    Superseded,
-    Declined(String),
-    /// The remote has a fault of its own, which is no judgement of what was pushed.
-    Failed(String),
-    Unclear,
-}
-
 /// Reasons of a server with a fault of its own, in lower case.
 const SERVER_FAULTS: [&str; 6] = [
     "internal server error",
@@ -502,8 +464,8 @@ const SERVER_FAULTS: [&str; 6] = [
 ];
 
 /// What the lines of `git push --porcelain` say of a push that failed.
-fn parse_push(said: &str, work: Option<&str>, report: &str) -> PushAnswer {
-    let mut answer = PushAnswer::Unclear;
+fn parse_push(said: &str, work: Option<&str>, report: &str) -> Option<PushStop> {
+    let mut answer = None;
     for line in said.lines() {
         let mut fields = line.split('\t');
         let (Some("!"), Some(names), Some(summary)) = (fields.next(), fields.next(), fields.next()) else { continue };
@@ -511,18 +473,18 @@ fn parse_push(said: &str, work: Option<&str>, report: &str) -> PushAnswer {
         let says = |words: &[&str]| words.iter().any(|word| summary.contains(word));
         let why = || without_credentials(&sanitize(summary, COMPLAINT_CHARS));
         if reference == report && says(&["stale info"]) {
-            return PushAnswer::Superseded;
+            return Some(PushStop::Superseded);
         }
         if says(&["atomic", "cannot lock ref", "failed to update ref", "failed to lock", "incorrect old value"]) {
             // The other one says why, or another push came in between, and the next try tells.
             continue;
         }
         if Some(reference) == work && says(&["non-fast-forward", "fetch first", "needs force"]) {
-            answer = PushAnswer::WorkRefused(why());
-        } else if matches!(answer, PushAnswer::Unclear | PushAnswer::Failed(_)) {
+            answer = Some(PushStop::WorkRefused(why()));
+        } else if matches!(answer, None | Some(PushStop::Failed(_))) {
             let summary = summary.to_ascii_lowercase();
             let is_fault = SERVER_FAULTS.iter().any(|fault| summary.contains(fault));
-            answer = if is_fault { PushAnswer::Failed(why()) } else { PushAnswer::Declined(why()) };
+            answer = Some(if is_fault { PushStop::Failed(why()) } else { PushStop::Declined(why()) });
         }
     }
     answer
@@ -559,17 +521,17 @@ mod tests {
         let (work, report) = ("refs/heads/b", "refs/heads/b.report");
         let line = |reference: &str, why: &str| format!("!\tabc:{reference}\t[rejected] ({why})\n");
         let parse = |said: String| parse_push(&format!("To /x\n{said}Done\n"), Some(work), report);
-        assert!(matches!(parse(line(work, "fetch first")), PushAnswer::WorkRefused(_)));
+        assert!(matches!(parse(line(work, "fetch first")), Some(PushStop::WorkRefused(_))));
         assert!(matches!(
             parse(line(work, "non-fast-forward") + &line(report, "atomic push failed")),
-            PushAnswer::WorkRefused(_)
+            Some(PushStop::WorkRefused(_))
         ));
-        assert_eq!(parse(line(work, "non-fast-forward") + &line(report, "stale info")), PushAnswer::Superseded);
-        assert_eq!(parse(line(report, "cannot lock ref")), PushAnswer::Unclear);
-        assert!(matches!(parse(line(work, "hook declined")), PushAnswer::Declined(_)));
+        assert_eq!(parse(line(work, "non-fast-forward") + &line(report, "stale info")), Some(PushStop::Superseded));
+        assert_eq!(parse(line(report, "cannot lock ref")), None);
+        assert!(matches!(parse(line(work, "hook declined")), Some(PushStop::Declined(_))));
         let fault = line(work, "Internal Server Error");
-        assert!(matches!(parse(fault.clone()), PushAnswer::Failed(why) if why.contains("Internal Server Error")));
-        assert!(matches!(parse(fault + &line(report, "hook declined")), PushAnswer::Declined(_)));
-        assert_eq!(parse(String::new()), PushAnswer::Unclear);
+        assert!(matches!(parse(fault.clone()), Some(PushStop::Failed(why)) if why.contains("Internal Server Error")));
+        assert!(matches!(parse(fault + &line(report, "hook declined")), Some(PushStop::Declined(_))));
+        assert_eq!(parse(String::new()), None);
     }
 }

@@ -12,10 +12,10 @@ use omo_claude::worker_resources::find_free_ports;
 use omo_claude::worker_settings::{FenceRules, RULES_VERSION};
 use omo_claude::worker_settings::{WorkerSettings, rules_without_ledger};
 use omo_core::text::sanitize;
-use omo_git::remote::worker_clone::WorkerClone;
+use omo_git::remote::worker_clone::{PushStop, WorkerClone};
 use omo_state::env;
 
-use super::reporter::{PushStop, Reporter};
+use super::reporter::Reporter;
 use super::{JobEnd, Step, Worker, program_folder, rules};
 use crate::exchange::WorkerBrief;
 

@@ -4,10 +4,11 @@
 use std::time::{Duration, Instant};
 
 use omo_core::text::sanitize;
+use omo_git::remote::worker_clone::PushStop;
 
 use super::Worker;
 use super::push_patience::PushPatience;
-use super::reporter::{PushStop, Reporter};
+use super::reporter::Reporter;
 
 /// How often a pause looks whether the worker is to end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use omo_claude::client_cost::ClientCost;
 use omo_core::text::sanitize;
-use omo_git::remote::worker_clone::{BranchPeek, WorkerClone, WorkerPush, WorkerPushRequest, without_credentials};
+use omo_git::message_commit::{read_message, write_message};
+use omo_git::remote::RemoteError;
+use omo_git::remote::worker_clone::{BranchPeek, PushStop, WorkerClone, WorkerPushRequest};
 use omo_state::env;
 
 use super::push_patience::PushPatience;
@@ -19,19 +21,6 @@ const CLAIMS: usize = 4;
 const LOOK_EVERY: Duration = Duration::from_secs(2 * 60);
 /// A report of another start, in the clone.
 const OTHER_REFERENCE: &str = "refs/omo/other-report";
-
-/// Why a push was the last one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum PushStop {
-    /// Another worker owns the report by now.
-    Superseded,
-    /// The branch for the work has other commits.
-    WorkRefused(String),
-    /// The remote answered, and did not take it for a reason of its own.
-    Declined(String),
-    /// The remote did not answer.
-    Failed(String),
-}
 
 /// The report of an earlier start of the worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,7 +105,7 @@ impl<'r> Reporter<'r> {
             BranchPeek::Gone => self.has_claimed,
             // One of its own that is not the last one it knows of is a push whose answer got lost.
             BranchPeek::Moved(commit) => {
-                let report = self.clone.read_message(&commit, REPORT_FILE).ok().flatten();
+                let report = read_message(self.clone, &commit, REPORT_FILE).ok().flatten();
                 let report = report.and_then(|bytes| WorkerReport::parse(&bytes));
                 report.is_some_and(|report| report.instance != self.instance)
             }
@@ -125,7 +114,6 @@ impl<'r> Reporter<'r> {
 
     /// Pushes a report, and work with it where there is any.
     pub(super) fn push(&mut self, work: Option<&str>, phase: WorkerPhase) -> Result<(), PushStop> {
-        let failed = |why: &dyn std::fmt::Display| PushStop::Failed(without_credentials(&why.to_string()));
         let report = WorkerReport {
             version: EXCHANGE_VERSION,
             instance: self.instance.clone(),
@@ -135,10 +123,9 @@ impl<'r> Reporter<'r> {
             pushed: self.pushed.clone(),
             cost: self.cost,
         };
-        let mut bytes = serde_json::to_vec_pretty(&report).map_err(|error| failed(&error))?;
+        let mut bytes = serde_json::to_vec_pretty(&report).map_err(|error| PushStop::Failed(error.to_string()))?;
         bytes.push(b'\n');
-        let commit = self.clone.write_message(REPORT_FILE, &bytes);
-        let commit = commit.map_err(|error| failed(&error))?;
+        let commit = write_message(self.clone, REPORT_FILE, &bytes).map_err(RemoteError::from)?;
         let report_branch = report_branch(&self.branch);
         for _ in 0..CLAIMS {
             let request = WorkerPushRequest {
@@ -147,21 +134,19 @@ impl<'r> Reporter<'r> {
                 report: &commit,
                 seen_report: self.seen.as_deref(),
             };
-            match self.clone.push(&request).map_err(|error| failed(&error))? {
-                WorkerPush::Taken => {
+            match self.clone.push(&request) {
+                Ok(()) => {
                     self.has_claimed = true;
                     self.seen = Some(commit);
                     self.tip = work.map_or_else(|| self.tip.clone(), str::to_owned);
                     return Ok(());
                 }
-                WorkerPush::WorkRefused(why) => return Err(PushStop::WorkRefused(why)),
-                WorkerPush::Declined(why) => return Err(PushStop::Declined(without_credentials(&why))),
                 // It began earlier, and this one later.
-                WorkerPush::Superseded if !self.has_claimed => {
-                    let there = self.clone.list_branches(&[&report_branch]).map_err(|error| failed(&error))?;
+                Err(PushStop::Superseded) if !self.has_claimed => {
+                    let there = self.clone.list_branches(&[&report_branch])?;
                     self.seen = there.into_iter().next().map(|(_, commit)| commit);
                 }
-                WorkerPush::Superseded => return Err(PushStop::Superseded),
+                Err(stop) => return Err(stop),
             }
         }
         Err(PushStop::Superseded)
