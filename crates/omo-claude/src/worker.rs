@@ -2,7 +2,7 @@
 //! environment. Its prompt comes through standard input.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use omo_core::git_variables::is_repository_variable;
 use omo_state::env::is_variable_named;
@@ -69,6 +69,24 @@ pub struct WorkerSpec {
 }
 
 impl WorkerSpec {
+    /// A session of a run in this folder, which may do nothing that has to be asked.
+    pub fn new(run: &str, worker: &str, worktree: &Path, temp_folder: PathBuf, own_program: &Path) -> Self {
+        Self {
+            run: run.to_owned(),
+            worker: worker.to_owned(),
+            worktree: worktree.to_owned(),
+            temp_folder,
+            port: None,
+            program_folder: own_program.parent().unwrap_or(Path::new("/")).to_owned(),
+            settings: None,
+            max_turns: 0,
+            max_budget_micros: None,
+            permissions: WorkerPermissions::Listed(Vec::new()),
+            model: None,
+            resume: None,
+        }
+    }
+
     /// The arguments of the client.
     pub fn arguments(&self) -> Vec<OsString> {
         // Line by line, unlike `json`, tells when a limit of use is reset, and which session it is

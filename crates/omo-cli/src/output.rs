@@ -9,6 +9,7 @@ use std::io::Write;
 
 use anstyle::{AnsiColor, Style};
 use omo_core::check::session_check::CheckVerdict;
+use omo_core::text::sanitize;
 use serde::Serialize;
 
 use crate::error::CommandError;
@@ -41,6 +42,12 @@ pub(crate) fn print_stderr_line(line: &dyn Display) {
 /// Prints a block of text to stdout, and ends its last line.
 pub(crate) fn print_block(text: &str) -> Result<(), CommandError> {
     Ok(writeln!(anstream::stdout(), "{}", text.trim_end())?)
+}
+
+/// Prints the lines of a log, none of them longer than 1,000 characters.
+pub(crate) fn print_log(text: &str) -> Result<(), CommandError> {
+    let lines: Vec<String> = text.lines().map(|line| sanitize(line, 1_000)).collect();
+    if lines.is_empty() { Ok(()) } else { print_block(&lines.join("\n")) }
 }
 
 /// Prints JSON as other programs have it.

@@ -44,7 +44,7 @@ use remote_branches::Silence;
 pub use clean::{ReapReport, reap_dead_supervisor, refresh_kept_work};
 pub use error::DriveError;
 pub(crate) use integrate::user_branch_base;
-pub use worker_log::{WorkerLogError, read_worker_log};
+pub use worker_log::read_worker_log;
 
 /// How often the ledger is looked at while clients are at work.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);

@@ -16,7 +16,7 @@ use crate::event::{
     AttemptEnd, EventActor, Evidence, ImportedStatus, MissingCommit, PlanVerdict, Question, RunResult, UnfinishedLine,
 };
 use crate::execution_mode::ExecutionMode;
-use crate::parallel_state::ParallelState;
+use crate::parallel_state::{GroupState, ParallelState};
 use crate::request::run_scope::RunScope;
 
 /// The longest reason that is kept of what a worker or a person says, in characters.
@@ -396,6 +396,11 @@ impl std::fmt::Display for LedgerError {
 impl std::error::Error for LedgerError {}
 
 impl RunState {
+    /// What is known of a session in a work tree.
+    pub fn group_state(&self, id: &str) -> Option<&GroupState> {
+        self.parallel.as_ref()?.groups.get(id)
+    }
+
     /// Whether this is the run of a task list.
     pub fn is_task_list(&self) -> bool {
         self.plan.dialect.kind() == PlanKind::TaskList

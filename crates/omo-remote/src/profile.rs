@@ -87,34 +87,13 @@ impl LauncherProfile {
     }
 }
 
-/// What can be said of a launcher by name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ProfileError {
-    /// There is none of this name.
-    Unknown {
-        /// The name.
-        name: String,
-        /// Those that there are.
-        known: Vec<String>,
-    },
-    /// Something in it cannot be used.
-    Invalid {
-        /// The setting.
-        setting: String,
-        /// Why.
-        why: String,
-    },
-}
-
-impl std::fmt::Display for ProfileError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Unknown { name, known } => {
-                write!(f, "there is no launcher called `{name}`; there are {}", known.join(", "))
-            }
-            Self::Invalid { setting, why } => write!(f, "`{setting}` {why}"),
-        }
-    }
+/// Why there is no launcher of a name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ProfileError {
+    message: String,
+    /// What to do.
+    pub hint: &'static str,
 }
 
 /// Finds a launcher by its name, in what the user's configuration says and in what omo brings. `read_file` gives the text
@@ -132,7 +111,9 @@ pub fn find_profile(
     let shipped = launcher_toml::parse(SHIPPED).unwrap_or_default();
     let unknown = || {
         let known: std::collections::BTreeSet<&String> = shipped.keys().chain(configured.keys()).collect();
-        ProfileError::Unknown { name: name.to_owned(), known: known.into_iter().cloned().collect() }
+        let known: Vec<&str> = known.into_iter().map(String::as_str).collect();
+        let message = format!("there is no launcher called `{name}`; there are {}", known.join(", "));
+        ProfileError { message, hint: "name one of these, or write [launcher.NAME] into your config.toml" }
     };
     let own = configured.get(name);
     let like = own.and_then(|own| own.texts.get("like")).map_or(name, String::as_str);
@@ -157,7 +138,8 @@ pub fn find_profile(
 }
 
 fn invalid(name: &str, setting: &str, why: &str) -> ProfileError {
-    ProfileError::Invalid { setting: format!("launcher.{name}.{setting}"), why: why.to_owned() }
+    let message = format!("`launcher.{name}.{setting}` {why}");
+    ProfileError { message, hint: "set it under [launcher.NAME] in your config.toml" }
 }
 
 /// Whether what a launcher names is enough for a worker to find its work: its command, or what that is made of.

@@ -2,7 +2,6 @@
 //! templates that are split into words as a shell splits them, and that no shell ever runs.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use omo_core::text::sanitize;
@@ -51,47 +50,35 @@ fn value_of<'v>(values: &'v Values, placeholder: &str) -> &'v str {
 }
 
 /// Why a template is none.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LauncherError {
     /// There is nothing in it.
+    #[error("it is empty")]
     Empty,
     /// A quotation mark is not closed, or it ends with a backslash.
+    #[error("a quotation mark in it is not closed")]
     Unclosed,
     /// A brace is not closed, or closes nothing.
+    #[error("a brace in `{0}` has no other one; a brace itself is written twice")]
     Brace(String),
     /// Nothing of this name can be filled in.
+    #[error("{{{}}} is not known; there are {}", .0, PLACEHOLDERS.map(|name| format!("{{{name}}}")).join(", "))]
     Unknown(String),
     /// The program itself is a placeholder.
+    #[error("it has to begin with a program")]
     NoProgram,
     /// This can be filled in only where a launcher of the configuration starts workers in the background.
+    #[error("{{{0}}} can stand only in a launcher of your config.toml")]
     ForProfile(&'static str),
     /// A value for a placeholder within a longer word has letters that the shell at the other end could take for
     /// something else.
+    #[error("`{value}` cannot stand within `{word}`; let it be a word of its own")]
     Unsafe {
         /// The word of the template.
         word: String,
         /// What was to stand there.
         value: String,
     },
-}
-
-impl fmt::Display for LauncherError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => f.write_str("it is empty"),
-            Self::Unclosed => f.write_str("a quotation mark in it is not closed"),
-            Self::Brace(word) => write!(f, "a brace in `{word}` has no other one; a brace itself is written twice"),
-            Self::Unknown(name) => {
-                let known = PLACEHOLDERS.map(|name| format!("{{{name}}}"));
-                write!(f, "{{{name}}} is not known; there are {}", known.join(", "))
-            }
-            Self::ForProfile(name) => write!(f, "{{{name}}} can stand only in a launcher of your config.toml"),
-            Self::NoProgram => f.write_str("it has to begin with a program"),
-            Self::Unsafe { word, value } => {
-                write!(f, "`{value}` cannot stand within `{word}`; let it be a word of its own")
-            }
-        }
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ mod reporter;
 mod rules;
 mod scratch;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use omo_checks::set_up::{SetUpError, set_up_worktree};
 use omo_checks::task_check::CheckLog;
@@ -427,9 +427,4 @@ fn describe_set_up_error(error: &SetUpError) -> String {
 /// The folder for scratch of a machine where none was named.
 pub fn default_scratch() -> PathBuf {
     std::env::temp_dir()
-}
-
-/// The folder of the program omo.
-fn program_folder(program: &Path) -> PathBuf {
-    program.parent().unwrap_or(Path::new("/")).to_owned()
 }

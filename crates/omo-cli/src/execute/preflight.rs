@@ -21,7 +21,7 @@ use omo_git::worktree::{WorkerName, blocking_branch, find_leftovers, prepare_wor
 use omo_plan::dialects::PlanKind;
 use omo_plan::model::Plan;
 use omo_plan::paths;
-use omo_remote::profile::{LauncherProfile, ProfileError, find_profile};
+use omo_remote::profile::{LauncherProfile, find_profile};
 use omo_remote::worker;
 use omo_state::config;
 use omo_state::config::launcher_toml::is_launcher_name;
@@ -226,13 +226,9 @@ pub(crate) fn launcher_profile(
         Err(why) => Err(why),
     };
     let own = std::env::current_exe()?;
-    find_profile(name, &config.launchers, &own.to_string_lossy(), read).map(Some).map_err(|error| {
-        let hint = match &error {
-            ProfileError::Unknown { .. } => "name one of these, or write [launcher.NAME] into your config.toml",
-            ProfileError::Invalid { .. } => "set it under [launcher.NAME] in your config.toml",
-        };
-        CommandError::usage(format!("--launcher: {error}"), hint)
-    })
+    find_profile(name, &config.launchers, &own.to_string_lossy(), read)
+        .map(Some)
+        .map_err(|error| CommandError::usage(format!("--launcher: {error}"), error.hint))
 }
 
 /// Those files that a plan names that are there.

@@ -168,7 +168,7 @@ pub fn reap_dead_supervisor(engine: &Engine) -> Result<ReapReport, DriveError> {
         };
         let id = id.clone();
         engine.transact(|state| {
-            let still = state.parallel.as_ref().and_then(|parallel| parallel.groups.get(&id));
+            let still = state.group_state(&id);
             let Some(known) = still.filter(|known| known.status == GroupStatus::Running) else {
                 return Ok((Vec::new(), ()));
             };

@@ -49,7 +49,7 @@ impl ParallelDriver<'_> {
         } else {
             self.was_resumed.remove(id);
         }
-        let known = state.parallel.as_ref().and_then(|parallel| parallel.groups.get(id));
+        let known = state.group_state(id);
         let told = told_cost(&end, said);
         let cost = known.map(|known| known.cost_of_client(told)).unwrap_or_default();
         let ended = EventKind::WorkerEnded { group: id.to_owned(), how: describe_client_end(&end), cost };
@@ -87,7 +87,7 @@ impl ParallelDriver<'_> {
 
     /// The files that the task that is under way in a session has changed.
     fn files_changed_by(&self, state: &RunState, group: &TaskGroup) -> Result<Vec<String>, WorktreeGone> {
-        let tree = state.parallel.as_ref().and_then(|parallel| parallel.groups.get(&group.id)?.worktree.clone());
+        let tree = state.group_state(&group.id).and_then(|known| known.worktree.clone());
         let (Some(tree), Some((id, running))) = (tree, verbs::running_task_in(state, group)) else {
             return Ok(Vec::new());
         };

@@ -87,7 +87,7 @@ impl ParallelDriver<'_> {
         }
         let (id, how) = (group.id.clone(), sanitize(&how, 500));
         self.record(|state| {
-            let known = state.parallel.as_ref().and_then(|parallel| parallel.groups.get(&id));
+            let known = state.group_state(&id);
             let is_running = known.is_some_and(|known| known.process.is_some() || known.job.is_some());
             let ended = EventKind::WorkerEnded { group: id.clone(), how: how.clone(), cost: end.cost };
             let mut events: Vec<EventKind> = is_running.then_some(ended).into_iter().collect();
@@ -118,8 +118,7 @@ impl ParallelDriver<'_> {
     ) -> Result<Judgement, DriveError> {
         let tree = name.path(&self.repository);
         let state = self.engine.run.state()?;
-        let base =
-            state.parallel.as_ref().and_then(|parallel| parallel.groups.get(&group.id)).map(|known| known.base.clone());
+        let base = state.group_state(&group.id).map(|known| known.base.clone());
         let mut good = self.last_good_commit(&state, group, &base.unwrap_or_default())?;
         let pushed = pushed.unwrap_or(&good).to_owned();
         checkout_at(&self.repository, name, &good)?;

@@ -332,7 +332,7 @@ impl ParallelDriver<'_> {
     pub(super) fn end_if_done(&self, group: &TaskGroup) -> Result<bool, DriveError> {
         let state = self.engine.run.state()?;
         let Some(status) = group_outcome(&state, group) else { return Ok(false) };
-        let known = state.parallel.as_ref().and_then(|parallel| parallel.groups.get(&group.id));
+        let known = state.group_state(&group.id);
         let Some(known) = known.filter(|known| known.status == GroupStatus::Ready) else { return Ok(true) };
         let tip = match self.judged_tip(&state, group, known)? {
             Ok(tip) => tip,
@@ -395,20 +395,8 @@ impl ParallelDriver<'_> {
         means: &LaunchConfig,
     ) -> Result<WorkerSpec, DriveError> {
         let temp = worker_resources::make_temp_folder(&means.temp, self.engine.run.id(), group);
-        Ok(WorkerSpec {
-            run: self.engine.run.id().to_owned(),
-            worker: group.to_owned(),
-            worktree: worktree.to_owned(),
-            temp_folder: temp.map_err(crate::RunStoreError::from)?,
-            port: None,
-            program_folder: means.own_program.parent().unwrap_or(Path::new("/")).to_owned(),
-            settings: None,
-            max_turns: 0,
-            max_budget_micros: None,
-            permissions: WorkerPermissions::Listed(Vec::new()),
-            model: None,
-            resume: None,
-        })
+        let temp = temp.map_err(crate::RunStoreError::from)?;
+        Ok(WorkerSpec::new(self.engine.run.id(), group, worktree, temp, &means.own_program))
     }
 
     /// The client of a session, which reads this prompt.

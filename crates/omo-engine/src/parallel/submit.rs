@@ -182,7 +182,7 @@ impl ParallelDriver<'_> {
         is_attached: bool,
     ) -> Result<Option<Submission<'g>>, DriveError> {
         let state = self.engine.run.state()?;
-        let known = state.parallel.as_ref().and_then(|parallel| parallel.groups.get(&group.id));
+        let known = state.group_state(&group.id);
         let Some(known) = known else { return Ok(None) };
         let (name, run) = (self.worker_name(&group.id)?, self.engine.run.id());
         let base = self.last_good_commit(&state, group, &known.base)?;

@@ -16,7 +16,7 @@ use omo_git::remote::worker_clone::{PushStop, WorkerClone};
 use omo_state::env;
 
 use super::reporter::Reporter;
-use super::{JobEnd, Step, Worker, program_folder, rules};
+use super::{JobEnd, Step, Worker, rules};
 use crate::exchange::WorkerBrief;
 
 /// How often the clone is looked at for new commits.
@@ -58,18 +58,13 @@ pub(super) fn client_spec(
     let settings = scratch.write("settings.json", settings.as_bytes())?;
     let prompt = scratch.write("prompt.md", rules::prompt_text(brief, done).as_bytes())?;
     let spec = WorkerSpec {
-        run: brief.run.clone(),
-        worker: brief.group.clone(),
-        worktree: clone.top().to_owned(),
-        temp_folder,
         port: find_free_ports(1).ok().and_then(|ports| ports.first().copied()),
-        program_folder: program_folder(&job.program),
         settings: Some(settings),
         max_turns: MAX_TURNS,
         max_budget_micros: budget_micros,
         permissions,
         model: brief.model.clone().filter(|model| !model.starts_with('-')),
-        resume: None,
+        ..WorkerSpec::new(&brief.run, &brief.group, clone.top(), temp_folder, &job.program)
     };
     let mut variables = spec.environment(job.variables.clone());
     for (name, value) in clone.commit_identity(&super::reporter::host_name()) {

@@ -3,15 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use omo_core::text::sanitize;
 use omo_remote::worker::jobs::{JobName, WorkerJobs};
 
 use super::scratch;
 use crate::error::CommandError;
 use crate::output;
-
-/// So much of a line of a log is shown.
-const LINE_CHARS: usize = 1_000;
 
 /// List the workers with a name: `JOB running` or `JOB ended`
 #[derive(Debug, Args)]
@@ -53,10 +49,8 @@ pub(super) struct LogsOptions {
 pub(super) fn list(options: &ListOptions) -> Result<(), CommandError> {
     let jobs = WorkerJobs::open(&scratch(options.scratch.as_deref()))?;
     let state = |is_running| if is_running { "running" } else { "ended" };
-    let lines = jobs.list()?;
-    let lines: Vec<String> =
-        lines.iter().map(|(name, is_running)| format!("{} {}", name.as_str(), state(*is_running))).collect();
-    if lines.is_empty() { Ok(()) } else { output::print_block(&lines.join("\n")) }
+    let lines = jobs.list()?.into_iter().map(|(name, is_running)| format!("{} {}\n", name.as_str(), state(is_running)));
+    output::print_log(&lines.collect::<String>())
 }
 
 /// `omo worker cancel`.
@@ -70,7 +64,5 @@ pub(super) fn cancel(options: &CancelOptions) -> Result<(), CommandError> {
 pub(super) fn logs(options: &LogsOptions) -> Result<(), CommandError> {
     let name = JobName::parse(&options.job)?;
     let jobs = WorkerJobs::open(&scratch(options.scratch.as_deref()))?;
-    let text = jobs.log(&name)?;
-    let lines: Vec<String> = String::from_utf8_lossy(&text).lines().map(|line| sanitize(line, LINE_CHARS)).collect();
-    if lines.is_empty() { Ok(()) } else { output::print_block(&lines.join("\n")) }
+    output::print_log(&String::from_utf8_lossy(&jobs.log(&name)?))
 }
