@@ -20,7 +20,7 @@ mod tick_plan;
 mod user_commits;
 mod worker_log;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -30,6 +30,7 @@ use omo_git::repository::GitRepository;
 use omo_git::worktree::WorkerName;
 use omo_plan::model::TaskGroup;
 use omo_remote::follow::JobFollower;
+use omo_remote::starts::Starts;
 
 use crate::event::EventKind;
 use crate::parallel_schedule::ParallelAction;
@@ -40,6 +41,7 @@ use crate::verbs;
 use crate::work::Engine;
 
 use remote_branches::Silence;
+use submit::Submission;
 
 pub use clean::{ReapReport, reap_dead_supervisor, refresh_kept_work};
 pub use error::DriveError;
@@ -88,6 +90,9 @@ pub struct ParallelDriver<'a> {
     was_resumed: BTreeSet<String>,
     /// What is known of workers elsewhere.
     jobs: JobFollower,
+    /// Starts of workers elsewhere that are under way, and those that wait for room.
+    starts: Starts,
+    pending: VecDeque<Submission>,
     /// Why the remote repository does not answer, once the run is over and it was found out.
     silence: Silence,
 }
@@ -130,6 +135,8 @@ impl<'a> ParallelDriver<'a> {
             last_merge: None,
             was_resumed: BTreeSet::new(),
             jobs: JobFollower::default(),
+            starts: Starts::default(),
+            pending: VecDeque::new(),
             silence: Silence::new(),
         })
     }
@@ -143,6 +150,7 @@ impl<'a> ParallelDriver<'a> {
     pub fn drive(&mut self) -> Result<DriveEnd, DriveError> {
         reap_dead_supervisor(self.engine)?;
         loop {
+            self.take_in_starts()?;
             let state = self.engine.settle(self.engine.run.state()?)?;
             let Some(parallel) = &state.parallel else {
                 return Ok(if state.phase == RunPhase::Executing { DriveEnd::NotParallel } else { DriveEnd::Over });

@@ -29,7 +29,7 @@ const GRACE: Duration = Duration::from_secs(1);
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// What runs workers elsewhere.
-pub trait Launcher: Sync {
+pub trait Launcher: Send + Sync {
     /// Starts a worker.
     ///
     /// # Errors

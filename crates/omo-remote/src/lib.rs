@@ -12,6 +12,7 @@ pub mod launcher;
 pub mod outcome;
 pub mod peer;
 pub mod profile;
+pub mod starts;
 pub mod template;
 pub mod trial;
 pub mod worker;

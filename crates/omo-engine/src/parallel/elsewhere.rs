@@ -24,11 +24,13 @@ impl ParallelDriver<'_> {
         };
         let Some(launcher) = self.launcher(&parallel.policy, String::new()) else { return Ok(false) };
         let is_over = state.is_over();
-        let is_cancelling = is_over && !self.jobs.are_cancelled(parallel.jobs().map(|(_, job)| job));
-        if self.jobs.is_fresh(&launcher) && !is_cancelling {
+        // What is being started is neither asked about nor ended before that has come to its end.
+        let jobs = parallel.jobs().filter(|(_, job)| !self.starts.is_under_way(&job.name));
+        let jobs: Vec<_> = jobs.map(|(group, job)| (self.job_values(group, job), job)).collect();
+        let is_cancelling = is_over && !self.jobs.are_cancelled(jobs.iter().map(|(_, job)| *job));
+        if jobs.is_empty() || self.jobs.is_fresh(&launcher) && !is_cancelling {
             return Ok(true);
         }
-        let jobs: Vec<_> = parallel.jobs().map(|(group, job)| (self.job_values(group, job), job)).collect();
         if is_over {
             self.jobs.cancel(&launcher, jobs.iter().map(|(values, _)| values.clone()).collect());
         }

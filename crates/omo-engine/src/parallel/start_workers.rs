@@ -49,6 +49,9 @@ impl ParallelDriver<'_> {
             return Ok(());
         }
         let Some(means) = self.launch_config.clone() else { return Ok(()) };
+        if !self.pending.is_empty() {
+            return Ok(());
+        }
         let has_failed = |group: &&&TaskGroup| parallel.has_status(&group.id, &[GroupStatus::Failed]);
         let failed: Vec<&TaskGroup> = groups.iter().filter(has_failed).copied().collect();
         if !failed.is_empty() && self.update_failed_sessions(state, parallel, &failed)? {
@@ -105,6 +108,10 @@ impl ParallelDriver<'_> {
             }
             for part in ready.chunks(pushes) {
                 is_taken &= self.submit_workers(parallel, micros, part)?;
+            }
+            if !self.pending.is_empty() {
+                // The others once these are under way.
+                break;
             }
         }
         Ok(())

@@ -1,69 +1,44 @@
 //! Workers are started elsewhere: their branches, and their briefs where they get any, go to the remote repository in one
-//! request, and each worker is started there by its launcher.
+//! request, and each worker is started there by its launcher, beside the run.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use omo_claude::supervisor::minder::MinderSpec;
-use omo_core::text::sanitize;
 use omo_git::message_commit::write_message;
 use omo_git::remote::RemoteError;
 use omo_git::worktree::checkout_at;
 use omo_plan::model::TaskGroup;
-use omo_process::parallel_map::parallel_map;
-use omo_remote::decision::EngineState;
 use omo_remote::exchange::{BRIEF_FILE, BriefTask, EXCHANGE_VERSION, WorkerBrief, brief_branch};
-use omo_remote::follow::COMMANDS_AT_ONCE;
 use omo_remote::job::{JobValues, job_name, launch_branch, launch_name};
-use omo_remote::launcher::{CommandFailure, Launcher, ProfileLauncher, Started};
+use omo_remote::launcher::{Launcher, ProfileLauncher, Started};
+use omo_remote::starts::Refusal;
 
 use crate::client_policy::ClientPolicy;
 use crate::event::EventKind;
 use crate::parallel::remote_branches::count_launches;
 use crate::parallel::{DriveError, ParallelDriver};
+use crate::parallel_schedule::ParallelAction;
 use crate::parallel_state::ParallelState;
 use crate::report::ultraplan::remote_prompt::{Pusher, remote_worker_prompt, task_commit_message, tasks_left};
+use crate::schedule::{NextAction, next_action};
 use crate::state::RunState;
 
 /// A push that failed so often, one time after the other, is put to a person.
 const MAX_PUSH_FAILURES: u32 = 4;
 
-/// A worker that is about to be started.
-struct Submission<'g> {
-    group: &'g TaskGroup,
+/// A worker that is about to be started by its launcher.
+#[derive(Debug)]
+pub(super) struct Submission {
+    launcher: Arc<ProfileLauncher>,
     launch: u32,
     values: JobValues,
-}
-
-/// A worker that its launcher did not take, as far as its command says.
-struct Refusal {
-    /// Why.
-    how: String,
-    /// Why it could not be ended, where it may have been taken all the same.
-    failed_cancel: Option<String>,
-}
-
-/// Has a worker ended whose start failed: what was refused, or took too long, may have been taken all the same.
-fn end_refused(launcher: &dyn Launcher, values: &JobValues, failure: CommandFailure) -> Refusal {
-    let CommandFailure { why: how, is_timeout } = failure;
-    let failed_cancel = match launcher.cancel(values) {
-        Err(failure) if is_timeout => Some(failure.why),
-        Err(_) if is_listed(launcher, &values.job) => launcher.cancel(values).err().map(|failure| failure.why),
-        // One that is refused while its scheduler is away was most likely never there, and is not told of.
-        Ok(()) | Err(_) => None,
-    };
-    Refusal { how, failed_cancel: failed_cancel.map(|why| sanitize(&why, 300)) }
-}
-
-/// Whether a scheduler says that it has a worker.
-fn is_listed(launcher: &dyn Launcher, job: &str) -> bool {
-    let listed = launcher.list().and_then(Result::ok).unwrap_or_default();
-    listed.get(job).is_some_and(|state| !matches!(state, EngineState::Ended(_)))
+    micros: Option<u64>,
 }
 
 impl ParallelDriver<'_> {
-    /// Starts workers for these sessions, whose work trees are ready. Each may spend `micros`. `false` where the launcher or
-    /// the remote repository refused one: they may take a minute to do so, in which nothing else is done, and the rest
-    /// waits as long as what was refused.
+    /// Begins to start workers for these sessions, whose work trees are ready. Each may spend `micros`. `false` where the
+    /// remote repository refused one: the rest waits as long as what was refused.
     pub(super) fn submit_workers(
         &mut self,
         parallel: &ParallelState,
@@ -73,21 +48,22 @@ impl ParallelDriver<'_> {
         let policy = &parallel.policy;
         let Some(mut launcher) = self.launcher(policy, String::new()) else { return Ok(true) };
         let is_attached = launcher.profile.is_attached();
-        let mut submissions = Vec::new();
+        let mut prepared = Vec::new();
         for (group, worktree) in ready {
             if !self.end_if_done(group)? {
                 let worktree = worktree.display().to_string();
-                submissions.extend(self.prepare_submission(policy, group, worktree, micros, is_attached)?);
+                let values = self.prepare_worker(policy, group, worktree, micros, is_attached)?;
+                prepared.extend(values.map(|(launch, values)| (*group, launch, values)));
             }
         }
-        if submissions.is_empty() {
+        if prepared.is_empty() {
             return Ok(true);
         }
-        if let Err(error) = push_branches(&mut launcher, &submissions) {
+        if let Err(error) = push_branches(&mut launcher, prepared.iter().map(|(.., values)| values)) {
             let why = format!("its branch could not be pushed to {}: {error}", policy.remote_name());
-            for submission in &submissions {
-                if is_attached || self.jobs.refuse(&submission.group.id) >= MAX_PUSH_FAILURES {
-                    self.report_stuck::<()>(submission.group, &why)?;
+            for (group, ..) in prepared {
+                if is_attached || self.jobs.refuse(&group.id) >= MAX_PUSH_FAILURES {
+                    self.report_stuck::<()>(group, &why)?;
                 }
             }
             return Ok(is_attached);
@@ -96,58 +72,74 @@ impl ParallelDriver<'_> {
         if self.engine.run.state()?.is_over() {
             return Ok(false);
         }
-        let mut is_taken = true;
-        for some in submissions.chunks(COMMANDS_AT_ONCE) {
-            if !is_taken {
-                for submission in some {
-                    self.jobs.refuse(&submission.group.id);
-                }
+        let launcher = Arc::new(launcher);
+        for (group, launch, values) in prepared {
+            if !is_attached {
+                self.pending.push_back(Submission { launcher: Arc::clone(&launcher), launch, values, micros });
                 continue;
             }
-            // Written down first: what is started and not written down would be started a second time.
-            if !is_attached {
-                let handed_over = |submission: &Submission| EventKind::WorkerSubmitted {
-                    group: submission.group.id.clone(),
-                    job: submission.values.job.clone(),
-                    launch: submission.launch,
-                    brief: submission.values.brief.clone(),
-                    budget_micros: micros,
-                };
-                self.record(|_| some.iter().map(handed_over).collect())?;
+            match launcher.start(&values) {
+                Ok(Started::Attached { program, arguments }) => {
+                    self.attach(policy, group, &values, program, arguments)?;
+                }
+                Ok(Started::HandedOver) => {}
+                Err(failure) => drop(self.report_stuck::<()>(group, &format!("--launcher: {}", failure.why))?),
             }
-            let started = parallel_map(some, |submission| {
-                launcher.start(&submission.values).map_err(|failure| {
-                    (!is_attached).then(|| end_refused(&launcher, &submission.values, failure.clone())).ok_or(failure)
-                })
-            });
-            for (submission, started) in some.iter().zip(started) {
-                match started {
-                    Ok(Started::HandedOver) => self.jobs.accept(&submission.group.id),
-                    Ok(Started::Attached { program, arguments }) => {
-                        self.attach(policy, submission, program, arguments)?;
-                    }
-                    Err(Ok(refusal)) => {
-                        is_taken = false;
-                        self.on_refused(submission, refusal)?;
-                    }
-                    Err(Err(failure)) => {
-                        self.report_stuck::<()>(submission.group, &format!("--launcher: {}", failure.why))?;
+        }
+        self.take_in_starts()?;
+        Ok(true)
+    }
+
+    /// Takes in the starts that have ended, and begins others. Once one was refused, the rest waits as long.
+    pub(super) fn take_in_starts(&mut self) -> Result<(), DriveError> {
+        while let Some((job, started)) = self.starts.next_ended() {
+            let Err(refusal) = started else {
+                self.jobs.accept(&job.group);
+                continue;
+            };
+            self.on_refused(job, refusal)?;
+            self.pending.clear();
+            if let NextAction::Parallel(ParallelAction::Start(groups)) = next_action(&self.engine.run.state()?) {
+                for group in groups {
+                    if !self.jobs.is_backing_off(&group.id) {
+                        self.jobs.refuse(&group.id);
                     }
                 }
             }
         }
-        Ok(is_taken)
+        let next = self.starts.room().min(self.pending.len());
+        if next == 0 {
+            return Ok(());
+        }
+        if self.engine.run.state()?.is_over() {
+            self.pending.clear();
+            return Ok(());
+        }
+        let next: Vec<Submission> = self.pending.drain(..next).collect();
+        // Written down first: what is started and not written down would be started a second time.
+        let handed_over = |submission: &Submission| EventKind::WorkerSubmitted {
+            group: submission.values.group.clone(),
+            job: submission.values.job.clone(),
+            launch: submission.launch,
+            brief: submission.values.brief.clone(),
+            budget_micros: submission.micros,
+        };
+        self.record(|_| next.iter().map(handed_over).collect())?;
+        for submission in next {
+            self.starts.begin(&submission.launcher, submission.values);
+        }
+        Ok(())
     }
 
     /// Has the command of a worker run here for as long as the worker does.
     fn attach(
         &mut self,
         policy: &ClientPolicy,
-        submission: &Submission,
+        group: &TaskGroup,
+        values: &JobValues,
         program: PathBuf,
         arguments: Vec<String>,
     ) -> Result<(), DriveError> {
-        let Submission { group, values, .. } = submission;
         let Some(means) = self.launch_config.clone() else { return Ok(()) };
         let order = self.worker_spec(&group.id, values.worktree.as_ref(), &means)?;
         let spec = MinderSpec {
@@ -160,10 +152,10 @@ impl ParallelDriver<'_> {
         self.add_session(group, spec, None)
     }
 
-    fn on_refused(&mut self, submission: &Submission, refusal: Refusal) -> Result<(), DriveError> {
+    fn on_refused(&mut self, worker: JobValues, refusal: Refusal) -> Result<(), DriveError> {
         let Refusal { how, failed_cancel } = refusal;
-        self.jobs.refuse(&submission.group.id);
-        let (group, job) = (submission.group.id.clone(), submission.values.job.clone());
+        let JobValues { group, job, .. } = worker;
+        self.jobs.refuse(&group);
         self.record(|state| {
             let others = state.parallel.as_ref().map_or(0, |parallel| parallel.jobs().count());
             let not_cancelled = |reason| EventKind::WorkerNotCancelled { group: group.clone(), job, reason };
@@ -173,14 +165,15 @@ impl ParallelDriver<'_> {
         .map(drop)
     }
 
-    fn prepare_submission<'g>(
+    /// The number of the launch of a worker, and what its commands are filled with.
+    fn prepare_worker(
         &self,
         policy: &ClientPolicy,
-        group: &'g TaskGroup,
+        group: &TaskGroup,
         worktree: String,
         micros: Option<u64>,
         is_attached: bool,
-    ) -> Result<Option<Submission<'g>>, DriveError> {
+    ) -> Result<Option<(u32, JobValues)>, DriveError> {
         let state = self.engine.run.state()?;
         let known = state.group_state(&group.id);
         let Some(known) = known else { return Ok(None) };
@@ -204,7 +197,7 @@ impl ParallelDriver<'_> {
             values.brief = write_message(&self.repository, BRIEF_FILE, &brief)?;
             values.log = log.display().to_string();
         }
-        Ok(Some(Submission { group, launch, values }))
+        Ok(Some((launch, values)))
     }
 
     fn brief(
@@ -241,14 +234,17 @@ impl ParallelDriver<'_> {
 
 /// Pushes the branches of some workers, with their briefs where they have any, and finds out the address of the remote
 /// repository.
-fn push_branches(launcher: &mut ProfileLauncher, submissions: &[Submission]) -> Result<(), RemoteError> {
+fn push_branches<'v>(
+    launcher: &mut ProfileLauncher,
+    workers: impl Iterator<Item = &'v JobValues>,
+) -> Result<(), RemoteError> {
     let remote = launcher.remote()?;
-    let briefs: Vec<String> = submissions.iter().map(|submission| brief_branch(&submission.values.branch)).collect();
-    let pairs = submissions.iter().zip(&briefs).flat_map(|(submission, brief)| {
-        let values = &submission.values;
-        [(values.base.as_str(), values.branch.as_str()), (values.brief.as_str(), brief.as_str())]
-    });
-    remote.push_all(&pairs.filter(|(commit, _)| !commit.is_empty()).collect::<Vec<_>>())?;
+    let mut pairs = Vec::new();
+    for values in workers {
+        pairs.push((values.base.as_str(), values.branch.clone()));
+        pairs.extend((!values.brief.is_empty()).then(|| (values.brief.as_str(), brief_branch(&values.branch))));
+    }
+    remote.push_all(&pairs.iter().map(|(commit, branch)| (*commit, branch.as_str())).collect::<Vec<_>>())?;
     launcher.address = remote.address()?;
     Ok(())
 }
