@@ -65,7 +65,9 @@ fn a_worker_that_waits_in_the_queue_for_too_long_is_put_to_a_person() {
         )?;
         engine.open()?;
         engine.ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
-        let is_queued = || (engine.job("session-1").is_some() && engine.job("session-2").is_some()).then_some(());
+        // A job is written down before it is started.
+        let queue = engine.host.home().join("queue");
+        let is_queued = || (fs::read_to_string(&queue).ok()?.lines().count() == 2).then_some(());
         wait_until("both workers in the queue", is_queued)?;
         engine.ground.kill_supervisor()?;
         // They are there for longer than they may be, as far as the ledger knows.
