@@ -113,12 +113,19 @@ impl<'r> Remote<'r> {
     ///
     /// One is there, or the remote does not take it.
     pub fn push_all(&self, branches: &[(&str, &str)]) -> Result<(), RemoteError> {
-        let leases = branches.iter().map(|(_, branch)| format!("--force-with-lease=refs/heads/{branch}:"));
-        let refspecs = branches.iter().map(|(commit, branch)| format!("{commit}:refs/heads/{branch}"));
-        self.push_refspecs("push", &leases.collect::<Vec<_>>(), &refspecs.collect::<Vec<_>>())
+        self.move_branches("push", branches.iter().map(|(commit, branch)| (*branch, "", *commit)))
     }
 
-    fn push_refspecs(&self, command: &'static str, leases: &[String], refspecs: &[String]) -> Result<(), RemoteError> {
+    /// Moves branches there from one commit to another, each of which is empty where there is to be none.
+    fn move_branches<'b>(
+        &self,
+        command: &'static str,
+        moves: impl Iterator<Item = (&'b str, &'b str, &'b str)>,
+    ) -> Result<(), RemoteError> {
+        let lease_and_refspec = |(branch, from, to)| {
+            (format!("--force-with-lease=refs/heads/{branch}:{from}"), format!("{to}:refs/heads/{branch}"))
+        };
+        let (leases, refspecs): (Vec<String>, Vec<String>) = moves.map(lease_and_refspec).unzip();
         let mut arguments = PUSH.to_vec();
         arguments.extend(leases.iter().map(String::as_str));
         arguments.push(self.name);
@@ -178,22 +185,41 @@ impl<'r> Remote<'r> {
     ///
     /// As [`Remote::delete`], for the first of them; the others may be gone.
     pub fn delete_all(&self, branches: &[(&str, &str)]) -> Result<(), RemoteError> {
-        let leases = branches.iter().map(|(branch, commit)| format!("--force-with-lease=refs/heads/{branch}:{commit}"));
-        let refspecs = branches.iter().map(|(branch, _)| format!(":refs/heads/{branch}"));
-        self.push_refspecs("push --delete", &leases.collect::<Vec<_>>(), &refspecs.collect::<Vec<_>>())
+        self.move_branches("push --delete", branches.iter().map(|(branch, commit)| (*branch, *commit, "")))
     }
 
     fn ask(&self, command: &'static str, limit: Duration, arguments: &[&str]) -> Result<Vec<u8>, RemoteError> {
-        let failed = |why: String| RemoteError::Failed { command, why };
-        let ways = [("GIT_ALLOW_PROTOCOL", OsStr::new(WAYS))];
-        match self.repository.call_remote(limit, arguments, &ways) {
-            Some(GitOutcome::Ended { status: 0, said, .. }) => Ok(said),
-            Some(GitOutcome::Ended { complaint, .. }) => {
-                Err(failed(complaint_reason(&String::from_utf8_lossy(&complaint))))
-            }
-            Some(GitOutcome::TimedOut) => Err(RemoteError::TimedOut { command, seconds: limit.as_secs() }),
-            None => Err(failed("git could not be run".to_owned())),
+        call(self.repository, command, limit, arguments, &mut || true)?.map_err(|failed| match failed.complaint {
+            Some(complaint) => RemoteError::Failed { command, why: complaint_reason(&complaint) },
+            None => RemoteError::TimedOut { command, seconds: limit.as_secs() },
+        })
+    }
+}
+
+/// A call of git that failed.
+struct FailedCall {
+    said: String,
+    /// What git complained about; `None` where it did not end in its time.
+    complaint: Option<String>,
+}
+
+/// Calls git, which speaks with another machine while `goes_on` says so.
+fn call(
+    repository: &GitRepository,
+    command: &'static str,
+    limit: Duration,
+    arguments: &[&str],
+    goes_on: &mut dyn FnMut() -> bool,
+) -> Result<Result<Vec<u8>, FailedCall>, RemoteError> {
+    let ways = [("GIT_ALLOW_PROTOCOL", OsStr::new(WAYS))];
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    match repository.call_remote_while(limit, arguments, &ways, goes_on) {
+        Some(GitOutcome::Ended { status: 0, said, .. }) => Ok(Ok(said)),
+        Some(GitOutcome::Ended { said, complaint, .. }) => {
+            Ok(Err(FailedCall { said: text(&said), complaint: Some(text(&complaint)) }))
         }
+        Some(GitOutcome::TimedOut) => Ok(Err(FailedCall { said: String::new(), complaint: None })),
+        None => Err(RemoteError::Failed { command, why: "git could not be run".to_owned() }),
     }
 }
 

@@ -148,12 +148,6 @@ fn hands_work_over(named: &[&str]) -> bool {
     has("worker") || has("worker_start") || has("branch") && has("brief")
 }
 
-/// Whether a command that ends a worker says which one: without that it could end others, or every job of its user.
-fn names_one_worker(template: &str) -> bool {
-    let named = LauncherTemplate::parse(template).map(|template| template.placeholders()).unwrap_or_default();
-    named.iter().any(|placeholder| ["job", "worker_cancel", "branch", "brief"].contains(placeholder))
-}
-
 fn build(
     name: &str,
     like: &str,
@@ -162,12 +156,13 @@ fn build(
 ) -> Result<LauncherProfile, ProfileError> {
     let text = |key: &str| table.texts.get(key).cloned();
     let number = |key: &str| table.numbers.get(key).copied();
+    // A command, with the placeholders that it names.
     let command = |key: &str| match text(key) {
         Some(template) => match LauncherTemplate::parse(&template) {
-            Ok(_) => Ok(Some(template)),
+            Ok(parsed) => Ok((Some(template), parsed.placeholders())),
             Err(error) => Err(invalid(name, key, &format!("cannot be used: {error}"))),
         },
-        None => Ok(None),
+        None => Ok((None, Vec::new())),
     };
     let options = text("options").unwrap_or_default();
     if shlex::split(&options).is_none() {
@@ -182,8 +177,8 @@ fn build(
             .map_err(|error| invalid(name, "input", &format!("cannot be used: {error}")))?,
         None => Vec::new(),
     };
-    let start = command("start")?.ok_or_else(|| invalid(name, "start", "has to be set in your config.toml"))?;
-    let in_start = LauncherTemplate::parse(&start).map(|start| start.placeholders()).unwrap_or_default();
+    let (start, in_start) = command("start")?;
+    let start = start.ok_or_else(|| invalid(name, "start", "has to be set in your config.toml"))?;
     if !hands_work_over(&[in_start, in_input].concat()) {
         let where_else = if input.is_some() { ", or in the file of `input`," } else { "" };
         return Err(invalid(
@@ -194,8 +189,10 @@ fn build(
             ),
         ));
     }
-    let cancel = command("cancel")?;
-    if cancel.as_deref().is_some_and(|template| !names_one_worker(template)) {
+    let (cancel, in_cancel) = command("cancel")?;
+    // Without that it could end others, or every job of its user.
+    let names_one = in_cancel.iter().any(|named| ["job", "worker_cancel", "branch", "brief"].contains(named));
+    if cancel.is_some() && !names_one {
         let why = "does not say which worker is to be ended: {job} is missing in it, and so is what takes its place, \
                    {worker_cancel}, {branch} or {brief}";
         return Err(invalid(name, "cancel", why));
@@ -209,8 +206,8 @@ fn build(
         name: name.to_owned(),
         start,
         cancel,
-        status: command("status")?,
-        logs: command("logs")?,
+        status: command("status")?.0,
+        logs: command("logs")?.0,
         input,
         remote: text("remote"),
         host: text("host").unwrap_or_default(),

@@ -13,9 +13,11 @@ use omo_core::text::sanitize;
 use omo_state::git_worktree::GitWorktree;
 use omo_state::seal::hex_digest;
 
-use super::{COMPLAINT_CHARS, FETCH, PUSH, RemoteError, WAYS, complaint_reason, parse_branches, program_setting};
+use super::{
+    COMPLAINT_CHARS, FETCH, FailedCall, PUSH, RemoteError, call, complaint_reason, parse_branches, program_setting,
+};
 use crate::commit::has_identity;
-use crate::git_command::{GitOutcome, git};
+use crate::git_command::git;
 use crate::git_output::parts;
 use crate::git_settings::own_identity;
 use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
@@ -82,12 +84,6 @@ impl From<RemoteError> for PushStop {
     fn from(error: RemoteError) -> Self {
         Self::Failed(without_credentials(&error.to_string()))
     }
-}
-
-/// A call of git that failed.
-struct FailedCall {
-    said: String,
-    complaint: String,
 }
 
 /// What is pushed. The work only ever goes on from what is there; the report replaces what this worker last saw.
@@ -322,7 +318,7 @@ impl<'g> WorkerClone<'g> {
             arguments.extend(["--porcelain", "--no-progress", &lease, REMOTE]);
             arguments.extend(specs.iter().map(String::as_str));
             let Err(failed) = self.call("push", PUSH_LIMIT, &arguments)? else { return Ok(()) };
-            if is_atomic && failed.complaint.contains("does not support --atomic") {
+            if is_atomic && failed.complaint.as_ref().is_some_and(|why| why.contains("does not support --atomic")) {
                 is_atomic = false;
                 continue;
             }
@@ -330,7 +326,7 @@ impl<'g> WorkerClone<'g> {
                 Some(PushStop::Superseded) => return self.confirm_superseded(request),
                 Some(PushStop::Failed(why)) => why,
                 Some(stop) => return Err(stop),
-                None => safe_reason(&failed.complaint),
+                None => safe_reason(failed.complaint),
             };
             self.wait("push", why, tries.next())?;
         }
@@ -363,7 +359,7 @@ impl<'g> WorkerClone<'g> {
         loop {
             match self.call(command, limit, arguments)? {
                 Ok(said) => return Ok(said),
-                Err(failed) => self.wait(command, safe_reason(&failed.complaint), tries.next())?,
+                Err(failed) => self.wait(command, safe_reason(failed.complaint), tries.next())?,
             }
         }
     }
@@ -374,20 +370,9 @@ impl<'g> WorkerClone<'g> {
         limit: Duration,
         arguments: &[&str],
     ) -> Result<Result<Vec<u8>, FailedCall>, RemoteError> {
-        let ways = [("GIT_ALLOW_PROTOCOL", OsStr::new(WAYS))];
         let limit = if self.is_hurried.get() { limit.min(HURRIED_LIMIT) } else { limit };
         let mut goes_on = || self.is_hurried.get() || (self.goes_on)();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        match self.repository.call_remote_while(limit, arguments, &ways, &mut goes_on) {
-            Some(GitOutcome::Ended { status: 0, said, .. }) => Ok(Ok(said)),
-            Some(GitOutcome::Ended { said, complaint, .. }) => {
-                Ok(Err(FailedCall { said: text(&said), complaint: text(&complaint) }))
-            }
-            Some(GitOutcome::TimedOut) => {
-                Ok(Err(FailedCall { said: String::new(), complaint: "no answer in time".to_owned() }))
-            }
-            None => Err(failed(command, "git could not be run".to_owned())),
-        }
+        call(&self.repository, command, limit, arguments, &mut goes_on)
     }
 
     /// Waits before a further try. Where there is none, that is why the command failed.
@@ -421,8 +406,8 @@ fn is_said_here(word: &str) -> bool {
 }
 
 /// Why git failed, without what an address may hold.
-fn safe_reason(complaint: &str) -> String {
-    without_credentials(&complaint_reason(complaint))
+fn safe_reason(complaint: Option<String>) -> String {
+    complaint.map_or_else(|| "no answer in time".to_owned(), |why| without_credentials(&complaint_reason(&why)))
 }
 
 /// A text whose addresses name no user and hold no password.
