@@ -46,6 +46,11 @@ impl CommandConcern {
         !matches!(self, Self::Prepares | Self::Changes | Self::UnknownProgram)
     }
 
+    /// Whether such a command does harm wherever it stands, or holds a run up for good.
+    pub(crate) fn harms(self) -> bool {
+        matches!(self, Self::Changes | Self::OtherFolder | Self::NeverEnds)
+    }
+
     /// Whether a person may add such a command as a check: it may judge, and what else it does is for them to say.
     pub fn may_be_added(self) -> bool {
         matches!(self, Self::Prepares | Self::Changes | Self::OtherFolder | Self::UnknownProgram)
@@ -79,7 +84,7 @@ static PLACEHOLDER: Pattern = Pattern::new(concat!(
     r"\bYOUR[_-][A-Z]|\byour-[a-z]+|(?:^|[\s=/])path/to/|(?:^|\s)(?:\.\.\.|…)(?:\s|$)",
 ));
 /// A gap in an address, in quotes or not: `https://a.b/{id}`, `localhost:PORT`.
-static ADDRESS_GAP: Pattern = Pattern::new(r#"https?://[^\s"']*\{[A-Za-z_]+\}|:PORT\b"#);
+static ADDRESS_GAP: Pattern = Pattern::new(r#"https?://(?:[^$\s"']|\$[^{])*\{[A-Za-z_]+\}|:PORT\b"#);
 /// Commands of PowerShell, cmd and fish.
 static OTHER_SHELL: Pattern = Pattern::new(concat!(
     r"\$env:[A-Za-z_]|^(?:Get|Set|Test|New|Remove|Select|Start|Stop|Invoke|Write|Out|Where|ForEach|Copy|Move|Import)-[A-Z][A-Za-z]+\b",

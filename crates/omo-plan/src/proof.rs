@@ -127,7 +127,7 @@ fn refuse_checks(plan: &mut Plan) {
         let is_judged = has_expected_output(check);
         let concern = *concerns.entry((check.command.clone(), is_judged)).or_insert_with(|| find_check_concern(check));
         let concern = concern.filter(|concern| {
-            let counts = !names_checks || matches!(concern, CommandConcern::Changes | CommandConcern::OtherFolder);
+            let counts = !names_checks || concern.harms();
             counts && !(is_added && concern.may_be_added())
         });
         if let Some(concern) = concern {

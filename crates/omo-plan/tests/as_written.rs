@@ -222,6 +222,39 @@ fn what_harms_or_judges_another_place_is_never_offered_as_a_check() {
 }
 
 #[test]
+fn a_format_that_names_its_checks_runs_none_that_harms() {
+    for (command, is_run) in [
+        ("git push", false),
+        ("cd /srv/other && make test", false),
+        ("npm run dev", false),
+        ("sh -c \"git push && npm test\"", false),
+        ("npm test", true),
+        ("exit 0", true),
+    ] {
+        let text = format!("### Task 1: A\n\n**Verify:** `{command}`\n");
+        let expected = if is_run { format!("1 ${command}\n") } else { "1\n".to_owned() };
+        assert_eq!(lines(&plan("docs/plans/a.md", &text)), expected, "{command}");
+    }
+}
+
+#[test]
+fn sentences_and_kept_files_are_told_from_commands_and_changes() {
+    for (said, expected) in
+        [("npm test passes", "1 $npm test\n"), ("run npm test", "1 $npm test\n"), ("all tests pass", "1\n")]
+    {
+        assert_eq!(
+            lines(&plan("docs/plans/a.md", &format!("### Task 1: A\n**Verify:** {said}\n"))),
+            expected,
+            "{said}"
+        );
+    }
+    let kept = "## 1. A\n\n- [ ] 1.1 Change `src/a.ts`. Do not touch `src/secret.ts`\n";
+    assert_eq!(lines(&plan("openspec/changes/a/tasks.md", kept)), "1.1 src/a.ts\n");
+    let design = "# Design\n\n## 1. Overview\n\n**Verification:** see tests\n\n## 2. Parts\n\n**Files:** `a.ts`\n";
+    assert!(!plan(".kiro/specs/k/design.md", design).can_run());
+}
+
+#[test]
 fn the_folder_of_the_project_is_dropped_from_its_own_checks() {
     let text = "### Task 1: Site\n\n- [ ] **Step 1: Look**\n\nRun: `cd /Users/someone/Code/site && npm run build`\n";
     let read = read("docs/superpowers/plans/b.md", text.as_bytes(), BatchOptions::default());

@@ -5,7 +5,6 @@ use super::task_outline::{TaskHeading, TaskOutline, has_tasks};
 use crate::document::MarkdownDocument;
 use crate::labels::read_labels;
 use crate::pattern::Pattern;
-use crate::words::Word;
 
 /// The form of a plan that keeps to no template; [`HeadingForm::Loose`] where it has no task.
 pub(crate) fn find_form(document: &MarkdownDocument<'_>) -> HeadingForm {
@@ -18,10 +17,10 @@ pub(crate) fn find_form(document: &MarkdownDocument<'_>) -> HeadingForm {
 static NUMBERED_BOX: Pattern =
     Pattern::new(r"(?m)^[ \t]*[-*+][ \t]+\[[ xX]\][ \t]+[*_]*(?:[A-Z]{0,3}-?[0-9]+[.)]|[0-9]+\.[0-9]|T[0-9])");
 /// What only a task has below its heading.
-const TASK_LABELS: [&str; 5] = ["acceptance criteria", "acceptance", "verify", "verification", "done when"];
+const TASK_LABELS: [&str; 4] = ["acceptance criteria", "acceptance", "definition of done", "done when"];
 
-/// Whether the numbered headings of a document are tasks: most of them say what they change or what shows that they are
-/// done, and no item is a task by its number.
+/// Whether the numbered headings of a document are tasks: most of them say what they have to meet, and no item is a task by
+/// its number.
 fn has_numbered_tasks(document: &MarkdownDocument<'_>) -> bool {
     if NUMBERED_BOX.is_match(document.text) {
         return false;
@@ -29,7 +28,7 @@ fn has_numbered_tasks(document: &MarkdownDocument<'_>) -> bool {
     let outline = TaskOutline::read_tasks(document, HeadingForm::Numbered);
     let has_fields = |task: &&TaskHeading<'_>| {
         let labels = read_labels(document, task.heading.end..task.section.end, &[]);
-        labels.iter().any(|label| TASK_LABELS.contains(&&*label.key) || Word::Files.is(&label.key))
+        labels.iter().any(|label| TASK_LABELS.contains(&&*label.key))
     };
     let count = outline.tasks.len();
     count > 1 && outline.tasks.iter().filter(has_fields).count() * 2 > count

@@ -1,10 +1,21 @@
 //! What a command does beside judging: it prepares, runs on, or changes what is no part of the work.
 
+mod table;
+
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use omo_core::shell::programs::{Role, has_role, program_name, without_wrappers};
-use omo_core::shell::split_commands;
+use omo_core::shell::programs::{Role, has_role, is_wrapper, program_name, without_wrappers};
+use omo_core::shell::{Part, PartKind, parse_shell, shell_script, without_keywords};
+
+use crate::pattern::Pattern;
+use table::{
+    CHANGING, DATABASES, ENDLESS_SCRIPTS, FETCHING, FOLDERS, JUDGING, LOOKING, TABLE, TOLD_ANYWHERE, TRIALS, VALUED,
+    WRITING,
+};
+
+/// A script in a script is looked into so far down.
+const MAX_DEPTH: usize = 4;
 
 /// The effect of a command; the later ones weigh more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,76 +32,21 @@ pub(crate) enum Effect {
     Changes,
     /// It looks at what another machine answers.
     Reaches,
-    /// It works in a folder that is not of the project.
+    /// It works, or writes, in a folder that is not of the project.
     Leaves,
 }
 
-/// The effects of programs by the first word behind their options; `*` is any or none, `-` none.
-const TABLE: &[(Effect, &str, &str)] = &[
-    (
-        Effect::Changes,
-        "git",
-        "add commit push pull fetch checkout switch restore reset stash merge rebase worktree rm mv cherry-pick revert",
-    ),
-    (Effect::Prepares, "git", "init clone"),
-    (Effect::Runs, "git", "*"),
-    (Effect::Changes, "ssh scp rsync sftp gh glab vercel netlify heroku twine", "*"),
-    (Effect::Changes, "terraform tofu pulumi", "apply destroy import up"),
-    (Effect::Changes, "kubectl", "apply create delete patch replace rollout scale set exec cp"),
-    (Effect::Changes, "helm", "install upgrade uninstall rollback"),
-    (Effect::Changes, "docker podman", "push login"),
-    (Effect::Changes, "prisma", "migrate db"),
-    (Effect::Changes, "alembic", "upgrade downgrade revision stamp"),
-    (Effect::Changes, "drizzle-kit", "push migrate drop"),
-    (Effect::Changes, "supabase", "db start link"),
-    (Effect::Changes, "manage.py", "migrate makemigrations flush loaddata"),
-    (Effect::Changes, "dbt", "run seed build"),
-    (Effect::Changes, "aws gcloud az firebase flyctl fly wrangler serverless sls sam cdk", "deploy destroy s3 publish"),
-    (Effect::Installs, "npm pnpm yarn bun", "install i ci add remove uninstall link init create update upgrade login"),
-    (Effect::Installs, "yarn", "-"),
-    (Effect::Installs, "pip pipx", "*"),
-    (Effect::Prepares, "shadcn husky degit sv", "*"),
-    (Effect::Installs, "uv", "pip add sync lock venv init tool build remove"),
-    (
-        Effect::Installs,
-        "poetry cargo go gem composer bundle mix dart flutter dotnet",
-        "add sync install lock get require restore new init update upgrade remove create tool mod pub dev start deps.get",
-    ),
-    (Effect::Installs, "brew apt apt-get dnf pod", "*"),
-    (Effect::Prepares, "terraform tofu openspec", "init archive"),
-    (Effect::Prepares, "docker podman docker-compose", "up down start stop pull"),
-    (
-        Effect::Prepares,
-        "mkdir touch cp mv rm rmdir ln chmod chown sleep kill open code source export unset echo printf tee cd",
-        "*",
-    ),
-    (Effect::Runs, "docker podman docker-compose", "run exec"),
-    (Effect::Runs, "cargo go dotnet flutter", "run"),
-    (Effect::Runs, "prisma rails", "generate g db"),
-    (
-        Effect::NeverEnds,
-        "uvicorn gunicorn hypercorn nodemon serve http-server json-server webpack-dev-server watchexec entr watch ngrok \
-         air http.server live-server",
-        "*",
-    ),
-    (Effect::NeverEnds, "vite", "- dev serve preview"),
-    (Effect::NeverEnds, "next nuxt astro expo tauri wrangler ng webpack", "dev start serve"),
-    (Effect::NeverEnds, "rails artisan hugo jekyll mkdocs mix flask streamlit", "s server serve phx.server run"),
-    (Effect::NeverEnds, "cargo dotnet tsx manage.py", "watch runserver"),
-    (Effect::NeverEnds, "kubectl", "port-forward proxy"),
-];
+impl Effect {
+    /// Whether a command with it may still be meant to judge.
+    pub(crate) fn may_judge(self) -> bool {
+        matches!(self, Self::Runs | Self::Reaches | Self::Leaves)
+    }
 
-/// Scripts of a project that run on, by the first part of their names.
-const ENDLESS_SCRIPTS: &str = "dev start serve watch preview storybook";
-/// Words that change what is no part of the work, in the name of a script or as what a program is told to do, and words
-/// that say that it is only looked at.
-const CHANGING: &str = "deploy deployment publish migrate migration migrations seed upload rollback provision";
-const JUDGING: &str = "test tests check checks lint verify validate validation status dry spec ci list show diff build";
-/// Options whose value is a word of its own, and those of them whose value is the folder that the command works in.
-const VALUED: &str = "-C -f -F -w --prefix --cwd --dir --filter --file --workspace --project --config";
-const FOLDERS: &str = "-C --prefix --cwd --dir";
-/// Programs that fetch what they are told to.
-const FETCHING: &str = "curl wget http https xh";
+    /// Whether a command with it is no check, whatever else it does.
+    pub(crate) fn spoils(self) -> bool {
+        matches!(self, Self::Installs | Self::NeverEnds | Self::Changes)
+    }
+}
 
 fn has_word(words: &str, wanted: &str) -> bool {
     words.split_ascii_whitespace().any(|word| word == wanted)
@@ -99,20 +55,9 @@ fn has_word(words: &str, wanted: &str) -> bool {
 /// The effects of the parts of a command, in their order; `None` for one that may judge. A change of the folder within
 /// the project is none of them.
 pub(crate) fn effects(command: &str) -> Vec<Option<Effect>> {
-    let mut depth = 0;
-    let parts = split_commands(command).into_iter();
-    parts
-        .filter_map(|words| {
-            let (program, arguments) = words.split_first()?;
-            match program.as_str() {
-                "cd" | "pushd" => leaves_project(arguments.first().map_or("", String::as_str), &mut depth)
-                    .then_some(Some(Effect::Leaves)),
-                // An address is opened by a person.
-                address if address.contains("://") => Some(Some(Effect::Prepares)),
-                _ => Some(words_effect(&words)),
-            }
-        })
-        .collect()
+    let mut reader = EffectReader::default();
+    reader.read_script(command, 0);
+    reader.found
 }
 
 /// The effect of a command that weighs most.
@@ -120,15 +65,76 @@ pub(crate) fn effect(command: &str) -> Option<Effect> {
     effects(command).into_iter().flatten().max()
 }
 
-impl Effect {
-    /// Whether a command with it may still be meant to judge.
-    pub(crate) fn may_judge(self) -> bool {
-        matches!(self, Self::Runs | Self::Reaches | Self::Leaves)
+/// The effects of a script so far, and where it works.
+#[derive(Default)]
+struct EffectReader {
+    found: Vec<Option<Effect>>,
+    /// Folders below the project's top.
+    depth: isize,
+}
+
+impl EffectReader {
+    fn read_script(&mut self, script: &str, nesting: usize) {
+        let parts = if nesting < MAX_DEPTH { parse_shell(script) } else { None };
+        self.read_parts(parts.iter().flatten(), nesting);
     }
+
+    fn read_parts<'p>(&mut self, parts: impl Iterator<Item = &'p Part>, nesting: usize) {
+        for part in parts {
+            self.found.extend(part.written_files.iter().any(|file| is_outside(file)).then_some(Some(Effect::Leaves)));
+            match &part.kind {
+                PartKind::Command(words) => self.read_words(without_keywords(words), nesting),
+                PartKind::Group(parts) | PartKind::Subshell(parts) => self.read_parts(parts.iter(), nesting),
+                // What a command is given may be made in any way that harms nothing.
+                PartKind::Inner(parts) => {
+                    let known = self.found.len();
+                    self.read_parts(parts.iter(), nesting);
+                    let inner = self.found.split_off(known);
+                    self.found
+                        .extend(inner.into_iter().filter(|effect| effect.is_some_and(|own| own > Effect::Installs)));
+                }
+            }
+        }
+    }
+
+    fn read_words(&mut self, words: &[String], nesting: usize) {
+        let Some((program, arguments)) = words.split_first() else { return };
+        let script = match program.as_str() {
+            "cd" | "pushd" => {
+                let target = arguments.iter().find(|word| *word != "--").map_or("", String::as_str);
+                let leaves = leaves_project(target, &mut self.depth);
+                return self.found.extend(leaves.then_some(Some(Effect::Leaves)));
+            }
+            // An address is opened by a person.
+            address if address.contains("://") => return self.found.push(Some(Effect::Prepares)),
+            "eval" => Some(arguments.join(" ")),
+            "find" => runs_of_find(arguments),
+            name => shell_script(name, arguments).cloned(),
+        };
+        match script {
+            Some(script) => self.read_script(&script, nesting + 1),
+            None => self.found.push(words_effect(words).max(folder_effect(arguments, self.depth))),
+        }
+    }
+}
+
+/// The commands that `find` runs on what it finds.
+fn runs_of_find(arguments: &[String]) -> Option<String> {
+    let at = arguments.iter().position(|word| matches!(word.as_str(), "-exec" | "-execdir" | "-ok"))?;
+    Some(
+        arguments
+            .get(at + 1..)?
+            .iter()
+            .take_while(|word| !matches!(word.as_str(), ";" | "+"))
+            .fold(String::new(), |script, word| script + word + " "),
+    )
 }
 
 /// Whether a change of the folder leads out of the project, from so many folders below its top.
 fn leaves_project(target: &str, depth: &mut isize) -> bool {
+    if is_elsewhere(target) {
+        return true;
+    }
     for part in target.split(['/', '\\']) {
         *depth += match part {
             "" | "." | "-" => 0,
@@ -139,131 +145,227 @@ fn leaves_project(target: &str, depth: &mut isize) -> bool {
             return true;
         }
     }
-    is_elsewhere(target)
+    false
 }
 
-/// Whether a folder is named from the root of a disk, or from the home of its author.
+/// A folder of the disk, of the home of its author, or of a drive.
+static ELSEWHERE: Pattern = Pattern::new(r"^(?:/|~|\$\{?(?:HOME|OLDPWD)\b|[A-Za-z]:)");
+/// A path outside of the project that a command may write to.
+static SCRATCH: Pattern = Pattern::new(r"^/(?:tmp|var/tmp|dev)(?:/|$)");
+
 fn is_elsewhere(folder: &str) -> bool {
-    folder.starts_with(['/', '~']) || folder.starts_with("$HOME") || folder.get(1..3).is_some_and(|sign| sign == ":\\")
+    ELSEWHERE.is_match(folder)
+}
+
+/// Whether a path that is written to is outside of the project, and no place for what is thrown away.
+fn is_outside(path: &str) -> bool {
+    is_elsewhere(path) && !SCRATCH.is_match(path)
 }
 
 fn words_effect(words: &[String]) -> Option<Effect> {
-    let is_bounded = words.first().is_some_and(|program| matches!(program.as_str(), "timeout" | "gtimeout"));
+    let (first, others) = words.split_first()?;
+    let is_bounded = matches!(first.as_str(), "timeout" | "gtimeout");
     let (program, arguments) = without_wrappers(words).split_first()?;
-    let is_file = program.contains('/');
-    let found = program_effect(program_name(program), arguments, is_file).max(folder_effect(arguments));
+    let own = program_effect(program_name(program), arguments, is_script(program));
+    // A wrapper has options and words of its own before the command.
+    let is_wrapped = is_wrapper(program_name(first), others) || matches!(first.as_str(), "docker" | "podman");
+    let is_known = |word: &str| TABLE_ROWS.contains_key(program_name(word)) || has_role(word, Role::TestRunner);
+    let inner = others
+        .iter()
+        .enumerate()
+        .filter(|(_, word)| is_wrapped && is_known(word))
+        .map(|(at, word)| program_effect(program_name(word), others.get(at + 1..).unwrap_or_default(), false));
+    let inner: Vec<Option<Effect>> = inner.collect();
+    let own = if own == Some(Effect::Runs) && inner.contains(&None) { None } else { own };
+    let found = inner.into_iter().flatten().max().max(own);
     found.filter(|effect| !(is_bounded && *effect == Effect::NeverEnds))
 }
 
-/// The effect of an option that names the folder to work in.
-fn folder_effect(arguments: &[String]) -> Option<Effect> {
-    let values = arguments.iter().zip(arguments.iter().skip(1)).filter(|(option, _)| has_word(FOLDERS, option));
-    let mut folders = values.map(|(_, value)| value);
-    folders.any(|folder| is_elsewhere(folder)).then_some(Effect::Leaves)
+/// Whether a program is a script of the project.
+fn is_script(program: &str) -> bool {
+    let ending = program.rsplit_once('.').map_or("", |(_, ending)| ending);
+    program.contains('/') || has_word("py js mjs cjs ts sh rb php pl ps1", ending)
+}
+
+/// The effect of an option that names where the command works, so many folders below the project's top.
+fn folder_effect(arguments: &[String], depth: isize) -> Option<Effect> {
+    let apart = arguments.iter().zip(arguments.iter().skip(1)).map(|(option, value)| (option.as_str(), value.as_str()));
+    let joined = arguments.iter().filter_map(|word| word.split_once('='));
+    let mut folders = apart.chain(joined).filter(|(option, _)| has_word(FOLDERS, option));
+    folders.any(|(_, folder)| leaves_project(folder, &mut depth.clone())).then_some(Effect::Leaves)
 }
 
 /// The places of the arguments that are no options, and no values of options.
 fn plain_places(arguments: &[String]) -> Vec<usize> {
-    let is_value = |place: usize| place.checked_sub(1).and_then(|before| arguments.get(before));
+    let before = |place: usize| place.checked_sub(1).and_then(|before| arguments.get(before));
     let is_plain = |(place, word): &(usize, &String)| {
-        !word.starts_with('-') && !is_value(*place).is_some_and(|option| has_word(VALUED, option))
+        !word.starts_with('-') && !word.contains('=') && !before(*place).is_some_and(|option| has_word(VALUED, option))
     };
     arguments.iter().enumerate().filter(is_plain).map(|(place, _)| place).collect()
 }
 
 /// The effect of a program, which may be a script of the project, with its arguments.
 fn program_effect(name: &str, arguments: &[String], is_script: bool) -> Option<Effect> {
+    let name = name.split_once('@').filter(|(name, _)| !name.is_empty()).map_or(name, |(name, _)| name);
     let places = plain_places(arguments);
-    let word = |place: usize| places.get(place).and_then(|at| arguments.get(*at)).map_or("", String::as_str);
+    let words: Vec<&str> = places.iter().filter_map(|at| arguments.get(*at)).map(String::as_str).collect();
+    let word = |place: usize| words.get(place).copied().unwrap_or_default();
     let behind = |place: usize| places.get(place).and_then(|at| arguments.get(at + 1..)).unwrap_or_default();
     let has = |wanted: &dyn Fn(&str) -> bool| arguments.iter().any(|argument| wanted(argument));
     match name {
         "npm" | "pnpm" | "yarn" | "bun" if table_effect(name, word(0)).is_none() => {
-            let script = usize::from(matches!(word(0), "run" | "run-script"));
+            let scope = usize::from(word(0) == "workspace") * 2;
+            let script = scope + usize::from(matches!(word(scope), "run" | "run-script"));
             return script_effect(word(script), behind(script));
         }
         "docker" | "podman" if word(0) == "compose" => return program_effect("docker-compose", behind(0), false),
-        "docker-compose" if word(0) == "up" && !has(&|word| word.starts_with("-d") || word.starts_with("--d")) => {
-            return Some(Effect::NeverEnds);
+        "docker-compose" if words.contains(&"up") => {
+            let ends = has(&|word| word.starts_with("-d") || has_word("--detach --wait --no-start", word))
+                || has(&|word| word.starts_with("--abort-on") || word.starts_with("--exit-code-from"));
+            return Some(if ends { Effect::Prepares } else { Effect::NeverEnds });
         }
-        "git" => return git_effect(word(0), arguments),
+        "docker-compose" if words.contains(&"down") && has(&|word| matches!(word, "-v" | "--volumes")) => {
+            return Some(Effect::Changes);
+        }
+        "git" => return git_effect(&words, arguments),
         "php" if has(&|word| word == "-S") => return Some(Effect::NeverEnds),
-        _ if has_role(name, Role::Interpreter)
-            && table_effect(name, word(0)).is_none()
-            && !has(&|word| matches!(word, "-c" | "-e")) =>
+        _ if (has_role(name, Role::Interpreter) || matches!(name, "source" | "."))
+            && table_effect(name, word(0)).is_none() =>
         {
-            let file = word(0);
-            let is_module = arguments.iter().any(|word| word == "-m");
-            return (!file.is_empty()).then(|| program_effect(program_name(file), behind(0), !is_module)).flatten();
+            return interpreter_effect(arguments);
         }
-        _ if has_word(FETCHING, name) && has(&is_remote) => return Some(Effect::Reaches),
+        _ if has_word(FETCHING, name) && words.iter().any(|word| is_remote(word)) => return Some(Effect::Reaches),
+        _ if has_word(DATABASES, name) && has(&|word| STATEMENT.is_match(word)) => return Some(Effect::Changes),
+        _ if has_word(WRITING, name) && (name != "sed" || has(&|word| word.starts_with("-i"))) => {
+            let leaves = words.iter().any(|word| is_outside(word)).then_some(Effect::Leaves);
+            return leaves.max(table_effect(name, word(0)));
+        }
         _ => {}
     }
-    let is_trial = has(&|word| {
-        matches!(word, "--dry-run" | "--check" | "--help")
-            || word.starts_with("--dry-run=") && word != "--dry-run=false"
-    });
+    let is_trial = has(&|word| has_word(TRIALS, word) || word.starts_with("--dry-run=") && word != "--dry-run=false")
+        || matches!(name, "make" | "gmake") && has(&|word| word == "-n");
     let follows = has(&|word| matches!(word, "--watch" | "--watchAll" | "--serve"))
-        || matches!(name, "tail" | "journalctl" | "logs")
-            && has(&|word| word.starts_with('-') && word.contains(['f', 'F']))
+        || matches!(name, "tail" | "journalctl") && has(&|word| word.starts_with('-') && word.contains(['f', 'F']))
         || word(0) == "logs" && has(&|word| word == "-f")
-        || matches!(name, "tsc" | "jest") && has(&|word| word == "-w");
-    let told = table_effect(name, word(0)).max(follows.then_some(Effect::NeverEnds));
+        || name == "tsc" && has(&|word| word == "-w");
+    let told: &[&str] = if has_word(TOLD_ANYWHERE, name) { &words } else { words.get(..1).unwrap_or_default() };
+    let by_table = told.iter().map(|word| table_effect(name, word)).max().unwrap_or_else(|| table_effect(name, ""));
     let looks = [Role::Reader, Role::Printer, Role::OutputJudge, Role::TestRunner].iter();
-    let changes = (has_role(name, Role::TaskRunner) || !looks.into_iter().any(|role| has_role(name, *role)))
-        && (changes_by_name(word(0), false) || is_script && changes_by_name(name, true));
-    told.max(changes.then_some(Effect::Changes)).filter(|_| !is_trial)
+    let is_judge = !has_role(name, Role::TaskRunner) && looks.into_iter().any(|role| has_role(name, *role));
+    let changes =
+        !is_judge && told.iter().any(|word| changes_by_name(word, false)) || is_script && changes_by_name(name, true);
+    let is_looking = is_trial || words.iter().any(|word| has_word(LOOKING, word));
+    let found = by_table.max(changes.then_some(Effect::Changes)).filter(|_| !is_looking);
+    found.max(follows.then_some(Effect::NeverEnds))
 }
 
-fn table_effect(name: &str, word: &str) -> Option<Effect> {
-    static BY_PROGRAM: LazyLock<HashMap<&str, Vec<(Effect, &str)>>> = LazyLock::new(|| {
-        let mut rows: HashMap<&str, Vec<(Effect, &str)>> = HashMap::new();
-        for (effect, programs, words) in TABLE {
-            for program in programs.split_ascii_whitespace() {
-                rows.entry(program).or_default().push((*effect, words));
-            }
+/// A statement that changes a database.
+static STATEMENT: Pattern =
+    Pattern::new(r"(?i-u:\b(?:drop|delete|truncate|alter|insert|update|create|grant|flushall|flushdb)\b)");
+
+/// The effect of the script or module that an interpreter runs.
+fn interpreter_effect(arguments: &[String]) -> Option<Effect> {
+    let is_module = arguments.iter().any(|word| word == "-m");
+    let is_file = |at: &usize| arguments.get(*at).is_some_and(|word| is_script(word) || is_module);
+    let at = plain_places(arguments).into_iter().find(is_file)?;
+    // An option that runs a text, or only reads the script.
+    let mut options = arguments.iter().take(at);
+    if options.any(|word| has_word("-c -e -n -l --check", word)) {
+        return None;
+    }
+    let script = arguments.get(at)?;
+    // What stands among tests is one.
+    if script.split('/').any(|folder| matches!(folder, "test" | "tests" | "spec" | "__tests__")) {
+        return None;
+    }
+    let name = program_name(script);
+    let name = if is_module {
+        name.rsplit('.').next().filter(|_| !TABLE_ROWS.contains_key(name)).unwrap_or(name)
+    } else {
+        name
+    };
+    program_effect(name, arguments.get(at + 1..).unwrap_or_default(), true)
+}
+
+/// The rows of the table by program.
+static TABLE_ROWS: LazyLock<HashMap<&str, Vec<(Effect, &str)>>> = LazyLock::new(|| {
+    let mut rows: HashMap<&str, Vec<(Effect, &str)>> = HashMap::new();
+    for (effect, programs, words) in TABLE {
+        for program in programs.split_ascii_whitespace() {
+            rows.entry(program).or_default().push((*effect, words));
         }
-        rows
-    });
-    let holds = |words: &str| words == "*" || has_word(words, if word.is_empty() { "-" } else { word });
-    let rows = BY_PROGRAM.get(name)?.iter().filter(|(_, words)| holds(words));
+    }
+    rows
+});
+
+fn table_effect(name: &str, word: &str) -> Option<Effect> {
+    let base = word.split(':').next().unwrap_or_default();
+    let holds = |words: &str| {
+        words == "*"
+            || has_word(words, if word.is_empty() { "-" } else { word })
+            || !base.is_empty() && has_word(words, base)
+    };
+    let rows = TABLE_ROWS.get(name)?.iter().filter(|(_, words)| holds(words));
     rows.map(|(effect, _)| *effect).max()
 }
 
 /// The effect of a script of `package.json`, whose name may be that of a program.
 fn script_effect(script: &str, arguments: &[String]) -> Option<Effect> {
-    let first = script.split(':').next().unwrap_or_default();
-    let runs_on = has_word(ENDLESS_SCRIPTS, first).then_some(Effect::NeverEnds);
+    let parts: Vec<&str> = script.split(':').collect();
+    let is_judged = parts.iter().any(|part| has_word(JUDGING, part) || *part == "build");
+    let first = parts.first().copied().unwrap_or_default();
+    let runs_on = has_word(ENDLESS_SCRIPTS, first) && !is_judged || parts.contains(&"watch");
     let repairs = matches!(script, "fix" | "lint:fix").then_some(Effect::Runs);
-    runs_on.max(repairs).max(program_effect(script, arguments, true).filter(|_| !script.is_empty()))
+    let own = if script.is_empty() { None } else { program_effect(script, arguments, true) };
+    runs_on.then_some(Effect::NeverEnds).max(repairs).max(own)
 }
 
-/// Whether a word changes what is no part of the work: `db:migrate`, `deploy`, `migrate_users.py`.
+/// Whether a word changes what is no part of the work: `db:migrate`, `deployProd`, `migrate_users.py`.
 fn changes_by_name(word: &str, is_file: bool) -> bool {
-    let is_end = |char: char| matches!(char, ':' | '-' | '_') || is_file && char == '.';
-    let parts = || word.split(is_end);
-    if word.contains('/') || !is_file && word.contains('.') || parts().any(|part| has_word(JUDGING, part)) {
+    if word.contains('/') || !is_file && word.contains('.') {
         return false;
     }
-    word.starts_with("db:") || parts().any(|part| has_word(CHANGING, part))
+    let mut spaced = String::with_capacity(word.len() + 4);
+    for char in word.chars() {
+        if char.is_ascii_uppercase() || matches!(char, ':' | '-' | '_') || is_file && char == '.' {
+            spaced.push(' ');
+        }
+        if char.is_ascii_alphanumeric() {
+            spaced.push(char.to_ascii_lowercase());
+        }
+    }
+    let has_part = |words: &str| spaced.split(' ').any(|part| has_word(words, part));
+    !has_part(JUDGING) && (word.starts_with("db:") || has_part(CHANGING))
 }
 
-fn git_effect(verb: &str, arguments: &[String]) -> Option<Effect> {
-    let words = plain_places(arguments).len();
-    let adds = |verbs: &str| arguments.iter().any(|word| has_word(verbs, word));
-    let is_listed = adds("-l --list --get --get-all --show-current -v --contains --merged -a -r");
+fn git_effect(words: &[&str], arguments: &[String]) -> Option<Effect> {
+    let verb = words.first().copied().unwrap_or_default();
+    let has = |wanted: &str| arguments.iter().any(|word| has_word(wanted, word));
+    let is_listed = has("list show -l --list --get --get-all --show-current -v --contains --merged -a -r --dry-run");
     let changes = match verb {
-        "remote" => adds("add set-url remove rm rename prune"),
-        "config" => words > 2 && !is_listed || adds("--unset"),
-        "branch" | "tag" => words > 1 && !is_listed || adds("-d -D"),
-        _ => false,
+        "remote" => has("add set-url remove rm rename prune"),
+        "config" => words.len() > 2 && !is_listed || has("--unset"),
+        "branch" | "tag" => words.len() > 1 && !is_listed || has("-d -D"),
+        _ => table_effect("git", verb) == Some(Effect::Changes) && !(is_listed && matches!(verb, "worktree" | "stash")),
     };
-    table_effect("git", verb).max(changes.then_some(Effect::Changes))
+    // What tells by its status is a check.
+    let judges = verb == "grep" || has("--exit-code --quiet --check --error-unmatch -q");
+    if changes {
+        return Some(Effect::Changes);
+    }
+    let told = table_effect("git", verb).filter(|effect| *effect != Effect::Changes).unwrap_or(Effect::Runs);
+    Some(told).filter(|_| !judges)
 }
+
+/// The host of an address without its scheme: `api.example.com/deploy`.
+static HOST: Pattern = Pattern::new(r"^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}(?:[:/?]|$)");
 
 /// Whether an argument is the address of another machine.
 fn is_remote(argument: &str) -> bool {
-    let host = argument.split_once("://").map(|(_, rest)| rest.split(['/', ':', '?']).next().unwrap_or_default());
+    let rest = argument
+        .split_once("://")
+        .map_or_else(|| Some(argument).filter(|rest| HOST.is_match(rest)), |(_, rest)| Some(rest));
+    let host = rest.map(|rest| rest.split(['/', ':', '?']).next().unwrap_or_default());
     host.is_some_and(|host| {
         let is_own = matches!(host, "localhost" | "0.0.0.0" | "[" | "host.docker.internal") || host.starts_with("127.");
         !is_own && !host.starts_with('$') && !host.ends_with(".localhost")
@@ -271,57 +373,4 @@ fn is_remote(argument: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_command_does_beside_judging_is_known() {
-        for (command, expected) in [
-            ("cargo run -p a", Some(Effect::Runs)),
-            ("git status", Some(Effect::Runs)),
-            ("git branch --show-current", Some(Effect::Runs)),
-            ("git branch old", Some(Effect::Changes)),
-            ("git remote -v", Some(Effect::Runs)),
-            ("git -C web commit -m x", Some(Effect::Changes)),
-            ("mkdir -p a", Some(Effect::Prepares)),
-            ("docker compose up -d", Some(Effect::Prepares)),
-            ("docker compose config", None),
-            ("npm install && npm test", Some(Effect::Installs)),
-            ("uv sync", Some(Effect::Installs)),
-            ("cd a && go mod tidy", Some(Effect::Installs)),
-            ("python3 -m pip install x", Some(Effect::Installs)),
-            ("npm run dev", Some(Effect::NeverEnds)),
-            ("npm run tauri dev", Some(Effect::NeverEnds)),
-            ("FOO=1 next dev", Some(Effect::NeverEnds)),
-            ("python -m http.server", Some(Effect::NeverEnds)),
-            ("pnpm --filter web dev", Some(Effect::NeverEnds)),
-            ("timeout 5 npm start", None),
-            ("npm run db:migrate", Some(Effect::Changes)),
-            ("npm run test:db", None),
-            ("npm run deploy:staging", Some(Effect::Changes)),
-            ("make deploy", Some(Effect::Changes)),
-            ("rails db:test:prepare", None),
-            ("python scripts/migrate_users.py --profile x", Some(Effect::Changes)),
-            ("python -m pytest tests/test_migrate.py", None),
-            ("pytest deploy", None),
-            ("cat deploy.yaml", None),
-            ("./scripts/deploy.sh", Some(Effect::Changes)),
-            ("kubectl apply --dry-run=client -f a.yaml", None),
-            ("terraform plan", None),
-            ("curl -sf http://localhost:3000/health", None),
-            ("curl -s https://example.com/a", Some(Effect::Reaches)),
-            ("cd web && npm test && cd ../api && npm test", None),
-            ("cd .. && npm test", Some(Effect::Leaves)),
-            ("cd web && cd ../..", Some(Effect::Leaves)),
-            ("cd ~/code && make", Some(Effect::Leaves)),
-            ("make -C /srv/app test", Some(Effect::Leaves)),
-            ("cd \"$(git rev-parse --show-toplevel)\" && make test", Some(Effect::Runs)),
-            ("cargo test", None),
-            ("(cd a && go vet ./...)", None),
-            ("uv run pytest", None),
-            ("", None),
-        ] {
-            assert_eq!(effect(command), expected, "{command}");
-        }
-    }
-}
+mod tests;

@@ -154,6 +154,8 @@ fn words_status(words: &[String], part: &Part, depth: usize) -> CommandStatus {
     match program.as_str() {
         "eval" => script_status(&arguments.join(" "), depth + 1),
         "exit" if arguments == ["0"] => CommandStatus::Nothing,
+        // A script of that name, behind the tool that runs it.
+        "test" if arguments.is_empty() => CommandStatus::Judges,
         "test" | "[" | "[[" if part.expands || has(&asks_of_file) => CommandStatus::Judges,
         "test" | "[" | "[[" => CommandStatus::Constant,
         "find" if has(&|word| matches!(word, "-exec" | "-execdir" | "-ok")) => CommandStatus::Judges,

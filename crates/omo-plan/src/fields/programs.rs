@@ -25,7 +25,10 @@ pub(crate) fn proves_something(command: &str) -> bool {
 
 /// Whether a part of a command prepares, runs or changes something, or never ends.
 pub(crate) fn does_more_than_look(command: &str) -> bool {
-    effect(command).is_some_and(|effect| effect == Effect::Runs || !effect.may_judge())
+    let effects = effects(command);
+    let spoils = effects.iter().flatten().any(|effect| effect.spoils());
+    let judges = |effect: &Option<Effect>| effect.is_none_or(|effect| effect > Effect::Installs);
+    spoils || !effects.is_empty() && !effects.iter().any(judges)
 }
 
 /// Whether a command never ends by itself.

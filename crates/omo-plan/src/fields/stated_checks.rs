@@ -176,7 +176,7 @@ pub(crate) fn read_shell_block(document: &MarkdownDocument<'_>, code: &CodeBlock
 fn read_commands(text: &str, span: &Range<usize>, is_said: bool) -> Vec<StatedCheck> {
     let (command, rest) = match split_code_span(text) {
         Some((code, rest)) => (code.trim(), rest.trim()),
-        None => (text.trim(), ""),
+        None => (without_sentence(text.trim()), ""),
     };
     let is_code = text.starts_with('`');
     let (others, rest) = if is_code { split_joined_commands(rest) } else { (Vec::new(), rest) };
@@ -269,7 +269,19 @@ fn looks_like_command(text: &str) -> bool {
     let is_start = text.starts_with(|char: char| char.is_ascii_lowercase() || "./![~".contains(char));
     let is_end = !text.ends_with(['.', ':', '。']) && !text.contains('`');
     let is_none = text.to_ascii_lowercase().starts_with("n/a") || text.to_ascii_lowercase().starts_with("none");
-    words > 1 && is_start && is_end && !is_none && !reads_like_prose(text)
+    let has_sign = text.contains(['/', '=', '|', '&', '$', '.', '"', '\'']) || text.contains(" -");
+    let is_known = names_program(text) || has_sign;
+    words > 1 && is_start && is_end && !is_none && is_known && !reads_like_prose(text)
+}
+
+/// What a sentence says of a command that is no code in it.
+static SAID: Pattern =
+    Pattern::new(r"\s+(?i-u:(?:should |must )?(?:passe?s?|succeeds?|completes|exits 0)|is green)\.?$");
+
+/// A command that is no code, without the words of the sentence that it stands in: `run npm test`, `npm test passes`.
+fn without_sentence(text: &str) -> &str {
+    let text = SAID.around(text).map_or(text, |(command, _)| command);
+    text.strip_prefix("run ").filter(|command| names_program(command)).unwrap_or(text)
 }
 
 #[cfg(test)]

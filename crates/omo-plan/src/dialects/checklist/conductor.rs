@@ -10,7 +10,9 @@ use crate::pattern::Pattern;
 static SIGN: Pattern = Pattern::new(r"^[-*] \[.\] [*_]*Task[*_]*:");
 static STOP: Pattern = Pattern::new(r"(?i-u:user manual verification)");
 /// The commit of a task that is done.
-static COMMIT: Pattern = Pattern::new(r"[ `]*[\[(`]?(?:checkpoint: *)?\b[0-9a-f]{7,40}[\])`]*\.?$");
+static COMMIT: Pattern = Pattern::new(
+    r" *(?:[\[(]`?(?:checkpoint: *)?[0-9a-f]{7,40}`?[\])]|`[0-9a-f]{7,40}`|\b(?:checkpoint: *)[0-9a-f]{7,40})\.?$",
+);
 
 /// `conductor/tracks/*/plan.md`.
 pub static CONDUCTOR: ChecklistDialect = ChecklistDialect {

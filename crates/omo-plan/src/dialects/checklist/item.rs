@@ -169,6 +169,9 @@ fn clean_title(text: &str) -> (String, TrailingMarkers) {
             title = inner.trim();
         }
     }
+    // Emphasis that began before the number ends in the title.
+    let is_halved = |title: &str| title.matches("**").count() == 1;
+    let title = if is_halved(title) { title.replacen("**", "", 1) } else { title.to_owned() };
     (title.trim_start_matches(['-', '–', '—', ':']).trim().to_owned(), found)
 }
 

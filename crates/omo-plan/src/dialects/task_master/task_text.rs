@@ -64,6 +64,13 @@ fn read_files(fields: &JsonObject<'_>) -> Vec<FileUse> {
 /// A word that says to run what stands behind it as code.
 static RUN: Pattern =
     Pattern::new(r"\b(?i-u:(?:re-?)?(?:run|runs|running|execute|executes|executing))\b[^`.;:!?\n]{0,40}:?\s?$");
+/// What says of the code before it that it proves something.
+static PASSES: Pattern =
+    Pattern::new(r"^\s*(?i-u:(?:should |must )?(?:pass(?:es)?|succeeds?|completes?|exits? (?:with )?0)|is green)\b");
+/// What says of the code behind it that something is looked at with it.
+static WITH: Pattern = Pattern::new(r"\b(?i-u:verify|validate|check|test)\b[^`.;]*\b(?i-u:with|using|via|by)\s+$");
+/// What joins code to the code before it.
+static JOINT: Pattern = Pattern::new(r"^\s*(?:,|and|then|&)+\s*(?:and\s+)?$");
 /// What is not to be run, or not by this.
 static NOT_RUN: Pattern = Pattern::new(
     r"(?i-u:(?:\bnot|n't|\bnever|\bwithout|\bbefore|\bafter|\bcan|\bcould|\bif|\bwhen)\b\s*(?:be\s+|to\s+)?\w*)$",
@@ -81,7 +88,11 @@ fn stated_commands(text: &str) -> Vec<TaskCheck> {
         while let Some((words, text)) = rest.find('`').and_then(|at| rest.split_at_checked(at)) {
             let Some((code, behind)) = split_code_span(text) else { break };
             rest = behind;
-            let Some((before, _)) = RUN.around(words) else { continue };
+            // `x` passes; verify with `x`; what is joined to a check.
+            let is_shown =
+                PASSES.is_match(behind) || WITH.is_match(words) || !found.is_empty() && JOINT.is_match(words);
+            let before = RUN.around(words).map(|(before, _)| before).or(is_shown.then_some(""));
+            let Some(before) = before else { continue };
             let command = if behind.starts_with(" command") { "" } else { code.trim() };
             let is_command = command.contains(' ') || has_role(command, Role::TestRunner);
             let is_known = found.iter().any(|check| check.command == command);
@@ -118,6 +129,11 @@ mod tests {
             ("Run `cargo test` twice: run `cargo test`", "cargo test"),
             ("Run `php artisan` commands", ""),
             ("Run `unclosed", ""),
+            ("Verify with `npm test`", "npm test"),
+            ("`npm run lint` passes", "npm run lint"),
+            ("Ensure `cargo test` passes", "cargo test"),
+            ("Run `npm run lint` and `npm test`", "npm run lint|npm test"),
+            ("The `users` table passes review", ""),
         ] {
             let commands: Vec<String> = stated_commands(text).into_iter().map(|check| check.command).collect();
             assert_eq!(commands.join("|"), expected, "{text}");

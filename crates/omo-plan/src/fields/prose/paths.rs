@@ -69,7 +69,7 @@ pub(super) fn read_paths(row: &str) -> Vec<FileUse> {
     let verb = read_verb(row);
     let mut found = Vec::new();
     let mut read = |word: &str, byte: usize, is_code: bool| {
-        let is_inner = is_content(row, byte);
+        let is_inner = is_content(row, byte) || row.get(..byte).is_some_and(|before| KEPT.is_match(before));
         for word in split_names(word, is_code).into_iter().filter(|_| !is_inner) {
             if let Some(path) = read_path(word, is_code) {
                 let is_optional = is_mention(row, byte, verb);
@@ -101,6 +101,10 @@ fn is_content(row: &str, byte: usize) -> bool {
     let inside = row.get(..byte).and_then(|before| before.rsplit_once('(')).map(|(_, inside)| inside);
     inside.is_some_and(|inside| !inside.contains(')') && CONTENT.is_match(inside))
 }
+
+/// What says right before a file that it stays as it is.
+static KEPT: Pattern =
+    Pattern::new(r"(?i-u:\b(?:do not|don't|never|without)\s+(?:touch|chang|modify|edit|delet|remov)(?:e|ing)?)\s+`?$");
 
 /// The names of a word that joins them by a slash: `go.mod/go.sum`.
 fn split_names(word: &str, is_code: bool) -> Vec<&str> {
