@@ -160,8 +160,13 @@ const TABLE: [(&[Role], &str); 30] = [
 /// assert!(has_role("timeout", Role::Wrapper) && !has_role("make", Role::Wrapper));
 /// ```
 pub fn has_role(name: &str, role: Role) -> bool {
-    let mut rows = TABLE.iter().filter(|(roles, _)| roles.contains(&role));
-    rows.any(|(_, names)| names.split_ascii_whitespace().any(|known| known == name))
+    programs_of(role).any(|known| known == name)
+}
+
+/// The programs of a role: for who asks often, and keeps them.
+pub fn programs_of(role: Role) -> impl Iterator<Item = &'static str> {
+    let rows = TABLE.iter().filter(move |(roles, _)| roles.contains(&role));
+    rows.flat_map(|(_, names)| names.split_ascii_whitespace())
 }
 
 /// Whether a program only reads or compiles the files that it is given: one of [`Role::Reader`], or a compiler for

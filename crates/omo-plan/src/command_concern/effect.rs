@@ -49,7 +49,12 @@ impl Effect {
 }
 
 fn has_word(words: &str, wanted: &str) -> bool {
-    words.split_ascii_whitespace().any(|word| word == wanted)
+    let is_whole = |at: usize| {
+        let before = words.get(..at).unwrap_or_default();
+        let behind = words.get(at + wanted.len()..).unwrap_or_default();
+        (before.is_empty() || before.ends_with(' ')) && (behind.is_empty() || behind.starts_with(' '))
+    };
+    !wanted.is_empty() && words.match_indices(wanted).any(|(at, _)| is_whole(at))
 }
 
 /// The effects of the parts of a command, in their order; `None` for one that may judge. A change of the folder within
@@ -251,9 +256,9 @@ fn program_effect(name: &str, arguments: &[String], is_script: bool) -> Option<E
     let told: &[&str] = if has_word(TOLD_ANYWHERE, name) { &words } else { words.get(..1).unwrap_or_default() };
     let by_table = told.iter().map(|word| table_effect(name, word)).max().unwrap_or_else(|| table_effect(name, ""));
     let looks = [Role::Reader, Role::Printer, Role::OutputJudge, Role::TestRunner].iter();
-    let is_judge = !has_role(name, Role::TaskRunner) && looks.into_iter().any(|role| has_role(name, *role));
+    let is_judge = || !has_role(name, Role::TaskRunner) && looks.clone().any(|role| has_role(name, *role));
     let changes =
-        !is_judge && told.iter().any(|word| changes_by_name(word, false)) || is_script && changes_by_name(name, true);
+        told.iter().any(|word| changes_by_name(word, false)) && !is_judge() || is_script && changes_by_name(name, true);
     let is_looking = is_trial || words.iter().any(|word| has_word(LOOKING, word));
     let found = by_table.max(changes.then_some(Effect::Changes)).filter(|_| !is_looking);
     found.max(follows.then_some(Effect::NeverEnds))

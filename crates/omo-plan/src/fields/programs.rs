@@ -1,13 +1,18 @@
 //! The programs that a plan runs, by their names, and what such a command is for: to prove something, to prepare it, or to
 //! run what was made.
 
-use omo_core::shell::programs::{Role, has_role};
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use omo_core::shell::programs::{Role, has_role, programs_of};
 
 use crate::command_concern::{Effect, effect, effects};
 
 /// Whether a word is the name of a program.
 pub(crate) fn is_program(word: &str) -> bool {
-    has_role(word, Role::PlanCommand)
+    // Each word of a plan is asked for.
+    static PROGRAMS: LazyLock<HashSet<&str>> = LazyLock::new(|| programs_of(Role::PlanCommand).collect());
+    PROGRAMS.contains(word)
 }
 
 /// Whether a word is the name of a program and no other word.
