@@ -35,12 +35,27 @@ impl Host {
     pub(crate) fn new(ground: &Ground, steps: &[(u32, &str)]) -> Result<Self> {
         ensure!(Path::new(SERVER).is_file(), "there is no {SERVER}: install openssh-server");
         let files = WorkerHome::new(ground, steps)?;
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
-        let server = start(files.folder(), port)?;
-        let host = Self { files, server, port };
-        wait_until("the ssh server", || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok())?;
+        make_keys(files.folder())?;
+        let port = free_port()?;
+        let mut host = Self { server: start(files.folder(), port)?, files, port };
+        // The port may have been taken since by the server of another test: this one has ended then.
+        wait_until("the ssh server", || {
+            if !matches!(host.server.try_wait(), Ok(None)) {
+                host.port = free_port().ok()?;
+                host.server = start(host.files.folder(), host.port).ok()?;
+            }
+            host.answers().then_some(())
+        })?;
         fs::write(host.home().join("work"), concat!(include_str!("../host_prompt.sh"), include_str!("host.sh")))?;
         Ok(host)
+    }
+
+    /// It lets this test in.
+    fn answers(&self) -> bool {
+        let mut command = Command::new("ssh");
+        command.args(self.ssh_options().split(' ')).args(["127.0.0.1", "true"]);
+        TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_ok()
+            && command.output().is_ok_and(|output| output.status.success())
     }
 
     /// What the other end has.
@@ -77,15 +92,23 @@ impl Host {
     }
 }
 
-/// Starts the server, with keys that were made for it.
-fn start(folder: &Path, port: u16) -> Result<Child> {
-    let home = folder.join("home");
+fn free_port() -> Result<u16> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+}
+
+fn make_keys(folder: &Path) -> Result<()> {
     for key in ["key", "host-key"] {
         let mut command = Command::new("ssh-keygen");
         command.args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(folder.join(key));
         ensure!(command.status()?.success(), "ssh-keygen failed");
     }
     fs::copy(folder.join("key.pub"), folder.join("allowed"))?;
+    Ok(())
+}
+
+/// Starts the server, with keys that were made for it.
+fn start(folder: &Path, port: u16) -> Result<Child> {
+    let home = folder.join("home");
     let shown = folder.display();
     let settings = format!(
         "ListenAddress 127.0.0.1\nPort {port}\nHostKey {shown}/host-key\nAuthorizedKeysFile {shown}/allowed\n\
