@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use omo_core::check::task_check::TaskCheck;
 use serde::{Deserialize, Serialize};
 
-use crate::command_concern::{CommandConcern, find_check_concern, has_expected_output};
+use crate::command_concern::{CommandConcern, find_check_concern, has_expected_output, program_part};
 use crate::dialects::checklist::FILE_TITLES;
 use crate::fields::prose::JUDGES;
 use crate::fields::unused_commands::unused_commands;
@@ -142,9 +142,17 @@ fn refuse_checks(plan: &mut Plan) {
     }
     plan.final_checks.retain(|check| is_run(None, check));
     for task in plan.tasks.iter().filter(|_| !names_checks) {
-        let is_used = |command: &str| task.all_checks().any(|check| check.command == command);
-        for (command, concern) in unused_commands(&task.body).into_iter().filter(|(command, _)| !is_used(command)) {
-            refuse(Some(&task.id), &command, concern);
+        // A check that was brought into this copy of the project stands elsewhere in the text.
+        let is_used = |command: &str, concern: CommandConcern| {
+            task.all_checks().any(|check| {
+                let is_moved = || program_part(&check.command) == program_part(command);
+                check.command == command || concern == CommandConcern::OtherFolder && is_moved()
+            })
+        };
+        for (command, concern) in unused_commands(&task.body) {
+            if !is_used(&command, concern) {
+                refuse(Some(&task.id), &command, concern);
+            }
         }
     }
     let places: HashMap<&str, usize> =

@@ -261,6 +261,7 @@ fn the_folder_of_the_project_is_dropped_from_its_own_checks() {
     let plan = find_proofs(name_from_top(read, "/home/me/site"), &[]);
     assert_eq!(lines(&plan), "1 $npm run build\n");
     assert!(codes(&plan).contains(&"folder_dropped"), "{:?}", codes(&plan));
+    assert_eq!(plan.refused_checks, [], "it is run, so that it is not named as one that is not");
 }
 
 #[test]
