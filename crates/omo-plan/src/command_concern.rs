@@ -46,12 +46,12 @@ impl CommandConcern {
         !matches!(self, Self::Prepares | Self::Changes | Self::UnknownProgram)
     }
 
-    /// Whether such a command does harm wherever it stands, or holds a run up for good.
+    /// `true` for a command that does harm wherever it stands, or holds a run up for good.
     pub(crate) fn harms(self) -> bool {
         matches!(self, Self::Changes | Self::OtherFolder | Self::NeverEnds)
     }
 
-    /// Whether a person may add such a command as a check: it may judge, and what else it does is for them to say.
+    /// `true` for a command that a person may add as a check: it may judge, and what else it does is for them to say.
     pub fn may_be_added(self) -> bool {
         matches!(self, Self::Prepares | Self::Changes | Self::OtherFolder | Self::UnknownProgram)
     }

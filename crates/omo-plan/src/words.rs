@@ -182,7 +182,7 @@ impl Word {
         own.flat_map(|(.., languages)| languages).flat_map(|words| words.split('|'))
     }
 
-    /// Whether a text in small letters is one of them.
+    /// `true` for a text in small letters that is one of them.
     pub(crate) fn is(self, lower: &str) -> bool {
         self.words().any(|word| word == lower)
     }

@@ -16,10 +16,10 @@ pub(crate) fn find_form(document: &MarkdownDocument<'_>) -> HeadingForm {
 /// An item that is a task by its number.
 static NUMBERED_BOX: Pattern =
     Pattern::new(r"(?m)^[ \t]*[-*+][ \t]+\[[ xX]\][ \t]+[*_]*(?:[A-Z]{0,3}-?[0-9]+[.)]|[0-9]+\.[0-9]|T[0-9])");
-/// What only a task has below its heading.
+/// Labels that only a task has below its heading.
 const TASK_LABELS: [&str; 4] = ["acceptance criteria", "acceptance", "definition of done", "done when"];
 
-/// Whether the numbered headings of a document are tasks: most of them say what they have to meet, and no item is a task by
+/// `true` where the numbered headings of a document are tasks: most say what they have to meet, and no item is one by
 /// its number.
 fn has_numbered_tasks(document: &MarkdownDocument<'_>) -> bool {
     if NUMBERED_BOX.is_match(document.text) {

@@ -27,7 +27,7 @@ static LOOSE_TASK: Pattern = Pattern::new(
 static NUMBERED: Pattern = Pattern::new(r"^[*_]*([0-9]+(?:\.[0-9]+)*)[.):][*_]*\s+");
 
 impl HeadingForm {
-    /// Whether headings of a level may be tasks.
+    /// `true` for a level whose headings may be tasks.
     pub(super) fn is_of_level(self, level: usize) -> bool {
         match self {
             Self::Exact | Self::Loose => matches!(level, 2 | 3),
@@ -36,7 +36,7 @@ impl HeadingForm {
         }
     }
 
-    /// Whether a heading of a level that is no task ends the one before.
+    /// `true` for a level at which a heading that is no task ends the one before.
     pub(super) fn ends_at(self, level: usize) -> bool {
         level <= if self == Self::Deep { 3 } else { 2 }
     }

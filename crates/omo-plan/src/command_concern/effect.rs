@@ -1,4 +1,4 @@
-//! What a command does beside judging: it prepares, runs on, or changes what is no part of the work.
+//! Effects of commands beside judging: they prepare, run on, or change what is no part of the work.
 
 mod table;
 
@@ -37,12 +37,12 @@ pub(crate) enum Effect {
 }
 
 impl Effect {
-    /// Whether a command with it may still be meant to judge.
+    /// `true` for an effect with which a command may still be meant to judge.
     pub(crate) fn may_judge(self) -> bool {
         matches!(self, Self::Runs | Self::Reaches | Self::Leaves)
     }
 
-    /// Whether a command with it is no check, whatever else it does.
+    /// `true` for an effect with which a command is no check, whatever else it does.
     pub(crate) fn spoils(self) -> bool {
         matches!(self, Self::Installs | Self::NeverEnds | Self::Changes)
     }
@@ -135,7 +135,7 @@ fn runs_of_find(arguments: &[String]) -> Option<String> {
     )
 }
 
-/// Whether a change of the folder leads out of the project, from so many folders below its top.
+/// `true` for a change of the folder out of the project, from `depth` folders below its top.
 fn leaves_project(target: &str, depth: &mut isize) -> bool {
     if is_elsewhere(target) {
         return true;
@@ -162,7 +162,7 @@ fn is_elsewhere(folder: &str) -> bool {
     ELSEWHERE.is_match(folder)
 }
 
-/// Whether a path that is written to is outside of the project, and no place for what is thrown away.
+/// `true` for a path outside of the project that is no place for what is thrown away, such as `/tmp`.
 fn is_outside(path: &str) -> bool {
     is_elsewhere(path) && !SCRATCH.is_match(path)
 }
@@ -186,7 +186,7 @@ fn words_effect(words: &[String]) -> Option<Effect> {
     found.filter(|effect| !(is_bounded && *effect == Effect::NeverEnds))
 }
 
-/// Whether a program is a script of the project.
+/// `true` for a program that is a script of the project.
 fn is_script(program: &str) -> bool {
     let ending = program.rsplit_once('.').map_or("", |(_, ending)| ending);
     program.contains('/') || has_word("py js mjs cjs ts sh rb php pl ps1", ending)
@@ -325,7 +325,7 @@ fn script_effect(script: &str, arguments: &[String]) -> Option<Effect> {
     runs_on.then_some(Effect::NeverEnds).max(repairs).max(own)
 }
 
-/// Whether a word changes what is no part of the work: `db:migrate`, `deployProd`, `migrate_users.py`.
+/// `true` for a word that changes what is no part of the work: `db:migrate`, `deployProd`, `migrate_users.py`.
 fn changes_by_name(word: &str, is_file: bool) -> bool {
     if word.contains('/') || !is_file && word.contains('.') {
         return false;
@@ -365,7 +365,7 @@ fn git_effect(words: &[&str], arguments: &[String]) -> Option<Effect> {
 /// The host of an address without its scheme: `api.example.com/deploy`.
 static HOST: Pattern = Pattern::new(r"^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}(?:[:/?]|$)");
 
-/// Whether an argument is the address of another machine.
+/// `true` for the address of another machine, with a scheme or without.
 fn is_remote(argument: &str) -> bool {
     let rest = argument
         .split_once("://")

@@ -42,7 +42,7 @@ use unread_items::find_unread_items;
 /// A line that says what holds once the tasks above it are done.
 static CHECKPOINT: Pattern = Pattern::new(r"^[\s>*_#]*(?i-u:checkpoint)\b");
 
-/// Which items of a list are its tasks.
+/// The items of a list that are its tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TaskItems {
     /// Those whose number begins with a letter.

@@ -25,7 +25,7 @@ pub enum PlanFolder {
     Unclear(Vec<String>),
 }
 
-/// What plans of one format are called, and many other files.
+/// Names that plans of one format have, and many other files.
 const COMMON_NAME: &str = "plan.md";
 
 impl PlanFolder {

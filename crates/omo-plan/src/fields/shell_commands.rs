@@ -78,7 +78,7 @@ pub(crate) fn read_script(script: &str) -> ScriptCommands {
     ScriptCommands { checks, unused }
 }
 
-/// Whether a row changes the history of the repository, as the last step of a task does: its settings are no part of it.
+/// `true` for a row that changes the history of the repository, as the last step of a task does; its settings are none.
 pub(crate) fn is_commit(row: &str) -> bool {
     let row = row.trim();
     let is_setting = ["git remote", "git config"].iter().any(|verb| row.starts_with(verb));

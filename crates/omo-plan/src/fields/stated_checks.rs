@@ -274,7 +274,7 @@ fn looks_like_command(text: &str) -> bool {
     words > 1 && is_start && is_end && !is_none && is_known && !reads_like_prose(text)
 }
 
-/// What a sentence says of a command that is no code in it.
+/// The words of a sentence behind a command that is no code in it.
 static SAID: Pattern =
     Pattern::new(r"\s+(?i-u:(?:should |must )?(?:passe?s?|succeeds?|completes|exits 0)|is green)\.?$");
 

@@ -298,7 +298,7 @@ fn read_entries<'a>(document: &MarkdownDocument<'a>, format: &ChecklistDialect) 
     found
 }
 
-/// Whether an item is a part of the one above it, and no task.
+/// `true` for an item that is a part of the one above it, and no task.
 fn is_below(item: &ChecklistItem<'_>, above: &ChecklistEntry<'_>, format: &ChecklistDialect, is_open: bool) -> bool {
     above.item.indentation < item.indentation
         && match format.tasks {

@@ -20,7 +20,7 @@ const MAX_SENTENCES: usize = 8 * 1024;
 /// What the steps of a task run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::dialects) struct StepCommands {
-    /// What proves it.
+    /// The checks that prove it.
     pub(in crate::dialects) checks: Vec<StatedCheck>,
     /// The first command that is run to see it fail.
     pub(in crate::dialects) red_check: Option<StatedCheck>,
@@ -277,7 +277,7 @@ impl<'d, 'a> StepReader<'d, 'a> {
     }
 }
 
-/// Whether a row begins with code that may be a command: the name of a thing is one word.
+/// `true` for a row that begins with code that may be a command: the name of a thing is one word.
 fn is_code_command(row: &str) -> bool {
     let code = split_code_span(row).map(|(code, _)| code.trim());
     code.is_some_and(|code| names_program(code) || code.contains(char::is_whitespace))

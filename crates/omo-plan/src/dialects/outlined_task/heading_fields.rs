@@ -19,11 +19,11 @@ use crate::words::Word;
 /// The fields of a task.
 #[derive(Debug)]
 pub(in crate::dialects) struct HeadingFields {
-    /// What it changes.
+    /// The files that it changes.
     pub files: Vec<FileUse>,
-    /// What proves it.
+    /// The checks that prove it.
     pub checks: Vec<StatedCheck>,
-    /// What has to fail before the work.
+    /// The check that has to fail before the work.
     pub red_check: Option<TaskCheck>,
     /// Commands that stand where commands are run, and prove nothing.
     pub unused: Vec<String>,
@@ -57,11 +57,11 @@ impl HeadingFields {
     }
 }
 
-/// What a `**Status:**` begins with that is done, and a box of it that is open.
+/// The beginning of a `**Status:**` that is done, and its box that is open.
 static DONE: Pattern = Pattern::new(r"^[*_`\s]*(?:\[[xX]\]|[✅☑✔]|(?i-u:done|completed?|finished)\b|已完成|完成)");
 static OPEN: Pattern = Pattern::new(r"^[*_`\s]*\[ \]");
 
-/// Whether the status of a task says that it is done; `None` where it says nothing.
+/// The state that the `**Status:**` of a task names, `true` for done; `None` where it names none.
 fn stated_end(document: &MarkdownDocument<'_>, part: Range<usize>) -> Option<bool> {
     let labels = read_labels(document, part, &["status"]);
     let status = labels.iter().find(|label| label.key == "status")?;

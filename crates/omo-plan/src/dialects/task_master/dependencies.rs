@@ -7,7 +7,7 @@ use crate::model::{PlannedState, Task};
 
 /// A file whose tasks need more is refused.
 const MAX_DEPENDENCIES: usize = 100_000;
-/// So many bytes of what a parent needs are compared with what its subtasks name.
+/// The greatest list of a parent's needs, in bytes, that is compared with what its subtasks name.
 const MAX_LOOKED_AT: usize = 1_000;
 
 /// The ids of all tasks, by which dependencies are told apart.

@@ -64,12 +64,12 @@ fn read_files(fields: &JsonObject<'_>) -> Vec<FileUse> {
 /// A word that says to run what stands behind it as code.
 static RUN: Pattern =
     Pattern::new(r"\b(?i-u:(?:re-?)?(?:run|runs|running|execute|executes|executing))\b[^`.;:!?\n]{0,40}:?\s?$");
-/// What says of the code before it that it proves something.
+/// Words behind code by which it proves something.
 static PASSES: Pattern =
     Pattern::new(r"^\s*(?i-u:(?:should |must )?(?:pass(?:es)?|succeeds?|completes?|exits? (?:with )?0)|is green)\b");
-/// What says of the code behind it that something is looked at with it.
+/// Words before code with which something is looked at.
 static WITH: Pattern = Pattern::new(r"\b(?i-u:verify|validate|check|test)\b[^`.;]*\b(?i-u:with|using|via|by)\s+$");
-/// What joins code to the code before it.
+/// Words between code and the code before it that join the two.
 static JOINT: Pattern = Pattern::new(r"^\s*(?:,|and|then|&)+\s*(?:and\s+)?$");
 /// What is not to be run, or not by this.
 static NOT_RUN: Pattern = Pattern::new(

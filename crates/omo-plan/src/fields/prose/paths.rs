@@ -94,7 +94,7 @@ pub(super) fn read_paths(row: &str) -> Vec<FileUse> {
     found
 }
 
-/// What stands in brackets behind the colon or the dash of a file: what is in it, or what it is made with.
+/// A remark in brackets behind the colon or the dash of a file: its content, or its tools.
 static CONTENT: Pattern = Pattern::new(r"^[^\s()]*\.[A-Za-z]+(?::\s|\s+[-–—]\s)");
 
 fn is_content(row: &str, byte: usize) -> bool {
@@ -102,7 +102,7 @@ fn is_content(row: &str, byte: usize) -> bool {
     inside.is_some_and(|inside| !inside.contains(')') && CONTENT.is_match(inside))
 }
 
-/// What says right before a file that it stays as it is.
+/// Words right before a file that stays as it is.
 static KEPT: Pattern =
     Pattern::new(r"(?i-u:\b(?:do not|don't|never|without)\s+(?:touch|chang|modify|edit|delet|remov)(?:e|ing)?)\s+`?$");
 
