@@ -16,6 +16,8 @@ use table::{
 
 /// A script in a script is looked into so far down.
 const MAX_DEPTH: usize = 4;
+/// A program is told what to do by so many of its first words.
+const MAX_TOLD: usize = 4;
 
 /// The effect of a command; the later ones weigh more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -80,8 +82,11 @@ struct EffectReader {
 
 impl EffectReader {
     fn read_script(&mut self, script: &str, nesting: usize) {
-        let parts = if nesting < MAX_DEPTH { parse_shell(script) } else { None };
-        self.read_parts(parts.iter().flatten(), nesting);
+        match parse_shell(script).filter(|_| nesting < MAX_DEPTH) {
+            Some(parts) => self.read_parts(parts.iter(), nesting),
+            // It can do anything.
+            None => self.found.push(Some(Effect::Changes)),
+        }
     }
 
     fn read_parts<'p>(&mut self, parts: impl Iterator<Item = &'p Part>, nesting: usize) {
@@ -257,11 +262,11 @@ fn program_effect(name: &str, arguments: &[String], is_script: bool) -> Option<E
     let by_table = told.iter().map(|word| table_effect(name, word)).max().unwrap_or_else(|| table_effect(name, ""));
     let looks = [Role::Reader, Role::Printer, Role::OutputJudge, Role::TestRunner].iter();
     let is_judge = || !has_role(name, Role::TaskRunner) && looks.clone().any(|role| has_role(name, *role));
-    let changes =
-        told.iter().any(|word| changes_by_name(word, false)) && !is_judge() || is_script && changes_by_name(name, true);
-    let is_looking = is_trial || words.iter().any(|word| has_word(LOOKING, word));
-    let found = by_table.max(changes.then_some(Effect::Changes)).filter(|_| !is_looking);
-    found.max(follows.then_some(Effect::NeverEnds))
+    let is_told = told.iter().any(|word| changes_by_name(word, false)) && !is_judge();
+    let is_looking = words.iter().take(MAX_TOLD).any(|word| has_word(LOOKING, word));
+    let told = by_table.max(is_told.then_some(Effect::Changes)).filter(|_| !is_looking);
+    let own = (is_script && changes_by_name(name, true)).then_some(Effect::Changes);
+    told.max(own).filter(|_| !is_trial).max(follows.then_some(Effect::NeverEnds))
 }
 
 /// A statement that changes a database.
@@ -317,11 +322,12 @@ fn table_effect(name: &str, word: &str) -> Option<Effect> {
 /// The effect of a script of `package.json`, whose name may be that of a program.
 fn script_effect(script: &str, arguments: &[String]) -> Option<Effect> {
     let parts: Vec<&str> = script.split(':').collect();
-    let is_judged = parts.iter().any(|part| has_word(JUDGING, part) || *part == "build");
+    let is_test = parts.iter().any(|part| has_word(JUDGING, part));
+    let is_judged = is_test || parts.contains(&"build");
     let first = parts.first().copied().unwrap_or_default();
     let runs_on = has_word(ENDLESS_SCRIPTS, first) && !is_judged || parts.contains(&"watch");
     let repairs = matches!(script, "fix" | "lint:fix").then_some(Effect::Runs);
-    let own = if script.is_empty() { None } else { program_effect(script, arguments, true) };
+    let own = if script.is_empty() || is_test { None } else { program_effect(script, arguments, true) };
     runs_on.then_some(Effect::NeverEnds).max(repairs).max(own)
 }
 

@@ -19,7 +19,13 @@ pub(crate) fn names_program(text: &str) -> bool {
         ["./", ".\\"].iter().any(|sign| first.starts_with(sign)) || first.starts_with("scripts/") || is_script_name;
     let is_script = is_script || first == "[";
     let is_path = first.contains('/') && first != command && first.starts_with(['.', '~', '/']);
-    is_script || is_path || is_program(first)
+    is_script || is_path || is_program(without_bin_folder(first))
+}
+
+/// The name of a program in a folder of the project's own programs: `vendor/bin/phpunit`.
+pub(crate) fn without_bin_folder(program: &str) -> &str {
+    let folders = ["bin/", "vendor/bin/", "node_modules/.bin/", ".venv/bin/", "venv/bin/"];
+    folders.iter().find_map(|folder| program.strip_prefix(folder)).unwrap_or(program)
 }
 
 /// Whether a text begins with what a shell does itself, or with a path: what follows may be anything.

@@ -80,8 +80,8 @@ fn commands_that_judge_nothing_are_taken_out_and_named() {
 }
 
 #[test]
-fn formats_whose_tasks_have_to_name_a_check_stay_as_they_are() {
-    let text = "# P\n\n### Task 1: One\n\n**Depends on:** none\n\n**Verify:**\nRun: `npm run dev`\n\n### Task 2: Two\n\n**Depends on:** Task 1\n";
+fn formats_whose_tasks_have_to_name_a_check_keep_what_does_no_harm() {
+    let text = "# P\n\n### Task 1: One\n\n**Depends on:** none\n\n**Verify:**\nRun: `exit 0`\nRun: `npm run dev`\n\n### Task 2: Two\n\n**Depends on:** Task 1\n";
     let plan = proved("docs/plan.md", text, &[]);
     assert_eq!(plan.dialect, crate::model::Dialect::DevWorkflow);
     assert_eq!(proofs(&plan), ["1: own 1", "2: none"]);

@@ -69,8 +69,7 @@ pub(super) const TABLE: &[(Effect, &str, &str)] = &[
 /// Programs that are told what to do by any of their words, behind options of many kinds.
 pub(super) const TOLD_ANYWHERE: &str = "\
      kubectl helm alembic flask prisma drizzle-kit supabase terraform tofu pulumi aws gcloud az firebase flyctl fly wrangler \
-     serverless sls sam cdk docker-compose make gmake just task rake mvn mvnw gradle gradlew turbo nx lerna moon dotnet \
-     npm pnpm yarn bun cargo";
+     serverless sls sam cdk docker-compose make gmake mvn mvnw gradle gradlew turbo nx lerna moon dotnet";
 /// Words by which a program only tells or looks.
 pub(super) const LOOKING: &str = "\
      status diff validate list ls get describe lint show verify doctor config logs ps images help version explain preview";

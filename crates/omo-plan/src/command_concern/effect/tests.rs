@@ -124,6 +124,19 @@ fn what_harms_is_known_in_every_spelling_and_what_only_looks_is_not_held_for_it(
         ("go mod verify", None),
         ("uv build", None),
         ("npx jest -w 2", None),
+        ("cargo test publish", None),
+        ("cargo test -p app migrate", None),
+        ("cargo release", Some(Effect::Changes)),
+        ("npm run test:unit deploy", None),
+        ("npm test deploy", None),
+        ("npm run deploy show", Some(Effect::Changes)),
+        ("./deploy.sh --dry-run", None),
+        ("just test migrate", None),
+        ("docker compose exec app npm test", None),
+        ("cd build && cmake .. && make check", None),
+        ("go test -run Deploy ./...", None),
+        ("pytest tests/deploy -k migrate", None),
+        ("sh -c \"sh -c 'sh -c \\\"sh -c git\\ push\\\"'\"", Some(Effect::Changes)),
     ] {
         assert_eq!(effect(command), expected, "{command}");
     }

@@ -3,6 +3,7 @@
 use super::{TaskVerb, read_verb, words_before};
 use crate::command_concern::program_part;
 use crate::fields::programs::{does_more_than_look, is_program};
+use crate::fields::shell_commands::without_bin_folder;
 use crate::fields::stated_checks::split_code_span;
 use crate::pattern::Pattern;
 
@@ -106,7 +107,7 @@ fn is_command(code: &str) -> bool {
 fn begins_with_program(code: &str) -> bool {
     let first = program_part(code).split_whitespace().next().unwrap_or_default();
     let is_path = first.strip_prefix("./").is_some_and(|rest| !rest.is_empty());
-    is_path || first == "[" || is_program(first.strip_prefix(".venv/bin/").unwrap_or(first))
+    is_path || first == "[" || is_program(without_bin_folder(first))
 }
 
 /// The command of a sentence without code: `with cargo test --workspace`, `(npm test)`, `Run make lint`.
