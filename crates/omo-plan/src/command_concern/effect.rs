@@ -91,7 +91,9 @@ impl EffectReader {
 
     fn read_parts<'p>(&mut self, parts: impl Iterator<Item = &'p Part>, nesting: usize) {
         for part in parts {
-            self.found.extend(part.written_files.iter().any(|file| is_outside(file)).then_some(Some(Effect::Leaves)));
+            // A note in the home of whoever runs it overwrites nothing of the machine.
+            let mut written = part.written_files.iter().filter(|file| !file.starts_with("$HOME"));
+            self.found.extend(written.any(|file| is_outside(file)).then_some(Some(Effect::Leaves)));
             match &part.kind {
                 PartKind::Command(words) => self.read_words(without_keywords(words), nesting),
                 PartKind::Group(parts) | PartKind::Subshell(parts) => self.read_parts(parts.iter(), nesting),

@@ -65,6 +65,7 @@ fn what_harms_is_known_in_every_spelling_and_what_only_looks_is_not_held_for_it(
         ("npm test && rm -rf ~/x", Some(Effect::Leaves)),
         ("npm test > /etc/passwd", Some(Effect::Leaves)),
         ("npm test > /dev/null 2>&1", None),
+        ("npm test > \"$HOME/log\"", None),
         ("sed -i s/a/b/ ~/x", Some(Effect::Leaves)),
         ("npx rimraf ~/x", Some(Effect::Leaves)),
         ("npm test; git clean -fdx", Some(Effect::Changes)),
