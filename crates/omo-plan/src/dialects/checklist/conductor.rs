@@ -11,7 +11,7 @@ static SIGN: Pattern = Pattern::new(r"^[-*] \[.\] [*_]*Task[*_]*:");
 static STOP: Pattern = Pattern::new(r"(?i-u:user manual verification)");
 /// The commit of a task that is done.
 static COMMIT: Pattern = Pattern::new(
-    r" *(?:[\[(]`?(?:checkpoint: *)?[0-9a-f]{7,40}`?[\])]|`[0-9a-f]{7,40}`|\b(?:checkpoint: *)[0-9a-f]{7,40})\.?$",
+    r" *(?:[\[(]`?(?:checkpoint: *)?[0-9a-f]{7,40}`?[\])]|`[0-9a-f]{7,40}`|\b(?:checkpoint: *)?(?:[a-f]+[0-9]|[0-9]+[a-f])[0-9a-f]{4,38})\.?$",
 );
 
 /// `conductor/tracks/*/plan.md`.
