@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// For how long a client may work where its user has set no time, in seconds.
 const DEFAULT_TIME_LIMIT_SECONDS: u32 = 2 * 60 * 60;
 
-/// How many turns a client may take at most: far more than a session needs, and an end to one that goes round in circles.
+/// The most turns of a client: far more than a session needs, and an end to one that goes round in circles.
 pub const MAX_TURNS: u32 = 500;
 
 /// A limit of time in seconds, of which 0 is the usual one.
@@ -16,19 +16,19 @@ pub fn time_limit_or_default(seconds: u32) -> u32 {
 /// No worker has cost more than this, ten thousand dollars: a report that says more would leave nothing of any budget.
 const MAX_TOLD_MICROS: u64 = 10_000 * 1_000_000;
 
-/// What clients have cost, in millionths of a US dollar.
+/// The cost of clients, in millionths of a US dollar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientCost {
     /// As far as they said so; `None` where none of them has.
     #[serde(rename = "cost_micros", skip_serializing_if = "Option::is_none", default)]
     pub told: Option<u64>,
-    /// What those that have not said so may have cost at most: the budget of each.
+    /// The most that those may have cost that have not said so: the budget of each.
     #[serde(rename = "untold_micros", skip_serializing_if = "is_zero", default)]
     pub untold: u64,
 }
 
 impl ClientCost {
-    /// What they have cost at most.
+    /// The most that they have cost.
     pub fn most(&self) -> u64 {
         self.told.unwrap_or_default().saturating_add(self.untold)
     }

@@ -44,7 +44,7 @@ const NEEDED_TO_COMMIT: [&str; 4] = ["git add", "git commit", "git rm", "git mv"
 /// The form of the rules' file.
 pub const RULES_VERSION: u32 = 1;
 
-/// What holds for the session of one group, as it lies beside the session's settings. Every path is absolute, real,
+/// The rules of the session of one group, as they lie beside the session's settings. Every path is absolute, real,
 /// and written with `/`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -57,7 +57,7 @@ pub struct FenceRules {
     pub writable: Vec<String>,
     /// Folders in the main checkout that its commands may name: where the logs of its checks lie.
     pub readable: Vec<String>,
-    /// What its group is never to touch, as the plan has it.
+    /// The files that its group is never to touch, as the plan has them.
     pub never_touch: Vec<String>,
 }
 

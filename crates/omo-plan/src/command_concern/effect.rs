@@ -91,7 +91,7 @@ impl EffectReader {
 
     fn read_parts<'p>(&mut self, parts: impl Iterator<Item = &'p Part>, nesting: usize) {
         for part in parts {
-            // A note in the home of whoever runs it overwrites nothing of the machine.
+            // A note in the home of its user overwrites nothing of the machine.
             let mut written = part.written_files.iter().filter(|file| !file.starts_with("$HOME"));
             self.found.extend(written.any(|file| is_outside(file)).then_some(Some(Effect::Leaves)));
             match &part.kind {
@@ -133,13 +133,8 @@ impl EffectReader {
 /// The commands that `find` runs on what it finds.
 fn runs_of_find(arguments: &[String]) -> Option<String> {
     let at = arguments.iter().position(|word| matches!(word.as_str(), "-exec" | "-execdir" | "-ok"))?;
-    Some(
-        arguments
-            .get(at + 1..)?
-            .iter()
-            .take_while(|word| !matches!(word.as_str(), ";" | "+"))
-            .fold(String::new(), |script, word| script + word + " "),
-    )
+    let words = arguments.get(at + 1..)?.iter().map(String::as_str);
+    Some(words.take_while(|word| !matches!(*word, ";" | "+")).collect::<Vec<_>>().join(" "))
 }
 
 /// `true` for a change of the folder out of the project, from `depth` folders below its top.
