@@ -69,6 +69,46 @@ fn verify_runs_the_checks_and_its_status_is_the_answer() {
             ensure!(json["checks"][0]["verdict"] == "nothingRan" && json["checks"][1]["verdict"] == "green", "{json}");
             Ok(())
         }),
+        ("as annotations of a GitHub workflow, alone on stdout", |s| {
+            s.lab.write("src/a.rs", "fn a() {}\n")?;
+            configure(
+                s,
+                &[("lint", "printf 'src/a.rs:3: unused\\n::set-env name=A::b\\n'; exit 3"), ("tests", "true")],
+            )?;
+            let (status, out, err) = verify(s, &["--format", "github"])?;
+            let expected = "::error file=src/a.rs,line=3,title=lint::exit status 3%0Asrc/a.rs:3: unused\n";
+            ensure!(status == 1 && out == expected && err.contains("1 of 2 checks not green"), "{out}{err}");
+            Ok(())
+        }),
+        ("in the summary of a GitHub step where that is asked for", |s| {
+            configure(s, &[("tests", "echo '=== 5 passed in 0.10s ==='")])?;
+            let file = s.lab.project().join("summary.md");
+            let set = [("GITHUB_STEP_SUMMARY", file.to_str().context("no path")?)];
+            let arguments = ["verify", "--format", "github", "--summary"];
+            ensure!(
+                omo(s, arguments.split_last().context("no arguments")?.1, &set)?.status.success() && !file.exists()
+            );
+            let output = omo(s, &arguments, &set)?;
+            ensure!(output.status.success() && output.stdout.is_empty(), "{output:?}");
+            ensure!(fs::read_to_string(&file)?.contains("- green: `echo '=== 5 passed"), "{file:?}");
+            Ok(())
+        }),
+        ("as JUnit XML with each test that a runner names", |s| {
+            let run = "printf 'test a::b ... ok\\ntest a::c ... FAILED\\ntest result: FAILED. 1 passed; 1 failed; 0 ignored; \
+                       0 measured; 0 filtered out\\n'; exit 101";
+            configure(s, &[("tests", run), ("lint", "true")])?;
+            let (status, out, err) = verify(s, &["--format", "junit"])?;
+            ensure!(status == 1 && err.contains("1 of 2 checks not green"), "{err}");
+            ensure!(out.starts_with("<?xml version=\"1.0\"") && out.ends_with("</testsuites>\n"), "{out}");
+            ensure!(out.contains("<testsuites name=\"omo verify\" tests=\"4\" failures=\"2\" errors=\"0\""), "{out}");
+            let cases = ["name=\"a::b\"/>", "name=\"a::c\"><failure message=\"failed\"/></testcase>"];
+            ensure!(
+                cases.iter().all(|case| out.contains(case)) && out.contains("<failure message=\"exit status 101\">")
+            );
+            let (status, _, err) = verify(s, &["--format", "junit", "--json"])?;
+            ensure!(status == 2 && err.contains("cannot be used with"), "{status}: {err}");
+            Ok(())
+        }),
         ("the checks of a session, run now whatever it has", |s| {
             s.start("--check \"pwd >> $HOME/ran; true\"")?;
             s.claim_fails()?;

@@ -247,7 +247,8 @@ fn run(
         last_line: last_said_line(&outcome.tail),
         ..CheckRecord::default()
     };
-    Some(result(check, record.after(check.last.as_ref()), false, outcome.heard.printed))
+    let known = record.after(check.last.as_ref());
+    Some(CheckResult { tests: outcome.tests, ..result(check, known, false, outcome.heard.printed) })
 }
 
 fn last_said_line(output: &str) -> String {
@@ -258,5 +259,5 @@ fn last_said_line(output: &str) -> String {
 
 fn result(check: &Check, record: CheckRecord, reused: bool, printed: PrintedOutput) -> CheckResult {
     let (name, run, definition) = (check.name.clone(), check.command.clone(), check.definition());
-    CheckResult { name, command: run, definition, record, is_reused: reused, printed }
+    CheckResult { name, command: run, definition, record, is_reused: reused, printed, ..CheckResult::default() }
 }

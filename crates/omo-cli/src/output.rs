@@ -1,6 +1,7 @@
 //! What is printed: lines, tables and progress.
 
 pub(crate) mod check_progress;
+pub(crate) mod ci_format;
 pub(crate) mod progress;
 pub(crate) mod table;
 

@@ -1,5 +1,6 @@
 //! Checks: commands that omo runs and whose result decides.
 
+pub mod ci_report;
 pub mod counterfactual;
 pub mod file_use;
 mod output_listener;

@@ -8,8 +8,10 @@ use std::time::Duration;
 use clap::Args;
 use omo_checks::detected_check::offer_check;
 use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
+use omo_core::check::ci_report::{CiAnswer, CiCheck};
 use omo_core::check::counterfactual::{HollowAnswer, WithoutChange};
 use omo_core::check::session_check::{self, Check, CheckOrigin};
+use omo_core::check::test_report::TestOutcome;
 use omo_core::text::command_text::typed_form;
 use omo_core::text::{pluralize, sanitize};
 use omo_git::base_comparison::BaseChoice;
@@ -24,6 +26,7 @@ use omo_state::env::{self, ProcessEnv};
 
 use crate::commands::verify::select_checks;
 use crate::error::CommandError;
+use crate::output::ci_format::CiOptions;
 use crate::output::progress::ProgressLine;
 use crate::output::table::{self, Cell};
 use crate::project::Project;
@@ -33,6 +36,7 @@ Examples:
   omo prove                 the work since the main branch was left
   omo prove --base HEAD~1   the last commit, and what is uncommitted
   omo prove --check 'npm test' --json
+  omo prove --format github annotations of a GitHub workflow
 
 The checks run in two private copies: with the change, and without it, where
 only the test files are those of now; and once more where the functions of the
@@ -57,6 +61,8 @@ pub(crate) struct ProveOptions {
     /// Print JSON: one object with a list of the checks
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub ci: CiOptions,
 }
 
 /// Runs the checks on both sides and shows what they prove.
@@ -87,7 +93,13 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &ProveOptions)
         setup: repository.as_ref().and_then(|repository| repository.setup.as_deref()),
     };
     let proof = counterfactual::prove(&request, &mut ProofProgress::new()).map_err(|error| proof_failure(&error))?;
-    show(options, &proof)?;
+    if options.ci.format.is_some() {
+        let rows: Vec<CiCheck> =
+            checks.iter().zip(&proof.checks).map(|(check, proof)| ci_check(&check.name, proof)).collect();
+        options.ci.print("omo prove", &project.root, &rows)?;
+    } else {
+        show(options, &proof)?;
+    }
     judge(&proof)
 }
 
@@ -154,6 +166,31 @@ fn judge(proof: &Proof) -> Result<(), CommandError> {
     }
     let message = format!("{} of {all} could not be told", all - proved);
     Err(CommandError::precondition(message, "the reason stands with each check"))
+}
+
+fn ci_check(name: &str, check: &CheckProof) -> CiCheck {
+    let outcome = |test: &TestComparison| {
+        let outcome = match test.with {
+            TestState::Passed => TestOutcome::Passed,
+            TestState::Failed => TestOutcome::Failed,
+            TestState::Skipped => TestOutcome::Skipped,
+            TestState::Absent | TestState::Unknown => return None,
+        };
+        Some((test.name.clone(), outcome))
+    };
+    CiCheck {
+        name: name.to_owned(),
+        command: check.run.clone(),
+        answer: match (check.is_proved(), check.is_refuted()) {
+            (true, _) => CiAnswer::Passed,
+            (false, true) => CiAnswer::Failed,
+            (false, false) => CiAnswer::Error,
+        },
+        detail: format!("{}: {}", verdict_words(check), check.reason),
+        took_millis: 0,
+        tests: check.tests.iter().filter_map(outcome).collect(),
+        lines: check.lines.clone(),
+    }
 }
 
 fn show(options: &ProveOptions, proof: &Proof) -> Result<(), CommandError> {

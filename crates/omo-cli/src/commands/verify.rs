@@ -10,6 +10,7 @@ use clap::Args;
 use omo_checks::repository_config::RepositoryConfig;
 use omo_checks::session_checks::{self, CheckContext, EvidenceReuse};
 use omo_checks::starting_checks;
+use omo_core::check::ci_report::{CiAnswer, CiCheck};
 use omo_core::check::printed_output::QUOTED_LINES;
 use omo_core::check::session_check::{Check, CheckRecord, CheckVerdict};
 use omo_core::messages::checks::changed_since_approval;
@@ -27,6 +28,7 @@ use serde::Serialize;
 
 use crate::error::CommandError;
 use crate::last_run::LastRun;
+use crate::output::ci_format::CiOptions;
 use crate::output::progress::SessionCheckProgress;
 use crate::output::table::{self, Cell};
 use crate::output::verdict_style;
@@ -37,6 +39,7 @@ const HELP: &str = "\
 Examples:
   omo verify               a table, and the end of what each red check printed
   omo verify --json        the same for a script
+  omo verify --format junit > checks.xml   the same for a CI service
   omo verify --task 3      the checks of one task of the plan run that is open
   omo verify --last        how the last run ended: `claude -p` does not say it
 
@@ -59,11 +62,13 @@ pub(crate) struct VerifyOptions {
     #[arg(long, value_name = "ID", requires = "task")]
     pub run: Option<String>,
     /// Print how the last run ended, and run nothing
-    #[arg(long, conflicts_with_all = ["task", "run"])]
+    #[arg(long, conflicts_with_all = ["task", "run", "format"])]
     pub last: bool,
     /// Print JSON: one object with a list of the checks
     #[arg(long, conflicts_with = "task")]
     pub json: bool,
+    #[command(flatten)]
+    pub ci: CiOptions,
 }
 
 /// The checks that are meant, and what the repository asks for beside them.
@@ -146,7 +151,12 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions
     );
     let is_green = lines.iter().all(|line| line.verdict == CheckVerdict::Green) && !verified.tree_moves;
     let report = VerifyReport { green: is_green, tree: verified.tree, tree_moves: verified.tree_moves, checks: lines };
-    show(env, options, &report, &verified.results)?;
+    if options.ci.format.is_some() {
+        let rows: Vec<CiCheck> = report.checks.iter().map(|row| row.ci_check(&verified.results)).collect();
+        options.ci.print("omo verify", &project.root, &rows)?;
+    } else {
+        show(env, options, &report, &verified.results)?;
+    }
     if is_green {
         return Ok(());
     }
@@ -216,6 +226,24 @@ impl CheckRow {
         let detail = format!("omo.toml is not approved{since}: `omo check approve`");
         let record = CheckRecord { verdict: CheckVerdict::NotApproved, detail, ..CheckRecord::default() };
         Self::new(check, &CheckResult { record, ..CheckResult::default() })
+    }
+
+    fn ci_check(&self, results: &[CheckResult]) -> CiCheck {
+        let result = results.iter().find(|result| result.name == self.name);
+        let tests = result.into_iter().flat_map(|result| result.tests.iter());
+        CiCheck {
+            name: self.name.clone(),
+            command: self.run.clone(),
+            answer: match self.verdict {
+                CheckVerdict::Green => CiAnswer::Passed,
+                CheckVerdict::Failed | CheckVerdict::NothingRan => CiAnswer::Failed,
+                CheckVerdict::TimedOut | CheckVerdict::NotApproved | CheckVerdict::NotStarted => CiAnswer::Error,
+            },
+            detail: self.detail.clone(),
+            took_millis: self.took_millis,
+            tests: tests.map(|(name, outcome)| (name.to_owned(), outcome)).collect(),
+            lines: result.map(|result| result.printed.excerpt(QUOTED_LINES)).unwrap_or_default(),
+        }
     }
 }
 

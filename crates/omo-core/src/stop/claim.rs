@@ -6,6 +6,7 @@
 use crate::check::counterfactual::{Counterfactual, UnusualFact};
 use crate::check::printed_output::PrintedOutput;
 use crate::check::session_check::{Check, CheckRecord, CheckVerdict};
+use crate::check::test_report::TestReport;
 use crate::review::{AgreementRefusal, RejectedTree, RequestedReview, Review, ReviewVerdict};
 use crate::session::Session;
 use crate::session::claim_state::{ClaimVerification, ReportedFailure, VerificationPhase};
@@ -104,6 +105,8 @@ pub struct CheckResult {
     pub is_reused: bool,
     /// What is kept of its output.
     pub printed: PrintedOutput,
+    /// Its tests, by name.
+    pub tests: TestReport,
 }
 
 impl CheckResult {
