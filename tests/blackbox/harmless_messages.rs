@@ -33,7 +33,7 @@ fn means_nothing(said: &str, which: &str) -> Result<()> {
 fn what_omo_prints_sets_nothing_off() {
     play(&[
         ("before anything happened", |s| {
-            for arguments in [&["status"][..], &["log"], &["stop"], &["verify"], &["check", "list"]] {
+            for arguments in [&["status"][..], &["log"], &["why"], &["stop"], &["verify"], &["check", "list"]] {
                 says_nothing(s, arguments)?;
             }
             Ok(())
@@ -48,6 +48,7 @@ fn what_omo_prints_sets_nothing_off() {
                 "/omo:check add true",
                 "/omo:check remove true",
                 "/omo:statusline",
+                "/omo:why",
                 "/omo:cancel",
                 "/omo:report",
                 "/omo:retry",
@@ -63,6 +64,7 @@ fn what_omo_prints_sets_nothing_off() {
                 &["stop", "--session", s.session.session()],
                 &["status"],
                 &["log"],
+                &["why"],
                 &["stop", "--all"],
                 &["ulw", "on", "--session", s.session.session()],
                 &["status"],

@@ -55,6 +55,7 @@ mod unbuilt_prompts;
 mod vector_coverage;
 mod verify;
 mod watch;
+mod why;
 mod working_time;
 
 use omo_tests::{claim_scene, scene};

@@ -20,6 +20,7 @@ mod tasks;
 mod ulw;
 mod verify;
 pub(crate) mod watch;
+mod why;
 mod worker;
 
 use clap::Subcommand;
@@ -36,6 +37,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Ulw(ulw::UlwCommand),
     Log(log::LogOptions),
+    Why(why::WhyOptions),
     Verify(verify::VerifyOptions),
     Prove(prove::ProveOptions),
     #[command(subcommand)]
@@ -79,6 +81,7 @@ pub(crate) fn run(
         Command::Stop(options) => stop::run(env, config, &options),
         Command::Ulw(command) => ulw::run(env, config, command),
         Command::Log(options) => log::run(env, &options),
+        Command::Why(options) => why::run(env, &options),
         Command::Verify(options) => verify::run(env, config, &options),
         Command::Prove(options) => prove::run(env, config, &options),
         Command::Check(command) => check::run(env, config, command),

@@ -123,6 +123,7 @@ pub fn prompt_entry(id: &str, session: &Session, decision: &PromptDecision, now:
         | PromptDecision::FreeTurn { .. }
         | PromptDecision::Status
         | PromptDecision::Statusline
+        | PromptDecision::Why
         | PromptDecision::Check(_)
         | PromptDecision::Run { .. }
         | PromptDecision::Help(_)

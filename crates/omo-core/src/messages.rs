@@ -15,6 +15,7 @@ pub mod status_line;
 pub mod status_report;
 mod stopping;
 pub mod usage;
+pub mod why;
 
 pub use stopping::{
     answers_question, awaits_answer, run_paused, run_stopped, run_stopped_context, run_stopped_outside,

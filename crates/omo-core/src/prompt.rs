@@ -66,6 +66,8 @@ pub enum PromptIntent<'a> {
     Status,
     /// To say how a run is shown in the client's status line.
     Statusline,
+    /// To explain the last decision.
+    Why,
     /// To see or to change what judges a claim.
     Check(CheckRequest),
     /// To have omo itself answer a command about the run of a plan.
@@ -101,6 +103,7 @@ impl PromptIntent<'_> {
             | Self::Stop { .. }
             | Self::Status
             | Self::Statusline
+            | Self::Why
             | Self::Help(_)
             | Self::Refused(_) => false,
             Self::Run { command, .. } => command.changes_run(),
@@ -139,7 +142,7 @@ impl PromptIntent<'_> {
     #[must_use]
     fn limited_to_client(self) -> Self {
         match self {
-            Self::Stop { whole: true, .. } | Self::Status | Self::Statusline | Self::Help(_) => self,
+            Self::Stop { whole: true, .. } | Self::Status | Self::Statusline | Self::Why | Self::Help(_) => self,
             _ => Self::NotAPerson,
         }
     }
@@ -158,6 +161,7 @@ impl PromptIntent<'_> {
             | Self::Stop { whole: true, .. }
             | Self::Status
             | Self::Statusline
+            | Self::Why
             | Self::Check(_)
             | Self::Run { .. }
             | Self::Help(_)
@@ -277,6 +281,7 @@ fn read_command<'a>(
         "stop-continuation" => PromptIntent::Stop { reason, whole: true },
         "status" => PromptIntent::Status,
         "statusline" => PromptIntent::Statusline,
+        "why" => PromptIntent::Why,
         _ if matches!(reason, Some("--help" | "-h")) => {
             usage::usage_of(name).map_or(PromptIntent::Command { name, arguments }, PromptIntent::Help)
         }
@@ -375,6 +380,8 @@ pub enum PromptDecision {
     Status,
     /// The user is shown settings for the client's status line, without the model.
     Statusline,
+    /// The user is told why omo decided last as it did, without the model.
+    Why,
     /// What judges a claim is shown or changed, without the model.
     Check(CheckRequest),
     /// `omo` answers a command about the run of a plan, without the model.
@@ -427,6 +434,7 @@ pub fn decide(intent: PromptIntent<'_>, event: &PromptEvent<'_>, facts: &PromptF
         PromptIntent::Stop { reason, whole } => PromptDecision::Stop { reason: reason.map(str::to_owned), whole },
         PromptIntent::Status => PromptDecision::Status,
         PromptIntent::Statusline => PromptDecision::Statusline,
+        PromptIntent::Why => PromptDecision::Why,
         PromptIntent::Check(command) => PromptDecision::Check(command),
         PromptIntent::Run { command, arguments } => PromptDecision::Run { command, arguments: arguments.to_owned() },
         PromptIntent::Help(text) => PromptDecision::Help(text),

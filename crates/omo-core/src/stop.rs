@@ -75,6 +75,11 @@ impl StopRow {
         self as u8 + 1
     }
 
+    /// The row of this number, where there is one.
+    pub fn numbered(number: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|row| row.number() == number)
+    }
+
     /// The row in a few words, for the log and for `omo status`.
     pub fn label(self) -> &'static str {
         match self {

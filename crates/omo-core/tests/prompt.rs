@@ -143,6 +143,7 @@ fn words(decision: &PromptDecision) -> String {
         PromptDecision::Run { command, arguments } => format!("run {} {arguments}", command.name()),
         PromptDecision::Status => "status".to_owned(),
         PromptDecision::Statusline => "statusline".to_owned(),
+        PromptDecision::Why => "why".to_owned(),
         PromptDecision::Refused(_) => "refused".to_owned(),
     }
 }
@@ -241,6 +242,7 @@ fn left_alone() -> Vec<(&'static str, Given, &'static str)> {
         ("another command of ours, in a run", Given::of("/omo:nothing-like-it", Some(armed())), "seen"),
         ("the status", Given::of("/omo:status", None), "status"),
         ("the status line", Given::of("/omo:statusline", None), "statusline"),
+        ("the last decision", Given::of("/omo:why", None), "why"),
         ("a run is cancelled", Given::of("/omo:cancel", None), "run cancel "),
         (
             "a report in a run",

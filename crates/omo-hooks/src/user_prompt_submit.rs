@@ -12,6 +12,7 @@ use omo_claude::hook_output::HookAnswer;
 use omo_core::log_entry;
 use omo_core::messages::run_start;
 use omo_core::messages::status_report::status_report;
+use omo_core::messages::why::why;
 use omo_core::messages::{self};
 use omo_core::prompt::question::is_question;
 use omo_core::prompt::ulw_arguments::UlwOptions;
@@ -25,7 +26,7 @@ use omo_core::stop::TranscriptTail;
 use omo_state::config::{self, ReviewSetting, UserConfig};
 use omo_state::files::folder::unwritable_folder;
 use omo_state::seal;
-use omo_state::state::{CorruptPolicy, EntryChange};
+use omo_state::state::{CorruptPolicy, EntryChange, StateError};
 use omo_state::transcript::{model_has_spoken, read_active_goal, read_conversation};
 use omo_state::{decision_log, env};
 
@@ -272,6 +273,10 @@ fn apply_decision(prompt: &PromptContext, decision: &PromptDecision) -> Result<O
             context.log_problem(&error);
             messages::refusal_line(&format!("the state cannot be read, and no session is held: {error}"))
         })),
+        PromptDecision::Why => HookAnswer::RejectPrompt(why_text(context).unwrap_or_else(|error| {
+            context.log_problem(&error);
+            messages::refusal_line(&format!("the state cannot be read: {error}"))
+        })),
         PromptDecision::Help(text) => HookAnswer::RejectPrompt((*text).to_owned()),
         PromptDecision::Statusline => HookAnswer::RejectPrompt(status_line_prompt::statusline_settings()),
         PromptDecision::Refused(message) => HookAnswer::RejectPrompt(messages::refusal_line(message)),
@@ -326,6 +331,13 @@ fn write_stop(prompt: &PromptContext, decision: &PromptDecision, reason: Option<
         place.log(&lock, &entry);
     }
     Ok(was_armed)
+}
+
+fn why_text(context: &HookContext) -> Result<String, HookError> {
+    let id = context.session_id.as_ref();
+    let place = context.session_entry()?;
+    let last = place.zip(id).map(|(place, id)| decision_log::last_decision(place.folder(), id.as_str()));
+    Ok(why(last.transpose().map_err(StateError::from)?.flatten().as_ref(), context.env.now))
 }
 
 fn status_text(prompt: &PromptContext) -> Result<String, HookError> {

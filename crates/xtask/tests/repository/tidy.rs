@@ -356,7 +356,10 @@ fn every_command_describes_itself_and_no_model_can_call_it() {
         assert!(!text.contains("!`"), "{name} runs a shell");
     }
     let names: Vec<&str> = commands.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["cancel", "check", "report", "retry", "status", "statusline", "stop-continuation", "ulw"]);
+    assert_eq!(
+        names,
+        ["cancel", "check", "report", "retry", "status", "statusline", "stop-continuation", "ulw", "why"]
+    );
 }
 
 /// A model may call this one when its user asks for a plan in their own words: it judges nothing, and
