@@ -22,6 +22,7 @@ mod followed_page;
 mod fresh_clone;
 mod git_variables;
 mod task_list_runs;
+mod token_bound;
 mod told_endings;
 mod ulw_arguments;
 mod unused_session;

@@ -213,6 +213,7 @@ fn run_end(facts: &UltraworkFacts<'_>) -> RunEnd {
 fn pause(session: &Session) -> Option<QuestionView> {
     let why = match session.ulw.paused.as_ref()?.reason {
         PauseReason::Interrupted => "You pressed Esc: the run waits for you.",
+        PauseReason::TokensSpent => "Its tokens are used: the run waits for you.",
         PauseReason::Asked => "You said to stop: the run waits for you.",
         PauseReason::ApiError => "An error of the API that only a person can fix: the run waits for you.",
     };

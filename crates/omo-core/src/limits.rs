@@ -15,11 +15,13 @@ pub struct RunLimits {
     pub cooldown_seconds: u32,
     /// Minutes of work after which a run expires.
     pub max_minutes: u32,
+    /// Tokens after which a run pauses; 0 for no such bound.
+    pub max_tokens: u32,
 }
 
 impl RunLimits {
     /// The bounds of a run for which nothing is set.
-    pub const DEFAULT: Self = Self { max_blocks: 8, cooldown_seconds: 3, max_minutes: 240 };
+    pub const DEFAULT: Self = Self { max_blocks: 8, cooldown_seconds: 3, max_minutes: 240, max_tokens: 0 };
 }
 
 impl Default for RunLimits {
@@ -49,7 +51,7 @@ pub struct LimitRow {
 ///
 /// The configuration, the options of a prompt and the guide all read this table: a new bound is a field of
 /// [`RunLimits`] with its default, and a row.
-pub const LIMITS: [LimitRow; 3] = [
+pub const LIMITS: [LimitRow; 4] = [
     LimitRow {
         name: "max_blocks",
         option: Some("--max-blocks"),
@@ -65,6 +67,14 @@ pub const LIMITS: [LimitRow; 3] = [
         highest: 1_440,
         meaning: "so many minutes a run is worked on at most; the time between two turns, of a usage limit and of awaited work does not count, and within a turn no step counts more than 15 minutes",
         field: |limits| &mut limits.max_minutes,
+    },
+    LimitRow {
+        name: "max_tokens",
+        option: Some("--max-tokens"),
+        lowest: 0,
+        highest: 1_000_000_000,
+        meaning: "a run pauses once it and its agents have used so many tokens; 0 for no such bound. What the client reads from its cache does not count",
+        field: |limits| &mut limits.max_tokens,
     },
     LimitRow {
         name: "cooldown_seconds",

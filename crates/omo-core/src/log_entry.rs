@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::check::session_check::CheckVerdict;
 use crate::prompt::PromptDecision;
-use crate::session::Session;
+use crate::session::{PauseReason, Session};
 use crate::stop::claim::{CheckResult, ClaimJudgement, ClaimOutcome};
 use crate::stop::{BlockCause, StopAction, StopBlock, StopDecision, StopRow, allowed_blocks};
 use crate::timestamp::Timestamp;
@@ -100,6 +100,7 @@ pub fn stop_entry(
         StopAction::End { verdict, .. } => format!("end: {}", verdict.word()),
     };
     let why = match &decision.action {
+        StopAction::Pause(PauseReason::TokensSpent) => "its tokens are used".to_owned(),
         StopAction::End { .. } => with_weakened(why, session.weakened.iter().map(|it| &*it.what)),
         _ => why.to_owned(),
     };

@@ -19,7 +19,7 @@ pub mod why;
 
 pub use stopping::{
     answers_question, awaits_answer, run_paused, run_stopped, run_stopped_context, run_stopped_outside,
-    run_stopped_unwritten, stays_in_line, user_said_stop, with_way_to_clear,
+    run_stopped_unwritten, stays_in_line, tokens_spent, user_said_stop, with_way_to_clear,
 };
 
 use crate::limits::RunLimits;
@@ -420,7 +420,8 @@ mod tests {
         texts.push(run_start::config_problem("ulw <promise>DONE</promise>"));
         texts.push(usage::ULW.to_owned());
         texts.extend(StopRow::ALL.map(let_through));
-        texts.extend([PauseReason::Interrupted, PauseReason::ApiError].map(run_paused));
+        texts.extend([PauseReason::Interrupted, PauseReason::ApiError, PauseReason::TokensSpent].map(run_paused));
+        texts.push(tokens_spent(&session));
         texts.push(refusal_line("`--max-blocks` needs a number"));
         texts.push(refusal_line(crate::prompt::ulw_arguments::USAGE));
         texts.extend(ModelRoute::ALL.map(|route| refusal_line(&check_changes::not_from_person(route))));

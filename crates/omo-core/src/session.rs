@@ -136,6 +136,10 @@ pub struct UlwRun {
     /// seal of an older entry holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rest: Option<UlwRest>,
+    /// The tokens that the session has used in the run, where they are bounded.
+    pub tokens: TokenUse,
+    /// The tokens that its agents have used.
+    pub agent_tokens: u64,
     /// The commit that was checked out when the run was turned on.
     pub base: Option<String>,
     /// What stands for the files as they were when its task began, uncommitted ones too; `None` where they could not be
@@ -148,6 +152,20 @@ pub struct UlwRun {
     /// The prompt whose turn ends by itself: it asks to see the checks run, or asks something else.
     #[serde(rename = "checkRunPrompt")]
     pub free_prompt: Option<String>,
+}
+
+/// The tokens that a transcript tells, and how far it was read for them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct TokenUse {
+    /// Tokens since the run began, or went on after they were used up.
+    pub used: u64,
+    /// Bytes of the transcript that were read.
+    pub offset: u64,
+    /// Id of the last message, of which more may come.
+    pub message: String,
+    /// Its part of the tokens.
+    pub of_message: u64,
 }
 
 /// What turned a run on.
@@ -185,6 +203,8 @@ pub enum PauseReason {
     ApiError,
     /// They said so in plain words.
     Asked,
+    /// The tokens of the run are used.
+    TokensSpent,
 }
 
 /// The escape hatch: once set, no Stop of this session is blocked until its user turns
@@ -365,6 +385,12 @@ impl Session {
         }
     }
 
+    /// The tokens that the run has used, and how many it may.
+    pub fn token_bound(&self) -> Option<(u64, u32)> {
+        let bound = self.limits.clamped().max_tokens;
+        (bound > 0).then(|| (self.ulw.tokens.used.saturating_add(self.ulw.agent_tokens), bound))
+    }
+
     /// Lets a run that waits for its user go on as it stood, with its count and its time; `false` where none does. An
     /// interruption before this moment is answered by it.
     pub fn resume(&mut self, now: Timestamp) -> bool {
@@ -372,6 +398,9 @@ impl Session {
         let Some(pause) = self.active_run().and_then(|run| run.paused.clone()) else { return false };
         if let Some(at) = pause.at {
             self.ulw.add_waited(at, now);
+        }
+        if pause.reason == PauseReason::TokensSpent {
+            (self.ulw.tokens.used, self.ulw.agent_tokens) = (0, 0);
         }
         self.ulw.paused = None;
         self.ulw.resumed_at = Some(now);

@@ -9,7 +9,7 @@ use crate::promise::Claim;
 use crate::session::claim_state::MAX_ATTEMPTS;
 use crate::session::plan_run::{PlanRun, PlanRunStatus};
 use crate::session::rest::RestReason;
-use crate::session::{EntryProvenance, Interruption, PauseReason, Session, TranscriptMark, VerdictKind};
+use crate::session::{EntryProvenance, Interruption, PauseReason, Session, TokenUse, TranscriptMark, VerdictKind};
 use crate::text::sanitize;
 use crate::timestamp::Timestamp;
 use claim::{ClaimJudgement, ClaimOutcome, count_standing_failure, note_standing_failure};
@@ -38,7 +38,7 @@ pub enum StopRow {
     ClaimJudged,
     /// 10: too many failed verifications.
     AttemptsSpent,
-    /// 11: too many blocks.
+    /// 11: too many blocks, or the run has used its tokens and pauses.
     BlocksSpent,
     /// 12: too old.
     TimeSpent,
@@ -191,6 +191,8 @@ pub struct StopFacts {
     pub finding: StopFinding,
     /// The plan that the session executes, where that entry is omo's own.
     pub plan: Option<PlanRun>,
+    /// The tokens that the session has used, where they are bounded.
+    pub tokens: Option<TokenUse>,
     /// The time.
     pub now: Timestamp,
 }
@@ -396,6 +398,9 @@ fn decide_bounds(facts: &StopFacts, session: &Session) -> Option<StopDecision> {
     if session.ulw.stop_blocks >= allowed {
         return released(StopRow::BlocksSpent, format!("{} of {allowed} continuations used", session.ulw.stop_blocks));
     }
+    if session.token_bound().is_some_and(|(used, bound)| used >= u64::from(bound)) {
+        return Some(act(StopRow::BlocksSpent, StopAction::Pause(PauseReason::TokensSpent)));
+    }
     let minutes = session.limits.clamped().max_minutes;
     if session.ulw.worked_millis(facts.now) >= i64::from(minutes) * 60_000 {
         return Some(end(
@@ -519,7 +524,10 @@ pub fn apply_decision(session: &mut Session, decision: &StopDecision, facts: &St
     match &decision.action {
         StopAction::Allow | StopAction::AllowAndWarn | StopAction::AwaitAnswer => {}
         StopAction::Pause(reason) => {
-            session.pause(*reason, now);
+            match reason {
+                PauseReason::TokensSpent => session.tell_paused(*reason, now),
+                _ => session.pause(*reason, now),
+            }
             session.transcript.offset = tail.next_offset;
         }
         StopAction::Block(block) => {

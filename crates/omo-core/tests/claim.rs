@@ -224,6 +224,7 @@ fn facts(minute: i64) -> StopFacts {
         client_block_cap: None,
         finding: StopFinding::NotAsked,
         plan: None,
+        tokens: None,
         now: at(minute),
     }
 }

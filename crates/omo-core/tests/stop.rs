@@ -49,6 +49,12 @@ fn pause(session: &mut Session, reason: PauseReason) {
     session.ulw.paused = Some(UlwPause { reason, at: None, is_told: false });
 }
 
+/// Of the 100 tokens that it may use the run, with its agents, has used so many.
+fn spend(session: &mut Session, tokens: u64) {
+    session.limits.max_tokens = 100;
+    (session.ulw.tokens.used, session.ulw.agent_tokens) = (tokens - 9, 9);
+}
+
 /// The action in one word, for tables.
 fn word(decision: &StopDecision) -> &'static str {
     match &decision.action {
@@ -185,6 +191,17 @@ const CASES: &[Case] = &[
         "blocked",
     ),
     ("plan mode", |g| g.event.plan_mode = true, StopRow::PlanOrPaused, "allow"),
+    ("its tokens are used", |g| spend(g.session(), 100), StopRow::BlocksSpent, "pause"),
+    ("one token is left", |g| spend(g.session(), 99), StopRow::Continue, "block"),
+    (
+        "its tokens are used, and it is proved",
+        |g| {
+            spend(g.session(), 1_000);
+            g.judgement = Some(ClaimJudgement::Verified);
+        },
+        StopRow::ClaimJudged,
+        "verified",
+    ),
     (
         "it was typed to be shown checks or an answer",
         |g| {

@@ -147,7 +147,7 @@ fn facts() -> impl Strategy<Value = StopFacts> {
         2 => any::<bool>().prop_map(|again| Some(ClaimJudgement::ReviewWanted { again })),
     ];
     (event(), transcript(), judgement, plan(), moment()).prop_map(|(event, transcript, judgement, plan, now)| {
-        StopFacts { event, transcript, client_block_cap: None, finding: finding(judgement), plan, now }
+        StopFacts { event, transcript, client_block_cap: None, finding: finding(judgement), plan, tokens: None, now }
     })
 }
 

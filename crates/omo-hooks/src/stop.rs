@@ -12,7 +12,7 @@ use omo_core::promise::read_claim;
 use omo_core::prompt::question::asks_a_person;
 use omo_core::run_command::EndedRunName;
 use omo_core::session::plan_run::PlanRun;
-use omo_core::session::{EntryProvenance, HookEvent, Session, VerdictKind};
+use omo_core::session::{EntryProvenance, HookEvent, PauseReason, Session, VerdictKind};
 use omo_core::stop::{
     BackgroundTask, StopAction, StopDecision, StopEvent, StopFacts, StopFinding, TranscriptTail, allowed_blocks,
     apply_decision, decide, decide_provenance, in_cooldown, needs_judgement, provenance_by_transcript,
@@ -76,9 +76,14 @@ fn gather(
         client_block_cap: context.env.client_block_cap,
         finding: StopFinding::NotAsked,
         plan: context.own_plan_run(session).cloned(),
+        tokens: None,
         now: context.env.now,
     };
     // The transcript is only read where there may be something to judge.
+    facts.tokens = session
+        .token_bound()
+        .and(input.transcript_path.as_deref())
+        .map(|path| transcript::count_tokens(path, &session.ulw.tokens, session.ulw.started_at));
     if needs_judgement(session, &facts) {
         facts.transcript = context.read_turn(input, session).0;
     }
@@ -138,6 +143,9 @@ fn decide_under_lock(
         return (Ok(Some(Decided { decision, session: entry.clone(), plan: None })), EntryChange::Begin);
     }
     entry.count_turn(turn);
+    if let Some(tokens) = facts.tokens.take() {
+        entry.ulw.tokens = tokens;
+    }
     let mut decision = decide(Some(entry), Some(facts));
     if let (StopAction::End { verdict: VerdictKind::Verified, why }, Some(claim)) =
         (&mut decision.action, facts.claim())
@@ -254,6 +262,9 @@ fn stop_answer(
     facts: &StopFacts,
 ) -> Option<HookAnswer> {
     match &decision.action {
+        StopAction::Pause(PauseReason::TokensSpent) => {
+            Some(HookAnswer::Notice { user: messages::tokens_spent(session), model: None })
+        }
         StopAction::Allow | StopAction::Pause(_) => None,
         StopAction::AwaitAnswer => Some(HookAnswer::Notice { user: messages::awaits_answer(), model: None }),
         StopAction::AllowAndWarn => Some(HookAnswer::Notice { user: messages::let_through(decision.row), model: None }),

@@ -12,10 +12,11 @@ use std::time::{Duration, Instant};
 
 use omo_claude::hook_input::HookInput;
 use omo_core::review::{self, REVIEWER, Review, Reviewer};
-use omo_core::session::Session;
 use omo_core::session::plan_run::PlanRun;
+use omo_core::session::{Session, TokenUse};
 use omo_process::watchdog;
 use omo_state::files::regular_file::{self, Links};
+use omo_state::transcript::count_tokens;
 
 use crate::prompt_source;
 use crate::run_prompt;
@@ -44,7 +45,9 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
         cwd: input.cwd.as_ref().map(|cwd| cwd.to_string_lossy().into_owned()),
         transcript: input.agent_transcript_path.as_deref().map(str::to_owned),
     };
+    let tokens = agent_tokens(context, input);
     context.update_armed(|session: &mut Session| {
+        session.ulw.agent_tokens = session.ulw.agent_tokens.saturating_add(tokens);
         if let Some(report) = report
             && session.verification.asked.is_some()
         {
@@ -56,6 +59,13 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
             }
         }
     })
+}
+
+/// The tokens that an agent has used, where the run bounds them.
+fn agent_tokens(context: &HookContext, input: &HookInput) -> u64 {
+    let bounded = context.peek_if_active().ok().flatten().filter(|session| session.token_bound().is_some());
+    let (Some(session), Some(path)) = (bounded, input.agent_transcript_path.as_deref()) else { return 0 };
+    count_tokens(Path::new(path), &TokenUse::default(), session.ulw.started_at).used
 }
 
 /// Hands over which task of the session's open plan run an agent had.

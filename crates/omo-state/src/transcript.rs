@@ -23,6 +23,7 @@ mod goal;
 mod line;
 mod recorded_answers;
 mod scheduled_prompts;
+mod tokens;
 
 use line::{Block, TranscriptLine};
 
@@ -30,6 +31,7 @@ pub use agent_reports::{AgentReport, read_agent_reports};
 pub use goal::read_active_goal;
 pub use recorded_answers::read_recorded_answers;
 pub use scheduled_prompts::is_scheduled_prompt;
+pub use tokens::count_tokens;
 
 /// At most this much of the transcript's end is read.
 pub const TAIL_BYTES: u64 = 1024 * 1024;

@@ -1,8 +1,8 @@
 //! Lines about a run that is stopped, paused, or waits for its user.
 
 use super::{CONTRACT_MARK, plan};
-use crate::session::PauseReason;
 use crate::session::plan_run::PlanRun;
+use crate::session::{PauseReason, Session};
 use crate::text::sanitize;
 
 /// Said once to the user after they pressed Esc, or after an error that only they can fix.
@@ -11,8 +11,18 @@ pub fn run_paused(reason: PauseReason) -> String {
         PauseReason::Interrupted => "you interrupted it",
         PauseReason::ApiError => "of an API error that needs you",
         PauseReason::Asked => "you said so",
+        PauseReason::TokensSpent => "its tokens are used",
     };
     format!("[omo] ultrawork is paused because {why}: nothing is continued. Type `ulw` to go on, `ulw off` to end it.")
+}
+
+/// Said when a run has used its tokens.
+pub fn tokens_spent(session: &Session) -> String {
+    let (used, bound) = session.token_bound().unwrap_or_default();
+    format!(
+        "[omo] PAUSED: {used} of {bound} tokens used. `ulw` goes on with as many again, `ulw --max-tokens N` with another \
+         bound; `ulw off` ends it."
+    )
 }
 
 /// Note for the model beside plain words that stop a run.

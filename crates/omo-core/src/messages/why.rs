@@ -53,8 +53,8 @@ pub fn row_words(row: StopRow) -> RowWords {
             ("three verifications have failed", "`omo verify` shows what is red; `ulw` goes on with three more")
         }
         StopRow::BlocksSpent => (
-            "all continuations are used: yours, or the client's own cap where that is lower",
-            "`ulw` goes on; `ulw --max-blocks N` allows more",
+            "all continuations are used: yours, or the client's own cap where that is lower; or the tokens are, where you bound them",
+            "`ulw` goes on; `ulw --max-blocks N`, or `--max-tokens N`, allows more",
         ),
         StopRow::TimeSpent => ("the run is too old", "`ulw` goes on; `ulw --max-minutes N` allows more"),
         StopRow::SameFailure => (

@@ -71,6 +71,7 @@ impl Given {
             client_block_cap: self.cap,
             finding: finding(self.judgement),
             plan: self.plan.clone(),
+            tokens: None,
             now: self.now,
         }
     }

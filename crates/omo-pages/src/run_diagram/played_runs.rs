@@ -196,6 +196,7 @@ fn end_turn(session: &mut Session, stop: TurnEnd, arrows: &mut RunArrows) {
         client_block_cap: None,
         finding: StopFinding::Tree(findings.tree.clone()),
         plan: None,
+        tokens: None,
         now: at(stop.minute),
     };
     let mut before = state(session);

@@ -108,6 +108,28 @@ impl<'a> TranscriptLine<'a> {
         self.kind == "assistant" && !self.is_sidechain && !self.is_api_error_message
     }
 
+    /// The message of a model, by its id, with the tokens that it has used: written, and read anew. What the client reads
+    /// from its cache does not count.
+    pub(super) fn usage(&self) -> Option<(&'a str, u64)> {
+        #[derive(Deserialize)]
+        struct Message<'a> {
+            id: &'a str,
+            usage: Usage,
+        }
+        #[derive(Deserialize)]
+        struct Usage {
+            #[serde(default)]
+            input_tokens: u64,
+            #[serde(default)]
+            cache_creation_input_tokens: u64,
+            #[serde(default)]
+            output_tokens: u64,
+        }
+        let Message { id, usage } = parse(self.message.filter(|_| self.kind == "assistant"))?;
+        let read = usage.input_tokens.saturating_add(usage.cache_creation_input_tokens);
+        Some((id, read.saturating_add(usage.output_tokens)))
+    }
+
     /// A prompt or the result of a tool in the main conversation.
     pub(super) fn is_to_the_model(&self) -> bool {
         self.kind == "user" && !self.is_sidechain
