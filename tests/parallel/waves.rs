@@ -87,3 +87,28 @@ fn a_wave_that_breaks_the_whole_holds_the_next_one_back() {
         ground.require_complete(&[(1, "a.txt"), (3, "c.txt"), (5, "e.txt")])
     });
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn fewer_begin_at_once_where_memory_is_short_and_one_always_does() {
+    on_repository(&four_sessions(), "", |ground| {
+        ground.lab.configure("[worktrees]\nmemory_mb = 1_048_576\n")?;
+        for (number, file) in [(1, "a.txt"), (3, "c.txt")] {
+            let alone = format!(
+                "ls \"$scripts\"/alive-* && touch \"$scripts/together\"; touch \"$scripts/alive-{number}\"\n\
+                 sleep 1; rm \"$scripts/alive-{number}\"; echo {number} > {file}\n"
+            );
+            ground.set_task_script(number, &alone)?;
+        }
+        ground.open(&[])?;
+        let said = ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ensure!(
+            said.out.contains("1 worker at the same time: ") && said.out.contains("worktrees.memory_mb"),
+            "{}",
+            said.out
+        );
+        ensure!(!ground.steps().join("together").exists(), "{}", said.out);
+        ensure!(ground.started_sessions().len() == 4, "{:?}", ground.started_sessions());
+        ground.require_tidy()
+    });
+}

@@ -5,6 +5,7 @@
 mod actor;
 mod copied_files;
 mod evidence;
+mod memory_bound;
 mod run_ends;
 
 use omo_core::check::task_check::TaskCheckOutcome;
@@ -22,6 +23,7 @@ use crate::request::run_scope::RunScope;
 pub use self::actor::{EventActor, RecordedProcess};
 pub use self::copied_files::CopiedFiles;
 pub use self::evidence::{Evidence, PlanVerdict, UnfinishedLine};
+pub use self::memory_bound::MemoryBound;
 pub use self::run_ends::{AttemptEnd, HookChanges, ImportedStatus, MissingCommit, RunResult};
 pub use crate::question::{Question, QuestionKind, QuestionOption};
 pub use omo_remote::peer::WorkerPeer;
@@ -584,6 +586,8 @@ pub enum EventKind {
         /// Why.
         reason: String,
     },
+    /// Free memory bounds the workers.
+    WorkersBounded(MemoryBound),
     /// A run that had ended goes on.
     RunResumed,
     /// The run came to its end.

@@ -32,7 +32,7 @@ use omo_plan::model::TaskGroup;
 use omo_remote::follow::JobFollower;
 use omo_remote::starts::Starts;
 
-use crate::event::EventKind;
+use crate::event::{EventKind, MemoryBound};
 use crate::parallel_schedule::ParallelAction;
 use crate::parallel_state::ParallelState;
 use crate::schedule::{self, NextAction};
@@ -66,6 +66,8 @@ pub struct LaunchConfig {
     pub variables: Vec<(std::ffi::OsString, std::ffi::OsString)>,
     /// The folder for temporary files.
     pub temp: PathBuf,
+    /// Memory that is kept for each client, in MiB.
+    pub worker_mb: u64,
 }
 
 /// Drives a run.
@@ -80,6 +82,8 @@ pub struct ParallelDriver<'a> {
     supervisor: Supervisor,
     /// The sessions whose clients were started and have not ended.
     running: BTreeSet<String>,
+    /// How many of them free memory allows, found when none ran.
+    memory_bound: Option<MemoryBound>,
     /// What each of those may spend, in millionths of a US dollar.
     granted: BTreeMap<String, u64>,
     /// The session of the client that goes on, for each group that is resumed.
@@ -130,6 +134,7 @@ impl<'a> ParallelDriver<'a> {
             launch_config: means,
             supervisor: Supervisor::new(MAX_CLIENTS),
             running: BTreeSet::new(),
+            memory_bound: None,
             granted: BTreeMap::new(),
             to_resume: BTreeMap::new(),
             last_merge: None,

@@ -9,6 +9,7 @@ pub mod child_command;
 pub mod detached;
 pub mod environment;
 pub mod file_opener;
+pub mod free_memory;
 pub mod helper_process;
 pub mod job;
 pub mod keeper;

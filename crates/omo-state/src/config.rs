@@ -26,6 +26,8 @@ use crate::files::regular_file::{self, Links};
 
 /// What it may hold.
 const KNOWN: &str = "keywords, limits, stop, verify, tasks, worktrees, notify, check, launcher";
+/// The most memory that can be kept for a worker, in MiB.
+const MAX_WORKER_MB: u32 = 1_048_576;
 /// A larger configuration is refused.
 const MAX_BYTES: u64 = 64 * 1024;
 
@@ -50,6 +52,8 @@ pub struct UserConfig {
     pub unlisted_files: UnlistedFiles,
     /// Where the worktrees of parallel workers are made, instead of in the checkout: `worktrees.folder`.
     pub worktree_folder: Option<PathBuf>,
+    /// Memory that is kept for each parallel worker of this machine, in MiB: `worktrees.memory_mb`.
+    pub worker_memory: Option<u32>,
     /// How the terminal is told that a run has ended.
     pub notify: NotifySetting,
     /// How workers are handed to engines that run them somewhere else, by the names of the launchers.
@@ -118,6 +122,11 @@ impl Default for NotifySetting {
 }
 
 impl UserConfig {
+    /// Memory that is kept for each parallel worker, in MiB.
+    pub fn worker_mb(&self) -> u64 {
+        self.worker_memory.unwrap_or(1_024).into()
+    }
+
     /// The user's own checks for one project.
     pub fn checks_for(&self, root: &Path) -> Vec<Check> {
         let is_for = |project: &Option<PathBuf>| project.as_deref().is_none_or(|project| project == root);
@@ -241,9 +250,7 @@ impl ConfigReader<'_> {
             let known = LIMITS.map(|row| row.name).join(", ");
             return self.unknown(span, &format!("limits.{name}"), &known);
         };
-        let number =
-            value.get_ref().as_integer().and_then(|number| u32::from_str_radix(number.as_str(), number.radix()).ok());
-        if !number.is_some_and(|number| self.config.limits.set(row, number)) {
+        if !whole_number(value).is_some_and(|number| self.config.limits.set(row, number)) {
             let message = format!("`limits.{name}` must be a whole number from {}", row.range_text());
             self.problem(Some(value.span()), message);
         }
@@ -318,8 +325,17 @@ impl ConfigReader<'_> {
     }
 
     fn worktrees(&mut self, name: &str, span: Range<usize>, value: &Spanned<DeValue>) {
-        if name != "folder" {
-            return self.unknown(span, &format!("worktrees.{name}"), "folder");
+        match name {
+            "folder" => {}
+            "memory_mb" => {
+                self.config.worker_memory = whole_number(value).filter(|number| (1..=MAX_WORKER_MB).contains(number));
+                if self.config.worker_memory.is_none() {
+                    let message = format!("`worktrees.memory_mb` must be a whole number from 1 to {MAX_WORKER_MB}");
+                    self.problem(Some(value.span()), message);
+                }
+                return;
+            }
+            _ => return self.unknown(span, &format!("worktrees.{name}"), "folder, memory_mb"),
         }
         let text = value.get_ref().as_str().unwrap_or_default();
         let in_home = text.strip_prefix("~/").and_then(|below| Some(env::home()?.join(below)));
@@ -339,6 +355,10 @@ impl ConfigReader<'_> {
         let line = span.map(|span| line_at(self.text, span.start));
         self.config.problems.push(ConfigProblem { file: self.file.to_owned(), line, message });
     }
+}
+
+fn whole_number(value: &Spanned<DeValue>) -> Option<u32> {
+    value.get_ref().as_integer().and_then(|number| u32::from_str_radix(number.as_str(), number.radix()).ok())
 }
 
 /// The line, from 1, that a byte of a text stands on.

@@ -235,6 +235,7 @@ fn apply_to_all_groups(parallel: &mut ParallelState, what: &EventKind) -> bool {
             let lost = LostContact { since: *since, reason: reason.clone() };
             parallel.lost_contacts.insert(*peer, lost);
         }
+        EventKind::WorkersBounded(_) => {}
         EventKind::ContactRestored { peer } => drop(parallel.lost_contacts.remove(peer)),
         EventKind::LandingRefused { reason: why, files, ways_out, refusal } => {
             let files = if files.is_empty() { String::new() } else { format!(": {}", files.join(", ")) };
@@ -266,6 +267,7 @@ pub(super) fn is_about_workers(what: &EventKind) -> bool {
             | EventKind::WorkerNotCancelled { .. }
             | EventKind::ContactLost { .. }
             | EventKind::ContactRestored { .. }
+            | EventKind::WorkersBounded(_)
             | EventKind::GroupFilesMissing { .. }
             | EventKind::LimitReached { .. }
             | EventKind::GroupStuck { .. }

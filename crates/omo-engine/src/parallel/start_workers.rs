@@ -18,12 +18,13 @@ use omo_git::integrate::{CommitDraft, MergePreview, preview_merge};
 use omo_git::proved_worktree::ProvedWorktree;
 use omo_git::worktree::{self, WorkerName, WorktreeError};
 use omo_plan::model::TaskGroup;
+use omo_process::free_memory::free_memory;
 use omo_process::parallel_map::parallel_map;
 
 use super::clean::{copies_folder, removal_event};
 use super::{DriveError, LaunchConfig, ParallelDriver, WORK_TREES_AT_ONCE};
 use crate::client_policy::ClientPolicy;
-use crate::event::{EventKind, RecordedProcess};
+use crate::event::{EventKind, MemoryBound, RecordedProcess};
 use crate::fence::{self, FenceRules};
 use crate::parallel_schedule::BUDGET_SPENT;
 use crate::parallel_state::{BudgetGrant, GroupStatus, ParallelState};
@@ -62,6 +63,7 @@ impl ParallelDriver<'_> {
             groups.iter().filter(|group| !self.running.contains(&group.id)).copied().collect();
         let waiting: Vec<&TaskGroup> =
             waiting.into_iter().filter(|group| !self.jobs.is_backing_off(&group.id)).collect();
+        let waiting = self.within_memory(parallel, &means, waiting)?;
         let of_jobs: u64 = parallel.jobs().filter_map(|(_, job)| job.budget_micros).sum();
         let grant = parallel.grant_budget(self.granted.values().sum::<u64>().saturating_add(of_jobs), waiting.len());
         if grant == BudgetGrant::Later {
@@ -75,6 +77,29 @@ impl ParallelDriver<'_> {
             self.start_clients(parallel, &means, grant, ready)?;
         }
         Ok(())
+    }
+
+    /// Those of the sessions for whose clients this machine has the memory. One can always begin.
+    fn within_memory<'g>(
+        &mut self,
+        parallel: &ParallelState,
+        means: &LaunchConfig,
+        mut waiting: Vec<&'g TaskGroup>,
+    ) -> Result<Vec<&'g TaskGroup>, DriveError> {
+        if parallel.policy.launcher_profile().is_some() {
+            return Ok(waiting);
+        }
+        if self.running.is_empty() {
+            let bound = free_memory().map(|free| MemoryBound::new(free, means.worker_mb));
+            self.memory_bound = bound.filter(|bound| bound.at_once < waiting.len());
+            if let Some(bound) = self.memory_bound {
+                self.record(|_| vec![EventKind::WorkersBounded(bound)])?;
+            }
+        }
+        if let Some(bound) = self.memory_bound {
+            waiting.truncate(bound.at_once.saturating_sub(self.running.len()));
+        }
+        Ok(waiting)
     }
 
     /// Starts workers elsewhere, some at a time, so that the first ones work while the others are prepared.

@@ -118,16 +118,16 @@ impl<'a> TranscriptLine<'a> {
         }
         #[derive(Deserialize)]
         struct Usage {
-            #[serde(default)]
-            input_tokens: u64,
-            #[serde(default)]
-            cache_creation_input_tokens: u64,
-            #[serde(default)]
-            output_tokens: u64,
+            #[serde(default, rename = "input_tokens")]
+            input: u64,
+            #[serde(default, rename = "cache_creation_input_tokens")]
+            cached: u64,
+            #[serde(default, rename = "output_tokens")]
+            output: u64,
         }
         let Message { id, usage } = parse(self.message.filter(|_| self.kind == "assistant"))?;
-        let read = usage.input_tokens.saturating_add(usage.cache_creation_input_tokens);
-        Some((id, read.saturating_add(usage.output_tokens)))
+        let read = usage.input.saturating_add(usage.cached);
+        Some((id, read.saturating_add(usage.output)))
     }
 
     /// A prompt or the result of a tool in the main conversation.

@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use clap::Args;
 use omo_engine::parallel::{LaunchConfig, ParallelDriver};
 use omo_process::detached;
+use omo_state::config;
 use omo_state::env::{self, ProcessEnv};
 
 use crate::context::{CommandContext, EndedRuns};
@@ -56,6 +57,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &SuperviseOptions) -> Result<(), Co
         own_program: std::env::current_exe().context("the file of this program cannot be found")?,
         variables: env::variables(),
         temp: std::env::temp_dir(),
+        worker_mb: config::load(env.config_file.as_deref()).worker_mb(),
     };
     let driven = ParallelDriver::new(&engine, Some(means)).and_then(|mut driver| driver.drive());
     let state = run.state()?;

@@ -40,6 +40,7 @@ pub fn worker_event_line(state: &RunState, what: &EventKind) -> Option<String> {
             format!("{}: {}", worker_name(group), stray_worker_text(job, reason))
         }
         EventKind::ContactLost { peer, reason, .. } => format!("{}.", lost_contact_text(*peer, reason)),
+        EventKind::WorkersBounded(bound) => bound.line(),
         EventKind::ContactRestored { peer } => format!("Again {} answers.", peer.describe()),
         EventKind::WorkerEnded { group, how, .. } => {
             let how = sanitize(how, 200);
