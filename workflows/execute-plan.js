@@ -1,6 +1,6 @@
 export const meta = {
   name: 'execute-batch',
-  description: 'Execute one batch of a plan that omo runs: its tasks one after another, up to the next hard stop',
+  description: 'Runs a plan',
   phases: [{ title: 'Execute Batch', detail: 'one worker for each task, in the order of the plan' }],
 }
 
@@ -96,7 +96,7 @@ async function dispatch(id, payload) {
   const options = {
     label: `task:${id}`,
     phase: 'Execute Batch',
-    agentType: 'omo:executor',
+    agentType: 'omo:worker',
     model: 'sonnet',
     schema: REPORT,
   }

@@ -4,11 +4,15 @@
 use std::fs;
 use std::path::Path;
 
+use omo_testkit::model::RequestKind;
 use omo_testkit::{Lab, MockModel, ModelScript};
 use omo_tests::scene::copy;
 use serde_json::Value;
 
 use crate::client_lab::{CLAIM, client, client_lab, plugin};
+
+/// Characters that the plugin may add to the first request of a session that does not use it.
+const UNUSED_CHARS: usize = 300;
 
 #[test]
 fn the_client_finds_nothing_wrong_with_it() {
@@ -75,4 +79,33 @@ fn a_missing_binary_harms_nothing() {
     assert!(run.status.success(), "{run:?}");
     assert_eq!(run.result(), Some("An answer."));
     assert_eq!(lab.state(), None);
+}
+
+/// Characters of every text in the first request of a session that never used omo.
+fn first_request_chars(with_plugin: bool) -> usize {
+    let model = MockModel::start(ModelScript::new().say("An answer.")).unwrap();
+    let lab = Lab::builder().model(&model);
+    let lab = if with_plugin { lab.plugin(plugin()) } else { lab }.build().unwrap();
+    let run = client().print(&lab, "what does the parser do?", &[]).unwrap();
+    assert_eq!(run.result(), Some("An answer."));
+    let requests = model.requests_of(RequestKind::Main);
+    let body = &requests.first().unwrap().body;
+    assert_eq!(body.to_string().contains("CLAUDE_SESSION_ID"), with_plugin);
+    ["system", "messages", "tools"].iter().map(|part| text_chars(&body[part])).sum()
+}
+
+fn text_chars(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.chars().count(),
+        Value::Array(values) => values.iter().map(text_chars).sum(),
+        Value::Object(fields) => fields.values().map(text_chars).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}
+
+#[test]
+fn a_session_that_does_not_use_it_sends_next_to_nothing_of_it() {
+    let (without, with) = (first_request_chars(false), first_request_chars(true));
+    let added = with.saturating_sub(without);
+    assert!((1..=UNUSED_CHARS).contains(&added), "the plugin adds {added} characters");
 }

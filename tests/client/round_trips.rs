@@ -134,7 +134,7 @@ fn planning_turn(request: &RecordedRequest) -> ModelTurn {
             let explorers = ["files", "tests"].iter().fold(first, |turn, name| {
                 let prompt = format!("Look at the code. Record it in session {id}, under the name {name}.");
                 let call = json!({
-                    "subagent_type": "omo:explorer", "description": "explore", "prompt": prompt,
+                    "subagent_type": "omo:verifier", "description": "explore", "prompt": prompt,
                     "run_in_background": false,
                 });
                 turn.tool("Agent", call)

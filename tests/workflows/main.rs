@@ -60,7 +60,7 @@ fn every_vector_comes_out_as_it_says() {
 fn first_call(case: &Value) -> Value {
     let mut options = case["first_call_options"].clone();
     if let Some(agent) = options.get_mut("agentType") {
-        *agent = json!("omo:executor");
+        *agent = json!("omo:worker");
     }
     options
 }

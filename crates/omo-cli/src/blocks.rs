@@ -99,7 +99,7 @@ pub(crate) fn spawn_workflow(out: &WorkflowBatch, state: &RunState) -> String {
 /// One task for a subagent.
 pub(crate) fn spawn_agent(run: &str, task: &Task, state: &RunState) -> String {
     let (id, word) = (&task.id, state.plan.dialect.unit_word());
-    let (agent, prompt) = (task_list_run::agent_type(task, state), task_list_run::prompt(run, task, state));
+    let (agent, prompt) = (task_list_run::agent_type(task), task_list_run::prompt(run, task, state));
     fit_block(format!(
         "SPAWN agent\n  {}; next is {word} {id}, \"{}\".\n  In ONE message call the Agent tool once:\n     subagent_type: \"{agent}\"   \
          model: \"{}\"   run_in_background: false\n     description: \"{word} {id}\"\n     prompt: \"{prompt}\"\n  and last the Bash tool:\n  run: omo agent next --wait 540      {LONG_TIMEOUT}\n\

@@ -43,7 +43,7 @@ const HOW_TO_STOP: &str = "The user ends it by typing `ulw off`, also while the 
 
 const CONTRACT_BODY: &str = "\
 How a run goes:
-1. Explore: 2 to 5 leaf agents in parallel (omo:explorer, for example) read the code and report, so that the coordinator's context stays small.
+1. Explore: 2 to 5 leaf agents in parallel (Explore, for example) read the code and report, so that the coordinator's context stays small.
 2. Plan: 1 to 3 atomic changes, each with the check that will show that it works.
 3. Execute and persist: make them; keep the checklist or notes of the task current.
 4. Verify: run the checks (tests, build, types), fix what fails and run them again; what failed before the work began is written down as such.

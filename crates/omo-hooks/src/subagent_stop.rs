@@ -23,7 +23,7 @@ use crate::run_prompt;
 use crate::runtime::{HookContext, HookError};
 
 /// The agents that work on tasks of a plan run: those of this plugin, and those that its workflow starts.
-const WORKERS: [&str; 4] = ["omo:executor", "omo:worker", "omo:verifier", "workflow-subagent"];
+const WORKERS: [&str; 3] = ["omo:worker", "omo:verifier", "workflow-subagent"];
 /// A transcript that is longer is not looked through: the run waits for that task as long as it says.
 const MAX_TRANSCRIPT_BYTES: u64 = 32 * 1024 * 1024;
 /// How long the last message of an agent is waited for, and how often it is looked for. It mostly comes within 80 ms, and

@@ -80,7 +80,7 @@ fn dispatcher(request: &RecordedRequest, trouble: &Trouble, made: &Made) -> Mode
         (_, "SPAWN agent") => ModelTurn::call(
             "Agent",
             json!({
-                "subagent_type": "omo:executor",
+                "subagent_type": "omo:worker",
                 "model": "sonnet",
                 "run_in_background": false,
                 "description": quoted(field(block, "description: ")),

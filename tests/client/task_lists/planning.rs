@@ -76,7 +76,7 @@ fn plan(request: &RecordedRequest, steps: usize) -> ModelTurn {
         1 => ["files", "tests"].iter().fold(ModelTurn::text("I explore."), |turn, name| {
             let prompt = format!("Look at the code. Record it in session {id}, under the name {name}.");
             let call = json!({
-                "subagent_type": "omo:explorer", "description": "explore", "prompt": prompt, "run_in_background": false,
+                "subagent_type": "omo:verifier", "description": "explore", "prompt": prompt, "run_in_background": false,
             });
             turn.tool("Agent", call)
         }),

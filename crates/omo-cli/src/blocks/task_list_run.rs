@@ -108,17 +108,16 @@ fn agent_line(run: &str, task: &Task, state: &RunState) -> String {
     let prompt = prompt(run, task, state);
     format!(
         "     subagent_type: \"{}\"   model: \"{}\"   description: \"task {id}\"\n     prompt: \"{prompt}\"\n",
-        agent_type(task, state),
+        agent_type(task),
         omo_engine::worker_model::choose_model(task, attempt),
     )
 }
 
-/// Which agent works on a task: one that has something to judge in it shows that with evidence.
-pub(crate) fn agent_type(task: &Task, state: &RunState) -> &'static str {
+/// The agent that works on a task.
+pub(crate) fn agent_type(task: &Task) -> &'static str {
     match task.kind {
         TaskKind::Verify => "omo:verifier",
-        TaskKind::Impl | TaskKind::Tests | TaskKind::Doc if state.is_task_list() => "omo:worker",
-        TaskKind::Impl | TaskKind::Tests | TaskKind::Doc => "omo:executor",
+        TaskKind::Impl | TaskKind::Tests | TaskKind::Doc => "omo:worker",
     }
 }
 

@@ -362,14 +362,6 @@ fn every_command_describes_itself_and_no_model_can_call_it() {
     );
 }
 
-/// A model may call this one when its user asks for a plan in their own words: it judges nothing, and
-/// what the plan would run is approved by the user alone.
-#[test]
-fn the_command_of_plans_runs_one_line_that_nothing_typed_is_a_part_of() {
-    let text = read("commands/execute-plan.md");
-    dispatches(&text, "omo agent open --command execute-plan");
-}
-
 /// These spend their user's quota for as long as they last: no model begins with one.
 #[test]
 fn the_commands_of_task_sessions_run_one_line_each_and_only_a_person_begins_with_them() {
@@ -385,7 +377,7 @@ fn the_commands_of_task_sessions_run_one_line_each_and_only_a_person_begins_with
 /// They may start many clients, each of which spends its user's quota.
 #[test]
 fn the_commands_that_may_start_clients_run_one_line_each_and_only_a_person_begins_with_them() {
-    for name in ["execute", "execute-local"] {
+    for name in ["execute", "execute-local", "execute-plan"] {
         let text = read(&format!("commands/{name}.md"));
         dispatches(&text, &format!("omo agent open --command {name}"));
         assert!(text.contains("\ndisable-model-invocation: true\n"), "{name}");
@@ -432,14 +424,16 @@ fn every_agent_is_a_leaf_and_says_what_it_is_for() {
         let front = text.strip_prefix("---\n").and_then(|text| text.split("\n---\n").next()).unwrap();
         let field = |field: &str| front.lines().find_map(|line| line.strip_prefix(field)).unwrap();
         assert_eq!(field("name: "), name);
-        assert!(field("description: ").contains("starts no other agents"), "{name}");
+        assert!(field("description: ").len() <= 30, "{name}: each session of a user pays for it");
+        assert!(text.contains("start no other agents"), "{name}");
+        assert_eq!(field("model: "), "inherit", "{name}");
         let tools: Vec<_> = field("tools: ").split(", ").collect();
         assert!(!tools.iter().any(|tool| ["Agent", "Task", "Workflow"].contains(tool)), "{name}: {tools:?}");
         assert!(text.lines().count() <= 40, "{name} is longer than a leaf needs");
         names.push(name);
     }
     names.sort();
-    assert_eq!(names, ["executor", "explorer", "oracle", "planner", "verifier", "worker"]);
+    assert_eq!(names, ["oracle", "verifier", "worker"]);
 }
 
 #[test]

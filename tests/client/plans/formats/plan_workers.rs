@@ -166,7 +166,7 @@ fn dispatcher(request: &RecordedRequest) -> ModelTurn {
         }
         "SPAWN agent" => {
             let input = json!({
-                "subagent_type": "omo:executor", "model": "sonnet", "run_in_background": false,
+                "subagent_type": "omo:worker", "model": "sonnet", "run_in_background": false,
                 "description": quoted("description: "), "prompt": quoted("prompt: "),
             });
             ModelTurn::call("Agent", input).tool("Bash", bash_input(field(block, "run: ")))
