@@ -369,3 +369,151 @@ fn the_settings_that_are_shown_work_wherever_omo_lies_and_are_never_written() {
         assert!(changed.iter().all(|(path, _)| expected(path)), "{changed:?}");
     }
 }
+
+/// The settings of the user of a scene.
+fn user_settings(scene: &Scene) -> std::path::PathBuf {
+    scene.lab.home().join(".claude/settings.json")
+}
+
+/// A scene whose user has these settings.
+fn with_settings(text: Option<&str>) -> Result<Scene> {
+    let scene = Scene::in_lab(&plugin(), Lab::builder().without_git().build()?)?;
+    match text {
+        Some(text) => {
+            std::fs::create_dir_all(scene.lab.home().join(".claude"))?;
+            std::fs::write(user_settings(&scene), text)?;
+        }
+        None => drop(std::fs::remove_file(user_settings(&scene))),
+    }
+    Ok(scene)
+}
+
+/// Settings as people have them, with the command in front of omo's.
+const SETTINGS: [(Option<&str>, Option<&str>); 7] = [
+    (None, None),
+    (Some("{}"), None),
+    (Some("{}\n"), None),
+    (Some("{\n  \"model\": \"opus\",\n  \"z\": [1.50, \"ü\\u00fc\"],\n  \"a\": {}\n}\n"), None),
+    (Some("{ \"model\":  \"opus\" }"), None),
+    (
+        Some(
+            "{\n\t\"statusLine\": {\"padding\": 0, \"type\": \"command\", \"command\": \"echo \\\"it\\u0027s main\\\"\"},\n\t\"b\": 1\n}\n",
+        ),
+        Some("it's main · "),
+    ),
+    (Some("{\"b\":1,\"statusLine\":{\"type\":\"command\",\"command\":\"printf main\"}}"), Some("main · ")),
+];
+
+#[test]
+fn a_status_line_is_written_beside_the_one_that_is_there_and_taken_back_byte_for_byte() {
+    for (before, in_front) in SETTINGS {
+        let mut scene = with_settings(before).unwrap();
+        let file = user_settings(&scene);
+        let said = scene.asks("/omo:statusline on").unwrap();
+        let text = std::fs::read_to_string(&file).unwrap();
+        let written: Value = serde_json::from_str(&text).unwrap();
+        let line = written["statusLine"]["command"].as_str().unwrap().to_owned();
+        assert!(said.contains(&file.display().to_string()) && said.contains("`/omo:statusline off`"), "{said}");
+        let is_kept = said.contains("behind the one that you have");
+        assert_eq!(is_kept, in_front.is_some(), "{said}");
+        if let Some(before) = before {
+            // Every other key stays, in its place; the copy is the file as it was.
+            let mut rest = written.clone();
+            let old: Value = serde_json::from_str(before).unwrap();
+            match old.get("statusLine") {
+                Some(line) => rest["statusLine"] = line.clone(),
+                None => drop(rest.as_object_mut().unwrap().remove("statusLine")),
+            }
+            assert_eq!(rest, old);
+            let copy = said.split("The file as it was: ").nth(1).unwrap().split("; ").next().unwrap();
+            assert_eq!(std::fs::read_to_string(copy).unwrap(), before);
+        }
+        scene.arm().unwrap();
+        let in_front = in_front.unwrap_or_default();
+        let shown = format!("{in_front}ulw 0/{MAX_BLOCKS} · 0m · Esc pauses\n");
+        assert_eq!(by_a_shell(&scene, &line).unwrap(), shown, "{line}");
+        let again = scene.asks("/omo:statusline on").unwrap();
+        assert!(again.contains("names omo already"), "{again}");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+        let off = scene.asks("/omo:statusline off").unwrap();
+        assert!(off.contains("is as it was before"), "{off}");
+        assert_eq!(std::fs::read_to_string(&file).ok().as_deref(), before);
+        assert!(scene.asks("/omo:statusline off").unwrap().contains("no omo is in"));
+    }
+}
+
+#[test]
+fn what_was_changed_since_stays_when_a_status_line_is_taken_out() {
+    for (before, _) in SETTINGS.into_iter().filter(|(before, _)| before.is_some_and(|text| text.len() > 3)) {
+        let mut scene = with_settings(before).unwrap();
+        let file = user_settings(&scene);
+        drop(scene.asks("/omo:statusline on").unwrap());
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, text.replacen('{', "{\"since\": true,", 1)).unwrap();
+        let off = scene.asks("/omo:statusline off").unwrap();
+        assert!(off.contains("your other changes"), "{off}");
+        let mut left: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        assert_eq!(left.as_object_mut().unwrap().remove("since"), Some(json!(true)));
+        assert_eq!(left, serde_json::from_str::<Value>(before.unwrap()).unwrap());
+    }
+}
+
+#[test]
+fn settings_that_omo_cannot_edit_safely_stay_as_they_are() {
+    for (text, why) in [
+        ("{ // mine\n}", "not valid JSON"),
+        ("{\"a\": 1,}", "not valid JSON"),
+        ("[]", "no JSON object"),
+        ("", "not valid JSON"),
+        ("{\"statusLine\": {\"type\": \"other\", \"command\": \"x\"}}", "no command that omo can keep"),
+        ("{\"statusLine\": 1}", "no command that omo can keep"),
+    ] {
+        let mut scene = with_settings(Some(text)).unwrap();
+        let said = scene.asks("/omo:statusline on").unwrap();
+        assert!(said.contains(why) && said.contains("stays as it is"), "{said}");
+        assert_eq!(std::fs::read_to_string(user_settings(&scene)).unwrap(), text);
+    }
+    let mut scene = with_settings(Some("{}")).unwrap();
+    for wrong in ["/omo:statusline on now", "/omo:statusline of"] {
+        let said = scene.asks(wrong).unwrap();
+        assert!(said.contains("usage: /omo:statusline [on|off]"), "{said}");
+    }
+}
+
+#[test]
+fn a_link_to_settings_stays_a_link() {
+    let mut scene = with_settings(None).unwrap();
+    let (file, kept) = (user_settings(&scene), scene.lab.home().join("dotfiles.json"));
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&kept, "{\n  \"model\": \"opus\"\n}\n").unwrap();
+    std::os::unix::fs::symlink(&kept, &file).unwrap();
+    drop(scene.asks("/omo:statusline on").unwrap());
+    assert!(std::fs::read_to_string(&kept).unwrap().contains("statusline"));
+    drop(scene.asks("/omo:statusline off").unwrap());
+    assert_eq!(std::fs::read_to_string(&kept).unwrap(), "{\n  \"model\": \"opus\"\n}\n");
+    assert_eq!(std::fs::read_link(&file).unwrap(), kept);
+    std::fs::remove_file(&kept).unwrap();
+    let said = scene.asks("/omo:statusline on").unwrap();
+    assert!(said.contains("leads nowhere") && !kept.exists(), "{said}");
+}
+
+#[test]
+fn the_start_of_a_run_offers_it_once_and_not_to_who_has_it_or_wants_none() {
+    let offer = "`/omo:statusline on` shows a run below the prompt";
+    let starts = |scene: &mut Scene| -> Result<String> { Ok(format!("{:?}", scene.prompt("ulw fix it")?)) };
+    let mut scene = with_settings(Some("{}")).unwrap();
+    assert!(starts(&mut scene).unwrap().contains(offer));
+    drop(scene.prompt("ulw off").unwrap());
+    assert!(!starts(&mut scene).unwrap().contains(offer), "twice in a session");
+    let mut second = scene.another().unwrap();
+    let said = require_sound(&second.prompt("ulw fix it").unwrap()).unwrap();
+    assert!(format!("{said:?}").contains(offer), "another session");
+    drop(scene.asks("/omo:statusline on").unwrap());
+    let mut third = scene.another().unwrap();
+    let said = require_sound(&third.prompt("ulw fix it").unwrap()).unwrap();
+    assert!(!format!("{said:?}").contains(offer), "it is on");
+    drop(scene.asks("/omo:statusline off").unwrap());
+    let mut fourth = scene.another().unwrap();
+    let said = require_sound(&fourth.prompt("ulw fix it").unwrap()).unwrap();
+    assert!(!format!("{said:?}").contains(offer), "it was turned off");
+}

@@ -9,6 +9,7 @@ pub mod hook_output;
 mod platform;
 pub mod project_clients;
 pub mod settings;
+pub mod status_line_settings;
 mod stream;
 pub mod supervisor;
 pub mod version;

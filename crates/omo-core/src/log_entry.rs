@@ -123,7 +123,7 @@ pub fn prompt_entry(id: &str, session: &Session, decision: &PromptDecision, now:
         | PromptDecision::NoteHook
         | PromptDecision::FreeTurn { .. }
         | PromptDecision::Status
-        | PromptDecision::Statusline
+        | PromptDecision::Statusline(_)
         | PromptDecision::Why
         | PromptDecision::Check(_)
         | PromptDecision::Run { .. }

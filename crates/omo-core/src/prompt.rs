@@ -64,8 +64,8 @@ pub enum PromptIntent<'a> {
     Pause(PlainStop),
     /// To say where the run stands.
     Status,
-    /// To say how a run is shown in the client's status line.
-    Statusline,
+    /// To say how a run is shown in the client's status line, or to have it shown there.
+    Statusline(StatuslineRequest),
     /// To explain the last decision.
     Why,
     /// To see or to change what judges a claim.
@@ -91,6 +91,17 @@ pub enum PromptIntent<'a> {
     Refused(String),
 }
 
+/// A request about the client's status line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatuslineRequest {
+    /// To show the settings.
+    Show,
+    /// To write them.
+    On,
+    /// To put back what was there.
+    Off,
+}
+
 impl PromptIntent<'_> {
     /// Whether it changes what judges a claim, approves something, or starts a run: then it counts only where a
     /// person asks. What only shows something, or frees the session, counts from everyone.
@@ -102,12 +113,15 @@ impl PromptIntent<'_> {
             | Self::Pause(_)
             | Self::Stop { .. }
             | Self::Status
-            | Self::Statusline
+            | Self::Statusline(StatuslineRequest::Show)
             | Self::Why
             | Self::Help(_)
             | Self::Refused(_) => false,
             Self::Run { command, .. } => command.changes_run(),
-            Self::Activate { .. } | Self::Command { .. } | Self::Check(_) => true,
+            Self::Statusline(StatuslineRequest::On | StatuslineRequest::Off)
+            | Self::Activate { .. }
+            | Self::Command { .. }
+            | Self::Check(_) => true,
         }
     }
 
@@ -142,7 +156,11 @@ impl PromptIntent<'_> {
     #[must_use]
     fn limited_to_client(self) -> Self {
         match self {
-            Self::Stop { whole: true, .. } | Self::Status | Self::Statusline | Self::Why | Self::Help(_) => self,
+            Self::Stop { whole: true, .. }
+            | Self::Status
+            | Self::Statusline(StatuslineRequest::Show)
+            | Self::Why
+            | Self::Help(_) => self,
             _ => Self::NotAPerson,
         }
     }
@@ -160,7 +178,7 @@ impl PromptIntent<'_> {
             | Self::Pause(_)
             | Self::Stop { whole: true, .. }
             | Self::Status
-            | Self::Statusline
+            | Self::Statusline(_)
             | Self::Why
             | Self::Check(_)
             | Self::Run { .. }
@@ -280,7 +298,12 @@ fn read_command<'a>(
         "check" => check_request::parse(arguments).map_or_else(PromptIntent::Refused, PromptIntent::Check),
         "stop-continuation" => PromptIntent::Stop { reason, whole: true },
         "status" => PromptIntent::Status,
-        "statusline" => PromptIntent::Statusline,
+        "statusline" => match reason {
+            None => PromptIntent::Statusline(StatuslineRequest::Show),
+            Some("on") => PromptIntent::Statusline(StatuslineRequest::On),
+            Some("off") => PromptIntent::Statusline(StatuslineRequest::Off),
+            Some(_) => PromptIntent::Refused("usage: /omo:statusline [on|off]".to_owned()),
+        },
         "why" => PromptIntent::Why,
         _ if matches!(reason, Some("--help" | "-h")) => {
             usage::usage_of(name).map_or(PromptIntent::Command { name, arguments }, PromptIntent::Help)
@@ -378,8 +401,8 @@ pub enum PromptDecision {
     },
     /// The user is told where the run stands, without the model.
     Status,
-    /// The user is shown settings for the client's status line, without the model.
-    Statusline,
+    /// The settings of the client's status line are shown or changed, without the model.
+    Statusline(StatuslineRequest),
     /// The user is told why omo decided last as it did, without the model.
     Why,
     /// What judges a claim is shown or changed, without the model.
@@ -433,7 +456,7 @@ pub fn decide(intent: PromptIntent<'_>, event: &PromptEvent<'_>, facts: &PromptF
         PromptIntent::Stop { whole: false, .. } if !is_armed(facts) => PromptDecision::Silent,
         PromptIntent::Stop { reason, whole } => PromptDecision::Stop { reason: reason.map(str::to_owned), whole },
         PromptIntent::Status => PromptDecision::Status,
-        PromptIntent::Statusline => PromptDecision::Statusline,
+        PromptIntent::Statusline(request) => PromptDecision::Statusline(request),
         PromptIntent::Why => PromptDecision::Why,
         PromptIntent::Check(command) => PromptDecision::Check(command),
         PromptIntent::Run { command, arguments } => PromptDecision::Run { command, arguments: arguments.to_owned() },

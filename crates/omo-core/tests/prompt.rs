@@ -142,7 +142,7 @@ fn words(decision: &PromptDecision) -> String {
         PromptDecision::Help(text) => format!("help {}", text.split(' ').nth(1).unwrap_or_default()),
         PromptDecision::Run { command, arguments } => format!("run {} {arguments}", command.name()),
         PromptDecision::Status => "status".to_owned(),
-        PromptDecision::Statusline => "statusline".to_owned(),
+        PromptDecision::Statusline(_) => "statusline".to_owned(),
         PromptDecision::Why => "why".to_owned(),
         PromptDecision::Refused(_) => "refused".to_owned(),
     }

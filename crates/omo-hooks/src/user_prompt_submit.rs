@@ -278,7 +278,9 @@ fn apply_decision(prompt: &PromptContext, decision: &PromptDecision) -> Result<O
             messages::refusal_line(&format!("the state cannot be read: {error}"))
         })),
         PromptDecision::Help(text) => HookAnswer::RejectPrompt((*text).to_owned()),
-        PromptDecision::Statusline => HookAnswer::RejectPrompt(status_line_prompt::statusline_settings()),
+        PromptDecision::Statusline(request) => {
+            HookAnswer::RejectPrompt(status_line_prompt::answer(*request, context.env.state_home.as_deref()))
+        }
         PromptDecision::Refused(message) => HookAnswer::RejectPrompt(messages::refusal_line(message)),
     }))
 }

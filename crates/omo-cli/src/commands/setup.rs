@@ -1,8 +1,8 @@
 //! `omo setup`: stages the plugin that this `omo` belongs to in a folder of its user's, and has the
 //! client register it; `omo setup --remove` undoes both.
 //!
-//! The client's settings are only ever changed by the client, told to by its own commands; but a status
-//! line that a removal would leave without its program goes with it.
+//! The client's settings are changed by the client, told to by its own commands; only the status line is written by omo,
+//! where its user says yes, and goes with its program.
 
 mod link;
 mod plugin_source;
@@ -11,7 +11,7 @@ mod staging;
 mod status_line;
 
 use std::fs;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -42,8 +42,9 @@ Examples:
 It puts a copy of the plugin into ~/.local/share/omo, has the `claude` on your
 PATH register that, for all your projects, and links `omo` into ~/.local/bin,
 where another file of that name stays. Run it again at any time: it adds what is
-missing, and updates what is older. It needs no network, and edits no settings
-of Claude Code itself; but a status line whose omo --remove takes away goes too.
+missing, and updates what is older. It needs no network. Of the settings of Claude
+Code it edits only the status line: at a terminal it asks whether to show runs in
+it, and --remove puts back what was there, or takes out one whose omo has gone.
 An installation from a marketplace links `omo` by itself.";
 
 /// Install this omo's plugin in Claude Code, or remove it
@@ -139,6 +140,11 @@ fn set_up(env: &ProcessEnv, places: &SetupFolders) -> Result<(), CommandError> {
     say("plugin", &registration_message(&steps));
     link(&places.plugin.join("bin").join("omo"), OtherLink::GivesWay)?;
     say_what_is_next(env, &staged, &places.plugin);
+    let program = places.plugin.join("bin").join(format!("omo{}", std::env::consts::EXE_SUFFIX));
+    let is_asked = !env.in_session && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    if let Some(said) = status_line::offer(env, &program, is_asked)? {
+        let _ = writeln!(anstream::stdout(), "{said}");
+    }
     Ok(())
 }
 
@@ -204,7 +210,7 @@ fn remove(env: &ProcessEnv, places: &SetupFolders) -> Result<(), CommandError> {
         CommandError::io(message, "Claude Code does not use it any more; remove that folder yourself")
     })?;
     drop(lock);
-    let dangled = remove_dangling_links()?;
+    let dangled = remove_dangling_links(env)?;
     // What is empty now belongs to no session.
     for folder in places.plugin.ancestors().skip(1).take(3) {
         if fs::remove_dir(folder).is_err() {
@@ -221,14 +227,14 @@ fn remove(env: &ProcessEnv, places: &SetupFolders) -> Result<(), CommandError> {
 }
 
 /// Takes away what names an omo that has gone: the link for terminals, and a status line. Whether there was any.
-fn remove_dangling_links() -> Result<bool, CommandError> {
+fn remove_dangling_links(env: &ProcessEnv) -> Result<bool, CommandError> {
     let link = link::link_path();
     let is_unlinked = link.as_deref().map_or(Ok(false), link::remove_dangling)?;
     if let Some(place) = link.filter(|_| is_unlinked) {
         say("terminal", &format!("{} is removed", place.display()));
     }
     let Some(settings) = env::client_home().map(|home| home.join("settings.json")) else { return Ok(is_unlinked) };
-    let removal = status_line::remove_dangling(&settings);
+    let removal = status_line::remove_dangling(&settings, env.state_home.as_deref());
     match &removal {
         Some(StatusLineRemoval::Removed) => {
             say("status line", &format!("`statusLine` is removed from {}, for its omo is gone", settings.display()));

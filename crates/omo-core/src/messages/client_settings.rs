@@ -1,16 +1,73 @@
-//! What is said about settings of the client, which omo never changes: their user does.
+//! What is said about settings of the client, of which omo changes the status line, where its user says so.
+
+use crate::text::sanitize;
+
+/// Maximum characters shown of a path.
+const PATH_CHARS: usize = 300;
+/// Maximum characters shown of a line of the settings.
+const ENTRY_LINE_CHARS: usize = 600;
 
 /// What a shell's profile needs so that programs of `~/.local/bin` are found.
 pub const PATH_LINE: &str = "export PATH=\"$HOME/.local/bin:$PATH\"";
+
+/// The offer behind the line that says that a run is on.
+pub const STATUS_LINE_OFFER: &str = "`/omo:statusline on` shows a run below the prompt";
+/// The way back.
+const STATUS_LINE_UNDONE: &str = "`/omo:statusline off` puts back what was there";
 
 /// How a run is shown in the client's status line. `lines` are the settings as JSON; `wrapping` is
 /// the value that their `command` has where there is a status line already, as JSON too.
 pub fn status_line_settings(lines: &str, wrapping: &str) -> String {
     format!(
-        "[omo] status line: omo changes no settings. To see below the prompt where a run stands, add this to your \
-         ~/.claude/settings.json:\n\
+        "[omo] status line: `/omo:statusline on` writes this into your ~/.claude/settings.json, so that you see below the \
+         prompt where a run stands; {STATUS_LINE_UNDONE}:\n\
          {lines}\n\
          A status line that you have already is kept in front of it, with this as the command:\n  {wrapping}"
+    )
+}
+
+/// That the status line was written, with the entry as it stands in the file.
+pub fn status_line_written(file: &str, entry: &str, backup: Option<&str>, keeps_another: bool) -> String {
+    let beside = if keeps_another { ", behind the one that you have" } else { "" };
+    let before = backup.map_or_else(
+        || "There was no such file before".to_owned(),
+        |backup| format!("The file as it was: {}", sanitize(backup, PATH_CHARS)),
+    );
+    format!(
+        "[omo] status line: a run is shown below the prompt from now on{beside}. This stands in {} now:\n{}\n{before}; \
+         {STATUS_LINE_UNDONE}",
+        sanitize(file, PATH_CHARS),
+        entry.lines().map(|line| sanitize(line, ENTRY_LINE_CHARS)).collect::<Vec<_>>().join("\n"),
+    )
+}
+
+/// That the settings name an omo already.
+pub fn status_line_on_already(file: &str) -> String {
+    format!("[omo] status line: {} names omo already; {STATUS_LINE_UNDONE}", sanitize(file, PATH_CHARS))
+}
+
+/// That the settings stay as they are, and why.
+pub fn status_line_unchanged(file: &str, why: &str) -> String {
+    format!("[omo] status line: {} stays as it is: {}", sanitize(file, PATH_CHARS), sanitize(why, 200))
+}
+
+/// That what was there before is there again; `is_whole` where the file is byte for byte as it was.
+pub fn status_line_put_back(file: &str, is_whole: bool) -> String {
+    let what = if is_whole { "is as it was before" } else { "has the status line that it had, and your other changes" };
+    format!("[omo] status line: {} {what}; `/omo:statusline on` shows runs again", sanitize(file, PATH_CHARS))
+}
+
+/// That no omo is in the settings.
+pub fn status_line_not_on(file: &str) -> String {
+    format!("[omo] status line: no omo is in {}, and none is offered any more", sanitize(file, PATH_CHARS))
+}
+
+/// The question of a setup.
+pub fn status_line_question(file: &str) -> String {
+    format!(
+        "Show below the prompt of Claude Code where a run stands? A `statusLine` that runs omo is written into {}, and \
+         one that is there is kept beside it",
+        sanitize(file, PATH_CHARS)
     )
 }
 

@@ -1,31 +1,66 @@
 //! `/omo:statusline`: the settings that show a run in the client's status line, with the path of
 //! this omo in them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use omo_claude::status_line_settings::{KEY, StatusLineFiles, StatusLineOff, StatusLineOn, own_command, own_entry};
 use omo_core::messages::{self, client_settings};
-use omo_core::text::command_text::quote_shell_word;
+use omo_core::prompt::StatuslineRequest;
 use omo_state::env;
 use serde_json::{Value, json};
 
-/// Every how many seconds the status line is renewed while nothing happens in the session: a check
-/// may run for minutes.
-const REFRESH_SECONDS: u32 = 10;
+/// The answer to the user.
+pub(super) fn answer(request: StatuslineRequest, state_home: Option<&Path>) -> String {
+    let program = match request {
+        StatuslineRequest::Off => Ok(String::new()),
+        StatuslineRequest::Show | StatuslineRequest::On => program_text(),
+    };
+    let program = match program {
+        Ok(program) => program,
+        Err(why) => return messages::refusal_line(why),
+    };
+    if request == StatuslineRequest::Show {
+        let wrapping = format!("{} --wrap 'THE COMMAND THAT YOU HAVE NOW'", own_command(&program));
+        let lines = json!({ KEY: own_entry(&program) });
+        return client_settings::status_line_settings(&format!("{lines:#}"), &Value::from(wrapping).to_string());
+    }
+    let (Some(settings), Some(state_home)) = (settings_file(), state_home) else {
+        return messages::refusal_line("no home folder is known");
+    };
+    let place = settings.display().to_string();
+    let files = StatusLineFiles { settings: &settings, state_home };
+    let said = if request == StatuslineRequest::On {
+        files.turn_on(&program).map(|on| match on {
+            StatusLineOn::Written { entry, backup, keeps_another } => {
+                let backup = backup.map(|backup| backup.display().to_string());
+                client_settings::status_line_written(&place, &entry, backup.as_deref(), keeps_another)
+            }
+            StatusLineOn::AlreadyOn => client_settings::status_line_on_already(&place),
+        })
+    } else {
+        files.turn_off().map(|off| match off {
+            StatusLineOff::PutBack => client_settings::status_line_put_back(&place, true),
+            StatusLineOff::EntryPutBack => client_settings::status_line_put_back(&place, false),
+            StatusLineOff::NotOn => client_settings::status_line_not_on(&place),
+        })
+    };
+    said.unwrap_or_else(|why| client_settings::status_line_unchanged(&place, &why))
+}
 
-/// What the user reads.
-pub(super) fn statusline_settings() -> String {
-    let Some(program) = program() else {
-        return messages::refusal_line("there is no `omo` beside the hooks of this plugin");
-    };
-    let Some(program) = program.to_str() else {
-        return messages::refusal_line("the path of `omo` is not UTF-8, and settings cannot hold it");
-    };
-    let command = format!("{} statusline", quote_shell_word(program));
-    let wrapping = format!("{command} --wrap 'THE COMMAND THAT YOU HAVE NOW'");
-    let lines = json!({
-        "statusLine": { "type": "command", "command": command, "refreshInterval": REFRESH_SECONDS },
-    });
-    client_settings::status_line_settings(&format!("{lines:#}"), &Value::from(wrapping).to_string())
+/// The offer of a status line to a user who has none of omo, and did not turn it off.
+pub(super) fn offer(state_home: Option<&Path>) -> Option<String> {
+    let settings = settings_file()?;
+    let files = StatusLineFiles { settings: &settings, state_home: state_home? };
+    files.is_offered().then(|| client_settings::STATUS_LINE_OFFER.to_owned())
+}
+
+fn settings_file() -> Option<PathBuf> {
+    env::client_home().map(|home| home.join("settings.json"))
+}
+
+fn program_text() -> Result<String, &'static str> {
+    let program = program().ok_or("there is no `omo` beside the hooks of this plugin")?;
+    program.to_str().map(str::to_owned).ok_or("the path of `omo` is not UTF-8, and settings cannot hold it")
 }
 
 /// The program, where its path will last: what the plugin keeps over updates, else the plugin as it

@@ -32,7 +32,7 @@ use omo_state::seal::{self, SealKey};
 use omo_state::state::{CorruptPolicy, EntryChange, StateError};
 use omo_state::trust::GivenApproval;
 
-use super::PromptContext;
+use super::{PromptContext, status_line_prompt};
 use crate::runtime::{HookContext, HookError};
 
 /// How long the files may be looked at: the client waits for five seconds in all.
@@ -97,6 +97,9 @@ pub(super) fn activate(
             user.push(run_start::run_not_held(&error.to_string()));
         }
     }
+    let is_first = is_held && prompt.session.is_none_or(|session| session.ulw.started_at.is_none());
+    let offer = is_first.then(|| status_line_prompt::offer(context.env.state_home.as_deref())).flatten();
+    user.extend(offer);
     model.extend(context.root.as_deref().and_then(other_loop).map(messages::other_loop_found));
     let problems = prompt.config.problems.iter().map(ToString::to_string).chain(problem);
     user.extend(problems.take(1).map(|problem| run_start::config_problem(&problem)));

@@ -1,22 +1,19 @@
 //! A `statusLine` in the user's settings of the client that names an omo which has gone: the one thing that
 //! omo ever takes out of them, and only as a part of its own removal.
 
-use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
-use std::ops::Range;
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use omo_state::env;
+use omo_claude::status_line_settings::{
+    KEY, MAX_BYTES, StatusLineFiles, StatusLineOff, StatusLineOn, replace, without_entry,
+};
+use omo_core::messages::client_settings;
+use omo_state::env::{self, ProcessEnv};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::link;
-
-/// The name of the setting.
-const KEY: &str = "statusLine";
-/// Larger settings are left to their user.
-const MAX_BYTES: u64 = 1024 * 1024;
+use crate::confirm;
+use crate::error::CommandError;
 
 /// What became of a status line that names an omo which has gone.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,7 +26,7 @@ pub(super) enum StatusLineRemoval {
 
 /// Takes the status line out of a settings file where it names an omo that is not there. `None` where it does
 /// not. Every other byte of the file stays.
-pub(super) fn remove_dangling(file: &Path) -> Option<StatusLineRemoval> {
+pub(super) fn remove_dangling(file: &Path, state_home: Option<&Path>) -> Option<StatusLineRemoval> {
     let found = fs::symlink_metadata(file).ok()?;
     // A link is another program's way of keeping settings: what it leads to is read, and never written.
     if fs::metadata(file).ok()?.len() > MAX_BYTES {
@@ -43,16 +40,48 @@ pub(super) fn remove_dangling(file: &Path) -> Option<StatusLineRemoval> {
     }
     let by_hand = |why: &str| Some(StatusLineRemoval::ByHand(why.to_owned()));
     if words.len() > 2 {
+        let put_back = state_home.map(|state_home| StatusLineFiles { settings: file, state_home }.take_out());
+        if matches!(put_back, Some(Ok(StatusLineOff::PutBack | StatusLineOff::EntryPutBack))) {
+            return Some(StatusLineRemoval::Removed);
+        }
         return by_hand("its command keeps another status line: put that one in its place");
     }
     if !found.is_file() {
         return by_hand("that file is a link, which omo does not write through");
     }
-    let Some(rest) = without_status_line(&text, settings) else { return by_hand("it could not be told apart") };
-    match replace(file, &text, &rest) {
+    let Some(rest) = without_entry(&text) else { return by_hand("it could not be told apart") };
+    match replace(file, Some(&text), &rest) {
         Ok(()) => Some(StatusLineRemoval::Removed),
         Err(error) => Some(StatusLineRemoval::ByHand(error.to_string())),
     }
+}
+
+/// Asks the person at the terminal, where they may be told of it, to show runs in the status line, and writes it where
+/// they say yes. The text is what came of it.
+pub(super) fn offer(env: &ProcessEnv, program: &Path, is_asked: bool) -> Result<Option<String>, CommandError> {
+    let settings = env::client_home().map(|home| home.join("settings.json"));
+    let (Some(settings), Some(state_home), Some(program)) = (settings, &env.state_home, program.to_str()) else {
+        return Ok(None);
+    };
+    let files = StatusLineFiles { settings: &settings, state_home };
+    if !files.is_offered() {
+        return Ok(None);
+    }
+    let place = settings.display().to_string();
+    if !is_asked {
+        return Ok(Some(client_settings::STATUS_LINE_OFFER.to_owned()));
+    }
+    if !confirm::is_answered_yes(&client_settings::status_line_question(&place))? {
+        return Ok(None);
+    }
+    Ok(Some(match files.turn_on(program) {
+        Ok(StatusLineOn::Written { entry, backup, keeps_another }) => {
+            let backup = backup.map(|backup| backup.display().to_string());
+            client_settings::status_line_written(&place, &entry, backup.as_deref(), keeps_another)
+        }
+        Ok(StatusLineOn::AlreadyOn) => client_settings::status_line_on_already(&place),
+        Err(why) => client_settings::status_line_unchanged(&place, &why),
+    }))
 }
 
 /// Whether a command's program is a path of omo's where nothing is. What cannot be told counts as there.
@@ -64,47 +93,6 @@ fn is_gone(program: &str) -> bool {
     };
     let is_own = link::is_omo_path(&path) || Some(&path) == link::link_path().as_ref();
     is_own && path.is_absolute() && link::leads_nowhere(&path)
-}
-
-/// The settings without it; `None` where any doubt is left.
-fn without_status_line(text: &str, mut settings: Value) -> Option<String> {
-    let cut = entry(text)?;
-    let rest = [text.get(..cut.start)?, text.get(cut.end..)?].concat();
-    settings.as_object_mut()?.remove(KEY);
-    (serde_json::from_str::<Value>(&rest).ok()? == settings).then_some(rest)
-}
-
-/// Where the entry stands, with its comma.
-fn entry(text: &str) -> Option<Range<usize>> {
-    let values: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
-    let value = values.get(KEY)?.get();
-    let start = value.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
-    let end = start + value.len();
-    let before = text.get(..start)?.trim_end().strip_suffix(':')?.trim_end();
-    let before = before.strip_suffix(&format!("\"{KEY}\""))?;
-    let after = text.get(end..)?;
-    if let Some(next) = after.trim_start().strip_prefix(',') {
-        return Some(before.len()..text.len() - next.trim_start().len());
-    }
-    let last = before.trim_end();
-    Some(last.strip_suffix(',').unwrap_or(last).len()..end)
-}
-
-/// Writes the file anew, unless it has been changed since it was read.
-fn replace(file: &Path, old: &str, new: &str) -> io::Result<()> {
-    let temporary = file.with_extension(format!("omo-{}", std::process::id()));
-    let write = || {
-        let mut written = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
-        // Before anything is in it: settings may hold secrets.
-        written.set_permissions(fs::metadata(file)?.permissions())?;
-        written.write_all(new.as_bytes())?;
-        written.sync_all()?;
-        if fs::read(file)? != old.as_bytes() {
-            return Err(io::Error::other("it was changed at the same moment"));
-        }
-        fs::rename(&temporary, file)
-    };
-    write().inspect_err(|_| drop(fs::remove_file(&temporary)))
 }
 
 #[cfg(test)]
@@ -131,7 +119,7 @@ mod tests {
             let temp = tempfile::tempdir().unwrap();
             let file = temp.path().join("settings.json");
             fs::write(&file, text.replace('@', LINE)).unwrap();
-            assert_eq!(remove_dangling(&file), Some(StatusLineRemoval::Removed), "{text}");
+            assert_eq!(remove_dangling(&file, None), Some(StatusLineRemoval::Removed), "{text}");
             assert_eq!(fs::read_to_string(&file).unwrap(), expected);
             assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 1);
         }
@@ -159,7 +147,7 @@ mod tests {
             ("no json".to_owned(), false),
         ] {
             fs::write(&file, &text).unwrap();
-            let told = remove_dangling(&file);
+            let told = remove_dangling(&file, None);
             assert_eq!(matches!(told, Some(StatusLineRemoval::ByHand(_))), is_told, "{text}: {told:?}");
             assert!(told != Some(StatusLineRemoval::Removed) && fs::read_to_string(&file).unwrap() == text, "{text}");
         }
@@ -174,8 +162,8 @@ mod tests {
         fs::write(&file, format!("{{\"statusLine\": {LINE}}}")).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
         symlink(&file, &linked).unwrap();
-        assert!(matches!(remove_dangling(&linked), Some(StatusLineRemoval::ByHand(_))));
-        assert_eq!(remove_dangling(&file), Some(StatusLineRemoval::Removed));
+        assert!(matches!(remove_dangling(&linked, None), Some(StatusLineRemoval::ByHand(_))));
+        assert_eq!(remove_dangling(&file, None), Some(StatusLineRemoval::Removed));
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     }
 }
