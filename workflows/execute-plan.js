@@ -97,7 +97,8 @@ async function dispatch(id, payload) {
     label: `task:${id}`,
     phase: 'Execute Batch',
     agentType: 'omo:worker',
-    model: 'sonnet',
+    // Without one it is the model of the session.
+    model: payload.model === 'inherit' ? undefined : (payload.model ?? 'sonnet'),
     schema: REPORT,
   }
   try {

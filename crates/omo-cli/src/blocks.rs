@@ -102,11 +102,11 @@ pub(crate) fn spawn_agent(run: &str, task: &Task, state: &RunState) -> String {
     let (agent, prompt) = (task_list_run::agent_type(task), task_list_run::prompt(run, task, state));
     fit_block(format!(
         "SPAWN agent\n  {}; next is {word} {id}, \"{}\".\n  In ONE message call the Agent tool once:\n     subagent_type: \"{agent}\"   \
-         model: \"{}\"   run_in_background: false\n     description: \"{word} {id}\"\n     prompt: \"{prompt}\"\n  and last the Bash tool:\n  run: omo agent next --wait 540      {LONG_TIMEOUT}\n\
+         {}run_in_background: false\n     description: \"{word} {id}\"\n     prompt: \"{prompt}\"\n  and last the Bash tool:\n  run: omo agent next --wait 540      {LONG_TIMEOUT}\n\
          If you have no Agent tool, run instead: omo agent next --inline",
         progress_words(state),
         title(task),
-        task.model.as_deref().filter(|model| omo_plan::id::is_id(model)).unwrap_or("sonnet"),
+        task_list_run::model_argument(task, 1, state),
     ))
 }
 

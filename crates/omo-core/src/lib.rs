@@ -13,6 +13,7 @@ pub mod limits;
 pub mod log_entry;
 pub mod messages;
 pub mod money;
+pub mod plan_models;
 pub mod promise;
 pub mod prompt;
 pub mod recorded_answer;

@@ -24,10 +24,10 @@ pub fn next_task_of_worker<'a>(state: &'a RunState, ended: &str, dispatched: &[S
     }
     let attempts = |id: &str| state.tasks.get(id).map_or(0, |known| known.attempts);
     let ended = state.plan.task(ended)?;
-    let model = choose_model(ended, attempts(&ended.id));
+    let model = choose_model(&state.plan, ended, attempts(&ended.id));
     let NextAction::Start(ready) = schedule::next_action(state) else { return None };
     let mut free = ready.into_iter().filter(|task| !dispatched.contains(&task.id));
     // Of several the session starts one worker each, at the same time.
     let (Some(task), None) = (free.next(), free.next()) else { return None };
-    (!task.is_verification() && choose_model(task, attempts(&task.id) + 1) == model).then_some(task)
+    (!task.is_verification() && choose_model(&state.plan, task, attempts(&task.id) + 1) == model).then_some(task)
 }

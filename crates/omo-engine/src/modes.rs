@@ -86,9 +86,10 @@ impl RunState {
             Some(asked) => asked.narrow_plan(plan),
             None => plan,
         };
-        let RunPolicy { requires_checks, review, added_checks, .. } = &self.plan.policy;
+        let RunPolicy { requires_checks, review, added_checks, models, .. } = &self.plan.policy;
         let mut plan = proof::find_proofs(plan, added_checks);
         (plan.policy.requires_checks, plan.policy.review) = (*requires_checks, *review);
+        plan.policy.models = models.clone();
         arranged(plan, self.mode, &ModeOptions::from(&self.plan.policy))
     }
 }

@@ -1,18 +1,56 @@
-//! Which model a worker is.
+//! The models of workers.
 
-use omo_plan::model::{Task, TaskComplexity};
+use omo_core::plan_models::SESSION_MODEL;
+use omo_plan::model::{Dialect, Plan, Task, TaskComplexity};
+
+use crate::client_policy::ClientPolicy;
+use crate::execution_mode::ExecutionMode;
 
 /// The first attempt that the stronger model takes.
 const ESCALATES_AT: u32 = 3;
-/// The model of most workers.
+/// The model of most workers of a plan whose format names models.
 const USUAL_MODEL: &str = "sonnet";
 /// The one for what is hard, and for what has failed twice.
 const STRONGER_MODEL: &str = "opus";
 
-/// The model for an attempt at a task, counted from 1. What the plan names goes before.
-pub fn choose_model(task: &Task, attempt: u32) -> &str {
+/// The model for an attempt at a task, counted from 1; `None` for the session's own. What its user names goes before what
+/// the plan names, and that before the models of its format.
+pub fn choose_model<'a>(plan: &'a Plan, task: &'a Task, attempt: u32) -> Option<&'a str> {
+    let models = &plan.policy.models;
+    let chosen = if task.is_verification() { &models.verifier } else { &models.tasks };
+    if let Some(model) = chosen {
+        return (model != SESSION_MODEL).then_some(model);
+    }
     let named = task.model.as_deref().filter(|model| omo_plan::id::is_id(model));
     let is_hard = task.complexity == TaskComplexity::Complex || task.is_verification();
     let stronger = is_hard || attempt >= ESCALATES_AT;
-    named.unwrap_or(if stronger { STRONGER_MODEL } else { USUAL_MODEL })
+    let usual = has_models(plan.dialect).then_some(if stronger { STRONGER_MODEL } else { USUAL_MODEL });
+    named.or(usual)
+}
+
+/// Whether the format of a plan comes with models for its agents.
+fn has_models(dialect: Dialect) -> bool {
+    matches!(dialect, Dialect::DevWorkflow | Dialect::TasksJson)
+}
+
+/// Who works on a plan, in a sentence; `None` where the session itself does.
+pub(crate) fn model_words(plan: &Plan, mode: ExecutionMode, clients: &ClientPolicy) -> Option<String> {
+    const HOW: &str = "`--model NAME` takes another";
+    let words = |model: Option<&str>, own: &str| model.map_or_else(|| own.to_owned(), ToOwned::to_owned);
+    match mode {
+        ExecutionMode::StepByStep => None,
+        ExecutionMode::Parallel => {
+            Some(format!("Workers use {} ({HOW}).", words(clients.model.as_deref(), "your usual model")))
+        }
+        ExecutionMode::Batches | ExecutionMode::Waves => {
+            let own = "this session's model";
+            let task = plan.tasks.iter().find(|task| !task.is_verification());
+            let tasks = words(task.and_then(|task| choose_model(plan, task, 1)), own);
+            let verifier = plan.verification_task().map(|task| words(choose_model(plan, task, 1), own));
+            Some(match verifier.filter(|verifier| *verifier != tasks) {
+                Some(verifier) => format!("Tasks go to {tasks}, the verifier is {verifier} ({HOW})."),
+                None => format!("Agents use {tasks} ({HOW})."),
+            })
+        }
+    }
 }

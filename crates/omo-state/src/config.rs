@@ -16,6 +16,7 @@ use omo_core::check::counterfactual::ProveMode;
 use omo_core::check::session_check::{Check, CheckOrigin};
 use omo_core::keyword::Keywords;
 use omo_core::limits::{LIMITS, LimitRow, RunLimits};
+use omo_core::plan_models::{PlanModels, SESSION_MODEL, is_model_name};
 use omo_core::text::sanitize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -25,7 +26,7 @@ use crate::env;
 use crate::files::regular_file::{self, Links};
 
 /// What it may hold.
-const KNOWN: &str = "keywords, limits, stop, verify, tasks, worktrees, notify, check, launcher";
+const KNOWN: &str = "keywords, limits, stop, verify, tasks, plans, worktrees, notify, check, launcher";
 /// The most memory that can be kept for a worker, in MiB.
 const MAX_WORKER_MB: u32 = 1_048_576;
 /// A larger configuration is refused.
@@ -50,6 +51,8 @@ pub struct UserConfig {
     pub detection: CheckDetection,
     /// What becomes of a task whose commit would lack files that it made.
     pub unlisted_files: UnlistedFiles,
+    /// The models of the agents of plans: `plans.models`, with `tasks` and `verifier`.
+    pub plan_models: PlanModels,
     /// Where the worktrees of parallel workers are made, instead of in the checkout: `worktrees.folder`.
     pub worktree_folder: Option<PathBuf>,
     /// Memory that is kept for each parallel worker of this machine, in MiB: `worktrees.memory_mb`.
@@ -200,6 +203,7 @@ impl ConfigReader<'_> {
                 "stop" => self.section(value, "stop", Self::stop),
                 "verify" => self.section(value, "verify", Self::verify),
                 "tasks" => self.section(value, "tasks", Self::tasks),
+                "plans" => self.section(value, "plans", Self::plans),
                 "worktrees" => self.section(value, "worktrees", Self::worktrees),
                 "notify" => self.section(value, "notify", Self::notify),
                 "check" => {
@@ -320,6 +324,29 @@ impl ConfigReader<'_> {
             Some("include") => self.config.unlisted_files = UnlistedFiles::Include,
             _ => {
                 self.problem(Some(value.span()), "`tasks.unlisted_files` must be \"fail\" or \"include\"".to_owned());
+            }
+        }
+    }
+
+    fn plans(&mut self, name: &str, span: Range<usize>, value: &Spanned<DeValue>) {
+        if name != "models" {
+            return self.unknown(span, &format!("plans.{name}"), "models");
+        }
+        let Some(table) = value.get_ref().as_table() else {
+            let message = "`plans.models` must be a table, such as { tasks = \"sonnet\", verifier = \"opus\" }";
+            return self.problem(Some(value.span()), message.to_owned());
+        };
+        for (key, value) in table {
+            let model = value.get_ref().as_str().filter(|model| is_model_name(model)).map(str::to_owned);
+            let name = key.get_ref();
+            match (&**name, model) {
+                ("tasks", Some(model)) => self.config.plan_models.tasks = Some(model),
+                ("verifier", Some(model)) => self.config.plan_models.verifier = Some(model),
+                ("tasks" | "verifier", None) => {
+                    let message = format!("`plans.models.{name}` must be the name of a model, or \"{SESSION_MODEL}\"");
+                    self.problem(Some(value.span()), message);
+                }
+                _ => self.unknown(key.span(), &format!("plans.models.{name}"), "tasks, verifier"),
             }
         }
     }

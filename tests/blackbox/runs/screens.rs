@@ -109,3 +109,65 @@ fn session_takes_over(ground: &Ground, session: &mut Session) -> Result<bool> {
     let said = ground.omo_in_session(session, &["agent", "open", "--command", "execute"])?.exits_with(0)?;
     Ok(said.out.contains("omo: going on with the run"))
 }
+
+#[test]
+fn the_model_of_a_plan_is_said_and_chosen() {
+    play(&[
+        ("that of the format, of the option, of the configuration", two_tasks(), |g| {
+            let mut session = g.session()?;
+            let mut cost = |line: &str| -> Result<String> {
+                let screen = shown(&mut session, &format!("/omo:execute {PLAN} {line}"))?;
+                let cost = screen.lines().find(|line| line.starts_with("Cost: "));
+                cost.map(str::to_owned).with_context(|| format!("no cost: {screen}"))
+            };
+            let usual = cost("--batches")?;
+            ensure!(usual.contains(" Agents use sonnet (`--model NAME` takes another)."), "{usual}");
+            let waves = cost("--waves")?;
+            ensure!(waves.contains(" Tasks go to sonnet, the verifier is opus ("), "{waves}");
+            let named = cost("--waves --model haiku")?;
+            ensure!(named.contains(" Agents use haiku ("), "{named}");
+            let own = cost("--batches --model inherit")?;
+            ensure!(own.contains(" Agents use this session's model ("), "{own}");
+            g.lab().configure("[plans]\nmodels = { tasks = \"opus\", verifier = \"inherit\" }\n")?;
+            let set = cost("--waves")?;
+            ensure!(set.contains(" Tasks go to opus, the verifier is this session's model ("), "{set}");
+            Ok(())
+        }),
+        ("the agent that works is asked for with it", two_tasks(), |g| {
+            let mut session = g.session()?;
+            let line = format!("/omo:execute-plan {PLAN} --model haiku");
+            let screen = shown(&mut session, &line)?;
+            let line = screen.lines().last().context("no line")?.trim().to_owned();
+            ensure!(line.contains(" --model haiku "), "the approval forgets it: {line}");
+            ensure!(!session.type_prompt(&line)?.blocks(), "the approval was not taken");
+            let said = g.omo_in_session(&session, &["agent", "open", "--command", "execute-plan"])?.exits_with(0)?;
+            ensure!(said.out.contains("   model: \"haiku\"   run_in_background: false"), "{}", said.out);
+            Ok(())
+        }),
+        ("the session's own is no argument", two_tasks(), |g| {
+            let mut session = g.session()?;
+            let screen = shown(&mut session, &format!("/omo:execute-plan {PLAN} --model inherit"))?;
+            let line = screen.lines().last().context("no line")?.trim().to_owned();
+            ensure!(!session.type_prompt(&line)?.blocks(), "the approval was not taken");
+            let said = g.omo_in_session(&session, &["agent", "open", "--command", "execute-plan"])?.exits_with(0)?;
+            ensure!(said.out.contains("subagent_type: \"omo:worker\"   run_in_background"), "{}", said.out);
+            Ok(())
+        }),
+        ("what is no model, or none that an agent can be", two_tasks(), |g| {
+            for (model, why) in [
+                ("'x; touch hacked'", "is the name of a model"),
+                ("'\u{1b}[31m'", "is the name of a model"),
+                ("''", "is the name of a model"),
+                ("claude-opus-5-5", "agents of a session cannot be claude-opus-5-5"),
+            ] {
+                let mut session = g.session()?;
+                let screen = shown(&mut session, &format!("/omo:execute {PLAN} --batches --model {model}"))?;
+                ensure!(screen.contains(why) && !screen.contains('\u{1b}'), "{model}: {screen}");
+                ensure!(!g.runs().exists(), "a run was opened");
+            }
+            let said = g.omo_at_terminal(&["run", "start", "--fg", "--model", "opus", PLAN])?.exits_with(2)?;
+            ensure!(said.err.contains("this session itself works"), "{}", said.err);
+            Ok(())
+        }),
+    ]);
+}

@@ -107,10 +107,16 @@ fn agent_line(run: &str, task: &Task, state: &RunState) -> String {
     let attempt = state.tasks.get(id).map_or(0, |known| known.attempts) + 1;
     let prompt = prompt(run, task, state);
     format!(
-        "     subagent_type: \"{}\"   model: \"{}\"   description: \"task {id}\"\n     prompt: \"{prompt}\"\n",
+        "     subagent_type: \"{}\"   {}description: \"task {id}\"\n     prompt: \"{prompt}\"\n",
         agent_type(task),
-        omo_engine::worker_model::choose_model(task, attempt),
+        model_argument(task, attempt, state),
     )
+}
+
+/// The argument of the Agent tool for a model, with the space behind it; empty for the session's own.
+pub(crate) fn model_argument(task: &Task, attempt: u32, state: &RunState) -> String {
+    let model = omo_engine::worker_model::choose_model(&state.plan, task, attempt);
+    model.map(|model| format!("model: \"{}\"   ", sanitize(model, 100))).unwrap_or_default()
 }
 
 /// The agent that works on a task.

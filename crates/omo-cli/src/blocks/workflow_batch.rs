@@ -1,9 +1,11 @@
 //! A batch as it is handed out to the Workflow tool: the arguments that the model types out, so that
 //! they are short.
 
+use omo_core::plan_models::SESSION_MODEL;
 use omo_engine::next_batches::next_batches;
 use omo_engine::report::dev_workflow::CHECKPOINT_PATH;
 use omo_engine::state::{RunState, TaskStanding};
+use omo_engine::worker_model::choose_model;
 use serde::Serialize;
 
 /// The arguments have at most so many bytes, at least one batch's part aside.
@@ -19,6 +21,7 @@ pub(crate) struct WorkflowArguments {
     tasks: Vec<WorkflowTask>,
     batches: Vec<Vec<String>>,
     failed_or_blocked: Vec<String>,
+    model: String,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -74,6 +77,8 @@ fn is_short(arguments: &WorkflowArguments) -> bool {
 }
 
 fn workflow_arguments(run: &str, state: &RunState, batches: &[Vec<String>]) -> WorkflowArguments {
+    let first = state.plan.tasks.iter().find(|task| !task.is_verification());
+    let model = first.and_then(|task| choose_model(&state.plan, task, 1)).unwrap_or(SESSION_MODEL).to_owned();
     let planned = batches.iter().flatten().filter_map(|id| state.plan.task(id));
     let tasks: Vec<WorkflowTask> =
         planned.map(|task| WorkflowTask { id: task.id.clone(), depends_on: task.deps.clone() }).collect();
@@ -90,6 +95,7 @@ fn workflow_arguments(run: &str, state: &RunState, batches: &[Vec<String>]) -> W
         tasks,
         batches: batches.to_vec(),
         failed_or_blocked,
+        model,
     }
 }
 

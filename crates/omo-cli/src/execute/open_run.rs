@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 
 use omo_checks::detected_check::offer_check;
+use omo_core::plan_models::{PlanModels, SESSION_MODEL};
 use omo_core::text::{pluralize, sanitize};
 use omo_engine::client_policy::ClientPolicy;
 use omo_engine::commit_guard::CommitGuard;
@@ -32,6 +33,9 @@ use crate::execute::print_then_next;
 use crate::execute::request::{ExecuteRequest, PlanSource};
 use crate::execute::{entry_condition, preflight};
 
+/// The models that the client's Agent tool can be asked for.
+const AGENT_MODELS: [&str; 4] = ["sonnet", "opus", "haiku", "fable"];
+
 /// A plan that its user lets run, arranged for its mode.
 pub(crate) struct OpenedPlan {
     pub plan: Plan,
@@ -53,7 +57,7 @@ pub(crate) struct PreparedRun {
 pub(crate) fn prepare(
     context: &CommandContext,
     request: &ExecuteRequest,
-    plan: Plan,
+    mut plan: Plan,
     mode: ExecutionMode,
     scope: Option<RunScope>,
     head: &str,
@@ -61,7 +65,9 @@ pub(crate) fn prepare(
     let (offer, idle) = (proof_offer(context, request, &plan), idle_options(request, mode));
     let is_parallel = mode == ExecutionMode::Parallel;
     let profile = preflight::launcher_profile(context, &request.clients.policy)?;
-    let policy = ClientPolicy { profile, ..request.clients.policy.clone() };
+    plan.policy.models = chosen_models(context, request, mode)?;
+    let model = plan.policy.models.tasks.clone().filter(|model| is_parallel && model != SESSION_MODEL);
+    let policy = ClientPolicy { profile, model, ..request.clients.policy.clone() };
     if is_parallel {
         preflight::require_whole_repository(context)?;
         preflight::require_remote(context, &policy)?;
@@ -106,6 +112,36 @@ pub(crate) fn prepare(
     Ok(PreparedRun { opened: OpenedPlan { plan, mode, scope, approved }, clients, said })
 }
 
+/// The models that its user wants for a plan: by the option, else by the configuration.
+fn chosen_models(
+    context: &CommandContext,
+    request: &ExecuteRequest,
+    mode: ExecutionMode,
+) -> Result<PlanModels, CommandError> {
+    let named = request.clients.policy.model.clone();
+    let is_by_agents = matches!(mode, ExecutionMode::Batches | ExecutionMode::Waves);
+    let models = match named {
+        Some(model) => PlanModels { tasks: Some(model.clone()), verifier: Some(model) },
+        None => config::load(context.env.config_file.as_deref()).plan_models,
+    };
+    let of_client = |model: &&String| ![SESSION_MODEL].iter().chain(&AGENT_MODELS).any(|known| known == *model);
+    let unknown = [&models.tasks, &models.verifier].into_iter().flatten().find(of_client).filter(|_| is_by_agents);
+    if let Some(model) = unknown {
+        let message = format!("agents of a session cannot be {}", sanitize(model, 100));
+        let hint = format!(
+            "name {} or {SESSION_MODEL}, by `--model` or below [plans] in the configuration; a worker of --parallel takes \
+             every name that your client takes",
+            AGENT_MODELS.join(", ")
+        );
+        return Err(CommandError::usage(message, hint));
+    }
+    if mode == ExecutionMode::StepByStep && request.clients.policy.model.is_some() {
+        let message = "--model is for workers, and this session itself works step by step";
+        return Err(CommandError::usage(message, "leave it out; `/model` changes the session's own"));
+    }
+    Ok(models)
+}
+
 /// The options that are given and mean nothing in a mode.
 fn idle_options(request: &ExecuteRequest, mode: ExecutionMode) -> Option<&'static str> {
     let of_mode = [
@@ -115,7 +151,7 @@ fn idle_options(request: &ExecuteRequest, mode: ExecutionMode) -> Option<&'stati
             "--max-iterations, --max-workers and --skip-verify",
             request.waves != WaveOptions::default(),
         ),
-        (ExecutionMode::Parallel, "the options for clients", !request.clients.is_default()),
+        (ExecutionMode::Parallel, "the options for clients", request.clients.has_more_than_model()),
     ];
     // A task list brings its verification into every mode.
     let is_used = |known: ExecutionMode| {

@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser};
 use omo_core::check::task_check::TaskCheck;
+use omo_core::plan_models::is_model_name;
 use omo_engine::client_policy::ClientPolicy;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::request::client_policy::{ClientPolicyRequest, parse_budget};
@@ -152,6 +153,20 @@ pub(crate) struct WaveOptions {
     pub skip_verify: bool,
 }
 
+/// The model of workers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub(crate) struct ModelOption {
+    /// The model of all workers, such as sonnet; `inherit` for this session's own
+    #[arg(long, hide = true, value_name = "MODEL", value_parser = model)]
+    pub model: Option<String>,
+}
+
+impl From<ModelOption> for ClientPolicyRequest {
+    fn from(option: ModelOption) -> Self {
+        Self { policy: ClientPolicy { model: option.model, ..ClientPolicy::default() }, accepts_billing: false }
+    }
+}
+
 /// What the clients of a parallel run are started with. The options of one mode stand on no page of `omo run start`,
 /// which would be too long.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
@@ -165,9 +180,8 @@ pub(crate) struct ClientOptions {
     /// Parallel: start clients that something else than a subscription pays for
     #[arg(long, hide = true)]
     pub accept_api_billing: bool,
-    /// Parallel: the model of the clients
-    #[arg(long, hide = true, value_name = "MODEL", value_parser = text)]
-    pub model: Option<String>,
+    #[command(flatten)]
+    pub model: ModelOption,
     /// Parallel: start clients without any permission checks
     #[arg(long, hide = true)]
     pub yolo: bool,
@@ -193,7 +207,7 @@ impl From<ClientOptions> for ClientPolicyRequest {
             time_limit_seconds: options.time_limit.unwrap_or_default(),
             skips_permissions: options.yolo,
             allow: options.allow,
-            model: options.model,
+            model: options.model.model,
             launcher: options.launcher,
             launcher_remote: options.launcher_remote,
             ..ClientPolicy::default()
@@ -223,6 +237,8 @@ pub(crate) struct ExecutePlanLine {
     pub dialect: Option<Dialect>,
     #[command(flatten)]
     pub proof: ProofOptions,
+    #[command(flatten)]
+    pub model: ModelOption,
     /// Begin a plan anew that is done
     #[arg(long)]
     pub again: bool,
@@ -284,6 +300,8 @@ pub(crate) struct UlwExecLine {
     pub dialect: Option<Dialect>,
     #[command(flatten)]
     pub proof: ProofOptions,
+    #[command(flatten)]
+    pub model: ModelOption,
     /// Go on with what has failed
     #[arg(long)]
     pub again: bool,
@@ -325,6 +343,13 @@ fn text(value: &str) -> Result<String, String> {
         return Ok(value.to_owned());
     };
     Err(problem)
+}
+
+fn model(value: &str) -> Result<String, String> {
+    if is_model_name(value) {
+        return Ok(value.to_owned());
+    }
+    Err("is the name of a model: letters, digits and `-._:/@[]`, at most 100 of them".to_owned())
 }
 
 /// A check that is added to those of the whole; one that can judge nothing proves nothing.

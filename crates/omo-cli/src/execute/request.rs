@@ -8,7 +8,8 @@ use omo_engine::request::client_policy::ClientPolicyRequest;
 use omo_plan::model::{Dialect, RunPolicy};
 
 use crate::execute::options::{
-    BatchOptions, ExecuteLocalLine, ExecutePlanLine, ProofOptions, StartOptions, UlwExecLine, WaveOptions, positive,
+    BatchOptions, ExecuteLocalLine, ExecutePlanLine, ModelOption, ProofOptions, StartOptions, UlwExecLine, WaveOptions,
+    positive,
 };
 use crate::output::print_warning;
 
@@ -166,7 +167,9 @@ impl TryFrom<ExecutePlanLine> for ExecuteRequest {
     type Error = String;
 
     fn try_from(line: ExecutePlanLine) -> Result<Self, String> {
-        let is_usual = line.batches == BatchOptions::default() && line.proof == ProofOptions::default();
+        let is_usual = line.batches == BatchOptions::default()
+            && line.proof == ProofOptions::default()
+            && line.model == ModelOption::default();
         let has_option = line.again || line.dialect.is_some() || !is_usual;
         let source = match line.plan {
             Some(plan) if plan != "continue" || has_option => PlanSource::File(plan),
@@ -178,6 +181,7 @@ impl TryFrom<ExecutePlanLine> for ExecuteRequest {
             dialect: line.dialect,
             proof: line.proof,
             again: line.again,
+            clients: line.model.into(),
             ..Self::new(ExecuteCommand::ExecutePlan, source)
         })
     }
@@ -215,6 +219,7 @@ impl TryFrom<UlwExecLine> for ExecuteRequest {
             dialect: line.dialect,
             proof: line.proof,
             again: line.again,
+            clients: line.model.into(),
             ..Self::new(ExecuteCommand::UlwExec, source)
         })
     }

@@ -82,7 +82,6 @@ fn insert_review(plan: &mut Plan, part: &[String], unproved: &BTreeSet<String>, 
         criteria: criteria.collect(),
         deps: part.to_vec(),
         complexity: TaskComplexity::Complex,
-        model: Some("opus".to_owned()),
         contract: Some("a verdict, shown by commands".to_owned()),
         ..Task::new(id.clone(), title).with_body(body, [1, 1])
     };

@@ -62,7 +62,6 @@ fn add_verification(plan: &mut Plan) {
         deps: plan.tasks.iter().map(|task| task.id.clone()).collect(),
         criteria: vec!["the goal of the plan is reached".to_owned()],
         complexity: TaskComplexity::Complex,
-        model: Some("opus".to_owned()),
         contract: Some("a verdict, shown by commands".to_owned()),
         ..Task::new(id, "Verification").with_body(body, [1, 1])
     });

@@ -14,6 +14,7 @@ use crate::client_policy::ClientPolicy;
 use crate::execution_mode::ExecutionMode;
 use crate::standing::lacks_contract;
 use crate::state::FINAL_CHECKS_ID;
+use crate::worker_model::model_words;
 
 /// So many tasks are listed; the rest is counted.
 const MAX_TASKS: usize = 60;
@@ -237,7 +238,8 @@ fn cost_line(plan: &Plan, mode: ExecutionMode, clients: &ClientPolicy, billing: 
         }
         ExecutionMode::Parallel => client_cost(plan, clients, billing),
     };
-    format!("Cost: {work}{checks}")
+    let models = model_words(plan, mode, clients).map(|words| format!(" {words}")).unwrap_or_default();
+    format!("Cost: {work}{models}{checks}")
 }
 
 fn client_cost(plan: &Plan, clients: &ClientPolicy, billing: &BillingFacts) -> String {

@@ -19,9 +19,10 @@ pub struct ClientPolicyRequest {
 }
 
 impl ClientPolicyRequest {
-    /// Whether nothing was asked for with them.
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
+    /// Whether more was asked for with them than a model, which every way of a run takes.
+    pub fn has_more_than_model(&self) -> bool {
+        let policy = ClientPolicy { model: None, ..self.policy.clone() };
+        Self { policy, ..self.clone() } != Self::default()
     }
 
     /// Whether a run that is gone on with does all that is said here of its clients: what they may cost and how long they

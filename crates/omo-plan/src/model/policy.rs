@@ -1,6 +1,7 @@
 //! How a run of a plan goes.
 
 use omo_core::check::task_check::TaskCheck;
+use omo_core::plan_models::PlanModels;
 use serde::{Deserialize, Serialize};
 
 /// How a run of a plan goes.
@@ -36,6 +37,9 @@ pub struct RunPolicy {
     /// What its user has added to the checks of the whole.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub added_checks: Vec<TaskCheck>,
+    /// The models of agents, as far as its user named them.
+    #[serde(default)]
+    pub models: PlanModels,
 }
 
 /// When a reviewer judges work that no command proves.
@@ -93,6 +97,7 @@ impl Default for RunPolicy {
             requires_checks: false,
             review: ReviewTime::default(),
             added_checks: Vec::new(),
+            models: PlanModels::default(),
         }
     }
 }

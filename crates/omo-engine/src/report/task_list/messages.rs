@@ -50,11 +50,12 @@ pub(super) fn task_names(ids: &[&str]) -> String {
 }
 
 /// Which model does a task, or did.
-pub(super) fn model_of<'a>(state: &RunState, task: &'a Task) -> &'a str {
+pub(super) fn model_of<'a>(state: &'a RunState, task: &'a Task) -> &'a str {
     let known = state.tasks.get(&task.id);
     let begun = known.map_or(0, |known| known.attempts);
     let is_to_come = known.is_none_or(|known| matches!(known.status, TaskStatus::Pending | TaskStatus::Held));
-    choose_model(task, if is_to_come { begun.saturating_add(1) } else { begun.max(1) })
+    let attempt = if is_to_come { begun.saturating_add(1) } else { begun.max(1) };
+    choose_model(&state.plan, task, attempt).unwrap_or("own")
 }
 
 /// Where a task stands. A task of which only its worker says that it is done is `claimed`.
