@@ -78,6 +78,9 @@ fn bounds() -> String {
     format!("up to {MAX_BLOCKS} continuations, 240 min. `ulw off` stops it")
 }
 
+/// The offer of a status line, once a session.
+const STATUS_LINE: &str = "`/omo:statusline on` shows a run below the prompt";
+
 #[test]
 fn turning_on_is_said_in_one_line() {
     play_with_review(&[
@@ -92,7 +95,7 @@ fn turning_on_is_said_in_one_line() {
             s.lab.write("go.mod", "module x\n")?;
             let lines = told(s, "ulw fix the tests")?;
             let offer = "no check judges this run: /omo:check add adds `go test ./...` (found in go.mod)";
-            ensure!(lines == format!("[omo] on: review only, {}\n{offer}", bounds()), "{lines}");
+            ensure!(lines == format!("[omo] on: review only, {}\n{offer}\n{STATUS_LINE}", bounds()), "{lines}");
             ensure!(s.field("/gates")? == json!([]), "it was added unasked");
             s.asks("/omo:check add")?;
             ensure!(s.field("/gates/0/run")? == "go test ./...");
@@ -100,7 +103,8 @@ fn turning_on_is_said_in_one_line() {
         }),
         ("no offer where there is nothing, or where its user wants none", |s| {
             let lines = told(s, "ulw fix the tests")?;
-            ensure!(lines.ends_with("\nno check judges this run: /omo:check add <command> adds one"), "{lines}");
+            let none = format!("\nno check judges this run: /omo:check add <command> adds one\n{STATUS_LINE}");
+            ensure!(lines.ends_with(&none), "{lines}");
             s.lab.write("go.mod", "module x\n")?;
             s.lab.configure("[verify]\ndetect = \"off\"\n")?;
             s.session = s.another()?;
