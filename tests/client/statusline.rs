@@ -30,3 +30,17 @@ fn it_stands_behind_the_status_line_that_was_there() {
     terminal.wait_for("[omo] NOT PROVED").unwrap();
     terminal.wait_for("in project · ulw NOT PROVED").unwrap();
 }
+
+#[test]
+fn it_is_written_and_taken_back_without_a_model() {
+    let fixture = client_lab_with(ModelScript::new(), |lab| lab);
+    let file = fixture.lab.home().join(".claude/settings.json");
+    let said = fixture.print("/omo:statusline on", &[]);
+    assert!(said.result().unwrap().contains("a run is shown below the prompt from now on"), "{said:?}");
+    assert!(std::fs::read_to_string(&file).unwrap().contains(" statusline"));
+    let said = fixture.print("/omo:statusline off", &[]);
+    assert!(said.result().unwrap().contains("is as it was before"), "{said:?}");
+    // The client writes settings of its own beside it.
+    assert!(!std::fs::read_to_string(&file).unwrap().contains("statusLine"));
+    assert_eq!(fixture.requests(), 0);
+}
