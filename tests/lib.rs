@@ -14,6 +14,7 @@ pub mod orphan_process;
 pub mod parallel_plan;
 pub mod parallel_repository;
 pub mod plan_project;
+pub mod printed_commands;
 pub mod processes;
 pub mod repository_copy;
 pub mod scene;

@@ -14,6 +14,7 @@ use omo_testkit::stand_in::HookAnswer;
 use omo_testkit::{Lab, StandIn};
 use serde_json::Value;
 
+use crate::printed_commands::require_typeable;
 use crate::scene::{self, Scene};
 
 /// The plan that every project here has.
@@ -86,9 +87,11 @@ pub struct Said {
 }
 
 impl Said {
-    /// Of a process that has ended.
+    /// Of a process that has ended. Every command that it printed can be typed.
     pub fn of(output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        require_typeable(&text(&output.stdout));
+        require_typeable(&text(&output.stderr));
         Self { status: output.status.code().unwrap_or(-1), out: text(&output.stdout), err: text(&output.stderr) }
     }
 

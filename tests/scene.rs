@@ -2,6 +2,7 @@
 //! real hook binaries, and what may be asked of their answers.
 
 use crate::all_good;
+use crate::printed_commands::wrong_commands;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -298,6 +299,9 @@ pub fn require_sound(run: &HookRun) -> Result<HookAnswer> {
             value.as_object().into_iter().flatten().filter(|(name, _)| !known.contains(&name.as_str())).collect();
         ensure!(unknown.is_empty(), "fields that the client does not know: {unknown:?}");
     }
+    let told = [answer.reason(), answer.context(), answer.system_message()];
+    let wrong: Vec<String> = told.into_iter().flatten().flat_map(wrong_commands).collect();
+    ensure!(wrong.is_empty(), "printed, and cannot be typed: {wrong:?}");
     Ok(answer)
 }
 

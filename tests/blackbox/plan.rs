@@ -230,7 +230,7 @@ warning[unresolved_decision]: DP-001 is not decided: it has no `**Chosen:**`
             let many = (1..=60).map(|id| format!("### Task {id}: x\n\n")).collect::<Vec<_>>().concat();
             s.lab.write(FILE, &format!("{many}### Task 60: x\n"))?;
             let (text, _) = gives(s, &["plan", "lint", FILE], 4)?;
-            has(&text, &["error[duplicate_id]", "more: `omo plan lint --json` has all of them\n"])?;
+            has(&text, &["error[duplicate_id]", "more: `omo plan lint --json docs/plan.md` has all of them\n"])?;
             let shown = text.matches("--> ").count();
             ensure!(shown == 40, "{shown} are shown");
             let rows = json_of(s, &["plan", "lint", "--json", FILE], 4)?;

@@ -328,7 +328,7 @@ fn leave(scene: &Scene, plan: &str, commands: &[&str]) -> Result<String> {
         folder: None,
     };
     let commands: Vec<PlannedCommand> = commands.iter().enumerate().map(planned).collect();
-    Ok(pending_approval::write(Some(&state_home(scene)), scene.lab.project(), plan, &commands)?)
+    Ok(pending_approval::write(Some(&state_home(scene)), scene.lab.project(), plan, &commands, None)?)
 }
 
 fn is_approved(scene: &Scene, digest: &str) -> bool {
@@ -385,7 +385,7 @@ fn nothing_of_a_plan_is_approved_but_by_its_users_own_code() {
         }),
         ("another project's plan", |s| {
             let commands = [PlannedCommand { task: "1".to_owned(), command: "true".to_owned(), folder: None }];
-            let digest = pending_approval::write(Some(&state_home(s)), s.lab.home(), "docs/plan.md", &commands)?;
+            let digest = pending_approval::write(Some(&state_home(s)), s.lab.home(), "docs/plan.md", &commands, None)?;
             s.asks(&format!("/omo:execute-plan docs/plan.md --approve {digest}"))?;
             ensure!(!is_approved(s, &digest));
             Ok(())

@@ -7,6 +7,7 @@ mod opening;
 mod projections;
 mod refusals;
 mod run_ownership;
+mod said_once;
 mod screens;
 mod task_verification;
 mod typed;

@@ -121,8 +121,13 @@ fn a_session_that_is_not_done_is_offered_in_one_line() {
 fn the_commands_of_a_session_are_approved_by_their_code() {
     play_with_review(&[("the line that is shown is the one that approves", |s| {
         let command = PlannedCommand { task: "1".to_owned(), command: "npm test".to_owned(), folder: None };
-        let digest =
-            pending_approval::write(Some(&state_home(s)), s.lab.project(), &task_list_plan_name("s-1"), &[command])?;
+        let digest = pending_approval::write(
+            Some(&state_home(s)),
+            s.lab.project(),
+            &task_list_plan_name("s-1"),
+            &[command],
+            None,
+        )?;
         let said = s.asks("/omo:check approve")?;
         let line = said.lines().last().and_then(|line| line.split_once(": ")).context("no line")?.1.to_owned();
         ensure!(line == format!("/omo:ulw-exec --session s-1 --approve {}", &digest[..12]), "{said}");

@@ -2,6 +2,8 @@
 
 use clap::error::ErrorKind;
 
+use omo_tests::printed_commands::wrong_commands;
+
 use crate::{fenced, first_cells, outside_of_blocks, page, top};
 
 const PAGES: [&str; 17] = [
@@ -93,4 +95,59 @@ fn every_task_is_one_of_xtask() {
         }
     }
     assert!(count > 10, "only {count} tasks found");
+}
+
+/// The texts of a source file, a line each: without comments and tests, with a word in the place of each value.
+fn texts(source: &str) -> String {
+    let code = source.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let joined = lines.fold(String::new(), |all, line| match all.strip_suffix('\\') {
+        Some(all) => format!("{all}{}", line.trim_start()),
+        None => format!("{all}\n\n{line}"),
+    });
+    let mut parts = joined.replace("{{", "(").replace("\\\"", "\"").split('{').map(str::to_owned).collect::<Vec<_>>();
+    for part in parts.iter_mut().skip(1) {
+        *part = part.split_once('}').map_or_else(|| part.clone(), |(_, rest)| format!("1{rest}"));
+    }
+    parts.concat()
+}
+
+/// Commands in a text of the source whose values are words that are no numbers.
+const WITH_WORDS: [&str; 5] = [
+    "/omo:1 --help",
+    "omo agent tasks update 1",
+    "omo report --html 1",
+    "omo run 1",
+    "omo run start 1 --resume --max-budget-usd 1 1",
+];
+
+#[test]
+fn every_command_between_backticks_in_the_source_can_be_typed() {
+    let mut count = 0;
+    let mut wrong = Vec::new();
+    let crates = std::fs::read_dir(top().join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    let mut folders: Vec<_> = crates.filter(|path| path.is_dir()).map(|path| path.join("src")).collect();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            if path.ends_with("tests.rs") || path.extension().is_none_or(|kind| kind != "rs") {
+                continue;
+            }
+            let texts = texts(&std::fs::read_to_string(&path).unwrap());
+            let spans = texts.lines().flat_map(|line| line.split('`').skip(1).step_by(2));
+            let typed = spans.filter(|span| span.starts_with("omo ") || span.starts_with("/omo:"));
+            for typed in typed.filter(|typed| !WITH_WORDS.contains(typed)) {
+                count += 1;
+                wrong.extend(
+                    wrong_commands(&format!("`{typed}`")).iter().map(|why| format!("{}: {why}", path.display())),
+                );
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(count > 150, "only {count} commands found");
 }

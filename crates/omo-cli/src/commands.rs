@@ -8,7 +8,7 @@ mod check;
 mod completions;
 mod doctor;
 mod log;
-mod plan;
+pub(crate) mod plan;
 mod prove;
 pub(crate) mod report;
 pub(crate) mod run;

@@ -20,6 +20,7 @@ pub(crate) mod task_list;
 
 use std::io::Write;
 
+use omo_core::text::command_text::quote_argument;
 use omo_core::text::sanitize;
 use omo_engine::Run;
 use omo_engine::request::run_scope::RunScope;
@@ -28,6 +29,7 @@ use omo_engine::state::RunState;
 use crate::blocks::next_at_terminal;
 use crate::blocks::parallel_run::next_command;
 use crate::commands::agent::next::print_answer;
+use crate::commands::plan::list::ready_plans;
 use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::execute::continue_run::continue_open_run;
@@ -47,8 +49,30 @@ pub(crate) fn execute(context: &CommandContext, request: ExecuteRequest) -> Resu
     match request.source.clone() {
         PlanSource::File(path) => execute_file(context, request, &path),
         PlanSource::TaskList(session) => task_list::execute(context, &request, session.as_deref()),
-        PlanSource::OpenRun => continue_open_run(context, request.is_typed),
+        PlanSource::OpenRun => match continue_open_run(context, request.is_typed) {
+            Err(missing) if missing.kind == ExitKind::NotFound => offer_plan(context, request, missing),
+            found => found,
+        },
     }
+}
+
+/// Offers the only plan of the project that is ready, where no run is open and no plan is named. Nothing is begun: a
+/// person who typed the command alone reads what would be run, and the line that begins it.
+fn offer_plan(context: &CommandContext, request: ExecuteRequest, missing: CommandError) -> Result<(), CommandError> {
+    let ready = ready_plans(context.env, &context.root)?;
+    let [path] = ready.as_slice() else { return Err(missing) };
+    let named = ExecuteRequest { source: PlanSource::File(path.clone()), ..request };
+    let (typed, path) = (named.typed(), path.clone());
+    if context.is_preview {
+        execute_file(context, named, &path)?;
+        output::print_block(&format!(
+            "[omo] No run is open here. One plan is ready: {}. To execute it, type:\n  {typed}",
+            sanitize(&path, 200)
+        ))?;
+        return Err(CommandError::already_printed(ExitKind::NotFound));
+    }
+    let line = if context.env.in_session { typed } else { format!("omo run start {}", quote_argument(&path)) };
+    Err(CommandError::not_found(missing.message(), format!("one plan is ready: `{line}` executes it")))
 }
 
 /// Says that a run is open, and what comes next: to a person at a terminal in words, to a session with the answer of the

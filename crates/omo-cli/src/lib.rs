@@ -35,6 +35,7 @@ mod short_id;
 mod task_list_files;
 mod task_list_note;
 mod typed_command;
+mod typed_line;
 mod ultrawork_view;
 mod wait;
 mod watch;
@@ -52,6 +53,8 @@ use crate::cli::{Arguments, CommandLine};
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
 use crate::repository_sessions::folders_of_repository;
+
+pub use crate::typed_line::problem_of_typed_line;
 
 /// The whole program: reads its command line, does it, and gives the exit status.
 pub fn main() -> ExitCode {

@@ -7,6 +7,7 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use omo_core::text::command_text::quote_argument;
 use omo_core::text::{pluralize, sanitize};
 use omo_engine::work::PlanFile;
 use omo_plan::diagnostic::{Diagnostic, Severity};
@@ -62,7 +63,12 @@ pub(super) fn render_findings(path: &str, bytes: &[u8], found: &[Diagnostic]) ->
         let _ = writeln!(text, "{}\n", with_its_line(path, bytes, one, place));
     }
     if found.len() > MAX_FINDINGS {
-        let _ = writeln!(text, "… and {} more: `omo plan lint --json` has all of them\n", found.len() - MAX_FINDINGS);
+        let _ = writeln!(
+            text,
+            "… and {} more: `omo plan lint --json {}` has all of them\n",
+            found.len() - MAX_FINDINGS,
+            quote_argument(path)
+        );
     }
     text
 }

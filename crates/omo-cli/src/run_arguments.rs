@@ -9,6 +9,29 @@ pub(crate) struct RunOptions {
     pub run: Option<String>,
 }
 
+/// The run of a command that names nothing else: with `--run` or without it.
+#[derive(Debug, Default, Args)]
+pub(crate) struct NamedRun {
+    #[command(flatten)]
+    pub run: RunOptions,
+    /// Which run, as behind --run
+    #[arg(value_name = "ID", hide = true, conflicts_with = "run")]
+    pub id: Option<String>,
+}
+
+impl NamedRun {
+    /// The id of the run; `None` for the one that is open here.
+    pub(crate) fn id(&self) -> Option<&str> {
+        self.run.run.as_deref().or(self.id.as_deref())
+    }
+}
+
+impl From<RunOptions> for NamedRun {
+    fn from(run: RunOptions) -> Self {
+        Self { run, id: None }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct TaskOptions {
     /// Which task

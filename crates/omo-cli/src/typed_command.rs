@@ -1,7 +1,7 @@
-//! `/omo:cancel`, `/omo:report` and `/omo:retry`, as the hook of prompts hands them over: its user reads the answer in the
-//! session, and no model does.
+//! `/omo:cancel`, `/omo:report`, `/omo:retry` and `/omo:answer`, as the hook of prompts hands them over: its user reads the
+//! answer in the session, and no model does.
 //!
-//! They are what `omo run cancel`, `omo report` and `omo run retry` do, decided by the person who typed them: the order
+//! They are what `omo run cancel`, `omo report`, `omo run retry` and `omo answer` do, decided by the person who typed them: the order
 //! bears the hook's seal. It gives the right to this one command and to nothing after it: the run notes no prompt. Other
 //! hooks hand over what they ask themselves in the same way.
 
@@ -17,7 +17,7 @@ use omo_core::session::id::SessionId;
 use omo_core::session::plan_run::PlanRun;
 use omo_core::text::{inline_code, sanitize};
 use omo_engine::dispatched_tasks::{dispatched_tasks, forget_dispatched};
-use omo_engine::event::EventKind;
+use omo_engine::event::{EventKind, Question, QuestionOption};
 use omo_engine::state::ANSWER_CONTINUE;
 use omo_engine::verbs;
 use omo_engine::view::words::how_to_go_on;
@@ -34,6 +34,7 @@ use crate::commands::run::cancel::{self, CancelOptions};
 use crate::commands::run::retry;
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
+use crate::execute::approval::with_approved_line;
 use crate::execute::execute;
 use crate::execute::line::{self, TypedLine};
 use crate::execute::request::{ExecuteCommand, ExecuteRequest};
@@ -46,7 +47,7 @@ use crate::runs_at_work::runs_at_work;
 /// What stands behind `/omo:cancel`.
 #[derive(Debug, Parser)]
 #[command(no_binary_name = true, disable_help_flag = true)]
-struct CancelLine {
+pub(crate) struct CancelLine {
     run: Option<String>,
     #[arg(long)]
     reason: Option<String>,
@@ -55,7 +56,7 @@ struct CancelLine {
 /// What stands behind `/omo:report`.
 #[derive(Debug, Parser)]
 #[command(no_binary_name = true, disable_help_flag = true)]
-struct ReportLine {
+pub(crate) struct ReportLine {
     run: Option<String>,
     #[arg(long, value_enum)]
     format: Option<ReportFormat>,
@@ -70,10 +71,21 @@ struct ReportLine {
 /// What stands behind `/omo:retry`.
 #[derive(Debug, Parser)]
 #[command(no_binary_name = true, disable_help_flag = true)]
-struct RetryLine {
+pub(crate) struct RetryLine {
     task: String,
     #[arg(long)]
     passed: bool,
+    #[arg(long)]
+    run: Option<String>,
+}
+
+/// What stands behind `/omo:answer`.
+#[derive(Debug, Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+pub(crate) struct AnswerLine {
+    /// The option, with the question before it or without.
+    #[arg(required = true, num_args = 1..=2)]
+    words: Vec<String>,
     #[arg(long)]
     run: Option<String>,
 }
@@ -90,7 +102,7 @@ pub(crate) fn answer_typed_command() -> ExitCode {
         let message = "no hook of omo has handed a typed command over";
         crate::output::print_stderr_line(&CommandError::needs_person(
             message,
-            "type /omo:cancel, /omo:report or /omo:retry in the session",
+            "type /omo:cancel, /omo:report, /omo:retry or /omo:answer in the session",
         ));
         return ExitKind::NeedsPerson.exit_code();
     };
@@ -119,20 +131,18 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
         in_session: true,
         ..env.clone()
     };
-    match order.command {
-        RunCommand::Cancel => {
-            let line: CancelLine = read_line(order)?;
-            let run = RunOptions { run: line.run.or_else(|| own_run(env, order)) };
+    let or_own_run = |run: Option<String>| RunOptions { run: run.or_else(|| own_run(env, order)) };
+    match read_run_command(order.command, &order.arguments)? {
+        RunCommandLine::Cancel(line) => {
             let default = || format!("by its user, in session {}", order.session);
             let reason = line.reason.unwrap_or_else(default);
             // A person ends any run of their project, whichever session holds it: as at a terminal.
             let person = ProcessEnv { session_id: None, in_session: false, ..in_session };
-            cancel::cancel_typed(&person, &CancelOptions { run, reason })
+            cancel::cancel_typed(&person, &CancelOptions { run: or_own_run(line.run).into(), reason })
         }
-        RunCommand::Report => {
-            let line: ReportLine = read_line(order)?;
+        RunCommandLine::Report(line) => {
             // A page is that of the session's run of either kind.
-            let own = || own_run(env, order).filter(|_| !line.html);
+            let run = if line.html { RunOptions { run: line.run } } else { or_own_run(line.run) };
             report::run(
                 &in_session,
                 ReportOptions {
@@ -143,25 +153,35 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
                     follow: false,
                     all: line.all,
                     session: None,
-                    run: RunOptions { run: line.run.or_else(own) },
+                    run: run.into(),
                 },
             )
         }
-        RunCommand::Answer => answer_question(&in_session, order),
-        RunCommand::Offer => offer_run(&in_session),
-        RunCommand::Preview => preview(&in_session, order),
-        RunCommand::AtWork => at_work(&in_session, own_run(env, order).as_deref()),
-        RunCommand::AgentEnded => report_ended_agent(&in_session, own_run(env, order), &order.arguments),
-        RunCommand::EndedPage => write_ended_page(&in_session, order),
-        RunCommand::Retry => {
-            let line: RetryLine = read_line(order)?;
-            let run = RunOptions { run: line.run.or_else(|| own_run(env, order)) };
+        RunCommandLine::Retry(line) => {
             let context = CommandContext { typed_at: Some(order.at), ..CommandContext::find(&in_session)? };
-            let options = TaskOptions { id: line.task, run };
+            let options = TaskOptions { id: line.task, run: or_own_run(line.run) };
             let state = retry::reopen(&context, &options, line.passed)?;
-            let id = sanitize(&options.id, 64);
-            print_block(&format!("{id} is to be done again. To go on, type {}", how_to_go_on(&state)))
+            let said = retry::reopened_line(&state, &options.id);
+            print_block(&format!("{said} To go on, type {}", how_to_go_on(&state)))
         }
+        RunCommandLine::Answer(line) => {
+            let context = CommandContext { typed_at: Some(order.at), ..CommandContext::find(&in_session)? };
+            answer_by_command(&context, &line.words, or_own_run(line.run).run.as_deref())
+        }
+        RunCommandLine::Asked => answer_hook(env, &in_session, order),
+    }
+}
+
+/// Answers what a hook asks by itself.
+fn answer_hook(env: &ProcessEnv, in_session: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
+    match order.command {
+        RunCommand::ShortAnswer => answer_question(in_session, order),
+        RunCommand::Offer => offer_run(in_session),
+        RunCommand::Preview => preview(in_session, order),
+        RunCommand::AtWork => at_work(in_session, own_run(env, order).as_deref()),
+        RunCommand::AgentEnded => report_ended_agent(in_session, own_run(env, order), &order.arguments),
+        RunCommand::EndedPage => write_ended_page(in_session, order),
+        RunCommand::Cancel | RunCommand::Report | RunCommand::Retry | RunCommand::Answer => Ok(()),
     }
 }
 
@@ -183,11 +203,8 @@ fn answer_question(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandEr
             print_block(&format!("[omo] The run {} goes on when you type:\n  {go_on}", run.id()))
         }
         Some(option) => {
-            let run = RunOptions { run: Some(run.id().to_owned()) };
-            let answer = AnswerOptions { question: question.id.clone(), option: option.id.clone(), run };
-            let (_, _, into) = answer::record_answer(&context, &answer)?;
-            let (id, text) = (&question.id, sanitize(&option.text, 200));
-            print_block(&format!("[omo] {id} is answered: {}, {text}{into}. To go on, type:\n  {go_on}", option.id))
+            let said = record_option(&context, run.id(), question, option)?;
+            print_block(&format!("[omo] {said}. To go on, type:\n  {go_on}"))
         }
         // What the plan asks is theirs to answer, and has to be one of its options.
         None if goes_on => {
@@ -200,6 +217,52 @@ fn answer_question(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandEr
         }
         None => Ok(()),
     }
+}
+
+/// Answers a question with one of its options, and says so.
+fn record_option(
+    context: &CommandContext,
+    run: &str,
+    question: &Question,
+    option: &QuestionOption,
+) -> Result<String, CommandError> {
+    let run = RunOptions { run: Some(run.to_owned()) };
+    let answer = AnswerOptions { question: question.id.clone(), option: option.id.clone(), run };
+    let (_, _, into) = answer::record_answer(context, &answer)?;
+    Ok(format!("{} is answered: {}, {}{into}", question.id, option.id, sanitize(&option.text, 200)))
+}
+
+/// Answers the open question of a run with an option, or with its number from 1.
+fn answer_by_command(context: &CommandContext, words: &[String], run: Option<&str>) -> Result<(), CommandError> {
+    let (run, state) = context.find_run(run, EndedRuns::Excluded)?;
+    let Some(open) = state.open_question() else {
+        let message = format!("the run {} waits for no answer", run.id());
+        return Err(CommandError::precondition(message, "`omo run show` says where it stands"));
+    };
+    let question = &open.question;
+    let (asked, word) = match words {
+        [asked, word] => (Some(asked), word.as_str()),
+        [word] => (None, word.as_str()),
+        _ => (None, ""),
+    };
+    if let Some(asked) = asked.filter(|asked| !asked.eq_ignore_ascii_case(&question.id)) {
+        let message = format!("the run {} waits at {}, not at `{}`", run.id(), question.id, sanitize(asked, 60));
+        return Err(CommandError::not_found(message, "`omo run show` has the question"));
+    }
+    let place = word.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    let of_name = question.options.iter().find(|option| option.id.eq_ignore_ascii_case(word));
+    let Some(option) = of_name.or_else(|| question.options.get(place?)) else {
+        let message = format!("question {} has no option `{}`", question.id, sanitize(word, 60));
+        return Err(CommandError::not_found(message, format!("it has {}", numbered_options(question))));
+    };
+    let said = record_option(context, run.id(), question, option)?;
+    print_block(&format!("{said}. To go on, type {}", go_on_line(&state)))
+}
+
+/// The options of a question with their numbers: `1 continue, 2 stop`.
+fn numbered_options(question: &Question) -> String {
+    let options = question.option_ids().into_iter().enumerate();
+    options.map(|(place, id)| format!("{} {id}", place + 1)).collect::<Vec<_>>().join(", ")
 }
 
 /// Says that a plan run is open here and how it goes on; nothing where none is, or another session works on it.
@@ -228,12 +291,12 @@ fn offer_run(env: &ProcessEnv) -> Result<(), CommandError> {
 fn preview(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
     let (name, line) = order.arguments.split_once('\n').unwrap_or((&order.arguments, ""));
     let Ok(command) = ExecuteCommand::from_str(name, false) else { return Ok(()) };
-    let found = line::read_typed_line(command, line).and_then(|typed| match typed {
+    let context = CommandContext { is_preview: true, typed_at: Some(order.at), ..CommandContext::find(env)? };
+    let typed =
+        with_approved_line(&context, command, line).and_then(|(command, line)| line::read_typed_line(command, &line));
+    let found = typed.and_then(|typed| match typed {
         TypedLine::Help(page) => print_block(&page),
-        TypedLine::Request(request) => {
-            let context = CommandContext { is_preview: true, typed_at: Some(order.at), ..CommandContext::find(env)? };
-            execute(&context, ExecuteRequest { is_typed: true, ..*request })
-        }
+        TypedLine::Request(request) => execute(&context, ExecuteRequest { is_typed: true, ..*request }),
     });
     match found {
         Err(failure) if !failure.is_printed() => print_block(&failure.screen()),
@@ -288,10 +351,31 @@ fn write_ended_page(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandE
     Ok(writeln!(anstream::stdout(), "{}", path.display())?)
 }
 
+/// What stands behind a slash command that `omo` answers.
+#[derive(Debug)]
+pub(crate) enum RunCommandLine {
+    Cancel(CancelLine),
+    Report(ReportLine),
+    Retry(RetryLine),
+    Answer(AnswerLine),
+    /// What no person types: it has no line.
+    Asked,
+}
+
 /// Reads what stands behind a command; its words are parted as a shell would part them, and never near one.
-fn read_line<T: Parser>(order: &TypedOrder) -> Result<T, CommandError> {
-    let hint = || format!("type `{}`", order.command.usage());
-    let words = shlex::split(&order.arguments).ok_or_else(|| CommandError::usage("a quote is not closed", hint()))?;
+pub(crate) fn read_run_command(command: RunCommand, arguments: &str) -> Result<RunCommandLine, CommandError> {
+    Ok(match command {
+        RunCommand::Cancel => RunCommandLine::Cancel(read_line(command, arguments)?),
+        RunCommand::Report => RunCommandLine::Report(read_line(command, arguments)?),
+        RunCommand::Retry => RunCommandLine::Retry(read_line(command, arguments)?),
+        RunCommand::Answer => RunCommandLine::Answer(read_line(command, arguments)?),
+        _ => RunCommandLine::Asked,
+    })
+}
+
+fn read_line<T: Parser>(command: RunCommand, arguments: &str) -> Result<T, CommandError> {
+    let hint = || format!("type `{}`", command.usage());
+    let words = shlex::split(arguments).ok_or_else(|| CommandError::usage("a quote is not closed", hint()))?;
     T::try_parse_from(words).map_err(|error| {
         let what = error.to_string();
         let what = match error.kind() {

@@ -1,5 +1,5 @@
-//! The slash commands about the run of a plan that are answered without a model: `/omo:cancel`, `/omo:report` and
-//! `/omo:retry`.
+//! The slash commands about the run of a plan that are answered without a model: `/omo:cancel`, `/omo:report`,
+//! `/omo:retry` and `/omo:answer`.
 //!
 //! The hook does not know how a run is cancelled or reported: it hands the user's words to `omo`. Here stands which
 //! commands these are, and what is typed in a terminal instead.
@@ -20,8 +20,10 @@ pub enum RunCommand {
     Retry,
     /// Say what of the project's runs is still at work. No person types it: the hook asks.
     AtWork,
-    /// Answer the question that a run waits at with what its user typed. The hook recognizes it.
+    /// Answer the question that a run waits at.
     Answer,
+    /// Answer it with a short prompt of its user. The hook recognizes it.
+    ShortAnswer,
     /// Say that a plan run of the project is open and how it goes on. The start of a session asks.
     Offer,
     /// Say what keeps a command that executes a plan from starting, such as an approval that its user has to give. No
@@ -35,7 +37,7 @@ pub enum RunCommand {
 
 impl RunCommand {
     /// Each that is typed.
-    pub const ALL: [Self; 3] = [Self::Cancel, Self::Report, Self::Retry];
+    pub const ALL: [Self; 4] = [Self::Cancel, Self::Report, Self::Retry, Self::Answer];
 
     /// The one of this name, which stands behind `/omo:`.
     pub fn named(name: &str) -> Option<Self> {
@@ -50,6 +52,7 @@ impl RunCommand {
             Self::Retry => "retry",
             Self::AtWork => "at-work",
             Self::Answer => "answer",
+            Self::ShortAnswer => "short-answer",
             Self::Offer => "offer",
             Self::Preview => "preview",
             Self::AgentEnded => "agent-ended",
@@ -64,7 +67,8 @@ impl RunCommand {
             Self::Report => "/omo:report [RUN] [--format FORM | --html] | --last | --all --html",
             Self::Retry => "/omo:retry TASK [--passed] [--run RUN]",
             Self::AtWork | Self::AgentEnded | Self::EndedPage => "/omo:report",
-            Self::Answer | Self::Offer => "/omo:execute",
+            Self::Answer => "/omo:answer [QUESTION] OPTION [--run RUN]",
+            Self::ShortAnswer | Self::Offer => "/omo:execute",
             Self::Preview => "/omo:execute PLAN",
         }
     }
@@ -77,14 +81,14 @@ impl RunCommand {
             Self::EndedPage => "omo report --html",
             Self::Retry => "omo run retry TASK",
             Self::AtWork | Self::AgentEnded | Self::Offer => "omo run list",
-            Self::Answer => "omo answer QUESTION OPTION",
+            Self::Answer | Self::ShortAnswer => "omo answer QUESTION OPTION",
             Self::Preview => "omo run start PLAN",
         }
     }
 
     /// Whether it changes the run, which only its user does in this way.
     pub(crate) fn changes_run(self) -> bool {
-        matches!(self, Self::Cancel | Self::Retry)
+        matches!(self, Self::Cancel | Self::Retry | Self::Answer)
     }
 }
 

@@ -297,7 +297,7 @@ impl RunState {
                 task.baseline = task.baseline.take().or_else(|| kept.is_some().then_some(baseline));
                 task.status = TaskStatus::Running;
                 task.attempts = *attempt;
-                task.reason = None;
+                (task.reason, task.refused_as) = (None, None);
                 task.judgment = None;
                 task.not_restored.clear();
                 task.left_alone.clear();
@@ -327,6 +327,9 @@ impl RunState {
         }
         if matches!(what, EventKind::TaskStarted { .. }) {
             self.reset_idle_exits(id);
+        }
+        if matches!(what, EventKind::TaskReopened { .. }) {
+            self.withdraw_verdict(id);
         }
         self.note_work_base(id, event, what);
         self.note_check_files(id, what);

@@ -80,6 +80,11 @@ impl RunState {
         }
     }
 
+    /// `true` for a task that the verdict of a review alone has failed.
+    pub(crate) fn is_refused(&self, id: &str) -> bool {
+        self.status_of(id) == TaskStatus::Failed && self.tasks.get(id).is_some_and(|task| task.refused_as.is_some())
+    }
+
     /// Whether a task was left out or is unproved. What its plan lets be so holds nothing up, and the run is not complete
     /// all the same.
     pub(crate) fn lacks_a_task(&self) -> bool {

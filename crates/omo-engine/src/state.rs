@@ -171,6 +171,9 @@ pub struct TaskState {
     pub already_green: Vec<usize>,
     /// Why it was left out, held or reopened.
     pub reason: Option<String>,
+    /// Status before the verdict of a review that refused it: what it is again where that review judges once more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused_as: Option<TaskStatus>,
     /// The plan says something else about it since it was done.
     #[serde(default)]
     pub is_stale: bool,

@@ -62,7 +62,7 @@ fn run_with(fixture: &CheckProject, check: &TaskCheck) -> Run {
     let mut plan = plans::plan(&[("1", &[])]);
     plan.tasks.iter_mut().for_each(|task| task.checks = vec![check.clone()]);
     let (root, home) = (fixture.project(), fixture.home());
-    let approved = pending_approval::write(Some(&home), &root, "docs/plan.md", &planned_commands(&plan)).unwrap();
+    let approved = pending_approval::write(Some(&home), &root, "docs/plan.md", &planned_commands(&plan), None).unwrap();
     let all = pending_approval::read_all(Some(&home), &root).unwrap();
     let given = GivenApproval { by: ChangedBy::Typed, at: now() };
     pending_approval::approve(Some(&home), &root, &all[0], given).unwrap();

@@ -1,4 +1,4 @@
-//! `/omo:cancel`, `/omo:report` and `/omo:retry`, what still runs when its user stops, and the page of a run that has
+//! `/omo:cancel`, `/omo:report`, `/omo:retry` and `/omo:answer`, what still runs when its user stops, and the page of a run that has
 //! ended: answered by the `omo` beside this hook, which knows how runs work.
 //!
 //! The words go to it on standard input, sealed as what a person has typed, and never near a shell. It has less time than
@@ -62,7 +62,7 @@ pub fn short_answer(context: &HookContext, session: &Session, prompt: &str) -> O
     let waits = session.plan_run.as_ref().is_some_and(|run| matches!(run.status(), PlanRunStatus::Waits(_)));
     let word = waits.then(|| short_answer::short_answer(prompt)).flatten()?;
     context.own_plan_run(session)?;
-    screen(context, RunCommand::Answer, &word)
+    screen(context, RunCommand::ShortAnswer, &word)
 }
 
 /// The line that offers the open plan run of the project to a new session; `None` where none is open. It costs one look

@@ -31,7 +31,7 @@ pub fn make_large_run(project: &Path, state_home: &Path, plan_path: &str, tasks:
     ensure!(plan.can_run() && plan.tasks.len() == tasks, "the plan of the run: {:?}", plan.diagnostics);
     let (actor, now) = (EventActor::default(), Timestamp::from_millis(WHEN));
     let commands = planned_commands(&plan);
-    let approved = pending_approval::write(Some(state_home), project, plan_path, &commands)?;
+    let approved = pending_approval::write(Some(state_home), project, plan_path, &commands, None)?;
     let shown = pending_approval::read(Some(state_home), project, &approved)?.context("the commands are not there")?;
     let given = GivenApproval { by: ChangedBy::Terminal, at: now };
     pending_approval::approve(Some(state_home), project, &shown, given)?;

@@ -57,7 +57,7 @@ fn nothing_of_it_runs_before_its_user_approved_exactly_its_commands() {
             s.type_in(&mut session, PLAN)?.exits_with(7)?;
             let said = session.hooks.prompt("/omo:execute-local docs/plan.md --approve 000000000000")?;
             let reported = format!("{:?}", omo_tests::scene::require_sound(&said)?);
-            ensure!(reported.contains("/omo:execute-local docs/plan.md --approve "), "{reported}");
+            ensure!(reported.contains("  /omo:execute --approve "), "{reported}");
             ensure!(reported.contains("omo runs these 2 commands of docs/plan.md as checks"), "{reported}");
             Ok(())
         }),
@@ -93,7 +93,7 @@ fn an_entry_condition_is_run_once_and_has_to_hold() {
                 said.out
             );
             ensure!(
-                said.out.contains("  To answer, type one of these: continue, stop; then, to go on: /omo:execute\n")
+                said.out.contains("  To answer, type one of these, or `/omo:answer 1` for the first: continue, stop; then, to go on: /omo:execute\n")
             );
             s.omo_at_terminal(&["answer", "q1", "continue"])?.exits_with(0)?;
             s.is_next(1)

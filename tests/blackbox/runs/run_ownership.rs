@@ -157,7 +157,7 @@ fn what_a_person_decides_takes_a_person_who_has_spoken_since() {
             let before = g.file_tree()?;
             g.omo_in_session(&session, &["run", "retry", "1"])?.refuses(
                 7,
-                "a person decides about `omo run retry`",
+                "a person decides about `omo run retry 1`",
                 "end the turn",
             )?;
             before.require_unchanged(&g.file_tree()?, &[".lock"])?;

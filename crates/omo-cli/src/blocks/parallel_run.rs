@@ -105,7 +105,10 @@ pub(crate) fn task_block(run: &str, task: &Task, state: &RunState) -> String {
 
 /// How a question is answered behind which the run waits.
 pub(crate) fn how_to_answer(choices: &[&str], go_on: &str) -> String {
-    format!("  To answer, type one of these: {}; then, to go on: {go_on}", choices.join(", "))
+    format!(
+        "  To answer, type one of these, or `/omo:answer 1` for the first: {}; then, to go on: {go_on}",
+        choices.join(", ")
+    )
 }
 
 /// What a run that came to its end came to, in the words of its report; `None` for one of another kind.

@@ -13,7 +13,7 @@ mod open;
 mod start;
 mod supervise;
 pub(crate) mod task;
-mod tasks;
+pub(crate) mod tasks;
 mod verdict;
 mod workers;
 

@@ -3,7 +3,7 @@
 //! It reads a file, a folder or stdin, and changes nothing. Nothing of a plan is run here.
 
 mod batches;
-mod list;
+pub(crate) mod list;
 mod parse;
 mod show;
 

@@ -23,7 +23,7 @@ use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::output::print_block;
 use crate::plan_run_view::plan_run_text;
-use crate::run_arguments::RunOptions;
+use crate::run_arguments::NamedRun;
 
 const HELP: &str = "\
 Examples:
@@ -51,7 +51,7 @@ pub(crate) struct ReportOptions {
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<ReportFormat>,
     /// The last ultrawork run; kept for a month
-    #[arg(long, conflicts_with_all = ["format", "run"])]
+    #[arg(long, conflicts_with_all = ["format", "run", "id"])]
     pub last: bool,
     /// Write a page for a browser into FILE, or among omo's own files
     #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with = "format")]
@@ -64,13 +64,13 @@ pub(crate) struct ReportOptions {
     #[arg(long)]
     pub follow: bool,
     /// One page of all runs of the project
-    #[arg(long, conflicts_with_all = ["last", "run", "session", "follow"])]
+    #[arg(long, conflicts_with_all = ["last", "run", "id", "session", "follow"])]
     pub all: bool,
     /// The ultrawork run of this session
-    #[arg(long, value_name = "ID", conflicts_with_all = ["format", "run"])]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["format", "run", "id"])]
     pub session: Option<String>,
     #[command(flatten)]
-    pub run: RunOptions,
+    pub run: NamedRun,
 }
 
 /// Prints the report of a run.
@@ -93,7 +93,7 @@ pub(crate) fn run(env: &ProcessEnv, options: ReportOptions) -> Result<(), Comman
         return show::run(env, &ShowOptions { run: options.run, json: false });
     }
     let context = CommandContext::find(env)?;
-    let (run, mut state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
+    let (run, mut state) = context.find_run(options.run.id(), EndedRuns::Included)?;
     if let Some(repository) = GitRepository::find(Path::new(&state.root)) {
         refresh_kept_work(run.id(), &repository, &mut state);
     }

@@ -102,8 +102,8 @@ fn plan_run_lines(env: &ProcessEnv, root: &Path, reason: Option<&str>) -> Vec<St
     let context = reason.and_then(|_| CommandContext::find(env).ok());
     let end = |id: &str| {
         let (context, state) = (context.as_ref()?, runs.get(id).ok()?.state().ok()?);
-        let (run, reason) = (RunOptions { run: Some(id.to_owned()) }, reason?.to_owned());
-        let options = CancelOptions { run, reason };
+        let run = RunOptions { run: Some(id.to_owned()) };
+        let options = CancelOptions { run: run.into(), reason: reason?.to_owned() };
         let is_of_terminal = state.parallel.is_none() && state.holder.session.is_none();
         is_of_terminal.then(|| cancel(context, &options, CLEANUP_TIMEOUT).ok())?
     };

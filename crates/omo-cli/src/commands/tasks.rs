@@ -17,8 +17,8 @@ Examples:
   omo tasks show --field phase     one value of this shell's task list
   omo tasks clean --completed      remove those that are complete
 
-`/omo:ulw-plan` begins a task list, `/omo:ulw-exec` executes it. The exit status is
-1 for anything that goes wrong, and 2 for an unknown option.";
+`/omo:ulw-plan GOAL` begins a task list, `/omo:ulw-exec` executes it. The exit
+status is 1 for anything that goes wrong, and 2 for an unknown option.";
 
 const UPDATE_HELP: &str = "\
 Example:

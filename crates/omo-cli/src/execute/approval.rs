@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use clap::ValueEnum;
 use omo_checks::detected_check::DetectedCheck;
 use omo_checks::repository_config::RepositoryConfig;
 use omo_core::messages::checks::CODE_CHARS;
@@ -22,6 +23,7 @@ use crate::blocks::parts;
 use crate::confirm::{self, Confirmation};
 use crate::context::CommandContext;
 use crate::error::CommandError;
+use crate::execute::request::ExecuteCommand;
 use crate::exit_kind::ExitKind;
 use crate::output::{print_block, print_stderr_line};
 
@@ -106,6 +108,7 @@ pub(crate) fn approve_plan(
         digest: pending_approval::commands_digest(&context.root, &commands),
         plan: owner.name,
         commands,
+        line: None,
     };
     let given = |digest| pending_approval::given(Some(&context.state_home), digest);
     if given(&own.digest).is_none()
@@ -138,7 +141,8 @@ fn approve_commands(
         None | Some(_) => {}
     }
     let name = &owner.name;
-    let left = pending_approval::write(Some(&context.state_home), &context.root, name, commands)?;
+    let line = shown_line(context, &request.command_line);
+    let left = pending_approval::write(Some(&context.state_home), &context.root, name, commands, line)?;
     if context.env.in_session {
         return Err(not_approved(context, owner, request, commands, &left)?);
     }
@@ -169,6 +173,41 @@ pub(crate) fn is_approved(context: &CommandContext, plan: &Plan) -> bool {
 fn is_agreed_to(context: &CommandContext, commands: &[PlannedCommand]) -> bool {
     let digest = pending_approval::commands_digest(&context.root, commands);
     !commands.is_empty() && pending_approval::is_approved(Some(&context.state_home), &digest)
+}
+
+/// The line that a code alone stands for: the one that a person typed, and now reads the commands of.
+fn shown_line<'l>(context: &CommandContext, line: &'l str) -> Option<&'l str> {
+    context.is_preview.then_some(line)
+}
+
+/// The command that approves, as its user types it: behind a line that they typed its code is enough.
+fn approving_line(context: &CommandContext, line: &str, digest: &str) -> String {
+    let code = digest.get(..CODE_CHARS).unwrap_or(digest);
+    match shown_line(context, line) {
+        Some(_) => format!("/omo:{} --approve {code}", ExecuteCommand::Execute.name()),
+        None => format!("{line} --approve {code}"),
+    }
+}
+
+/// The command and the line that a code alone stands for; what was typed where it does not.
+pub(crate) fn with_approved_line(
+    context: &CommandContext,
+    command: ExecuteCommand,
+    typed: &str,
+) -> Result<(ExecuteCommand, String), CommandError> {
+    let unchanged = (command, typed.to_owned());
+    let words: Vec<&str> = typed.split_whitespace().collect();
+    let code = match words.as_slice() {
+        ["--approve", code] => code,
+        [one] => one.strip_prefix("--approve=").unwrap_or_default(),
+        _ => "",
+    };
+    let all = pending_approval::read_all(Some(&context.state_home), &context.root)?;
+    let line = pending_approval::find_by_code(&all, code).and_then(|pending| pending.line.as_deref());
+    let parts = line.and_then(|line| line.strip_prefix("/omo:")).map(|line| line.split_once(' ').unwrap_or((line, "")));
+    let Some((name, rest)) = parts else { return Ok(unchanged) };
+    let known = ExecuteCommand::from_str(name, false);
+    Ok(known.map_or(unchanged, |command| (command, format!("{rest} --approve {code}"))))
 }
 
 /// The line above the commands.
@@ -206,8 +245,7 @@ fn not_approved(
     }
     let heading = commands_heading(&owner.name, commands.len());
     let screen = format!("{}{heading}\n{}", request.overview, parts::list_commands(commands).trim_end());
-    let code = digest.get(..CODE_CHARS).unwrap_or(digest);
-    let mut typed = format!("  {} --approve {code}", request.command_line);
+    let mut typed = format!("  {}", approving_line(context, &request.command_line, digest));
     if let Some(offer) = &request.offer {
         let line = approve_with_offer(context, owner, offer, commands)?;
         let _ = write!(typed, "\n{}. To begin with it, type:\n  {line}", offer.words());
@@ -242,8 +280,9 @@ fn approve_with_offer(
         PlannedCommand { task: FINAL_CHECKS_ID.to_owned(), command: offer.check.command.to_owned(), folder: None };
     let is_known = commands.iter().any(|known| known.command == own.command && known.folder.is_none());
     let all: Vec<PlannedCommand> = commands.iter().cloned().chain((!is_known).then_some(own)).collect();
-    let digest = pending_approval::write(Some(&context.state_home), &context.root, &owner.name, &all)?;
-    Ok(format!("{} --approve {}", offer.with_check, digest.get(..CODE_CHARS).unwrap_or(&digest)))
+    let line = shown_line(context, &offer.with_check);
+    let digest = pending_approval::write(Some(&context.state_home), &context.root, &owner.name, &all, line)?;
+    Ok(approving_line(context, &offer.with_check, &digest))
 }
 
 /// The screen of a plan that runs no command, while the project has one that would prove its tasks.

@@ -99,7 +99,14 @@ pub(crate) fn continue_open_run(context: &CommandContext, is_typed: bool) -> Res
 
 /// Says that a plan has a run already, and its mode.
 pub(crate) fn known_run_line(state: &RunState) -> String {
-    format!("{}: its run goes on {}", parts::run_subject(state), state.mode.words())
+    let (subject, words) = (parts::run_subject(state), state.mode.words());
+    match state.phase {
+        RunPhase::Cancelled { .. } => {
+            let done = parts::progress_words(state);
+            format!("{subject}: its cancelled run goes on {words}, {done}; --again does all of it anew")
+        }
+        _ => format!("{subject}: its run goes on {words}"),
+    }
 }
 
 /// Goes on with a run, or shows how it ended where it is over and its plan is as it was.

@@ -66,6 +66,11 @@ impl KnownRun {
         }
     }
 
+    /// The last run of the plan, where it was cancelled with something done.
+    pub(crate) fn cut_short(&self) -> Option<&RunOfPlan> {
+        self.ended().first().filter(|(_, state)| is_cut_short(state))
+    }
+
     /// The runs that are over, where none is open.
     pub(crate) fn ended(&self) -> &[RunOfPlan] {
         match self {
@@ -92,11 +97,25 @@ impl KnownRun {
                 (id, state) if by_agents || is_same_request(&state, query, mode) => Ok(Some((id, state))),
                 (id, state) => Err(already_open_otherwise(&id, &state)),
             },
+            Self::Ended(mut runs)
+                if !query.again
+                    && runs.first().is_some_and(|(_, state)| {
+                        is_cut_short(state) && state.mode == mode && (by_agents || is_same_request(state, query, mode))
+                    }) =>
+            {
+                Ok(Some(runs.swap_remove(0)))
+            }
             Self::Ended(runs) if by_agents => Ok(run_of_agents(runs, plan, query)),
             Self::Ended(runs) if query.scope.is_resume => resumed_run_of_steps(runs, query, mode),
             Self::Ended(runs) => repeated_run_of_steps(runs, plan, query, mode),
         }
     }
+}
+
+/// A run was cancelled, and some of its tasks are done: naming its plan goes on with it.
+fn is_cut_short(state: &RunState) -> bool {
+    let counts = state.task_counts();
+    matches!(state.phase, RunPhase::Cancelled { .. }) && counts.passed + counts.claimed > 0
 }
 
 /// The last run of the plan that came to its end, where that is not begun anew.

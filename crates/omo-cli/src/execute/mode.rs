@@ -43,7 +43,9 @@ pub(crate) fn pick_mode(request: &ExecuteRequest, known: &KnownRun, plan: &Plan)
     // To resume a run also the last that is over: in the mode that was named, where there is such a run.
     let ended = if scope.is_resume { known.ended() } else { &[] };
     let resumed = ended.iter().find(|(_, state)| named.is_none_or(|mode| mode == state.mode)).or(ended.first());
-    match (known.open_run_of(&plan.source.path).or(resumed), named, command) {
+    let is_kept = says_mode && !request.again && !scope.is_dry_run;
+    let cut_short = known.cut_short().filter(|(_, state)| is_kept && named.is_none_or(|mode| mode == state.mode));
+    match (known.open_run_of(&plan.source.path).or(resumed).or(cut_short), named, command) {
         (Some((id, state)), Some(mode), _) if mode != state.mode => Err(other_mode_error(id, state)),
         (Some((_, state)), ..) => Ok(PickedMode::given(state.mode, says_mode.then(|| known_run_line(state)))),
         (None, Some(mode), _) => {

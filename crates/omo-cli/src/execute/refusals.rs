@@ -33,7 +33,7 @@ pub(crate) fn require_writable_files(context: &CommandContext) -> Result<(), Com
 pub(crate) fn require_repository(root: &Path) -> Result<GitWorktree, CommandError> {
     let message =
         || format!("{} is in no git repository, so what a task has changed could not be told", root.display());
-    let hint = "`git init` makes one; `omo plan` reads plans anywhere";
+    let hint = "`git init` makes one; `omo plan show FILE` reads plans anywhere";
     GitWorktree::find(root).ok_or_else(|| CommandError::precondition(message(), hint))
 }
 

@@ -184,7 +184,7 @@ impl RunDisplay for ScreenDisplay<'_> {
 fn stop_run(run: &RunReader<'_>, request: &WatchRequest<'_>) -> Result<(), CommandError> {
     let (env, id) = (&now_in(request.env), Some(run.source.id().to_owned()));
     if run.source.plan().is_some() {
-        cancel::run(env, &CancelOptions { run: RunOptions { run: id }, reason: "by its user".to_owned() })
+        cancel::run(env, &CancelOptions { run: RunOptions { run: id }.into(), reason: "by its user".to_owned() })
     } else {
         stop::run(env, request.config, &StopOptions { session: id, all: false, reason: None })
     }

@@ -78,7 +78,14 @@ Shows what came of the run of a plan: that of this session, or the last one here
 const RETRY: &str = "\
 usage: /omo:retry TASK [--run RUN]
 Has a task of a plan done again that failed, was left out or could not be proved.
-  TASK       its id; /omo:report lists them
+  TASK       its id; /omo:report lists them. `verify` judges again, and no task is done again
+  --run RUN  of another run than the one of this session; `omo run list` names them";
+
+const ANSWER: &str = "\
+usage: /omo:answer [QUESTION] OPTION [--run RUN]
+Answers the question that the run of a plan waits at. No model reads it.
+  OPTION     one of its options, or the number of one: 1 is the first
+  QUESTION   which question, such as q2; without it the one that is open
   --run RUN  of another run than the one of this session; `omo run list` names them";
 
 /// How the command of this name is typed; `None` for one that answers for itself, or that omo does not have.
@@ -92,6 +99,7 @@ pub fn usage_of(name: &str) -> Option<&'static str> {
         "cancel" => Some(CANCEL),
         "report" => Some(REPORT),
         "retry" => Some(RETRY),
+        "answer" => Some(ANSWER),
         _ => None,
     }
 }

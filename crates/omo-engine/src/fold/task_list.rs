@@ -83,6 +83,7 @@ impl RunState {
             if let Some(named) = named.filter(|named| {
                 matches!(named.status, TaskStatus::Passed | TaskStatus::Claimed | TaskStatus::Unverified)
             }) {
+                named.refused_as = Some(named.status);
                 named.status = TaskStatus::Failed;
                 named.reason = Some(format!("the verifier says: {why}"));
                 named.updated_at = Some(event.ts);
@@ -97,6 +98,17 @@ impl RunState {
             task.updated_at = Some(event.ts);
         }
         Ok(())
+    }
+
+    /// A review judges once more: what it has refused is as it was before its verdict.
+    pub(super) fn withdraw_verdict(&mut self, review: &str) {
+        let Some(review) = self.plan.task(review).filter(|task| task.is_verification()) else { return };
+        for id in &review.deps {
+            let Some(task) = self.tasks.get_mut(id).filter(|task| task.status == TaskStatus::Failed) else { continue };
+            if let Some(status) = task.refused_as.take() {
+                (task.status, task.reason) = (status, None);
+            }
+        }
     }
 
     pub(super) fn start_round(

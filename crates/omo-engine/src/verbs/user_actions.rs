@@ -26,7 +26,7 @@ use crate::state::{
 pub fn skip_task(state: &RunState, caller: &VerbCaller, id: &str, why: &str) -> Result<EventKind, VerbRefusal> {
     let task = find_task(state, id)?;
     if state.phase != RunPhase::Executing {
-        return Err(ended_refusal("`omo run retry` has a task done again, `omo run resume` goes on with the run"));
+        return Err(ended_refusal("`omo run retry TASK` has it done again, `omo run resume` goes on with the run"));
     }
     match state.standing(id) {
         Some(
@@ -158,41 +158,26 @@ fn reopen(state: &RunState, caller: &VerbCaller, task: &Task) -> Result<Vec<Even
     let id = task.id.as_str();
     require_user(state, caller, id, "retry")?;
     let mut events = Vec::new();
-    if state.phase != RunPhase::Executing {
+    if task.is_verification() {
+        require_judgeable(state, task)?;
+        events.extend((state.phase != RunPhase::Executing).then_some(EventKind::RunResumed));
+    } else if state.phase != RunPhase::Executing {
         events.extend(rounds::resume_events(state, Some(id)));
     }
-    // What a review has refused is done again before another review.
-    for refused in refused_tasks(state, task)? {
-        if !is_done_again(&events, refused) {
-            let reason = format!("{id} has refused it, and is done again");
-            events.push(EventKind::TaskReopened { task: refused.to_owned(), reason });
-        }
-    }
-    // Tasks that are done again have the verification done again with them.
-    let is_reopened = events.iter().any(|event| matches!(event, EventKind::RoundStarted { .. }));
-    if !task.is_verification() || !is_reopened {
-        events.push(EventKind::TaskReopened { task: task.id.clone(), reason: "asked for by its user".to_owned() });
-    }
+    events.push(EventKind::TaskReopened { task: task.id.clone(), reason: "asked for by its user".to_owned() });
     Ok(events)
 }
 
-/// The tasks that a review judges and that have failed, which is by its own verdict; none of a task that is no review.
-///
-/// # Errors
-///
-/// Another of them can never be reviewed as it is.
-fn refused_tasks<'a>(state: &'a RunState, review: &'a Task) -> Result<Vec<&'a str>, VerbRefusal> {
-    if !review.is_verification() {
-        return Ok(Vec::new());
-    }
-    let has_failed = |id: &&String| state.status_of(id) == TaskStatus::Failed;
-    let is_left_out = |id: &&String| state.status_of(id) == TaskStatus::Skipped && !state.unblocks_dependents(id);
-    if let Some(other) = review.deps.iter().find(is_left_out) {
-        let message = format!("{} judges {other}, which is left out", review.id);
-        let hint = format!("`omo run retry {other}` has it done after all, and reviewed");
-        return Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, hint));
-    }
-    Ok(review.deps.iter().filter(has_failed).map(String::as_str).collect())
+/// Refuses to have a review judge again what ended without being done. What the review itself has refused is as it was
+/// before.
+fn require_judgeable(state: &RunState, review: &Task) -> Result<(), VerbRefusal> {
+    let is_undone =
+        |id: &&String| state.status_of(id).is_ended() && !state.unblocks_dependents(id) && !state.is_refused(id);
+    let Some(other) = review.deps.iter().find(is_undone) else { return Ok(()) };
+    let word = state.standing(other).map_or("open", |standing| standing.word());
+    let message = format!("{} judges {other}, which is {word}", review.id);
+    let hint = format!("`omo run retry {other}` has it done, and judged behind that");
+    Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, hint))
 }
 
 fn require_user(state: &RunState, caller: &VerbCaller, id: &str, verb: &str) -> Result<(), VerbRefusal> {
@@ -201,7 +186,7 @@ fn require_user(state: &RunState, caller: &VerbCaller, id: &str, verb: &str) -> 
         return Ok(());
     }
     let message =
-        format!("a person decides about `omo run {verb}`, and none has typed anything since {id} came to this");
+        format!("a person decides about `omo run {verb} {id}`, and none has typed anything since {id} came to this");
     Err(VerbRefusal::new(
         VerbRefusalKind::Human,
         message,

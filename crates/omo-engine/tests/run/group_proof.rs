@@ -137,32 +137,34 @@ fn a_review_may_have_unproved_work_done_again() {
 }
 
 #[test]
-fn a_failed_review_that_is_done_again_has_what_it_refused_done_again() {
-    let raw = Plan { groups: Vec::new(), ..lenient(vec![unproved("1"), task("2")]) };
-    let mut run = Run::open(arranged(raw, ExecutionMode::Batches, &ModeOptions::default()));
-    run.work("1", &Green);
-    run.pass("2");
-    let ticket = run.start("verify").unwrap();
-    let reopen = vec![("1".to_owned(), "it is empty".to_owned())];
-    run.take(verbs::give_verdict(&run.state, &ticket, PlanVerdict { reopen, ..PlanVerdict::default() })).unwrap();
-    assert_eq!(
-        (run.standing("1"), run.standing("verify"), run.result()),
-        ("failed", "failed", Some(RunResult::CompletedWithFailures))
-    );
-    let refused = run.clone();
-    run.retry("verify").unwrap();
-    assert_eq!((run.standing("1"), run.standing("2"), run.standing("verify")), ("pending", "passed", "pending"));
-    run.work("1", &Green);
-    let ticket = run.start("verify").unwrap();
-    run.take(verbs::give_verdict(&run.state, &ticket, PlanVerdict { passed: true, ..PlanVerdict::default() })).unwrap();
-    assert_eq!((run.standing("1"), run.standing("verify")), ("unproved", "passed"));
-    assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));
+fn a_failed_review_that_is_retried_judges_again_and_no_task_is_done_again() {
+    for mode in [ExecutionMode::Batches, ExecutionMode::Waves] {
+        let raw = Plan { groups: Vec::new(), ..lenient(vec![unproved("1"), task("2"), task("3")]) };
+        let options = ModeOptions { max_iterations: 1, ..ModeOptions::default() };
+        let mut run = Run::open(arranged(raw, mode, &options));
+        run.work("1", &Green);
+        run.pass("2");
+        run.pass("3");
+        let ticket = run.start("verify").unwrap();
+        let reopen = vec![("1".to_owned(), "it is empty".to_owned()), ("2".to_owned(), "it is wrong".to_owned())];
+        run.take(verbs::give_verdict(&run.state, &ticket, PlanVerdict { reopen, ..PlanVerdict::default() })).unwrap();
+        let standings = |run: &Run| ["1", "2", "3", "verify"].map(|id| run.standing(id));
+        assert_eq!(standings(&run), ["failed", "failed", "passed", "failed"], "{mode:?}");
+        assert!(run.result().is_some(), "{mode:?}");
 
-    let mut run = refused;
-    run.retry("1").unwrap();
-    run.skip("1").unwrap();
-    let refusal = run.retry("verify").unwrap_err();
-    assert!(refusal.hint.contains("omo run retry 1"), "{refusal:?}");
+        let refused = run.clone();
+        let attempts = |run: &Run| ["1", "2", "3"].map(|id| run.state.tasks[id].attempts);
+        run.retry("verify").unwrap();
+        assert_eq!(standings(&run), ["unproved", "passed", "passed", "pending"], "{mode:?}");
+        assert_eq!((run.ready(), attempts(&run)), (vec!["verify"], attempts(&refused)), "{mode:?}");
+
+        let mut run = refused;
+        run.retry("1").unwrap();
+        assert_eq!(run.standing("1"), "pending", "{mode:?}");
+        run.skip("1").unwrap();
+        let refusal = run.retry("verify").unwrap_err();
+        assert!(refusal.hint.contains("omo run retry 1") || mode == ExecutionMode::Waves, "{mode:?} {refusal:?}");
+    }
 }
 
 #[test]

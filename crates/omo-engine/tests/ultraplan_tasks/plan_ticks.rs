@@ -73,7 +73,7 @@ fn settle(lab: &UltraplanLab) {
 fn resume(lab: &UltraplanLab) {
     let (root, home) = (lab.root(), lab.home());
     let plan = lab.state().as_in_run(read_plan(&plan(lab)));
-    let approved = pending_approval::write(Some(&home), &root, PLAN, &planned_commands(&plan)).unwrap();
+    let approved = pending_approval::write(Some(&home), &root, PLAN, &planned_commands(&plan), None).unwrap();
     for one in pending_approval::read_all(Some(&home), &root).unwrap() {
         let given = GivenApproval { by: ChangedBy::Typed, at: env::now() };
         pending_approval::approve(Some(&home), &root, &one, given).unwrap();

@@ -94,7 +94,7 @@ impl UltraplanLab {
         git(&root, &["commit", "-qm", "start"]);
         let plan = change(asked.map_or_else(|| read_plan(text), |asked| asked.narrow_plan(read_plan(text))));
         assert!(plan.can_run(), "{:?}", plan.diagnostics);
-        let approved = pending_approval::write(Some(&home), &root, PLAN, &planned_commands(&plan)).unwrap();
+        let approved = pending_approval::write(Some(&home), &root, PLAN, &planned_commands(&plan), None).unwrap();
         for one in pending_approval::read_all(Some(&home), &root).unwrap() {
             let given = GivenApproval { by: ChangedBy::Typed, at: env::now() };
             pending_approval::approve(Some(&home), &root, &one, given).unwrap();

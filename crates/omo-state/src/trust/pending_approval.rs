@@ -49,6 +49,8 @@ pub struct PendingApproval {
     pub plan: String,
     /// All of its commands, in their order.
     pub commands: Vec<PlannedCommand>,
+    /// The slash command behind which its user was shown them, as omo has sealed it.
+    pub line: Option<String>,
 }
 
 #[derive(Deserialize, Serialize)]
@@ -58,6 +60,29 @@ struct PendingFile {
     root: String,
     plan: String,
     commands: Vec<PlannedCommand>,
+    #[serde(default)]
+    line: Option<SealedLine>,
+}
+
+/// A slash command as a person typed it, with omo's seal: a code alone stands for it.
+#[derive(Deserialize, Serialize)]
+struct SealedLine {
+    text: String,
+    seal: String,
+}
+
+impl SealedLine {
+    fn new(key: &SealKey, digest: &str, text: &str) -> Self {
+        Self { text: text.to_owned(), seal: key.mac(&Self::content(digest, text)) }
+    }
+
+    fn content(digest: &str, text: &str) -> Vec<u8> {
+        format!("omo pending line 1\n{digest}\n{text}").into_bytes()
+    }
+
+    fn open(self, key: &SealKey, digest: &str) -> Option<String> {
+        key.is_mac(&Self::content(digest, &self.text), &self.seal).then_some(self.text)
+    }
 }
 
 /// What stands for exactly these commands, in this order, in this folder.
@@ -72,23 +97,26 @@ pub fn commands_digest_at(place: &Path, root: &Path, commands: &[PlannedCommand]
     trust::content_digest_at(place, root, &content)
 }
 
-/// Leaves the commands of a plan for its user to approve, and gives what stands for them.
+/// Leaves the commands of a plan for its user to approve, and gives what stands for them. `line` is the slash command
+/// behind which they are shown to its user, and `None` where a model reads them.
 pub fn write(
     state_home: Option<&Path>,
     root: &Path,
     plan: &str,
     commands: &[PlannedCommand],
+    line: Option<&str>,
 ) -> Result<String, PendingError> {
     let digest = commands_digest(root, commands);
     let (root, plan) = (root.display().to_string(), plan.to_owned());
-    let file = PendingFile { version: VERSION, root, plan, commands: commands.to_vec() };
+    // Makes the user's folder with all that belongs there.
+    let key = SealKey::load(Some(state_home.ok_or(KeyError::NoHome)?))?;
+    let line = line.map(|text| SealedLine::new(&key, &digest, text));
+    let file = PendingFile { version: VERSION, root, plan, commands: commands.to_vec(), line };
     let json = serde_json::to_vec(&file).unwrap_or_default();
     if json.len() as u64 > MAX_BYTES {
         return Err(PendingError::TooLarge);
     }
     let home = state_home.ok_or(KeyError::NoHome)?;
-    // Makes the user's folder with all that belongs there.
-    SealKey::load(Some(home))?;
     let folder = GuardedFolder::create_user_part(home, &PARTS)?;
     let _lock = StateLock::take(&folder, DEADLINE)?;
     let name = format!("{digest}{SUFFIX}");
@@ -100,7 +128,7 @@ pub fn write(
 /// What stands under a digest; `None` where there is nothing, or something else.
 pub fn read(state_home: Option<&Path>, root: &Path, digest: &str) -> Result<Option<PendingApproval>, FolderError> {
     let Some(folder) = open(state_home)? else { return Ok(None) };
-    Ok(read_from(&folder, root, digest))
+    Ok(read_from(&folder, SealKey::find(state_home).ok().flatten().as_ref(), root, digest))
 }
 
 /// Everything that may be approved in a project, the newest first; approved or not.
@@ -108,7 +136,8 @@ pub fn read_all(state_home: Option<&Path>, root: &Path) -> Result<Vec<PendingApp
     let Some(folder) = open(state_home)? else { return Ok(Vec::new()) };
     let names = newest_first(&folder)?;
     let digests = names.iter().filter_map(|name| name.strip_suffix(SUFFIX));
-    Ok(digests.filter_map(|digest| read_from(&folder, root, digest)).collect())
+    let key = SealKey::find(state_home).ok().flatten();
+    Ok(digests.filter_map(|digest| read_from(&folder, key.as_ref(), root, digest)).collect())
 }
 
 /// Whether the user approved exactly the commands that this stands for. What cannot be looked up is
@@ -145,11 +174,12 @@ fn open(state_home: Option<&Path>) -> Result<Option<GuardedFolder>, FolderError>
 }
 
 /// A file that is not as omo writes it is passed over in silence.
-fn read_from(folder: &GuardedFolder, root: &Path, name: &str) -> Option<PendingApproval> {
+fn read_from(folder: &GuardedFolder, key: Option<&SealKey>, root: &Path, name: &str) -> Option<PendingApproval> {
     let bytes = folder.read(&format!("{name}{SUFFIX}"), MAX_BYTES).ok()??;
     let file: PendingFile = serde_json::from_slice(&bytes).ok()?;
     let is_it = file.version <= VERSION && commands_digest(root, &file.commands) == name;
-    is_it.then(|| PendingApproval { digest: name.to_owned(), plan: file.plan, commands: file.commands })
+    let line = file.line.and_then(|line| line.open(key?, name));
+    is_it.then(|| PendingApproval { digest: name.to_owned(), plan: file.plan, commands: file.commands, line })
 }
 
 fn newest_first(folder: &GuardedFolder) -> Result<Vec<String>, FolderError> {
@@ -184,7 +214,7 @@ mod tests {
         let (home, root) = (Some(temp.path()), Path::new("/p"));
         assert_eq!(read_all(home, root).unwrap(), []);
         let commands = [command("1", "cargo test"), command("2", "test -f <x>")];
-        let digest = write(home, root, "docs/plan.md", &commands).unwrap();
+        let digest = write(home, root, "docs/plan.md", &commands, None).unwrap();
         let left = read(home, root, &digest).unwrap().unwrap();
         assert_eq!((left.plan.as_str(), left.commands.as_slice()), ("docs/plan.md", commands.as_slice()));
         assert_eq!(read_all(home, root).unwrap(), std::slice::from_ref(&left));
@@ -194,6 +224,22 @@ mod tests {
         approve(home, root, &left, GivenApproval { by, at }).unwrap();
         assert!(is_approved(home, &digest));
         assert_eq!(read_all(home, root).unwrap(), [left]);
+    }
+
+    #[test]
+    fn a_line_counts_with_the_seal_of_these_commands_alone() {
+        let temp = tempfile::tempdir().unwrap();
+        let (home, root) = (Some(temp.path()), Path::new("/p"));
+        let commands = [command("1", "cargo test")];
+        let line = || read_all(home, root).unwrap().remove(0).line;
+        let digest = write(home, root, "p.md", &commands, Some("/omo:execute p.md")).unwrap();
+        assert_eq!(line().as_deref(), Some("/omo:execute p.md"));
+        let file = temp.path().join("omo/pending").join(format!("{digest}.json"));
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, text.replace("/omo:execute p.md", "/omo:execute --yolo p.md")).unwrap();
+        assert_eq!(line(), None, "another line under the same seal");
+        write(home, root, "p.md", &commands, None).unwrap();
+        assert_eq!(line(), None, "a model has read it last");
     }
 
     #[test]
@@ -218,7 +264,7 @@ mod tests {
     fn a_forged_file_is_worth_nothing() {
         let temp = tempfile::tempdir().unwrap();
         let (home, root) = (Some(temp.path()), Path::new("/p"));
-        let digest = write(home, root, "plan.md", &[command("1", "cargo test")]).unwrap();
+        let digest = write(home, root, "plan.md", &[command("1", "cargo test")], None).unwrap();
         let file = temp.path().join(format!("omo/pending/{digest}.json"));
         let text = fs::read_to_string(&file).unwrap();
         for forged in [
@@ -238,8 +284,12 @@ mod tests {
 
     #[test]
     fn a_code_is_long_enough_or_none() {
-        let pending =
-            |digest: &str| PendingApproval { digest: digest.to_owned(), plan: String::new(), commands: Vec::new() };
+        let pending = |digest: &str| PendingApproval {
+            digest: digest.to_owned(),
+            plan: String::new(),
+            commands: Vec::new(),
+            line: None,
+        };
         let all = [pending("0123456789abcdef"), pending("fedcba9876543210")];
         assert_eq!(find_by_code(&all, "fedcba987654"), Some(&all[1]));
         assert_eq!(find_by_code(&all, "0123456789abcdef"), Some(&all[0]));
@@ -253,12 +303,12 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let (home, root) = (Some(temp.path()), Path::new("/p"));
         for number in 0..=KEPT {
-            let digest = write(home, root, "plan.md", &[command("1", &format!("test {number}"))]).unwrap();
+            let digest = write(home, root, "plan.md", &[command("1", &format!("test {number}"))], None).unwrap();
             assert!(read(home, root, &digest).unwrap().is_some(), "{number}");
         }
         assert_eq!(read_all(home, root).unwrap().len(), KEPT);
-        let long = write(home, root, "plan.md", &[command("1", &"x".repeat(1_100_000))]);
+        let long = write(home, root, "plan.md", &[command("1", &"x".repeat(1_100_000))], None);
         assert!(matches!(long, Err(PendingError::TooLarge)));
-        assert!(matches!(write(None, root, "plan.md", &[]), Err(PendingError::Home(KeyError::NoHome))));
+        assert!(matches!(write(None, root, "plan.md", &[], None), Err(PendingError::Home(KeyError::NoHome))));
     }
 }

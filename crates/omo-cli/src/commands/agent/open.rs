@@ -7,6 +7,7 @@ use omo_state::state::sealed_plan_run;
 
 use crate::context::CommandContext;
 use crate::error::CommandError;
+use crate::execute::approval::with_approved_line;
 use crate::execute::execute;
 use crate::execute::line::{self, TypedLine};
 use crate::execute::request::{ExecuteCommand, ExecuteRequest};
@@ -45,6 +46,7 @@ pub(crate) fn run(env: &ProcessEnv, options: OpenOptions) -> Result<(), CommandE
             None => return print_block(&nothing_typed(command)),
         },
     };
+    let (command, line) = with_approved_line(&context, command, &line)?;
     match line::read_typed_line(command, &line)? {
         TypedLine::Help(page) => {
             print_block(&format!("DONE\n  Show the user this page, then end your turn.\n\n{page}"))

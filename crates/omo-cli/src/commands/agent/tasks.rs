@@ -27,6 +27,11 @@ pub(crate) enum TasksEditCommand {
     Design(design::DesignOptions),
 }
 
+/// Reads what stands behind `/omo:ulw-plan`.
+pub(crate) fn read_planning_line(text: &str) -> Result<(), CommandError> {
+    create::raw_args::parse_raw_args(text, &create::CreateOptions::default()).map(drop)
+}
+
 /// Dispatches the verb.
 pub(crate) fn run(env: &ProcessEnv, command: TasksEditCommand) -> Result<(), CommandError> {
     match command {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::Write;
 
+use omo_core::text::command_text::quote_argument;
 use omo_core::text::sanitize;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::modes::{ModeOptions, arranged};
@@ -51,7 +52,7 @@ pub(super) fn print_batches(options: &BatchesOptions) -> Result<(), CommandError
         return Ok(());
     }
     let (errors, path) = (error_count_words(&found.diagnostics), sanitize(&file.path, 200));
-    let hint = "fix the plan; `omo plan lint` says all that it finds in it";
+    let hint = format!("fix the plan; `omo plan lint {}` says all that it finds in it", quote_argument(&path));
     let consequence = if has_order { "so its batches may not be what is meant" } else { "so there are no batches" };
     Err(CommandError::invalid_plan(format!("{path} has {errors}, {consequence}"), hint))
 }

@@ -20,7 +20,7 @@ use omo_state::env::ProcessEnv;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
-use crate::blocks::parts::status_word;
+use crate::blocks::parts::{is_complete, status_word};
 use crate::error::CommandError;
 use crate::output::print_json;
 use crate::output::table::{self, Cell};
@@ -32,8 +32,8 @@ Example:
 
 It looks where the formats have their plans, such as `specs/*/tasks.md`, also in
 the packages of a project, and at the Markdown below docs/. Archived changes of
-OpenSpec are left out. The plans of a folder of GSD are one plan. `omo plan show
-PATH` shows one.";
+OpenSpec are left out. The plans of a folder of GSD are one plan.
+`omo plan show PATH` shows one.";
 
 /// The columns of the screen, and of the blanks between those of the table.
 const SCREEN: usize = 80;
@@ -158,6 +158,15 @@ fn last_runs(env: &ProcessEnv, root: &Path) -> Result<HashMap<String, (String, R
         }
     }
     Ok(last)
+}
+
+/// The plans of a project that can be executed and are not done, by their paths.
+pub(crate) fn ready_plans(env: &ProcessEnv, root: &Path) -> Result<Vec<String>, CommandError> {
+    let runs = last_runs(env, root)?;
+    let is_complete = |path: &str| runs.get(path).is_some_and(|(_, state)| is_complete(state));
+    let lines = find::find_plans(root).paths.into_iter().filter_map(|path| plan_line(root, &path, &runs));
+    let ready = lines.filter(|line| line.valid && line.done < line.total && !is_complete(&line.path));
+    Ok(ready.map(|line| line.path).collect())
 }
 
 /// A plan with its state; `None` where the file is none.

@@ -20,7 +20,7 @@ use crate::run_reader::find_run::{RunChoice, find_run};
 pub(super) fn write_page(env: &ProcessEnv, options: &ReportOptions, file: Option<&Path>) -> Result<(), CommandError> {
     // Before anything is started, which would handle a request to end in its own way.
     let interrupted = options.follow.then(note_interruption);
-    let (run, session) = (options.run.run.as_deref(), options.session.as_deref());
+    let (run, session) = (options.run.id(), options.session.as_deref());
     let choice = RunChoice { run, session, is_ultrawork: options.last, prefers_running: false };
     let mut run = find_run_to_show(env, choice)?;
     let file = &PageFile { env, named: file, name: run.source.page_name() };

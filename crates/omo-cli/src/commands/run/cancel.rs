@@ -10,7 +10,7 @@ use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::output;
 use crate::parallel_workers::cleanup::{CLEANUP_TIMEOUT, put_away_within};
-use crate::run_arguments::RunOptions;
+use crate::run_arguments::NamedRun;
 
 const HELP: &str = "\
 Example:
@@ -23,7 +23,7 @@ What was done stays, in your files and in the record.";
 #[command(after_help = HELP)]
 pub(crate) struct CancelOptions {
     #[command(flatten)]
-    pub run: RunOptions,
+    pub run: NamedRun,
     /// Why, for the record
     #[arg(long, value_name = "TEXT", default_value = "by its user")]
     pub reason: String,
@@ -45,7 +45,7 @@ pub(crate) fn cancel(
     options: &CancelOptions,
     patience: Duration,
 ) -> Result<String, CommandError> {
-    let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Excluded)?;
+    let (run, before) = context.find_run(options.run.id(), EndedRuns::Excluded)?;
     let engine = context.engine_without_files(&run, &before)?;
     let (commit, state) = engine.cancel(&options.reason, patience)?;
     context.note_in_session(&run, &before.holder, &state);

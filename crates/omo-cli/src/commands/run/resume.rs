@@ -7,7 +7,7 @@ use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::execute::continue_run::{Continuing, continue_run};
 use crate::execute::task_list;
-use crate::run_arguments::RunOptions;
+use crate::run_arguments::NamedRun;
 
 const HELP: &str = "\
 Example:
@@ -21,7 +21,7 @@ says by now is taken in: tasks that were edited are done again.";
 #[command(after_help = HELP)]
 pub(crate) struct ResumeOptions {
     #[command(flatten)]
-    pub run: RunOptions,
+    pub run: NamedRun,
     /// Approve the commands of an edited plan without a terminal: the digest that was shown
     #[arg(long, value_name = "DIGEST")]
     pub digest: Option<String>,
@@ -30,7 +30,7 @@ pub(crate) struct ResumeOptions {
 /// Takes a run over, with its plan as the file says it now.
 pub(crate) fn run(env: &ProcessEnv, options: &ResumeOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
+    let (run, state) = context.find_run(options.run.id(), EndedRuns::Included)?;
     context.require_free_run(&state)?;
     let digest = options.digest.as_deref();
     if state.is_task_list() {

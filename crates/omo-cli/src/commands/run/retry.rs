@@ -2,9 +2,10 @@
 
 use std::io::Write;
 
-use omo_core::text::{list_some, sanitize};
+use omo_core::text::sanitize;
 use omo_engine::state::RunState;
 use omo_engine::verbs;
+use omo_plan::model::Task;
 use omo_state::env::ProcessEnv;
 
 use crate::context::{self, CommandContext, EndedRuns};
@@ -12,16 +13,14 @@ use crate::error::CommandError;
 use crate::run_arguments::TaskOptions;
 use clap::Args;
 
-/// So many tasks are named in a line.
-const MAX_NAMED: usize = 8;
-
 const HELP: &str = "\
 Example:
   omo run retry 3
   omo run retry 3 --passed
 
 From a session it needs a prompt of its user since the task failed. A task that has passed is done again with all
-that depends on it, and only where its user says so: in a terminal, or as `/omo:retry 3 --passed`.";
+that depends on it, and only where its user says so: in a terminal, or as `/omo:retry 3 --passed`. A verification
+judges again, and nothing else is done again.";
 
 /// Have a failed task done again
 #[derive(Debug, Args)]
@@ -37,20 +36,15 @@ pub(crate) struct RetryOptions {
 /// A person has a failed task done again.
 pub(crate) fn run(env: &ProcessEnv, options: &RetryOptions) -> Result<(), CommandError> {
     let state = reopen(&CommandContext::find(env)?, &options.task, options.passed)?;
-    let id = &options.task.id;
-    let said = match open_work_of_review(&state, id) {
-        Some(judged) => format!("{id} is to be done again, behind {judged}, which it judges."),
-        None => format!("{id} is to be done again."),
-    };
+    let said = reopened_line(&state, &options.task.id);
     Ok(writeln!(anstream::stdout(), "{said} `omo agent next` says what comes next.")?)
 }
 
-/// What a review judges and waits for, where the task of this id is one.
-fn open_work_of_review(state: &RunState, id: &str) -> Option<String> {
-    let review = state.plan.task(id).filter(|task| task.is_verification())?;
-    let is_open = |id: &&str| state.standing(id).is_some_and(|standing| !standing.is_ended());
-    let open: Vec<&str> = review.deps.iter().map(String::as_str).filter(is_open).collect();
-    (!open.is_empty()).then(|| list_some(open.iter().copied(), MAX_NAMED))
+/// Says what is done again: of a review its judgement alone.
+pub(crate) fn reopened_line(state: &RunState, id: &str) -> String {
+    let is_review = state.plan.task(id).is_some_and(Task::is_verification);
+    let again = if is_review { "judges again; no task is done again." } else { "is to be done again." };
+    format!("{} {again}", sanitize(id, 64))
 }
 
 /// Has it done again, and says nothing.

@@ -11,7 +11,7 @@ use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::output::print_json;
 use crate::plan_run_view::{plan_run_text, plan_run_view};
-use crate::run_arguments::RunOptions;
+use crate::run_arguments::NamedRun;
 
 const HELP: &str = "\
 Examples:
@@ -23,7 +23,7 @@ Examples:
 #[command(after_help = HELP)]
 pub(crate) struct ShowOptions {
     #[command(flatten)]
-    pub run: RunOptions,
+    pub run: NamedRun,
     /// Print JSON: one object
     #[arg(long)]
     pub json: bool,
@@ -32,7 +32,7 @@ pub(crate) struct ShowOptions {
 /// Shows a run, task by task.
 pub(crate) fn run(env: &ProcessEnv, options: &ShowOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
+    let (run, state) = context.find_run(options.run.id(), EndedRuns::Included)?;
     if options.json {
         let view = plan_run_view(env, &run, &state, &run.events()?, BTreeMap::new(), &|at| at.to_string());
         return print_json(&view);

@@ -23,7 +23,9 @@ pub fn answered(command: RunCommand, arguments: &str, said: &str) -> String {
     let (text, name) = (shown.join("\n"), command.name());
     let head = if lines.len() == 1 { "[omo] ".to_owned() } else { format!("[omo] {name}:\n") };
     let arguments = arguments.split_whitespace().fold(String::new(), |all, word| format!("{all} {word}"));
-    let typed = inline_code(&format!("{}{arguments}", command.in_terminal()), 200);
+    let in_terminal = command.in_terminal().split([' ']).take_while(|word| !word.starts_with(char::is_uppercase));
+    let in_terminal = in_terminal.collect::<Vec<_>>().join(" ");
+    let typed = inline_code(&format!("{in_terminal}{arguments}"), 200);
     let cut = format!("\n… {rest} more lines; in a terminal, `{typed}` shows all of it");
     format!("{head}{text}{}", if rest == 0 { "" } else { &cut })
 }

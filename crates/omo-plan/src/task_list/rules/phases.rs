@@ -209,7 +209,7 @@ fn require_evidence(session: &TaskListFile, work: TaskListWork<'_>) -> Result<()
     }
     let id = &session.session_id;
     let message = format!("COMPLETE of session {id}: {resolved} resolved tasks have {evidence} pieces of evidence");
-    Err(precondition_refusal(message, "`omo agent task update --id ID --add-evidence TEXT` adds one"))
+    Err(precondition_refusal(message, "`omo agent task update --id 1 --add-evidence TEXT` adds one"))
 }
 
 /// So many tasks are resolved, besides the one that verifies them.

@@ -1,6 +1,6 @@
 //! `omo agent tasks create`: begins a session, or goes on with one that was given up.
 
-mod raw_args;
+pub(super) mod raw_args;
 mod source_file;
 
 use anyhow::Context as _;
