@@ -363,7 +363,7 @@ fn nothing_of_a_plan_is_approved_but_by_its_users_own_code() {
                 let expected = "[omo] the code behind --approve in /omo:execute-plan is not that of the commands";
                 ensure!(said.starts_with(expected), "{said}");
                 ensure!(said.contains("\n  1  cargo test\n  2  npm test\n"), "{said}");
-                let line = format!("/omo:execute-plan docs/plan.md --approve {}", &digest[..12]);
+                let line = format!("/omo:execute --approve {}", &digest[..12]);
                 ensure!(said.ends_with(&line), "{said}");
                 ensure!(!is_approved(s, &digest) && take(s, "execute-plan")?.is_none(), "{code}");
             }

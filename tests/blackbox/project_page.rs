@@ -3,7 +3,7 @@
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
-use omo_tests::plan_project::{self, Ground, two_tasks};
+use omo_tests::plan_project::{self, Ground, PLAN, two_tasks};
 
 use crate::claim_scene::{AGREES, play_with_review};
 use crate::cli::omo;
@@ -79,7 +79,7 @@ fn the_page_of_a_project_has_each_run_of_a_plan() {
             g.open()?;
             g.pass("1", "one")?;
             g.omo_at_terminal(&["run", "cancel", "--reason", "wrong branch"])?.exits_with(0)?;
-            g.open_again()?;
+            g.omo_at_terminal(&["run", "start", "--batches", "--again", PLAN])?.exits_with(0)?;
             let page = page_of_plans(g, &["report", "--all", "--html"])?.1;
             for part in ["1 of 2 tasks done, 1 proved", "0 of 2 tasks done", "1 attempt<", "Cancelled", "Over time"] {
                 ensure!(page.contains(part), "{part} is missing: {page}");

@@ -100,10 +100,7 @@ pub(crate) fn answer_typed_command() -> ExitCode {
     let env = ProcessEnv::from_process();
     let Some(order) = read_order(&env) else {
         let message = "no hook of omo has handed a typed command over";
-        crate::output::print_stderr_line(&CommandError::needs_person(
-            message,
-            "type /omo:cancel, /omo:report, /omo:retry or /omo:answer in the session",
-        ));
+        crate::output::print_stderr_line(&CommandError::needs_person(message, "type the slash command in the session"));
         return ExitKind::NeedsPerson.exit_code();
     };
     match answer(&env, &order) {

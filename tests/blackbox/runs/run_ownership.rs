@@ -151,7 +151,7 @@ fn what_a_person_decides_takes_a_person_who_has_spoken_since() {
             let mut session = g.session()?;
             g.open_in(&mut session)?;
             let skip = |g: &Ground, session: &Session| g.omo_in_session(session, &["run", "skip", "1"]);
-            skip(g, &session)?.refuses(7, "a person decides about `omo run skip`", "end the turn and ask")?;
+            skip(g, &session)?.refuses(7, "a person decides about `omo run skip ", "end the turn and ask")?;
             let ticket = g.omo_in_session(&session, &["agent", "start", "1"])?.exits_with(0)?.ticket()?;
             g.omo_in_session(&session, &["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
             let before = g.file_tree()?;

@@ -19,6 +19,8 @@ struct Seen {
     is_running: bool,
     green: BTreeSet<usize>,
     is_refuted: bool,
+    /// How it stood before a verdict refused it.
+    refused_as: Option<&'static str>,
     /// Evidence that its worker had run.
     shown: BTreeSet<String>,
 }
@@ -94,6 +96,12 @@ impl Witness {
                 let seen = self.tasks.get_mut(id).unwrap();
                 assert!(!seen.is_running && !matches!(seen.word, "passed" | ""), "{id} had not ended");
                 (seen.word, seen.attempts) = ("", 0);
+                // A review that judges again takes its verdict back.
+                if task(id).is_verification() {
+                    for seen in self.tasks.values_mut().filter(|seen| seen.word == "failed") {
+                        seen.word = seen.refused_as.take().unwrap_or("failed");
+                    }
+                }
                 self.void();
                 self.withdraw(id);
             }
@@ -164,6 +172,7 @@ impl Witness {
         seen.attempts += 1;
         assert!(seen.attempts <= task.max_attempts, "{} was tried too often", task.id);
         (seen.attempt, seen.is_running, seen.is_refuted) = (attempt, true, false);
+        seen.refused_as = None;
         seen.green.clear();
     }
 

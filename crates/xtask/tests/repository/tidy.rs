@@ -358,7 +358,7 @@ fn every_command_describes_itself_and_no_model_can_call_it() {
     let names: Vec<&str> = commands.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(
         names,
-        ["cancel", "check", "report", "retry", "status", "statusline", "stop-continuation", "ulw", "why"]
+        ["answer", "cancel", "check", "report", "retry", "status", "statusline", "stop-continuation", "ulw", "why"]
     );
 }
 

@@ -55,6 +55,9 @@ impl Witness {
         for (named, _) in &verdict.reopen {
             let seen = self.tasks.get_mut(named).unwrap();
             assert!(*named != id && !seen.is_running, "a verdict on {named}");
+            if matches!(seen.word, "passed" | "claimed" | "unproved") {
+                seen.refused_as = Some(seen.word);
+            }
             seen.word = if seen.word.is_empty() { "" } else { "failed" };
         }
     }
