@@ -5,6 +5,7 @@ mod dispatch;
 mod edited_plan;
 mod opening;
 mod projections;
+mod pull_request;
 mod refusals;
 mod run_ownership;
 mod said_once;

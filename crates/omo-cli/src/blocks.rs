@@ -11,11 +11,13 @@ pub(crate) mod task_list_run;
 pub(crate) mod workflow_batch;
 
 use std::fmt::Write;
+use std::path::Path;
 
 use omo_core::text::{capitalize, format_age, name_some, pluralize, sanitize};
 use omo_core::timestamp::Timestamp;
 use omo_engine::event::{QuestionKind, RunResult};
 use omo_engine::execution_mode::ExecutionMode;
+use omo_engine::projection::is_in_project;
 use omo_engine::report::dev_workflow::{self, EndedTask, REPORT_PATH};
 use omo_engine::report::heading::run_heading;
 use omo_engine::report::plan_overview::{refused_lines, unable_lines};
@@ -308,7 +310,10 @@ pub(crate) fn end_block(state: &RunState) -> String {
     }
     match state.mode {
         ExecutionMode::Parallel | ExecutionMode::StepByStep => text.push_str(&parallel_run::end_line(state)),
-        ExecutionMode::Batches | ExecutionMode::Waves if state.plan.dialect.kind() == PlanKind::Tasks => {
+        ExecutionMode::Batches | ExecutionMode::Waves
+            if state.plan.dialect.kind() == PlanKind::Tasks
+                && is_in_project(Path::new(&state.root), state.plan.dialect, REPORT_PATH) =>
+        {
             let _ = write!(text, "  Report: {REPORT_PATH}");
         }
         ExecutionMode::Batches | ExecutionMode::Waves => text.push_str("  Report: omo report"),

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use omo_plan::dialects::PlanKind;
 use omo_plan::digest::sha256_hex;
+use omo_plan::model::Dialect;
 use omo_state::files::folder::FolderError;
 use omo_state::files::lock::LockError;
 use omo_state::files::project_file::{ProjectFile, ProjectFileError};
@@ -30,6 +31,13 @@ pub fn memory_path(runs: &Path, root: &Path) -> PathBuf {
     const DIGITS: usize = 16;
     let digest = sha256_hex(root.as_os_str().as_encoded_bytes());
     runs.join(format!("written-{}.json", digest.get(..DIGITS).unwrap_or(&digest)))
+}
+
+/// `true` where a file for other programs lies in the project: its plan's format has it there, or its folder is there
+/// already.
+pub fn is_in_project(root: &Path, dialect: Dialect, path: &str) -> bool {
+    let has_folder = || Path::new(path).parent().is_some_and(|folder| root.join(folder).is_dir());
+    dialect == Dialect::DevWorkflow || has_folder()
 }
 
 /// A larger file is not one that omo wrote.
@@ -138,9 +146,9 @@ impl<'a> Projection<'a> {
         Self { root, memory, run }
     }
 
-    /// Whether they could all be written.
-    pub fn require_writable(&self) -> Result<(), ProjectionError> {
-        for path in [CHECKPOINT_PATH, REPORT_PATH] {
+    /// Whether those of a plan of this dialect could all be written.
+    pub fn require_writable(&self, dialect: Dialect) -> Result<(), ProjectionError> {
+        for path in [CHECKPOINT_PATH, REPORT_PATH].into_iter().filter(|path| is_in_project(self.root, dialect, path)) {
             if let Some(file) = ProjectFile::at(self.root, path) {
                 file.check_writable()?;
             }
@@ -199,23 +207,39 @@ impl<'a> Projection<'a> {
         writing.write_output(&root, Output::of_part(path, key.clone(), root.read(path)?, &text, text.clone()))
     }
 
+    /// Folder and name of a file for other programs. Outside of the project it lies in the git folder, apart for each work
+    /// tree.
+    fn place_of(&self, state: &RunState, path: &'static str) -> Result<(PathBuf, &'static str), ProjectionError> {
+        if is_in_project(self.root, state.plan.dialect, path) {
+            return Ok((self.root.to_owned(), path));
+        }
+        let work_tree = self.memory.file_stem().unwrap_or_default();
+        let omo = self.memory.parent().and_then(Path::parent).unwrap_or(self.root);
+        let folder = omo.join("files").join(work_tree);
+        std::fs::create_dir_all(&folder)?;
+        Ok((folder, path.rsplit('/').next().unwrap_or(path)))
+    }
+
     /// The checkpoint and the report of a plan of tasks.
     fn write_execution(&self, state: &RunState, writing: &mut Writing<'_>) -> Result<(), ProjectionError> {
+        let (folder, name) = self.place_of(state, CHECKPOINT_PATH)?;
         let checkpoint = execute_plan_checkpoint::render(state).into_bytes();
-        let now = self.root.read(CHECKPOINT_PATH)?;
-        let output = Output::of_part(CHECKPOINT_PATH, CHECKPOINT_PATH.to_owned(), now, &checkpoint, checkpoint.clone());
-        writing.write_output(&self.root, output)?;
-        let report = self.root.read(REPORT_PATH)?.unwrap_or_default();
+        let now = folder.as_path().read(name)?;
+        let output = Output::of_part(name, CHECKPOINT_PATH.to_owned(), now, &checkpoint, checkpoint.clone());
+        writing.write_output(&folder.as_path(), output)?;
+        let checkpoint = ProjectFile::at(&folder, name);
+        let (folder, name) = self.place_of(state, REPORT_PATH)?;
+        let report = folder.as_path().read(name)?.unwrap_or_default();
         let section = execution_report::section(state);
         let whole = execution_report::with_section(&report, &state.plan.source.path, &section);
         let now = execution_report::find_section(&report, &state.plan.source.path)
             .and_then(|range| report.get(range))
             .map(with_one_newline);
         let key = format!("{REPORT_PATH} of {}", state.plan.source.path);
-        let output = Output::of_part(REPORT_PATH, key, now, &with_one_newline(section.as_bytes()), whole);
-        writing.write_output(&self.root, output)?;
+        let output = Output::of_part(name, key, now, &with_one_newline(section.as_bytes()), whole);
+        writing.write_output(&folder.as_path(), output)?;
         if state.phase == (RunPhase::Ended { result: RunResult::Complete })
-            && let Some(file) = ProjectFile::at(self.root, CHECKPOINT_PATH)
+            && let Some(file) = checkpoint
         {
             file.remove()?;
             writing.memory.files.remove(CHECKPOINT_PATH);

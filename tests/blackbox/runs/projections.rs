@@ -104,3 +104,42 @@ fn what_something_else_wrote_into_them_is_kept_shown_and_never_believed() {
         }),
     ]);
 }
+
+#[test]
+fn a_plan_of_another_format_leaves_no_file_of_omo_in_the_project_and_ends_well_where_it_is_only_unproved() {
+    const SPEC: &str = ".kiro/specs/words/tasks.md";
+    const TASKS: &str = "# Implementation Plan\n\n- [ ] 1. Create `words/1.txt`\n- [ ] 2. Create `words/2.txt`\n";
+    let plays = |has_folders: bool| -> Result<()> {
+        let g = Ground::new(&two_tasks())?;
+        let project = g.lab().project();
+        g.lab().write(SPEC, TASKS)?;
+        if has_folders {
+            g.lab().write(".claude/settings.json", "{}\n")?;
+            g.lab().write("docs/06-plans/note.md", "mine\n")?;
+        }
+        let start = ["run", "start", "--batches", "--check", "none", "--review", "never", SPEC];
+        g.omo_at_terminal(&start)?.exits_with(0)?;
+        let mut ended = None;
+        for task in ["1", "2"] {
+            g.pass(task, "word")?;
+            ensure!(project.join(CHECKPOINT).exists() == has_folders, "a checkpoint behind task {task}");
+            let said = g.omo_at_terminal(&["agent", "next"])?;
+            if said.out.starts_with("STOP") {
+                let question = said.out.split("`omo answer ").nth(1).and_then(|rest| rest.split(' ').next());
+                g.omo_at_terminal(&["answer", question.context("no question")?, "continue"])?;
+            } else {
+                ended = Some(said);
+            }
+        }
+        let ended = ended.context("it has no end")?.exits_with(0)?;
+        ensure!(ended.out.contains("unproved") && ended.out.starts_with("DONE"), "{}", ended.out);
+        ensure!(project.join(REPORT).exists() == has_folders, "{}", ended.out);
+        ensure!(ended.out.contains(&format!("Report: {REPORT}")) == has_folders, "{}", ended.out);
+        ensure!(project.join(".git/omo/files").exists() != has_folders, "the git folder");
+        let (claude, docs) = (project.join(".claude"), project.join("docs/06-plans"));
+        ensure!(has_folders || !claude.exists() && !docs.exists(), "a folder was made");
+        Ok(())
+    };
+    let cases = [("without their folders", false), ("with their folders", true)];
+    omo_tests::all_good(cases.map(|(name, has_folders)| (name.to_owned(), plays(has_folders))));
+}

@@ -223,7 +223,11 @@ fn a_typed_retry_is_a_persons_decision_about_that_task_alone() {
                 let mut command = g.command_in(&session, &[ARGUMENT]);
                 let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
                 child.stdin.take().context("no stdin")?.write_all(&line)?;
-                Said::of(&child.wait_with_output()?).refuses(7, "no hook of omo has handed", "type /omo:cancel")?;
+                Said::of(&child.wait_with_output()?).refuses(
+                    7,
+                    "no hook of omo has handed",
+                    "type the slash command",
+                )?;
             }
             ensure!(g.standing("1")? == "failed");
             Ok(())

@@ -5,10 +5,12 @@ use std::fmt::Write;
 use omo_core::session::plan_run::PlannedCommand;
 use omo_core::text::command_text::{is_plain_text, number_rows, show_whole};
 use omo_core::text::sanitize;
+use omo_engine::report::heading::run_heading;
 use omo_engine::state::{RunPhase, RunState};
 pub(crate) use omo_engine::view::words::{is_complete, progress_words, run_subject};
 use omo_plan::diagnostic::{Code, Diagnostic, Severity};
 use omo_plan::model::Plan;
+use omo_view::run_view::RunEnd;
 
 /// The greatest length of a block.
 pub(crate) const MAX_BYTES: usize = 2_048;
@@ -18,6 +20,11 @@ const MAX_NOTES: usize = 8;
 
 /// What the Bash tool has to be told for a command that may take minutes.
 pub(crate) const LONG_TIMEOUT: &str = "(Bash timeout 600000)";
+
+/// `true` where all of it is done, proved or not: nothing of it has failed.
+pub(crate) fn ends_well(state: &RunState) -> bool {
+    matches!(run_heading(state).kind, RunEnd::Complete | RunEnd::Unproved)
+}
 
 /// The commands that a plan executes, every byte of them: one a line, where it shows there as what it is.
 pub(crate) fn list_commands(commands: &[PlannedCommand]) -> String {

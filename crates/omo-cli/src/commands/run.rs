@@ -5,6 +5,7 @@ mod gc;
 mod import;
 mod list;
 mod logs;
+mod pr;
 mod restore;
 mod resume;
 pub(crate) mod retry;
@@ -38,6 +39,7 @@ pub(crate) enum RunCommand {
     Logs(logs::LogsOptions),
     Skip(skip::SkipOptions),
     Retry(retry::RetryOptions),
+    Pr(pr::PrOptions),
     Gc(gc::GcOptions),
     Import(import::ImportOptions),
 }
@@ -56,6 +58,7 @@ pub(super) fn run(env: &ProcessEnv, config: &UserConfig, command: RunCommand) ->
         RunCommand::Logs(options) => logs::run(env, &options),
         RunCommand::Skip(options) => skip::run(env, &options),
         RunCommand::Retry(options) => retry::run(env, &options),
+        RunCommand::Pr(options) => pr::run(env, &options),
         RunCommand::Gc(options) => gc::run(env, &options),
         RunCommand::Import(options) => import::run(env, &options),
     }

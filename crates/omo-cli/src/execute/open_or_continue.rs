@@ -69,7 +69,7 @@ pub(crate) fn open_or_continue(
     let has_checkpoint = by_agents && plan.dialect.kind() == PlanKind::Tasks;
     let prepared = prepare(context, request, plan, mode, scope, &head.unwrap_or_default())?;
     // The checkpoint of another program would be lost.
-    let is_writable = if has_checkpoint { require_writable_files(context) } else { Ok(()) };
+    let is_writable = if has_checkpoint { require_writable_files(context, whole.dialect) } else { Ok(()) };
     if context.is_preview && is_writable.is_ok() {
         return Ok(None);
     }

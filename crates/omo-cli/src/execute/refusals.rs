@@ -9,7 +9,7 @@ use omo_engine::state::RunState;
 use omo_engine::work::PlanFile;
 use omo_plan::diagnostic::{Code, Severity};
 use omo_plan::dialects::command_from_file;
-use omo_plan::model::Plan;
+use omo_plan::model::{Dialect, Plan};
 use omo_state::git_worktree::GitWorktree;
 
 use crate::blocks::parts;
@@ -18,7 +18,7 @@ use crate::error::CommandError;
 use crate::plan_findings;
 
 /// Refuses where the files for others could not be written, or another program's checkpoint would be lost.
-pub(crate) fn require_writable_files(context: &CommandContext) -> Result<(), CommandError> {
+pub(crate) fn require_writable_files(context: &CommandContext, dialect: Dialect) -> Result<(), CommandError> {
     let memory =
         context.runs.as_ref().map(|runs| projection::memory_path(&runs.path(), &context.root)).unwrap_or_default();
     let projection = Projection::new(&context.root, &memory, "");
@@ -27,7 +27,7 @@ pub(crate) fn require_writable_files(context: &CommandContext) -> Result<(), Com
         let hint = "`omo run import` goes on from it; to begin afresh, remove it";
         return Err(CommandError::conflict(message, hint));
     }
-    Ok(projection.require_writable()?)
+    Ok(projection.require_writable(dialect)?)
 }
 
 pub(crate) fn require_repository(root: &Path) -> Result<GitWorktree, CommandError> {

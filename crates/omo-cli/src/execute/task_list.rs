@@ -69,7 +69,7 @@ pub(crate) fn execute(
         (TaskListPhase::Complete | TaskListPhase::Failed, Some((run, state))) => {
             context.note_ended_run(&run, &state);
             let block = task_list_run::end_block(&state);
-            show_ended(&final_report(&state), &block, parts::is_complete(&state), request)
+            show_ended(&final_report(&state), &block, parts::ends_well(&state), request)
         }
         (TaskListPhase::Complete | TaskListPhase::Failed, None) => {
             let is_well = phase == TaskListPhase::Complete;

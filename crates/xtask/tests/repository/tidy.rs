@@ -174,6 +174,7 @@ fn processes_are_started_in_known_places_and_nowhere_else() {
         "omo-claude/src/client/headless.rs",
         "omo-claude/src/supervisor.rs",
         "omo-claude/src/supervisor/minder.rs",
+        "omo-cli/src/commands/run/pr/service.rs",
         "omo-git/src/git_command.rs",
         "omo-process/src/detached.rs",
         "omo-process/src/file_opener.rs",

@@ -158,7 +158,7 @@ fn next_block(
     Ok(match schedule::next_action(state) {
         NextAction::Over => {
             let text = if state.is_task_list() { task_list_run::end_block(state) } else { blocks::end_block(state) };
-            said(text, if parts::is_complete(state) { ExitKind::Success } else { ExitKind::NotGreen })
+            said(text, if parts::ends_well(state) { ExitKind::Success } else { ExitKind::NotGreen })
         }
         NextAction::Ask(question) => {
             said(blocks::question_block(question, state, can_ask_user(context)), ExitKind::NeedsPerson)

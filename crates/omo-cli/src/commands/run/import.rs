@@ -80,7 +80,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &ImportOptions) -> Result<(), Comma
     let checkpoint = ProjectFile::at(&context.root, dev_workflow::CHECKPOINT_PATH);
     let checkpoint = checkpoint.filter(|file| path.canonicalize().ok() == file.path().canonicalize().ok());
     if checkpoint.is_none() {
-        refusals::require_writable_files(&context)?;
+        refusals::require_writable_files(&context, plan.dialect)?;
     }
     let plan = arranged(plan, ExecutionMode::Batches, &ModeOptions::default());
     let typed = ExecuteRequest::new(ExecuteCommand::ExecutePlan, PlanSource::File(plan.source.path.clone()));

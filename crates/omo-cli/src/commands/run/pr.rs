@@ -1,0 +1,148 @@
+//! `omo run pr`: opens a pull request with the work of a run that has ended, and its report as the text.
+
+mod service;
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Context as _;
+use clap::Args;
+use omo_core::text::{list_some, sanitize};
+use omo_engine::Run;
+use omo_engine::report::heading::run_heading;
+use omo_engine::state::RunState;
+use omo_engine::work::read_checkout;
+use omo_git::integrate::checkout_head;
+use omo_git::remote::{Remote, RemoteError};
+use omo_git::repository::GitRepository;
+use omo_state::env::ProcessEnv;
+use omo_view::text::report_text;
+
+use crate::blocks::parts;
+use crate::commands::run::pr::service::{PullRequest, Service};
+use crate::context::{CommandContext, EndedRuns};
+use crate::error::CommandError;
+use crate::plan_run_view::plan_run_text;
+use crate::run_arguments::NamedRun;
+
+const HELP: &str = "\
+Example:
+  omo run pr
+
+The commit that is checked out goes to the branch `omo/RUN` of the remote; no
+branch of yours is moved or pushed. `gh` or `glab` opens the request, with the
+report of the run as its text.";
+
+/// So many files are named in a line.
+const MAX_NAMED: usize = 8;
+/// A longer report is cut, in characters: services take no longer text.
+const MAX_BODY_CHARS: usize = 60_000;
+/// A longer title is cut, in characters.
+const MAX_TITLE_CHARS: usize = 120;
+
+/// Open a pull request with the work of a run, and its report as the text
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct PrOptions {
+    #[command(flatten)]
+    pub run: NamedRun,
+    /// The remote that the branch goes to
+    #[arg(long, value_name = "NAME", default_value = "origin")]
+    pub remote: String,
+}
+
+/// `omo run pr`.
+pub(crate) fn run(env: &ProcessEnv, options: &PrOptions) -> Result<(), CommandError> {
+    let context = CommandContext::find(env)?;
+    if !context.is_person() {
+        let hint = "run `omo run pr` in a terminal of your own";
+        return Err(CommandError::needs_person("only a person sends the work of a run away", hint));
+    }
+    let (run, state) = context.find_run(options.run.id(), EndedRuns::Included)?;
+    require_end(&run, &state)?;
+    require_committed(&state)?;
+    let root = Path::new(&state.root);
+    let missing = || CommandError::precondition("the work tree of the run is gone", "nothing can be sent from it");
+    let repository = GitRepository::find(root).ok_or_else(missing)?;
+    let head = repository
+        .commit_of("HEAD")
+        .context("git cannot tell what is checked out")?
+        .filter(|head| Some(head) != state.base.as_ref());
+    let head = head.ok_or_else(|| {
+        CommandError::precondition("the run has left no commit", "commit its work, then `omo run pr`")
+    })?;
+    let remote = Remote::find(&repository, &options.remote).map_err(remote_error)?;
+    let service = Service::find(&remote.address().map_err(remote_error)?, root)?;
+    let branch = format!("omo/{}", run.id());
+    let target = own_branch(&repository)?;
+    let there = remote.branches("").map_err(remote_error)?;
+    let commit_there = |name: &str| there.iter().find(|(known, _)| known == name).map(|(_, commit)| commit.as_str());
+    match commit_there(&branch) {
+        None => remote.push_all(&[(&head, &branch)]).map_err(remote_error)?,
+        Some(known) if known == head => {}
+        Some(_) => {
+            let message = format!("the branch {branch} is at {} already, and has other commits", options.remote);
+            let hint =
+                format!("`git push {} --delete {branch}` removes it there, or push to it yourself", options.remote);
+            return Err(CommandError::conflict(message, hint));
+        }
+    }
+    let report = plan_run_text(env, &run, &state, report_text)?;
+    let request = PullRequest {
+        branch: &branch,
+        target: target.as_deref().filter(|target| commit_there(target).is_some()),
+        title: &title(&state),
+        body: &body(&state, &report),
+    };
+    let said = service.open(root, &request)?;
+    Ok(writeln!(anstream::stdout(), "{said}\nIts branch is {branch} at {}; none of yours was moved.", options.remote)?)
+}
+
+fn remote_error(error: RemoteError) -> CommandError {
+    let hint = match &error {
+        RemoteError::Unknown { .. } => "name one that `git remote` lists with --remote",
+        RemoteError::ProgramSetting { .. } => "have it in your own settings instead: `git config --global`",
+        _ => "see to it that `git push` reaches this remote, then `omo run pr`",
+    };
+    CommandError::precondition(error.to_string(), hint)
+}
+
+/// Refuses to send what is not done.
+fn require_end(run: &Run, state: &RunState) -> Result<(), CommandError> {
+    if parts::ends_well(state) {
+        return Ok(());
+    }
+    let message = format!("the run {} is not done: {}", run.id(), run_heading(state).text);
+    Err(CommandError::precondition(message, "`omo report` says what is left"))
+}
+
+/// Refuses to send a commit that lacks work of the run.
+fn require_committed(state: &RunState) -> Result<(), CommandError> {
+    let left = read_checkout(state).map(|checkout| checkout.uncommitted).unwrap_or_default();
+    if left.is_empty() {
+        return Ok(());
+    }
+    let names = list_some(left.iter().map(String::as_str), MAX_NAMED);
+    let message = format!("work of the run is not committed: {}", sanitize(&names, 600));
+    Err(CommandError::precondition(message, "commit it, then `omo run pr`"))
+}
+
+/// The branch that is checked out, by its short name.
+fn own_branch(repository: &GitRepository) -> Result<Option<String>, CommandError> {
+    let head = checkout_head(repository).context("git cannot tell what is checked out")?;
+    Ok(head.reference().and_then(|reference| reference.strip_prefix("refs/heads/")).map(str::to_owned))
+}
+
+fn title(state: &RunState) -> String {
+    let subject = parts::run_subject(state);
+    let title = if state.plan.title.trim().is_empty() { &subject } else { &state.plan.title };
+    sanitize(title.trim(), MAX_TITLE_CHARS)
+}
+
+/// The report as the text of the request: in a block, so that nothing in it is read as anything else.
+fn body(state: &RunState, report: &str) -> String {
+    let report: String = anstream::adapter::strip_str(report).to_string().chars().take(MAX_BODY_CHARS).collect();
+    let longest = report.split(|char| char != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{}.\n\n{fence}text\n{}\n{fence}\n", run_heading(state).text, report.trim_end())
+}

@@ -1,0 +1,179 @@
+//! The programs that open pull requests: `gh` of GitHub and `glab` of GitLab.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use omo_core::text::sanitize;
+use omo_process::child_command::inheriting_command;
+use omo_process::platform::Leftovers;
+use omo_process::runner::{self, ProcessEnd, ProcessOutput, ProcessRequest};
+use omo_state::search_path::{ProjectFolders, SearchPath};
+
+use crate::error::CommandError;
+
+/// A request takes some seconds on a slow line.
+const LIMIT: Duration = Duration::from_secs(90);
+const GRACE: Duration = Duration::from_secs(2);
+/// More of what the program prints is not read, in bytes.
+const MAX_BYTES: u64 = 64 * 1024;
+
+/// A pull request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PullRequest<'r> {
+    /// Branch with the work, at the remote.
+    pub branch: &'r str,
+    /// Branch that it is for; `None` for the usual one of the repository.
+    pub target: Option<&'r str>,
+    pub title: &'r str,
+    pub body: &'r str,
+}
+
+/// A program that opens requests at the service of a remote.
+#[derive(Debug)]
+pub(super) struct Service {
+    kind: ServiceKind,
+    program: PathBuf,
+    search: SearchPath,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ServiceKind {
+    GitHub,
+    GitLab,
+}
+
+impl ServiceKind {
+    const ALL: [Self; 2] = [Self::GitHub, Self::GitLab];
+
+    fn program(self) -> &'static str {
+        match self {
+            Self::GitHub => "gh",
+            Self::GitLab => "glab",
+        }
+    }
+
+    /// `true` where an address may be one of this service: it names no other one.
+    fn fits(self, address: &str) -> bool {
+        let address = address.to_ascii_lowercase();
+        match self {
+            Self::GitHub => !address.contains("gitlab"),
+            Self::GitLab => !address.contains("github"),
+        }
+    }
+
+    fn arguments<'a>(self, request: &PullRequest<'a>) -> Vec<&'a str> {
+        let target = |option| request.target.map(|target| [option, target]).into_iter().flatten();
+        match self {
+            Self::GitHub => ["pr", "create", "--head", request.branch, "--title", request.title, "--body-file", "-"]
+                .into_iter()
+                .chain(target("--base"))
+                .collect(),
+            Self::GitLab => ["mr", "create", "--yes", "--source-branch", request.branch, "--title", request.title]
+                .into_iter()
+                .chain(["--description", request.body])
+                .chain(target("--target-branch"))
+                .collect(),
+        }
+    }
+}
+
+impl Service {
+    /// The program for a remote of this address, outside of the project.
+    pub(super) fn find(address: &str, project: &Path) -> Result<Self, CommandError> {
+        let search = SearchPath::from_process().outside(&ProjectFolders::from_iter([project.to_owned()]));
+        let fitting = ServiceKind::ALL.into_iter().filter(|kind| kind.fits(address));
+        let names: Vec<&str> = fitting.clone().map(ServiceKind::program).collect();
+        let found = fitting.filter_map(|kind| Some((kind, search.find_all(kind.program()).next()?)));
+        let mut found: Vec<(ServiceKind, PathBuf)> = found.collect();
+        match (found.pop(), found.is_empty()) {
+            (Some((kind, program)), true) => Ok(Self { kind, program, search }),
+            (None, _) => {
+                let message = format!("nothing here opens a pull request at {}", sanitize(address, 200));
+                let hint = format!("install {}, and sign in with its `auth login`", names.join(" or "));
+                Err(CommandError::precondition(message, hint))
+            }
+            (Some(_), false) => {
+                let message = format!("{} is neither GitHub nor GitLab by its name", sanitize(address, 200));
+                Err(CommandError::precondition(
+                    message,
+                    "leave only the one of gh and glab on PATH that it speaks with",
+                ))
+            }
+        }
+    }
+
+    /// Opens a request, and gives what the program says of it: its address.
+    pub(super) fn open(&self, folder: &Path, request: &PullRequest<'_>) -> Result<String, CommandError> {
+        let name = self.kind.program();
+        let mut command = inheriting_command(&self.program);
+        command.args(self.kind.arguments(request)).current_dir(folder);
+        if let Some(path) = self.search.joined() {
+            command.env("PATH", path);
+        }
+        let run = ProcessRequest {
+            command,
+            input: request.body.as_bytes().to_vec(),
+            output: None,
+            reads_stderr: true,
+            limit: LIMIT,
+            grace: GRACE,
+            output_wait: GRACE,
+            max_bytes: MAX_BYTES,
+            leftovers: Leftovers::Ended,
+        };
+        let failed = |why: &str| {
+            let message = format!("{name} opened no request: {}", sanitize(why, 400));
+            let hint = format!(
+                "the branch {} is pushed; once `{name} auth status` is well, `omo run pr` opens the request for it",
+                request.branch
+            );
+            CommandError::precondition(message, hint)
+        };
+        let text = |bytes: Option<Vec<u8>>| String::from_utf8_lossy(&bytes.unwrap_or_default()).trim().to_owned();
+        match runner::run(run) {
+            Ok(ProcessEnd::Ended(ProcessOutput { status: Some(0), stdout, .. })) => {
+                let said = text(stdout);
+                let address = said.lines().rfind(|line| line.contains("://")).unwrap_or("the request is open");
+                Ok(sanitize(address.trim(), 400))
+            }
+            Ok(ProcessEnd::Ended(ProcessOutput { stderr, .. })) => {
+                let said = text(stderr);
+                Err(failed(said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it did not say why")))
+            }
+            Ok(ProcessEnd::TimedOut | ProcessEnd::Cancelled) => Err(failed("it took too long")),
+            Err(error) => Err(failed(&error.to_string())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_service_is_told_by_the_address_of_the_remote() {
+        for (address, expected) in [
+            ("https://github.com/a/b.git", vec!["gh"]),
+            ("git@GitHub.com:a/b", vec!["gh"]),
+            ("ssh://git@gitlab.example.org/a/b", vec!["glab"]),
+            ("/srv/git/b.git", vec!["gh", "glab"]),
+        ] {
+            let fitting = ServiceKind::ALL.into_iter().filter(|kind| kind.fits(address));
+            assert_eq!(fitting.map(ServiceKind::program).collect::<Vec<_>>(), expected, "{address}");
+        }
+    }
+
+    #[test]
+    fn a_request_names_its_branch_and_where_it_goes() {
+        let request = PullRequest { branch: "omo/r-1", target: Some("main"), title: "Words", body: "done" };
+        let of = |kind: ServiceKind, request: &PullRequest<'_>| kind.arguments(request).join(" ");
+        assert_eq!(
+            of(ServiceKind::GitHub, &request),
+            "pr create --head omo/r-1 --title Words --body-file - --base main"
+        );
+        assert_eq!(
+            of(ServiceKind::GitLab, &PullRequest { target: None, ..request }),
+            "mr create --yes --source-branch omo/r-1 --title Words --description done"
+        );
+    }
+}
