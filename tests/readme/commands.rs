@@ -117,7 +117,7 @@ const WITH_WORDS: [&str; 5] = [
     "/omo:1 --help",
     "omo agent tasks update 1",
     "omo report --html 1",
-    "omo run 1",
+    "omo run 1 1",
     "omo run start 1 --resume --max-budget-usd 1 1",
 ];
 
