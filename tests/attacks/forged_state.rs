@@ -89,7 +89,7 @@ const FOREIGN: &str = "the record of the run is not omo's own";
 const PUT_BACK: &str = "an older record of the run was put back";
 
 fn verdict(kind: &str) -> Value {
-    json!({"kind": kind, "why": "1 check green, 3 tests run; reviewed by omo:oracle", "at": "2026-11-22T12:00:00.000Z"})
+    json!({"kind": kind, "why": "1 check green, 3 tests run; reviewed", "at": "2026-11-22T12:00:00.000Z"})
 }
 
 fn ended(kind: &str) -> [(&'static str, Value); 2] {
@@ -254,7 +254,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         id: "r22 attempts",
-        what: "failed verifications are put back each time",
+        what: "failed claims are put back each time",
         play: |target| {
             target.begin()?;
             let first = fs::read(target.scene.state_file())?;

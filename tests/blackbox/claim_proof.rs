@@ -88,7 +88,7 @@ fn a_verdict_says_what_the_checks_say_without_the_change() {
             begin(s, "--no-review")?;
             work(s, HONEST)?;
             let line = s.claim_ends("verified")?;
-            ensure!(line.contains("1 check green, 2 tests run, red without the change; 1 test went from"), "{line}");
+            ensure!(line.contains("1 check green (2 tests, 1 newly passing), red without the change"), "{line}");
             let report = String::from_utf8(omo(s, &["report", "--last"], &[])?.stdout)?;
             ensure!(report.contains("\nwithout the change  red without the change; 1 test"), "{report}");
             shows_without_change(s, "red without the change; 1 test went from failing or absent to passing")?;

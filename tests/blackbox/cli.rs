@@ -84,7 +84,7 @@ fn status_answers_every_question() {
                 "on, begun just now",
                 &format!("1 of {MAX_BLOCKS}"),
                 "working",
-                "block on Stop, row 15",
+                "continued on Stop: not claimed yet",
                 "Stop just now",
                 "omo stop",
                 "ulw fix the tests",
@@ -251,14 +251,14 @@ fn ulw_on_and_off_switch_the_session() {
             require_sound(&s.session.stop_failure("billing_error")?)?;
             ensure!(good(s, &["ulw", "on"])?.contains("goes on where it was paused"));
             s.session.transcript().tool_use("Bash", &json!({"command": "ls"}))?;
-            ensure!(s.blocks(&json!({}))?.contains(&format!("block 2 of {MAX_BLOCKS}")));
+            ensure!(s.blocks(&json!({}))?.contains(&format!("continuation 2 of {MAX_BLOCKS}")));
             Ok(())
         }),
         ("with the user's own bounds", |s| {
             s.lab.configure("[limits]\nmax_blocks = 2\n")?;
             let _client = ListedClient::start(s, s.session.session(), s.lab.project())?;
             good(s, &["ulw", "on", "--session", s.session.session()])?;
-            ensure!(s.blocks(&json!({}))?.contains("block 1 of 2"));
+            ensure!(s.blocks(&json!({}))?.contains("continuation 1 of 2"));
             Ok(())
         }),
     ]);

@@ -112,7 +112,7 @@ fn an_open_run_is_what_is_left_to_do() {
             let first = "[omo] The plan run `r-1` stands at 3 of 7 tasks, 1 failed, task `4` is under way; next: `omo agent next`.";
             ensure!(reason.lines().next() == Some(first), "{reason}");
             ensure!(
-                reason.contains(&format!("\nblock 1 of {MAX_BLOCKS}\n")) && reason.ends_with("Esc pauses it."),
+                reason.contains(&format!("\ncontinuation 1 of {MAX_BLOCKS}\n")) && reason.ends_with("Esc pauses it."),
                 "{reason}"
             );
             ensure!(s.traced("ran") == 0, "the claim was judged");

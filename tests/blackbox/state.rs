@@ -140,7 +140,7 @@ pub(crate) const CASES: &[Case] = &[
         s.write_state(format!("{{\"sessions\":{{{},{}}}}}", entry(3), entry(5)).as_bytes())?;
         s.seal()?;
         let reason = s.blocks(&json!({}))?;
-        ensure!(reason.contains(&format!("block 6 of {MAX_BLOCKS}")), "{reason}");
+        ensure!(reason.contains(&format!("continuation 6 of {MAX_BLOCKS}")), "{reason}");
         s.write_state(s.armed_text()?.replace("\"enabled\":true", "\"enabled\":true,\"enabled\":true").as_bytes())?;
         s.allows(&json!({}))?;
         s.prompt("ulw fix the tests")?;

@@ -128,7 +128,7 @@ pub(crate) const CASES: &[Case] = &[
         ensure!(
             require_sound(&other.stop("x")?)?
                 .reason()
-                .is_some_and(|reason| reason.contains(&format!("block 1 of {MAX_BLOCKS}")))
+                .is_some_and(|reason| reason.contains(&format!("continuation 1 of {MAX_BLOCKS}")))
         );
         ensure!(s.blocks_counted()? == 2, "{}", s.entry()?);
         Ok(())

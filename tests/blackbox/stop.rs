@@ -44,7 +44,10 @@ pub(crate) const CASES: &[Case] = &[
     ("stop-x-armed-first-stop", |s| {
         s.arm()?;
         let reason = s.blocks(&json!({}))?;
-        ensure!(reason.contains(&format!("block 1 of {MAX_BLOCKS}")) && reason.contains("`ulw off`"), "{reason}");
+        ensure!(
+            reason.contains(&format!("continuation 1 of {MAX_BLOCKS}")) && reason.contains("`ulw off`"),
+            "{reason}"
+        );
         ensure!(!reason.contains("fix the tests"), "the prompt is repeated: {reason}");
         Ok(())
     }),
@@ -132,7 +135,7 @@ pub(crate) const CASES: &[Case] = &[
     ("stop-x-blocks-7", |s| {
         after_blocks(s, MAX_BLOCKS - 1)?;
         let reason = s.blocks(&json!({}))?;
-        ensure!(reason.contains(&format!("block {MAX_BLOCKS} of {MAX_BLOCKS}")), "{reason}");
+        ensure!(reason.contains(&format!("continuation {MAX_BLOCKS} of {MAX_BLOCKS}")), "{reason}");
         Ok(())
     }),
     ("stop-x-blocks-8", |s| {

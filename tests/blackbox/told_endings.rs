@@ -15,9 +15,9 @@ use crate::claim_scene::DONE;
 use crate::scene::{self, Scene, require_sound};
 
 /// The last line of an ending whose page was not written.
-const NO_PAGE: &str = "`omo report --html --open` shows it as a page.";
+const NO_PAGE: &str = "`omo report --last` shows what proved it. `omo report --html --open` shows it as a page.";
 /// And where it was, before the path.
-const PAGE: &str = "`omo report --html --open` shows it as a page: ";
+const PAGE: &str = "Page: ";
 
 fn claim() -> Value {
     json!({ "last_assistant_message": DONE })
@@ -47,7 +47,7 @@ fn an_ending_names_the_page_of_exactly_its_run() {
         let said = scene.stop(&json!({ "last_assistant_message": "I go on." })).unwrap();
         assert!(said.blocks() && pages(&scene).len() == named.len(), "a continuation wrote a page");
         let last = end(&scene).unwrap();
-        let page = last.strip_prefix(PAGE).unwrap_or_else(|| panic!("{last}"));
+        let (_, page) = last.split_once(PAGE).unwrap_or_else(|| panic!("{last}"));
         let html = fs::read_to_string(page).unwrap();
         assert!(html.contains(task) && html.contains("erified"), "{page}");
         assert_eq!(scene.stop(&claim()).unwrap().system_message(), None, "it is told once");
@@ -213,7 +213,7 @@ fn a_session_with_ultrawork_tells_of_its_plan_run_with_the_verdict() {
     let fields = ground.scene.stop_fields(&claim());
     let ended = require_sound(&session.hooks.fire("Stop", &fields).unwrap()).unwrap();
     let said: Vec<&str> = ended.system_message().unwrap_or_else(|| panic!("{ended:?}")).lines().collect();
-    assert!(said[0].starts_with("[omo] VERIFIED") && said[said.len() - 2].starts_with(PAGE), "{said:?}");
+    assert!(said[0].starts_with("[omo] VERIFIED") && said[said.len() - 2].contains(PAGE), "{said:?}");
     assert_eq!(said.last(), Some(&&*format!("[omo] {PLAN}: 2 of 2 done, ended: complete")));
     let again = require_sound(&session.hooks.fire("Stop", &fields).unwrap()).unwrap();
     assert_eq!(again, HookAnswer::Nothing);

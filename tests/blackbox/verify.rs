@@ -52,6 +52,12 @@ fn verify_runs_the_checks_and_its_status_is_the_answer() {
             ensure!(fs::read_to_string(log.context("no log")?)?.contains("unused"));
             Ok(())
         }),
+    ]);
+}
+
+#[test]
+fn verify_runs_nothing_that_its_user_did_not_agree_to() {
+    play_with_review(&[
         ("no check at all proves nothing", |s| {
             let (status, out, err) = verify(s, &[])?;
             ensure!(

@@ -291,7 +291,7 @@ fn its_user_decides_how_the_end_of_a_run_is_told() {
         let answer = scene.stop(&json!({ "last_assistant_message": "I go on." })).unwrap();
         assert_eq!(answer.text("/terminalSequence"), None, "a continuation is no end: {answer:?}");
         let ended = scene.stop(&done).unwrap();
-        assert!(ended.system_message().is_some_and(|line| line.contains("`omo report --html --open`")), "{ended:?}");
+        assert!(ended.system_message().is_some_and(|line| line.contains(" Page: /")), "{ended:?}");
         let terminal = ended.text("/terminalSequence");
         assert_eq!(terminal.map(|text| expected.is_some_and(|start| text.starts_with(start))), expected.map(|_| true));
         assert_eq!(scene.stop(&done).unwrap().text("/terminalSequence"), None, "it is told once");

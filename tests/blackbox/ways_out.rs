@@ -199,10 +199,10 @@ fn every_way_out_frees_the_session() {
 #[test]
 fn the_clients_cap_lowers_the_bound_and_0_is_none() {
     play(&[
-        ("5", |s| capped(s, "5", "block 1 of 5")),
-        ("20", |s| capped(s, "20", &format!("block 1 of {MAX_BLOCKS}"))),
-        ("0", |s| capped(s, "0", &format!("block 1 of {MAX_BLOCKS}"))),
-        ("garbage", |s| capped(s, "many", &format!("block 1 of {MAX_BLOCKS}"))),
+        ("5", |s| capped(s, "5", "continuation 1 of 5")),
+        ("20", |s| capped(s, "20", &format!("continuation 1 of {MAX_BLOCKS}"))),
+        ("0", |s| capped(s, "0", &format!("continuation 1 of {MAX_BLOCKS}"))),
+        ("garbage", |s| capped(s, "many", &format!("continuation 1 of {MAX_BLOCKS}"))),
     ]);
 }
 
@@ -223,7 +223,7 @@ fn feedback_as_context_goes_on_as_well() {
         s.arm()?;
         let answer = s.stop(&json!({}))?;
         ensure!(
-            answer.additional_context().is_some_and(|text| text.contains(&format!("block 1 of {MAX_BLOCKS}")))
+            answer.additional_context().is_some_and(|text| text.contains(&format!("continuation 1 of {MAX_BLOCKS}")))
                 && !answer.blocks(),
             "{answer:?}"
         );

@@ -23,11 +23,11 @@ fn a_claim_whose_test_shows_nothing_is_held_until_one_fails_without_the_work() {
     fixture.lab.write("test_app.py", TEST).unwrap();
     let terminal = fixture.terminal();
     terminal.say("/omo:ulw --prove --no-review --check \"python3 -m unittest -v\" make total add").unwrap();
-    let screen = terminal.wait_for("[omo] VERIFIED: 1 check green, 3 tests run, red without the change").unwrap();
-    assert!(screen.contains("1 test went from failing or absent to passing"), "{screen}");
+    let screen = terminal.wait_for("[omo] VERIFIED: 1 check green (3 tests, ").unwrap();
+    assert!(screen.contains("newly passing), red without the change"), "{screen}");
     let held = fixture.model.requests_of(omo_testkit::model::RequestKind::Main);
     let said = held.get(2).map(omo_testkit::model::RecordedRequest::last_user_text).unwrap_or_default();
-    for part in ["it is green without the change, too", "test_app.TestTotal.test_sum", "failed verification 1 of 3"] {
+    for part in ["it is green without the change, too", "test_app.TestTotal.test_sum", "failed claim 1 of 3"] {
         assert!(said.contains(part), "{part} is not said: {said}");
     }
     assert_eq!(fixture.stops(), ["15: block", "9: end: verified"]);

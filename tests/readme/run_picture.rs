@@ -53,11 +53,7 @@ fn the_picture_shows_what_omo_says_today() {
     let now = Timestamp::from_millis(0);
     let ulw = UlwRun { enabled: true, stop_blocks: 2, started_at: Some(now), ..UlwRun::default() };
     let mut session = Session { ulw, ..Session::default() };
-    session.end_run(
-        VerdictKind::Verified,
-        "1 check green, red without the change; reviewed by omo:oracle".to_owned(),
-        now,
-    );
+    session.end_run(VerdictKind::Verified, "1 check green, red without the change; reviewed".to_owned(), now);
     let ended = messages::run_end::run_ended(&session, 8).unwrap();
     for (what, text) in [
         ("the prompt", "ulw --check"),

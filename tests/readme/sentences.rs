@@ -7,7 +7,6 @@ use omo_checks::repository_config::RepositoryConfig;
 use omo_core::check::session_check::{CheckOrigin, DEFAULT_TIMEOUT_SECONDS, TOTAL_TIMEOUT_SECONDS};
 use omo_core::keyword::{Keywords, PromptReading, read_prompt};
 use omo_core::limits::{LIMITS, RunLimits};
-use omo_core::session::claim_state::MAX_ATTEMPTS;
 use omo_state::config::{FeedbackMode, ReviewSetting, parse};
 use serde_json::Value;
 
@@ -28,7 +27,7 @@ fn the_settings_are_the_defaults_with_their_ranges() {
     let settings = block_with(&guide, "keywords");
     let config = parse(&settings, Path::new("guide.md"));
     assert_eq!(config.problems, []);
-    assert_eq!((config.limits, config.feedback), (RunLimits::default(), FeedbackMode::Block));
+    assert_eq!((config.limits, config.feedback), (RunLimits::default(), FeedbackMode::Auto));
     assert_eq!(config.keywords, Keywords::default());
     assert_eq!(config.review, ReviewSetting::Wanted);
     assert_eq!(config.checks_for(Path::new("/home/me/app")).len(), 1);
@@ -84,9 +83,11 @@ fn the_bounds_in_its_sentences_are_those_of_the_code() {
 
 #[test]
 fn three_failed_verifications_end_a_run() {
-    assert_eq!(MAX_ATTEMPTS, 3);
-    assert!(page("docs/guide.md").contains("Three failed verifications end it"));
-    assert!(page("docs/how-it-works.md").contains("3 failed verifications"));
+    assert_eq!(RunLimits::DEFAULT.max_failed_claims, 3);
+    assert!(
+        page("docs/guide.md").contains("Three failed claims (`max_failed_claims` in the [settings](#settings)) end it")
+    );
+    assert!(page("docs/how-it-works.md").contains("3 failed claims"));
 }
 
 #[test]

@@ -76,11 +76,11 @@ fn start(mut command: Command, input: &str, output: &PathBuf) -> Result<Child> {
     Ok(command.stdin(stdin).stdout(File::create(output)?).stderr(Stdio::null()).spawn()?)
 }
 
-/// The number that a block says it has, `block 3 of 100` for example.
+/// The number that a block says it has, `continuation 3 of 100` for example.
 fn block_number(answer: &str) -> Option<u64> {
     let answer: Value = serde_json::from_str(answer).ok()?;
     let reason = answer["reason"].as_str().filter(|_| answer["decision"] == "block")?;
-    reason.split("\nblock ").nth(1)?.split_whitespace().next()?.parse().ok()
+    reason.split("\ncontinuation ").nth(1)?.split_whitespace().next()?.parse().ok()
 }
 
 /// All events of one process, one after another; gives the blocks of each session.

@@ -189,7 +189,7 @@ fn a_clock_that_stands_still_counts_on() {
     // Each block is of the same time as the one before it, as far as the next Stop can tell.
     for number in 1..=MAX_BLOCKS {
         let reason = scene.blocks(&json!({})).unwrap();
-        assert!(reason.contains(&format!("block {number} of {MAX_BLOCKS}")), "{reason}");
+        assert!(reason.contains(&format!("continuation {number} of {MAX_BLOCKS}")), "{reason}");
         scene.edit(&[("/ulw/lastStopAt", json!(time_ago(0)))]).unwrap();
     }
     scene.ends(&json!({}), "released").unwrap();

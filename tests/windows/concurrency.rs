@@ -35,7 +35,10 @@ fn locked(wine: &Wine) -> Result<()> {
     let log = std::fs::read_to_string(project.state_folder().join("hooks.log"))?;
     ensure!(log.contains("the lock of the state was held by another process"), "the log: {log}");
     let answer = project.stop("Half of it is there.")?;
-    ensure!(answer.reason().is_some_and(|reason| reason.contains(&format!("block 1 of {MAX_BLOCKS}"))), "{answer:?}");
+    ensure!(
+        answer.reason().is_some_and(|reason| reason.contains(&format!("continuation 1 of {MAX_BLOCKS}"))),
+        "{answer:?}"
+    );
     Ok(())
 }
 
@@ -53,7 +56,7 @@ fn twenty(wine: &Wine) -> Result<()> {
     for answer in answers {
         let answer = answer?;
         if let Some(reason) = answer.reason() {
-            let number = reason.split_once("block ").and_then(|(_, rest)| rest.split_once(" of 100"));
+            let number = reason.split_once("continuation ").and_then(|(_, rest)| rest.split_once(" of 100"));
             numbers.insert(number.context("a block without a number")?.0.to_owned());
             given += 1;
         }

@@ -46,7 +46,7 @@ fn keeps_and_releases_a_session(wine: &Wine) -> Result<()> {
     ensure!(fs::read(project.state_folder().join(".gitignore"))? == b"*\n", "it shows in git");
     let answer = project.stop("Half of it is there.")?;
     let reason = answer.reason().unwrap_or_default();
-    ensure!(answer.blocks() && reason.contains(&format!("block 1 of {MAX_BLOCKS}")), "{answer:?}");
+    ensure!(answer.blocks() && reason.contains(&format!("continuation 1 of {MAX_BLOCKS}")), "{answer:?}");
     ensure!(project.entry()?["ulw"]["stopBlocks"] == 1, "not counted: {}", project.entry()?);
     let status = project.omo(&["status"])?;
     ensure!(

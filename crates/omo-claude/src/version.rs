@@ -5,6 +5,10 @@ use std::fmt;
 /// The first version that takes a Stop hook's feedback as omo gives it.
 pub const MIN_CLIENT_VERSION: ClientVersion = ClientVersion(2, 1, 163);
 
+/// The first version that is measured to show a continuation as what a hook says, and to send it to the model once, where
+/// it is told as additional context: docs/adr/0028.
+const FIRST_CALM_VERSION: ClientVersion = ClientVersion(2, 1, 332);
+
 /// A version of the client: major, minor, patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ClientVersion(pub u32, pub u32, pub u32);
@@ -17,6 +21,17 @@ impl ClientVersion {
         let mut parts = word.split(['-', '+']).next()?.split('.').map(|part| part.parse().ok());
         let version = Self(parts.next()??, parts.next()??, parts.next()??);
         parts.next().is_none().then_some(version)
+    }
+
+    /// Reads what the client says of itself to its hooks in `AI_AGENT`, such as `claude-code_2-1-332_harness`.
+    pub fn of_agent(agent: &str) -> Option<Self> {
+        let mut parts = agent.strip_prefix("claude-code_")?.split('_');
+        Self::parse(&parts.next()?.replace('-', "."))
+    }
+
+    /// A continuation as additional context is known to be calm: within this major version, from a measured one on.
+    pub fn is_calm(self) -> bool {
+        self >= FIRST_CALM_VERSION && self.0 == FIRST_CALM_VERSION.0
     }
 }
 
@@ -43,6 +58,23 @@ mod tests {
             ("command not found", None),
         ] {
             assert_eq!(ClientVersion::parse(printed), expected, "{printed:?}");
+        }
+    }
+
+    #[test]
+    fn an_agent_that_is_unknown_or_old_is_not_calm() {
+        for (agent, calm) in [
+            ("claude-code_2-1-332_harness", true),
+            ("claude-code_2-2-0_harness", true),
+            ("claude-code_2-1-331_harness", false),
+            ("claude-code_2-1-328_agent", false),
+            ("claude-code_3-0-0_harness", false),
+            ("claude-code_2-1_harness", false),
+            ("other_2-1-332", false),
+            ("claude-code_99999999999-1-1", false),
+            ("", false),
+        ] {
+            assert_eq!(ClientVersion::of_agent(agent).is_some_and(ClientVersion::is_calm), calm, "{agent}");
         }
     }
 

@@ -426,7 +426,7 @@ pub(crate) fn session_entry(run: &Run, state: &RunState) -> PlanRun {
     let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     let ended = match &state.phase {
         RunPhase::Executing => None,
-        RunPhase::Ended { result } => Some(result.word().to_owned()),
+        RunPhase::Ended { result } => Some(result.shown().to_owned()),
         RunPhase::Cancelled { .. } => Some(CANCELLED.to_owned()),
     };
     let first_line = |text: &str| sanitize(text.lines().next().unwrap_or_default(), 200);
@@ -436,6 +436,8 @@ pub(crate) fn session_entry(run: &Run, state: &RunState) -> PlanRun {
         total: number(counts.total),
         passed: number(counts.passed + counts.claimed),
         failed: number(counts.failed),
+        unproved: number(counts.unproved),
+        is_reviewed: state.is_reviewed(),
         blocked: number(counts.blocked),
         running: state.running_attempts().next().map(|(id, _)| id.to_owned()),
         waits: state.open_question().map(|question| first_line(&question.question.text)),

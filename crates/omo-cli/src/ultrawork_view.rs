@@ -5,7 +5,7 @@ use omo_core::check::session_check::{Check, CheckVerdict};
 use omo_core::log_entry::{ClaimEnd, LogEntry, LoggedCheck, LoggedClaim};
 use omo_core::messages::run_end::headline;
 use omo_core::review::{REVIEWER, ReviewVerdict};
-use omo_core::session::claim_state::{MAX_ATTEMPTS, VerificationPhase};
+use omo_core::session::claim_state::VerificationPhase;
 use omo_core::session::{PauseReason, Session, VerdictKind};
 use omo_core::stop::allowed_blocks;
 use omo_core::text::format_age;
@@ -235,7 +235,11 @@ fn bounds(facts: &UltraworkFacts<'_>) -> Vec<Bound> {
     let session = facts.session;
     let mut bounds = session_bounds(session, facts.client_block_cap, facts.now);
     if !bounds.is_empty() && session.verification.attempts > 0 {
-        bounds.push(Bound::Words(format!("{} of {MAX_ATTEMPTS} verifications failed", session.verification.attempts)));
+        bounds.push(Bound::Words(format!(
+            "{} of {} claims failed",
+            session.verification.attempts,
+            session.max_attempts()
+        )));
     }
     bounds
 }
@@ -260,7 +264,7 @@ fn notes(facts: &UltraworkFacts<'_>) -> Vec<String> {
     notes.extend(facts.kept.note.map(|note| format!("{KEPT_TEXTS}: {note}")));
     notes.extend(facts.kept.decisions.last().map(|entry| {
         let age = format_age(Some(entry.at), facts.now);
-        format!("last decision: {} on {}, {}, {age} ago", entry.decision, entry.event, entry.why)
+        format!("last decision: {} on {}, {}, {age} ago", entry.decision_words(), entry.event, entry.why)
     }));
     notes
 }
@@ -275,7 +279,7 @@ fn identifying_facts(facts: &UltraworkFacts<'_>) -> Vec<(&'static str, String)> 
     ];
     let verification = &session.verification;
     if verification.attempts > 0 {
-        rows.push(("failed verifications", format!("{} of {}", verification.attempts, verification.max_attempts)));
+        rows.push(("failed claims", format!("{} of {}", verification.attempts, session.max_attempts())));
     }
     if !verification.review_wanted {
         rows.push(("review", "none was wanted".to_owned()));
@@ -370,7 +374,7 @@ fn timeline(facts: &UltraworkFacts<'_>) -> Timeline {
     let mut own = Lane { name: "session".to_owned(), ..Lane::default() };
     let mut turn_began = Some(began);
     for entry in run_entries(facts) {
-        let label = format!("{}: {}", entry.decision, entry.why);
+        let label = format!("{}: {}", entry.decision_words(), entry.why);
         match entry.event.as_str() {
             "Stop" => {
                 if let Some(from) = turn_began.take() {

@@ -17,11 +17,14 @@ pub struct RunLimits {
     pub max_minutes: u32,
     /// Tokens after which a run pauses; 0 for no such bound.
     pub max_tokens: u32,
+    /// Failed verifications after which a run ends.
+    pub max_failed_claims: u32,
 }
 
 impl RunLimits {
     /// The bounds of a run for which nothing is set.
-    pub const DEFAULT: Self = Self { max_blocks: 8, cooldown_seconds: 3, max_minutes: 240, max_tokens: 0 };
+    pub const DEFAULT: Self =
+        Self { max_blocks: 8, cooldown_seconds: 3, max_minutes: 240, max_tokens: 0, max_failed_claims: 3 };
 }
 
 impl Default for RunLimits {
@@ -51,7 +54,7 @@ pub struct LimitRow {
 ///
 /// The configuration, the options of a prompt and the guide all read this table: a new bound is a field of
 /// [`RunLimits`] with its default, and a row.
-pub const LIMITS: [LimitRow; 4] = [
+pub const LIMITS: [LimitRow; 5] = [
     LimitRow {
         name: "max_blocks",
         option: Some("--max-blocks"),
@@ -75,6 +78,14 @@ pub const LIMITS: [LimitRow; 4] = [
         highest: 1_000_000_000,
         meaning: "a run pauses once it and its agents have used so many tokens; 0 for no such bound. What the client reads from its cache does not count",
         field: |limits| &mut limits.max_tokens,
+    },
+    LimitRow {
+        name: "max_failed_claims",
+        option: Some("--max-failed-claims"),
+        lowest: 1,
+        highest: 10,
+        meaning: "after so many claims that did not hold a run ends",
+        field: |limits| &mut limits.max_failed_claims,
     },
     LimitRow {
         name: "cooldown_seconds",

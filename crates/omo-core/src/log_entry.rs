@@ -34,6 +34,13 @@ pub struct LogEntry {
     pub claim: Option<LoggedClaim>,
 }
 
+impl LogEntry {
+    /// The decision in the words of people.
+    pub fn decision_words(&self) -> &str {
+        if self.decision == "block" { "continued" } else { &self.decision }
+    }
+}
+
 /// A claim that was judged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

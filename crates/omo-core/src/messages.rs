@@ -146,10 +146,9 @@ pub fn block_reason(
         ));
     }
     if block.cause == BlockCause::FailedAttempt {
-        let verification = &session.verification;
-        lines.push(format!("failed verification {} of {}", verification.attempts, verification.max_attempts));
+        lines.push(format!("failed claim {} of {}", session.verification.attempts, session.max_attempts()));
     }
-    lines.push(format!("block {} of {}", block.number, block.allowed));
+    lines.push(format!("continuation {} of {}", block.number, block.allowed));
     lines.push(HOW_TO_STOP.to_owned());
     let end = lines.join("\n");
     let room = REASON_CHARS.saturating_sub(end.chars().count() + 1);
@@ -256,6 +255,7 @@ mod tests {
     use crate::request_source::ModelRoute;
     use crate::review::AgreementRefusal;
     use crate::session::PauseReason;
+    use crate::session::claim_state::ReportedFailure;
     use crate::session::task_list::OpenTaskList;
     use crate::session::{ChangedBy, UlwActivation, UlwPause, UlwVerdict, VerdictKind};
     use crate::stop::claim::{CheckResult, ClaimFindings, ClaimJudgement, ClaimReason, ReviewMaterial};
@@ -480,12 +480,47 @@ mod tests {
         }
     }
 
+    /// With what the client puts around additional context, as measured: docs/adr/0028.
+    #[test]
+    fn a_continuation_costs_few_characters() {
+        const WRAPPING: usize = "<system-reminder>\nStop hook additional context: \n</system-reminder>".len();
+        let block = |cause| StopBlock { number: 3, allowed: 8, newly_named: Vec::new(), cause };
+        let cost = |session: &Session, cause, check: Option<&ClaimOutcome>| {
+            WRAPPING + block_reason(session, &block(cause), check, None).chars().count()
+        };
+        let mut session = armed(UlwTrigger::Keyword);
+        assert!(cost(&session, BlockCause::Unfinished, None) <= 600);
+        session.verification.failure = Some(ReportedFailure { what: "x".repeat(5_000), ..ReportedFailure::default() });
+        session.verification.attempts = 2;
+        assert!(cost(&session, BlockCause::Unfinished, None) <= 600);
+        let outcome = |judgement, reason, verdict, printed: &[String]| {
+            let check = CheckResult {
+                command: "cargo test --workspace --all-features".to_owned(),
+                name: "tests".to_owned(),
+                printed: PrintedOutput { first_lines: printed.to_vec(), ..PrintedOutput::default() },
+                record: CheckRecord { verdict, detail: "exit status 101".to_owned(), ..CheckRecord::default() },
+                ..CheckResult::default()
+            };
+            let findings = ClaimFindings { checks: vec![check], ..ClaimFindings::default() };
+            let path = format!("/home/someone/.local/state/omo/reviews/{}.md", "a".repeat(40));
+            let material = Some(ReviewMaterial { path, digest: "d".to_owned() });
+            ClaimOutcome { judgement, reason, findings, material, rejection: None }
+        };
+        let lines = vec!["assertion failed: left == right".to_owned(); 9];
+        let red = outcome(ClaimJudgement::Failed, ClaimReason::RedChecks, CheckVerdict::Failed, &lines);
+        let printed: usize = lines.iter().map(|line| line.len() + 1).sum();
+        assert!(cost(&session, BlockCause::FailedAttempt, Some(&red)) <= 600 + printed);
+        let wanted = ClaimJudgement::ReviewWanted { again: false };
+        let wanted = outcome(wanted, ClaimReason::FirstReview, CheckVerdict::Green, &[]);
+        assert!(cost(&session, BlockCause::Unfinished, Some(&wanted)) <= 750);
+    }
+
     #[test]
     fn a_reason_counts_and_names_the_way_out() {
         let block = StopBlock { number: 3, allowed: 8, newly_named: Vec::new(), cause: BlockCause::Unfinished };
         let reason = block_reason(&armed(UlwTrigger::Keyword), &block, None, None);
         let last: Vec<&str> = reason.lines().rev().take(2).collect();
-        assert_eq!(last, [HOW_TO_STOP, "block 3 of 8"]);
+        assert_eq!(last, [HOW_TO_STOP, "continuation 3 of 8"]);
     }
 
     #[test]
@@ -507,7 +542,7 @@ mod tests {
             format!(
                 "[omo] The plan run `r-1` stands at 3 of 7 tasks, 1 failed, task `4` is under way; next: `omo agent next`.\n\
                  A claim is judged once that run has ended. If it cannot go on, the final message ends with \
-                 `<promise>BLOCKED: the reason</promise>` alone on its last line.\nblock 1 of 8\n{HOW_TO_STOP}"
+                 `<promise>BLOCKED: the reason</promise>` alone on its last line.\ncontinuation 1 of 8\n{HOW_TO_STOP}"
             )
         );
         let other = StopBlock { cause: BlockCause::Unfinished, ..block };
@@ -522,7 +557,7 @@ mod tests {
     /// A line for the user, and neither a block's reason nor a list that they asked for.
     fn is_a_notice(text: &str) -> bool {
         text.starts_with("[omo]")
-            && !["\nblock ", "[omo] checks", "[omo] status line", "/omo:check approve 0", "--approve 0"]
+            && !["\ncontinuation ", "[omo] checks", "[omo] status line", "/omo:check approve 0", "--approve 0"]
                 .iter()
                 .any(|part| text.contains(part))
     }

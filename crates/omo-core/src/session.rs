@@ -319,6 +319,11 @@ impl Session {
         self.active_run().is_some()
     }
 
+    /// Failed claims after which the run ends: the lower one of what it began with and its bounds of now.
+    pub fn max_attempts(&self) -> u32 {
+        self.verification.max_attempts.clamp(1, self.limits.clamped().max_failed_claims)
+    }
+
     /// Whether turning ultrawork on goes on with the task that the session has: it was begun, and not
     /// proved done.
     pub fn continues_task(&self) -> bool {
@@ -416,6 +421,7 @@ impl Session {
         self.verification.review_wanted = activation.review_wanted;
         self.verification.prove = activation.prove;
         self.limits = activation.limits;
+        self.verification.max_attempts = activation.limits.max_failed_claims;
         self.ulw.prompt_id = activation.prompt_id;
         self.keep_weakened(&earlier, true, now);
     }

@@ -6,7 +6,6 @@ pub mod claim;
 
 use crate::limits::MAX_DAYS;
 use crate::promise::Claim;
-use crate::session::claim_state::MAX_ATTEMPTS;
 use crate::session::plan_run::{PlanRun, PlanRunStatus};
 use crate::session::rest::RestReason;
 use crate::session::{EntryProvenance, Interruption, PauseReason, Session, TokenUse, TranscriptMark, VerdictKind};
@@ -36,7 +35,7 @@ pub enum StopRow {
     SaidBlocked,
     /// 9: the claim was judged, and nothing stands against an end.
     ClaimJudged,
-    /// 10: too many failed verifications.
+    /// 10: too many failed claims.
     AttemptsSpent,
     /// 11: too many blocks, or the run has used its tokens and pauses.
     BlocksSpent,
@@ -92,7 +91,7 @@ impl StopRow {
             Self::PlanOrPaused => "plan mode, paused, its user is asked, or a question of theirs was answered",
             Self::SaidBlocked => "said to be blocked",
             Self::ClaimJudged => "claimed and judged",
-            Self::AttemptsSpent => "too many failed verifications",
+            Self::AttemptsSpent => "too many failed claims",
             Self::BlocksSpent => "all continuations used",
             Self::TimeSpent => "out of time",
             Self::SameFailure => "the same failure again",
@@ -391,8 +390,8 @@ fn decide_bounds(facts: &StopFacts, session: &Session) -> Option<StopDecision> {
     let failed = facts.judgement().is_some_and(ClaimJudgement::is_failed_attempt);
     let attempts = session.verification.attempts.saturating_add(u32::from(failed));
     let released = |row, why: String| Some(end(row, VerdictKind::Released, why));
-    if attempts >= session.verification.max_attempts.clamp(1, MAX_ATTEMPTS) {
-        return released(StopRow::AttemptsSpent, format!("{attempts} failed verifications"));
+    if attempts >= session.max_attempts() {
+        return released(StopRow::AttemptsSpent, format!("{attempts} failed claims"));
     }
     let allowed = allowed_blocks(session, facts.client_block_cap);
     if session.ulw.stop_blocks >= allowed {

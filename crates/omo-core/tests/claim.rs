@@ -8,7 +8,7 @@ use omo_core::check::session_check::{Check, CheckOrigin, CheckRecord, CheckVerdi
 use omo_core::limits::RunLimits;
 use omo_core::promise::{Claim, read_claim};
 use omo_core::review::{self, AgreementRefusal, RejectedTree, RequestedReview, Review, ReviewVerdict};
-use omo_core::session::claim_state::{MAX_ATTEMPTS, VerificationPhase};
+use omo_core::session::claim_state::VerificationPhase;
 use omo_core::session::plan_run::PlanRun;
 use omo_core::session::{Session, UlwActivation, UlwTrigger, VerdictKind};
 use omo_core::stop::claim::{CheckResult, ClaimFindings, ClaimJudgement, ClaimReason, has_awaited_review, judge_claim};
@@ -315,7 +315,7 @@ fn a_verdict_that_is_never_seen_ends_after_three_attempts_with_a_warning() {
     let mut session = run();
     let green = found(CheckVerdict::Green, "t1");
     let rows: Vec<StopRow> = (1..=5).map(|minute| stop(&mut session, DONE, &green, minute).0).collect();
-    // The first claim asks; then each one that comes without a verdict is a failed verification.
+    // The first claim asks; then each one that comes without a verdict is a failed claim.
     assert_eq!(rows, [StopRow::Continue, StopRow::Continue, StopRow::Continue, StopRow::AttemptsSpent, StopRow::NoRun]);
     assert_eq!(session.verdict.unwrap().kind, VerdictKind::Released);
 }
@@ -327,7 +327,7 @@ fn the_attempts_are_in_the_state_and_survive_the_process() {
     let written = serde_json::to_string(&session).unwrap();
     assert!(written.contains(r#""attempts":1,"maxAttempts":3"#), "{written}");
     assert_eq!(serde_json::from_str::<Session>(&written).unwrap(), session);
-    assert_eq!(MAX_ATTEMPTS, 3);
+    assert_eq!(session.max_attempts(), 3);
 }
 
 #[test]

@@ -7,7 +7,6 @@ use omo_core::promise::Claim;
 use omo_core::prompt::ulw_arguments::UlwOptions;
 use omo_core::prompt::{self, PromptDecision, PromptEvent, PromptFacts, read_intent};
 use omo_core::request_source::PromptOrigin;
-use omo_core::session::claim_state::MAX_ATTEMPTS;
 use omo_core::session::plan_run::PlanRun;
 use omo_core::session::{Interruption, PauseReason, Session, UlwActivation, UlwTrigger, VerdictKind};
 use omo_core::stop::claim::ClaimJudgement;
@@ -267,7 +266,7 @@ impl Life {
         apply_decision(&mut self.session, &decision, &facts);
         // A run that fails its last verification ends.
         let attempts = self.session.verification.attempts;
-        prop_assert!(!self.session.is_armed() || attempts < MAX_ATTEMPTS, "{} failed", attempts);
+        prop_assert!(!self.session.is_armed() || attempts < before.max_attempts(), "{} failed", attempts);
         match &decision.action {
             StopAction::Block(block) => {
                 self.blocks += 1;

@@ -175,8 +175,7 @@ fn hard_stop_question(state: &RunState, group: usize) -> (String, Vec<QuestionOp
     let ended = counts.total - counts.pending;
     let some = |count: usize, name: &str| if count > 0 { format!(", {count} {name}") } else { String::new() };
     let claimed = some(counts.claimed, "done before, unchecked");
-    // Those that nothing proves are counted among the failed.
-    let failed = some(counts.failed - counts.unproved, "failed") + &some(counts.unproved, "unproved");
+    let failed = some(counts.failed, "failed") + &some(counts.unproved, "unproved");
     let blocked = some(counts.blocked, "blocked");
     let question = format!(
         "Batch {} of {} is done: {ended} of {} tasks have ended, {} passed{claimed}{failed}{blocked}. Continue?",

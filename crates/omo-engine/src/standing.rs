@@ -85,11 +85,16 @@ impl RunState {
         self.status_of(id) == TaskStatus::Failed && self.tasks.get(id).is_some_and(|task| task.refused_as.is_some())
     }
 
-    /// Whether a task was left out or is unproved. What its plan lets be so holds nothing up, and the run is not complete
-    /// all the same.
+    /// Whether a reviewer has judged the whole, what is unproved included.
+    pub fn is_reviewed(&self) -> bool {
+        let verdict = self.plan.verification_task().and_then(|task| self.standing(&task.id));
+        verdict == Some(TaskStanding::Is(TaskStatus::Passed))
+    }
+
+    /// Whether a task was left out, or is unproved where its plan has checks for it.
     pub(crate) fn lacks_a_task(&self) -> bool {
         self.plan.tasks.iter().any(|task| match self.status_of(&task.id) {
-            TaskStatus::Unverified => true,
+            TaskStatus::Unverified => !self.plan.policy.unproved_continues,
             TaskStatus::Skipped => task.state != PlannedState::LeftOut,
             _ => false,
         })
@@ -115,10 +120,7 @@ impl RunState {
                 Standing::Passed => counts.passed += 1,
                 Standing::Claimed => counts.claimed += 1,
                 Standing::Failed => counts.failed += 1,
-                Standing::Unproved => {
-                    counts.failed += 1;
-                    counts.unproved += 1;
-                }
+                Standing::Unproved => counts.unproved += 1,
                 Standing::Blocked | Standing::Skipped | Standing::LeftOut => counts.blocked += 1,
                 Standing::Running | Standing::Interrupted | Standing::Pending => counts.pending += 1,
             }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use omo_claude::hook_input::{BackgroundTaskInput, HookInput};
 use omo_claude::hook_output::HookAnswer;
+use omo_claude::version::ClientVersion;
 use omo_core::messages::notification::terminal_notification;
 use omo_core::messages::run_end;
 use omo_core::promise::read_claim;
@@ -270,10 +271,13 @@ fn stop_answer(
         StopAction::AllowAndWarn => Some(HookAnswer::Notice { user: messages::let_through(decision.row), model: None }),
         StopAction::Block(block) => {
             let reason = messages::block_reason(session, block, facts.claim(), facts.plan.as_ref());
-            Some(match config::load(context.env.config_file.as_deref()).feedback {
-                FeedbackMode::Block => HookAnswer::Block(reason),
-                FeedbackMode::Context => HookAnswer::ContinueWithContext(reason),
-            })
+            let client = || env::client_agent().and_then(|agent| ClientVersion::of_agent(&agent));
+            let as_context = match config::load(context.env.config_file.as_deref()).feedback {
+                FeedbackMode::Auto => client().is_some_and(ClientVersion::is_calm),
+                FeedbackMode::Block => false,
+                FeedbackMode::Context => true,
+            };
+            Some(if as_context { HookAnswer::ContinueWithContext(reason) } else { HookAnswer::Block(reason) })
         }
         StopAction::End { .. } => ending_answer(context, session, None),
     }

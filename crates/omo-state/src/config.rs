@@ -70,8 +70,10 @@ pub struct UserConfig {
 /// How a block is told to the client: `stop.feedback`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FeedbackMode {
-    /// As a blocking decision. Every client understands it.
+    /// As additional context where the client is known to show it calmly, as a blocking decision elsewhere.
     #[default]
+    Auto,
+    /// As a blocking decision. Every client understands it.
     Block,
     /// As additional context: sent to the model once, and shown as feedback rather than as a
     /// problem. Needs client 2.1.163.
@@ -265,9 +267,11 @@ impl ConfigReader<'_> {
             return self.unknown(span, &format!("stop.{name}"), "feedback");
         }
         match value.get_ref().as_str() {
+            Some("auto") => self.config.feedback = FeedbackMode::Auto,
             Some("block") => self.config.feedback = FeedbackMode::Block,
             Some("context") => self.config.feedback = FeedbackMode::Context,
-            _ => self.problem(Some(value.span()), "`stop.feedback` must be \"block\" or \"context\"".to_owned()),
+            _ => self
+                .problem(Some(value.span()), "`stop.feedback` must be \"auto\", \"block\" or \"context\"".to_owned()),
         }
     }
 

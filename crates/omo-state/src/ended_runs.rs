@@ -342,7 +342,7 @@ mod tests {
         let last = Some(CheckRecord { last_line: "expected 5, got -1".to_owned(), ..CheckRecord::default() });
         let mut session = Session { checks: vec![Check { last, ..check }], ..Session::default() };
         session.ulw.enabled = true;
-        session.end_run(VerdictKind::Released, "3 failed verifications".to_owned(), Timestamp::from_millis(millis));
+        session.end_run(VerdictKind::Released, "3 failed claims".to_owned(), Timestamp::from_millis(millis));
         session
     }
 

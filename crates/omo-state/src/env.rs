@@ -179,6 +179,11 @@ fn text(name: &str) -> Option<String> {
     std::env::var_os(name)?.into_string().ok().filter(|value| !value.is_empty())
 }
 
+/// `AI_AGENT`: the client and its version, such as `claude-code_2-1-332_harness`.
+pub fn client_agent() -> Option<String> {
+    text("AI_AGENT")
+}
+
 /// `CLAUDE_PID`: the client's own process, which lives as long as its session does.
 pub fn client_pid() -> Option<u32> {
     text("CLAUDE_PID")?.parse().ok()

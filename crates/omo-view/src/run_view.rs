@@ -176,9 +176,9 @@ pub struct TaskCounts {
     pub passed: usize,
     /// Done, as something else than omo says.
     pub claimed: usize,
-    /// Failed for good, unproved ones included.
+    /// Failed for good.
     pub failed: usize,
-    /// Done without a proof; counted as failed, too.
+    /// Done without a proof.
     pub unproved: usize,
     /// Blocked or left out.
     pub blocked: usize,

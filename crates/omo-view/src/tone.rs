@@ -216,7 +216,7 @@ impl ReviewView {
             ReviewEnd::Agreed => "agreed",
             ReviewEnd::Rejected => "rejected the work as it was then",
             ReviewEnd::Unclear => "came to no verdict",
-            ReviewEnd::Missing => "wanted, and none came",
+            ReviewEnd::Missing => "did not come",
         }
     }
 }

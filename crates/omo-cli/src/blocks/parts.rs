@@ -88,7 +88,7 @@ pub(crate) fn status_word(state: &RunState) -> &'static str {
     match &state.phase {
         RunPhase::Executing if state.open_question().is_some() => "waits for you",
         RunPhase::Executing => "executing",
-        RunPhase::Ended { result } => result.word(),
+        RunPhase::Ended { result } => result.shown(),
         RunPhase::Cancelled { .. } => "cancelled",
     }
 }

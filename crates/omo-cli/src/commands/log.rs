@@ -177,11 +177,11 @@ impl LogWriter {
         let dim = Style::new().dimmed();
         let style = decision_style(&entry.decision);
         let (when, session) = (self.clock.describe(entry.at), sanitize(self.short.get(&entry.session), 36));
-        let (decision, blocks) = (sanitize(&entry.decision, 14), format!("{}/{}", entry.blocks, entry.max_blocks));
+        let (decision, blocks) =
+            (sanitize(entry.decision_words(), 14), format!("{}/{}", entry.blocks, entry.max_blocks));
         let head = format!("{dim}{when:<16}{dim:#}  {session:<8}  {style}{decision:<14}{style:#}  {blocks:<5}");
         let width = WHEN_AND_DECISION + session.chars().count().max(8);
-        let row = entry.row.map(|row| format!(", row {row}")).unwrap_or_default();
-        let why = format!("{}{row}: {}", sanitize(&entry.event, 16), sanitize(&entry.why, 400));
+        let why = format!("{}: {}", sanitize(&entry.event, 16), sanitize(&entry.why, 400));
         let Some(columns) = self.columns else { return format!("{head}  {why}") };
         let room = columns.saturating_sub(width + 2);
         if room >= LEAST_ROOM {
@@ -246,9 +246,11 @@ mod tests {
             assert!(text.starts_with("4 min ago         0b7f2a9c-44  end: verified   3/8"), "{text}");
             assert!(text.lines().all(|line| line.width() <= columns.max(60)), "{columns}:\n{text}");
             let words: Vec<&str> = text.split_whitespace().collect();
-            assert!(words.join(" ").ends_with(
-                "Stop, row 15: the work is not claimed to be done, and what it is judged by was not run yet"
-            ));
+            assert!(
+                words
+                    .join(" ")
+                    .ends_with("Stop: the work is not claimed to be done, and what it is judged by was not run yet")
+            );
         }
         let text = shown(None, "block");
         assert_eq!(text.lines().count(), 1, "{text}");

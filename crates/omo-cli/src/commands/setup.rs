@@ -18,10 +18,8 @@ use anyhow::Context as _;
 use clap::Args;
 use omo_claude::client::{ClaudeClient, ClaudeError};
 use omo_claude::version::MIN_CLIENT_VERSION;
-use omo_core::messages::client_settings::feedback_offer;
 use omo_core::text::command_text::quote_argument;
 use omo_core::text::sanitize;
-use omo_state::config::{self, FeedbackMode};
 use omo_state::env::{self, ProcessEnv};
 use omo_state::files::folder::{FolderError, GuardedFolder};
 use omo_state::files::lock::{DEADLINE, LockError, StateLock};
@@ -139,7 +137,7 @@ fn set_up(env: &ProcessEnv, places: &SetupFolders) -> Result<(), CommandError> {
     }
     say("plugin", &registration_message(&steps));
     link(&places.plugin.join("bin").join("omo"), OtherLink::GivesWay)?;
-    say_what_is_next(env, &staged, &places.plugin);
+    say_what_is_next(&staged, &places.plugin);
     let program = places.plugin.join("bin").join(format!("omo{}", std::env::consts::EXE_SUFFIX));
     let is_asked = !env.in_session && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     if let Some(said) = status_line::offer(env, &program, is_asked)? {
@@ -169,7 +167,7 @@ fn registration_message(steps: &[RegistrationStep]) -> String {
     format!("{PLUGIN} {what}")
 }
 
-fn say_what_is_next(env: &ProcessEnv, staged: &StagedPlugin, place: &Path) {
+fn say_what_is_next(staged: &StagedPlugin, place: &Path) {
     let program = place.join("bin").join(format!("omo{}", std::env::consts::EXE_SUFFIX));
     let program = quote_argument(&program.to_string_lossy());
     let mut out = anstream::stdout().lock();
@@ -181,11 +179,6 @@ fn say_what_is_next(env: &ProcessEnv, staged: &StagedPlugin, place: &Path) {
     let _ = writeln!(out, "\n{next}");
     if !matches!(staged, StagedPlugin::Replaced(_)) {
         let _ = writeln!(out, "  ulw fix the failing tests");
-        if let Some(file) = &env.config_file
-            && config::load(Some(file)).feedback == FeedbackMode::Block
-        {
-            let _ = writeln!(out, "{}", feedback_offer(&file.display().to_string()));
-        }
     }
     let _ = writeln!(out, "To undo this:\n  {program} setup --remove");
 }

@@ -220,7 +220,7 @@ impl ComparisonWords {
 
 impl Counterfactual {
     /// What is said in a verdict beside the checks that are green; `None` where there is nothing to say.
-    pub fn verdict_words(&self) -> Option<String> {
+    pub fn comparison(&self) -> Option<String> {
         let checks = match self {
             Self::Known(checks) => checks,
             Self::Pending => return Some("the comparison with the start has not finished".to_owned()),
@@ -260,13 +260,23 @@ impl Counterfactual {
             let why = why.map(words).unwrap_or_default();
             parts.push(format!("could not be told without the change: {} ({why})", unknown.join(", ")));
         }
-        // Where nothing can be built, every test is absent.
-        let red = checks.iter().filter(|check| check.without == WithoutChange::Red);
-        let passing: usize = red.map(|check| check.tests.to_passing).sum();
-        if passing > 0 {
-            parts.push(format!("{} went from failing or absent to passing", pluralize(passing, "test")));
-        }
         Some(parts.join("; ")).filter(|words| !words.is_empty())
+    }
+
+    /// Number of tests that went from failing or absent to passing.
+    pub fn newly_passing(&self) -> usize {
+        let Self::Known(checks) = self else { return 0 };
+        // Where nothing can be built, every test is absent.
+        checks.iter().filter(|check| check.without == WithoutChange::Red).map(|check| check.tests.to_passing).sum()
+    }
+
+    /// The comparison with the number of tests that pass since the change.
+    pub fn verdict_words(&self) -> Option<String> {
+        let passing = self.newly_passing();
+        let tests =
+            (passing > 0).then(|| format!("{} went from failing or absent to passing", pluralize(passing, "test")));
+        let words: Vec<String> = self.comparison().into_iter().chain(tests).collect();
+        Some(words.join("; ")).filter(|words| !words.is_empty())
     }
 
     /// The words for statuses, reports and pages.

@@ -19,7 +19,9 @@ use crate::timestamp::Timestamp;
 
 /// How many red checks are told in full before the rest is only counted.
 const MAX_RED_CHECKS: usize = 4;
-/// How many characters of output and objections one reason may hold.
+/// Characters of a failure that is named once more.
+const FAILURE_CHARS: usize = 120;
+/// Characters of output and objections in one reason.
 const QUOTED_CHARS: usize = 1_000;
 
 /// What stands against a claim: the lines between the head of a block's reason and its count.
@@ -153,20 +155,18 @@ fn open_claim_lines(session: &Session) -> Vec<String> {
     if verification.asked.is_some() {
         return vec!["[omo] The turn ended, and the review that was asked for is still open: the agent omo:oracle, with the prompt that was given.".to_owned()];
     }
-    let mut lines = vec![
-        "[omo] The turn ended without a claim, and the run that the user turned on with `ulw` is still open."
+    let next = match &verification.failure {
+        // The model was told all of it already.
+        Some(told) => format!("The last claim failed: {}", sanitize(&told.what, FAILURE_CHARS)),
+        None => "Open: the claim. The next unfinished change and its check come first.".to_owned(),
+    };
+    vec![
+        "[omo] The turn ended without a claim, and the run that the user turned on with `ulw` is still open.".to_owned(),
+        next,
+        "When all is done and checked, the final message ends with `<promise>DONE</promise>` alone on its last line, or, \
+         if it cannot be done, with `<promise>BLOCKED: the reason</promise>`."
             .to_owned(),
-    ];
-    if let Some(told) = &verification.failure {
-        lines.push(format!("The last check failed: {}", sanitize(&told.what, 500)));
-    }
-    lines.push(
-        "Open: the claim. The next unfinished change and its check come first; when all is done and checked, the final \
-         message ends with `<promise>DONE</promise>` alone on its last line, or, if it cannot be done, with \
-         `<promise>BLOCKED: the reason</promise>`."
-            .to_owned(),
-    );
-    lines
+    ]
 }
 
 /// Without the tag itself: a model that repeats the line says no verdict.
@@ -407,23 +407,20 @@ fn quote_lines(text: &mut String, lines: &str) {
 pub fn describe_proof(findings: &ClaimFindings, reviewed: bool) -> String {
     let count = findings.checks.len();
     let tests: u64 = findings.checks.iter().filter_map(|check| check.record.counts).map(|counts| counts.run).sum();
-    let checks = match (count, tests) {
-        (0, _) => None,
-        (count, 0) => Some(format!("{} green", pluralize(count, "check"))),
-        (count, tests) => {
-            let tests = pluralize(usize::try_from(tests).unwrap_or(usize::MAX), "test");
-            Some(format!("{} green, {tests} run", pluralize(count, "check")))
-        }
-    };
+    let run = (tests > 0).then(|| pluralize(usize::try_from(tests).unwrap_or(usize::MAX), "test"));
+    let new = Some(findings.counterfactual.newly_passing()).filter(|new| *new > 0);
+    let counted: Vec<String> = run.into_iter().chain(new.map(|new| format!("{new} newly passing"))).collect();
+    let counted = if counted.is_empty() { String::new() } else { format!(" ({})", counted.join(", ")) };
+    let checks = (count > 0).then(|| format!("{} green{counted}", pluralize(count, "check")));
     if checks.is_none() && reviewed {
         return "by review alone, no check ran".to_owned();
     }
-    let review = reviewed.then(|| "reviewed by omo:oracle".to_owned());
+    let review = reviewed.then(|| "reviewed".to_owned());
     let of_review = findings.review_notes.iter().filter(|_| reviewed).cloned();
     let of_checks = if count > 0 { unusual_first(findings) } else { Vec::new() };
     // Each begins with what it is about, so that a long one leaves the others their place.
     let notes = of_checks.into_iter().chain(of_review).map(|note| sanitize(&note, NOTE_CHARS));
-    let counterfactual = findings.counterfactual.verdict_words().filter(|_| count > 0);
+    let counterfactual = findings.counterfactual.comparison().filter(|_| count > 0);
     let checks = match (checks, counterfactual) {
         (Some(checks), Some(words)) => Some(format!("{checks}, {}", sanitize(&words, 250))),
         (checks, _) => checks,

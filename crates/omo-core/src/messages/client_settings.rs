@@ -71,7 +71,7 @@ pub fn status_line_question(file: &str) -> String {
     )
 }
 
-/// How the client shows a continuation while `stop.feedback` is `block`, and what shows it otherwise. `config_file` is the
+/// The look of a continuation that is told as a block, and the setting that changes it. `config_file` is the
 /// user's own configuration of omo.
 pub fn feedback_offer(config_file: &str) -> String {
     format!(

@@ -8,7 +8,7 @@ pub mod run_answer;
 
 use super::checks::CODE_CHARS;
 use super::refusal_line;
-use super::run_end::page_line;
+use super::run_end::page_words;
 use crate::session::plan_run::{PlanRun, PlanRunStatus, PlannedCommand};
 use crate::session::task_list::{OpenTaskList, task_list_id};
 use crate::text::command_text::{APPROVAL_CHARS, quote_argument, show_whole};
@@ -79,7 +79,7 @@ pub fn status_row(run: &PlanRun) -> String {
 /// What a run has come to, for its user, with the path of its page where one was written.
 pub fn run_notice(run: &PlanRun, page: Option<&str>) -> String {
     let headline = format!("[omo] {}", status_row(run));
-    if run.is_open() { headline } else { format!("{headline}\n{}", page_line(page)) }
+    if run.is_open() { headline } else { format!("{headline}\n{}", page_words(page)) }
 }
 
 /// What the parts of a plan are called.
@@ -93,7 +93,8 @@ fn describe_progress(run: &PlanRun) -> String {
 }
 
 fn describe_failures(run: &PlanRun) -> String {
-    let counted = [(run.failed, "failed"), (run.blocked, "blocked")];
+    let unproved = if run.is_reviewed { "unproved and reviewed" } else { "unproved" };
+    let counted = [(run.failed, "failed"), (run.unproved, unproved), (run.blocked, "blocked")];
     let words: Vec<String> =
         counted.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!(", {count} {word}")).collect();
     words.concat()

@@ -5,7 +5,7 @@ use crate::check::session_check::{Check, CheckVerdict};
 use crate::session::{CheckWeakening, Session, UlwVerdict, VerdictKind};
 use crate::text::{list_some, pluralize, sanitize};
 
-/// How a run ended: the lines for its user, the first of which says what matters. `None` while it is on, or where there
+/// The end of a run in at most three lines for its user: the verdict, what it took, and what is next. `None` while it is on, or where there
 /// was none. `allowed_blocks` is how many continuations it might have.
 pub fn run_ended(session: &Session, allowed_blocks: u32) -> Option<String> {
     run_ended_on_page(session, allowed_blocks, None)
@@ -27,25 +27,19 @@ pub fn files_changed(paths: Option<&[String]>) -> String {
 /// As [`run_ended`], with the path of its page where one was written.
 pub fn run_ended_on_page(session: &Session, allowed_blocks: u32, page: Option<&str>) -> Option<String> {
     let verdict = session.verdict.as_ref()?;
-    let mut lines = vec![format!("[omo] {}", headline(session, verdict))];
-    lines.push(format!("{}.", spent(session, verdict, allowed_blocks)));
+    let mut spent = vec![format!("{}.", spent(session, verdict, allowed_blocks))];
     let weakened = weakened_lines(&without_repeated_facts(session, &verdict.why), verdict.at);
     if !weakened.is_empty() {
-        lines.push(format!("Weakened since it began: {}.", weakened.join("; ")));
+        spent.push(format!("Weakened since it began: {}.", weakened.join("; ")));
     }
     let is_unproved = matches!(verdict.kind, VerdictKind::Released | VerdictKind::Expired);
     if let Some(log) = red_checks(session).find_map(|check| check.last.as_ref()?.log.as_ref()).filter(|_| is_unproved) {
-        lines.push(format!("log: {}", sanitize(log, 300)));
+        spent.push(format!("Log: {}", sanitize(log, 300)));
     }
-    lines.extend(what_to_do(session, verdict).map(str::to_owned));
-    if verdict.kind == VerdictKind::Verified {
-        // What proved it, what it took, and where more of it stands.
-        lines = vec![lines.remove(0), lines.join(" ")];
-    }
-    if verdict.kind != VerdictKind::Stopped {
-        lines.push(page_line(page));
-    }
-    Some(lines.join("\n"))
+    let page = (verdict.kind != VerdictKind::Stopped).then(|| page_words(page));
+    let next: Vec<String> = what_to_do(session, verdict).map(str::to_owned).into_iter().chain(page).collect();
+    let lines = [format!("[omo] {}", headline(session, verdict)), spent.join(" "), next.join(" ")];
+    Some(lines.into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n"))
 }
 
 /// The weakenings, where facts that were accepted and that the first line names are not named again.
@@ -60,10 +54,9 @@ fn without_repeated_facts(session: &Session, first_line: &str) -> Vec<CheckWeake
     weakened
 }
 
-/// What shows a run as a page, and where the page is already.
-pub(super) fn page_line(page: Option<&str>) -> String {
-    let whereabouts = page.map_or_else(|| ".".to_owned(), |page| format!(": {page}"));
-    format!("`omo report --html --open` shows it as a page{whereabouts}")
+/// The path of a run's page, or the command that makes one.
+pub(super) fn page_words(page: Option<&str>) -> String {
+    page.map_or_else(|| "`omo report --html --open` shows it as a page.".to_owned(), |page| format!("Page: {page}"))
 }
 
 /// `NOT PROVED: sh test.sh is red (expected 5, got -1)`.
@@ -197,12 +190,10 @@ mod tests {
         let mut session = Session::default();
         session.ulw.enabled = true;
         session.end_run(VerdictKind::Verified, "1 check green".to_owned(), at(13));
-        let last_line = |page| run_ended_on_page(&session, 8, page).unwrap().lines().last().unwrap().to_owned();
-        assert_eq!(last_line(None), "`omo report --html --open` shows it as a page.");
-        assert_eq!(
-            last_line(Some("/home/u/a b.html")),
-            "`omo report --html --open` shows it as a page: /home/u/a b.html"
-        );
+        let last_line = |page| run_ended_on_page(&session, 8, page).unwrap().lines().nth(2).unwrap().to_owned();
+        let proof = "`omo report --last` shows what proved it.";
+        assert_eq!(last_line(None), format!("{proof} `omo report --html --open` shows it as a page."));
+        assert_eq!(last_line(Some("/home/u/a b.html")), format!("{proof} Page: /home/u/a b.html"));
     }
 
     #[test]
@@ -224,10 +215,10 @@ mod tests {
         let counts = Some(TestCounts { run: 12, failed: 2, skipped: 0 });
         for (said, expected) in [
             (
-                ended(Released, "3 failed verifications", |s| {
+                ended(Released, "3 failed claims", |s| {
                     red(s, |it| it.last_line = "expected 5, got -1".to_owned());
                 }),
-                "[omo] NOT PROVED: sh test.sh is red (expected 5, got -1)\nEnded: 3 failed verifications; 0 of 8 continuations, 12 min.",
+                "[omo] NOT PROVED: sh test.sh is red (expected 5, got -1)\nEnded: 3 failed claims; 0 of 8 continuations, 12 min.",
             ),
             (
                 ended(Released, "8 of 8 continuations used", |s| red(s, |it| it.counts = counts)),
@@ -253,13 +244,10 @@ mod tests {
                 "[omo] NOT PROVED: the work was never claimed to be done\nEnded: worked on for 240 minutes; 0 of 8 continuations, 12 min.",
             ),
             (ended(Blocked, "no database", |_| {}), "[omo] BLOCKED: no database\n0 of 8 continuations, 12 min."),
-            (
-                ended(Verified, "1 check green", |_| {}),
-                "[omo] VERIFIED: 1 check green\n0 of 8 continuations, 12 min. `omo report --last` shows what proved it.",
-            ),
+            (ended(Verified, "1 check green", |_| {}), "[omo] VERIFIED: 1 check green\n0 of 8 continuations, 12 min."),
             (
                 ended(Verified, "by review alone, no check ran", |_| {}),
-                "[omo] verified by review alone, no check ran\n0 of 8 continuations, 12 min. `omo report --last` shows what proved it.",
+                "[omo] verified by review alone, no check ran\n0 of 8 continuations, 12 min.",
             ),
         ] {
             assert_eq!(said, expected);

@@ -67,7 +67,12 @@ pub fn run_started(
 ) -> String {
     let judges = judges(session);
     let minutes = session.limits.clamped().max_minutes;
-    let bounds = format!("up to {}, {minutes} min", pluralize(allowed_blocks as usize, "continuation"));
+    let (continuations, claims) = (allowed_blocks as usize, session.max_attempts() as usize);
+    let bounds = format!(
+        "up to {}, {}, {minutes} min",
+        pluralize(continuations, "continuation"),
+        pluralize(claims, "failed claim")
+    );
     let used = || {
         let worked = session.ulw.worked_millis(now) / 60_000;
         format!("{} of {allowed_blocks} continuations and {worked} of {minutes} min used", session.ulw.stop_blocks)
@@ -213,7 +218,7 @@ mod tests {
         session.activate(activation(Some("ulw x")), at(0));
         assert_eq!(
             run_started(&session, RunStart::Begun, 8, None, at(0)),
-            "[omo] on: 1 check (cargo test) + review, up to 8 continuations, 240 min. `ulw off` stops it"
+            "[omo] on: 1 check (cargo test) + review, up to 8 continuations, 3 failed claims, 240 min. `ulw off` stops it"
         );
         assert_eq!(RunStart::of(&session, &activation(None)), RunStart::AlreadyOn);
         assert_eq!(RunStart::of(&session, &activation(Some("ulw y"))), RunStart::TaskExtended);
@@ -241,7 +246,7 @@ mod tests {
         let lines = run_started(&session, RunStart::TaskTakenUp { is_extended: false }, 1, Some(offer), at(80));
         assert_eq!(
             lines,
-            "[omo] on again with \"ulw x\": review only, up to 1 continuation, 240 min. \
+            "[omo] on again with \"ulw x\": review only, up to 1 continuation, 3 failed claims, 240 min. \
              `ulw off` stops it\n\
              no check judges this run: /omo:check add adds `cargo test` (found in Cargo.toml)"
         );

@@ -4,7 +4,7 @@
 //! text of a model or a repository gets onto the screen this way.
 
 use crate::check::session_check::CheckVerdict;
-use crate::session::claim_state::{MAX_ATTEMPTS, VerificationPhase};
+use crate::session::claim_state::VerificationPhase;
 use crate::session::plan_run::{PlanRun, PlanRunStatus};
 use crate::session::{Session, UlwRun, VerdictKind};
 use crate::stop::allowed_blocks;
@@ -117,7 +117,7 @@ fn phase(session: &Session) -> Option<String> {
 
 fn attempts(session: &Session) -> Option<String> {
     let failed = session.verification.attempts;
-    (failed > 0).then(|| format!("failed {}/{MAX_ATTEMPTS}", shown_number(failed.into())))
+    (failed > 0).then(|| format!("failed {}/{}", shown_number(failed.into()), session.max_attempts()))
 }
 
 fn minutes_at_work(run: &UlwRun, now: Timestamp) -> String {

@@ -8,7 +8,7 @@ use crate::log_entry::LogEntry;
 use crate::messages::check_changes::weakened_lines;
 use crate::messages::plan;
 use crate::messages::run_end;
-use crate::session::claim_state::{MAX_ATTEMPTS, VerificationPhase};
+use crate::session::claim_state::VerificationPhase;
 use crate::session::plan_run::PlanRun;
 use crate::session::{CheckWeakening, Session, UlwVerdict};
 use crate::stop::allowed_blocks;
@@ -53,6 +53,8 @@ pub struct StatusReport {
     pub review_wanted: bool,
     /// Verifications that failed.
     pub attempts: u32,
+    /// Failed claims after which it ends.
+    pub max_attempts: u32,
     /// How it ended.
     pub verdict: Option<UlwVerdict>,
     /// The same in one line.
@@ -128,6 +130,7 @@ pub fn status_report(
         comparison: ComparisonWords::default(),
         review_wanted: session.verification.review_wanted,
         attempts: session.verification.attempts,
+        max_attempts: session.max_attempts(),
         verdict: session.verdict.clone(),
         headline: session.verdict.as_ref().map(|verdict| run_end::headline(session, verdict)),
         weakened: session.weakened.clone(),
@@ -241,7 +244,7 @@ impl StatusReport {
     fn phase_words(&self) -> String {
         let failed = match self.attempts {
             0 => String::new(),
-            attempts => format!(", {attempts} of {MAX_ATTEMPTS} verifications failed"),
+            attempts => format!(", {attempts} of {} claims failed", self.max_attempts),
         };
         format!("{}{failed}", phase_word(self.phase))
     }
@@ -255,9 +258,8 @@ impl StatusReport {
 }
 
 fn describe_decision(last: &LogEntry, describe_time: &dyn Fn(Timestamp) -> String) -> String {
-    let row = last.row.map(|row| format!(", row {row}")).unwrap_or_default();
-    let (decision, why) = (sanitize(&last.decision, 40), sanitize(&last.why, 100));
-    format!("{decision} on {}{row}: {why}, {}", sanitize(&last.event, 40), describe_time(last.at))
+    let (decision, why) = (sanitize(last.decision_words(), 40), sanitize(&last.why, 100));
+    format!("{decision} on {}: {why}, {}", sanitize(&last.event, 40), describe_time(last.at))
 }
 
 fn phase_word(phase: VerificationPhase) -> &'static str {

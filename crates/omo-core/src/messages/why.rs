@@ -49,9 +49,10 @@ pub fn row_words(row: StopRow) -> RowWords {
             "the claim was judged, and nothing stands against an end",
             "`ulw <task>` begins another run; `/omo:check add COMMAND` gives it something to be judged by",
         ),
-        StopRow::AttemptsSpent => {
-            ("three verifications have failed", "`omo verify` shows what is red; `ulw` goes on with three more")
-        }
+        StopRow::AttemptsSpent => (
+            "as many claims have failed as the run may have",
+            "`omo verify` shows what is red; `ulw` goes on, with as many more",
+        ),
         StopRow::BlocksSpent => (
             "all continuations are used: yours, or the client's own cap where that is lower; or the tokens are, where you bound them",
             "`ulw` goes on; `ulw --max-blocks N`, or `--max-tokens N`, allows more",
@@ -99,7 +100,7 @@ fn event_words(event: &str) -> String {
 
 fn decision_words(last: &LogEntry, row: Option<StopRow>) -> String {
     match &*last.decision {
-        "block" => format!("omo continued it, the {} of {} times", ordinal(last.blocks), last.max_blocks),
+        "block" => format!("omo continued it, continuation {} of {}", last.blocks, last.max_blocks),
         "allow" if row.is_some_and(|row| row > StopRow::StopContinuation) => {
             "it may end, and the run stays on".to_owned()
         }
@@ -115,17 +116,6 @@ fn decision_words(last: &LogEntry, row: Option<StopRow>) -> String {
             None => sanitize(other, 40),
         },
     }
-}
-
-fn ordinal(number: u32) -> String {
-    let ending = match (number % 100, number % 10) {
-        (11..=13, _) => "th",
-        (_, 1) => "st",
-        (_, 2) => "nd",
-        (_, 3) => "rd",
-        _ => "th",
-    };
-    format!("{number}{ending}")
 }
 
 fn prompt_change(decision: &str) -> &'static str {

@@ -55,6 +55,7 @@ impl Session {
         let mut verification = ClaimVerification {
             review_wanted: activation.review_wanted,
             prove: activation.prove,
+            max_attempts: activation.limits.max_failed_claims,
             ..ClaimVerification::default()
         };
         if before.is_some() {

@@ -3,11 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::check::counterfactual::{ProveMode, UnusualFact};
+use crate::limits::RunLimits;
 use crate::review::{RejectedTree, RequestedReview, Review, ReviewVerdict, SettingsMark};
 use crate::timestamp::Timestamp;
 
-/// How many failed verifications a run may have: a file in a repository can not widen that.
-pub const MAX_ATTEMPTS: u32 = 3;
 /// How many rejected work trees are remembered, and of how many of them what was objected to, in so many characters.
 const MAX_REJECTIONS: usize = 256;
 const MAX_OBJECTIONS: usize = 8;
@@ -56,7 +55,7 @@ impl Default for ClaimVerification {
         Self {
             phase: VerificationPhase::Working,
             attempts: 0,
-            max_attempts: MAX_ATTEMPTS,
+            max_attempts: RunLimits::DEFAULT.max_failed_claims,
             claimed_at: None,
             review_wanted: true,
             prove: ProveMode::default(),

@@ -98,6 +98,10 @@ impl Session {
                 now,
             );
         }
+        if new.max_failed_claims > old.max_failed_claims {
+            let (new, old) = (new.max_failed_claims, old.max_failed_claims);
+            self.note_weakening(by, &format!("{new} failed claims allowed instead of {old}"), now);
+        }
         if new.max_minutes > old.max_minutes {
             self.note_weakening(
                 by,

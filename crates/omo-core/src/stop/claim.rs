@@ -30,7 +30,7 @@ pub enum ClaimJudgement {
 }
 
 impl ClaimJudgement {
-    /// Whether it counts as a failed verification.
+    /// Whether it counts as a failed claim.
     pub(crate) fn is_failed_attempt(self) -> bool {
         matches!(self, Self::Failed | Self::ReviewWanted { again: true })
     }
@@ -330,7 +330,7 @@ impl ClaimOutcome {
         }
     }
 
-    /// Writes into the session what was found, which may be a failed verification more: the checks' results, and where the review stands.
+    /// Writes into the session what was found, which may be a failed claim more: the checks' results, and where the review stands.
     /// `offset` is where the transcript ends.
     pub fn record(&self, session: &mut Session, now: Timestamp, offset: u64) {
         for result in self.findings.checks.iter().filter(|result| !result.is_reused) {

@@ -114,8 +114,8 @@ pub struct MissingCommit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunResult {
-    /// Every task has passed, or was done before the run as another program says, or is left out by the plan; and so
-    /// have the final checks.
+    /// Every task has passed, was done before the run as another program says, is left out by the plan, or is unproved
+    /// where the plan lets it be; and the final checks are green.
     Complete,
     /// Some did not.
     CompletedWithFailures,
@@ -124,11 +124,20 @@ pub enum RunResult {
 }
 
 impl RunResult {
-    /// The word for it.
+    /// The word in files and blocks that other programs read.
     pub fn word(self) -> &'static str {
         match self {
             Self::Complete => "complete",
             Self::CompletedWithFailures => "completed_with_failures",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// The word for people.
+    pub fn shown(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::CompletedWithFailures => "not complete",
             Self::Failed => "failed",
         }
     }

@@ -73,8 +73,7 @@ fn plan_line(path: &str) -> String {
 
 fn tally(counts: TaskCounts, lets_be_unproved: bool) -> String {
     let TaskCounts { total, passed, claimed, failed, unproved, blocked, pending } = counts;
-    let unproved = if lets_be_unproved { unproved } else { 0 };
-    let failed = failed - unproved;
+    let (failed, unproved) = if lets_be_unproved { (failed, unproved) } else { (failed + unproved, 0) };
     let unchecked = if claimed > 0 { format!(" ({claimed} of them unchecked)") } else { String::new() };
     let completed = passed + claimed;
     let unproved = if unproved > 0 { format!(", {unproved} unproved") } else { String::new() };

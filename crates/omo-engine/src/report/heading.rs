@@ -40,9 +40,7 @@ fn ended_heading(state: &RunState, result: RunResult) -> RunHeading {
     let done = tasks.count(&[Standing::Passed, Standing::Claimed, Standing::Unproved, Standing::LeftOut]);
     let skipped = tasks.count(&[Standing::Skipped, Standing::LeftOut]);
     let claimed = tasks.count(&[Standing::Claimed]);
-    // A reviewer has judged the whole, what is unproved included.
-    let verdict = state.plan.verification_task().and_then(|task| state.standing(&task.id));
-    let is_reviewed = verdict == Some(TaskStanding::Is(TaskStatus::Passed));
+    let is_reviewed = state.is_reviewed();
     let judged = if is_reviewed { claimed } else { 0 };
     let unproved = tasks.count(&[Standing::Unproved]) + claimed - judged;
     let word = state.plan.dialect.unit_word();
@@ -56,7 +54,7 @@ fn ended_heading(state: &RunState, result: RunResult) -> RunHeading {
     } else if state.is_outside_branch() {
         (RunEnd::Incomplete, "Incomplete: not in your branch".to_owned())
     } else if unproved > 0 {
-        let reviewed = if is_reviewed { ", reviewed" } else { "" };
+        let reviewed = if is_reviewed { " and reviewed" } else { "" };
         (RunEnd::Unproved, format!("Complete, {unproved} of {total} {word}s unproved{reviewed}"))
     } else if FinalChecksResult::for_run(state) == FinalChecksResult::Skipped {
         (RunEnd::Unproved, "Complete, the whole unproved".to_owned())

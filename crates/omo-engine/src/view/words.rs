@@ -28,12 +28,13 @@ pub fn run_subject(state: &RunState) -> String {
 /// Counted tasks, such as `2 of 5 tasks done, 1 failed`.
 pub fn progress_words(state: &RunState) -> String {
     let TaskCounts { total, passed, claimed, failed, unproved, blocked, .. } = state.task_counts();
-    let (done, parts) = if state.is_task_list() {
-        (passed + claimed, [(claimed, "of them as judged"), (failed, "failed"), (blocked, "blocked"), (0, "")])
+    let (done, claimed) = if state.is_task_list() {
+        (passed + claimed, (claimed, "of them as judged"))
     } else {
-        let failed = (failed - unproved, "failed");
-        (passed, [(claimed, "done before, unchecked"), failed, (unproved, "unproved"), (blocked, "blocked")])
+        (passed, (claimed, "done before, unchecked"))
     };
+    let unproved_word = if state.is_reviewed() { "unproved and reviewed" } else { "unproved" };
+    let parts = [claimed, (failed, "failed"), (unproved, unproved_word), (blocked, "blocked")];
     let mut text = format!("{done} of {total} {}s done", state.plan.dialect.unit_word());
     for (count, word) in parts.into_iter().filter(|(count, _)| *count > 0) {
         let _ = write!(text, ", {count} {word}");

@@ -89,7 +89,7 @@ impl Walk {
         }
         self.seen = self.run.events.len();
         let counts = self.run.state.task_counts();
-        let sum = counts.passed + counts.claimed + counts.failed + counts.blocked + counts.pending;
+        let sum = counts.passed + counts.claimed + counts.failed + counts.unproved + counts.blocked + counts.pending;
         assert_eq!(counts.total, sum);
         assert!(
             !matches!(

@@ -8,7 +8,7 @@ use omo_core::check::session_check::{CheckRecord, CheckVerdict};
 use omo_core::limits::RunLimits;
 use omo_core::promise::Claim;
 use omo_core::review::{Review, ReviewVerdict, standing_review};
-use omo_core::session::claim_state::{MAX_ATTEMPTS, VerificationPhase};
+use omo_core::session::claim_state::VerificationPhase;
 use omo_core::session::{Interruption, PauseReason, Session, UlwActivation, UlwTrigger};
 use omo_core::stop::claim::{CheckResult, ClaimFindings, ClaimOutcome, judge_claim};
 use omo_core::stop::{StopAction, StopDecision, StopEvent, StopFacts, StopFinding, StopRow, TranscriptTail};
@@ -111,7 +111,7 @@ fn starting_sessions() -> Vec<Session> {
         session
     };
     let (mut tried, mut continued) = (begin(true), begin(true));
-    tried.verification.attempts = MAX_ATTEMPTS - 1;
+    tried.verification.attempts = tried.max_attempts() - 1;
     continued.ulw.stop_blocks = continued.limits.max_blocks - 1;
     vec![begin(true), begin(false), tried, continued]
 }

@@ -96,7 +96,7 @@ fn healthy_facts() -> Facts {
         git: GitFacts { is_there: true, in_work_tree: true, tracked: Some(FolderStatus { files: 0, ignores: true }) },
         user_folder: UserFolder::Open { path: PathBuf::from("/own"), open_to_others: Vec::new(), problems: Vec::new() },
         config: (Some(PathBuf::from("/c.toml")), Vec::new()),
-        feedback: FeedbackMode::Block,
+        feedback: FeedbackMode::Auto,
         repository_checks: RepositoryChecks::Approved(2),
         errors: None,
         live: seen([Some(1); 6]),
@@ -547,10 +547,14 @@ fn a_bound_that_is_high_enough_is_no_problem_and_settings_that_mean_nothing_are_
 
 #[test]
 fn what_takes_the_alarm_away_is_offered_until_it_is_set() {
-    let row = |feedback| {
-        let findings = judge(&Facts { feedback, ..healthy_facts() });
-        findings.into_iter().find(|finding| finding.name == "feedback").unwrap().found
+    let has_alarm = |feedback, patch| {
+        let client = Client::Found { program: "/c".into(), version: ClientVersion(2, 1, patch) };
+        let findings = judge(&Facts { client, feedback, ..healthy_facts() });
+        let found = findings.into_iter().find(|finding| finding.name == "feedback").unwrap().found;
+        let is_offered = found.contains("`feedback = \"context\"` below [stop] in /c.toml");
+        assert_eq!(is_offered, found.contains("a problem"), "{found}");
+        is_offered
     };
-    assert!(row(FeedbackMode::Block).contains("`feedback = \"context\"` below [stop] in /c.toml"));
-    assert!(!row(FeedbackMode::Context).contains("a problem"));
+    assert!(has_alarm(FeedbackMode::Block, 332) && has_alarm(FeedbackMode::Auto, 328));
+    assert!(!has_alarm(FeedbackMode::Auto, 332) && !has_alarm(FeedbackMode::Context, 328));
 }

@@ -3,7 +3,7 @@
 use omo_core::messages::client_settings::feedback_offer;
 use omo_state::config::FeedbackMode;
 
-use super::super::facts::{Facts, UserFolder};
+use super::super::facts::{Client, Facts, UserFolder};
 use super::super::finding::{Finding, Level};
 use super::{or_good, quote_path};
 
@@ -55,12 +55,15 @@ pub(super) fn config(facts: &Facts) -> Vec<Finding> {
     or_good(problems.chain(no_keyword).collect(), || Finding::good(NAME, good()))
 }
 
-/// How a continuation looks to the user. Neither way is wrong: what every client understands looks like an alarm.
+/// The look of a continuation to the user. Neither way is wrong: what every client understands looks like an alarm.
 pub(super) fn feedback(facts: &Facts) -> Vec<Finding> {
     let file = facts.config.0.as_ref().map_or_else(|| "config.toml".to_owned(), |file| file.display().to_string());
-    let found = match facts.feedback {
-        FeedbackMode::Block => feedback_offer(&file),
-        FeedbackMode::Context => "Claude Code shows a continuation as what omo says".to_owned(),
+    let is_calm = match facts.feedback {
+        FeedbackMode::Auto => matches!(facts.client, Client::Found { version, .. } if version.is_calm()),
+        FeedbackMode::Block => false,
+        FeedbackMode::Context => true,
     };
+    let found =
+        if is_calm { "Claude Code shows a continuation as what omo says".to_owned() } else { feedback_offer(&file) };
     vec![Finding::good("feedback", found)]
 }
