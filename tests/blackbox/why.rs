@@ -27,7 +27,7 @@ fn the_last_decision_is_explained_without_a_model() {
             s.blocks(&json!({}))?;
             let said = s.asks("/omo:why")?;
             let parts =
-                ["when a turn ended: omo continued it, the 1st of 8 times", "not claimed yet", "the rule:", "ulw off"];
+                ["when a turn ended: omo continued it, continuation 1 of 8", "not claimed yet", "the rule:", "ulw off"];
             ensure!(parts.iter().all(|part| said.contains(part)) && !said.contains("row"), "{said}");
             ensure!(in_terminal(s)?.trim_end() == said, "{said}");
             s.asks("ulw off")?;

@@ -482,7 +482,7 @@ mod tests {
 
     /// With what the client puts around additional context, as measured: docs/adr/0028.
     #[test]
-    fn a_continuation_costs_few_characters() {
+    fn a_reason_costs_few_characters() {
         const WRAPPING: usize = "<system-reminder>\nStop hook additional context: \n</system-reminder>".len();
         let block = |cause| StopBlock { number: 3, allowed: 8, newly_named: Vec::new(), cause };
         let cost = |session: &Session, cause, check: Option<&ClaimOutcome>| {

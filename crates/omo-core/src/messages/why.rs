@@ -144,7 +144,7 @@ mod tests {
         let said = |last: Option<&LogEntry>| why(last, Timestamp::from_millis(240_000));
         assert_eq!(
             said(Some(&entry(Some(StopRow::Continue), "Stop", "block", "a check is not green"))),
-            "[omo] 4 min ago, when a turn ended: omo continued it, the 3rd of 8 times\n\
+            "[omo] 4 min ago, when a turn ended: omo continued it, continuation 3 of 8\n\
              because:   a check is not green\n\
              the rule:  the run is on, its work is not proved, and no bound is reached\n\
              change it: a claim that its checks and its review bear out; `ulw off` ends the run, Esc pauses it"
@@ -168,14 +168,5 @@ mod tests {
             }
         }
         assert_eq!((StopRow::numbered(0), StopRow::numbered(16)), (None, None));
-    }
-
-    #[test]
-    fn continuations_are_counted_in_words() {
-        for (number, word) in
-            [(1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (21, "21st"), (112, "112th")]
-        {
-            assert_eq!(ordinal(number), word);
-        }
     }
 }
