@@ -71,14 +71,14 @@ pub(crate) fn run(env: &ProcessEnv, options: &PrOptions) -> Result<(), CommandEr
     let head = head.ok_or_else(|| {
         CommandError::precondition("the run has left no commit", "commit its work, then `omo run pr`")
     })?;
-    let remote = Remote::find(&repository, &options.remote).map_err(remote_error)?;
-    let service = Service::find(&remote.address().map_err(remote_error)?, root)?;
+    let remote = Remote::find(&repository, &options.remote).map_err(|error| remote_error(&error))?;
+    let service = Service::find(&remote.address().map_err(|error| remote_error(&error))?, root)?;
     let branch = format!("omo/{}", run.id());
     let target = own_branch(&repository)?;
-    let there = remote.branches("").map_err(remote_error)?;
+    let there = remote.branches("").map_err(|error| remote_error(&error))?;
     let commit_there = |name: &str| there.iter().find(|(known, _)| known == name).map(|(_, commit)| commit.as_str());
     match commit_there(&branch) {
-        None => remote.push_all(&[(&head, &branch)]).map_err(remote_error)?,
+        None => remote.push_all(&[(&head, &branch)]).map_err(|error| remote_error(&error))?,
         Some(known) if known == head => {}
         Some(_) => {
             let message = format!("the branch {branch} is at {} already, and has other commits", options.remote);
@@ -98,8 +98,8 @@ pub(crate) fn run(env: &ProcessEnv, options: &PrOptions) -> Result<(), CommandEr
     Ok(writeln!(anstream::stdout(), "{said}\nIts branch is {branch} at {}; none of yours was moved.", options.remote)?)
 }
 
-fn remote_error(error: RemoteError) -> CommandError {
-    let hint = match &error {
+fn remote_error(error: &RemoteError) -> CommandError {
+    let hint = match error {
         RemoteError::Unknown { .. } => "name one that `git remote` lists with --remote",
         RemoteError::ProgramSetting { .. } => "have it in your own settings instead: `git config --global`",
         _ => "see to it that `git push` reaches this remote, then `omo run pr`",
