@@ -403,6 +403,7 @@ fn an_end_says_what_is_against_it_and_stays_readable() {
             let (status, json) = omo_says(s, &["verify", "--last", "--json"])?;
             let json: Value = serde_json::from_str(&json)?;
             ensure!(status == 1 && json["proved"] == false && json["verdict"] == "released", "{json}");
+            ensure!(omo_says(s, &["report"])? == omo_says(s, &["report", "--last"])?, "another run is shown");
             let (status, report) = omo_says(s, &["report", "--last"])?;
             for part in ["fix the tests", "> first line", "> expected 5, got -1", "review  none was wanted"] {
                 ensure!(status == 0 && report.contains(part), "{part} is missing: {report}");

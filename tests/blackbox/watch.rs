@@ -1,7 +1,7 @@
 //! `omo watch` in a terminal and without one: what it shows, what its keys do, and that it leaves a terminal as it was.
 
 use std::fs;
-use std::io::Read as _;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -227,8 +227,13 @@ fn the_end_of_a_run_ends_it_with_its_page_and_a_question_stays() {
 fn without_a_terminal_each_thing_that_happens_is_a_line() {
     let ground =
         Ground::new(&plan_text(&[Task { id: "1", needs: "", lines: "", check: "grep -q one words/1.txt" }])).unwrap();
-    let said = ground.omo_at_terminal(&["watch"]).unwrap().refuses(3, "no run is known here", "omo run start").unwrap();
-    assert!(said.out.is_empty());
+    let refused = ground.omo_at_terminal(&["watch", "--seconds", "0"]).unwrap();
+    assert!(refused.refuses(3, "no run is known here", "omo run start").unwrap().out.is_empty());
+    let mut waiting = ground.command(&["watch"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut waited = BufReader::new(waiting.stdout.take().unwrap());
+    let mut line = String::new();
+    waited.read_line(&mut line).unwrap();
+    assert!(line.starts_with("No run is known here yet: this waits for one."), "{line}");
     ground.open().unwrap();
     let said = ground.omo_at_terminal(&["watch", "--seconds", "0"]).unwrap().exits_with(0).unwrap();
     assert_eq!(said.out, "Words\nRunning: 0 of 1 tasks done\n");
@@ -237,6 +242,8 @@ fn without_a_terminal_each_thing_that_happens_is_a_line() {
     ground.omo_at_terminal(&["agent", "next"]).unwrap();
     let said = Said::of(&watching.wait_with_output().unwrap()).exits_with(0).unwrap();
     assert!(!said.out.contains('\u{1b}') && !said.out.contains('\u{7}'), "{:?}", said.out);
+    waited.read_to_string(&mut line).unwrap();
+    assert!(waiting.wait().unwrap().success() && line.contains("Running: 0 of 1 tasks done"), "{line}");
     let path = said.out.lines().last().unwrap().strip_prefix("The page of this run: ").unwrap();
     assert!(fs::read_to_string(path).unwrap().starts_with("<!DOCTYPE html>"));
 }

@@ -8,7 +8,7 @@ use omo_core::review::{REVIEWER, ReviewVerdict};
 use omo_core::session::claim_state::VerificationPhase;
 use omo_core::session::{PauseReason, Session, VerdictKind};
 use omo_core::stop::allowed_blocks;
-use omo_core::text::format_age;
+use omo_core::text::{format_age, sanitize};
 use omo_core::timestamp::Timestamp;
 use omo_engine::report::ultraplan::short_commit;
 use omo_engine::view::session_bounds;
@@ -41,6 +41,8 @@ pub(crate) struct UltraworkFacts<'a> {
     pub running_check: Option<&'a (String, String)>,
     /// Words for a time on the clock of the reader.
     pub clock: &'a dyn Fn(Timestamp) -> String,
+    /// The processes of its client have ended.
+    pub is_client_gone: bool,
     /// Time of the view.
     pub now: Timestamp,
 }
@@ -81,6 +83,7 @@ pub(crate) fn ultrawork_view(facts: &UltraworkFacts<'_>) -> RunView {
             .collect(),
         bounds: bounds(facts),
         notes: notes(facts),
+        next_steps: next_steps(facts),
         timeline: timeline(facts),
         ..RunView::default()
     }
@@ -176,24 +179,51 @@ fn ended(facts: &UltraworkFacts<'_>) -> Timestamp {
     facts.session.verdict.as_ref().map_or(facts.now, |verdict| verdict.at)
 }
 
+/// Line for what the user can do next.
+fn next_steps(facts: &UltraworkFacts<'_>) -> Vec<String> {
+    let (id, session) = (facts.id, facts.session);
+    let again = "type `ulw` to go on with the task";
+    let step = match session.verdict.as_ref().map(|verdict| verdict.kind) {
+        None if session.is_armed() => {
+            format!("`omo watch --session {id}` shows the run; `omo stop --session {id}` ends it")
+        }
+        Some(VerdictKind::Verified) => "`ulw <task>` in a session begins another run".to_owned(),
+        Some(VerdictKind::Blocked) => format!("Remove what is in the way; then, in `claude --resume {id}`, {again}"),
+        Some(VerdictKind::Released | VerdictKind::Expired) => format!("In `claude --resume {id}`, {again}"),
+        None | Some(VerdictKind::Stopped) => format!("In `claude --resume {id}`, {again}, or `ulw <task>` for another"),
+    };
+    vec![step]
+}
+
 /// State or end in one sentence.
 fn heading(facts: &UltraworkFacts<'_>) -> String {
     let session = facts.session;
     match &session.verdict {
         Some(verdict) => facts.kept.sentence(session, verdict),
         None if session.ulw.paused.is_some() => "Waiting for you".to_owned(),
+        None if session.is_armed() && facts.is_client_gone => {
+            format!("On, and its client has exited: `claude --resume {}` goes on", facts.id)
+        }
         None if session.is_armed() => format!("On: {}", phase_words(session)),
         None => "Off".to_owned(),
     }
 }
 
-fn phase_words(session: &Session) -> &'static str {
-    match session.verification.phase {
-        VerificationPhase::Working => "the session works",
-        VerificationPhase::Checks => "the checks of a claim run",
-        VerificationPhase::Review => "a claim waits for its review",
-        VerificationPhase::Verified => "verified",
-    }
+fn phase_words(session: &Session) -> String {
+    let rest = session.ulw.rest.as_ref().filter(|rest| rest.since.is_some());
+    let words = match (session.verification.phase, rest) {
+        (VerificationPhase::Checks, _) => "the checks of a claim run",
+        (VerificationPhase::Verified, _) => "verified",
+        (_, Some(rest)) => {
+            return rest.awaited_words().map_or_else(
+                || "idle, its turn has ended; your next prompt goes on".to_owned(),
+                |what| format!("waits for {}", sanitize(&what, 300)),
+            );
+        }
+        (VerificationPhase::Working, None) => "the session works",
+        (VerificationPhase::Review, None) => "a claim waits for its review",
+    };
+    words.to_owned()
 }
 
 fn run_end(facts: &UltraworkFacts<'_>) -> RunEnd {

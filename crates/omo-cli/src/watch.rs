@@ -23,7 +23,7 @@ use crate::watch::live_screen::can_draw;
 use crate::watch::run_loop::{Pace, RunDisplay, show_until_end};
 
 /// So often the files are looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// Settings and bounds of watching a run.
 pub(crate) struct WatchRequest<'a> {

@@ -4,7 +4,7 @@
 const COLUMNS: usize = 80;
 const ROWS: usize = 24;
 /// The first page lists every command, every exit status and what all commands take as well.
-const ROWS_OF_THE_FIRST: usize = 42;
+const ROWS_OF_THE_FIRST: usize = 43;
 
 fn pages() -> Vec<(String, String)> {
     let pages = omo_cli::help_pages(COLUMNS);

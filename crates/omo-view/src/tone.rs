@@ -71,6 +71,9 @@ impl RunView {
         if matches!(self.end, RunEnd::Running | RunEnd::Waiting) {
             return Tone::Open;
         }
+        if self.is_blocked() {
+            return Tone::Unproved;
+        }
         let cards: Vec<Tone> = self.counted_cards().map(TaskView::tone).collect();
         let is_red = self.final_checks.iter().any(|check| check.state == CheckState::Red);
         if self.end == RunEnd::Failed || is_red || cards.contains(&Tone::Failed) {
@@ -87,6 +90,11 @@ impl RunView {
             (true, false) => Tone::Weakened,
             (false, _) => Tone::Unproved,
         }
+    }
+
+    /// An ultrawork run whose model said why it cannot be done, which is an honest end.
+    fn is_blocked(&self) -> bool {
+        self.subject == Subject::Ultrawork && self.tasks.iter().any(|task| task.standing == Standing::Blocked)
     }
 
     /// What the plan leaves out was not asked for.
@@ -125,7 +133,7 @@ impl RunView {
     pub fn heading_style(&self) -> Style {
         match (self.subject, self.end) {
             // A claim that is not proved.
-            (Subject::Ultrawork, RunEnd::Incomplete) => RunEnd::Failed.style(),
+            (Subject::Ultrawork, RunEnd::Incomplete) if !self.is_blocked() => RunEnd::Failed.style(),
             (_, end) => end.style(),
         }
     }

@@ -35,8 +35,7 @@ const HELP: &str = "\
 Examples:
   omo prove                 the work since the main branch was left
   omo prove --base HEAD~1   the last commit, and what is uncommitted
-  omo prove --check 'npm test' --json
-  omo prove --format github annotations of a GitHub workflow
+  omo prove --check 'npm test' --format github
 
 The checks run in two private copies: with the change, and without it, where
 only the test files are those of now; and once more where the functions of the

@@ -21,13 +21,15 @@ use omo_view::text::report_text;
 use crate::commands::run::show::{self, ShowOptions};
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
+use crate::exit_kind::ExitKind;
 use crate::output::print_block;
 use crate::plan_run_view::plan_run_text;
 use crate::run_arguments::NamedRun;
+use crate::run_reader::find_run::no_run_known;
 
 const HELP: &str = "\
 Examples:
-  omo report                      how it ended, and what proves each task
+  omo report                      how the last run ended, and what proves it
   omo report --format progress    who works on what, for how long
   omo report --format json        the same for a script
   omo report --last               the last ultrawork run, its checks and review
@@ -93,7 +95,20 @@ pub(crate) fn run(env: &ProcessEnv, options: ReportOptions) -> Result<(), Comman
         return show::run(env, &ShowOptions { run: options.run, json: false });
     }
     let context = CommandContext::find(env)?;
+<<<<<<< HEAD
     let (run, mut state) = context.find_run(options.run.id(), EndedRuns::Included)?;
+=======
+    let found = context.find_run(options.run.run.as_deref(), EndedRuns::Included);
+    let names_plan = options.run.run.is_some() || options.format.is_some();
+    if !names_plan && found.as_ref().is_err_and(|error| error.kind == ExitKind::NotFound) {
+        let text = last::last_report(env, None).map_err(|error| match error.kind {
+            ExitKind::NotFound => no_run_known(),
+            _ => error,
+        })?;
+        return Ok(write!(anstream::stdout(), "{text}")?);
+    }
+    let (run, mut state) = found?;
+>>>>>>> 3a054a0f (cli, view: show the last run, wait for the first, say it is idle)
     if let Some(repository) = GitRepository::find(Path::new(&state.root)) {
         refresh_kept_work(run.id(), &repository, &mut state);
     }

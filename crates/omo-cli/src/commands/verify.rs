@@ -38,8 +38,7 @@ use crate::repository_sessions::find_project;
 const HELP: &str = "\
 Examples:
   omo verify               a table, and the end of what each red check printed
-  omo verify --json        the same for a script
-  omo verify --format junit > checks.xml   the same for a CI service
+  omo verify --format junit > checks.xml   for a CI service
   omo verify --task 3      the checks of one task of the plan run that is open
   omo verify --last        how the last run ended: `claude -p` does not say it
 
@@ -58,7 +57,7 @@ pub(crate) struct VerifyOptions {
     /// The checks of this task of a plan run instead
     #[arg(long, value_name = "ID", conflicts_with = "session", allow_hyphen_values = true)]
     pub task: Option<String>,
-    /// The plan run of the task, if not the one that is open here
+    /// The plan run of the task, if not the open one
     #[arg(long, value_name = "ID", requires = "task")]
     pub run: Option<String>,
     /// Print how the last run ended, and run nothing

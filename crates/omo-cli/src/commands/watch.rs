@@ -8,8 +8,11 @@ use omo_state::env::ProcessEnv;
 
 use crate::config_problems::warn_about_config;
 use crate::error::CommandError;
+use crate::exit_kind::ExitKind;
+use crate::output::print_block;
+use crate::run_reader::RunReader;
 use crate::run_reader::find_run::{RunChoice, find_run};
-use crate::watch::{self, WatchRequest};
+use crate::watch::{self, LOOK_EVERY, WatchRequest};
 
 const HELP: &str = "\
 Examples:
@@ -19,7 +22,12 @@ Examples:
 On a terminal it is a screen: `r` opens the report page, `s` asks and stops the
 run, `q` leaves. Elsewhere each thing that happens is a line. The exit status is
 7 where a question waits for you, 1 where the run ended otherwise than complete,
-3 where no such run is known, and 9 where its files cannot be read.";
+3 where no such run is known, and 9 where its files cannot be read. Before the
+first run of a project it waits for that.";
+
+/// Said while no run is known.
+const WAITS: &str = "No run is known here yet: this waits for one. Type `ulw <task>` in a session of this project, or \
+                     `omo run start FILE`; Ctrl-C leaves.";
 
 /// Watch a run while it goes on
 #[derive(Debug, Args)]
@@ -41,7 +49,32 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &WatchOptions)
     warn_about_config(config);
     let (run, session) = (options.run.as_deref(), options.session.as_deref());
     let choice = RunChoice { run, session, is_ultrawork: false, prefers_running: true };
-    watch::watch(find_run(env, choice)?, &WatchRequest { env, config, deadline: deadline(options.seconds) })
+    let deadline = deadline(options.seconds);
+    watch::watch(wait_for_run(env, choice, deadline)?, &WatchRequest { env, config, deadline })
+}
+
+/// The run that is meant. Where none is named and none is known yet, it is waited for.
+fn wait_for_run<'a>(
+    env: &'a ProcessEnv,
+    choice: RunChoice<'_>,
+    deadline: Option<Instant>,
+) -> Result<RunReader<'a>, CommandError> {
+    let names_run = choice.run.is_some() || choice.session.is_some();
+    let mut is_told = false;
+    loop {
+        match find_run(env, choice) {
+            Err(error) if error.kind == ExitKind::NotFound && !names_run => {
+                if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                    return Err(error);
+                }
+            }
+            found => return found,
+        }
+        if !std::mem::replace(&mut is_told, true) {
+            print_block(WAITS)?;
+        }
+        std::thread::sleep(LOOK_EVERY);
+    }
 }
 
 /// When so many seconds are over.

@@ -14,7 +14,7 @@ use crate::repository_sessions::find_project;
 const HELP: &str = "\
 Examples:
   omo why                  the last decision in this project
-  omo why --session ID     the last one about a session; `omo log` has all of them";
+  omo why --session ID     the last one about a session";
 
 /// Say why omo decided last as it did, and what would change it
 #[derive(Debug, Args)]

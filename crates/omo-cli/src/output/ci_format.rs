@@ -13,10 +13,10 @@ use crate::error::CommandError;
 /// Options of a command whose results a CI service reads.
 #[derive(Debug, Args)]
 pub(crate) struct CiOptions {
-    /// Print for a CI service: annotations of a GitHub workflow, or JUnit XML
-    #[arg(long, value_enum, value_name = "FORM", conflicts_with_all = ["json"])]
+    /// For a CI service: github (annotations) or junit (XML)
+    #[arg(long, value_enum, value_name = "FORM", hide_possible_values = true, conflicts_with = "json")]
     pub format: Option<CiFormat>,
-    /// Add the results to the summary of the GitHub step, too
+    /// Add the results to the summary of the GitHub step
     #[arg(long, requires = "format")]
     pub summary: bool,
 }
@@ -24,9 +24,7 @@ pub(crate) struct CiOptions {
 /// A form that CI services read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CiFormat {
-    /// Annotations of a GitHub workflow
     Github,
-    /// JUnit XML
     Junit,
 }
 

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use omo_core::check::counterfactual::Counterfactual;
 use omo_core::log_entry::LogEntry;
 use omo_core::messages::run_end::run_ended;
+use omo_core::request_source::ClientProcess;
 use omo_core::session::claim_state::VerificationPhase;
 use omo_core::stop::allowed_blocks;
 use omo_git::difference::{FileVersions, changes_of_run};
 use omo_git::git_command::GitCalls;
+use omo_process::process_identity::start_mark;
 use omo_state::decision_log::{self, DecisionLogReader};
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
@@ -42,6 +44,12 @@ impl RunSource for UltraworkSource {
 
     fn is_open(&self) -> bool {
         self.run.session.verdict.is_none()
+    }
+
+    fn is_abandoned(&self) -> bool {
+        let clients = &self.run.session.clients;
+        let has_ended = |client: &ClientProcess| start_mark(client.pid).as_ref() != Some(&client.start_mark);
+        self.is_open() && !clients.is_empty() && clients.iter().all(has_ended)
     }
 
     fn files(&self, is_live: bool) -> Vec<PathBuf> {
@@ -139,6 +147,7 @@ impl UltraworkSource {
             counterfactual: Counterfactual::NotAsked,
             client_block_cap: env.client_block_cap,
             running_check: self.running_check.as_ref(),
+            is_client_gone: self.is_abandoned(),
             clock: &|at| at.to_string(),
             now: env.now,
         }

@@ -210,6 +210,7 @@ fn page_with_counterfactual(session: &Session, counterfactual: Counterfactual) -
         client_block_cap: None,
         running_check: None,
         clock: &|at| at.to_string(),
+        is_client_gone: false,
         now: time(1_000),
     })
 }
@@ -253,7 +254,11 @@ fn an_ultrawork_run_is_green_with_its_checks_and_its_review() {
 #[test]
 fn an_ultrawork_run_that_is_not_proved_is_not_green() {
     for kind in [VerdictKind::Blocked, VerdictKind::Released, VerdictKind::Stopped, VerdictKind::Expired] {
-        assert_eq!(page_of_ultrawork(&ultrawork(kind, CheckVerdict::Failed)).tone(), Tone::Failed, "{kind:?}");
+        // What cannot be done has red checks, and was said honestly.
+        let red = if kind == VerdictKind::Blocked { Tone::Unproved } else { Tone::Failed };
+        let page = page_of_ultrawork(&ultrawork(kind, CheckVerdict::Failed));
+        assert_eq!(page.tone(), red, "{kind:?}");
+        assert!(page.next_steps[0].contains("`ulw"), "{:?}", page.next_steps);
         assert_eq!(page_of_ultrawork(&ultrawork(kind, CheckVerdict::Green)).tone(), Tone::Unproved, "{kind:?}");
     }
 }

@@ -2,6 +2,7 @@
 
 use omo_core::check::counterfactual::Counterfactual;
 use omo_core::check::session_check::{Check, CheckOrigin, CheckRecord, CheckVerdict};
+use omo_core::session::rest::RestReason;
 use omo_core::session::{PauseReason, Session, VerdictKind};
 use omo_core::timestamp::Timestamp;
 use omo_engine::event::{EventActor, EventKind, RunEvent};
@@ -219,6 +220,7 @@ fn ultrawork(session: &Session, running: Option<(&str, &str)>) -> RunView {
         client_block_cap: None,
         running_check: running.as_ref(),
         clock: &|at| at.to_string(),
+        is_client_gone: false,
         now: at(70),
     })
 }
@@ -231,6 +233,11 @@ fn an_ultrawork_run_says_how_it_stands_and_what_is_left() {
     let shown = lines(&view, (80, 24), LastLine::Keys).join("\n");
     assert!(shown.contains("→ sh test.sh  runs  test 1 ok"), "{shown}");
     assert!(shown.contains("5 of 8 continuations left · 3 h 58 min left"), "{shown}");
+    session.rest(RestReason::TurnEnded, Vec::new(), at(50));
+    assert_eq!(ultrawork(&session, None).heading, "On: idle, its turn has ended; your next prompt goes on");
+    session.rest(RestReason::AwaitsWork, vec!["agent `read`".to_owned()], at(51));
+    assert_eq!(ultrawork(&session, None).heading, "On: waits for agent `read`");
+    session.end_rest(at(52));
     session.pause(PauseReason::Interrupted, at(60));
     let view = ultrawork(&session, None);
     assert_eq!(view.end, RunEnd::Waiting);

@@ -12,7 +12,7 @@ use crate::page::graph_view::{GraphView, graph_view};
 use crate::page::scale_steps::format_span;
 use crate::page::text_budget::{BlockBound, Rows, ShownText, TextBudget};
 use crate::page::timeline_view::{TimelineDrawing, timeline_view};
-use crate::run_view::{QuestionView, RunView, Subject, UnprovedView};
+use crate::run_view::{QuestionView, ReviewEnd, RunView, Subject, UnprovedView};
 use crate::text::worker_lines;
 use crate::tone::Tone;
 
@@ -152,8 +152,9 @@ fn proof_summary(page: &RunView) -> String {
         let whole = if page.subject == Subject::Plan { " of the whole" } else { "" };
         parts.push(format!("{green} of {}{whole} green", pluralize(page.final_checks.len(), "check")));
     }
-    if !page.reviews.is_empty() {
-        parts.push(pluralize(page.reviews.len(), "review"));
+    let came = page.reviews.iter().filter(|review| review.verdict != ReviewEnd::Missing).count();
+    if came > 0 {
+        parts.push(pluralize(came, "review"));
     }
     parts.join(" · ")
 }

@@ -113,6 +113,7 @@ fn ultrawork_summary(
         counterfactual: counterfactual_of(env, &run.id, session),
         client_block_cap: env.client_block_cap,
         running_check: None,
+        is_client_gone: false,
         clock: &|at| clock.date_and_time(at),
         now: env.now,
     });
