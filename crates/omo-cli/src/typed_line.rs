@@ -38,8 +38,12 @@ fn problem_of_slash_command(line: &str) -> Option<String> {
         PromptIntent::NotAPerson | PromptIntent::Nothing | PromptIntent::Pause(_) => {
             Some("this is no command of omo".to_owned())
         }
-        PromptIntent::Run { command, arguments } => read_run_command(command, arguments).err().map(|error| message(&error)),
-        PromptIntent::Command { name: "ulw-plan", arguments } => read_planning_line(arguments).err().map(|error| message(&error)),
+        PromptIntent::Run { command, arguments } => {
+            read_run_command(command, arguments).err().map(|error| message(&error))
+        }
+        PromptIntent::Command { name: "ulw-plan", arguments } => {
+            read_planning_line(arguments).err().map(|error| message(&error))
+        }
         PromptIntent::Command { name, arguments } => match ExecuteCommand::from_str(name, false) {
             Ok(command) => read_typed_line(command, arguments).err().map(|error| message(&error)),
             Err(_) => Some(format!("omo has no command `{name}`")),

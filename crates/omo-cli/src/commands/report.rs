@@ -95,11 +95,8 @@ pub(crate) fn run(env: &ProcessEnv, options: ReportOptions) -> Result<(), Comman
         return show::run(env, &ShowOptions { run: options.run, json: false });
     }
     let context = CommandContext::find(env)?;
-<<<<<<< HEAD
-    let (run, mut state) = context.find_run(options.run.id(), EndedRuns::Included)?;
-=======
-    let found = context.find_run(options.run.run.as_deref(), EndedRuns::Included);
-    let names_plan = options.run.run.is_some() || options.format.is_some();
+    let found = context.find_run(options.run.id(), EndedRuns::Included);
+    let names_plan = options.run.id().is_some() || options.format.is_some();
     if !names_plan && found.as_ref().is_err_and(|error| error.kind == ExitKind::NotFound) {
         let text = last::last_report(env, None).map_err(|error| match error.kind {
             ExitKind::NotFound => no_run_known(),
@@ -108,7 +105,6 @@ pub(crate) fn run(env: &ProcessEnv, options: ReportOptions) -> Result<(), Comman
         return Ok(write!(anstream::stdout(), "{text}")?);
     }
     let (run, mut state) = found?;
->>>>>>> 3a054a0f (cli, view: show the last run, wait for the first, say it is idle)
     if let Some(repository) = GitRepository::find(Path::new(&state.root)) {
         refresh_kept_work(run.id(), &repository, &mut state);
     }
