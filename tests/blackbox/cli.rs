@@ -278,7 +278,7 @@ fn log_shows_each_decision_in_order() {
             s.blocks(&json!({}))?;
             s.prompt("/omo:stop-continuation because of <b>")?;
             let text = good(s, &["log"])?;
-            ensure!(text.lines().count() == 3 && text.contains("row 15") && text.contains(short(s)), "{text}");
+            ensure!(text.lines().count() == 3 && text.contains("continued") && text.contains(short(s)), "{text}");
             let lines = good(s, &["log", "--json"])?;
             let lines: Vec<Value> = lines.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
             ensure!(lines.iter().all(|line| line["session"] == s.session.session()), "{lines:?}");
@@ -355,7 +355,7 @@ fn a_log_that_is_followed_shows_each_decision_as_it_is_made_also_over_a_rotation
         let mut followed = Followed::start(s)?;
         followed.shows("activate")?;
         s.blocks(&json!({}))?;
-        followed.shows("row 15")?;
+        followed.shows("continued")?;
 
         // As full as a log gets; its last line shows how far it was followed.
         let log = s.lab.state_folder().join("decisions.jsonl");

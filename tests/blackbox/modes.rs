@@ -207,7 +207,7 @@ const CHECKLIST: &str = "\
 ";
 
 #[test]
-fn a_checklist_continues_behind_what_nothing_proves_and_is_not_complete() {
+fn a_checklist_continues_behind_what_nothing_proves() {
     for mode in MODES {
         let fixture = ModeFixture::new(Some(CHECKLIST), "").unwrap();
         fixture.start(&[mode]).unwrap();
@@ -216,7 +216,8 @@ fn a_checklist_continues_behind_what_nothing_proves_and_is_not_complete() {
         let standings: Vec<&str> =
             report["tasks"].as_array().unwrap().iter().map(|task| task["standing"].as_str().unwrap()).collect();
         assert_eq!(standings[..3], ["claimed", "unproved", "passed"], "{mode}: {}", said.out);
-        assert_eq!(report["result"], "completed_with_failures", "{mode}: {}", said.out);
+        assert_eq!(report["result"], "complete", "{mode}: {}", said.out);
+        assert!(said.out.contains("1 unproved"), "{mode}: {}", said.out);
         let words = fixture.ground.lab().project().join("words");
         assert!(!words.join("1.txt").exists() && words.join("3.txt").exists(), "{mode}: {}", said.out);
     }

@@ -54,13 +54,12 @@ fn the_picture_shows_what_omo_says_today() {
     let ulw = UlwRun { enabled: true, stop_blocks: 2, started_at: Some(now), ..UlwRun::default() };
     let mut session = Session { ulw, ..Session::default() };
     session.end_run(VerdictKind::Verified, "1 check green, red without the change; reviewed".to_owned(), now);
-    let ended = messages::run_end::run_ended(&session, 8).unwrap();
+    let ended = messages::run_end::run_ended_on_page(&session, 8, Some("~/.local/state/omo/reports/")).unwrap();
     for (what, text) in [
         ("the prompt", "ulw --check"),
         ("the start", "[omo] on: 1 check (sh test.sh) + review"),
         ("the red check", &red()),
-        // The path of its page follows, where one was written.
-        ("the end", ended.trim_end_matches('.')),
+        ("the end", &ended),
     ] {
         assert!(shown.contains(&squeezed(text)), "{what} is shown otherwise (cargo xtask picture):\n{text}\n{shown}");
     }

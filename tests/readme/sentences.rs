@@ -93,8 +93,10 @@ fn three_failed_verifications_end_a_run() {
 #[test]
 fn the_readme_names_the_bounds_and_what_a_hook_may_cost() {
     let readme = page("README.md");
-    let RunLimits { max_blocks, max_minutes, .. } = RunLimits::default();
-    assert!(readme.contains(&format!("At most {max_blocks} continuations and {max_minutes} minutes")));
+    let RunLimits { max_blocks, max_minutes, max_failed_claims, .. } = RunLimits::default();
+    let bounds =
+        format!("At most {max_blocks} continuations, {max_failed_claims} failed claims and {max_minutes} minutes");
+    assert!(readme.contains(&bounds), "{bounds}");
     let speed: Value = serde_json::from_str(&page("docs/speed.json")).unwrap();
     let bounds = speed["bounds"].as_array().unwrap();
     let limit = |what: &str| bounds.iter().find(|bound| bound["what"] == what).unwrap()["limit"].as_f64().unwrap();
