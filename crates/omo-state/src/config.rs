@@ -25,49 +25,47 @@ use self::launcher_toml::LauncherTable;
 use crate::env;
 use crate::files::regular_file::{self, Links};
 
-/// What it may hold.
 const KNOWN: &str = "keywords, limits, stop, verify, tasks, plans, worktrees, notify, check, launcher";
-/// The most memory that can be kept for a worker, in MiB.
 const MAX_WORKER_MB: u32 = 1_048_576;
-/// A larger configuration is refused.
 const MAX_BYTES: u64 = 64 * 1024;
 
-/// What the user has set.
+/// The user's settings: `~/.config/omo/config.toml`.
 #[derive(Clone, Debug, Default)]
 pub struct UserConfig {
-    /// The words that turn ultrawork on.
+    /// Words that turn ultrawork on: `keywords`.
     pub keywords: Keywords,
-    /// The bounds of a run.
+    /// Bounds of a run: `limits`.
     pub limits: RunLimits,
-    /// How a block is told to the client.
+    /// `stop.feedback`.
     pub feedback: FeedbackMode,
-    /// Whether a claim needs a review as well.
+    /// `verify.review`.
     pub review: ReviewSetting,
-    /// Whether the checks of a claim have to be red without the change.
+    /// `verify.prove`: proof that the checks of a claim are red without the change.
     pub prove: ProveMode,
     /// Files that checks write anew each time, from the top of a project: `verify.written_by_checks`.
     pub written_by_checks: Vec<String>,
-    /// Whether a command is offered where no check judges a run.
+    /// `verify.detect`.
     pub detection: CheckDetection,
-    /// What becomes of a task whose commit would lack files that it made.
+    /// `tasks.unlisted_files`.
     pub unlisted_files: UnlistedFiles,
     /// The models of the agents of plans: `plans.models`, with `tasks` and `verifier`.
     pub plan_models: PlanModels,
-    /// Where the worktrees of parallel workers are made, instead of in the checkout: `worktrees.folder`.
+    /// `worktrees.folder`: parent folder of the worktrees of parallel workers, in place of the
+    /// checkout.
     pub worktree_folder: Option<PathBuf>,
     /// Memory that is kept for each parallel worker of this machine, in MiB: `worktrees.memory_mb`.
     pub worker_memory: Option<u32>,
-    /// How the terminal is told that a run has ended.
+    /// `notify`.
     pub notify: NotifySetting,
-    /// How workers are handed to engines that run them somewhere else, by the names of the launchers.
+    /// `[launcher.NAME]` tables, by name.
     pub launchers: BTreeMap<String, LauncherTable>,
     /// The user's own checks, each with the one project that it is for, where it names one.
     pub checks: Vec<(Check, Option<PathBuf>)>,
-    /// What was wrong with the file.
+    /// Problems of the file, for `omo doctor`.
     pub problems: Vec<ConfigProblem>,
 }
 
-/// How a block is told to the client: `stop.feedback`.
+/// Form of a block for the client: `stop.feedback`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FeedbackMode {
     /// As additional context where the client is known to show it calmly, as a blocking decision elsewhere.
@@ -80,43 +78,43 @@ pub enum FeedbackMode {
     Context,
 }
 
-/// Whether a claim needs a review: `verify.review`.
+/// Review of each claim: `verify.review`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReviewSetting {
-    /// It does.
+    /// A review as well as the checks.
     #[default]
     Wanted,
     /// Checks alone decide.
     Off,
 }
 
-/// Whether omo looks for the command that a project tests with, to offer it as a check: `verify.detect`.
+/// Search for the test command of a project, to offer it as a check: `verify.detect`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CheckDetection {
-    /// It does.
+    /// An offer where no check judges a run.
     #[default]
     Offer,
     /// The user names every check.
     Off,
 }
 
-/// What becomes of files that a task of a plan changes and does not list, where its work is committed:
+/// Fate of files that a task of a plan changes and does not list, where its work is committed:
 /// `tasks.unlisted_files`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnlistedFiles {
-    /// They are left out of its commit, and the task fails where its check needs them.
+    /// Left out of the commit; the task fails where its check needs them.
     #[default]
     Fail,
-    /// Those that the Touch list of its session allows are committed with it; the others as above.
+    /// Committed where the Touch list of the session allows them; the others as in `Fail`.
     Include,
 }
 
-/// How the terminal is told that a run has ended, or waits for its user: `notify`.
+/// Signals of a terminal for a run that has ended or waits for its user: `notify`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotifySetting {
-    /// Its bell rings: `notify.bell`.
+    /// Terminal bell: `notify.bell`.
     pub bell: bool,
-    /// It shows a notification of the desktop, where it can: `notify.desktop`.
+    /// Desktop notification, where the terminal can: `notify.desktop`.
     pub desktop: bool,
 }
 
@@ -142,15 +140,14 @@ impl UserConfig {
 /// One thing that is wrong with the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigProblem {
-    /// Which file.
+    /// Path of the configuration.
     pub file: PathBuf,
-    /// Which line, from 1; `None` where the whole file is meant.
+    /// Line from 1; `None` for the whole file.
     pub line: Option<usize>,
-    /// What is wrong, and what would be right.
+    /// The fault and its remedy.
     pub message: String,
 }
 
-/// How many characters of a problem are shown.
 const SHOWN_CHARS: usize = 400;
 
 impl fmt::Display for ConfigProblem {

@@ -33,16 +33,16 @@ pub fn read_all(folder: &GuardedFolder) -> Result<Vec<LogEntry>, FolderError> {
 pub struct LogLines([Vec<u8>; 2]);
 
 impl LogLines {
-    /// The entries, parsed one by one: many lines take no more memory than their bytes.
+    /// Entries parsed one by one: many lines take no more memory than their bytes.
     pub fn entries(&self) -> impl Iterator<Item = LogEntry> {
         self.0.iter().flat_map(|bytes| parse(bytes))
     }
 }
 
-/// Reads the log, and then again and again what was added to it.
+/// Incremental reader of `decisions.jsonl`.
 #[derive(Debug, Default)]
 pub struct DecisionLogReader {
-    /// Where it goes on, once the log was read.
+    /// Byte after the last line read.
     offset: Option<u64>,
 }
 
@@ -66,7 +66,8 @@ fn parse(bytes: &[u8]) -> impl Iterator<Item = LogEntry> {
     bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
 }
 
-/// What was decided about one session since then, in its order: the last of it, in at most so many bytes of lines.
+/// Decisions about one session since a moment, oldest first, from the last `max_bytes` of its
+/// lines.
 ///
 /// # Errors
 ///

@@ -1,13 +1,13 @@
-//! What is kept of each run that has ended: how it ended, the entry that says so with its seal, the end of what each of
-//! its checks printed, and what was decided in it. One JSON file for each run, and beside it what the work that was proved
-//! changed; for a month.
+//! Records of ended runs, one JSON file each: verdict, sealed entry, the end of each check's
+//! output, decisions; beside it the difference that was proved. Kept for a month.
 //!
-//! The file bears a seal of its own, over all that it holds and the digest of what lies beside it: pages show these texts
-//! under the verdict. It is written after the texts, and whole or not at all: a process that is ended in between leaves a
-//! run of which less was kept, and none that looks changed.
+//! The file bears a seal of its own, over all that it holds and the digest of what lies beside it:
+//! pages show these texts under the verdict. It is written after the texts, and whole or not at
+//! all: a process that is ended in between leaves a run of which less was kept, and none that looks
+//! changed.
 //!
-//! In `claude -p` nothing that a hook says is printed: these files and `omo verify --last` are how a script learns of
-//! the end.
+//! In `claude -p` nothing that a hook says is printed: these files and `omo verify --last` are how
+//! a script learns of the end.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,89 +26,87 @@ use crate::seal::{SealKey, UNSEALED_RECORDS, hex_digest, of_project};
 
 /// The folder in the state folder of a project.
 pub const FOLDER: &str = "ended";
-/// For so long an ended run is kept, in milliseconds: a month.
+/// A month.
 const KEPT_MILLIS: i64 = 31 * 24 * 60 * 60 * 1_000;
-/// So many ended runs of a project are kept.
+/// Ended runs kept for a project.
 const MAX_RUNS: usize = 100;
-/// So much is kept of what all checks of one run printed, in bytes.
+/// Bytes kept of the output of all checks of a run.
 const MAX_LOG_BYTES: u64 = 128 * 1024;
-/// So much is kept of what the work changed, in bytes.
+/// Bytes kept of the difference.
 const MAX_DIFFERENCE_BYTES: usize = 256 * 1024;
-/// So much is kept of what was decided, in bytes of its log.
+/// Bytes kept of the decisions.
 const MAX_DECISION_BYTES: usize = 256 * 1024;
 /// A larger file is none that omo wrote.
 const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
-/// How the names of the files end.
 const RECORD: &str = "json";
 const DIFFERENCE: &str = "diff";
 const FILES: &str = "files";
-/// The largest file with the content of all files.
 const MAX_FILES_BYTES: u64 = 32 * 1024 * 1024;
 
 /// A run that has ended.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EndedRun {
-    /// The session.
+    /// Session id.
     pub session: String,
-    /// When it ended.
+    /// Moment of the verdict.
     pub ended_at: Timestamp,
-    /// How.
+    /// `VerdictKind` at the end.
     pub verdict: VerdictKind,
     /// The work was proved done.
     pub proved: bool,
-    /// What its user was told.
+    /// The closing message for the user.
     pub said: String,
     /// The entry of the session as it was then, with its seal.
     pub entry: Session,
     /// The end of what each check printed last, by the name of the check.
     pub logs: BTreeMap<String, String>,
-    /// What was decided in the run, as the log had it then.
+    /// Decisions of the run, as logged by then.
     #[serde(default)]
     pub decisions: Vec<LogEntry>,
-    /// The digest of what the work changed, where that is kept.
+    /// Digest of the kept difference; `None` without one.
     #[serde(default)]
     pub difference: Option<String>,
-    /// The digest of the content of each file that was verified, where that is kept.
+    /// Digest of the kept contents of the verified files; `None` without them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<String>,
-    /// The seal of all this.
+    /// Seal over all other fields.
     #[serde(default)]
     pub seal: Option<String>,
 }
 
-/// Whether what an ended run is kept with is as omo left it.
+/// Integrity of an [`EndedRun`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordSeal {
-    /// It is.
+    /// As omo left it.
     Holds,
-    /// Something else has changed it.
+    /// Changed by something else than omo.
     Changed,
-    /// omo sealed only the entry when the run ended.
+    /// Only the entry was sealed when the run ended ([`crate::seal`], version 2).
     NotSealed,
 }
 
-/// What is left of what the work of an ended run changed.
+/// Difference of an ended run, as far as it is left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeptDifference {
-    /// It, as a reviewer reads it.
+    /// Text, as a reviewer reads it.
     Text(String),
-    /// It was not kept.
+    /// Never kept.
     NotKept,
-    /// Something else has changed it.
+    /// Changed by something else than omo.
     Changed,
-    /// It was kept, and is no longer there.
+    /// Kept once, and missing now.
     Gone,
 }
 
 impl EndedRun {
-    /// Whether omo itself wrote the entry, as far as its seal tells.
+    /// A holding seal of the entry, with the key in `state_home`.
     pub fn is_own(&self, state_home: Option<&Path>) -> bool {
         let key = SealKey::find(state_home).ok().flatten();
         key.is_some_and(|key| self.entry_version(&key).is_some())
     }
 
-    /// Whether the rest of it is as omo left it. That of an entry which is not omo's own is not.
+    /// Integrity of the rest of the record; `Changed` where the entry is not omo's own.
     pub fn record_seal(&self, key: &SealKey) -> RecordSeal {
         match (self.entry_version(key), &self.seal) {
             (Some(_), Some(seal)) if key.is_mac(&self.sealed_bytes(), seal) => RecordSeal::Holds,
@@ -150,7 +148,7 @@ pub(crate) fn keep(
     };
     let key = SealKey::find(state_home).ok().flatten();
     if key.is_none() && session.seal.is_some() {
-        // It cannot be read at the moment: what is kept without a seal would look changed.
+        // A passing error of the key: a record kept without a seal would look changed.
         return Ok(());
     }
     let ended = match folder.open_folder(FOLDER)? {
@@ -177,9 +175,9 @@ pub(crate) fn keep(
 /// Files kept beside the record of a verified run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KeptWork<'a> {
-    /// What the work changed.
+    /// Difference of the proved work.
     pub difference: Option<&'a str>,
-    /// The content of each file.
+    /// Contents of the files that were verified.
     pub files: Option<&'a [u8]>,
 }
 
@@ -207,7 +205,6 @@ pub fn complete(
     write_record(&ended, Some(&key), run)
 }
 
-/// Puts the record of a run into the place of the one that there was.
 fn write_record(ended: &GuardedFolder, key: Option<&SealKey>, mut run: EndedRun) -> Result<(), FolderError> {
     run.seal = key.map(|key| key.mac(&run.sealed_bytes()));
     let text = serde_json::to_string_pretty(&run).unwrap_or_default();
@@ -232,14 +229,14 @@ fn bounded_difference(difference: &str) -> Vec<u8> {
     text
 }
 
-/// Writes a file; gives its digest.
 fn keep_beside(ended: &GuardedFolder, name: &str, bytes: &[u8]) -> Result<String, FolderError> {
     ended.remove(name)?;
     ended.append(name, bytes, u64::MAX)?;
     Ok(hex_digest(bytes))
 }
 
-/// The content of each file that an ended run was verified with; `None` where it was not kept, or is not as it was.
+/// Contents of the files that an ended run was verified with; `None` where not kept, or changed
+/// since.
 pub fn read_files(folder: &GuardedFolder, run: &EndedRun, state_home: Option<&Path>) -> Option<Vec<u8>> {
     let is_sealed = |key: &SealKey| run.record_seal(key) == RecordSeal::Holds;
     SealKey::find(state_home).ok().flatten().filter(is_sealed)?;
@@ -247,7 +244,7 @@ pub fn read_files(folder: &GuardedFolder, run: &EndedRun, state_home: Option<&Pa
     (run.files.as_deref() == Some(&*hex_digest(&bytes))).then_some(bytes)
 }
 
-/// What the work of an ended run changed. Of a run whose record omo did not seal, it is taken as it lies there.
+/// Difference of an ended run. Without a seal of the record it is taken as it lies there.
 pub fn read_difference(folder: &GuardedFolder, run: &EndedRun, seal: RecordSeal) -> KeptDifference {
     let read = || {
         let name = run.file_name(DIFFERENCE)?;
@@ -319,7 +316,7 @@ pub fn read_all(folder: &GuardedFolder) -> Result<impl Iterator<Item = EndedRun>
     Ok(names.into_iter().rev().filter_map(move |name| read_record(folder, ended.as_ref()?, &name)))
 }
 
-/// What is kept of the run of a session that ended then.
+/// The run of a session that ended at this moment.
 pub fn read(folder: &GuardedFolder, id: &SessionId, ended_at: Timestamp) -> Option<EndedRun> {
     read_record(folder, &folder.open_folder(FOLDER).ok()??, &file_name(id.as_str(), ended_at, RECORD))
 }

@@ -8,7 +8,7 @@ use omo_core::timestamp::Timestamp;
 
 use crate::platform;
 
-/// What a process of omo knows from outside its input.
+/// Environment of a process: variables and clock, read once.
 #[derive(Clone, Debug)]
 pub struct ProcessEnv {
     /// The time at which the process began to decide.
@@ -21,14 +21,14 @@ pub struct ProcessEnv {
     pub client_block_cap: Option<u32>,
     /// `OMO_DISABLE=1`: omo does nothing.
     pub disabled: bool,
-    /// `OMO_CHECK=1`: a check has started this process. Nothing of omo runs within a check.
+    /// `OMO_CHECK=1`: started by a check. Nothing of omo runs within a check.
     pub in_check: bool,
     /// `OMO_WORKER`, beside `OMO_RUN`: omo has started this session as that worker of a plan, and no person
     /// writes its prompts.
     pub worker: Option<WorkerIdentity>,
-    /// The user's configuration file.
+    /// `config.toml` of the user.
     pub config_file: Option<PathBuf>,
-    /// The folder below which programs keep what they remember of their user.
+    /// State home of the user, such as `~/.local/state`.
     pub state_home: Option<PathBuf>,
     /// `CLAUDECODE` or the session's id is set: a model's shell, or a hook.
     pub in_session: bool,
@@ -37,9 +37,9 @@ pub struct ProcessEnv {
 /// The part of a run that omo has started this session for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerIdentity {
-    /// The run.
+    /// Run id: `OMO_RUN`.
     pub run: String,
-    /// The worker: the id of a group of its plan.
+    /// Group id of the plan: `OMO_WORKER`.
     pub worker: String,
 }
 
@@ -65,7 +65,7 @@ impl ProcessEnv {
     }
 }
 
-/// Reads the clock. A clock before 1970 counts as 1970.
+/// The clock; a moment before 1970 counts as 1970.
 #[expect(clippy::disallowed_methods, reason = "this is where the clock comes in")]
 pub fn now() -> Timestamp {
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -78,12 +78,12 @@ pub fn file_time() -> SystemTime {
     SystemTime::now()
 }
 
-/// The folder below which programs keep what their user had them install. No hook asks for it.
+/// Data home of the user, such as `~/.local/share`. No hook asks for it.
 pub fn data_home() -> Option<PathBuf> {
     platform::data_home()
 }
 
-/// The folder of the client's own files: `CLAUDE_CONFIG_DIR`, or `.claude` in the user's home.
+/// `CLAUDE_CONFIG_DIR`, or `.claude` in the user's home.
 pub fn client_home() -> Option<PathBuf> {
     path("CLAUDE_CONFIG_DIR").or_else(|| Some(home()?.join(".claude")))
 }
@@ -93,14 +93,14 @@ pub fn home() -> Option<PathBuf> {
     std::env::home_dir().filter(|path| path.is_absolute())
 }
 
-/// Whether `OMO_READY` is set: a launcher has waited for this program to be built, and its user has to
-/// hear of it. Only the hook of prompts asks.
+/// `OMO_READY`: a launcher has waited for this program to be built, and its user has to hear of it.
+/// Only the hook of prompts asks.
 pub fn was_just_built() -> bool {
     text("OMO_READY").is_some()
 }
 
-/// Whether the client of a hook shows colours: it has a terminal, and its user wants them. In `claude -p` a program
-/// reads what hooks say.
+/// A client with a terminal whose user wants colours. In `claude -p` a program reads what hooks
+/// say.
 pub fn has_coloured_client() -> bool {
     text("CLAUDE_CODE_ENTRYPOINT").is_some_and(|entry| entry == "cli")
         && text("NO_COLOR").is_none()
@@ -113,12 +113,12 @@ pub fn is_attended() -> bool {
         && text("CLAUDE_CODE_ENTRYPOINT").is_none_or(|entry| !entry.starts_with("sdk"))
 }
 
-/// Whether `~/.local/bin`, where omo is linked for terminals, is on `PATH`.
+/// `~/.local/bin`, where omo is linked for terminals, on `PATH`.
 pub fn has_local_bin_on_path() -> bool {
     home().is_some_and(|home| is_on_path(&home.join(".local").join("bin")))
 }
 
-/// Whether a folder is on `PATH`.
+/// `folder` as an entry of `PATH`.
 pub fn is_on_path(folder: &Path) -> bool {
     #[expect(clippy::disallowed_methods, reason = "this is where the environment comes in")]
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -130,18 +130,18 @@ pub fn time_zone() -> Option<String> {
     text("TZ")
 }
 
-/// `COLUMNS`: how wide lines may be, whatever they are written to.
+/// `COLUMNS`: maximum width of lines, whatever they are written to.
 pub fn columns() -> Option<usize> {
     text("COLUMNS")?.parse().ok().filter(|columns| *columns > 0)
 }
 
-/// What this machine calls itself, where it tells.
+/// Host name of this machine.
 pub fn host_name() -> Option<String> {
     let told = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
     told.or_else(|| text("HOSTNAME")).or_else(|| text("COMPUTERNAME"))
 }
 
-/// The number of the user of this process; `None` where the system knows them otherwise.
+/// User id of this process; `None` on Windows.
 pub fn user_number() -> Option<u32> {
     platform::user_number()
 }
@@ -162,7 +162,7 @@ pub fn variables() -> Vec<(OsString, OsString)> {
     std::env::vars_os().collect()
 }
 
-/// Whether a variable has that name, by the rules of the system: on Windows `Path` is `PATH`.
+/// Equality of variable names by the rules of the system: on Windows `Path` is `PATH`.
 pub fn is_variable_named(variable: &OsStr, name: &str) -> bool {
     variable.to_str().is_some_and(|variable| platform::same_variable(variable, name))
 }

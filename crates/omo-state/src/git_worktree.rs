@@ -11,21 +11,21 @@ use serde::{Deserialize, Serialize};
 use crate::files::regular_file;
 use crate::platform;
 
-/// Of a longer line only so much is read: none of git's is that long.
+/// Bytes read of a line: none of git's is that long.
 const MAX_LINE: u64 = 8 * 1024;
-/// Of a larger list of references only so much is read.
+/// Bytes read of `packed-refs`.
 const MAX_PACKED: u64 = 64 * 1024 * 1024;
-/// Of more linked work trees the rest is left out.
+/// Linked work trees read.
 const MAX_LINKED: usize = 1_000;
 
-/// A work tree, and where git keeps what belongs to it.
+/// A work tree with its git folders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitWorktree {
-    /// Its top folder.
+    /// Top folder.
     pub top: PathBuf,
-    /// The folder with its own index.
+    /// Git folder with the index of this work tree.
     pub git: PathBuf,
-    /// The folder with the objects, which several work trees may share.
+    /// Git folder with the objects, which several work trees may share.
     pub common: PathBuf,
 }
 
@@ -69,7 +69,7 @@ impl GitWorktree {
         Some(Self { top: top.to_owned(), git, common })
     }
 
-    /// Whether both are work trees of one repository, however the way to it is written.
+    /// Equality of the repositories of two work trees, by their common folder without links.
     pub fn is_of_same_repository(&self, other: &Self) -> bool {
         let real = |tree: &Self| fs::canonicalize(&tree.common).unwrap_or_else(|_| tree.common.clone());
         real(self) == real(other)
@@ -86,7 +86,6 @@ impl GitWorktree {
     }
 }
 
-/// The top of a linked work tree, by what git has noted in its own folder of it.
 fn linked_top(folder: &Path) -> Option<PathBuf> {
     let noted = PathBuf::from(read_line(&folder.join("gitdir"))?);
     let dot = if noted.is_absolute() { noted } else { fs::canonicalize(folder.join(noted)).ok()? };
@@ -123,9 +122,9 @@ impl GitWorktree {
     }
 }
 
-/// What tells the repository of a folder from another one that comes to stand at the same path: the number of its
-/// folder and the moment at which that was made, neither of which a clone has in common with another. A work tree has
-/// that of its repository, and a folder without one its own.
+/// Mark that tells the repository of a folder from a later one at the same path: inode and moment
+/// of creation, neither of which a clone has in common with another. A work tree has that of its
+/// repository, and a folder without one its own.
 pub(crate) fn repository_identity(folder: &Path) -> String {
     folder_identity(&GitWorktree::find(folder).map_or_else(|| folder.to_owned(), |tree| tree.common))
 }
@@ -135,12 +134,12 @@ pub(crate) fn project_mark(root: &Path) -> ProjectMark {
     ProjectMark { path: root.to_string_lossy().into_owned(), folder: folder_identity(root) }
 }
 
-/// Whether this is the project of a mark.
+/// A project with this `ProjectMark`.
 pub(crate) fn is_project(root: &Path, mark: &ProjectMark) -> bool {
     mark.path == root.to_string_lossy() || mark.folder == folder_identity(root)
 }
 
-/// The number of a folder and the moment at which it was made; empty where there is none.
+/// Inode and moment of creation of a folder; empty without one.
 fn folder_identity(folder: &Path) -> String {
     // Not every file system knows when it made a folder.
     let made = platform::made_at(folder).and_then(|made| made.duration_since(UNIX_EPOCH).ok());

@@ -70,7 +70,7 @@ impl<'a> JsonObject<'a> {
         json
     }
 
-    /// About how long the object is as JSON.
+    /// Approximate length as JSON, in bytes.
     pub(crate) fn json_len(&self, separator: &str) -> usize {
         let members = self.members.iter().map(|(key, value)| key.len() + value.len() + separator.len() + 4);
         members.sum::<usize>() + 2

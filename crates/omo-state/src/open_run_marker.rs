@@ -9,10 +9,9 @@ use crate::files::folder::{FolderError, GuardedFolder};
 
 /// The marker's file.
 pub const FILE: &str = "open-plan-run";
-/// It holds nothing that is read.
 const MAX_BYTES: u64 = 1_024;
 
-/// Whether a plan run may be open in a project.
+/// The marker `open-plan-run` in the state folder of a project.
 ///
 /// # Errors
 ///

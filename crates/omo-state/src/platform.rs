@@ -1,17 +1,9 @@
-//! What differs between the systems that omo runs on, as far as its files go: one module for each
-//! kind of system, with the same names in it. Nothing else in this crate asks which system it is on.
+//! Differences between the systems that omo runs on, as far as its files go: one module for each
+//! kind of system, with the same names in it. Nothing else in this crate asks which system it is
+//! on.
 //!
-//! - [`Directory`] is an open folder, and every step into it is taken from there: links below it
-//!   are refused by all of its functions, and no other process can swap a part of its path in between.
-//! - [`check`] tells whether an open file is one that omo made, and its size; [`reserve`] has room
-//!   made for a new one.
-//! - [`exchange`] puts a folder in the place of another one; [`open_for_reading`] opens a file that is not omo's own.
-//! - [`config_home`], [`state_home`] and [`data_home`] are where programs keep things for their user, and
-//!   [`same_variable`] is how variables are told apart; [`PROGRAM_ENDINGS`] is what the file of a
-//!   program may end with.
-//! - [`link_folder`] makes a folder be found in a second place, [`may_write`] tells whether files can be made in one, and
-//!   [`make_removable`] makes read-only folders writable.
-//!
+//! [`Directory`] is an open folder, and every step into it is taken from there: links below it are
+//! refused by all of its functions, and no other process can swap a part of its path in between.
 //! docs/adr/0013 says what holds on which system, and what does not.
 
 use std::fs::File;
@@ -38,27 +30,27 @@ pub(crate) use windows::{
     same_variable, state_home, user_number,
 };
 
-/// What a file is opened for.
+/// Access to a file of omo's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// To read one that is there.
+    /// Reading an existing file.
     Read,
-    /// To write over one that is there.
+    /// Writing over an existing file.
     Overwrite,
-    /// To write at its end, making it where there is none.
+    /// Writing at the end; made where missing.
     Append,
-    /// To write one that was not there.
+    /// Writing a new file; an existing one is an error.
     New,
-    /// To lock it, making it where there is none.
+    /// Locking; made where missing.
     Lock,
 }
 
-/// Why something in a folder could not be used.
+/// Failure of an access below a [`Directory`].
 #[derive(Debug)]
 pub(crate) enum Trouble {
-    /// The system refused.
+    /// Error of the system.
     System(io::Error),
-    /// It is something else than what belongs there.
+    /// Something else in its place: a link, a FIFO, another user's file.
     Refused(&'static str),
 }
 
@@ -68,22 +60,20 @@ impl From<io::Error> for Trouble {
     }
 }
 
-/// What becomes of a symbolic link in the place of a file that is not omo's own.
+/// Policy for a symbolic link in the place of a file that is not omo's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Links {
-    /// It is its owner's affair, and is followed.
+    /// Followed: its owner's affair.
     Followed,
-    /// It is in a repository, whose author must not have omo read the files of its user.
+    /// Refused: the author of a repository must not have omo read the files of its user.
     Refused,
 }
 
-/// What stands in the place of a file that is not omo's own.
+/// Result of opening a file that is not omo's own.
 #[derive(Debug)]
 pub(crate) enum Opened {
-    /// A regular file.
     File(File),
-    /// A link, where those are refused.
+    /// A link, under `Links::Refused`.
     Link,
-    /// Something else.
     Other,
 }

@@ -10,7 +10,6 @@ use crate::files::folder::{FolderError, GuardedFolder};
 
 /// The file in the user's state that holds its path.
 const FILE: &str = "plugin-data";
-/// No path is longer, in bytes.
 const MAX_BYTES: u64 = 4096;
 
 /// Notes the folder that this hook was named, where it is another one than the last. A path that is no text is not kept.

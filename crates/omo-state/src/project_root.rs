@@ -1,4 +1,4 @@
-//! Which folder a session's state belongs to.
+//! Project root of a session, of a terminal and of a repository.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,6 @@ pub fn session_folders(folder: &Path, started_in: &[PathBuf]) -> Vec<PathBuf> {
     folders
 }
 
-/// Whether omo was used in a folder.
 fn is_used(dir: &Path) -> bool {
     dir.join(".sisyphus").join("cc-omo").is_dir()
 }

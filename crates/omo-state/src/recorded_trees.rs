@@ -1,8 +1,8 @@
-//! What the files of a project were when a run began: a folder beside the key for each session, with git's objects for
-//! them and a list of their trees.
+//! Snapshots of a project at the start of a run: for each session a folder beside the key, with
+//! git's objects and a list of their trees.
 //!
-//! The list is named by its digest in the session's entry, which bears the seal. It goes when the task is proved; the
-//! folder goes when the next run begins, for there may be much in it.
+//! The list is named by its digest in the session's entry, which bears the seal. It goes when the
+//! task is proved; the folder goes when the next run begins, for there may be much in it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,10 +16,10 @@ use crate::sealed_json;
 const PARTS: [&str; 2] = ["omo", "recorded"];
 const LIST: &str = "trees.json";
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
-/// A run that was not touched for so long no longer has an entry.
+/// Age of an entry that is dropped from the state.
 const LONGEST_SECONDS: i64 = 30 * 24 * 60 * 60;
 
-/// For each work tree, by its path from the project's, what tells its content.
+/// Tree id of each work tree, by its path from the project's.
 pub type RecordedTrees = BTreeMap<String, String>;
 
 /// The folders that lead to what is recorded of a session, from the user's own.

@@ -17,7 +17,6 @@ const MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// An entry in the state that was not touched for so long is removed as well.
 const LONGEST_SECONDS: i64 = 7 * 24 * 60 * 60;
 
-/// The variables of an environment.
 pub(crate) type EnvVariables = Vec<(OsString, OsString)>;
 
 /// Keeps the environment of a run that begins, and gives what stands for it in the session's entry. Where it could not be
@@ -41,7 +40,7 @@ pub fn read(state_home: &Path, id: &SessionId, kept: &str) -> Option<EnvVariable
 /// Forgets the environment of a run that has ended.
 pub(crate) fn forget(state_home: Option<&Path>, id: &SessionId) {
     if let Some(Ok(Some(folder))) = state_home.map(|home| GuardedFolder::open_user_part(home, &PARTS)) {
-        // What cannot be removed goes with the next one that is too old.
+        // A leftover goes with the next old one.
         let _ = folder.remove(&name(id));
     }
 }

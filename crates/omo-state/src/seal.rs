@@ -20,33 +20,32 @@ use crate::files::lock::{DEADLINE, LockError, StateLock};
 use crate::git_worktree;
 use entry_revision::Revision;
 
-/// The key's file in the user's own folder.
 const FILE: &str = "key";
 const KEY_BYTES: usize = 32;
-/// How long the key is as it is written.
+/// Length of the key in hexadecimal.
 const HEX_CHARS: u64 = KEY_BYTES as u64 * 2;
 
-/// How entries are sealed. Those of the version before are believed as well.
+/// Version of the seals; the version before is believed as well.
 const VERSION: u32 = 3;
 /// The version of an omo that did not seal what it kept of an ended run ([`crate::ended_runs`]).
 pub(crate) const UNSEALED_RECORDS: u32 = 2;
 
-/// Why there is no key.
+/// Absence of the key, with its reason.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    /// Its file could not be used.
+    /// File error.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// Another process is making it, and does not finish.
+    /// Lock held by another process that makes the key, and does not finish.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// The file holds no key.
+    /// File without a key.
     #[error("{0} holds no key; remove it to have a new one made")]
     Malformed(std::path::PathBuf),
-    /// The system gives no random numbers.
+    /// System without random numbers.
     #[error("get random numbers: {0}")]
     Random(getrandom::Error),
-    /// The user has no folder for what programs remember.
+    /// User without a state home.
     #[error("no folder for the user's own state is known: neither HOME nor XDG_STATE_HOME is set")]
     NoHome,
 }
@@ -78,7 +77,7 @@ impl SealKey {
         }
     }
 
-    /// One for two processes, one of which hands it to the other as text.
+    /// A key for two processes, handed over as text.
     ///
     /// # Errors
     ///
@@ -89,7 +88,7 @@ impl SealKey {
         Ok(Self(bytes))
     }
 
-    /// As text; [`SealKey::parse`] reads it.
+    /// Hexadecimal text for [`SealKey::parse`].
     pub fn to_text(&self) -> String {
         blake3::Hash::from_bytes(self.0).to_hex().to_string()
     }
@@ -104,22 +103,22 @@ impl SealKey {
         blake3::keyed_hash(&self.0, bytes).to_hex().to_string()
     }
 
-    /// Whether this is the seal of these bytes, compared in constant time.
+    /// Comparison of a seal in constant time.
     pub fn is_mac(&self, bytes: &[u8], seal: &str) -> bool {
         blake3::Hash::from_hex(seal).is_ok_and(|seal| seal == blake3::keyed_hash(&self.0, bytes))
     }
 
-    /// The seal of what an entry holds.
+    /// Seal of an entry.
     pub(crate) fn seal_of(&self, id: &SessionId, session: &Session) -> String {
         self.seal_of_version(id, session, VERSION)
     }
 
-    /// As an omo of that version sealed it.
+    /// Seal of an entry as an omo of this version made it.
     pub(crate) fn seal_of_version(&self, id: &SessionId, session: &Session, version: u32) -> String {
         self.mac(&Sealed::of(session).bytes(id, version))
     }
 
-    /// Whether the entry bears the seal of what it holds.
+    /// An entry under its own seal.
     pub fn holds(&self, id: &SessionId, session: &Session) -> bool {
         self.version_held(id, session).is_some()
     }
@@ -143,7 +142,7 @@ fn make_key(folder: &GuardedFolder) -> Result<SealKey, KeyError> {
     if let Some(key) = read_key(folder)? {
         return Ok(key);
     }
-    // Where the home is a repository itself, what omo keeps here would be among the files that it judges,
+    // In a home that is a repository itself, omo's own files would be among those that it judges,
     // and no evidence about them would ever hold. Without it there is a key all the same.
     let _ = folder.replace(".gitignore", b"*\n");
     let key = SealKey::random()?;
@@ -151,14 +150,13 @@ fn make_key(folder: &GuardedFolder) -> Result<SealKey, KeyError> {
     Ok(key)
 }
 
-/// What is sealed of a session's entry: everything that decides whether and how a run is on, and what its verdict
-/// rests on. When which hook was seen, and when the entry was written, decides nothing; a plan run has a seal of its
+/// Sealed part of a session's entry: everything that decides whether and how a run is on, and what
+/// its verdict rests on. Times of hooks and of writes decide nothing; a plan run has a seal of its
 /// own.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sealed(Session);
 
 impl Sealed {
-    /// That of an entry.
     pub(crate) fn of(session: &Session) -> Self {
         let session = session.clone();
         Self(Session {
@@ -176,13 +174,13 @@ impl Sealed {
     }
 }
 
-/// Whether an entry holds anything that a seal is for.
+/// An entry with anything that decides.
 pub fn needs_seal(session: &Session) -> bool {
     session.seal.is_some() || Sealed::of(session) != Sealed::of(&Session::default())
 }
 
-/// What the user's own folder says about a session's entry: the key, and the last revision that omo wrote. Read it
-/// before an entry that is read without the lock, or a write in between makes the entry look older than it is.
+/// Key and last revision of a session's entry, from the user's own folder. Read it before an entry
+/// that is read without the lock, or a write in between makes the entry look older than it is.
 #[derive(Debug)]
 pub(crate) struct Witness {
     key: Option<SealKey>,
@@ -190,7 +188,7 @@ pub(crate) struct Witness {
 }
 
 impl Witness {
-    /// Reads both. What is not there, or not to be used, is nothing.
+    /// Reads both; unusable parts count as missing.
     ///
     /// # Errors
     ///
@@ -200,7 +198,7 @@ impl Witness {
         Ok(Self { key, last: retry_passing_error(|| entry_revision::read(state_home, id))?.flatten() })
     }
 
-    /// Whose work an entry is. What cannot be told counts against it.
+    /// Author of an entry; a doubt counts against it.
     pub(crate) fn provenance(&self, id: &SessionId, session: &Session) -> EntryProvenance {
         if !needs_seal(session) {
             return EntryProvenance::Own;
@@ -237,7 +235,7 @@ fn retry_passing_error<T>(read: impl Fn() -> Result<T, KeyError>) -> Result<Opti
     }
 }
 
-/// Whose work an entry is that was read under the lock.
+/// Author of an entry that was read under the lock.
 ///
 /// # Errors
 ///
@@ -311,7 +309,7 @@ pub fn hex_digest(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-/// The same digest of what is read, without holding all of it; `None` where it cannot be read, or is more than `limit`.
+/// [`hex_digest`] of a stream; `None` where it cannot be read, or is longer than `limit`.
 pub fn hex_digest_of_reader(mut content: impl std::io::Read, limit: u64) -> Option<String> {
     let (mut hasher, mut length, mut buffer) = (blake3::Hasher::new(), 0_u64, vec![0; 64 * 1024]);
     loop {

@@ -10,28 +10,27 @@ use crate::platform::PROGRAM_ENDINGS;
 /// A path with more links than this in it leads nowhere, as the system itself has it.
 const MAX_LINKS: usize = 40;
 
-/// The folders in which programs are looked for, in their order: those of a `PATH` that are the same folder wherever
-/// they are used. A relative one is another folder in each folder, and `/proc/self/cwd` is one in all but its name.
+/// Absolute folders of a `PATH`, in order. A relative one is another folder in each folder, and
+/// `/proc/self/cwd` is one in all but its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchPath(Vec<SearchFolder>);
 
-/// One folder of a search path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct SearchFolder {
-    /// As it is named there.
+    /// Path in the variable.
     named: PathBuf,
-    /// Without links.
+    /// Path without links.
     real: PathBuf,
 }
 
 impl SearchPath {
-    /// The one among these variables of an environment.
+    /// `PATH` among these variables.
     pub fn from_variables(variables: &[(OsString, OsString)]) -> Self {
         let path = variables.iter().find(|(name, _)| env::is_variable_named(name, "PATH")).map(|(_, value)| value);
         path.map(std::env::split_paths).into_iter().flatten().collect()
     }
 
-    /// The one of this process, which is that of the checks that it runs.
+    /// `PATH` of this process, which its checks share.
     pub fn from_process() -> Self {
         Self::from_variables(&env::variables())
     }
@@ -60,7 +59,7 @@ impl SearchPath {
         self
     }
 
-    /// Its folders, as they are named.
+    /// Folders as `PATH` names them.
     pub fn folders(&self) -> impl Iterator<Item = &Path> {
         self.0.iter().map(|place| &*place.named)
     }
@@ -83,12 +82,12 @@ impl SearchPath {
     }
 }
 
-/// Projects, none of whose files is taken for a program of the user's.
+/// Project folders: no file in them is taken for a program of the user's.
 #[derive(Clone, Debug, Default)]
 pub struct ProjectFolders(Vec<SearchFolder>);
 
 impl ProjectFolders {
-    /// Whether a path leads into one of them, however it is written.
+    /// Containment of a path, compared without links.
     pub fn contain(&self, path: &Path) -> bool {
         self.hold(path, &resolve_links(path))
     }
@@ -115,7 +114,8 @@ impl FromIterator<PathBuf> for SearchPath {
     }
 }
 
-/// Where links lead, each looked at once: the folders of a `PATH` have most of their parents in common.
+/// Targets of links, each looked at once: the folders of a `PATH` have most of their parents in
+/// common.
 #[derive(Default)]
 struct LinkCache(BTreeMap<PathBuf, Option<PathBuf>>);
 
@@ -152,7 +152,7 @@ impl LinkCache {
     }
 }
 
-/// Whether a path leads into a folder, however it is written.
+/// `path` below `folder`, compared without links.
 pub fn leads_into(path: &Path, folder: &Path) -> bool {
     path.starts_with(folder) || resolve_links(path).starts_with(resolve_links(folder))
 }

@@ -25,69 +25,68 @@ pub const FILE: &str = "runtime.local.json";
 /// A larger state file is refused.
 pub const MAX_BYTES: u64 = 4 * 1024 * 1024;
 const CORRUPT: &str = "runtime.local.json.corrupt-";
-/// How many files that did not parse are kept.
 const CORRUPT_KEPT: usize = 3;
 
-/// Why the state could not be used.
+/// Failure to use the state.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
-    /// A file could not be.
+    /// File error.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// The lock was not had.
+    /// Lock not had.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// The text is no state that this omo can use.
+    /// Text that is no state of this version.
     #[error("{file} {source}")]
     Document {
-        /// The state file.
+        /// Path of the state file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// Fault of the text.
         source: DocumentError,
     },
-    /// The new state would be refused by every later reader.
+    /// Larger than [`MAX_BYTES`], which every later reader would refuse.
     #[error("the state would grow past {MAX_BYTES} bytes")]
     TooLarge,
-    /// The key that seals an entry cannot be read at the moment.
+    /// Unreadable key of the seal.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// The new state could not be put into words.
+    /// Serialization error.
     #[error("write the state: {0}")]
     Json(#[from] serde_json::Error),
 }
 
-/// What to do about a file that does not parse.
+/// Policy for a state file that does not parse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CorruptPolicy {
-    /// Leave it, and fail: the user has asked for no change.
+    /// Failure: the user has asked for no change.
     Refuse,
-    /// Move it aside and begin afresh: the user wants something written.
+    /// A fresh state, with the old file moved aside: the user wants something written.
     MoveAside,
 }
 
-/// Whether a change is written.
+/// Result of a change to an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryChange {
-    /// It is.
+    /// A write.
     Write,
-    /// It is, and the entry was found to be omo's own under the same lock.
+    /// A write of an entry that was found to be omo's own under the same lock.
     WriteOwn,
-    /// It is, and the entry begins afresh: nothing of what stood in it before is believed.
+    /// A write of a fresh entry: nothing of what stood in it before is believed.
     Begin,
-    /// Nothing changed.
+    /// Nothing to write.
     Keep,
 }
 
-/// How a change is made.
+/// Options of [`update`].
 #[derive(Clone, Copy, Debug)]
 pub struct StateUpdateOptions<'a> {
-    /// How long to wait for the lock.
+    /// Maximum wait for the lock.
     pub deadline: Duration,
-    /// What to do about a file that does not parse.
+    /// Policy for a file that does not parse.
     pub corrupt: CorruptPolicy,
-    /// The time of the change.
+    /// Moment of the change.
     pub now: Timestamp,
-    /// Where the key of the seal is.
+    /// State home with the key of the seal.
     pub state_home: Option<&'a Path>,
 }
 
@@ -118,7 +117,7 @@ pub fn peek_for_stop(root: &Path, id: &SessionId) -> Result<Option<Session>, Sta
     Ok(session.map(|session| seal::of_project(root, session)))
 }
 
-/// Whose work a session's entry is that was read without the lock.
+/// Author of a session's entry that was read without the lock.
 ///
 /// # Errors
 ///
@@ -145,9 +144,9 @@ pub fn provenance(
 /// Every entry of a state.
 #[derive(Debug, Default)]
 pub struct StateEntries {
-    /// Those that can be read.
+    /// Readable entries.
     pub sessions: Vec<(SessionId, Session)>,
-    /// Those that cannot: whose they are, and why.
+    /// Unreadable entries, with the error.
     pub unreadable: Vec<(SessionId, StateError)>,
 }
 
@@ -215,7 +214,6 @@ pub fn update_all<T>(
     })
 }
 
-/// Reads the state under the lock, and writes it where `work` names entries that it changed.
 fn under_lock<'a, T>(
     folder: &GuardedFolder,
     options: StateUpdateOptions<'_>,
@@ -295,13 +293,13 @@ fn change_entry<T>(
     Ok((value, Some(WrittenEntry { renewal, ended, is_done })))
 }
 
-/// An entry that was changed in a document.
+/// A changed entry of a document.
 struct WrittenEntry {
-    /// Its new seal, where it needs one.
+    /// New seal, where the entry needs one.
     renewal: Option<Renewal>,
-    /// The entry, where its run ended with the change.
+    /// The entry of a run that ended with the change.
     ended: Option<Box<Session>>,
-    /// Whether no other run goes on with its task.
+    /// End of the task: no other run goes on with it.
     is_done: bool,
 }
 

@@ -15,19 +15,18 @@ use crate::seal::{KeyError, SealKey};
 
 /// The note's file.
 pub const FILE: &str = "task-session.json";
-/// A longer one is no note.
 const MAX_BYTES: u64 = 4_096;
 
-/// Why a note could not be kept.
+/// Failure to keep a note.
 #[derive(Debug, thiserror::Error)]
 pub enum TaskListNoteError {
-    /// Its file could not be used.
+    /// File error.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// Another process writes there all the time.
+    /// Lock held by another process.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// There is no key to seal it with, and a note without a seal is not believed.
+    /// No key to seal it with: a note without a seal is not believed.
     #[error(transparent)]
     Key(#[from] KeyError),
 }
@@ -81,7 +80,7 @@ fn is_sealed(key: &SealKey, session: &OpenTaskList) -> bool {
     session.seal.as_deref().is_some_and(|seal| key.is_mac(&sealed_bytes(session), seal))
 }
 
-/// What the seal is over. Other things are sealed with the same key: none of them begins so.
+/// Sealed bytes, with a prefix that nothing else under the same key has.
 fn sealed_bytes(session: &OpenTaskList) -> Vec<u8> {
     let content = ("omo agent task list 1", OpenTaskList { seal: None, ..session.clone() });
     serde_json::to_vec(&content).unwrap_or_default()

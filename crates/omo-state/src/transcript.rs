@@ -42,12 +42,12 @@ const MAX_LINE_BYTES: u64 = 8 * 1024 * 1024;
 /// Beginning of the client's copies of what it sends; most of a transcript is them.
 const COPY: &[u8] = b"{\"type\":\"api-request";
 
-/// What the tail of a transcript says about the conversation as the model knows it.
+/// The conversation as the model knows it, from the tail of a transcript.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConversationState {
-    /// It holds omo's contract, and no compaction came after that.
+    /// omo's contract, with no compaction after it.
     pub holds_contract: bool,
-    /// The context was too full for the model, and no compaction came after that.
+    /// Context overflow, with no compaction after it.
     pub context_pressure: bool,
 }
 
@@ -76,7 +76,7 @@ pub fn read_conversation(path: &Path) -> ConversationState {
     Chunk::read(path, 0).map(|chunk| chunk.conversation()).unwrap_or_default()
 }
 
-/// Whether the model has said anything since the mark; `None` where there is no transcript.
+/// Any line of the model since the mark; `None` without a transcript.
 pub fn model_has_spoken(path: &Path, mark: TranscriptMark) -> Option<bool> {
     let chunk = Chunk::read(path, mark.offset)?;
     Some(chunk.lines_with(b"assistant").any(|line| line.parse().is_some_and(|line| line.is_of_the_model())))
@@ -93,8 +93,8 @@ pub fn last_assistant_text(path: &Path, mark: TranscriptMark) -> Option<String> 
     chunk.lines_with(b"assistant").filter_map(said).last()
 }
 
-/// Whether the transcript already holds what a Stop needs of it: the final message, or a tool
-/// call, since the last block. The client writes it up to 80 ms behind (measured on 2.1.328).
+/// Presence of what a Stop needs since the last block: the final message, or a tool call. The
+/// client writes it up to 80 ms behind (measured on 2.1.328).
 pub fn has_caught_up(path: &Path, mark: TranscriptMark, last_block: Option<Timestamp>, message: &str) -> bool {
     let Some(chunk) = Chunk::read(path, mark.block_offset) else { return true };
     let is_it = |block: &Block| block.text.as_deref().is_some_and(|text| text.trim() == message.trim());
@@ -127,13 +127,11 @@ fn each_line(path: &Path, from: u64, needles: &[&[u8]], mut see: impl FnMut(&Tra
     is_whole && reader.get_ref().limit() > 0
 }
 
-/// Whole lines of a transcript, and where they start.
 struct Chunk {
     start: u64,
     bytes: Vec<u8>,
 }
 
-/// One line, and where it starts.
 #[derive(Clone, Copy)]
 struct RawLine<'a> {
     offset: u64,
@@ -147,13 +145,13 @@ impl<'a> RawLine<'a> {
 }
 
 impl Chunk {
-    /// The whole lines from `offset` to the end, at most [`TAIL_BYTES`] of them. A file that is
-    /// shorter than the offset was replaced: it is read anew.
+    /// Whole lines from `offset` to the end, at most [`TAIL_BYTES`]. A file that is shorter than
+    /// the offset was replaced: it is read anew.
     fn read(path: &Path, offset: u64) -> Option<Self> {
         Self::read_at_most(path, offset, TAIL_BYTES)
     }
 
-    /// The same, at most so many bytes of them.
+    /// [`Chunk::read`] with another limit.
     fn read_at_most(path: &Path, offset: u64, max_bytes: u64) -> Option<Self> {
         let mut file = regular_file::open(path).ok()??;
         let length = file.metadata().ok()?.len();
@@ -254,7 +252,6 @@ impl Chunk {
         TurnTime { rest_ended_at, idle_millis: idle_millis(self.times(), known_from, until) }
     }
 
-    /// The last interruption.
     fn interruption(&self) -> Option<Interruption> {
         let by_esc = self.lines_with(b"[Request interrupted by user").filter_map(RawLine::parse);
         let by_esc = by_esc.filter(TranscriptLine::is_interruption).map(|line| line.interruption()).last();
@@ -294,24 +291,22 @@ impl Chunk {
         }
     }
 
-    /// Where the last line with these bytes begins that counts.
+    /// Offset of the last line with these bytes that counts.
     fn last_line(&self, needle: &[u8], counts: fn(&TranscriptLine) -> bool) -> Option<u64> {
         let counting = self.lines_with(needle).filter(|line| line.parse().is_some_and(|line| counts(&line)));
         counting.last().map(|line| line.offset)
     }
 }
 
-/// The client's queue of inputs.
 #[derive(Default)]
 struct InputQueue {
     waiting: Vec<WaitingInput>,
-    /// Where the first input came since the queue was last empty. The next read begins there, and finds the
-    /// same inputs waiting. If it began at a later input, it would take an earlier one that leaves the queue
-    /// for that input.
+    /// Offset of the first input since the queue was last empty. The next read begins there, and
+    /// finds the same inputs waiting. A later start would take an earlier input that leaves the
+    /// queue for that one.
     busy_since: Option<u64>,
 }
 
-/// An input in the queue.
 struct WaitingInput {
     content: String,
     by_a_person: bool,

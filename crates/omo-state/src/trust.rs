@@ -1,9 +1,8 @@
-//! What the user has approved of repositories: `trust.json` in their own folder, never in the
-//! repository.
+//! Approvals by the user: `trust.json` in their own folder, never in the repository.
 //!
-//! An approval is for the exact bytes of one file in one folder of one repository: a digest of all three. Any change,
-//! of a comment even, asks again, and so does another repository at the same path. That of a file with checks is for
-//! the files that these run as well.
+//! An approval is for the exact bytes of one file in one folder of one repository: a digest of all
+//! three. Any change, of a comment even, asks again, and so does another repository at the same
+//! path. That of a file with checks is for the files that these run as well.
 
 pub mod pending_approval;
 
@@ -22,22 +21,22 @@ use crate::seal::{KeyError, SealKey};
 
 const FILE: &str = "trust.json";
 const MAX_BYTES: u64 = 1024 * 1024;
-/// So many approvals are kept, the newest ones.
+/// Approvals kept, newest first.
 const KEPT: usize = 1_000;
 
-/// Why the approvals could not be used.
+/// Failure to use the approvals.
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
-    /// The file could not be.
+    /// File error.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// Another process writes it all the time.
+    /// Lock held by another process.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// It does not parse, or a newer omo wrote it.
+    /// Text that does not parse, or of a newer omo.
     #[error("{0} is not as this omo writes it; remove it to begin afresh")]
     Malformed(std::path::PathBuf),
-    /// There is no key to seal it with.
+    /// No key to seal them with.
     #[error(transparent)]
     Key(#[from] KeyError),
 }
@@ -49,30 +48,29 @@ pub struct ApprovalList {
     approved: Vec<StoredApproval>,
 }
 
-/// One approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StoredApproval {
-    /// Of exactly this: see [`content_digest`] and [`bound_digest`].
+    /// [`content_digest`] or [`bound_digest`] of the approved content.
     pub digest: String,
-    /// The part of it that stands for the file alone, where it is bound to other files as well.
+    /// Digest of the file alone, where it is bound to other files as well.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub content: String,
-    /// Those files, each with the digest that it had.
+    /// Bound files, each with its digest.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pinned: BTreeMap<String, String>,
-    /// In which folder, for people to read.
+    /// Folder, for people to read.
     pub root: String,
-    /// When.
+    /// Moment of the approval.
     pub at: Timestamp,
-    /// Who gave it. Of an older omo nothing is known.
+    /// Approver; unknown in an approval of an older omo.
     #[serde(default)]
     pub by: Option<ChangedBy>,
-    /// omo's own mark on it.
+    /// Seal of omo.
     #[serde(default)]
     pub seal: String,
 }
 
-/// What stands for a file's exact content in one folder of one repository.
+/// Digest of a file's exact content in one folder of one repository.
 pub fn content_digest(root: &Path, content: &[u8]) -> String {
     content_digest_at(root, root, content)
 }
@@ -84,7 +82,7 @@ pub fn content_digest_at(place: &Path, root: &Path, content: &[u8]) -> String {
     sum_parts("omo trust 2", &[place.as_os_str().as_encoded_bytes(), identity.as_bytes(), content])
 }
 
-/// The same, bound to files beside it.
+/// `content` bound to the digests of files beside it.
 pub fn bound_digest(content: &str, pinned: &BTreeMap<String, String>) -> String {
     let files = pinned.iter().flat_map(|(name, digest)| [name.as_bytes(), digest.as_bytes()]);
     sum_parts("omo trust of files 1", &std::iter::once(content.as_bytes()).chain(files).collect::<Vec<_>>())
@@ -118,12 +116,12 @@ impl ApprovalList {
         trust.filter(|trust| trust.version <= 1).ok_or_else(|| TrustError::Malformed(folder.path().join(FILE)))
     }
 
-    /// Whether exactly this was approved, by omo's own hand.
+    /// A sealed approval of this digest.
     pub fn holds(&self, digest: &str, key: &SealKey) -> bool {
         self.approval_given(digest, key).is_some()
     }
 
-    /// Who approved exactly this, and when; of several the one that a person is known to have given.
+    /// Approver and moment of this digest; of several the one that a person is known to have given.
     pub fn approval_given(&self, digest: &str, key: &SealKey) -> Option<GivenApproval> {
         let sound = self.approved.iter().filter(|approval| approval.digest == digest && approval.is_sound(key));
         let given = sound.map(|approval| GivenApproval { by: approval.by(), at: approval.at });
@@ -140,28 +138,28 @@ impl ApprovalList {
     }
 }
 
-/// Who gave an approval, and when.
+/// Approver and moment of an approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GivenApproval {
-    /// Who.
+    /// Approver.
     pub by: ChangedBy,
-    /// When.
+    /// Moment of the approval.
     pub at: Timestamp,
 }
 
 impl StoredApproval {
-    /// Who gave it. Where that is not known it counts as given by no person.
+    /// Approver; unknown counts as no person.
     fn by(&self) -> ChangedBy {
         self.by.unwrap_or(ChangedBy::Detached)
     }
 
-    /// Whether omo wrote it.
+    /// A holding seal.
     fn is_sound(&self, key: &SealKey) -> bool {
         key.is_mac(sealed(&self.digest, self.by).as_bytes(), &self.seal)
     }
 }
 
-/// What the seal of an approval is over.
+/// Sealed text of an approval.
 fn sealed(digest: &str, by: Option<ChangedBy>) -> String {
     match by {
         None => format!("omo approval 1 {digest}"),
@@ -195,7 +193,7 @@ fn write(
     let key = SealKey::load(state_home)?;
     let seal = key.mac(sealed(&digest, Some(by)).as_bytes());
     change(state_home, |approved| {
-        // What a person approved stays so, whatever approves it once more.
+        // An approval by a person stays so, whatever approves it once more.
         let is_stronger = |known: &StoredApproval| known.by().is_person() && !by.is_person() && known.is_sound(&key);
         approved.retain(|known| known.digest != digest || is_stronger(known));
         let root = root.display().to_string();

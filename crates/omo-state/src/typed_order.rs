@@ -1,9 +1,10 @@
-//! What a hook hands to `omo` when its user has typed a command about the run of a plan: the words, and the proof that a
-//! person typed them.
+//! Typed orders: the words that a user typed about the run of a plan, from a hook to `omo`, with
+//! proof that a person typed them.
 //!
-//! `omo` lets a person decide what a model must not, and a model can start `omo` too. So the hook, which alone sees the
-//! prompt and who typed it, seals what was typed, for one session and one project and for a short time, and hands it over
-//! on standard input. There it is in no process list and in no file: it gives nothing to a command that is run later.
+//! `omo` lets a person decide what a model must not, and a model can start `omo` too. So the hook,
+//! which alone sees the prompt and who typed it, seals what was typed, for one session and one
+//! project and for a short time, and hands it over on standard input. There it is in no process
+//! list and in no file: it gives nothing to a command that is run later.
 
 use std::path::Path;
 
@@ -14,27 +15,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::seal::{KeyError, SealKey};
 
-/// What has `omo` read such an order. A person types something else.
+/// Argument that makes `omo` read an order. A person types something else.
 pub const ARGUMENT: &str = "--typed-command";
 /// No order is longer, in bytes.
 pub const MAX_BYTES: u64 = 64 * 1024;
-/// How long an order holds, in milliseconds: the hook that wrote it waits no longer.
+/// Milliseconds for which an order holds: the hook that wrote it waits no longer.
 const HOLDS_MILLIS: i64 = 10_000;
 
 /// A command that a person typed in a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TypedOrder {
-    /// Which one.
+    /// Command, such as `/omo:stop`.
     pub command: RunCommand,
-    /// What follows its name, byte for byte.
+    /// Arguments, byte for byte.
     pub arguments: String,
-    /// The session that it was typed in.
+    /// Session id.
     pub session: String,
-    /// The project of that session.
+    /// Project root.
     pub root: String,
-    /// When.
+    /// Moment of typing.
     pub at: Timestamp,
-    /// The seal on all of that.
+    /// Seal over the other fields.
     seal: String,
 }
 
@@ -64,7 +65,7 @@ impl TypedOrder {
         Ok(Some(order))
     }
 
-    /// As it is handed over.
+    /// One line for standard input.
     pub fn to_line(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()
     }
@@ -77,7 +78,7 @@ impl TypedOrder {
         (is_recent && key.is_mac(&order.bytes(), &order.seal)).then_some(order)
     }
 
-    /// What the seal is over. Other things are sealed with the same key: none of them begins so.
+    /// Sealed bytes, with a prefix that nothing else under the same key has.
     fn bytes(&self) -> Vec<u8> {
         let content = ("omo typed command 1", self.command, &self.arguments, &self.session, &self.root, self.at);
         serde_json::to_vec(&content).unwrap_or_default()

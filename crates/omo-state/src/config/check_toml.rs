@@ -8,12 +8,12 @@ use omo_core::check::session_check::{Check, CheckOrigin, MAX_CHECKS};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// What a `[[check]]` array says.
+/// Contents of a `[[check]]` array.
 #[derive(Debug, Default)]
 pub struct CheckTables {
-    /// The checks that can be, each with the one project that it is for, where it names one.
+    /// Valid checks, each with the one project that it is for, where it names one.
     pub checks: Vec<(Check, Option<PathBuf>)>,
-    /// What is wrong, and where.
+    /// Problems, with their byte ranges.
     pub problems: Vec<(Range<usize>, String)>,
 }
 

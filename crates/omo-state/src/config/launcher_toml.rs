@@ -15,24 +15,23 @@ const TEXTS: [&str; 13] = [
 /// The settings of a launcher that are whole numbers from 1, with the greatest of each.
 const NUMBERS: [(&str, u32); 4] =
     [("at_once", 1_000), ("queue_minutes", 40_320), ("run_minutes", 10_080), ("poll_seconds", 600)];
-/// No name of a launcher is longer, in bytes.
 const MAX_NAME: usize = 40;
 
-/// What the user's configuration says of one launcher, by the names of its settings.
+/// Settings of one launcher, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LauncherTable {
-    /// Those that are texts.
+    /// Text settings.
     pub texts: BTreeMap<String, String>,
-    /// Those that are numbers.
+    /// Number settings.
     pub numbers: BTreeMap<String, u32>,
 }
 
-/// What `[launcher.NAME]` tables say.
+/// Contents of the `[launcher.NAME]` tables.
 #[derive(Debug, Default)]
 pub struct LauncherTables {
     /// The launchers, by their names.
     pub launchers: BTreeMap<String, LauncherTable>,
-    /// What is wrong, and where.
+    /// Problems, with their byte ranges.
     pub problems: Vec<(Range<usize>, String)>,
 }
 
@@ -61,7 +60,7 @@ pub fn read(value: &Spanned<DeValue>) -> LauncherTables {
     read
 }
 
-/// Whether a launcher can be called so. A command has spaces, which no name has.
+/// A valid launcher name. A command has spaces, which no name has.
 pub fn is_launcher_name(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     !name.is_empty() && name.len() <= MAX_NAME && name.bytes().all(is_plain)

@@ -21,30 +21,30 @@ const USER_PARTS: [&str; 1] = ["omo"];
 /// After so many milliseconds a hook that reads has ended, whatever held it up.
 const LONGEST_READ_MILLIS: i64 = 2_000;
 
-/// Why a file of the folder could not be used.
+/// Failure of an access to a folder or a file in it.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     /// The system refused.
     #[error("{action} {path}: {source}")]
     Io {
-        /// What was tried.
+        /// Action, such as `read`.
         action: &'static str,
-        /// On which path.
+        /// Path of the action.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
-    /// It is there, and it is not what belongs there.
+    /// Something else in the place of a file or folder.
     #[error("{path} is {what}, which omo does not touch")]
     Refused {
-        /// Which path.
+        /// Path.
         path: PathBuf,
-        /// What it is.
+        /// Kind of what was found, such as a link.
         what: &'static str,
     },
 }
 
-/// An open state folder.
+/// An open folder whose files are reached through its handle.
 #[derive(Debug)]
 pub struct GuardedFolder {
     directory: Directory,
@@ -156,12 +156,12 @@ impl GuardedFolder {
         self.path.ancestors().nth(STATE_PARTS.len()).unwrap_or(&self.path)
     }
 
-    /// Where it is, for messages.
+    /// Path, for messages.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Reads a file of at most `limit` bytes; `None` where there is none.
+    /// Content of a file of at most `limit` bytes; `None` without one.
     pub fn read(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, FolderError> {
         Ok(self.read_from(name, 0, limit)?.map(|(_, bytes)| bytes))
     }
@@ -202,7 +202,7 @@ impl GuardedFolder {
     fn read_span(&self, name: &str, mut file: File, span: Range<u64>, most: u64) -> Result<Vec<u8>, FolderError> {
         let failed = |source| FolderError::Io { action: "read", path: self.path.join(name), source };
         let mut bytes = Vec::new();
-        // Where the memory is limited, this is an error and not the end of the process.
+        // Under a memory limit, this is an error and not the end of the process.
         let reserved = bytes.try_reserve_exact(usize::try_from(span.end - span.start).unwrap_or(0) + 1);
         reserved.map_err(|_| failed(io::ErrorKind::OutOfMemory.into()))?;
         if span.start > 0 {
@@ -391,7 +391,7 @@ impl GuardedFolder {
         Ok(names)
     }
 
-    /// When a file was last written, in seconds since 1970; `None` where that cannot be told.
+    /// Moment of the last write, in seconds since 1970; `None` where unknown.
     pub fn written_at(&self, name: &str) -> Option<i64> {
         self.directory.written_at(name)
     }

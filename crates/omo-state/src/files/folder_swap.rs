@@ -17,7 +17,8 @@ pub fn swap_folders(new: &Path, place: &Path) -> io::Result<()> {
     platform::exchange(new, place).or_else(|_| in_two_steps(new, place))
 }
 
-/// Where the file system cannot exchange names. When the second step fails the first is undone.
+/// Two renames, for a file system that cannot exchange names. When the second fails the first is
+/// undone.
 fn in_two_steps(new: &Path, place: &Path) -> io::Result<()> {
     let aside = aside(new);
     fs::rename(place, &aside)?;
@@ -28,8 +29,8 @@ fn in_two_steps(new: &Path, place: &Path) -> io::Result<()> {
     fs::rename(&aside, new)
 }
 
-/// Where the old folder is for a moment: what a process that was ended in between left there goes
-/// with the next [`clear`].
+/// Place of the old folder for a moment: a leftover of an ended process goes with the next
+/// [`clear`].
 fn aside(new: &Path) -> PathBuf {
     let mut name = OsString::from(new);
     name.push(".old");

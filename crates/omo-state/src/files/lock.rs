@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::files::folder::{FolderError, GuardedFolder};
 
-/// How long a hook waits for the lock. A hook that does not get it lets the session be.
+/// Maximum wait of a hook for the lock. A hook that does not get it lets the session be.
 pub const DEADLINE: Duration = Duration::from_millis(250);
 
 /// The longest pause between two tries of a hook.
@@ -22,10 +22,10 @@ const COMMAND_PAUSE: Duration = Duration::from_micros(100);
 /// File of the lock of the state.
 pub const NAME: &str = "runtime.lock";
 
-/// Why the lock was not had.
+/// Failure to take a lock.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    /// Another process held it all the time.
+    /// Held by another process all the time.
     #[error("the lock of the state was held by another process for {0:?}")]
     Busy(Duration),
     /// The file system cannot lock, or refuses to.

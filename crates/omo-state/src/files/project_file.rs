@@ -10,25 +10,25 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::files::regular_file::{self, Links};
 
-/// Why a file of a project could not be used.
+/// Failure of an access to a file of a project.
 #[derive(Debug, thiserror::Error)]
 pub enum ProjectFileError {
     /// The system refused.
     #[error("{action} {path}: {source}")]
     Io {
-        /// What was tried.
+        /// Action, such as `read`.
         action: &'static str,
-        /// On which path.
+        /// Path of the action.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
     /// Something on the way, or at its end, is not what belongs there.
     #[error("{path} {what}; omo leaves it as it is")]
     Refused {
-        /// Which path.
+        /// Path.
         path: PathBuf,
-        /// What it is.
+        /// Kind of what was found.
         what: String,
     },
 }
@@ -37,7 +37,6 @@ pub enum ProjectFileError {
 #[derive(Clone, Debug)]
 pub struct ProjectFile {
     root: PathBuf,
-    /// The folders from the top on.
     folders: Vec<PathBuf>,
     path: PathBuf,
 }
@@ -57,12 +56,12 @@ impl ProjectFile {
         Some(Self { root: root.to_owned(), folders, path: root.join(path) })
     }
 
-    /// Where it is.
+    /// Full path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Reads it; `None` where there is none.
+    /// Content of the file; `None` without one.
     pub fn read(&self, limit: u64) -> Result<Option<Vec<u8>>, ProjectFileError> {
         for folder in &self.folders {
             match kind(folder)? {
@@ -74,7 +73,7 @@ impl ProjectFile {
         regular_file::read(&self.path, limit, Links::Refused).map_err(|what| refused(&self.path, what))
     }
 
-    /// Whether it could be written now: nothing is left behind by asking.
+    /// Check of write access that leaves nothing behind.
     pub fn check_writable(&self) -> Result<(), ProjectFileError> {
         let mut deepest = self.root.as_path();
         for folder in &self.folders {
@@ -101,13 +100,13 @@ impl ProjectFile {
         Ok(())
     }
 
-    /// Puts this in the place of what is there, making the folders on the way.
+    /// Replaces the content, making the folders on the way.
     pub fn replace(&self, bytes: &[u8]) -> Result<(), ProjectFileError> {
         self.replace_if(bytes, || true).map(drop)
     }
 
-    /// Puts this in the place of what is there, as long as that is still `before`. `false` where something else has
-    /// written it meanwhile, which stays.
+    /// Replaces the content while it is still `before`; `false` where something else has written it
+    /// meanwhile, which stays.
     pub fn replace_unchanged(&self, before: &[u8], bytes: &[u8]) -> Result<bool, ProjectFileError> {
         self.replace_if(bytes, || fs::read(&self.path).is_ok_and(|now| now == before))
     }
@@ -154,7 +153,7 @@ impl ProjectFile {
         Ok(true)
     }
 
-    /// Removes it; nothing happens where there is none.
+    /// Removes the file; no error without one.
     pub fn remove(&self) -> Result<(), ProjectFileError> {
         match fs::remove_file(&self.path) {
             Err(source) if source.kind() != ErrorKind::NotFound => Err(io_error("remove", &self.path, source)),

@@ -15,7 +15,6 @@ use rustix::io::{Errno, retry_on_intr};
 
 use super::{Links, Opened, Purpose, Trouble};
 
-/// What the file of a program may end with.
 pub(crate) const PROGRAM_ENDINGS: [&str; 1] = [""];
 
 const TOP: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::RDONLY);
@@ -23,13 +22,12 @@ const TOP: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::RDONL
 const FILE: OFlags = OFlags::CLOEXEC.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
 
-/// The number of the user of this process.
+/// User id of this process.
 #[expect(clippy::unnecessary_wraps, reason = "not every system has numbers")]
 pub(crate) fn user_number() -> Option<u32> {
     Some(rustix::process::geteuid().as_raw())
 }
 
-/// An open folder.
 #[derive(Debug)]
 pub(crate) struct Directory(OwnedFd);
 
@@ -39,7 +37,6 @@ impl Directory {
         Ok(Self(retry_on_intr(|| rustix::fs::open(path, TOP, Mode::empty()))?))
     }
 
-    /// Opens a folder in it.
     pub(crate) fn inner(&self, name: &str) -> Result<Self, Trouble> {
         match retry_on_intr(|| openat(&self.0, name, TOP | OFlags::NOFOLLOW, Mode::empty())) {
             Ok(fd) => Ok(Self(fd)),
@@ -48,7 +45,6 @@ impl Directory {
         }
     }
 
-    /// Makes a folder in it, for its owner alone.
     pub(crate) fn make(&self, name: &str) -> io::Result<()> {
         Ok(mkdirat(&self.0, name, Mode::RWXU)?)
     }
@@ -63,17 +59,15 @@ impl Directory {
         }
     }
 
-    /// Whether it belongs to the user who runs this process.
     pub(crate) fn is_ours(&self) -> io::Result<bool> {
         Ok(fstat(&self.0)?.st_uid == rustix::process::geteuid().as_raw())
     }
 
-    /// Whether nothing in it has that name.
     pub(crate) fn lacks(&self, name: &str) -> bool {
         matches!(statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT))
     }
 
-    /// When a file in it was last written, in whole seconds since 1970.
+    /// Moment of the last write of a file, in whole seconds since 1970.
     pub(crate) fn written_at(&self, name: &str) -> Option<i64> {
         Some(statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW).ok()?.st_mtime)
     }
@@ -96,7 +90,6 @@ impl Directory {
         }
     }
 
-    /// Gives a file in it another name, over whatever has that name.
     pub(crate) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         Ok(renameat(&self.0, from, &self.0, to)?)
     }
@@ -108,17 +101,14 @@ impl Directory {
         Ok(exchanged.or_else(|_| renameat(&self.0, from, &self.0, to))?)
     }
 
-    /// Removes a file in it, or a link.
     pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
         Ok(unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
-    /// Removes an empty folder in it.
     pub(crate) fn remove_folder(&self, name: &str) -> io::Result<()> {
         Ok(unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
     }
 
-    /// Has the names in it be on the disk.
     pub(crate) fn sync(&self) -> io::Result<()> {
         Ok(rustix::fs::fsync(&self.0)?)
     }
@@ -140,7 +130,6 @@ pub(crate) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
 }
 
-/// Checks that an open file is one that omo made, and tells its size.
 pub(crate) fn check(file: &File) -> Result<u64, Trouble> {
     let stat = fstat(file).map_err(io::Error::from)?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
@@ -166,7 +155,6 @@ pub(crate) fn reserve(file: &File, length: usize) {
     let _ = (file, length);
 }
 
-/// Opens a file for reading that is not omo's own.
 pub(crate) fn open_for_reading(path: &Path, links: Links) -> io::Result<Opened> {
     let more = if links == Links::Followed { OFlags::empty() } else { OFlags::NOFOLLOW };
     let file = match retry_on_intr(|| rustix::fs::open(path, FILE | OFlags::RDONLY | more, Mode::empty())) {
@@ -177,8 +165,8 @@ pub(crate) fn open_for_reading(path: &Path, links: Links) -> io::Result<Opened> 
     Ok(if file.metadata()?.is_file() { Opened::File(file) } else { Opened::Other })
 }
 
-/// When a file or folder was made. Rust's own library asks for it only where it is linked with glibc, and an approval
-/// has to hold for every build of omo.
+/// Moment of creation of a file or folder. Rust's own library asks for it only where it is linked
+/// with glibc, and an approval has to hold for every build of omo.
 #[cfg(target_os = "linux")]
 pub(crate) fn made_at(path: &Path) -> Option<SystemTime> {
     use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
@@ -188,13 +176,11 @@ pub(crate) fn made_at(path: &Path) -> Option<SystemTime> {
     is_known.then(|| SystemTime::UNIX_EPOCH + since)
 }
 
-/// When a file or folder was made.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn made_at(path: &Path) -> Option<SystemTime> {
     std::fs::metadata(path).ok()?.created().ok()
 }
 
-/// The number that a file system gives to what stands there.
 pub(crate) fn number(found: &std::fs::Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::ino(found)
 }
@@ -204,17 +190,14 @@ pub(crate) fn config_home() -> Option<PathBuf> {
     crate::env::path("XDG_CONFIG_HOME").or_else(|| Some(dirs::home_dir()?.join(".config")))
 }
 
-/// `~/.local/state`.
 pub(crate) fn state_home() -> Option<PathBuf> {
     crate::env::path("XDG_STATE_HOME").or_else(|| Some(dirs::home_dir()?.join(".local").join("state")))
 }
 
-/// `~/.local/share`.
 pub(crate) fn data_home() -> Option<PathBuf> {
     crate::env::path("XDG_DATA_HOME").or_else(|| Some(dirs::home_dir()?.join(".local").join("share")))
 }
 
-/// Whether two names are of the same variable.
 pub(crate) fn same_variable(one: &str, other: &str) -> bool {
     one == other
 }
@@ -228,7 +211,7 @@ pub fn link_folder(folder: &Path, place: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(folder, place)
 }
 
-/// Whether this process may make files in a folder: by its rights, and by how its disk is mounted.
+/// Write access to a folder: by its rights, and by how its disk is mounted.
 pub fn may_write(folder: &Path) -> bool {
     rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }

@@ -13,7 +13,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::{Links, Opened, Purpose, Trouble};
 
-/// What the file of a program may end with.
 pub(crate) const PROGRAM_ENDINGS: [&str; 5] = ["", ".exe", ".cmd", ".bat", ".com"];
 
 const FILE_SHARE_READ: u32 = 1;
@@ -24,17 +23,14 @@ const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
 const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
 
 const ERROR_SHARING_VIOLATION: i32 = 32;
-/// How often something is tried that another program is in the way of, and for how long in all at
-/// most: a hook that only reads has to end in time.
+/// Tries while another program is in the way: a hook that only reads has to end in time.
 const TRIES: u32 = 6;
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 
-/// Users have no numbers here.
 pub(crate) fn user_number() -> Option<u32> {
     None
 }
 
-/// An open folder.
 #[derive(Debug)]
 pub(crate) struct Directory {
     /// While this is open, no process can put anything else in its place.
@@ -44,7 +40,6 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    /// Opens the folder that everything else lies in. Links on the way to it are its user's affair.
     pub(crate) fn top(path: &Path) -> io::Result<Self> {
         // Some file systems cannot say what a path really is; then it is taken as it stands.
         let real = match fs::canonicalize(path) {
@@ -54,7 +49,6 @@ impl Directory {
         Self::hold(real)?.ok_or_else(|| ErrorKind::NotADirectory.into())
     }
 
-    /// Opens a folder in it.
     pub(crate) fn inner(&self, name: &str) -> Result<Self, Trouble> {
         Self::hold(self.path.join(name))?.ok_or(Trouble::Refused("a link or no folder"))
     }
@@ -69,7 +63,6 @@ impl Directory {
         Ok((meta.is_dir() && !is_link(&meta)).then_some(Self { _held: held, path }))
     }
 
-    /// Makes a folder in it. Who may read it is what the folder around it says.
     pub(crate) fn make(&self, name: &str) -> io::Result<()> {
         fs::create_dir(self.path.join(name))
     }
@@ -78,25 +71,21 @@ impl Directory {
     #[expect(clippy::unused_self, reason = "other systems need it")]
     pub(crate) fn make_private(&self) {}
 
-    /// Whether it belongs to the user who runs this process. Here that is not asked: an owner says little
-    /// where rights are given by lists.
+    /// Always true: an owner says little where rights are given by lists.
     #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "other systems need both")]
     pub(crate) fn is_ours(&self) -> io::Result<bool> {
         Ok(true)
     }
 
-    /// Whether nothing in it has that name.
     pub(crate) fn lacks(&self, name: &str) -> bool {
         self.path.join(name).symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound)
     }
 
-    /// When a file in it was last written, in whole seconds since 1970.
     pub(crate) fn written_at(&self, name: &str) -> Option<i64> {
         let written = self.path.join(name).symlink_metadata().ok()?.modified().ok()?;
         i64::try_from(written.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
     }
 
-    /// Opens a file in it.
     pub(crate) fn open(&self, name: &str, purpose: Purpose) -> Result<File, Trouble> {
         let path = self.path.join(name);
         let mut options = OpenOptions::new();
@@ -116,7 +105,6 @@ impl Directory {
         }
     }
 
-    /// Gives a file in it another name, over whatever has that name.
     pub(crate) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         patiently(|| fs::rename(self.path.join(from), self.path.join(to)))
     }
@@ -127,7 +115,6 @@ impl Directory {
         self.rename(from, to)
     }
 
-    /// Removes a file in it, or a link.
     pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
         let path = self.path.join(name);
         match patiently(|| fs::remove_file(&path)) {
@@ -137,7 +124,6 @@ impl Directory {
         }
     }
 
-    /// Removes an empty folder in it.
     pub(crate) fn remove_folder(&self, name: &str) -> io::Result<()> {
         fs::remove_dir(self.path.join(name))
     }
@@ -148,7 +134,6 @@ impl Directory {
         Ok(())
     }
 
-    /// The names of what is in it, but for those that are no Unicode.
     pub(crate) fn names(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.path)? {
@@ -180,12 +165,10 @@ fn is_in_the_way(error: &io::Error) -> bool {
     error.kind() == ErrorKind::PermissionDenied || error.raw_os_error() == Some(ERROR_SHARING_VIOLATION)
 }
 
-/// Nothing changes two names in one step.
 pub(crate) fn exchange(_one: &Path, _other: &Path) -> io::Result<()> {
     Err(ErrorKind::Unsupported.into())
 }
 
-/// Checks that an open file is one that omo made, and tells its size.
 pub(crate) fn check(file: &File) -> Result<u64, Trouble> {
     if !winapi_util::file::typ(file)?.is_disk() || !file.metadata()?.is_file() {
         return Err(Trouble::Refused("no regular file"));
@@ -201,7 +184,6 @@ pub(crate) fn check(file: &File) -> Result<u64, Trouble> {
 /// Nothing has to be made ready for a new file.
 pub(crate) fn reserve(_file: &File, _length: usize) {}
 
-/// Opens a file for reading that is not omo's own.
 pub(crate) fn open_for_reading(path: &Path, links: Links) -> io::Result<Opened> {
     let mut options = OpenOptions::new();
     let more = if links == Links::Followed { 0 } else { FILE_FLAG_OPEN_REPARSE_POINT };
@@ -220,12 +202,11 @@ pub(crate) fn open_for_reading(path: &Path, links: Links) -> io::Result<Opened> 
     })
 }
 
-/// When a file or folder was made.
 pub(crate) fn made_at(path: &Path) -> Option<SystemTime> {
     std::fs::metadata(path).ok()?.created().ok()
 }
 
-/// It is not told here; when it was made is.
+/// No inode here; the moment of creation tells files apart.
 pub(crate) fn number(_found: &std::fs::Metadata) -> u64 {
     0
 }
@@ -235,17 +216,14 @@ pub(crate) fn config_home() -> Option<PathBuf> {
     dirs::config_dir()
 }
 
-/// The user's own folder on this machine.
 pub(crate) fn state_home() -> Option<PathBuf> {
     dirs::data_local_dir()
 }
 
-/// The user's own folder on this machine, as for their state.
 pub(crate) fn data_home() -> Option<PathBuf> {
     dirs::data_local_dir()
 }
 
-/// Whether two names are of the same variable.
 pub(crate) fn same_variable(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other)
 }
@@ -259,7 +237,7 @@ pub fn link_folder(folder: &Path, place: &Path) -> io::Result<()> {
     std::os::windows::fs::symlink_dir(folder, place)
 }
 
-/// What a folder's list of rights says is not read, and nothing is said of it.
+/// Always true: the list of rights of a folder is not read.
 pub fn may_write(_folder: &Path) -> bool {
     true
 }

@@ -1,7 +1,7 @@
-//! How often omo has written a session's entry, beside the key: one small file for each session.
+//! Revisions of sessions' entries, beside the key: one small file for each session.
 //!
-//! The entry lies in the project, where an older one can be put back whole. It bears omo's seal, and a lower revision
-//! than the one here.
+//! The entry lies in the project, where an older one can be put back whole. It bears omo's seal,
+//! and a lower revision than the one here.
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
@@ -20,7 +20,6 @@ const DIGITS: usize = 20;
 /// After so many milliseconds without a write a file goes: the entry has gone long before.
 const KEPT_MILLIS: i64 = 30 * 24 * 60 * 60 * 1_000;
 
-/// The open file of a session.
 pub(crate) struct Revision(File);
 
 impl Revision {
@@ -34,14 +33,12 @@ impl Revision {
         Ok(parse(&text).map(|last| (Self(file), last)))
     }
 
-    /// Writes another number over it.
     pub(crate) fn write(mut self, revision: u64) {
-        // What cannot be written stays behind the entry, which is then still believed.
+        // A failed write stays behind the entry, which is then still believed.
         let _ = self.0.rewind().and_then(|()| self.0.write_all(format!("{revision:0DIGITS$}\n").as_bytes()));
     }
 }
 
-/// The last revision of a session; `None` where there is none.
 pub(crate) fn read(state_home: Option<&Path>, id: &SessionId) -> Result<Option<u64>, KeyError> {
     let folder = GuardedFolder::open_user_part(state_home.ok_or(KeyError::NoHome)?, &PARTS)?;
     let bytes = folder.map(|folder| folder.read(&name(id), DIGITS as u64 + 1)).transpose()?.flatten();

@@ -14,25 +14,25 @@ use crate::json_object::{JsonObject, MemberKey};
 
 /// The version of the state that this omo writes.
 pub const VERSION: u64 = 1;
-/// After how many milliseconds without a write a session's entry is dropped: 7 days.
+/// Milliseconds without a write after which an entry is dropped: 7 days.
 pub const RETENTION_MILLIS: i64 = 7 * 24 * 60 * 60 * 1_000;
 
 /// A larger entry is none of omo's: what omo writes into one is bounded, and what others write
 /// there is held in memory several times over.
 pub(crate) const MAX_ENTRY_BYTES: usize = 192 * 1024;
-/// How many places that may be a session's entry are looked at one by one.
+/// Places looked at one by one that may be a session's entry.
 const MAX_PEEKS: usize = 4;
 
-/// Why the state's text could not be used.
+/// Failure to use the state's text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
-    /// It is no state at all.
+    /// No state at all.
     #[error("does not parse as a state: {0}")]
     Corrupt(String),
-    /// The session's own entry is not one; the rest of the file is.
+    /// Corrupt entry of the session; the rest of the file is sound.
     #[error("holds an entry of this session that does not parse: {0}")]
     CorruptEntry(String),
-    /// A newer omo wrote it.
+    /// Version of a newer omo.
     #[error("is of version {0}, and this omo knows {VERSION}")]
     TooNew(u64),
 }
@@ -46,14 +46,14 @@ pub struct StateDocument<'a> {
     edit: DocumentEdit<'a>,
 }
 
-/// What has become of a document since it was read.
+/// Change of a document since it was read.
 #[derive(Debug, Default)]
 enum DocumentEdit<'a> {
     #[default]
     Nothing,
     /// One entry has new text; everything around it is as it was.
     Entry { old: &'a str, new: String },
-    /// More than that.
+    /// Several changes.
     Rewritten,
 }
 
@@ -101,7 +101,7 @@ impl<'a> StateDocument<'a> {
         })
     }
 
-    /// Whether a file names a session at all, by its bytes.
+    /// Presence of a session's id in a file, by its bytes.
     pub fn mentions(bytes: &[u8], id: &SessionId) -> bool {
         memmem::find(bytes, id.as_str().as_bytes()).is_some()
     }
@@ -112,7 +112,7 @@ impl<'a> StateDocument<'a> {
         self.sessions.get(id.as_str()).map(read).transpose()
     }
 
-    /// Every entry, with its id. An entry whose key is no session id is left out.
+    /// Entries with their ids. An entry whose key is no session id is left out.
     pub fn sessions(&self) -> Vec<(SessionId, Result<Session, DocumentError>)> {
         let ids = self.sessions.iter().filter_map(|(id, raw)| Some((SessionId::parse(id).ok()?, raw)));
         ids.map(|(id, raw)| (id, entry(raw).map_err(|error| DocumentError::CorruptEntry(error.to_string())))).collect()
@@ -140,7 +140,7 @@ impl<'a> StateDocument<'a> {
         Ok(())
     }
 
-    /// Forgets one session's entry.
+    /// Drops the entry of a session.
     pub fn remove(&mut self, id: &SessionId) {
         self.sessions.retain(|known, _| known != id.as_str());
         self.edit = DocumentEdit::Rewritten;
@@ -195,7 +195,7 @@ impl<'a> StateDocument<'a> {
         json
     }
 
-    /// What every state has, and one that was just made or is of an older version has not.
+    /// Members of every state, which a new one or one of an older version lacks.
     fn complete(&mut self) {
         for (name, value) in [("version", VERSION.to_string()), (SESSIONS, String::new())] {
             if self.top.get(name).is_none() {
@@ -211,7 +211,6 @@ fn too_new(top: &JsonObject<'_>) -> Option<DocumentError> {
     (version > VERSION).then_some(DocumentError::TooNew(version))
 }
 
-/// The entry that stands behind a key: `: {…`.
 fn entry_after_key(bytes: &[u8]) -> Option<Session> {
     let value = bytes.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
     value.starts_with(b"{").then_some(())?;
@@ -219,8 +218,7 @@ fn entry_after_key(bytes: &[u8]) -> Option<Session> {
     serde_json::Deserializer::from_slice(value).into_iter::<Session>().next()?.ok()
 }
 
-/// Whether any time in an entry is as old as that, by its bytes: of fifty sessions, few need a
-/// closer look.
+/// A time in an entry that may be too old, by its bytes: of fifty sessions, few need a closer look.
 fn may_be_old(raw: &str, times: &memmem::Finder<'_>, now: Timestamp) -> bool {
     let is_old = |at: usize| {
         let value =

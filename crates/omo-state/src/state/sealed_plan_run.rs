@@ -15,13 +15,13 @@ use crate::files::folder::GuardedFolder;
 use crate::seal::{KeyError, SealKey};
 use crate::state::{self, EntryChange, StateError, StateUpdateOptions};
 
-/// Why a plan run could not be written into its session.
+/// Failure to write a plan run into its session.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanRunError {
-    /// The state could not be.
+    /// State error.
     #[error(transparent)]
     State(#[from] StateError),
-    /// There is no key to seal it with, and without a seal no hook believes it.
+    /// No key to seal it with: without a seal no hook believes it.
     #[error(transparent)]
     Key(#[from] KeyError),
 }
@@ -130,7 +130,7 @@ fn is_sealed(key: &SealKey, id: &SessionId, run: &PlanRun) -> bool {
     run.seal.as_deref().is_some_and(|seal| key.is_mac(&sealed_bytes(id, run), seal))
 }
 
-/// What the seal is over. Other things are sealed with the same key: none of them begins so.
+/// Sealed bytes, with a prefix that nothing else under the same key has.
 fn sealed_bytes(id: &SessionId, run: &PlanRun) -> Vec<u8> {
     let content = ("omo plan run 1", id.as_str(), PlanRun { seal: None, ..run.clone() });
     serde_json::to_vec(&content).unwrap_or_default()

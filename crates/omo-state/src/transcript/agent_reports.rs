@@ -1,4 +1,5 @@
-//! What a subagent reported, as the transcript has it: for where the event of its end did not come.
+//! Reports of subagents, from the transcript: for a session where the event of their end did not
+//! come.
 //!
 //! All roles and all tool results are looked at, and only a report counts: the result of a call of
 //! the agent tool that the client marks as completed, or its notice about an agent in the
@@ -13,18 +14,18 @@ use serde::Deserialize;
 use super::line::{AgentResult, Block, TranscriptLine};
 use super::{Chunk, RawLine};
 
-/// A report.
+/// Report of a subagent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentReport {
-    /// When it came.
+    /// Moment of the report.
     pub at: Option<Timestamp>,
-    /// What it says.
+    /// Text of the report.
     pub text: String,
-    /// The id of the agent, where the client names it.
+    /// Agent id, where the client names it.
     pub agent: Option<String>,
 }
 
-/// The reports of one kind of agent since an offset, in their order.
+/// Reports of one kind of agent since the offset `from`, in order.
 pub fn read_agent_reports(path: &Path, from: u64, agent: &str) -> Vec<AgentReport> {
     let Some(chunk) = Chunk::read(path, from) else { return Vec::new() };
     let calls: Vec<String> = chunk
@@ -45,7 +46,6 @@ pub fn read_agent_reports(path: &Path, from: u64, agent: &str) -> Vec<AgentRepor
 }
 
 impl TranscriptLine<'_> {
-    /// The ids of the calls in a line of the model that started this kind of agent.
     fn agent_calls(&self, agent: &str) -> Vec<String> {
         #[derive(Deserialize)]
         struct Start {
@@ -56,14 +56,14 @@ impl TranscriptLine<'_> {
         self.calls().filter(is_it).map(|call| call.id.to_owned()).collect()
     }
 
-    /// What an agent said that the session waited for, and its id.
+    /// Report and id of an agent that the session waited for.
     fn completed_agent(&self, agent: &str) -> Option<(String, Option<String>)> {
         let result: AgentResult = self.tool_result()?;
         let counts = result.status.as_deref() == Some("completed") && result.agent_type.as_deref() == Some(agent);
         counts.then(|| (result.text(), result.agent_id))
     }
 
-    /// What an agent said that ran in the background, where one of these calls had started it, and its id.
+    /// Report and id of an agent in the background, where one of these calls had started it.
     fn notice(&self, calls: &[String]) -> Option<(String, Option<String>)> {
         let text = self.notification()?;
         let call = between(&text, "<tool-use-id>", "</tool-use-id>")?;

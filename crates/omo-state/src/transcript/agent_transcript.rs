@@ -1,7 +1,8 @@
-//! What the client wrote down of an agent: what it was given to do, where, by which call, and what it read.
+//! Prompts, folder, call and reads of an agent, from the client's files.
 //!
-//! The agent's own transcript lies beside the session's, in a folder with the session's name, and comes into being a
-//! little after the agent has begun (measured on 2.1.328: for one that ends at once, after its `SubagentStop`).
+//! The agent's own transcript lies beside the session's, in a folder with the session's name, and
+//! comes into being a little after the agent has begun (measured on 2.1.328: for one that ends at
+//! once, after its `SubagentStop`).
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -17,17 +18,17 @@ use super::each_line;
 use super::line::{AgentResult, Block, Content, TranscriptLine};
 use crate::files::regular_file;
 
-/// What the client notes of an agent is short.
+/// Maximum bytes of the client's note about an agent.
 const MAX_META_BYTES: u64 = 64 * 1024;
 
-/// What an agent was given.
+/// Input of an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentStart {
-    /// Its prompts: the one that it began with, and what it was sent later.
+    /// Prompts: the first one, and later messages.
     pub prompts: Vec<String>,
-    /// When it was given the first of them.
+    /// Moment of the first prompt.
     pub began: Option<Timestamp>,
-    /// The folder that it worked in then.
+    /// Working folder at the start.
     pub cwd: Option<PathBuf>,
     /// The results of its tool `Read`, each with the path that it named.
     pub reads: Vec<(PathBuf, String)>,
@@ -41,7 +42,7 @@ pub fn agent_transcript_path(session: &Path, id: &str) -> Option<PathBuf> {
     is_id.then(|| session.with_extension("").join(format!("subagents/agent-{id}.jsonl")))
 }
 
-/// What an agent was given, from its own transcript. Nothing where that is not there.
+/// Input of an agent, from its own transcript; empty without one.
 pub fn read_agent_start(agent: &Path) -> AgentStart {
     let mut given = AgentStart::default();
     let mut calls = BTreeMap::new();
@@ -49,7 +50,7 @@ pub fn read_agent_start(agent: &Path) -> AgentStart {
         calls.extend(line.reads());
         given.reads.extend(line.results().into_iter().filter_map(|(id, text)| Some((calls.remove(&id)?, text))));
         if let Some(hook) = line.intervention() {
-            // What a hook added has a line of its own beside that of its command.
+            // Text that a hook added has a line of its own beside that of its command.
             if hook.command.is_some() || !given.hooks.iter().any(|known| known.event == hook.event) {
                 given.hooks.push(hook);
             }
@@ -62,7 +63,7 @@ pub fn read_agent_start(agent: &Path) -> AgentStart {
         given.prompts.push(prompt);
     });
     if !is_whole {
-        // What was not read may hold another prompt.
+        // An unread part may hold another prompt.
         given.prompts.push(String::new());
     }
     given
@@ -80,8 +81,8 @@ pub fn find_start_call(session: &Path, from: u64, id: &str) -> Option<AgentCall>
     calls.remove(&result?).filter(|_| is_whole)
 }
 
-/// Whether the client notes of an agent that another one started it, or that it has a work tree of its own; and
-/// whether it notes anything at all.
+/// An agent that another agent started, or with a work tree of its own; `None` without the client's
+/// note.
 pub fn is_isolated(agent: &Path) -> Option<bool> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -113,7 +114,7 @@ fn intervenes(answer: &Value) -> bool {
 }
 
 impl TranscriptLine<'_> {
-    /// What this line gives an agent to do; `None` for what a tool or the client itself said.
+    /// Prompt in this line; `None` for a tool or the client itself.
     fn prompt(&self) -> Option<String> {
         if self.kind == "attachment" {
             return self.attachment().filter(|it| it.kind == "queued_command").map(|it| it.queued_prompt());

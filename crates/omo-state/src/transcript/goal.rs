@@ -4,10 +4,9 @@ use std::path::Path;
 
 use super::{Chunk, RawLine};
 
-/// At most this much of a transcript's end is read.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// What the last note about a goal in the tail of a transcript waits for, where it is still waited for.
+/// Condition of the last goal noted in the tail of a transcript, while it is active.
 pub fn read_active_goal(path: &Path) -> Option<String> {
     let chunk = Chunk::read_at_most(path, 0, MAX_BYTES)?;
     let notes = chunk.lines_with(b"\"goal_status\"").filter_map(RawLine::parse);

@@ -103,7 +103,6 @@ impl<'a> TranscriptLine<'a> {
         self.timestamp.and_then(Timestamp::parse)
     }
 
-    /// A line of the main agent.
     pub(super) fn is_of_the_model(&self) -> bool {
         self.kind == "assistant" && !self.is_sidechain && !self.is_api_error_message
     }
@@ -135,7 +134,6 @@ impl<'a> TranscriptLine<'a> {
         self.kind == "user" && !self.is_sidechain
     }
 
-    /// Text of an input in the client's queue.
     pub(super) fn queued_text(&self) -> Option<String> {
         string(self.content)
     }
@@ -154,7 +152,6 @@ impl<'a> TranscriptLine<'a> {
         serde_json::from_str(content).ok().map(blocks).map(Content::Blocks).or_else(text)
     }
 
-    /// The blocks of the message; none where it is plain text, as a person's prompt is.
     pub(super) fn blocks(&self) -> Vec<Block<'a>> {
         match self.content() {
             Some(Content::Blocks(blocks)) => blocks,
@@ -162,7 +159,6 @@ impl<'a> TranscriptLine<'a> {
         }
     }
 
-    /// The calls of tools in the message.
     pub(super) fn calls(&self) -> impl Iterator<Item = Block<'a>> {
         self.blocks().into_iter().filter(|block| block.kind == "tool_use")
     }
@@ -264,31 +260,27 @@ impl Block<'_> {
         parse(self.input)
     }
 
-    /// The text of a tool's result.
     pub(super) fn result_text(&self) -> Option<String> {
         self.content.map(text_of)
     }
 }
 
 impl Attachment<'_> {
-    /// The command of the hook.
     pub(super) fn command(&self) -> Option<String> {
         string(self.command)
     }
 
-    /// What the hook printed, as JSON.
+    /// Output of the hook, as JSON.
     pub(super) fn printed(&self) -> Option<Value> {
         serde_json::from_str(&string(self.stdout)?).ok()
     }
 
-    /// A prompt that waited in the client's queue.
     pub(super) fn queued_prompt(&self) -> String {
         string(self.prompt).or_else(|| self.prompt.map(ToString::to_string)).unwrap_or_default()
     }
 }
 
 impl AgentResult<'_> {
-    /// The report of the agent.
     pub(super) fn text(&self) -> String {
         self.content.map(text_of).unwrap_or_default()
     }
@@ -302,7 +294,6 @@ fn string(raw: Option<&RawValue>) -> Option<String> {
     parse(raw)
 }
 
-/// The text of a result: a string, or the texts of blocks.
 fn text_of(content: &RawValue) -> String {
     let blocks: Option<Vec<Value>> = parse(Some(content));
     let texts = |blocks: Vec<Value>| {

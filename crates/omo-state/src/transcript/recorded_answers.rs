@@ -1,7 +1,8 @@
-//! What a person answered in the client's question dialog, as the transcripts of a session have it.
+//! Answers of a person in the client's question dialog, from the transcripts of a session.
 //!
-//! Only the result of a call of the question tool counts, as the client itself records it. What no person chose is no
-//! answer: a dialog that ran out of time, one that was dismissed, and one that a hook or a rule answered.
+//! Only the result of a call of the question tool counts, as the client itself records it. No
+//! answer is one that no person chose: a dialog that ran out of time, one that was dismissed, and
+//! one that a hook or a rule answered.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,12 +16,12 @@ use serde_json::value::RawValue;
 use super::line::TranscriptLine;
 use super::{Chunk, RawLine};
 
-/// So much of the end of a transcript is read. Between an answer and the command that it leads to lies one request.
+/// Bytes read of the end of a transcript. Between an answer and the command that it leads to lies
+/// one request.
 const MAX_BYTES: u64 = 8 * 1024 * 1024;
-/// The client's name of the tool.
 const TOOL: &str = "AskUserQuestion";
 
-/// What was answered in a session after a moment, in its order; nothing where there is no transcript of it.
+/// Answers in a session after a moment, in order; empty without a transcript.
 pub fn read_recorded_answers(client_home: &Path, session: &SessionId, since: Timestamp) -> Vec<RecordedAnswer> {
     let mut answers: Vec<RecordedAnswer> =
         transcripts_of(client_home, session).iter().flat_map(|path| answers_in(path)).collect();
@@ -76,7 +77,7 @@ struct AskedOption {
 }
 
 impl TranscriptLine<'_> {
-    /// What a person answered to one of these calls.
+    /// Answers of a person to one of these calls.
     fn recorded_answers(&self, calls: &[String]) -> Option<Vec<RecordedAnswer>> {
         let at = self.time()?;
         let [block] = &*self.blocks() else { return None };

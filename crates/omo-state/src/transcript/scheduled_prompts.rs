@@ -1,9 +1,10 @@
-//! Whether a prompt is one that a model has scheduled.
+//! Recognition of prompts that a model has scheduled.
 //!
-//! The client hands a scheduled prompt on as it hands on one that was typed, and what tells the two apart gets into the
-//! transcript only when the hook has ended (measured on 2.1.328). What is there before are the calls that scheduled it,
-//! in the transcripts of this project's sessions and their subagents, and the client's own list of those that outlive
-//! its process. Of that list the client takes a prompt as it is due.
+//! The client hands a scheduled prompt on as it hands on one that was typed, and what tells the two
+//! apart gets into the transcript only when the hook has ended (measured on 2.1.328). What is there
+//! before are the calls that scheduled it, in the transcripts of this project's sessions and their
+//! subagents, and the client's own list of those that outlive its process. Of that list the client
+//! takes a prompt as it is due.
 
 use std::fs;
 use std::io::Read;
@@ -17,30 +18,30 @@ use super::each_line;
 use super::line::{Block, TranscriptLine};
 use crate::files::regular_file;
 
-/// Where the client keeps what is scheduled and outlives its process, below the project's folder.
+/// The client's list of scheduled prompts that outlive its process, below the project's folder.
 const LIST: &str = ".claude/scheduled_tasks.json";
-/// A larger list is not read, and may hold anything.
 const MAX_LIST_BYTES: u64 = 256 * 1024;
-/// What was due is taken from the list so long before the hook, at most.
+/// Milliseconds between the removal of a due prompt from the list and the hook.
 const JUST_NOW_MILLIS: u64 = 3_000;
-/// How the client writes down that a scheduled prompt is due, and how near to that it queues the prompt.
+/// The client's mark of a due prompt, close to the line that queues it.
 const FIRE: &str = "scheduled_task_fire";
 const NEAR_MILLIS: u64 = 1_000;
-/// How much of the transcripts is read, the newest first.
+/// Bytes read of all transcripts, newest first.
 const MAX_TRANSCRIPT_BYTES: u64 = 64 * 1024 * 1024;
-/// How many times are kept of one.
+/// Times kept of one transcript.
 const MAX_TIMES: usize = 1_000;
-/// How deep the transcripts of subagents lie, and how many there may be.
+/// Depth of the transcripts of subagents, and their maximum number.
 const MAX_DEPTH: usize = 5;
 const MAX_FILES: usize = 5_000;
 
-/// Whether a model has scheduled this prompt, or the client has changed its list of scheduled prompts just now.
+/// A prompt that a model has scheduled, or a change of the client's list just now.
 pub fn is_scheduled_prompt(prompt: &str, transcript: Option<&Path>, folders: &[&Path], now: Timestamp) -> bool {
     folders.iter().any(|folder| is_listed(prompt, &folder.join(LIST), now))
         || transcript.and_then(Path::parent).is_some_and(|folder| is_called_for(prompt, folder))
 }
 
-/// Whether the client's list holds it, or was changed just now: what is scheduled once is gone from it already.
+/// A prompt in the client's list, or a list that was changed just now: a prompt scheduled once is
+/// gone from it already.
 fn is_listed(prompt: &str, list: &Path, now: Timestamp) -> bool {
     let Ok(Some(mut file)) = regular_file::open(list) else { return false };
     let changed = file.metadata().and_then(|found| found.modified()).ok();
@@ -55,7 +56,7 @@ fn is_listed(prompt: &str, list: &Path, now: Timestamp) -> bool {
         || read.is_ok() && serde_json::from_slice(&text).is_ok_and(|list: Value| has_prompt(&list, prompt))
 }
 
-/// Whether a `prompt` anywhere in a value is this one.
+/// A `prompt` with this text anywhere in a value.
 fn has_prompt(value: &Value, prompt: &str) -> bool {
     match value {
         Value::Array(values) => values.iter().any(|value| has_prompt(value, prompt)),
@@ -66,8 +67,8 @@ fn has_prompt(value: &Value, prompt: &str) -> bool {
     }
 }
 
-/// Whether a transcript says so: a model has called a tool that schedules with this prompt, or the client queued it as a
-/// scheduled one was due while a turn ran.
+/// A transcript in which a model has called a scheduling tool with this prompt, or in which the
+/// client queued it as a scheduled one was due while a turn ran.
 fn is_called_for(prompt: &str, folder: &Path) -> bool {
     let mut files = Vec::new();
     find_transcripts(folder, MAX_DEPTH, &mut files);
@@ -79,14 +80,13 @@ fn is_called_for(prompt: &str, folder: &Path) -> bool {
     files.into_iter().any(|(_, path)| ScheduleSigns::read(&path, &mut left, word, prompt).hold())
 }
 
-/// What a transcript says about a prompt.
+/// Signs of scheduling in a transcript.
 #[derive(Default)]
 struct ScheduleSigns {
-    /// A model has scheduled it.
+    /// Call of a scheduling tool.
     is_called_for: bool,
-    /// When the client queued it.
+    /// Moments at which the client queued the prompt.
     queued: Vec<Timestamp>,
-    /// When scheduled prompts were due.
     fires: Vec<Timestamp>,
 }
 
@@ -105,7 +105,7 @@ impl ScheduleSigns {
         signs
     }
 
-    /// Whether a model scheduled it, or a scheduled prompt was due as it was queued.
+    /// Scheduled by a model, or queued as a scheduled prompt was due.
     fn hold(&self) -> bool {
         let is_near = |at: &Timestamp, other: &Timestamp| at.as_millis().abs_diff(other.as_millis()) <= NEAR_MILLIS;
         self.is_called_for || self.queued.iter().any(|at| self.fires.iter().any(|fire| is_near(at, fire)))
@@ -136,19 +136,19 @@ impl TranscriptLine<'_> {
             && self.calls().any(|call| schedules(&call) && call.input().is_some_and(|input| has_prompt(&input, prompt)))
     }
 
-    /// When a scheduled prompt was due, if this says so.
+    /// Moment at which a scheduled prompt was due.
     fn fires(&self) -> Option<Timestamp> {
         (self.kind == "system" && self.subtype == Some(FIRE)).then(|| self.time())?
     }
 
-    /// When the client queued this prompt, if it did.
+    /// Moment at which the client queued this prompt.
     fn queues(&self, prompt: &str) -> Option<Timestamp> {
         let is_queued = self.kind == "queue-operation" && self.operation == Some("enqueue");
         is_same(&self.queued_text().filter(|_| is_queued)?, prompt).then(|| self.time())?
     }
 }
 
-/// Whether two prompts are the same but for white space.
+/// Equality but for white space.
 fn is_same(one: &str, other: &str) -> bool {
     one.split_whitespace().eq(other.split_whitespace())
 }

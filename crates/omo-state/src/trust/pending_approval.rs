@@ -1,7 +1,7 @@
-//! What plans would have run and their user has not looked at yet: one file for each set of
-//! commands, in the user's own folder, so that a hook can show and approve it without reading a plan.
+//! Plans that wait for approval: one file for each set of commands, in the user's own folder, so
+//! that a hook can show and approve it without reading a plan.
 //!
-//! A file is named after what it holds and where that would run (`trust::digest`), and this is
+//! A file is named after its commands and their folder (`trust::digest`), and the digest is
 //! computed anew whenever it is read: one with other commands in it is worth nothing.
 
 use std::path::Path;
@@ -20,34 +20,34 @@ const VERSION: u32 = 1;
 const SUFFIX: &str = ".json";
 /// A larger file is refused.
 const MAX_BYTES: u64 = 1024 * 1024;
-/// So many are kept, the newest ones.
+/// Files kept, newest first.
 const KEPT: usize = 32;
 
-/// Why what a plan would have run could not be left for its user.
+/// Failure to leave commands for their user.
 #[derive(Debug, thiserror::Error)]
 pub enum PendingError {
-    /// A file could not be used.
+    /// File error.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// Another process writes there all the time.
+    /// Lock held by another process.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// The user has no folder for what programs remember.
+    /// User without a state home.
     #[error(transparent)]
     Home(#[from] KeyError),
-    /// The commands are longer than a person would read.
+    /// Commands longer than a person would read.
     #[error("the commands of this plan are longer than {MAX_BYTES} bytes together")]
     TooLarge,
 }
 
-/// What one plan would have run.
+/// Commands of one plan that wait for approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingApproval {
-    /// What stands for exactly these commands in exactly this folder.
+    /// [`commands_digest`] of exactly these commands in this folder.
     pub digest: String,
-    /// The plan's path, as it was given.
+    /// Path of the plan, as given.
     pub plan: String,
-    /// All of its commands, in their order.
+    /// Commands in order.
     pub commands: Vec<PlannedCommand>,
     /// The slash command behind which its user was shown them, as omo has sealed it.
     pub line: Option<String>,
@@ -85,7 +85,7 @@ impl SealedLine {
     }
 }
 
-/// What stands for exactly these commands, in this order, in this folder.
+/// Digest of exactly these commands, in this order, in this folder.
 pub fn commands_digest(root: &Path, commands: &[PlannedCommand]) -> String {
     commands_digest_at(root, root, commands)
 }
@@ -125,7 +125,7 @@ pub fn write(
     Ok(digest)
 }
 
-/// What stands under a digest; `None` where there is nothing, or something else.
+/// The pending approval under a digest; `None` without one, or with another content.
 pub fn read(state_home: Option<&Path>, root: &Path, digest: &str) -> Result<Option<PendingApproval>, FolderError> {
     let Some(folder) = open(state_home)? else { return Ok(None) };
     Ok(read_from(&folder, SealKey::find(state_home).ok().flatten().as_ref(), root, digest))
@@ -140,13 +140,12 @@ pub fn read_all(state_home: Option<&Path>, root: &Path) -> Result<Vec<PendingApp
     Ok(digests.filter_map(|digest| read_from(&folder, key.as_ref(), root, digest)).collect())
 }
 
-/// Whether the user approved exactly the commands that this stands for. What cannot be looked up is
-/// not approved.
+/// An approval of exactly these commands; a failed look-up counts as none.
 pub fn is_approved(state_home: Option<&Path>, digest: &str) -> bool {
     given(state_home, digest).is_some()
 }
 
-/// Who approved them, and when.
+/// Approver and moment.
 pub fn given(state_home: Option<&Path>, digest: &str) -> Option<GivenApproval> {
     ApprovalList::load(state_home).ok()?.approval_given(digest, &SealKey::load(state_home).ok()?)
 }

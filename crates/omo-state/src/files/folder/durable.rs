@@ -1,5 +1,5 @@
-//! What a folder does for files that must outlive a power failure: nothing here returns before what it
-//! wrote is on the disk.
+//! Folder operations for files that must outlive a power failure: each returns when its write is on
+//! the disk.
 
 use std::io::{Seek, SeekFrom, Write};
 
@@ -17,7 +17,7 @@ impl GuardedFolder {
         let position = self.with_path("append to", name, file.seek(SeekFrom::Start(size)))?;
         let written = file.write_all(bytes).and_then(|()| file.sync_data());
         if written.is_err() {
-            // What is left of it where even this fails is known by its missing end.
+            // A leftover of even this is known by its missing end.
             let _ = file.set_len(position).and_then(|()| file.sync_data());
         }
         self.with_path("append to", name, written)
@@ -41,7 +41,7 @@ impl GuardedFolder {
         self.directory.sync().map_err(|error| io_error("write", &self.path, error))
     }
 
-    /// Whether there is anything of that name.
+    /// Presence of any entry of this name.
     pub fn contains(&self, name: &str) -> bool {
         !self.directory.lacks(name)
     }
