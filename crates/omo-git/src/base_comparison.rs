@@ -30,7 +30,6 @@ use crate::repository_base::RepositoryBase;
 use crate::scope::FileScope;
 use crate::worktree::included_paths;
 
-/// At most so many objects are asked for at once.
 const OBJECTS_AT_ONCE: usize = 500;
 /// Branches that others are made from, the most certain one first.
 const MAIN_BRANCHES: [&str; 5] = [
@@ -41,7 +40,7 @@ const MAIN_BRANCHES: [&str; 5] = [
     "refs/heads/master",
 ];
 
-/// Why a project cannot be compared with a commit.
+/// Failure to compare a project with a commit.
 #[derive(Debug, Error)]
 pub enum BaseError {
     /// The project lies in no repository.
@@ -59,15 +58,15 @@ pub enum BaseError {
     /// A submodule was at a commit that is not there.
     #[error("the submodule {} was at {commit}, which is not there", path.display())]
     Submodule {
-        /// Where it lies.
+        /// Path of the submodule.
         path: PathBuf,
         /// The commit.
         commit: String,
     },
-    /// Something that was there has its place taken.
+    /// Another file in the place of one that was there.
     #[error("{} was there, and a test file of now has its place: both cannot be in one tree", path.display())]
     PlaceTaken {
-        /// What was there.
+        /// Path from the top.
         path: PathBuf,
     },
     /// A step of git failed.
@@ -78,20 +77,20 @@ pub enum BaseError {
     Copy(#[from] CopyError),
 }
 
-/// What a project is compared with.
+/// Base of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub enum BaseChoice<'a> {
     /// The commit that the work on this branch began from.
     BranchStart,
-    /// This commit.
+    /// This commit, by any name that git knows.
     Revision(&'a str),
     /// The files that a run began with, uncommitted ones too.
     Recorded {
         /// The session of the run.
         session: &'a SessionId,
-        /// What was settled of the files when it began.
+        /// `FileScope` at the start of the run.
         scope: &'a str,
-        /// What stands for them in the session's entry.
+        /// Digest of the record, from the session's entry.
         recorded: &'a str,
     },
     /// The files that an attempt at a task of a plan began with, uncommitted ones too.
@@ -100,12 +99,12 @@ pub enum BaseChoice<'a> {
         worktree: &'a ProvedWorktree,
         /// The run of the plan.
         run_id: &'a str,
-        /// What was kept of the work tree.
+        /// Snapshot of the work tree before the attempt.
         snapshot: &'a TreeSnapshot,
     },
 }
 
-/// Where git looks at the files: a folder of omo's own, below that of the user.
+/// Working folder of git, below the user's own state folder.
 #[derive(Clone, Copy, Debug)]
 pub struct ScratchFolder<'a> {
     /// The user's own state folder.
@@ -124,10 +123,10 @@ pub struct BaseComparison<'a> {
     files: ProjectFiles<'a>,
 }
 
-/// A file that differs, in both of its versions.
+/// A path that differs, with the file on both sides.
 #[derive(Debug)]
 pub struct ChangedFile {
-    /// Its path from the top of the work tree.
+    /// Path from the top of the work tree.
     pub path: PathBuf,
     /// `None` where it was not there.
     pub base: Option<FileVersion>,
@@ -135,22 +134,22 @@ pub struct ChangedFile {
     pub now: Option<FileVersion>,
 }
 
-/// Content of a file, or target of a link.
+/// A file or link on one side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileVersion {
-    /// git's mode of it.
+    /// Mode, such as `100644`.
     mode: String,
     /// The content.
     pub bytes: Vec<u8>,
 }
 
 impl ChangedFile {
-    /// The content at the base.
+    /// Content at the base; `None` for a new file.
     pub fn base_bytes(&self) -> Option<&[u8]> {
         self.base.as_ref().map(|version| version.bytes.as_slice())
     }
 
-    /// The content now.
+    /// Content now; `None` for a removed file.
     pub fn now_bytes(&self) -> Option<&[u8]> {
         self.now.as_ref().map(|version| version.bytes.as_slice())
     }
@@ -169,7 +168,7 @@ pub fn write_versions(
     version: impl Fn(&ChangedFile) -> Option<&FileVersion>,
 ) -> Result<(), BaseError> {
     let mut tree = FolderPath::open_to_write(copy).map_err(|error| CopyError::new(copy, error))?;
-    // What is within a folder goes before a link that takes the place of it.
+    // Files within a folder go before a link that takes its place.
     for file in files.iter().rev() {
         remove_file(&mut tree, &file.path).map_err(|error| CopyError::new(&file.path, error))?;
     }
@@ -191,7 +190,7 @@ fn remove_file(tree: &mut FolderPath, path: &Path) -> io::Result<()> {
     }
 }
 
-/// What a file of the copy without the change is like.
+/// Content of a file in the copy without the change.
 #[derive(Debug)]
 pub enum BaseContent {
     /// As it was.
@@ -257,7 +256,7 @@ impl<'a> BaseComparison<'a> {
         Ok(Self { top, base, project, files })
     }
 
-    /// How many files there are now.
+    /// Number of files now.
     pub fn file_count(&self) -> usize {
         self.files.present.len()
     }
@@ -272,12 +271,12 @@ impl<'a> BaseComparison<'a> {
         self.files.changed.keys().map(PathBuf::as_path)
     }
 
-    /// Whether a file that changed was there at the base.
+    /// Presence of a changed file at the base.
     pub fn was_there(&self, path: &Path) -> bool {
         self.files.changed.get(path).is_some_and(Option::is_some)
     }
 
-    /// Whether a file that changed was a link at the base.
+    /// A changed file that was a link at the base.
     pub fn was_link(&self, path: &Path) -> bool {
         self.files.changed.get(path).is_some_and(|base| base.as_ref().is_some_and(|base| base.mode == LINK))
     }
@@ -289,7 +288,7 @@ impl<'a> BaseComparison<'a> {
         below.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
     }
 
-    /// Whether a file is there now.
+    /// Presence of a file now.
     pub fn is_present(&self, path: &Path) -> bool {
         self.files.present.contains(path) && self.top.join(path).symlink_metadata().is_ok()
     }
@@ -413,7 +412,7 @@ impl<'a> BaseComparison<'a> {
         Ok(paths.into_iter().filter(|path| is_plain(path)).collect())
     }
 
-    /// The top of the work tree.
+    /// Top of the work tree.
     pub fn top(&self) -> &Path {
         &self.top
     }
@@ -440,10 +439,9 @@ impl<'a> BaseComparison<'a> {
     }
 }
 
-/// What a person's branch is compared with.
 struct BranchBase {
     commit: String,
-    /// It is the last commit, which the work may be in already.
+    /// The last commit as base, which the work may be in already.
     is_on_main: bool,
 }
 
@@ -476,7 +474,6 @@ fn base_file_error(path: &Path, error: io::Error) -> BaseError {
     }
 }
 
-/// The present version of a file.
 fn read(from: &mut FolderPath, path: &Path) -> io::Result<Option<FileVersion>> {
     let (Some(name), Some(folder)) = (path.file_name(), from.parent_of(path)?) else { return Ok(None) };
     let version = |mode: &str, bytes| Some(FileVersion { mode: mode.to_owned(), bytes });

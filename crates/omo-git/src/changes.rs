@@ -1,12 +1,12 @@
-//! What a task of a plan changed: the work tree as it was before, as it is after, and the paths that
-//! differ between the two.
+//! Changes of a task of a plan: the work tree before, the work tree after, and the paths that
+//! differ.
 //!
-//! A snapshot is a tree of git's, as the id of a work tree is (`tree`), but what git writes for it
-//! stays: another process may ask for the difference later. It lies in the user's own state folder,
-//! in a folder for each run, and never in the repository.
+//! A snapshot is a tree of git's, as the id of a work tree is (`tree`), and outlasts the process:
+//! another may ask for the difference later. It lies in the user's own state folder, in a folder
+//! for each run, and never in the repository.
 //!
-//! Files that git ignores are not seen, nor is what was changed and set back between two snapshots.
-//! What happens inside a submodule is seen as a change of the submodule.
+//! Files that git ignores are not seen, nor is a change that was set back between two snapshots. A
+//! change inside a submodule is seen as a change of the submodule.
 
 mod added_lines;
 mod snapshot_differences;
@@ -31,7 +31,7 @@ use crate::tree_path::{relative_path, tree_path};
 pub use added_lines::{AddedLine, AddedLines};
 pub use snapshot_differences::SnapshotPair;
 
-/// What omo itself writes in a project, from its top.
+/// Folder that omo itself writes in a project, from its top.
 const OWN: &str = ".sisyphus/cc-omo";
 
 /// A work tree as it was at one moment.
@@ -45,15 +45,15 @@ pub struct TreeSnapshot {
     submodules: BTreeMap<String, String>,
 }
 
-/// What became of a path.
+/// Kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PathChangeKind {
-    /// It was not there.
+    /// A new file.
     Added,
-    /// It has another content, or is something else: its right to be run counts, as does a link.
+    /// Another content, or another kind: a file that may be run, a link.
     Modified,
-    /// It is gone.
+    /// A removed file.
     Deleted,
 }
 
@@ -64,7 +64,7 @@ pub struct PathChange {
     /// The path from the project's top, with `/` between its parts; what lies beside the project in
     /// the same repository begins with `../`. Bytes that are no UTF-8 are shown as `U+FFFD`.
     pub path: String,
-    /// What became of it.
+    /// Kind of the change.
     pub kind: PathChangeKind,
 }
 
@@ -86,7 +86,7 @@ impl Snapshots<'_> {
         let (root, work_tree) = (self.worktree.root(), self.worktree.git()?);
         let calls = GitCalls::default();
         let scratch = scratch(work_tree, self.state_home, &calls, self.run_id)?;
-        // What the repository around a project ignores is never seen, whatever happens in it.
+        // Ignored by the repository around the project: never seen.
         if root != work_tree.top && scratch.ignores(root)? {
             return None;
         }
@@ -100,8 +100,9 @@ impl Snapshots<'_> {
         Some(TreeSnapshot { tree: kept.tree, submodules })
     }
 
-    /// What differs between two snapshots, sorted by path; `None` where that cannot be told, because the run's snapshots are
-    /// gone for example. A renamed file is a deleted and an added one. Left out are omo's own files.
+    /// Differences between two snapshots, sorted by path; `None` where that cannot be told, because
+    /// the run's snapshots are gone for example. A renamed file is a deleted and an added one. Left
+    /// out are omo's own files.
     pub fn changed_paths(&self, from: &TreeSnapshot, to: &TreeSnapshot) -> Option<Vec<PathChange>> {
         let differing = ["diff-tree", "-r", "-z", "--no-renames", "--raw", "--ignore-submodules=none"];
         let found = parse_changes(&self.diff(&differing, [from, to])?)?.into_iter();
@@ -121,8 +122,8 @@ impl Snapshots<'_> {
         Some(found)
     }
 
-    /// What a file held at one moment, by its path from the project's top; `None` where it was no file, or that cannot be
-    /// told.
+    /// Content of a file at one moment, by its path from the project's top; `None` for no file, or
+    /// where that cannot be told.
     pub fn file(&self, snapshot: &TreeSnapshot, path: &str) -> Option<Vec<u8>> {
         let (work_tree, project) = self.worktree.project()?;
         let name = tree_path(&project, path)?;
@@ -132,7 +133,7 @@ impl Snapshots<'_> {
         scratch.filter(|_| is_object_name(&snapshot.tree))?.git(&["cat-file", "blob", &place], &[])
     }
 
-    /// What git says of the difference between two snapshots.
+    /// Output of `git diff` between two snapshots.
     fn diff(&self, arguments: &[&str], [from, to]: [&TreeSnapshot; 2]) -> Option<Vec<u8>> {
         if !is_object_name(&from.tree) || !is_object_name(&to.tree) {
             return None;
@@ -156,7 +157,7 @@ pub(crate) fn snapshot_objects(
     listed.map(|_| (snapshot.tree.clone(), scratch.objects_folder()))
 }
 
-/// Whether a path is omo's own, or one of those that it writes for a run.
+/// A path of omo's own, or one of those that it writes for a run.
 pub fn is_omo_path(path: &str, own: &[&str]) -> bool {
     own.iter().chain([&OWN]).any(|own| is_at_or_below(path, own))
 }

@@ -34,7 +34,6 @@ use git_formats::{FailedChild, failed_child, has_run_hook, message_with, pathspe
 
 pub use refusal::CommitRefusal;
 
-/// The folder of what git is told, in the user's own state folder.
 const FOLDER: [&str; 2] = ["omo", "commit"];
 const MESSAGE: &str = "message";
 const PATHS: &str = "paths";
@@ -48,18 +47,18 @@ const GIT_LIMIT: Duration = Duration::from_secs(60);
 /// Words of git when `core.safecrlf` refuses a file.
 const LINE_ENDS: &str = "would be replaced by";
 
-/// What to commit.
+/// Content and conditions of a commit.
 #[derive(Clone, Copy, Debug)]
 pub struct CommitRequest<'a> {
-    /// The project's folder in the work tree.
+    /// Work tree of the project.
     pub worktree: &'a ProvedWorktree,
     /// The folder of the user's own state, absolute.
     pub state_home: &'a Path,
-    /// What the step changed, as [`crate::changes::PathChange::path`] says it: new, other and removed files.
+    /// Changed paths, as in [`crate::changes::PathChange::path`]: new, other and removed files.
     pub paths: &'a [&'a str],
     /// The message.
     pub message: &'a str,
-    /// What stands below it: names and values.
+    /// Trailers below the message: names and values.
     pub trailers: &'a [(&'a str, &'a str)],
     /// Settings of git from the environment of the user.
     pub settings: &'a GitSettings,
@@ -67,12 +66,12 @@ pub struct CommitRequest<'a> {
     pub limit: Duration,
 }
 
-/// How a commit ended.
+/// Outcome of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommitEnd {
-    /// It was made.
+    /// A new commit.
     Made {
-        /// Its name.
+        /// Commit id.
         sha: String,
         /// Files, from the project's top, that hooks changed in it, or added to it.
         by_hooks: Vec<String>,
@@ -81,10 +80,10 @@ pub enum CommitEnd {
     NoChange,
     /// The commit that is checked out holds the paths just as they are: the step committed them itself.
     AlreadyCommitted {
-        /// Its name.
+        /// Commit id.
         sha: String,
     },
-    /// It was not made.
+    /// No commit, with the reason.
     Refused(CommitRefusal),
 }
 
@@ -102,13 +101,12 @@ pub fn commit_paths(
     end.unwrap_or_else(CommitEnd::Refused)
 }
 
-/// Whether git knows who its user is: without that nothing can be committed.
+/// A known user name and address, without which nothing can be committed.
 pub fn has_identity(repository: &GitRepository) -> bool {
     let knows = |name: &&str| repository.answer_user(&["var", name]).is_ok_and(|(status, _)| status == 0);
     ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"].iter().all(knows)
 }
 
-/// A work tree in which one commit is made.
 struct CommitWorktree {
     tree: GitWorktree,
     project: String,
@@ -202,8 +200,8 @@ impl CommitWorktree {
         }
     }
 
-    /// Those of which git knows nothing yet, and those that it knows. What neither git knows nor is there any
-    /// longer is in neither.
+    /// Untracked and tracked paths, in this order. A path that is neither known to git nor on the
+    /// disk is left out.
     fn split_new_and_known(
         &self,
         names: Vec<TreePath>,
@@ -263,7 +261,6 @@ impl CommitWorktree {
         Ok(parts(&said).map(<[u8]>::to_vec).collect())
     }
 
-    /// The output of git, or its words where it fails.
     fn git_output(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, CommitRefusal> {
         let step = || format!("git {}", arguments.first().copied().unwrap_or_default());
         match run(GIT_LIMIT, &self.tree.top, arguments, &tree_variables(&self.tree), input, OutputMode::Captured) {
@@ -287,7 +284,7 @@ impl CommitWorktree {
         Ok(())
     }
 
-    /// What the index says, to say it again after a commit that was not made.
+    /// Entries of the index, to restore after a failed commit.
     fn listing(&self) -> Option<IndexEntries> {
         let index = self.tree.git.join("index");
         read_index(&self.tree, index.exists().then_some(index.as_path())).ok()
@@ -356,7 +353,7 @@ impl CommitWorktree {
         self.private.folder.remove(TRACE)
     }
 
-    /// Whether there is nothing that could be committed; runs no hook.
+    /// Nothing to commit; runs no hook.
     fn has_nothing(
         &self,
         order: &CommitRequest<'_>,

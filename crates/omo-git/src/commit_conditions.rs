@@ -29,7 +29,7 @@ const MAX_HOOK_BYTES: u64 = 256 * 1024;
 /// Time for a trial of the key: an agent answers at once, a token that waits for a touch does not.
 const TRIAL_LIMIT: Duration = Duration::from_secs(10);
 
-/// What a commit in a new worktree meets.
+/// Conditions of a commit in a new worktree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommitConditions {
     /// Hooks that are in the checkout and in no commit, from the top: a worktree does not have them.
@@ -53,7 +53,7 @@ pub struct CommitConditions {
 pub struct AbsentProgram {
     /// Name of the hook.
     pub hook: String,
-    /// Its path from the top of the checkout.
+    /// Path from the top of the checkout.
     pub path: String,
 }
 
@@ -111,10 +111,8 @@ pub fn other_checkouts(repository: &GitRepository, branch: &str) -> Result<Vec<S
     Ok(found.into_iter().map(|(top, _)| top).collect())
 }
 
-/// A hook of the checkout.
 struct Hook {
     name: &'static str,
-    /// From the top, where it lies in the work tree.
     path: String,
     /// A worktree looks for it in its own files.
     is_in_worktree: bool,
@@ -219,7 +217,7 @@ fn signing_failure(repository: &GitRepository) -> Result<Option<String>, GitFail
     }
 }
 
-/// Those of the paths that a sparse checkout leaves out; none where git is too old to tell.
+/// Paths outside of a sparse checkout; none where git is too old to tell.
 fn outside_sparse_set(repository: &GitRepository, paths: &[String]) -> Result<Vec<String>, GitFailed> {
     if paths.is_empty() || !is_set(repository, "core.sparsecheckout")? {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! What commits changed, as git prints a difference.
+//! Differences of commits, as git prints them.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ pub fn commit_differences<'a>(
     Ok(split_by_header(&String::from_utf8_lossy(&said), is_object_name))
 }
 
-/// What git says of each thing that it was asked for, which it names in a line of its own. No line of a difference looks
+/// Output of git, split at the lines that name each object asked for. No line of a difference looks
 /// like that: each has a sign before it.
 pub(crate) fn split_by_header(said: &str, is_header: impl Fn(&str) -> bool) -> BTreeMap<String, String> {
     let mut differences: BTreeMap<String, String> = BTreeMap::new();

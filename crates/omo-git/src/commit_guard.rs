@@ -15,11 +15,10 @@ use crate::named_files::{self, NamedFile, NamingText, PACKAGE, digest_of, find_n
 use crate::repository::{GitFailed, GitRepository};
 use crate::user_git::{ListedSetting, hooks_setting, listed_settings};
 
-/// Settings of git that decide about hooks and signatures.
 const SETTINGS: [&str; 4] = ["core.hookspath", "core.attributesfile", "commit.gpgsign", "user.signingkey"];
 /// Beginnings of the names of further ones.
 const SETTING_SECTIONS: [&str; 4] = ["gpg.", "hook.", "hooks.", "secrets."];
-/// Those of them that only a look at a signature obeys.
+/// Settings that only the check of a signature obeys.
 const VERIFICATION: [&str; 3] = ["gpg.mintrustlevel", "gpg.ssh.allowedsignersfile", "gpg.ssh.revocationfile"];
 /// Begins the names of commands that their user has made.
 const ALIAS: &str = "alias.";
@@ -33,10 +32,10 @@ const PROGRAM_SETTINGS: &str = "\
     gitleaks commitlint secrets.baseline talismanrc typos. huskyrc";
 /// Files of a home that hooks of husky read.
 const HOME_SETTINGS: [&str; 2] = [".config/husky/init.sh", ".huskyrc"];
-/// The same below the folder that this variable names.
+/// Variable for the folder of the same files.
 const CONFIG_HOME: &str = "XDG_CONFIG_HOME";
 const CONFIG_FILE: &str = "husky/init.sh";
-/// What git says of files beside those that say it in the work tree; hooks look at it by `git diff --check`.
+/// Attributes outside of the work tree; hooks look at them by `git diff --check`.
 const ATTRIBUTES: &str = "info/attributes";
 /// Keys of the file of JavaScript packages that hold settings of such programs.
 const PACKAGE_KEYS: [&str; 4] = ["husky", "lint-staged", "pre-commit", "simple-git-hooks"];
@@ -53,9 +52,7 @@ const SYSTEM_FOLDERS: [&str; 9] =
 const MAX_FILES: usize = 200;
 /// Folders within each other that are looked at.
 const MAX_DEPTH: usize = 3;
-/// Letters of a digest that tell one state from another.
 const DIGEST_LETTERS: usize = 16;
-/// Longest value of a setting, in characters.
 const VALUE_LETTERS: usize = 200;
 
 /// Settings of git and files that judge the commits of a work tree, these by their path from its top: the state of each,

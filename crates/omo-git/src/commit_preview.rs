@@ -18,7 +18,7 @@ use crate::restore::{RestoreError, SnapshotStore};
 use crate::snapshots::Snapshots;
 use crate::tree_path::{project_folder, relative_path, tree_path};
 
-/// Why the commit could not be made.
+/// Failure to make the commit.
 #[derive(Debug, Error)]
 pub enum CommitPreviewError {
     /// The project lies in no repository.
@@ -69,7 +69,7 @@ pub fn ignored_paths(worktree: &ProvedWorktree) -> Result<Vec<String>, CommitPre
     status_paths(worktree, &["--ignored=matching"], |entry| entry.letters == *b"!!")
 }
 
-/// Those of some files of the project that git ignores, also in folders that it ignores as such.
+/// Ignored files among some files of the project, also in folders that git ignores as such.
 ///
 /// # Errors
 ///

@@ -13,22 +13,22 @@ const SETTINGS: &str = r"^(filter\..*\.(smudge|process)|core\.(autocrlf|eol))$";
 /// Attributes that do.
 const ASK_ATTRIBUTES: [&str; 8] =
     ["check-attr", "-z", "--stdin", "filter", "working-tree-encoding", "ident", "text", "eol"];
-/// What these files hold tells by itself whether they are in another form.
+/// Filter of git-lfs: content tells whether such a file is in another form.
 const LARGE_FILES: &str = "lfs";
 
 /// Files that git keeps in another form than the work tree has them.
 #[derive(Debug, Default)]
 pub struct ConvertedPaths {
-    /// What they hold in the work tree is not known: they have an encoding that `.gitattributes` names, an `$Id$` that git
-    /// fills in, or a filter that is set up here. A filter that is only named does nothing.
+    /// Unknown content in the work tree: an encoding in `.gitattributes`, an `$Id$` that git fills
+    /// in, or a filter that is set up here. A filter that is only named does nothing.
     pub unknown: BTreeSet<PathBuf>,
     /// Their lines end with CR LF in the work tree, and with LF in git.
     pub crlf: BTreeSet<PathBuf>,
 }
 
 impl GitRepository {
-    /// Those of these files, by their paths from the top, that git keeps in another form. Files of git-lfs are left out: a
-    /// pointer in the place of one is known by its content.
+    /// Files among these, by their paths from the top, that git keeps in another form. Files of
+    /// git-lfs are left out: a pointer in the place of one is known by its content.
     ///
     /// # Errors
     ///

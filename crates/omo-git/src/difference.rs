@@ -1,10 +1,11 @@
-//! What changed in a work tree since a run began, as a reviewer reads it.
+//! Differences of a work tree since a run began, for a reviewer.
 //!
-//! It is told from git's objects, of the very files that have an id, and by git's plumbing with every option given:
-//! no setting, attribute or order of the repository has a say. What was there before comes first, and there the
-//! tests: only the reviewer sees what was taken out of them. Of a file that changed in more than is shown both versions
-//! are written beside (`file_versions`), and so is a new one. What is too large for that, or cannot even be named, is an
-//! error, and counts against the claim; a new file is then read where it lies.
+//! They come from git's objects, of the very files that have an id, and from git's plumbing with
+//! every option given: no setting, attribute or order of the repository has a say. Older files come
+//! first, and there the tests: only the reviewer sees what was taken out of them. Of a file that
+//! changed in more than is shown both versions are written beside (`file_versions`), and so is a
+//! new one. Anything too large for that, or that cannot even be named, is an error, and counts
+//! against the claim; a new file is then read where it lies.
 
 mod file_versions;
 
@@ -27,13 +28,13 @@ use crate::work_files::FileScope;
 
 pub use self::file_versions::{DIGEST_CHARS, FileVersions};
 
-/// Where the objects are kept while they are looked at, in the user's own state folder.
+/// Folder of the objects while they are compared, in the user's own state folder.
 const FOLDER: [&str; 2] = ["omo", "reviews"];
-/// How deep submodules within submodules are followed.
+/// Depth of submodules within submodules.
 const MAX_DEPTH: usize = 8;
-/// So many bytes of all changes are shown.
+/// Bytes shown of all changes.
 const MAX_BYTES: usize = 1_200 * 1024;
-/// So many of one file that was there before, and of a new one.
+/// Bytes shown of one file.
 const MAX_FILE_BYTES: usize = 256 * 1024;
 const MAX_NEW_FILE_BYTES: usize = 64 * 1024;
 /// At most so many bytes of names are listed.
@@ -41,7 +42,7 @@ const MAX_LIST_BYTES: usize = 256 * 1024;
 /// A larger file is not compared, and a larger new one not read.
 const MAX_COMPARED_BYTES: u64 = 8 * 1024 * 1024;
 const MAX_READ_BYTES: u64 = 1024 * 1024;
-/// So many bytes of new files are read, and so many files left out, before it is said that there is too much.
+/// Bytes of new files read, and of files left out, before there is too much.
 const MAX_ALL_READ_BYTES: u64 = 64 * 1024 * 1024;
 const MAX_LEFT_OUT: usize = 1_000;
 /// Git takes a file for binary that has a NUL in as many bytes; here only one that had it before.
@@ -50,11 +51,11 @@ const BINARY_BYTES: usize = 8_000;
 /// Git's own limits and orders, whatever the repository says. A pathspec is taken as it is.
 const SETTINGS: [&str; 6] =
     ["-c", "core.bigFileThreshold=512m", "-c", "core.quotePath=true", "-c", "diff.suppressBlankEmpty=false"];
-/// How differences are told.
+/// Options of `git diff-tree`.
 const COMPARE: [&str; 6] =
     ["diff-tree", "-r", "--no-renames", "--ignore-submodules=none", "--no-ext-diff", "--no-textconv"];
 
-/// What changed in the project of a run since that began: since what was recorded then, else since the commit of then.
+/// Differences in the project of a run since its record, else since the commit of its start.
 ///
 /// # Errors
 ///
@@ -75,8 +76,8 @@ pub fn changes_of_run(
     }
 }
 
-/// What changed in the work tree that a folder lies in since a commit, new files included; `None` for a commit
-/// stands for nothing at all. `scope` names what was settled when the run began.
+/// Differences in the work tree of a folder since a commit, new files included; `None` for an empty
+/// base. `scope` names the `FileScope` of the run.
 ///
 /// # Errors
 ///
@@ -108,8 +109,8 @@ pub fn changes_since_commit(
     Ok(ReviewChanges { difference: Some(text), notes: Vec::new() })
 }
 
-/// What changed in the work tree of a project, and in every repository in it, since the task of a run began: `kept`
-/// stands for what was recorded then, and `scope` for what was settled.
+/// Differences in the work tree of a project, and in every repository in it, since the record
+/// `kept` of a run; `scope` names its `FileScope`.
 ///
 /// # Errors
 ///
@@ -138,7 +139,7 @@ fn load_scope(home: &Path, name: &str) -> Result<FileScope, &'static str> {
     FileScope::load(home, name).ok_or("what was settled when the run began is gone")
 }
 
-/// Whether the repository around a folder ignores that, and always did.
+/// A folder that the repository around it ignores, and always did.
 fn is_outside(scratch: &ScratchTree, tree: &GitWorktree, folder: &Path, base: Option<&str>) -> Option<bool> {
     if folder == tree.top || !scratch.ignores(folder)? {
         return Some(false);
@@ -153,7 +154,6 @@ fn no_answer_error() -> String {
     "git does not say what changed".to_owned()
 }
 
-/// One path that differs.
 struct DiffEntry {
     status: u8,
     path: Vec<u8>,
@@ -162,7 +162,6 @@ struct DiffEntry {
     patch: Vec<u8>,
 }
 
-/// One side of it.
 #[derive(Clone, Default)]
 struct DiffSide {
     mode: String,
@@ -185,7 +184,7 @@ impl DiffEntry {
         self.status == b'A'
     }
 
-    /// It is too large to be compared, or to be read where it can be read in its place.
+    /// Too large to be compared, or to be read in its place.
     fn is_large(&self) -> bool {
         let largest = self.before.bytes.max(self.now.bytes);
         largest > if self.status == b'M' { MAX_COMPARED_BYTES } else { MAX_READ_BYTES }
@@ -195,7 +194,7 @@ impl DiffEntry {
         lossy_text(&self.path)
     }
 
-    /// What was there before comes first, and there the tests; smaller files before larger ones.
+    /// Order: older files first, and there the tests; smaller files before larger ones.
     fn sort_key(&self) -> (bool, bool, u64) {
         let path = self.shown_path().to_lowercase();
         let is_test = path.contains("test") || path.contains("spec");
@@ -240,7 +239,8 @@ fn write_changes(
     let places = record.map(|(run, place)| place.inner.iter().map(move |(path, place)| (path, (run, place))));
     let places: Vec<_> = places.into_iter().flatten().collect();
     let is_elsewhere = |path: &PathBuf| !inner.iter().any(|(there, _)| there == path);
-    // What was recorded is compared wherever it still is: ignored from now on, without its `.git`, or empty.
+    // A recorded place is compared wherever it still is: ignored from now on, without its `.git`,
+    // or empty.
     for (path, record) in places.iter().filter(|(path, _)| is_elsewhere(path)) {
         let _ = writeln!(text, "\n[omo] In {}, a repository then:\n", path.display().to_string().escape_debug());
         if !record.1.top.is_dir() {
@@ -274,7 +274,7 @@ fn write_changes(
     Ok(())
 }
 
-/// The same of a work tree that was recorded.
+/// [`write_changes`] for a recorded work tree.
 fn write_recorded_changes(
     out: (&mut String, &mut FileVersions),
     (run, place): (&RecordedRun, &RecordedWorktree),
@@ -318,7 +318,7 @@ fn read_sizes(scratch: &ScratchTree, entries: &mut [DiffEntry]) -> Option<()> {
     let mut lines = said.lines();
     for entry in entries {
         for blob in [&mut entry.before, &mut entry.now] {
-            // What is not there on this side, or is a commit of another repository, has none.
+            // No size: absent on this side, or a commit of another repository.
             blob.bytes = lines.next()?.parse().unwrap_or(0);
         }
     }
@@ -361,7 +361,7 @@ fn read_patches(scratch: &ScratchTree, base: &str, tree: &str, entries: &mut [Di
     let mut parts = split_patches(&said).into_iter();
     for entry in compared {
         parts.next()?.clone_into(&mut entry.patch);
-        // What has become something of another kind is told as one that is gone and one that is new.
+        // A change of kind counts as one that is gone and one that is new.
         if entry.status == b'T' {
             entry.patch.extend(parts.next()?);
         }
@@ -414,7 +414,7 @@ fn show(
     }
 }
 
-/// Whether a file that is still there, or is gone, was binary when the run began.
+/// A binary file at the start of the run.
 fn was_binary(scratch: &ScratchTree, entry: &DiffEntry) -> bool {
     const NUL: u8 = 0;
     if entry.is_new() || entry.before.is_submodule() {

@@ -11,7 +11,6 @@ use omo_state::git_worktree::GitWorktree;
 /// Of a longer list only so much is read; a line that stands behind that is written once more.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The list of a repository.
 pub(crate) fn exclude_file(tree: &GitWorktree) -> PathBuf {
     tree.common.join("info").join("exclude")
 }

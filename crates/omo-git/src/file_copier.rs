@@ -30,16 +30,16 @@ const MAX_SCRIPT_BYTES: u64 = 64 * 1024;
 /// The reason why files are not there in a copy.
 #[derive(Debug, thiserror::Error)]
 pub enum CopyError {
-    /// It is above a bound.
+    /// Above a bound.
     #[error("{} is too large to be copied", .0.display())]
     TooLarge(PathBuf),
-    /// Its caller has ended it.
+    /// Ended by its caller.
     #[error("it was ended before all was copied")]
     Cancelled,
-    /// A file cannot be read or written.
+    /// Unreadable or unwritable file.
     #[error("{}: {error}", path.display())]
     File {
-        /// The path.
+        /// Path of the file.
         path: PathBuf,
         /// The reason.
         error: io::Error,
@@ -69,12 +69,12 @@ pub enum CopyKind<'a> {
     /// Over files that are there, with the same rights. In place of a link a file `NAME.omo-link` says where it led: made
     /// again as a link, it could lead anywhere. What cannot be copied is noted.
     Noted,
-    /// The same, and the originals go away: where that can be, a copy is another name of one, whatever the bounds;
-    /// otherwise it is on the disk before it counts.
+    /// As `Noted`, and the originals go away: where that can be, a copy is another name of one,
+    /// whatever the bounds; otherwise it is on the disk before it counts.
     Moved,
 }
 
-/// What is copied of a tree.
+/// Kind and bounds of a copy.
 #[derive(Clone, Copy, Debug)]
 pub struct CopyOptions<'a> {
     /// The kind of the copy.
@@ -92,7 +92,7 @@ pub struct CopyOptions<'a> {
 }
 
 impl<'a> CopyOptions<'a> {
-    /// Everything.
+    /// Options without any bound.
     pub const fn all(kind: CopyKind<'a>) -> Self {
         let (max_files, max_bytes, max_depth) = (usize::MAX, u64::MAX, usize::MAX);
         Self { kind, max_files, max_bytes, max_depth, known: None, leaves_out: |_| false }
@@ -251,7 +251,6 @@ impl<'a> FileCopier<'a> {
             }
             (FolderEntry::Folder, _) => {}
             (_, CopyKind::Noted | CopyKind::Moved) => return self.try_replace((from, to)),
-            // Nothing, where it went away meanwhile.
             _ => {
                 return match self.try_create((from, to), 1) {
                     Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
@@ -406,7 +405,7 @@ fn read_small<'b>(file: &mut File, size: u64, buffer: &'b mut [u8]) -> io::Resul
     Ok(None)
 }
 
-/// Whether a file has the same content as the one with that name in a folder.
+/// Equality of a file's content with that of the same name in a folder.
 fn is_same(file: &mut File, folder: &OpenFolder, name: &OsStr) -> bool {
     let Ok(OpenedEntry::File { file: other, size, .. }) = folder.open_entry(name) else { return false };
     let has_size = file.rewind().is_ok() && file.metadata().is_ok_and(|meta| meta.len() == size);

@@ -11,29 +11,24 @@ use crate::platform::{OpenFolder, path_of};
 pub(crate) const LINK: &str = "120000";
 /// git's mode of a file that may be run.
 pub(crate) const EXECUTABLE: &str = "100755";
-/// git's mode of any other file.
 pub(crate) const REGULAR: &str = "100644";
 
-/// A tree of folders, with those open that the last path led through: the next path mostly leads through them as well.
 pub(crate) struct FolderPath {
     top: OpenFolder,
     open: Vec<(OsString, OpenFolder)>,
-    /// Folders that are not there are made.
     makes: bool,
 }
 
 impl FolderPath {
-    /// A tree to read.
     pub(crate) fn open(top: &Path) -> io::Result<Self> {
         Ok(Self { top: OpenFolder::top(top)?, open: Vec::new(), makes: false })
     }
 
-    /// A tree to write, in which folders that are not there are made.
     pub(crate) fn open_to_write(top: &Path) -> io::Result<Self> {
         Ok(Self::open(top)?.making_folders())
     }
 
-    /// The same tree, to write.
+    /// The tree, opened to write.
     pub(crate) fn making_folders(self) -> Self {
         Self { makes: true, ..self }
     }
@@ -49,7 +44,6 @@ impl FolderPath {
         path.parent().map_or(Ok(None), |parent| self.folder(parent))
     }
 
-    /// The folder at a path, as [`Self::parent_of`] gives it.
     pub(crate) fn folder(&mut self, path: &Path) -> io::Result<Option<&OpenFolder>> {
         let names: Vec<OsString> = path.components().map(|part| part.as_os_str().to_owned()).collect();
         let shared = self.open.iter().zip(&names).take_while(|((open, _), name)| open == *name).count();

@@ -1,16 +1,16 @@
-//! What git makes of a folder that is not meant for it.
+//! State of a folder for git.
 
 use std::path::Path;
 
 use crate::git_command;
 use crate::git_output::parts;
 
-/// What git makes of the files below a folder.
+/// Files below a folder, as git sees them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FolderStatus {
-    /// How many of them it tracks.
+    /// Number of tracked files.
     pub files: usize,
-    /// Whether it ignores a new one.
+    /// A new file would be ignored.
     pub ignores: bool,
 }
 

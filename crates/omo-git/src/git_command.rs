@@ -20,27 +20,25 @@ use omo_state::search_path::{ProjectFolders, SearchPath};
 
 use self::ownership::may_name_git_folder;
 
-/// How long one call of git may take.
+/// Maximum time of one git call.
 const LIMIT: Duration = Duration::from_secs(60);
-/// How long one that took too long may take to put away its locks.
+/// Time after the limit to put away locks.
 const GRACE: Duration = Duration::from_secs(1);
-/// How long the last of what it says is waited for once it has ended.
+/// Wait for the last output after the end.
 const OUTPUT_WAIT: Duration = Duration::from_secs(1);
-/// A larger file of those that git reads whole is one that it would never come to the end of.
 const MAX_READ_WHOLE_BYTES: u64 = 64 * 1024 * 1024;
 /// At most this much of an answer is read.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
-/// Longest text of a refusal, in characters.
 const MAX_WORDS: usize = 400;
 
-/// What git reads of a work tree beside the files that it is asked about.
+/// Files with patterns that git reads of a work tree.
 const LISTS_OF_PATTERNS: [&str; 2] = [".gitattributes", ".gitignore"];
 
-/// What makes git leave everything as it is, and start nothing: no hook, no monitor, no editor, no
-/// download, no lock on the index that its user works with.
+/// Settings that make git leave everything as it is, and start nothing: no hook, no monitor, no
+/// editor, no download, no lock on the index that its user works with.
 ///
-/// And what makes it look: a repository's own settings could tell it to take files for unchanged.
+/// Others make it look: a repository's own settings could tell it to take files for unchanged.
 const SETTINGS: [&str; 13] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -54,7 +52,7 @@ const SETTINGS: [&str; 13] = [
     "core.trustctime=true",
     "core.checkStat=default",
     "core.attributesFile=/dev/null",
-    // Whether line ends may be converted is for the commits of its user to say.
+    // Conversion of line ends is for the commits of the user to say.
     "core.safecrlf=false",
 ];
 
@@ -130,12 +128,10 @@ pub fn git(folder: &Path, arguments: &[&str], variables: &[(&str, &OsStr)], inpu
     output_on_success(answer(folder, arguments, variables, input))
 }
 
-/// As [`git`], for a work tree whose folder of git is known.
 pub(crate) fn git_in(tree: &GitWorktree, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
     git(&tree.top, arguments, &tree_variables(tree), input)
 }
 
-/// The variables that name a work tree and its folder of git.
 pub(crate) fn tree_variables(tree: &GitWorktree) -> [(&'static str, &OsStr); 2] {
     [("GIT_DIR", tree.git.as_os_str()), ("GIT_WORK_TREE", tree.top.as_os_str())]
 }
@@ -171,29 +167,29 @@ pub(crate) fn one_line(text: &str) -> String {
     sanitize(&lines.join("; "), MAX_WORDS)
 }
 
-/// What becomes of what git says and complains about.
+/// Destination of git's output and complaints.
 #[derive(Debug)]
 pub(crate) enum OutputMode {
-    /// Both are read.
+    /// Both read.
     Captured,
-    /// What it says is read.
+    /// Output read.
     Said,
-    /// What it says goes into a file.
+    /// Output into a file.
     File(File),
 }
 
-/// What became of a git that was started.
+/// Outcome of a started git.
 pub(crate) enum GitOutcome {
-    /// It ended by itself.
+    /// An end by itself.
     Ended {
-        /// Its exit status.
+        /// Exit status.
         status: i32,
-        /// What it said.
+        /// Standard output.
         said: Vec<u8>,
-        /// What it complained about.
+        /// Standard error.
         complaint: Vec<u8>,
     },
-    /// It took too long, and was ended.
+    /// Too long, and ended.
     TimedOut,
 }
 
@@ -250,7 +246,7 @@ pub(crate) fn run_as_needed(
         output: if let OutputMode::File(file) = output { Some(file) } else { None },
         limit,
         grace: GRACE,
-        // What has left its group may still hold on to the pipes.
+        // A process that has left its group may still hold on to the pipes.
         output_wait: limit.max(OUTPUT_WAIT),
         max_bytes: MAX_BYTES,
         leftovers: Leftovers::Ended,
@@ -278,8 +274,8 @@ pub(crate) fn git_program(folder: &Path) -> Option<PathBuf> {
     found(folder, GitWorktree::find(folder).as_ref()).map(|(git, _)| git)
 }
 
-/// Whether git would read its own files to their end. A FIFO in the place of one has it wait, and a device or a link
-/// to `/dev/zero` has it take all memory that there is.
+/// Own files of git that can be read to their end. A FIFO in the place of one has it wait, and a
+/// device or a link to `/dev/zero` has it take all memory that there is.
 fn has_readable_files(tree: &GitWorktree) -> bool {
     let own = ["HEAD", "commondir", "config.worktree", "index"].map(|name| tree.git.join(name));
     let shared = ["config", "packed-refs", "info/exclude", "info/attributes", "objects/info/alternates"];
@@ -294,7 +290,7 @@ fn has_readable_files(tree: &GitWorktree) -> bool {
     })
 }
 
-/// Its file, and where it finds what it starts: in no folder of these projects either.
+/// git's file and its `PATH`: in no folder of these projects either.
 fn found(folder: &Path, tree: Option<&GitWorktree>) -> Option<(PathBuf, SearchPath)> {
     let projects = projects_around(folder, tree);
     let search = SearchPath::from_variables(&inherited()).outside(&projects);

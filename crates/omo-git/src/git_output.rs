@@ -1,23 +1,20 @@
-//! What git says and is told: lists whose parts end with a NUL, entries of an index, differences and contents.
+//! Input and output of git: lists whose parts end with a NUL, entries of an index, differences and
+//! contents.
 
 use crate::tree_path::TreePath;
 
-/// A text in which bytes that are no UTF-8 are `U+FFFD`.
 pub(crate) fn lossy_text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The parts of a list.
 pub(crate) fn parts(said: &[u8]) -> impl Iterator<Item = &[u8]> {
     said.split(|byte| *byte == 0).filter(|part| !part.is_empty())
 }
 
-/// The paths of a list.
 pub(crate) fn tree_paths(said: &[u8]) -> impl Iterator<Item = TreePath> {
     parts(said).map(|path| TreePath(path.to_vec()))
 }
 
-/// A list of these parts.
 pub(crate) fn list(parts: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Vec<u8> {
     let mut list = Vec::new();
     for part in parts {
@@ -37,7 +34,7 @@ pub(crate) fn entries(listed: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     parts(listed).filter_map(split_entry)
 }
 
-/// What stands before the tab of an entry, and the path behind that.
+/// Fields before the tab of an entry, and the path behind it.
 pub(crate) fn split_entry(entry: &[u8]) -> Option<(&[u8], &[u8])> {
     let (about, path) = entry.split_at_checked(entry.iter().position(|byte| *byte == b'\t')?)?;
     Some((about, path.get(1..)?))
@@ -63,7 +60,6 @@ pub(crate) fn submodules(listed: &[u8]) -> impl Iterator<Item = &[u8]> {
     modules.map(|(_, path)| path)
 }
 
-/// Mode of a submodule.
 pub(crate) const SUBMODULE: &str = "160000";
 
 /// A file or link as git names it: the mode, such as `100755`, and the object.

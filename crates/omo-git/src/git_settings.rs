@@ -21,7 +21,7 @@ const VALUE_LETTERS: usize = 60;
 pub struct GitSettings(pub(crate) Vec<(String, String)>);
 
 impl GitSettings {
-    /// Those that turn hooks or signatures off, or put others in their place, as `HUSKY=0` does.
+    /// Settings that turn hooks or signatures off, or replace them, as `HUSKY=0` does.
     pub fn of_guards(&self) -> Vec<String> {
         let is_told = |name: &str| TOLD.contains(&name) || is_hook_variable(name);
         let told = self.0.iter().filter(|(name, _)| is_told(name));
@@ -99,7 +99,7 @@ pub(crate) fn commit_variables(mut variables: Vec<(OsString, OsString)>) -> Vec<
     variables
 }
 
-/// The same variables, as git is given them.
+/// The variables, as git is given them.
 pub(crate) fn borrowed(variables: &[(String, OsString)]) -> Vec<(&str, &OsStr)> {
     variables.iter().map(|(name, value)| (name.as_str(), value.as_os_str())).collect()
 }

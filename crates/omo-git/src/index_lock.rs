@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use omo_process::process_identity::{is_alive, start_mark};
 
-/// Pause between two tries.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Begins the content; git never writes this into a lock.
 const OWNER: &str = "omo lands ";
@@ -42,7 +41,6 @@ impl Drop for IndexLock {
     }
 }
 
-/// The file of the lock.
 pub(crate) fn lock_file(git_folder: &Path) -> PathBuf {
     git_folder.join("index.lock")
 }
@@ -62,7 +60,7 @@ fn make_lock(git_folder: &Path, path: &Path) -> io::Result<()> {
     made
 }
 
-/// Whether the lock is that of an omo that has ended.
+/// A lock of an omo that has ended.
 pub(crate) fn is_abandoned(git_folder: &Path) -> bool {
     let text = fs::read_to_string(lock_file(git_folder)).unwrap_or_default();
     let pid = text.strip_prefix(OWNER).and_then(|rest| rest.split_whitespace().next()?.parse().ok());
@@ -73,7 +71,6 @@ fn owner_text(pid: u32) -> String {
     format!("{OWNER}{pid} {}\n", start_mark(pid).unwrap_or_default())
 }
 
-/// Removes a file; one that is not there is no error.
 pub(crate) fn remove_file(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),

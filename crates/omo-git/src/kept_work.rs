@@ -1,4 +1,4 @@
-//! What is kept of runs below `refs/omo/keep`, and whether their user's branches have it by now.
+//! Kept work of runs below `refs/omo/keep`, and its presence in the branches of their users.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -11,7 +11,7 @@ use crate::worktree::{KEEP_FOLDER, WorkerName};
 /// The message of the commit that holds what was staged.
 pub(crate) const STAGED_SUBJECT: &str = "What was staged";
 
-/// What one reference keeps.
+/// Work kept by one reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptWork {
     /// The reference.
@@ -20,8 +20,8 @@ pub struct KeptWork {
     pub name: String,
     /// The commit.
     pub commit: String,
-    /// Whether a branch of the user has all of it: its commits, or, as after a squash, each file as it is there. What
-    /// was squashed and edited since cannot be told from what is nowhere else.
+    /// A branch of the user has all of it: its commits, or, as after a squash, each file as it is
+    /// there. A squash that was edited since cannot be told from work that is nowhere else.
     pub is_in_branch: bool,
 }
 
@@ -58,7 +58,7 @@ pub fn split_reference(reference: &str) -> Option<(&str, &str)> {
     reference.strip_prefix(KEEP_FOLDER)?.strip_prefix('/')?.split_once('/')
 }
 
-/// What is to be kept under a name.
+/// Work to be kept under a name.
 pub(crate) struct WorkToKeep<'a> {
     pub(crate) name: &'a WorkerName,
     pub(crate) tree: &'a str,
@@ -96,7 +96,7 @@ impl WorkToKeep<'_> {
     }
 }
 
-/// Whether one of the parents of a commit has this tree.
+/// A commit one of whose parents has this tree.
 fn has_parent_with_tree(repository: &GitRepository, kept: &str, tree: &str) -> Result<bool, GitFailed> {
     let said = repository.git_line(&["rev-list", "--parents", "--max-count=1", kept])?;
     for parent in said.split(' ').skip(1) {
@@ -178,7 +178,8 @@ fn is_in_branch(repository: &GitRepository, commit: &str, tip: Option<&str>) -> 
     let in_branch = changed_files(repository, &base, tip)?;
     let is_there = |kept: &ChangedFiles| kept.iter().all(|(path, content)| in_branch.get(path) == Some(content));
     if has_work {
-        // Where all was undone again, only what was committed on the way would be lost: that is nowhere else.
+        // Work that was undone again: the commits on the way would be lost, since they are nowhere
+        // else.
         let kept = changed_files(repository, &base, commit)?;
         return Ok(!kept.is_empty() && is_there(&kept));
     }

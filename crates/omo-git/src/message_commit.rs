@@ -4,7 +4,6 @@
 use crate::kept_work::make_commit;
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
 
-/// A larger message is none that omo wrote.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Makes a message with one file, and gives its commit. No reference names it yet.
@@ -20,7 +19,7 @@ pub fn write_message(repository: &GitRepository, file: &str, bytes: &[u8]) -> Re
     make_commit(repository, &tree, &[], file)
 }
 
-/// What the file of a message holds; `None` where the commit has no such file, or one that is too large.
+/// Content of the file of a message; `None` without such a file, or with one that is too large.
 ///
 /// # Errors
 ///

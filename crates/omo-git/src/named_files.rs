@@ -40,7 +40,7 @@ const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 /// A text whose words may name files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamingText {
-    /// The text.
+    /// Words to search.
     pub text: String,
     /// The file that it stands in, or the folder in which it runs.
     pub origin: PathBuf,
@@ -49,9 +49,9 @@ pub struct NamingText {
 /// A file that a text names.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedFile<'a> {
-    /// Its path from the top of the work tree; elsewhere its whole path.
+    /// Path from the top of the work tree; a full path elsewhere.
     pub name: &'a str,
-    /// Where it is.
+    /// Path on the disk.
     pub path: &'a Path,
     /// The text runs it, as a program or by an interpreter; otherwise it may only be read.
     pub is_run: bool,
@@ -103,7 +103,6 @@ pub fn find_named_files(
     search.found
 }
 
-/// Use of a file by a text that names it.
 #[derive(Clone, Copy)]
 struct Use {
     is_run: bool,
@@ -162,7 +161,7 @@ impl NamedFileSearch<'_> {
                 }
             }
         }
-        // What runs, or is, a program of the project names folders for their data.
+        // A text that runs, or is, a program of the project names folders for their data.
         for folder in folders.iter().filter(|_| runs_any) {
             if self.entries(folder).iter().any(|path| is_code(&path.to_string_lossy())) {
                 continue;
@@ -206,7 +205,7 @@ impl NamedFileSearch<'_> {
         paths
     }
 
-    /// These folders, and those below them.
+    /// These folders with all below them.
     fn folders_below(&mut self, mut folders: Vec<PathBuf>) -> Vec<PathBuf> {
         let mut place = 0;
         while let Some(folder) = folders.get(place).cloned().filter(|_| folders.len() < MAX_FILES) {

@@ -20,26 +20,27 @@ use crate::git_command::{GitCalls, tree_variables};
 use crate::git_output::{lossy_text, parts};
 use crate::platform::path_of;
 
-/// What the folder is called, beside the index and the objects.
+/// Folder name, beside the index and the objects.
 const NAME: &str = "git";
 /// Of a larger list of what is ignored, or file of settings, only so much is read.
 const MAX_BYTES: u64 = 256 * 1024;
-/// What no setting may do: attributes that would show other bytes than those that are there, or none.
+/// Attributes that no setting may change: they would show other bytes than those that are there, or
+/// none.
 const ATTRIBUTES: &str = "* -ident !working-tree-encoding !filter !diff\n";
 /// The settings that say how content is kept, by their names in lower case. None of them decides about the id.
 const OF_CONTENT: [&str; 5] = ["core.autocrlf", "core.eol", "core.filemode", "core.symlinks", "core.ignorecase"];
-/// Where else git finds what is ignored.
+/// Setting with the user's own list of what is ignored.
 const EXCLUDES_FILE: &str = "core.excludesfile";
-/// What omo itself writes in a project.
+/// Folders that omo itself writes in a project.
 const OWN: &str = "**/.sisyphus/cc-omo/\n";
 
-/// What is taken over from a repository and from its user's own settings.
+/// Settings of a repository and of its user that git is given.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct RepositorySettings {
-    /// What is ignored beside what `.gitignore` files say: `info/exclude` and the user's own list.
+    /// Patterns beside the `.gitignore` files: `info/exclude` and the user's own list.
     pub(crate) ignored: String,
-    /// How content is kept: names and values.
+    /// Settings of content: names and values.
     content: Vec<(String, String)>,
     /// Objects are named by SHA-256.
     sha256: bool,
@@ -75,13 +76,11 @@ impl RepositorySettings {
         Self { content: Vec::new(), ..self.clone() }
     }
 
-    /// For a folder that no repository is around.
     pub(crate) fn without_repository(ignored: String) -> Self {
         Self { ignored, ..Self::default() }
     }
 }
 
-/// A value that needs no quoting.
 fn is_plain(value: &str) -> bool {
     value.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
@@ -92,7 +91,7 @@ fn is_sha256(tree: &GitWorktree) -> bool {
         || read_text(&tree.common.join("config")).to_ascii_lowercase().lines().map(str::trim).any(is_named)
 }
 
-/// Where git looks for its user's list when no setting names one.
+/// git's default for the user's list of what is ignored.
 fn default_ignore_file() -> Option<PathBuf> {
     let variables = env::variables();
     let folder = variables.into_iter().find(|(name, value)| name == "XDG_CONFIG_HOME" && !value.is_empty());
@@ -142,7 +141,6 @@ pub(crate) fn make(
     Some(at)
 }
 
-/// An index may say most of what it says in another file beside it.
 fn copy_shared_indexes(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).into_iter().flatten().flatten() {
         let name = entry.file_name();

@@ -1,12 +1,9 @@
-//! What differs between the systems that omo runs on, as far as work trees go: one module for each kind of system, with
-//! the same names in it. Nothing else in this crate asks which system it is on.
+//! Differences between the systems that omo runs on, as far as work trees go: one module for each
+//! kind of system, with the same names in it. Nothing else in this crate asks which system it is
+//! on.
 //!
-//! - [`TreeTop`] is the top of a work tree, at which one looks without git; [`path_of`] is what git calls
-//!   a path, [`identity`] tells one state of a file from another, and [`lies_in`] which programs a project has brought
-//!   along.
-//! - [`OpenFolder`] is a folder of a work tree that is put back as it was.
-//!
-//! docs/adr/0013 says what holds on which system, and what does not.
+//! [`TreeTop`] looks at a work tree without git, and [`OpenFolder`] is a folder of a work tree that
+//! is put back as it was. docs/adr/0013 says what holds on which system, and what does not.
 
 #[cfg(unix)]
 mod open_folder_unix;
@@ -26,17 +23,17 @@ pub(crate) use unix::{TreeTop, has_execute_bit, identity, is_of_other_user, lies
 #[cfg(windows)]
 pub(crate) use windows::{TreeTop, has_execute_bit, identity, is_of_other_user, lies_in, may_be_run, path_of};
 
-/// What tells one state of a file or folder from another, as far as can be seen without reading it.
+/// State of a file or folder, as far as can be seen without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileStamp {
-    /// When it was written, and when anything about it was changed: seconds since 1970, and nanoseconds.
+    /// Times of content and of status: seconds since 1970, and nanoseconds.
     pub(crate) times: [(i64, u32); 2],
-    /// Its number, its size, and what it is.
+    /// Inode, size and mode.
     pub(crate) numbers: [u64; 3],
 }
 
 impl FileStamp {
-    /// How long it is as bytes.
+    /// Length of [`FileStamp::to_bytes`].
     pub(crate) const BYTES: usize = 48;
 
     /// As bytes, the same for the same stamp.
@@ -47,16 +44,16 @@ impl FileStamp {
     }
 }
 
-/// What has a name in a folder, opened to read it where it is a file.
+/// A folder entry, opened to read it where it is a file.
 #[derive(Debug)]
 pub(crate) enum OpenedEntry {
     /// A file.
     File {
         /// To read it.
         file: std::fs::File,
-        /// It says that it may be run.
+        /// Execute bit.
         is_executable: bool,
-        /// How long it was when it was opened.
+        /// Size at the opening, in bytes.
         size: u64,
     },
     /// A link, and where it points.
@@ -65,7 +62,7 @@ pub(crate) enum OpenedEntry {
     Other,
 }
 
-/// What has a name in a folder.
+/// A folder entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FolderEntry {
     /// Nothing.

@@ -18,11 +18,8 @@ use omo_state::files::folder::{FolderError, GuardedFolder};
 use omo_state::files::lock::{LockError, NAME, StateLock};
 use omo_state::seal::hex_digest;
 
-/// Folder of all of them.
 pub(crate) const OMO: &str = "omo";
-/// Folder in it of the trees of runs.
 pub(crate) const CHANGES: &str = "changes";
-/// Folder in it of the bytes of runs.
 pub(crate) const RESTORE: &str = "restore";
 /// Longest wait for another process that looks at the same work tree.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -52,12 +49,10 @@ impl PrivateFolder {
     }
 }
 
-/// Name of the folder of a work tree, by its top.
 pub(crate) fn tree_name(top: &Path) -> String {
     short_digest(top.as_os_str().as_encoded_bytes())
 }
 
-/// Name of the folder of a run.
 pub(crate) fn run_name(run_id: &str) -> String {
     short_digest(run_id.as_bytes())
 }

@@ -44,7 +44,6 @@ impl<'r> PrivateIndex<'r> {
         self.repository.git_with(arguments, &self.variables(), input)
     }
 
-    /// The tree of it.
     pub(crate) fn tree(&self) -> Result<String, GitFailed> {
         Ok(trimmed_line(&self.git(&["write-tree", "--missing-ok"], &[])?))
     }
@@ -59,7 +58,6 @@ impl<'r> PrivateIndex<'r> {
         self.tree()
     }
 
-    /// Removes the file.
     pub(crate) fn remove(&self) -> io::Result<()> {
         remove_file(&self.path)
     }

@@ -14,7 +14,7 @@ use crate::repository::GitRepository;
 use crate::tree_path::project_folder;
 use crate::worktree::{DotGit, WorkerName, branch_of_worktree, dot_git, git_folder_of};
 
-/// Why a folder is not the worktree of its worker. Nothing in it or above it was read.
+/// Difference between a folder and the worktree of its worker. Nothing in it or above it was read.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum WorktreeGone {
     /// The folder is not there, or a link is in its place.
@@ -31,7 +31,7 @@ pub enum WorktreeGone {
     OtherBranch {
         /// The worktree.
         path: PathBuf,
-        /// What is checked out.
+        /// Branch that is checked out.
         found: String,
         /// The branch of its worker.
         expected: String,
@@ -43,7 +43,7 @@ pub enum WorktreeGone {
 pub struct ProvedWorktree {
     root: PathBuf,
     git: Option<GitWorktree>,
-    /// It is a worker's, which may be lost at any moment: nothing is done with it from then on.
+    /// A worker's, which may be lost at any moment: nothing is done with it from then on.
     is_worker: bool,
 }
 
@@ -77,7 +77,7 @@ impl ProvedWorktree {
         Ok(Self { root: folder.to_owned(), git: Some(tree), is_worker: true })
     }
 
-    /// The same work tree, seen from a folder below its top.
+    /// The work tree, seen from a folder below its top.
     #[must_use]
     pub fn in_folder(&self, folder: &Path) -> Self {
         if folder.as_os_str().is_empty() {
@@ -86,12 +86,12 @@ impl ProvedWorktree {
         Self { root: self.root.join(folder), ..self.clone() }
     }
 
-    /// The folder of the project.
+    /// Folder of the project.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Whether the project lies in a work tree of git.
+    /// A project in a work tree of git.
     pub fn has_git(&self) -> bool {
         self.git().is_some()
     }

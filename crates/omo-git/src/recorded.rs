@@ -25,14 +25,14 @@ use crate::platform::path_of;
 use crate::tree::{Look, ScratchTree};
 use crate::work_files::{FileScope, ignore_built, path_to_text};
 
-/// How deep repositories within repositories are followed.
+/// Depth of repositories within repositories.
 const MAX_DEPTH: usize = 8;
 /// At most so many objects are asked for at once.
 const OBJECTS_AT_ONCE: usize = 500;
-/// So many of a repository's files are linked, and for so long: the client waits.
+/// Files of a repository that are linked, and the time for it: the client waits.
 const MAX_LINKS: usize = 20_000;
 const LINKING: Duration = Duration::from_millis(300);
-/// What says which files there are.
+/// Command that lists the files of an index.
 const LIST: [&str; 3] = ["ls-files", "-s", "-z"];
 
 /// Records the files that the task of a run begins with, and notes in the session's entry that it did.
@@ -76,13 +76,13 @@ pub fn record_files(root: &Path, state_home: &Path, id: &SessionId, now: Timesta
 /// One work tree of those that a run began with.
 #[derive(Clone, Debug)]
 pub(crate) struct RecordedWorktree {
-    /// Its path from the first one, which has none.
+    /// Path from the first work tree, which has none.
     pub(crate) name: String,
-    /// What was settled of it.
+    /// `FileScope` of the start.
     pub(crate) scope: FileScope,
-    /// Its top.
+    /// Top folder.
     pub(crate) top: PathBuf,
-    /// Those that lie in it, each with its path.
+    /// Repositories within, each with its path.
     pub(crate) inner: Vec<(PathBuf, Self)>,
 }
 
@@ -185,19 +185,19 @@ struct RunFolder<'a> {
     id: &'a SessionId,
 }
 
-/// What was recorded for a run.
+/// Record of a run.
 pub(crate) struct RecordedRun<'a> {
     folder: RunFolder<'a>,
     trees: RecordedTrees,
 }
 
 impl<'a> RecordedRun<'a> {
-    /// What the entry of a session stands for; `None` where it is gone.
+    /// Record behind the digest in a session's entry; `None` where it is gone.
     pub(crate) fn open(state_home: &'a Path, calls: &'a GitCalls, id: &'a SessionId, kept: &str) -> Option<Self> {
         Some(Self { folder: RunFolder { state_home, calls, id }, trees: store::read(state_home, id, kept)? })
     }
 
-    /// What git calls the tree of a place, and the folders that its objects lie in.
+    /// Tree of a place, and the folders of its objects.
     pub(crate) fn tree_of(&self, place: &RecordedWorktree) -> Option<(String, Vec<PathBuf>)> {
         let (scratch, _) = place.open_recorded(self)?;
         let name = String::from_utf8(scratch.git(&["write-tree", "--missing-ok"], &[])?).ok()?.trim().to_owned();

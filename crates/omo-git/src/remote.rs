@@ -15,9 +15,9 @@ use thiserror::Error;
 use crate::git_command::GitOutcome;
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
 
-/// How long the other machine may take to receive commits, or to send them.
+/// Maximum time to send or receive commits.
 const LIMIT: Duration = Duration::from_secs(120);
-/// How long it may take to list its branches. This is asked first, and the user may be waiting at a terminal.
+/// Maximum time to list branches. This is asked first, and the user may be waiting at a terminal.
 const LIST_LIMIT: Duration = Duration::from_secs(30);
 /// The ways that git knows by itself. Any other one is a program of that name.
 const WAYS: &str = "file:git:http:https:ssh";
@@ -25,10 +25,10 @@ const WAYS: &str = "file:git:http:https:ssh";
 const PROGRAMS: &str = "^(core[.](sshcommand|askpass|gitproxy|alternaterefscommand)|credential[.](.*[.])?helper|remote[.].*[.](uploadpack|receivepack|vcs))$";
 /// No remote has a longer name, in bytes.
 const MAX_NAME: usize = 100;
-/// So many characters of a complaint are quoted.
+/// Characters quoted of a complaint.
 const COMPLAINT_CHARS: usize = 200;
 
-/// Why something could not be done with a remote repository.
+/// Failure of a remote repository.
 #[derive(Debug, Error)]
 pub enum RemoteError {
     /// There is none of that name.
@@ -49,15 +49,15 @@ pub enum RemoteError {
     /// git said no.
     #[error("`git {command}` failed: {why}")]
     Failed {
-        /// What was asked of git.
+        /// Subcommand of git.
         command: &'static str,
-        /// What it complained about.
+        /// Complaint of git.
         why: String,
     },
     /// The other machine said nothing in time. Asked again, it would make the user wait as long once more.
     #[error("`git {command}` failed: no answer within {seconds} s")]
     TimedOut {
-        /// What was asked of git.
+        /// Subcommand of git.
         command: &'static str,
         /// For how long it was waited.
         seconds: u64,
@@ -97,7 +97,7 @@ impl<'r> Remote<'r> {
         }
     }
 
-    /// Its address, without a password that may stand in it.
+    /// Address, without a password that may stand in it.
     ///
     /// # Errors
     ///
@@ -196,10 +196,9 @@ impl<'r> Remote<'r> {
     }
 }
 
-/// A call of git that failed.
 struct FailedCall {
     said: String,
-    /// What git complained about; `None` where it did not end in its time.
+    /// Complaint of git; `None` after a timeout.
     complaint: Option<String>,
 }
 
@@ -247,7 +246,7 @@ fn program_setting(repository: &GitRepository) -> Result<Option<String>, GitFail
     Ok(words.chunks_exact(2).find(is_own).and_then(|pair| pair.last()).map(|name| (*name).to_owned()))
 }
 
-/// What `git ls-remote` lists, of names that begin like this.
+/// Branches in the output of `git ls-remote`, of names that begin like this.
 fn parse_branches(text: &str, beginning: &str) -> Vec<(String, String)> {
     let of = |line: &str| {
         let (commit, reference) = line.split_once('\t')?;
@@ -257,7 +256,7 @@ fn parse_branches(text: &str, beginning: &str) -> Vec<(String, String)> {
     text.lines().filter_map(of).collect()
 }
 
-/// What git says of every remote that it cannot reach, behind what tells why.
+/// Lines of git about every remote that it cannot reach, behind the reason.
 const UNREACHED: [&str; 3] = [
     "fatal: Could not read from remote repository.",
     "Please make sure you have the correct access rights",

@@ -1,8 +1,8 @@
-//! A repository as omo changes it for a run: which one is meant, and that nothing of it is run.
+//! A repository as omo changes it for a run, with no program of it run.
 //!
-//! Looking at a work tree leaves no trace in the repository (`tree`). What is done here does: worktrees,
-//! commits and references. Hooks and monitors stay off, as do the filters and merge drivers that the
-//! repository's own settings name; those of its user's settings, which the user wrote for every
+//! Looking at a work tree leaves no trace in the repository (`tree`). Changes here do: worktrees,
+//! commits and references. Hooks and monitors stay off, as do the filters and merge drivers that
+//! the repository's own settings name; those of its user's settings, which the user wrote for every
 //! repository, do their work.
 
 use std::ffi::OsStr;
@@ -22,9 +22,9 @@ use crate::git_settings::{GitSettings, borrowed, user_variables};
 use crate::own_git_dir::quote_path;
 use crate::tree::file_mark;
 
-/// What tells the commits that keep a worktree from those with work.
+/// Mark of the commits that keep a worktree, against those with work.
 pub(crate) const MAKER_EMAIL: &str = "omo@localhost";
-/// Who makes the commits that are no work of the user.
+/// Identity for commits that are no work of the user.
 pub(crate) const OMO_IDENTITY: [(&str, &str); 4] = [
     ("GIT_AUTHOR_NAME", "omo"),
     ("GIT_AUTHOR_EMAIL", MAKER_EMAIL),
@@ -32,9 +32,9 @@ pub(crate) const OMO_IDENTITY: [(&str, &str); 4] = [
     ("GIT_COMMITTER_EMAIL", MAKER_EMAIL),
 ];
 
-/// How long one step of git may take: a checkout reads and writes all files of a commit.
+/// Maximum time of one git step: a checkout reads and writes all files of a commit.
 const LIMIT: Duration = Duration::from_secs(600);
-/// What is written here stays: it is compressed, and on the disk before it is relied upon.
+/// Settings for lasting objects: compressed, and on the disk before they are relied upon.
 const LASTING: [&str; 8] = [
     "-c",
     "core.fsync=committed,reference",
@@ -54,7 +54,7 @@ const PROGRAMS: &str = "^(filter[.].*[.](clean|smudge|process|required)|merge[.]
 pub struct GitFailed {
     /// The words after `git`.
     pub command: String,
-    /// Where it was run.
+    /// Working folder.
     pub folder: PathBuf,
     /// The complaint of git in one line; empty where it is not known.
     pub complaint: String,
@@ -83,12 +83,12 @@ const WORKTREES_LOCK: &str = "worktrees.lock";
 /// Longer than others can take to make and remove theirs before this one.
 const WORKTREES_WAIT: Duration = Duration::from_secs(60);
 
-/// What was found out about a repository, whichever of its work trees it is seen from.
+/// Facts about a repository, whichever of its work trees it is seen from.
 #[derive(Debug, Default)]
 struct RepositoryCache {
     /// git's name of a tree without files.
     empty: OnceLock<String>,
-    /// What turns off the programs that its settings name, and the marks of the files with those settings.
+    /// Settings that turn its programs off, and the marks of the files with those settings.
     off: Mutex<Option<(String, Vec<String>)>>,
 }
 
@@ -118,14 +118,14 @@ impl GitRepository {
         Some(it)
     }
 
-    /// The same repository, seen from another of its work trees, whatever that says of itself. It may
-    /// have settings of its own, with programs in them.
+    /// The repository, seen from another of its work trees, whatever that says of itself. This one
+    /// may have settings of its own, with programs in them.
     pub(crate) fn seen_from_worktree(&self, top: &Path, git: &Path) -> Self {
         let tree = GitWorktree { top: top.to_owned(), git: git.to_owned(), common: self.tree.common.clone() };
         Self { tree, known: Arc::clone(&self.known), settings: self.settings.clone() }
     }
 
-    /// The same repository with these settings of its user, and none of the environment of this process.
+    /// The repository with these settings of its user, and none of the environment of this process.
     #[must_use]
     pub fn obeying(self, settings: &GitSettings) -> Self {
         Self { settings: Some(Arc::new(settings.clone())), ..self }
@@ -137,27 +137,24 @@ impl GitRepository {
         Self::of(&GitWorktree { top: top.to_owned(), git: git.to_owned(), common: git.to_owned() })
     }
 
-    /// The top folder of the work tree.
+    /// Top of the work tree.
     pub fn top(&self) -> &Path {
         &self.tree.top
     }
 
-    /// The work tree, with where git keeps what belongs to it.
     pub(crate) fn work_tree(&self) -> &GitWorktree {
         &self.tree
     }
 
-    /// The folder with the index and HEAD of the work tree.
     pub(crate) fn git_folder(&self) -> &Path {
         &self.tree.git
     }
 
-    /// The folder with what all work trees share.
     pub(crate) fn common(&self) -> &Path {
         &self.tree.common
     }
 
-    /// What git says, and its exit status; an error where it said nothing in time.
+    /// Output and exit status of git; an error after a timeout.
     pub(crate) fn answer(
         &self,
         arguments: &[&str],
@@ -203,7 +200,7 @@ impl GitRepository {
         Ok(String::from_utf8_lossy(&said).lines().map(str::to_owned).collect())
     }
 
-    /// What becomes of a git that speaks with another repository, which may be on another machine.
+    /// Outcome of a git that speaks with another repository, which may be on another machine.
     pub(crate) fn call_remote(
         &self,
         limit: Duration,
@@ -264,12 +261,12 @@ impl GitRepository {
         run(folder, &words, &variables)
     }
 
-    /// What git says where it succeeds.
+    /// Output of a successful git.
     pub(crate) fn git(&self, arguments: &[&str]) -> Result<Vec<u8>, GitFailed> {
         self.git_with(arguments, &[], &[])
     }
 
-    /// The same with variables and input.
+    /// [`Self::git`] with variables and input.
     pub(crate) fn git_with(
         &self,
         arguments: &[&str],
@@ -287,8 +284,8 @@ impl GitRepository {
         Err(GitFailed { complaint, ..self.failure_of(arguments) })
     }
 
-    /// What differs from the commit that is checked out, new files included. What git ignores is seen with such an option
-    /// alone, and of a submodule only which commit is checked out in it.
+    /// Differences from the commit that is checked out, new files included. Ignored files need such
+    /// an option, and of a submodule only its commit is seen.
     pub(crate) fn status(&self, options: &[&str]) -> Result<Vec<StatusEntry>, GitFailed> {
         let status =
             ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
@@ -309,12 +306,12 @@ impl GitRepository {
         self.git(&[["worktree"].as_slice(), arguments].concat()).map(drop)
     }
 
-    /// What git says in one line.
+    /// Output of git in one line.
     pub(crate) fn git_line(&self, arguments: &[&str]) -> Result<String, GitFailed> {
         self.git(arguments).map(|said| trimmed_line(&said))
     }
 
-    /// What a reference names; `None` where there is none of that name.
+    /// Commit of a reference; `None` without such a reference.
     ///
     /// # Errors
     ///
@@ -330,7 +327,7 @@ impl GitRepository {
         }
     }
 
-    /// What several names stand for, in one call; `None` where one of them stands for nothing.
+    /// Objects of several names, in one call; `None` where one of them stands for nothing.
     pub(crate) fn resolve_all<const N: usize>(&self, names: [&str; N]) -> Result<Option<[String; N]>, GitFailed> {
         let arguments = [["rev-parse", "--quiet"].as_slice(), &names].concat();
         let (status, said) = self.status_and_output(&arguments)?;
@@ -366,7 +363,6 @@ impl GitRepository {
         Ok(self.known.empty.get_or_init(|| made).clone())
     }
 
-    /// The content of a file.
     pub(crate) fn blob(&self, object: &str) -> Result<Vec<u8>, GitFailed> {
         self.git(&["cat-file", "blob", object])
     }
@@ -376,7 +372,7 @@ impl GitRepository {
         Ok(trimmed_line(&self.git_with(&["hash-object", "-w", "--stdin"], &[], bytes)?))
     }
 
-    /// Whether everything that these commits hold is in another one, too.
+    /// A commit whose history holds all of these commits.
     ///
     /// # Errors
     ///
@@ -387,7 +383,7 @@ impl GitRepository {
         Ok(said.is_empty())
     }
 
-    /// That a step of git failed, in words that its user knows.
+    /// Failure of a git step, in words that its user knows.
     pub(crate) fn failure_of(&self, arguments: &[&str]) -> GitFailed {
         GitFailed::new(arguments.join(" "), self.top())
     }
@@ -401,9 +397,9 @@ impl GitRepository {
         Ok(names)
     }
 
-    /// What turns off the programs that the repository's own settings name. A merge driver becomes one
-    /// that finds a conflict: an empty one would have git take one side as it is.
-    /// Asked again once the files with the settings are others: a session may have changed them.
+    /// Settings that turn off the programs that the repository's own settings name. A merge driver
+    /// becomes one that finds a conflict: an empty one would have git take one side as it is. Asked
+    /// again once the files with the settings are others: a session may have changed them.
     fn disabled_programs(&self) -> Result<Vec<String>, GitFailed> {
         let files = [self.tree.common.join("config"), self.tree.git.join("config.worktree")];
         let marks = files.each_ref().map(|file| file_mark(file)).join(" ");
@@ -462,7 +458,7 @@ pub(crate) fn trimmed_line(said: &[u8]) -> String {
     String::from_utf8_lossy(said).trim_end_matches(['\n', '\r']).to_owned()
 }
 
-/// Whether a text is git's name of an object in full, and no option.
+/// A full object name, and no option.
 pub(crate) fn is_object_name(name: &str) -> bool {
     matches!(name.len(), 40 | 64) && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -1,4 +1,4 @@
-//! What a repository in a project is compared with.
+//! Base of a repository in a project.
 
 use std::path::{Path, PathBuf};
 
@@ -62,7 +62,7 @@ impl<'a> RepositoryBase<'a> {
     pub(crate) fn of_inner(&self, path: &Path, was: Option<&'a str>) -> Option<Self> {
         let Some((run, place)) = self.record() else { return Some(was.map_or(Self::Nothing, Self::Commit)) };
         let inner = place.inner.iter().find(|(there, _)| there == path);
-        // It was not checked out.
+        // A repository that was not checked out.
         inner.map_or(Some(Self::Nothing), |(_, inner)| Self::recorded(run, inner))
     }
 

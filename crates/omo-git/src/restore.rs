@@ -44,21 +44,21 @@ pub use bring_back::{BroughtBack, kept_changes};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SnapshotId {
-    /// What it is called.
+    /// Manifest id.
     id: String,
 }
 
-/// Which differences from a snapshot are taken back.
+/// Differences that a restore takes back.
 #[derive(Clone, Copy, Debug)]
 pub enum RestoreScope<'a> {
     /// All of them, where no other process works.
     All,
-    /// Those that were there when this later snapshot was kept. What differs only since then, and what was
-    /// changed once more since, stays as it is.
+    /// Differences up to this later snapshot. Later differences, and paths that were changed once
+    /// more since, stay.
     Until(&'a SnapshotId),
     /// As `Until`, at the own paths alone, in a work tree in which others work too.
     OwnUntil(&'a SnapshotId, OwnProjectPaths<'a>),
-    /// Those at or below these paths from the project's top.
+    /// Differences at or below these paths from the project's top.
     Paths(&'a [&'a str]),
 }
 
@@ -72,28 +72,28 @@ impl fmt::Debug for OwnProjectPaths<'_> {
     }
 }
 
-/// What came of putting a snapshot back. Paths are told as [`crate::changes::PathChange::path`] is.
+/// Result of a restore. Paths are as in [`crate::changes::PathChange::path`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RestoreResult {
-    /// These are again as they were.
+    /// Paths with their old content.
     pub put_back: Vec<String>,
-    /// These were not there, and are gone.
+    /// Removed paths, which were not there before.
     pub removed: Vec<String>,
-    /// These were left alone, because they were changed again after the later snapshot.
+    /// Paths that were changed again after the later snapshot: left alone.
     pub left_alone: Vec<String>,
-    /// These differ and are none of the own paths: they were left alone, too.
+    /// Paths of others that differ: left alone.
     pub of_others: Vec<String>,
-    /// These cannot be put back: they were ignored, or belong to a repository within the work tree.
+    /// Paths that cannot be put back: ignored, or in a repository within the work tree.
     pub uncovered: Vec<String>,
-    /// These could not be put back, each with the reason.
+    /// Failed paths, each with the reason.
     pub failed: BTreeMap<String, String>,
-    /// Whether the index was another one, and is as it was.
+    /// An index that was another one, and is as it was.
     pub index_put_back: bool,
-    /// Whether another commit is checked out than was: it was left so.
+    /// Another commit checked out than was: left so.
     pub head_moved: bool,
 }
 
-/// Why nothing, or not everything, was put back.
+/// Failure of a restore, in whole or in part.
 #[derive(Debug, thiserror::Error)]
 pub enum RestoreError {
     /// git keeps nothing here.
@@ -111,7 +111,7 @@ pub enum RestoreError {
     /// Another process is at it.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// What was kept is no longer there; nothing was touched.
+    /// Snapshot that is no longer there; nothing was touched.
     #[error("the snapshot is gone or damaged: {0} is missing")]
     SnapshotGone(String),
     /// Another git is at work, or one was ended in the middle; nothing was touched.
@@ -126,17 +126,17 @@ pub enum RestoreError {
     /// The system refused.
     #[error("{action} {}: {source}", .path.display())]
     Io {
-        /// What was tried.
+        /// Action, such as `read`.
         action: &'static str,
-        /// On which path.
+        /// Path of the action.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
 }
 
 impl RestoreError {
-    /// What an error of the system at a path becomes.
+    /// An error of the system with its path.
     fn io(action: &'static str, path: &Path) -> impl Fn(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| Self::Io { action, path: path.clone(), source }

@@ -1,5 +1,5 @@
-//! Which files count, settled when a run begins: what is ignored from then on by a list that is not shown in a
-//! commit, or left out of the index, counts all the same.
+//! `FileScope`: the files that count, settled when a run begins. A path ignored from then on by a
+//! list that is not shown in a commit, or left out of the index, counts all the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -14,14 +14,12 @@ use serde::{Deserialize, Serialize};
 use crate::own_git_dir::RepositorySettings;
 use crate::platform::path_of;
 
-/// The folder of all of them, in the user's own state folder.
 const FOLDER: [&str; 2] = ["omo", "scopes"];
-/// A larger one is none: then nothing is ignored but by `.gitignore` files.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 /// Runs do not last longer than that.
 const MAX_AGE_SECONDS: i64 = 15 * 24 * 60 * 60;
 
-/// Who leaves a file out.
+/// Author of a rule that leaves a file out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeftOutBy {
     /// The checks write it.
@@ -30,18 +28,18 @@ pub enum LeftOutBy {
     User,
 }
 
-/// What was settled of a work tree. Paths are bytes, each written as a character.
+/// Files of a work tree that count. Paths are bytes, each written as a character.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct FileScope {
     top: String,
-    /// It was the work tree of a repository.
+    /// A work tree of a repository.
     pub(crate) is_repository: bool,
-    /// What was taken over from that.
+    /// Settings of the repository.
     pub(crate) settings: RepositorySettings,
-    /// What the index held, each path with a NUL behind it.
+    /// Paths of the index, each with a NUL behind it.
     tracked: String,
-    /// What of it was not there since git was told not to look: a sparse checkout had left it out.
+    /// Paths of the index that a sparse checkout had left out.
     absent: String,
     /// The `.gitignore` files that counted, with what stood in them.
     pub(super) rules: BTreeMap<String, String>,
@@ -61,7 +59,6 @@ impl FileScope {
         Self { top, is_repository, settings, ..Self::default() }
     }
 
-    /// The top of the work tree.
     pub(crate) fn top(&self) -> PathBuf {
         path_of(&text_to_path(&self.top))
     }
@@ -78,7 +75,7 @@ impl FileScope {
         split(&self.tracked)
     }
 
-    /// What a sparse checkout had left out.
+    /// Paths that a sparse checkout had left out.
     pub(crate) fn absent(&self) -> Vec<Vec<u8>> {
         split(&self.absent)
     }
@@ -87,7 +84,8 @@ impl FileScope {
         self.inner.insert(path_to_text(path), scope);
     }
 
-    /// What was settled of a repository in it; of one that was not there then, what the outer one ignores.
+    /// `FileScope` of a repository in it; of one that was not there then, the outer one's ignored
+    /// paths.
     pub(crate) fn inner(&self, path: &[u8]) -> Self {
         let of_outer = || {
             let ignored = self.settings.ignored.clone();
@@ -119,7 +117,6 @@ impl FileScope {
         }
     }
 
-    /// Everything that is left out while git tracks these files.
     pub(super) fn left_out(&self, tracked: &BTreeSet<Vec<u8>>) -> BTreeSet<Vec<u8>> {
         let of_checks = self.left_out.iter().map(|path| text_to_path(path)).filter(|path| !tracked.contains(path));
         of_checks.chain(self.left_out_by_user.iter().map(|path| text_to_path(path))).collect()
@@ -152,7 +149,6 @@ impl FileScope {
     }
 }
 
-/// Bytes as text that can be turned back.
 pub(crate) fn path_to_text(bytes: &[u8]) -> String {
     bytes.iter().copied().map(char::from).collect()
 }

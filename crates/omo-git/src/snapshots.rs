@@ -1,7 +1,8 @@
-//! What the work tree of a project held at moments of a run: taken, compared, put back and kept.
+//! Snapshots of a project's work tree at moments of a run: taken, compared, put back and kept.
 //!
-//! As git would commit it (`changes`), to say what differs: filters and line ends of the repository stand between. Or as
-//! its bytes are (`restore`), to put it back: no filter, attribute or setting is obeyed.
+//! As git would commit it (`changes`), to say what differs: filters and line ends of the repository
+//! stand between. Or as its bytes are (`restore`), to put it back: no filter, attribute or setting
+//! is obeyed.
 
 use std::path::Path;
 

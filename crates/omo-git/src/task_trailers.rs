@@ -5,7 +5,7 @@ pub const RUN_TRAILER: &str = "Omo-Run";
 /// The trailer of a commit that names the step.
 pub const TASK_TRAILER: &str = "Omo-Task";
 
-/// Whether the message of a commit is marked as that of a task of a run.
+/// A commit message of a task of a run, by its trailers.
 pub fn is_task_message(message: &str, run: &str, task: &str) -> bool {
     let marks = [format!("{RUN_TRAILER}: {run}"), format!("{TASK_TRAILER}: {task}")];
     marks.iter().all(|mark| message.lines().any(|line| line.trim_end() == mark))

@@ -33,27 +33,24 @@ const KEPT: &str = "kept.json";
 const OBJECTS: &str = "objects";
 const HELD: &str = "held";
 const SETTINGS: &str = "settings.json";
-/// How deep submodules within submodules are followed.
+/// Depth of submodules within submodules.
 const MAX_DEPTH: usize = 8;
-/// A larger index is none that git would make.
 const MAX_INDEX_BYTES: u64 = 256 * 1024 * 1024;
-/// What is kept of a larger work tree is not used: then git is asked each time.
+/// Bytes of a kept state; a larger one is not used, and git is asked each time.
 const MAX_KEPT_BYTES: u64 = 64 * 1024 * 1024;
-/// Where submodules are looked at.
+/// Parent folder of the states of submodules.
 const TREES: [&str; 2] = ["omo", "trees"];
 
-/// What is remembered between two looks at a work tree.
+/// State of a work tree between two looks.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TreeState {
     /// The repository's own index and settings, as they were when it was copied.
     source: String,
     /// Our copy of it, as git left it.
     copy: String,
-    /// The id of the work tree without its submodules.
     pub(crate) tree: String,
-    /// Where those are.
+    /// Paths of the submodules.
     pub(crate) submodules: Vec<PathBuf>,
-    /// omo's own mark on all of that.
     #[serde(default)]
     seal: String,
 }
@@ -101,26 +98,24 @@ pub(crate) enum Look<'s> {
     Recorded(&'s FileScope),
 }
 
-/// The folder in which omo looks at one work tree.
 pub(crate) struct ScratchTree<'a> {
     tree: GitWorktree,
     calls: &'a GitCalls,
     forgets_objects: bool,
     private: PrivateFolder,
-    /// What is kept there bears a seal: it lies where others can write.
+    /// Key of the seal on kept states: they lie where others can write.
     key: SealKey,
-    /// What was taken over from the repository.
+    /// Settings of the repository.
     settings: RepositorySettings,
-    /// What a sparse checkout had left out when the run began.
+    /// Paths that a sparse checkout had left out when the run began.
     absent: BTreeSet<Vec<u8>>,
-    /// Where more objects lie than in the repository.
+    /// Folders of objects beside the repository's.
     object_folders: Vec<PathBuf>,
     /// The folder that git is shown.
     git: OnceLock<Option<PathBuf>>,
 }
 
 impl<'a> ScratchTree<'a> {
-    /// Opens the folder of a work tree below `parts`.
     pub(crate) fn open(
         tree: &GitWorktree,
         state_home: &Path,
@@ -170,22 +165,21 @@ impl<'a> ScratchTree<'a> {
         self.private.folder.path().join(name)
     }
 
-    /// Where its own objects are.
+    /// Folder of its own objects.
     pub(crate) fn objects_folder(&self) -> PathBuf {
         self.path(OBJECTS)
     }
 
-    /// Where it may keep what it needs of the repository's.
+    /// Folder for links to the repository's objects.
     pub(crate) fn linked_objects_folder(&self) -> PathBuf {
         self.path(HELD)
     }
 
-    /// Whether a sparse checkout had left this out.
+    /// A path that a sparse checkout had left out.
     pub(crate) fn is_absent(&self, path: &[u8]) -> bool {
         self.absent.contains(path)
     }
 
-    /// Forgets what is remembered here.
     pub(crate) fn clear(&self) -> Option<()> {
         self.private.folder.remove(KEPT).ok()?;
         self.private.folder.empty_folder(OBJECTS).ok()
@@ -209,7 +203,6 @@ impl<'a> ScratchTree<'a> {
         if self.forgets_objects { self.private.folder.empty_folder(OBJECTS).ok() } else { Some(()) }
     }
 
-    /// Looks at the work tree, as quickly as can be.
     pub(crate) fn read_state(&self) -> Option<TreeState> {
         let source = format!(
             "{} {}",
@@ -218,7 +211,7 @@ impl<'a> ScratchTree<'a> {
         );
         let kept = self.load_state().filter(|kept| kept.source == source && kept.copy == file_mark(&self.path(INDEX)));
         let Some(kept) = kept else { return self.rebuild_state(source) };
-        // What had been left out may be there now.
+        // Absent paths may be there now.
         if !self.absent.is_empty() {
             self.forget_flags()?;
         }
@@ -235,7 +228,6 @@ impl<'a> ScratchTree<'a> {
         self.update_state(&changed, new_repository, kept)
     }
 
-    /// Remembers what was found.
     fn save_state(&self, mut kept: TreeState) -> Option<TreeState> {
         if EMPTY_TREES.contains(&kept.tree.as_str()) && self.has_files() {
             // Everything is ignored: the id would be the same whatever happens.
@@ -247,13 +239,13 @@ impl<'a> ScratchTree<'a> {
         Some(kept)
     }
 
-    /// Whether there is anything at the top beside what git and omo keep there.
+    /// Any file at the top beside those of git and omo.
     fn has_files(&self) -> bool {
         let mut entries = fs::read_dir(&self.tree.top).into_iter().flatten().flatten();
         entries.any(|entry| entry.file_name() != ".git" && entry.file_name() != ".sisyphus")
     }
 
-    /// Whether git ignores a folder of the work tree.
+    /// A folder that git ignores.
     pub(crate) fn ignores(&self, folder: &Path) -> Option<bool> {
         let path = folder.strip_prefix(&self.tree.top).ok()?.as_os_str().as_encoded_bytes();
         let asked = list([path]);
@@ -290,8 +282,8 @@ impl<'a> ScratchTree<'a> {
         self.update_state(&changed, true, TreeState { source, ..TreeState::default() })
     }
 
-    /// What differs between the work tree and a fresh copy of the repository's index. Paths of an open conflict do, whatever
-    /// git says of their stages: no tree holds those.
+    /// Differences between the work tree and a fresh copy of the repository's index. Paths of an
+    /// open conflict do differ, whatever git says of their stages: no tree holds those.
     fn copied_changes(&self) -> Option<Vec<u8>> {
         self.copy_index()?;
         let unmerged = self.git(&["ls-files", "--unmerged", "-z"], &[])?;
@@ -326,7 +318,6 @@ impl<'a> ScratchTree<'a> {
         Some(())
     }
 
-    /// What differs between the work tree and our index.
     fn changed_paths(&self) -> Option<Vec<u8>> {
         self.git(&["ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"], &[])
     }
@@ -346,7 +337,7 @@ impl<'a> ScratchTree<'a> {
         self.save_state(TreeState { source: kept.source, copy, tree, submodules, ..TreeState::default() })
     }
 
-    /// Whether a folder of the work tree, which is a repository of its own, has a commit.
+    /// A folder that is a repository of its own with a commit.
     fn has_commit(&self, path: &[u8]) -> bool {
         GitWorktree::at(&self.tree.top.join(path_of(path))).is_some_and(|inner| inner.head().is_some())
     }
@@ -366,8 +357,8 @@ impl<'a> ScratchTree<'a> {
         Some(())
     }
 
-    /// Whether an index can hold what has a path, or its absence: git refuses what is neither file, link nor repository,
-    /// and what lies behind a link. None of that is in a commit.
+    /// A path that an index can hold, or its absence: git refuses anything that is neither file,
+    /// link nor repository, and paths behind a link. None of that is in a commit.
     fn can_be_entry(&self, text: &[u8]) -> bool {
         let path = path_of(text);
         let is_link = |above: &Path| self.tree.top.join(above).is_symlink();
@@ -387,7 +378,7 @@ impl<'a> ScratchTree<'a> {
     pub(crate) fn git_with_objects(&self, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
         let mut shared = quote_path(&self.tree.common.join(OBJECTS));
         for folder in &self.object_folders {
-            // What stands between two paths.
+            // Separator of two paths.
             shared.push(std::env::join_paths(["", ""]).ok()?);
             shared.push(quote_path(folder));
         }
@@ -401,7 +392,7 @@ impl<'a> ScratchTree<'a> {
         batch_contents(&self.git_with_objects(&["cat-file", "--batch"], asked.concat().as_bytes())?)
     }
 
-    /// What git says, and its exit status; `shared` are more folders of objects.
+    /// Output and exit status of git; `shared` are more folders of objects.
     pub(crate) fn answer(&self, shared: Option<OsString>, arguments: &[&str], input: &[u8]) -> Option<(i32, Vec<u8>)> {
         let git = self
             .git
@@ -419,7 +410,7 @@ impl<'a> ScratchTree<'a> {
     }
 }
 
-/// Whether an open file is an index of git's: nothing else is copied.
+/// An open file that is an index of git's: nothing else is copied.
 pub(crate) fn is_index(mut file: &fs::File) -> Option<bool> {
     const BEGINNING: &[u8] = b"DIRC";
     let mut beginning = Vec::new();
@@ -428,13 +419,13 @@ pub(crate) fn is_index(mut file: &fs::File) -> Option<bool> {
     Some(beginning == BEGINNING && file.metadata().ok()?.len() <= MAX_INDEX_BYTES)
 }
 
-/// What tells one state of a file from another without its content; `None` where there is none.
+/// State of a file without its content; `None` without a file.
 pub fn file_identity(path: &Path) -> Option<String> {
     identity(&regular_file::open(path).ok()??).ok()
 }
 
-/// What tells one state of an index file from another: its place, size and time, and the digest of
-/// its content that git writes at its end.
+/// State of an index file: its place, size and time, and the digest of its content that git writes
+/// at its end.
 pub(crate) fn file_mark(path: &Path) -> String {
     const DIGEST_BYTES: u64 = 32;
     let read = || {

@@ -26,7 +26,7 @@ impl From<TreePath> for String {
 }
 
 impl TreePath {
-    /// Whether it is that path or lies below it.
+    /// Equality, or a path below `folder`.
     pub(crate) fn is_at_or_below(&self, folder: &[u8]) -> bool {
         let folder = folder.strip_suffix(b"/").unwrap_or(folder);
         let rest = self.0.strip_prefix(folder);
@@ -34,7 +34,7 @@ impl TreePath {
     }
 }
 
-/// Whether a path stays within the work tree and out of its repository's own folder.
+/// A path within the work tree and out of its repository's own folder.
 pub(crate) fn is_safe(name: &TreePath) -> bool {
     let path = path_of(&name.0);
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(part) if !part.eq_ignore_ascii_case(".git"));
@@ -60,7 +60,7 @@ pub(crate) fn tree_path(project: &str, path: &str) -> Option<TreePath> {
     (name.0.is_empty() || is_safe(&name)).then_some(name)
 }
 
-/// Where a project lies in its work tree; empty for the top itself.
+/// Path of a project in its work tree; empty for the top itself.
 pub(crate) fn project_folder(root: &Path, work_tree: &GitWorktree) -> Option<String> {
     Some(root.strip_prefix(&work_tree.top).ok()?.to_string_lossy().replace('\\', "/"))
 }

@@ -24,7 +24,7 @@ const REMEMBERED: &str =
 /// The scope in which git lists what its environment and `-c` give.
 const ENVIRONMENT_SCOPE: &str = "command";
 
-/// How long hooks may take to put back what they have put aside, such as changes that are not staged.
+/// Time for hooks to put back what they have put aside, such as changes that are not staged.
 const HOOK_GRACE: Duration = Duration::from_secs(5);
 
 /// git with the hooks of its user. The binary that calls it is its own keeper: see
@@ -104,7 +104,7 @@ pub(crate) fn hooks_folder(repository: &GitRepository) -> Result<PathBuf, GitFai
     Ok(set.unwrap_or_else(|| repository.common().join("hooks")))
 }
 
-/// Those of some hooks that git would run.
+/// Hooks among these that git would run.
 pub(crate) fn present_hooks(folder: &Path, names: &[&'static str]) -> Vec<&'static str> {
     let is_there = |name: &&&str| {
         let found = folder.join(name).metadata();
@@ -119,7 +119,7 @@ pub const REFERENCE_HOOK: &str = "reference-transaction";
 /// Hooks that `git commit` runs, and that can refuse it.
 pub(crate) const COMMIT_HOOKS: [&str; 3] = ["pre-commit", "prepare-commit-msg", "commit-msg"];
 
-/// Whether a hook runs in a commit of its user.
+/// A repository whose commits run a hook.
 ///
 /// # Errors
 ///
@@ -129,7 +129,7 @@ pub fn has_commit_hooks(repository: &GitRepository) -> Result<bool, GitFailed> {
     Ok(!present_hooks(&hooks_folder(repository)?, &all).is_empty())
 }
 
-/// Whether its user has commits signed.
+/// `commit.gpgSign` of the user.
 ///
 /// # Errors
 ///
@@ -138,13 +138,13 @@ pub fn signs_commits(repository: &GitRepository) -> Result<bool, GitFailed> {
     is_set(repository, "commit.gpgSign")
 }
 
-/// Whether a setting of its user is true.
+/// A boolean setting of the user.
 pub(crate) fn is_set(repository: &GitRepository, name: &str) -> Result<bool, GitFailed> {
     let said = user_setting(repository, &["config", "--type=bool", "--get", name])?;
     Ok(trimmed_line(&said) == "true")
 }
 
-/// What git says of a setting, with the files of settings that its user names; nothing where it is not set.
+/// Value of a setting, with the user's own files of settings; empty where it is not set.
 pub(crate) fn user_setting(repository: &GitRepository, arguments: &[&str]) -> Result<Vec<u8>, GitFailed> {
     match repository.answer_user(arguments)? {
         (0, said) => Ok(said),
@@ -154,7 +154,7 @@ pub(crate) fn user_setting(repository: &GitRepository, arguments: &[&str]) -> Re
 }
 
 impl GitSettings {
-    /// Those of the environment of this process that commits obey.
+    /// Settings of the environment of this process that commits obey.
     ///
     /// # Errors
     ///
@@ -167,8 +167,8 @@ impl GitSettings {
         Ok(Self(given.map(|setting| (setting.name, setting.value)).chain(variables).collect()))
     }
 
-    /// These over those of the files of a checkout. Another work tree of its repository may have others, by
-    /// `includeIf.onbranch` or `config.worktree`.
+    /// These settings over the files of a checkout. Another work tree of its repository may have
+    /// others, by `includeIf.onbranch` or `config.worktree`.
     ///
     /// # Errors
     ///
@@ -189,7 +189,6 @@ impl GitSettings {
     }
 }
 
-/// One value of git's settings.
 pub(crate) struct ListedSetting {
     pub(crate) scope: String,
     /// In lower case but for what stands between its dots.

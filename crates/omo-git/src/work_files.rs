@@ -45,9 +45,8 @@ pub use written_files::WrittenFiles;
 const LONGEST_READ: Duration = Duration::from_secs(25);
 /// Of a project with more files that cannot be told from what is built there is no id.
 const MAX_FILES: usize = 500_000;
-/// How deep repositories within repositories are followed.
+/// Depth of repositories within repositories.
 const MAX_DEPTH: usize = 8;
-/// Of a larger `.gitignore` only so much is kept.
 const MAX_RULES_BYTES: u64 = 64 * 1024;
 /// At most so many paths are told.
 const MAX_TOLD: usize = 200;
@@ -58,7 +57,7 @@ pub struct WorkFiles<'a> {
     root: PathBuf,
     state_home: Option<&'a Path>,
     calls: &'a GitCalls,
-    /// What was settled when the run began, by its name.
+    /// Name of the `FileScope` of the run.
     scope_name: Option<String>,
     scope: OnceCell<Option<FileScope>>,
     /// The path that could not be read in time, from the top.
@@ -67,16 +66,16 @@ pub struct WorkFiles<'a> {
     manifest: RefCell<FileManifest>,
 }
 
-/// What stands in the files.
+/// Content of the files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilesState {
-    /// The same for the same content, and for no other.
+    /// Id: equal for equal content only.
     pub id: String,
     /// Another one wherever a file was written or moved meanwhile, even if it was put back.
     pub stamps: String,
 }
 
-/// Whether times of change are believed.
+/// Trust in times of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TimestampTrust {
     /// A file whose times and size are the same is the same.
@@ -91,7 +90,7 @@ pub fn settle_scope(root: &Path, state_home: Option<&Path>, calls: &GitCalls) ->
     files.present_scope(0)?.keep(state_home?)
 }
 
-/// Where no repository says what is ignored.
+/// Patterns of `made_folders`, for a folder without a repository.
 pub(crate) fn ignore_built(settings: &mut RepositorySettings) {
     for name in left_out_names() {
         settings.ignored.push('\n');
@@ -100,7 +99,7 @@ pub(crate) fn ignore_built(settings: &mut RepositorySettings) {
 }
 
 impl<'a> WorkFiles<'a> {
-    /// Those of a project; `scope` is what [`settle_scope`] gave when the run began.
+    /// Files of a project; `scope` is the name that [`settle_scope`] gave when the run began.
     pub fn new(root: &Path, state_home: Option<&'a Path>, calls: &'a GitCalls, scope: Option<&str>) -> Self {
         let scope_name = scope.map(str::to_owned);
         Self {
@@ -114,7 +113,7 @@ impl<'a> WorkFiles<'a> {
         }
     }
 
-    /// What stands in them; `None` where that cannot be told.
+    /// Content of the files; `None` where that cannot be told.
     pub fn state(&self) -> Option<FilesState> {
         self.state_at(TimestampTrust::Times, 0, Instant::now() + LONGEST_READ)
     }
@@ -138,13 +137,13 @@ impl<'a> WorkFiles<'a> {
         Some(size.map_or_else(|| name.clone(), |found| format!("{name} ({} GiB)", found.len() / GIB)))
     }
 
-    /// Where the work tree was when the run began, if nothing is there any more.
+    /// Former place of the work tree, if nothing is there any more.
     pub fn moved_from(&self) -> Option<PathBuf> {
         self.scope().map(FileScope::top).filter(|top| !top.as_os_str().is_empty() && !top.exists())
     }
 
-    /// What git ignores now by a line that no `.gitignore` file had when the run began, each path from the top of the
-    /// work tree; of many not all. `since` is when that was.
+    /// Paths that git ignores now by a line that no `.gitignore` file had when the run began, from
+    /// the top of the work tree; at most `MAX_TOLD`. `since` is the start of the run.
     pub fn newly_ignored(&self, since: Option<Timestamp>) -> Vec<String> {
         self.find_newly_ignored(since).unwrap_or_default()
     }
@@ -225,7 +224,7 @@ impl<'a> WorkFiles<'a> {
         self.with_inner(found, trust, depth, deadline)
     }
 
-    /// What the repositories in it hold is no part of what was found.
+    /// Content without that of the repositories within.
     fn with_inner(
         &self,
         found: CachedFiles,
@@ -311,7 +310,7 @@ impl<'a> WorkFiles<'a> {
     /// Looks at the work tree that the project lies in; at the project alone where that is none, or ignores it.
     fn lister<'b>(&'b self, memory: &FilesCache, depth: usize) -> Option<FileLister<'b>> {
         let scope = self.scope();
-        // What had been settled is gone: then nothing is known of these files.
+        // A lost scope: then nothing is known of these files.
         if self.scope_name.is_some() && scope.is_none() {
             return None;
         }
@@ -343,7 +342,7 @@ impl<'a> WorkFiles<'a> {
         FileLister::new(settled_top.unwrap_or_else(|| self.root.clone()), None, memory, settings, self.calls)
     }
 
-    /// What counts as things stand.
+    /// `FileScope` of this moment.
     fn present_scope(&self, depth: usize) -> Option<FileScope> {
         let memory = FilesCache::open(&self.root, self.state_home?)?;
         let asked = self.lister(&memory, depth)?;
@@ -388,7 +387,7 @@ impl<'a> WorkFiles<'a> {
             rules.iter().flat_map(|rules| rules.iter()).flat_map(|it| no_longer_as_written(&asked.top, it)).collect();
         found.truncate(MAX_TOLD);
         let fields: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
-        // Where the rule stands, in which line, what it says, and which path it is about.
+        // File and line of the rule, its pattern, and its path.
         for fields in fields.chunks_exact(4) {
             let [source, _, pattern, path] = fields else { continue };
             if !is_rules(source) || found.len() == MAX_TOLD {
@@ -413,7 +412,7 @@ fn is_older(top: &Path, path: &[u8], since: Timestamp) -> bool {
     stamp.is_some_and(|stamp| file_stamps::is_stamp_settled(&stamp, since))
 }
 
-/// Whether a path is that of a file that says what is ignored.
+/// A path of a `.gitignore`.
 fn is_rules(path: &[u8]) -> bool {
     path == b".gitignore" || path.ends_with(b"/.gitignore")
 }
@@ -466,7 +465,7 @@ fn read_again(
     Some(remembered)
 }
 
-/// What is remembered of files: path, stamp and digest. What was changed a moment ago is not.
+/// Cache of files: path, stamp and digest. A file changed a moment ago is left out.
 fn entries_to_bytes(entries: &[FileEntry], since: Timestamp) -> Vec<u8> {
     let mut bytes = Vec::new();
     for entry in entries.iter().filter(|entry| !entry.leads_outside) {

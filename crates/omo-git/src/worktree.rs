@@ -35,12 +35,12 @@ pub use moved::follow_renamed_folder;
 pub use remove::{WorktreeRemoval, carry_out_removal, discard_worktree, prepare_removal};
 pub use rescue::RescuedWork;
 
-/// Where the worktrees lie, from the top of the repository: the one folder below `.claude` in which a
-/// client may write without being asked.
+/// Parent of the worktrees, from the top of the repository: the one folder below `.claude` in which
+/// a client may write without being asked.
 const FOLDER: &str = ".claude/worktrees";
-/// Where they lie instead, as their user has set it for every repository.
+/// Parent folder of all repositories' worktrees, as set by the user.
 static USER_FOLDER: OnceLock<PathBuf> = OnceLock::new();
-/// What the names of their branches begin with.
+/// Prefix of their branches.
 const BRANCHES: &str = "omo";
 /// Below which reference all is kept that a worktree alone held.
 pub(crate) const KEEP_FOLDER: &str = "refs/omo/keep";
@@ -56,7 +56,7 @@ const fn copy_options(kind: CopyKind<'_>) -> CopyOptions<'_> {
     CopyOptions { max_files: 10_000, max_bytes: 1024 * 1024 * 1024, max_depth: 64, ..CopyOptions::all(kind) }
 }
 
-/// Why something could not be done with a worktree. Nothing is lost by any of these.
+/// Failure of a worktree operation. Nothing is lost by any of these.
 #[derive(Debug, Error)]
 pub enum WorktreeError {
     /// The name of a run or group that would be none of a folder and a branch.
@@ -70,13 +70,13 @@ pub enum WorktreeError {
     /// The commit to begin with is not there.
     #[error("there is no commit {commit} in this repository")]
     UnknownBase {
-        /// What was given for it.
+        /// Given text.
         commit: String,
     },
     /// Something else lies where the worktree belongs.
     #[error("{} is there already, and is not this group's worktree; move it away", path.display())]
     Taken {
-        /// Where.
+        /// Path of the place.
         path: PathBuf,
     },
     /// The branch has commits of its own, and no worktree.
@@ -84,10 +84,10 @@ pub enum WorktreeError {
     BranchExists {
         /// The branch.
         branch: String,
-        /// Where it stands.
+        /// Commit of the branch.
         commit: String,
     },
-    /// What git ignores, or keeps elsewhere, and could not be saved.
+    /// Ignored files, or files kept elsewhere, that could not be saved.
     #[error("{} is kept: {} in it could not be saved elsewhere", path.display(), what.join(", "))]
     Unsaved {
         /// The worktree.
@@ -103,7 +103,7 @@ pub enum WorktreeError {
         /// One of the processes.
         process: u32,
     },
-    /// It changed after its removal was prepared.
+    /// A change after its removal was prepared.
     #[error("{} is kept: it changed a moment ago; try again", path.display())]
     Changed {
         /// The worktree.
@@ -121,7 +121,7 @@ pub enum WorktreeError {
         /// The top of the work tree.
         folder: String,
     },
-    /// It was removed, and is still there.
+    /// A worktree that is still there after its removal.
     #[error("{} is still there after its removal; something writes to it", path.display())]
     StillThere {
         /// The worktree.
@@ -136,9 +136,9 @@ pub enum WorktreeError {
     /// A file could not be read or written.
     #[error("{}: {error}", path.display())]
     File {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         error: io::Error,
     },
 }
@@ -193,27 +193,28 @@ impl WorkerName {
         &self.worker
     }
 
-    /// Its branch, as its user calls it.
+    /// Branch as the user calls it, such as `omo/RUN/GROUP`.
     pub fn branch(&self) -> String {
         format!("{BRANCHES}/{}/{}", self.run, self.worker)
     }
 
-    /// Its branch, as git calls it.
+    /// Full name of the branch, such as `refs/heads/omo/RUN/GROUP`.
     pub fn branch_reference(&self) -> String {
         format!("refs/heads/{}", self.branch())
     }
 
-    /// What keeps all that its worktree alone held.
+    /// Reference that keeps all that its worktree alone held.
     pub fn keep_reference(&self) -> String {
         format!("{KEEP_FOLDER}/{}/{}", self.run, self.worker)
     }
 
-    /// What omo leaves in git's folder of its worktree: two groups may have the same folder's name.
+    /// Content of `READY`: two groups may have the same folder's name.
     fn owner_text(&self) -> String {
         format!("{}\n{}\n", self.run, self.worker)
     }
 
-    /// Where its worktree lies. One that is there stays where it is, whichever folder its user sets meanwhile.
+    /// Path of its worktree. An existing one stays in place, whichever folder its user sets
+    /// meanwhile.
     pub fn path(&self, repository: &GitRepository) -> PathBuf {
         let folder = worktree_folder(repository);
         // `.claude` may be a link, and processes are found by the real paths of their folders.
@@ -225,7 +226,7 @@ impl WorkerName {
         format!("omo-{}-{}", self.run, self.worker)
     }
 
-    /// Where git knows its worktree, once that is whole. A name of another form is none of omo's.
+    /// Path at which git knows its whole worktree. A name of another form is none of omo's.
     fn known_path(&self, repository: &GitRepository) -> Option<PathBuf> {
         let is_own =
             |folder: &PathBuf| fs::read_to_string(folder.join(READY)).is_ok_and(|owner| owner == self.owner_text());
@@ -236,8 +237,8 @@ impl WorkerName {
     }
 }
 
-/// Whether a folder and a branch can have a name in theirs: git refuses `a..b`, `a.` and `a.lock`, and an option begins
-/// with `-`.
+/// A name that a folder and a branch can contain: git refuses `a..b`, `a.` and `a.lock`, and an
+/// option begins with `-`.
 pub fn is_worker_name(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     let is_lock = name.to_ascii_lowercase().ends_with(".lock");
@@ -259,14 +260,13 @@ pub(crate) fn git_folder_of(repository: &GitRepository, path: &Path) -> Option<P
     let is_dot = |place: &Path| place == dot || real.as_deref() == Some(place);
     let is_of_path = |folder: &PathBuf| {
         let place = noted_place(folder);
-        // Its user's settings may have git write down where it lies from there.
+        // The user's settings may have git note the place relative to that folder.
         let lies_there = || folder.join(&place).canonicalize().is_ok_and(|found| is_dot(&found));
         is_dot(&place) || (place.is_relative() && lies_there())
     };
     git_folders(repository).find(is_of_path)
 }
 
-/// git's own folders of all worktrees.
 fn git_folders(repository: &GitRepository) -> impl Iterator<Item = PathBuf> + use<> {
     let folders = fs::read_dir(repository.common().join("worktrees")).into_iter().flatten().flatten();
     folders.map(|entry| entry.path())
@@ -280,15 +280,14 @@ fn noted_place(folder: &Path) -> PathBuf {
 /// The `.git` in the folder of a worktree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DotGit {
-    /// It leads to git's own folder of the worktree.
+    /// A link to git's own folder of the worktree.
     Own,
     /// There is none.
     Missing,
-    /// It leads elsewhere, or the folder is not the one that git made.
+    /// A link elsewhere, or a folder that git did not make.
     Foreign,
 }
 
-/// Looks at the `.git` in the folder of a worktree.
 pub(crate) fn dot_git(path: &Path, git_folder: &Path) -> DotGit {
     let is_folder = path.symlink_metadata().is_ok_and(|found| found.is_dir());
     let dot = path.join(".git").symlink_metadata();
@@ -302,7 +301,8 @@ pub(crate) fn dot_git(path: &Path, git_folder: &Path) -> DotGit {
     }
 }
 
-/// Whose worktree it is, by what omo left in git's folder of it, or by its branch where it is not whole.
+/// A worktree of this worker, by `READY` in git's folder of it, or by its branch where it is not
+/// whole.
 fn belongs_to(git_folder: &Path, name: &WorkerName) -> bool {
     let owner = fs::read_to_string(git_folder.join(READY));
     owner.map_or_else(|_| is_on_branch(git_folder, name), |owner| owner == name.owner_text())
@@ -312,7 +312,7 @@ fn belongs_to(git_folder: &Path, name: &WorkerName) -> bool {
 /// process works there.
 fn clear_locks(repository: &GitRepository, name: &WorkerName, folder: &Path) {
     for lock in ["index.lock", "HEAD.lock", "ORIG_HEAD.lock"] {
-        // What cannot be removed is named by the git that needs it.
+        // A lock that stays is named by the git that needs it.
         let _ = fs::remove_file(folder.join(lock));
     }
     clear_lock_of_branch(repository, name);
@@ -326,7 +326,7 @@ fn clear_lock_of_branch(repository: &GitRepository, name: &WorkerName) {
 /// The branch that is checked out in a worktree, as its user calls it; `None` where it is a commit.
 pub(crate) fn branch_of_worktree(repository: &GitRepository, path: &Path, git_folder: &Path) -> Option<String> {
     let head = if is_reftable(repository) {
-        // Where references are no files, only git can tell.
+        // Without reference files, only git can tell.
         let inside = repository.seen_from_worktree(path, git_folder);
         inside.git_line(&["symbolic-ref", "--quiet", "HEAD"]).ok()?
     } else {
@@ -343,7 +343,7 @@ fn refuse_checked_out(repository: &GitRepository, name: &WorkerName) -> Result<(
     }
 }
 
-/// Whether its own branch is what is checked out in a worktree.
+/// A worktree with its own branch checked out.
 fn is_on_branch(git_folder: &Path, name: &WorkerName) -> bool {
     let head = fs::read_to_string(git_folder.join("HEAD")).unwrap_or_default();
     head.trim_end() == format!("ref: {}", name.branch_reference())

@@ -17,10 +17,9 @@ use crate::repository::GitFailed;
 use crate::repository_base::RepositoryBase;
 use crate::tree::ScratchTree;
 
-/// How deep submodules within submodules are followed.
+/// Depth of submodules within submodules.
 const MAX_DEPTH: usize = 8;
 
-/// A file as it was.
 #[derive(Clone, Debug)]
 pub(super) struct BaseFile {
     pub(super) mode: String,
@@ -36,17 +35,16 @@ pub(super) struct RepositoryView<'a> {
 }
 
 impl RepositoryView<'_> {
-    /// What git says where it succeeds; it finds the objects of the base.
+    /// Output of a successful git, which finds the objects of the base.
     pub(super) fn git(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, GitFailed> {
         self.scratch.git_with_objects(arguments, input).ok_or_else(|| self.failure_of(arguments))
     }
 
-    /// The contents of some objects, in their order.
     pub(super) fn contents<'o>(&self, objects: impl Iterator<Item = &'o str>) -> Result<Vec<Vec<u8>>, GitFailed> {
         self.scratch.contents(objects).ok_or_else(|| self.failure_of(&["cat-file", "--batch"]))
     }
 
-    /// What git says, and its exit status.
+    /// Output and exit status of git.
     pub(super) fn answer(&self, arguments: &[&str], input: &[u8]) -> Result<(i32, Vec<u8>), GitFailed> {
         self.scratch.answer(None, arguments, input).ok_or_else(|| self.failure_of(arguments))
     }
@@ -56,23 +54,22 @@ impl RepositoryView<'_> {
     }
 }
 
-/// The files of a project, by their paths from the top of its work tree.
 #[derive(Default)]
 pub(super) struct ProjectFiles<'a> {
-    /// Those that are there now.
+    /// Present files.
     pub(super) present: BTreeSet<PathBuf>,
-    /// Those that are not as they were, each as it was where it was there.
+    /// Changed files, each as it was; `None` for a new one.
     pub(super) changed: BTreeMap<PathBuf, Option<BaseFile>>,
     /// The outermost first.
     repositories: Vec<RepositoryView<'a>>,
 }
 
-/// What git says of the index of one repository, and of its base.
+/// Entries of one repository's index, and of its base.
 #[derive(Default)]
 struct InnerRepositories {
-    /// Where they are now, each with the commit that it is at; `None` where it has none.
+    /// Present repositories, each with its commit; `None` without one.
     now: BTreeMap<PathBuf, Option<String>>,
-    /// What the places that differ held: a commit, or none.
+    /// Former commits of the places that differ.
     changed: BTreeMap<PathBuf, Option<String>>,
 }
 
@@ -121,7 +118,7 @@ impl<'a> ProjectFiles<'a> {
         for (path, commit) in inner.now.iter().filter(|_| depth < MAX_DEPTH) {
             // One that is not checked out has no files on either side.
             let Some(within) = GitWorktree::at(&tree.top.join(path)) else { continue };
-            // What does not differ is as it was.
+            // An unchanged place is as it was.
             let was = inner.changed.get(path).unwrap_or(commit).as_deref();
             let base = base.of_inner(path, was).ok_or(BaseError::NotRecorded)?;
             self.collect((&within, &at.join(path)), &base, (folder, calls), depth + 1)?;
@@ -164,7 +161,6 @@ impl<'a> ProjectFiles<'a> {
         Ok(inner)
     }
 
-    /// Adds the files of an index.
     fn add_present(&mut self, listed: &[u8], at: &Path, inner: &mut InnerRepositories) {
         let mut present = Vec::new();
         for (about, path) in entries(listed) {

@@ -13,9 +13,9 @@ pub struct AddedLine {
     /// The file's path, as that of a [`super::PathChange`]. Characters that end a line or a quotation are written as
     /// git writes them, with `\`.
     pub file: String,
-    /// Its number in the file as it is now, from 1.
+    /// Line number in the present file, from 1.
     pub line: usize,
-    /// What it says, without its end. Bytes that are no UTF-8 are `U+FFFD`.
+    /// Text without its line end. Bytes that are no UTF-8 are `U+FFFD`.
     pub text: String,
 }
 
@@ -67,13 +67,12 @@ impl Snapshots<'_> {
     }
 }
 
-/// Where in a patch its reader stands.
+/// Position of the reader of a patch.
 #[derive(Default)]
 struct PatchReader {
     file: String,
-    /// The number of the next added line.
     next: usize,
-    /// So many lines of this part are still to come, removed and added.
+    /// Lines of this part still to come, removed and added.
     left: (usize, usize),
 }
 
@@ -114,14 +113,13 @@ impl PatchReader {
     }
 }
 
-/// What `@@ -5,2 +6,3 @@` announces: so many removed lines, and from which number on how many added ones.
+/// Numbers of `@@ -5,2 +6,3 @@`: the count of removed lines, and the range of the added ones.
 fn parse_hunk_header(line: &[u8]) -> Option<(usize, (usize, usize))> {
     let line = std::str::from_utf8(line.strip_prefix(b"@@ -")?.split(|byte| *byte == b'@').next()?).ok()?;
     let (removed, added) = line.trim_end().split_once(" +")?;
     Some((parse_range(removed)?.1, parse_range(added)?))
 }
 
-/// `6,3` is three from 6 on; `6` is one.
 fn parse_range(text: &str) -> Option<(usize, usize)> {
     let (from, count) = text.split_once(',').unwrap_or((text, "1"));
     Some((from.parse().ok()?, count.parse().ok()?))

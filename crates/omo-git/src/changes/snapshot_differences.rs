@@ -1,4 +1,4 @@
-//! What tasks without a commit changed, as git prints a difference.
+//! Differences of tasks without a commit, as git prints them.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::repository::is_object_name;
 use crate::snapshots::Snapshots;
 use crate::tree_path::relative_path;
 
-/// What is asked of two snapshots.
+/// Two snapshots to compare.
 #[derive(Clone, Copy, Debug)]
 pub struct SnapshotPair<'a> {
     /// The work tree before.

@@ -1,4 +1,4 @@
-//! What is said to git for a commit, and what git says of one, as plain data.
+//! Input and output of git for a commit, as plain data.
 
 use std::collections::HashMap;
 
@@ -30,7 +30,6 @@ pub(super) fn pathspec_list(names: &[TreePath]) -> Vec<u8> {
     names.iter().flat_map(|name| [b":(top,literal)".as_slice(), &name.0, b"\0"].concat()).collect()
 }
 
-/// One event of those that git writes down of itself.
 #[derive(Debug, Deserialize)]
 struct TraceEvent {
     #[serde(rename = "event")]
@@ -49,9 +48,9 @@ struct TraceEvent {
 pub(super) enum FailedChild {
     /// A hook.
     Hook {
-        /// Its name.
+        /// Hook name.
         hook: String,
-        /// Its exit status; negative where it could not be started.
+        /// Exit status; negative where it could not be started.
         status: i64,
     },
     /// The program that signs.
@@ -63,7 +62,7 @@ pub(super) fn failed_child(trace: &[u8]) -> Option<FailedChild> {
     let mut children = HashMap::new();
     for event in events(trace) {
         match (event.kind.as_str(), event.hook_name, event.code) {
-            // Those that run when all is done refuse nothing.
+            // Hooks after the commit refuse nothing.
             ("child_start", Some(hook), _) if !hook.starts_with("post-") => {
                 children.insert(event.child_id, Some(hook));
             }
@@ -79,7 +78,7 @@ pub(super) fn failed_child(trace: &[u8]) -> Option<FailedChild> {
     None
 }
 
-/// Whether arguments are those that git gives a program to sign with: `ssh-keygen -Y sign`, `gpg -bsau KEY`.
+/// Arguments of a program that signs: `ssh-keygen -Y sign`, `gpg -bsau KEY`.
 fn is_signing(arguments: &[String]) -> bool {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     words.windows(2).any(|pair| pair == ["-Y", "sign"]) || words.contains(&"-bsau")
@@ -90,7 +89,7 @@ pub(super) fn has_run_hook(trace: &[u8]) -> bool {
     events(trace).any(|event| event.kind == "child_start" && event.hook_name.is_some())
 }
 
-/// What git wrote down of itself, and not of those that it started.
+/// Events of git itself, and not of those that it started.
 fn events(trace: &[u8]) -> impl Iterator<Item = TraceEvent> {
     let events = trace.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<TraceEvent>(line).ok());
     events.filter(|event| !event.sid.contains('/'))

@@ -39,7 +39,7 @@ pub enum CommitRefusal {
     },
     /// A file whose name differs from a committed one in nothing but case, on a disk that takes both for one.
     CaseRename {
-        /// Its name now.
+        /// Name in the work tree.
         path: String,
         /// The committed name.
         committed: String,
@@ -49,7 +49,8 @@ pub enum CommitRefusal {
         /// The end of git's output.
         words: String,
     },
-    /// What judges commits, such as a hook, is not as the run knows it, and no passed step lists it.
+    /// A judge of commits, such as a hook, that is not as the run knows it, and that no passed step
+    /// lists.
     GuardChanged {
         /// Folder of the project.
         folder: String,
@@ -63,7 +64,7 @@ pub enum CommitRefusal {
     },
 }
 
-/// So many files are named.
+/// Files named in a message.
 const MAX_NAMED: usize = 5;
 /// Exit statuses of a shell that cannot run, or cannot find, a program.
 const MISSING_PROGRAM: [i64; 2] = [126, 127];
@@ -85,8 +86,8 @@ impl CommitRefusal {
         Self::Other { words }
     }
 
-    /// Whether a worker can change its files so that git takes them. Messages, branch names, keys and settings are its
-    /// user's. `own_files` are those that the worker wrote.
+    /// A refusal that a worker can end by changing its files. Messages, branch names, keys and
+    /// settings are its user's. `own_files` are those that the worker wrote.
     pub fn is_of_the_work(&self, own_files: &[String]) -> bool {
         match self {
             Self::Hook { hook, output, is_missing_program } => {
@@ -102,7 +103,7 @@ impl CommitRefusal {
         }
     }
 
-    /// Whether `other` is the same complaint: numbers may differ, such as times, lines and process ids.
+    /// Equality of two complaints but for numbers, such as times, lines and process ids.
     pub fn is_repeated_by(&self, other: &Self) -> bool {
         // The states in them are what was asked about, in whichever work tree.
         if let Self::GuardChanged { files, .. } = self {
@@ -171,7 +172,7 @@ impl fmt::Display for CommitRefusal {
     }
 }
 
-/// Whether a hook complains about the branch: workers commit on branches of omo's own.
+/// A hook's complaint about the branch: workers commit on branches of omo's own.
 fn is_about_branch(output: &str) -> bool {
     let words = output.to_ascii_lowercase();
     words.contains("branch") || words.contains("omo/")

@@ -14,7 +14,7 @@ const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 const MAX_FILES: usize = 1_000;
 
-/// Where they are written.
+/// Folder and names of the written versions.
 #[derive(Debug, Default)]
 pub struct FileVersions<'a> {
     place: Option<(&'a GuardedFolder, String)>,
@@ -26,7 +26,7 @@ pub struct FileVersions<'a> {
 impl<'a> FileVersions<'a> {
     /// In a folder of this name, which is made where there is something to write. What was there before goes.
     pub fn create(parent: &'a GuardedFolder, name: String) -> Self {
-        // What cannot be removed cannot be made anew either: then nothing is written.
+        // A folder that cannot be removed cannot be made anew either: then nothing is written.
         let _ = parent.remove_folder(&name);
         Self { place: Some((parent, name)), ..Self::default() }
     }

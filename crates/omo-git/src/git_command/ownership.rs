@@ -74,7 +74,7 @@ pub fn require_trusted(folder: &Path) -> Result<(), DubiousOwnership> {
     ForeignRepository::find(folder).map_or(Ok(()), |repository| repository.require_trusted(LIMIT))
 }
 
-/// Whether git may be told in a folder that this is its own folder, `GIT_DIR`.
+/// A folder in which git may be given `GIT_DIR` for this git folder.
 pub(crate) fn may_name_git_folder(folder: &Path, git: &Path) -> bool {
     static KNOWN: Mutex<BTreeMap<PathBuf, bool>> = Mutex::new(BTreeMap::new());
     if !is_of_other_user(git) {

@@ -1,4 +1,4 @@
-//! Why a branch could not be moved.
+//! Failure to move a branch.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,25 +8,25 @@ use thiserror::Error;
 use super::facts::UnfinishedOperation;
 use crate::repository::GitFailed;
 
-/// Why the branch did not move. Nothing was touched.
+/// Reason for which the branch did not move. Nothing was touched.
 #[derive(Debug, Error)]
 pub enum LandError {
     /// Edits that are not committed are in the way.
     #[error("changes that are not committed are in the way: {}", paths.join(", "))]
     Dirty {
-        /// Where, sorted.
+        /// Paths, sorted.
         paths: Vec<String>,
     },
     /// The branch is not where it was.
     #[error("the branch moved to {to} meanwhile")]
     Moved {
-        /// Where it is.
+        /// Target of the branch.
         to: String,
     },
-    /// Its user is in the middle of something.
+    /// An unfinished operation of the user.
     #[error("`{}` is under way", what.command())]
     OperationInProgress {
-        /// What.
+        /// Kind of operation.
         what: UnfinishedOperation,
     },
     /// No branch is checked out.
@@ -38,9 +38,9 @@ pub enum LandError {
     /// The new commit does not follow the old one.
     #[error("{new} does not follow {old}")]
     NotFollowing {
-        /// Where the branch is.
+        /// Present commit of the branch.
         old: String,
-        /// Where it should go.
+        /// Commit that the branch should have.
         new: String,
     },
     /// Another git is at work, or was ended in the middle of it.

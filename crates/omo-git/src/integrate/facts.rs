@@ -1,4 +1,4 @@
-//! What a checkout is like before a run begins or its result lands, as plain data.
+//! State of a checkout before a run begins or its result lands, as plain data.
 
 use std::path::Path;
 
@@ -8,17 +8,16 @@ use crate::git_command;
 use crate::git_output::{self, list, lossy_text, parts};
 use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 
-/// A longer list of commits that are left to pick or revert is none.
 const MAX_LIST_BYTES: u64 = 1024 * 1024;
 
-/// Where HEAD stands.
+/// Position of HEAD.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckoutHead {
     /// On a branch with commits.
     Branch {
         /// git's full name of the branch.
         reference: String,
-        /// Its last commit.
+        /// Last commit.
         commit: String,
     },
     /// On a branch without any.
@@ -69,7 +68,7 @@ pub enum UnfinishedOperation {
 }
 
 impl UnfinishedOperation {
-    /// What its user typed for it.
+    /// Command that began it, such as `git rebase`.
     pub fn command(self) -> &'static str {
         match self {
             Self::Merge => "git merge",
@@ -90,24 +89,24 @@ impl UnfinishedOperation {
     }
 }
 
-/// What a checkout is like.
+/// State of a checkout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckoutFacts {
-    /// What git says of its version; `None` where it says nothing.
+    /// Version of git; `None` where unknown.
     pub git: Option<String>,
-    /// Where HEAD stands.
+    /// Position of HEAD.
     pub head: CheckoutHead,
     /// git takes the repository for one without a work tree.
     pub is_bare: bool,
-    /// What is not ended.
+    /// Unfinished operation.
     pub operation: Option<UnfinishedOperation>,
     /// Paths with changes that are not committed, new files included, sorted.
     pub dirty: Vec<String>,
-    /// Where submodules are, sorted.
+    /// Paths of submodules, sorted.
     pub submodules: Vec<String>,
     /// Paths of files that a filter stands before which the repository's own settings name, sorted.
     pub filtered: Vec<String>,
-    /// How many bytes its file system has room for; `None` where that cannot be told.
+    /// Free bytes of its file system; `None` where unknown.
     pub free_bytes: Option<u64>,
 }
 
@@ -140,7 +139,7 @@ pub fn uncommitted_paths(repository: &GitRepository) -> Result<Vec<String>, GitF
     Ok(paths)
 }
 
-/// How many commits what is checked out has beyond one of them, `most` of them counted at most.
+/// Number of commits beyond one of them, `most` at most.
 ///
 /// # Errors
 /// There is no such commit, or git cannot tell.
@@ -158,9 +157,9 @@ pub fn count_commits_since(repository: &GitRepository, base: &str, most: usize) 
 pub struct EditFacts {
     /// Paths in the way that the index holds.
     pub known: Vec<String>,
-    /// Those of them that git was told to take for unchanged.
+    /// Paths with `assume-unchanged`.
     pub assumed: Vec<String>,
-    /// Those of them that git was told to skip.
+    /// Paths with `skip-worktree`.
     pub skipped: Vec<String>,
     /// Paths in the way that it does not hold: untracked and ignored files.
     pub unknown: Vec<String>,
@@ -222,7 +221,7 @@ fn find_repository(repository: &GitRepository, path: &str) -> Result<Option<Stri
     Ok(parts(&below).any(|entry| entry.ends_with(b"/")).then(|| path.to_owned()))
 }
 
-/// Where a branch is that is not checked out here.
+/// State of a branch that is not checked out here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AbsentBranch {
     /// In no work tree.
@@ -279,7 +278,8 @@ fn filtered_paths(repository: &GitRepository, entries: &[u8]) -> Result<Vec<Stri
     Ok(found)
 }
 
-/// Those of some paths, from the top, that git ignores. None is one that it cannot be asked about, in a submodule say.
+/// Ignored paths among these, from the top. A path that git cannot be asked about, in a submodule
+/// say, is left out.
 pub fn ignored_paths(repository: &GitRepository, paths: &[String]) -> Result<Vec<String>, GitFailed> {
     let asked = list(paths);
     // 1 says that it ignores none of them.
@@ -294,7 +294,7 @@ pub fn ignored_paths(repository: &GitRepository, paths: &[String]) -> Result<Vec
     }
 }
 
-/// How many bytes a checkout of HEAD takes, what its submodules hold left out.
+/// Bytes of a checkout of HEAD, without its submodules.
 pub fn checkout_bytes(repository: &GitRepository) -> Result<u64, GitFailed> {
     let listed = repository.git(&["ls-tree", "-r", "-l", "-z", "--full-tree", "HEAD"])?;
     // `<mode> <kind> <object> <size>`, a tab, and the path.

@@ -16,8 +16,8 @@ const INDEX: &str = "omo-landing-index";
 const COMPARED: &str = "omo-landing-compared";
 /// A git that outlived the omo that it worked for ends within this time; one that runs longer is another program's.
 const LAST_GIT: Duration = Duration::from_secs(10);
-/// How long git's own lock of the index is waited for: an editor and a prompt have git look at the checkout every now and
-/// then, which takes a moment, and a person would be asked for that.
+/// Maximum wait for git's own lock of the index: an editor and a prompt have git look at the
+/// checkout every now and then, which takes a moment, and a person would be asked for that.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The files of a move, in the folder with the index that it is about.
@@ -87,7 +87,7 @@ impl LandingFiles {
         IndexLock::take(&self.folder, PATIENCE)
     }
 
-    /// Whether that is the lock of an omo that has ended.
+    /// A lock of an omo that has ended.
     pub(super) fn is_lock_abandoned(&self) -> bool {
         is_abandoned(&self.folder)
     }

@@ -19,12 +19,12 @@ use crate::index_lock::{IndexLock, lock_file};
 use crate::repository::{GitRepository, is_object_name};
 use crate::user_git::{REFERENCE_HOOK, UserGit, hooks_folder, present_hooks};
 
-/// What became of the move.
+/// Outcome of the move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LandOutcome {
     /// The branch, the files and the index are at the new commit.
     Moved,
-    /// They were already.
+    /// Already there.
     AlreadyThere,
 }
 
@@ -76,13 +76,12 @@ pub fn settle_last_move(repository: &GitRepository) -> Result<(), LandError> {
     Ok(())
 }
 
-/// Whether a move was begun here and is not ended.
+/// A move that was begun here and is not ended.
 pub fn has_unsettled_move(repository: &GitRepository) -> bool {
     let places = LandingFiles::new(repository.git_folder());
     places.begun_move().is_some() || places.is_lock_abandoned()
 }
 
-/// git's lock of the index, with no move left that was cut short.
 fn lock_settled(repository: &GitRepository, places: &LandingFiles) -> Result<IndexLock, LandError> {
     let reference = checkout_head(repository)?.reference().map(str::to_owned);
     let reference_locks = || reference_locks(repository, reference.as_deref());
@@ -130,7 +129,7 @@ fn reference_locks(repository: &GitRepository, reference: Option<&str>) -> Vec<P
     locks.into_iter().flatten().filter(|path| path.exists()).collect()
 }
 
-/// Why the branch could not move: it is elsewhere by now, or another process has it locked.
+/// Reason for which the branch could not move: another commit by now, or a lock of another process.
 fn update_failure(repository: &GitRepository, reference: &str, old: &str, now: String, failed: LandError) -> LandError {
     if now != old {
         return LandError::Moved { to: now };

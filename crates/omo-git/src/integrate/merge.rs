@@ -1,4 +1,4 @@
-//! What the merge of a branch would be, without any checkout.
+//! Previews of merges, without any checkout.
 
 use thiserror::Error;
 
@@ -8,14 +8,14 @@ use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 /// git says this of an option that it does not know.
 const UNKNOWN_OPTION: i32 = 129;
 
-/// What merging a commit would come to.
+/// Result of a merge that is only tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MergePreview {
     /// Everything in it is in the tip already.
     UpToDate,
     /// The tree of the two together.
     Clean {
-        /// git's name for it.
+        /// Tree of the merge.
         tree: String,
     },
     /// Files that both changed, in ways that do not go together.
@@ -25,13 +25,13 @@ pub enum MergePreview {
     },
 }
 
-/// Why no merge could be made.
+/// Failure of a merge.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum MergeError {
-    /// What was given is no commit.
+    /// A name of no commit.
     #[error("there is no commit {commit} in this repository")]
     NoCommit {
-        /// What was given.
+        /// Given name.
         commit: String,
     },
     /// `git merge-tree --write-tree` came with git 2.38.
@@ -40,7 +40,7 @@ pub enum MergeError {
     /// Merges are its user's own commits.
     #[error("git does not know who commits; set user.name and user.email")]
     NoIdentity,
-    /// Its user's commits are signed, and this one could not be.
+    /// A commit that could not be signed, of a user who signs.
     #[error("git could not sign it: {words}")]
     Unsigned {
         /// git's own.
@@ -51,8 +51,8 @@ pub enum MergeError {
     Git(#[from] GitFailed),
 }
 
-/// What merging `commit` onto `tip` would come to. Both are full names of commits; the tree of the tip is asked for where
-/// the caller does not know it. Merge drivers that the
+/// Result of merging `commit` onto `tip`, without a checkout. Both are full names of commits; the
+/// tree of the tip is asked for where the caller does not know it. Merge drivers that the
 /// repository's own settings name are not run: what they would merge is a conflict.
 pub fn preview_merge(
     repository: &GitRepository,
@@ -88,7 +88,8 @@ pub fn preview_merge(
     }
 }
 
-/// What a step of git came to that was given these commits; where it failed because one of them is none, that.
+/// Result of a git step with these commits; where it failed because one of them is none,
+/// `NoCommit`.
 pub(super) fn require_commits<T>(
     repository: &GitRepository,
     commits: &[&str],

@@ -10,9 +10,9 @@ use crate::repository::{GitFailed, GitRepository, is_object_name};
 /// A regular file of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommittedFile {
-    /// Its path from the top of the work tree, with `/` between its parts.
+    /// Path from the top of the work tree, with `/` between its parts.
     pub path: String,
-    /// What it holds, as the repository keeps it.
+    /// Content, as the repository keeps it.
     pub bytes: Vec<u8>,
     mode: String,
 }

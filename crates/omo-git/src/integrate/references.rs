@@ -11,8 +11,8 @@ use crate::worktree::WorkerName;
 /// Commits since another that are compared with it.
 const MAX_COMMITS_SINCE: &str = "--max-count=100";
 
-/// Whether a tip has a commit, or another one since that has each file which the commit changes as it is there: a
-/// squashed, reworded or picked one.
+/// A tip that has a commit, or another one since with each file of the commit's change as it is
+/// there: a squashed, reworded or picked one.
 ///
 /// # Errors
 ///
@@ -71,7 +71,7 @@ pub fn later_commit(repository: &GitRepository, one: &str, other: &str) -> Resul
     Ok(if is_later { one } else { other }.to_owned())
 }
 
-/// Whether two commits have one before both.
+/// A commit before both.
 ///
 /// # Errors
 ///

@@ -10,7 +10,6 @@ use crate::platform::path_of;
 use crate::private_index::PrivateIndex;
 use crate::repository::{GitFailed, GitRepository};
 
-/// The paths that differ between two commits.
 fn touched_paths(repository: &GitRepository, old: &str, new: &str) -> Result<BTreeSet<Vec<u8>>, GitFailed> {
     let differing = ["diff-tree", "-r", "-z", "--no-renames", "--name-only", "--ignore-submodules=none", old, new];
     Ok(split(&repository.git(&differing)?).collect())
@@ -20,7 +19,6 @@ fn split(listed: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     parts(listed).map(<[u8]>::to_vec)
 }
 
-/// One move.
 pub(super) struct CheckoutMove<'a> {
     repository: &'a GitRepository,
     places: &'a LandingFiles,
@@ -78,7 +76,7 @@ impl<'a> CheckoutMove<'a> {
         index.answer(&["update-index", "-q", "--refresh"], &[])?;
         let changed = index.git(&["diff-files", "-z", "--name-only", "--ignore-submodules=all"], &[])?;
         let mut differing: BTreeSet<Vec<u8>> = split(&changed).collect();
-        // What is in no index is no difference to git: a file that should be gone.
+        // A path in no index is no difference to git: a file that should be gone.
         let listed: BTreeSet<Vec<u8>> = split(&index.git(&["ls-files", "-z"], &[])?).collect();
         index.remove()?;
         let there = |path: &&Vec<u8>| self.repository.top().join(path_of(path)).symlink_metadata().is_ok();
@@ -99,7 +97,7 @@ impl<'a> CheckoutMove<'a> {
         Ok(removed.chain(entries).collect())
     }
 
-    /// That nothing of the user's is in the way, tried without touching anything.
+    /// Refusal of anything of the user's that is in the way, tried without touching anything.
     pub(super) fn refuse_dirty(&self) -> Result<(), LandError> {
         let obstacles = self.obstacles()?;
         if obstacles.is_empty() && self.read_tree(&["-u", "--dry-run", self.old, self.new]).is_ok() {
@@ -113,7 +111,7 @@ impl<'a> CheckoutMove<'a> {
         for flag in ["--no-assume-unchanged", "--no-skip-worktree"] {
             self.git(&["update-index", flag, "-z", "--stdin"], &known)?;
         }
-        // What is changed within a submodule is not touched, and looking would run what its settings name.
+        // Changes within a submodule are not touched, and looking would run what its settings name.
         let edited = self.git(&["diff-files", "-z", "--name-only", "--ignore-submodules=dirty"], &[])?;
         let staged = self.git(&["diff-index", "-z", "--cached", "--name-only", "--no-renames", self.old], &[])?;
         let changed = split(&edited).chain(split(&staged));
@@ -124,7 +122,7 @@ impl<'a> CheckoutMove<'a> {
         Err(LandError::Dirty { paths: paths.into_iter().collect() })
     }
 
-    /// What git does not know and would write over, as it does with files that it ignores.
+    /// Untracked paths that git would write over, as it does with files that it ignores.
     fn obstacles(&self) -> Result<BTreeSet<Vec<u8>>, GitFailed> {
         let known: BTreeSet<Vec<u8>> = split(&self.git(&["ls-files", "-z"], &[])?).collect();
         let mut found = BTreeSet::new();
@@ -143,7 +141,7 @@ impl<'a> CheckoutMove<'a> {
         Ok(found)
     }
 
-    /// Whether git knows less of a folder than is in it.
+    /// A folder with more in it than git knows.
     fn has_others(&self, folder: &[u8]) -> Result<bool, GitFailed> {
         let Ok(folder) = std::str::from_utf8(folder) else { return Ok(true) };
         let only = format!(":(literal,top){folder}");
@@ -188,7 +186,7 @@ impl<'a> CheckoutMove<'a> {
     }
 }
 
-/// Whether two paths are one, or one lies in the other.
+/// Equality of two paths, or one below the other.
 fn do_paths_overlap(one: &[u8], other: &[u8]) -> bool {
     let below = |path: &[u8], folder: &[u8]| {
         path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))

@@ -25,13 +25,13 @@ const MAX_MESSAGE_BYTES: u64 = 1024 * 1024;
 /// A commit to be made.
 #[derive(Clone, Copy, Debug)]
 pub struct CommitDraft<'a> {
-    /// Its first parent.
+    /// First parent.
     pub tip: &'a str,
     /// The commit that it merges, if it does.
     pub merged: Option<&'a str>,
-    /// Its tree.
+    /// Tree of the commit.
     pub tree: &'a str,
-    /// Its message.
+    /// Commit message.
     pub message: &'a str,
 }
 
@@ -54,7 +54,7 @@ impl CommitHooks {
         Ok(Self { folder, names })
     }
 
-    /// Whether there are none.
+    /// No hooks, and no signature.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }

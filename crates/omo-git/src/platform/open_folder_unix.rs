@@ -18,12 +18,10 @@ use rustix::io::{Errno, retry_on_intr};
 use super::{FolderEntry, OpenedEntry};
 
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::RDONLY);
-/// A FIFO must not make an open wait, and a terminal must not become ours.
 const FILE: OFlags = OFlags::CLOEXEC.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::NOFOLLOW);
-/// Who may do what with a file, without what it is.
+/// Permission bits of a mode.
 const RIGHTS: u32 = 0o7777;
 
-/// An open folder of a work tree.
 pub(crate) struct OpenFolder(OwnedFd);
 
 impl OpenFolder {
@@ -41,7 +39,7 @@ impl OpenFolder {
         }
     }
 
-    /// What has that name.
+    /// Kind of the entry with this name.
     pub(crate) fn look(&self, name: &OsStr) -> io::Result<FolderEntry> {
         let stat = match statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
@@ -63,12 +61,10 @@ impl OpenFolder {
         })
     }
 
-    /// Opens a file in it to read it.
     pub(crate) fn read(&self, name: &OsStr) -> io::Result<File> {
         Ok(File::from(retry_on_intr(|| openat(&self.0, name, FILE | OFlags::RDONLY, Mode::empty()))?))
     }
 
-    /// Opens what has that name to read it, without a look at it before.
     pub(crate) fn open_entry(&self, name: &OsStr) -> io::Result<OpenedEntry> {
         let file = match retry_on_intr(|| openat(&self.0, name, FILE | OFlags::RDONLY, Mode::empty())) {
             Ok(file) => file,
@@ -101,12 +97,11 @@ impl OpenFolder {
         Ok(File::from(retry_on_intr(|| openat(&self.0, name, flags, Mode::RUSR | Mode::WUSR))?))
     }
 
-    /// Who may do what with a file.
+    /// Sets the permission bits.
     pub(crate) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
         file.set_permissions(Permissions::from_mode(mode & RIGHTS))
     }
 
-    /// Makes a link in it.
     pub(crate) fn link(&self, name: &OsStr, target: &OsStr) -> io::Result<()> {
         Ok(symlinkat(target, &self.0, name)?)
     }
@@ -116,27 +111,22 @@ impl OpenFolder {
         Ok(linkat(&self.0, name, &folder.0, new_name, AtFlags::empty())?)
     }
 
-    /// Makes a folder in it, as any program would.
     pub(crate) fn make(&self, name: &OsStr) -> io::Result<()> {
         Ok(mkdirat(&self.0, name, Mode::RWXU | Mode::RWXG | Mode::RWXO)?)
     }
 
-    /// Gives a file in it another name, over whatever has that name.
     pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         Ok(renameat(&self.0, from, &self.0, to)?)
     }
 
-    /// Removes a file or a link in it.
     pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
         Ok(unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
-    /// Removes an empty folder in it.
     pub(crate) fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
         Ok(unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
     }
 
-    /// The names of what is in it.
     pub(crate) fn names(&self) -> io::Result<Vec<OsString>> {
         let mut names = Vec::new();
         for entry in retry_on_intr(|| Dir::read_from(&self.0))? {

@@ -9,10 +9,8 @@ use std::path::{Path, PathBuf};
 
 use super::{FolderEntry, OpenedEntry};
 
-/// A link is opened as that.
 const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
 
-/// A folder of a work tree.
 pub(crate) struct OpenFolder(PathBuf);
 
 impl OpenFolder {
@@ -26,7 +24,7 @@ impl OpenFolder {
         Ok(matches!(self.look(name)?, FolderEntry::Folder).then(|| Self(self.0.join(name))))
     }
 
-    /// What has that name.
+    /// Kind of the entry with this name.
     pub(crate) fn look(&self, name: &OsStr) -> io::Result<FolderEntry> {
         let path = self.0.join(name);
         let meta = match path.symlink_metadata() {
@@ -46,12 +44,10 @@ impl OpenFolder {
         })
     }
 
-    /// Opens a file in it to read it.
     pub(crate) fn read(&self, name: &OsStr) -> io::Result<File> {
         OpenOptions::new().read(true).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT).open(self.0.join(name))
     }
 
-    /// Opens what has that name to read it.
     pub(crate) fn open_entry(&self, name: &OsStr) -> io::Result<OpenedEntry> {
         Ok(match self.look(name)? {
             FolderEntry::Link(target) => OpenedEntry::Link(target),
@@ -80,37 +76,30 @@ impl OpenFolder {
         Ok(())
     }
 
-    /// Makes a link in it.
     pub(crate) fn link(&self, name: &OsStr, target: &OsStr) -> io::Result<()> {
         symlink_file(target, self.0.join(name))
     }
 
-    /// Gives a file in it another name in another folder.
     pub(crate) fn add_name(&self, name: &OsStr, folder: &Self, new_name: &OsStr) -> io::Result<()> {
         fs::hard_link(self.0.join(name), folder.0.join(new_name))
     }
 
-    /// Makes a folder in it.
     pub(crate) fn make(&self, name: &OsStr) -> io::Result<()> {
         fs::create_dir(self.0.join(name))
     }
 
-    /// Gives a file in it another name, over whatever has that name.
     pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         fs::rename(self.0.join(from), self.0.join(to))
     }
 
-    /// Removes a file or a link in it.
     pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
         fs::remove_file(self.0.join(name))
     }
 
-    /// Removes an empty folder in it.
     pub(crate) fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
         fs::remove_dir(self.0.join(name))
     }
 
-    /// The names of what is in it.
     pub(crate) fn names(&self) -> io::Result<Vec<OsString>> {
         fs::read_dir(&self.0)?.map(|entry| Ok(entry?.file_name())).collect()
     }

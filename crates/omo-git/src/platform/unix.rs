@@ -15,29 +15,28 @@ use super::FileStamp;
 
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::RDONLY);
 
-/// Whether a file says that it may be run.
+/// Execute bit of a file.
 pub(crate) fn has_execute_bit(meta: &std::fs::Metadata) -> bool {
     meta.mode() & 0o111 != 0
 }
 
 pub(crate) use has_execute_bit as may_be_run;
 
-/// Whether another user than that of this process owns what is at a path.
+/// A path owned by another user than that of this process.
 pub(crate) fn is_of_other_user(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| found.uid() != rustix::process::geteuid().as_raw())
 }
 
-/// Whether a path lies in a folder.
+/// `path` in `folder`.
 pub(crate) fn lies_in(path: &Path, folder: &Path) -> bool {
     path.starts_with(folder)
 }
 
-/// A path, from what git calls it.
 pub(crate) fn path_of(bytes: &[u8]) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(bytes))
 }
 
-/// What tells one state of an open file from another without its content.
+/// State of an open file without its content.
 pub(crate) fn identity(file: &File) -> io::Result<String> {
     let meta = file.metadata()?;
     let (device, inode) = (meta.dev(), meta.ino());
@@ -45,7 +44,6 @@ pub(crate) fn identity(file: &File) -> io::Result<String> {
     Ok(format!("{device}:{inode}:{}:{time:?}", meta.len()))
 }
 
-/// The top of a work tree.
 pub(crate) struct TreeTop(OwnedFd);
 
 impl TreeTop {
@@ -54,7 +52,7 @@ impl TreeTop {
         rustix::fs::open(path, FOLDER, Mode::empty()).ok().map(Self)
     }
 
-    /// What is seen of a path; `Some(None)` where there is nothing.
+    /// State of a path; `Some(None)` where there is nothing.
     #[expect(clippy::option_option, reason = "that nothing is there says something else than that it cannot be told")]
     pub(crate) fn look(&self, path: &[u8]) -> Option<Option<FileStamp>> {
         let stat = match statat(&self.0, path, AtFlags::SYMLINK_NOFOLLOW) {
@@ -68,7 +66,6 @@ impl TreeTop {
         Some(Some(FileStamp { times: [written, changed], numbers }))
     }
 
-    /// The names of the folders in a folder.
     pub(crate) fn folders(&self, folder: &[u8]) -> Option<Vec<Vec<u8>>> {
         let handle = openat(&self.0, OsStr::from_bytes(folder), FOLDER | OFlags::NOFOLLOW, Mode::empty()).ok()?;
         let mut names = Vec::new();

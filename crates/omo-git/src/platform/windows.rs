@@ -22,18 +22,17 @@ pub(crate) fn is_of_other_user(_path: &Path) -> bool {
     false
 }
 
-/// Whether a path lies in a folder, however its letters are written.
+/// `path` in `folder`, without regard to case.
 pub(crate) fn lies_in(path: &Path, folder: &Path) -> bool {
     let lower = |path: &Path| PathBuf::from(path.to_string_lossy().to_lowercase());
     lower(path).starts_with(lower(folder))
 }
 
-/// A path, from what git calls it: UTF-8.
 pub(crate) fn path_of(bytes: &[u8]) -> PathBuf {
     PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
 }
 
-/// What tells one state of an open file from another without its content.
+/// State of an open file without its content.
 pub(crate) fn identity(file: &File) -> io::Result<String> {
     let known = winapi_util::file::information(file)?;
     let (volume, index) = (known.volume_serial_number(), known.file_index());
@@ -51,13 +50,12 @@ impl TreeTop {
         None
     }
 
-    /// What is seen of a path.
+    /// State of a path.
     #[expect(clippy::option_option, reason = "as on other systems")]
     pub(crate) fn look(&self, _path: &[u8]) -> Option<Option<FileStamp>> {
         match self.0 {}
     }
 
-    /// The names of the folders in a folder.
     pub(crate) fn folders(&self, _folder: &[u8]) -> Option<Vec<Vec<u8>>> {
         match self.0 {}
     }

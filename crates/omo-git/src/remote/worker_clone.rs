@@ -22,23 +22,23 @@ use crate::git_output::parts;
 use crate::git_settings::own_identity;
 use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 
-/// How long one fetch may take: of a large repository even a single commit is large.
+/// Maximum time of a fetch: of a large repository even a single commit is large.
 const FETCH_LIMIT: Duration = Duration::from_secs(600);
-/// How long one push may take, or a list of branches.
+/// Maximum time of a push, or of a list of branches.
 const PUSH_LIMIT: Duration = Duration::from_secs(120);
-/// How long a look may take that is made beside other work.
+/// Maximum time of a look beside other work.
 const PEEK_LIMIT: Duration = Duration::from_secs(30);
-/// How long one of them may take once the worker was asked to end.
+/// Maximum time of any of them once the worker was asked to end.
 const HURRIED_LIMIT: Duration = Duration::from_secs(15);
-/// How long is waited before each further try.
+/// Pauses before further tries.
 const WAITS: [Duration; 3] = [Duration::from_secs(2), Duration::from_secs(5), Duration::from_secs(15)];
-/// How often a wait looks whether it is still needed.
+/// Pause between two questions whether to wait on.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// What a remote is called in the clone.
+/// Name of the remote in the clone.
 const REMOTE: &str = "origin";
-/// So many files of a set-up are ignored at most.
+/// Ignored files of a set-up.
 const MAX_IGNORED: usize = 10_000;
-/// What git says where trying again leads to the same.
+/// Complaints of git that another try would repeat.
 const LASTING_FAILURES: [&str; 12] = [
     "couldn't find remote ref",
     "does not appear to be a git repository",
@@ -54,12 +54,12 @@ const LASTING_FAILURES: [&str; 12] = [
     "dubious ownership",
 ];
 
-/// What one look at a branch on the remote has found.
+/// Result of a look at a branch on the remote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BranchPeek {
     /// The commit that was known.
     Same,
-    /// This one, which the clone has by now.
+    /// New commit, which the clone has by now.
     Moved(String),
     /// The remote has no such branch.
     Gone,
@@ -67,7 +67,7 @@ pub enum BranchPeek {
     Silent,
 }
 
-/// Why the remote does not have what was pushed.
+/// Reason for which the remote lacks what was pushed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PushStop {
     /// Another worker has written the report since this one did.
@@ -86,7 +86,8 @@ impl From<RemoteError> for PushStop {
     }
 }
 
-/// What is pushed. The work only ever goes on from what is there; the report replaces what this worker last saw.
+/// Commits to push. The work only ever goes on from what is there; the report replaces what this
+/// worker last saw.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerPushRequest<'a> {
     /// The branch for the work, and the commit, where there is one.
@@ -147,12 +148,12 @@ impl<'g> WorkerClone<'g> {
         self.is_hurried.set(true);
     }
 
-    /// Whether its settings still lead to the remote that it was made for, and run nothing on the way.
+    /// Settings that still lead to the remote that it was made for, and run nothing on the way.
     pub fn is_as_made(&self) -> bool {
         self.check_settings().is_ok()
     }
 
-    /// Those of these branches that are on the remote, with their commits.
+    /// Branches among these that are on the remote, with their commits.
     ///
     /// # Errors
     ///
@@ -206,7 +207,7 @@ impl<'g> WorkerClone<'g> {
         fetched.map_or(BranchPeek::Silent, BranchPeek::Moved)
     }
 
-    /// Whether one commit goes on from another, as far as the clone knows both.
+    /// Descent of one commit from another, as far as the clone knows both.
     ///
     /// # Errors
     ///
@@ -233,8 +234,8 @@ impl<'g> WorkerClone<'g> {
         known.or_else(|| self.repository.commit_of("HEAD").ok().flatten())
     }
 
-    /// What stands for the files that git does not ignore, as far as they differ from the commit that is checked out;
-    /// `None` where none does.
+    /// Tree of the files that git does not ignore; `None` where none differs from the commit that
+    /// is checked out.
     ///
     /// # Errors
     ///
@@ -352,7 +353,7 @@ impl<'g> WorkerClone<'g> {
         Ok(())
     }
 
-    /// What the remote answers, asked several times where it does not.
+    /// Answer of the remote, after several tries where needed.
     fn ask_again(&self, command: &'static str, limit: Duration, arguments: &[&str]) -> Result<Vec<u8>, RemoteError> {
         self.check_settings()?;
         let mut tries = WAITS.iter();
@@ -400,12 +401,12 @@ fn failed(command: &'static str, why: String) -> RemoteError {
     RemoteError::Failed { command, why }
 }
 
-/// What a worker's push says otherwise than every other one.
+/// An option of `push` with another value here.
 fn is_said_here(word: &str) -> bool {
     matches!(word, "--quiet" | "--no-atomic")
 }
 
-/// Why git failed, without what an address may hold.
+/// Reason of a failed git, without what an address may hold.
 fn safe_reason(complaint: Option<String>) -> String {
     complaint.map_or_else(|| "no answer in time".to_owned(), |why| without_credentials(&complaint_reason(&why)))
 }
@@ -425,7 +426,6 @@ pub fn without_credentials(text: &str) -> String {
     cleaned
 }
 
-/// The line that has git ignore a file or folder of exactly this name.
 fn ignore_line(name: &[u8]) -> Vec<u8> {
     let mut line = vec![b'/'];
     for byte in name {
@@ -448,7 +448,7 @@ const SERVER_FAULTS: [&str; 6] = [
     "temporarily unavailable",
 ];
 
-/// What the lines of `git push --porcelain` say of a push that failed.
+/// Failure in the lines of `git push --porcelain`.
 fn parse_push(said: &str, work: Option<&str>, report: &str) -> Option<PushStop> {
     let mut answer = None;
     for line in said.lines() {

@@ -27,7 +27,7 @@ pub struct BroughtBack {
     pub unchanged: Vec<String>,
     /// Something else by now: left as they are.
     pub differing: Vec<String>,
-    /// Those that could not be written, each with the reason.
+    /// Paths that could not be written, each with the reason.
     pub failed: BTreeMap<String, String>,
     /// The commit that keeps what was overwritten.
     pub overwritten: Option<KeptWork>,
@@ -36,7 +36,7 @@ pub struct BroughtBack {
 /// Paths as they were kept; `None` for one that was deleted.
 type KeptEntries = BTreeMap<TreePath, Option<GitEntry>>;
 
-/// Why something is not overwritten.
+/// Reason for not overwriting.
 const UNKEEPABLE: &str = "what is there can be in no commit; move it away";
 /// A longer target is none of a link.
 const MAX_LINK_BYTES: u64 = 64 * 1024;
@@ -101,7 +101,7 @@ impl Snapshots<'_> {
                 removed_first.extend(obstacles);
                 continue;
             }
-            // What would have made room for it stays as well.
+            // A removal that would have made room for it is left out as well.
             to_write.retain(|path, after| {
                 let stays = *path == name || after.is_none() && path.is_at_or_below(&name.0);
                 if stays {
@@ -124,7 +124,7 @@ impl Snapshots<'_> {
             let _ = it.ground.remove(name);
         }
         let modes = kept_modes(&message);
-        // What is gone makes room: a folder may stand where a file was.
+        // Removals first, to make room: a folder may stand where a file was.
         let (to_remove, to_write): (Vec<_>, Vec<_>) = to_write.iter().partition(|(_, kept)| kept.is_none());
         for (name, kept) in to_remove.into_iter().chain(to_write) {
             let shown = it.project_path(name);
@@ -150,7 +150,6 @@ pub fn kept_changes(repository: &GitRepository, kept: &KeptWork) -> Result<Vec<P
     Ok(kept_entries(repository, kept, &message)?.into_iter().map(PathChange::from).collect())
 }
 
-/// The message of a commit, as it is.
 fn message_of(repository: &GitRepository, commit: &str) -> Result<String, GitFailed> {
     let said = lossy_text(&repository.git(&["cat-file", "commit", commit])?);
     Ok(said.split_once("\n\n").map(|(_, message)| message.to_owned()).unwrap_or_default())
@@ -188,7 +187,7 @@ fn kept_entries(repository: &GitRepository, kept: &KeptWork, message: &str) -> R
     }
 }
 
-/// What a path has in the work tree.
+/// State of a path in the work tree.
 enum EntryNow {
     /// A file or a link. A folder is none, as in a tree of git's: what is in it has paths of its own.
     Entry(Option<GitEntry>),

@@ -22,10 +22,8 @@ const OLDER: &[u8] = b"omo puts the index back\n";
 /// The index that is put in its place once it is whole.
 const NEW: &str = "index.omo";
 
-/// What an index says of each of its paths.
 pub(crate) type IndexEntries = BTreeMap<TreePath, Vec<u8>>;
 
-/// The index file; `None` where there is none.
 pub(super) fn open_index(tree: &GitWorktree) -> Result<Option<File>, RestoreError> {
     let path = tree.git.join("index");
     match regular_file::open(&path) {
@@ -63,7 +61,7 @@ pub(super) fn restore_index(
     put().map_err(RestoreError::io("put back", &index))
 }
 
-/// What an index file says; nothing for `None`.
+/// Entries of an index file; empty for `None`.
 pub(crate) fn read_index(tree: &GitWorktree, file: Option<&Path>) -> Result<IndexEntries, RestoreError> {
     let Some(file) = file else { return Ok(IndexEntries::new()) };
     let [git_dir, top] = tree_variables(tree);
@@ -72,7 +70,7 @@ pub(crate) fn read_index(tree: &GitWorktree, file: Option<&Path>) -> Result<Inde
     Ok(parse_entries(parts(&listed)))
 }
 
-/// What the index of a work tree says, and the files that it knows nothing of and git does not ignore.
+/// Entries of a work tree's index, and the untracked files that git does not ignore.
 pub(crate) fn read_index_and_untracked(tree: &GitWorktree) -> Result<(IndexEntries, BTreeSet<TreePath>), RestoreError> {
     let all = ["ls-files", "-t", "-s", "-z", "--cached", "--others", "--exclude-standard"];
     let listed = git_in(tree, &all, &[]).ok_or(RestoreError::Git("ls-files"))?;
@@ -92,7 +90,7 @@ fn parse_entries<'e>(entries: impl Iterator<Item = &'e [u8]>) -> IndexEntries {
     found
 }
 
-/// Which paths of the index are put back: ours among those that differ.
+/// Paths of the index to put back: ours among those that differ.
 pub(crate) fn differing_paths(
     before: &IndexEntries,
     after: Option<&IndexEntries>,
@@ -135,7 +133,6 @@ pub(crate) fn restore_index_paths(
     done.map(drop).ok_or(RestoreError::Git("update-index"))
 }
 
-/// git's name for nothing, as long as the one in an entry.
 fn zero_object(said: &[u8]) -> Vec<u8> {
     vec![b'0'; said.split(|byte| *byte == b' ').nth(1).map_or(0, <[u8]>::len)]
 }

@@ -91,7 +91,6 @@ impl Snapshotter<'_> {
         self.keep(name, &PathEntries::new(), &self.read_files(&names)?.entries_at(&names), &[])
     }
 
-    /// Files as they are now, with their bytes in the store.
     fn read_files(&self, names: &BTreeSet<TreePath>) -> Result<SnapshotManifest, RestoreError> {
         let mut now = SnapshotManifest::default();
         for name in names {
@@ -154,7 +153,7 @@ impl Snapshotter<'_> {
                     let entry = format!("{LINK} {}\t", repository.write_blob(&target.0)?);
                     input.extend([entry.as_bytes(), &name.0, b"\0"].concat());
                 }
-                // What is no file and no link is in no commit.
+                // No file and no link: in no commit.
                 Some(ManifestEntry::Other) | None => {}
             }
         }

@@ -1,4 +1,4 @@
-//! What a work tree held at one moment, as plain data, and what has to be done to have it so again.
+//! Content of a work tree at one moment, as plain data, and the steps to have it so again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::tree_path::TreePath;
 
-/// What has a path.
+/// Kind and content of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum ManifestEntry {
@@ -18,13 +18,13 @@ pub(crate) enum ManifestEntry {
     Other,
 }
 
-/// What a work tree held.
+/// Content of a work tree at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SnapshotManifest {
     /// The files that git knows, and the new ones that it does not ignore.
     pub(crate) entries: BTreeMap<TreePath, ManifestEntry>,
-    /// What git ignored, folders as a whole: never touched.
+    /// Ignored paths, folders as a whole: never touched.
     pub(crate) ignored: BTreeSet<TreePath>,
     /// Repositories within the work tree: never touched.
     pub(crate) nested: BTreeSet<TreePath>,
@@ -34,11 +34,10 @@ pub(crate) struct SnapshotManifest {
     pub(crate) head: Option<String>,
 }
 
-/// Paths with the file or link of each; `None` where there is none.
 pub(crate) type PathEntries<'a> = BTreeMap<&'a TreePath, Option<&'a ManifestEntry>>;
 
 impl SnapshotManifest {
-    /// These paths with their files and links.
+    /// Entries at these paths.
     pub(crate) fn entries_at<'a>(&'a self, names: &'a BTreeSet<TreePath>) -> PathEntries<'a> {
         names.iter().map(|name| (name, self.entries.get(name))).collect()
     }
@@ -52,29 +51,29 @@ pub(crate) type OwnPaths<'a> = &'a dyn Fn(&TreePath) -> bool;
 pub(crate) enum RestoreSelection<'a> {
     /// All of them.
     All,
-    /// Those that came about until this moment, but for what was changed again since; where paths are told apart, those
-    /// of the own ones.
+    /// Differences up to this moment, but for paths that were changed again since; where paths are
+    /// told apart, those of the own ones.
     Until(&'a SnapshotManifest, Option<OwnPaths<'a>>),
-    /// Those at or below these paths.
+    /// Differences at or below these paths.
     Paths(&'a [TreePath]),
 }
 
-/// What has to be done.
+/// Steps of a restore.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RestoreSteps {
-    /// What is removed, because it was not there.
+    /// Paths to remove, because they were not there.
     pub(crate) remove: BTreeSet<TreePath>,
-    /// What is written as it was.
+    /// Paths to write as they were.
     pub(crate) put: BTreeSet<TreePath>,
-    /// What was changed again since: it stays.
+    /// Paths that were changed again since: they stay.
     pub(crate) left_alone: BTreeSet<TreePath>,
     /// Differences at paths of others: they stay.
     pub(crate) of_others: BTreeSet<TreePath>,
-    /// What differs and cannot be taken back.
+    /// Differences that cannot be taken back.
     pub(crate) uncovered: BTreeSet<TreePath>,
 }
 
-/// What has to be done so that the work tree holds again what it held `before`.
+/// Steps after which the work tree holds again what it held `before`.
 pub(crate) fn restore_steps(
     before: &SnapshotManifest,
     now: &SnapshotManifest,
@@ -93,7 +92,7 @@ pub(crate) fn restore_steps(
             (DifferenceOwner::Others, _) => &mut steps.of_others,
             (DifferenceOwner::Ours, Some(ManifestEntry::Other)) => &mut steps.uncovered,
             (DifferenceOwner::Ours, Some(_)) => &mut steps.put,
-            // It was there, and ignored: a changed `.gitignore` shows it now.
+            // A path that was there, and ignored: a changed `.gitignore` shows it now.
             (DifferenceOwner::Ours, None) if is_within(name, &before.ignored) => &mut steps.uncovered,
             (DifferenceOwner::Ours, None) if is_within(name, &before.nested) => &mut steps.uncovered,
             (DifferenceOwner::Ours, None) => &mut steps.remove,
@@ -104,7 +103,7 @@ pub(crate) fn restore_steps(
     steps
 }
 
-/// Whose a difference is.
+/// Owner of a difference.
 enum DifferenceOwner {
     Ours,
     /// Ours, and changed again since.

@@ -27,7 +27,7 @@ const ROUNDS: usize = 4;
 pub(super) struct Snapshotter<'a> {
     place: &'a Snapshots<'a>,
     pub(super) tree: GitWorktree,
-    /// Where the project lies in the work tree.
+    /// Path of the project in the work tree.
     project: String,
     pub(super) ground: WorktreeFiles,
     pub(super) store: SnapshotStore,
@@ -58,14 +58,14 @@ impl<'a> Snapshotter<'a> {
         asked.map(|(status, _)| status == 0).ok_or(RestoreError::Git("check-ignore"))
     }
 
-    /// Paths that git lists with these options.
     pub(super) fn list(&self, options: &[&str]) -> Result<Vec<TreePath>, RestoreError> {
         let arguments = [["ls-files", "-z", "--exclude-standard"].as_slice(), options].concat();
         let listed = git_in(&self.tree, &arguments, &[]).ok_or(RestoreError::Git("ls-files"))?;
         Ok(tree_paths(&listed).collect())
     }
 
-    /// What the work tree holds, but for the index, and what an earlier call left there when it was ended.
+    /// Content of the work tree, but for the index, and leftovers of an earlier call that was
+    /// ended.
     pub(super) fn scan(
         &self,
         content: impl Fn(File) -> Result<String, RestoreError>,
@@ -85,7 +85,7 @@ impl<'a> Snapshotter<'a> {
         Ok((manifest, left))
     }
 
-    /// Whether a path lies in the work tree, and is none that omo writes for the run.
+    /// A path in the work tree that omo does not write for the run.
     pub(super) fn is_covered(&self, name: &TreePath) -> bool {
         is_safe(name) && !is_omo_path(&self.project_path(name), self.place.own)
     }
@@ -193,7 +193,7 @@ impl<'a> Snapshotter<'a> {
             if steps.remove.is_empty() && steps.put.is_empty() {
                 break;
             }
-            // What is gone makes room: a folder may stand where a file was.
+            // Removals first, to make room: a folder may stand where a file was.
             for name in &steps.remove {
                 self.record_result(name, self.ground.remove(name), &mut end.removed, &mut end.failed);
             }
@@ -230,7 +230,7 @@ impl<'a> Snapshotter<'a> {
         }
     }
 
-    /// Whether all that has to be put back was kept.
+    /// Contents of all paths to put back, or an error.
     fn require_contents(&self, before: &SnapshotManifest, steps: &RestoreSteps) -> Result<(), RestoreError> {
         for name in &steps.put {
             if let Some(ManifestEntry::File { content, .. }) = before.entries.get(name)
@@ -277,18 +277,16 @@ impl<'a> Snapshotter<'a> {
         Ok(names.iter().filter_map(|name| then.get(name)).filter(is_whole).flatten().copied().collect())
     }
 
-    /// What the index of a snapshot says.
+    /// Entries of a snapshot's index.
     fn kept_index(&self, manifest: &SnapshotManifest) -> Result<IndexEntries, RestoreError> {
         let file = manifest.index.as_ref().map(|content| self.store.path(content));
         index::read_index(&self.tree, file.as_deref())
     }
 
-    /// A path as it is seen from the project.
     pub(super) fn project_path(&self, name: &TreePath) -> String {
         relative_path(&self.project, &String::from_utf8_lossy(&name.0))
     }
 
-    /// Paths from the project's top, as git calls them.
     pub(super) fn tree_paths_of<C: FromIterator<TreePath>>(&self, paths: &[&str]) -> Result<C, RestoreError> {
         let name =
             |path: &&str| tree_path(&self.project, path).ok_or_else(|| RestoreError::Outside((*path).to_owned()));

@@ -1,5 +1,6 @@
-//! Where snapshots lie: the bytes of every file once, by their digest, and the manifests, in the user's own
-//! state folder; a folder for each run, whose work trees have most of their files in common.
+//! Store of snapshots: the bytes of every file once, by their digest, and the manifests, in the
+//! user's own state folder; a folder for each run, whose work trees have most of their files in
+//! common.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
@@ -12,7 +13,6 @@ use super::RestoreError;
 use super::manifest::SnapshotManifest;
 use crate::private_folder::{OMO, PATIENCE, PrivateFolder, RESTORE, run_name, tree_name};
 
-/// A larger manifest is none that omo made.
 const MAX_MANIFEST_BYTES: u64 = 512 * 1024 * 1024;
 /// Bytes of a file that is not read a second time without need.
 const LARGE: u64 = 16 * 1024 * 1024;
@@ -21,9 +21,8 @@ const LARGE: u64 = 16 * 1024 * 1024;
 /// in that work tree.
 pub(crate) struct SnapshotStore {
     private: PrivateFolder,
-    /// What is kept, until it is whole: another work tree has another one.
+    /// Temporary name: another work tree has another one.
     new: String,
-    /// Index of git that files are kept with.
     index: String,
 }
 
@@ -54,13 +53,13 @@ impl SnapshotStore {
         Ok(content)
     }
 
-    /// Whether something that is kept has this size, in bytes.
+    /// Equality of a kept file's size, in bytes.
     fn has_size(&self, size: u64) -> bool {
         let kept = fs::read_dir(self.private.folder.path()).into_iter().flatten().flatten();
         kept.filter_map(|entry| entry.metadata().ok()).any(|kept| kept.len() == size)
     }
 
-    /// Whether there is something with that digest.
+    /// Presence of a content.
     pub(super) fn contains(&self, content: &str) -> bool {
         matches!(regular_file::open(&self.path(content)), Ok(Some(_)))
     }
@@ -75,7 +74,7 @@ impl SnapshotStore {
         Ok([written, read])
     }
 
-    /// Where bytes lie that were kept.
+    /// Path of a content.
     pub(super) fn path(&self, content: &str) -> PathBuf {
         self.private.folder.path().join(content)
     }
@@ -96,7 +95,6 @@ impl SnapshotStore {
         Err(io::Error::other("what was kept of it has changed"))
     }
 
-    /// Keeps a manifest, and tells what it is called.
     pub(super) fn save_manifest(&self, manifest: &SnapshotManifest) -> Result<String, RestoreError> {
         let bytes =
             serde_json::to_vec(manifest).map_err(|_| RestoreError::SnapshotGone("the list of files".to_owned()))?;
@@ -105,7 +103,6 @@ impl SnapshotStore {
         Ok(id)
     }
 
-    /// A manifest that was kept.
     pub(super) fn load_manifest(&self, id: &str) -> Result<SnapshotManifest, RestoreError> {
         let gone = || RestoreError::SnapshotGone("the list of files".to_owned());
         if !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -116,7 +113,6 @@ impl SnapshotStore {
     }
 }
 
-/// The digest of what is read.
 pub(crate) fn digest_of(mut bytes: impl Read) -> io::Result<String> {
     copy(&mut bytes, None)
 }

@@ -11,14 +11,13 @@ use crate::folder_path::FolderPath;
 use crate::platform::{FolderEntry, OpenFolder, path_of};
 use crate::tree_path::TreePath;
 
-/// What a file is called until it is whole. One that was left by a process that was ended is removed.
+/// Temporary name of a file. A leftover of a process that was ended is removed.
 pub(super) const TEMPORARY: &str = ".omo-restore.tmp";
 
-/// The files of a work tree.
 pub(super) struct WorktreeFiles(RefCell<FolderPath>);
 
 impl WorktreeFiles {
-    /// Those below this folder.
+    /// Files below this folder.
     pub(super) fn open(top: &Path) -> io::Result<Self> {
         Ok(Self(RefCell::new(FolderPath::open(top)?)))
     }
@@ -37,19 +36,19 @@ impl WorktreeFiles {
         place.map(|(name, folder)| act(folder, name)).transpose()
     }
 
-    /// What has a path.
+    /// Kind of the entry at a path.
     pub(super) fn look(&self, name: &TreePath) -> io::Result<FolderEntry> {
         Ok(self.at(&path_of(&name.0), false, OpenFolder::look)?.unwrap_or(FolderEntry::Nothing))
     }
 
-    /// Whether a folder is the top of a repository of its own.
+    /// A folder that is the top of a repository of its own.
     pub(super) fn is_repository(&self, name: &TreePath) -> io::Result<bool> {
         let inner = TreePath([name.0.as_slice(), b"/.git"].concat());
         Ok(self.look(&inner)? != FolderEntry::Nothing)
     }
 
-    /// What stands where a file is to be written: something else than a folder on the way there, or all that a folder with
-    /// that name holds, folders left out.
+    /// Obstacles to a file: something else than a folder on the way there, or all that a folder
+    /// with that name holds, folders left out.
     pub(super) fn obstacles(&self, name: &TreePath) -> io::Result<Vec<TreePath>> {
         let ends = name.0.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(end, _)| end);
         for parent in ends.filter_map(|end| Some(TreePath(name.0.get(..end)?.to_vec()))) {
@@ -66,7 +65,6 @@ impl WorktreeFiles {
         Ok(found)
     }
 
-    /// Opens a file to read it.
     pub(super) fn read(&self, name: &TreePath) -> io::Result<File> {
         self.at(&path_of(&name.0), false, OpenFolder::read)?.ok_or_else(|| ErrorKind::NotFound.into())
     }
@@ -98,7 +96,6 @@ impl WorktreeFiles {
         })
     }
 
-    /// Puts a link in its place.
     pub(super) fn write_link(&self, name: &TreePath, target: &OsStr) -> io::Result<()> {
         self.replace_entry(name, |folder, temporary| folder.link(temporary, target))
     }

@@ -1,4 +1,4 @@
-//! What omo remembers of the files of a project between two looks, in the user's own state folder.
+//! Cache of the files of a project between two looks, in the user's own state folder.
 
 use std::path::{Path, PathBuf};
 
@@ -13,48 +13,44 @@ use crate::scope::text_to_path;
 use crate::tree::file_mark;
 use crate::work_files::file_stamps;
 
-/// The folder of all projects.
 const FOLDER: [&str; 2] = ["omo", "files"];
 const REMEMBERED: &str = "remembered.json";
 const PATHS: &str = "paths";
 const ENTRIES: &str = "entries";
-/// What is remembered of a larger project is not used: then everything is read each time.
+/// Bytes of a cache; a larger one is not used, and everything is read each time.
 const MAX_BYTES: u64 = 128 * 1024 * 1024;
 
-/// What was found at the last look.
+/// Result of the last look.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CachedFiles {
-    /// What had been settled, by its name.
+    /// Name of the `FileScope`.
     pub(super) scope: Option<String>,
-    /// The top of the work tree.
     pub(super) top: String,
-    /// It is the work tree of a repository.
+    /// A work tree of a repository.
     pub(super) is_repository: bool,
     /// The repository's index and list of what is ignored, as they were.
     pub(super) sources: String,
-    /// What stood in the files, without the repositories in it.
+    /// Id of the content, without the repositories within.
     pub(super) id: String,
-    /// What the files looked like.
+    /// Digest of the stamps of files.
     pub(super) stamps: String,
-    /// What the folders looked like, where all of that can be told from a change during the look.
+    /// Digest of the stamps of folders, where all of that can be told from a change during the
+    /// look.
     pub(super) folders: Option<String>,
     /// Each path with a NUL behind it: those of files, and behind them those of folders.
     #[serde(skip)]
     pub(super) paths: Vec<u8>,
-    /// How much of that is about files.
+    /// Bytes about files in the list of paths.
     pub(super) files_bytes: usize,
-    /// The repositories in it.
     pub(super) inner: Vec<String>,
-    /// The digest of what is remembered of each file.
     pub(super) entries: String,
-    /// omo's own mark on all of that.
     pub(super) seal: String,
 }
 
-/// Where omo remembers one project, under a lock.
+/// Cache of one project, under a lock.
 pub(super) struct FilesCache {
     pub(super) private: PrivateFolder,
-    /// What is remembered bears a seal: it lies where others can write.
+    /// Key of the seal: the cache lies where others can write.
     key: SealKey,
 }
 
@@ -72,7 +68,7 @@ impl FilesCache {
         self.key.is_mac(&remembered.sealed_bytes()?, &seal).then_some(remembered)
     }
 
-    /// What is remembered of each file.
+    /// Entries of the files.
     pub(super) fn read_entries(&self, remembered: &CachedFiles) -> Option<Vec<u8>> {
         let bytes = self.private.folder.read(ENTRIES, MAX_BYTES).ok()??;
         (hex_digest(&bytes) == remembered.entries).then_some(bytes)
@@ -89,27 +85,24 @@ impl FilesCache {
 }
 
 impl CachedFiles {
-    /// The paths of files.
     pub(super) fn file_paths(&self) -> impl Iterator<Item = &[u8]> {
         parts(self.paths.get(..self.files_bytes).unwrap_or_default())
     }
 
-    /// The paths of folders.
     pub(super) fn folder_paths(&self) -> impl Iterator<Item = &[u8]> {
         parts(self.paths.get(self.files_bytes..).unwrap_or_default())
     }
 
-    /// The top of the work tree.
     pub(super) fn top(&self) -> PathBuf {
         path_of(&text_to_path(&self.top))
     }
 
-    /// Whether nothing moved since.
+    /// No file and no folder changed since.
     pub(super) fn is_unchanged(&self) -> bool {
         self.is_list_unchanged() && has_stamps(&self.top(), self.file_paths(), &self.stamps)
     }
 
-    /// Whether the files that count are still the same ones, whatever stands in them.
+    /// An equal list of files that count, whatever stands in them.
     pub(super) fn is_list_unchanged(&self) -> bool {
         let top = self.top();
         let tree = GitWorktree::at(&top).filter(|_| self.is_repository);
@@ -118,7 +111,7 @@ impl CachedFiles {
             && seen.is_some_and(|seen| has_stamps(&top, self.folder_paths(), seen))
     }
 
-    /// What the seal is over while it is empty: all of it, and the list of paths.
+    /// Sealed bytes: all fields but the seal, and the list of paths.
     fn sealed_bytes(&self) -> Option<Vec<u8>> {
         serde_json::to_vec(&(self, hex_digest(&self.paths))).ok()
     }
@@ -128,7 +121,7 @@ fn has_stamps<'a>(top: &Path, paths: impl Iterator<Item = &'a [u8]>, digest: &st
     file_stamps::digest_stamps(top, paths).is_some_and(|seen| seen.digest == digest)
 }
 
-/// What decides which files count, beside what lies among them.
+/// Marks of what decides about the files that count, beside what lies among them.
 pub(super) fn source_marks(tree: Option<&GitWorktree>) -> String {
     tree.map_or_else(String::new, |tree| {
         [tree.git.join("index"), tree.common.join("info/exclude")].map(|path| file_mark(&path)).join(" ")

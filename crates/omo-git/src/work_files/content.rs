@@ -1,4 +1,4 @@
-//! What stands in files, read without git: no setting, filter or attribute has a say in it.
+//! Content of files, read without git: no setting, filter or attribute has a say in it.
 
 use std::collections::HashMap;
 use std::fs::{self, File, Metadata};
@@ -12,31 +12,29 @@ use omo_state::files::regular_file;
 use super::manifest::{ContentDigest, FileManifest};
 use crate::platform::{FileStamp, TreeTop, has_execute_bit, path_of};
 
-/// What was read before: the stamp of each path, as bytes, and what stood there.
+/// Earlier content: the stamp of each path, as bytes, and its digest.
 pub(super) type KnownDigests<'a> = HashMap<&'a [u8], (&'a [u8], ContentDigest)>;
 
-/// Where a link leads to a folder outside, at most so many files of it are read.
+/// Files read of a folder outside to which a link leads.
 const MAX_OUTSIDE: usize = 20_000;
-/// How many files one thread reads at least.
+/// Minimum of files for each thread.
 const FOR_A_THREAD: usize = 256;
 const MAX_THREADS: usize = 8;
-/// What is known of so many files at most is held at once where only their id is wanted.
+/// Files held at once where only their id is wanted.
 const AT_ONCE: usize = 1_024;
 /// A larger file cannot be read in time: the first look at it says so.
 const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024 * 1024;
 /// Zeroed for each file, most of which are smaller.
 const BUFFER_BYTES: usize = 16 * 1024;
 
-/// A path, and what stands there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FileEntry {
-    /// From the top.
     pub(super) path: Vec<u8>,
     /// Taken before it was read; `None` where the system has none to go by.
     pub(super) stamp: Option<FileStamp>,
     /// `None` where nothing is there.
     pub(super) digest: Option<ContentDigest>,
-    /// It depends on something that has no path in the work tree.
+    /// Dependence on something that has no path in the work tree.
     pub(super) leads_outside: bool,
 }
 
@@ -74,12 +72,10 @@ pub(super) fn exact_id<P: AsRef<[u8]> + Sync>(
     Some(hash.finalize().to_hex().to_string())
 }
 
-/// The files that are there, each with its digest.
 pub(super) fn digests(entries: &[FileEntry]) -> impl Iterator<Item = (&[u8], &ContentDigest)> {
     entries.iter().filter_map(|entry| Some((&*entry.path, entry.digest.as_ref()?)))
 }
 
-/// The id of what was read.
 pub(super) fn id_of(entries: &[FileEntry]) -> String {
     let mut hash = blake3::Hasher::new();
     add_to_id(&mut hash, entries);
@@ -95,7 +91,6 @@ fn add_to_id(hash: &mut blake3::Hasher, entries: &[FileEntry]) {
 struct ContentReader<'a, P> {
     top: &'a Path,
     real_top: PathBuf,
-    /// Sorted.
     files: &'a [P],
     /// `None` where no stamps are wanted, or the system has none.
     seen_from: Option<&'a TreeTop>,
@@ -163,7 +158,7 @@ impl<P: AsRef<[u8]> + Sync> ContentReader<'_, P> {
         Some(entry(stamp, Some(self.plain(&at, &meta)?)))
     }
 
-    /// What is no link.
+    /// Content of any entry but a link.
     fn plain(&self, at: &Path, meta: &Metadata) -> Option<ContentDigest> {
         if let Ok(Some(file)) = regular_file::open_unlinked(at) {
             return self.regular(file);
@@ -171,7 +166,7 @@ impl<P: AsRef<[u8]> + Sync> ContentReader<'_, P> {
         let mut hash = blake3::Hasher::new();
         if meta.is_file() {
             hash.update(kind_of(meta));
-            // What may not be read is told from another by its time alone.
+            // An unreadable file is told from another by its time alone.
             hash.update(format!("unreadable {:?}", meta.modified().ok()).as_bytes());
         } else {
             hash.update(if meta.is_dir() { b"d" } else { b"o" });
@@ -179,7 +174,7 @@ impl<P: AsRef<[u8]> + Sync> ContentReader<'_, P> {
         Some(*hash.finalize().as_bytes())
     }
 
-    /// What stands in a regular file, and whether it may be run.
+    /// Content of a regular file, with its execute bit.
     fn regular(&self, mut file: File) -> Option<ContentDigest> {
         let mut hash = blake3::Hasher::new();
         if let Ok(meta) = file.metadata() {
@@ -203,8 +198,8 @@ impl<P: AsRef<[u8]> + Sync> ContentReader<'_, P> {
         None
     }
 
-    /// Where a link points, and what stands there unless it counts by itself. Tells as well whether it leads to what
-    /// has no path in the work tree.
+    /// Target of a link, and the content there unless it counts by itself; with `true` where it
+    /// leads to something that has no path in the work tree.
     fn link(&self, at: &Path) -> Option<(ContentDigest, bool)> {
         let mut hash = blake3::Hasher::new();
         hash.update(b"l");
@@ -223,7 +218,6 @@ impl<P: AsRef<[u8]> + Sync> ContentReader<'_, P> {
         Some((*hash.finalize().as_bytes(), !counts_itself))
     }
 
-    /// All that lies at a path. Links in it are not followed.
     fn all_of(&self, path: &Path, left: &mut usize, hash: &mut blake3::Hasher) -> Option<()> {
         let Ok(meta) = path.symlink_metadata() else { return Some(()) };
         *left = left.checked_sub(1)?;
@@ -244,7 +238,7 @@ impl<P: AsRef<[u8]> + Sync> ContentReader<'_, P> {
     }
 }
 
-/// What a regular file counts as beside its content.
+/// Mark of a regular file beside its content.
 fn kind_of(meta: &Metadata) -> &'static [u8] {
     if has_execute_bit(meta) { b"x" } else { b"f" }
 }

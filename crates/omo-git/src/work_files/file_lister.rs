@@ -15,16 +15,14 @@ use crate::made_folders::is_left_out;
 use crate::own_git_dir::{self, RepositorySettings, quote_path};
 use crate::tree::is_index;
 
-/// What git lists.
+/// Lists of git.
 #[derive(Debug, Default)]
 pub(super) struct ListedFiles {
-    /// What the index holds.
+    /// Paths of the index.
     pub(super) tracked: BTreeSet<Vec<u8>>,
-    /// What of it git was told not to look at.
+    /// Paths of the index that git was told not to look at.
     pub(super) unwatched: BTreeSet<Vec<u8>>,
-    /// All files that count.
     pub(super) files: BTreeSet<Vec<u8>>,
-    /// Submodules, and other repositories.
     pub(super) inner: BTreeSet<Vec<u8>>,
 }
 
@@ -73,7 +71,7 @@ impl<'a> FileLister<'a> {
         (status == 0).then_some(said)
     }
 
-    /// Which of these folders git ignores.
+    /// Ignored folders among these.
     pub(super) fn ignored_folders(&self, folders: &[u8]) -> Option<Vec<u8>> {
         let (status, said) = self.answer(&["check-ignore", "-z", "--stdin"], &self.index, folders)?;
         // 1 says that none of them is.
@@ -121,7 +119,7 @@ impl<'a> FileLister<'a> {
     }
 }
 
-/// What git says of each path: a letter, mode, object and stage where it is in the index, and the path.
+/// Rows of `git ls-files`: a letter, mode, object and stage where it is in the index, and the path.
 fn parse(said: &[u8]) -> ListedFiles {
     let mut listed = ListedFiles::default();
     for entry in parts(said) {

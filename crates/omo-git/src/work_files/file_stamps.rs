@@ -1,11 +1,11 @@
-//! What a work tree looks like by the times and sizes of its files and folders alone.
+//! Stamps of a work tree: times and sizes of its files and folders alone.
 //!
 //! Starting git costs more than looking at a thousand files. After a work tree was read, every file
 //! that counts and every folder that git would look into are remembered in one digest: a changed
-//! file has another change time, which no program can set back, and a new or removed one changes its
-//! folder. Whatever differs, the files are read again. What was changed at the very moment of the
-//! look cannot be told from what was not, and is never remembered. Where a system has no such time
-//! nothing is, and the files are read each time.
+//! file has another change time, which no program can set back, and a new or removed one changes
+//! its folder. After any difference, the files are read again. A change at the very moment of the
+//! look cannot be told from none, and such a file is never remembered. On a system without such
+//! times the files are read each time.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -20,34 +20,32 @@ use crate::platform::{FileStamp, TreeTop};
 /// The times of a file system move in steps. What lies within this of a look is taken for changed
 /// during it.
 const STEP: Duration = Duration::from_millis(100);
-/// So many levels of folders are asked about one by one, as nearly all are done by then. What lies deeper
-/// is asked about at once: one call for each level could take for ever.
+/// Levels of folders asked about one by one, as nearly all are done by then. Deeper ones are asked
+/// about at once: one call for each level could take for ever.
 const LEVELS: usize = 5;
 /// Of a work tree with more folders no look is remembered.
 const MAX_FOLDERS: usize = 100_000;
 
-/// What was seen at some paths.
+/// Stamps at some paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StampDigest {
-    /// The digest of it.
     pub(crate) digest: String,
     /// The newest time, in milliseconds.
     newest: i64,
 }
 
 impl StampDigest {
-    /// Whether nothing of it can have changed since `since` without being seen later.
+    /// Stamps that every change after `since` would alter.
     pub(crate) fn is_settled(&self, since: Timestamp) -> bool {
         is_before(self.newest, since)
     }
 }
 
-/// The time before a look.
 pub(crate) fn start_time() -> Timestamp {
     env::now()
 }
 
-/// Whether a change after `since` would leave another time than this.
+/// A stamp that every change after `since` would alter.
 pub(crate) fn is_stamp_settled(stamp: &FileStamp, since: Timestamp) -> bool {
     is_before(newest_time(stamp), since)
 }
@@ -63,7 +61,7 @@ fn newest_time(stamp: &FileStamp) -> i64 {
     stamp.times.map(millis).into_iter().max().unwrap_or_default()
 }
 
-/// What is seen at these paths.
+/// Stamps at these paths.
 pub(crate) fn digest_stamps<'a>(top: &Path, paths: impl Iterator<Item = &'a [u8]>) -> Option<StampDigest> {
     let folder = TreeTop::open(top)?;
     let mut seen = Vec::with_capacity(64 * 1024);
@@ -154,7 +152,6 @@ fn drop_ignored(
     Some(())
 }
 
-/// The folders in these folders, but for git's own.
 fn children(base: &TreeTop, folders: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
     let mut children = Vec::new();
     for folder in folders {

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Digest of the content of a file, or of a link.
 pub(super) type ContentDigest = [u8; 32];
 
-/// A larger manifest is not kept.
 const MAX_KEPT_BYTES: usize = 16 * 1024 * 1024;
 
 /// Each path, a NUL, and the digest of its content.
@@ -21,7 +20,6 @@ impl FileManifest {
         }
     }
 
-    /// Adds the files of a repository that lies at a path.
     pub(super) fn add_inner(&mut self, path: &[u8], inner: &Self) {
         for (name, digest) in parse(&inner.bytes) {
             self.push(&[path, b"/", name].concat(), &digest);

@@ -9,9 +9,9 @@ use super::{FileManifest, LONGEST_READ, WorkFiles, content, parse_known};
 /// Files with other bytes than before the checks ran, by their path from the top of the work tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WrittenFiles {
-    /// Those that git does not track and that were not there.
+    /// Untracked files that were not there.
     pub new: BTreeSet<Vec<u8>>,
-    /// Those that git does not track and that were there.
+    /// Untracked files that were there.
     pub untracked: BTreeSet<Vec<u8>>,
     /// All others.
     pub tracked: BTreeSet<Vec<u8>>,

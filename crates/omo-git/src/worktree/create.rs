@@ -15,17 +15,17 @@ use crate::platform::path_of;
 use crate::repository::{GitFailed, GitRepository, is_object_name};
 use crate::worktree::state::remember_index;
 
-/// What says which files that git ignores a worktree gets, from the top.
+/// List of ignored files that a worktree gets, from the top.
 const INCLUDE: &str = ".worktreeinclude";
 
 /// A worktree that is ready to be worked in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CreatedWorktree {
-    /// Its top folder.
+    /// Top folder.
     pub path: PathBuf,
     /// The branch that is checked out in it.
     pub branch: String,
-    /// It was there, whole, from an earlier try: a worker may have worked in it.
+    /// An existing whole one, from an earlier try: a worker may have worked in it.
     pub was_there: bool,
     /// Files that `.worktreeinclude` names, and that could not be copied.
     pub not_copied: Vec<String>,
@@ -152,7 +152,8 @@ pub(super) fn write_dot_git(path: &Path, folder: &Path) -> Result<(), WorktreeEr
 /// Refuses a place that something else has.
 fn refuse_taken(repository: &GitRepository, path: &Path) -> Result<(), WorktreeError> {
     if git_folder_of(repository, path).is_some() {
-        // Its files are gone and git's folder of it is not: what only git's folder holds has to be kept first.
+        // A worktree without its files, whose git folder is there: what only git's folder holds has
+        // to be kept first.
         return Err(WorktreeError::Taken { path: path.to_owned() });
     }
     let is_empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
@@ -170,7 +171,7 @@ fn refuse_links(repository: &GitRepository, path: &Path) -> Result<(), WorktreeE
         return Err(WorktreeError::Taken { path: path.to_owned() });
     }
     if USER_FOLDER.get().is_some() {
-        // Its user says where that is, and no repository.
+        // A place of the user's choice, in no repository.
         return Ok(());
     }
     let mut folder = repository.top().to_owned();
@@ -188,7 +189,7 @@ fn refuse_links(repository: &GitRepository, path: &Path) -> Result<(), WorktreeE
     Ok(())
 }
 
-/// Whether git knows what is at a path.
+/// A tracked path.
 fn is_tracked(repository: &GitRepository, path: &Path) -> Result<bool, GitFailed> {
     let path = path.strip_prefix(repository.top()).unwrap_or(path).to_string_lossy().into_owned();
     let pathspec = format!(":(top,literal){path}");

@@ -1,4 +1,4 @@
-//! What is left of a run that is dead: its worktrees and branches.
+//! Leftovers of a dead run: its worktrees and branches.
 
 use std::fs;
 
@@ -18,7 +18,7 @@ pub fn find_leftovers(repository: &GitRepository, run: &str) -> Result<Vec<Worke
     }
     groups.sort();
     groups.dedup();
-    // What only has a name like one of ours is none of ours.
+    // A name like one of ours alone is none of ours.
     let named = groups.iter().filter_map(|group| WorkerName::new(run, group).ok());
     let is_ours = |name: &WorkerName| match git_folder_of(repository, &name.path(repository)) {
         Some(folder) => belongs_to(&folder, name),

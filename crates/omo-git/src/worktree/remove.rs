@@ -18,17 +18,17 @@ use super::{
 use crate::repository::GitRepository;
 use crate::worktree::state::{HeldWork, read_state};
 
-/// What to remove, and what was kept of it.
+/// A worktree to remove, and the work kept of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorktreeRemoval {
-    /// Whose worktree.
+    /// Worker of the worktree.
     pub name: WorkerName,
-    /// Where its branch stands; it is deleted there and nowhere else.
+    /// Commit of its branch, which is deleted there and nowhere else.
     pub branch_at: Option<String>,
-    /// What was kept; `None` where there was nothing.
+    /// Kept work; `None` where there was nothing.
     pub kept: Option<RescuedWork>,
-    /// What the worktree held: it is removed with that in it and with nothing else.
+    /// Content of the worktree at the look: only that is removed.
     held: Option<HeldWork>,
 }
 

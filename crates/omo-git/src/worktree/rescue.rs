@@ -16,7 +16,7 @@ use crate::platform::path_of;
 use crate::repository::GitRepository;
 use crate::worktree::state::{HeldWork, WorktreeState, populated_submodules};
 
-/// What was kept of a worktree.
+/// Kept work of a worktree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RescuedWork {
@@ -27,7 +27,7 @@ pub struct RescuedWork {
     pub commit: Option<String>,
     /// Files that git ignores, or of repositories within the worktree, which lie in the folder given.
     pub copied: Vec<String>,
-    /// What could not be saved: the worktree has to stay.
+    /// Paths that could not be saved: the worktree has to stay.
     pub not_copied: Vec<String>,
 }
 
@@ -48,13 +48,10 @@ pub(super) fn open_worktree(
     }
 }
 
-/// Where a worktree stands.
 pub(super) struct WorktreeHeads {
-    /// The commit of its branch.
     pub(super) branch: Option<String>,
     /// The commit that is checked out.
     commit: Option<String>,
-    /// The tree of that.
     pub(super) tree: Option<String>,
 }
 
@@ -116,7 +113,7 @@ pub(super) fn keep_work(
     Ok(RescuedWork { reference: name.keep_reference(), commit, copied: saved, not_copied: left_behind })
 }
 
-/// Whether a path lies in what a build makes again.
+/// A path in a folder that a build makes again.
 fn is_built(path: &Path) -> bool {
     let is_folder = |name: &str| name == "target" || is_left_out(name) && !BUILT.contains(&name);
     path.components().any(|part| part.as_os_str().to_str().is_some_and(is_folder))
@@ -145,7 +142,6 @@ fn keep_objects(
     make_keep_commit(repository, name, &parents, &raw.tree, Some(&raw.staged)).map(Some)
 }
 
-/// Keeps a branch that has no worktree.
 pub(super) fn keep_branch(
     repository: &GitRepository,
     name: &WorkerName,
@@ -154,7 +150,7 @@ pub(super) fn keep_branch(
 ) -> Result<RescuedWork, WorktreeError> {
     let parents = vec![branch_at.to_owned()];
     let is_integrated = integrated.map(|within| repository.contains(within, &parents)).transpose()?.unwrap_or_default();
-    // What was kept with the worktree holds more than the branch.
+    // Work kept with the worktree holds more than the branch.
     let before = repository.commit_of(&name.keep_reference())?;
     let commit = match before {
         _ if is_integrated => None,
@@ -189,7 +185,7 @@ fn keep_submodule(repository: &GitRepository, name: &WorkerName, inside: &GitRep
     for inner in populated_submodules(folder, &submodule.git(&["ls-files", "-s", "-z"]).ok()?) {
         keep_submodule(repository, name, inside, &folder.join(inner))?;
     }
-    // Those within it were looked at on their own, each without the programs that its settings name.
+    // Submodules were looked at on their own, each without the programs that its settings name.
     let status = ["status", "--porcelain", "--untracked-files=all", "--ignored", "--ignore-submodules=dirty"];
     if !submodule.git(&status).ok()?.is_empty() {
         return None;

@@ -17,19 +17,17 @@ use crate::private_index::PrivateIndex;
 use crate::repository::{GitRepository, is_object_name};
 use crate::tree::file_mark;
 
-/// git's folder of a worktree is looked into so deep, and its files so far.
 const MAX_DEPTH: usize = 8;
 const MAX_FILE: u64 = 16 * 1024 * 1024;
-/// What names no commit.
+/// Files that name no commit.
 const INDEXES: [&str; 3] = ["index", INDEX, FIRST_INDEX];
 /// Has git take files as their bytes are.
 const AS_BYTES: [&str; 4] = ["-c", "core.autocrlf=false", "-c", "core.safecrlf=false"];
-/// Says what differs from what is checked out, untracked files included.
 const STATUS: [&str; 6] =
     ["status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=all"];
 /// Folders of references that each worktree has for itself.
 const OWN_REFERENCES: [&str; 3] = ["refs/worktree", "refs/bisect", "refs/rewritten"];
-/// Where git keeps references that are no files.
+/// git's folder of references that are no files.
 const REFTABLE: &str = "reftable";
 const INDEX: &str = "omo-index";
 /// The index as git left it when the worktree was made: it knows which files were not touched since. The worktree's own
@@ -38,24 +36,22 @@ const FIRST_INDEX: &str = "omo-first-index";
 /// Says in git's folder of a worktree which part of the files is checked out, where not all of them are.
 const SPARSE: &str = "info/sparse-checkout";
 
-/// What a worktree holds.
+/// State of a worktree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct WorktreeState {
     pub(super) held: HeldWork,
-    /// Where submodules are checked out, or what looks like one.
+    /// Submodules that are checked out, or folders that look like one.
     pub(super) submodules: Vec<PathBuf>,
     /// Repositories that were made in the worktree, and that git would not take in.
     pub(super) nested: Vec<PathBuf>,
 }
 
-/// What git can keep of that.
+/// Parts of a worktree's state that git can keep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct HeldWork {
-    /// The files that git does not ignore, byte for byte.
     pub(super) tree: String,
-    /// What was staged; the other sides of a conflict have `.omo-stage-N` behind their names.
+    /// Tree of staged files; the other sides of a conflict have `.omo-stage-N` behind their names.
     pub(super) staged: String,
-    /// Every commit that git's folder of the worktree names, sorted.
     pub(super) commits: Vec<String>,
     /// By what is seen that nothing has changed since. Not written down: only the process that has just looked knows them.
     #[serde(skip)]
@@ -63,7 +59,7 @@ pub(super) struct HeldWork {
 }
 
 impl HeldWork {
-    /// Whether the worktree holds that still, and nothing else.
+    /// A worktree that still holds exactly that.
     pub(super) fn is_unchanged(&self, inside: &GitRepository) -> Result<bool, WorktreeError> {
         if is_unchanged(inside, &self.signs)? {
             return Ok(true);
@@ -73,7 +69,7 @@ impl HeldWork {
     }
 }
 
-/// What would be another one, had something in a worktree changed beside its files.
+/// Fingerprint of a worktree beside its files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct GitDirFingerprint {
     index: String,
@@ -88,7 +84,7 @@ impl GitDirFingerprint {
     }
 }
 
-/// Whether a worktree that was looked at is seen to be as it was then; where that is not clear this says no.
+/// A worktree that is seen to be as it was; `false` where that is not clear.
 fn is_unchanged(inside: &GitRepository, signs: &GitDirFingerprint) -> Result<bool, WorktreeError> {
     let index = PrivateIndex::without_attributes(inside, inside.git_folder().join(INDEX))?;
     let has_files = index.path.is_file() && inside.top().is_dir();
@@ -146,7 +142,7 @@ pub(super) fn read_state(inside: &GitRepository, tree_of_head: Option<&str>) -> 
         add_entries(&every_stage(&entries))?;
     }
     if is_sparse {
-        // What was never checked out was not deleted either.
+        // A file that was never checked out was not deleted either.
         let listed = inside.git(&["ls-files", "-t", "-z"])?;
         index.git(&["update-index", "-z", "--skip-worktree", "--stdin"], &not_checked_out(&listed))?;
     }
@@ -174,8 +170,8 @@ fn without_tags(tagged: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     parts(tagged).filter_map(|entry| entry.split_at_checked(2))
 }
 
-/// Whether git looks at each file of an index by itself: none is said to be unchanged or absent, or in conflict, and
-/// none is a submodule.
+/// An index of which git looks at each file by itself: none is said to be unchanged or absent, or
+/// in conflict, and none is a submodule.
 fn is_plain(tagged: &[u8]) -> bool {
     without_tags(tagged).all(|(tag, entry)| tag == b"H " && !entry.starts_with(SUBMODULE.as_bytes()))
 }
@@ -186,7 +182,7 @@ pub(super) fn remember_index(repository: &GitRepository, folder: &Path) -> Resul
     first.copy(&folder.join("index")).map(drop).map_err(file_error(&first.path))
 }
 
-/// Those of the entries of an index that are submodules and are checked out, or look like that.
+/// Entries of an index that are submodules and are checked out, or look like that.
 pub(super) fn populated_submodules(top: &Path, entries: &[u8]) -> Vec<PathBuf> {
     let modules = submodules(entries).map(path_of);
     modules.filter(|path| top.join(path).join(".git").symlink_metadata().is_ok()).collect()
@@ -230,7 +226,7 @@ fn not_checked_out(listed: &[u8]) -> Vec<u8> {
 fn named_commits(inside: &GitRepository, signs: &GitDirFingerprint) -> Result<Vec<String>, WorktreeError> {
     let mut names = signs.names.clone();
     if is_reftable(inside) {
-        // Where references are kept in one file for all, they are no text.
+        // References kept in one file for all are no text.
         let format = ["for-each-ref", "--format=%(objectname)"];
         let listed = inside.git(&[format.as_slice(), &OWN_REFERENCES].concat())?;
         let (_, history) = inside.status_and_output(&["rev-list", "--walk-reflogs", "HEAD"])?;
