@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::child_command::inheriting_command;
 use crate::platform::{leave_session, own_program, show_no_window};
 
-/// How long it may take until it says that it is ready.
+/// Maximum wait for the first line.
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// Starts this very program with other arguments, and waits for the line that it says with [`report_ready`].

@@ -33,7 +33,7 @@ impl CheckEnvironment {
             })
             .collect();
         variables.extend(search.joined().map(|path| ("PATH".into(), path)));
-        // What a check starts knows by it that it runs in one.
+        // Mark for all that a check starts.
         variables.push(("OMO_CHECK".into(), "1".into()));
         variables.sort();
         Self { variables, search }
@@ -83,12 +83,12 @@ impl CheckEnvironment {
         self.variables.iter().filter(|(name, _)| !steers(name)).cloned().collect()
     }
 
-    /// What stands for a check as it is run here: its definition, its folder and its environment.
+    /// Digest of a check as it is run here: its definition, its folder and its environment.
     pub fn check_setting(&self, check: &Check, root: &Path) -> String {
         setting_digest(check.definition(), root, &self.variables_for_check(check))
     }
 
-    /// What stands for a check as it is run here, in the same way.
+    /// [`Self::check_setting`] of a check of a plan.
     pub fn task_check_setting(&self, check: &TaskCheck, root: &Path) -> String {
         setting_digest(check.definition(), root, &self.variables_for_task_check())
     }

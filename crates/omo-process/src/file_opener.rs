@@ -12,7 +12,7 @@ use crate::platform::{FILE_OPENER, show_no_window, start_own_group};
 
 /// For so long it may say that it cannot. One that runs longer shows the file.
 const LIMIT: Duration = Duration::from_secs(3);
-/// So often that is looked for.
+/// Pause between two looks.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Shows a file, with a program that lies in none of these projects.
@@ -29,7 +29,8 @@ pub fn show_file(file: &Path, projects: &ProjectFolders) -> io::Result<()> {
     // Not by a name that could be taken for an option.
     let file = file.canonicalize()?;
     command.args(arguments).arg(&file);
-    // It starts others by their names, `$BROWSER` among them: none that lies in these projects either.
+    // The opener starts others by their names, `$BROWSER` among them: none that lies in these
+    // projects either.
     match search.joined() {
         Some(path) => command.env("PATH", path),
         None => command.env_remove("PATH"),

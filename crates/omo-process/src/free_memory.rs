@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-/// A control group lies at most this deep.
 const MAX_DEPTH: usize = 32;
 
 /// Free bytes; `None` where the system does not tell, as anywhere but on Linux.

@@ -1,5 +1,5 @@
-//! What a helper process of omo gets from the process that started it: the order, as the first line of its standard
-//! input, and the end of that input, which says that the helper is no longer needed.
+//! Helper processes of omo: the order, as the first line of standard input, and the end of that
+//! input, after which the helper is no longer needed.
 
 use std::io::{BufRead, BufReader};
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use serde::de::DeserializeOwned;
 use crate::platform::{GroupEnding, ProcessGroup, adopt_orphans, end_orphans, hide_memory};
 use crate::termination;
 
-/// How often it is looked whether anything of a group is left.
+/// Pause between two looks for the rest of a group.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// Whether this process was started with this one argument and nothing else.
+/// An argument list of `argument` alone.
 pub fn is_started_as(argument: &str) -> bool {
     let mut arguments = std::env::args_os().skip(1);
     arguments.next().is_some_and(|first| first == argument) && arguments.next().is_none()
@@ -26,7 +26,7 @@ pub fn read_order<T: DeserializeOwned>(gone: impl FnOnce() + Send + 'static) -> 
     // A signal to every process around this one must not end this one, which cleans up.
     termination::flag_termination(&Arc::default());
     adopt_orphans();
-    // What it looks after could find in it what it was told.
+    // A check could find in this process what it was told.
     hide_memory();
     let mut stdin = BufReader::new(std::io::stdin());
     let mut line = String::new();

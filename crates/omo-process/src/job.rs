@@ -17,43 +17,43 @@ use crate::child_command::child_command;
 use crate::keeper::{KEEPER_ARGUMENT, KeeperReport, KeeperSpec, TaskCheckSpec, read_report};
 use crate::platform::{hide_memory, own_program, start_own_group};
 
-/// How often it is asked whether the check is still wanted.
+/// Pause between two questions whether the check is still wanted.
 const ASK_EVERY: Duration = Duration::from_millis(100);
-/// How long a keeper may take beyond its check's time, and that for an interrupted one.
+/// Time of a keeper beyond its check's, and for an interrupted one.
 const SLACK: Duration = Duration::from_secs(5);
 
-/// What to run, and where.
+/// Command, folder, environment and bounds of a check.
 #[derive(Debug)]
 pub struct CommandJob {
     /// The command.
     pub run: String,
-    /// Where.
+    /// Working folder.
     pub folder: PathBuf,
     /// For how long at most.
     pub timeout: Duration,
     /// For how long it may put things back once it is interrupted, before it is asked to end; zero for a command that is
     /// asked to end at once.
     pub interrupt_grace: Duration,
-    /// Its whole environment.
+    /// The whole environment.
     pub variables: Vec<(OsString, OsString)>,
-    /// Where its output goes; `None` for nowhere.
+    /// Log of the output; `None` for none.
     pub log: Option<File>,
-    /// What a check of a plan needs beyond one of a run.
+    /// Wishes of a check of a plan.
     pub check: Option<TaskCheckSpec>,
 }
 
-/// What came of it.
+/// Result of a [`CommandJob`].
 #[derive(Debug)]
 pub struct CommandOutcome {
-    /// How it ended; `None` where it was no longer wanted.
+    /// End of the command; `None` where it was no longer wanted.
     pub end: Option<CheckEnd>,
-    /// Its tests.
+    /// Counted tests.
     pub tests: TestReport,
     /// The end of its output.
     pub tail: String,
-    /// What was heard in the output of a check of a plan.
+    /// Observations in the output of a check of a plan.
     pub heard: HeardOutput,
-    /// How long it took.
+    /// Duration.
     pub took: Duration,
 }
 
@@ -82,11 +82,10 @@ fn end_of_report(report: &KeeperReport, timeout: Duration) -> CheckEnd {
     }
 }
 
-/// A keeper at work. Dropping it ends its check.
 struct KeeperProcess {
     process: Child,
     answer: Receiver<Vec<u8>>,
-    /// What its report is sealed with.
+    /// Key of the report's seal.
     key: SealKey,
     slack: Duration,
 }
@@ -128,7 +127,6 @@ impl KeeperProcess {
         Ok(Self { process, answer, key, slack: SLACK + job.interrupt_grace })
     }
 
-    /// Its report; `None` where the check is no longer wanted.
     fn wait(&mut self, deadline: Instant, is_wanted: &mut impl FnMut() -> bool) -> Option<KeeperReport> {
         loop {
             match self.answer.recv_timeout(ASK_EVERY) {

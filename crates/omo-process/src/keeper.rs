@@ -27,38 +27,38 @@ use crate::child_command::inheriting_command;
 use crate::helper_process;
 use crate::platform::{GroupEnding, Leftovers, ProcessGroup, Shell};
 
-/// What makes a binary of omo a keeper.
+/// Argument that makes a binary of omo a keeper.
 pub(crate) const KEEPER_ARGUMENT: &str = "--keep-check";
 
-/// How much of the beginning of the output is kept in the log.
+/// Bytes of the beginning of the output that the log keeps.
 const HEAD_BYTES: usize = 512 * 1024;
-/// How much of its end.
+/// Bytes of its end.
 const TAIL_BYTES: usize = 512 * 1024;
-/// How much of the end is handed back.
+/// Bytes of the end that are handed back.
 const QUOTED_BYTES: usize = 4 * 1024;
-/// How long a check that is ended may take to clean up after itself. git removes its lock files in that time.
+/// Time for a check that is ended to clean up. git removes its lock files in that time.
 const GRACE: Duration = Duration::from_secs(1);
-/// How long the last of the output is waited for once everything that could write it was ended.
+/// Wait for the last output once everything that could write it was ended.
 const LAST_WORDS: Duration = Duration::from_millis(300);
 
-/// What a keeper is to run.
+/// Order for a keeper.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct KeeperSpec {
     /// The command, for the shell.
     pub run: String,
-    /// Where.
+    /// Working folder.
     pub folder: PathBuf,
     /// For how long at most.
     pub timeout_millis: u64,
     /// As [`crate::job::CommandJob::interrupt_grace`].
     pub interrupt_millis: u64,
-    /// What a check of a plan needs beyond one of a run.
+    /// Wishes of a check of a plan.
     pub check: Option<TaskCheckSpec>,
     /// The key that the report is sealed with.
     pub key: String,
 }
 
-/// What a check of a plan wants of its keeper.
+/// Wishes of a check of a plan to its keeper.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct TaskCheckSpec {
     /// The bash that runs it, so that a failure before a pipe is one; without it, the shell of a check.
@@ -67,23 +67,23 @@ pub struct TaskCheckSpec {
     pub text: Option<String>,
 }
 
-/// What came of it.
+/// Report of a keeper.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct KeeperReport {
     /// The exit status, where it ended by itself.
     pub status: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
-    /// Its time was up.
+    /// A timeout.
     pub timed_out: bool,
-    /// Why it never ran.
+    /// Reason for which the check never ran.
     pub not_started: Option<String>,
-    /// Its tests.
+    /// Counted tests.
     #[serde(default)]
     pub tests: TestReport,
     /// The end of its output.
     pub tail: String,
-    /// What was heard in its output.
+    /// Observations in the output.
     pub heard: Option<HeardOutput>,
 }
 
@@ -98,7 +98,7 @@ pub fn run_if_asked() {
     }
 }
 
-/// What the keeper waits for.
+/// Events of a keeper.
 enum KeeperEvent {
     /// The check's own process has ended.
     Ended(Option<i32>, Option<i32>),
@@ -212,15 +212,14 @@ fn drain_in_background(mut output: PipeReader, sink: Arc<Mutex<OutputSink>>, sen
     });
 }
 
-/// Where the output goes: its beginning and its end into the log, which is the keeper's stderr.
+/// Sink of the output: its beginning and its end go into the log, which is the keeper's stderr.
 #[derive(Default)]
 struct OutputSink {
-    /// How much of the beginning is in the log.
+    /// Bytes of the beginning in the log.
     written: usize,
-    /// What comes after the beginning: its end, which goes into the log at last.
+    /// End of the output, which goes into the log at last.
     tail: Vec<u8>,
     left_out: usize,
-    /// The end of all of it, to hand back.
     quoted: Vec<u8>,
     reader: TestOutputReader,
     listener: Option<OutputListener>,

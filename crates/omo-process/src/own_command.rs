@@ -7,24 +7,25 @@ use crate::child_command::inheriting_command;
 use crate::platform::Leftovers;
 use crate::runner::{self, ProcessEnd, ProcessOutput, ProcessRequest};
 
-/// So much of what it says is read; the rest is taken and dropped, so that it never waits for its reader.
+/// Bytes read of each output; the rest is taken and dropped, so that the program never waits for
+/// its reader.
 const MAX_BYTES: u64 = 64 * 1024;
-/// How long it may take to end once it was asked to.
+/// Time to end after a request.
 const GRACE: Duration = Duration::from_millis(200);
-/// How long the last of its output is waited for once it has ended.
+/// Wait for the last output after the end.
 const OUTPUT_WAIT: Duration = Duration::from_millis(100);
 
-/// What became of it.
+/// Outcome of omo's own command.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Answered {
-    /// It ended by itself.
+    /// An end by itself.
     Ended {
-        /// Its exit status; `None` where a signal ended it.
+        /// Exit status; `None` after a signal.
         status: Option<i32>,
-        /// What it said, and then what it warned of.
+        /// Standard output and standard error.
         said: [Vec<u8>; 2],
     },
-    /// Its time was up, and it was ended with all that it started.
+    /// A timeout: ended with all that it started.
     TooLong,
 }
 
@@ -51,7 +52,7 @@ pub fn run(
     limit: Duration,
 ) -> std::io::Result<Answered> {
     let mut command = inheriting_command(program);
-    // What it says is shown as text.
+    // Output is shown as text.
     command.arg(argument).current_dir(folder).env("NO_COLOR", "1").env_remove("CLICOLOR_FORCE");
     let request = ProcessRequest {
         command,
@@ -79,7 +80,6 @@ mod tests {
 
     use super::*;
 
-    /// A program in a folder of its own.
     fn program(text: &str) -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("omo");

@@ -9,53 +9,55 @@ use std::time::{Duration, Instant};
 
 use crate::platform::{GroupEnding, Leftovers, ProcessGroup};
 
-/// How often the caller is asked whether it still needs the result.
+/// Pause between two questions whether the result is still needed.
 const ASK_EVERY: Duration = Duration::from_millis(10);
-/// How long the end of a group that was killed is waited for.
+/// Wait for the end of a group that was killed.
 const LAST_WAIT: Duration = Duration::from_secs(1);
 
-/// What is run, and its bounds.
+/// Program and its bounds.
 #[derive(Debug)]
 pub struct ProcessRequest {
     /// The program with its arguments, folder and variables; its input and output are set here.
     pub command: Command,
-    /// What it reads.
+    /// Standard input.
     pub input: Vec<u8>,
     /// The file that it prints into, in place of the pipe whose content is read.
     pub output: Option<File>,
-    /// What it says on stderr is read as well, and dropped otherwise.
+    /// Standard error is read as well, and dropped otherwise.
     pub reads_stderr: bool,
-    /// How long it may take.
+    /// Maximum duration.
     pub limit: Duration,
-    /// How long it may take to end once it is asked to; at zero it is ended at once.
+    /// Time to end after a request; zero for none.
     pub grace: Duration,
-    /// How long the rest of its output is waited for once it has ended: what it left running may hold it open for ever.
+    /// Wait for the rest of the output after the end: processes left running may hold it open for
+    /// ever.
     pub output_wait: Duration,
-    /// So much of each output is read, and the rest is taken and dropped, so that it never waits for its reader.
+    /// Bytes read of each output; the rest is taken and dropped, so that the program never waits
+    /// for its reader.
     pub max_bytes: u64,
-    /// What becomes of what it leaves running.
+    /// Fate of processes left in the group.
     pub leftovers: Leftovers,
 }
 
-/// How it ended.
+/// End of a process.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ProcessEnd {
     /// By itself.
     Ended(ProcessOutput),
-    /// Its time was up, and it was ended with all that it started.
+    /// A timeout: ended with all that it started.
     TimedOut,
-    /// It was no longer needed, and was ended like that.
+    /// No longer needed, and ended like that.
     Cancelled,
 }
 
-/// What came of a program that ended by itself.
+/// Output of a program that ended by itself.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ProcessOutput {
-    /// Its exit status; `None` where a signal ended it.
+    /// Exit status; `None` after a signal.
     pub status: Option<i32>,
-    /// What it printed; `None` where its end did not come in time.
+    /// Standard output; `None` where its end did not come in time.
     pub stdout: Option<Vec<u8>>,
-    /// The same of stderr.
+    /// Standard error, likewise.
     pub stderr: Option<Vec<u8>>,
 }
 

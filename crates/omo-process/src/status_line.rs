@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use crate::child_command::inheriting_command;
 use crate::platform::{GroupEnding, Leftovers, ProcessGroup, Shell};
 
-/// How long it may take. The client waits longer, but ends a status line whenever the next one is due.
+/// Maximum duration. The client waits longer, but ends a status line whenever the next one is due.
 const LIMIT: Duration = Duration::from_secs(3);
-/// How long this waits for the last of what it says once its shell has ended: what it leaves
-/// running in the background may never close its stdout.
+/// Wait for the last output once the shell has ended: processes in the background may never close
+/// its stdout.
 const LAST_WORDS: Duration = Duration::from_millis(100);
-/// How much of what it says is taken: more than any terminal shows.
+/// Bytes taken of the output: more than any terminal shows.
 const MAX_BYTES: usize = 64 * 1024;
 
 /// A status line at work.
@@ -27,13 +27,13 @@ struct RunningStatusLine {
     deadline: Instant,
 }
 
-/// What this waits for.
+/// Events of a status line.
 enum StatusLineEvent {
-    /// It says this.
+    /// Output.
     Output(Vec<u8>),
     /// No process has its output open for writing any more.
     OutputEnded,
-    /// Its shell has ended.
+    /// End of the shell.
     Ended,
 }
 
@@ -91,7 +91,7 @@ impl RunningStatusLine {
                     has_ended = true;
                     self.deadline = self.deadline.min(Instant::now() + LAST_WORDS);
                 }
-                // What it has left in the background is its own affair.
+                // Processes in the background are the command's own affair.
                 Err(RecvTimeoutError::Timeout) if has_ended => return said,
                 Err(RecvTimeoutError::Timeout) => break,
             }

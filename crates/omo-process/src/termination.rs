@@ -1,5 +1,5 @@
-//! What may end a process of omo: a request of its caller, Ctrl-C, a limit on the size of files. A process that has
-//! started others ends them first, unless it only notes that it was asked.
+//! Termination of omo's processes: a request of the caller, Ctrl-C, a limit on the size of files. A
+//! process that has started others ends them first, unless it only notes that it was asked.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use crate::platform::timer;
 
-/// How long a hook may take from when it has found something to do.
+/// Time of a hook from the moment at which it has found something to do.
 const LIMIT: Duration = Duration::from_millis(1_200);
 
-/// What watches, and until when.
+/// State of the watchdog, with its deadline.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WatchState {
     Nothing,
@@ -26,9 +26,9 @@ static WATCH: Mutex<WatchState> = Mutex::new(WatchState::Nothing);
 static MOVED: Condvar = Condvar::new();
 static LAST_WORDS: Mutex<Option<TimeoutAction>> = Mutex::new(None);
 
-/// What is written down where time runs out.
+/// Note for the moment when time runs out.
 type TimeoutAction = Box<dyn FnOnce() + Send>;
-/// How long that may take.
+/// Maximum time of the note.
 const LAST_WORDS_LIMIT: Duration = Duration::from_millis(400);
 
 /// Has something be written down where the time of checks runs out.

@@ -7,15 +7,14 @@ use std::path::PathBuf;
 
 use super::stat::stat_of;
 
-/// More than ever stand above each other.
 const MAX_ANCESTORS: usize = 256;
-/// A longer list of users is read in part.
 const MAX_USERS_BYTES: u64 = 1024 * 1024;
 /// More than the system lets an environment have.
 const MAX_ENVIRONMENT_BYTES: u64 = 8 * 1024 * 1024;
 
-/// This process and those above it, the nearest first; then the first process of its session and those above that: a
-/// process whose parent has ended is still in the session that it was started in.
+/// This process and those above it, the nearest first; then the first process of its session and
+/// those above that: a process whose parent has ended is still in the session that it was started
+/// in.
 pub fn ancestors() -> Vec<u32> {
     let own = std::process::id();
     let mut found = Vec::new();
@@ -26,7 +25,6 @@ pub fn ancestors() -> Vec<u32> {
     found
 }
 
-/// Adds a process and those above it, up to one that is known.
 fn add_chain(mut pid: u32, found: &mut Vec<u32>) {
     while pid > 1 && !found.contains(&pid) && found.len() < MAX_ANCESTORS {
         let Some(parent) = stat(pid).and_then(|stat| stat.parent.parse().ok()) else { return };
@@ -52,7 +50,7 @@ pub fn process_variable(pid: u32, name: &str) -> Option<String> {
     (!value.is_empty()).then_some(value)
 }
 
-/// What a process is called: the name of the file that it was started from, as far as the system keeps that.
+/// Name of the file that a process was started from, as far as the system keeps that.
 pub fn process_name(pid: u32) -> Option<String> {
     let mut name = String::new();
     File::open(format!("/proc/{pid}/comm")).ok()?.read_to_string(&mut name).ok()?;

@@ -20,19 +20,18 @@ use signal_hook::{flag, low_level};
 
 use super::{GroupEnding, Leftovers};
 
-/// What asks a process to end.
+/// Signals that ask a process to end.
 const ENDINGS: [i32; 3] = [SIGTERM, SIGINT, SIGHUP];
-/// How long groups may take to end when they were asked to. The client kills a hook two seconds after it asked it.
+/// Time of groups to end after a request. The client kills a hook two seconds after it asked it.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// The groups of this process.
 struct GroupTable {
-    /// Those that run.
+    /// Running groups.
     running: BTreeSet<u32>,
-    /// How many are being started: their numbers are not known yet.
+    /// Number of groups that are being started, without a process id yet.
     starting: usize,
-    /// This process is about to end. It starts no group any more, and hears of no end: it would take the end of what
-    /// it has ended itself for a result.
+    /// End of this process ahead: it starts no group any more, and ignores ends, since it would
+    /// take the end of what it has ended itself for a result.
     is_over: bool,
 }
 
@@ -45,7 +44,6 @@ fn groups() -> MutexGuard<'static, GroupTable> {
     GROUPS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Holds its caller for good once this process is about to end.
 fn wait_while_ending(mut groups: MutexGuard<'static, GroupTable>) -> MutexGuard<'static, GroupTable> {
     while groups.is_over {
         groups = CHANGED.wait(groups).unwrap_or_else(PoisonError::into_inner);
@@ -56,7 +54,7 @@ fn wait_while_ending(mut groups: MutexGuard<'static, GroupTable>) -> MutexGuard<
 /// A process in a group of its own, with all that it started.
 pub struct ProcessGroup {
     pid: u32,
-    /// It was asked to end: what its first process leaves may still put things back.
+    /// A request to end: processes left by the first one may still put things back.
     is_asked: Arc<AtomicBool>,
 }
 
@@ -91,7 +89,7 @@ impl ProcessGroup {
         started
     }
 
-    /// Its number.
+    /// Process id.
     pub fn pid(&self) -> u32 {
         self.pid
     }
@@ -102,7 +100,7 @@ impl ProcessGroup {
         end_group(self.pid, ending);
     }
 
-    /// Whether none of it is left, once its first process has ended. What this process has inherited of it is reaped.
+    /// No process left, once the first one has ended. Inherited ones are reaped.
     pub(crate) fn is_gone(&self) -> bool {
         let Some(group) = process_id(self.pid) else { return true };
         while matches!(waitpgid(group, WaitOptions::NOHANG), Ok(Some(_))) {}
@@ -125,7 +123,7 @@ fn wait_in_background(
 ) -> io::Result<()> {
     let wait = move || {
         let group = child.id();
-        // It is not reaped yet, so that no other process can have its number.
+        // Not reaped yet, so that no other process can have its number.
         let pid = process_id(group);
         let look = |pid| retry_on_intr(|| waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT));
         let has_ended = pid.is_some_and(|pid| look(pid).is_ok());
@@ -230,7 +228,7 @@ fn is_ignored(signal: i32) -> bool {
     super::stat::ignored_signals().is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// It cannot be told here.
+/// Unknown on this system.
 #[cfg(not(target_os = "linux"))]
 fn is_ignored(_signal: i32) -> bool {
     false

@@ -36,7 +36,6 @@ pub(crate) fn end_orphans() {
     }
 }
 
-/// The processes whose parent this is, zombies left out.
 fn children_of(parent: i32) -> Vec<i32> {
     let names = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = names.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());

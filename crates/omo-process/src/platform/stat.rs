@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 
-/// What is told.
+/// Fields of `/proc/PID/stat`.
 pub(super) struct ProcessStat {
     /// A letter: `Z` for one that has ended.
     pub(super) state: String,
@@ -11,11 +11,11 @@ pub(super) struct ProcessStat {
     pub(super) parent: String,
     /// The number of the first process of its session.
     pub(super) leader: String,
-    /// When it began, in ticks since the machine did.
+    /// Start, in ticks since the machine's.
     pub(super) start: String,
 }
 
-/// What is told about a process; `None` where there is none.
+/// Fields of a process; `None` without such a process.
 pub(super) fn stat_of(pid: i32) -> Option<ProcessStat> {
     let mut line = String::new();
     File::open(format!("/proc/{pid}/stat")).ok()?.read_to_string(&mut line).ok()?;

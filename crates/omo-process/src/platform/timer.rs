@@ -8,7 +8,7 @@ use nix::sys::signal::{SigEvent, SigevNotify, Signal};
 use nix::sys::timer::{Expiration, Timer, TimerSetTimeFlags};
 use nix::time::ClockId;
 
-/// Whether the signal ends the process.
+/// A signal that ends the process.
 static ENDS: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
 /// Starts it; `false` where the system gives none.
@@ -23,7 +23,6 @@ pub(crate) fn start(limit: Duration) -> bool {
     set.is_ok()
 }
 
-/// From now on its signal ends nothing.
 pub(crate) fn disarm() {
     if let Some(ends) = ENDS.get() {
         ends.store(false, Ordering::SeqCst);

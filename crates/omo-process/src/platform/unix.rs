@@ -10,7 +10,7 @@ use omo_state::search_path::{ProjectFolders, SearchPath};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
-/// What runs the command of a check.
+/// Shell for the command of a check.
 pub(crate) enum Shell {
     /// The one that there always is.
     Posix,
@@ -24,12 +24,10 @@ impl Shell {
         Self::Posix
     }
 
-    /// A bash that [`bash`] has found.
     pub(crate) fn bash(program: PathBuf) -> Self {
         Self::Bash(program)
     }
 
-    /// Its file.
     pub(crate) fn program(&self) -> PathBuf {
         match self {
             Self::Posix => PathBuf::from("/bin/sh"),
@@ -37,7 +35,6 @@ impl Shell {
         }
     }
 
-    /// Gives it what it is to run.
     #[expect(clippy::unnecessary_wraps, reason = "on other systems one of them cannot take everything")]
     pub(crate) fn give(&self, command: &mut Command, run: &str) -> io::Result<()> {
         if matches!(self, Self::Bash(_)) {
@@ -48,7 +45,7 @@ impl Shell {
     }
 }
 
-/// What stands for a variable in a command for the shell that there always is, as one word.
+/// A variable as one word of a command for the shell that there always is.
 pub fn shell_variable(name: &str) -> String {
     format!("\"${name}\"")
 }
@@ -64,7 +61,6 @@ pub fn bash(search: &SearchPath, project: &Path) -> Option<PathBuf> {
     search.find_all("bash").find(|bash| !project.contain(bash) && is_executable(bash))
 }
 
-/// Whether a process lives.
 pub(crate) fn is_alive(pid: u32) -> Option<bool> {
     let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return Some(false) };
     match test_kill_process(pid) {
@@ -75,41 +71,41 @@ pub(crate) fn is_alive(pid: u32) -> Option<bool> {
     }
 }
 
-/// Whether a process has ended, and is there only until its parent asks how.
+/// A zombie: ended, and there only until its parent asks for the status.
 #[cfg(target_os = "linux")]
 fn has_ended(pid: Pid) -> bool {
     super::stat::stat_of(pid.as_raw_nonzero().get()).is_some_and(|stat| matches!(stat.state.as_str(), "Z" | "X"))
 }
 
-/// It cannot be told here.
+/// Unknown on this system.
 #[cfg(not(target_os = "linux"))]
 fn has_ended(_pid: Pid) -> bool {
     false
 }
 
-/// When a process began.
+/// Start of a process.
 #[cfg(target_os = "linux")]
 pub(crate) fn start_mark(pid: u32) -> Option<String> {
     super::stat::stat_of(i32::try_from(pid).ok()?).map(|stat| stat.start)
 }
 
-/// It is not told here.
+/// Unknown on this system.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn start_mark(_pid: u32) -> Option<String> {
     None
 }
 
-/// Whether there is a file that may be run.
+/// An executable file.
 pub fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0)
 }
 
-/// What shows a file to its user, with what stands before the file.
+/// Program that shows a file to its user, with its arguments before the file.
 pub(crate) const FILE_OPENER: (&str, &[&str]) =
     if cfg!(target_os = "macos") { ("open", &[]) } else { ("xdg-open", &[]) };
 
-/// This very program: an update may have put another one in the place of its file. Where there is
-/// no `/proc` it is found by its path all the same.
+/// This very program: an update may have put another one in the place of its file. Without `/proc`
+/// it is found by its path all the same.
 pub fn own_program() -> io::Result<PathBuf> {
     if cfg!(target_os = "linux") { Ok(PathBuf::from("/proc/self/exe")) } else { std::env::current_exe() }
 }
@@ -124,7 +120,6 @@ pub(crate) fn leave_session() -> io::Result<()> {
     rustix::process::setsid().map(drop).map_err(io::Error::from)
 }
 
-/// Here nothing opens a window by itself.
 pub(crate) fn show_no_window(_command: &mut Command) {}
 
 /// From now on a limit on the size of files (`ulimit -f`) makes a write fail; by itself the system
@@ -133,6 +128,6 @@ pub(crate) fn outlive_size_limit() {
     use nix::sys::signal::{SigSet, Signal};
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGXFSZ);
-    // Where it cannot be held back everything else still holds.
+    // Without this block everything else still holds.
     let _ = signals.thread_block();
 }

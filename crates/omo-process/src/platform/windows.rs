@@ -15,11 +15,11 @@ use omo_state::search_path::SearchPath;
 use super::{GroupEnding, Leftovers};
 
 const CREATE_NO_WINDOW: u32 = 0x0800_0000;
-/// How often it is asked whether a check has ended. There is no safe way to wait for a process and
-/// to be able to end it meanwhile.
+/// Pause between two looks at a check. There is no safe way to wait for a process and to be able to
+/// end it meanwhile.
 const ASK_EVERY: Duration = Duration::from_millis(10);
 
-/// What runs the command of a check.
+/// Shell for the command of a check.
 pub(crate) enum Shell {
     /// `sh`, which Git for Windows brings along.
     Posix(PathBuf),
@@ -42,18 +42,16 @@ impl Shell {
         Self::find()
     }
 
-    /// Its file.
     pub(crate) fn program(&self) -> PathBuf {
         match self {
             Self::Posix(program) | Self::Cmd(program) => program.clone(),
         }
     }
 
-    /// Gives it what it is to run.
     pub(crate) fn give(&self, command: &mut Command, run: &str) -> io::Result<()> {
         match self {
             Self::Posix(_) => command.arg("-c").arg(run),
-            // It would run the first line alone, and be content.
+            // `cmd` would run the first line alone, and be content.
             Self::Cmd(_) if run.contains(['\n', '\r']) => {
                 return Err(io::Error::other(
                     "`cmd` runs a single line; install Git for Windows, whose `sh` runs more",
@@ -66,7 +64,7 @@ impl Shell {
     }
 }
 
-/// What stands for a variable in a command for the shell that there always is, as one word.
+/// A variable as one word of a command for the shell that there always is.
 pub fn shell_variable(name: &str) -> String {
     match Shell::find() {
         Shell::Posix(_) => format!("\"${name}\""),
@@ -121,7 +119,7 @@ impl ProcessGroup {
         Ok(Self(child))
     }
 
-    /// Its number.
+    /// Process id.
     pub fn pid(&self) -> u32 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).id()
     }
@@ -133,16 +131,16 @@ impl ProcessGroup {
         }
     }
 
-    /// What its first process left was ended with it.
+    /// All that the first process left was ended with it.
     pub(crate) fn is_gone(&self) -> bool {
         true
     }
 }
 
-/// What a process has started lives on: there is no safe way to end it by its number.
+/// Nothing: there is no safe way to end processes by their number here.
 pub fn end_group(_group: u32, _ending: GroupEnding) {}
 
-/// What may leave nothing behind ends with this process.
+/// Nothing: processes that may leave nothing behind end with this one.
 pub(crate) fn end_groups() {}
 
 /// Safe code cannot ask the system for this.
@@ -155,12 +153,12 @@ pub(crate) fn start_mark(_pid: u32) -> Option<String> {
     None
 }
 
-/// Whether there is a file: every one may be tried.
+/// An existing file: every one may be tried.
 pub fn is_executable(path: &Path) -> bool {
     path.is_file()
 }
 
-/// What shows a file to its user, with what stands before the file.
+/// Program that shows a file to its user, with its arguments before the file.
 pub(crate) const FILE_OPENER: (&str, &[&str]) = ("rundll32", &["url.dll,FileProtocolHandler"]);
 
 /// This very program. While it runs, no process can put another one in the place of its file.
@@ -179,7 +177,6 @@ pub(crate) fn leave_session() -> io::Result<()> {
     Ok(())
 }
 
-/// Has a process show no window where its caller has none.
 pub(crate) fn show_no_window(command: &mut Command) {
     command.creation_flags(CREATE_NO_WINDOW);
 }
@@ -190,5 +187,4 @@ pub(crate) fn flag_termination(_asked: &Arc<AtomicBool>) {}
 /// No signal is inherited here.
 pub(crate) fn reset_signals_of_started_programs() {}
 
-/// There is no such limit.
 pub(crate) fn outlive_size_limit() {}
