@@ -1,4 +1,5 @@
-//! What a run begins with in the entry of its session: by the keyword in a prompt, or by a command of its user.
+//! Start of a run in the entry of its session: by the keyword in a prompt, or by a command of its
+//! user.
 
 use std::path::Path;
 
@@ -12,7 +13,7 @@ use omo_state::files::folder::FolderError;
 use omo_state::trust::GivenApproval;
 use omo_state::{env, run_environment};
 
-/// Where a run begins, and what was found out before its entry was locked.
+/// Project of a run that begins, with the facts that were read before its entry was locked.
 #[derive(Debug)]
 pub struct ActivationContext<'a> {
     /// The project.
@@ -21,11 +22,11 @@ pub struct ActivationContext<'a> {
     pub state_home: Option<&'a Path>,
     /// The session.
     pub id: &'a SessionId,
-    /// What [`settle_scope`](omo_git::work_files::settle_scope) gave.
+    /// Scope of [`settle_scope`](omo_git::work_files::settle_scope).
     pub scope: Option<String>,
     /// The client's settings that bear on a reviewer.
     pub settings: Vec<SettingsMark>,
-    /// Who approved the checks of omo.toml.
+    /// Approval of the checks of `omo.toml`.
     pub approval: Option<GivenApproval>,
     /// The time.
     pub now: Timestamp,

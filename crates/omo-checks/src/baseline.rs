@@ -1,8 +1,9 @@
-//! What the checks of a run count before anything of it is done: the files that the run began with are written into a
-//! private folder, and each check runs there, in the background, under its keeper and within its own time.
+//! Baseline of the checks of a run, before any work: the files that the run began with are written
+//! into a private folder, and each check runs there, in the background, under its keeper and within
+//! its own time.
 //!
-//! It is counted by a process of its own, which ends with the run. A claim is held to what it found; where it found
-//! nothing, the verdict says why.
+//! It is counted by a process of its own, which ends with the run. A claim is held to the baseline;
+//! without one, the verdict says why.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -31,10 +32,9 @@ use serde::{Deserialize, Serialize};
 use crate::outside_files::{self, OutsideFiles};
 use crate::project_copy::{CopyRun, name_each_test, run_in_copy};
 
-/// What makes a binary of omo one that counts.
+/// Argument that makes a binary of omo a counter.
 pub(crate) const COUNTER_ARGUMENT: &str = "--count-before";
 
-/// Held by the process that counts.
 const LOCK: &str = "counting.lock";
 const RESULTS: &str = "counted.json";
 const OUTSIDE: &str = "outside.json";
@@ -49,7 +49,7 @@ const ASK_EVERY: Duration = Duration::from_millis(20);
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct StartedCheck {
-    /// Its tests.
+    /// Counted tests.
     pub tests: TestReport,
     /// The reason that nothing is known of them; empty where it came to its end.
     pub missing_reason: String,
@@ -163,7 +163,7 @@ fn count_in_copy(root: &Path, home: &Path, id: &SessionId, folder: &GuardedFolde
             CheckEnd::TimedOut(seconds) => format!("it was ended after {seconds} s then"),
             CheckEnd::NotStarted(why) => why.clone(),
         };
-        // What did not come to its end says nothing of all its tests.
+        // A check that was cut short says nothing of all its tests.
         let tests = if end.status().is_some() { outcome.tests } else { TestReport::default() };
         results.insert(hex_digest(&check.definition()), StartedCheck { tests, missing_reason: why });
         write_sealed(folder, &key, id, RESULTS, &results)?;
@@ -179,7 +179,7 @@ pub fn make_repository(root: &Path, top: &Path) {
     let _ = git(&["init", "--quiet", "--template="]).and_then(|_| git(&["add", "--all", "--force"]));
 }
 
-/// What is installed for the project is there for its copy, too.
+/// Links installed packages of the project into its copy.
 fn link_installed(root: &Path, project: &Path) {
     for name in INSTALLED {
         let (from, to) = (root.join(name), project.join(name));

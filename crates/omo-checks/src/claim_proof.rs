@@ -1,8 +1,8 @@
-//! Whether the checks of a claim are red without the change: asked once for a tree, found out in the background by `omo`,
-//! and read by the hook that judges the claim.
+//! Proofs of claims: the checks have to be red without the change. Asked once for a tree, found out
+//! in the background by `omo`, and read by the hook that judges the claim.
 //!
-//! Question and answer lie beside the key and bear its seal. An answer counts for the question that it was given to: the
-//! same files, the same checks, the same beginning.
+//! Question and answer lie beside the key and bear its seal. An answer counts for the question that
+//! it was given to: the same files, the same checks, the same beginning.
 
 use std::ffi::OsString;
 use std::io;
@@ -22,7 +22,7 @@ use omo_state::sealed_json;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// What makes `omo` one that finds it out; the project and the session follow.
+/// Argument that makes `omo` find it out; the project and the session follow.
 pub const PROVE_ARGUMENT: &str = "--prove-claim";
 /// Held by the process that finds it out.
 pub const LOCK: &str = "proving.lock";
@@ -32,13 +32,13 @@ const LOG: &str = "log";
 const MAX_BYTES: u64 = 1024 * 1024;
 const ASK_EVERY: Duration = Duration::from_millis(50);
 
-/// What is asked.
+/// Question of a proof.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProofQuestion {
     /// The id of the files with the change.
     pub tree: String,
-    /// What stands for the files that the run began with.
+    /// Digest of the files that the run began with.
     pub recorded: String,
     /// The digest of each check.
     pub checks: Vec<String>,
@@ -51,11 +51,11 @@ pub struct ProofQuestion {
     pub counts: Vec<Option<TestCounts>>,
 }
 
-/// What was found out.
+/// Answer of a proof.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProofAnswer {
-    /// What was asked.
+    /// Answered question.
     pub question: ProofQuestion,
     /// Each check's answer; or why there is none.
     pub found: Result<Vec<CheckCounterfactual>, String>,
@@ -78,8 +78,8 @@ impl ProofQuestion {
     }
 }
 
-/// What is known of the checks of a session that has claimed, about the files that they were green on. Nothing is written,
-/// started or waited for.
+/// Proof of the checks of a session that has claimed, about the files that they were green on.
+/// Nothing is written, started or waited for.
 pub fn known_counterfactual(state_home: &Path, id: &SessionId, session: &Session) -> Counterfactual {
     let tree = session.checks.first().and_then(|check| check.last.as_ref()?.tree.as_deref());
     let (Some(tree), Some(recorded)) = (tree, session.ulw.recorded.as_deref()) else { return Counterfactual::NotAsked };
@@ -100,7 +100,7 @@ pub fn known_counterfactual(state_home: &Path, id: &SessionId, session: &Session
     }
 }
 
-/// Where question and answer of a session lie.
+/// Folder with question and answer of a session.
 #[derive(Debug)]
 pub struct ProofFolder<'a> {
     /// The folder.
@@ -122,14 +122,14 @@ impl<'a> ProofFolder<'a> {
         Ok(Self { folder, key, id })
     }
 
-    /// That of a session which has asked; `None` where there is none, or it cannot be read.
+    /// The folder of a session that has asked; `None` where there is none, or it cannot be read.
     fn find(state_home: &Path, id: &'a SessionId) -> Option<Self> {
         let folder = GuardedFolder::open_user_part(state_home, &["omo", "claims", id.as_str()]).ok()??;
         let key = SealKey::find(Some(state_home)).ok()??;
         Some(Self { folder, key, id })
     }
 
-    /// What is asked at the moment.
+    /// Present question.
     pub fn question(&self) -> Option<ProofQuestion> {
         self.read(QUESTION)
     }
@@ -161,7 +161,7 @@ impl<'a> ProofFolder<'a> {
             return Ok(());
         }
         if answer.is_some() {
-            // What failed once is found out anew: a file was saved meanwhile, or a disk was full.
+            // A failed proof is tried anew: a file was saved meanwhile, or a disk was full.
             self.folder.remove(ANSWER).map_err(io::Error::other)?;
         }
         let program = own_command::program().ok_or_else(|| io::Error::other("there is no omo beside this program"))?;
@@ -176,7 +176,7 @@ impl<'a> ProofFolder<'a> {
         started.map(drop)
     }
 
-    /// Whether a process works on this question.
+    /// A process at work on this question.
     fn is_being_found_out(&self, question: &ProofQuestion) -> bool {
         // Without a file of the lock there is no such process, and none is made.
         let has_lock = || !matches!(self.folder.read(LOCK, MAX_BYTES), Ok(None));
@@ -185,7 +185,7 @@ impl<'a> ProofFolder<'a> {
             && StateLock::take_named(&self.folder, LOCK, Duration::ZERO).is_err()
     }
 
-    /// What is known of a question, for which this waits as long as `patience`.
+    /// Answer to a question, after a wait of at most `patience`.
     pub fn wait(
         &self,
         question: &ProofQuestion,

@@ -25,7 +25,7 @@ pub struct DetectedCheck {
     pub found_in: &'static str,
 }
 
-/// Why no command is offered.
+/// Reason for which no command is offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoOffer {
     /// The user does not want it.
@@ -53,7 +53,7 @@ pub fn detect_check(root: &Path) -> Option<DetectedCheck> {
     choose(&ProjectFolder::list(root)?)
 }
 
-/// How sure it is that a command runs the project's tests.
+/// Certainty that a command runs the project's tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Certainty {
     /// The project names it in the file of its toolchain, or the toolchain of that file has one command for tests.
@@ -62,7 +62,6 @@ enum Certainty {
     Likely,
 }
 
-/// A command that one toolchain of the project is tested with.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     check: DetectedCheck,

@@ -13,9 +13,7 @@ use omo_state::files::regular_file;
 use omo_state::seal::hex_digest_of_reader;
 use serde::{Deserialize, Serialize};
 
-/// Further files of each of them are not looked at.
 const MAX_FILES: usize = 1_000;
-/// Further folders of each of them are not looked at.
 const MAX_FOLDERS: usize = 1_000;
 /// Bytes of which digests are taken.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
@@ -35,7 +33,6 @@ pub struct OutsideFile {
     content: Content,
 }
 
-/// Content of a listed file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Content {
     /// Not read before the file changed; always so for a link, whose identity is its target.
@@ -51,7 +48,7 @@ pub type OutsideFiles = BTreeMap<String, OutsideFile>;
 /// The files as they are, without their content.
 pub fn list<'a>(root: &Path, home: Option<&Path>, commands: impl Iterator<Item = &'a str>) -> OutsideFiles {
     let mut paths: Vec<PathBuf> = INSTALLED_ONLY.iter().flat_map(|folder| files_below(&root.join(folder))).collect();
-    // What lies in the repository is part of the work.
+    // Files in the repository are part of the work.
     let top = root.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(root);
     let above = top.ancestors().skip(1).take(8).filter(|folder| folder.parent().is_some());
     let folders: Vec<&Path> = home.into_iter().chain(above).collect();
@@ -219,7 +216,7 @@ mod tests {
         std::os::unix::fs::symlink("../evil/index.js", root.join("node_modules/.bin/pad")).unwrap();
         assert_eq!(changed(&[]), ["node_modules/.bin/pad", "node_modules/.bin/tap", "node_modules/pad/index.js"]);
         assert_eq!(changed(&["package-lock.json"]), [""; 0]);
-        // What lies in the project is the work, also where that is its user's home.
+        // Files in the project are the work, also where that is its user's home.
         let of_home = list(&root, Some(&root), std::iter::empty());
         write("package.json", "{}");
         assert_eq!(list(&root, Some(&root), std::iter::empty()), of_home);

@@ -25,16 +25,16 @@ const MAX_SCRIPT_BYTES: u64 = 1024 * 1024;
 #[error("it names the project by its path and could not be run in a copy")]
 pub struct NamesProject;
 
-/// How a check is run in a copy.
+/// Environment and bounds of a check in a copy.
 #[derive(Debug)]
 pub struct CopyRun {
-    /// Its whole environment.
+    /// The whole environment.
     pub variables: Vec<(OsString, OsString)>,
     /// For how long at most.
     pub timeout: Duration,
-    /// Where its output goes; `None` for nowhere.
+    /// Log of the output; `None` for none.
     pub log: Option<File>,
-    /// What a check of a plan needs beyond one of a run.
+    /// Wishes of a check of a plan.
     pub task: Option<TaskCheckSpec>,
 }
 
@@ -83,10 +83,9 @@ pub fn run_in_copy(
     Ok(outcome)
 }
 
-/// A project, and the copy that its checks run in.
 struct ProjectCopy {
     copy: PathBuf,
-    /// How the project is called, longer names first.
+    /// Names of the project, longer ones first.
     names: Vec<String>,
 }
 
@@ -118,7 +117,7 @@ impl ProjectCopy {
         variables: Vec<(OsString, OsString)>,
     ) -> Option<(String, Vec<(OsString, OsString)>)> {
         let variables = variables.into_iter().map(|(name, value)| {
-            // What is no text names no project that is called by one.
+            // A value that is no text names no project that is called by one.
             let Some(text) = value.to_str() else {
                 return (!self.is_named(&value.to_string_lossy())).then_some((name, value));
             };
@@ -126,7 +125,8 @@ impl ProjectCopy {
         });
         let variables = variables.collect::<Option<Vec<_>>>()?;
         let names_project = |file: &String| {
-            // What is installed is there for the copy as it is, and says where it was installed.
+            // Installed packages are there for the copy as they are, and say where they were
+            // installed.
             let is_installed = INSTALLED.iter().any(|name| Path::new(file).starts_with(name));
             let path = self.copy.join(file);
             let is_large = || path.metadata().is_ok_and(|meta| meta.len() > MAX_SCRIPT_BYTES);
@@ -154,7 +154,7 @@ impl ProjectCopy {
                 path.symlink_metadata().is_ok_and(|meta| meta.is_file()).then(|| std::fs::read_to_string(&path).ok());
             let text = text.flatten().filter(|text| !text.contains("git "));
             if let Some(named) = text.as_deref().and_then(verbose::name_each_test) {
-                // Where it cannot be written, its tests are compared by their number.
+                // Without this file, its tests are compared by their number.
                 let _ = std::fs::write(&path, named);
             }
         }
@@ -177,13 +177,13 @@ impl ProjectCopy {
         if !marked.contains(MARK) {
             return Some(marked);
         }
-        // How a command quotes the project is not how it would quote any path.
+        // A command quotes the project in another way than any path.
         let copy = self.copy.to_str().filter(|copy| !copy.contains(|sign: char| is_blank_or_shells(sign)))?;
         std::env::join_paths([copy]).ok()?;
         Some(marked.replace(MARK, copy))
     }
 
-    /// Whether a text names the project, however it is quoted.
+    /// A text that names the project, however it is quoted.
     fn is_named(&self, text: &str) -> bool {
         let text = plain(text);
         self.names.iter().map(|name| plain(name)).any(|name| {
@@ -195,7 +195,7 @@ impl ProjectCopy {
     }
 }
 
-/// Whether a path begins here, and ends where its name does.
+/// A path that begins here, and ends where its name does.
 fn is_at(before: &str, here: &str, name: &str) -> bool {
     let is_of_name = |sign: char| sign.is_alphanumeric() || "_-.+@%".contains(sign);
     let Some(after) = here.strip_prefix(name) else { return false };

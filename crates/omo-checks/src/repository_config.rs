@@ -23,26 +23,27 @@ use toml::de::{DeTable, DeValue};
 pub const FILE: &str = "omo.toml";
 /// A larger file is refused.
 const MAX_BYTES: u64 = 64 * 1024;
-/// How many patterns of test files it may have.
+/// Patterns of test files at most.
 const MAX_PATTERNS: usize = 64;
 
-/// What a repository asks for.
+/// Wishes of a repository: its `omo.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RepositoryConfig {
-    /// Its checks.
+    /// Checks.
     pub checks: Vec<Check>,
     /// The command that puts into a new worktree or copy what a checkout lacks, `npm ci` say. Its user sees it with the
     /// checks; in the worktrees of a plan it runs where its user approved it with the commands of that plan.
     pub setup: Option<String>,
     /// Patterns of files that are tests, beyond the conventions of test runners.
     pub tests: Vec<String>,
-    /// What stands for exactly this content, in this repository, with the files that the checks run as they are.
+    /// Digest of exactly this content, in this repository, with the files that the checks run as
+    /// they are.
     pub digest: String,
     /// The files of the project that its checks run, each with its digest.
     pub pinned: BTreeMap<String, String>,
     /// The part of `digest` that stands for the file alone.
     content: String,
-    /// What is wrong with the file; then it asks for nothing.
+    /// Problems of the file; with any, it asks for nothing.
     pub problems: Vec<ConfigProblem>,
 }
 
@@ -60,12 +61,12 @@ impl RepositoryConfig {
         }
     }
 
-    /// Whether its user approved exactly this content, with the files that it runs as they are.
+    /// An approval of exactly this content, with the files that it runs as they are.
     pub fn is_approved(&self, state_home: Option<&Path>) -> bool {
         matches!(self.approval(state_home), ApprovalState::Yes(_))
     }
 
-    /// How far its user approved it. What cannot be looked up is not approved.
+    /// Extent of the approval; a failed look-up counts as none.
     pub fn approval(&self, state_home: Option<&Path>) -> ApprovalState {
         let known = || Some((ApprovalList::load(state_home).ok()?, SealKey::load(state_home).ok()?));
         let Some((trust, key)) = known().filter(|_| self.problems.is_empty()) else { return ApprovalState::No };
@@ -84,14 +85,14 @@ impl RepositoryConfig {
     }
 }
 
-/// How far a user approved what a repository asks for.
+/// Extent of the approval of a repository's wishes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ApprovalState {
     /// As it is now, and who said so.
     Yes(GivenApproval),
-    /// This content, when a file that it runs was another one.
+    /// An approval of this content, when a file that it runs was another one.
     Before {
-        /// That file.
+        /// Path of that file.
         changed: String,
     },
     /// Not at all, or something else.

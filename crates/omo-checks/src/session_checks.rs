@@ -19,33 +19,33 @@ use omo_state::files::folder::GuardedFolder;
 
 use crate::repository_config::{ApprovalState, RepositoryConfig};
 
-/// What the checks of a claim are run with.
+/// Project, logs, environment and bounds of the checks of a claim.
 #[derive(Debug)]
 pub struct CheckContext<'a> {
     /// The project's top.
     pub root: &'a Path,
     /// The user's own state folder.
     pub state_home: Option<&'a Path>,
-    /// Where the logs go; `None` for nowhere.
+    /// Folder of the logs; `None` for none.
     pub logs: Option<&'a GuardedFolder>,
     /// The files that count.
     pub files: &'a WorkFiles<'a>,
-    /// What every check gets.
+    /// Environment of every check.
     pub environment: &'a CheckEnvironment,
-    /// Whether a result that still holds spares a run.
+    /// Reuse of results that still hold.
     pub reuse: EvidenceReuse,
 }
 
-/// Whether a result that still holds spares a run.
+/// Reuse of a result that still holds, in place of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EvidenceReuse {
-    /// It does.
+    /// Reuse where it holds.
     IfValid,
     /// Everything runs now.
     Never,
 }
 
-/// What came of the checks.
+/// Results of the checks.
 #[derive(Debug, Default)]
 pub struct VerifyOutcome {
     /// The id of the files that all of it is about.
@@ -56,7 +56,7 @@ pub struct VerifyOutcome {
     pub tree_moves: bool,
     /// One of them, where that is known; where the files could not be read, the path at which the time ran out.
     pub moving_file: Option<String>,
-    /// It was ended before all of it was done, because the result is no longer needed.
+    /// A cancelled call: the result is no longer needed.
     pub is_cancelled: bool,
     /// Name of the scope of the files that the id is about.
     pub files_scope: Option<String>,
@@ -83,12 +83,7 @@ pub trait CheckWatcher {
     fn check_finished(&mut self, _result: &CheckResult) {}
 }
 
-/// Runs the checks one after the other, within the time that all of them have together.
-///
-/// A check may write files. Those that git does not track and that were not there are no part of the work, and left out
-/// from then on. Where the bytes of others changed, what the checks said is about files that are no more: all of them run
-/// once again. Untracked files that change then, too, are left out as well; any other such file is told. A file that was
-/// written and has its bytes again may have been another one while they ran: the record says so.
+/// Runs the checks of a claim, or takes results that still hold.
 pub fn verify(checks: &[Check], setup: &CheckContext, watcher: &mut impl CheckWatcher) -> VerifyOutcome {
     const RUNS: usize = 3;
     let deadline = Instant::now() + Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into());
@@ -182,7 +177,7 @@ fn run_pass(
     verified
 }
 
-/// Whether the user approved `omo.toml` as it is, and all that came from it is still in it.
+/// An approved `omo.toml` as it is, with all checks that came from it still in it.
 fn is_repository_approved(checks: &[Check], setup: &CheckContext) -> bool {
     let mut of_it = checks.iter().filter(|check| check.origin == CheckOrigin::Repository).peekable();
     of_it.peek().is_some()
@@ -193,7 +188,7 @@ fn is_repository_approved(checks: &[Check], setup: &CheckContext) -> bool {
         })
 }
 
-/// What is known of a check without running it.
+/// Result of a check that is known without a run.
 fn known_result(
     check: &Check,
     setup: &CheckContext,

@@ -10,10 +10,10 @@ use omo_process::environment::CheckEnvironment;
 
 use crate::task_check::{self, CheckLog};
 
-/// How long it may take, in seconds.
+/// Maximum duration in seconds.
 pub const LIMIT_SECONDS: u32 = 600;
 
-/// Why a worktree is not set up.
+/// Failure to set a worktree up.
 #[derive(Debug, thiserror::Error)]
 pub enum SetUpError {
     /// The command failed, or took too long.
@@ -21,12 +21,12 @@ pub enum SetUpError {
     Failed {
         /// The command.
         command: String,
-        /// What came of it.
+        /// Outcome of the command.
         outcome: Box<TaskCheckOutcome>,
-        /// Where its output is.
+        /// Path of the log.
         log: PathBuf,
     },
-    /// It was no longer needed.
+    /// No longer needed.
     #[error("the set-up was ended before it was done")]
     Cancelled,
 }
@@ -44,13 +44,12 @@ pub fn set_up_worktree(
     let check = TaskCheck { timeout_seconds: LIMIT_SECONDS, ..TaskCheck::new(command) };
     let outcome = task_check::run(&check, worktree, environment, Some(log), goes_on).ok_or(SetUpError::Cancelled)?;
     match outcome.verdict {
-        // It is no test, and need not have run one.
+        // A set-up is no test, and need not have run one.
         TaskCheckVerdict::Green | TaskCheckVerdict::NothingRan => Ok(()),
         _ => Err(SetUpError::Failed { command: command.to_owned(), outcome: Box::new(outcome), log: path }),
     }
 }
 
-/// One line: what failed, how, what it said about it, and where the rest is.
 fn describe_failure(command: &str, outcome: &TaskCheckOutcome, log: &Path) -> String {
     let said = outcome.printed.reason().map(|line| format!("; it said: {}", sanitize(line, 200))).unwrap_or_default();
     let could_run = !matches!(outcome.verdict, TaskCheckVerdict::Environment { .. });

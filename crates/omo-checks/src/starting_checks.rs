@@ -1,5 +1,5 @@
-//! What judges a run from its start: the checks of its user, of their configuration, and of the
-//! repository, where they approved that.
+//! Checks at the start of a run: of its user, of their configuration, and of the repository, where
+//! they approved that.
 
 use std::path::Path;
 
@@ -12,15 +12,15 @@ use crate::repository_config::{ApprovalState, RepositoryConfig};
 /// The checks at a run's start.
 #[derive(Debug, Default)]
 pub struct StartingChecks {
-    /// Those that count, each with the files that it runs.
+    /// Checks that count, each with the files that it runs.
     pub checks: Vec<Check>,
-    /// What the repository asks for and its user has not approved.
+    /// `omo.toml` without approval by the user.
     pub not_approved: Option<RepositoryConfig>,
     /// The file because of which it is no longer approved, where it was.
     pub changed: Option<String>,
-    /// What is wrong with it; then it asks for nothing.
+    /// Problem of `omo.toml`; with one, it asks for nothing.
     pub problem: Option<String>,
-    /// Who approved it, where it is approved.
+    /// Approval, where it is approved.
     pub approval: Option<GivenApproval>,
     /// The commit that is checked out.
     pub base: Option<String>,

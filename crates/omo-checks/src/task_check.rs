@@ -14,10 +14,10 @@ use omo_process::job::{self, CommandJob};
 use omo_process::keeper::TaskCheckSpec;
 use omo_process::platform::bash;
 
-/// Where the output of a check goes: its beginning and its end.
+/// Log of a check: the beginning and the end of its output.
 #[derive(Debug)]
 pub struct CheckLog {
-    /// Its path, for messages.
+    /// Path, for messages.
     pub path: PathBuf,
     /// The open file.
     pub file: File,

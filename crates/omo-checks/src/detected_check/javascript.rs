@@ -37,8 +37,8 @@ pub(super) fn deno(top: &dyn TopFiles) -> Option<Candidate> {
     Some(if has_task { Candidate::certain("deno task test", file) } else { Candidate::likely("deno test", file) })
 }
 
-/// Whether a script runs tests and ends. What npm puts there only says that there are none, and what watches the files
-/// would, as a check, run until its time is over.
+/// A script that runs tests and ends. npm's placeholder only says that there are none, and a script
+/// that watches the files would, as a check, run until its time is over.
 pub(super) fn is_test_script(script: &str) -> bool {
     let commands = split_commands(script);
     let mut programs = commands.iter().filter_map(|words| words.first());

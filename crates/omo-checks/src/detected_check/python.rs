@@ -5,7 +5,8 @@ use serde_json::Value as Json;
 use super::Candidate;
 use super::top_files::TopFiles;
 
-/// What starts programs in a project's own environment: the file that says so, and the commands for pytest and tox.
+/// Starters of programs in a project's own environment: the file that names one, and the commands
+/// for pytest and tox.
 const ENVIRONMENTS: [(&str, &str, &str); 4] = [
     ("uv.lock", "uv run pytest", "uv run tox"),
     ("poetry.lock", "poetry run pytest", "poetry run tox"),
@@ -49,7 +50,6 @@ fn hatch(top: &dyn TopFiles, project: &Json) -> Option<Candidate> {
     })
 }
 
-/// The file that holds settings of pytest.
 fn pytest_settings(top: &dyn TopFiles, project: &Json) -> Option<&'static str> {
     top.first_file(&["pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"])
         .or_else(|| project.pointer("/tool/pytest").map(|_| "pyproject.toml"))
@@ -57,7 +57,6 @@ fn pytest_settings(top: &dyn TopFiles, project: &Json) -> Option<&'static str> {
         .or_else(|| has_section(top, "setup.cfg", "[tool:pytest]").then_some("setup.cfg"))
 }
 
-/// The file that needs pytest, or is made for it.
 fn pytest_sign(top: &dyn TopFiles, project: &Json) -> Option<&'static str> {
     let needs = ["/project", "/dependency-groups", "/tool"].into_iter().filter_map(|part| project.pointer(part));
     let in_file = |name: &&str| top.text(name).is_some_and(|text| text.lines().any(requires_pytest));
@@ -68,7 +67,6 @@ fn pytest_sign(top: &dyn TopFiles, project: &Json) -> Option<&'static str> {
         .or_else(|| top.first_file(&["conftest.py"]))
 }
 
-/// The file that holds settings of tox.
 fn tox_settings(top: &dyn TopFiles, project: &Json) -> Option<&'static str> {
     let in_ini = || ["[tox]", "[testenv]"].iter().any(|section| has_section(top, "tox.ini", section));
     top.first_file(&["tox.toml"])
@@ -80,7 +78,7 @@ fn has_section(top: &dyn TopFiles, name: &str, section: &str) -> bool {
     top.text(name).is_some_and(|text| text.lines().any(|line| line.trim() == section))
 }
 
-/// Whether pytest is a key or a requirement anywhere in a value.
+/// pytest as a key or a requirement anywhere in a value.
 fn names_pytest(value: &Json) -> bool {
     match value {
         Json::String(text) => requires_pytest(text),
@@ -90,7 +88,7 @@ fn names_pytest(value: &Json) -> bool {
     }
 }
 
-/// Whether a requirement is pytest itself, and not one of its plugins.
+/// A requirement of pytest itself, and not of one of its plugins.
 fn requires_pytest(requirement: &str) -> bool {
     let after = requirement.trim_start().strip_prefix("pytest").map(str::trim_start);
     after.is_some_and(|after| after.is_empty() || after.starts_with(['<', '>', '=', '!', '~', ';', '[', '(', '@', '#']))

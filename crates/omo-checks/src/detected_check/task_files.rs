@@ -16,7 +16,6 @@ const TASKFILES: [&str; 8] = [
     "taskfile.dist.yaml",
 ];
 
-/// The target of the first of these files that has one.
 pub(super) fn test_target(top: &dyn TopFiles) -> Option<DetectedCheck> {
     // Of each program the one file that it reads.
     let target = |names: &[&'static str], has_target: fn(&str, &dyn TopFiles) -> bool, command| {
@@ -28,8 +27,8 @@ pub(super) fn test_target(top: &dyn TopFiles) -> Option<DetectedCheck> {
         .or_else(|| target(&TASKFILES, |text, _| has_task(text), "task test"))
 }
 
-/// Whether `make test` runs something. Where a file or folder is called `test`, and the target is not said to be none,
-/// make takes it for up to date and ends with status 0.
+/// A target `test` that runs something. Beside a file or folder `test`, and unless the target is
+/// phony, make takes it for up to date and ends with status 0.
 fn has_make_target(text: &str, top: &dyn TopFiles) -> bool {
     let text = text.replace("\\\r\n", " ").replace("\\\n", " ");
     let rules = || text.lines().filter(|line| !line.starts_with(['\t', '#'])).filter_map(|line| line.split_once(':'));
@@ -40,7 +39,7 @@ fn has_make_target(text: &str, top: &dyn TopFiles) -> bool {
     rules().any(|(targets, after)| names_test(targets) && is_rule(after)) && (top.kind("test").is_none() || is_phony())
 }
 
-/// Whether a line begins the recipe `test`, and it can run without an argument.
+/// A line that begins the recipe `test`, which can run without an argument.
 fn is_just_recipe(line: &str) -> bool {
     let line = line.strip_prefix('@').unwrap_or(line);
     let Some((parameters, after)) = line.strip_prefix("test").and_then(|rest| rest.split_once(':')) else {
@@ -51,7 +50,7 @@ fn is_just_recipe(line: &str) -> bool {
     is_alone && !after.starts_with('=') && parameters.split_whitespace().all(can_be_left_out)
 }
 
-/// Whether `test` stands among the tasks: in the first depth below `tasks:`.
+/// A task `test`, in the first depth below `tasks:`.
 fn has_task(text: &str) -> bool {
     let is_blank = |line: &&str| line.trim().is_empty() || line.trim_start().starts_with('#');
     let mut lines = text.lines().filter(|line| !is_blank(line)).skip_while(|line| line.trim_end() != "tasks:").skip(1);

@@ -39,7 +39,7 @@ impl TopFiles for FakeProject<'_> {
 
 fn detect(files: &[(&str, &str)]) -> Option<(&'static str, &'static str)> {
     let found = choose(&FakeProject::new(files))?;
-    // What is offered can be added.
+    // Every offer can be added.
     let check = Check::new(None, found.command, CheckOrigin::User).unwrap();
     assert_eq!(check.command, found.command);
     Some((found.command, found.found_in))

@@ -1,4 +1,4 @@
-//! What the file of each toolchain tells about its tests.
+//! Detection of test commands by the files of each toolchain.
 
 use serde_json::Value as Json;
 
@@ -8,7 +8,6 @@ use super::{Candidate, javascript, python};
 /// One toolchain: the command for its tests, where the project uses it.
 type Detect = fn(&dyn TopFiles) -> Option<Candidate>;
 
-/// All of them, in the order in which they are offered.
 pub(super) const ALL: [Detect; 11] =
     [rust, go, javascript::package, javascript::deno, python::detect, gradle, maven, dotnet, elixir, ruby, php];
 

@@ -1,4 +1,4 @@
-//! What detection sees of a project: the names at its top, and the text of a file there.
+//! The top of a project, as detection sees it: the names there, and the text of a file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,12 +6,11 @@ use std::path::{Path, PathBuf};
 use omo_state::files::regular_file::{self, Links};
 use serde_json::Value as Json;
 
-/// So many names are looked at.
+/// Names looked at.
 const MAX_NAMES: usize = 4_096;
-/// A larger file counts as one without text.
 const MAX_BYTES: u64 = 256 * 1024;
 
-/// What a name at the top of a project is.
+/// Kind of a name at the top of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EntryKind {
     /// A regular file.
@@ -22,31 +21,29 @@ pub(super) enum EntryKind {
     Other,
 }
 
-/// The files at the top of a project.
 pub(super) trait TopFiles {
-    /// What has this name; `None` where nothing has it.
+    /// Kind of the entry with this name; `None` without one.
     fn kind(&self, name: &str) -> Option<EntryKind>;
     /// The only file whose name ends in one of these; `None` where there are more.
     fn only_file_ending(&self, endings: &[&str]) -> Option<&str>;
     /// The text of a file; `None` where it has none that can be read.
     fn text(&self, name: &str) -> Option<String>;
 
-    /// Whether a file has this name.
+    /// A file of this name.
     fn has_file(&self, name: &str) -> bool {
         self.kind(name) == Some(EntryKind::File)
     }
 
-    /// What a file of JSON holds; nothing where it is none.
+    /// JSON content of a file; empty where it is none.
     fn json(&self, name: &str) -> Json {
         self.text(name).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
     }
 
-    /// What a file of TOML holds; nothing where it is none.
+    /// TOML content of a file; empty where it is none.
     fn toml(&self, name: &str) -> Json {
         self.text(name).and_then(|text| toml::from_str(&text).ok()).unwrap_or_default()
     }
 
-    /// The first of these names that a file has.
     fn first_file(&self, names: &[&'static str]) -> Option<&'static str> {
         names.iter().copied().find(|name| self.has_file(name))
     }
@@ -59,7 +56,6 @@ pub(super) struct ProjectFolder {
 }
 
 impl ProjectFolder {
-    /// Lists the top of a project; `None` where it cannot be listed.
     pub(super) fn list(root: &Path) -> Option<Self> {
         let mut names = BTreeMap::new();
         for entry in std::fs::read_dir(root).ok()?.take(MAX_NAMES).flatten() {
