@@ -23,17 +23,16 @@ mod headless;
 
 pub use headless::{HeadlessRequest, HeadlessResult};
 
-/// How long the client may take for one answer.
+/// Maximum time of one answer.
 pub(crate) const ANSWER_LIMIT: Duration = Duration::from_secs(60);
 
-/// How long the ends of its pipes may stay open once it has ended.
+/// Wait for the end of its output once it has ended.
 const OUTPUT_WAIT: Duration = Duration::from_secs(1);
-/// No answer of the client is longer.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
-/// So much of what it said is quoted.
+/// Characters of its output that are quoted.
 const QUOTED: usize = 300;
 
-/// Why the client gave no answer.
+/// Failure of a call of the client.
 #[derive(Debug, thiserror::Error)]
 pub enum ClaudeError {
     /// No absolute folder of `PATH` has it.
@@ -42,33 +41,33 @@ pub enum ClaudeError {
     /// The system could not start it.
     #[error("{program} cannot be started: {source}")]
     NotStarted {
-        /// Its file.
+        /// Program file.
         program: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
-    /// It had to be ended.
+    /// A timeout.
     #[error("`{asked}` gave no answer within {limit:?}, and was ended")]
     TimedOut {
-        /// What it was asked.
+        /// Command, as a person would type it.
         asked: String,
-        /// How long that was waited for.
+        /// Limit that was exceeded.
         limit: Duration,
     },
-    /// It refused, or failed.
+    /// A refusal or failure.
     #[error("`{asked}` failed: {said}")]
     Failed {
-        /// What it was asked.
+        /// Command, as a person would type it.
         asked: String,
-        /// The end of what it said.
+        /// End of the output.
         said: String,
     },
-    /// It answered something else than what was asked for.
+    /// An answer of another kind.
     #[error("`{asked}` gave an answer that omo does not understand: {said}")]
     NotUnderstood {
-        /// What it was asked.
+        /// Command, as a person would type it.
         asked: String,
-        /// The end of what it said.
+        /// End of the output.
         said: String,
     },
 }
@@ -83,12 +82,12 @@ pub struct InstalledPlugin {
     pub version: Option<String>,
     /// `user`, `project`, `local` or another place that says so.
     pub scope: Option<String>,
-    /// Whether new sessions have it.
+    /// Enabled for new sessions.
     #[serde(default)]
     pub enabled: bool,
-    /// Where the client keeps its copy.
+    /// The client's copy.
     pub install_path: Option<PathBuf>,
-    /// Where it is run from instead, as those of a marketplace in a folder are.
+    /// Source folder that it is run from instead, as from a marketplace in a folder.
     pub read_from_folder: Option<PathBuf>,
     /// The version that is there.
     pub folder_version: Option<String>,
@@ -97,7 +96,7 @@ pub struct InstalledPlugin {
 /// A marketplace, as `claude plugin marketplace list --json` describes it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Marketplace {
-    /// Its name.
+    /// Name of the marketplace.
     pub name: String,
     /// Of what kind its source is: `directory`, `github`, `git`, …
     pub source: String,
@@ -110,7 +109,7 @@ pub struct Marketplace {
 }
 
 impl Marketplace {
-    /// Where it comes from, for people.
+    /// Source, for people.
     pub fn origin(&self) -> String {
         let path = self.path.as_ref().map(|path| path.display().to_string());
         let place = self.repo.clone().or_else(|| self.url.clone()).or(path);
@@ -124,7 +123,7 @@ pub struct ClaudeClient {
     program: PathBuf,
     folder: PathBuf,
     limit: Duration,
-    /// What it and its children find programs in.
+    /// `PATH` of the client and its children.
     path: Option<OsString>,
 }
 
@@ -138,19 +137,19 @@ impl ClaudeClient {
         Ok(Self { program, folder: folder.to_owned(), limit: ANSWER_LIMIT, path })
     }
 
-    /// The same client with another limit for one answer.
+    /// The client with another limit for one answer.
     #[must_use]
     pub fn with_limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
         self
     }
 
-    /// Its file.
+    /// Program file of the client.
     pub fn program(&self) -> &Path {
         &self.program
     }
 
-    /// Which version it is.
+    /// Version of the client.
     pub fn version(&self) -> Result<ClientVersion, ClaudeError> {
         let printed = self.output(["--version"])?;
         let unknown =
@@ -199,7 +198,6 @@ impl ClaudeClient {
         command
     }
 
-    /// Runs it to its end, to the limit, or until it is no longer wanted.
     fn run_until(
         &self,
         command: Command,
@@ -232,21 +230,19 @@ impl ClaudeClient {
     }
 }
 
-/// What it said, and how it ended.
+/// Output and exit status of the client.
 struct ClientOutput {
-    /// `None` where a signal ended it.
     status: Option<i32>,
     stdout: String,
     stderr: String,
 }
 
-/// What was asked, as a person would type it.
+/// Arguments, as a person would type them.
 fn command_line_text<Argument: AsRef<OsStr>>(arguments: &[Argument]) -> String {
     let words = arguments.iter().map(|argument| sanitize(&argument.as_ref().to_string_lossy(), QUOTED));
     std::iter::once("claude".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// The last line that says something: what goes before it is progress.
 fn quote_last_line(said: &str) -> String {
     let last = said.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
     sanitize(last, QUOTED)

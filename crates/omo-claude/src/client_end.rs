@@ -1,39 +1,38 @@
-//! How a session of the client without a terminal ended, and what follows from that for the plan that
-//! it worked on. Both are told by what the client printed about itself, by how its process ended and by
-//! the ledger; never by the words of its model, and no end of a process ever makes a step passed.
+//! Ends of sessions without a terminal, and the consequences for the plan. Both come from what the
+//! client printed about itself, from the end of its process and from the ledger; never from the
+//! words of its model, and no end of a process ever makes a step passed.
 
 use std::time::Duration;
 
 use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// No limit of use lasts longer than a week; a later reset is not believed.
 const LONGEST_LIMIT: Duration = Duration::from_secs(8 * 24 * 60 * 60);
 
 /// The last line that a client prints: what came of the session, in its own words.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct ClientResult {
-    /// Whether it failed. Beside an error of the API `subtype` says `success` all the same.
+    /// A failure. Beside an error of the API `subtype` says `success` all the same.
     pub is_error: Option<bool>,
     /// `success`, `error_max_turns`, `error_max_budget_usd`, `error_during_execution`.
     pub subtype: Option<String>,
-    /// Why it ended, more closely: `aborted_streaming` where it was interrupted.
+    /// Closer reason: `aborted_streaming` where it was interrupted.
     pub terminal_reason: Option<String>,
     /// The HTTP status of the error of the API that ended it.
     pub api_error_status: Option<u16>,
     /// A closer name of that error: `usage_limit_reached` is one.
     pub api_error: Option<String>,
-    /// How many turns it took.
+    /// Number of turns.
     pub num_turns: Option<u64>,
-    /// What it cost, in US dollars, as the client reckons.
+    /// Cost in US dollars, as the client reckons.
     pub total_cost_usd: Option<f64>,
     /// The last text of the model, or the message of an error.
     pub result: Option<String>,
 }
 
 impl ClientResult {
-    /// What it cost, in millionths of a US dollar, where it says a cost that can be one.
+    /// Cost in millionths of a US dollar; `None` for an impossible one.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is within the bounds")]
     pub fn cost_micros(&self) -> Option<u64> {
         let dollars = self.total_cost_usd.filter(|dollars| (0.0..1e9).contains(dollars))?;
@@ -41,68 +40,68 @@ impl ClientResult {
     }
 }
 
-/// What a client printed, as far as omo reads it.
+/// Output of a client, as far as omo reads it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionOutput {
     /// The session, once the client says that it has begun one.
     pub session_id: Option<String>,
-    /// Its last line, where it came so far.
+    /// Last line, where it came so far.
     pub result: Option<ClientResult>,
-    /// When the limit of use that it met is reset, in seconds since 1970.
+    /// Reset of the usage limit that it met, in seconds since 1970.
     pub limit_resets_at: Option<i64>,
 }
 
-/// How the process of a client ended.
+/// End of a client's process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessEnd {
-    /// Its exit status, where it ended by itself.
+    /// Exit status, where it ended by itself.
     pub status: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
-    /// Its time was up, and omo ended it.
+    /// A timeout: ended by omo.
     pub timed_out: bool,
     /// omo ended it, because it was no longer needed.
     pub stopped: bool,
-    /// Why it never ran.
+    /// Reason for which it never ran.
     pub not_started: Option<String>,
     /// The last line that it complained with.
     #[serde(default)]
     pub complaint: String,
 }
 
-/// How a session ended. None of these says that any work was done.
+/// End of a session. No variant says that any work was done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientEnd {
-    /// Its model had nothing more to say.
+    /// A model with nothing more to say.
     Ended,
-    /// It had taken as many turns as it was given.
+    /// All turns spent: `--max-turns`.
     TurnsSpent,
-    /// It had spent as much as it was given.
+    /// Budget spent: `--max-budget-usd`.
     BudgetSpent,
     /// A limit of use was met, which is reset then, where that was told.
     UsageLimit {
-        /// When.
+        /// Reset of the limit.
         until: Option<Timestamp>,
     },
     /// The API refused or failed.
     ApiError {
         /// The HTTP status, where there was an answer.
         status: Option<u16>,
-        /// What the client says about it.
+        /// The client's words about it.
         detail: String,
     },
-    /// Its time was up.
+    /// A timeout.
     TimedOut,
     /// omo ended it, because it was no longer needed.
     Stopped,
     /// Something other than omo ended it.
     Killed {
-        /// With this signal, where it is known.
+        /// Signal, where it is known.
         signal: Option<i32>,
     },
     /// There was no session: it could not be started, or ended before it began one.
     NeverBegan(String),
-    /// It printed something else than a client does, or its words and its exit status do not agree.
+    /// Unknown output, or output that disagrees with the exit status.
     Garbage(String),
 }
 
@@ -127,7 +126,7 @@ pub fn classify_end(process: &ProcessEnd, said: &SessionOutput, now: Timestamp) 
     }
 }
 
-/// What a client said that it has cost, in millionths of a US dollar. One that never began cost nothing.
+/// Cost that a client reported, in millionths of a US dollar; 0 for one that never began.
 pub fn told_cost(end: &ClientEnd, said: &SessionOutput) -> Option<u64> {
     let told = said.result.as_ref().and_then(ClientResult::cost_micros);
     told.or_else(|| matches!(end, ClientEnd::NeverBegan(_)).then_some(0))
@@ -140,7 +139,7 @@ fn classify_result(process: &ProcessEnd, result: &ClientResult, resets_at: Optio
         (Some(false), Some("success"), None) if process.status == Some(0) => ClientEnd::Ended,
         (Some(true), Some("error_max_turns"), _) => ClientEnd::TurnsSpent,
         (Some(true), Some("error_max_budget_usd"), _) => ClientEnd::BudgetSpent,
-        // It ends with 0 then.
+        // Exit status 0 all the same.
         (Some(true), Some("error_during_execution"), None) if was_interrupted(result) => {
             ClientEnd::Killed { signal: None }
         }
@@ -157,7 +156,6 @@ fn was_interrupted(result: &ClientResult) -> bool {
     result.terminal_reason.as_deref().is_some_and(|reason| reason.starts_with("aborted"))
 }
 
-/// A reset that lies ahead, and no further than one can.
 fn plausible_reset(seconds: i64, now: Timestamp) -> Option<Timestamp> {
     let until = Timestamp::from_millis(seconds.checked_mul(1_000)?);
     let ahead = u128::try_from(until.millis_since(now)?).ok()?;
@@ -169,7 +167,7 @@ fn complaint(process: &ProcessEnd, otherwise: &str) -> String {
     if process.complaint.is_empty() { format!("{otherwise}{ended}") } else { process.complaint.clone() }
 }
 
-/// What the ledger knows of the work that a session was started for.
+/// Facts in the ledger about the work that a session was started for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LedgerFacts {
     /// Steps of its group that the ledger does not call settled.
@@ -178,14 +176,14 @@ pub struct LedgerFacts {
     pub was_resumed: bool,
 }
 
-/// What omo does once a session has ended.
+/// Next step of omo once a session has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FollowUp {
     /// Nothing: the ledger says how every step ended.
     Settled,
     /// The session is resumed once, and told to finish or to say that it cannot.
     Resume {
-        /// The session.
+        /// Session id.
         session: String,
     },
     /// The attempt at the step that is under way has failed.
@@ -200,7 +198,7 @@ pub enum FollowUp {
     Ask(&'static str),
 }
 
-/// What follows from the end of a session.
+/// Next step after the end of a session.
 pub fn follow_up(end: &ClientEnd, said: &SessionOutput, facts: LedgerFacts) -> FollowUp {
     if facts.tasks_left == 0 {
         return FollowUp::Settled;

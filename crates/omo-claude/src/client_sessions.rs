@@ -1,5 +1,5 @@
-//! What the client itself writes down about its sessions: a file for each of its processes, named by the number of
-//! that process, in `sessions` of its own folder. Measured on 2.1.328; where there is none, nothing is known.
+//! The client's own records of its sessions: a file for each of its processes, named by the process
+//! id, in `sessions` of its own folder. Measured on 2.1.328; without one, nothing is known.
 
 use std::path::{Path, PathBuf};
 
@@ -8,12 +8,10 @@ use omo_process::process_identity::{is_alive, start_mark};
 use omo_state::files::regular_file::{self, Links};
 use serde::Deserialize;
 
-/// A larger file is none of the client's.
 const MAX_BYTES: u64 = 64 * 1024;
 /// More processes of the client than any user has.
 const MAX_FILES: usize = 1_000;
 
-/// A process of the client, as it described itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct ClientSession {
@@ -23,14 +21,14 @@ pub(crate) struct ClientSession {
     pub session_id: String,
     /// The folder that it was started in.
     pub cwd: PathBuf,
-    /// What tells the process from a later one with the same number.
+    /// Start mark, against a later process with the same id.
     pub proc_start: Option<String>,
-    /// When it began, in milliseconds since 1970.
+    /// Start, in milliseconds since 1970.
     pub started_at: u64,
 }
 
 impl ClientSession {
-    /// Whether the process is there, and not a later one with its number.
+    /// A process that lives, and is no later one with its id.
     pub(crate) fn is_alive(&self) -> bool {
         let same = match (&self.proc_start, start_mark(self.pid)) {
             (Some(listed), Some(mark)) => *listed == mark,
@@ -46,7 +44,7 @@ pub fn served_sessions(client_home: &Path) -> Vec<(SessionId, PathBuf)> {
     served.filter_map(|session| Some((SessionId::parse(&session.session_id).ok()?, session.cwd))).collect()
 }
 
-/// What the client wrote down about one of its processes.
+/// The client's record of one of its processes.
 pub(crate) fn read_for_process(client_home: &Path, pid: u32) -> Option<ClientSession> {
     read(&client_home.join("sessions").join(format!("{pid}.json"))).filter(|session| session.pid == pid)
 }

@@ -1,4 +1,4 @@
-//! What the client sends: the fields that omo reads, of all events in one.
+//! Input of hooks: the fields that omo reads, of all events in one.
 //!
 //! A field of a wrong type makes the whole input unreadable, and a hook lets an unreadable input
 //! be. Fields that omo does not know are passed over.
@@ -18,25 +18,25 @@ const MAX_TASKS: usize = 1_000;
 /// A hook's input.
 #[derive(Debug, serde::Deserialize)]
 pub struct HookInput {
-    /// Which session; anything that is no session id names none.
+    /// Session id; any other text names no session.
     #[serde(default)]
     pub session_id: Option<LossyText>,
-    /// Which event.
+    /// Name of the event.
     #[serde(default)]
     pub hook_event_name: LossyText,
-    /// Where the session works now.
+    /// Present folder of the session.
     #[serde(default)]
     pub cwd: Option<PathBuf>,
-    /// Where the session's transcript is, or will be.
+    /// Path of the session's transcript, which may not exist yet.
     #[serde(default)]
     pub transcript_path: Option<PathBuf>,
-    /// Which prompt; the same for every Stop of one prompt.
+    /// Id of the prompt: the same for every Stop of one prompt.
     #[serde(default)]
     pub prompt_id: Option<LossyText>,
     /// `default`, `plan`, `acceptEdits`, …
     #[serde(default)]
     pub permission_mode: Option<LossyText>,
-    /// Which subagent, where it is one's event.
+    /// Id of the subagent, in its events.
     #[serde(default)]
     pub agent_id: Option<LossyText>,
     /// `SubagentStop`: of which kind it is.
@@ -48,7 +48,7 @@ pub struct HookInput {
     /// `UserPromptSubmit`: the literal prompt.
     #[serde(default)]
     pub prompt: Option<LossyText>,
-    /// Where a prompt came from, where a client says so.
+    /// Source of a prompt, where a client names it.
     #[serde(default)]
     pub source: Option<LossyText>,
     /// `Stop`, `SubagentStop`: the last message.
@@ -83,7 +83,7 @@ pub struct BackgroundTaskInput {
     /// A shell's command.
     #[serde(default)]
     pub command: Option<LossyText>,
-    /// What it is for.
+    /// Purpose.
     #[serde(default)]
     pub description: Option<LossyText>,
 }
@@ -104,12 +104,12 @@ impl HookInput {
         self.permission_mode.as_deref() == Some("plan")
     }
 
-    /// Whether the client asks its user for no permission.
+    /// A client that asks its user for no permission.
     pub fn is_without_permissions(&self) -> bool {
         self.permission_mode.as_deref() == Some("bypassPermissions")
     }
 
-    /// It is a subagent's event.
+    /// An event of a subagent.
     pub fn is_from_subagent(&self) -> bool {
         self.agent_id.is_some()
     }

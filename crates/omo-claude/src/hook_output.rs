@@ -1,4 +1,4 @@
-//! What a hook may print: nothing, plain text, or one JSON object of a fixed shape.
+//! Output of hooks: nothing, plain text, or one JSON object of a fixed shape.
 
 mod highlight;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::platform;
 
-/// Whether this hook has answered: its time may run out while it does.
+/// An answer was printed: the hook's time may run out at that moment.
 static IS_ANSWERED: AtomicBool = AtomicBool::new(false);
 
 /// The answer of a hook.
@@ -25,15 +25,15 @@ pub enum HookAnswer {
     AnswerPrompt(String),
     /// One line for the user, and context for the model where there is some.
     Notice {
-        /// What the user reads.
+        /// Text for the user.
         user: String,
-        /// What the model reads.
+        /// Text for the model.
         model: Option<String>,
     },
     /// Lines for the user, and a control sequence for their terminal: a bell, a notification. The client writes it
     /// there as it is, several in one as well (measured on 2.1.328); a hook has no terminal of its own.
     Notify {
-        /// What the user reads.
+        /// Text for the user.
         user: String,
         /// The sequence; empty for none.
         terminal: String,

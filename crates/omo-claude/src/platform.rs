@@ -1,11 +1,8 @@
-//! What differs between the systems that omo runs on, as far as a hook reads its input: one module
+//! Differences between the systems that omo runs on, as far as a hook reads its input: one module
 //! for each kind of system, with the same names in it.
 //!
-//! - [`Stdin`] reads, and waits for no longer than it is told; [`write`] writes to stdout, at once
-//!   and past every buffer.
-//! - [`MANAGED_SETTINGS`] is the folder of the client's settings that only an administrator writes.
-//!
-//! docs/adr/0013 says what holds on which system, and what does not.
+//! [`Stdin`] reads, and waits for no longer than it is told. docs/adr/0013 says what holds on which
+//! system, and what does not.
 
 pub(crate) mod clients;
 #[cfg(unix)]

@@ -1,10 +1,11 @@
-//! Where a prompt or a command came from, as far as processes, the sealed state and the client's own list of its
-//! sessions tell.
+//! Source of a prompt or a command, as far as processes, the sealed state and the client's own list
+//! of its sessions tell.
 //!
-//! On Linux every process above is looked at. One is a client of this project where a session of it has noted that
-//! process, where the client's list in the folder that this very process uses says so, or where it bears the client's
-//! name and works in the project: what asks can choose its own environment, and that of no process above it. On other
-//! systems only the second client of a session is seen.
+//! On Linux every process above is looked at. One is a client of this project where a session of it
+//! has noted that process, where the client's list in the folder that this very process uses says
+//! so, or where it bears the client's name and works in the project: a process can choose its own
+//! environment, and that of no process above it. On other systems only the second client of a
+//! session is seen.
 
 use std::path::{Path, PathBuf};
 
@@ -21,9 +22,8 @@ use crate::platform::clients::CLIENTS;
 /// The project that something is asked for, and what is known of its sessions.
 #[derive(Debug)]
 pub struct ProjectClients {
-    /// Its top folder.
+    /// Top folder.
     root: PathBuf,
-    /// The sessions that its state knows, and the one that is asked in.
     sessions: Vec<String>,
     /// The clients that those have noted.
     known_clients: Vec<(String, ClientProcess)>,
@@ -52,8 +52,8 @@ impl ProjectClients {
         ancestors().into_iter().skip(1).find(|pid| named == Some(*pid) || self.is_client(*pid))
     }
 
-    /// Whether a session of this project stands above the client of this number, which has started this process: its
-    /// shell started that client.
+    /// A session of this project above the client of this process id: its shell started that
+    /// client.
     pub fn stands_above_client(&self, client: u32) -> bool {
         let processes = ancestors();
         let from_client = processes.iter().skip_while(|pid| **pid != client);
@@ -61,13 +61,13 @@ impl ProjectClients {
         above.next().is_some_and(|client| self.is_named_by(client)) || above.any(|pid| self.is_of_session(pid))
     }
 
-    /// Whether a session of this project stands above this process: its shell started it.
+    /// A session of this project above this process: its shell started it.
     pub fn stands_above_process(&self) -> bool {
         ancestors().into_iter().any(|pid| self.is_of_session(pid))
     }
 
-    /// Whether another client serves a session, and did so before the one of this number: the second one may be the
-    /// model's, and must not keep a person from what they type in the first.
+    /// Another client that served a session before this one: the second one may be the model's, and
+    /// must not keep a person from what they type in the first.
     pub fn is_served_before(&self, session: &str, client: u32) -> bool {
         let Some(home) = &self.client_home else { return false };
         let began = client_sessions::read_for_process(home, client).map(|client| client.started_at);
@@ -77,36 +77,37 @@ impl ProjectClients {
             .any(|other| other.pid != client && is_before(other) && other.is_alive())
     }
 
-    /// Whether a process is of a session of this project: it is its client, or its environment names the session.
+    /// A process of a session of this project: its client, or a process whose environment names the
+    /// session.
     fn is_of_session(&self, pid: u32) -> bool {
         self.is_named_by(pid) || self.is_client(pid)
     }
 
-    /// Whether the environment of a process names a session of this project.
+    /// A session of this project in the environment of a process.
     fn is_named_by(&self, pid: u32) -> bool {
         let Some(session) = process_variable(pid, "CLAUDE_CODE_SESSION_ID") else { return false };
         let client = || process_variable(pid, "CLAUDE_PID")?.parse().ok();
         self.sessions.contains(&session) || client().and_then(working_folder).is_some_and(|folder| self.holds(&folder))
     }
 
-    /// Whether a process is a client that serves or served a session of this project.
+    /// A client that serves or served a session of this project.
     fn is_client(&self, pid: u32) -> bool {
         self.is_noted(pid) || self.bears_name(pid) || self.is_listed(pid)
     }
 
-    /// Whether a session has noted that this process serves it.
+    /// A process in the notes of a session.
     fn is_noted(&self, pid: u32) -> bool {
         let mut noted = self.known_clients.iter().filter(|(_, client)| client.pid == pid).peekable();
         noted.peek().is_some() && start_mark(pid).is_some_and(|mark| noted.any(|(_, client)| client.start_mark == mark))
     }
 
-    /// Whether a process is called as the client is, and works in the project.
+    /// A process with the client's name that works in the project.
     fn bears_name(&self, pid: u32) -> bool {
         process_name(pid).is_some_and(|name| CLIENTS.contains(&&*name))
             && working_folder(pid).is_some_and(|folder| self.holds(&folder))
     }
 
-    /// Whether the client's own list says it of a process: the one in the folder that this process uses.
+    /// A process in the client's own list: the one in the folder that this process uses.
     fn is_listed(&self, pid: u32) -> bool {
         let of_session = |client: ClientSession| {
             client.is_alive() && (self.sessions.contains(&client.session_id) || self.holds(&client.cwd))
@@ -117,15 +118,14 @@ impl ProjectClients {
         homes.into_iter().any(|home| client_sessions::read_for_process(&home, pid).is_some_and(of_session))
     }
 
-    /// Whether a folder lies in the project, however the path of that is written.
+    /// `folder` in the project, compared without links.
     fn holds(&self, folder: &Path) -> bool {
         let real: Option<PathBuf> = self.root.canonicalize().ok();
         folder.starts_with(&self.root) || real.is_some_and(|root| folder.starts_with(root))
     }
 }
 
-/// What tells this process from a later one with its number; `None` where it does not stand above this one, or the
-/// system has no such mark.
+/// Start mark of a process above this one; `None` for any other, or on a system without such marks.
 pub fn find_ancestor(pid: u32) -> Option<ClientProcess> {
     let start_mark = start_mark(pid).filter(|_| ancestors().contains(&pid))?;
     Some(ClientProcess { pid, start_mark })

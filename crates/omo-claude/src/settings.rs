@@ -9,12 +9,11 @@ use serde_json::Value;
 
 use crate::platform::MANAGED_SETTINGS;
 
-/// A larger settings file is read as one that is no JSON.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// The keys that hooks, variables, the address of the model and the key for it come from.
 const KEYS: [&str; 5] = ["apiKeyHelper", "disableAllHooks", "enabledPlugins", "env", "hooks"];
 
-/// Whose a settings file is.
+/// Owner of a settings file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// Of the user.
@@ -41,7 +40,6 @@ pub fn settings_paths(client_home: Option<&Path>, root: Option<&Path>) -> Vec<(S
     places
 }
 
-/// The files of the machine's administrator.
 fn managed_settings_paths() -> Vec<PathBuf> {
     let folder = Path::new(MANAGED_SETTINGS);
     let parts = std::fs::read_dir(folder.join("managed-settings.d")).into_iter().flatten().flatten();

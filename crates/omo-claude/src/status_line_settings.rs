@@ -21,9 +21,7 @@ use serde_json::{Value, json};
 pub const KEY: &str = "statusLine";
 /// Larger settings are left to their user.
 pub const MAX_BYTES: u64 = 1024 * 1024;
-/// The record of what was written.
 const RECORD: &str = "statusline.json";
-/// The settings as they were before.
 const BACKUP: &str = "settings.json.before-statusline";
 /// Maximum bytes of the record: the settings with escapes, and little else.
 const MAX_RECORD_BYTES: u64 = 8 * MAX_BYTES;
@@ -42,7 +40,7 @@ pub struct StatusLineFiles<'a> {
 /// Effect of a request to show runs in the status line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StatusLineOn {
-    /// It was written.
+    /// A written entry.
     Written {
         /// The entry, as it stands in the file.
         entry: String,
@@ -71,7 +69,6 @@ struct StatusLineRecord {
     /// The file with omo's status line in it; `None` where there is none any more.
     #[serde(default)]
     written: Option<String>,
-    /// There was no file before.
     #[serde(default)]
     is_new_file: bool,
     /// The user wants none, and is offered none.
@@ -162,7 +159,7 @@ impl StatusLineFiles<'_> {
         Ok(off)
     }
 
-    /// Whether the user may be told of it: no omo is in the settings, and they did not turn it off.
+    /// A user who may be told of it: no omo is in the settings, and they did not turn it off.
     pub fn is_offered(self) -> bool {
         let is_on = fs::metadata(self.settings).is_ok_and(|found| found.len() <= MAX_BYTES)
             && fs::read_to_string(self.settings).is_ok_and(|text| text.contains("omo") && text.contains(" statusline"));
@@ -197,7 +194,6 @@ fn target(settings: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// The text of settings; `None` where there is no file.
 fn read(file: &Path) -> Result<Option<String>, String> {
     let found = match fs::metadata(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -212,7 +208,6 @@ fn read(file: &Path) -> Result<Option<String>, String> {
     fs::read_to_string(file).map(Some).map_err(|error| error.to_string())
 }
 
-/// The settings with omo's status line; `None` where one is there already.
 fn with_own(text: &str, program: &str) -> Result<Option<String>, String> {
     let settings: Value = serde_json::from_str(text)
         .map_err(|error| format!("it is not valid JSON ({}): mend it first", sanitize(&error.to_string(), 120)))?;
@@ -233,7 +228,7 @@ fn with_own(text: &str, program: &str) -> Result<Option<String>, String> {
     with_value(text, &value).ok_or_else(unsure).map(Some)
 }
 
-/// Whether a command of a status line runs omo.
+/// A command of a status line that runs omo.
 fn is_own(command: &str) -> bool {
     let program = command.split(" statusline").next().filter(|program| program.len() < command.len());
     let program = program.map(|program| program.trim_end_matches(['\'', '"']));
@@ -245,7 +240,6 @@ fn command_of(text: &str) -> Option<String> {
     Some(settings.get(KEY)?.get("command")?.as_str()?.to_owned())
 }
 
-/// The value of the entry, as it is written.
 fn value_of(text: &str) -> Option<&str> {
     text.get(value_range(text, KEY)?)
 }
@@ -308,7 +302,6 @@ pub fn without_entry(text: &str) -> Option<String> {
     (serde_json::from_str::<Value>(&rest).ok()? == wanted).then_some(rest)
 }
 
-/// The place of the entry, from its name to the end of its value.
 fn entry_range(text: &str) -> Option<Range<usize>> {
     let value = value_range(text, KEY)?;
     let before = text.get(..value.start)?.trim_end().strip_suffix(':')?.trim_end();

@@ -1,7 +1,7 @@
-//! What a session prints line by line (`--output-format stream-json`), read as far as omo needs it.
+//! Output of a session line by line (`--output-format stream-json`), read as far as omo needs it.
 //!
-//! Only the lines that the client writes about itself are looked at; what its model says and what its
-//! tools print stands within strings of other lines.
+//! Only the lines that the client writes about itself are looked at; the words of its model and the
+//! output of its tools stand within strings of other lines.
 
 use std::io::{BufRead, Read};
 

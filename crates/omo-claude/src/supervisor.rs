@@ -29,11 +29,10 @@ pub mod process_state;
 use minder::{MinderLine, MinderSpec};
 use process_state::ProcessIdentity;
 
-/// The file whose lock the one supervisor of a run holds.
 const LOCK: &str = "supervisor.lock";
-/// How long another one may take to go away.
+/// Wait for another supervisor to go away.
 const PATIENCE: Duration = Duration::from_millis(250);
-/// So much of the end of what a session complained about is looked at, in bytes, and quoted, in characters.
+/// End of a session's complaints that is quoted, in bytes and in characters.
 const COMPLAINT_BYTES: u64 = 4 * 1024;
 const COMPLAINT_CHARS: usize = 300;
 
@@ -43,7 +42,7 @@ pub fn claim_supervision(folder: &GuardedFolder) -> Result<StateLock, LockError>
     StateLock::take_named(folder, LOCK, PATIENCE)
 }
 
-/// Whether the run that is kept in `folder` has a supervisor that lives.
+/// A living supervisor of the run that is kept in `folder`.
 ///
 /// # Errors
 ///
@@ -60,23 +59,23 @@ pub fn is_supervised(folder: &GuardedFolder) -> Result<bool, LockError> {
     }
 }
 
-/// What became of a session.
+/// Event of a session.
 #[derive(Debug)]
 pub enum SupervisorEvent {
-    /// It runs. The mark goes into the ledger, for the supervisor that comes after a dead one.
+    /// A start. The mark goes into the ledger, for the supervisor that comes after a dead one.
     Started {
-        /// Its group.
+        /// Group id.
         group: String,
-        /// Its process.
+        /// Process of the session.
         mark: ProcessIdentity,
     },
-    /// It has ended, and so has all that it started.
+    /// End of the session with all that it started.
     Ended {
-        /// Its group.
+        /// Group id.
         group: String,
-        /// How its process ended.
+        /// End of its process.
         process: ProcessEnd,
-        /// What it printed.
+        /// Output of the session.
         said: Box<SessionOutput>,
     },
 }
@@ -112,7 +111,7 @@ impl Supervisor {
         self.start_waiting();
     }
 
-    /// Whether nothing runs, and nothing waits.
+    /// Nothing that runs or waits.
     pub fn is_idle(&self) -> bool {
         self.running.is_empty() && self.waiting.is_empty()
     }
@@ -223,7 +222,8 @@ fn ended_event(group: String, mut process: ProcessEnd, spec: &MinderSpec) -> Sup
     SupervisorEvent::Ended { group, process, said: Box::new(said) }
 }
 
-/// What a session printed whose supervisor is gone: its minder has ended it, or is about to, which is waited for.
+/// Output of a session whose supervisor is gone: its minder has ended it, or is about to, which is
+/// waited for.
 pub fn read_left_session(printed: &Path) -> SessionOutput {
     // One that cannot be waited for may print more; what it has printed so far is true all the same.
     let _ended = minder::lock_printed(printed);
@@ -234,7 +234,6 @@ fn read_printed(printed: &Path) -> SessionOutput {
     File::open(printed).map(|file| stream::read_stream(BufReader::new(file))).unwrap_or_default()
 }
 
-/// The last line of a file that says something.
 fn last_complaint(path: &Path) -> Option<String> {
     let mut file = File::open(path).ok()?;
     let length = file.metadata().ok()?.len();

@@ -1,5 +1,5 @@
-//! What a session that works on one group of a plan is started with: its command line and its
-//! environment. Its prompt comes through standard input.
+//! Start of a session that works on one group of a plan: its command line and its environment. Its
+//! prompt comes through standard input.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use omo_core::git_variables::is_repository_variable;
 use omo_state::env::is_variable_named;
 
-/// What a running session of the client tells its own children about itself. A session that had these
-/// would take itself for a part of the one that started it.
+/// Variables of a running session about itself. A session with these would take itself for a part
+/// of the one that started it.
 const OF_A_SESSION: [&str; 17] = [
     "AI_AGENT",
     "CLAUDECODE",
@@ -29,7 +29,7 @@ const OF_A_SESSION: [&str; 17] = [
     "CLAUDE_PROJECT_DIR",
 ];
 
-/// What a session may do without being asked.
+/// Permissions without a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorkerPermissions {
     /// Edit the files of its folder, and what these rules of the client allow, `Bash(npm test:*)` say.
@@ -46,7 +46,7 @@ pub struct WorkerSpec {
     pub run: String,
     /// The group that it works on.
     pub worker: String,
-    /// Where it stands, and what it may change.
+    /// Working folder, and the bound of its changes.
     pub worktree: PathBuf,
     /// A folder for temporary files of its own.
     pub temp_folder: PathBuf,
@@ -56,11 +56,11 @@ pub struct WorkerSpec {
     pub program_folder: PathBuf,
     /// The file of settings that hold for it beside those of its user.
     pub settings: Option<PathBuf>,
-    /// How many turns it may take.
+    /// `--max-turns`.
     pub max_turns: u32,
-    /// How much it may spend, in millionths of a US dollar.
+    /// Budget in millionths of a US dollar.
     pub max_budget_micros: Option<u64>,
-    /// What it may do without being asked.
+    /// Permissions without a question.
     pub permissions: WorkerPermissions,
     /// The model, where the plan or its user names one.
     pub model: Option<String>,
@@ -124,7 +124,8 @@ impl WorkerSpec {
             ("OMO_RUN", Some(OsStr::new(&self.run))),
             ("OMO_WORKER", Some(OsStr::new(&self.worker))),
             ("OMO_ROOT", Some(self.worktree.as_os_str())),
-            // Where the worktree loses its `.git`, git finds none, and not the checkout of the user around it.
+            // In a worktree that loses its `.git`, git finds none, and not the checkout of the user
+            // around it.
             ("GIT_CEILING_DIRECTORIES", self.worktree.parent().map(std::path::Path::as_os_str)),
             ("PATH", path.as_deref()),
             ("PORT", port.as_ref().map(OsStr::new)),
@@ -140,7 +141,8 @@ impl WorkerSpec {
         kept
     }
 
-    /// Where it looks for programs: first where omo is. `None` where the name of that folder cannot stand in a list.
+    /// `PATH` of the session: first the folder of omo. `None` where the name of that folder cannot
+    /// stand in a list.
     fn search_path(&self, variables: &[(OsString, OsString)]) -> Option<OsString> {
         let path = variables.iter().find(|(name, _)| is_variable_named(name, "PATH")).map(|(_, path)| path);
         let others = path.map(|path| std::env::split_paths(path).collect::<Vec<_>>()).unwrap_or_default();
@@ -148,7 +150,8 @@ impl WorkerSpec {
     }
 }
 
-/// Its user's own settings of the client and of everything else; of omo's the one alone that turns it off.
+/// Inherited variables: its user's own settings of the client and of everything else; of omo's the
+/// one alone that turns it off.
 fn is_inherited(name: &OsStr) -> bool {
     let is_omos = name.to_str().is_some_and(|name| name.to_ascii_uppercase().starts_with("OMO_"));
     let is_one_of = |names: &[&str]| names.iter().any(|known| is_variable_named(name, known));

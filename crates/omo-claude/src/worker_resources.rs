@@ -1,5 +1,5 @@
-//! What each session of a plan gets for itself, so that two that run at once do not meet: a port for the server that
-//! its tests start, and a folder for its temporary files.
+//! Private resources of each session of a plan, so that two that run at once do not meet: a port
+//! for the server that its tests start, and a folder for its temporary files.
 
 use std::fs;
 use std::io;
@@ -10,8 +10,8 @@ use omo_state::files::folder::{FolderError, GuardedFolder};
 
 use omo_state::files::make_removable;
 
-/// So many ports on this machine that are free at the moment, no two alike. Another program may take one before its
-/// session does: they are held only until all of them are found.
+/// Ports of this machine that are free at the moment, no two alike. Another program may take one
+/// before its session does: they are held only until all of them are found.
 pub fn find_free_ports(count: usize) -> io::Result<Vec<u16>> {
     let listeners: Vec<TcpListener> =
         (0..count).map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).collect::<io::Result<_>>()?;

@@ -8,10 +8,10 @@ use serde_json::json;
 
 /// The tools that the fence is asked about: what writes a file, runs a command, or starts an agent.
 const ASKED_ABOUT: &str = "Write|Edit|MultiEdit|NotebookEdit|Bash|Agent|Task";
-/// How long the fence may take, in seconds. It takes milliseconds; where it is cut off the client goes on.
+/// Timeout of the fence, in seconds. It takes milliseconds; where it is cut off the client goes on.
 const LIMIT_SECONDS: u32 = 10;
-/// How long the beginning of the first task may take, in seconds: checks are tried that may be green already. Where it is
-/// cut off the session asks for its task itself.
+/// Timeout of the beginning of the first task, in seconds: checks are tried that may be green
+/// already. Where it is cut off the session asks for its task itself.
 const FIRST_TASK_SECONDS: u32 = 300;
 
 /// Commands of git that reach beyond the worktree, as beginnings of a command. The client looks for them at the
@@ -33,12 +33,12 @@ const DENIED: [&str; 12] = [
 /// Tools that lead a session away from its worktree, or keep it waiting when its work is done.
 const TOOLS: [&str; 4] = ["EnterWorktree", "ExitWorktree", "CronCreate", "ScheduleWakeup"];
 
-/// What a session needs in order to work on its group. `omo agent evidence run` is not among them: it runs what it is
-/// given, so that it is for the user to allow.
+/// Commands that a session needs in order to work on its group. `omo agent evidence run` is left
+/// out: it runs any command, so that it is for the user to allow.
 const NEEDED: [&str; 6] =
     ["omo agent next", "omo agent start", "omo agent done", "omo agent fail", "omo agent brief", "omo agent verdict"];
 
-/// What a session without a ledger needs: what it commits is all that is seen of it.
+/// Commands of a session without a ledger: its commits are all that is seen of it.
 const NEEDED_TO_COMMIT: [&str; 4] = ["git add", "git commit", "git rm", "git mv"];
 
 /// The form of the rules' file.
@@ -61,7 +61,7 @@ pub struct FenceRules {
     pub never_touch: Vec<String>,
 }
 
-/// What the settings of one session name.
+/// Names in the settings of one session.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerSettings<'a> {
     /// The program omo, by its absolute path.
@@ -76,7 +76,8 @@ impl WorkerSettings<'_> {
         self.settings(true)
     }
 
-    /// The same for a session on a machine without the ledger of its run: it is told all of its tasks at once.
+    /// [`Self::to_json`] for a session on a machine without the ledger of its run: it is told all
+    /// of its tasks at once.
     pub fn to_json_without_ledger(&self) -> Option<String> {
         self.settings(false)
     }
@@ -90,7 +91,8 @@ impl WorkerSettings<'_> {
             "args": ["agent", "fence", "--rules", rules],
             "timeout": LIMIT_SECONDS,
         });
-        // What it prints is the first thing that the session reads: its first task has begun by then.
+        // Output of this hook is the first thing that the session reads: its first task has begun
+        // by then.
         let first_task = json!({
             "type": "command",
             "command": program,
@@ -118,13 +120,14 @@ impl WorkerSettings<'_> {
 #[error("{0:?} is no rule of Claude Code; one begins with the name of a tool: `Bash(npm test:*)`")]
 pub struct InvalidPermissionRule(pub String);
 
-/// What a session may do without being asked: what it needs for its work, and these rules of its user.
+/// Permissions of a session without a question: the commands of its work, and these rules of its
+/// user.
 pub fn allowed_rules(own: &[String]) -> Result<Vec<String>, InvalidPermissionRule> {
     let own = checked_rules(own)?;
     Ok(NEEDED.iter().map(|command| bash_rule(command)).chain(own).collect())
 }
 
-/// What a session without a ledger may do without being asked: it commits what it has done itself, and these rules of its
+/// Permissions of a session without a ledger: it commits its work itself, and these rules of its
 /// user.
 ///
 /// # Errors

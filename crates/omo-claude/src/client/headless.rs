@@ -8,25 +8,25 @@ use omo_process::child_command::child_command;
 
 use super::{ClaudeClient, ClaudeError, command_line_text, quote_last_line};
 
-/// What a session is started with.
+/// Folder, environment and arguments of a session.
 #[derive(Debug)]
 pub struct HeadlessRequest<'a> {
-    /// Where.
+    /// Working folder.
     pub folder: &'a Path,
-    /// Its whole environment.
+    /// The whole environment.
     pub variables: Vec<(OsString, OsString)>,
-    /// Its options and its prompt.
+    /// Options and prompt.
     pub arguments: Vec<OsString>,
 }
 
-/// What a session said until its end.
+/// Output of a session until its end.
 #[derive(Debug)]
 pub struct HeadlessResult {
     /// Everything that it printed.
     pub printed: String,
     /// The end of what it complained about.
     pub complaint: String,
-    /// Whether it calls itself a success. One that met an error of the API does not.
+    /// A success by its own words. After an error of the API it is none.
     pub succeeded: bool,
 }
 

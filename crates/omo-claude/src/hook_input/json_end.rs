@@ -1,4 +1,4 @@
-//! Where a JSON value ends in a stream, found byte by byte, so that a hook need not wait for the
+//! End of a JSON value in a stream, found byte by byte, so that a hook need not wait for the
 //! stream's end.
 
 /// Follows one JSON object or list through a stream of bytes. It does not check the value, it
@@ -25,8 +25,8 @@ impl JsonEndFinder {
         }
     }
 
-    /// How many bytes follow within a string that neither end it nor escape anything: most of a
-    /// long prompt.
+    /// Number of bytes within a string that neither end it nor escape anything: most of a long
+    /// prompt.
     fn plain_text(self, bytes: &[u8]) -> usize {
         if !self.in_string || self.escaped {
             return 0;

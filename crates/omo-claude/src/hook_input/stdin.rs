@@ -14,13 +14,13 @@ const MAX_BYTES: usize = 4 * 1024 * 1024;
 /// Most inputs are shorter than one page of memory; a larger buffer would touch more of them.
 const CHUNK: usize = 4 * 1024;
 
-/// Why there is no value.
+/// Reason for which there is no value.
 #[derive(Debug, thiserror::Error)]
 pub enum StdinError {
     /// The stream ended, or nothing more came, before the value did.
     #[error("stdin held no whole JSON value")]
     Incomplete,
-    /// It is too large.
+    /// Larger than the limit.
     #[error("stdin held more than {MAX_BYTES} bytes")]
     TooLarge,
     /// The system refused.
@@ -53,7 +53,7 @@ pub fn read_json() -> Result<Vec<u8>, StdinError> {
         if bytes.len() + kept.len() > MAX_BYTES {
             return Err(StdinError::TooLarge);
         }
-        // Where the memory is limited, this is an error and not the end of the process.
+        // Under a memory limit, this is an error and not the end of the process.
         bytes.try_reserve(kept.len()).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
         bytes.extend_from_slice(kept);
         if length.is_some() {

@@ -1,4 +1,5 @@
-//! What matters in colour: the client shows the lines of hooks dimmed, and passes colours through (measured on 2.1.328).
+//! Colours of hook messages: the client shows the lines of hooks dimmed, and passes colours through
+//! (measured on 2.1.328).
 
 use anstyle::{AnsiColor, Style};
 

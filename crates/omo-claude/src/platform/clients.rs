@@ -1,9 +1,9 @@
 //! The names of the client's program.
 
-/// What the client's program may be called.
+/// File name of the client.
 #[cfg(unix)]
 pub(crate) const CLIENTS: [&str; 1] = ["claude"];
 
-/// What the client's program may be called.
+/// File names of the client.
 #[cfg(windows)]
 pub(crate) const CLIENTS: [&str; 2] = ["claude.exe", "claude.cmd"];

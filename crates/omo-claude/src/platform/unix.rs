@@ -6,15 +6,12 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// The client's settings that only the machine's administrator writes.
 pub(crate) const MANAGED_SETTINGS: &str =
     if cfg!(target_os = "macos") { "/Library/Application Support/ClaudeCode" } else { "/etc/claude-code" };
 
-/// The standard input.
 pub(crate) struct Stdin(io::Stdin);
 
 impl Stdin {
-    /// Opens it. Nothing is read yet.
     pub(crate) fn open() -> Self {
         // Unbuffered: the buffer of the standard library would be one more page to touch.
         Self(io::stdin())
@@ -23,7 +20,7 @@ impl Stdin {
     /// Reads what there is, and waits for it for at most `left`, which is a second or less; `None`
     /// where nothing came, and 0 at the end.
     pub(crate) fn read(&mut self, chunk: &mut [u8], left: Duration) -> io::Result<Option<usize>> {
-        // What is left of a second is below one, but for the first nanosecond.
+        // Nanoseconds of less than a second, rounded up from zero.
         let nanos = left.subsec_nanos().max(u32::from(left.as_secs() > 0) * 999_999_999);
         let timeout = Timespec { tv_sec: 0, tv_nsec: nanos.into() };
         let mut fds = [PollFd::new(&self.0, PollFlags::IN)];
@@ -36,7 +33,6 @@ impl Stdin {
     }
 }
 
-/// Writes to stdout, now and in one piece.
 pub(crate) fn write(bytes: &[u8]) -> io::Result<()> {
     let mut rest = bytes;
     while !rest.is_empty() {

@@ -6,16 +6,14 @@ use std::os::windows::io::AsHandle;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-/// The client's settings that only the machine's administrator writes.
 pub(crate) const MANAGED_SETTINGS: &str = r"C:\Program Files\ClaudeCode";
 
-/// How much the thread reads at once.
+/// Bytes that the thread reads at once.
 const CHUNK: usize = 4 * 1024;
 
-/// The standard input.
 pub(crate) struct Stdin {
     pieces: Receiver<io::Result<Vec<u8>>>,
-    /// What came and was not asked for yet.
+    /// Bytes that came and were not asked for yet.
     rest: Vec<u8>,
 }
 
@@ -56,7 +54,6 @@ impl Stdin {
     }
 }
 
-/// Writes to stdout, now and in one piece.
 pub(crate) fn write(bytes: &[u8]) -> io::Result<()> {
     File::from(io::stdout().as_handle().try_clone_to_owned()?).write_all(bytes)
 }

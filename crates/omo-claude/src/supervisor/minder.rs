@@ -25,12 +25,12 @@ use serde::{Deserialize, Serialize};
 use crate::client_end::ProcessEnd;
 use crate::supervisor::process_state::ProcessIdentity;
 
-/// What makes a binary of omo a minder.
+/// Argument that makes a binary of omo a minder.
 pub(crate) const MINDER_ARGUMENT: &str = "--mind-session";
 
-/// How long a session may take to put its things away once it was asked to end.
+/// Time of a session to clean up after a request to end.
 const GRACE: Duration = Duration::from_secs(5);
-/// How long it may take to print what it has cost once it was interrupted. The client of 2.1.328 prints it after 1.5 s at
+/// Time to print its cost after an interruption. The client of 2.1.328 prints it after 1.5 s at
 /// most, and prints nothing where it is terminated.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(3);
 
@@ -39,11 +39,11 @@ const INTERRUPT_GRACE: Duration = Duration::from_secs(3);
 pub struct MinderSpec {
     /// The program: the client, or whatever starts it somewhere else.
     pub program: PathBuf,
-    /// Its arguments.
+    /// Arguments.
     pub arguments: Vec<OsString>,
-    /// Where it stands.
+    /// Working folder.
     pub folder: PathBuf,
-    /// Its whole environment.
+    /// The whole environment.
     pub variables: Vec<(OsString, OsString)>,
     /// The file that it reads as its standard input: the prompt.
     pub prompt: PathBuf,
@@ -53,17 +53,17 @@ pub struct MinderSpec {
     pub complaints: PathBuf,
     /// For how long it may run at most.
     pub timeout_millis: u64,
-    /// Whether it is interrupted before it is terminated, since it says then what it has cost: the client does.
+    /// An interruption before the termination, after which the client prints its cost.
     #[serde(default)]
     pub is_interrupted_first: bool,
 }
 
-/// What a minder says, a line each.
+/// Lines of a minder.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum MinderLine {
     /// The session runs.
     Started(ProcessIdentity),
-    /// It has ended, and so has all that it started.
+    /// End of the session with all that it started.
     Ended(ProcessEnd),
 }
 

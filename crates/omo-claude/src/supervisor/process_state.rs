@@ -1,4 +1,4 @@
-//! What a dead supervisor has left running: found by its number and by when it began, and ended.
+//! Leftovers of a dead supervisor: processes found by their id and their start, and ended.
 
 use std::time::{Duration, Instant};
 
@@ -6,25 +6,25 @@ use omo_process::platform::{GroupEnding, end_group};
 use omo_process::process_identity::{is_alive, start_mark};
 use serde::{Deserialize, Serialize};
 
-/// How long a session may take to put its things away once it was asked to end.
+/// Time of a session to clean up after a request to end.
 const GRACE: Duration = Duration::from_secs(5);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// What tells a process that was started from any other one, for the ledger.
+/// Identity of a started process, for the ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessIdentity {
-    /// Its number, which is that of its process group as well.
+    /// Process id, and id of its process group.
     pub pid: u32,
-    /// When it began; `None` where the system does not tell.
+    /// Start mark; `None` where the system has none.
     pub start: Option<String>,
 }
 
-/// What has become of a process.
+/// State of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessState {
-    /// It runs.
+    /// Running.
     Running,
-    /// It has ended.
+    /// Ended.
     Ended,
     /// Some process has its number, and it cannot be told whether it is the same one.
     Unknown,
