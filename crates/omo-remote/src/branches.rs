@@ -8,17 +8,18 @@ use omo_git::worktree::WorkerName;
 use crate::exchange::{brief_branch, report_branch};
 use crate::job::launch_number;
 
-/// So often a branch is fetched again that moves while it is being deleted.
+/// Fetches of a branch that moves while it is being deleted.
 const MAX_FETCHES: usize = 3;
 
-/// What was found on the remote.
+/// Branches found on the remote.
 #[derive(Default)]
 pub struct Collected {
     /// The commit that was pushed, and what keeps it, for each launch.
     pub tips: Vec<(u32, String, WorkerName)>,
-    /// What is still there, and why.
+    /// Branches that are still there, with the reason.
     pub undeleted: Vec<String>,
-    /// Why not all of it could be fetched. What could not is nowhere else: no text says how to delete it.
+    /// Reason for which not all of it could be fetched. Unfetched work is nowhere else: no text
+    /// says how to delete it.
     pub fetch_error: Option<String>,
 }
 
@@ -54,7 +55,7 @@ pub fn collect_branches(
                 collected.tips.push((launch, tip, keeper));
                 collected.undeleted.push(undeleted_branch_message(&branch, remote_name, &error));
             }
-            // It would be as silent about the others.
+            // A silent remote would be as silent about the others.
             Err(error @ RemoteError::TimedOut { .. }) if collected.tips.is_empty() => return Err(error),
             Err(error) => {
                 collected.fetch_error = Some(format!("{branch} could not be fetched from {remote_name}: {error}"));
@@ -64,7 +65,7 @@ pub fn collect_branches(
     Ok(collected)
 }
 
-/// What keeps the commits of a launch.
+/// Reference that keeps the commits of a launch.
 pub fn launch_keeper(run: &str, name: &WorkerName, launch: u32) -> Option<WorkerName> {
     WorkerName::new(run, &format!("{}-pushed-{launch}", name.worker())).ok()
 }

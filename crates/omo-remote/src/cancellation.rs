@@ -5,19 +5,19 @@ use std::time::{Duration, Instant};
 use crate::decision::{EngineAnswer, EngineState};
 use crate::launcher::CommandFailure;
 
-/// So often an engine is asked to end a worker, with a look in between. Each time may take as long as one of its
-/// commands may, and the user of a cancelled run waits.
+/// Requests to an engine to end a worker, with a look in between. Each may take as long as one of
+/// its commands may, and the user of a cancelled run waits.
 const MAX_TRIES: u32 = 3;
-/// It is not asked again after this, from the first time on.
+/// Time of all requests, from the first one on.
 const TRY_FOR: Duration = Duration::from_secs(2 * 60);
 
-/// What came of having an engine end a worker.
+/// Progress of ending a worker at its engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cancellation {
-    /// When it was asked first.
+    /// First request.
     since: Instant,
     tries: u32,
-    /// Why it could not be asked the last time.
+    /// Failure of the last request.
     pub(crate) failure: Option<String>,
 }
 
@@ -26,7 +26,6 @@ impl Cancellation {
         Self { since: now, tries: 0, failure: None }
     }
 
-    /// For how long the engine has been asked.
     pub(crate) fn elapsed(&self) -> Duration {
         self.since.elapsed()
     }
@@ -36,7 +35,7 @@ impl Cancellation {
         self.failure = answer.err();
     }
 
-    /// Whether the engine is to be asked again.
+    /// A further request is due.
     pub(crate) fn is_to_repeat(&self) -> bool {
         self.failure.is_some() && self.tries < MAX_TRIES && self.elapsed() < TRY_FOR
     }
@@ -56,19 +55,20 @@ impl CancelSilence {
         }
     }
 
-    /// Why it is not asked now.
+    /// Reason for no request now.
     pub(crate) fn reason(&self, now: Instant) -> Option<&str> {
         let (at, why) = self.last.as_ref()?;
         (now.saturating_duration_since(*at) < TRY_FOR).then_some(why.as_str())
     }
 }
 
-/// Whether a worker may be at work, by what its engine says: one that it has no longer needs no end.
+/// A worker that may be at work, by the words of its engine: one that the engine has no longer
+/// needs no end.
 pub(crate) fn may_be_there(engine: EngineAnswer) -> bool {
     match engine {
         EngineAnswer::Listed(state) => !matches!(state, EngineState::Ended(_)),
         EngineAnswer::Unknown => true,
-        // It may not list it yet.
+        // A new worker may not be listed yet.
         EngineAnswer::Unlisted { was_listed } => !was_listed,
     }
 }

@@ -1,25 +1,25 @@
-//! Whether what a run asks about its workers answers: a short silence is no news, a longer one is told once, and so is
-//! its end.
+//! Contact with engines and remotes: a short silence is no news, a longer one is told once, and so
+//! is its end.
 
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
 
 /// A silence is told after this: a restart of a server is over by then.
 const TOLD_AFTER_MILLIS: i64 = 3 * 60 * 1_000;
-/// So much of what was said instead of an answer is told.
+/// Characters told of a complaint.
 const REASON_CHARS: usize = 300;
 
 /// News of a silence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ContactNews {
-    /// It has lasted for some minutes.
+    /// A silence of some minutes.
     Lost {
-        /// Its beginning.
+        /// Beginning of the silence.
         since: Timestamp,
         /// The last complaint.
         reason: String,
     },
-    /// It is over.
+    /// End of a silence.
     Restored,
 }
 
@@ -30,8 +30,8 @@ pub struct ContactWatch {
 }
 
 impl ContactWatch {
-    /// What is written down of a look: nothing, where it is told already or too short. `is_told` where the ledger says
-    /// that it is silent.
+    /// Event of a look: none where it is told already or too short. `is_told` where the ledger has
+    /// an open silence.
     pub fn note(&mut self, look: Result<(), &str>, is_told: bool, now: Timestamp) -> Option<ContactNews> {
         match look {
             Ok(()) => {

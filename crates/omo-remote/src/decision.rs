@@ -1,4 +1,4 @@
-//! What follows from what an engine and a worker say: pure rules.
+//! Consequences of the words of an engine and a worker: pure rules.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,15 +10,15 @@ use crate::exchange::{WorkerEnd, WorkerPhase, WorkerReport};
 use crate::job::SubmittedWorker;
 use crate::profile::LauncherProfile;
 
-/// So long an engine may take to list a worker that it has taken.
+/// Time for an engine to list a worker that it has taken.
 const UNLISTED: Duration = Duration::from_secs(90);
-/// How long a worker that was cancelled may take to say what it has done.
+/// Time of a cancelled worker for its last report.
 const AFTER_CANCEL: Duration = Duration::from_secs(60);
 /// A worker that its engine takes off its machine so often is handed over anew, which is counted.
 const MAX_REQUEUES: u32 = 8;
-/// What is said of one that has not ended by then, or that its engine never listed.
+/// Detail of a cancelled worker without a report, or that its engine never listed.
 const CANCELLED: &str = "it was cancelled";
-/// So much longer than its client a worker may run: it clones, sets up and pushes.
+/// Time of a worker beyond its client's: it clones, sets up and pushes.
 const AROUND_CLIENT: Duration = Duration::from_secs(15 * 60);
 /// Words of engines for a worker that waits: of Slurm, Kubernetes, GitHub and omo itself.
 const QUEUED: [&str; 10] = [
@@ -37,54 +37,54 @@ const QUEUED: [&str; 10] = [
 const RUNNING: [&str; 8] =
     ["RUNNING", "COMPLETING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED", "SUSPENDED", "IN_PROGRESS"];
 
-/// What an engine says of a worker.
+/// State of a worker in the words of its engine.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EngineState {
-    /// It has ended; in the engine's word.
+    /// Ended, with the engine's word.
     Ended(String),
-    /// It waits.
+    /// Waiting.
     Queued,
-    /// It is at work.
+    /// Running.
     Running,
 }
 
-/// What is known of a worker from its engine.
+/// Knowledge of an engine about a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EngineAnswer<'a> {
     /// The engine was not asked, or did not answer.
     Unknown,
-    /// It lists others. `was_listed` where it listed this one before.
+    /// A list without this worker.
     Unlisted {
-        /// It was listed before, and with neither of the last two looks.
+        /// Listed before, and missing in both of the last two looks.
         was_listed: bool,
     },
-    /// It lists this one.
+    /// A list with this worker.
     Listed(&'a EngineState),
 }
 
-/// Why a worker is over.
+/// Reason for the end of a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JobOutcome {
-    /// It says so itself.
+    /// End by its own report.
     Reported(WorkerEnd, String),
     /// The engine has none of it any more, and it has not said that it ended; in the engine's word.
     Lost(String),
-    /// It has waited for as long as it may.
+    /// Queue time spent.
     QueueLimit,
-    /// It has run for as long as it may.
+    /// Run time spent.
     TimeUp,
 }
 
-/// What follows for a worker.
+/// Consequence for a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JobDecision {
     /// Nothing.
     Wait,
-    /// It has begun, on this machine.
+    /// Began, on this machine.
     Began(String),
-    /// It waits again.
+    /// Back in the queue.
     Requeued,
-    /// It is over.
+    /// Over.
     End(JobOutcome),
 }
 
@@ -109,7 +109,7 @@ pub fn parse_engine_states(text: &str) -> BTreeMap<String, EngineState> {
     states
 }
 
-/// What is known of a worker at a moment.
+/// Facts about a worker at a moment.
 #[derive(Clone, Copy, Debug)]
 pub struct JobSighting<'a> {
     /// From its engine.
@@ -136,7 +136,7 @@ pub fn decide(
             EngineAnswer::Unknown => profile.status.is_some(),
             EngineAnswer::Unlisted { .. } => false,
         };
-        // Its client may have got the signal before it did.
+        // The client may have got the signal before its worker did.
         let may_begin_again =
             matches!(end, WorkerEnd::Stopped | WorkerEnd::Killed) && cancelled_for.is_none() && has_it;
         if !may_begin_again {
@@ -174,7 +174,7 @@ pub fn decide(
         None if runs => JobDecision::Began(report.map(|report| sanitize(&report.host, 60)).unwrap_or_default()),
         None if has_passed(job.queued_at, minutes(profile.queue_minutes)) => JobDecision::End(JobOutcome::QueueLimit),
         Some(began) if has_passed(began, run_limit) => JobDecision::End(JobOutcome::TimeUp),
-        // It was seen to run before it had said where.
+        // Seen running before a report named its host.
         Some(_) if job.host.is_empty() && report.is_some_and(|report| !report.host.is_empty()) => {
             JobDecision::Began(report.map(|report| sanitize(&report.host, 60)).unwrap_or_default())
         }

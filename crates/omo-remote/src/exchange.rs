@@ -1,6 +1,6 @@
-//! What a run and a worker on another machine tell each other. Nothing but git connects the two, so that all of it is
-//! branches of a remote repository: the branch that takes the work, one beside it with the brief, which the run pushes,
-//! and one with the report, which the worker pushes.
+//! Exchange of a run and a worker on another machine. Nothing but git connects the two, so that all
+//! of it is branches of a remote repository: the branch that takes the work, one beside it with the
+//! brief, which the run pushes, and one with the report, which the worker pushes.
 
 use omo_claude::client_cost::ClientCost;
 use omo_core::timestamp::Timestamp;
@@ -23,7 +23,7 @@ pub fn report_branch(branch: &str) -> String {
     format!("{branch}.report")
 }
 
-/// What a worker is to do, and within what bounds. It holds no credentials: both ends use what they have of their own.
+/// Task and bounds of a worker. No credentials: both ends use their own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WorkerBrief {
@@ -35,21 +35,21 @@ pub struct WorkerBrief {
     pub group: String,
     /// The commit that the work begins from.
     pub base: String,
-    /// What the client is told.
+    /// Prompt of the client.
     pub prompt: String,
     /// The tasks that are left to do, in their order.
     pub tasks: Vec<BriefTask>,
     /// The command that makes a fresh clone ready, which the user of the run approved.
     pub setup: Option<String>,
-    /// What is never to be touched, as the plan has it.
+    /// Paths that are never to be touched, from the plan.
     pub never_touch: Vec<String>,
     /// The client does without any permission; the user of the run asked for that.
     pub skips_permissions: bool,
-    /// What the client may do without being asked, as rules of the client.
+    /// Permissions of the client without a question, as its rules.
     pub allow: Vec<String>,
     /// The model, where one was named.
     pub model: Option<String>,
-    /// What the client may spend, in millionths of a US dollar.
+    /// Budget of the client, in millionths of a US dollar.
     pub budget_micros: Option<u64>,
     /// For how long the client may run, in seconds.
     pub time_limit_seconds: u32,
@@ -65,7 +65,7 @@ pub struct BriefTask {
     pub message: String,
 }
 
-/// What a worker says about itself. Nothing of it is proof of any work.
+/// Report of a worker about itself. Nothing of it is proof of any work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkerReport {
@@ -76,64 +76,65 @@ pub struct WorkerReport {
     pub instance: String,
     /// The machine that it runs on, as that calls itself.
     pub host: String,
-    /// When this was said.
+    /// Moment of the report.
     pub at: Timestamp,
-    /// How far it is.
+    /// Phase of the worker.
     pub phase: WorkerPhase,
     /// The tasks whose commits were pushed, in their order.
     pub pushed: Vec<String>,
-    /// What its clients have cost, those of earlier starts included. One that is at work counts with its budget.
+    /// Cost of its clients, those of earlier starts included. One that is at work counts with its
+    /// budget.
     #[serde(flatten)]
     pub cost: ClientCost,
 }
 
 impl WorkerReport {
-    /// What a worker says; `None` where it is said in another form.
+    /// Report of a worker; `None` for another form.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         serde_json::from_slice::<Self>(bytes).ok().filter(|report| report.version == EXCHANGE_VERSION)
     }
 }
 
-/// How far a worker is.
+/// Phase of a worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkerPhase {
-    /// It clones, and makes the clone ready.
+    /// Cloning, and setting the clone up.
     Preparing,
-    /// Its client is at work.
+    /// A client at work.
     Working,
-    /// It has ended.
+    /// End.
     Ended {
-        /// How.
+        /// Kind of end.
         end: WorkerEnd,
         /// In words, of the worker's own.
         detail: String,
     },
 }
 
-/// How a worker has ended.
+/// End of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkerEnd {
     /// A commit of every task was pushed.
     Pushed,
-    /// Its client ended by itself, and some task has no commit.
+    /// A client that ended by itself, with a task without a commit.
     TasksLeft,
-    /// It could not clone, or make the clone ready, or start its client.
+    /// No clone, no set-up, or no start of the client.
     NotPrepared,
-    /// Its client met a limit of use, which is reset then, where that was told.
+    /// A usage limit of the client.
     UsageLimit {
-        /// When.
+        /// Reset of the limit, where it was told.
         until: Option<Timestamp>,
     },
-    /// Its client had spent what it may.
+    /// Budget of the client spent.
     BudgetSpent,
     /// The API refused its client, or failed.
     ApiFailed,
-    /// Its time was up.
+    /// A timeout.
     TimedOut,
-    /// It was asked to end.
+    /// A request to end.
     Stopped,
-    /// Its client was killed.
+    /// A killed client.
     Killed,
 }

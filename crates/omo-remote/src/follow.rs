@@ -27,7 +27,7 @@ pub const COMMANDS_AT_ONCE: usize = 4;
 const FIRST_BACK_OFF: Duration = Duration::from_secs(5);
 const LAST_BACK_OFF: Duration = Duration::from_secs(300);
 
-/// What this process knows of workers elsewhere beside what the ledger says.
+/// Knowledge of this process about workers elsewhere, beside the ledger.
 #[derive(Debug, Default)]
 pub struct JobFollower {
     looked_at: Option<Instant>,
@@ -46,9 +46,9 @@ pub struct JobFollower {
 /// The result of a look.
 #[derive(Debug)]
 pub struct JobLook {
-    /// Whether the remote repository has told the reports.
+    /// Reports of the remote repository, or the reason for none.
     pub reports: Result<(), RemoteError>,
-    /// Whether the scheduler has told its list; `None` where the launcher has no command for that.
+    /// List of the scheduler; `None` where the launcher has no command for that.
     pub listed: Option<Result<(), String>>,
     /// The workers in the order in which they were given.
     pub jobs: Vec<SeenJob>,
@@ -57,16 +57,16 @@ pub struct JobLook {
 /// A worker as a look has found it.
 #[derive(Debug)]
 pub struct SeenJob {
-    /// What follows for it.
+    /// Consequence for the worker.
     pub decision: JobDecision,
     /// State at its scheduler, where that was told.
     pub state: Option<EngineState>,
-    /// It may be at work, as far as its scheduler knows.
+    /// A worker that may be at work, as far as its scheduler knows.
     pub may_be_there: bool,
 }
 
 impl JobFollower {
-    /// Whether a look now would come too early.
+    /// A look now would come too early.
     pub fn is_fresh(&self, launcher: &ProfileLauncher) -> bool {
         self.looked_at.is_some_and(|at| at.elapsed() < launcher.profile.poll_interval())
     }
@@ -89,14 +89,16 @@ impl JobFollower {
         let reports = self.read_reports(launcher, jobs);
         self.has_read_reports = reports.is_ok();
         self.looked_at = Some(Instant::now());
-        // What a scheduler has no longer may have said that it ended: without the reports, only time decides.
+        // A worker that a scheduler has no longer may have reported its end: without the reports,
+        // only time decides.
         let states = states.filter(|_| reports.is_ok());
         let mut seen = Vec::new();
         for (values, job) in jobs {
             let state = states.as_ref().map(|states| states.get(&values.job));
             let engine = state.map_or(EngineAnswer::Unknown, |state| self.engine_answer(&values.job, state));
             let limit = Duration::from_secs(u64::from(time_limit_or_default(job.time_limit_seconds)));
-            // Where the run goes on, only one whose end is decided is cancelled, and that is decided anew.
+            // In a run that goes on, only a worker whose end is decided is cancelled, and that is
+            // decided anew.
             let cancelled_for = self.cancelled.get(&values.job).filter(|_| is_over).map(Cancellation::elapsed);
             let sighting = JobSighting { engine, report: self.report(&values.job), cancelled_for };
             let decision = decide(job, sighting, &launcher.profile, limit, now);
@@ -109,7 +111,6 @@ impl JobFollower {
         JobLook { reports, listed, jobs: seen }
     }
 
-    /// Reads the reports that changed.
     fn read_reports(
         &mut self,
         launcher: &ProfileLauncher,
@@ -144,7 +145,7 @@ impl JobFollower {
         self.reports.get(job).map(|(_, report)| report)
     }
 
-    /// Whether the scheduler has listed a worker.
+    /// A worker that the scheduler has listed.
     pub fn was_listed(&self, job: &str) -> bool {
         self.missing.contains_key(job)
     }
@@ -170,7 +171,7 @@ impl JobFollower {
         self.contacts.entry(peer).or_default().note(look, is_told, now)
     }
 
-    /// Whether every one of these workers is being cancelled.
+    /// A request to end for every one of these workers.
     pub fn are_cancelled<'j>(&self, mut jobs: impl Iterator<Item = &'j SubmittedWorker>) -> bool {
         jobs.all(|job| self.cancelled.contains_key(&job.name))
     }
@@ -195,17 +196,17 @@ impl JobFollower {
         }
     }
 
-    /// Whether the launcher is to be asked once more to end a worker.
+    /// A further request of the launcher to end a worker is due.
     pub fn is_cancel_to_repeat(&self, job: &str) -> bool {
         self.cancelled.get(job).is_some_and(Cancellation::is_to_repeat)
     }
 
-    /// Why a worker could not be ended.
+    /// Reason for which a worker could not be ended.
     pub fn cancel_failure(&self, job: &str) -> Option<&str> {
         self.cancelled.get(job)?.failure.as_deref()
     }
 
-    /// Whether a session was refused so lately that no worker is started for it yet.
+    /// A session that was refused so lately that no worker is started for it yet.
     pub fn is_backing_off(&self, group: &str) -> bool {
         self.back_off.get(group).is_some_and(|(until, _)| Instant::now() < *until)
     }

@@ -5,33 +5,33 @@ use omo_core::timestamp::Timestamp;
 use omo_state::seal::hex_digest;
 use serde::{Deserialize, Serialize};
 
-/// So much of the name of a group stands in what its worker is called.
+/// Characters of a group's name in the name of a worker.
 const GROUP_CHARS: usize = 24;
 
 /// A worker that was handed to an engine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubmittedWorker {
-    /// What it is called there. The name was chosen before it was handed over, and no other worker gets it.
+    /// Name of the job there. It was chosen before it was handed over, and no other worker gets it.
     pub name: String,
-    /// So many times a worker was handed over for its session, this one included.
+    /// Number of launches for its session, this one included.
     pub launch: u32,
     /// The commit that holds its brief.
     pub brief: String,
     /// Since when it waits in the queue, or waited.
     pub queued_at: Timestamp,
-    /// When it began; `None` while it waits.
+    /// Begin; `None` while it waits.
     pub began_at: Option<Timestamp>,
     /// The machine that it runs on, where that is known.
     pub host: String,
-    /// What it may spend, in millionths of a US dollar.
+    /// Budget in millionths of a US dollar.
     pub budget_micros: Option<u64>,
-    /// So often its engine put it back into the queue after it had begun.
+    /// Times that its engine put it back into the queue after it had begun.
     #[serde(default)]
     pub requeues: u32,
     /// For how long its client may work, in seconds, as its brief has it; 0 for the usual time.
     #[serde(default)]
     pub time_limit_seconds: u32,
-    /// What it has cost by its last report, once that was read for the last time.
+    /// Cost by its last report, once that was read for the last time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reported_cost: Option<ClientCost>,
 }
@@ -53,8 +53,8 @@ impl SubmittedWorker {
         }
     }
 
-    /// What its clients have cost, which have ended: as it reported, or all that they were allowed. One that never began
-    /// cost nothing.
+    /// Cost of its clients, which have ended: as reported, or all that they were allowed. One that
+    /// never began cost nothing.
     pub fn cost(&self) -> ClientCost {
         let most = || ClientCost::default().with_client(None, self.budget_micros.filter(|_| self.began_at.is_some()));
         self.reported_cost.unwrap_or_else(most)
@@ -64,9 +64,9 @@ impl SubmittedWorker {
 /// A worker, as commands name it.
 #[derive(Clone, Debug, Default)]
 pub struct JobValues {
-    /// What it is called.
+    /// Job name.
     pub job: String,
-    /// Its branch on the remote.
+    /// Branch on the remote.
     pub branch: String,
     /// The commit that it begins from.
     pub base: String,
@@ -82,8 +82,8 @@ pub struct JobValues {
     pub worktree: String,
 }
 
-/// What a worker is called at its engine: letters, digits and `-`, at most 63, which every engine takes. No other worker
-/// of any run is called so.
+/// Job name at the engine: letters, digits and `-`, at most 63, which every engine takes. No other
+/// worker of any run has it.
 pub fn job_name(run: &str, group: &str, launch: u32) -> String {
     let is_plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
     if group.len() <= GROUP_CHARS && group.chars().all(is_plain) {

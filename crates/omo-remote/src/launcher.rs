@@ -21,14 +21,14 @@ use crate::job::JobValues;
 use crate::profile::LauncherProfile;
 use crate::template::{LauncherTemplate, Values, find_command};
 
-/// How long a command may take to answer.
+/// Maximum time of a command.
 const LIMIT: Duration = Duration::from_secs(90);
-/// How long a command that took longer may take to end.
+/// Time of a slow command to end.
 const GRACE: Duration = Duration::from_secs(1);
 /// More than this is not read of what it prints.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// What runs workers elsewhere.
+/// Starter of workers elsewhere.
 pub trait Launcher: Send + Sync {
     /// Starts a worker.
     ///
@@ -61,13 +61,13 @@ pub trait Launcher: Send + Sync {
 /// A worker that was started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Started {
-    /// It runs, and is asked about by its name.
+    /// A worker known by its name.
     HandedOver,
-    /// It runs for as long as this command does, which its caller runs.
+    /// A worker that runs for as long as this command does, which its caller runs.
     Attached {
         /// The program.
         program: PathBuf,
-        /// Its arguments.
+        /// Arguments.
         arguments: Vec<String>,
     },
 }
@@ -75,13 +75,13 @@ pub enum Started {
 /// The launcher of a profile.
 #[derive(Clone, Debug)]
 pub struct ProfileLauncher {
-    /// Its commands.
+    /// Commands and bounds.
     pub profile: LauncherProfile,
     /// Time limit of the client in seconds.
     pub time_limit_seconds: u32,
     /// The project.
     pub root: PathBuf,
-    /// Its repository.
+    /// Repository of the run.
     pub repository: GitRepository,
     /// Name of the remote repository.
     pub remote_name: String,
@@ -93,12 +93,12 @@ pub struct ProfileLauncher {
     pub run: String,
 }
 
-/// Why a command of a launcher failed.
+/// Failure of a launcher's command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandFailure {
     /// In words, which hold no password of an address.
     pub why: String,
-    /// It did not end in its time: what it asked for may have been done.
+    /// A timeout: the command may have taken effect.
     pub is_timeout: bool,
 }
 
@@ -178,7 +178,7 @@ impl ProfileLauncher {
             // A worker of `local` goes on after the command that began it.
             leftovers: Leftovers::Free,
         };
-        // It may say the words that it was called with, of which the address of the remote is one.
+        // Output may hold the words of the command, of which the address of the remote is one.
         let text = |bytes: Option<Vec<u8>>| without_credentials(&String::from_utf8_lossy(&bytes.unwrap_or_default()));
         match runner::run(request) {
             Ok(ProcessEnd::Ended(ProcessOutput { status: Some(0), stdout, .. })) => Ok(text(stdout)),
@@ -221,8 +221,9 @@ impl ProfileLauncher {
             ("group", job.group.clone()),
             ("job", job.job.clone()),
             ("brief", job.brief.clone()),
-            // It takes the place of its shell: a signal that ends the job by its first process ends no other one, and
-            // a scheduler that waits for that process waits until the worker has told its end.
+            // `exec` takes the place of its shell: a signal that ends the job by its first process
+            // ends no other one, and a scheduler that waits for that process waits until the worker
+            // has told its end.
             ("worker", format!("exec {}", quote(&[&[omo, "worker"], job_words.as_slice()].concat()))),
             ("worker_start", quote(&[&[omo, "worker", "start"], job_words.as_slice()].concat())),
             ("worker_cancel", of_job("cancel")),

@@ -1,4 +1,4 @@
-//! What follows from the end of a worker that an engine had: pure rules.
+//! Consequences of the end of a worker that an engine had: pure rules.
 
 use omo_claude::client_cost::ClientCost;
 use omo_claude::client_end::{FollowUp, ProcessEnd};
@@ -9,20 +9,20 @@ use crate::exchange::WorkerEnd;
 
 const UNMARKED: &str = "no commit on the branch that was pushed carries the step's trailer";
 
-/// How a worker somewhere else has ended.
+/// End of a worker elsewhere.
 pub struct RemoteEnd {
     /// In words.
     pub how: String,
-    /// What a person should know beside what follows, where they are asked.
+    /// Words for a person who is asked.
     pub detail: String,
-    /// What follows for a step that nothing was pushed of.
+    /// Consequence for a step that nothing was pushed of.
     pub follow: FollowUp,
-    /// What it has cost.
+    /// Cost.
     pub cost: ClientCost,
 }
 
-/// How a worker has ended in words, and what follows for the first step that it pushed nothing of. Whatever it says, only
-/// what was pushed and judged counts.
+/// End of a worker in words, and the consequence for the first step that it pushed nothing of.
+/// Whatever it says, only pushed and judged work counts.
 pub fn remote_end(outcome: &JobOutcome, cost: ClientCost) -> RemoteEnd {
     let detail = match outcome {
         JobOutcome::Lost(detail) | JobOutcome::Reported(_, detail) => sanitize(detail, 300),

@@ -1,4 +1,4 @@
-//! What a run asks about workers that an engine runs somewhere else.
+//! Partners of a run that an engine runs workers with: scheduler and remote repository.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ pub enum WorkerPeer {
 }
 
 impl WorkerPeer {
-    /// What it is called in a row of a table.
+    /// Name in a row of a table.
     pub fn short_name(self) -> &'static str {
         match self {
             Self::Remote => "remote",
@@ -21,7 +21,7 @@ impl WorkerPeer {
         }
     }
 
-    /// What it is called in a sentence.
+    /// Name in a sentence.
     pub fn describe(self) -> &'static str {
         match self {
             Self::Remote => "the remote repository",

@@ -10,23 +10,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::template::LauncherTemplate;
 
-/// The launchers that omo brings.
 const SHIPPED: &str = include_str!("launchers.toml");
 /// The job that a worker of `kubernetes` runs as, where its user's configuration names no other file.
 pub const KUBERNETES_JOB: &str = include_str!("kubernetes-job.yaml");
-/// So many workers are at work at once where nothing else is said.
+/// Default of workers at once.
 const AT_ONCE: u32 = 16;
-/// So long a worker may wait in the queue of its engine where nothing else is said, in minutes: a day.
+/// Default of the time in the queue, in minutes: a day.
 const QUEUE_MINUTES: u32 = 24 * 60;
-/// So often the engine is asked where nothing else is said, in seconds.
+/// Default of the pause between two questions, in seconds.
 const POLL_SECONDS: u32 = 5;
 
-/// How workers are handed to an engine. It is recorded with the run: what the configuration says later changes no run
-/// that goes on.
+/// Commands that hand workers to an engine. Recorded with the run: later changes of the
+/// configuration change no run that goes on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LauncherProfile {
-    /// What it is called.
+    /// Name of the launcher.
     pub name: String,
     /// Starts a worker, and ends once the engine has it.
     pub start: String,
@@ -39,7 +38,7 @@ pub struct LauncherProfile {
     /// Prints what a worker has said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logs: Option<String>,
-    /// What `start` reads as its standard input: a text with placeholders.
+    /// Standard input of `start`: a text with placeholders.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
     /// The address of the remote repository as the worker reaches it, where that is another one than here.
@@ -59,14 +58,14 @@ pub struct LauncherProfile {
     /// The folder there for clones, where it is not in the one for temporary files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scratch: Option<String>,
-    /// So many workers may be queued or at work at once.
+    /// Maximum of workers queued or at work at once.
     pub at_once: u32,
     /// For so long a worker may wait in the queue, in minutes.
     pub queue_minutes: u32,
     /// For so long it may run, in minutes; `None` for the time limit of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_minutes: Option<u32>,
-    /// How often the engine and the remote repository are asked, in seconds.
+    /// Pause between two questions to the engine and the remote repository, in seconds.
     pub poll_seconds: u32,
 }
 
@@ -76,23 +75,22 @@ impl LauncherProfile {
         Self { start: template.to_owned(), ..Self::default() }
     }
 
-    /// Whether its `start` runs as long as its worker does.
+    /// A `start` that runs as long as its worker does.
     pub fn is_attached(&self) -> bool {
         self.name.is_empty()
     }
 
-    /// Pause between two looks.
     pub(crate) fn poll_interval(&self) -> Duration {
         Duration::from_secs(u64::from(self.poll_seconds.max(1)))
     }
 }
 
-/// Why there is no launcher of a name.
+/// Failure to find a launcher of a name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ProfileError {
     message: String,
-    /// What to do.
+    /// Way out.
     pub hint: &'static str,
 }
 
@@ -142,7 +140,7 @@ fn invalid(name: &str, setting: &str, why: &str) -> ProfileError {
     ProfileError { message, hint: "set it under [launcher.NAME] in your config.toml" }
 }
 
-/// Whether what a launcher names is enough for a worker to find its work: its command, or what that is made of.
+/// Placeholders that let a worker find its work: its command, or the parts of that.
 fn hands_work_over(named: &[&str]) -> bool {
     let has = |placeholder| named.contains(&placeholder);
     has("worker") || has("worker_start") || has("branch") && has("brief")

@@ -14,9 +14,9 @@ use crate::launcher::{CommandFailure, Launcher};
 /// A worker that its launcher did not take, as far as its command says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Why.
+    /// Words about the failure.
     pub how: String,
-    /// Why it could not be ended, where it may have been taken all the same.
+    /// Failure to end a job that may have been taken all the same.
     pub failed_cancel: Option<String>,
 }
 
@@ -46,7 +46,7 @@ impl Starts {
         std::thread::spawn(move || {
             let started = launcher.start(&job).map(drop);
             let started = started.map_err(|failure| end_refused(&*launcher, &job, failure));
-            // Its run may be driven no longer.
+            // A run may be driven no longer.
             let _ = sender.send((job, started));
         });
     }
@@ -58,7 +58,7 @@ impl Starts {
         Some(ended)
     }
 
-    /// Whether a worker is being started.
+    /// A start that is under way.
     pub fn is_under_way(&self, job: &str) -> bool {
         self.under_way.contains(job)
     }
@@ -81,7 +81,7 @@ fn end_refused(launcher: &dyn Launcher, values: &JobValues, failure: CommandFail
     Refusal { how, failed_cancel: failed_cancel.map(|why| sanitize(&why, 300)) }
 }
 
-/// Whether a scheduler says that it has a worker.
+/// A worker that a scheduler lists.
 fn is_listed(launcher: &dyn Launcher, job: &str) -> bool {
     let listed = launcher.list().and_then(Result::ok).unwrap_or_default();
     listed.get(job).is_some_and(|state| !matches!(state, EngineState::Ended(_)))

@@ -49,7 +49,7 @@ fn value_of<'v>(values: &'v Values, placeholder: &str) -> &'v str {
     values.get(placeholder).map_or("", String::as_str)
 }
 
-/// Why a template is none.
+/// Fault of a template.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LauncherError {
     /// There is nothing in it.
@@ -67,7 +67,8 @@ pub enum LauncherError {
     /// The program itself is a placeholder.
     #[error("it has to begin with a program")]
     NoProgram,
-    /// This can be filled in only where a launcher of the configuration starts workers in the background.
+    /// Placeholder that needs a launcher of the configuration, which starts workers in the
+    /// background.
     #[error("{{{0}}} can stand only in a launcher of your config.toml")]
     ForProfile(&'static str),
     /// A value for a placeholder within a longer word has letters that the shell at the other end could take for
@@ -76,7 +77,7 @@ pub enum LauncherError {
     Unsafe {
         /// The word of the template.
         word: String,
-        /// What was to stand there.
+        /// Value of the placeholder.
         value: String,
     },
 }
@@ -117,7 +118,7 @@ impl LauncherTemplate {
         }
     }
 
-    /// Whether it names nothing but what a command that runs as long as its worker can be given.
+    /// Refuses placeholders that a command which runs as long as its worker cannot be given.
     ///
     /// # Errors
     ///
@@ -127,7 +128,7 @@ impl LauncherTemplate {
         other.map_or(Ok(()), |found| Err(LauncherError::ForProfile(found)))
     }
 
-    /// What it names, in its order.
+    /// Placeholders, in order.
     pub fn placeholders(&self) -> Vec<&'static str> {
         self.words.iter().flat_map(|(_, pieces)| pieces).filter_map(TemplatePiece::placeholder).collect()
     }
@@ -177,7 +178,7 @@ impl LauncherTemplate {
     }
 }
 
-/// What stands for a piece of a longer word. That word may be a command for the shell of another machine.
+/// Value of a piece of a longer word. That word may be a command for the shell of another machine.
 fn fill_within_word(word: &str, piece: &TemplatePiece, values: &Values) -> Result<String, LauncherError> {
     let value = match piece {
         TemplatePiece::Text(text) => return Ok(text.clone()),

@@ -24,19 +24,18 @@ use crate::profile::LauncherProfile;
 /// The file that the worker's client is asked for, and what it is to hold.
 const ASKED_FILE: &str = "omo-doctor.txt";
 const ASKED_TEXT: &str = "ok";
-/// What the client may spend, in millionths of a US dollar.
+/// Budget of the client, in millionths of a US dollar.
 const BUDGET_MICROS: u64 = 500_000;
-/// For how long the client may run, in seconds.
 const CLIENT_SECONDS: u32 = 180;
 /// Someone waits for this: it stays in a queue no longer, in minutes.
 const MAX_QUEUE_MINUTES: u32 = 10;
-/// How often an engine may fail to answer, one time after the other.
+/// Failures of an engine in a row.
 const MAX_STATUS_FAILURES: u32 = 3;
-/// So many of the last lines that the worker has said are shown with a failure.
+/// Last lines of the worker that are shown with a failure.
 const LOG_LINES: usize = 12;
-/// So much of each of them.
+/// Characters shown of each.
 const LOG_LINE_CHARS: usize = 200;
-/// How often it is asked whether the trial is still wanted.
+/// Pause between two questions whether the trial is still wanted.
 const SLICE: Duration = Duration::from_millis(100);
 
 /// A trial of a launcher.
@@ -44,7 +43,7 @@ const SLICE: Duration = Duration::from_millis(100);
 pub struct LauncherTrial<'t> {
     /// The project, whose remote repository is used.
     pub root: &'t Path,
-    /// Its repository.
+    /// Repository of the trial.
     pub repository: &'t GitRepository,
     /// A folder on the file system that the logs of runs are on.
     pub log_folder: &'t Path,
@@ -61,7 +60,7 @@ pub struct LauncherTrial<'t> {
 /// A step of a trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrialStep {
-    /// Its place.
+    /// Place of the trial.
     pub place: TrialPlace,
     /// In words.
     pub what: String,
@@ -87,7 +86,7 @@ pub enum TrialPlace {
 }
 
 impl TrialPlace {
-    /// Its name in a line.
+    /// Name in a line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Here => "here",
@@ -101,12 +100,12 @@ impl TrialPlace {
     }
 }
 
-/// Why a launcher does not work.
+/// Failure of a launcher.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrialFailure {
-    /// Where.
+    /// Place of the failure.
     pub place: TrialPlace,
-    /// What happened.
+    /// Reason.
     pub why: String,
     /// The last lines that the worker has said, where the launcher has a command for that.
     pub log: Vec<String>,
@@ -134,7 +133,6 @@ impl From<RemoteError> for TrialFailure {
     }
 }
 
-/// The worker of a trial, as it stands on the remote.
 struct TrialWorker {
     beginning: String,
     values: JobValues,
@@ -177,7 +175,8 @@ impl LauncherTrial<'_> {
             tell(TrialPlace::Note, format!("its command `cancel` fails: {why}"));
         }
         if followed.is_err() {
-            // So that it pushes nothing once its branches are removed: for as long as a run would wait.
+            // A wait for the end of the worker, so that it pushes nothing once its branches are
+            // removed.
             while let Ok(None) = sight.look(true, &mut |_, _| ()) {
                 std::thread::sleep(launcher.profile.poll_interval());
             }
@@ -267,7 +266,7 @@ impl LauncherTrial<'_> {
         Ok(())
     }
 
-    /// What the worker says it has pushed is there, and is what it was asked for.
+    /// Check that the reported work is on the remote, and is what was asked for.
     fn require_work(&self, remote: Remote, beginning: &str, values: &JobValues) -> Result<(), TrialFailure> {
         let there = remote.branches(beginning)?;
         let tip = there.iter().find(|(name, _)| *name == values.branch).map(|(_, commit)| commit.as_str());
@@ -284,7 +283,7 @@ impl LauncherTrial<'_> {
     }
 }
 
-/// What is known of the worker so far.
+/// Knowledge about the worker so far.
 struct Sight<'t> {
     launcher: &'t ProfileLauncher,
     values: &'t JobValues,
@@ -292,7 +291,7 @@ struct Sight<'t> {
     follower: JobFollower,
     job: SubmittedWorker,
     status_failures: u32,
-    /// Why its command `status` failed last.
+    /// Last failure of the command `status`.
     status_error: Option<String>,
     is_told_queued: bool,
     is_told_at_work: bool,
@@ -366,7 +365,7 @@ impl<'t> Sight<'t> {
         self.status_error.as_ref().map_or(Ok(()), |why| Err(failed(why)))
     }
 
-    /// What did not keep the worker from its work, and will be missed in a run.
+    /// Weaknesses that did not keep the worker from its work, and will be felt in a run.
     fn weaknesses(&self) -> Vec<String> {
         let profile = &self.launcher.profile;
         let mut found = Vec::new();
@@ -387,7 +386,7 @@ impl<'t> Sight<'t> {
     }
 }
 
-/// Why a worker that is over counts as failed; `None` where it says that all is pushed.
+/// Failure of a worker that is over; `None` where it reports that all is pushed.
 fn describe_outcome(outcome: JobOutcome) -> Option<TrialFailure> {
     let (place, why, detail) = match outcome {
         JobOutcome::Lost(word) => (TrialPlace::Worker, "its engine has it no longer, and it said nothing", word),
@@ -412,7 +411,6 @@ fn describe_outcome(outcome: JobOutcome) -> Option<TrialFailure> {
     Some(TrialFailure::new(place, if detail.is_empty() { why.to_owned() } else { format!("{why}: {detail}") }))
 }
 
-/// The last lines that a worker has said; nothing where they cannot be had.
 fn last_lines(launcher: &dyn Launcher, values: &JobValues) -> Vec<String> {
     let said = launcher.logs(values).and_then(Result::ok).unwrap_or_default();
     let lines: Vec<String> =
@@ -420,7 +418,6 @@ fn last_lines(launcher: &dyn Launcher, values: &JobValues) -> Vec<String> {
     lines.into_iter().rev().take(LOG_LINES).rev().collect()
 }
 
-/// Removes every branch of the trial, each as it is now.
 fn remove_branches(remote: Remote, beginning: &str) -> Result<(), RemoteError> {
     let there = remote.branches(beginning)?;
     let pairs: Vec<(&str, &str)> = there.iter().map(|(name, commit)| (name.as_str(), commit.as_str())).collect();

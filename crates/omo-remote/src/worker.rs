@@ -37,22 +37,20 @@ use scratch::ScratchFolder;
 
 pub use rules::{is_branch_name, is_commit_name, remote_problem};
 
-/// How many commits of the branch are fetched until the one is found that the work began from.
+/// Commits of the branch that are fetched until the one is found that the work began from.
 const DEPTHS: [u32; 5] = [16, 128, 1_024, 8_192, 65_536];
-/// The folder of the clone in that of the start.
 const CLONE: &str = "clone";
 /// The branch that is fetched, the brief, and the report of an earlier start, in the clone.
 const BRANCH_REFERENCE: &str = "refs/omo/branch";
 const BRIEF_REFERENCE: &str = "refs/omo/brief";
 const REPORT_REFERENCE: &str = "refs/omo/report";
-/// Letters of an instance.
 const INSTANCE_LETTERS: usize = 16;
-/// So often the branch is fetched anew where another worker pushes meanwhile.
+/// Fetches of the branch while another worker pushes.
 const CLAIMS: usize = 4;
-/// So much of a detail is told.
+/// Characters of a detail.
 const DETAIL_CHARS: usize = 600;
 
-/// What a worker is started with.
+/// Arguments of a worker.
 #[derive(Clone, Debug)]
 pub struct WorkerJob {
     /// The address of the remote repository.
@@ -73,12 +71,12 @@ pub struct WorkerJob {
     pub variables: Vec<(std::ffi::OsString, std::ffi::OsString)>,
 }
 
-/// How a worker has ended.
+/// End of a worker's job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JobEnd {
-    /// So, which its report says as well where one could be pushed.
+    /// An end that its report names as well where one could be pushed.
     Ended {
-        /// How.
+        /// Kind of end.
         end: WorkerEnd,
         /// In words.
         detail: String,
@@ -117,9 +115,9 @@ struct Worker<'w> {
     say: &'w dyn Fn(&str),
 }
 
-/// What came of taking the branch.
+/// Result of taking the branch.
 enum Claim<'c> {
-    /// It is this worker's.
+    /// Taken by this worker.
     Held { reporter: Box<Reporter<'c>>, brief: Box<WorkerBrief>, progress: Progress },
     /// There is nothing to do, or it cannot be done.
     Ended(JobEnd),
@@ -127,7 +125,6 @@ enum Claim<'c> {
     Moved,
 }
 
-/// Something went otherwise than it should: how the worker ends then.
 type Step<T> = Result<T, JobEnd>;
 
 impl Worker<'_> {
@@ -165,7 +162,8 @@ impl Worker<'_> {
             return self.finish(&mut reporter, WorkerEnd::Pushed, detail).map(Claim::Ended);
         }
         if budget_left(&brief, reporter.cost) == Some(0) && reporter.cost.untold > 0 {
-            // Its report stays: that start may still be at work, and what it did not say counts where it is dead.
+            // The report stays: that start may still be at work, and unreported cost counts where
+            // it is dead.
             let detail = "an earlier start has all of its budget, and has not said what it has cost".to_owned();
             return Ok(Claim::Ended(JobEnd::Ended { end: WorkerEnd::NotPrepared, detail }));
         }
@@ -180,7 +178,6 @@ impl Worker<'_> {
         }
     }
 
-    /// Makes the clone ready, and has the client do what is left.
     fn work(
         &self,
         clone: &WorkerClone,
@@ -205,7 +202,7 @@ impl Worker<'_> {
             Err(why) => return self.finish(&mut reporter, WorkerEnd::NotPrepared, &why),
         };
         reporter.files_before = clone.file_state().ok().flatten();
-        // Where this start is killed, the next one counts with all that its client may spend.
+        // After a kill of this start, the next one counts with all that its client may spend.
         reporter.cost = earlier.with_client(None, budget_micros);
         let pushed = reporter.push(None, WorkerPhase::Working);
         self.require_pushed(pushed)?;
@@ -267,7 +264,6 @@ impl Worker<'_> {
         }
     }
 
-    /// Makes the clone ready, and gives the client.
     fn prepare(&self, clone: &WorkerClone, brief: &WorkerBrief, tip: &str) -> Result<PathBuf, String> {
         let client = self.job.client.clone()?;
         clone.check_out(&self.job.branch, tip).map_err(|error| error.to_string())?;
@@ -360,19 +356,18 @@ impl Worker<'_> {
         Ok(JobEnd::Conflict(kept))
     }
 
-    /// How it goes on behind the push of a report.
+    /// Next step after the push of a report.
     fn require_pushed(&self, pushed: Result<(), PushStop>) -> Step<()> {
         match pushed {
             Ok(()) => Ok(()),
             Err(PushStop::Superseded) => Err(JobEnd::Superseded),
             Err(PushStop::WorkRefused(why)) => Err(JobEnd::Conflict(why)),
-            // Its end is told in a moment.
+            // The end of the worker is told in a moment.
             Err(PushStop::Failed(_) | PushStop::Declined(_)) if (self.is_asked_to_end)() => Ok(()),
             Err(PushStop::Failed(why) | PushStop::Declined(why)) => Err(JobEnd::Unreachable(why)),
         }
     }
 
-    /// Pushes the last report.
     fn finish(&self, reporter: &mut Reporter, end: WorkerEnd, detail: &str) -> Step<JobEnd> {
         let detail = sanitize(&without_credentials(detail), DETAIL_CHARS);
         let phase = WorkerPhase::Ended { end, detail: detail.clone() };
@@ -386,7 +381,7 @@ impl Worker<'_> {
         Ok(JobEnd::Ended { end, detail })
     }
 
-    /// How it ends where the remote does not answer: it may have been asked to end meanwhile.
+    /// End of a worker whose remote does not answer: it may have been asked to end meanwhile.
     fn remote_end(&self, error: &RemoteError) -> JobEnd {
         if (self.is_asked_to_end)() {
             let detail = "it was asked to end while it fetched its brief".to_owned();
@@ -396,7 +391,7 @@ impl Worker<'_> {
     }
 }
 
-/// What the client of a worker may spend whose earlier starts have cost so much; `None` where nothing bounds it.
+/// Rest of the budget after the cost of earlier starts; `None` where nothing bounds it.
 fn budget_left(brief: &WorkerBrief, earlier: ClientCost) -> Option<u64> {
     brief.budget_micros.map(|all| all.saturating_sub(earlier.most()))
 }
@@ -406,7 +401,7 @@ fn known_commit(clone: &WorkerClone, reference: &str) -> Step<String> {
     known.ok_or_else(|| JobEnd::Unreachable(format!("nothing came for {reference}")))
 }
 
-/// What earlier starts of the worker have cost, as the last report says it.
+/// Cost of earlier starts of the worker, by the last report.
 fn earlier_cost(clone: &WorkerClone) -> Option<ClientCost> {
     let commit = clone.commit_of(REPORT_REFERENCE).ok().flatten()?;
     let bytes = read_message(clone, &commit, REPORT_FILE).ok().flatten()?;

@@ -19,14 +19,13 @@ use super::reporter::Reporter;
 use super::{JobEnd, Step, Worker, rules};
 use crate::exchange::WorkerBrief;
 
-/// How often the clone is looked at for new commits.
+/// Pause between two looks for new commits in the clone.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// How long a push that failed is not tried again.
+/// Pause after a failed push.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(30);
-/// The one session of the supervisor.
 const SESSION: &str = "client";
 
-/// What the client is started with.
+/// Command of the client.
 pub(super) fn client_spec(
     worker: &Worker<'_>,
     clone: &WorkerClone,

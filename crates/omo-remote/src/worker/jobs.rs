@@ -15,15 +15,13 @@ use super::scratch::open_top;
 const FOLDER: &str = "jobs";
 /// No job has a longer name, in bytes.
 const MAX_NAME: usize = 100;
-/// What a job is: its process.
+/// Record of a job: its process.
 const RECORD: &str = ".job";
-/// Held by the process of a job.
 const LOCK: &str = ".lock";
-/// What it says.
+/// Output of a job.
 const LOG: &str = ".log";
-/// What asks it to end.
+/// Request to end a job.
 const CANCEL: &str = ".cancel";
-/// Held while a job is made.
 const JOBS_LOCK: &str = "jobs";
 const JOBS_WAIT: Duration = Duration::from_secs(40);
 /// At so many bytes a log is moved aside, and that one goes then.
@@ -31,16 +29,16 @@ const LOG_BYTES: u64 = 512 * 1024;
 const RECORD_BYTES: u64 = 4 * 1024;
 /// For so long a job is known after its end, in seconds.
 const KEPT_SECONDS: i64 = 7 * 24 * 60 * 60;
-/// How long a job may take to end its client and to push what is there, once it is asked to end.
+/// Time of a job to end its client and to push its work after a request to end.
 const CANCEL_WAIT: Duration = Duration::from_secs(60);
-/// How long what a killed job started may take to end.
+/// Time of a killed job's processes to end.
 const KILLED_WAIT: Duration = Duration::from_secs(15);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Why something could not be done with a job.
+/// Failure of an operation on a job.
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
-    /// Its name is none.
+    /// Invalid name.
     #[error("a job's name has letters, digits, `-`, `.` and `_`, at least one of them, and at most {MAX_NAME}")]
     Name,
     /// There is one of that name.
@@ -49,10 +47,10 @@ pub enum JobError {
     /// There is none of that name.
     #[error("there is no job called {0}")]
     Unknown(String),
-    /// It does not end.
+    /// A job that does not end.
     #[error("the job {0} was asked to end, and then killed, and is there all the same")]
     Stays(String),
-    /// Its folder cannot be used.
+    /// Unusable folder.
     #[error("{0}")]
     Folder(String),
 }
@@ -85,7 +83,7 @@ impl JobName {
         if is_name { Ok(Self(name.to_owned())) } else { Err(JobError::Name) }
     }
 
-    /// Its text.
+    /// Text of the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -122,7 +120,7 @@ impl WorkerJobs {
         Ok(StateLock::take_named(&self.folder, JOBS_LOCK, JOBS_WAIT)?)
     }
 
-    /// Whether there is a job of that name, also one that has ended.
+    /// A job of that name, also one that has ended.
     pub fn is_known(&self, name: &JobName) -> bool {
         self.folder.contains(&name.file(RECORD))
     }
@@ -165,7 +163,7 @@ impl WorkerJobs {
         Ok(self.folder.create_file(&name.file(".err"))?)
     }
 
-    /// What a process complained about that never became a job; all of it is forgotten then.
+    /// Complaints of a process that never became a job; all of it is forgotten then.
     pub fn take_complaints(&self, name: &JobName) -> String {
         let said = self.folder.read_end(&name.file(".err"), RECORD_BYTES).ok().flatten().unwrap_or_default();
         for ending in [".err", LOCK] {
@@ -174,7 +172,7 @@ impl WorkerJobs {
         sanitize(String::from_utf8_lossy(&said).trim(), 300)
     }
 
-    /// What a job has said: the end of it.
+    /// End of a job's output.
     ///
     /// # Errors
     ///
@@ -260,7 +258,7 @@ impl RunningJob<'_> {
         let _ = self.jobs.folder.append(&self.name.file(LOG), line.as_bytes(), LOG_BYTES);
     }
 
-    /// Whether it is to end.
+    /// A request to end.
     pub fn is_cancelled(&self) -> bool {
         self.jobs.folder.contains(&self.name.file(CANCEL))
     }

@@ -10,7 +10,7 @@ use super::Worker;
 use super::push_patience::PushPatience;
 use super::reporter::Reporter;
 
-/// How often a pause looks whether the worker is to end.
+/// Pause between two questions whether the worker is to end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 impl Worker<'_> {

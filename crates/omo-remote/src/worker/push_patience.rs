@@ -9,7 +9,6 @@ const BOUND: Duration = Duration::from_secs(15 * 60);
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
 const LAST_PAUSE: Duration = Duration::from_secs(30);
 
-/// For how long pushes at the end of a worker go on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PushPatience {
     until: Instant,
@@ -28,7 +27,6 @@ impl PushPatience {
         (!pause.is_zero()).then_some(pause)
     }
 
-    /// The time that is left.
     pub(super) fn left(&self, now: Instant) -> Duration {
         self.until.saturating_duration_since(now)
     }

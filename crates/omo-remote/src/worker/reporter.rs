@@ -1,4 +1,4 @@
-//! What a worker says about itself: one commit on a branch of its own, which each report replaces.
+//! Reports of a worker about itself: one commit on a branch of its own, which each report replaces.
 
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
@@ -13,29 +13,28 @@ use omo_state::env;
 use super::push_patience::PushPatience;
 use crate::exchange::{EXCHANGE_VERSION, REPORT_FILE, WorkerPhase, WorkerReport, report_branch};
 
-/// What the first report is tried so often with: an earlier worker may push one of its own meanwhile.
+/// Tries of the first report: an earlier worker may push one of its own meanwhile.
 const CLAIMS: usize = 4;
 
-/// How often a worker looks whether a later start of it owns the report: so long both of them cost money at most. Each
-/// look is one list of one branch.
+/// Pause between two looks for the report of a later start: so long both of them cost money at
+/// most. Each look is one list of one branch.
 const LOOK_EVERY: Duration = Duration::from_secs(2 * 60);
 /// A report of another start, in the clone.
 const OTHER_REFERENCE: &str = "refs/omo/other-report";
 
-/// The report of an earlier start of the worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SeenReport {
-    /// Its commit on the remote.
+    /// Commit on the remote.
     pub commit: String,
-    /// What the worker had cost by then.
+    /// Cost of the worker by then.
     pub cost: ClientCost,
 }
 
-/// What was pushed so far, and how more is.
+/// Reporter of a worker: its last push, and the means of the next one.
 pub(super) struct Reporter<'r> {
-    /// Where it is pushed from.
+    /// Clone to push from.
     pub clone: &'r WorkerClone<'r>,
-    /// Who makes commits.
+    /// Identity of commits.
     pub identity: Vec<(&'static str, OsString)>,
     /// The tasks that have a commit on the remote, in their order.
     pub pushed: Vec<String>,
@@ -43,17 +42,17 @@ pub(super) struct Reporter<'r> {
     pub tip: String,
     /// The commit of the clone that was last looked at.
     pub looked_at: Option<String>,
-    /// What the files were like before the client began, where that is known.
+    /// State of the files before the client began, where it is known.
     pub files_before: Option<String>,
-    /// What the clients of this worker and of its earlier starts have cost. One that is at work counts with its budget.
+    /// Cost of the clients of this worker and of its earlier starts. One that is at work counts
+    /// with its budget.
     pub cost: ClientCost,
     branch: String,
     instance: String,
     host: String,
-    /// The report that was last seen on the remote.
     seen: Option<String>,
     has_claimed: bool,
-    /// When it is looked next whether the report is of a later start.
+    /// Moment of the next look for the report of a later start.
     look_at: Instant,
     /// For how long a push at the end of the worker goes on, once one has begun.
     pub patience: Option<PushPatience>,
@@ -87,7 +86,7 @@ impl<'r> Reporter<'r> {
         }
     }
 
-    /// Whether the remote has taken a report of this worker.
+    /// A report of this worker on the remote.
     pub(super) fn has_claimed(&self) -> bool {
         self.has_claimed
     }
@@ -141,7 +140,7 @@ impl<'r> Reporter<'r> {
                     self.tip = work.map_or_else(|| self.tip.clone(), str::to_owned);
                     return Ok(());
                 }
-                // It began earlier, and this one later.
+                // The report is of an earlier start, which this one replaces.
                 Err(PushStop::Superseded) if !self.has_claimed => {
                     let there = self.clone.list_branches(&[&report_branch])?;
                     self.seen = there.into_iter().next().map(|(_, commit)| commit);
@@ -153,7 +152,7 @@ impl<'r> Reporter<'r> {
     }
 }
 
-/// What this machine calls itself, in letters that an address may have.
+/// Host name, in letters that an address may have.
 pub(super) fn host_name() -> String {
     let told = env::host_name().unwrap_or_default();
     let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '.' | '_');

@@ -1,4 +1,4 @@
-//! What a worker takes for a brief, what is left of it to do, and how it calls its end: pure rules.
+//! Rules of a worker for its brief, its remaining tasks and its end: pure.
 
 use std::collections::BTreeSet;
 
@@ -15,10 +15,10 @@ const MAX_REMOTE: usize = 4_096;
 const MAX_BRANCH: usize = 200;
 /// No run and no group has a longer name, in bytes.
 const MAX_ID: usize = 200;
-/// So much of a reason is told.
+/// Characters of a reason.
 const DETAIL_CHARS: usize = 500;
 
-/// Why this is no address of a remote repository; `None` where it may be one.
+/// Fault of an address of a remote repository; `None` for a possible one.
 pub fn remote_problem(remote: &str) -> Option<&'static str> {
     let is_local = !remote.contains(':');
     if remote.is_empty() || remote.len() > MAX_REMOTE || remote.chars().any(char::is_control) {
@@ -33,7 +33,7 @@ pub fn remote_problem(remote: &str) -> Option<&'static str> {
     (is_local && !std::path::Path::new(remote).is_absolute()).then_some("the path of a repository has to be absolute")
 }
 
-/// Whether a branch has a plain name: one that git takes, and that is no pattern.
+/// A plain branch name: one that git takes, and that is no pattern.
 pub fn is_branch_name(branch: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');
     let is_lock = |part: &str| part.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("lock"));
@@ -45,13 +45,11 @@ pub fn is_branch_name(branch: &str) -> bool {
         && branch.split('/').all(is_part)
 }
 
-/// Whether a text is the name of a commit in full.
+/// A full commit id.
 pub fn is_commit_name(name: &str) -> bool {
     matches!(name.len(), 40 | 64) && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Reads a brief.
-///
 /// # Errors
 ///
 /// Why it cannot be followed.
@@ -85,7 +83,7 @@ pub(super) fn parse_brief(bytes: &[u8]) -> Result<WorkerBrief, String> {
     Err(format!("the brief cannot be followed: {problem}"))
 }
 
-/// What a branch holds of the tasks of a brief.
+/// Progress of a branch in the tasks of a brief.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Progress {
     /// The tasks that have a commit, in the order of the brief.
@@ -103,7 +101,7 @@ pub(super) fn find_progress(brief: &WorkerBrief, commits: &[(String, String)]) -
     Progress { last: last.map(|(commit, _)| commit.clone()), done }
 }
 
-/// What the client is told: the prompt of the brief, behind what was done already.
+/// Prompt of the client: the prompt of the brief, behind the tasks that were done already.
 pub(super) fn prompt_text(brief: &WorkerBrief, done: &[String]) -> String {
     let Some(next) = brief.tasks.iter().find(|task| !done.contains(&task.id)).filter(|_| !done.is_empty()) else {
         return brief.prompt.clone();
@@ -118,12 +116,13 @@ Leave them as they are, and go on with `{}`.\n\n{}",
     )
 }
 
-/// Whether a client that ended so had come to the end of its work, so that what it left is meant to be kept.
+/// An end at which a client had come to the end of its work, so that its uncommitted files are
+/// meant to be kept.
 pub(super) fn has_finished(end: &ClientEnd) -> bool {
     matches!(end, ClientEnd::Ended | ClientEnd::TurnsSpent)
 }
 
-/// How a worker has ended whose client has, with tasks left, and in words.
+/// End of a worker whose client has ended, with tasks left, and in words.
 pub(super) fn worker_end(end: &ClientEnd) -> (WorkerEnd, String) {
     let short = |text: &str| sanitize(text, DETAIL_CHARS);
     match end {

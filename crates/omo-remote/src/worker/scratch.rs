@@ -11,10 +11,8 @@ use omo_state::files::lock::{LockError, StateLock};
 use omo_state::files::make_removable;
 use omo_state::random_id::random_letters;
 
-/// Held while folders are made and dead ones are found.
 const STARTS_LOCK: &str = "starts.lock";
 const STARTS_WAIT: Duration = Duration::from_secs(30);
-/// Held by the worker of a folder.
 const OWNER_LOCK: &str = "owner.lock";
 /// In a folder that is kept after its worker, with its work.
 const KEPT: &str = "kept";
@@ -22,7 +20,7 @@ const KEPT: &str = "kept";
 const KEPT_SECONDS: i64 = 7 * 24 * 60 * 60;
 /// No more of them are kept, each of which is a whole clone: the newest ones.
 const MAX_KEPT: usize = 8;
-/// What the folders of starts begin with, and those that are about to go.
+/// Prefixes of the folders of starts, and of those that are about to go.
 const START: &str = "start-";
 const DEAD: &str = "dead-";
 
@@ -41,7 +39,6 @@ pub(super) fn open_top(scratch: &Path, parts: &[&str]) -> Result<GuardedFolder, 
     GuardedFolder::create_below(&real, parts).map_err(|error| error.to_string())
 }
 
-/// The folder of one start.
 #[derive(Debug)]
 pub(super) struct ScratchFolder {
     top: GuardedFolder,
@@ -91,18 +88,15 @@ impl ScratchFolder {
         Ok(())
     }
 
-    /// It stays after this worker, also where that is killed.
+    /// A folder that stays after this worker, also where that is killed.
     pub(super) fn is_kept(&self) -> bool {
         self.is_kept.get()
     }
 
-    /// Its path.
     pub(super) fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// A file in it, with this content.
-    ///
     /// # Errors
     ///
     /// It cannot be written.
@@ -111,8 +105,6 @@ impl ScratchFolder {
         Ok(self.path().join(name))
     }
 
-    /// An empty folder in it.
-    ///
     /// # Errors
     ///
     /// It cannot be made.
@@ -156,7 +148,7 @@ fn set_dead_aside(top: &GuardedFolder) {
     }
 }
 
-/// Which folders are kept no longer, of those that are there with their ages in seconds, the newest first.
+/// Folders kept no longer, of those that are there with their ages in seconds, the newest first.
 fn outlived(kept: &[(i64, String)]) -> impl Iterator<Item = &str> {
     let is_kept = |place: usize, age: i64| place < MAX_KEPT && age < KEPT_SECONDS;
     kept.iter().enumerate().filter(move |(place, (age, _))| !is_kept(*place, *age)).map(|(_, (_, name))| name.as_str())
