@@ -39,7 +39,6 @@ fn is_kept<'a>(base: impl Iterator<Item = &'a str>, mut now: impl Iterator<Item 
     base.all(|line| now.any(|other| other == line))
 }
 
-/// A line of a manifest.
 #[derive(Debug, PartialEq, Eq)]
 struct Entry<'a> {
     /// The table or block that it stands in.

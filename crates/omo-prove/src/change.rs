@@ -1,5 +1,5 @@
-//! What a change did, as far as the side without it needs to know: which files stay as they are now, which become a mix of
-//! then and now, and which words the change defines.
+//! Change of a task, as far as the side without it needs to know: files that stay as they are now,
+//! files that become a mix of then and now, and words that the change defines.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -19,18 +19,18 @@ use crate::stored_files::StoredFiles;
 const MAX_WORD_FILES: usize = 2_000;
 /// At most so many files are named in a note.
 const MAX_NAMED_FILES: usize = 5;
-/// Where a package says which scripts it has: a check that runs one has it the same on both sides.
+/// Scripts of a package: a check that runs one has it the same on both sides.
 const PACKAGE: &str = "package.json";
 /// Endings of source code, in which a change defines something.
 const SOURCE_ENDINGS: [&str; 12] = ["rs", "go", "py", "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "pyi"];
 
-/// Whether a check runs the file at this path as it is now on both sides: its words name it, and files of such names are
-/// no work that it judges.
+/// A file that a check runs as it is now on both sides: its words name it, and files of such names
+/// are no work that it judges.
 fn may_judge(path: &str, words: &BTreeSet<String>) -> bool {
     (may_steer(path) || is_shell_script(path)) && !is_manifest(path) && is_named(path, words)
 }
 
-/// What the change did, as far as the side without it needs to know.
+/// Change of a task, for the side without it.
 pub(crate) struct Change {
     /// The test files among what changed, and files that a check runs.
     kept: BTreeSet<PathBuf>,
@@ -38,9 +38,8 @@ pub(crate) struct Change {
     joined: BTreeMap<PathBuf, Vec<u8>>,
     /// The source files among what changed, with what was in them.
     sources: Vec<ChangedFile>,
-    /// What the side without it is judged by.
+    /// Facts that judge the side without it.
     pub(crate) facts: ChangeFacts,
-    /// There is a file that differs between the sides.
     pub(crate) differs: bool,
     /// A file that is no test file, and that a check runs, differs from the base: both sides have it as it is now.
     pub(crate) changes_what_checks_run: bool,
@@ -64,7 +63,7 @@ impl Change {
             .map(Path::to_owned)
             .collect();
         let is_of_task = |path: &Path| {
-            // What lies beside the project in its repository has no name there.
+            // A path beside the project in its repository has no name there.
             let is_within = path.starts_with(&comparison.project);
             request.task.is_none_or(|task| !is_within || task.files.contains(&name_of(path)))
         };
@@ -160,7 +159,7 @@ impl Change {
         }
     }
 
-    /// What a file that differs is like on the side without the change.
+    /// Content of a changed file on the side without the change.
     pub(crate) fn content(&self, path: &Path) -> BaseContent {
         if self.kept.contains(path) {
             return BaseContent::Now;
@@ -169,7 +168,8 @@ impl Change {
     }
 }
 
-/// What a file with the scripts of a package was, with those of now; `None` where they are the same, or cannot be read.
+/// Former `package.json` with the scripts of now; `None` where they are the same, or cannot be
+/// read.
 fn with_scripts_of_now(base: Option<&[u8]>, now: Option<&[u8]>) -> Option<Vec<u8>> {
     const SCRIPTS: &str = "scripts";
     let now: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(now?).ok()?;
@@ -184,7 +184,7 @@ fn with_scripts_of_now(base: Option<&[u8]>, now: Option<&[u8]>) -> Option<Vec<u8
     serde_json::to_vec_pretty(&base).ok()
 }
 
-/// Where the files of a module lie that a file of Rust declares, without an ending.
+/// Path of a module that a Rust file declares, without an ending.
 fn module_path(file: &Path, module: &str) -> PathBuf {
     let parent = file.parent().unwrap_or(Path::new(""));
     let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();

@@ -33,7 +33,6 @@ const MAX_FILES: usize = 500;
 /// Files that may steer checks and that the change is in, with what they were.
 pub(crate) struct ChangedJudges {
     files: Vec<ChangedFile>,
-    /// Their paths from the project's top.
     names: Vec<String>,
     /// All of them are test files, which tests alone load.
     are_tests: bool,
@@ -73,7 +72,8 @@ impl ChangedJudges {
         let name_of = |path: &Path| comparison.name_in_project(path);
         let steers = |path: &Path| {
             let name = name_of(path);
-            // What the checks of a plan read is the work, where nothing in its name says otherwise.
+            // A file that the checks of a plan read is the work, where nothing in its name says
+            // otherwise.
             let is_of = |task: TaskScope| task.files.contains(&name) && (may_steer(&name) || is_shell_script(&name));
             if !request.task.is_none_or(is_of) {
                 return false;

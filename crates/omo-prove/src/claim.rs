@@ -34,9 +34,9 @@ use crate::test_files::TestFiles;
 
 /// Later there is no answer: all runs of all checks share this time.
 const LIMIT: Duration = Duration::from_secs(2 * TOTAL_TIMEOUT_SECONDS as u64);
-/// So long another one is waited for, which ends once something else is asked.
+/// Wait for another process, which ends once another question is asked.
 const LOCK_PATIENCE: Duration = Duration::from_secs(60);
-/// How often the state is asked whether the answer is still needed.
+/// Pause between two questions whether the answer is still needed.
 const ASK_EVERY: Duration = Duration::from_millis(500);
 
 /// Finds out what was asked, where the process was started for that; otherwise nothing happens.
@@ -72,7 +72,6 @@ fn answer(root: &Path, id: &str) -> Option<()> {
     asked.answer(found, true)
 }
 
-/// One question, and where it was asked.
 struct AskedProof<'a> {
     root: &'a Path,
     home: &'a Path,
@@ -82,13 +81,13 @@ struct AskedProof<'a> {
 }
 
 impl AskedProof<'_> {
-    /// The session, as omo itself has written it.
     fn session(&self) -> Option<Session> {
         let key = SealKey::load(Some(self.home)).ok()?;
         state::peek(self.root, self.id).ok().flatten().filter(|session| key.holds(self.id, session))
     }
 
-    /// Whether the answer is still of use: nothing else was asked, and the run is on or was verified.
+    /// An answer that is still of use: no other question was asked, and the run is on or was
+    /// verified.
     fn is_needed(&self) -> bool {
         let is_wanted = |session: Session| {
             session.is_armed() || session.verdict.is_some_and(|verdict| verdict.kind == VerdictKind::Verified)
@@ -126,14 +125,14 @@ impl AskedProof<'_> {
             }
             _ => String::new(),
         };
-        // Where nothing but tests differs, they are run on one side alone.
+        // Without any difference but in tests, they are run on one side alone.
         let is_other_side_same = proof.without == WithoutChange::Green;
         let passes = |test: &&TestComparison| {
             let passed =
                 test.without == TestState::Passed || (is_other_side_same && test.without == TestState::Unknown);
             passed && test.with == TestState::Passed
         };
-        // What changed files that steer the check have done is said of those.
+        // Differences from changed files that steer the check are told of those.
         let unchanged =
             proof.tests.iter().filter(|_| judged_by.is_empty()).filter(passes).map(|test| test.name.as_str());
         let lost = LostTests::compare(&started.tests, &now).with_changed(&started.tests, unchanged);
@@ -198,7 +197,6 @@ impl AskedProof<'_> {
     }
 }
 
-/// Ends it once the answer is not needed any more, or its time is up.
 struct ClaimWatcher<'a> {
     asked: &'a AskedProof<'a>,
     checks: &'a [Check],

@@ -1,17 +1,18 @@
-//! What is known of a check of a claim beside its two sides: the tests with the judges and the tests of then.
+//! Facts about a check of a claim beside its two sides: the tests with the judges and the tests of
+//! then.
 
 use omo_core::check::counterfactual::list_names;
 use omo_core::check::test_report::{TestOutcome, TestReport};
 use omo_core::text::pluralize;
 
-/// What is known of a check that is green with the change, beside what it is without it.
+/// Facts about a check that is green with the change, beside its side without it.
 #[derive(Clone, Debug, Default)]
 pub struct ClaimComparison {
     /// Files that may steer it and changed, where it is green only with them as they are now.
     pub judged_by: Vec<String>,
     /// The digest of all such files that changed, as they are.
     pub judging_digest: String,
-    /// What could not be established.
+    /// Questions left open.
     pub notes: Vec<String>,
     /// The tests of now.
     pub now: TestReport,
@@ -54,7 +55,6 @@ impl ClaimComparison {
     }
 }
 
-/// The tests that failed at the start and pass now.
 pub(crate) fn turned_green<'a>(started: &'a TestReport, now: &'a TestReport) -> impl Iterator<Item = &'a str> {
     let passes = |name: &&str| now.outcome(name) == Some(TestOutcome::Passed);
     started.iter().filter(|(_, outcome)| *outcome == TestOutcome::Failed).map(|(name, _)| name).filter(passes)

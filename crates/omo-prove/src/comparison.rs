@@ -1,7 +1,8 @@
-//! What the two sides of a check say together: with the change, and without it.
+//! Comparison of the two sides of a check: with the change, and without it.
 //!
-//! What cannot be established is not called a proof. A check that is red without the change proves the work only where a
-//! test says so that passes with it, or where it cannot be built for want of something that the change defines.
+//! A proof needs all of it established. A check that is red without the change proves the work only
+//! where a test says so that passes with it, or where it cannot be built for want of an item that
+//! the change defines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,11 +17,11 @@ use crate::side_outcome::SideOutcome;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum WithChange {
-    /// It is green.
+    /// Green.
     Green,
-    /// It is not.
+    /// Red.
     Red,
-    /// It could not be told. In JSON it counts as not green, and the reason says so.
+    /// Unknown. In JSON it counts as not green, and the reason says so.
     #[serde(rename = "red")]
     Unknown,
 }
@@ -28,31 +29,31 @@ pub enum WithChange {
 /// One test on both sides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TestComparison {
-    /// Its name, as its runner gives it.
+    /// Name, as its runner gives it.
     pub name: String,
-    /// How it ended with the change.
+    /// State with the change.
     pub with: TestState,
-    /// How it ended without it.
+    /// State without the change.
     pub without: TestState,
 }
 
-/// How a test ended on one side.
+/// State of a test on one side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum TestState {
-    /// It passed.
+    /// Passed.
     Passed,
-    /// It failed.
+    /// Failed.
     Failed,
-    /// It was skipped.
+    /// Skipped.
     Skipped,
-    /// It was not there.
+    /// Not there.
     Absent,
     /// The runner did not name it.
     Unknown,
 }
 
-/// What a check proves.
+/// Proof by a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CheckProof {
     /// The command.
@@ -61,7 +62,7 @@ pub struct CheckProof {
     pub with: WithChange,
     /// Without it.
     pub without: WithoutChange,
-    /// Why, in one sentence.
+    /// Reason, in one sentence.
     pub reason: String,
     /// With the change, where its functions have an empty body.
     pub hollow: HollowAnswer,
@@ -82,7 +83,7 @@ impl CheckProof {
         self.with == WithChange::Red || self.without.shows_change(&self.hollow) == Some(false)
     }
 
-    /// What a verdict tells of it.
+    /// Summary for a verdict.
     pub fn summarize(&self, name: &str) -> CheckCounterfactual {
         let mut tests = TestChanges::default();
         let mut shows_nothing = Vec::new();
@@ -150,7 +151,7 @@ impl CheckProof {
     }
 }
 
-/// What is known of the change, to judge the side without it.
+/// Facts about the change, to judge the side without it.
 #[derive(Clone, Debug, Default)]
 pub struct ChangeFacts {
     /// The words that stand only in the source code of now: what the change defines.
@@ -169,7 +170,7 @@ pub fn compare_sides(run: &str, with: &SideOutcome, without: &SideOutcome, facts
         && !ended_early(without)
         && without.report.counts.is_none_or(|counts| counts.run == counts.failed)
     {
-        // It could not even be built, or nothing that was could be imported.
+        // No build, or no import of anything that was built.
         tests
             .iter_mut()
             .filter(|test| test.without == TestState::Unknown)
@@ -278,7 +279,7 @@ fn compare_tests(with: &SideOutcome, without: Option<&SideOutcome>) -> Vec<TestC
         Some(TestOutcome::Skipped) => TestState::Skipped,
         None if ended_early(side) && !names_program_of(side, name) => TestState::Unknown,
         None if side.report.names_passed_tests() && !side.report.is_cut => TestState::Absent,
-        // It names only what failed, and all that it ran passed.
+        // Only failed tests are named, and all others that ran passed.
         None if side
             .report
             .counts
@@ -296,12 +297,12 @@ fn compare_tests(with: &SideOutcome, without: Option<&SideOutcome>) -> Vec<TestC
     compared.collect()
 }
 
-/// Whether cargo ran no more programs of tests, since one has failed: what it does without `--no-fail-fast`.
+/// A cargo that ran no more test programs after a failure: without `--no-fail-fast`.
 fn ended_early(side: &SideOutcome) -> bool {
     side.lines.iter().any(|line| line.trim_start().starts_with("error: test failed, to rerun pass"))
 }
 
-/// Whether a test is named of the program that this one belongs to.
+/// Another test of the same program is named.
 fn names_program_of(side: &SideOutcome, name: &str) -> bool {
     let program = |name: &str| name.split_once("::").map(|(program, _)| program.to_owned());
     side.report.iter().any(|(known, _)| program(known) == program(name))

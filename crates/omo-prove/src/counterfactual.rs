@@ -31,7 +31,7 @@ use crate::stored_files::StoredFiles;
 /// A larger copy is no repository of its own: git would read all of it first.
 const MAX_REPOSITORY_FILES: usize = 5_000;
 
-/// What the checks prove of a change.
+/// Proofs of a change by checks.
 #[derive(Clone, Debug, Serialize)]
 pub struct Proof {
     /// The commit that the change is compared with.
@@ -41,7 +41,7 @@ pub struct Proof {
     /// Further comparisons of each, where they are those of a claim or of a task.
     #[serde(skip)]
     pub comparisons: Vec<ClaimComparison>,
-    /// What could not be told apart, or was not there, in one line each.
+    /// Notes on anything that could not be told apart, or was not there, in one line each.
     pub notes: Vec<String>,
     /// The files that differ, from the top of the project.
     #[serde(skip)]
@@ -136,7 +136,7 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
     }
     let sides: Vec<Option<&SideOutcome>> = with_change.iter().map(|with| with.as_ref().ok()).collect();
     match hollow::ask_checks(request.hollow, &change, &mut runner, (&sides, &mut checks), watcher) {
-        // What else is known of a claim counts.
+        // Other facts about a claim count.
         Err(ProofError::Cancelled) if is_claim => {}
         asked => asked?,
     }

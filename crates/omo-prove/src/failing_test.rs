@@ -96,7 +96,7 @@ impl FailingTests {
         let passing = marked(&now, TestOutcome::Passed);
         let mut is_blind = now.is_green() || !passing.is_empty();
         if is_blind && names_tests {
-            // The same test has to fail where the work is as it was.
+            // The same test has to fail with the work as it was.
             let then = run_with_failing_test(check, &paths, Side::Without, runner, watcher)?;
             let failing = then.map(|then| marked(&then, TestOutcome::Failed)).unwrap_or_default();
             is_blind = failing.iter().any(|name| passing.contains(name) || now.is_green());

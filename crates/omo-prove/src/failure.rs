@@ -1,7 +1,8 @@
-//! What a check that is not green says: that tests fail, that something is missing that it needs, or nothing.
+//! Meaning of a check that is not green: tests that fail, an item that is missing, or nothing.
 //!
-//! A failure for any other reason - a command that could not be run, a time-out, a set-up that is broken - shows nothing
-//! about what is tested. One rule for all who ask: the comparison of two sides, and tests that are written first.
+//! A failure for any other reason - a command that could not be run, a time-out, a set-up that is
+//! broken - shows nothing about the tested code. One rule for both callers: the comparison of two
+//! sides, and tests that are written first.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -24,35 +25,35 @@ pub(crate) const NOT_RUN: [i32; 2] = [126, 127];
 /// Exit statuses of a shell whose command was ended by a signal.
 const SIGNALLED: std::ops::RangeInclusive<i32> = 129..=159;
 
-/// How a summary counts tests that failed, and not what could not be loaded.
+/// Summary of failed tests, without those that could not be loaded.
 static FAILED_TESTS: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"\b([1-9][0-9]*) failed\b|\bfailures=([1-9][0-9]*)|\bfail ([1-9][0-9]*)\b").ok());
 
-/// A check that is not green.
 pub(crate) struct Failure<'a> {
-    /// Its command.
+    /// Command.
     pub run: &'a str,
-    /// What it did.
+    /// Outcome.
     pub side: &'a SideOutcome,
-    /// Which side that is, in words.
+    /// Words for the side.
     pub side_words: &'a str,
     /// The tests that fail.
     pub failing: &'a [&'a str],
-    /// What is said of tests that are not there, behind those that fail.
+    /// Words for absent tests, behind those that fail.
     pub absent_words: String,
-    /// It runs tests, and counts them where it gets to them.
+    /// A test runner, which counts the tests that it gets to.
     pub is_runner: bool,
-    /// What is missing counts in every language: whether a change defines it is not asked.
+    /// A missing item counts in every language, without the question whether a change defines it.
     pub reads_other_languages: bool,
-    /// Why anything but an item that is missing could have another reason than what is tested.
+    /// Doubt about any failure but a missing item: it could have another reason than the tested
+    /// code.
     pub doubt: Option<String>,
 }
 
-/// What a failure is worth.
+/// Worth of a failure.
 pub(crate) enum FailureAnswer {
-    /// It says that what is tested is not there, or does something else.
+    /// Absent or different tested code.
     Red {
-        /// Why, in one sentence.
+        /// Reason, in one sentence.
         reason: String,
         /// The lines of output that say so.
         lines: Vec<String>,
@@ -61,14 +62,14 @@ pub(crate) enum FailureAnswer {
     },
     /// An item that it needs is missing: a test that checks nothing could not pass either.
     NotBuilt {
-        /// Why, in one sentence.
+        /// Reason, in one sentence.
         reason: String,
         /// The line of output that says so.
         lines: Vec<String>,
     },
-    /// It could have any reason.
+    /// Any reason is possible.
     Unknown {
-        /// Which, in one sentence.
+        /// Reason, in one sentence.
         reason: String,
     },
 }
@@ -88,7 +89,7 @@ impl Failure<'_> {
         if self.reads_other_languages {
             missing.extend(find_other_missing_items(&side.lines));
         }
-        // What the check itself asks for is what it runs, and not what that needs.
+        // A module in the command itself is what the check runs, and no need of it.
         let is_asked_for = |item: &&MissingItem| item.module.as_ref().is_some_and(|module| self.asks_for(module));
         let explained: Vec<_> = missing.iter().filter(|item| is_expected(&item.name) && !is_asked_for(item)).collect();
         let not_built = explained.first().map(|first| {
@@ -145,7 +146,7 @@ impl Failure<'_> {
         FailureAnswer::Red { reason, lines: last_lines(side), is_by_status: true }
     }
 
-    /// Whether the command itself names a module, or one within it.
+    /// A command that names a module, or one within it.
     fn asks_for(&self, module: &str) -> bool {
         let is_end = |char: char| char.is_whitespace() || "'\"`;|&=()".contains(char);
         let mut words = self.run.split(is_end).filter(|word| !word.is_empty());
@@ -157,7 +158,8 @@ impl Failure<'_> {
         })
     }
 
-    /// How many tests a summary says have failed, where no line before it names a test: only its end was printed.
+    /// Number of failed tests in a summary without their names: only the end of the output was
+    /// printed.
     fn unnamed_failures(&self) -> Option<usize> {
         if self.side.report.iter().next().is_some() {
             return None;
@@ -223,7 +225,7 @@ fn is_assertion(line: &str) -> bool {
         || line.strip_prefix('E').is_some_and(|said| said.trim_start().starts_with("assert "))
 }
 
-/// What a tool says when it could not build, or could not load, what it was to test.
+/// Words of a tool that could not build, or could not load, the tested code.
 pub(crate) fn is_build_failure(line: &str) -> bool {
     let line = line.trim_start();
     line.starts_with("error[E")

@@ -40,7 +40,6 @@ impl HollowChecks {
     }
 }
 
-/// A language whose functions can be emptied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Language {
     Go,
@@ -62,12 +61,11 @@ impl Language {
     }
 }
 
-/// Selection of the functions that are emptied.
 #[derive(Clone, Copy, Debug)]
 struct Wish {
     /// At most so many.
     limit: usize,
-    /// Those that were not there, and not those that are other ones now.
+    /// New functions alone, without altered ones.
     only_new: bool,
 }
 
@@ -75,12 +73,11 @@ struct Wish {
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Source<'a> {
     path: &'a Path,
-    /// Its text at the base; `None` where it is new.
+    /// Text at the base; `None` for a new file.
     base: Option<&'a str>,
     now: &'a str,
 }
 
-/// A file whose functions are empty.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 struct Hollowed {
     text: String,
@@ -90,7 +87,6 @@ struct Hollowed {
     left_out: usize,
 }
 
-/// A function, and where its body begins.
 struct Function {
     name: String,
     /// The tokens of its body: comments and spaces do not count.
@@ -125,7 +121,7 @@ fn empty_changed(
     Ok(Hollowed { text, functions: names, left_out: functions.len().saturating_sub(wish.limit) })
 }
 
-/// Why the functions of a file cannot be emptied.
+/// Reason for which the functions of a file cannot be emptied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 enum NotHollow {
     #[error("it cannot be parsed")]
@@ -144,13 +140,12 @@ impl From<NotSeparable> for NotHollow {
     }
 }
 
-/// All that was emptied.
 #[derive(Debug, Default)]
 struct HollowChange {
     texts: BTreeMap<PathBuf, String>,
     functions: Vec<String>,
     left_out: usize,
-    /// Why the first file of others could not be emptied.
+    /// Reason for which the first file of others could not be emptied.
     problem: Option<String>,
 }
 

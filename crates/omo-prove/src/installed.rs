@@ -1,5 +1,6 @@
-//! What was installed for a project and is no part of it: copied once for both sides, never shared with the project, since
-//! a check may write there. Where the file system can, a copy shares what is in a file until one of the two is written.
+//! Installed packages of a project, which are no part of it: copied once for both sides, never
+//! shared with the project, since a check may write there. On a file system that can, a copy shares
+//! the blocks of a file until one of the two is written.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,9 @@
-//! Whether a check proves a change: it is green with the change, and red without it.
+//! Proofs of changes: a check that is green with the change, and red without it.
 //!
-//! Both sides are run in private copies of the project. The side without the change has every file as it was at the base,
-//! except for the test files, which are those of now. What decides is pure ([`comparison`]); what copies files and runs
-//! checks is at the edge ([`private_tree`], [`counterfactual`]). docs/proof.md explains it.
+//! Both sides are run in private copies of the project. The side without the change has every file
+//! as it was at the base, except for the test files, which are those of now. The decision is pure
+//! ([`comparison`]); the copies and the checks are at the edge ([`private_tree`],
+//! [`counterfactual`]). docs/proof.md explains it.
 
 mod added_dependencies;
 mod change;

@@ -1,7 +1,8 @@
-//! What a build, or an import, says is missing: the names that a change introduces and that are not there without it.
+//! Missing items of a build or an import: names that a change introduces and that are not there
+//! without it.
 //!
-//! A check that cannot even build without the change fails for a reason of its own. It counts only where the item that is
-//! missing is named by the tool, and is one that the change defines.
+//! A check that cannot even build without the change fails for a reason of its own. It counts only
+//! where the tool names the missing item, and the change defines it.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -9,10 +10,9 @@ use std::sync::LazyLock;
 use omo_core::text::sanitize;
 use regex::Regex;
 
-/// Something that a tool did not find.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MissingItem {
-    /// Its last name: of `a::b::c` it is `c`, of a module's path the file's stem.
+    /// Last name: of `a::b::c` it is `c`, of a module's path the file's stem.
     pub name: String,
     /// The whole of it, where it is a module that is loaded by its path.
     pub module: Option<String>,
@@ -20,13 +20,13 @@ pub(crate) struct MissingItem {
     pub line: String,
 }
 
-/// So many are looked for in one output.
+/// Items looked for in one output.
 const MAX_ITEMS: usize = 200;
 const MAX_LINE_CHARS: usize = 160;
 /// A longer line of source code defines nothing that a person wrote.
 const MAX_SOURCE_LINE_BYTES: usize = 2_000;
 
-/// How each tool says it. The named part is what is missing.
+/// Messages of tools about a missing item, which is the named group.
 const PATTERNS: [&str; 9] = [
     // rustc
     r"cannot find (?:[a-z]+,? )+?`(?P<item>[^`]+)`",
@@ -43,7 +43,7 @@ const PATTERNS: [&str; 9] = [
     r"has no exported member(?: named)? '(?P<item>[^']+)'|Property '(?P<property>[^']+)' does not exist on type|(?P<call>[\w$.]+) is not a (?:function|constructor)",
 ];
 
-/// The same for languages whose source code is not read: what a change defines in them is not known.
+/// [`PATTERNS`] for languages whose source code is not read: their definitions are not known.
 const OTHER_PATTERNS: [&str; 6] = [
     // Java and Kotlin
     r"symbol: +(?:class|method|variable|interface) (?P<item>\w+)|error: package (?P<package>[\w.]+) does not exist",
@@ -91,7 +91,6 @@ fn read_missing_items(lines: &[String], readers: &[Regex]) -> Vec<MissingItem> {
     items
 }
 
-/// The last name in a path of any language; of a file its stem.
 fn last_name(path: &str) -> String {
     let path = path.trim_end_matches('/');
     let file = path.rsplit('/').next().unwrap_or(path);
@@ -101,8 +100,8 @@ fn last_name(path: &str) -> String {
     name.trim_matches(|char: char| !(char.is_alphanumeric() || matches!(char, '_' | '-' | '$'))).to_owned()
 }
 
-/// How source code defines a name, in the languages whose runners are known: by a keyword, as a field or a key, as a
-/// variant, as a method, by an assignment, in a list of exports, as a field of Go.
+/// Definitions of a name, in the languages whose runners are known: by a keyword, as a field or a
+/// key, as a variant, as a method, by an assignment, in a list of exports, as a field of Go.
 const DEFINITIONS: [&str; 7] = [
     r"\b(?:fn|struct|enum|trait|mod|type|const|static|union|macro_rules!|def|class|func|function|let|var|interface|namespace)[ \t]+(?:\([^()]*\)[ \t]*|mut[ \t]+)?\*?[ \t]*(?P<name>[\w$]+)",
     r"^[ \t]*(?:pub(?:\([^()]*\))?[ \t]+)?(?P<name>[\w$]+)\??[ \t]*:(?:[^:]|$)",
@@ -131,7 +130,6 @@ pub(crate) fn add_definitions(text: &str, names: &mut BTreeSet<String>) {
     }
 }
 
-/// All words of source code.
 pub(crate) fn add_words(text: &str, words: &mut BTreeSet<String>) {
     let parts = text.split(|char: char| !(char.is_alphanumeric() || matches!(char, '_' | '$')));
     words.extend(parts.filter(|word| !word.is_empty()).map(str::to_owned));

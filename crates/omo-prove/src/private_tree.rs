@@ -10,7 +10,7 @@ use std::time::Duration;
 use omo_state::files::folder::{FolderError, GuardedFolder};
 use omo_state::files::lock::{LockError, StateLock};
 
-/// Where they lie in the user's own folder.
+/// Parent of the copies in the user's own folder.
 const PARTS: [&str; 2] = ["omo", "proofs"];
 /// Held as long as they are in use.
 const LOCK: &str = "alive.lock";
@@ -26,7 +26,7 @@ const PROJECT: &str = "project";
 const TEMPORARY: &str = "tmp";
 const SCRATCH: &str = "scratch";
 
-/// Which copy.
+/// Side of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     /// The files as they are now.
@@ -44,21 +44,21 @@ impl Side {
     }
 }
 
-/// Why there are no copies.
+/// Failure to make the copies.
 #[derive(Debug, thiserror::Error)]
 pub enum PrivateTreeError {
     /// The user's own folder cannot be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// It cannot be locked.
+    /// Failure of a lock.
     #[error(transparent)]
     Lock(#[from] LockError),
     /// A file of a copy cannot be written.
     #[error("{}: {source}", path.display())]
     File {
-        /// Which.
+        /// Path.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         source: io::Error,
     },
 }
@@ -75,7 +75,6 @@ pub(crate) struct PrivateTrees {
 }
 
 impl PrivateTrees {
-    /// Makes the folders of both, empty.
     pub(crate) fn create(state_home: &Path, name: &str) -> Result<Self, PrivateTreeError> {
         let parent = GuardedFolder::create_user_part(state_home, &PARTS)?;
         // Another process would take a folder for abandoned that is not locked yet.
@@ -92,7 +91,7 @@ impl PrivateTrees {
         Ok(Self { parent, name: name.to_owned(), folder, active: None, installed: Vec::new(), _alive: alive })
     }
 
-    /// Where git looks at the project, below the user's own folder: beside both, and removed with them.
+    /// Working folder of git, below the user's own folder: beside both, and removed with them.
     pub(crate) fn scratch_parts(name: &str) -> [&str; 4] {
         let [omo, proofs] = PARTS;
         [omo, proofs, name, SCRATCH]
@@ -103,22 +102,20 @@ impl PrivateTrees {
         self.remove_folder(SCRATCH)
     }
 
-    /// Makes an empty folder beside both.
     pub(crate) fn empty_folder(&self, name: &str) -> Result<GuardedFolder, PrivateTreeError> {
         Ok(self.folder.empty_and_open(name)?)
     }
 
-    /// Removes one.
     pub(crate) fn remove_folder(&self, name: &str) -> Result<(), PrivateTreeError> {
         Ok(self.folder.remove_folder(name)?)
     }
 
-    /// Where both lie.
+    /// Folder of both.
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Where a side has the top of the work tree.
+    /// Top of the work tree on a side.
     pub(crate) fn top(&self, side: Side) -> PathBuf {
         let folder = match self.active {
             None => side.folder(),
@@ -128,17 +125,16 @@ impl PrivateTrees {
         self.folder.path().join(folder).join(PROJECT)
     }
 
-    /// Where the active side has the top of the work tree, whichever it is.
+    /// Top of the work tree on the active side, whichever it is.
     pub(crate) fn active_top(&self) -> PathBuf {
         self.folder.path().join(ACTIVE).join(PROJECT)
     }
 
-    /// Where the active side has its temporary files.
+    /// Temporary files of the active side.
     pub(crate) fn temporary(&self) -> PathBuf {
         self.folder.path().join(ACTIVE).join(TEMPORARY)
     }
 
-    /// Puts a side where checks run.
     pub(crate) fn activate(&mut self, side: Side) -> Result<(), PrivateTreeError> {
         if self.active == Some(side) {
             return Ok(());
@@ -155,7 +151,6 @@ impl PrivateTrees {
         self.move_installed()
     }
 
-    /// Notes what is installed in the active side.
     pub(crate) fn set_installed(&mut self, paths: Vec<PathBuf>) {
         self.installed = paths;
     }

@@ -1,4 +1,4 @@
-//! What is asked of a counterfactual run, and what it tells meanwhile.
+//! Request of a counterfactual run, and its progress.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,24 +18,24 @@ use crate::private_tree::PrivateTreeError;
 use crate::side_outcome::SideOutcome;
 use crate::test_files::TestFiles;
 
-/// What is asked.
+/// Request of a counterfactual run.
 #[derive(Debug)]
 pub struct ProofRequest<'a> {
     /// The project's top.
     pub root: &'a Path,
     /// The user's own state folder, where the copies are made.
     pub state_home: &'a Path,
-    /// What it is compared with.
+    /// Base of the comparison.
     pub base: BaseChoice<'a>,
     /// The checks, pinned to the files that they run.
     pub checks: &'a [Check],
-    /// What is asked about, where that is a task of a plan and not all that differs from the base.
+    /// Task of a plan to ask about; `None` for all that differs from the base.
     pub task: Option<TaskScope<'a>>,
     /// Checks that run with empty bodies as well.
     pub hollow: HollowChecks,
-    /// What counts as a test file.
+    /// Rules for test files.
     pub tests: &'a TestFiles,
-    /// What every check gets.
+    /// Environment of every check.
     pub environment: &'a CheckEnvironment,
     /// The time of every file in the copies.
     pub time: SystemTime,
@@ -46,7 +46,7 @@ pub struct ProofRequest<'a> {
 /// A task of a plan: its checks have a shell and expectations of their own, and others may work beside it.
 #[derive(Clone, Copy, Debug)]
 pub struct TaskScope<'a> {
-    /// What is expected of each check, in their order.
+    /// Expectation of each check, in their order.
     pub expected: &'a [ExpectedResult],
     /// The files that it changed, from the project's top. What else differs from the base is on both sides as it is now.
     pub files: &'a BTreeSet<String>,
@@ -65,7 +65,7 @@ pub enum HollowChecks {
     All,
 }
 
-/// Why nothing could be compared.
+/// Failure to compare.
 #[derive(Debug, thiserror::Error)]
 pub enum ProofError {
     /// There is nothing to compare with.
@@ -74,7 +74,7 @@ pub enum ProofError {
     /// No copy could be made.
     #[error(transparent)]
     Tree(#[from] PrivateTreeError),
-    /// What was installed could not be copied.
+    /// Failure to copy installed packages.
     #[error(transparent)]
     Installed(CopyError),
     /// The set-up failed in a copy.
@@ -83,7 +83,7 @@ pub enum ProofError {
     /// The files are not those that were meant.
     #[error("files changed before they were copied")]
     FilesChanged,
-    /// It was ended before all was done.
+    /// Cancelled.
     #[error("it was ended before all was done")]
     Cancelled,
 }
@@ -118,7 +118,7 @@ pub trait ProofWatcher {
     fn check_started(&mut self, _check: &Check, _with_change: bool) {}
     /// The checks of a claim were compared with what judged them before. The side without the change comes next.
     fn judges_compared(&mut self, _with: &[Result<SideOutcome, NamesProject>], _comparisons: &[ClaimComparison]) {}
-    /// It is of use what a check says with the test files as they were.
+    /// Use of the check's result with the test files as they were.
     fn asks_old_tests(&mut self, _check: &Check, _with: &SideOutcome, _proof: &CheckProof) -> bool {
         false
     }

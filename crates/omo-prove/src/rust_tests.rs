@@ -12,19 +12,19 @@ use syn::{Attribute, Item, Meta};
 
 /// A larger file is not parsed.
 const MAX_BYTES: usize = 1024 * 1024;
-/// How often the parser may have to call itself: for what lies in brackets, and at worst for each token before the next
-/// separator.
+/// Calls of the parser within itself: for each pair of brackets, and at worst for each token before
+/// the next separator.
 const MAX_CALLS: usize = 8_000;
 /// Enough for so many calls in a build without optimizations.
 const STACK_BYTES: usize = 512 * 1024 * 1024;
 
-/// Why the tests of a file cannot be told apart from the rest of it.
+/// Reason for which the tests of a file cannot be told apart from the rest of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NotSeparable {
-    /// It is too large, or too deep.
+    /// Too large, or too deep.
     #[error("it is too large or too deep to be parsed")]
     TooLarge,
-    /// It is no Rust that the parser knows.
+    /// No Rust that the parser knows.
     #[error("it cannot be parsed")]
     NotParsed,
     /// Tests that lie deeper in it differ.
@@ -35,7 +35,6 @@ pub(crate) enum NotSeparable {
     New,
 }
 
-/// The tests of a file of now.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct TakenTests {
     /// The file as it was, with the tests of now; `None` where the tests are the same as they were.
@@ -44,14 +43,12 @@ pub(crate) struct TakenTests {
     pub modules: Vec<String>,
 }
 
-/// Whether there are tests in a new file. One that cannot be read may have some.
+/// A new file with tests. One that cannot be read may have some.
 pub(crate) fn has_tests(now: &str) -> bool {
     let was_empty = take_over_tests("", now);
     !matches!(was_empty, Ok(TakenTests { joined: None, .. }))
 }
 
-/// Tells the tests of a file apart from its code.
-///
 /// # Errors
 ///
 /// The tests cannot be told apart.
@@ -102,9 +99,8 @@ fn separate(base: &str, now: &str) -> Result<TakenTests, NotSeparable> {
     Ok(TakenTests { joined: Some(out), modules })
 }
 
-/// The tests of one file.
 struct FileTests {
-    /// Where those at its top are, in order.
+    /// Ranges of the tests at its top, in order.
     ranges: Vec<Range<usize>>,
     /// The texts of those that lie deeper.
     nested: Vec<String>,
@@ -154,7 +150,7 @@ fn collect_nested(item: &Item, text: &str, nested: &mut Vec<String>) {
                 }
             }
         }
-        // What a macro makes of its input is not known.
+        // Output of a macro is not known.
         Item::Macro(call) if call.mac.tokens.to_string().contains("# [test]") => add(call.span().byte_range()),
         _ => {}
     }
@@ -193,7 +189,7 @@ pub(crate) fn is_for_tests(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// Whether the parser can be given a file.
+/// A file that the parser can be given.
 fn is_parsable(text: &str) -> Result<(), NotSeparable> {
     // Of a file with a mark or a first line for a shell the parser counts from behind it.
     let is_shifted = text.starts_with('\u{feff}') || (text.starts_with("#!") && !text.starts_with("#!["));
@@ -205,10 +201,9 @@ fn is_parsable(text: &str) -> Result<(), NotSeparable> {
     if is_shallow(tokens) { Ok(()) } else { Err(NotSeparable::TooLarge) }
 }
 
-/// The tokens in one pair of brackets, as they are walked through.
 struct TokenLevel {
     tokens: Peekable<token_stream::IntoIter>,
-    /// How many calls lead here at most.
+    /// Maximum number of calls that lead here.
     outer: usize,
     /// With those for the tokens since the last separator.
     calls: usize,

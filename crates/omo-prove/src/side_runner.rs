@@ -28,10 +28,8 @@ const MAX_LOG_BYTES: u64 = 4 * 1024 * 1024;
 /// Folder in which functions are emptied.
 const HOLLOW: &str = "hollow";
 
-/// Runs checks in the copies.
 pub(crate) struct SideRunner<'a> {
     request: &'a ProofRequest<'a>,
-    /// The project's folder, from the top.
     project: PathBuf,
     trees: PrivateTrees,
 }
@@ -42,7 +40,6 @@ impl<'a> SideRunner<'a> {
         Self { request, project, trees }
     }
 
-    /// The checks of the request.
     pub(crate) fn checks(&self) -> &'a [Check] {
         self.request.checks
     }
@@ -58,12 +55,11 @@ impl<'a> SideRunner<'a> {
         Ok(self.trees.empty_folder(HOLLOW)?)
     }
 
-    /// Removes that folder.
     pub(crate) fn remove_hollow_folder(&self) -> Result<(), ProofError> {
         Ok(self.trees.remove_folder(HOLLOW)?)
     }
 
-    /// What a check proves that did this with the change.
+    /// Proof by a check with this outcome on the side with the change.
     pub(crate) fn prove_check(
         &mut self,
         check: &Check,
@@ -99,8 +95,8 @@ impl<'a> SideRunner<'a> {
         Ok(proof)
     }
 
-    /// Whether a second run of each side says something else than the first one. The side without the change comes
-    /// first: what changes with each run would be the same again at every second one.
+    /// A second run of each side with another result. The side without the change comes first: a
+    /// state that changes with each run would be the same again at every second one.
     pub(crate) fn is_chance(
         &mut self,
         check: &Check,
@@ -117,7 +113,6 @@ impl<'a> SideRunner<'a> {
         Ok(again.map(|again| CheckProof::not_repeatable(&check.command, with, true, &again)))
     }
 
-    /// Runs a check on one side.
     pub(crate) fn run(
         &mut self,
         check: &Check,
@@ -160,7 +155,7 @@ impl<'a> SideRunner<'a> {
         Ok(Ok(SideOutcome { end, verdict, detail, report, lines: self.visible_lines(&output) }))
     }
 
-    /// What is expected of a check, where it is one of a plan.
+    /// Expectation of a check, where it is one of a plan.
     fn expected_of(&self, check: &Check) -> Option<&'a ExpectedResult> {
         let place = self.request.checks.iter().position(|known| known == check)?;
         self.request.task?.expected.get(place)
@@ -210,7 +205,7 @@ fn side_verdict(end: CheckEnd, verdict: &TaskCheckVerdict, detail: String) -> (C
         TaskCheckVerdict::Red => (end, CheckVerdict::Failed, detail),
         TaskCheckVerdict::TimedOut => (end, CheckVerdict::TimedOut, detail),
         TaskCheckVerdict::NothingRan => (end, CheckVerdict::NothingRan, detail),
-        // Its shell, or what that runs, is not there: the status says nothing.
+        // A missing shell, or a missing program: the status says nothing.
         TaskCheckVerdict::Environment { .. } => {
             (CheckEnd::NotStarted(detail.clone()), CheckVerdict::NotStarted, detail)
         }

@@ -22,12 +22,12 @@ use crate::proof_request::ProofRequest;
 const MAX_POINTER_BYTES: u64 = 1024;
 const POINTER_START: &str = "version https://git-lfs.github.com/spec/v1\n";
 
-/// What is known of the files that git keeps in another form.
+/// Files that git keeps in another form.
 #[derive(Debug, Default)]
 pub(crate) struct StoredFiles {
-    /// Those that are as they were.
+    /// Unchanged files.
     pub(crate) same: BTreeSet<PathBuf>,
-    /// Those whose form without the change is not known.
+    /// Files with an unknown form without the change.
     pub(crate) unknown: Vec<PathBuf>,
 }
 
@@ -50,7 +50,8 @@ impl StoredFiles {
         for path in &converted.crlf {
             end_lines_with_crlf(&without.join(path), request.time)?;
         }
-        // What a run or an attempt began with was recorded as it stood in the work tree, but for the ends of lines.
+        // The files of a run's or an attempt's start were recorded as they stood in the work tree,
+        // but for the ends of lines.
         if matches!(request.base, BaseChoice::Recorded { .. } | BaseChoice::Attempt { .. }) {
             return Ok(files);
         }

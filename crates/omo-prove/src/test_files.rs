@@ -1,4 +1,5 @@
-//! Which files are tests, by the conventions of the test runners that omo knows, and by what a project adds to them.
+//! Test files, by the conventions of the test runners that omo knows, and by a project's own
+//! patterns.
 
 use omo_core::check::steering::is_expectation;
 
@@ -39,7 +40,7 @@ impl TestFiles {
         Self { patterns }
     }
 
-    /// Whether the file at a path, as git writes it from the project's top, is a test file.
+    /// A test file, by its path as git writes it from the project's top.
     pub fn contains(&self, path: &str) -> bool {
         let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
         folders.split('/').any(|folder| TEST_FOLDERS.contains(&folder))
@@ -49,7 +50,7 @@ impl TestFiles {
     }
 }
 
-/// Whether a file is a test by its name alone.
+/// A test by its name alone.
 fn is_test_name(name: &str) -> bool {
     if RUNNER_FILES.contains(&name) {
         return true;

@@ -1,4 +1,4 @@
-//! What two sides say together.
+//! Comparisons of two sides.
 
 use omo_core::check::session_check::{CheckEnd, TestCounts};
 use omo_core::check::test_report::TestReport;
@@ -198,13 +198,13 @@ fn what_could_not_be_separated_makes_a_green_answer_unknown() {
     // A test that fails without the change needs no other one.
     let red = cargo(101, &[("a", "FAILED")]);
     assert_eq!(told(&red, &facts(Some("src/tax.rs"), None)).0, WithoutChange::Red);
-    // It could fail for the form of a file.
+    // A failure with another possible reason: the form of a file.
     for without in [&same, &red, &outcome(CheckEnd::Exited(1), None, "")] {
         let (without, reason) = told(without, &facts(None, Some("model.bin")));
         assert_eq!(without, WithoutChange::Unknown);
         assert!(reason.starts_with("model.bin could not be separated"), "{reason}");
     }
-    // What cannot be built does not read it.
+    // A side that cannot be built does not read the file.
     let broken = side(101, "error[E0432]: unresolved import `shop::tax`\n");
     assert_eq!(told(&broken, &facts(None, Some("model.bin"))).0, WithoutChange::NotBuilt);
 }

@@ -1,4 +1,4 @@
-//! What a failure is worth that comes before what is tested.
+//! Worth of a failure before any tested code runs.
 
 use omo_core::check::printed_output::PrintedOutput;
 use omo_core::check::task_check::TaskCheckVerdict;
@@ -6,7 +6,7 @@ use omo_core::check::test_runner::TestOutputReader;
 
 use super::*;
 
-/// What is said of tests that were written first, by what their check printed.
+/// Answer about tests that were written first, from the output of their check.
 fn judge(command: &str, status: i32, output: &str) -> Result<Option<String>, String> {
     let mut reader = TestOutputReader::default();
     reader.read(output.as_bytes());

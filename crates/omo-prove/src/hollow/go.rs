@@ -12,12 +12,11 @@ pub(super) fn hollow(base: Option<&str>, now: &str, wish: Wish) -> Result<Hollow
     empty_changed(now, &before, functions, THROWN, wish)
 }
 
-/// A piece of source code that is no comment and no blank, with its place.
 #[derive(Clone, Copy)]
 struct Token<'a> {
     text: &'a str,
     begin: usize,
-    /// It stands on another line than the one before.
+    /// On another line than the token before.
     begins_line: bool,
 }
 
@@ -56,7 +55,7 @@ fn read_function(tokens: &[Token], at: usize, functions: &mut Vec<Function>) -> 
             break;
         }
         if token.begins_line {
-            // It has no body here.
+            // No body here.
             return Some(next);
         }
         is_type = matches!(token.text, "interface" | "struct");
@@ -65,7 +64,7 @@ fn read_function(tokens: &[Token], at: usize, functions: &mut Vec<Function>) -> 
     let Some(open) = tokens.get(next) else { return Some(next) };
     let end = behind(tokens, next)?;
     let body: Vec<&str> = tokens.get(next + 1..end - 1)?.iter().map(|token| token.text).collect();
-    // What runs as a package is loaded would fail each test of it.
+    // A function that runs as a package is loaded would fail each test of it.
     if !body.is_empty() && name != "init" {
         functions.push(Function { name: format!("{receiver}{name}"), body: body.join(" "), begin: open.begin + 1 });
     }
@@ -115,7 +114,6 @@ fn tokens(text: &str) -> Option<Vec<Token<'_>>> {
     Some(tokens)
 }
 
-/// The length of a string or a rune with its quotes.
 fn quoted_length(text: &str, quote: char) -> Option<usize> {
     let mut is_escaped = false;
     for (at, char) in text.char_indices().skip(1) {

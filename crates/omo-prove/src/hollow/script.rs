@@ -14,7 +14,6 @@ use crate::side_runner::SideRunner;
 
 /// Limit for all files of a language, in seconds.
 const LIMIT_SECONDS: u32 = 30;
-/// A larger file is not read, and of all no more than ten times as much.
 const MAX_BYTES: usize = 1024 * 1024;
 const MAX_ANSWER_BYTES: u64 = 64 * 1024 * 1024;
 /// Files with the question and the answer of the script.
@@ -25,7 +24,7 @@ const SCRIPT: &str = "OMO_HOLLOW";
 
 /// A language, and what empties its functions.
 pub(super) struct ScriptLanguage {
-    /// Its interpreter, with what keeps the project out of it.
+    /// Interpreter, with options that keep the project out of it.
     pub program: &'static str,
     pub script: &'static str,
     pub name: &'static str,
@@ -39,7 +38,6 @@ pub(super) const JAVASCRIPT: ScriptLanguage = ScriptLanguage {
     name: "hollow.cjs",
 };
 
-/// Question to a script.
 #[derive(Debug, Serialize)]
 pub(super) struct Question<'a> {
     mark: &'static str,
@@ -54,13 +52,13 @@ impl<'a> Question<'a> {
     }
 }
 
-/// Its answer about a file.
+/// Answer about a file.
 #[derive(Debug, Deserialize)]
 pub(super) enum FileAnswer {
-    /// Its functions are empty; it may have none.
+    /// Empty functions; there may be none.
     #[serde(rename = "hollowed")]
     Hollowed(Hollowed),
-    /// Why not.
+    /// Reason for none.
     #[serde(rename = "problem")]
     Problem(String),
 }
